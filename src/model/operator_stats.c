@@ -155,10 +155,14 @@ static void put_space(const rows *r, const calc_operator *o, unsigned recompute,
     }
 }
 
-static bool is_listed(const rows *r, const char *name)
+/* Count an operator that is listed already once more. @return whether it is */
+static bool is_listed(rows *r, const char *name, double runs)
 {
     for (size_t i = 0; i < r->count; i++) {
         if (strcmp(r->name[i], name) == 0) {
+            if (i < r->capacity) {
+                r->out[i].runs += runs;
+            }
             return true;
         }
     }
@@ -171,18 +175,20 @@ static bool is_note(const calc_operator *o)
     return o->kind == CALC_OPERATOR_VECTOR && o->launches[CALC_PASS_FW] == 0;
 }
 
-static void add(rows *r, const calc_operator *operators, size_t count, unsigned recompute)
+/* @param runs  how often the model runs them */
+static void add(rows *r, const calc_operator *operators, size_t count, unsigned recompute,
+                double runs)
 {
     const calc_cost_context *c = r->context;
     bool listed = calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
-        if (!o->name || is_note(o) || (!listed && is_listed(r, o->name))) {
+        if (!o->name || is_note(o) || (!listed && is_listed(r, o->name, runs))) {
             continue;
         }
         if (r->count < r->capacity) {
             calc_layer_stats *s = &r->out[r->count];
-            *s = (calc_layer_stats){.name = o->name};
+            *s = (calc_layer_stats){.name = o->name, .runs = runs};
             const calc_operator *tiles = calc_cost_tiles_beside(c, operators, count, i);
             bool inside = tiles && !tiles->name;
             put_kernel(c, o, tiles, recompute, s);
@@ -219,6 +225,13 @@ static rows start(const calc_cost_context *c, calc_layer_stats *out, size_t capa
                   .capacity = capacity};
 }
 
+/* Blocks of a kind in the whole model. */
+static double blocks_of(const calc_shape *s, calc_block_kind kind)
+{
+    double moe = calc_shape_moe_blocks(s);
+    return kind == CALC_MOE_BLOCK ? moe : s->blocks - moe;
+}
+
 /* Of a pass of a layout that serves. */
 static size_t served_stats(const calc_app *app, const calc_system *system, const calc_exec *exec,
                            calc_layer_stats *out, size_t capacity)
@@ -231,16 +244,18 @@ static size_t served_stats(const calc_app *app, const calc_system *system, const
     calc_shape shape = calc_inference_pass_shape(m, w);
     calc_cost_context context = calc_inference_pass_context(m, &shape);
     rows r = start(&context, out, capacity);
-    double moe = calc_shape_moe_blocks(&shape);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        if (kind == CALC_MOE_BLOCK ? moe > 0 : moe < shape.blocks) {
-            add(&r, operators, calc_inference_pass_block(m, &context, w, kind, operators), 0);
+        double blocks = blocks_of(&shape, kind);
+        if (blocks > 0) {
+            size_t count = calc_inference_pass_block(m, &context, w, kind, operators);
+            add(&r, operators, count, 0, blocks);
         }
     }
-    add(&r, operators, calc_transformer_embedding(&shape, &m->exec->strategy, operators), 0);
-    add(&r, operators, calc_inference_pass_head(m, &shape, w, operators), 0);
+    add(&r, operators, calc_transformer_embedding(&shape, &m->exec->strategy, operators), 0, 1);
+    add(&r, operators, calc_inference_pass_head(m, &shape, w, operators), 0, 1);
     if (shape.mtp_blocks > 0) {
-        add(&r, operators, calc_transformer_mtp(&shape, &m->exec->strategy, operators), 0);
+        add(&r, operators, calc_transformer_mtp(&shape, &m->exec->strategy, operators), 0,
+            w->drafts);
     }
     return r.count;
 }
@@ -268,17 +283,19 @@ size_t calc_operator_stats_measured(const calc_app *app, const calc_system *syst
     unsigned recompute = calc_operator_recompute(&e.strategy, e.training);
     rows r = start(&context, out, capacity);
     r.source = source;
-    double moe = calc_shape_moe_blocks(&shape);
+    double depth = shape.mtp_blocks; /* each a block of the last kind and a head of its own */
+    calc_block_kind last = shape.experts > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        if (kind == CALC_MOE_BLOCK ? moe > 0 : moe < shape.blocks) {
+        double blocks = blocks_of(&shape, kind);
+        if (blocks > 0) {
             size_t count = calc_block_operators(&context, kind, operators);
-            add(&r, operators, count, recompute);
+            add(&r, operators, count, recompute, blocks + (kind == last ? depth : 0));
         }
     }
-    add(&r, operators, calc_block_embedding(&context, operators), 0);
-    add(&r, operators, calc_block_head(&context, operators), 0);
-    if (shape.mtp_blocks > 0) {
-        add(&r, operators, calc_transformer_mtp(&shape, &e.strategy, operators), 0);
+    add(&r, operators, calc_block_embedding(&context, operators), 0, 1);
+    add(&r, operators, calc_block_head(&context, operators), 0, 1 + depth);
+    if (depth > 0) {
+        add(&r, operators, calc_transformer_mtp(&shape, &e.strategy, operators), 0, depth);
     }
     return r.count;
 }

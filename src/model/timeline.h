@@ -107,6 +107,23 @@ typedef struct calc_timeline_end {
 
 calc_timeline_end calc_timeline_end_of(const calc_timeline *timeline, int64_t stage);
 
+/** A piece of a stage's time that belongs to no pass. */
+typedef struct calc_timeline_slice {
+    const char *name, *category;
+    bool link; /**< on the link, beside the kernels; else in their place */
+    double start_s, end_s;
+} calc_timeline_slice;
+
+enum { CALC_TIMELINE_AFTER = 6 };
+
+/** Data parallelism, stragglers and the optimizer of a stage, as they follow a pipeline of
+ *  `pipeline_s` that stragglers prolong: gradients are reduced in the backward passes as far as
+ *  that is hidden, and weights that the step before gathers arrive in the first forward passes.
+ *  What takes no time is there, too.
+ *  @param out  in the order of a trace */
+void calc_timeline_after(const calc_timeline *timeline, int64_t stage, double pipeline_s,
+                         double straggler_s, calc_timeline_slice out[CALC_TIMELINE_AFTER]);
+
 /** Tier 1 memory of a stage: what it always holds, and what a micro-batch in flight adds, in
  *  activations of a whole stage [bytes]. */
 typedef struct calc_timeline_memory {

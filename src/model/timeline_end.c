@@ -1,6 +1,11 @@
 /* What follows the pipeline of a step, and what a stage holds. */
 #include "model/timeline.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "model/operators/processor.h"
+
 calc_timeline_end calc_timeline_end_of(const calc_timeline *t, int64_t stage)
 {
     const calc_placed *p = &t->placed;
@@ -19,6 +24,28 @@ calc_timeline_end calc_timeline_end_of(const calc_timeline *t, int64_t stage)
         .optimizer_s = calc_placed_optimizer_s(p, &at),
         .scatters = calc_zero_stage(&at.layout->exec->strategy) >= 1,
     };
+}
+
+void calc_timeline_after(const calc_timeline *t, int64_t stage, double pipeline_s,
+                         double straggler_s, calc_timeline_slice out[CALC_TIMELINE_AFTER])
+{
+    calc_timeline_end end = calc_timeline_end_of(t, stage);
+    double hidden_s = calc_max(0, end.gather_link_s - end.gather_s);
+    double at_s = pipeline_s + straggler_s;
+    double reduced_s = at_s + end.reduce_s;
+    double start_s = fmin(at_s, calc_max(hidden_s, reduced_s - end.reduce_link_s));
+    double tied_s = reduced_s + end.tied_s;
+    double updated_s = tied_s + end.optimizer_s;
+    const char *reduction = end.scatters ? "reduce-scatter gradients" : "all-reduce gradients";
+    const calc_timeline_slice slices[CALC_TIMELINE_AFTER] = {
+        {"all-gather weights, hidden", "data parallel", true, 0, fmin(hidden_s, at_s)},
+        {"stragglers", "wait", false, pipeline_s, at_s},
+        {reduction, "data parallel", true, fmin(start_s, reduced_s), reduced_s},
+        {"all-reduce shared embedding", "data parallel", true, reduced_s, tied_s},
+        {"optimizer", "optimizer", false, tied_s, updated_s},
+        {"all-gather weights", "data parallel", true, updated_s, updated_s + end.gather_s},
+    };
+    memcpy(out, slices, sizeof slices);
 }
 
 calc_timeline_memory calc_timeline_memory_of(const calc_timeline *t, int64_t stage)

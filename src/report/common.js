@@ -53,7 +53,10 @@ const brief = (x, steps) => {
   return `${short(x / step[0])}\u202f${step[1]}`;
 };
 const seconds = (x) => withUnit(x, secondsIn);
+/* As many digits as a headline has. */
+const whole = (x) => withUnit(x, (y) => secondsIn(y, 4));
 const bytes = (x) => withUnit(x, bytesIn);
+const parameters = (x) => withUnit(x, (y) => scaled(y, [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "k"], [1, ""]], 4));
 const amount = (x) => withUnit(x, (y) => scaled(y, countSteps, 3));
 
 /* ---- Elements --------------------------------------------------------------------------------- */
@@ -157,8 +160,21 @@ function showTip(x, y, title, rows, color) {
   tip.style.top = `${Math.max(4, top)}px`;
 }
 
-const hideTip = () => { tip.hidden = true; };
+/* A finger that goes up leaves the tip where it is. */
+function hideTip(event) {
+  if (!event || event.pointerType !== "touch") tip.hidden = true;
+}
 addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
+addEventListener("pointerdown", (event) => { if (!tip.contains(event.target)) hideTip(); }, true);
+addEventListener("scroll", () => hideTip(), { passive: true });
+
+/* A mark that tells of itself under the pointer, and at a tap. `what()`: title, rows, colour. */
+function tells(mark, what) {
+  const tell = (event) => showTip(event.clientX, event.clientY, ...what(event));
+  mark.addEventListener("pointermove", tell);
+  mark.addEventListener("pointerdown", tell);
+  mark.addEventListener("pointerleave", hideTip);
+}
 
 /* ---- The theme -------------------------------------------------------------------------------- */
 
@@ -261,8 +277,8 @@ function niceTicks(max, steps, most) {
 }
 
 /* Horizontal stacked bars. rows: {label, note, values: {key: number}, total}; parts: {key, label,
- * color} in the order of the stack; limit: {value, label}. */
-function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, gap = 12 }) {
+ * color} in the order of the stack; limit: {value, label}; total: how totals are written. */
+function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, gap = 12, total = text }) {
   const used = parts.filter((part) => rows.some((row) => row.values[part.key] > 0));
   const longest = d3.max(rows, (row) => row.total) || 1;
   const redraw = picture(parent, aria, (svg, width) => {
@@ -295,14 +311,13 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
         if (!(value > 0)) continue;
         const x0 = x(at);
         const wide = Math.max(0.4, x(at + value) - x0 - 0.7);
-        svg.append("rect").attr("x", x0).attr("y", y).attr("width", wide).attr("height", height)
-          .style("fill", part.color)
-          .node().addEventListener("pointermove", (event) => showTip(event.clientX, event.clientY, part.label,
-            [[row.label, text(value)], ["share", share(value / row.total)]], part.color));
+        const mark = svg.append("rect").attr("x", x0).attr("y", y).attr("width", wide).attr("height", height)
+          .style("fill", part.color).node();
+        tells(mark, () => [part.label, [[row.label, text(value)], ["share", share(value / row.total)]], part.color]);
         at += value;
       }
       svg.append("text").attr("class", "strong").attr("x", width).attr("y", y + height - 5)
-        .attr("text-anchor", "end").text(text(row.total));
+        .attr("text-anchor", "end").text(total(row.total));
     });
     if (limit) {
       svg.append("line").attr("x1", x(limit.value)).attr("x2", x(limit.value)).attr("y1", top)
@@ -310,7 +325,6 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
       svg.append("text").attr("class", "strong").attr("x", x(limit.value)).attr("y", 12)
         .attr("text-anchor", x(limit.value) > width * 0.7 ? "end" : "middle").text(limit.label);
     }
-    svg.node().addEventListener("pointerleave", hideTip);
     return bottom + 22;
   });
   legend(parent, used);
@@ -436,7 +450,7 @@ const timeLooks = {
 const memoryLooks = {
   "weights": "blue1", "activations": "blue2", "checkpoints": "blue3", "activation gradients": "orange2",
   "block at hand": "orange2", "weight gradients": "orange3", "optimizer": "green", "head": "purple",
-  "framework": "grey", "fragmentation, reserve": "grey2",
+  "cached keys and values": "orange1", "framework": "grey", "fragmentation, reserve": "grey2",
 };
 const timePart = (label) => ({ key: label, label, color: colorOf((timeLooks[label] || ["grey"])[0]) });
 const memoryPart = (label) => ({ key: label, label, color: colorOf(memoryLooks[label] || "grey") });

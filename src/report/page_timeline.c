@@ -75,6 +75,9 @@ calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_schedule
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
+/* A trace of what is drawn is exact to the nanosecond up to a second, and 10 ns up to 100 s. */
+enum { DIGITS = 10 };
+
 /* Kinds as calc_schedule_op_kind numbers them. */
 static const char *const columns[] = {"stage", "kind", "chunk", "microbatch", "start", "dur"};
 
@@ -100,7 +103,7 @@ void calc_page_timeline_put(calc_put *put, const calc_page_timeline *t)
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         calc_put_array(put, columns[c], CALC_PUT_LINE);
         for (size_t i = 0; i < t->count; i++) {
-            calc_put_rounded(put, NULL, value_of(&t->event[i], c), 7);
+            calc_put_rounded(put, NULL, value_of(&t->event[i], c), DIGITS);
         }
         calc_put_close(put);
     }

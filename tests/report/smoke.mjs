@@ -122,12 +122,85 @@ async function checkRun() {
   check("the whole step shows all operations", all.replace(/\s/g, "").startsWith("3072of3072"), all);
   await page(`document.querySelector("#pipeline [tabindex]").dispatchEvent(new KeyboardEvent("keydown", {key: "+"}))`);
   check("zooming shows fewer", (await page(`document.querySelector("#pipeline .tools .right").textContent`)) !== all);
+  /* One truth: picture, trace, memory and headline. */
+  for (const name of ["classic", "modern", "mixed"]) {
+    await browser.show(file(`${name}.html`), 1440);
+    const { run: told, step, timeline: drawn } = dataOf(`${name}.html`);
+    check(`${name}: the picture ends with the step`, Math.abs(step.end_s / told.stats.total_time - 1) < 1e-9, [step.end_s, told.stats.total_time]);
+    check(`${name}: it says so`, (await page(`document.querySelector("#pipeline .lead").innerText`)).includes("It ends with the step"));
+    const worst = await page(`d3.max(operationsByStage(data.timeline), (list, s) => Math.abs(d3.max(memoryOf(data.timeline, data.step, list, s), (turn) => turn[1]) / stages[s].mem_tier1 - 1))`);
+    check(`${name}: memory over time has the peak of every stage`, worst < 1e-6, worst);
+    const parts = await page(`d3.max(data.timeline.start, (start, i) => { const t = data.timeline, parts = partsOf(t, data.step, i); return t.schedule === "dualpipe" ? 0 : Math.abs(d3.sum(parts, (part) => part[1]) / t.dur[i] - 1); })`);
+    check(`${name}: parts of an operation add up`, parts < 1e-5, parts);
+    const trace = JSON.parse(await page(`(() => { const events = operationsByStage(data.timeline); return JSON.stringify(traceOf(data.timeline, data.step, events, halvesOf(data.timeline, events))); })()`));
+    const slices = trace.traceEvents.filter((event) => event.ph === "X");
+    const until = new Map();
+    let crossed = 0;
+    for (const { pid, tid, ts, dur } of slices) {
+      if (ts < (until.get(`${pid} ${tid}`) || 0) - 1e-3) crossed += 1;
+      until.set(`${pid} ${tid}`, ts + dur);
+    }
+    check(`${name}: slices of the trace follow one another`, crossed === 0 && slices.length > drawn.start.length, crossed);
+    check(`${name}: the trace ends with the step`, Math.abs(Math.max(...until.values()) / 1e6 / told.stats.total_time - 1) < 1e-6);
+  }
+  const ticks = await page(`[1e-1, 1e-3, 1e-4].map((part) => windowTicks(12.3456789, 12.3456789 + 20 * part, 8).map((tick) => tick.text))`);
+  check("ticks of a small window differ", ticks.every((texts) => new Set(texts).size === texts.length && texts.length > 3), ticks);
   const { run: modern, ten_percent_more: more } = dataOf("modern.html");
   make("run", "deepseek-v3-671B", "h800", "deepseek-v3_2048", "--set", `mem1.GBps=${modern.system.mem1.GBps * 1.1}`, "--json", file("faster.json"));
   const faster = more.find((item) => item.resource === "bandwidth of mem1");
   check("10 % more bandwidth", Math.abs(faster.total_time / json("faster.json").stats.total_time - 1) < 1e-9 && faster.total_time < modern.stats.total_time, faster);
   await browser.show(file("full.html"), 1440);
   check("an infeasible run says so", (await page(`document.querySelector("h1").innerText`)).includes("mem1 capacity"));
+}
+
+/* What is served: its answer, its memory, its passes, and the same layout with other requests. */
+async function checkServing() {
+  const words = ["llama3-70B", "h200", "llama3-70B_serving_8"];
+  make("run", ...words, "--html", file("serve.html"), "--json", file("serve.json"), "--layers");
+  const { run, passes, memory1, concurrency, changes } = dataOf("serve.html");
+  const { stats } = run;
+  await everywhere("serve.html");
+  await sorts("serve");
+  const headline = await page(`document.querySelector("h1").innerText`);
+  check("headline is the first token and the next", headline.includes((1e3 * stats.ttft).toPrecision(4)) && headline.includes((1e3 * stats.tpot).toPrecision(4)), headline);
+  check("memory adds up with the cache", near(sum(memory1), stats.proc_mem_tier1_cap_req) && memory1["cached keys and values"] === stats.kv_cache_space);
+  check("every part has a colour", await page(`Object.keys(data.memory1).every((key) => key in memoryLooks) && Object.keys(data.time).every((key) => key in timeLooks)`));
+  const wide = await page(`[...document.querySelectorAll("#memory svg rect")].reduce((all, bar) => all + bar.width.baseVal.value + 0.7, 0)`);
+  const ticks = await page(`[...document.querySelectorAll("#memory svg line")].map((line) => line.x1.baseVal.value)`);
+  const capacity = ticks[ticks.length - 1] - ticks[0];
+  check("bars are as long as the need", Math.abs(wide / capacity / (stats.proc_mem_tier1_cap_req / stats.mem_tier1_capacity) - 1) < 0.01, [wide, capacity]);
+  check("operations are those of the decoding step", passes[0].name === "decoding step" && JSON.stringify(passes[0].layers) === JSON.stringify(run.layers));
+  check("and of the prefill", passes.length === 2 && passes[1].layers.some((layer) => layer.name === "flash attention"), passes.map((pass) => pass.name));
+  await page(`document.querySelectorAll("#layers .tools button")[1].click()`);
+  check("which a switch shows", await page(`document.querySelector("#layers tbody").innerText.includes("flash attention")`));
+  const own = concurrency.points.find((point) => point.requests === (run.execution.inference.batch || run.execution.batch_size));
+  check("the layout is a point of the curve", own.ttft === stats.ttft && own.output_tokens_per_s === stats.output_tokens_per_s, own);
+  make("run", ...words, "--set", "inference.batch=16", "--json", file("fewer.json"));
+  const [few, fewer] = [concurrency.points.find((point) => point.requests === 16), json("fewer.json").stats];
+  check("other points are the layout with other requests", few.tpot === fewer.tpot && few.requests_per_s === fewer.requests_per_s, few);
+  const told = concurrency.points.map((point) => point.requests);
+  check("points rise", told.every((n, i) => i === 0 || n > told[i - 1]) && told.length > 8, told);
+  check("both curves have them", await page(`[...document.querySelectorAll("#concurrency svg[role=img]")].every((svg) => svg.querySelectorAll("circle").length === data.concurrency.points.length)`));
+  const best = await page(`document.querySelector("#changes tbody tr td").textContent`);
+  check("the most useful change comes first", best === changes.items.reduce((a, b) => (b.stats.output_tokens_per_s > a.stats.output_tokens_per_s ? b : a)).change, best);
+}
+
+/* What to change next: what calc why says, with a command that gives it. */
+async function checkChanges() {
+  const words = ["deepseek-v3-671B", "h800", "deepseek-v3_2048"];
+  make("why", ...words, "--json", file("why.json"));
+  const why = json("why.json");
+  const { changes, run } = dataOf("modern.html");
+  const faster = changes.items.filter((item) => item.stats.total_time < run.stats.total_time);
+  check("as many tried as calc why", changes.tried === why.tried, changes.tried);
+  check("changes are those of calc why", JSON.stringify(faster.slice(0, why.changes.length).map((item) => [item.change, item.stats.total_time]))
+    === JSON.stringify(why.changes.map((item) => [item.change, item.total_time])), faster.length);
+  await browser.show(file("modern.html"), 1440);
+  check("they are the rows", await page(`document.querySelectorAll("#changes tbody tr").length`) === Math.min(8, faster.length));
+  await page(`document.querySelector("#changes tbody button").click()`);
+  const command = await page(`document.querySelector("#changes pre").textContent`);
+  const again = execFileSync("bash", ["-c", `${command.replace(/^calc run/, `"${calc}" run`)} --json -`], { encoding: "utf8" });
+  check("the command of a change gives it", JSON.parse(again).stats.total_time === faster[0].stats.total_time, command);
 }
 
 async function checkSweep() {
@@ -207,6 +280,14 @@ async function checkSweep() {
   check("its layout", JSON.stringify(bought.execution) === JSON.stringify(larger.execution));
   check("more is not less", more.every((item) => item.best.stats.sample_rate >= best.stats.sample_rate), more.map((item) => item.best.stats.sample_rate));
   check("each resource is a row", await page(`document.querySelectorAll("#more tbody tr").length`) === more.length);
+  /* What each choice is worth: the best other value of every field. */
+  await page(`document.querySelector("#worth tbody button").click()`);
+  const other = await page(`document.querySelector("#worth pre").textContent`);
+  const changed = execFileSync("bash", ["-c", other.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" });
+  const cost = dataOf("sweep.html").changes.items.find((item) => other.includes(item.set.map((one) => `--set ${one}`).join(" ")));
+  check("the command of a choice gives its cost", JSON.parse(changed).stats.sample_rate === cost.stats.sample_rate && cost.stats.sample_rate < best.stats.sample_rate, other);
+  const kinds = await page(`[...document.querySelectorAll("#worth tbody tr td:first-child")].map((td) => td.textContent.split(" ")[0])`);
+  check("a field is there once", kinds.length > 5 && new Set(kinds.filter((kind) => !kind.endsWith("_par"))).size === kinds.filter((kind) => !kind.endsWith("_par")).length, kinds);
   /* The page of what was written: the layouts of the file. */
   make("report", file("sweep.json"), file("summary.json"), "--out", file("report.html"));
   await everywhere("report.html");
@@ -259,6 +340,8 @@ async function checkHostile() {
 
 try {
   await checkRun();
+  await checkServing();
+  await checkChanges();
   await checkSweep();
   await checkValidate();
   await checkHostile();

@@ -306,6 +306,34 @@ START_TEST(no_more_rows_than_there_is_room_for)
 }
 END_TEST
 
+static double runs_of(const calc_layer_stats *layer, size_t count, const char *name)
+{
+    const calc_layer_stats *found = find(layer, count, name);
+    ck_assert_msg(found != NULL, "%s", name);
+    return found->runs;
+}
+
+/* DeepSeek-V3: 61 blocks, of which the first 3 are dense, and one of multi-token prediction, with
+ * experts and a head of its own; no block of that is served. */
+START_TEST(operators_say_how_often_the_model_runs_them)
+{
+    shipped_case c = modern_layout(3);
+    calc_layer_stats layer[CALC_MAX_LAYERS];
+    size_t count = layers_of(&c, layer);
+    ck_assert_double_eq(runs_of(layer, count, "flash attention"), 61 + 1);
+    ck_assert_double_eq(runs_of(layer, count, "feed-forward up"), 3);
+    ck_assert_double_eq(runs_of(layer, count, "router"), 58 + 1);
+    ck_assert_double_eq(runs_of(layer, count, "embedding"), 1);
+    ck_assert_double_eq(runs_of(layer, count, "head"), 2);
+    ck_assert_double_eq(runs_of(layer, count, "prediction projection"), 1);
+    c = load_case("deepseek-v3-671B", "h200", "deepseek-v3_serving_128");
+    count = layers_of(&c, layer);
+    ck_assert_double_eq(runs_of(layer, count, "decode attention"), 61);
+    ck_assert_double_eq(runs_of(layer, count, "router"), 58);
+    ck_assert_double_eq(runs_of(layer, count, "head"), 1);
+}
+END_TEST
+
 /* Latent attention, experts split by tensor parallelism, context parallelism in two levels. */
 START_TEST(the_longest_list_fits)
 {
@@ -339,6 +367,7 @@ int main(void)
     tcase_add_test(cases, the_operators_of_prefill_are_those_of_a_chunk);
     tcase_add_test(cases, the_operators_of_a_pass_sum_to_its_block);
     tcase_add_test(cases, no_more_rows_than_there_is_room_for);
+    tcase_add_test(cases, operators_say_how_often_the_model_runs_them);
     tcase_add_test(cases, the_longest_list_fits);
     return run_cases(cases);
 }

@@ -229,6 +229,32 @@ START_TEST(what_follows_the_pipeline_is_that_of_the_run)
 }
 END_TEST
 
+/* Pieces in the place of kernels follow one another without a gap; what is on the link may begin
+ * in the pipeline, as far as it is hidden. */
+START_TEST(what_follows_the_pipeline_follows_one_after_the_other)
+{
+    for (int i = 0; i < MODERN_LAYOUTS; i++) {
+        shipped_case c = modern_layout(i);
+        calc_timeline t;
+        calc_timeline_slice slice[CALC_TIMELINE_AFTER];
+        timeline_of(&c, &t);
+        double straggler_s = t.closed_s * t.growth;
+        calc_timeline_after(&t, 0, t.closed_s, straggler_s, slice);
+        calc_timeline_end end = calc_timeline_end_of(&t, 0);
+        double at_s = t.closed_s;
+        for (int k = 1; k < CALC_TIMELINE_AFTER; k++) {
+            ck_assert_double_le(slice[k].start_s, at_s * (1 + 1e-12));
+            ck_assert_double_ge(slice[k].end_s, at_s * (1 - 1e-12));
+            ck_assert(slice[k].link || slice[k].start_s == at_s);
+            at_s = slice[k].end_s;
+        }
+        double after_s = end.reduce_s + end.tied_s + end.optimizer_s + end.gather_s;
+        assert_near(at_s, t.closed_s + straggler_s + after_s);
+        ck_assert_double_eq(slice[0].start_s, 0);
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("timeline");
@@ -241,5 +267,6 @@ int main(void)
     tcase_add_test(cases, a_micro_batch_goes_round_down_and_up_or_both_ways);
     tcase_add_test(cases, forward_passes_alone_are_in_the_order_of_1f1b);
     tcase_add_test(cases, what_follows_the_pipeline_is_that_of_the_run);
+    tcase_add_test(cases, what_follows_the_pipeline_follows_one_after_the_other);
     return run_cases(cases);
 }

@@ -4,11 +4,14 @@
 
 #include "base/error.h"
 #include "cli/draw/breakdown.h"
+#include "cli/draw/changes.h"
 #include "cli/draw/stage_words.h"
+#include "cli/run/run_page_serving.h"
 #include "io/put_answer.h"
 #include "model/timeline.h"
 #include "plan/resources.h"
 #include "report/page.h"
+#include "report/page_step.h"
 #include "report/page_timeline.h"
 #include "spec/stage_list.h"
 
@@ -48,6 +51,17 @@ static calc_status put_more(calc_put *put, const calc_run_outcome *o, calc_error
     return status;
 }
 
+/* What to change next; by Calculon's rules changes are not evaluated. */
+static calc_status put_changes(calc_put *put, const calc_run_outcome *o, calc_errors *errors)
+{
+    const calc_inputs *in = &o->inputs;
+    if (o->compat == CALC_COMPAT_NONE) {
+        return calc_changes_put(put, "changes", &in->app, &in->system, &in->exec, errors);
+    }
+    calc_put_raw(put, "changes", "null");
+    return CALC_OK;
+}
+
 /* What stages are on and recompute, where they are listed; null where they are not. */
 static void put_listed(calc_put *put, const calc_inputs *in)
 {
@@ -80,11 +94,24 @@ static void put_listed(calc_put *put, const calc_inputs *in)
     calc_put_close(put);
 }
 
+/* What operations are spent on and what follows them; by Calculon's rules, and without a picture,
+ * null. */
+static void put_step(calc_put *put, const calc_run_outcome *o, const calc_page_timeline *drawn)
+{
+    const calc_inputs *in = &o->inputs;
+    calc_timeline t;
+    if (drawn->count == 0 || o->compat != CALC_COMPAT_NONE || !in->exec.training) {
+        calc_put_raw(put, "step", "null");
+        return;
+    }
+    calc_timeline_of(&in->app, &in->system, &in->exec, o->compat, &t);
+    calc_page_step_put(put, &t, drawn->end_s);
+}
+
 static calc_status write_page(calc_output *out, const calc_run_outcome *o, const calc_text *json,
                               const calc_page_timeline *timeline, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
-    calc_layer_stats layer[CALC_MAX_LAYERS];
     bool ours = o->compat == CALC_COMPAT_NONE;
     calc_put put = calc_page_begin(out, CALC_PAGE_RUN);
     calc_put_key(&put, "run");
@@ -93,18 +120,19 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     } else {
         calc_run_write_json(out, o);
     }
-    calc_put_layers(
-        &put, layer,
-        calc_layers(&in->app, &in->system, &in->exec, o->compat, layer, CALC_MAX_LAYERS));
+    calc_run_page_put_passes(&put, &in->app, &in->system, &in->exec, o->compat);
+    calc_run_page_put_concurrency(&put, &in->app, &in->system, &in->exec);
     calc_put_stages(&put, o->stage, o->stage_known);
     put_listed(&put, in);
     calc_breakdown_put_time(&put, "time", &o->stats);
     calc_breakdown_put_memory(&put, "memory1", &in->exec, &o->stats, 1, ours);
     calc_breakdown_put_memory(&put, "memory2", &in->exec, &o->stats, 2, ours);
     put_parameters(&put, &in->app);
-    calc_status status = put_more(&put, o, errors);
+    calc_status status = put_changes(&put, o, errors);
+    status = status == CALC_OK ? put_more(&put, o, errors) : status;
     calc_put_flag(&put, "ours", ours);
     calc_page_timeline_put(&put, timeline);
+    put_step(&put, o, timeline);
     calc_page_end(&put, CALC_PAGE_RUN);
     return status;
 }

@@ -22,11 +22,6 @@ static calc_trace_track track_of(const writer *w, int thread)
     return (calc_trace_track){w->stage + 1, thread};
 }
 
-static double largest(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* ---- What a pass is spent on ----------------------------------------------------------------- */
 
 /* Slices inside the one of the pass, in the order of the list; messages come last. */
@@ -230,31 +225,16 @@ static void write_operations(writer *w)
 
 /* ---- What follows the pipeline --------------------------------------------------------------- */
 
-/* Gradients are reduced in the backward passes, as far as that is hidden; weights gathered by the
- * step before arrive in the first forward passes. */
 static void write_end(const writer *w)
 {
-    const calc_stats *s = w->trace->stats;
-    calc_timeline_end end = calc_timeline_end_of(w->timeline, w->stage);
-    calc_trace_track data = track_of(w, THREAD_DATA);
-    calc_trace_track compute = track_of(w, THREAD_COMPUTE);
-    double pipeline_s = w->trace->simulation->pipeline_s;
-    double hidden_s = largest(0, end.gather_link_s - end.gather_s);
-    double at_s = pipeline_s + s->straggler_time;
-    double reduced_s = at_s + end.reduce_s;
-    double start_s = fmin(at_s, largest(hidden_s, reduced_s - end.reduce_link_s));
-    calc_trace_slice(w->out, data, "all-gather weights, hidden", "data parallel", 0,
-                     fmin(hidden_s, at_s));
-    calc_trace_slice(w->out, compute, "stragglers", "wait", pipeline_s, at_s);
-    calc_trace_slice(w->out, data,
-                     end.scatters ? "reduce-scatter gradients" : "all-reduce gradients",
-                     "data parallel", fmin(start_s, reduced_s), reduced_s);
-    at_s = reduced_s + end.tied_s;
-    calc_trace_slice(w->out, data, "all-reduce shared embedding", "data parallel", reduced_s, at_s);
-    calc_trace_slice(w->out, compute, "optimizer", "optimizer", at_s, at_s + end.optimizer_s);
-    at_s += end.optimizer_s;
-    calc_trace_slice(w->out, data, "all-gather weights", "data parallel", at_s,
-                     at_s + end.gather_s);
+    calc_timeline_slice slice[CALC_TIMELINE_AFTER];
+    calc_timeline_after(w->timeline, w->stage, w->trace->simulation->pipeline_s,
+                        w->trace->stats->straggler_time, slice);
+    for (int i = 0; i < CALC_TIMELINE_AFTER; i++) {
+        const calc_timeline_slice *s = &slice[i];
+        calc_trace_slice(w->out, track_of(w, s->link ? THREAD_DATA : THREAD_COMPUTE), s->name,
+                         s->category, s->start_s, s->end_s);
+    }
 }
 
 /* ---- The step -------------------------------------------------------------------------------- */

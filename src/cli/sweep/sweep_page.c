@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "cli/draw/changes.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_write.h"
 #include "io/json_save.h"
@@ -283,6 +284,23 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const columns
     calc_put_close(put);
 }
 
+/* ---- What each choice of the best is worth --------------------------------------------------- */
+
+static calc_status put_changes(calc_put *put, const calc_sweep_study *study,
+                               const calc_sweep_result *result, calc_errors *errors)
+{
+    const calc_found *best = calc_sweep_found_best_of_all(result);
+    if (!best || study->options.compat != CALC_COMPAT_NONE) {
+        calc_put_raw(put, "changes", "null");
+        return CALC_OK;
+    }
+    calc_app app;
+    calc_system system;
+    const calc_exec exec = calc_found_exec(best);
+    study->designs.get(study->designs.context, best->design, &app, &system);
+    return calc_changes_put(put, "changes", &app, &system, &exec, errors);
+}
+
 /* ---- The page -------------------------------------------------------------------------------- */
 
 /* What is found once more for the page. */
@@ -305,8 +323,8 @@ static calc_status find_extras(extras *e, const calc_sweep_study *study,
     return status == CALC_OK ? calc_sweep_more_find(&e->more, study, result, errors) : status;
 }
 
-static void put_page(calc_output *out, const calc_sweep_study *study,
-                     const calc_sweep_result *result, const extras *e)
+static calc_status put_page(calc_output *out, const calc_sweep_study *study,
+                            const calc_sweep_result *result, const extras *e, calc_errors *errors)
 {
     const columns c = columns_of(study);
     calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
@@ -322,7 +340,9 @@ static void put_page(calc_output *out, const calc_sweep_study *study,
     put_cells(&put, study, &c, "splits", &e->splits);
     put_cells(&put, study, &c, "procs", &e->procs);
     put_more(&put, study, &c, &e->more, result);
+    calc_status status = put_changes(&put, study, result, errors);
     calc_page_end(&put, CALC_PAGE_SWEEP);
+    return status;
 }
 
 calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
@@ -331,7 +351,7 @@ calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *stud
     extras e = {0};
     calc_status status = find_extras(&e, study, result, errors);
     if (status == CALC_OK) {
-        put_page(out, study, result, &e);
+        status = put_page(out, study, result, &e, errors);
     }
     calc_sweep_cells_free(&e.splits);
     calc_sweep_cells_free(&e.procs);

@@ -1,0 +1,160 @@
+/* What a page of a sweep shows: its layouts, their names, and points as columns. */
+"use strict";
+
+/* What calc report makes of a file has the layouts of the file only, and may have no counts. */
+const fromFile = Boolean(data.written);
+if (fromFile) Object.assign(data, readFile(data));
+const { study, summary, cloud } = data;
+const counts = summary && summary.counts;
+const partial = summary ? summary.partial : data.partial;
+const goal = study.top_by.statistic;
+const goalUp = study.top_by.direction === "up";
+const several = study.designs > 1;
+
+/* The file of a sweep as the page of one: of each list 400 rows of all groups together, but at least 20. */
+function readFile({ written, axes, statistics }) {
+  const groups = written.groups || [written];
+  const most = Math.max(20, Math.floor(400 / Math.max(1, groups.length)));
+  const pick = (list, set, group) => {
+    const shown = Math.min(list.length, most);
+    return Array.from({ length: shown }, (_, i) => (shown < 2 ? 0 : Math.floor((i * (list.length - 1)) / (shown - 1))))
+      .map((at) => ({ set, group, rank: at + 1, ...list[at] }));
+  };
+  const rows = groups.flatMap(({ front, top }, group) => [...pick(front, "front", group), ...pick(top, "top", group)]);
+  const { statistic, direction } = written.top_by;
+  const beats = (a, b) => (direction === "up" ? a.stats[statistic] > b.stats[statistic] : a.stats[statistic] < b.stats[statistic]);
+  const cells = (...keys) => {
+    const found = new Map();
+    for (const row of rows) {
+      const of = Object.fromEntries(keys.map((key) => [key, row.execution[key]]));
+      const place = JSON.stringify(of);
+      if (!found.has(place)) found.set(place, { tensor_par: 0, pipeline_par: 0, num_procs: 0, total: 0, feasible: 0, filtered: 0, rejected: {}, best: row, ...of });
+      const cell = found.get(place);
+      cell.feasible = ++cell.total;
+      if (beats(row, cell.best)) cell.best = row;
+    }
+    return [...found.values()].sort((a, b) => keys.map((key) => a[key] - b[key]).find((difference) => difference) || 0);
+  };
+  const differ = (values) => values.length < 2 || values.some((value, i) => i && value !== undefined && value !== values[i - 1]);
+  const known = (value) => (typeof value === "number" ? value : undefined);
+  const named = [...new Set([...statistics, statistic, ...written.objectives.map((objective) => objective.statistic)])];
+  const sizes = groups.some((group) => group.num_procs !== undefined);
+  return {
+    rows, front: groups.reduce((sum, { front }) => sum + front.length, 0), partial: written.partial === true,
+    study: { ...written, designs: new Set(rows.map(({ design }) => JSON.stringify(design))).size, per_num_procs: sizes },
+    cloud: { shown: 0, seen: groups.reduce((sum, { front, top }) => sum + front.length + top.length, 0), all: false, design: [],
+      axes: rows.length < 2 ? [] : axes.filter(({ key }) => differ(rows.map(({ execution }) => JSON.stringify(execution[key]) || ""))),
+      metrics: named.filter((key) => differ(rows.map(({ stats }) => known(stats[key])))).map((key) => ({ key, values: [] })) },
+    splits: { counted: false, items: cells("tensor_par", "pipeline_par") },
+    procs: { counted: false, items: sizes ? cells("num_procs") : [] },
+  };
+}
+
+/* ---- Words ------------------------------------------------------------------------------------ */
+
+const metricLooks = {
+  sample_rate: ["Throughput, samples/s", num], total_time: ["Time of a step", seconds],
+  tokens_per_s: ["Tokens/s", amount], tokens_per_s_per_proc: ["Tokens/s per processor", num],
+  model_flops_utilization: ["Model FLOPs utilisation", share],
+  proc_mem_tier1_cap_req: ["Memory needed", bytes], proc_mem_tier2_cap_req: ["Second tier needed", bytes],
+  bubble_time: ["Bubble", seconds], tp_comm_exposed_time: ["Exposed tensor-parallel comm.", seconds],
+  pp_comm_exposed_time: ["Exposed pipeline comm.", seconds], dp_comm_exposed_time: ["Exposed data-parallel comm.", seconds],
+  cp_comm_exposed_time: ["Exposed context-parallel comm.", seconds], ep_comm_exposed_time: ["Exposed expert-parallel comm.", seconds],
+  usd_per_trillion_tokens: ["USD per 1e12 tokens", num],
+};
+const axisLooks = {
+  num_procs: "Procs", tensor_par: "TP", pipeline_par: "PP", data_par: "DP", context_par: "CP", expert_par: "EP",
+  batch_size: "Batch", microbatch_size: "Micro-batch", pipeline_interleaving: "Chunks", activation_recompute: "Recompute",
+  tensor_par_comm_type: "TP comm", tensor_par_overlap: "TP overlap", data_par_overlap: "DP overlap",
+  optimizer_sharding: "Sharded", seq_par_ag_redo: "Gather again", weight_offload: "Weights off", activations_offload: "Activ. off",
+  optimizer_offload: "Optim. off", tensor_par_net: "TP net", pipeline_par_net: "PP net", data_par_net: "DP net",
+  fused_activation: "Fused", zero_stage: "ZeRO", pipeline_schedule: "Schedule",
+};
+const words = (key) => key.replaceAll("_", " ");
+const metricLabel = (key) => (metricLooks[key] || [words(key)])[0];
+const metricText = (key) => (metricLooks[key] || [0, short])[1];
+const axisLabel = (key) => axisLooks[key] || words(key);
+const isUp = (key) => /rate|efficiency|utilization|per_s|sample/.test(key);
+
+/* ---- Layouts ---------------------------------------------------------------------------------- */
+
+/* Everything that is known in full; `sets` says from which list. */
+const rows = [];
+const rowByKey = new Map();
+
+function addRow(found, set) {
+  const key = JSON.stringify([found.design, found.execution]);
+  let row = rowByKey.get(key);
+  if (!row) {
+    row = { design: found.design, exe: found.execution, stats: found.stats, time: found.time || {},
+      memory1: found.memory1 || {}, memory2: found.memory2 || {}, sets: new Set(), index: rows.length };
+    rowByKey.set(key, row);
+    rows.push(row);
+  }
+  row.sets.add(set);
+  return row;
+}
+
+const splits = data.splits.items.map((cell) => ({ ...cell, row: cell.best && addRow(cell.best, "split") }));
+for (const found of data.rows) addRow(found, found.set);
+const procs = data.procs.items.map((cell) => ({ ...cell, row: cell.best && addRow(cell.best, "procs") }));
+const better = (a, b) => (goalUp ? d3.descending : d3.ascending)(a.stats[goal], b.stats[goal]);
+rows.sort(better);
+rows.forEach((row, i) => { row.index = i; });
+const inSet = (set) => rows.filter((row) => row.sets.has(set));
+const best = inSet("top")[0] || rows[0];
+
+function splitName(exe) {
+  const parts = [["TP", exe.tensor_par], ["PP", exe.pipeline_par], ["DP", exe.data_par]];
+  if (exe.context_par > 1) parts.push(["CP", exe.context_par]);
+  if (exe.expert_par > 1) parts.push(["EP", exe.expert_par]);
+  return parts.map(([name, value]) => `${name} ${count(value)}`).join(" × ");
+}
+
+/* The value of an axis as a number, and in words. */
+const axisByKey = new Map(cloud.axes.map((axis) => [axis.key, axis]));
+function axisNumber(axis, value) {
+  if (value === undefined) return axis.key.endsWith("_net") ? -1 : 0;
+  if (typeof value === "string") return axis.choices.indexOf(value);
+  if (Array.isArray(value)) return d3.sum(value, (word) => 2 ** axis.choices.indexOf(word));
+  return +value;
+}
+const SET = 4, BOOL = 2;
+function axisText(axis, value) {
+  if (axis.type === BOOL) return value ? "yes" : "no";
+  if (axis.type === SET) return axis.choices.filter((word, i) => (value >> i) & 1).join(" + ") || "none";
+  return axis.choices.length ? words(axis.choices[value] || String(value)) : count(value);
+}
+const rowValue = (row, key) => {
+  const axis = axisByKey.get(key);
+  return axis ? axisText(axis, axisNumber(axis, row.exe[key])) : plainValue(row.exe[key]);
+};
+const plainValue = (value) => (value === true ? "yes" : value === false || value === undefined ? "–" : typeof value === "number" ? count(value) : String(value));
+
+/* Points of the scatter: the cloud, and the rows, which may not be in it. */
+const total = cloud.shown + rows.length;
+/* Of which so many are counted: rows are in the cloud too, unless there is none. */
+const counted = fromFile ? total : cloud.shown;
+const columns = new Map();
+for (const metric of cloud.metrics) {
+  columns.set(metric.key, Float64Array.from([...metric.values.map((v) => (v === null ? NaN : v)), ...rows.map((row) => row.stats[metric.key] ?? NaN)]));
+}
+const axes = cloud.axes.map((axis) => ({ ...axis,
+  column: Float64Array.from([...axis.values, ...rows.map((row) => axisNumber(axis, row.exe[axis.key]))]) }));
+for (const axis of axes) {
+  axis.distinct = [...new Set(axis.column)].sort(d3.ascending);
+  const places = new Map(axis.distinct.map((value, i) => [value, i]));
+  axis.place = Uint32Array.from(axis.column, (value) => places.get(value));
+}
+const metrics = cloud.metrics.map((metric) => metric.key).filter((key) => {
+  const [lo, hi] = d3.extent(columns.get(key).filter((v) => !Number.isNaN(v)));
+  return lo !== undefined && lo !== hi && !key.includes("capacity");
+});
+
+/* A command for a shell: the layout goes in as standard input. `changes`: FIELD=VALUE. */
+function commandOf(row, changes = []) {
+  const sets = Object.entries(row.design).filter(([key]) => key !== "application" && key !== "system")
+    .map(([key, value]) => `${key}=${value}`)
+    .concat(changes).map((one) => ` --set ${quoted(one)}`).join("");
+  return `calc run ${quoted(row.design.application)} ${quoted(row.design.system)} -${sets} <<'EOF'\n${JSON.stringify(row.exe)}\nEOF\n`;
+}

@@ -1,0 +1,367 @@
+/* The trade-off of a sweep: points, their front, and filters. */
+"use strict";
+
+/* ---- The scatter ------------------------------------------------------------------------------ */
+
+const view = {
+  x: metrics.includes("proc_mem_tier1_cap_req") ? "proc_mem_tier1_cap_req" : metrics[0],
+  y: metrics.includes(goal) ? goal : metrics[metrics.length - 1],
+  color: axisByKey.has("tensor_par") ? "tensor_par" : (axes[0] || {}).key, logX: false, logY: false,
+  area: null, chosen: new Map(), mask: new Uint8Array(total).fill(1),
+};
+const watchers = [];
+let compared = [];
+
+function refilter() {
+  const { mask, area } = view;
+  mask.fill(1);
+  for (const axis of axes) {
+    const chosen = view.chosen.get(axis.key);
+    if (!chosen || !chosen.size) continue;
+    for (let i = 0; i < total; i++) if (!chosen.has(axis.column[i])) mask[i] = 0;
+  }
+  if (area) {
+    const [x, y] = [columns.get(view.x), columns.get(view.y)];
+    for (let i = 0; i < total; i++) if (!(x[i] >= area.x0 && x[i] <= area.x1 && y[i] >= area.y0 && y[i] <= area.y1)) mask[i] = 0;
+  }
+  for (const watcher of watchers) watcher();
+}
+
+const rowInView = (row) => view.mask[cloud.shown + row.index] === 1;
+
+/* All points along x, from its better end; kept for the pair of axes that is shown. */
+let alongX = { of: "", order: [] };
+
+function orderOf(x, y, sx, sy) {
+  const of = `${view.x} ${view.y}`;
+  if (alongX.of !== of) {
+    const order = [];
+    for (let i = 0; i < total; i++) if (!Number.isNaN(x[i]) && !Number.isNaN(y[i])) order.push(i);
+    /* Rows stand behind the cloud: of equals they come first, as more is known of them. */
+    order.sort((a, b) => sx * (x[a] - x[b]) || sy * (y[a] - y[b]) || b - a);
+    alongX = { of, order };
+  }
+  return alongX.order;
+}
+
+/* Points of the front of the axes shown, along x; of equals one. */
+function frontOf() {
+  const [x, y] = [columns.get(view.x), columns.get(view.y)];
+  const [sx, sy] = [isUp(view.x) ? -1 : 1, isUp(view.y) ? -1 : 1];
+  const order = orderOf(x, y, sx, sy);
+  const front = [];
+  let least = Infinity;
+  /* Points of the cloud are rounded: what is better by less than that is the same layout. */
+  for (const i of order) {
+    if (view.mask[i] && sy * y[i] < least - 1e-6 * Math.abs(y[i])) {
+      least = sy * y[i];
+      front.push(i);
+    }
+  }
+  return front;
+}
+
+let colorsKept = { of: "" };
+
+/* Kept for the choice and the theme that are shown. */
+function colorsNow() {
+  const of = `${view.color} ${document.documentElement.dataset.theme}`;
+  if (colorsKept.of !== of) colorsKept = { of, ...makeColors() };
+  return colorsKept;
+}
+
+function makeColors() {
+  const axis = axes.find((a) => a.key === view.color);
+  const column = axis ? axis.column : columns.get(view.color);
+  const index = new Uint8Array(total);
+  let names, paints;
+  if (axis && axis.distinct.length <= 8) {
+    names = axis.distinct.map((v) => axisText(axis, v));
+    paints = names.map((_, i) => paintOf(`cat${i}`));
+    index.set(axis.place);
+  } else {
+    const sorted = Float64Array.from(column).filter((v) => !Number.isNaN(v)).sort();
+    const edges = [0.2, 0.4, 0.6, 0.8].map((q) => d3.quantileSorted ? d3.quantileSorted(sorted, q) : d3.quantile(sorted, q));
+    const ramp = d3.interpolateLab(paintOf("seq0"), paintOf("seq1"));
+    paints = d3.range(5).map((i) => ramp(0.15 + (0.85 * i) / 4));
+    const text = axis ? (v) => axisText(axis, v) : metricText(view.color);
+    names = d3.range(5).map((i) => (i < 4 ? `up to ${text(edges[i])}` : `above ${text(edges[3])}`));
+    for (let i = 0; i < total; i++) index[i] = d3.bisectLeft(edges, column[i]);
+  }
+  return { index, names, paints };
+}
+
+function showScatter() {
+  if (metrics.length < 2 || !view.x || !view.y) return;
+  const node = section("tradeoff", "Trade-off", "The trade-off",
+    fromFile ? "The layouts of the file: the front and the best. Others were not kept."
+      : cloud.all ? (cloud.seen > cloud.shown ? `A fair choice of ${count(cloud.shown)} of the ${count(cloud.seen)} layouts that fit.` : "Every layout that fits.")
+      : `${count(cloud.shown)} layouts that fit, drawn at random from all, together with the best and the front, which are exact.`);
+  node.querySelector(".lead").append(" The line is the front of the two axes; grey marks are filtered out.");
+  const cols = el("div", { class: "cols" });
+  node.append(cols);
+  const box = card(cols);
+  const tools = el("div", { class: "tools" });
+  const options = metrics.map((key) => [key, metricLabel(key)]);
+  const change = (key) => (value) => { view[key] = value; view.area = null; refilter(); };
+  tools.append(picker("X", options, view.x, change("x")), picker("Y", options, view.y, change("y")),
+    picker("Colour", [...axes.map((a) => [a.key, axisLabel(a.key)]), ...options], view.color, change("color")));
+  const log = (label, key) => el("button", { type: "button", "aria-pressed": "false", onclick: (event) => {
+    view[key] = !view[key];
+    event.currentTarget.setAttribute("aria-pressed", String(view[key]));
+    draw();
+  } }, label);
+  let selecting = false;
+  const select = el("button", { type: "button", "aria-pressed": "false", onclick: () => {
+    selecting = !selecting;
+    select.setAttribute("aria-pressed", String(selecting));
+    area.style.touchAction = selecting ? "none" : "pan-y";
+  } }, "Select area");
+  const clear = el("button", { type: "button", class: "right", disabled: true, onclick: () => clearAll() }, "Clear filters");
+  tools.append(log("Log X", "logX"), log("Log Y", "logY"), select, clear);
+  const area = el("div", { tabindex: "0", role: "group", "aria-roledescription": "scatter plot", style: "position:relative;touch-action:pan-y",
+    "aria-label": "Layouts that fit. Arrow keys walk along the front; Enter adds a layout to the comparison; the table below has the same layouts." });
+  const paper = el("canvas", { "aria-hidden": "true", style: "position:absolute;inset:0" });
+  const svg = d3.create("svg").attr("aria-hidden", "true").style("position", "relative").style("pointer-events", "none");
+  area.append(paper, svg.node());
+  const key = el("div");
+  const tally = el("p", { class: "note", "aria-live": "polite" });
+  box.append(tools, area, key, tally);
+  const height = innerWidth > 1000 ? 560 : 440;
+  const edge = { left: 62, right: 14, top: 26, bottom: 46 };
+  const px = new Float32Array(total), py = new Float32Array(total);
+  let scales, front = [], at = -1, rect = null;
+
+  function scaleOf(column, log_scale, range) {
+    let [lo, hi] = d3.extent(column.filter((v) => !Number.isNaN(v) && (!log_scale || v > 0)));
+    if (log_scale) return d3.scaleLog([lo * 0.95, hi * 1.05], range);
+    const gap = (hi - lo || 1) * 0.04;
+    return d3.scaleLinear([lo - gap < 0 && lo >= 0 ? 0 : lo - gap, hi + gap], range);
+  }
+
+  function axisTicks(key_, scale, many) {
+    const logarithmic = scale.base !== undefined;
+    const memory = metricText(key_) === bytes;
+    if (logarithmic) {
+      const all = scale.ticks(many);
+      return (all.length > 2 * many ? all.filter((v) => Math.abs(Math.log10(v) % 1) < 1e-6) : all);
+    }
+    if (!memory) return scale.ticks(many);
+    const unit = axisLabels(scale.domain()[1], byteSteps).unit;
+    return d3.ticks(scale.domain()[0] / unit, scale.domain()[1] / unit, many).map((v) => v * unit);
+  }
+
+  function tickText(key_, scale) {
+    const text = metricText(key_);
+    const steps = text === bytes ? byteSteps : text === seconds ? timeSteps : null;
+    if (steps && scale.base === undefined) return axisLabels(scale.domain()[1], steps).text;
+    return text === share ? (v) => `${short(100 * v)}\u202f%` : text === amount || steps ? text : (v) => short(v);
+  }
+
+  function draw() {
+    const width = area.clientWidth;
+    if (!width) return;
+    const ratio = Math.min(devicePixelRatio || 1, 2);
+    paper.width = Math.round(width * ratio);
+    paper.height = Math.round(height * ratio);
+    paper.style.width = `${width}px`;
+    paper.style.height = `${height}px`;
+    svg.attr("viewBox", `0 0 ${width} ${height}`).attr("height", height).selectAll("*").remove();
+    const [xs, ys] = [columns.get(view.x), columns.get(view.y)];
+    const x = scaleOf(xs, view.logX, [edge.left, width - edge.right]);
+    const y = scaleOf(ys, view.logY, [height - edge.bottom, edge.top]);
+    scales = { x, y };
+    const colors = colorsNow();
+    paint(paper, ratio, x, y, xs, ys, colors);
+    const grid = svg.append("g").attr("class", "grid");
+    const xText = tickText(view.x, x), yText = tickText(view.y, y);
+    for (const v of axisTicks(view.x, x, Math.max(3, width / 110))) {
+      grid.append("line").attr("x1", x(v)).attr("x2", x(v)).attr("y1", edge.top).attr("y2", height - edge.bottom).style("stroke-opacity", 0.7);
+      svg.append("text").attr("x", x(v)).attr("y", height - edge.bottom + 17).attr("text-anchor", "middle").text(xText(v));
+    }
+    for (const v of axisTicks(view.y, y, 7)) {
+      grid.append("line").attr("x1", edge.left).attr("x2", width - edge.right).attr("y1", y(v)).attr("y2", y(v)).style("stroke-opacity", 0.7);
+      svg.append("text").attr("x", edge.left - 7).attr("y", y(v) + 4).attr("text-anchor", "end").text(yText(v));
+    }
+    const hint = (key_, up, down) => `${metricLabel(key_)} (${isUp(key_) ? up : down} better)`;
+    svg.append("text").attr("class", "strong").attr("x", 0).attr("y", 12).text(hint(view.y, "↑", "↓"));
+    svg.append("text").attr("class", "strong").attr("x", width - edge.right).attr("y", height - 8).attr("text-anchor", "end").text(hint(view.x, "→", "←"));
+    if (view.x === "proc_mem_tier1_cap_req" && !several && best) {
+      const cap = best.stats.mem_tier1_capacity;
+      if (cap >= x.domain()[0] && cap <= x.domain()[1] * 1.01) {
+        svg.append("line").attr("x1", x(cap)).attr("x2", x(cap)).attr("y1", edge.top).attr("y2", height - edge.bottom)
+          .style("stroke", "var(--ink)").style("stroke-dasharray", "3 3");
+        svg.append("text").attr("x", x(cap) - 5).attr("y", height - edge.bottom - 8).attr("text-anchor", "end").text(`${bytes(cap)} capacity`);
+      }
+    }
+    front = frontOf();
+    const line = d3.line().curve(d3.curveStepAfter);
+    svg.append("path").attr("d", line(front.map((i) => [x(xs[i]), y(ys[i])]))).style("fill", "none").style("stroke", "var(--ink)").style("stroke-width", 1.3);
+    if (front.length <= 300) {
+      svg.append("g").selectAll("circle").data(front).enter().append("circle").attr("cx", (i) => x(xs[i])).attr("cy", (i) => y(ys[i]))
+        .attr("r", 3.4).style("fill", (i) => colors.paints[colors.index[i]]).style("stroke", "var(--ink)");
+    }
+    if (best && rowInView(best)) {
+      const i = cloud.shown + best.index;
+      const leftward = x(xs[i]) > width / 2;
+      svg.append("text").attr("class", "strong").attr("x", x(xs[i]) + (leftward ? -8 : 8)).attr("y", Math.max(12, y(ys[i]) - 8))
+        .attr("text-anchor", leftward ? "end" : "start").text(`best: ${goalValue(best)}`);
+    }
+    rect = svg.append("rect").style("fill", "var(--accent)").style("fill-opacity", 0.1).style("stroke", "var(--accent)");
+    if (view.area) place(x(view.area.x0), x(view.area.x1), y(view.area.y0), y(view.area.y1));
+    key.replaceChildren();
+    legend(key, colors.names.map((label, i) => ({ label: `${i === 0 || axes.some((a) => a.key === view.color) ? axisLabel(view.color) : ""} ${label}`.trim(), color: colors.paints[i] })));
+    const shown = d3.sum(view.mask.subarray(0, counted));
+    tally.replaceChildren(`${count(shown)} of ${count(counted)} layouts in view; the front has ${count(front.length)}.`,
+      el("span", { class: "screen" }, " Drag to select an area, arrow keys walk along the front, Esc clears."));
+    clear.disabled = !(view.area || [...view.chosen.values()].some((chosen) => chosen.size));
+    at = -1;
+  }
+
+  /* Marks of 3 by 3 pixels straight into the picture: 100,000 of them are quick. */
+  function paint(paper_, ratio, x, y, xs, ys, colors) {
+    const context = paper_.getContext("2d");
+    const picture_ = context.createImageData(paper_.width, paper_.height);
+    const pixel = new Uint32Array(picture_.data.buffer);
+    const rgb = (text, alpha) => {
+      const c = d3.color(text).rgb();
+      return ((alpha << 24) | (c.b << 16) | (c.g << 8) | c.r) >>> 0;
+    };
+    const paints = colors.paints.map((text) => rgb(text, 255));
+    const off = rgb(paintOf("line"), 255);
+    const side = Math.max(2, Math.round((total > 30000 ? 2 : 3) * ratio));
+    const order = [0, 1];
+    for (const pass of order) {
+      for (let i = 0; i < total; i++) {
+        if (view.mask[i] !== pass) continue;
+        px[i] = x(xs[i]);
+        py[i] = y(ys[i]);
+        if (!(px[i] >= 0 && py[i] >= 0)) continue;
+        const color = pass ? paints[colors.index[i]] : off;
+        const left = Math.round(px[i] * ratio - side / 2), top = Math.round(py[i] * ratio - side / 2);
+        if (left < 0 || top < 0 || left + side > paper_.width || top + side > paper_.height) continue;
+        for (let v = 0; v < side; v++) pixel.fill(color, (top + v) * paper_.width + left, (top + v) * paper_.width + left + side);
+      }
+    }
+    context.putImageData(picture_, 0, 0);
+  }
+
+  function place(x0, x1, y0, y1) {
+    rect.attr("x", Math.min(x0, x1)).attr("y", Math.min(y0, y1)).attr("width", Math.abs(x1 - x0)).attr("height", Math.abs(y1 - y0));
+  }
+
+  function nearest(mx, my) {
+    let found = -1, least = 144;
+    for (let i = total - 1; i >= 0; i--) {
+      if (!view.mask[i]) continue;
+      const d = (px[i] - mx) ** 2 + (py[i] - my) ** 2;
+      if (d < least) { least = d; found = i; }
+    }
+    return found;
+  }
+
+  function tell(i, clientX, clientY) {
+    const lines = ["tensor_par", "pipeline_par", "data_par"].filter((k) => !axisByKey.has(k)).length
+      ? [] : [["TP × PP × DP", ["tensor_par", "pipeline_par", "data_par"].map((k) => count(axes.find((a) => a.key === k).column[i])).join(" × ")]];
+    for (const key_ of new Set([goal, "total_time", "model_flops_utilization", "proc_mem_tier1_cap_req", view.x, view.y])) {
+      if (columns.has(key_)) lines.push([metricLabel(key_), metricText(key_)(columns.get(key_)[i])]);
+    }
+    for (const axis of axes) {
+      if (!(lines[0][0].startsWith("TP ×") && ["tensor_par", "pipeline_par", "data_par"].includes(axis.key))) lines.push([axisLabel(axis.key), axisText(axis, axis.column[i])]);
+    }
+    const row = i >= cloud.shown ? rows[i - cloud.shown] : null;
+    showTip(clientX, clientY, row ? (row === best ? "The best" : "In the table below") : "A layout", lines);
+  }
+
+  let start = null;
+  area.addEventListener("pointerdown", (event) => {
+    if (event.pointerType !== "mouse" && !selecting) return;
+    const box_ = area.getBoundingClientRect();
+    start = [event.clientX - box_.left, event.clientY - box_.top];
+    area.setPointerCapture(event.pointerId);
+  });
+  area.addEventListener("pointermove", (event) => {
+    const box_ = area.getBoundingClientRect();
+    const [mx, my] = [event.clientX - box_.left, event.clientY - box_.top];
+    if (start && Math.hypot(mx - start[0], my - start[1]) > 6) {
+      hideTip();
+      return place(start[0], mx, start[1], my);
+    }
+    const i = nearest(mx, my);
+    if (i < 0) hideTip();
+    else tell(i, event.clientX, event.clientY);
+  });
+  area.addEventListener("pointerup", (event) => {
+    const box_ = area.getBoundingClientRect();
+    const [mx, my] = [event.clientX - box_.left, event.clientY - box_.top];
+    if (!start) return;
+    const from = start;
+    start = null;
+    if (Math.hypot(mx - from[0], my - from[1]) > 6) {
+      const [x0, x1] = [scales.x.invert(Math.min(from[0], mx)), scales.x.invert(Math.max(from[0], mx))];
+      const [y0, y1] = [scales.y.invert(Math.max(from[1], my)), scales.y.invert(Math.min(from[1], my))];
+      view.area = { x0, x1, y0, y1 };
+      refilter();
+    } else {
+      const i = nearest(mx, my);
+      if (i >= cloud.shown) toggle(rows[i - cloud.shown], true);
+    }
+  });
+  area.addEventListener("pointerleave", hideTip);
+  area.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    if (event.key === "Escape") return clearAll();
+    if (event.key === "Enter" && at >= 0 && front[at] >= cloud.shown) return toggle(rows[front[at] - cloud.shown], true);
+    if (!step || !front.length) return;
+    event.preventDefault();
+    at = Math.max(0, Math.min(front.length - 1, at < 0 ? 0 : at + step));
+    const box_ = area.getBoundingClientRect();
+    tell(front[at], box_.left + px[front[at]], box_.top + py[front[at]]);
+  });
+
+  const facets = card(cols, el("h3", {}, "Filter by choice"), el("p", { class: "note", style: "margin:0" }, "The underline of a button shows how many of the layouts in view have that value."));
+  facets.classList.add("facets");
+  const buttons = [];
+  for (const axis of axes.filter((a) => a.distinct.length <= 16)) {
+    const chosen = new Set();
+    view.chosen.set(axis.key, chosen);
+    const group = el("div", { role: "group", "aria-label": axisLabel(axis.key) });
+    for (const value of axis.distinct) {
+      const button = el("button", { type: "button", "aria-pressed": "false", onclick: () => {
+        if (!chosen.delete(value)) chosen.add(value);
+        refilter();
+      } }, axisText(axis, value));
+      buttons.push({ button, axis, value, chosen });
+      group.append(button);
+    }
+    facets.append(el("div", { class: "facet" }, axisLabel(axis.key), group));
+  }
+  function clearAll() {
+    view.area = null;
+    for (const chosen of view.chosen.values()) chosen.clear();
+    refilter();
+  }
+  function shares() {
+    const tallies = new Map(axes.map((axis) => [axis, new Uint32Array(axis.distinct.length)]));
+    let seen = 0;
+    for (let i = 0; i < counted; i++) seen += view.mask[i];
+    for (const axis of axes.filter((a) => a.distinct.length <= 16)) {
+      const tally_ = tallies.get(axis);
+      for (let i = 0; i < counted; i++) tally_[axis.place[i]] += view.mask[i];
+    }
+    for (const { button, axis, value, chosen } of buttons) {
+      button.style.setProperty("--share", seen ? tallies.get(axis)[axis.distinct.indexOf(value)] / seen : 0);
+      button.setAttribute("aria-pressed", String(chosen.has(value)));
+    }
+  }
+  watchers.push(draw, shares);
+  repaints.push(draw);
+  let drawnWidth = 0;
+  new ResizeObserver(() => {
+    if (area.clientWidth !== drawnWidth) {
+      drawnWidth = area.clientWidth;
+      draw();
+    }
+  }).observe(area);
+  shares();
+}

@@ -1,0 +1,110 @@
+/* Layouts of a sweep as a table, and side by side. */
+"use strict";
+
+/* ---- The table -------------------------------------------------------------------------------- */
+
+const compareWatchers = [];
+let rowTable = null;
+
+function toggle(row, only_add) {
+  if (compared.includes(row)) {
+    if (only_add || compared.length === 1) return;
+    compared = compared.filter((other) => other !== row);
+  } else {
+    compared = [...compared, row].slice(-8);
+  }
+  compared.sort(better);
+  for (const watcher of compareWatchers) watcher();
+}
+
+function showTable() {
+  if (!rows.length) return;
+  const node = section("layouts", "Layouts", "Layouts worth running", "Best first.");
+  node.querySelector(".lead").append(el("span", { class: "screen" }, " Tick a row to compare it below. Every row can be run again with the command it carries."));
+  const box = card(node);
+  const sets = [["split", "Best of each split"], ["front", "Pareto front"], ["top", `Top ${inSet("top").length}`], ["procs", "Best of each size"]]
+    .filter(([key]) => inSet(key).length);
+  let set = sets[0][0];
+  const tie = inSet("top").filter((row) => row.stats[goal] === best.stats[goal]).length;
+  const fastest = d3.max(rows, (row) => row.stats.sample_rate);
+  const varying = axes.map((a) => a.key).filter((k) => !["tensor_par", "pipeline_par", "data_par"].includes(k));
+  const command = el("pre", { hidden: true });
+  const designs = several ? [...new Set(rows.flatMap((row) => Object.keys(row.design)))].filter((k) => new Set(rows.map((row) => row.design[k])).size > 1) : [];
+  const list = () => inSet(set).filter(rowInView);
+  const view_ = table({ caption: "Layouts", rows: list(), sort: 2, first: 12, search: "Filter, e.g. full or 16",
+    tools: choice("Rows", sets, set, (key) => { set = key; view_.update(list()); }),
+    rowAttributes: (row) => ({ class: compared.includes(row) ? "on" : null, "data-row": row.index }),
+    columns: [
+      { label: "", screen: true, show: (row) => el("input", { type: "checkbox", checked: compared.includes(row), "aria-label": `Compare ${splitName(row.exe)}`, onchange: () => toggle(row) }) },
+      { label: "", screen: true, show: (row) => {
+        const button = copyButton("Copy", () => commandOf(row), `Copy the command of ${splitName(row.exe)}`);
+        button.addEventListener("click", () => { command.textContent = commandOf(row); command.hidden = false; });
+        return button;
+      } },
+      { label: "Samples/s", number: true, value: (row) => row.stats.sample_rate, show: (row) => meter(num(row.stats.sample_rate, 4), row.stats.sample_rate / fastest) },
+      ...(goal === "sample_rate" ? [] : [{ label: metricLabel(goal), number: true, value: (row) => row.stats[goal], show: (row) => metricText(goal)(row.stats[goal]) }]),
+      { label: "Step", number: true, value: (row) => row.stats.total_time, show: (row) => seconds(row.stats.total_time) },
+      { label: "MFU", number: true, value: (row) => row.stats.model_flops_utilization, show: (row) => share(row.stats.model_flops_utilization) },
+      { label: "Memory", number: true, value: (row) => row.stats.proc_mem_tier1_cap_req, show: (row) => meter(bytes(row.stats.proc_mem_tier1_cap_req), row.stats.proc_mem_tier1_cap_req / row.stats.mem_tier1_capacity, "quiet") },
+      ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
+      ...["tensor_par", "pipeline_par", "data_par"].map((k) => ({ label: axisLabel(k), number: true, value: (row) => row.exe[k], show: (row) => count(row.exe[k]) })),
+      ...designs.map((k) => ({ label: words(k), value: (row) => row.design[k], show: (row) => String(row.design[k] ?? "") })),
+      ...varying.map((k) => ({ label: axisLabel(k), screen: k.endsWith("_net"), number: typeof rows[0].exe[k] === "number", value: (row) => (typeof row.exe[k] === "number" ? row.exe[k] : rowValue(row, k)), show: (row) => rowValue(row, k) })),
+    ] });
+  rowTable = view_;
+  box.append(view_.node);
+  box.append(el("div", { class: "tools", style: "margin:0" }, el("span", {}, tie > 1 ? `${count(tie)} layouts tie for first place.` : ""),
+    el("span", { class: "right" }, el("button", { type: "button", onclick: () => download("layouts.json",
+      JSON.stringify(list().map((row) => ({ design: row.design, execution: row.exe, stats: row.stats })), null, 2)) }, "Save these rows as JSON"), " ",
+    el("button", { type: "button", onclick: () => download("execution.json", JSON.stringify(compared[0].exe, null, 2)) }, "Save the first ticked as execution"))), command);
+  watchers.push(() => view_.update(list()));
+  compareWatchers.push(() => view_.refresh());
+}
+
+/* ---- Comparison ------------------------------------------------------------------------------- */
+
+function noteOf(row) {
+  const parts = [`µb ${count(row.exe.microbatch_size)}`];
+  if (row.exe.pipeline_interleaving > 1) parts.unshift(`v${count(row.exe.pipeline_interleaving)}`);
+  parts.push(`re ${words(row.exe.activation_recompute)}`);
+  return parts.join(" · ");
+}
+
+function showComparison() {
+  if (!rows.length) return;
+  const pins = splits.filter((cell) => cell.row).map((cell) => cell.row).sort(better).slice(0, 5);
+  compared = [...new Set([best, ...pins])].slice(0, 5).sort(better);
+  const time = section("time", "Time", "Where the step goes", "Exposed time only: what overlaps with compute is not shown. Per sample, as layouts may differ in batch.");
+  const memory = section("memory", "Memory", "What fills the memory", "Bytes that a processor holds on the fullest stage.");
+  const [timeBox, memoryBox] = [card(time), card(memory)];
+  let per = "sample";
+  const tools = el("div", { class: "tools" }, choice("Unit", [["sample", "Per sample"], ["step", "Per step"]], per, (key) => { per = key; fill(); }),
+    el("span", { class: "right" }, "Tick rows in the table to change what is compared."));
+  const [timeArea, memoryArea] = [el("div"), el("div")];
+  timeBox.append(tools, timeArea);
+  memoryBox.append(memoryArea);
+  function fill() {
+    timeArea.replaceChildren();
+    memoryArea.replaceChildren();
+    const divided = (row) => (per === "sample" ? row.exe.batch_size : 1);
+    const times = compared.map((row) => ({ label: splitName(row.exe), note: noteOf(row), total: row.stats.total_time / divided(row),
+      values: Object.fromEntries(Object.entries(row.time).map(([k, v]) => [k, v / divided(row)])) }));
+    stacks(timeArea, { rows: times, parts: timeParts, steps: timeSteps, text: seconds,
+      aria: times.map((row) => `${row.label}: ${seconds(row.total)} per ${per}`).join("; ") });
+    timeArea.append(partsTable(times, timeParts, seconds, `Time per ${per}`));
+    for (const tier of [1, 2]) {
+      const need = `proc_mem_tier${tier}_cap_req`;
+      const list = compared.map((row) => ({ label: splitName(row.exe), note: noteOf(row), values: row[`memory${tier}`], total: row.stats[need] || 0 }));
+      if (!list.some((row) => row.total > 0)) continue;
+      const capacity = compared[0].stats[`mem_tier${tier}_capacity`];
+      if (tier === 2) memoryArea.append(el("h3", { style: "margin-top:18px" }, "Second tier"));
+      stacks(memoryArea, { rows: list, parts: memoryParts, steps: byteSteps, text: bytes,
+        limit: capacity > 0 && !several ? { value: capacity, label: `${bytes(capacity)} capacity` } : null,
+        aria: list.map((row) => `${row.label}: ${bytes(row.total)}`).join("; ") });
+      memoryArea.append(partsTable(list, memoryParts, bytes, `Memory of tier ${tier}`));
+    }
+  }
+  compareWatchers.push(fill);
+  fill();
+  if (rowTable) rowTable.refresh();
+}
