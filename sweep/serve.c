@@ -47,7 +47,7 @@ struct calc_serve {
     uint64_t numbered; /* models so far */
     calc_pass_memo memo;
     calc_serving serving; /* its models are those of the row at hand */
-    calc_stats stats;     /* the same ones are written for every layout, null the others */
+    calc_stats stats; /* the same ones are written for every layout of a table, null the others */
     place last;           /* where these are those of */
 };
 
@@ -70,7 +70,6 @@ calc_serve *calc_serve_create(void)
         calc_serve_free(s);
         return NULL;
     }
-    calc_stats_none(&s->stats);
     return s;
 }
 
@@ -116,6 +115,7 @@ calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
     s->app = w->app;
     s->system = w->system;
     s->rows = rows;
+    calc_stats_none(&s->stats); /* phases write different ones */
     if (rows > s->capacity) {
         free(s->row);
         s->row = malloc(rows * sizeof *s->row);

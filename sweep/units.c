@@ -304,14 +304,28 @@ static bool stages_legal(const calc_exec *e)
     return e->num_procs / e->pipeline_par % (ep * etp) == 0 && paired && shards;
 }
 
+/* Whether two pools have as many processors as there are. */
+static bool pools_legal(const calc_space *space, const calc_exec *e)
+{
+    int64_t both = e->num_procs + e->inference.prefill_procs;
+    bool found = space->all_procs.count == 0;
+    for (size_t i = 0; i < space->all_procs.count && !found; i++) {
+        found = space->all_procs.value[i] == both;
+    }
+    return found;
+}
+
 /* Whether the sizes of a cell go with what is served. */
 static bool served_legal(const calc_worker *w)
 {
-    calc_exec e = w->cell.exec;
-    calc_errors errors = {0};
-    if (e.inference.phase == CALC_INFERENCE_PHASE_NONE) {
+    if (w->cell.exec.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         return true;
     }
+    if (!pools_legal(w->space, &w->cell.exec)) {
+        return false;
+    }
+    calc_exec e = w->cell.exec;
+    calc_errors errors = {0};
     e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
     calc_rules_inference(w->app, &e, &errors);
     return errors.count == 0;

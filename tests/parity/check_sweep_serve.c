@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "random_space.h"
+#include "served.h"
 #include "spec/field.h"
 
 enum { SPACES = 90, LAYOUTS = 10000 };
@@ -75,6 +76,29 @@ static void make_special(bool tied)
     }
 }
 
+static void list(calc_served served, int64_t a, int64_t b, int64_t c)
+{
+    const int64_t values[] = {a, b, c};
+    ck_assert_int_eq(calc_served_set(&space.space, served, values, 3), CALC_OK);
+}
+
+/* Fields of what is served that vary: in some spaces two phases, in most chunks. */
+static void vary(calc_rng *rng)
+{
+    const calc_inference *i = &space.space.inference;
+    bool disaggregated = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+    if (calc_rng_below(rng, 3) > 0) {
+        list(CALC_SERVED_chunk_size, i->chunk_size, 5, 64);
+    }
+    if (calc_rng_below(rng, 3) == 0) {
+        list(CALC_SERVED_kv_datatype, i->kv_datatype, CALC_FORMAT_FLOAT8, CALC_FORMAT_AUTO);
+    }
+    if (disaggregated && calc_rng_below(rng, 2) == 0) {
+        list(CALC_SERVED_phase, CALC_INFERENCE_PHASE_SERVE, i->phase, i->phase);
+        list(CALC_SERVED_prefill_procs, i->prefill_procs, 32, 16);
+    }
+}
+
 /* A random space, changed into one that serves. */
 static void make(uint64_t seed)
 {
@@ -94,6 +118,7 @@ static void make(uint64_t seed)
     if (seed % 3 > 0) {
         make_special(seed % 3 == 1);
     }
+    vary(&rng);
 }
 
 /* ---- Every statistic ------------------------------------------------------------------------- */
