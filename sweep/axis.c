@@ -312,6 +312,7 @@ static calc_status set_in_space(calc_space *space, const calc_axis_text *text,
             calc_axis_error(text, CALC_AXIS_KEY, errors, status, NULL, "out of memory");
         } else if (axis == CALC_AXIS_batch_size) {
             space->batch_is_maximum = maximum;
+            space->batch_is_of_replica = false;
         }
     }
     free(value);

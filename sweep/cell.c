@@ -23,6 +23,9 @@ static int64_t value_before(const calc_values *axis, int64_t value)
 int64_t calc_cell_batch(const calc_space *space, const calc_exec *base, int64_t data_par,
                         int64_t batch)
 {
+    if (space->batch_is_of_replica) {
+        return batch % base->microbatch_size == 0 ? batch * data_par : 0;
+    }
     int64_t multiple = batch - batch % data_par;
     bool is = multiple == batch;
     /* The maximum below may stand for the same. */
@@ -42,11 +45,8 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
         return false;
     }
     int64_t data_par = num_procs / replica;
-    if (data_par > batch || !calc_space_has(space, CALC_AXIS_data_par, data_par)) {
-        return false;
-    }
     int64_t taken = calc_cell_batch(space, base, data_par, batch);
-    if (taken == 0) {
+    if (taken == 0 || !calc_space_has(space, CALC_AXIS_data_par, data_par)) {
         return false;
     }
     cell->exec = *base;

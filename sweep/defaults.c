@@ -167,28 +167,23 @@ static calc_status set_served(calc_space *space, calc_served served, const int64
     return status;
 }
 
-/* Requests in flight, four to an octave, up to so many per processor: more wait, whatever the
- * layout. With a rate of arrivals the batch means nothing. */
+/* Requests in flight on a replica, four to an octave. With a rate of arrivals, or a batch of them
+ * all, they mean nothing. */
 static calc_status set_batches(calc_space *space)
 {
-    enum { OCTAVES = 40, STEPS = 4, EACH = 256 };
-    const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
+    enum { OCTAVES = 12, STEPS = 4 };
     int64_t value[OCTAVES * STEPS];
     size_t count = 0;
-    if (space->axis[CALC_AXIS_batch_size].count > 0 || procs->count == 0) {
+    bool free = space->inference.arrival_rate == 0 && space->inference.batch == 0;
+    if (space->axis[CALC_AXIS_batch_size].count > 0) {
         return CALC_OK;
     }
-    int64_t most = procs->value[procs->count - 1];
-    if (space->inference.arrival_rate > 0 || space->inference.batch > 0) {
-        value[count++] = most;
-    } else {
-        for (int64_t base = 1; base <= EACH * most && count < OCTAVES * STEPS; base *= 2) {
-            for (int64_t step = 0; step < STEPS; step++) {
-                value[count++] = base + base * step / STEPS;
-            }
+    for (int64_t base = 1; count < (free ? OCTAVES * STEPS : 1); base *= 2) {
+        for (int64_t step = 0; step < (free ? STEPS : 1); step++) {
+            value[count++] = base + base * step / STEPS;
         }
     }
-    space->batch_is_maximum = true;
+    space->batch_is_of_replica = true;
     return set(space, CALC_AXIS_batch_size, value, count, false);
 }
 

@@ -11,9 +11,8 @@
 #include "worker.h"
 
 enum {
-    PASSES = 1 << 12,      /* that are kept: 2 MB of them, */
-    MOST_PASSES = 1 << 15, /* and 16 MB where there are more */
-    TABLES = 32            /* whose passes are told apart, the latest ones */
+    PASSES = 1 << 9, /* that are kept: what a cache holds */
+    TABLES = 32      /* whose passes are told apart, the latest ones */
 };
 
 /* A table of rows, by what it was made for. */
@@ -49,14 +48,6 @@ struct calc_serve {
     bool known;
 };
 
-/* Have room for so many passes, and forget those there are. */
-static bool keep(calc_serve *s, size_t passes)
-{
-    free(s->memo.entry);
-    s->memo = (calc_pass_memo){passes, 0, calloc(passes, sizeof *s->memo.entry)};
-    return s->memo.entry != NULL;
-}
-
 calc_serve *calc_serve_create(const calc_sweep_options *options)
 {
     calc_serve *s = calloc(1, sizeof *s);
@@ -64,7 +55,8 @@ calc_serve *calc_serve_create(const calc_sweep_options *options)
         return NULL;
     }
     s->numbered = 1; /* 0 owns what is not known */
-    if (!keep(s, PASSES) || !calc_replicas_init(&s->replicas, options)) {
+    s->memo = (calc_pass_memo){PASSES, calloc(PASSES, sizeof *s->memo.entry)};
+    if (!s->memo.entry || !calc_replicas_init(&s->replicas, options)) {
         calc_serve_free(s);
         return NULL;
     }
@@ -125,8 +117,7 @@ calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
         s->row[i].known = false;
     }
     number_rows(s, w, rows);
-    bool room = s->memo.taken < s->memo.count || s->memo.count == MOST_PASSES;
-    return rows <= s->capacity && (room || keep(s, MOST_PASSES)) ? CALC_OK : CALC_ERR_NOMEM;
+    return rows <= s->capacity ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)

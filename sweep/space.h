@@ -35,8 +35,9 @@ typedef struct calc_space {
     calc_values axis[CALC_AXIS_COUNT];
     calc_inference inference; /**< what is served; of fields that vary the first value */
     calc_values served[CALC_SERVED_COUNT]; /**< served.h; none: what `inference` says */
-    bool batch_is_maximum; /**< batch_size stands for its largest multiple of data_par */
-    calc_values all_procs; /**< none, or what num_procs and prefill_procs are together */
+    bool batch_is_maximum;    /**< batch_size stands for its largest multiple of data_par */
+    bool batch_is_of_replica; /**< values of batch_size are those of one replica */
+    calc_values all_procs;    /**< none, or what num_procs and prefill_procs are together */
 } calc_space;
 
 /** Every legal value of everything, except: multihead attention, training, activations fused; no

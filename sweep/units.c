@@ -91,8 +91,9 @@ static bool add_local_batches(numbers *local, const calc_units *units, const cal
             continue;
         }
         int64_t data_par = stages_and_data / units->pipeline[i];
-        if (data_par <= batch && calc_space_has(space, CALC_AXIS_data_par, data_par) &&
-            !add_number(local, batch / data_par)) {
+        int64_t own = space->batch_is_of_replica ? batch : batch / data_par;
+        if (own > 0 && calc_space_has(space, CALC_AXIS_data_par, data_par) &&
+            !add_number(local, own)) {
             return false;
         }
     }

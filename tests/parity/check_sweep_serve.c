@@ -8,7 +8,7 @@
 #include "served.h"
 #include "spec/field.h"
 
-enum { SPACES = 90, LAYOUTS = 10000 };
+enum { SPACES = 90, ASKED_SPACES = 30, LAYOUTS = 10000 };
 
 static random_space space;
 
@@ -214,7 +214,7 @@ START_TEST(answers_of_replicas_are_those_of_calc_run)
     };
     uint64_t feasible = 0;
     uint64_t skipped = 0;
-    for (uint64_t seed = 0; seed < SPACES; seed++) {
+    for (uint64_t seed = 0; seed < ASKED_SPACES; seed++) {
         const char *const *words = asked[seed % 3];
         calc_errors errors = {0};
         calc_constraint condition;
@@ -256,8 +256,8 @@ START_TEST(answers_of_replicas_are_those_of_calc_run)
         skipped += counts[0].skipped;
         random_space_free(&space);
     }
-    ck_assert_uint_gt(feasible, 20000);
-    ck_assert_uint_gt(skipped, 1000);
+    ck_assert_uint_gt(feasible, 10000);
+    ck_assert_uint_gt(skipped, 500);
 }
 END_TEST
 

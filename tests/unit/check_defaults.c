@@ -154,9 +154,9 @@ START_TEST(what_is_served_has_batches_and_chunks)
     ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
     const calc_values *batch = &space.axis[CALC_AXIS_batch_size];
     const calc_values *chunk = &space.served[CALC_SERVED_chunk_size];
-    ck_assert(space.batch_is_maximum);
+    ck_assert(space.batch_is_of_replica);
     ck_assert_int_eq(batch->value[0], 1);
-    ck_assert_int_ge(batch->value[batch->count - 1], 8 * 256);
+    ck_assert_int_ge(batch->value[batch->count - 1], 2048);
     for (size_t i = 1; i < batch->count; i++) {
         ck_assert_int_le(batch->value[i], 2 * batch->value[i - 1]);
     }

@@ -55,8 +55,12 @@ static void add_exec_axis(char *out, const calc_space *space, calc_axis axis)
 {
     const calc_values *values = &space->axis[axis];
     bool maximum = axis == CALC_AXIS_batch_size && space->batch_is_maximum;
+    bool each = axis == CALC_AXIS_batch_size && space->batch_is_of_replica;
     calc_append(out, TEXT_SIZE, "%s%s%s", *out ? "; " : "",
-                calc_table_of(CALC_KIND_EXEC)->rows[axis].key, maximum ? " up to" : "");
+                calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
+                each      ? " of a replica"
+                : maximum ? " up to"
+                          : "");
     if (values->all) {
         calc_append(out, TEXT_SIZE, " *");
     }
