@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "served.h"
 #include "show.h"
 #include "spec/field.h"
 #include "variants.h"
@@ -257,30 +258,35 @@ static bool is_served(const calc_field_ref *ref)
            ref->offset < row->offset + sizeof(calc_inference);
 }
 
-/* One value for all layouts. */
 static calc_status set_served(calc_space *space, const calc_axis_text *text,
-                              const calc_field_ref *ref, const char *path, calc_errors *errors)
+                              const calc_field_ref *ref, calc_errors *errors)
 {
     double *value;
     size_t count;
+    calc_served served = (calc_served)(ref->field - calc_served_field((calc_served)0));
     calc_status status = calc_axis_parse(ref->field, text, &value, &count, errors);
     if (status != CALC_OK) {
         return status;
     }
-    double first = value[0];
-    free(value);
-    if (count > 1) {
-        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED,
-                               "batch_size may have several: it is the batch where "
-                               "inference.batch is 0",
-                               "\"%s\" has one value for all layouts: to sweep it is not "
-                               "supported yet",
-                               path);
+    int64_t *whole = malloc(count * sizeof *whole);
+    bool trains = false;
+    for (size_t i = 0; i < count && whole; i++) {
+        whole[i] = calc_axis_member_value(ref->field, value[i]);
+        trains |= served == CALC_SERVED_phase && whole[i] == CALC_INFERENCE_PHASE_NONE;
     }
-    size_t start = calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].offset;
-    void *member = (char *)&space->inference + (ref->offset - start);
-    calc_member_set(ref->field, member, first);
-    return CALC_OK;
+    if (trains && count > 1) {
+        status = calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_RULE,
+                                 "sweep them one after the other",
+                                 "nothing is served in phase none: it is not beside others");
+    } else {
+        status = whole ? calc_served_set(space, served, whole, count) : CALC_ERR_NOMEM;
+        if (status != CALC_OK) {
+            calc_axis_error(text, CALC_AXIS_KEY, errors, status, NULL, "out of memory");
+        }
+    }
+    free(whole);
+    free(value);
+    return status;
 }
 
 static calc_status set_in_space(calc_space *space, const calc_axis_text *text,
@@ -306,6 +312,7 @@ static calc_status set_in_space(calc_space *space, const calc_axis_text *text,
             calc_axis_error(text, CALC_AXIS_KEY, errors, status, NULL, "out of memory");
         } else if (axis == CALC_AXIS_batch_size) {
             space->batch_is_maximum = maximum;
+            space->batch_is_of_replica = false;
         }
     }
     free(value);
@@ -324,7 +331,7 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
         return status;
     }
     if (is_served(&ref)) {
-        return set_served(space, text, &ref, path, errors);
+        return set_served(space, text, &ref, errors);
     }
     switch (ref.field->type) {
     case CALC_TYPE_NOTE:

@@ -22,9 +22,8 @@ struct calc_batch {
     point point[CALC_SWEEP_PLACES];
 };
 
-/* Points that a thread takes at a time; points between two looks at whether the sweep is to stop.
- */
-enum { PIECE = 4, LOOK = 256 };
+/* Points that a thread takes at a time. */
+enum { PIECE = 4 };
 
 calc_batch *calc_batch_create(int threads)
 {
@@ -101,8 +100,7 @@ static void finish(calc_worker *w, const point *p, size_t place)
     enter(w, p->group, &p->exec, &p->stats);
 }
 
-/* A layout that serves, with what it shares with others of its row. */
-static void take_serving(calc_worker *w, calc_sweep_group *group, const calc_exec *exec)
+void calc_batch_serve(calc_worker *w, calc_sweep_group *group, const calc_exec *exec)
 {
     const calc_sweep_options *o = w->options;
     const calc_stats *stats;
@@ -121,7 +119,7 @@ static void take_serving(calc_worker *w, calc_sweep_group *group, const calc_exe
     }
 }
 
-static void look(calc_worker *w)
+void calc_batch_look(calc_worker *w)
 {
     w->stopped = w->stopped || (w->stop && w->stop(w->stop_context, w));
 }
@@ -138,7 +136,7 @@ void calc_batch_end(calc_worker *w)
     for (size_t i = 0; i < count && w->status == CALC_OK; i++) {
         finish(w, &b->point[i], i);
     }
-    look(w);
+    calc_batch_look(w);
 }
 
 void calc_batch_take(calc_worker *w, calc_sweep_group *group, const calc_exec *exec)
@@ -156,14 +154,14 @@ void calc_batch_take(calc_worker *w, calc_sweep_group *group, const calc_exec *e
         }
     } else {
         if (w->serve) {
-            take_serving(w, group, exec);
+            calc_batch_serve(w, group, exec);
         } else {
             point p = {.group = group, .exec = *exec};
             evaluate(w, &p, 0);
             finish(w, &p, 0);
         }
-        if (w->counts.evaluated % LOOK == 0) {
-            look(w);
+        if (w->counts.evaluated % CALC_BATCH_LOOK == 0) {
+            calc_batch_look(w);
         }
     }
 }

@@ -9,11 +9,31 @@
 /* The largest value of an axis below one of them; 0 if that is the first. */
 static int64_t value_before(const calc_values *axis, int64_t value)
 {
-    int64_t before = 0;
-    for (size_t i = 0; i < axis->count && axis->value[i] < value; i++) {
-        before = axis->value[i];
+    size_t low = 0; /* so many are below it at least, */
+    size_t high = axis->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        bool below = axis->value[middle] < value;
+        low = below ? middle + 1 : low;
+        high = below ? high : middle;
     }
-    return before;
+    return low > 0 ? axis->value[low - 1] : 0;
+}
+
+int64_t calc_cell_batch(const calc_space *space, const calc_exec *base, int64_t data_par,
+                        int64_t batch)
+{
+    if (space->batch_is_of_replica) {
+        return batch % base->microbatch_size == 0 ? batch * data_par : 0;
+    }
+    int64_t multiple = batch - batch % data_par;
+    bool is = multiple == batch;
+    /* The maximum below may stand for the same. */
+    bool stands = !is && space->batch_is_maximum &&
+                  value_before(&space->axis[CALC_AXIS_batch_size], batch) < multiple;
+    bool fine =
+        data_par <= batch && (is || stands) && multiple / data_par % base->microbatch_size == 0;
+    return fine ? multiple : 0;
 }
 
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
@@ -25,27 +45,15 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
         return false;
     }
     int64_t data_par = num_procs / replica;
-    if (data_par > batch || !calc_space_has(space, CALC_AXIS_data_par, data_par)) {
-        return false;
-    }
-    if (batch % data_par != 0) {
-        if (!space->batch_is_maximum) {
-            return false;
-        }
-        int64_t multiple = batch - batch % data_par;
-        if (value_before(&space->axis[CALC_AXIS_batch_size], batch) >= multiple) {
-            return false; /* it stands for the same */
-        }
-        batch = multiple;
-    }
-    if (batch / data_par % base->microbatch_size != 0) {
+    int64_t taken = calc_cell_batch(space, base, data_par, batch);
+    if (taken == 0 || !calc_space_has(space, CALC_AXIS_data_par, data_par)) {
         return false;
     }
     cell->exec = *base;
     cell->exec.num_procs = num_procs;
     cell->exec.pipeline_par = pipeline_par;
     cell->exec.strategy.data_par = data_par;
-    cell->exec.batch_size = batch;
+    cell->exec.batch_size = taken;
     cell->rounds = false;
     return true;
 }

@@ -72,6 +72,11 @@ typedef struct calc_cell {
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
                   const calc_exec *base, int64_t num_procs, int64_t batch, int64_t pipeline_par);
 
+/** The batch that so many replicas take of one of the space's: itself, or the largest multiple that
+ *  it is the maximum of; 0: none, or the one before stands for the same. */
+int64_t calc_cell_batch(const calc_space *space, const calc_exec *base, int64_t data_par,
+                        int64_t batch);
+
 /** Interleaved chunks come in rounds of a micro-batch per stage. If the batch of a cell does not,
  *  and the space gives the largest allowed only: change the cell to the largest batch that does,
  *  for interleaved layouts alone.

@@ -71,19 +71,26 @@ static uint64_t hash_struct(uint64_t hash, const calc_table *table, const char *
     return hash;
 }
 
+static uint64_t hash_values(uint64_t hash, const calc_values *values)
+{
+    hash = hash_u64(hash, values->all + 2u * values->last);
+    hash = hash_u64(hash, values->count);
+    return values->count > 0 ? calc_hash(hash, values->value, values->count * sizeof *values->value)
+                             : hash;
+}
+
 static uint64_t hash_space(uint64_t hash, const calc_space *space)
 {
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-        const calc_values *values = &space->axis[axis];
-        hash = hash_u64(hash, values->all + 2u * values->last);
-        hash = hash_u64(hash, values->count);
-        if (values->count > 0) {
-            hash = calc_hash(hash, values->value, values->count * sizeof *values->value);
-        }
+        hash = hash_values(hash, &space->axis[axis]);
     }
+    for (int served = 0; served < CALC_SERVED_COUNT; served++) {
+        hash = hash_values(hash, &space->served[served]);
+    }
+    hash = hash_values(hash, &space->all_procs);
     const calc_table *inference = calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].table;
     hash = hash_struct(hash, inference, (const char *)&space->inference);
-    return hash_u64(hash, space->batch_is_maximum);
+    return hash_u64(hash, space->batch_is_maximum + 2u * space->batch_is_of_replica);
 }
 
 static uint64_t hash_objective(uint64_t hash, const calc_objective *objective)

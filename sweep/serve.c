@@ -2,16 +2,17 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "model/run.h"
 #include "model/serve/inference.h"
+#include "replicas.h"
 #include "spec/field.h"
 #include "worker.h"
 
 enum {
-    PASSES = 1 << 12,      /* that are kept: 2 MB of them, */
-    MOST_PASSES = 1 << 15, /* and 16 MB where there are more */
-    TABLES = 32            /* whose passes are told apart, the latest ones */
+    PASSES = 1 << 9, /* that are kept: what a cache holds */
+    TABLES = 32      /* whose passes are told apart, the latest ones */
 };
 
 /* A table of rows, by what it was made for. */
@@ -28,14 +29,6 @@ typedef struct served_row {
     calc_inference_pass_model model, pool;
 } served_row;
 
-/* What layouts of a row in a cell differ in, as far as it changes anything: networks of replicas,
- * and what overlaps with gathering weights, only where weights are gathered or caches sent. */
-typedef struct place {
-    bool known;
-    int64_t pipeline_net, chunks, overlap; /* of the pipeline */
-    int64_t data_net, reduce, gather;
-} place;
-
 struct calc_serve {
     const calc_app *app;
     const calc_system *system;
@@ -47,30 +40,26 @@ struct calc_serve {
     uint64_t numbered; /* models so far */
     calc_pass_memo memo;
     calc_serving serving; /* its models are those of the row at hand */
-    calc_stats stats;     /* the same ones are written for every layout, null the others */
-    place last;           /* where these are those of */
+    calc_stats stats; /* the same ones are written for every layout of a table, null the others */
+    calc_replicas replicas;
+    uint64_t at;           /* number of the row at hand */
+    calc_replica_key last; /* whose statistics these are, */
+    bool whole;            /* all of them, or only those that are asked for */
+    bool known;
 };
 
-/* Have room for so many passes, and forget those there are. */
-static bool keep(calc_serve *s, size_t passes)
-{
-    free(s->memo.entry);
-    s->memo = (calc_pass_memo){passes, 0, calloc(passes, sizeof *s->memo.entry)};
-    return s->memo.entry != NULL;
-}
-
-calc_serve *calc_serve_create(void)
+calc_serve *calc_serve_create(const calc_sweep_options *options)
 {
     calc_serve *s = calloc(1, sizeof *s);
     if (!s) {
         return NULL;
     }
     s->numbered = 1; /* 0 owns what is not known */
-    if (!keep(s, PASSES)) {
+    s->memo = (calc_pass_memo){PASSES, calloc(PASSES, sizeof *s->memo.entry)};
+    if (!s->memo.entry || !calc_replicas_init(&s->replicas, options)) {
         calc_serve_free(s);
         return NULL;
     }
-    calc_stats_none(&s->stats);
     return s;
 }
 
@@ -79,6 +68,7 @@ void calc_serve_free(calc_serve *s)
     if (s) {
         free(s->memo.entry);
         free(s->row);
+        calc_replicas_free(&s->replicas);
         free(s);
     }
 }
@@ -116,6 +106,8 @@ calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
     s->app = w->app;
     s->system = w->system;
     s->rows = rows;
+    calc_stats_none(&s->stats); /* phases write different ones */
+    s->known = false;
     if (rows > s->capacity) {
         free(s->row);
         s->row = malloc(rows * sizeof *s->row);
@@ -125,8 +117,7 @@ calc_status calc_serve_rows(calc_serve *s, const calc_worker *w)
         s->row[i].known = false;
     }
     number_rows(s, w, rows);
-    bool room = s->memo.taken < s->memo.count || s->memo.count == MOST_PASSES;
-    return rows <= s->capacity && (room || keep(s, MOST_PASSES)) ? CALC_OK : CALC_ERR_NOMEM;
+    return rows <= s->capacity ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
@@ -145,44 +136,73 @@ void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
     if (s->serving.prefill == &s->serving.pool) {
         calc_inference_pass_model_take(&s->serving.pool, &row->pool);
     }
-    s->last.known = false;
+    s->at = row->model.number;
 }
 
-static place place_of(const calc_exec *e)
+/* What layouts of a row differ in, as far as it changes anything: networks of replicas, and what
+ * overlaps with gathering weights, only where weights are gathered or caches sent. */
+static calc_replica_key key_of(const calc_serve *s, const calc_exec *e)
 {
-    const calc_strategy *s = &e->strategy;
-    place p = {.known = true, .chunks = e->pipeline_interleaving};
+    const calc_strategy *strategy = &e->strategy;
+    const calc_inference *i = &e->inference;
+    bool sharded = calc_zero_stage(strategy) >= 3;
+    bool apart = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+    bool alone = i->phase == CALC_INFERENCE_PHASE_SERVE && i->arrival_rate == 0 &&
+                 i->requests == 0 && !sharded && s->replicas.shared;
+    int64_t batch = i->batch > 0 ? i->batch : e->batch_size;
+    calc_replica_key key = {
+        .number = s->at,
+        .stages = e->pipeline_par,
+        .first_blocks = e->first_stage_blocks,
+        .last_blocks = e->last_stage_blocks,
+        .balance = (int64_t)e->pipeline_balance,
+        .chunks = e->pipeline_interleaving,
+        .batch = alone ? batch / strategy->data_par : batch,
+        .replicas = alone ? 0 : strategy->data_par,
+        .procs = alone ? 0 : e->num_procs,
+    };
     if (e->pipeline_par > 1) {
-        p.pipeline_net = e->pipeline_par_net;
-        p.overlap = s->pipeline_par_overlap;
+        key.network = calc_inference_pass_network(s->system, e);
+        key.overlapped = strategy->pipeline_par_overlap;
     }
-    if (calc_zero_stage(s) >= 3 || e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        p.data_net = s->data_par_net;
-        p.reduce = s->data_par_overlap;
-        p.gather = s->param_gather_overlap;
+    if (sharded || apart || e->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        key.data_network = strategy->data_par_net;
     }
-    return p;
+    if (sharded || apart) {
+        key.reduce = strategy->data_par_overlap;
+        key.gather = (int64_t)strategy->param_gather_overlap;
+    }
+    return key;
 }
 
-static bool same(const place *a, const place *b)
+static void run(calc_serve *s, const calc_exec *exec, calc_replica *at)
 {
-    return a->known && a->pipeline_net == b->pipeline_net && a->chunks == b->chunks &&
-           a->overlap == b->overlap && a->data_net == b->data_net && a->reduce == b->reduce &&
-           a->gather == b->gather;
+    calc_serving_at(&s->serving, exec);
+    bool fine = calc_serving_put_memory(&s->serving, &s->stats) == CALC_VERDICT_OK;
+    if (fine) {
+        calc_serving_put(&s->serving, &s->stats);
+    }
+    if (at) {
+        calc_serving_flow flow = calc_serving_flow_of(&s->serving, &s->stats);
+        calc_replicas_keep(&s->replicas, at, fine ? &flow : NULL, &s->stats);
+    }
 }
 
 calc_verdict calc_serve_run(calc_serve *s, const calc_exec *exec, const calc_stats **stats)
 {
-    place here = place_of(exec);
+    const calc_replica_key key = key_of(s, exec);
     *stats = &s->stats;
-    if (same(&s->last, &here)) {
-        return s->stats.verdict;
+    calc_replica *at = s->replicas.keeps ? calc_replicas_at(&s->replicas, &key) : NULL;
+    if (at && at->known) {
+        double procs = (double)(exec->num_procs + exec->inference.prefill_procs);
+        calc_replicas_put(&s->replicas, at, (double)exec->strategy.data_par, procs, &s->stats);
+        s->whole = false;
+    } else if (at || !s->known || memcmp(&s->last, &key, sizeof key) != 0) {
+        run(s, exec, at);
+        s->whole = true;
     }
-    s->last = here;
-    calc_serving_at(&s->serving, exec);
-    if (calc_serving_put_memory(&s->serving, &s->stats) == CALC_VERDICT_OK) {
-        calc_serving_put(&s->serving, &s->stats);
-    }
+    s->last = key;
+    s->known = true;
     return s->stats.verdict;
 }
 
@@ -198,12 +218,13 @@ bool calc_serve_agrees(const calc_serve *s, const calc_exec *exec)
     calc_stats run;
     calc_verdict verdict = calc_run(s->app, s->system, exec, CALC_COMPAT_NONE, &run);
     bool same = verdict == s->stats.verdict &&
-                equal(run.proc_mem_tier1_cap_req, s->stats.proc_mem_tier1_cap_req);
+                (!s->whole || equal(run.proc_mem_tier1_cap_req, s->stats.proc_mem_tier1_cap_req));
     for (size_t i = 0; i < fields->count && verdict == CALC_VERDICT_OK; i++) {
         size_t at = fields->rows[i].offset;
         const double *a = (const double *)(const void *)((const char *)&run + at);
         const double *b = (const double *)(const void *)((const char *)&s->stats + at);
-        same = same && equal(*a, *b);
+        bool known = s->whole || calc_replicas_know(&s->replicas, at);
+        same = same && (!known || equal(*a, *b));
     }
     return same;
 }

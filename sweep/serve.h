@@ -7,12 +7,13 @@
 #include "calc.h"
 
 struct calc_worker;
+struct calc_sweep_options;
 
 /** What one thread keeps for it. */
 typedef struct calc_serve calc_serve;
 
-/** NULL if memory is short. */
-calc_serve *calc_serve_create(void);
+/** For a sweep that asks for some statistics. NULL if memory is short. */
+calc_serve *calc_serve_create(const struct calc_sweep_options *options);
 void calc_serve_free(calc_serve *serve);
 
 /** A new table of rows: the worker's. Choices are told apart in it.
@@ -22,9 +23,9 @@ CALC_MUST_USE calc_status calc_serve_rows(calc_serve *serve, const struct calc_w
 /** Go to one of them, in another cell or the same. @param exec  a layout of it */
 void calc_serve_row(calc_serve *serve, size_t row, const calc_exec *exec);
 
-/** Evaluate a layout of that row in the cell, whose networks fit: calc_verdict_networks().
- *  @return its verdict, to the bit that of calc_run(), as are all statistics if it is CALC_OK; if
- *          not, only those of memory are known */
+/** Evaluate a layout of that row, whose networks fit: calc_verdict_networks().
+ *  @return its verdict, that of calc_run(); as are, to the bit, the statistics that the options ask
+ *          for if it is CALC_VERDICT_OK */
 calc_verdict calc_serve_run(calc_serve *serve, const calc_exec *exec, const calc_stats **stats);
 
 /** Whether calc_run() says the same of it, as far as the two are known. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "served.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 
@@ -38,18 +39,23 @@ size_t calc_space_sort(int64_t *value, size_t count)
     return kept;
 }
 
-calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values, size_t count)
+calc_status calc_values_set(calc_values *values, const int64_t *list, size_t count)
 {
     int64_t *own = malloc((count > 0 ? count : 1) * sizeof *own);
     if (!own) {
         return CALC_ERR_NOMEM;
     }
     if (count > 0) {
-        memcpy(own, values, count * sizeof *own);
+        memcpy(own, list, count * sizeof *own);
     }
-    free(space->axis[axis].value);
-    space->axis[axis] = (calc_values){.count = calc_space_sort(own, count), .value = own};
+    free(values->value);
+    *values = (calc_values){.count = calc_space_sort(own, count), .value = own};
     return CALC_OK;
+}
+
+calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values, size_t count)
+{
+    return calc_values_set(&space->axis[axis], values, count);
 }
 
 void calc_space_set_all(calc_space *space, calc_axis axis)
@@ -86,6 +92,9 @@ calc_status calc_space_init(calc_space *space)
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         space->axis[axis].standard = true;
     }
+    for (int served = 0; served < CALC_SERVED_COUNT; served++) {
+        space->served[served].standard = true;
+    }
     if (status != CALC_OK) {
         calc_space_free(space);
     }
@@ -98,18 +107,22 @@ void calc_space_free(calc_space *space)
         free(space->axis[axis].value);
         space->axis[axis] = (calc_values){0};
     }
+    for (int served = 0; served < CALC_SERVED_COUNT; served++) {
+        free(space->served[served].value);
+        space->served[served] = (calc_values){0};
+    }
+    free(space->all_procs.value);
+    space->all_procs = (calc_values){0};
 }
 
-int64_t calc_axis_get(const calc_exec *exec, calc_axis axis)
+int64_t calc_axis_member(const calc_field *field, const void *member)
 {
-    const calc_field *field = row_of(axis);
-    const void *member = (const char *)exec + field->offset;
     switch (field->type) {
     case CALC_TYPE_INT:
     case CALC_TYPE_SET:
         return *(const int64_t *)member;
     case CALC_TYPE_REAL:
-        return calc_axis_value(axis, *(const double *)member);
+        return calc_axis_member_value(field, *(const double *)member);
     case CALC_TYPE_BOOL:
         return *(const bool *)member;
     case CALC_TYPE_ENUM:
@@ -119,12 +132,10 @@ int64_t calc_axis_get(const calc_exec *exec, calc_axis axis)
     }
 }
 
-void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
+void calc_axis_member_put(const calc_field *field, void *member, int64_t value)
 {
-    const calc_field *field = row_of(axis);
-    void *member = (char *)exec + field->offset;
     if (field->type == CALC_TYPE_REAL) {
-        *(double *)member = calc_axis_number(axis, value); /* as it is, not in file units */
+        *(double *)member = calc_axis_member_number(field, value); /* as it is, not in file units */
     } else if (field->type == CALC_TYPE_INT || field->type == CALC_TYPE_SET) {
         *(int64_t *)member = value; /* a double would not hold all of them */
     } else {
@@ -132,24 +143,46 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
     }
 }
 
-int64_t calc_axis_value(calc_axis axis, double number)
+int64_t calc_axis_member_value(const calc_field *field, double number)
 {
     int64_t bits;
-    if (row_of(axis)->type != CALC_TYPE_REAL) {
+    if (field->type != CALC_TYPE_REAL) {
         return (int64_t)number;
     }
     memcpy(&bits, &number, sizeof bits);
     return bits;
 }
 
-double calc_axis_number(calc_axis axis, int64_t value)
+double calc_axis_member_number(const calc_field *field, int64_t value)
 {
     double number;
-    if (row_of(axis)->type != CALC_TYPE_REAL) {
+    if (field->type != CALC_TYPE_REAL) {
         return (double)value;
     }
     memcpy(&number, &value, sizeof number);
     return number;
+}
+
+int64_t calc_axis_get(const calc_exec *exec, calc_axis axis)
+{
+    const calc_field *field = row_of(axis);
+    return calc_axis_member(field, (const char *)exec + field->offset);
+}
+
+void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
+{
+    const calc_field *field = row_of(axis);
+    calc_axis_member_put(field, (char *)exec + field->offset, value);
+}
+
+int64_t calc_axis_value(calc_axis axis, double number)
+{
+    return calc_axis_member_value(row_of(axis), number);
+}
+
+double calc_axis_number(calc_axis axis, int64_t value)
+{
+    return calc_axis_member_number(row_of(axis), value);
 }
 
 void calc_space_optional(const calc_space *space, calc_exec *exec)
@@ -172,7 +205,7 @@ int calc_axis_compare(const calc_exec *a, const calc_exec *b)
             return x < y ? -1 : 1;
         }
     }
-    return 0;
+    return calc_served_compare(&a->inference, &b->inference);
 }
 
 bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value)

@@ -13,6 +13,14 @@ typedef enum calc_axis {
     CALC_AXIS_COUNT
 } calc_axis;
 
+/** The fields of what is served, in the order of their rows. */
+typedef enum calc_served {
+#define CALC_FIELD(name, type, arg, ...) CALC_SERVED_##name,
+#include "calc/inference.fields.h"
+#undef CALC_FIELD
+    CALC_SERVED_COUNT
+} calc_served;
+
 /** Values of one axis, ascending and without repetition; enumerations by index. Owns `value`. */
 typedef struct calc_values {
     bool all;      /**< every legal value, by the rules of Calculon's search */
@@ -25,8 +33,11 @@ typedef struct calc_values {
 /** A space. Start with calc_space_init(); free with calc_space_free(). */
 typedef struct calc_space {
     calc_values axis[CALC_AXIS_COUNT];
-    calc_inference inference; /**< what is served, the same for every layout */
+    calc_inference inference; /**< what is served; of fields that vary the first value */
+    calc_values served[CALC_SERVED_COUNT]; /**< served.h; none: what `inference` says */
     bool batch_is_maximum;    /**< batch_size stands for its largest multiple of data_par */
+    bool batch_is_of_replica; /**< values of batch_size are those of one replica */
+    calc_values all_procs;    /**< none, or what num_procs and prefill_procs are together */
 } calc_space;
 
 /** Every legal value of everything, except: multihead attention, training, activations fused; no
@@ -62,7 +73,18 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value);
 int64_t calc_axis_value(calc_axis axis, double number);
 double calc_axis_number(calc_axis axis, int64_t value);
 
-/** Order of layouts: by their fields in the order of their rows. <0, 0 or >0. */
+/** The same of a member by its field. */
+int64_t calc_axis_member(const calc_field *field, const void *member);
+void calc_axis_member_put(const calc_field *field, void *member, int64_t value);
+int64_t calc_axis_member_value(const calc_field *field, double number);
+double calc_axis_member_number(const calc_field *field, int64_t value);
+
+/** A list of numbers as values: copied, sorted, repetitions dropped. Frees what was there.
+ *  @return CALC_ERR_NOMEM, and nothing has changed, or CALC_OK */
+CALC_MUST_USE calc_status calc_values_set(calc_values *values, const int64_t *list, size_t count);
+
+/** Order of layouts: by their fields in the order of their rows, then by those of what they serve.
+ *  <0, 0 or >0. */
 int calc_axis_compare(const calc_exec *a, const calc_exec *b);
 
 /** The values of an axis that are legal in some context: those of `legal` (ascending) that are

@@ -4,10 +4,9 @@
 
 #include "base/buffer.h"
 #include "cell.h"
-#include "spec/field.h"
-#include "spec/idle.h"
+#include "legal.h"
+#include "serve_walk.h"
 #include "spec/rules.h"
-#include "spec/rules_inference.h"
 #include "variants.h"
 
 /** Processor counts of one unit, for micro-batch 1 and at most. Enough work to make the profile
@@ -15,10 +14,12 @@
  * batches and have more cells. */
 enum { PROCS_PER_UNIT = 16, MOST_PROCS_PER_UNIT = 256 };
 
-static size_t procs_per_unit(int64_t microbatch_size)
+/* Replicas that serve answer the same however many processors there are. */
+static size_t procs_per_unit(const calc_space *space, int64_t microbatch_size)
 {
+    bool serves = space->inference.phase != CALC_INFERENCE_PHASE_NONE;
     int64_t procs = microbatch_size * PROCS_PER_UNIT;
-    return procs < MOST_PROCS_PER_UNIT ? (size_t)procs : MOST_PROCS_PER_UNIT;
+    return procs < MOST_PROCS_PER_UNIT && !serves ? (size_t)procs : MOST_PROCS_PER_UNIT;
 }
 
 /* A growing list of numbers. */
@@ -90,8 +91,9 @@ static bool add_local_batches(numbers *local, const calc_units *units, const cal
             continue;
         }
         int64_t data_par = stages_and_data / units->pipeline[i];
-        if (data_par <= batch && calc_space_has(space, CALC_AXIS_data_par, data_par) &&
-            !add_number(local, batch / data_par)) {
+        int64_t own = space->batch_is_of_replica ? batch : batch / data_par;
+        if (own > 0 && calc_space_has(space, CALC_AXIS_data_par, data_par) &&
+            !add_number(local, own)) {
             return false;
         }
     }
@@ -108,13 +110,15 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
     int64_t seq_size = base->seq_size > 0 ? base->seq_size : app->seq_size;
     const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
     const calc_values *batches = &space->axis[CALC_AXIS_batch_size];
+    const calc_values *axis = &space->axis[CALC_AXIS_microbatch_size];
+    bool ones = axis->count == 1 && axis->value[0] == 1; /* of any batch: one is enough */
     numbers local = {0};
     bool fine = true;
-    for (size_t n = 0; n < procs->count && fine; n++) {
+    for (size_t n = 0; n < procs->count && fine && !(ones && local.count > 0); n++) {
         if (procs->value[n] % replica != 0) {
             continue;
         }
-        for (size_t b = 0; b < batches->count && fine; b++) {
+        for (size_t b = 0; b < batches->count && fine && !(ones && local.count > 0); b++) {
             fine = add_local_batches(&local, units, space, procs->value[n] / replica,
                                      batches->value[b]);
         }
@@ -124,7 +128,6 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
         }
     }
     sort_unique(&local);
-    const calc_values *axis = &space->axis[CALC_AXIS_microbatch_size];
     out->count = 0;
     for (size_t i = 0; i < local.count && fine; i++) {
         fine = add_divisors(out, local.value[i]);
@@ -187,7 +190,7 @@ static bool add_tensor_par(calc_units *units, const calc_space *space, const cal
     }
     for (size_t m = 0; m < microbatches->count; m++) {
         base->microbatch_size = microbatches->value[m];
-        size_t step = procs_per_unit(base->microbatch_size);
+        size_t step = procs_per_unit(space, base->microbatch_size);
         for (size_t n = 0; n < procs->count; n += step) {
             size_t end = n + step < procs->count ? n + step : procs->count;
             if (!add_unit(units, variant, base, n, end)) {
@@ -274,55 +277,11 @@ calc_exec calc_units_base(const calc_units *units, size_t position)
     return base;
 }
 
-/* Whether fields that change nothing have the first of their values, which stands for all. Tiles
- * and lanes look after pipeline_par_overlap. */
-static bool first_of_idle(const calc_space *space, const calc_app *app, const calc_exec *e)
-{
-    const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-        const calc_values *values = &space->axis[axis];
-        if (values->count > 1 && axis != CALC_AXIS_pipeline_par_overlap &&
-            calc_idle(app, e, &rows[axis]) &&
-            calc_axis_get(e, (calc_axis)axis) != values->value[0]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Whether the sizes of a cell go with experts and schedule. */
-static bool stages_legal(const calc_exec *e)
-{
-    int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
-    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
-    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
-    bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
-    bool twice = dual || e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-    bool paired = (!dual || (e->pipeline_par % 2 == 0 && microbatches % 2 == 0)) &&
-                  (!twice || microbatches >= 2 * e->pipeline_par);
-    bool shards = e->strategy.fsdp_par <= 0 || e->num_procs % e->strategy.fsdp_par == 0;
-    return e->num_procs / e->pipeline_par % (ep * etp) == 0 && paired && shards;
-}
-
-/* Whether the sizes of a cell go with what is served. */
-static bool served_legal(const calc_worker *w)
-{
-    calc_exec e = w->cell.exec;
-    calc_errors errors = {0};
-    if (e.inference.phase == CALC_INFERENCE_PHASE_NONE) {
-        return true;
-    }
-    e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
-    calc_rules_inference(w->app, &e, &errors);
-    return errors.count == 0;
-}
-
 /* The cell that the worker has, if it is legal. The profile table is made for the first of a unit:
  * many units have none. */
 static void run_cell(calc_worker *w, const calc_exec *base, size_t procs, bool *filled)
 {
-    const calc_exec *e = &w->cell.exec;
-    if (!first_of_idle(w->space, w->app, e) || !stages_legal(e) || !served_legal(w)) {
+    if (!calc_legal_cell(w->space, w->app, &w->cell.exec)) {
         return;
     }
     if (!*filled) {
@@ -359,6 +318,10 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     const calc_values *procs = &worker->space->axis[CALC_AXIS_num_procs];
     const calc_values *batches = &worker->space->axis[CALC_AXIS_batch_size];
     bool filled = false;
+    if (calc_serve_walk_takes(worker)) {
+        calc_serve_walk(worker, units, &base, unit->procs_begin, unit->procs_end);
+        return;
+    }
     /* With more processors steps are shorter: what is found with them leaves less of the others.
      * Who visits points counts them, in order. */
     bool descends = !worker->visit && !worker->by_run;

@@ -4,6 +4,7 @@
 
 #include "base/buffer.h"
 #include "model/operators/calculon.h"
+#include "served.h"
 #include "spec/absent.h"
 #include "spec/format.h"
 #include "units.h"
@@ -174,6 +175,24 @@ static bool list_from(calc_variants *v, const calc_space *space, const calc_app 
     return fine;
 }
 
+/* Those of a datatype and an attention type. @param e  with nothing else */
+static bool list_modes(calc_variants *v, const calc_space *space, const calc_app *app,
+                       const calc_system *system, calc_compat compat, calc_exec *e)
+{
+    size_t served = calc_served_count(space);
+    bool fine = true;
+    for (int training = 0; training < 2; training++) {
+        e->training = training != 0;
+        for (size_t i = 0;
+             i < served && fine && calc_space_has(space, CALC_AXIS_training, training); i++) {
+            if (calc_served_at(space, i, &e->inference)) {
+                fine = list_from(v, space, app, system, compat, 0, e);
+            }
+        }
+    }
+    return fine;
+}
+
 calc_status calc_variants_list(calc_variants *v, const calc_space *space, const calc_app *app,
                                const calc_system *system, calc_compat compat)
 {
@@ -184,18 +203,13 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
         bool has = system->chip.matrix[d].flop_per_s > 0 && system->chip.vector[d].flop_per_s > 0;
         bool wanted = datatypes->all ? d == (int)calc_units_datatype(system)
                                      : calc_space_has(space, CALC_AXIS_datatype, d);
-        for (int type = 0; type < CALC_ATTENTION_TYPE_COUNT && has && wanted; type++) {
-            for (int training = 0; training < 2 && fine; training++) {
-                calc_exec e;
-                calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &e);
-                e.strategy.datatype = (calc_datatype)d;
-                e.strategy.attention_type = (calc_attention_type)type;
-                e.training = training != 0;
-                e.inference = space->inference;
-                if (wants(space, app, (calc_attention_type)type) &&
-                    calc_space_has(space, CALC_AXIS_training, training)) {
-                    fine = list_from(v, space, app, system, compat, 0, &e);
-                }
+        for (int type = 0; type < CALC_ATTENTION_TYPE_COUNT && has && wanted && fine; type++) {
+            calc_exec e;
+            calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &e);
+            e.strategy.datatype = (calc_datatype)d;
+            e.strategy.attention_type = (calc_attention_type)type;
+            if (wants(space, app, (calc_attention_type)type)) {
+                fine = list_modes(v, space, app, system, compat, &e);
             }
         }
     }

@@ -53,7 +53,7 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     calc_conditions_init(&w->conditions, options);
     w->best = INFINITY;
     w->guest = groups == 0;
-    w->serve = serves ? calc_serve_create() : NULL;
+    w->serve = serves ? calc_serve_create(options) : NULL;
     if ((serves && !w->serve) || (groups > 0 && !make_groups(w, groups))) {
         calc_worker_free(w);
         return NULL;
@@ -253,8 +253,7 @@ static void skip(calc_worker *w, size_t first, size_t last)
     }
 }
 
-/* The group that the cell's layouts belong to becomes the worker's; its lock. */
-static pthread_mutex_t *set_group(calc_worker *w)
+pthread_mutex_t *calc_worker_set_group(calc_worker *w)
 {
     size_t group = w->options->per_num_procs ? w->cell.procs_index : 0;
     w->group = &w->groups[group];
@@ -264,7 +263,7 @@ static pthread_mutex_t *set_group(calc_worker *w)
 
 bool calc_worker_hopeless(calc_worker *w)
 {
-    set_group(w);
+    calc_worker_set_group(w);
     return !w->by_run && calc_worker_prunes(w) && w->cell.fitting > 0 &&
            calc_region_least_s(&w->region, &w->cell.floor) > calc_screening_longest_s(w);
 }
@@ -275,7 +274,7 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
     if (c->reduces * c->gathers == 0) {
         return;
     }
-    pthread_mutex_t *lock = set_group(w);
+    pthread_mutex_t *lock = calc_worker_set_group(w);
     pthread_mutex_lock(lock);
     if (w->by_run) {
         calc_points_run(w, first, last, w->group);

@@ -141,6 +141,9 @@ void calc_worker_fill(calc_worker *worker);
 void calc_worker_count(calc_worker *worker, size_t first, size_t last);
 void calc_worker_run(calc_worker *worker, size_t first, size_t last);
 
+/** The group that layouts of worker->cell belong to becomes the worker's. @return its lock */
+pthread_mutex_t *calc_worker_set_group(calc_worker *worker);
+
 /** The layout of a row in the cell, without what choices, lanes and flags say. */
 calc_exec calc_worker_exec_of(const calc_worker *worker, const calc_row *row);
 

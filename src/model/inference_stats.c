@@ -148,28 +148,42 @@ static void put_latency(const calc_serving *r, calc_stats *s)
     }
 }
 
-/* Throughput, and what a token costs. */
-static void put_throughput(const calc_serving *r, calc_stats *s)
+calc_serving_flow calc_serving_flow_of(const calc_serving *r, const calc_stats *s)
 {
-    const calc_system *system = r->system;
-    bool prompts = r->i->phase == CALC_INFERENCE_PHASE_PREFILL;
-    bool decode = r->i->phase == CALC_INFERENCE_PHASE_DECODE;
-    double procs = (double)(r->exec->num_procs + r->i->prefill_procs);
-    double each = prompts ? 1 : r->generate;
-    s->requests_per_s = r->requests_per_s;
-    s->output_tokens_per_s = decode ? r->batch * r->replicas / s->tpot : r->requests_per_s * each;
-    s->output_tokens_per_s_per_proc = s->output_tokens_per_s / procs;
+    return (calc_serving_flow){
+        .system = r->system,
+        .phase = r->i->phase,
+        .replicas = r->replicas,
+        .procs = (double)(r->exec->num_procs + r->i->prefill_procs),
+        .slots = r->slots,
+        .round_s = r->round_s,
+        .requests_per_s = r->requests_per_s,
+        .batch = r->batch,
+        .prompt = r->prompt,
+        .generate = r->generate,
+        .tpot = s->tpot,
+    };
+}
+
+void calc_serving_flow_put(const calc_serving_flow *f, calc_stats *s)
+{
+    const calc_chip *chip = &f->system->chip;
+    bool prompts = f->phase == CALC_INFERENCE_PHASE_PREFILL;
+    bool decode = f->phase == CALC_INFERENCE_PHASE_DECODE;
+    double each = prompts ? 1 : f->generate;
+    s->requests_per_s = isnan(f->round_s) ? f->requests_per_s : f->slots * f->replicas / f->round_s;
+    s->output_tokens_per_s = decode ? f->batch * f->replicas / f->tpot : s->requests_per_s * each;
+    s->output_tokens_per_s_per_proc = s->output_tokens_per_s / f->procs;
     s->sample_rate = s->requests_per_s;
     s->tokens_per_s = decode    ? s->output_tokens_per_s
-                      : prompts ? r->requests_per_s * r->prompt
-                                : r->requests_per_s * (r->prompt + r->generate);
-    s->tokens_per_s_per_proc = s->tokens_per_s / procs;
+                      : prompts ? s->requests_per_s * f->prompt
+                                : s->requests_per_s * (f->prompt + f->generate);
+    s->tokens_per_s_per_proc = s->tokens_per_s / f->procs;
     double billed = prompts ? s->tokens_per_s : s->output_tokens_per_s;
-    s->energy_per_token = system->chip.watts > 0 ? system->chip.watts * procs / billed : NAN;
+    s->energy_per_token = chip->watts > 0 ? chip->watts * f->procs / billed : NAN;
     s->usd_per_million_output_tokens =
-        system->chip.usd_per_hour > 0
-            ? system->chip.usd_per_hour / 3600 * procs / s->output_tokens_per_s * 1e6
-            : NAN;
+        chip->usd_per_hour > 0 ? chip->usd_per_hour / 3600 * f->procs / s->output_tokens_per_s * 1e6
+                               : NAN;
 }
 
 static void put_efficiency(const calc_serving *r, calc_stats *s)
@@ -220,7 +234,8 @@ void calc_serving_put(calc_serving *r, calc_stats *stats)
     put_time(r, stats);
     put_block(r, stats);
     put_latency(r, stats);
-    put_throughput(r, stats);
+    calc_serving_flow flow = calc_serving_flow_of(r, stats);
+    calc_serving_flow_put(&flow, stats);
     put_efficiency(r, stats);
     stats->num_microbatches = r->batches;
     stats->blocks_per_proc = r->model.stages.most_blocks;
@@ -251,6 +266,7 @@ static void take_simulated(calc_serving *r, const calc_serve_sim_result *sim)
     r->sequences = sim->sequences;
     r->prefill_share = sim->prefill_share;
     r->requests_per_s = sim->requests_per_s;
+    r->round_s = NAN; /* which they follow from otherwise */
 }
 
 calc_verdict calc_run_inference_exact(const calc_app *app, const calc_system *system,

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 #include "random_space.h"
+#include "served.h"
 #include "spec/field.h"
 
-enum { SPACES = 90, LAYOUTS = 10000 };
+enum { SPACES = 90, ASKED_SPACES = 30, LAYOUTS = 10000 };
 
 static random_space space;
 
@@ -75,6 +76,29 @@ static void make_special(bool tied)
     }
 }
 
+static void list(calc_served served, int64_t a, int64_t b, int64_t c)
+{
+    const int64_t values[] = {a, b, c};
+    ck_assert_int_eq(calc_served_set(&space.space, served, values, 3), CALC_OK);
+}
+
+/* Fields of what is served that vary: in some spaces two phases, in most chunks. */
+static void vary(calc_rng *rng)
+{
+    const calc_inference *i = &space.space.inference;
+    bool disaggregated = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+    if (calc_rng_below(rng, 3) > 0) {
+        list(CALC_SERVED_chunk_size, i->chunk_size, 5, 64);
+    }
+    if (calc_rng_below(rng, 3) == 0) {
+        list(CALC_SERVED_kv_datatype, i->kv_datatype, CALC_FORMAT_FLOAT8, CALC_FORMAT_AUTO);
+    }
+    if (disaggregated && calc_rng_below(rng, 2) == 0) {
+        list(CALC_SERVED_phase, CALC_INFERENCE_PHASE_SERVE, i->phase, i->phase);
+        list(CALC_SERVED_prefill_procs, i->prefill_procs, 32, 16);
+    }
+}
+
 /* A random space, changed into one that serves. */
 static void make(uint64_t seed)
 {
@@ -94,6 +118,7 @@ static void make(uint64_t seed)
     if (seed % 3 > 0) {
         make_special(seed % 3 == 1);
     }
+    vary(&rng);
 }
 
 /* ---- Every statistic ------------------------------------------------------------------------- */
@@ -178,11 +203,70 @@ START_TEST(every_statistic_is_that_of_calc_run)
 }
 END_TEST
 
+/* What replicas answered before is taken for others of them: what is asked for is that of
+ * calc_run(), and so is what is found. */
+START_TEST(answers_of_replicas_are_those_of_calc_run)
+{
+    static const char *const asked[][3] = {
+        {"output_tokens_per_s_per_proc", "tokens_per_s_per_user", "tpot <= 1"},
+        {"ttft_p99", "requests_per_s", "data_par < 8"},
+        {"max_batch", "usd_per_million_output_tokens", "ttft <= 10"},
+    };
+    uint64_t feasible = 0;
+    uint64_t skipped = 0;
+    for (uint64_t seed = 0; seed < ASKED_SPACES; seed++) {
+        const char *const *words = asked[seed % 3];
+        calc_errors errors = {0};
+        calc_constraint condition;
+        calc_sweep_counts counted;
+        calc_sweep_counts counts[2];
+        calc_sweep_options options = {
+            .objectives = 2, .top = 5, .constraints = 1, .constraint = &condition};
+        make(seed);
+        space.space.inference.phase = CALC_INFERENCE_PHASE_SERVE;
+        space.space.inference.prefill_procs = 0;
+        space.space.inference.prefill_tensor_par = 0;
+        space.space.inference.prefill_expert_par = 0;
+        for (int i = 0; i < CALC_SERVED_COUNT; i++) {
+            space.space.served[i].count *= i != CALC_SERVED_phase && i != CALC_SERVED_prefill_procs;
+        }
+        calc_space_set_all(&space.space, CALC_AXIS_data_par);
+        ck_assert_int_eq(calc_objective_parse(&options.objective[0], words[0], &errors), CALC_OK);
+        ck_assert_int_eq(calc_objective_parse(&options.objective[1], words[1], &errors), CALC_OK);
+        ck_assert_int_eq(calc_objective_parse(&options.top_by, words[0], &errors), CALC_OK);
+        ck_assert_int_eq(calc_constraint_parse(&condition, words[2], &errors), CALC_OK);
+        ck_assert_int_eq(calc_sweep_count(&space.space, &space.designs, CALC_COMPAT_NONE, &counted),
+                         CALC_OK);
+        for (int again = 0; again < 2; again++) {
+            options.verify = 1;
+            options.threads = 1 + again;
+            options.no_prune = again;
+            sweep(&options, &counts[again]);
+            ck_assert_uint_eq(counts[again].total, counted.total);
+            uint64_t known = counts[again].feasible + counts[again].skipped;
+            for (int v = 0; v < CALC_VERDICT_COUNT; v++) {
+                known += counts[again].rejected[v];
+            }
+            ck_assert_uint_eq(counts[again].total, known);
+        }
+        ck_assert_uint_eq(counts[0].feasible - counts[0].filtered,
+                          counts[1].feasible - counts[1].filtered);
+        ck_assert_uint_eq(counts[1].skipped, 0);
+        feasible += counts[1].feasible;
+        skipped += counts[0].skipped;
+        random_space_free(&space);
+    }
+    ck_assert_uint_gt(feasible, 10000);
+    ck_assert_uint_gt(skipped, 500);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("sweep_serve");
     TCase *tests = tcase_create("serve");
     tcase_add_test(tests, every_statistic_is_that_of_calc_run);
+    tcase_add_test(tests, answers_of_replicas_are_those_of_calc_run);
     tcase_set_timeout(tests, 120);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -156,7 +156,7 @@ START_TEST(real_numbers_of_the_execution_are_axes)
 }
 END_TEST
 
-START_TEST(what_is_served_is_the_same_for_every_layout)
+START_TEST(what_is_served_is_an_axis)
 {
     calc_exec exec;
     ck_assert_int_eq(space.inference.phase, CALC_INFERENCE_PHASE_NONE);
@@ -167,10 +167,13 @@ START_TEST(what_is_served_is_the_same_for_every_layout)
     ck_assert_int_eq(exec.inference.phase, CALC_INFERENCE_PHASE_SERVE);
     ck_assert_int_eq(exec.inference.prompt_size, 4000);
     ck_assert_double_eq(exec.inference.prefix_hit, 0.25);
-    refuse("inference.prompt_size=1,2", CALC_ERR_UNSUPPORTED,
-           "--axis inference.prompt_size=1,2: \"inference.prompt_size\" has one value for all "
-           "layouts: to sweep it is not supported yet\n"
-           "  hint: batch_size may have several: it is the batch where inference.batch is 0");
+    assign("inference.prompt_size=4000,1000");
+    ck_assert_uint_eq(space.served[CALC_SERVED_prompt_size].count, 2);
+    ck_assert_int_eq(space.inference.prompt_size, 1000);
+    refuse("inference.phase=none,serve", CALC_ERR_RULE,
+           "--axis inference.phase=none,serve: nothing is served in phase none: it is not beside "
+           "others\n"
+           "  hint: sweep them one after the other");
     refuse("inference.phase=train", CALC_ERR_RANGE,
            "--axis inference.phase=train: /inference/phase: \"train\" is not one of none, prefill, "
            "decode, serve, disaggregated");
@@ -353,7 +356,7 @@ int main(void)
     tcase_add_test(tests, a_later_assignment_replaces_an_earlier_one);
     tcase_add_test(tests, a_star_is_every_legal_value);
     tcase_add_test(tests, a_star_of_an_optional_field_is_every_choice);
-    tcase_add_test(tests, what_is_served_is_the_same_for_every_layout);
+    tcase_add_test(tests, what_is_served_is_an_axis);
     tcase_add_test(tests, real_numbers_of_the_execution_are_axes);
     tcase_add_test(tests, a_batch_size_is_exact_or_a_maximum);
     tcase_add_test(tests, fields_of_application_and_system_go_into_the_designs);

@@ -144,6 +144,90 @@ START_TEST(what_is_served_is_not_trained)
 }
 END_TEST
 
+/* Requests in flight and chunks are searched; what is asked for stays, and so does what is served.
+ */
+START_TEST(what_is_served_has_batches_and_chunks)
+{
+    begin("qwen3-30B-A3B", "h100_sxm");
+    serve();
+    set(CALC_AXIS_num_procs, 8);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    const calc_values *batch = &space.axis[CALC_AXIS_batch_size];
+    const calc_values *chunk = &space.served[CALC_SERVED_chunk_size];
+    ck_assert(space.batch_is_of_replica);
+    ck_assert_int_eq(batch->value[0], 1);
+    ck_assert_int_ge(batch->value[batch->count - 1], 2048);
+    for (size_t i = 1; i < batch->count; i++) {
+        ck_assert_int_le(batch->value[i], 2 * batch->value[i - 1]);
+    }
+    ck_assert_uint_gt(chunk->count, 3);
+    ck_assert_uint_eq(space.served[CALC_SERVED_prompt_size].count, 0);
+    ck_assert_uint_eq(space.all_procs.count, 0);
+    end();
+    begin("qwen3-30B-A3B", "h100_sxm");
+    serve();
+    space.inference.arrival_rate = 3;
+    set(CALC_AXIS_num_procs, 8);
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.chunk_size=0", NULL), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_uint_eq(space.served[CALC_SERVED_chunk_size].count, 1);
+    ck_assert_uint_eq(space.axis[CALC_AXIS_batch_size].count, 1);
+    end();
+}
+END_TEST
+
+static bool sums_to_16(void *context, const calc_sweep_point *p)
+{
+    (void)context;
+    ck_assert_int_eq(p->exec->num_procs + p->exec->inference.prefill_procs, 16);
+    return true;
+}
+
+/* Two pools share the processors, each has some in turn; where there is one pool too, it has all.
+ */
+START_TEST(pools_share_the_processors)
+{
+    for (int both = 0; both < 2; both++) {
+        calc_sweep_counts counts;
+        calc_designs pairs;
+        begin("qwen3-30B-A3B", "h100_sxm");
+        serve();
+        set(CALC_AXIS_num_procs, 16);
+        ck_assert_int_eq(calc_axis_assign(&space, &designs,
+                                          both ? "inference.phase=serve,disaggregated"
+                                               : "inference.phase=disaggregated",
+                                          NULL),
+                         CALC_OK);
+        ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+        ck_assert_uint_eq(space.all_procs.count, 1);
+        ck_assert_int_eq(space.all_procs.value[0], 16);
+        ck_assert_uint_eq(space.axis[CALC_AXIS_num_procs].count, both ? 16 : 15);
+        ck_assert_uint_eq(space.served[CALC_SERVED_prefill_procs].count, 15);
+        ck_assert_int_eq(calc_designs_make(&designs, &pairs, NULL), CALC_OK);
+        set(CALC_AXIS_batch_size, 64);
+        ck_assert_int_eq(calc_sweep_count(&space, &pairs, CALC_COMPAT_NONE, &counts), CALC_OK);
+        ck_assert_uint_gt(counts.total, 15);
+        ck_assert_int_eq(calc_sweep(&space, &pairs,
+                                    &(calc_sweep_options){.threads = 1, .point = sums_to_16},
+                                    &(calc_sweep_result){0}, NULL),
+                         CALC_OK);
+        end();
+    }
+    /* Who names the pool has the processors beside it. */
+    begin("qwen3-30B-A3B", "h100_sxm");
+    serve();
+    set(CALC_AXIS_num_procs, 16);
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.phase=disaggregated", NULL),
+                     CALC_OK);
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.prefill_procs=8", NULL),
+                     CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_uint_eq(space.all_procs.count, 0);
+    ck_assert_int_eq(space.axis[CALC_AXIS_num_procs].value[0], 16);
+    end();
+}
+END_TEST
+
 START_TEST(what_no_layout_can_serve_is_an_error)
 {
     calc_errors errors = {0};
@@ -216,12 +300,14 @@ static size_t repeated(const char *const *axes)
 START_TEST(no_layout_is_searched_twice)
 {
     static const char *const models[] = {"llama3-8B", "llama2-7B", "qwen3-30B-A3B"};
+    /* Longer chunks than there ever are prompts for do nothing, and no rule knows which are. */
+    static const char *const chunks[] = {"inference.chunk_size=512,1024", NULL};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
         begin(models[i], "h200");
         ck_assert_uint_eq(repeated(NULL), 0);
         begin(models[i], "h200");
         serve();
-        ck_assert_uint_eq(repeated(NULL), 0);
+        ck_assert_uint_eq(repeated(chunks), 0);
     }
 }
 END_TEST
@@ -314,6 +400,8 @@ int main(void)
     tcase_add_test(cases, experts_and_long_sequences_are_split);
     tcase_add_test(cases, a_long_sequence_is_split_whoever_says_its_length);
     tcase_add_test(cases, what_is_served_is_not_trained);
+    tcase_add_test(cases, what_is_served_has_batches_and_chunks);
+    tcase_add_test(cases, pools_share_the_processors);
     tcase_add_test(cases, what_no_layout_can_serve_is_an_error);
     tcase_add_test(cases, no_layout_is_searched_twice);
     tcase_add_test(cases, gradients_are_sharded_beside_stages_and_experts_only_if_somebody_asks);

@@ -41,7 +41,6 @@ START_TEST(what_was_kept_is_found)
     keep(1, 0, 4, 17);
     ck_assert(at(1, 0, 4)->known);
     ck_assert_double_eq(at(1, 0, 4)->cost.head_flop, 17);
-    ck_assert_uint_eq(memo.taken, 1);
 }
 END_TEST
 
@@ -84,7 +83,6 @@ START_TEST(of_two_on_one_place_the_later_stays)
     keep(1 + PLACES, 0, 4, 18);
     ck_assert_double_eq(at(1 + PLACES, 0, 4)->cost.head_flop, 18);
     ck_assert(!at(1, 0, 4)->known);
-    ck_assert_uint_eq(memo.taken, 3);
 }
 END_TEST
 

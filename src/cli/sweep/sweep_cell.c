@@ -73,6 +73,8 @@ static void stat_text(const calc_field *field, const calc_stats *stats, char *te
         snprintf(text, CALC_SWEEP_CELL_SIZE, "%.2f", 100 * value);
     } else if (strncmp(field->key, "proc_mem_tier", 13) == 0) {
         snprintf(text, CALC_SWEEP_CELL_SIZE, "%.1f", value / 0x1p30);
+    } else if (strcmp(field->key, "ttft") == 0 || strcmp(field->key, "tpot") == 0) {
+        snprintf(text, CALC_SWEEP_CELL_SIZE, "%.4g", 1e3 * value);
     } else if (strcmp(field->key, "sample_rate") == 0) {
         calc_human_number(value, text);
     } else if (field->type == CALC_TYPE_ENUM) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "io/utf8.h"
+#include "served.h"
 #include "spec/field.h"
 
 enum { WORD_SIZE = 128 };
@@ -24,6 +25,11 @@ static const struct known {
     {"model", "app", CALC_SWEEP_CELL_APP, NULL, 1},
     {"machine", "sys", CALC_SWEEP_CELL_SYSTEM, NULL, 1},
     {"samples/s", "rate", CALC_SWEEP_CELL_STAT, "sample_rate", 0},
+    {"tok/s/proc", "output", CALC_SWEEP_CELL_STAT, "output_tokens_per_s_per_proc", 0},
+    {"tok/s/user", "user", CALC_SWEEP_CELL_STAT, "tokens_per_s_per_user", 1},
+    {"TTFT ms", "ttft", CALC_SWEEP_CELL_STAT, "ttft", 2},
+    {"TPOT ms", "tpot", CALC_SWEEP_CELL_STAT, "tpot", 2},
+    {"USD/Mtok", "price", CALC_SWEEP_CELL_STAT, "usd_per_million_output_tokens", 3},
     {"MFU %", "mfu", CALC_SWEEP_CELL_STAT, "model_flops_utilization", 5},
     {"GiB", "mem1", CALC_SWEEP_CELL_STAT, "proc_mem_tier1_cap_req", 3},
     {"GiB 2", "mem2", CALC_SWEEP_CELL_STAT, "proc_mem_tier2_cap_req", 5},
@@ -34,6 +40,10 @@ static const struct known {
     {"etp", "etp", CALC_SWEEP_CELL_FIELD, "expert_tensor_par", 2},
     {"batch", "batch", CALC_SWEEP_CELL_FIELD, "batch_size", 3},
     {"mbs", "mbs", CALC_SWEEP_CELL_FIELD, "microbatch_size", 3},
+    {"chunk", "chunk", CALC_SWEEP_CELL_FIELD, "chunk_size", 3},
+    {"phase", "phase", CALC_SWEEP_CELL_FIELD, "phase", 2},
+    {"prefill", "prefill", CALC_SWEEP_CELL_FIELD, "prefill_procs", 2},
+    {"its tp", "prefill_tp", CALC_SWEEP_CELL_FIELD, "prefill_tensor_par", 3},
     {"il", "vpp", CALC_SWEEP_CELL_FIELD, "pipeline_interleaving", 4},
     {"zero", "zero", CALC_SWEEP_CELL_FIELD, "zero_stage", 4},
     {"recompute", "recompute", CALC_SWEEP_CELL_FIELD, "activation_recompute", 4},
@@ -73,11 +83,24 @@ static size_t fields(void)
     return exec->count + exec->rows[CALC_AXIS_inference].table->count;
 }
 
-/* The values of the axis that a field is; NULL for those of inference. */
+/* The field of the execution or of its inference with a name; NULL if there is none. */
+static const calc_field *find_field(const char *key, size_t *offset)
+{
+    for (size_t i = 0; i < fields(); i++) {
+        const calc_field *field = field_at(i, offset);
+        if (field && strcmp(field->key, key) == 0) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+/* The values of the axis that a field is. */
 static const calc_values *values_of(const calc_sweep_study *study, const calc_field *field)
 {
     ptrdiff_t axis = field - calc_table_of(CALC_KIND_EXEC)->rows;
-    return axis >= 0 && axis < CALC_AXIS_COUNT ? &study->space.axis[axis] : NULL;
+    return axis >= 0 && axis < CALC_AXIS_COUNT ? &study->space.axis[axis]
+                                               : calc_served_values(&study->space, field);
 }
 
 static bool is_axis(const calc_field *field, calc_axis axis)
@@ -131,8 +154,9 @@ static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, cons
     if (k->cell == CALC_SWEEP_CELL_STAT) {
         add_stat(c, calc_table_find(calc_table_of(CALC_KIND_STATS), k->key), k->head, k->order);
     } else if (k->cell == CALC_SWEEP_CELL_FIELD) {
-        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), k->key);
-        add_field(c, study, field, field->offset, k->head, k->order);
+        size_t offset;
+        const calc_field *field = find_field(k->key, &offset);
+        add_field(c, study, field, offset, k->head, k->order);
     } else {
         calc_sweep_column *column = add(c, k->cell, k->head, k->order);
         column->left = k->cell == CALC_SWEEP_CELL_APP || k->cell == CALC_SWEEP_CELL_SYSTEM ||
@@ -193,14 +217,30 @@ static bool is_shown_elsewhere(const calc_sweep_columns *c, const calc_field *fi
     return shown;
 }
 
-static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
+/* Whether a statistic says something of what is trained, or of what is served: samples of a step
+ * are not served, and nobody waits for a token of training. A price there is where one is stated.
+ */
+static bool says(const calc_sweep_study *study, const struct known *k)
 {
     bool serves = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+    bool of_step = k->key && (strcmp(k->key, "sample_rate") == 0 ||
+                              strcmp(k->key, "model_flops_utilization") == 0);
+    bool price = k->key && strcmp(k->key, "usd_per_million_output_tokens") == 0;
+    const calc_field *stat = k->cell == CALC_SWEEP_CELL_STAT
+                                 ? calc_table_find(calc_table_of(CALC_KIND_STATS), k->key)
+                                 : NULL;
+    bool of_request = stat && stat->where && strcmp(stat->where, "calc_run_inference") == 0;
+    bool priced = !price;
+    for (size_t i = 0; i < study->builder.systems && !priced; i++) {
+        priced = study->builder.system[i].system.chip.usd_per_hour > 0;
+    }
+    return priced && (serves ? !of_step : !of_request);
+}
+
+static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
+{
     for (size_t i = 0; i < KNOWNS; i++) {
-        /* Of what is served, the samples of a step say nothing. */
-        if (!serves || !knowns[i].key ||
-            (strcmp(knowns[i].key, "sample_rate") != 0 &&
-             strcmp(knowns[i].key, "model_flops_utilization") != 0)) {
+        if (says(study, &knowns[i])) {
             add_known(c, study, &knowns[i]);
         }
         if (knowns[i].cell == CALC_SWEEP_CELL_SYSTEM) {
@@ -264,14 +304,15 @@ static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *stud
                              calc_errors *errors)
 {
     const calc_field *stat = calc_table_find(calc_table_of(CALC_KIND_STATS), word);
-    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), word);
+    size_t offset;
+    const calc_field *field = find_field(word, &offset);
     if (add_called(c, study, word)) {
         return CALC_OK;
     }
     if (stat) {
         add_stat(c, stat, stat->key, 0);
-    } else if (field && field->type != CALC_TYPE_NOTE && field->type != CALC_TYPE_OBJECT) {
-        add_field(c, study, field, field->offset, field->key, 0);
+    } else if (field) {
+        add_field(c, study, field, offset, field->key, 0);
     } else {
         return unknown_column(word, errors);
     }

@@ -21,10 +21,13 @@
     X(DAYS, "days", "N", .doc = "only layouts that are done with --tokens in so many days")        \
     X(OBJECTIVES, "objectives", "LIST",                                                            \
       .doc = "1 to 4 statistics of the Pareto front: mem1 and mem2 are the needs of the tiers; "   \
-             ":up or :down turns one [sample_rate,mem1,mem2]")                                     \
+             ":up or :down turns one [sample_rate,mem1,mem2; of what is served "                   \
+             "output_tokens_per_s_per_proc,tokens_per_s_per_user]")                                \
     X(TOP, "top", "N",                                                                             \
       .doc = "how many best to list; in the table, layouts that are alike count once [10]")        \
-    X(TOP_BY, "top-by", "STAT", .doc = "what they are the best by", .preset = "sample_rate")       \
+    X(TOP_BY, "top-by", "STAT",                                                                    \
+      .doc = "what they are the best by [sample_rate; of what is served "                          \
+             "output_tokens_per_s_per_proc]")                                                      \
     X(FRONT, "front", NULL,                                                                        \
       .doc = "show the Pareto front, too; --objectives and --plot do as well")                     \
     X(COLUMNS, "columns", "LIST",                                                                  \

@@ -10,6 +10,7 @@
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
 #include "estimate.h"
+#include "served.h"
 #include "spec/absent.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
@@ -54,8 +55,12 @@ static void add_exec_axis(char *out, const calc_space *space, calc_axis axis)
 {
     const calc_values *values = &space->axis[axis];
     bool maximum = axis == CALC_AXIS_batch_size && space->batch_is_maximum;
+    bool each = axis == CALC_AXIS_batch_size && space->batch_is_of_replica;
     calc_append(out, TEXT_SIZE, "%s%s%s", *out ? "; " : "",
-                calc_table_of(CALC_KIND_EXEC)->rows[axis].key, maximum ? " up to" : "");
+                calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
+                each      ? " of a replica"
+                : maximum ? " up to"
+                          : "");
     if (values->all) {
         calc_append(out, TEXT_SIZE, " *");
     }
@@ -109,19 +114,38 @@ static void add_design_axis(char *out, const calc_design_axis *axis)
     }
 }
 
-/* What is served, where something is. */
-static void add_inference(char *out, const calc_inference *inference)
+static void add_served_value(char *out, const calc_field *field, int64_t value)
 {
-    const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "inference");
-    for (size_t i = 0; i < row->table->count; i++) {
-        char number[32];
-        const calc_field *field = &row->table->rows[i];
-        const char *member = (const char *)inference + field->offset;
-        double value = calc_member_number(field, member);
-        if (!calc_absent_is(field, member)) {
-            calc_append(out, TEXT_SIZE, "%sinference.%s %s", *out ? "; " : "", field->key,
-                        field->type == CALC_TYPE_ENUM ? field->choices[(size_t)value]
-                                                      : calc_number_text(value, 1, number));
+    char number[32];
+    calc_append(out, TEXT_SIZE, "%s",
+                field->type == CALC_TYPE_ENUM
+                    ? field->choices[value]
+                    : calc_number_text(calc_axis_member_number(field, value), 1, number));
+}
+
+/* What is served, where something is. */
+static void add_inference(char *out, const calc_space *space)
+{
+    for (int i = 0; i < CALC_SERVED_COUNT; i++) {
+        const calc_field *field = calc_served_field((calc_served)i);
+        const calc_values *v = &space->served[i];
+        const char *member = (const char *)&space->inference + field->offset;
+        if (v->count <= 1 && calc_absent_is(field, member)) {
+            continue;
+        }
+        calc_append(out, TEXT_SIZE, "%sinference.%s%s", *out ? "; " : "", field->key,
+                    v->count > 1 ? "" : " ");
+        if (v->count <= 1) {
+            add_served_value(out, field, calc_served_get(&space->inference, (calc_served)i));
+        }
+        for (size_t k = 0; k < v->count && v->count > 1; k++) {
+            if (is_shown(k, v->count)) {
+                add_gap(out, k, v->count);
+                add_served_value(out, field, v->value[k]);
+            }
+        }
+        if (!is_shown(VALUES_SHOWN, v->count)) {
+            calc_append(out, TEXT_SIZE, " (%zu)", v->count);
         }
     }
 }
@@ -166,7 +190,7 @@ void calc_sweep_plan_brief(calc_output *out, const calc_sweep_study *study)
             add_exec_axis(axes, space, (calc_axis)axis);
         }
     }
-    add_inference(axes, &space->inference);
+    add_inference(axes, space);
     for (size_t i = 0; i < b->axes; i++) {
         add_design_axis(axes, &b->axis[i]);
     }
@@ -188,7 +212,7 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
             add_exec_axis(axes, &study->space, (calc_axis)axis);
         }
     }
-    add_inference(axes, &study->space.inference);
+    add_inference(axes, &study->space);
     for (size_t i = 0; i < b->axes; i++) {
         add_design_axis(axes, &b->axis[i]);
     }

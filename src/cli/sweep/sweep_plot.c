@@ -173,7 +173,7 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
     calc_output_printf(out, "%*s\n", RIGHT, calc_human_seconds(sample_s(found), time));
 }
 
-/* Of training; a served layout has no step of these parts. */
+/* Of training or a forward pass; a served layout has no step of these parts. */
 static void write_bars(calc_output *out, const calc_paint *paint, const calc_sweep_study *study,
                        const calc_front *top, int columns)
 {
@@ -223,7 +223,7 @@ calc_status calc_sweep_plot_write(calc_output *out, const calc_paint *paint,
     } else {
         calc_errors_no_memory(errors);
     }
-    if (status == CALC_OK && !groups) {
+    if (status == CALC_OK && !groups && study->space.inference.phase == CALC_INFERENCE_PHASE_NONE) {
         write_bars(out, paint, study, &result->group[0].top, columns);
     }
     free(p.found);

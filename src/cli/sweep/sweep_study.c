@@ -198,6 +198,30 @@ static calc_status take_verify(sources *s, const char *word)
     return take_number(s->errors, word, false, 0, 1, &s->study->options.verify);
 }
 
+/* What nobody asked for: speed and memory of training; of what is served, what people draw: tokens
+ * per second of a user over those of a processor, or where no user sees tokens the first one. */
+static void take_usual(sources *s)
+{
+    calc_sweep_options *o = &s->study->options;
+    calc_inference_phase phase = s->study->space.inference.phase;
+    bool trains = phase == CALC_INFERENCE_PHASE_NONE;
+    bool prompts = phase == CALC_INFERENCE_PHASE_PREFILL;
+    if (o->objectives == 0) {
+        take_words(s,
+                   trains    ? "sample_rate,mem1,mem2"
+                   : prompts ? "tokens_per_s_per_proc,ttft"
+                             : "output_tokens_per_s_per_proc,tokens_per_s_per_user",
+                   take_objective);
+    }
+    if (!o->top_by.field) {
+        take_words(s,
+                   trains    ? "sample_rate"
+                   : prompts ? "tokens_per_s_per_proc"
+                             : "output_tokens_per_s_per_proc",
+                   take_top_by);
+    }
+}
+
 static void take_options(sources *s)
 {
     static const struct {
@@ -220,8 +244,8 @@ static void take_options(sources *s)
     }
     bool groups = o->per_num_procs || o->per_design;
     o->top = groups ? s->study->top : calc_sweep_rows_keep(s->study->top);
-    if (o->objectives == 0 && s->errors->count == first) {
-        take_words(s, "sample_rate,mem1,mem2", take_objective);
+    if (s->errors->count == first) {
+        take_usual(s);
     }
     take_entry(s, CALC_STUDY_KEY_WHERE, take_constraint);
     size_t cursor = 0;

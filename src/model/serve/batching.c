@@ -228,9 +228,9 @@ static void run_closed(calc_serving *r)
     for (size_t i = 0; i < r->waves; i++) {
         r->first[i] = wave_times(r, &s, &wave[i], wait[i]);
     }
-    double round_s = calc_queue_mean(r->first, r->waves) + s.decoding * r->step_s;
-    wait_for_slots(r, r->slots / round_s);
-    r->requests_per_s = r->slots * r->replicas / round_s;
+    r->round_s = calc_queue_mean(r->first, r->waves) + s.decoding * r->step_s;
+    wait_for_slots(r, r->slots / r->round_s);
+    r->requests_per_s = r->slots * r->replicas / r->round_s;
 }
 
 /* ---- An open loop ---------------------------------------------------------------------------- */

@@ -56,6 +56,7 @@ static void ask(calc_serving *r)
         calc_inference_tokens_per_step(i->speculative_tokens, i->speculative_accept);
     r->mixed_share = 0;
     r->overhead_s = 0;
+    r->round_s = NAN;
     r->parts = 0;
     r->waves = 0;
     r->overloaded = false;

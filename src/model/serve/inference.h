@@ -90,6 +90,7 @@ typedef struct calc_serving {
     bool overloaded;                          /**< more requests arrive than are served */
     calc_serving_memory held;                 /**< of the replicas that decode, or prefill alone */
     double prefill_share;                     /**< serve: of the time */
+    double round_s; /**< serve, closed loop: a request from one arrival to the next */
     double requests_per_s, prefill_requests_per_s, decode_requests_per_s;
     calc_serving_part part[4]; /**< what the reported time consists of */
     size_t parts;
@@ -120,6 +121,24 @@ calc_verdict calc_serving_put_memory(const calc_serving *serving, calc_stats *st
 
 /** and all others. */
 void calc_serving_put(calc_serving *serving, calc_stats *stats);
+
+/** What throughput and its price follow from. */
+typedef struct calc_serving_flow {
+    const calc_system *system;
+    calc_inference_phase phase;
+    double replicas, procs;        /**< of all pools */
+    double slots, round_s;         /**< serve, closed loop: of a replica; else NAN */
+    double requests_per_s;         /**< else */
+    double batch;                  /**< of a replica */
+    double prompt, generate, tpot; /**< of a request */
+} calc_serving_flow;
+
+/** That of a layout, whose other statistics are put. */
+calc_serving_flow calc_serving_flow_of(const calc_serving *serving, const calc_stats *stats);
+
+/** The statistics that follow: the same for other numbers of replicas, to the bit, where requests
+ *  of a closed loop are served by replicas that know nothing of one another. */
+void calc_serving_flow_put(const calc_serving_flow *flow, calc_stats *stats);
 
 /** Evaluate a layout whose inference phase is not none.
  *  @return stats->verdict */

@@ -29,9 +29,11 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     calc_inference_pass_model_place(m, exec);
 }
 
-/* The network that messages between stages go over. */
-static int64_t message_network(const calc_system *system, const calc_exec *e)
+int64_t calc_inference_pass_network(const calc_system *system, const calc_exec *e)
 {
+    if (e->pipeline_par <= 1) {
+        return 0;
+    }
     calc_groups groups = calc_groups_of(e, &e->strategy);
     return calc_collective_top_network(system, &groups.pipeline);
 }
@@ -40,7 +42,7 @@ void calc_inference_pass_model_place(calc_inference_pass_model *m, const calc_ex
 {
     calc_inference_pass_pipeline *known = &m->pipeline;
     m->exec = e;
-    m->message_network = e->pipeline_par > 1 ? message_network(m->system, e) : 0;
+    m->message_network = calc_inference_pass_network(m->system, e);
     /* Whether several chunks fit depends on the batch, too. */
     if (known->stages != e->pipeline_par || known->chunks != e->pipeline_interleaving ||
         known->chunks > 1 || known->first_blocks != e->first_stage_blocks ||

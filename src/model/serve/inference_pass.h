@@ -51,6 +51,9 @@ void calc_inference_pass_model_init(calc_inference_pass_model *model, const calc
 /** Change it to another execution that differs in its ranks, batch, pipeline and networks only. */
 void calc_inference_pass_model_place(calc_inference_pass_model *model, const calc_exec *exec);
 
+/** The network that messages between the stages of an execution go over; 0 without any. */
+int64_t calc_inference_pass_network(const calc_system *system, const calc_exec *exec);
+
 /** Change it to another strategy for the same model and machine that splits a block over as many
  *  ranks; to be placed. What pipelines have in common is not computed again. */
 void calc_inference_pass_model_take(calc_inference_pass_model *model,

@@ -25,7 +25,6 @@ calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t number, u
         e->variant = variant;
         memcpy(e->word, word, sizeof word);
         e->known = false;
-        memo->taken++;
     }
     return e;
 }

@@ -20,7 +20,6 @@ typedef struct calc_pass_memo_entry {
 /** All of them; zeros at first. */
 typedef struct calc_pass_memo {
     size_t count; /**< a power of two */
-    size_t taken; /**< how often a pass took a place */
     calc_pass_memo_entry *entry;
 } calc_pass_memo;
 

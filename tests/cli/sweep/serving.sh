@@ -10,6 +10,6 @@ END
     --top-by output_tokens_per_s_per_proc --save-best best.json --threads 1 --progress none > out
 sed -n '/Pareto/,/^$/p' out | cut -c1-60
 "$CALC" run llama3-70B h200 best.json | sed -n '/Serving/,/^$/p'
-"$CALC" sweep llama3-70B h200 space.json --axis inference.prompt_size=1,2 2>&1 | head -3
+"$CALC" sweep llama3-70B h200 space.json --axis inference.phase=none,serve 2>&1 | head -3
 sed 's/"serve"/"serv"/' space.json > bad.json
 "$CALC" sweep llama3-70B h200 bad.json 2>&1 | head -3

@@ -1,0 +1,72 @@
+#include "legal.h"
+
+#include "spec/field.h"
+#include "spec/idle.h"
+#include "spec/rules_inference.h"
+
+/* Whether fields that change nothing have the first of their values, which stands for all. Tiles
+ * and lanes look after pipeline_par_overlap. */
+static bool first_of_idle(const calc_space *space, const calc_app *app, const calc_exec *e)
+{
+    const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        const calc_values *values = &space->axis[axis];
+        if (values->count > 1 && axis != CALC_AXIS_pipeline_par_overlap &&
+            calc_idle(app, e, &rows[axis]) &&
+            calc_axis_get(e, (calc_axis)axis) != values->value[0]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the sizes of a cell go with experts and schedule. */
+static bool stages_legal(const calc_exec *e)
+{
+    int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
+    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
+    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
+    bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
+    bool twice = dual || e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    bool paired = (!dual || (e->pipeline_par % 2 == 0 && microbatches % 2 == 0)) &&
+                  (!twice || microbatches >= 2 * e->pipeline_par);
+    bool shards = e->strategy.fsdp_par <= 0 || e->num_procs % e->strategy.fsdp_par == 0;
+    return e->num_procs / e->pipeline_par % (ep * etp) == 0 && paired && shards;
+}
+
+/* Whether two pools have as many processors as there are. */
+static bool pools_legal(const calc_space *space, const calc_exec *e)
+{
+    int64_t both = e->num_procs + e->inference.prefill_procs;
+    bool found = space->all_procs.count == 0;
+    for (size_t i = 0; i < space->all_procs.count && !found; i++) {
+        found = space->all_procs.value[i] == both;
+    }
+    return found;
+}
+
+/* Whether the sizes of a cell go with what is served. */
+static bool served_legal(const calc_space *space, const calc_app *app, const calc_exec *exec)
+{
+    if (exec->inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        return true;
+    }
+    if (!pools_legal(space, exec)) {
+        return false;
+    }
+    calc_exec e = *exec;
+    calc_errors errors = {0};
+    e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
+    calc_rules_inference(app, &e, &errors);
+    return errors.count == 0;
+}
+
+bool calc_legal_cell(const calc_space *space, const calc_app *app, const calc_exec *e)
+{
+    return first_of_idle(space, app, e) && stages_legal(e) && served_legal(space, app, e);
+}
+
+bool calc_legal_by_batch(const calc_exec *e)
+{
+    return e->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B || e->inference.requests > 0;
+}

@@ -1,0 +1,16 @@
+/** @file legal.h  Whether the sizes of a cell belong together: what of calc_check() neither
+ * variants nor rows look after. */
+#ifndef CALC_SWEEP_LEGAL_H
+#define CALC_SWEEP_LEGAL_H
+
+#include "calc.h"
+#include "space.h"
+
+/** Whether a cell is legal, and the first of those that are the same.
+ *  @param exec  its sizes, of a variant */
+bool calc_legal_cell(const calc_space *space, const calc_app *app, const calc_exec *exec);
+
+/** Whether that may depend on the batch. */
+bool calc_legal_by_batch(const calc_exec *exec);
+
+#endif

@@ -1,0 +1,60 @@
+/** @file replicas.h  What one replica answers, kept: in a closed loop that never ends, replicas
+ * know nothing of one another, so that layouts with other numbers of them, on other numbers of
+ *  processors, differ in their throughput alone (calc_serving_flow). Of the statistics only those
+ *  are kept that a sweep asks for. The answers are those of calc_run() to the bit. */
+#ifndef CALC_SWEEP_REPLICAS_H
+#define CALC_SWEEP_REPLICAS_H
+
+#include "model/serve/inference.h"
+#include "sweep.h"
+
+enum { CALC_REPLICA_ASKED = 8 /**< statistics at most */ };
+
+/** What an answer depends on. Numbers, so that keys are compared as they lie in memory. */
+typedef struct calc_replica_key {
+    uint64_t number; /**< of the strategy, the model, the machine, and what is served */
+    int64_t stages, first_blocks, last_blocks, balance;
+    int64_t network, chunks, overlapped;  /**< messages between stages, if there are several */
+    int64_t data_network, reduce, gather; /**< where weights are gathered or caches sent */
+    int64_t batch;                        /**< requests of a replica, or of all */
+    int64_t replicas, procs;              /**< 0: whatever they are */
+} calc_replica_key;
+
+/** One answer. */
+typedef struct calc_replica {
+    bool known;
+    calc_replica_key key;
+    calc_verdict verdict;
+    double value[CALC_REPLICA_ASKED];
+    calc_serving_flow flow;
+} calc_replica;
+
+/** The answers, and what is asked for. Owns its memory; start with calc_replicas_init(). */
+typedef struct calc_replicas {
+    bool keeps;  /**< whether all that is asked for can be kept */
+    bool shared; /**< whether that says nothing of how many replicas there are */
+    size_t asked;
+    size_t offset[CALC_REPLICA_ASKED]; /**< of the statistics, in calc_stats */
+    size_t count;                      /**< a power of two */
+    calc_replica *item;
+} calc_replicas;
+
+/** @return whether there is memory */
+CALC_MUST_USE bool calc_replicas_init(calc_replicas *replicas, const calc_sweep_options *options);
+void calc_replicas_free(calc_replicas *replicas);
+
+/** The place of a key: with its answer if it is known. */
+calc_replica *calc_replicas_at(calc_replicas *replicas, const calc_replica_key *key);
+
+/** Keep an answer there. @param flow  NULL where the verdict is not CALC_VERDICT_OK */
+void calc_replicas_keep(const calc_replicas *replicas, calc_replica *at,
+                        const calc_serving_flow *flow, const calc_stats *stats);
+
+/** Put what is asked for, of so many replicas on so many processors. */
+void calc_replicas_put(const calc_replicas *replicas, const calc_replica *from, double count,
+                       double procs, calc_stats *stats);
+
+/** Whether that puts the statistic at an offset. */
+bool calc_replicas_know(const calc_replicas *replicas, size_t offset);
+
+#endif

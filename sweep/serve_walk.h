@@ -1,0 +1,17 @@
+/** @file serve_walk.h  The layouts of a unit that serve, batches innermost: cells that differ in
+ * the batch alone are the same but for it, and replicas that were asked before know their answers
+ *  (replicas.h). */
+#ifndef CALC_SWEEP_SERVE_WALK_H
+#define CALC_SWEEP_SERVE_WALK_H
+
+#include "units.h"
+#include "worker.h"
+
+/** Whether a worker's units are walked so: it serves, and nobody wants its layouts in order. */
+bool calc_serve_walk_takes(const calc_worker *worker);
+
+/** Evaluate and count the layouts of a unit. @param begin, end  positions in num_procs */
+void calc_serve_walk(calc_worker *worker, const calc_units *units, const calc_exec *base,
+                     size_t begin, size_t end);
+
+#endif

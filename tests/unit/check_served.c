@@ -1,0 +1,125 @@
+/* Fields of what is served as axes: every combination once, and one order of all. */
+#include "served.h"
+
+#include "axis.h"
+#include "small_case.h"
+
+static calc_space space;
+static calc_designs_builder designs;
+
+static void begin(void)
+{
+    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
+}
+
+static void end(void)
+{
+    calc_space_free(&space);
+}
+
+static void assign(const char *text)
+{
+    ck_assert_int_eq(calc_axis_assign(&space, &designs, text, NULL), CALC_OK);
+}
+
+/* How many combinations are listed. */
+static size_t listed(void)
+{
+    calc_inference i;
+    size_t count = 0;
+    for (size_t k = 0; k < calc_served_count(&space); k++) {
+        count += calc_served_at(&space, k, &i);
+    }
+    return count;
+}
+
+START_TEST(without_lists_there_is_what_is_served)
+{
+    begin();
+    space.inference.chunk_size = 77;
+    calc_inference i;
+    ck_assert_uint_eq(calc_served_count(&space), 1);
+    ck_assert(calc_served_at(&space, 0, &i));
+    ck_assert_int_eq(i.chunk_size, 77);
+    ck_assert_int_eq(calc_served_compare(&i, &space.inference), 0);
+    end();
+}
+END_TEST
+
+START_TEST(every_combination_is_listed_in_order)
+{
+    begin();
+    assign("inference.phase=serve");
+    assign("inference.chunk_size=2048,512");
+    assign("inference.prefix_hit=0.5,0,0.25");
+    assign("inference.kv_datatype=auto,float8");
+    ck_assert_uint_eq(listed(), 12);
+    calc_inference before;
+    calc_inference i;
+    for (size_t k = 0; k < 12; k++) {
+        ck_assert(calc_served_at(&space, k, &i));
+        ck_assert(k == 0 || calc_served_compare(&before, &i) < 0);
+        ck_assert(k == 0 || calc_served_compare(&i, &before) > 0);
+        before = i;
+    }
+    ck_assert_int_eq(i.phase, CALC_INFERENCE_PHASE_SERVE);
+    ck_assert_int_eq(i.chunk_size, 2048);
+    ck_assert_double_eq(i.prefix_hit, 0.5);
+    ck_assert_int_eq(i.kv_datatype, CALC_FORMAT_FLOAT8);
+    /* What is not listed is the first. */
+    ck_assert_int_eq(space.inference.chunk_size, 512);
+    ck_assert_double_eq(space.inference.prefix_hit, 0);
+    end();
+}
+END_TEST
+
+START_TEST(a_phase_without_a_pool_is_listed_once)
+{
+    begin();
+    assign("inference.phase=serve,disaggregated");
+    assign("inference.prefill_procs=8,16,24");
+    assign("inference.prefill_tensor_par=4,8");
+    ck_assert_uint_eq(calc_served_count(&space), 12);
+    ck_assert_uint_eq(listed(), 1 + 6);
+    for (size_t k = 0; k < 12; k++) {
+        calc_inference i;
+        bool is = calc_served_at(&space, k, &i);
+        bool pool = i.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+        ck_assert(is || !pool);
+        ck_assert_int_eq(i.prefill_procs > 0, pool);
+        ck_assert_int_eq(i.prefill_tensor_par > 0, pool);
+    }
+    /* Of one phase what is asked for stays: that it has no effect is an error. */
+    assign("inference.phase=serve");
+    calc_inference i;
+    ck_assert(calc_served_at(&space, 5, &i));
+    ck_assert_int_eq(i.prefill_procs, 24);
+    end();
+}
+END_TEST
+
+START_TEST(fields_of_the_execution_are_none_of_these)
+{
+    const calc_field *exec = calc_table_of(CALC_KIND_EXEC)->rows;
+    begin();
+    ck_assert_ptr_null(calc_served_values(&space, &exec[CALC_AXIS_tensor_par]));
+    ck_assert_ptr_eq(calc_served_values(&space, calc_served_field(CALC_SERVED_page_size)),
+                     &space.served[CALC_SERVED_page_size]);
+    for (int i = 0; i < CALC_SERVED_COUNT; i++) {
+        ck_assert(space.served[i].standard);
+    }
+    assign("inference.page_size=16");
+    ck_assert(!space.served[CALC_SERVED_page_size].standard);
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("served");
+    tcase_add_test(cases, without_lists_there_is_what_is_served);
+    tcase_add_test(cases, every_combination_is_listed_in_order);
+    tcase_add_test(cases, a_phase_without_a_pool_is_listed_once);
+    tcase_add_test(cases, fields_of_the_execution_are_none_of_these);
+    return run_cases(cases);
+}
