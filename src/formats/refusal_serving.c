@@ -15,6 +15,7 @@ static bool has_experts(const calc_resolved *r)
 CALC_REFUSAL(says_no_phase, e->inference.phase == CALC_INFERENCE_PHASE_NONE)
 CALC_REFUSAL(is_two_servers, e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED)
 CALC_REFUSAL(splits_sequences, s->context_par > 1)
+CALC_REFUSAL(hides_collectives, s->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE)
 CALC_REFUSAL(splits_heads_unevenly, !calc_divides(s->tensor_par, a->attn_heads))
 CALC_REFUSAL(keeps_another_cache, e->inference.kv_datatype != CALC_FORMAT_AUTO &&
                                       e->inference.kv_datatype != CALC_FORMAT_FLOAT8)
@@ -24,6 +25,8 @@ static const calc_refusal serve[] = {
     {is_two_servers, "inference.phase disaggregated is two servers: export a layout with phase "
                      "prefill and one with phase decode"},
     {splits_sequences, "context_par is not for serving"},
+    {hides_collectives,
+     "tensor_par_overlap is not for serving: engines wait for their collectives"},
     {splits_heads_unevenly, "attn_heads is not a multiple of tensor_par"},
     {keeps_another_cache, "inference.kv_datatype is neither auto nor float8"},
     {drafts_elsewhere, "inference.speculative_tokens without mtp_blocks needs a draft model or a "

@@ -74,7 +74,7 @@ static void try(search *s, const calc_exec *exec)
 /* ---- Single fields --------------------------------------------------------------------------- */
 
 /* Fields that say what is computed, or how well software does, not how the layout is. */
-static bool is_given(const calc_field *field)
+static bool is_given(const calc_field *field, const calc_exec *exec)
 {
     static const char *const given[] = {"num_procs",
                                         "batch_size",
@@ -96,7 +96,10 @@ static bool is_given(const calc_field *field)
                                         NULL};
     size_t length = strlen(field->key);
     bool format = length >= 8 && strcmp(field->key + length - 8, "datatype") == 0;
-    return format || calc_choice_index(given, field->key) >= 0;
+    /* Engines that serve wait for their collectives. */
+    bool waits = exec->inference.phase != CALC_INFERENCE_PHASE_NONE &&
+                 strcmp(field->key, "tensor_par_overlap") == 0;
+    return format || waits || calc_choice_index(given, field->key) >= 0;
 }
 
 /* Sizes whose product is fixed: they change in pairs. */
@@ -230,7 +233,7 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
     calc_run(app, system, exec, CALC_COMPAT_NONE, &out->before);
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        if (!is_given(field) && !is_parallel(field) && !calc_idle(app, exec, field)) {
+        if (!is_given(field, exec) && !is_parallel(field) && !calc_idle(app, exec, field)) {
             try_field(&s, field);
         }
     }

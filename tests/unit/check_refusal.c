@@ -308,6 +308,8 @@ START_TEST(trainers_train_and_servers_serve)
     FINE(tensorrt_llm, setup_serving());
     REFUSED(vllm, "two servers", setup_serving();
             exec.inference.phase = CALC_INFERENCE_PHASE_DISAGGREGATED);
+    REFUSED(vllm, "wait for their collectives", setup_serving();
+            s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING);
     REFUSED(vllm, "page_size is none of", setup_serving(); exec.inference.page_size = 24);
     REFUSED(sglang, "not a multiple of inference.page_size", setup_serving();
             exec.inference.page_size = 24);

@@ -109,6 +109,19 @@ START_TEST(what_is_computed_stays)
 }
 END_TEST
 
+/* No engine hides the all-reduces of a pass. */
+START_TEST(what_serves_waits_for_its_collectives)
+{
+    shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
+    calc_why_find(&c.app, &c.system, &c.exec, &why);
+    ck_assert_uint_gt(why.count, 0);
+    for (size_t i = 0; i < why.count; i++) {
+        ck_assert_int_eq((int)why.change[i].exec.strategy.tensor_par_overlap,
+                         CALC_TENSOR_PAR_OVERLAP_NONE);
+    }
+}
+END_TEST
+
 START_TEST(modern_layouts_change_their_own_fields)
 {
     set("vocab_size=51200");
@@ -163,6 +176,7 @@ int main(void)
     tcase_add_test(tests, every_kind_of_change_is_tried);
     tcase_add_test(tests, changes_are_sorted_and_none_is_there_twice);
     tcase_add_test(tests, what_is_computed_stays);
+    tcase_add_test(tests, what_serves_waits_for_its_collectives);
     tcase_add_test(tests, modern_layouts_change_their_own_fields);
     tcase_add_test(tests, fields_that_do_nothing_are_not_changed);
     tcase_add_test(tests, every_rate_is_bought_once);
