@@ -86,6 +86,8 @@ async function checkRun() {
     const { run, stages, time, timeline } = dataOf(`${name}.html`);
     const told = json(`${name}.json`);
     check(`${name}: what --json says`, JSON.stringify(run) === JSON.stringify(told));
+    const { losses } = dataOf(`${name}.html`);
+    check(`${name}: losses end at the utilisation`, Math.abs(1 - sum(losses) - run.stats.model_flops_utilization) < 1e-12, losses);
     check(`${name}: parts of the step add up`, near(sum(time), run.stats.total_time), [sum(time), run.stats.total_time]);
     check(`${name}: stages`, stages.length === run.execution.pipeline_par);
     check(`${name}: command`, run.names.command.slice(2, 5).join() === words.slice(0, 3).join());
