@@ -272,5 +272,5 @@ footer([["Program", `calc ${run.version}${run.compat === "none" ? "" : `, arithm
   ["Model", names.application], ["Machine", names.system], ["Execution", names.execution],
   ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`],
   ["File", "one file, no network; its numbers are those of calc run --json"]]);
-setTheme("auto");
+setTheme(theme);
 document.documentElement.dataset.ready = "yes";
