@@ -80,9 +80,14 @@ const colorOf = (name) => `var(--${name})`;
 /* A part of the page with a title and a line that says what it shows. */
 function section(id, short_name, title, lead) {
   const node = el("section", { id, "aria-labelledby": `${id}-title` },
-    el("h2", { id: `${id}-title` }, title), lead ? el("p", { class: "lead" }, lead) : null);
+    el("h2", { id: `${id}-title`, tabindex: "-1" }, title), lead ? el("p", { class: "lead" }, lead) : null);
   main.append(node);
-  nav.append(el("a", { href: `#${id}` }, short_name));
+  /* The fragment belongs to what was chosen. */
+  nav.append(el("a", { href: `#${id}`, onclick: (event) => {
+    event.preventDefault();
+    node.scrollIntoView();
+    node.querySelector("h2").focus({ preventScroll: true });
+  } }, short_name));
   return node;
 }
 
@@ -150,9 +155,15 @@ const tip = document.getElementById("tip");
 
 /* Beside a place of the window; `rows` are pairs of texts. */
 function showTip(x, y, title, rows, color) {
+  if (tip.dataset.pinned) return;
   tip.replaceChildren(el("b", {}, color ? swatch(color) : null, title),
     el("dl", {}, rows.map(([label, value]) => [el("dt", {}, label), el("dd", {}, value)])));
   tip.hidden = false;
+  showsWhole(x, y);
+}
+
+/* Beside the place, inside the window. */
+function showsWhole(x, y) {
   const box = tip.getBoundingClientRect();
   const left = x + 14 + box.width > innerWidth ? x - 14 - box.width : x + 14;
   const top = y + 14 + box.height > innerHeight ? y - 14 - box.height : y + 14;
@@ -160,12 +171,32 @@ function showTip(x, y, title, rows, color) {
   tip.style.top = `${Math.max(4, top)}px`;
 }
 
+/* The same, to stay until Escape, a tap elsewhere or its button; `actions` are buttons. The focus
+ * goes to the first, if the keyboard asked, and back. */
+let beforePin = null;
+function pinTip(x, y, title, rows, actions, byKeyboard) {
+  unpin();
+  showTip(x, y, title, rows);
+  tip.append(el("div", { class: "tools" }, actions, el("button", { type: "button", onclick: () => unpin() }, "Close")));
+  showsWhole(x, y);
+  tip.dataset.pinned = "yes";
+  beforePin = byKeyboard ? document.activeElement : null;
+  if (byKeyboard) tip.querySelector("button").focus();
+}
+
+function unpin() {
+  delete tip.dataset.pinned;
+  tip.hidden = true;
+  if (beforePin) beforePin.focus();
+  beforePin = null;
+}
+
 /* A finger that goes up leaves the tip where it is. */
 function hideTip(event) {
-  if (!event || event.pointerType !== "touch") tip.hidden = true;
+  if (!tip.dataset.pinned && (!event || event.pointerType !== "touch")) tip.hidden = true;
 }
-addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
-addEventListener("pointerdown", (event) => { if (!tip.contains(event.target)) hideTip(); }, true);
+addEventListener("keydown", (event) => { if (event.key === "Escape") unpin(); });
+addEventListener("pointerdown", (event) => { if (!tip.contains(event.target)) unpin(); }, true);
 addEventListener("scroll", () => hideTip(), { passive: true });
 
 /* A mark that tells of itself under the pointer, and at a tap. `what()`: title, rows, colour. */
@@ -176,11 +207,24 @@ function tells(mark, what) {
   mark.addEventListener("pointerleave", hideTip);
 }
 
+/* ---- What the address keeps -------------------------------------------------------------------- */
+
+/* The fragment of the address says what was chosen, so that it can be sent and reloaded. */
+const kept = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+let keeping = 0;
+
+function keep(key, value) {
+  if (value === null || value === "") kept.delete(key);
+  else kept.set(key, value);
+  clearTimeout(keeping);
+  keeping = setTimeout(() => history.replaceState(null, "", kept.toString() ? `#${kept}` : location.pathname), 200);
+}
+
 /* ---- The theme -------------------------------------------------------------------------------- */
 
 const repaints = [];
 const dark = matchMedia("(prefers-color-scheme: dark)");
-let theme = "auto";
+let theme = ["light", "dark"].includes(kept.get("theme")) ? kept.get("theme") : "auto";
 
 function setTheme(name) {
   const actual = name === "auto" ? (dark.matches ? "dark" : "light") : name;
@@ -194,7 +238,11 @@ function setTheme(name) {
 }
 
 for (const button of document.querySelectorAll("button[data-theme]")) {
-  button.addEventListener("click", () => { theme = button.dataset.theme; setTheme(theme); });
+  button.addEventListener("click", () => {
+    theme = button.dataset.theme;
+    keep("theme", theme === "auto" ? null : theme);
+    setTheme(theme);
+  });
 }
 dark.addEventListener("change", () => setTheme(theme));
 /* Paper has one width and is light: everything is drawn again for it, and then for the window. */

@@ -128,6 +128,49 @@ function showTime() {
   }
 }
 
+/* ---- From peak to achieved --------------------------------------------------------------------- */
+
+const lossLooks = { "kernels below peak": ["blue2", "other operations than matrix products, efficiencies below 1, stages with more work than the mean"],
+  "recomputation": ["blue3", "forward work done again to save memory"], "exposed communication": ["orange1", "what no compute hides"],
+  "offload": ["sand", "traffic to the second memory tier"], "pipeline bubble": ["grey", "stages that wait while the pipeline fills and drains"],
+  "waiting for the host": ["grey2", "kernels are issued slower than they run"], "optimizer": ["green", "update of the weights"],
+  "stragglers, overhead": ["green2", "waiting for the slowest processor, and once per step"] };
+
+function showWaterfall() {
+  const used = stats.model_flops_utilization;
+  const losses = Object.entries(data.losses).filter(([, value]) => isNumber(value) && Math.abs(value) > 5e-4);
+  if (!isNumber(used) || !losses.length) return;
+  const node = section("waterfall", "Peak", "From peak to achieved", `What of the peak of ${count(exe.num_procs)} matrix engines in ${exe.datatype} each part of the ${stepWord} loses; the rest is the model FLOPs utilisation.`);
+  const box = card(node);
+  let at = 1;
+  const rows = [["peak", 0, 1, "ink3"], ...losses.map(([label, value]) => {
+    const from = at;
+    at -= value;
+    return [label, at, from, (lossLooks[label] || ["grey"])[0], value];
+  }), ["achieved", 0, used, "accent"]];
+  picture(box, `From peak to achieved: ${losses.map(([label, value]) => `${label} ${share(value)}`).join(", ")}; achieved ${share(used)}`, (svg, width) => {
+    const narrow = width < 520;
+    const [left, right, step] = [narrow ? 0 : 170, 70, narrow ? 38 : 26];
+    const most = d3.max(rows, (row) => row[2]);
+    const x = d3.scaleLinear([0, most], [left, width - right]);
+    rows.forEach(([label, lo, hi, color, lost], i) => {
+      const y = i * step + (narrow ? 16 : 2);
+      svg.append("text").attr("x", narrow ? 0 : left - 12).attr("y", narrow ? y - 4 : y + 14).attr("text-anchor", narrow ? "start" : "end")
+        .attr("class", lost === undefined ? "strong" : null).text(label);
+      const mark = svg.append("rect").attr("x", x(Math.min(lo, hi))).attr("y", y).attr("width", Math.max(1, Math.abs(x(hi) - x(lo)))).attr("height", 18).style("fill", colorOf(color)).node();
+      tells(mark, () => [label, [[lost === undefined ? "of the peak" : "lost", share(lost === undefined ? hi - lo : lost)]], colorOf(color)]);
+      svg.append("text").attr("class", "strong").attr("x", width).attr("y", y + 14).attr("text-anchor", "end")
+        .text(lost === undefined ? share(hi) : share(-lost).replace("-", "\u2212"));
+      if (i + 1 < rows.length) svg.append("line").attr("class", "grid").attr("x1", x(i ? lo : hi)).attr("x2", x(i ? lo : hi)).attr("y1", y + 18).attr("y2", y + step).style("stroke", "var(--ink3)");
+    });
+    return rows.length * step + 4;
+  });
+  box.append(folded("Show as table", table({ caption: "From peak to achieved", rows: losses, sort: null, columns: [
+    { label: "Lost to", show: (r) => [swatch(colorOf((lossLooks[r[0]] || ["grey"])[0])), r[0]] },
+    { label: "Of the peak", number: true, show: (r) => share(r[1]) },
+    { label: "What it is", wrap: true, show: (r) => (lossLooks[r[0]] || [])[1] || "" }] }).node));
+}
+
 /* ---- More of each resource --------------------------------------------------------------------- */
 
 function showMore() {
@@ -218,6 +261,7 @@ function showLayout() {
 showChanges();
 if (serves) showConcurrency();
 if (isNumber(timeTotal) && timeTotal > 0) showTime();
+if (isNumber(timeTotal) && timeTotal > 0) showWaterfall();
 if (!serves) showPipeline();
 showMemory();
 showRoofline();
@@ -228,5 +272,5 @@ footer([["Program", `calc ${run.version}${run.compat === "none" ? "" : `, arithm
   ["Model", names.application], ["Machine", names.system], ["Execution", names.execution],
   ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`],
   ["File", "one file, no network; its numbers are those of calc run --json"]]);
-setTheme("auto");
+setTheme(theme);
 document.documentElement.dataset.ready = "yes";

@@ -8,6 +8,16 @@ document.getElementById("kind").textContent = "sweep";
 
 const goalValue = (row) => (goal === "sample_rate" ? `${num(row.stats.sample_rate, 4)}\u202fsamples/s` : metricText(goal)(row.stats[goal]));
 
+/* Which design is the best, and how many are as good, where each has its own best. */
+function sayDesigns() {
+  const keys = axes.filter((axis) => axis.ofDesign);
+  if (!keys.length) return [];
+  const name = (row) => keys.map((axis) => `${axisLabel(axis.key)} ${rowValue(row, axis.key)}`).join(", ");
+  const each = inSet("each");
+  const alike = each.filter((row) => Math.abs(row.stats[goal] / best.stats[goal] - 1) < 0.01).length;
+  return [" Its design: ", bold(name(best)), each.length > 1 ? `; ${count(alike)} of ${count(each.length)} designs are within 1\u202f% of it.` : "."];
+}
+
 function sayWhy() {
   if (!best) {
     if (!counts) return "The file holds no layout.";
@@ -27,7 +37,9 @@ function sayWhy() {
     said.push(". ");
   }
   const cap = best.stats.mem_tier1_capacity;
-  said.push("It needs ", bold(bytes(best.stats.proc_mem_tier1_cap_req)), ` of ${bytes(cap)}.`);
+  said.push("It needs ", bold(bytes(best.stats.proc_mem_tier1_cap_req)), ` of ${bytes(cap)}`);
+  if (best.stats.proc_mem_tier2_cap_req > 0) said.push(" and ", bold(bytes(best.stats.proc_mem_tier2_cap_req)), " of the second tier");
+  said.push(".", ...sayDesigns());
   return said;
 }
 
@@ -39,14 +51,14 @@ hero({
   context: [["", clipped(study.applications.join(", "), 120)], ["", clipped(study.systems.join(", "), 120)],
     ...(procsOf.length === 1 ? [["processors", count(procsOf[0])]] : []), ...(counts ? [["layouts", count(counts.total)]] : []),
     ...(partial ? [["", "partial result"]] : [])],
-  headline: best ? [`${splitName(best.exe)} is ${goal === "sample_rate" ? "the fastest layout that fits" : `best by ${words(goal)}`}: `, el("em", {}, goalValue(best)), "."]
+  headline: best ? [`${splitName(best.exe)}${procsOf.length > 1 ? ` on ${count(best.exe.num_procs)} processors` : ""} is ${goal === "sample_rate" ? "the fastest layout that fits" : `best by ${words(goal)}`}: `, el("em", {}, goalValue(best)), "."]
     : ["Nothing fits: none of ", el("em", {}, counts ? count(counts.total) : "the"), " layouts can run."],
   why: sayWhy(),
   kpis: [
     ["Throughput", best ? num(best.stats.sample_rate, 4) : "–", "samples/s", best ? `batch ${count(best.exe.batch_size)}, micro-batch ${count(best.exe.microbatch_size)}` : ""],
     ["Step time", timeValue, timeUnit, best ? `${num(best.stats.tokens_per_s_per_proc)} tokens/s per processor` : ""],
     ["Model FLOPs utilisation", best ? num(100 * best.stats.model_flops_utilization) : "–", "%", "useful FLOP over matrix peak"],
-    ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}` : ""],
+    ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}${best.stats.proc_mem_tier2_cap_req > 0 ? `, and ${bytes(best.stats.proc_mem_tier2_cap_req)} of tier 2` : ""}` : ""],
     counts ? ["Layouts searched", counts.total < 1e5 ? count(counts.total) : amount(counts.total), "", `${count(counts.feasible)} evaluated and feasible`]
       : ["Layouts in the file", count(rows.length), "", "front and best"],
     ["Pareto front", count(data.front), "layouts", study.objectives.map((o) => words(o.statistic.replace("proc_mem_tier", "memory ").replace("_cap_req", ""))).join(", ")],
@@ -237,5 +249,5 @@ footer([["Program", `calc ${study.version}${study.compat === "none" ? "" : `, ar
   ...(summary ? [["Sweep", `${count(counts.evaluated)} evaluations in ${seconds(summary.elapsed_s)} with ${count(summary.threads)} threads${partial ? "; stopped early" : ""}`]] : []),
   ["Exact", fromFile ? "best and front; splits and points are those of the file only" : "best, front, splits and sizes; the cloud is as its text says"],
   ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`]]);
-setTheme("auto");
+setTheme(theme);
 document.documentElement.dataset.ready = "yes";

@@ -42,6 +42,7 @@ function readFile({ written, axes, statistics }) {
   return {
     rows, front: groups.reduce((sum, { front }) => sum + front.length, 0), partial: written.partial === true,
     study: { ...written, designs: new Set(rows.map(({ design }) => JSON.stringify(design))).size, per_num_procs: sizes },
+    designs: [...new Map(rows.map(({ design }) => [JSON.stringify(design), design])).values()],
     cloud: { shown: 0, seen: groups.reduce((sum, { front, top }) => sum + front.length + top.length, 0), all: false, design: [],
       axes: rows.length < 2 ? [] : axes.filter(({ key }) => differ(rows.map(({ execution }) => JSON.stringify(execution[key]) || ""))),
       metrics: named.filter((key) => differ(rows.map(({ stats }) => known(stats[key])))).map((key) => ({ key, values: [] })) },
@@ -73,7 +74,7 @@ const axisLooks = {
 const words = (key) => key.replaceAll("_", " ");
 const metricLabel = (key) => (metricLooks[key] || [words(key)])[0];
 const metricText = (key) => (metricLooks[key] || [0, short])[1];
-const axisLabel = (key) => axisLooks[key] || words(key);
+const axisLabel = (key) => axisLooks[key] || words(key.replace(/^(sys|app)\./, "").replace(/\.GiB$/, " GiB").replace(/\[(\d)\]\./, " $1 "));
 const isUp = (key) => /rate|efficiency|utilization|per_s|sample/.test(key);
 
 /* ---- Layouts ---------------------------------------------------------------------------------- */
@@ -96,7 +97,11 @@ function addRow(found, set) {
 }
 
 const splits = data.splits.items.map((cell) => ({ ...cell, row: cell.best && addRow(cell.best, "split") }));
-for (const found of data.rows) addRow(found, found.set);
+const groups = new Set(data.rows.map((found) => found.group)).size;
+for (const found of data.rows) {
+  addRow(found, found.set);
+  if (groups > 1 && found.rank === 1 && found.set === "top") addRow(found, "each");
+}
 const procs = data.procs.items.map((cell) => ({ ...cell, row: cell.best && addRow(cell.best, "procs") }));
 const better = (a, b) => (goalUp ? d3.descending : d3.ascending)(a.stats[goal], b.stats[goal]);
 rows.sort(better);
@@ -111,8 +116,17 @@ function splitName(exe) {
   return parts.map(([name, value]) => `${name} ${count(value)}`).join(" × ");
 }
 
+/* What designs differ in is an axis, too: its values are the choices, in order. */
+const designs = data.designs || [];
+const designText = (design, key) => String(design[key] ?? "");
+for (const key of Object.keys(designs[0] || {})) {
+  const choices = [...new Set(designs.map((design) => designText(design, key)))].sort((a, b) => a - b || d3.ascending(a, b));
+  if (choices.length > 1) cloud.axes.push({ key, choices, type: 3, ofDesign: true, values: cloud.design.map((i) => choices.indexOf(designText(designs[i], key))) });
+}
+
 /* The value of an axis as a number, and in words. */
 const axisByKey = new Map(cloud.axes.map((axis) => [axis.key, axis]));
+const numberOf = (axis, row) => (axis.ofDesign ? axis.choices.indexOf(designText(row.design, axis.key)) : axisNumber(axis, row.exe[axis.key]));
 function axisNumber(axis, value) {
   if (value === undefined) return axis.key.endsWith("_net") ? -1 : 0;
   if (typeof value === "string") return axis.choices.indexOf(value);
@@ -123,11 +137,12 @@ const SET = 4, BOOL = 2;
 function axisText(axis, value) {
   if (axis.type === BOOL) return value ? "yes" : "no";
   if (axis.type === SET) return axis.choices.filter((word, i) => (value >> i) & 1).join(" + ") || "none";
+  if (axis.ofDesign) return axis.choices[value] || "–";
   return axis.choices.length ? words(axis.choices[value] || String(value)) : count(value);
 }
 const rowValue = (row, key) => {
   const axis = axisByKey.get(key);
-  return axis ? axisText(axis, axisNumber(axis, row.exe[key])) : plainValue(row.exe[key]);
+  return axis ? axisText(axis, numberOf(axis, row)) : plainValue(row.exe[key]);
 };
 const plainValue = (value) => (value === true ? "yes" : value === false || value === undefined ? "–" : typeof value === "number" ? count(value) : String(value));
 
@@ -136,16 +151,45 @@ const total = cloud.shown + rows.length;
 /* Of which so many are counted: rows are in the cloud too, unless there is none. */
 const counted = fromFile ? total : cloud.shown;
 const columns = new Map();
+/* Rows are rounded as the cloud is, so that equals are equal, and a row is on the front rather than its copy. */
+const rounded = (v) => (isNumber(v) ? Number(v.toPrecision(7)) : NaN);
 for (const metric of cloud.metrics) {
-  columns.set(metric.key, Float64Array.from([...metric.values.map((v) => (v === null ? NaN : v)), ...rows.map((row) => row.stats[metric.key] ?? NaN)]));
+  columns.set(metric.key, Float64Array.from([...metric.values.map((v) => (v === null ? NaN : v)), ...rows.map((row) => rounded(row.stats[metric.key]))]));
 }
 const axes = cloud.axes.map((axis) => ({ ...axis,
-  column: Float64Array.from([...axis.values, ...rows.map((row) => axisNumber(axis, row.exe[axis.key]))]) }));
+  column: Float64Array.from([...axis.values, ...rows.map((row) => numberOf(axis, row))]) }));
 for (const axis of axes) {
   axis.distinct = [...new Set(axis.column)].sort(d3.ascending);
   const places = new Map(axis.distinct.map((value, i) => [value, i]));
   axis.place = Uint32Array.from(axis.column, (value) => places.get(value));
 }
+/* Which row a point is; -1: none. */
+const rowAt = new Int32Array(total).fill(-1);
+function matchRows() {
+  const hash = (i) => axes.reduce((h, axis) => (Math.imul(h, 31) + axis.place[i]) | 0, 7);
+  const found = d3.nest().key((k) => hash(cloud.shown + k)).map(d3.range(rows.length));
+  const same = (i, j) => axes.every((axis) => axis.place[i] === axis.place[j])
+    && [...columns.values()].every((column) => !(Math.abs(column[i] - column[j]) > 1e-6 * Math.abs(column[j])));
+  for (let k = 0; k < rows.length; k++) rowAt[cloud.shown + k] = k;
+  for (let i = 0; i < cloud.shown; i++) {
+    const k = (found.get(hash(i)) || []).find((one) => same(i, cloud.shown + one));
+    if (k !== undefined) rowAt[i] = k;
+  }
+}
+matchRows();
+
+/* A point as a layout that can be run: the row that it is, or what the columns say of it. */
+function layoutAt(i) {
+  if (rowAt[i] >= 0) return rows[rowAt[i]];
+  const exe = { ...cloud.base };
+  for (const { key, type, choices, column, ofDesign } of axes) {
+    if (ofDesign) continue;
+    const value = column[i];
+    exe[key] = type === BOOL ? value === 1 : type === SET ? choices.filter((word, bit) => (value >> bit) & 1) : choices.length ? choices[value] : value;
+  }
+  return { exe, design: designs[cloud.design[i]] || null, stats: Object.fromEntries([...columns].map(([key, column]) => [key, column[i]])) };
+}
+
 const metrics = cloud.metrics.map((metric) => metric.key).filter((key) => {
   const [lo, hi] = d3.extent(columns.get(key).filter((v) => !Number.isNaN(v)));
   return lo !== undefined && lo !== hi && !key.includes("capacity");

@@ -6,11 +6,34 @@
 const view = {
   x: metrics.includes("proc_mem_tier1_cap_req") ? "proc_mem_tier1_cap_req" : metrics[0],
   y: metrics.includes(goal) ? goal : metrics[metrics.length - 1],
-  color: axisByKey.has("tensor_par") ? "tensor_par" : (axes[0] || {}).key, logX: false, logY: false,
+  color: (axes.find((axis) => axis.ofDesign) || axisByKey.get("tensor_par") || axes[0] || {}).key, logX: false, logY: false,
   area: null, chosen: new Map(), mask: new Uint8Array(total).fill(1),
 };
 const watchers = [];
 let compared = [];
+
+/* What the address says of the view, and what it is told. */
+function recallView() {
+  for (const key of ["x", "y"]) if (metrics.includes(kept.get(key))) view[key] = kept.get(key);
+  if (axisByKey.has(kept.get("color")) || metrics.includes(kept.get("color"))) view.color = kept.get("color");
+  for (const key of ["logX", "logY"]) view[key] = kept.get(key) === "1";
+  for (const axis of axes) {
+    const values = (kept.get(`f.${axis.key}`) || "").split(",").filter(Boolean).map(Number).filter((value) => axis.distinct.includes(value));
+    view.chosen.set(axis.key, new Set(values));
+  }
+  const area = (kept.get("area") || "").split(",").map(Number);
+  if (area.length === 4 && area.every(isFinite)) view.area = { x0: area[0], x1: area[1], y0: area[2], y1: area[3] };
+}
+
+function keepView() {
+  for (const key of ["x", "y", "color"]) keep(key, view[key] === first[key] ? null : view[key]);
+  for (const key of ["logX", "logY"]) keep(key, view[key] ? "1" : null);
+  for (const [key, chosen] of view.chosen) keep(`f.${key}`, [...chosen].join());
+  const { area } = view;
+  keep("area", area ? [area.x0, area.x1, area.y0, area.y1].join() : null);
+}
+const first = { x: view.x, y: view.y, color: view.color };
+recallView();
 
 function refilter() {
   const { mask, area } = view;
@@ -24,6 +47,7 @@ function refilter() {
     const [x, y] = [columns.get(view.x), columns.get(view.y)];
     for (let i = 0; i < total; i++) if (!(x[i] >= area.x0 && x[i] <= area.x1 && y[i] >= area.y0 && y[i] <= area.y1)) mask[i] = 0;
   }
+  keepView();
   for (const watcher of watchers) watcher();
 }
 
@@ -106,9 +130,10 @@ function showScatter() {
   const change = (key) => (value) => { view[key] = value; view.area = null; refilter(); };
   tools.append(picker("X", options, view.x, change("x")), picker("Y", options, view.y, change("y")),
     picker("Colour", [...axes.map((a) => [a.key, axisLabel(a.key)]), ...options], view.color, change("color")));
-  const log = (label, key) => el("button", { type: "button", "aria-pressed": "false", onclick: (event) => {
+  const log = (label, key) => el("button", { type: "button", "aria-pressed": String(view[key]), onclick: (event) => {
     view[key] = !view[key];
     event.currentTarget.setAttribute("aria-pressed", String(view[key]));
+    keepView();
     draw();
   } }, label);
   let selecting = false;
@@ -120,7 +145,7 @@ function showScatter() {
   const clear = el("button", { type: "button", class: "right", disabled: true, onclick: () => clearAll() }, "Clear filters");
   tools.append(log("Log X", "logX"), log("Log Y", "logY"), select, clear);
   const area = el("div", { tabindex: "0", role: "group", "aria-roledescription": "scatter plot", style: "position:relative;touch-action:pan-y",
-    "aria-label": "Layouts that fit. Arrow keys walk along the front; Enter adds a layout to the comparison; the table below has the same layouts." });
+    "aria-label": "Layouts that fit. Arrow keys walk along the front; Enter adds a layout to the comparison, Space keeps what is told of it; the table below has the same layouts." });
   const paper = el("canvas", { "aria-hidden": "true", style: "position:absolute;inset:0" });
   const svg = d3.create("svg").attr("aria-hidden", "true").style("position", "relative").style("pointer-events", "none");
   area.append(paper, svg.node());
@@ -250,8 +275,8 @@ function showScatter() {
     rect.attr("x", Math.min(x0, x1)).attr("y", Math.min(y0, y1)).attr("width", Math.abs(x1 - x0)).attr("height", Math.abs(y1 - y0));
   }
 
-  function nearest(mx, my) {
-    let found = -1, least = 144;
+  function nearest(mx, my, reach = 12) {
+    let found = -1, least = reach * reach;
     for (let i = total - 1; i >= 0; i--) {
       if (!view.mask[i]) continue;
       const d = (px[i] - mx) ** 2 + (py[i] - my) ** 2;
@@ -260,60 +285,80 @@ function showScatter() {
     return found;
   }
 
-  function tell(i, clientX, clientY) {
+  function linesOf(i) {
     const lines = ["tensor_par", "pipeline_par", "data_par"].filter((k) => !axisByKey.has(k)).length
       ? [] : [["TP × PP × DP", ["tensor_par", "pipeline_par", "data_par"].map((k) => count(axes.find((a) => a.key === k).column[i])).join(" × ")]];
+    const sizes = lines.length > 0;
     for (const key_ of new Set([goal, "total_time", "model_flops_utilization", "proc_mem_tier1_cap_req", view.x, view.y])) {
       if (columns.has(key_)) lines.push([metricLabel(key_), metricText(key_)(columns.get(key_)[i])]);
     }
     for (const axis of axes) {
-      if (!(lines[0][0].startsWith("TP ×") && ["tensor_par", "pipeline_par", "data_par"].includes(axis.key))) lines.push([axisLabel(axis.key), axisText(axis, axis.column[i])]);
+      if (!(sizes && ["tensor_par", "pipeline_par", "data_par"].includes(axis.key))) lines.push([axisLabel(axis.key), axisText(axis, axis.column[i])]);
     }
-    const row = i >= cloud.shown ? rows[i - cloud.shown] : null;
-    showTip(clientX, clientY, row ? (row === best ? "The best" : "In the table below") : "A layout", lines);
+    return lines;
+  }
+
+  const titleOf = (i) => (rowAt[i] < 0 ? "A layout" : rows[rowAt[i]] === best ? "The best" : "In the table below");
+  const tell = (i, clientX, clientY) => showTip(clientX, clientY, titleOf(i), linesOf(i));
+
+  /* What is told of a point, to stay, with its command; a row can be compared. */
+  function pin(i, clientX, clientY, byKeyboard) {
+    const layout = layoutAt(i);
+    pinTip(clientX, clientY, titleOf(i), linesOf(i), [
+      layout.design ? copyButton("Copy", () => commandOf(layout), "Copy the command of this layout") : null,
+      rowAt[i] >= 0 ? el("button", { type: "button", onclick: () => { toggle(layout); unpin(); } }, compared.includes(layout) ? "Compared: remove" : "Compare") : null,
+    ], byKeyboard);
   }
 
   let start = null;
-  area.addEventListener("pointerdown", (event) => {
-    if (event.pointerType !== "mouse" && !selecting) return;
+  const placeOf = (event) => {
     const box_ = area.getBoundingClientRect();
-    start = [event.clientX - box_.left, event.clientY - box_.top];
-    area.setPointerCapture(event.pointerId);
+    return [event.clientX - box_.left, event.clientY - box_.top];
+  };
+  const draws = (event) => event.pointerType === "mouse" || selecting;
+  const far = ([mx, my]) => Math.hypot(mx - start[0], my - start[1]) > 6;
+  area.addEventListener("pointerdown", (event) => {
+    start = placeOf(event);
+    if (draws(event)) area.setPointerCapture(event.pointerId);
   });
   area.addEventListener("pointermove", (event) => {
-    const box_ = area.getBoundingClientRect();
-    const [mx, my] = [event.clientX - box_.left, event.clientY - box_.top];
-    if (start && Math.hypot(mx - start[0], my - start[1]) > 6) {
+    const at_ = placeOf(event);
+    if (start && draws(event) && far(at_)) {
       hideTip();
-      return place(start[0], mx, start[1], my);
+      return place(start[0], at_[0], start[1], at_[1]);
     }
-    const i = nearest(mx, my);
+    const i = nearest(...at_);
     if (i < 0) hideTip();
     else tell(i, event.clientX, event.clientY);
   });
   area.addEventListener("pointerup", (event) => {
-    const box_ = area.getBoundingClientRect();
-    const [mx, my] = [event.clientX - box_.left, event.clientY - box_.top];
+    const [mx, my] = placeOf(event);
     if (!start) return;
-    const from = start;
+    const [from, moved] = [start, far([mx, my])];
     start = null;
-    if (Math.hypot(mx - from[0], my - from[1]) > 6) {
+    if (moved && draws(event)) {
       const [x0, x1] = [scales.x.invert(Math.min(from[0], mx)), scales.x.invert(Math.max(from[0], mx))];
       const [y0, y1] = [scales.y.invert(Math.max(from[1], my)), scales.y.invert(Math.min(from[1], my))];
       view.area = { x0, x1, y0, y1 };
       refilter();
-    } else {
-      const i = nearest(mx, my);
-      if (i >= cloud.shown) toggle(rows[i - cloud.shown], true);
+    } else if (!moved) {
+      const i = nearest(mx, my, event.pointerType === "mouse" ? 12 : 24);
+      if (i >= 0) pin(i, event.clientX, event.clientY);
     }
   });
+  area.addEventListener("pointercancel", () => { start = null; });
   area.addEventListener("pointerleave", hideTip);
   area.addEventListener("keydown", (event) => {
     const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
     if (event.key === "Escape") return clearAll();
-    if (event.key === "Enter" && at >= 0 && front[at] >= cloud.shown) return toggle(rows[front[at] - cloud.shown], true);
-    if (!step || !front.length) return;
+    if (!front.length || !(step || ((event.key === "Enter" || event.key === " ") && at >= 0))) return;
     event.preventDefault();
+    if (!step) {
+      const [i, box_] = [front[at], area.getBoundingClientRect()];
+      if (event.key === "Enter" && rowAt[i] >= 0) toggle(rows[rowAt[i]], true);
+      else pin(i, box_.left + px[i], box_.top + py[i], true);
+      return;
+    }
     at = Math.max(0, Math.min(front.length - 1, at < 0 ? 0 : at + step));
     const box_ = area.getBoundingClientRect();
     tell(front[at], box_.left + px[front[at]], box_.top + py[front[at]]);
@@ -323,8 +368,7 @@ function showScatter() {
   facets.classList.add("facets");
   const buttons = [];
   for (const axis of axes.filter((a) => a.distinct.length <= 16)) {
-    const chosen = new Set();
-    view.chosen.set(axis.key, chosen);
+    const chosen = view.chosen.get(axis.key);
     const group = el("div", { role: "group", "aria-label": axisLabel(axis.key) });
     for (const value of axis.distinct) {
       const button = el("button", { type: "button", "aria-pressed": "false", onclick: () => {
@@ -336,6 +380,17 @@ function showScatter() {
     }
     facets.append(el("div", { class: "facet" }, axisLabel(axis.key), group));
   }
+  /* Of many values one at a time. */
+  const selects = axes.filter((a) => a.distinct.length > 16).map((axis) => {
+    const chosen = view.chosen.get(axis.key);
+    const select_ = el("select", { "aria-label": axisLabel(axis.key), onchange: () => {
+      chosen.clear();
+      if (select_.value !== "") chosen.add(Number(select_.value));
+      refilter();
+    } }, el("option", { value: "" }, "any"), axis.distinct.map((value) => el("option", { value }, axisText(axis, value))));
+    facets.append(el("div", { class: "facet" }, axisLabel(axis.key), select_));
+    return { select_, chosen };
+  });
   function clearAll() {
     view.area = null;
     for (const chosen of view.chosen.values()) chosen.clear();
@@ -349,6 +404,7 @@ function showScatter() {
       const tally_ = tallies.get(axis);
       for (let i = 0; i < counted; i++) tally_[axis.place[i]] += view.mask[i];
     }
+    for (const { select_, chosen } of selects) select_.value = chosen.size ? [...chosen][0] : "";
     for (const { button, axis, value, chosen } of buttons) {
       button.style.setProperty("--share", seen ? tallies.get(axis)[axis.distinct.indexOf(value)] / seen : 0);
       button.setAttribute("aria-pressed", String(chosen.has(value)));
@@ -363,5 +419,5 @@ function showScatter() {
       draw();
     }
   }).observe(area);
-  shares();
+  refilter();
 }

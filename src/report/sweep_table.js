@@ -14,6 +14,7 @@ function toggle(row, only_add) {
     compared = [...compared, row].slice(-8);
   }
   compared.sort(better);
+  keep("compare", compared.map((row) => row.index).join());
   for (const watcher of compareWatchers) watcher();
 }
 
@@ -22,17 +23,16 @@ function showTable() {
   const node = section("layouts", "Layouts", "Layouts worth running", "Best first.");
   node.querySelector(".lead").append(el("span", { class: "screen" }, " Tick a row to compare it below. Every row can be run again with the command it carries."));
   const box = card(node);
-  const sets = [["split", "Best of each split"], ["front", "Pareto front"], ["top", `Top ${inSet("top").length}`], ["procs", "Best of each size"]]
+  const sets = [["each", axes.some((axis) => axis.ofDesign) ? "Best of each design" : "Best of each group"], ["split", "Best of each split"], ["front", "Pareto front"], ["top", `Top ${inSet("top").length}`], ["procs", "Best of each size"]]
     .filter(([key]) => inSet(key).length);
-  let set = sets[0][0];
+  let set = sets.some(([key]) => key === kept.get("rows")) ? kept.get("rows") : sets[0][0];
   const tie = inSet("top").filter((row) => row.stats[goal] === best.stats[goal]).length;
   const fastest = d3.max(rows, (row) => row.stats.sample_rate);
-  const varying = axes.map((a) => a.key).filter((k) => !["tensor_par", "pipeline_par", "data_par"].includes(k));
+  const varying = axes.filter((axis) => !axis.ofDesign).map((axis) => axis.key).filter((k) => !["tensor_par", "pipeline_par", "data_par"].includes(k));
   const command = el("pre", { hidden: true });
-  const designs = several ? [...new Set(rows.flatMap((row) => Object.keys(row.design)))].filter((k) => new Set(rows.map((row) => row.design[k])).size > 1) : [];
   const list = () => inSet(set).filter(rowInView);
   const view_ = table({ caption: "Layouts", rows: list(), sort: 2, first: 12, search: "Filter, e.g. full or 16",
-    tools: choice("Rows", sets, set, (key) => { set = key; view_.update(list()); }),
+    tools: choice("Rows", sets, set, (key) => { set = key; keep("rows", key === sets[0][0] ? null : key); view_.update(list()); }),
     rowAttributes: (row) => ({ class: compared.includes(row) ? "on" : null, "data-row": row.index }),
     columns: [
       { label: "", screen: true, show: (row) => el("input", { type: "checkbox", checked: compared.includes(row), "aria-label": `Compare ${splitName(row.exe)}`, onchange: () => toggle(row) }) },
@@ -47,8 +47,8 @@ function showTable() {
       { label: "MFU", number: true, value: (row) => row.stats.model_flops_utilization, show: (row) => share(row.stats.model_flops_utilization) },
       { label: "Memory", number: true, value: (row) => row.stats.proc_mem_tier1_cap_req, show: (row) => meter(bytes(row.stats.proc_mem_tier1_cap_req), row.stats.proc_mem_tier1_cap_req / row.stats.mem_tier1_capacity, "quiet") },
       ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
+      ...axes.filter((axis) => axis.ofDesign).map((axis) => ({ label: axisLabel(axis.key), number: true, value: (row) => numberOf(axis, row), show: (row) => rowValue(row, axis.key) })),
       ...["tensor_par", "pipeline_par", "data_par"].map((k) => ({ label: axisLabel(k), number: true, value: (row) => row.exe[k], show: (row) => count(row.exe[k]) })),
-      ...designs.map((k) => ({ label: words(k), value: (row) => row.design[k], show: (row) => String(row.design[k] ?? "") })),
       ...varying.map((k) => ({ label: axisLabel(k), screen: k.endsWith("_net"), number: typeof rows[0].exe[k] === "number", value: (row) => (typeof row.exe[k] === "number" ? row.exe[k] : rowValue(row, k)), show: (row) => rowValue(row, k) })),
     ] });
   rowTable = view_;
@@ -73,7 +73,8 @@ function noteOf(row) {
 function showComparison() {
   if (!rows.length) return;
   const pins = splits.filter((cell) => cell.row).map((cell) => cell.row).sort(better).slice(0, 5);
-  compared = [...new Set([best, ...pins])].slice(0, 5).sort(better);
+  const told = (kept.get("compare") || "").split(",").filter(Boolean).map((i) => rows[i]).filter(Boolean);
+  compared = (told.length ? told : [...new Set([best, ...pins])].slice(0, 5)).sort(better);
   const time = section("time", "Time", "Where the step goes", "Exposed time only: what overlaps with compute is not shown. Per sample, as layouts may differ in batch.");
   const memory = section("memory", "Memory", "What fills the memory", "Bytes that a processor holds on the fullest stage.");
   const [timeBox, memoryBox] = [card(time), card(memory)];

@@ -287,5 +287,5 @@ if (quantities.length) {
 showRows();
 footer([["Program", `calc ${version}`], ["Error", "predicted ÷ measured − 1"], ["Rows", `${count(allRows.length)} measurements of ${count(data.validate.counts.runs)} runs`],
   ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`]]);
-setTheme("auto");
+setTheme(theme);
 document.documentElement.dataset.ready = "yes";

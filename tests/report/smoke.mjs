@@ -86,6 +86,8 @@ async function checkRun() {
     const { run, stages, time, timeline } = dataOf(`${name}.html`);
     const told = json(`${name}.json`);
     check(`${name}: what --json says`, JSON.stringify(run) === JSON.stringify(told));
+    const { losses } = dataOf(`${name}.html`);
+    check(`${name}: losses end at the utilisation`, Math.abs(1 - sum(losses) - run.stats.model_flops_utilization) < 1e-12, losses);
     check(`${name}: parts of the step add up`, near(sum(time), run.stats.total_time), [sum(time), run.stats.total_time]);
     check(`${name}: stages`, stages.length === run.execution.pipeline_par);
     check(`${name}: command`, run.names.command.slice(2, 5).join() === words.slice(0, 3).join());
@@ -120,7 +122,7 @@ async function checkRun() {
   await page(`[...document.querySelectorAll("#pipeline button")].find((b) => b.textContent === "Whole step").click()`);
   const all = await page(`document.querySelector("#pipeline .tools .right").textContent`);
   check("the whole step shows all operations", all.replace(/\s/g, "").startsWith("3072of3072"), all);
-  await page(`document.querySelector("#pipeline [tabindex]").dispatchEvent(new KeyboardEvent("keydown", {key: "+"}))`);
+  await page(`document.querySelector("#pipeline [aria-roledescription]").dispatchEvent(new KeyboardEvent("keydown", {key: "+"}))`);
   check("zooming shows fewer", (await page(`document.querySelector("#pipeline .tools .right").textContent`)) !== all);
   /* One truth: picture, trace, memory and headline. */
   for (const name of ["classic", "modern", "mixed"]) {
@@ -203,6 +205,37 @@ async function checkChanges() {
   check("the command of a change gives it", JSON.parse(again).stats.total_time === faster[0].stats.total_time, command);
 }
 
+const wait = (ms) => new Promise((resolve) => { setTimeout(resolve, ms); });
+
+/* Every point is a layout: a tap keeps what is told of it, with its command; the address says what is shown. */
+async function checkPoints() {
+  const at = await page(`(() => { const i = axes[0].place.findIndex((p, k) => k < cloud.shown && rowAt[k] < 0); return [i, commandOf(layoutAt(i)), columns.get("sample_rate")[i], columns.get("proc_mem_tier1_cap_req")[i]]; })()`);
+  const ran = JSON.parse(execFileSync("bash", ["-c", at[1].replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" })).stats;
+  check("a point that is no row has a command", Math.abs(ran.sample_rate / at[2] - 1) < 1e-6 && Math.abs(ran.proc_mem_tier1_cap_req / at[3] - 1) < 1e-6, at);
+  await page(`document.documentElement.style.scrollBehavior = "auto", document.querySelector("#tradeoff").scrollIntoView()`);
+  const ring = await page(`(() => { const b = document.querySelector("#tradeoff svg circle:nth-of-type(3)").getBoundingClientRect(); return [b.left + b.width / 2, b.top + b.height / 2]; })()`);
+  await browser.send("Emulation.setTouchEmulationEnabled", { enabled: true });
+  await browser.send("Input.dispatchTouchEvent", { type: "touchStart", touchPoints: [{ x: ring[0], y: ring[1] }] });
+  await browser.send("Input.dispatchTouchEvent", { type: "touchEnd", touchPoints: [] });
+  await browser.send("Emulation.setTouchEmulationEnabled", { enabled: false });
+  check("a tap keeps the tip", await page(`document.getElementById("tip").dataset.pinned === "yes" && !document.getElementById("tip").hidden`));
+  check("with its command and the comparison", await page(`[...document.querySelectorAll("#tip button")].map((b) => b.textContent).join()`) === "Copy,Compare,Close", await page(`document.getElementById("tip").innerText`));
+  const before = await page("compared.length");
+  await page(`[...document.querySelectorAll("#tip button")].find((b) => b.textContent === "Compare").click()`);
+  check("which compares it", await page(`compared.length === ${before} + 1 && document.getElementById("tip").hidden`));
+  await page(`document.querySelector("[aria-label=Micro-batch] button").click(), document.querySelectorAll("#layouts .switch button")[1].click()`);
+  await wait(400);
+  const state = () => page(`JSON.stringify([document.querySelector("#tradeoff p.note[aria-live]").textContent, compared.map((row) => row.index), document.querySelector("#layouts .switch [aria-pressed=true]").textContent])`);
+  const [seen, hash] = [await state(), await page("location.hash")];
+  check("the address says what is shown", hash.includes("f.microbatch_size=1") && hash.includes("rows=front") && hash.includes("compare="), hash);
+  await page("location.reload()");
+  await wait(300);
+  for (let tries = 0; tries < 100 && !(await page(`document.documentElement?.dataset.ready === "yes"`)); tries++) await wait(50);
+  check("and shows it again", await state() === seen, [await state(), seen]);
+  await page(`[...document.querySelectorAll("#tradeoff button")].find((b) => b.textContent === "Clear filters").click(), document.querySelectorAll("#layouts .switch button")[0].click()`);
+  await page(`toggle(compared[compared.length - 1])`);
+}
+
 async function checkSweep() {
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "64", "--batch", "64", "--axis", "microbatch_size=1,2",
     "--html", file("sweep.html"), "--out", file("sweep.json"), "--summary", file("summary.json"));
@@ -238,9 +271,11 @@ async function checkSweep() {
   await page(`[...document.querySelectorAll("#tradeoff button")].find((b) => b.textContent === "Clear filters").click()`);
   check("clearing restores", await seen() === cloud.shown);
   /* The front of the picture against one of n squared. */
-  const [x, y] = ["proc_mem_tier1_cap_req", "sample_rate"].map((key) => [...cloud.metrics.find((m) => m.key === key).values, ...rows.map((row) => row.stats[key])]);
-  const places = new Set(x.map((u, i) => [u, y[i], i]).filter(([u, v]) => !x.some((a, j) => (a <= u && y[j] > v) || (a < u && y[j] >= v))).map(([u, v]) => `${u.toPrecision(6)} ${v.toPrecision(6)}`));
+  const seven = (v) => Number(v.toPrecision(7));
+  const [x, y] = ["proc_mem_tier1_cap_req", "sample_rate"].map((key) => [...cloud.metrics.find((m) => m.key === key).values, ...rows.map((row) => seven(row.stats[key]))]);
+  const places = new Set(x.map((u, i) => [u, y[i], i]).filter(([u, v]) => !x.some((a, j) => (a <= u && y[j] > v) || (a < u && y[j] >= v))).map(([u, v]) => `${u} ${v}`));
   const drawn = Number(/front has ([\d\s\u202f]+)\./.exec(await tally())[1].replace(/\D/g, ""));
+  check("every point of the front is a row", await page(`frontOf().every((i) => rowAt[i] >= 0)`));
   check("front", drawn === places.size, [drawn, places.size]);
   /* Drag an area. */
   const area = await page(`(() => { document.querySelector("#tradeoff").scrollIntoView(); const b = document.querySelector("#tradeoff [aria-roledescription]").getBoundingClientRect(); return [b.left, b.top, b.width, b.height]; })()`);
@@ -258,6 +293,7 @@ async function checkSweep() {
   check("Escape restores", await seen() === cloud.shown);
   await page(`document.querySelector("#tradeoff [aria-roledescription]").dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}))`);
   check("arrows tell of the front", await page(`!document.getElementById("tip").hidden`));
+  await checkPoints();
   /* Ticks and bars. */
   const bars = () => page(`document.querySelectorAll("#time svg text.strong").length / 2`);
   const before = await bars();

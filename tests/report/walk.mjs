@@ -169,7 +169,7 @@ async function checkKeyboard() {
   await press("Escape");
   check("Escape takes the tip away", await page(`document.getElementById("tip").hidden`));
   await browser.show(file("run.html"), 1440);
-  await page(`document.querySelector("#pipeline [tabindex]").focus()`);
+  await page(`document.querySelector("#pipeline [aria-roledescription]").focus()`);
   const shown = () => page(`document.querySelector("#pipeline .tools .right").textContent`);
   const opening = await shown();
   await press("ArrowRight");

@@ -87,6 +87,39 @@ START_TEST(the_parts_add_up_in_every_layout)
 }
 END_TEST
 
+/* What is lost and what is used are the whole peak: in training, serving, and by Calculon's rules.
+ */
+START_TEST(losses_and_utilisation_are_the_peak)
+{
+    for (int i = 0; i < MODERN_LAYOUTS + 2; i++) {
+        shipped_case c = i < MODERN_LAYOUTS
+                             ? modern_layout(i)
+                             : load_case("llama3-70B", "h200", "llama3-70B_serving_8");
+        calc_stats s;
+        double lost[CALC_BREAKDOWN_LOSSES];
+        if (i > MODERN_LAYOUTS) {
+            c = (shipped_case){.app = app, .system = machine, .exec = example};
+        }
+        calc_run(&c.app, &c.system, &c.exec,
+                 i > MODERN_LAYOUTS ? CALC_COMPAT_CALCULON : CALC_COMPAT_NONE, &s);
+        calc_breakdown_losses(&s, lost);
+        double sum = s.model_flops_utilization;
+        for (int k = 0; k < CALC_BREAKDOWN_LOSSES; k++) {
+            sum += lost[k];
+        }
+        ck_assert_double_eq_tol(sum, 1, 1e-12);
+        ck_assert_double_gt(lost[0], 0);
+    }
+    shipped_case c = modern_layout(3);
+    calc_stats s;
+    double lost[CALC_BREAKDOWN_LOSSES];
+    calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s);
+    calc_breakdown_losses(&s, lost);
+    ck_assert_double_eq_tol(lost[4], s.bubble_time / s.total_time, 1e-15);
+    ck_assert_double_eq_tol(lost[1], s.recompute_time / s.total_time, 1e-15);
+}
+END_TEST
+
 START_TEST(the_parts_of_modern_layouts_add_up)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
@@ -217,6 +250,7 @@ int main(void)
     TCase *tcase = tcase_create("breakdown");
     tcase_add_checked_fixture(tcase, set_up, NULL);
     tcase_add_test(tcase, the_parts_add_up_in_every_layout);
+    tcase_add_test(tcase, losses_and_utilisation_are_the_peak);
     tcase_add_test(tcase, the_parts_of_modern_layouts_add_up);
     tcase_add_test(tcase, the_parts_in_json_add_up_and_have_the_names_of_the_table);
     tcase_add_test(tcase, bars_have_the_same_width_whatever_they_show);

@@ -124,6 +124,31 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
     memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);
 }
 
+/* ---- What of the peak is lost ---------------------------------------------------------------- */
+
+static const char *const loss_labels[CALC_BREAKDOWN_LOSSES] = {
+    "kernels below peak",   "recomputation", "exposed communication", "offload", "pipeline bubble",
+    "waiting for the host", "optimizer",     "stragglers, overhead",
+};
+
+void calc_breakdown_losses(const calc_stats *s, double share[CALC_BREAKDOWN_LOSSES])
+{
+    const double lost_s[CALC_BREAKDOWN_LOSSES] = {
+        s->fw_time + s->bw_time + s->head_time - s->model_flops_utilization * s->total_time,
+        s->recompute_time,
+        s->recomm_exposed_time + s->tp_comm_exposed_time + s->cp_comm_exposed_time +
+            s->ep_comm_exposed_time + s->pp_comm_exposed_time + s->dp_comm_exposed_time,
+        s->fw_offload_exposed_time + s->bw_offload_exposed_time,
+        s->bubble_time,
+        s->host_time,
+        s->optim_step_time,
+        s->straggler_time + s->overhead_time,
+    };
+    for (int i = 0; i < CALC_BREAKDOWN_LOSSES; i++) {
+        share[i] = lost_s[i] / s->total_time;
+    }
+}
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 /* What a column of numbers is in. */
@@ -231,6 +256,17 @@ void calc_breakdown_put_time(calc_put *put, const char *key, const calc_stats *s
     double time_s[CALC_BREAKDOWN_TIMES];
     calc_breakdown_times(stats, time_s);
     put_parts(put, key, time_lines, time_s, CALC_BREAKDOWN_TIMES);
+}
+
+void calc_breakdown_put_losses(calc_put *put, const char *key, const calc_stats *stats)
+{
+    double share[CALC_BREAKDOWN_LOSSES];
+    calc_breakdown_losses(stats, share);
+    calc_put_object(put, key, CALC_PUT_LINE);
+    for (int i = 0; i < CALC_BREAKDOWN_LOSSES; i++) {
+        calc_put_number(put, loss_labels[i], share[i]);
+    }
+    calc_put_close(put);
 }
 
 void calc_breakdown_put_memory(calc_put *put, const char *key, const calc_exec *exec,

@@ -11,6 +11,7 @@
 enum {
     CALC_BREAKDOWN_TIMES = 17,
     CALC_BREAKDOWN_SPACES = 10,
+    CALC_BREAKDOWN_LOSSES = 8,
     CALC_BREAKDOWN_LABEL = 28 /**< columns of the labels */
 };
 
@@ -29,6 +30,13 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *stats, int t
 const char *calc_breakdown_time_label(size_t part);
 const char *calc_breakdown_space_label(size_t part);
 
+/** What of the peak is lost to each part of a step, as a share of it: with model_flops_utilization
+ *  they add up to one. The first is what forward, backward and head take beyond their model FLOP at
+ *  peak: other operations, efficiencies, and more work than a mean processor has; below zero where
+ *  kernels run in a format with a higher peak. NaN where the step or the utilisation is not known.
+ */
+void calc_breakdown_losses(const calc_stats *stats, double share[CALC_BREAKDOWN_LOSSES]);
+
 /** Write the parts of a step's time that are not zero, and their total. */
 void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats);
 
@@ -42,5 +50,9 @@ void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, cons
 void calc_breakdown_put_time(calc_put *put, const char *key, const calc_stats *stats);
 void calc_breakdown_put_memory(calc_put *put, const char *key, const calc_exec *exec,
                                const calc_stats *stats, int tier, bool ours);
+
+/** The losses as a JSON object of label and share, in their order; null where they are not known.
+ */
+void calc_breakdown_put_losses(calc_put *put, const char *key, const calc_stats *stats);
 
 #endif

@@ -125,6 +125,7 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     calc_put_stages(&put, o->stage, o->stage_known);
     put_listed(&put, in);
     calc_breakdown_put_time(&put, "time", &o->stats);
+    calc_breakdown_put_losses(&put, "losses", &o->stats);
     calc_breakdown_put_memory(&put, "memory1", &in->exec, &o->stats, 1, ours);
     calc_breakdown_put_memory(&put, "memory2", &in->exec, &o->stats, 2, ours);
     put_parameters(&put, &in->app);

@@ -222,6 +222,9 @@ static void put_cloud(calc_put *put, const columns *c, const calc_sweep_cloud *c
         calc_put_count(put, NULL, (int64_t)cloud->point[i].design);
     }
     calc_put_close(put);
+    if (cloud->count > 0) { /* what its points have in common */
+        calc_put_struct(put, "base", CALC_KIND_EXEC, &cloud->point[0].exec);
+    }
     put_axes(put, cloud);
     put_metrics(put, c, cloud);
     calc_put_close(put);
@@ -301,6 +304,19 @@ static calc_status put_changes(calc_put *put, const calc_sweep_study *study,
     return calc_changes_put(put, "changes", &app, &system, &exec, errors);
 }
 
+/* ---- Designs --------------------------------------------------------------------------------- */
+
+/* What the numbers of designs mean, if they are few. */
+static void put_designs(calc_put *put, const calc_sweep_study *study)
+{
+    enum { DESIGNS = 1000 };
+    calc_put_array(put, "designs", CALC_PUT_LINES);
+    for (uint64_t i = 0; i < study->designs.count && study->designs.count <= DESIGNS; i++) {
+        calc_sweep_put_design(put, NULL, study, i);
+    }
+    calc_put_close(put);
+}
+
 /* ---- The page -------------------------------------------------------------------------------- */
 
 /* What is found once more for the page. */
@@ -333,6 +349,7 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
     calc_put_count(&put, "designs", (int64_t)study->designs.count);
     calc_put_flag(&put, "per_num_procs", study->options.per_num_procs);
     calc_put_close(&put);
+    put_designs(&put, study);
     calc_put_key(&put, "summary");
     calc_sweep_write_summary(out, result);
     put_rows(&put, study, &c, result);
