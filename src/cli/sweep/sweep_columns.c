@@ -74,7 +74,7 @@ static const calc_field *field_at(size_t i, size_t *offset)
     const calc_field *inference = &exec->rows[CALC_AXIS_inference];
     const calc_field *field = &inference->table->rows[i - exec->count];
     *offset = inference->offset + field->offset;
-    return field->type == CALC_TYPE_NOTE ? NULL : field;
+    return field->type == CALC_TYPE_NOTE || field->type == CALC_TYPE_OBJECT ? NULL : field;
 }
 
 static size_t fields(void)
