@@ -234,6 +234,9 @@ static bool says(const calc_sweep_study *study, const struct known *k)
     for (size_t i = 0; i < study->builder.systems && !priced; i++) {
         priced = study->builder.system[i].system.chip.usd_per_hour > 0;
     }
+    for (size_t i = 0; i < study->builder.axes && !priced; i++) {
+        priced = strcmp(study->builder.axis[i].ref.field->key, "usd_per_hour") == 0;
+    }
     return priced && (serves ? !of_step : !of_request);
 }
 
