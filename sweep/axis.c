@@ -258,16 +258,35 @@ static bool is_served(const calc_field_ref *ref)
            ref->offset < row->offset + sizeof(calc_inference);
 }
 
+/* A field deeper inside, of which all layouts have one value. */
+static calc_status set_inside(calc_space *space, const calc_axis_text *text,
+                              const calc_field_ref *ref, double value, size_t count,
+                              const char *path, calc_errors *errors)
+{
+    if (count > 1) {
+        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED, "give one",
+                               "\"%s\" has one value for all layouts", path);
+    }
+    size_t start = calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].offset;
+    calc_member_set(ref->field, (char *)&space->inference + (ref->offset - start), value);
+    return CALC_OK;
+}
+
 static calc_status set_served(calc_space *space, const calc_axis_text *text,
-                              const calc_field_ref *ref, calc_errors *errors)
+                              const calc_field_ref *ref, const char *path, calc_errors *errors)
 {
     double *value;
     size_t count;
-    calc_served served = (calc_served)(ref->field - calc_served_field((calc_served)0));
     calc_status status = calc_axis_parse(ref->field, text, &value, &count, errors);
     if (status != CALC_OK) {
         return status;
     }
+    if (!calc_served_values(space, ref->field)) {
+        status = set_inside(space, text, ref, value[0], count, path, errors);
+        free(value);
+        return status;
+    }
+    calc_served served = (calc_served)(ref->field - calc_served_field((calc_served)0));
     int64_t *whole = malloc(count * sizeof *whole);
     bool trains = false;
     for (size_t i = 0; i < count && whole; i++) {
@@ -331,7 +350,7 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
         return status;
     }
     if (is_served(&ref)) {
-        return set_served(space, text, &ref, errors);
+        return set_served(space, text, &ref, path, errors);
     }
     switch (ref.field->type) {
     case CALC_TYPE_NOTE:

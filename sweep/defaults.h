@@ -11,8 +11,9 @@
 /** Sequences from this length on are split over context-parallel ranks, too [tokens]. */
 enum { CALC_DEFAULTS_LONG_SEQ = 32768 };
 
-/** Set the axes that nobody set. Where a phase of inference is given: no training; without training
- *  no recomputation, sharding of state or overlap of tensor-parallel communication, and
+/** Set the axes that nobody set. Where a phase of inference is given: no training, requests in
+ * flight on a replica, chunks of one pool, and how two pools share the processors; without training
+ * no recomputation, sharding of state or overlap of tensor-parallel communication, and
  * micro-batches of one prompt. If every application of the builder is a model of today:
  *  - attention of the model, in one kernel; bfloat16 where all machines have it
  *  - ranks in the order tp-cp-ep-dp-pp, unless networks are asked for

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/rng.h"
 #include "kernel.h"
+#include "serve.h"
+#include "serve_walk.h"
 #include "worker.h"
 
 enum { DRAWN = 1024, LEAST = 8, MOST = 1000000, MOST_RUN = 2000 /* layouts of one time */ };
@@ -80,6 +82,30 @@ typedef struct times {
     double run_s, layouts;
 } times;
 
+/* Time of some rows of the worker's cell. */
+static double time_rows(calc_worker *w, size_t first, size_t last)
+{
+    double start_s = now_s();
+    calc_worker_run(w, first, last);
+    return now_s() - start_s;
+}
+
+/* Of the layouts that are as this cell's but for their processors, the share whose replicas have
+ * answered already. */
+static double share_known(const calc_worker *w)
+{
+    const calc_exec *e = &w->cell.exec;
+    const calc_values *procs = &w->space->axis[CALC_AXIS_num_procs];
+    int64_t replica = e->num_procs / e->strategy.data_par;
+    size_t alike = 0;
+    for (size_t i = 0; i < procs->count; i++) {
+        alike += procs->value[i] % replica == 0;
+    }
+    bool shares =
+        w->serve && w->space->batch_is_of_replica && calc_serve_shares(w->serve, e) && alike > 0;
+    return shares ? 1 - 1 / (double)alike : 0;
+}
+
 /* The rows of a cell, or those from the one that was drawn on if they are too many to be timed. */
 static void time_some(calc_worker *w, const draw *d, times *t)
 {
@@ -99,9 +125,11 @@ static void time_some(calc_worker *w, const draw *d, times *t)
     if (w->options->per_num_procs) {
         calc_worker_run(w, first, last); /* its group has had no best yet, as it mostly has */
     }
-    double start_s = now_s();
-    calc_worker_run(w, first, last);
-    double run_s = now_s() - start_s;
+    double run_s = time_rows(w, first, last);
+    double known = share_known(w);
+    if (known > 0) {
+        run_s = (1 - known) * run_s + known * time_rows(w, first, last);
+    }
     double layouts = (double)(w->counts.total - before);
     t->layout_s += run_s / layouts;
     t->run_s += run_s;
@@ -151,10 +179,14 @@ static calc_status time_cells(calc_worker *w, calc_app *app, calc_system *system
 }
 
 /* Time for the whole from the times of some. */
-static double extrapolate(const calc_census *census, const times *warm, const times *timed)
+static double extrapolate(const calc_worker *w, const calc_census *census, const times *warm,
+                          const times *timed)
 {
     double cells = (double)timed->cells;
-    double all_s = census->walk_s + census->rows * timed->rows_s / cells +
+    /* Cells that differ in the batch alone are visited at once where they serve. */
+    bool at_once = calc_serve_walk_takes(w);
+    double visits = at_once ? (double)w->space->axis[CALC_AXIS_batch_size].count : 1;
+    double all_s = census->walk_s / visits + census->rows * timed->rows_s / cells +
                    (double)census->counts.total * timed->layout_s / cells;
     /* Until something good is known, all takes longer. */
     double later_s = warm->layouts * timed->layout_s / cells;
@@ -202,7 +234,7 @@ calc_status calc_sweep_estimate_of(const calc_space *space, const calc_designs *
             status = calc_errors_status(
                 errors, time_cells(w, &app, &system, item, designs, limit_s, &timed));
             out->cells = timed.cells;
-            out->cpu_s = extrapolate(census, &warm, &timed);
+            out->cpu_s = extrapolate(w, census, &warm, &timed);
             if (out->cpu_s < often * limit_s) {
                 break;
             }

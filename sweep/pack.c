@@ -3,16 +3,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is served: every member, an integer, a real number or a choice, as 8 bytes. */
+/* What is served: every member, an integer, a real number or a choice, as 8 bytes, and those of
+ * objects in it. */
 static const calc_table *inference_table(void)
 {
     return calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].table;
 }
 
+static size_t members_of(const calc_table *table)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        count += field->type == CALC_TYPE_OBJECT ? field->table->count : 1;
+    }
+    return count;
+}
+
 /* Bytes of one calc_found. */
 static size_t found_size(void)
 {
-    return 8 * (CALC_MAX_OBJECTIVES + 1 + CALC_AXIS_COUNT + inference_table()->count);
+    return 8 * (CALC_MAX_OBJECTIVES + 1 + CALC_AXIS_COUNT + members_of(inference_table()));
 }
 
 static bool reserve(calc_pack *out, size_t more)
@@ -49,20 +60,23 @@ void calc_pack_bytes(calc_pack *out, const void *bytes, size_t size)
     }
 }
 
+static void pack_member(calc_pack *out, const calc_field *field, const char *object)
+{
+    calc_pack_u64(out, (uint64_t)calc_axis_member(field, object + field->offset));
+}
+
 static void pack_inference(calc_pack *out, const calc_inference *inference)
 {
     const calc_table *table = inference_table();
     for (size_t i = 0; i < table->count; i++) {
-        const char *member = (const char *)inference + table->rows[i].offset;
-        uint64_t bits = 0;
-        int choice;
-        if (table->rows[i].type == CALC_TYPE_ENUM) {
-            memcpy(&choice, member, sizeof choice);
-            bits = (uint64_t)choice;
-        } else {
-            memcpy(&bits, member, sizeof bits);
+        const calc_field *field = &table->rows[i];
+        bool inside = field->type == CALC_TYPE_OBJECT;
+        for (size_t k = 0; inside && k < field->table->count; k++) {
+            pack_member(out, &field->table->rows[k], (const char *)inference + field->offset);
         }
-        calc_pack_u64(out, bits);
+        if (!inside) {
+            pack_member(out, field, (const char *)inference);
+        }
     }
 }
 
@@ -136,17 +150,22 @@ const unsigned char *calc_unpack_bytes(calc_unpack *in, size_t *size)
     return bytes;
 }
 
+static void unpack_member(calc_unpack *in, const calc_field *field, char *object)
+{
+    calc_axis_member_put(field, object + field->offset, (int64_t)calc_unpack_u64(in));
+}
+
 static void unpack_inference(calc_unpack *in, calc_inference *inference)
 {
     const calc_table *table = inference_table();
     for (size_t i = 0; i < table->count; i++) {
-        char *member = (char *)inference + table->rows[i].offset;
-        uint64_t bits = calc_unpack_u64(in);
-        if (table->rows[i].type == CALC_TYPE_ENUM) {
-            int choice = (int)bits;
-            memcpy(member, &choice, sizeof choice);
-        } else {
-            memcpy(member, &bits, sizeof bits);
+        const calc_field *field = &table->rows[i];
+        bool inside = field->type == CALC_TYPE_OBJECT;
+        for (size_t k = 0; inside && k < field->table->count; k++) {
+            unpack_member(in, &field->table->rows[k], (char *)inference + field->offset);
+        }
+        if (!inside) {
+            unpack_member(in, field, (char *)inference);
         }
     }
 }

@@ -139,6 +139,13 @@ void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
     s->at = row->model.number;
 }
 
+bool calc_serve_shares(const calc_serve *s, const calc_exec *e)
+{
+    const calc_inference *i = &e->inference;
+    return s->replicas.keeps && s->replicas.shared && i->phase == CALC_INFERENCE_PHASE_SERVE &&
+           i->arrival_rate == 0 && i->requests == 0 && calc_zero_stage(&e->strategy) < 3;
+}
+
 /* What layouts of a row differ in, as far as it changes anything: networks of replicas, and what
  * overlaps with gathering weights, only where weights are gathered or caches sent. */
 static calc_replica_key key_of(const calc_serve *s, const calc_exec *e)
@@ -147,8 +154,7 @@ static calc_replica_key key_of(const calc_serve *s, const calc_exec *e)
     const calc_inference *i = &e->inference;
     bool sharded = calc_zero_stage(strategy) >= 3;
     bool apart = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
-    bool alone = i->phase == CALC_INFERENCE_PHASE_SERVE && i->arrival_rate == 0 &&
-                 i->requests == 0 && !sharded && s->replicas.shared;
+    bool alone = calc_serve_shares(s, e);
     int64_t batch = i->batch > 0 ? i->batch : e->batch_size;
     calc_replica_key key = {
         .number = s->at,

@@ -28,6 +28,9 @@ void calc_serve_row(calc_serve *serve, size_t row, const calc_exec *exec);
  *          for if it is CALC_VERDICT_OK */
 calc_verdict calc_serve_run(calc_serve *serve, const calc_exec *exec, const calc_stats **stats);
 
+/** Whether a layout shares its answers with those of other numbers of replicas. */
+bool calc_serve_shares(const calc_serve *serve, const calc_exec *exec);
+
 /** Whether calc_run() says the same of it, as far as the two are known. */
 bool calc_serve_agrees(const calc_serve *serve, const calc_exec *exec);
 

@@ -48,10 +48,18 @@ size_t calc_served_count(const calc_space *space)
     return count;
 }
 
+/* A field that does nothing is 0, whatever its values. @return whether they were at the first one
+ */
+static bool leave_out(const calc_space *space, calc_served served, calc_inference *out)
+{
+    const calc_values *v = &space->served[served];
+    bool first = v->count == 0 || calc_served_get(out, served) == v->value[0];
+    calc_served_put(out, served, 0);
+    return first;
+}
+
 bool calc_served_at(const calc_space *space, size_t index, calc_inference *out)
 {
-    static const calc_served pool[] = {CALC_SERVED_prefill_procs, CALC_SERVED_prefill_tensor_par,
-                                       CALC_SERVED_prefill_expert_par};
     bool listed = true;
     *out = space->inference;
     for (int served = CALC_SERVED_COUNT; served-- > 0;) { /* the last one varies fastest */
@@ -61,15 +69,16 @@ bool calc_served_at(const calc_space *space, size_t index, calc_inference *out)
             index /= v->count;
         }
     }
-    bool several = space->served[CALC_SERVED_phase].count > 1;
-    for (size_t i = 0; i < sizeof pool / sizeof *pool && several; i++) {
-        const calc_values *v = &space->served[pool[i]];
-        if (out->phase != CALC_INFERENCE_PHASE_DISAGGREGATED) {
-            listed = listed && (v->count == 0 || calc_served_get(out, pool[i]) == v->value[0]);
-            calc_served_put(out, pool[i], 0);
-        }
+    if (space->served[CALC_SERVED_phase].count <= 1) {
+        return true;
     }
-    return listed;
+    if (out->phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        bool asked = !space->served[CALC_SERVED_chunk_size].standard;
+        return asked || leave_out(space, CALC_SERVED_chunk_size, out);
+    }
+    listed = leave_out(space, CALC_SERVED_prefill_procs, out) && listed;
+    listed = leave_out(space, CALC_SERVED_prefill_tensor_par, out) && listed;
+    return leave_out(space, CALC_SERVED_prefill_expert_par, out) && listed;
 }
 
 int calc_served_compare(const calc_inference *a, const calc_inference *b)

@@ -27,7 +27,7 @@ CALC_MUST_USE calc_status calc_served_set(calc_space *space, calc_served served,
 size_t calc_served_count(const calc_space *space);
 
 /** and one of them. Where there are several phases, those without a prefill pool are listed once,
- *  whatever the values of its fields.
+ *  whatever the values of its fields, and pools once, whatever chunks nobody asked for.
  *  @param index  below calc_served_count()
  *  @return whether it is listed; *out is filled in any case */
 bool calc_served_at(const calc_space *space, size_t index, calc_inference *out);

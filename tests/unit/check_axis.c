@@ -170,6 +170,12 @@ START_TEST(what_is_served_is_an_axis)
     assign("inference.prompt_size=4000,1000");
     ck_assert_uint_eq(space.served[CALC_SERVED_prompt_size].count, 2);
     ck_assert_int_eq(space.inference.prompt_size, 1000);
+    assign("inference.traits.host=2ms");
+    ck_assert_double_eq(space.inference.traits.host_s, 0.002);
+    refuse("inference.traits.host=0.001,0.002", CALC_ERR_UNSUPPORTED,
+           "--axis inference.traits.host=0.001,0.002: \"inference.traits.host\" has one value for "
+           "all layouts\n"
+           "  hint: give one");
     refuse("inference.phase=none,serve", CALC_ERR_RULE,
            "--axis inference.phase=none,serve: nothing is served in phase none: it is not beside "
            "others\n"

@@ -12,6 +12,10 @@ static calc_found found_of(void)
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 2, 4, 64);
     exec.inference.kv_datatype = CALC_FORMAT_FLOAT8;
     exec.inference.prefix_hit = 0.3;
+    exec.inference.wide_attention = true;
+    exec.inference.traits.host_s = 0.001;
+    exec.inference.traits.cache_share = 0.5;
+    exec.inference.traits.overlapped = true;
     calc_found found = calc_found_of(3, &exec);
     found.objective[0] = 0.5;
     found.objective[1] = -2;

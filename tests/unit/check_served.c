@@ -89,6 +89,11 @@ START_TEST(a_phase_without_a_pool_is_listed_once)
         ck_assert_int_eq(i.prefill_procs > 0, pool);
         ck_assert_int_eq(i.prefill_tensor_par > 0, pool);
     }
+    /* Chunks that nobody asked for are those of one pool: two prefill whole prompts. */
+    assign("inference.chunk_size=512,2048");
+    ck_assert_uint_eq(listed(), 2 * (1 + 6));
+    space.served[CALC_SERVED_chunk_size].standard = true;
+    ck_assert_uint_eq(listed(), 2 + 6);
     /* Of one phase what is asked for stays: that it has no effect is an error. */
     assign("inference.phase=serve");
     calc_inference i;

@@ -74,7 +74,7 @@ static const calc_field *field_at(size_t i, size_t *offset)
     const calc_field *inference = &exec->rows[CALC_AXIS_inference];
     const calc_field *field = &inference->table->rows[i - exec->count];
     *offset = inference->offset + field->offset;
-    return field->type == CALC_TYPE_NOTE ? NULL : field;
+    return field->type == CALC_TYPE_NOTE || field->type == CALC_TYPE_OBJECT ? NULL : field;
 }
 
 static size_t fields(void)
@@ -233,6 +233,9 @@ static bool says(const calc_sweep_study *study, const struct known *k)
     bool priced = !price;
     for (size_t i = 0; i < study->builder.systems && !priced; i++) {
         priced = study->builder.system[i].system.chip.usd_per_hour > 0;
+    }
+    for (size_t i = 0; i < study->builder.axes && !priced; i++) {
+        priced = strcmp(study->builder.axis[i].ref.field->key, "usd_per_hour") == 0;
     }
     return priced && (serves ? !of_step : !of_request);
 }

@@ -13,14 +13,14 @@
 
 /* ---- Statistics that the page shows ---------------------------------------------------------- */
 
-enum { COLUMNS = 24 };
+enum { COLUMNS = 32 };
 
 typedef struct columns {
     size_t count;
     const calc_field *field[COLUMNS];
 } columns;
 
-/* Those besides the ones that the study names. */
+/* Those besides the ones that the study names: of every study, and of one that serves. */
 static const char *const stat_keys[] = {"sample_rate",
                                         "total_time",
                                         "tokens_per_s",
@@ -37,7 +37,20 @@ static const char *const stat_keys[] = {"sample_rate",
                                         "cp_comm_exposed_time",
                                         "ep_comm_exposed_time",
                                         "usd_per_trillion_tokens"};
-enum { STAT_KEYS = sizeof stat_keys / sizeof *stat_keys };
+static const char *const served_keys[] = {"output_tokens_per_s_per_proc",
+                                          "tokens_per_s_per_user",
+                                          "output_tokens_per_s",
+                                          "requests_per_s",
+                                          "ttft",
+                                          "ttft_p99",
+                                          "tpot",
+                                          "request_time",
+                                          "decode_sequences",
+                                          "usd_per_million_output_tokens"};
+enum {
+    STAT_KEYS = sizeof stat_keys / sizeof *stat_keys,
+    SERVED_KEYS = sizeof served_keys / sizeof *served_keys
+};
 
 static void add_column(columns *c, const calc_field *field)
 {
@@ -54,6 +67,10 @@ static columns columns_of(const calc_sweep_study *study)
     columns c = {0};
     for (size_t i = 0; i < STAT_KEYS; i++) {
         add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), stat_keys[i]));
+    }
+    for (size_t i = 0; i < SERVED_KEYS && study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+         i++) {
+        add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), served_keys[i]));
     }
     add_column(&c, study->options.top_by.field);
     for (size_t i = 0; i < study->options.objectives; i++) {

@@ -133,9 +133,10 @@ static void add_inference(char *out, const calc_space *space)
         if (v->count <= 1 && calc_absent_is(field, member)) {
             continue;
         }
+        bool one = v->count <= 1 && field->type != CALC_TYPE_OBJECT;
         calc_append(out, TEXT_SIZE, "%sinference.%s%s", *out ? "; " : "", field->key,
-                    v->count > 1 ? "" : " ");
-        if (v->count <= 1) {
+                    one ? " " : "");
+        if (one) {
             add_served_value(out, field, calc_served_get(&space->inference, (calc_served)i));
         }
         for (size_t k = 0; k < v->count && v->count > 1; k++) {

@@ -16,8 +16,11 @@ static bool says_what(int opt)
 {
     switch (opt) {
     case CALC_SWEEP_OPT_AXIS:
+    case CALC_SWEEP_OPT_SET:
     case CALC_SWEEP_OPT_PROCS:
     case CALC_SWEEP_OPT_BATCH:
+    case CALC_SWEEP_OPT_TOKENS:
+    case CALC_SWEEP_OPT_DAYS:
     case CALC_SWEEP_OPT_OBJECTIVES:
     case CALC_SWEEP_OPT_TOP:
     case CALC_SWEEP_OPT_TOP_BY:

@@ -40,7 +40,8 @@ static void fit(calc_sweep_columns *columns, int width)
     int used = -GAP;
     for (size_t i = 0; i < columns->count; i++) {
         calc_sweep_column *c = &columns->column[i];
-        c->shown = c->varies || c->always || columns->chosen;
+        bool unknown = !c->varies && strcmp(c->first, "nan") == 0; /* of what is not served */
+        c->shown = ((c->varies || c->always) && !unknown) || columns->chosen;
         used += c->shown ? c->width + GAP : 0;
     }
     while (used > width && !columns->chosen) {

@@ -1,0 +1,18 @@
+# Which layout serves best: the default space, its front drawn, the same bytes however it is swept, and the best one starts.
+ask=(llama3-70B h200 --procs 8 --set inference.phase=serve --set inference.prompt_size=4096 --set inference.generate_size=500
+    --where 'ttft <= 1' --where 'tpot <= 30ms' --progress none)
+"$CALC" sweep "${ask[@]}" --set price=2.5 --top 3 --save-best best.json | sed '/ with [0-9]* thread/d'
+"$CALC" sweep "${ask[@]}" --top 3 --plot | sed -n '/numbered as above/,$p'
+"$CALC" export --to sglang llama3-70B best.json | grep -E 'tp|dp|max-running|chunked'
+
+# Two pools share 16 processors, or one has them all.
+pools=(llama3-70B h200 --procs 16 --axis inference.phase=serve,disaggregated --set inference.prompt_size=4096
+    --set inference.generate_size=500 --where 'tpot <= 30ms' --axis inference.kv_datatype=auto,float8 --progress none)
+"$CALC" sweep "${pools[@]}" --top 3 --columns phase,procs,prefill,tp/pp/dp,kv_datatype,output_tokens_per_s_per_proc --verify 0.1 |
+    sed -n '/^Best/,$p'
+same() { cmp "$1" one.json && echo "$2: the same bytes"; }
+"$CALC" sweep "${pools[@]}" --threads 1 --out one.json > out
+"$CALC" sweep "${pools[@]}" --threads 2 --out two.json > out && same two.json threads
+"$CALC" sweep "${pools[@]}" --no-prune --out all.json > out && same all.json --no-prune
+for i in 1 2 3; do "$CALC" sweep "${pools[@]}" --shard $i/3 --out part$i > out; done
+"$CALC" merge part1 part2 part3 --out merged.json > out && same merged.json shards
