@@ -37,6 +37,12 @@ static bool same_key(const char *a, const char *b)
     return *a == *b;
 }
 
+bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *exec)
+{
+    return framework->pool[CALC_POOL_PREFILL] &&
+           exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
+}
+
 const calc_row *calc_framework_row(const calc_framework *framework, const char *key)
 {
     for (size_t i = 0; i < framework->count; i++) {

@@ -3,6 +3,7 @@
 #ifndef CALC_FORMATS_FRAMEWORK_H
 #define CALC_FORMATS_FRAMEWORK_H
 
+#include "formats/export_pool.h"
 #include "formats/plan.h"
 
 /** Files that frameworks read. */
@@ -68,6 +69,9 @@ typedef struct calc_framework {
     const char *script;  /**< SHELL: the program that takes the options; with serves all of the
                               command, and the model follows */
     calc_syntax syntax;
+    /** SHELL: options of the servers of the two pools of a disaggregated layout, and what is put in
+     *  front of them; NULL: it has none, or they are started otherwise */
+    const char *pool[CALC_POOL_COUNT], *router;
     bool has_model; /**< the file says what the model is */
     bool serves;    /**< it serves a model instead of training it */
     bool reads;     /**< import reads it */
@@ -91,6 +95,9 @@ extern const calc_framework calc_framework_megatron, calc_framework_mindspeed, c
 
 /** The framework of that name; NULL if there is none. */
 const calc_framework *calc_framework_find(const char *name);
+
+/** Whether a layout is two servers, which the framework's file starts. */
+bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *exec);
 
 /** Row of a key; NULL if the framework's table has none. */
 const calc_row *calc_framework_row(const calc_framework *framework, const char *key);

@@ -89,30 +89,43 @@ static void tell_rules(teller *t, const calc_framework *framework, const calc_re
     }
 }
 
+/* Of a layout that is one server, or is trained. */
+static void tell_layout(teller *t, const calc_framework *framework, const calc_app *app,
+                        const calc_exec *exec)
+{
+    calc_resolved r = {*app, *exec};
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    /* The rules divide by sizes that agree with each other. */
+    if (calc_export(framework, app, exec, 1, &settings, &errors) == CALC_OK) {
+        calc_plan_resolve(&r.app, &r.exec);
+        tell_rules(t, framework, &r);
+        if (!framework->serves) {
+            calc_export_lost(framework, app, exec, &settings, tell_lost, t);
+        }
+    } else {
+        tell_rule(t, "its sizes contradict each other");
+    }
+    calc_settings_free(&settings);
+}
+
 size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
                            const calc_exec *exec, void (*tell)(void *context, const char *reason),
                            void *context)
 {
-    calc_resolved r = {*app, *exec};
     teller t = {.tell = tell, .context = context};
-    calc_settings settings = {0};
-    calc_errors errors = {0};
     if (framework->serves == exec->training) {
         tell_rule(&t, framework->serves ? "training is true, and it serves"
                                         : "training is false, and it trains");
-        return t.told;
-    }
-    /* The rules divide by sizes that agree with each other. */
-    if (calc_export(framework, app, exec, 1, &settings, &errors) == CALC_OK) {
-        calc_plan_resolve(&r.app, &r.exec);
-        tell_rules(&t, framework, &r);
-        if (!framework->serves) {
-            calc_export_lost(framework, app, exec, &settings, tell_lost, &t);
+    } else if (calc_framework_has_pools(framework, exec)) {
+        for (int pool = 0; pool < CALC_POOL_COUNT && t.told == 0; pool++) {
+            calc_exec own;
+            calc_export_pool_exec(exec, (calc_pool)pool, &own);
+            tell_layout(&t, framework, app, &own);
         }
     } else {
-        tell_rule(&t, "its sizes contradict each other");
+        tell_layout(&t, framework, app, exec);
     }
-    calc_settings_free(&settings);
     return t.told;
 }
 

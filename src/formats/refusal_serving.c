@@ -22,8 +22,8 @@ CALC_REFUSAL(keeps_another_cache, e->inference.kv_datatype != CALC_FORMAT_AUTO &
 CALC_REFUSAL(drafts_elsewhere, e->inference.speculative_tokens > 0 && a->mtp_blocks == 0)
 static const calc_refusal serve[] = {
     {says_no_phase, "inference.phase is not given"},
-    {is_two_servers, "inference.phase disaggregated is two servers: export a layout with phase "
-                     "prefill and one with phase decode"},
+    {is_two_servers, "inference.phase disaggregated is two servers, which it is not told of in one "
+                     "file: export a layout with phase prefill and one with phase decode"},
     {splits_sequences, "context_par is not for serving"},
     {hides_collectives,
      "tensor_par_overlap is not for serving: engines wait for their collectives"},

@@ -1,7 +1,8 @@
 /* Programs that serve a model: vLLM, SGLang and TensorRT-LLM. The model is named when they are
  * started, and its files say in which number format its weights are.
  * Sources: vLLM, vllm/engine/arg_utils.py; SGLang, python/sglang/srt/server_args.py; TensorRT-LLM,
- * tensorrt_llm/commands/serve.py and llmapi/llm_args.py. */
+ * tensorrt_llm/commands/serve.py and llmapi/llm_args.py. Two pools: vLLM, docs/features/
+ * nixl_connector_usage.md; SGLang, docs/advanced_features/pd_disaggregation.md. */
 #include "formats/framework.h"
 
 static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16},
@@ -66,12 +67,17 @@ static const calc_row tensorrt_llm[] = {
 };
 /* clang-format on */
 
+#define NIXL                                                                                       \
+    "--kv-transfer-config '{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_both\"}'"
+
 const calc_framework calc_framework_vllm = {
     .name = "vllm",
     .title = "vLLM",
     .version = "0.11",
     .launch = "run it with bash and the model: its folder or its name; options follow",
     .script = "vllm serve",
+    .pool = {NIXL, NIXL},
+    .router = "a proxy of the NixlConnector in front of both",
     .syntax = CALC_SYNTAX_SHELL,
     .serves = true,
     .rows = vllm,
@@ -83,6 +89,9 @@ const calc_framework calc_framework_sglang = {
     .version = "0.5",
     .launch = "run it with bash and the model: its folder or its name; options follow",
     .script = "python3 -m sglang.launch_server --model-path",
+    .pool = {"--disaggregation-mode prefill", "--disaggregation-mode decode"},
+    .router =
+        "python3 -m sglang_router.launch_router --pd-disaggregation --prefill URL --decode URL",
     .syntax = CALC_SYNTAX_SHELL,
     .serves = true,
     .rows = sglang,

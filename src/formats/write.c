@@ -1,5 +1,6 @@
 #include "formats/write.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,6 +75,32 @@ static void write_shell(calc_output *out, const calc_framework *framework,
     write_options(out, "LAUNCH", settings, true);
     write_options(out, "OPTIONS", settings, false);
     calc_output_printf(out, "torchrun \"${LAUNCH[@]}\" %s \"${OPTIONS[@]}\" \"$@\"\n",
+                       framework->script);
+}
+
+void calc_settings_write_pools(calc_output *out, const calc_framework *framework,
+                               const calc_settings settings[CALC_POOL_COUNT],
+                               const int64_t procs[CALC_POOL_COUNT])
+{
+    calc_output_printf(
+        out,
+        "#!/usr/bin/env bash\n# %s %s, written by calc %s\n"
+        "# run it with bash, the pool and the model: its folder or its name; options "
+        "follow\n# pools: prefill on %" PRId64 " processors, decode on %" PRId64 "; then %s\n",
+        framework->title, framework->version, CALC_VERSION, procs[CALC_POOL_PREFILL],
+        procs[CALC_POOL_DECODE], framework->router);
+    for (int p = 0; p < CALC_POOL_COUNT; p++) {
+        write_options(out, p == CALC_POOL_PREFILL ? "PREFILL" : "DECODE", &settings[p], false);
+    }
+    calc_output_printf(out,
+                       "case ${1:?the pool: prefill or decode} in\n"
+                       "prefill) OPTIONS=(\"${PREFILL[@]}\" %s) ;;\n"
+                       "decode) OPTIONS=(\"${DECODE[@]}\" %s) ;;\n"
+                       "*) echo \"$1 is neither prefill nor decode\" >&2; exit 2 ;;\n"
+                       "esac\n"
+                       "%s \"${2:?the model: its folder or its name}\" \\\n"
+                       "    \"${OPTIONS[@]}\" \"${@:3}\"\n",
+                       framework->pool[CALC_POOL_PREFILL], framework->pool[CALC_POOL_DECODE],
                        framework->script);
 }
 

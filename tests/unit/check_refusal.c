@@ -113,6 +113,13 @@ static void is_refused(const calc_framework *framework, const char *words, int l
         is_refused(&calc_framework_##framework, words, __LINE__);                                  \
     } while (0)
 
+/* Prompts on other processors, all of them in one replica. */
+static void set_pools(int64_t prefill_procs)
+{
+    exec.inference.phase = CALC_INFERENCE_PHASE_DISAGGREGATED;
+    exec.inference.prefill_procs = exec.inference.prefill_tensor_par = prefill_procs;
+}
+
 START_TEST(sizes_divide)
 {
     FINE(megatron, );
@@ -306,8 +313,12 @@ START_TEST(trainers_train_and_servers_serve)
     FINE(vllm, setup_serving());
     FINE(sglang, setup_serving());
     FINE(tensorrt_llm, setup_serving());
-    REFUSED(vllm, "two servers", setup_serving();
-            exec.inference.phase = CALC_INFERENCE_PHASE_DISAGGREGATED);
+    REFUSED(tensorrt_llm, "two servers", setup_serving(); set_pools(1));
+    FINE(vllm, setup_serving(); set_pools(1));
+    FINE(sglang, setup_serving(); set_pools(2));
+    REFUSED(vllm, "attn_heads is not a multiple", setup_serving(); set_pools(5));
+    REFUSED(sglang, "not a multiple of inference.page_size", setup_serving(); set_pools(1);
+            exec.inference.page_size = 24);
     REFUSED(vllm, "wait for their collectives", setup_serving();
             s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING);
     REFUSED(vllm, "page_size is none of", setup_serving(); exec.inference.page_size = 24);

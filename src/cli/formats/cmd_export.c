@@ -144,6 +144,28 @@ static void write_json(calc_output *out, const calc_app *app, const calc_exec *e
     calc_put_end(&put);
 }
 
+/* A script that starts either server of a disaggregated layout. */
+static calc_status write_pools(calc_output *out, const calc_framework *framework,
+                               const calc_app *app, const calc_exec *exec, calc_errors *errors)
+{
+    calc_settings settings[CALC_POOL_COUNT] = {{0}};
+    int64_t procs[CALC_POOL_COUNT] = {0};
+    calc_status status = CALC_OK;
+    for (int p = 0; p < CALC_POOL_COUNT && status == CALC_OK; p++) {
+        calc_exec own;
+        calc_export_pool_exec(exec, (calc_pool)p, &own);
+        procs[p] = own.num_procs;
+        status = calc_export(framework, app, &own, 1, &settings[p], errors);
+    }
+    if (status == CALC_OK) {
+        calc_settings_write_pools(out, framework, settings, procs);
+    }
+    for (int p = 0; p < CALC_POOL_COUNT; p++) {
+        calc_settings_free(&settings[p]);
+    }
+    return status;
+}
+
 static calc_status write_documents(const calc_args *args, const calc_framework *framework,
                                    const calc_app *app, const calc_exec *exec,
                                    const calc_settings *settings, calc_errors *errors)
@@ -153,12 +175,14 @@ static calc_status write_documents(const calc_args *args, const calc_framework *
     if (status != CALC_OK) {
         return status;
     }
-    if (framework) {
+    if (framework && calc_framework_has_pools(framework, exec)) {
+        status = write_pools(out, framework, app, exec, errors);
+    } else if (framework) {
         calc_settings_write(out, framework, settings);
     } else {
         write_json(out, app, exec);
     }
-    return calc_output_close(out, errors);
+    return calc_output_end(out, status, errors);
 }
 
 /* @param refused  set where the framework cannot run this; then nothing is written */
@@ -259,6 +283,12 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     calc_output *out;
     calc_status status = load_one(CALC_KIND_EXEC, &other, name, errors);
     status = status == CALC_OK ? check_settled(&other, errors) : status;
+    if (status == CALC_OK && (calc_framework_has_pools(framework, exec) ||
+                              calc_framework_has_pools(framework, &other))) {
+        status = calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
+                                 "compare layouts with phase prefill, and with phase decode",
+                                 "--diff: a disaggregated layout is two servers");
+    }
     status = status == CALC_OK ? calc_export(framework, app, exec, per_node, &a, errors) : status;
     status = status == CALC_OK ? calc_export(framework, app, &other, per_node, &b, errors) : status;
     if (status == CALC_OK) {
