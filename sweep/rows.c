@@ -291,8 +291,9 @@ static void list_choices(calc_rows *rows, const calc_space *space, const calc_sy
 {
     const calc_values *axis = space->axis;
     bool tier2 = system->chip.mem2.capacity_bytes > 0;
-    bool weights = tier2 || !axis[CALC_AXIS_weight_offload].all;
-    bool activations = tier2 || !axis[CALC_AXIS_activations_offload].all;
+    bool serves = base->inference.phase != CALC_INFERENCE_PHASE_NONE; /* from the first tier */
+    bool weights = !serves && (tier2 || !axis[CALC_AXIS_weight_offload].all);
+    bool activations = !serves && (tier2 || !axis[CALC_AXIS_activations_offload].all);
     bool optimizers = base->training && (tier2 || !axis[CALC_AXIS_optimizer_offload].all);
     int64_t weight[2], activation[2], optimizer[2];
     size_t weight_count = calc_space_pick_bool(space, CALC_AXIS_weight_offload, weights, weight);

@@ -121,6 +121,31 @@ static void serve(void)
     space.inference.generate_size = 128;
 }
 
+static bool is_legal(void *context, const calc_sweep_point *p)
+{
+    const calc_designs_builder *d = context;
+    calc_errors errors = {0};
+    ck_assert_msg(calc_check(&d->app[0].app, &d->system[0].system, p->exec, &errors) == CALC_OK,
+                  "%s: %s", errors.item[0].pointer, errors.item[0].text);
+    return true;
+}
+
+/* Whatever a machine with a second tier could keep there. */
+static void all_are_legal(void)
+{
+    calc_designs pairs;
+    calc_sweep_result result;
+    calc_sweep_options options = {.threads = 1, .point = is_legal, .point_context = &designs};
+    designs.system[0].system.chip.mem2 = designs.system[0].system.chip.mem1;
+    set(CALC_AXIS_num_procs, 8);
+    set(CALC_AXIS_batch_size, 8);
+    space.batch_is_of_replica = false;
+    ck_assert_int_eq(calc_designs_make(&designs, &pairs, NULL), CALC_OK);
+    ck_assert_int_eq(calc_sweep(&space, &pairs, &options, &result, NULL), CALC_OK);
+    ck_assert_uint_gt(result.counts.feasible, 10);
+    calc_sweep_result_free(&result);
+}
+
 START_TEST(what_is_served_is_not_trained)
 {
     static const char *const models[] = {"qwen3-30B-A3B", "gpt3-175B"};
@@ -132,6 +157,7 @@ START_TEST(what_is_served_is_not_trained)
         ck_assert(!calc_space_has(&space, CALC_AXIS_optimizer_sharding, true));
         ck_assert(!calc_space_has(&space, CALC_AXIS_zero_stage, 2));
         ck_assert(!calc_space_has(&space, CALC_AXIS_microbatch_size, 2));
+        all_are_legal();
         end();
     }
     begin("qwen3-30B-A3B", "h100_sxm");
@@ -207,10 +233,10 @@ START_TEST(pools_share_the_processors)
         set(CALC_AXIS_batch_size, 64);
         ck_assert_int_eq(calc_sweep_count(&space, &pairs, CALC_COMPAT_NONE, &counts), CALC_OK);
         ck_assert_uint_gt(counts.total, 15);
-        ck_assert_int_eq(calc_sweep(&space, &pairs,
-                                    &(calc_sweep_options){.threads = 1, .point = sums_to_16},
-                                    &(calc_sweep_result){0}, NULL),
-                         CALC_OK);
+        const calc_sweep_options options = {.threads = 1, .point = sums_to_16};
+        calc_sweep_result result;
+        ck_assert_int_eq(calc_sweep(&space, &pairs, &options, &result, NULL), CALC_OK);
+        calc_sweep_result_free(&result);
         end();
     }
     /* Who names the pool has the processors beside it. */

@@ -1,5 +1,6 @@
 #include "fingerprint.h"
 
+#include "served.h"
 #include "sweep_case.h"
 
 static sweep_case c;
@@ -83,6 +84,17 @@ START_TEST(the_space_counts)
     calc_space_set_all(&c.space, CALC_AXIS_tensor_par);
     ck_assert_uint_eq(now(), start);
     c.space.batch_is_maximum = !c.space.batch_is_maximum;
+    ck_assert_uint_ne(now(), start);
+    c.space.batch_is_maximum = !c.space.batch_is_maximum;
+    c.space.batch_is_of_replica = true;
+    ck_assert_uint_ne(now(), start);
+    c.space.batch_is_of_replica = false;
+    ck_assert_int_eq(calc_served_set(&c.space, CALC_SERVED_chunk_size, (const int64_t[]){0, 9}, 2),
+                     CALC_OK);
+    ck_assert_uint_ne(now(), start);
+    c.space.served[CALC_SERVED_chunk_size].count = 0;
+    ck_assert_uint_eq(now(), start);
+    ck_assert_int_eq(calc_values_set(&c.space.all_procs, values, 2), CALC_OK);
     ck_assert_uint_ne(now(), start);
 }
 END_TEST

@@ -154,7 +154,7 @@ static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, cons
     if (k->cell == CALC_SWEEP_CELL_STAT) {
         add_stat(c, calc_table_find(calc_table_of(CALC_KIND_STATS), k->key), k->head, k->order);
     } else if (k->cell == CALC_SWEEP_CELL_FIELD) {
-        size_t offset;
+        size_t offset = 0;
         const calc_field *field = find_field(k->key, &offset);
         add_field(c, study, field, offset, k->head, k->order);
     } else {
@@ -255,7 +255,7 @@ static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
         }
     }
     for (size_t i = 0; i < fields(); i++) {
-        size_t offset;
+        size_t offset = 0;
         const calc_field *field = field_at(i, &offset);
         if (field && !is_shown_elsewhere(c, field)) {
             add_field(c, study, field, offset, field->key, 7);
@@ -307,7 +307,7 @@ static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *stud
                              calc_errors *errors)
 {
     const calc_field *stat = calc_table_find(calc_table_of(CALC_KIND_STATS), word);
-    size_t offset;
+    size_t offset = 0;
     const calc_field *field = find_field(word, &offset);
     if (add_called(c, study, word)) {
         return CALC_OK;

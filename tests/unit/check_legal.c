@@ -1,0 +1,87 @@
+/* Cells whose sizes do not belong together, and batches of a space. */
+#include "legal.h"
+
+#include "cell.h"
+#include "served.h"
+#include "serving_case.h"
+
+static calc_space space;
+static calc_app app;
+
+static void begin(void)
+{
+    app = shipped_app("llama3-70B");
+    ck_assert_int_eq(calc_space_init(&space), CALC_OK);
+}
+
+static void end(void)
+{
+    calc_space_free(&space);
+}
+
+START_TEST(two_pools_have_the_processors_there_are)
+{
+    static const int64_t all[] = {16, 32};
+    begin();
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DISAGGREGATED, 8, 1, 1, 8);
+    e.inference.prefill_procs = 8;
+    ck_assert(calc_legal_cell(&space, &app, &e));
+    ck_assert_int_eq(calc_values_set(&space.all_procs, all, 2), CALC_OK);
+    ck_assert(calc_legal_cell(&space, &app, &e));
+    e.inference.prefill_procs = 24;
+    ck_assert(calc_legal_cell(&space, &app, &e));
+    e.inference.prefill_procs = 16;
+    ck_assert(!calc_legal_cell(&space, &app, &e));
+    /* What is trained has one pool. */
+    e.inference = (calc_inference){0};
+    ck_assert(calc_legal_cell(&space, &app, &e));
+    end();
+}
+END_TEST
+
+START_TEST(a_run_of_fewer_requests_than_the_batch_is_not_legal)
+{
+    begin();
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 1, 1, 8);
+    ck_assert(!calc_legal_by_batch(&e));
+    e.inference.requests = 8;
+    ck_assert(calc_legal_by_batch(&e));
+    ck_assert(calc_legal_cell(&space, &app, &e));
+    e.batch_size = 9;
+    ck_assert(!calc_legal_cell(&space, &app, &e));
+    end();
+}
+END_TEST
+
+/* Exact ones divide; maxima stand for their largest multiple, the smallest of those that do; those
+ * of a replica are as many times that. */
+START_TEST(batches_are_exact_maxima_or_those_of_a_replica)
+{
+    static const int64_t batches[] = {4, 5, 6, 7};
+    begin();
+    calc_exec e = {.microbatch_size = 1};
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_batch_size, batches, 4), CALC_OK);
+    space.batch_is_maximum = false;
+    ck_assert_int_eq(calc_cell_batch(&space, &e, 3, 6), 6);
+    ck_assert_int_eq(calc_cell_batch(&space, &e, 3, 7), 0);
+    space.batch_is_maximum = true;
+    ck_assert_int_eq(calc_cell_batch(&space, &e, 3, 4), 3);
+    ck_assert_int_eq(calc_cell_batch(&space, &e, 3, 5), 0); /* 4 stands for it */
+    ck_assert_int_eq(calc_cell_batch(&space, &e, 8, 7), 0);
+    space.batch_is_of_replica = true;
+    ck_assert_int_eq(calc_cell_batch(&space, &e, 8, 7), 56);
+    e.microbatch_size = 2;
+    ck_assert_int_eq(calc_cell_batch(&space, &e, 8, 7), 0);
+    ck_assert_int_eq(calc_cell_batch(&space, &e, 8, 6), 48);
+    end();
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("legal");
+    tcase_add_test(cases, two_pools_have_the_processors_there_are);
+    tcase_add_test(cases, a_run_of_fewer_requests_than_the_batch_is_not_legal);
+    tcase_add_test(cases, batches_are_exact_maxima_or_those_of_a_replica);
+    return run_cases(cases);
+}
