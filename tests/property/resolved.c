@@ -265,6 +265,7 @@ static const struct {
     {"exe.inference.max_sequences", NULL},
     {"exe.inference.requests", NULL},
     {"exe.inference.arrival_rate", NULL},
+    {"exe.inference.hold_steps", NULL},
     {"exe.inference.prefill_batch", one_served},
     {"exe.inference.chunk_size", NULL},
     {"exe.inference.kv_datatype", cache},

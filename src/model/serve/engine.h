@@ -20,7 +20,10 @@ typedef struct calc_engine_traits {
     double matrix_share; /**< of the arithmetic rate that kernels of serving reach on the machine,
                               where the engine's own reach less; 0: 1 */
     double cache_share;  /**< likewise, of the bandwidth to the cache */
-    bool overlapped;     /**< the host works for the next step while this one runs */
+    bool overlapped;     /**< the host works for the next step while this one runs: a request that
+                              comes as one begins misses the next, too */
+    bool gathers; /**< prompts are held until every replica has one (hold.h), not looked for at
+                     times */
 } calc_engine_traits;
 
 /** The traits of an engine; all 0 for CALC_SERVING_ENGINE_NONE. */
