@@ -11,6 +11,7 @@ CALC_FIELD(batch,               INT,  _, .lo = 0, .hi = 1e12, .flags = CALC_OPTI
 CALC_FIELD(max_sequences,       INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "sequences that a replica runs at once, prefilled or decoded; others wait until one ends; 0: as many as the cache holds")
 CALC_FIELD(requests,            INT,  _, .lo = 0, .hi = 1e12, .flags = CALC_OPTIONAL, .doc = "requests of the run, on all replicas: the first batch of them comes at once, each other one when one has ended; 0: for ever")
 CALC_FIELD(arrival_rate,        REAL, _, .lo = 1e-9, .hi = 1e9, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "1/s", .doc = "requests that arrive at random per second, on all replicas, instead of when one has ended; 0: batch of them are in flight")
+CALC_FIELD(hold_steps,          INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "serve: steps for which prompts are let wait, so that they are prefilled together: an engine looks for them once in so many; TensorRT-LLM holds them until every replica has one, but no longer; 0: none")
 CALC_FIELD(prefill_batch,       INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "prompts a replica prefills in one pass; 0: 1")
 CALC_FIELD(chunk_size,          INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "tokens of a prompt per pass; serve: beside the decoded ones; 0: whole prompts, in passes of their own")
 CALC_FIELD(kv_datatype,         ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of cached keys and values; auto: datatype")

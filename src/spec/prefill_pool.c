@@ -20,7 +20,7 @@ static void spread_experts(const calc_strategy *decoding, calc_strategy *s)
         s->dispatch_type = CALC_DISPATCH_TYPE_REPLICATED;
         s->expert_tensor_par = s->tensor_par / at_least_one(s->expert_par);
     } else if (together) {
-        s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
+        s->dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
         s->expert_tensor_par = 1;
     }
 }

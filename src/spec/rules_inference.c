@@ -58,10 +58,15 @@ static void check_queue(const calc_exec *e, calc_errors *errors)
         i->phase == CALC_INFERENCE_PHASE_SERVE || i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
     bool given = i->max_sequences > 0 || i->requests > 0 || i->arrival_rate > 0 ||
                  i->prompt_spread > 0 || i->generate_spread > 0;
+    bool together = i->phase == CALC_INFERENCE_PHASE_SERVE;
     if (!queues && given) {
         BROKEN(errors, phase, "use phase \"serve\" or \"disaggregated\", or leave them out",
                "nothing waits where one phase runs alone: max_sequences, requests, arrival_rate, "
                "prompt_spread and generate_spread have no effect");
+    }
+    if (!together && i->hold_steps > 0) {
+        BROKEN(errors, hold_steps, "use phase \"serve\", or leave it out",
+               "no prompt is prefilled between the steps that decode");
     }
     if (i->arrival_rate > 0 && i->batch > 0) {
         BROKEN(errors, batch, "leave out one of the two, or use max_sequences",

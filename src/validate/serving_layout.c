@@ -85,7 +85,7 @@ static void send_to_experts(calc_exec *e, const pool *decode, const pool *prefil
     e->strategy.tensor_par_comm_type =
         scattered ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
     e->strategy.dispatch_type =
-        replicated ? CALC_DISPATCH_TYPE_REPLICATED : CALC_DISPATCH_TYPE_ALL_TO_ALL;
+        replicated ? CALC_DISPATCH_TYPE_REPLICATED : CALC_DISPATCH_TYPE_NODE_LIMITED;
 }
 
 static void fill(calc_serving_map *map, const pool *p, int64_t stages)

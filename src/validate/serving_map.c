@@ -39,7 +39,8 @@ static void fill_measured(calc_serving_map *map)
     bool batch = map->kind == CALC_SERVING_KIND_STATIC_BATCH;
     bool rate = r->output_tokens_per_s_total > 0;
     map->tpot_s = seconds(r->tpot_mean_ms, r->tpot_or_itl_ms);
-    map->ttft_s = seconds(r->ttft_mean_ms, r->ttft_ms);
+    map->median = r->ttft_ms > 0 && starts(r->ttft_stat, "median");
+    map->ttft_s = map->median ? r->ttft_ms / 1e3 : seconds(r->ttft_mean_ms, r->ttft_ms);
     map->e2e_s = batch ? seconds((double)NAN, r->e2e_latency_ms) : (double)NAN;
     map->output_tokens_per_s =
         rate && isnan(map->e2e_s) ? r->output_tokens_per_s_total : (double)NAN;
@@ -208,6 +209,7 @@ static const char *fill_engine(calc_serving_map *map)
     }
     calc_serving_recipe recipe = calc_serving_recipe_of(r, i->engine, map->system);
     bool loop = map->kind == CALC_SERVING_KIND_CLOSED_LOOP;
+    i->hold_steps = loop ? recipe.hold_steps : 0;
     bool told = !*r->kv_dtype || starts(r->kv_dtype, "auto");
     if (told) {
         i->kv_datatype = recipe.kv_datatype;

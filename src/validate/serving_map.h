@@ -48,6 +48,7 @@ typedef struct calc_serving_map {
     int year;                   /**< of the run; 0: not known */
     double tpot_s;              /**< measured, NaN: not */
     double ttft_s;              /**< of a static batch: until all prompts have their first token */
+    bool median;                /**< ttft_s is that of all requests, not their mean */
     double e2e_s;               /**< a static batch, with prompts */
     double output_tokens_per_s; /**< of all GPUs; NaN where it is requests over e2e_s again */
     const char *reason; /**< why it is not predicted; NULL: it is. exec is unspecified then */

@@ -77,7 +77,7 @@ static void predict_loop(calc_serving_prediction *p, const calc_app *app, const 
     const calc_exec *e = &p->map.exec;
     calc_stats stats;
     if (run(p, app, system, e, &stats)) {
-        p->ttft_s = stats.ttft;
+        p->ttft_s = p->map.median ? stats.ttft_p50 : stats.ttft;
         p->tpot_s = stats.tpot;
         p->output_tokens_per_s =
             stats.output_tokens_per_s * p->map.requests / (double)e->inference.batch;

@@ -33,41 +33,69 @@ static const char inferencex[] = "cache format and tokens per step from the reci
                                  "(benchmarks/, 2025-10 to 2026-01)";
 static const char early[] = "cache in 8 bits beside weights in 8 bits: published batches do not "
                             "fit with another";
+static const char gap[] = "one prompt per step, as aiconfigurator sets up its benchmarks (room for "
+                          "one and 1,500 tokens more), and its cache format";
 static const char defaults[] = "tokens per step: 8,192, a default of engines";
 
-/* The first that fits counts. InferenceX: benchmarks/dsr1_*, 70b_*, with max_num_tokens of
- * TensorRT-LLM, a prompt and a token of each sequence, not below 8,192. */
+/* The first that fits counts. InferenceX: benchmarks/dsr1_*, 70b_*, gptoss_*; TensorRT-LLM had room
+ * for one prompt there and a token of each sequence, until the commit of 2026-01-21. */
 static const struct {
     const char *source;  /* contained */
     int family;          /* of the engine */
     const char *machine; /* start of its name; "": any */
     const char *weights; /* start of the format; "": any */
+    const char *before;  /* that day; "": ever */
     calc_format kv_datatype;
-    int64_t chunk_size;
+    int64_t chunk_size; /* 0: one prompt */
     const char *assumed;
-} recipes[] = {{"InferenceX", TENSORRT_LLM, "", "", CALC_FORMAT_FLOAT8, 8192, inferencex},
-               {"InferenceX", VLLM, "", "", CALC_FORMAT_FLOAT8, 8192, inferencex},
-               {"InferenceX", ATOM, "", "", CALC_FORMAT_FLOAT8, 16384, inferencex},
-               {"InferenceX", SGLANG, "h", "", CALC_FORMAT_AUTO, 32768, inferencex},
-               {"InferenceX", SGLANG, "mi3", "", CALC_FORMAT_AUTO, 196608, inferencex},
-               {"InferenceX", SGLANG, "", "fp4", CALC_FORMAT_FLOAT8, 16384, inferencex},
-               {"InferenceX", SGLANG, "", "", CALC_FORMAT_FLOAT8, 32768, inferencex},
-               {"TensorRT-LLM", TENSORRT_LLM, "", "fp8", CALC_FORMAT_FLOAT8, 8192, early},
-               {"", OTHER, "", "", CALC_FORMAT_AUTO, 8192, defaults}};
+} recipes[] = {
+    {"InferenceX (", TENSORRT_LLM, "", "", "2026-01-21", CALC_FORMAT_FLOAT8, 0, inferencex},
+    {"InferenceX (", TENSORRT_LLM, "", "", "", CALC_FORMAT_FLOAT8, 8192, inferencex},
+    {"InferenceX", TENSORRT_LLM, "", "", "", CALC_FORMAT_FLOAT8, 16384, inferencex},
+    {"InferenceX", VLLM, "", "", "", CALC_FORMAT_FLOAT8, 8192, inferencex},
+    {"InferenceX", ATOM, "", "", "", CALC_FORMAT_FLOAT8, 16384, inferencex},
+    {"InferenceX", SGLANG, "h", "", "", CALC_FORMAT_AUTO, 32768, inferencex},
+    {"InferenceX", SGLANG, "mi3", "", "", CALC_FORMAT_AUTO, 196608, inferencex},
+    {"InferenceX", SGLANG, "", "fp4", "", CALC_FORMAT_FLOAT8, 16384, inferencex},
+    {"InferenceX", SGLANG, "", "", "", CALC_FORMAT_FLOAT8, 32768, inferencex},
+    {"gap analysis", TENSORRT_LLM, "", "fp8", "", CALC_FORMAT_FLOAT8, 0, gap},
+    {"gap analysis", TENSORRT_LLM, "", "", "", CALC_FORMAT_AUTO, 0, gap},
+    {"gap analysis", VLLM, "", "", "", CALC_FORMAT_AUTO, 0, gap},
+    {"TensorRT-LLM", TENSORRT_LLM, "", "fp8", "", CALC_FORMAT_FLOAT8, 8192, early},
+    {"", OTHER, "", "", "", CALC_FORMAT_AUTO, 8192, defaults}};
 
 static bool starts(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
 }
 
+/* InferenceX on B200: SGLang's --scheduler-recv-interval, TensorRT-LLM's
+ * attention_dp_config.timeout_iters. */
+static int64_t hold_of(const calc_serving_row *row, int family, const char *system)
+{
+    const int64_t few = 10, many = 30, balanced = 60;
+    if (!starts(row->source, "InferenceX ")) {
+        return 0;
+    }
+    if (family == TENSORRT_LLM) {
+        return strcmp(row->dp_attention, "True") == 0 ? balanced : 0;
+    }
+    bool polls = family == SGLANG && starts(system, "b");
+    return !polls ? 0 : row->concurrency_or_batch >= 16 ? many : few;
+}
+
 calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_serving_engine engine,
                                            const char *system)
 {
+    int family = family_of(engine);
     size_t i = 0;
     while (recipes[i].family != OTHER &&
-           !(strstr(row->source, recipes[i].source) && recipes[i].family == family_of(engine) &&
-             starts(system, recipes[i].machine) && starts(row->weight_dtype, recipes[i].weights))) {
+           !(strstr(row->source, recipes[i].source) && recipes[i].family == family &&
+             starts(system, recipes[i].machine) && starts(row->weight_dtype, recipes[i].weights) &&
+             (!*recipes[i].before || strcmp(row->date, recipes[i].before) < 0))) {
         i++;
     }
-    return (calc_serving_recipe){recipes[i].kv_datatype, recipes[i].chunk_size, recipes[i].assumed};
+    int64_t tokens = recipes[i].chunk_size > 0 ? recipes[i].chunk_size : (int64_t)row->isl;
+    return (calc_serving_recipe){recipes[i].kv_datatype, tokens, hold_of(row, family, system),
+                                 recipes[i].assumed};
 }

@@ -9,6 +9,7 @@
 typedef struct calc_serving_recipe {
     calc_format kv_datatype;
     int64_t chunk_size;  /**< tokens of prompts in a step */
+    int64_t hold_steps;  /**< for which prompts are let wait */
     const char *assumed; /**< where that is from */
 } calc_serving_recipe;
 

@@ -33,6 +33,7 @@
     X(NUMBER, concurrency_or_batch)                                                                \
     X(NUMBER, output_tokens_per_s_total)                                                           \
     X(NUMBER, ttft_ms)                                                                             \
+    X(TEXT, ttft_stat) /* of ttft_ms: "median ...", or another */                                  \
     X(NUMBER, ttft_mean_ms)                                                                        \
     X(NUMBER, tpot_or_itl_ms)                                                                      \
     X(NUMBER, tpot_mean_ms)                                                                        \

@@ -45,6 +45,9 @@ static calc_inference random_inference(calc_rng *rng)
         i.prompt_spread = calc_rng_below(rng, 2) * 0.1;
         i.generate_spread = calc_rng_below(rng, 2) * 0.2;
     }
+    if (i.phase == CALC_INFERENCE_PHASE_SERVE) {
+        i.hold_steps = pick(rng, 0, 1, 20);
+    }
     if (i.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
         i.prefill_procs = pick(rng, 16, 48, 64);
         i.prefill_tensor_par = pick(rng, 0, 1, 2);

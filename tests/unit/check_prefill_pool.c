@@ -49,7 +49,7 @@ START_TEST(attention_that_is_whole_sends_tokens)
     e.inference.prefill_tensor_par = 1;
     e.inference.prefill_expert_par = 8;
     calc_prefill_pool_of(&e, &pool);
-    ck_assert_int_eq(pool.strategy.dispatch_type, CALC_DISPATCH_TYPE_ALL_TO_ALL);
+    ck_assert_int_eq(pool.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
     ck_assert_int_eq(pool.strategy.expert_tensor_par, 1);
 }
 END_TEST

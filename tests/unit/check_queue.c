@@ -49,6 +49,58 @@ START_TEST(several_servers_wait_about_as_erlang_says)
 }
 END_TEST
 
+/* ---- Queues that wait for one another -------------------------------------------------------- */
+
+/* With one more queue that is empty for 1 / (1 + w) of the time and then for 1 in the mean, the
+ * wait w = 1 / (1 + w) is the golden ratio less 1. */
+START_TEST(queues_hold_until_each_has_one)
+{
+    const double golden = 0.6180339887498949;
+    ck_assert_double_eq(calc_queue_gather(1, 0.3, 60), 0);
+    ck_assert_double_eq_tol(calc_queue_gather(2, 1, 1e6), golden, 1e-3);
+    ck_assert_double_eq_tol(calc_queue_gather(2, 0.1, 1e6), golden / 0.1, 1e-2);
+    /* What comes seldom is held as long as it may be, what comes often hardly. */
+    ck_assert_double_eq_tol(calc_queue_gather(8, 1e-6, 60), 60, 0.01);
+    ck_assert_double_lt(calc_queue_gather(8, 1e3, 60), 0.01);
+    double before = 0;
+    for (double queues = 2; queues < 80; queues *= 2) {
+        double held = calc_queue_gather(queues, 0.02, 60);
+        ck_assert_double_gt(held, before);
+        ck_assert_double_le(held, 60);
+        before = held;
+    }
+}
+END_TEST
+
+/* Queues that are let go together, as they are simulated. */
+START_TEST(queues_hold_as_long_as_random_ones_do)
+{
+    enum { QUEUES = 8, STEPS = 400000, LONGEST = 60 };
+    const double rate = 0.02;
+    calc_rng rng;
+    calc_rng_init(&rng, 3, 1);
+    int held[QUEUES] = {0};
+    double sum = 0;
+    double count = 0;
+    for (int step = 0; step < STEPS; step++) {
+        int waiting = 0;
+        for (int i = 0; i < QUEUES; i++) {
+            held[i] += held[i] > 0 || calc_rng_real(&rng) < rate;
+            waiting += held[i] > 0;
+        }
+        for (int i = 0; i < QUEUES; i++) {
+            if (held[i] > 0 && (waiting == QUEUES || held[i] > LONGEST)) {
+                sum += held[i] - 1;
+                count++;
+                held[i] = 0;
+            }
+        }
+    }
+    double mean = sum / count;
+    ck_assert_double_eq_tol(calc_queue_gather(QUEUES, rate, LONGEST), mean, 0.1 * mean);
+}
+END_TEST
+
 /* ---- Closed loops ---------------------------------------------------------------------------- */
 
 START_TEST(alone_nothing_waits)
@@ -236,6 +288,8 @@ int main(void)
     TCase *cases = tcase_create("queue");
     tcase_add_test(cases, one_server_waits_as_pollaczek_and_khinchine_say);
     tcase_add_test(cases, several_servers_wait_about_as_erlang_says);
+    tcase_add_test(cases, queues_hold_until_each_has_one);
+    tcase_add_test(cases, queues_hold_as_long_as_random_ones_do);
     tcase_add_test(cases, alone_nothing_waits);
     tcase_add_test(cases, a_full_server_serves_all_the_time);
     tcase_add_test(cases, a_large_loop_is_an_open_one);

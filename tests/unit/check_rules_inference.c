@@ -245,6 +245,25 @@ START_TEST(what_waits_is_told_where_something_waits)
 }
 END_TEST
 
+START_TEST(prompts_are_held_between_steps_that_decode)
+{
+    calc_exec e = decoding();
+    e.inference.hold_steps = 30;
+    for (int phase = CALC_INFERENCE_PHASE_PREFILL; phase <= CALC_INFERENCE_PHASE_DISAGGREGATED;
+         phase++) {
+        e.inference.phase = (calc_inference_phase)phase;
+        e.inference.prefill_procs = phase == CALC_INFERENCE_PHASE_DISAGGREGATED ? 8 : 0;
+        if (phase == CALC_INFERENCE_PHASE_SERVE) {
+            assert_fine("llama3-70B", &e);
+        } else {
+            assert_broken("llama3-70B", &e, "/inference/hold_steps",
+                          "no prompt is prefilled between the steps that decode",
+                          "use phase \"serve\", or leave it out");
+        }
+    }
+}
+END_TEST
+
 START_TEST(requests_come_in_one_way)
 {
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 1, 2, 16);
@@ -303,6 +322,7 @@ int main(void)
     tcase_add_test(cases, a_prefill_pool_is_whole_replicas);
     tcase_add_test(cases, a_prefill_pool_splits_the_experts);
     tcase_add_test(cases, what_waits_is_told_where_something_waits);
+    tcase_add_test(cases, prompts_are_held_between_steps_that_decode);
     tcase_add_test(cases, requests_come_in_one_way);
     tcase_add_test(cases, rates_of_serving_need_the_first_of_their_kernel);
     return run_cases(cases);

@@ -57,7 +57,7 @@ START_TEST(experts_are_spread_and_split)
     row.ep = 4;
     row.dp_attention = "True";
     is(4, 1, 4, 4, 1);
-    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_ALL_TO_ALL);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
     row.tp = 2;
     row.dp = 2;
     is(4, 2, 2, 4, 1);
@@ -123,7 +123,7 @@ START_TEST(two_pools_of_several_copies)
               "workers=1 tp=32 ep=32 dp_attention=True");
     is(32, 1, 32, 32, 1);
     ck_assert_int_eq(map.exec.inference.prefill_tensor_par, 1);
-    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_ALL_TO_ALL);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
 }
 END_TEST
 

@@ -87,7 +87,27 @@ START_TEST(means_count_before_medians)
     row.tpot_mean_ms = 20;
     row.ttft_mean_ms = 200;
     maps();
-    ck_assert(map.tpot_s == 0.02 && map.ttft_s == 0.2);
+    ck_assert(map.tpot_s == 0.02 && map.ttft_s == 0.2 && !map.median);
+}
+END_TEST
+
+/* The mean holds the first requests of a server that still makes its kernels ready. */
+START_TEST(a_median_of_the_first_token_counts_where_it_is_one)
+{
+    row.ttft_stat = "median of 160";
+    maps();
+    ck_assert(map.ttft_s == 0.1 && map.median);
+    row.ttft_mean_ms = 200;
+    maps();
+    ck_assert(map.ttft_s == 0.1 && map.median);
+    row.ttft_ms = (double)NAN;
+    maps();
+    ck_assert(map.ttft_s == 0.2 && !map.median);
+    row.ttft_ms = 100;
+    row.ttft_mean_ms = (double)NAN;
+    row.ttft_stat = "mean";
+    maps();
+    ck_assert(map.ttft_s == 0.1 && !map.median);
 }
 END_TEST
 
@@ -272,6 +292,7 @@ int main(void)
     tcase_add_test(tests, a_closed_loop_is_served);
     tcase_add_test(tests, a_static_batch_is_prefilled_then_decoded);
     tcase_add_test(tests, means_count_before_medians);
+    tcase_add_test(tests, a_median_of_the_first_token_counts_where_it_is_one);
     tcase_add_test(tests, lengths_are_means);
     tcase_add_test(tests, every_replica_has_as_many_requests);
     tcase_add_test(tests, a_prefill_pool_takes_prompts_together);

@@ -97,6 +97,19 @@ START_TEST(rates_are_of_the_requests_that_were_in_flight)
 }
 END_TEST
 
+/* Of ten rounds the first one waits for all prompts: the median request does not. */
+START_TEST(a_median_is_predicted_beside_a_median)
+{
+    row.concurrency_or_batch = 64;
+    predict();
+    double mean_s = p.ttft_s;
+    row.ttft_stat = "median";
+    predict();
+    ck_assert_double_lt(p.ttft_s, mean_s);
+    ck_assert_double_gt(p.ttft_s, 0.2 * mean_s);
+}
+END_TEST
+
 START_TEST(what_does_not_fit_is_predicted_and_said)
 {
     row.num_gpus = row.tp = 1;
@@ -148,6 +161,7 @@ int main(void)
     tcase_add_test(tests, a_closed_loop_is_what_serve_says);
     tcase_add_test(tests, a_static_batch_is_its_prompts_and_steps);
     tcase_add_test(tests, rates_are_of_the_requests_that_were_in_flight);
+    tcase_add_test(tests, a_median_is_predicted_beside_a_median);
     tcase_add_test(tests, what_does_not_fit_is_predicted_and_said);
     tcase_add_test(tests, what_is_not_described_is_the_reason);
     tcase_add_test(tests, a_rule_that_is_broken_is_the_reason);

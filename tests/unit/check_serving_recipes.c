@@ -12,7 +12,7 @@ START_TEST(recipes_go_by_source_engine_machine_and_format)
         const char *source, *system, *weights;
         calc_serving_engine engine;
         calc_format cache;
-        int64_t chunk;
+        int64_t chunk; /* of prompts of 1,024 tokens */
     } cases[] = {
         {"InferenceX (x)", "h200", "fp8", CALC_SERVING_ENGINE_SGLANG_0_5, CALC_FORMAT_AUTO, 32768},
         {"InferenceX (x)", "b200", "fp4", CALC_SERVING_ENGINE_SGLANG_0_5, CALC_FORMAT_FLOAT8,
@@ -22,7 +22,18 @@ START_TEST(recipes_go_by_source_engine_machine_and_format)
         {"InferenceX (x)", "mi300x", "fp8", CALC_SERVING_ENGINE_SGLANG_0_5, CALC_FORMAT_AUTO,
          196608},
         {"an InferenceX export", "h200", "fp8", CALC_SERVING_ENGINE_TENSORRT_LLM_1_2,
-         CALC_FORMAT_FLOAT8, 8192},
+         CALC_FORMAT_FLOAT8, 16384},
+        {"InferenceX (x)", "h200", "fp8", CALC_SERVING_ENGINE_TENSORRT_LLM_1_1, CALC_FORMAT_FLOAT8,
+         1024},
+        {"InferenceX (x)", "b200", "fp8", CALC_SERVING_ENGINE_VLLM_0_11, CALC_FORMAT_FLOAT8, 8192},
+        {"x: a gap analysis", "h100_sxm", "fp8", CALC_SERVING_ENGINE_TENSORRT_LLM_1_0,
+         CALC_FORMAT_FLOAT8, 1024},
+        {"x: a gap analysis", "h100_sxm", "", CALC_SERVING_ENGINE_TENSORRT_LLM_1_0,
+         CALC_FORMAT_AUTO, 1024},
+        {"x: a gap analysis", "h100_sxm", "", CALC_SERVING_ENGINE_VLLM_0_11, CALC_FORMAT_AUTO,
+         1024},
+        {"x: a gap analysis", "h100_sxm", "", CALC_SERVING_ENGINE_SGLANG_0_5, CALC_FORMAT_AUTO,
+         8192},
         {"InferenceX (x)", "mi355x", "fp8", CALC_SERVING_ENGINE_ATOM_0_1, CALC_FORMAT_FLOAT8,
          16384},
         {"TensorRT-LLM performance.md", "h100_sxm", "fp8", CALC_SERVING_ENGINE_TENSORRT_LLM_0_5,
@@ -36,10 +47,52 @@ START_TEST(recipes_go_by_source_engine_machine_and_format)
         calc_serving_row row = serving_row();
         row.source = cases[i].source;
         row.weight_dtype = cases[i].weights;
+        row.isl = 1024;
         calc_serving_recipe r = calc_serving_recipe_of(&row, cases[i].engine, cases[i].system);
         ck_assert_int_eq(r.kv_datatype, cases[i].cache);
         ck_assert_int_eq(r.chunk_size, cases[i].chunk);
         ck_assert_ptr_nonnull(r.assumed);
+    }
+}
+END_TEST
+
+START_TEST(recipes_change_on_a_day)
+{
+    calc_serving_row row = serving_row();
+    row.source = "InferenceX (x)";
+    row.date = "2026-01-20";
+    calc_serving_engine engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_1;
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "h200").chunk_size, 1000);
+    row.date = "2026-01-21";
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "h200").chunk_size, 8192);
+}
+END_TEST
+
+/* SGLang looks for requests at times on B200 alone, TensorRT-LLM's ranks of attention wait for one
+   another. */
+START_TEST(prompts_are_held_where_the_recipes_say)
+{
+    const struct {
+        const char *source, *system, *alone;
+        calc_serving_engine engine;
+        double requests;
+        int64_t steps;
+    } cases[] = {{"InferenceX (x)", "b200", "False", CALC_SERVING_ENGINE_SGLANG_0_5, 8, 10},
+                 {"InferenceX (x)", "b200", "False", CALC_SERVING_ENGINE_SGLANG_0_5, 16, 30},
+                 {"InferenceX (x)", "h200", "False", CALC_SERVING_ENGINE_SGLANG_0_5, 16, 0},
+                 {"InferenceX (x)", "mi355x", "False", CALC_SERVING_ENGINE_SGLANG_0_5, 16, 0},
+                 {"InferenceX (x)", "b200", "True", CALC_SERVING_ENGINE_TENSORRT_LLM_1_1, 16, 60},
+                 {"InferenceX (x)", "h200", "True", CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, 4, 60},
+                 {"InferenceX (x)", "b200", "False", CALC_SERVING_ENGINE_TENSORRT_LLM_1_1, 16, 0},
+                 {"InferenceX (x)", "b200", "False", CALC_SERVING_ENGINE_VLLM_0_11, 16, 0},
+                 {"an InferenceX export", "b200", "True", CALC_SERVING_ENGINE_SGLANG_0_5, 16, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_serving_row row = serving_row();
+        row.source = cases[i].source;
+        row.dp_attention = cases[i].alone;
+        row.concurrency_or_batch = cases[i].requests;
+        calc_serving_recipe r = calc_serving_recipe_of(&row, cases[i].engine, cases[i].system);
+        ck_assert_int_eq(r.hold_steps, cases[i].steps);
     }
 }
 END_TEST
@@ -49,6 +102,8 @@ int main(void)
     Suite *suite = suite_create("serving_recipes");
     TCase *tests = tcase_create("serving_recipes");
     tcase_add_test(tests, recipes_go_by_source_engine_machine_and_format);
+    tcase_add_test(tests, recipes_change_on_a_day);
+    tcase_add_test(tests, prompts_are_held_where_the_recipes_say);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

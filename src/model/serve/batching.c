@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/operators/processor.h"
+#include "model/serve/hold.h"
 #include "model/serve/serving_memory.h"
 #include "model/serve/serving_step.h"
 
@@ -10,7 +11,9 @@
 typedef struct steps {
     double decoding; /* of a request */
     double own;      /* that prefill a prompt */
-    double missed;   /* before it can begin, in the mean */
+    double joined;   /* missed by those whose prefill it joins, in the mean */
+    double missed;   /* before it can begin */
+    calc_hold hold;  /* before prompts are taken */
     double room;     /* prompts that a step has room for; infinite between steps */
     double seen;     /* share of the others: what one request sees of all */
     double met;      /* of their prompts, what is prefilled while one is decoded */
@@ -25,10 +28,16 @@ static bool chunked(const calc_serving *r)
 /* How many of the requests that come miss the step that begins as they come: all with chunks, if
  * they are not alone. Whole prompts join the prefill of those that missed the last one: of two
  * steps in a row only one is missed. */
-static double missed(const calc_serving *r, const steps *s)
+static double joined(const calc_serving *r, const steps *s)
 {
     double coming = s->seen * r->slots / (s->decoding + 1);
     return calc_min(1, r->slots - 1) / (chunked(r) ? 1 : 2 - exp(-coming));
+}
+
+/* Where the host has put the next step together already, that one is missed, too. */
+static double late(const calc_serving *r)
+{
+    return r->engine.overlapped ? calc_min(1, r->slots - 1) : 0;
 }
 
 static steps steps_of(const calc_serving *r)
@@ -43,8 +52,10 @@ static steps steps_of(const calc_serving *r)
         s.seen = (r->slots - 1) / r->slots;
         s.met = s.seen;
         s.apart = s.decoding * r->i->generate_spread + r->i->prompt_spread / s.room;
-        s.missed = r->slots < r->batch ? 0 : missed(r, &s) / r->groups;
+        s.joined = r->slots < r->batch ? 0 : joined(r, &s) / r->groups;
+        s.missed = r->slots < r->batch ? 0 : s.joined + late(r) / r->groups;
     }
+    s.hold = calc_hold_of(r->exec, &r->engine, r->slots / (s.decoding + 1));
     return s;
 }
 
@@ -86,7 +97,14 @@ static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
 /* Steps between which whole prompts are prefilled. */
 static void step_with_prompts(calc_serving *r, const steps *s, double per_step)
 {
-    double prompts = calc_min(r->prefill_batch, calc_max(1, per_step));
+    /* Of random prompts that came over several steps, as many as there are if there are any; and
+     * one prompt is more often in passes with more of them. */
+    const double few = 1e-6;
+    double found = per_step * s->hold.looks;
+    bool held = s->hold.looks > 1 && found > few;
+    double together = held ? found / (1 - exp(-found)) : calc_max(1, per_step);
+    double prompts = calc_min(r->prefill_batch, together);
+    double own_s = held ? calc_serving_run_prefill(r, calc_min(r->prefill_batch, 1 + found)) : 0;
     double passes = s->met * per_step / prompts;
     r->prefill_s = calc_serving_run_prefill(r, prompts);
     r->overhead_s = calc_serving_run_decode(r, per_step * s->decoding);
@@ -105,6 +123,7 @@ static void step_with_prompts(calc_serving *r, const steps *s, double per_step)
     r->parts = 0;
     r->part[r->parts++] = (calc_serving_part){&r->plain, 1};
     calc_serving_report_prefill(r, passes / r->groups);
+    r->prefill_s = calc_max(r->prefill_s, own_s);
 }
 
 /* @param per_step  prompts that a replica takes in a step of its sequences */
@@ -128,9 +147,20 @@ static double full_s(const calc_serving *r)
  * @param freed  others per step */
 static double beside_s(const calc_serving *r, const steps *s, double freed)
 {
+    if (!chunked(r)) {
+        return 0;
+    }
     double others = s->own * freed / r->groups * r->fresh;
     double room = s->own * (double)r->i->chunk_size - r->fresh;
     return r->prompt_token_s * calc_max(0, calc_min(others, room));
+}
+
+/* A step that is missed [s]: those with prompts that come together are full of them.
+ * @param freed  prompts per step */
+static double missed_s(const calc_serving *r, const steps *s, double freed)
+{
+    return chunked(r) ? r->plain_s + calc_min(1, freed / s->room) * (full_s(r) - r->plain_s)
+                      : r->plain_s;
 }
 
 /* ---- A closed loop --------------------------------------------------------------------------- */
@@ -140,8 +170,21 @@ static double beside_s(const calc_serving *r, const steps *s, double freed)
 static double wave_wait(const calc_serving *r, const steps *s, const calc_queue_wave *wave)
 {
     double width = calc_min(1, wave->width / s->decoding);
-    double away = wave->width + s->own + s->missed - 1 / s->room;
+    double held = (s->hold.least + s->hold.most) / 2;
+    double away = wave->width + s->own + s->missed + held - 1 / s->room;
     return (1 + width) / 2 * calc_queue_closed(r->slots, away, s->apart, 1 / s->room);
+}
+
+/* What whole prompts wait for others [s]: for those that missed the step before, and for half of
+ * those that came with them; where they are held, for all that are not in the same pass.
+ * @param freed  prompts per step */
+static double before_s(const calc_serving *r, const steps *s, const calc_queue_wave *wave,
+                       double freed)
+{
+    bool held = s->hold.looks > 1 && wave->width > 0;
+    double others = held ? calc_max(0, freed * s->hold.looks - r->prefilled.work.prompts)
+                         : freed * (0.5 + s->joined * calc_min(1, wave->width));
+    return others * r->prompt_token_s * r->fresh;
 }
 
 /* The times to the first token of a wave that waits so many steps, but for a slot. */
@@ -149,14 +192,15 @@ static calc_queue_times wave_times(const calc_serving *r, const steps *s,
                                    const calc_queue_wave *wave, double wait)
 {
     double mixed_up = calc_min(1, wave->width / s->decoding);
-    double missed = wave->width > 0 ? s->missed : 0;
+    bool later = wave->width > 0; /* than all at once, who neither miss a step nor are held */
+    calc_hold hold = later ? s->hold : (calc_hold){.looks = 1};
+    double missed = later ? s->missed : 0;
     double over = wave->width + s->own + missed + wait; /* steps that they come in */
-    double freed = s->seen * r->slots / calc_max(1, over);
-    /* Whole prompts wait for those that missed the step before, and for half of those that came
-     * with them. */
-    double before = 0.5 + s->missed * calc_min(1, wave->width);
-    double wait_s = chunked(r) ? wait * full_s(r) : freed * before * r->prompt_token_s * r->fresh;
-    double least_s = chunked(r) ? missed * r->step_s + beside_s(r, s, freed) : missed * r->plain_s;
+    double freed = s->seen * r->slots / calc_max(hold.looks, over);
+    double wait_s = chunked(r) ? wait * full_s(r) : before_s(r, s, wave, freed);
+    double least_s =
+        missed * missed_s(r, s, freed) + beside_s(r, s, freed) + hold.least * r->plain_s;
+    double held_s = (hold.most - hold.least) * r->plain_s;
     /* In a loop that is full the wait is nearly the same for all: what is left to chance is that of
      * so many others, sqrt(N) of them. */
     double chance_s = chunked(r) ? sqrt(r->slots) / 2 / s->room * full_s(r) : 0;
@@ -166,7 +210,8 @@ static calc_queue_times wave_times(const calc_serving *r, const steps *s,
     return (calc_queue_times){
         .share = wave->share,
         .least = least_s + even_s + r->prefill_s - spread_s,
-        .most = least_s + even_s + r->prefill_s + spread_s + 2 * (wait_s - tail_s - even_s),
+        .most =
+            least_s + held_s + even_s + r->prefill_s + spread_s + 2 * (wait_s - tail_s - even_s),
         .tail = tail_s,
         .tail_share = calc_min(1, freed / s->room),
     };
@@ -223,7 +268,8 @@ static void run_closed(calc_serving *r)
         together += wave[i].share / over / (chunked(r) ? 1 : 2) / r->groups;
     }
     s.met *= 1 - together;
-    run_step(r, &s, r->slots / (s.decoding + s.own + s.missed + mean_wait));
+    double held = (s.hold.least + s.hold.most) / 2;
+    run_step(r, &s, r->slots / (s.decoding + s.own + s.missed + held + mean_wait));
     r->running = r->slots;
     for (size_t i = 0; i < r->waves; i++) {
         r->first[i] = wave_times(r, &s, &wave[i], wait[i]);
@@ -287,14 +333,18 @@ static void wait_in_turn(calc_serving *r, const steps *s)
     r->running = r->sequences + r->arrivals_per_s * (r->prefill_s + before_s);
     double taken_s = r->prefill_s + before_s + decoding_s;
     double slot_s = calc_queue_open(r->slots, r->arrivals_per_s, taken_s, spread * spread / 3);
-    double beside = chunked(r) ? beside_s(r, s, r->arrivals_per_s * r->step_s) : 0;
+    double late_s = r->engine.overlapped ? (1 - exp(-r->running)) * r->step_s / r->groups : 0;
+    double per_step = r->arrivals_per_s * r->step_s;
+    calc_hold hold = calc_hold_of(r->exec, &r->engine, per_step);
+    double beside = beside_s(r, s, per_step) + late_s + hold.least * r->plain_s;
     double own_s = r->prefill_s * r->i->prompt_spread;
     r->overloaded = isnan(before_s) || isnan(slot_s);
     r->waves = 1;
     r->first[0] = (calc_queue_times){
         .share = 1,
         .least = r->prefill_s - own_s + beside,
-        .most = r->prefill_s + own_s + beside + 2 * residual_s(r, s),
+        .most = r->prefill_s + own_s + beside + 2 * residual_s(r, s) +
+                (hold.most - hold.least) * r->plain_s,
         .tail = before_s + slot_s,
         .tail_share = calc_min(1, r->arrivals_per_s * calc_max(prompt_s, taken_s / r->slots)),
     };

@@ -9,11 +9,10 @@ static const calc_engine_traits traits[CALC_SERVING_ENGINE_COUNT] = {
 #include "model/serve/engine_rows.inc"
 };
 
-/* Whether the host works for the next step while this one runs: known of the software. */
-static bool works_ahead(calc_serving_engine engine)
+/* TensorRT-LLM with PyTorch. */
+static bool is_tensorrt_llm(calc_serving_engine engine)
 {
-    return engine == CALC_SERVING_ENGINE_SGLANG_0_5 || engine == CALC_SERVING_ENGINE_ATOM_0_1 ||
-           engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_0 ||
+    return engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_0 ||
            engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_1 ||
            engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
 }
@@ -21,7 +20,10 @@ static bool works_ahead(calc_serving_engine engine)
 calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
 {
     calc_engine_traits t = traits[engine];
-    t.overlapped = works_ahead(engine);
+    /* How they schedule is known, not fitted. */
+    t.gathers = is_tensorrt_llm(engine);
+    t.overlapped = t.gathers || engine == CALC_SERVING_ENGINE_SGLANG_0_5 ||
+                   engine == CALC_SERVING_ENGINE_ATOM_0_1;
     return t;
 }
 
@@ -44,6 +46,7 @@ calc_engine_traits calc_engine_traits_for(const calc_inference *i)
     t.matrix_share = or_else(own->matrix_share, t.matrix_share);
     t.cache_share = or_else(own->cache_share, t.cache_share);
     t.overlapped = own->overlapped || t.overlapped;
+    t.gathers = own->gathers || t.gathers;
     return t;
 }
 

@@ -48,11 +48,17 @@ static double decoding_s(calc_serving *r, double sequences)
     return calc_serving_steps(r) * r->step_s;
 }
 
-/* A step of a replica that decodes: one whose cache has come joins the next one [s]. */
+/* A step of a replica that decodes: one whose cache has come joins the next one, or, where the host
+ * has put that together already, the one after [s]. */
 static double residual_s(const calc_serving *r)
 {
     double others = r->open ? r->sequences : r->sequences * (r->batch - 1) / r->batch;
     return (1 - exp(-others)) * r->step_s / r->groups;
+}
+
+static double late_s(const calc_serving *r)
+{
+    return r->engine.overlapped ? residual_s(r) : 0;
 }
 
 /* ---- A closed loop --------------------------------------------------------------------------- */
@@ -77,8 +83,9 @@ static void wait_for_prefill(calc_serving *r, double decoded_s)
         double even_s = mixed_up * (wait_s - tail_s);
         r->first[i] = (calc_queue_times){
             .share = wave[i].share,
-            .least = own_s - spread_s + even_s,
-            .most = own_s + spread_s + even_s + 2 * (wait_s - tail_s - even_s) + residual_s(r),
+            .least = own_s - spread_s + even_s + late_s(r),
+            .most = own_s + spread_s + even_s + 2 * (wait_s - tail_s - even_s) + late_s(r) +
+                    residual_s(r),
             .tail = tail_s,
             .tail_share = calc_min(1, all * each_s / (decoded_s + own_s + wait_s)),
         };
@@ -151,8 +158,9 @@ static void run_open(calc_serving *r)
     double spread_s = r->prefill_s * r->i->prompt_spread;
     r->overloaded = isnan(wait_s) || isnan(slot_s);
     r->waves = 1;
-    r->first[0] = (calc_queue_times){1, own_s - spread_s, own_s + spread_s + residual_s(r),
-                                     wait_s + slot_s, calc_min(1, used)};
+    r->first[0] = (calc_queue_times){1, own_s - spread_s + late_s(r),
+                                     own_s + spread_s + late_s(r) + residual_s(r), wait_s + slot_s,
+                                     calc_min(1, used)};
     r->requests_per_s =
         calc_min(all_per_s, calc_min(r->prefill_requests_per_s, r->decode_requests_per_s));
 }

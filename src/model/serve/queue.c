@@ -87,6 +87,34 @@ double calc_queue_closed(double population, double away, double apart, double se
     return service * fmax(least, wait * (1 - exp(-unlike)));
 }
 
+/* A queue is empty for a share `empty` of the time, and still after t with exp(-rate t) of that.
+ * The integral up to `longest` of 1 - (1 - empty exp(-rate t))^(queues - 1), that one of the others
+ * is. */
+static double until_all(double queues, double rate, double longest, double empty)
+{
+    double now = 1 - empty;
+    double then = 1 - empty * exp(-rate * longest);
+    double all_now = 1;
+    double all_then = 1;
+    double sum = 0;
+    for (double k = 1; k < queues; k++) {
+        all_now *= now;
+        all_then *= then;
+        sum += (all_then - all_now) / (k * rate);
+    }
+    return sum;
+}
+
+double calc_queue_gather(double queues, double rate, double longest)
+{
+    enum { TRIES = 6 };
+    double held = until_all(queues, rate, longest, 1);
+    for (int i = 0; i < TRIES; i++) {
+        held = (held + until_all(queues, rate, longest, 1 / (1 + rate * held))) / 2;
+    }
+    return held;
+}
+
 /* Integral of ceil(x) from 0. */
 static double pieces_up_to(double x)
 {

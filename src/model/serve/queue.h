@@ -32,6 +32,12 @@ double calc_queue_open(double servers, double rate, double service, double varia
  *  @param service     > 0 */
 double calc_queue_closed(double population, double away, double apart, double service);
 
+/** Mean time that a queue holds its first request until each of several has one.
+ *  @param queues   >= 1, each with arrivals at random
+ *  @param rate     of one of them, > 0
+ *  @param longest  nothing is held longer than that */
+double calc_queue_gather(double queues, double rate, double longest);
+
 /** Mean over lengths that are uniform in mean (1 - spread) .. mean (1 + spread) of the pieces of
  *  1 that they take, whole ones counted. */
 double calc_queue_pieces(double mean, double spread);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/operators/processor.h"
+#include "model/serve/hold.h"
 #include "model/serve/sim_step.h"
 
 /* Of those that arrive at random, that are being decoded already at the start. */
@@ -24,9 +25,13 @@ static int64_t pool_replicas(const calc_exec *e)
     return i->prefill_procs / (tensor * e->pipeline_par);
 }
 
-/* Replicas that decode of which all are made. */
+/* Replicas that decode of which all are made: all where they hold prompts for one another. */
 static int64_t simulated_replicas(const calc_exec *e)
 {
+    calc_engine_traits engine = calc_engine_traits_of(e->inference.engine);
+    if (e->inference.hold_steps > 1 && calc_hold_replicas(e, &engine) > 1) {
+        return e->strategy.data_par;
+    }
     int64_t a = e->strategy.data_par;
     int64_t b = is_apart(e) ? pool_replicas(e) : e->strategy.data_par;
     while (b > 0) {

@@ -3,6 +3,7 @@
 #ifndef CALC_MODEL_SIM_REQUEST_H
 #define CALC_MODEL_SIM_REQUEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +30,9 @@ typedef struct calc_sim_list {
  *  replica that only prefills. */
 typedef struct calc_sim_stream {
     double ready_s; /**< its next pass may begin; infinite: nothing to do */
+    double began_s; /**< the last one did */
+    double held;    /**< steps since it looked for requests, or that one waits */
+    bool takes;     /**< requests may join the next pass */
     calc_sim_list prefilled, decoded;
     double count;    /**< of those decoded */
     double tokens;   /**< given so far to one that was there all along */
@@ -40,6 +44,7 @@ typedef struct calc_sim_stream {
 typedef struct calc_sim_server {
     calc_sim_list waiting; /**< by the time they join */
     double queued, running;
+    bool released; /**< requests that wait are held no longer */
     double free_s; /**< its first stage may begin a pass */
     calc_sim_stream *stream;
     size_t streams;

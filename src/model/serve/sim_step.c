@@ -4,6 +4,7 @@
 
 #include "model/operators/processor.h"
 #include "model/serve/serving_step.h"
+#include "model/serve/sim_hold.h"
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
@@ -134,14 +135,16 @@ typedef struct prompts {
     double tokens, count, cached, finished;
 } prompts;
 
-/* The next that waits, if it may join a step that begins now: one that came as it began, by a
- * client that was answered by the step before, comes too late unless nothing else is there. */
+/* The next that waits, if it may join a step that begins now: one that came as that was put
+ * together, by a client that was answered by the step before, comes too late unless nothing else is
+ * there. */
 static calc_sim_request *next_waiting(const calc_sim *s, const calc_sim_server *v,
                                       const calc_sim_stream *t, double at_s)
 {
     calc_sim_request *q = v->waiting.first;
-    bool idle = t->count == 0 && !t->prefilled.first;
-    bool there = q && (q->joins_s < at_s || (idle && q->joins_s <= at_s));
+    bool idle = calc_sim_idle(t);
+    double made_s = s->r->engine.overlapped ? t->began_s : at_s;
+    bool there = q && t->takes && (q->joins_s < made_s || (idle && q->joins_s <= at_s));
     return there && has_room(s, v, t, q) ? q : NULL;
 }
 
@@ -221,6 +224,10 @@ static void run_step(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double
         fill(s, v, t, at_s, &c);
     }
     double took_s = step_s(s, t, &c, &slow_s);
+    t->began_s = at_s;
+    if (c.count > 0) {
+        calc_sim_prefilled(s, t);
+    }
     count_step(s, t, took_s, c.count > 0);
     v->free_s = at_s + slow_s;
     t->ready_s = at_s + took_s;
@@ -281,6 +288,8 @@ static bool run_prompts(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, dou
         return false;
     }
     double took_s = prefill_s(s, &taken, &busy_s);
+    t->began_s = at_s;
+    calc_sim_prefilled(s, t);
     v->free_s = at_s + busy_s;
     t->ready_s = at_s + took_s;
     if (s->issued >= s->warm && s->done < s->measured) {
@@ -329,6 +338,7 @@ static void join_decoded(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, do
 void calc_sim_run_stream(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
 {
     bool apart = s->pool.streams > 0;
+    t->takes = calc_sim_takes(s, v, t, at_s);
     if (apart && v == &s->pool) {
         if (next_waiting(s, v, t, at_s)) {
             run_pool(s, t, at_s);
