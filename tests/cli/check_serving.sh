@@ -34,7 +34,7 @@ paste -d, "$results" <(cut -d, -f4 "$new/results.csv") | awk -F, '
 "$CALC" validate serving_runs --baseline "$results" --tolerance 0.1 > "$new/table.txt"
 if command -v python3 > /dev/null; then
     "$root/scripts/make_serving.py" --check "$CALC"
-    "$root/scripts/refit_engines" --check "$CALC"
+    "$root/scripts/refit_engines.py" --check "$CALC"
 fi
 
 # Half the bandwidth of a machine's memory must be noticed.

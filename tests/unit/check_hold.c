@@ -106,6 +106,16 @@ START_TEST(gathering_is_what_is_simulated)
     for (int64_t batch = 64; batch <= 256; batch *= 2) {
         calc_exec e = spread();
         e.inference.engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_1;
+        /* Of the size that engines have, whatever is fitted to them. */
+        e.inference.traits = (calc_engine_traits){.host_s = 3.9e-3,
+                                                  .host_sequence_s = 180e-6,
+                                                  .host_growth = 1e-6,
+                                                  .issue_s = 65e-6,
+                                                  .issue_moe_s = 230e-6,
+                                                  .request_s = 37e-3,
+                                                  .gap_s = 2.1e-3,
+                                                  .matrix_share = 1,
+                                                  .cache_share = 1};
         e.batch_size = batch;
         e.inference.requests = 10 * batch;
         calc_run(&app, &system, &e, CALC_COMPAT_NONE, &plain);

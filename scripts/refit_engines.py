@@ -4,7 +4,7 @@ src/model/serve/engine_rows.inc and a table of docs/validation-serving.md. The t
 to half of the layouts; the table has the errors of the other half, and of fits that know no runs of a
 publisher, of a machine, of later days. Build and update what follows from it afterwards
 (tests/cli/check_serving.sh), and read the difference.
-usage: scripts/refit_engines [--check] [calc]    --check: fail if the rows are not those of a fit"""
+usage: scripts/refit_engines.py [--check] [calc]    --check: fail if the rows are not those of a fit"""
 import json
 import pathlib
 import re
@@ -15,7 +15,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ROWS = ROOT / "src/model/serve/engine_rows.inc"
 DOCUMENT = ROOT / "docs/validation-serving.md"
-HEAD = """/* Traits of serving engines, fitted to half of the measured runs of serving; scripts/refit_engines
+HEAD = """/* Traits of serving engines, fitted to half of the measured runs of serving; scripts/refit_engines.py
  * writes them. */
 /* clang-format off */
 """
@@ -70,7 +70,7 @@ def check(traits):
              for name, values in traits.items() for field, value in values.items()
              if abs(now.get(macro(name), {}).get(FIELDS[field], 0) / value - 1) > 0.2]
     if wrong:
-        print("\n".join(wrong), f"{ROWS.name} has other traits than a fit: scripts/refit_engines",
+        print("\n".join(wrong), f"{ROWS.name} has other traits than a fit: scripts/refit_engines.py",
               sep="\n")
         sys.exit(1)
 
