@@ -41,7 +41,7 @@ static const char *const crosses[] = {"none", "width", "source", NULL};
       .choices = crosses, .preset = "none")                                                        \
     X(HOLD_OUT, "hold-out", "SOURCE[,SOURCE...]",                                                  \
       .doc = "predict the runs of these tables or publishers (the first word of a table's name), " \
-             "but do not fit to them")                                                             \
+             "or those published since a month (2025-07), but do not fit to them")                 \
     X(MOST, "most", "N", .doc = "change no more than N constants of a family", .preset = "15")     \
     X(ALL, "all", NULL, .doc = "also change constants that the runs do not determine")             \
     X(OUT, "out", "DIR",                                                                           \
@@ -66,6 +66,7 @@ static const char *const examples[] = {
     "calc calibrate my_runs.csv --system mycluster.json --out fitted.json",
     "calc calibrate --system a100_sxm_80g,a100_sxm_40g,vtrain_a100 --cross width --out fitted",
     "calc calibrate --system h100_sxm --start documented --hold-out dgxc,automodel",
+    "calc calibrate --system h100_sxm --start documented --hold-out 2025-07",
 
     "calc calibrate --operators my_operators.csv --system b200 --out my_b200.json",
     NULL};
