@@ -32,8 +32,8 @@ typedef struct calc_calibration_plan {
     bool all;                  /**< give up none */
     size_t most;               /**< constants to change at most */
     calc_cross cross;
-    const char *const *held_out; /**< sources or publishers that are predicted, but not fitted to;
-                                      NULL at the end; NULL: none */
+    const char *const *held_out; /**< sources, publishers or months (evidence.h) that are predicted,
+                                    but not fitted to; NULL at the end; NULL: none */
 } calc_calibration_plan;
 
 /** Runs of one source that were used. */

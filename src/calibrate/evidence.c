@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "validate/run_dates.h"
 
 /* CRC-32 (ISO 3309), the usual way to deal names into folds that stay the same everywhere. */
 static uint32_t checksum(const char *text)
@@ -118,7 +119,9 @@ bool calc_evidence_is_of(const calc_result *result, const char *const *names)
     size_t length = strcspn(source, "_");
     for (; names && *names; names++) {
         bool publisher = strlen(*names) == length && strncmp(source, *names, length) == 0;
-        if (publisher || strcmp(source, *names) == 0) {
+        bool since = calc_run_is_month(*names) &&
+                     strcmp(calc_run_published(result->prediction->map.row), *names) >= 0;
+        if (publisher || since || strcmp(source, *names) == 0) {
             return true;
         }
     }

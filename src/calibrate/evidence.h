@@ -43,7 +43,7 @@ int calc_evidence_fold(const char *text, int folds);
 int calc_evidence_width_fold(int64_t hidden, int64_t depth);
 
 /** Whether the run is of one of these sources, or of one of these publishers (the first word of a
- *  source's name). NULL: of none.
+ *  source's name), or was published in one of these months ("2025-07") or later. NULL: of none.
  *  @param names  NULL at the end */
 bool calc_evidence_is_of(const calc_result *result, const char *const *names);
 

@@ -118,6 +118,10 @@ BOTH("--moe-expert-capacity-factor", "model.moe_expert_capacity_factor", "model.
 BOTH("--moe-pad-expert-input-to-capacity", "model.moe_pad_expert_input_to_capacity", "model.moe_pad_expert_input_to_capacity", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN_PADDED)
 BOTH("--moe-shared-expert-overlap", "model.moe_shared_expert_overlap", "model.moe_shared_expert_overlap", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_SHARED_OVERLAP)
 MEGATRON("--overlap-moe-expert-parallel-comm", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_BATCH_OVERLAP)
+MEGATRON("--delay-wgrad-compute", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_DELAYED_WGRAD)
+BRIDGE("comm_overlap.delay_wgrad_compute", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_DELAYED_WGRAD)
+BRIDGE("model.use_transformer_engine_op_fuser", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_FUSED_EXPERTS)
+BOTH(NULL, "model.fp8_dot_product_attention", "model.fp8_dot_product_attention", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_FP8_ATTENTION)
 MINDSPEED("--moe-fb-overlap", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_BATCH_OVERLAP)
 BRIDGE("comm_overlap.overlap_moe_expert_parallel_comm", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_BATCH_OVERLAP)
 

@@ -160,6 +160,7 @@ static void set_kernels(calc_plan *plan, const calc_exec *e)
                             e->strategy.tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_ASYNC);
     SET(FUSED_ACT, e->strategy.fused_activation);
     SET(FLASH, e->strategy.flash_attention);
+    SET(FP8_ATTENTION, e->strategy.attention_datatype == CALC_FORMAT_FLOAT8);
     SET(FUSED_LOSS, e->strategy.fused_cross_entropy);
     SET(EAGER, e->strategy.eager);
     SET(GRAPHS, e->strategy.cuda_graph > 0);
@@ -176,6 +177,8 @@ static void set_dispatch(calc_plan *plan, const calc_exec *e)
         SET(PADDED, 1);
     }
     SET(SHARED_OVERLAP, e->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED);
+    SET(DELAYED_WGRAD, e->strategy.delayed_wgrad);
+    SET(FUSED_EXPERTS, e->strategy.fused_experts);
     SET(BATCH_OVERLAP, e->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH);
 }
 

@@ -212,6 +212,7 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
 {
     e->strategy.fused_activation = YES(FUSED_ACT);
     e->strategy.flash_attention = YES(FLASH);
+    e->strategy.attention_datatype = YES(FP8_ATTENTION) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     e->strategy.unfused_rope = YES(UNFUSED_ROPE) && COUNT(POSITION) == CALC_POSITION_TYPE_ROPE;
     e->strategy.fused_cross_entropy = YES(FUSED_LOSS);
     e->strategy.eager = YES(EAGER);
@@ -236,6 +237,8 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
     e->strategy.dispatch_type =
         YES(DEEPEP) ? CALC_DISPATCH_TYPE_NODE_LIMITED : (calc_dispatch_type)COUNT(DISPATCH);
     e->strategy.capacity_factor = VALUE(CAPACITY);
+    e->strategy.delayed_wgrad = YES(DELAYED_WGRAD);
+    e->strategy.fused_experts = YES(FUSED_EXPERTS);
     e->strategy.expert_par_overlap = YES(BATCH_OVERLAP)    ? CALC_EXPERT_PAR_OVERLAP_BATCH
                                      : YES(SHARED_OVERLAP) ? CALC_EXPERT_PAR_OVERLAP_SHARED
                                                            : CALC_EXPERT_PAR_OVERLAP_NONE;

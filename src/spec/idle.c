@@ -36,7 +36,11 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_capacity_factor:
     case ROW_moe_imbalance:
     case ROW_unfused_experts:
+    case ROW_fused_experts:
         return app->num_experts == 0;
+    case ROW_delayed_wgrad:
+        return app->num_experts == 0 || (!exchange && s->expert_tensor_par <= 1) ||
+               s->expert_par_overlap != CALC_EXPERT_PAR_OVERLAP_BATCH;
     case ROW_context_par_type:
     case ROW_context_par_balance:
         return !sequence;
@@ -45,6 +49,7 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_context_par_net:
         return !sequence || ordered;
     case ROW_attention_kernel:
+    case ROW_attention_datatype:
         return !flash;
     case ROW_fused_cross_entropy:
         return app->vocab_size == 0;

@@ -314,11 +314,15 @@ static void check_engines(rules *r)
     const calc_system *s = r->system;
     calc_datatype rest = r->exec->strategy.datatype;
     calc_datatype blocks = calc_format_datatype(r->exec->strategy.matrix_datatype, rest);
+    calc_datatype attention = calc_format_datatype(r->exec->strategy.attention_datatype, rest);
     calc_datatype elements = calc_format_datatype(r->exec->strategy.vector_datatype, rest);
     check_engine(r, "/datatype", "matrix", s->chip.matrix, rest);
     check_engine(r, "/datatype", "vector", s->chip.vector, rest);
     if (blocks != rest) {
         check_engine(r, "/matrix_datatype", "matrix", s->chip.matrix, blocks);
+    }
+    if (attention != rest) {
+        check_engine(r, "/attention_datatype", "matrix", s->chip.matrix, attention);
     }
     if (elements != rest) {
         check_engine(r, "/vector_datatype", "vector", s->chip.vector, elements);

@@ -21,6 +21,7 @@ typedef enum place { NUMBER, TEXT, WORD, ARGUMENT } place;
 
 typedef struct feature {
     const char *name;
+    bool work; /* what is computed, not how */
     place place;
     size_t offset;    /* of the column */
     double blank;     /* of NUMBER */
@@ -30,38 +31,38 @@ typedef struct feature {
 #define COLUMN(name) offsetof(calc_runs_row, name)
 
 static const feature options[] = {
-    {"tensor parallelism", NUMBER, COLUMN(tp), 1, NULL},
-    {"pipeline parallelism", NUMBER, COLUMN(pp), 1, NULL},
-    {"interleaved chunks", TEXT, COLUMN(vpp), 0, NULL},
-    {"uneven stages", ARGUMENT, 0, 0, "decoder-first-pipeline-num-layers"},
-    {"context parallelism", NUMBER, COLUMN(cp), 1, NULL},
-    {"expert parallelism", NUMBER, COLUMN(ep), 1, NULL},
-    {"expert tensor parallelism", NUMBER, COLUMN(etp), 0, NULL},
-    {"data parallelism", NUMBER, COLUMN(num_gpus), 0, NULL},
-    {"sequence parallelism", NUMBER, COLUMN(sequence_parallel), 0, NULL},
-    {"sharded optimizer, weights", TEXT, COLUMN(zero_stage_fsdp), 0, NULL},
-    {"optimizer instances", ARGUMENT, 0, 0, "num-distributed-optimizer-instances"},
-    {"recomputation", TEXT, COLUMN(recompute), 0, NULL},
-    {"flash attention", NUMBER, COLUMN(flash_attention), 1, NULL},
-    {"overlap", TEXT, COLUMN(overlap), 0, NULL},
-    {"number format", TEXT, COLUMN(dtype), 0, NULL},
-    {"micro-batch", NUMBER, COLUMN(micro_batch), 0, NULL},
-    {"micro-batches", NUMBER, COLUMN(global_batch), 0, NULL},
-    {"sequence length", NUMBER, COLUMN(seq), 0, NULL},
-    {"blocks", NUMBER, COLUMN(layers), 0, NULL},
-    {"experts", NUMBER, COLUMN(num_experts), 0, NULL},
-    {"experts per token", NUMBER, COLUMN(topk), 0, NULL},
-    {"shared expert", ARGUMENT, 0, 0, "moe-shared-expert-intermediate-size"},
-    {"grouped experts", ARGUMENT, 0, 0, "moe-grouped-gemm"},
-    {"routing", ARGUMENT, 0, 0, "moe-router-load-balancing-type"},
-    {"dropout", ARGUMENT, 0, 0, "hidden-dropout"},
-    {"native fused loss", ARGUMENT, 0, 0, "cross-entropy-loss-fusion"},
-    {"query and key norm", ARGUMENT, 0, 0, "qk-layernorm"},
-    {"attention mask not made", ARGUMENT, 0, 0, "no-create-attention-mask-in-dataloader"},
-    {"deterministic kernels", ARGUMENT, 0, 0, "deterministic-mode"},
-    {"transformer implementation", ARGUMENT, 0, 0, "transformer-impl"},
-    {"gated feed-forward", WORD, 0, 0, "SwiGLU"},
-    {"untied embeddings", WORD, 0, 0, "untied=True"}};
+    {"tensor parallelism", false, NUMBER, COLUMN(tp), 1, NULL},
+    {"pipeline parallelism", false, NUMBER, COLUMN(pp), 1, NULL},
+    {"interleaved chunks", false, TEXT, COLUMN(vpp), 0, NULL},
+    {"uneven stages", false, ARGUMENT, 0, 0, "decoder-first-pipeline-num-layers"},
+    {"context parallelism", false, NUMBER, COLUMN(cp), 1, NULL},
+    {"expert parallelism", false, NUMBER, COLUMN(ep), 1, NULL},
+    {"expert tensor parallelism", false, NUMBER, COLUMN(etp), 0, NULL},
+    {"data parallelism", true, NUMBER, COLUMN(num_gpus), 0, NULL},
+    {"sequence parallelism", false, NUMBER, COLUMN(sequence_parallel), 0, NULL},
+    {"sharded optimizer, weights", false, TEXT, COLUMN(zero_stage_fsdp), 0, NULL},
+    {"optimizer instances", false, ARGUMENT, 0, 0, "num-distributed-optimizer-instances"},
+    {"recomputation", false, TEXT, COLUMN(recompute), 0, NULL},
+    {"flash attention", false, NUMBER, COLUMN(flash_attention), 1, NULL},
+    {"overlap", false, TEXT, COLUMN(overlap), 0, NULL},
+    {"number format", false, TEXT, COLUMN(dtype), 0, NULL},
+    {"micro-batch", false, NUMBER, COLUMN(micro_batch), 0, NULL},
+    {"micro-batches", true, NUMBER, COLUMN(global_batch), 0, NULL},
+    {"sequence length", true, NUMBER, COLUMN(seq), 0, NULL},
+    {"blocks", true, NUMBER, COLUMN(layers), 0, NULL},
+    {"experts", true, NUMBER, COLUMN(num_experts), 0, NULL},
+    {"experts per token", true, NUMBER, COLUMN(topk), 0, NULL},
+    {"shared expert", true, ARGUMENT, 0, 0, "moe-shared-expert-intermediate-size"},
+    {"grouped experts", false, ARGUMENT, 0, 0, "moe-grouped-gemm"},
+    {"routing", true, ARGUMENT, 0, 0, "moe-router-load-balancing-type"},
+    {"dropout", true, ARGUMENT, 0, 0, "hidden-dropout"},
+    {"native fused loss", false, ARGUMENT, 0, 0, "cross-entropy-loss-fusion"},
+    {"query and key norm", true, ARGUMENT, 0, 0, "qk-layernorm"},
+    {"attention mask not made", false, ARGUMENT, 0, 0, "no-create-attention-mask-in-dataloader"},
+    {"deterministic kernels", false, ARGUMENT, 0, 0, "deterministic-mode"},
+    {"transformer implementation", false, ARGUMENT, 0, 0, "transformer-impl"},
+    {"gated feed-forward", true, WORD, 0, 0, "SwiGLU"},
+    {"untied embeddings", true, WORD, 0, 0, "untied=True"}};
 
 enum { OPTIONS = sizeof options / sizeof *options };
 
@@ -107,7 +108,14 @@ static bool same(const feature *o, const calc_runs_row *a, const calc_runs_row *
 
 /* ---- Cells and pairs ------------------------------------------------------------------------- */
 
-/* Runs of one source, on one machine, of models of one shape. */
+/* What a row calls its source, up to remarks in parentheses, names the release, too. */
+static bool same_release(const char *a, const char *b)
+{
+    size_t length = strcspn(a, "(");
+    return length == strcspn(b, "(") && strncmp(a, b, length) == 0;
+}
+
+/* Runs of one source and release, on one machine, of models of one shape. */
 static bool comparable(const calc_result *a, const calc_result *b)
 {
     const calc_run_map *left = &a->prediction->map;
@@ -116,7 +124,8 @@ static bool comparable(const calc_result *a, const calc_result *b)
     const calc_app *y = &right->app;
     /* What a row of one's own sets is in no column of these. */
     bool columns = !left->row->own || !left->row->own->complete;
-    return columns && left->source == right->source && left->machine == right->machine &&
+    return columns && left->source == right->source &&
+           same_release(left->row->source, right->row->source) && left->machine == right->machine &&
            x->hidden == y->hidden && x->feedforward == y->feedforward &&
            x->attn_heads == y->attn_heads && x->kv_heads == y->kv_heads &&
            x->kv_lora_rank == y->kv_lora_rank && x->expert_feedforward == y->expert_feedforward &&
@@ -156,24 +165,24 @@ static void add_to_cell(calc_features *f, const calc_result *r)
     }
     cell->runs++;
     double share = 1 / (double)cell->runs;
-    cell->measured_bytes += share * (r->measured - cell->measured_bytes);
-    cell->predicted_bytes += share * (r->predicted - cell->predicted_bytes);
+    cell->measured += share * (r->measured - cell->measured);
+    cell->predicted += share * (r->predicted - cell->predicted);
 }
 
-/* A pair goes from the larger to the smaller measured memory, whatever the order of the runs. */
+/* A pair goes from the larger to the smaller measurement, whatever the order of the runs. */
 static calc_features_pair pair_of(const calc_features *f, size_t option, size_t a, size_t b)
 {
-    bool falls = f->cell[a].measured_bytes >= f->cell[b].measured_bytes;
+    bool falls = f->cell[a].measured >= f->cell[b].measured;
     const calc_features_cell *from = &f->cell[falls ? a : b];
     const calc_features_cell *to = &f->cell[falls ? b : a];
     return (calc_features_pair){
         .option = option,
         .from = falls ? a : b,
         .to = falls ? b : a,
-        .measured = to->measured_bytes / from->measured_bytes - 1,
-        .predicted = to->predicted_bytes / from->predicted_bytes - 1,
-        .measured_bytes = to->measured_bytes - from->measured_bytes,
-        .predicted_bytes = to->predicted_bytes - from->predicted_bytes,
+        .measured = to->measured / from->measured - 1,
+        .predicted = to->predicted / from->predicted - 1,
+        .measured_less = to->measured - from->measured,
+        .predicted_less = to->predicted - from->predicted,
     };
 }
 
@@ -185,7 +194,8 @@ static bool find_pairs(calc_features *f)
             size_t option;
             assert(f->cell[a].first && f->cell[b].first); /* every cell has a run */
             if (!comparable(f->cell[a].first, f->cell[b].first) ||
-                differing(f->cell[a].first, f->cell[b].first, &option) != 1) {
+                differing(f->cell[a].first, f->cell[b].first, &option) != 1 ||
+                (f->quantity == CALC_QUANTITY_STEP_TIME && options[option].work)) {
                 continue;
             }
             calc_features_pair *grown = calc_grown(f->pair, f->pairs, &capacity, sizeof *grown);
@@ -201,9 +211,9 @@ static bool find_pairs(calc_features *f)
 
 /* ---- What they say --------------------------------------------------------------------------- */
 
-static bool moves(double change)
+static bool moves(const calc_features *f, double change)
 {
-    return fabs(change) > CALC_FEATURES_STILL;
+    return fabs(change) > f->still;
 }
 
 /* Kendall's tau of predicted and measured changes; those that are measured alike do not count. */
@@ -216,7 +226,7 @@ static double tau_of(const calc_features *f, size_t option)
             const calc_features_pair *a = &f->pair[i];
             const calc_features_pair *b = &f->pair[j];
             double measured = a->measured - b->measured;
-            if (a->option != option || b->option != option || !moves(measured)) {
+            if (a->option != option || b->option != option || !moves(f, measured)) {
                 continue;
             }
             double predicted = a->predicted - b->predicted;
@@ -230,22 +240,33 @@ static double tau_of(const calc_features *f, size_t option)
 static void count_pair(calc_features_option *o, const calc_features *f, size_t index, double *ratio)
 {
     const calc_features_pair *p = &f->pair[index];
-    if (!moves(p->measured)) {
+    if (!moves(f, p->measured)) {
         o->still++;
-        o->stayed += !moves(p->predicted);
+        o->stayed += !moves(f, p->predicted);
         return;
     }
-    ratio[o->moved++] = p->predicted_bytes / p->measured_bytes;
+    ratio[o->moved++] = p->predicted_less / p->measured_less;
     bool agrees = p->predicted < 0; /* as the measured one does */
+    o->regret += agrees ? 0 : 1 / (1 + p->measured) - 1;
     o->agreed += agrees;
-    o->missed += !agrees && !moves(p->predicted);
+    o->missed += !agrees && !moves(f, p->predicted);
     if (!agrees && (!o->has_wrong || p->measured < f->pair[o->wrong].measured)) {
         o->wrong = index;
         o->has_wrong = true;
     }
 }
 
-static void judge(calc_features *f, size_t option, double *ratio)
+/* Sums become means. */
+static void finish(calc_features_option *o, const calc_features *f, double *ratio)
+{
+    bool time = f->quantity == CALC_QUANTITY_STEP_TIME;
+    calc_spread_sort(ratio, o->moved);
+    o->ratio = calc_spread_quantile(ratio, o->moved, 0.5);
+    o->tau = (double)NAN;
+    o->regret = time && o->moved > 0 ? o->regret / (double)o->moved : (double)NAN;
+}
+
+static void judge_option(calc_features *f, size_t option, double *ratio)
 {
     calc_features_option o = {.name = options[option].name};
     for (size_t i = 0; i < f->pairs; i++) {
@@ -254,16 +275,43 @@ static void judge(calc_features *f, size_t option, double *ratio)
         }
     }
     if (o.moved + o.still > 0) {
-        calc_spread_sort(ratio, o.moved);
-        o.ratio = calc_spread_quantile(ratio, o.moved, 0.5);
-        o.tau = tau_of(f, option);
+        finish(&o, f, ratio);
+        o.tau = f->quantity == CALC_QUANTITY_MEMORY ? tau_of(f, option) : o.tau;
         f->option[f->options++] = o;
     }
 }
 
-static bool make(calc_features *out, const calc_results *results)
+static const char *family_of(const calc_features *f, const calc_features_pair *p)
 {
-    *out = (calc_features){0};
+    return f->cell[p->from].first->prediction->map.machine->family;
+}
+
+/* All options on the machines of a family, which the pair at `first` is of, unless they are there.
+ */
+static void judge_family(calc_features *f, size_t first, double *ratio)
+{
+    calc_features_option o = {.name = family_of(f, &f->pair[first])};
+    size_t known = 0;
+    while (known < f->families && strcmp(f->family[known].name, o.name) != 0) {
+        known++;
+    }
+    if (known < f->families || known == CALC_FEATURES_FAMILIES) {
+        return;
+    }
+    for (size_t i = first; i < f->pairs; i++) {
+        if (strcmp(family_of(f, &f->pair[i]), o.name) == 0) {
+            count_pair(&o, f, i, ratio);
+        }
+    }
+    finish(&o, f, ratio);
+    f->family[f->families++] = o;
+}
+
+static bool make(calc_features *out, const calc_results *results, calc_quantity quantity)
+{
+    bool memory = quantity == CALC_QUANTITY_MEMORY;
+    *out = (calc_features){.quantity = quantity,
+                           .still = memory ? CALC_FEATURES_STILL : CALC_FEATURES_STILL_TIME};
     out->cell = calloc(results->count + 1, sizeof *out->cell);
     out->option = calloc(OPTIONS, sizeof *out->option);
     if (!out->cell || !out->option) {
@@ -271,21 +319,25 @@ static bool make(calc_features *out, const calc_results *results)
     }
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
-        if (r->quantity == CALC_QUANTITY_MEMORY && r->use == CALC_USE_SCORED) {
+        if (r->quantity == quantity && r->use == CALC_USE_SCORED) {
             add_to_cell(out, r);
         }
     }
     double *ratio = find_pairs(out) ? calloc(out->pairs + 1, sizeof *ratio) : NULL;
     for (size_t i = 0; ratio && i < OPTIONS; i++) {
-        judge(out, i, ratio);
+        judge_option(out, i, ratio);
+    }
+    for (size_t i = 0; ratio && i < out->pairs; i++) {
+        judge_family(out, i, ratio);
     }
     free(ratio);
     return ratio != NULL;
 }
 
-calc_status calc_features_make(calc_features *out, const calc_results *results, calc_errors *errors)
+calc_status calc_features_make(calc_features *out, const calc_results *results,
+                               calc_quantity quantity, calc_errors *errors)
 {
-    if (make(out, results)) {
+    if (make(out, results, quantity)) {
         return CALC_OK;
     }
     calc_features_free(out);

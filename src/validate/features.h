@@ -1,54 +1,68 @@
-/** @file features.h  Whether options move memory the way they did in reality: pairs of measured
- * runs that differ in one option only, and what is predicted of them. */
+/** @file features.h  Whether options move memory, or the time of a step, the way they did in
+ * reality: pairs of measured runs that differ in one option only, and what is predicted of them. */
 #ifndef CALC_VALIDATE_FEATURES_H
 #define CALC_VALIDATE_FEATURES_H
 
 #include "validate/results.h"
 
-/** Repeats of a run differ by less than this share of their memory. */
+/** Repeats of a run differ by less than this share of their memory, and of their time. */
 #define CALC_FEATURES_STILL 0.01
+#define CALC_FEATURES_STILL_TIME 0.02
+
+/** Families of machines that are told apart, at most. */
+enum { CALC_FEATURES_FAMILIES = 8 };
 
 /** A layout of one machine: the mean over the runs that repeat it. */
 typedef struct calc_features_cell {
-    const calc_result *first; /**< of these runs */
-    double measured_bytes, predicted_bytes;
+    const calc_result *first;   /**< of these runs */
+    double measured, predicted; /**< in the unit of the quantity */
     size_t runs;
 } calc_features_cell;
 
 /** Two layouts that differ in one option. */
 typedef struct calc_features_pair {
     size_t option;
-    size_t from, to;                        /**< cells */
-    double measured, predicted;             /**< to over from, less 1 */
-    double measured_bytes, predicted_bytes; /**< to less from */
+    size_t from, to;                      /**< cells */
+    double measured, predicted;           /**< to over from, less 1 */
+    double measured_less, predicted_less; /**< to less from */
 } calc_features_pair;
 
-/** What the pairs of one option say. A pair moves if its measured memory differs by more than
- *  CALC_FEATURES_STILL. A prediction agrees if it goes in the same direction, and misses the option
+/** What the pairs of one option say. A pair moves if what was measured differs by more than the
+ *  share above. A prediction agrees if it goes in the same direction, and misses the option
  *  if it does not but stays within that share; the rest goes the opposite way. */
 typedef struct calc_features_option {
     const char *name;
     size_t moved, agreed, missed;
     size_t still, stayed; /**< pairs that do not move; of these those predicted so */
-    double tau;   /**< Kendall's, of relative changes of all pairs; NaN: fewer than two differ */
-    double ratio; /**< median of predicted over measured change [bytes] where it moved; NaN: none */
-    size_t wrong; /**< of the pairs that move but do not agree, that of the largest change, ... */
+    double tau;    /**< of memory: Kendall's, of relative changes of all pairs; NaN: fewer than two
+                        differ */
+    double ratio;  /**< median of predicted over measured change where it moved; NaN: none */
+    double regret; /**< of time: what taking the one predicted faster cost, over the faster, less 1:
+                        mean over pairs that moved; NaN: none */
+    size_t wrong;  /**< of the pairs that move but do not agree, that of the largest change, ... */
     bool has_wrong; /**< if there is one */
 } calc_features_option;
 
 /** All of it. Owns everything. Start with {0}. */
 typedef struct calc_features {
+    calc_quantity quantity;
+    double still; /**< share below which a pair does not move */
     calc_features_cell *cell;
     size_t cells;
     calc_features_pair *pair;
     size_t pairs;
     calc_features_option *option; /**< those with pairs */
     size_t options;
+    calc_features_option family[CALC_FEATURES_FAMILIES]; /**< all options, by family of machines */
+    size_t families;
 } calc_features;
 
-/** Form them from scored results of memory. @return CALC_OK or CALC_ERR_NOMEM */
+/** Form them from scored results. Runs that are compared in time train the same: model, batch,
+ *  sequence length and processors are not among the options then.
+ *  @param quantity  CALC_QUANTITY_MEMORY or CALC_QUANTITY_STEP_TIME
+ *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_features_make(calc_features *out, const calc_results *results,
-                                             calc_errors *errors);
+                                             calc_quantity quantity, calc_errors *errors);
 
 /** Free what they own; fine on {0}. */
 void calc_features_free(calc_features *features);

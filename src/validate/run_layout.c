@@ -225,6 +225,8 @@ static void fill_formats(calc_run_map *map)
     e->strategy.matrix_datatype = says[CALC_RUN_WORD_FLOAT4]   ? CALC_FORMAT_FLOAT4
                                   : says[CALC_RUN_WORD_FLOAT8] ? CALC_FORMAT_FLOAT8
                                                                : CALC_FORMAT_AUTO;
+    bool attention = calc_run_words_say(&map->words, CALC_RUN_WORD_FLOAT8_ATTENTION, false);
+    e->strategy.attention_datatype = attention ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     bool block = says[CALC_RUN_WORD_BLOCK_SCALES] || calc_runs_has(map->row->id, "MX");
     e->strategy.scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
 }
@@ -293,6 +295,8 @@ static void fill_exchanges(calc_run_map *map)
                    calc_run_assume_trait(map, CALC_RUN_TRAIT_NODE_LIMITED_DISPATCH, true);
     e->strategy.dispatch_type =
         printed || assumed ? CALC_DISPATCH_TYPE_NODE_LIMITED : CALC_DISPATCH_TYPE_ALL_TO_ALL;
+    e->strategy.fused_experts = calc_run_words_say(&map->words, CALC_RUN_WORD_FUSED_EXPERTS, false);
+    e->strategy.delayed_wgrad = calc_run_words_say(&map->words, CALC_RUN_WORD_DELAYED_WGRAD, false);
     e->strategy.expert_par_overlap =
         calc_run_words_say(&map->words, CALC_RUN_WORD_EXPERT_OVERLAP, false)
             ? CALC_EXPERT_PAR_OVERLAP_BATCH

@@ -46,6 +46,9 @@
     X(FULL_GRAPH)                                                                                  \
     X(ENGINE_GRAPHS)                                                                               \
     X(ATTENTION_GRAPH)                                                                             \
+    X(FUSED_EXPERTS)                                                                               \
+    X(DELAYED_WGRAD)                                                                               \
+    X(FLOAT8_ATTENTION)                                                                            \
     X(STAGE_LIST) /* with the blocks of the first stage; the rest follows in the cell */
 
 typedef enum calc_run_word {

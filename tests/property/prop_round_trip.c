@@ -40,36 +40,37 @@ typedef struct framework_case {
     "rank_order", "memory_model", "training", "tensor_par_overlap", "tensor_par_comm_type",        \
         "seq_par_ag_redo", "context_par_balance", "eager", "cuda_graph", "unfused_experts",        \
         "unfused_rope", "software_efficiency", "moe_imbalance", "framework_mem",                   \
-        "attention_kernel", "dispatch_datatype", "combine_datatype", "activation_datatype",        \
-        "matrix_datatype", "weight_datatype", "grad_datatype", "grad_reduce_datatype",             \
-        "master_datatype", "optimizer_moment_datatype", "scaling", "datatype", "weight_offload",   \
-        "offload_share", "pipeline_schedule", "pipeline_balance", "recompute_blocks"
+        "attention_kernel", "attention_datatype", "dispatch_datatype", "combine_datatype",         \
+        "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",              \
+        "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling",         \
+        "datatype", "weight_offload", "offload_share", "pipeline_schedule", "pipeline_balance",    \
+        "recompute_blocks"
 
 /* clang-format off */
-static const char *const megatron[] = {OF_ALL, "causal", "activations_offload",
+static const char *const megatron[] = {OF_ALL, "fused_experts", "causal", "activations_offload",
     "param_gather_overlap", NULL};
-static const char *const mindspeed[] = {OF_ALL, "pipeline_par_overlap", "causal", "ffn_type", "param_gather_overlap",
+static const char *const mindspeed[] = {OF_ALL, "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "param_gather_overlap",
     "context_par_type", "window_size", "global_every", "pipeline_interleaving",
     "recompute_modules", NULL};
-static const char *const nemo[] = {OF_ALL, "causal", "param_gather_overlap", "vocab_size",
+static const char *const nemo[] = {OF_ALL, "delayed_wgrad", "fused_experts", "causal", "param_gather_overlap", "vocab_size",
     "zero_stage", "fsdp_par", "expert_par_overlap", "context_par_inner",
     "attention_type", "kv_heads", "kv_lora_rank", "q_lora_rank", "qk_nope_size", "qk_rope_size",
     "v_size", "mtp_blocks", "window_size", "global_every", "optimizer_offload",
     "activation_recompute", "recompute_modules", NULL};
 static const char *const bridge[] = {OF_ALL, "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", NULL};
-static const char *const mindformers[] = {OF_ALL, "pipeline_par_overlap", "causal", "ffn_type", "activations_offload",
+static const char *const mindformers[] = {OF_ALL, "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", "context_par_type", "context_par_inner", "fused_activation",
     "expert_par_overlap", "dispatch_type", "fused_cross_entropy", "capacity_factor",
     "vocab_multiple", "zero_stage", "fsdp_par", "data_par_overlap", "expert_tensor_par",
     "window_size", "global_every", "moe_every", "optimizer_offload", "activation_recompute",
     "recompute_modules", "first_stage_blocks", "last_stage_blocks", NULL};
-static const char *const paddle[] = {OF_ALL, "activations_offload", "param_gather_overlap",
+static const char *const paddle[] = {OF_ALL, "delayed_wgrad", "fused_experts", "activations_offload", "param_gather_overlap",
     "context_par_type", "context_par_inner", "fused_activation", "expert_par_overlap",
     "dispatch_type", "fused_cross_entropy", "capacity_factor", "fsdp_par", "data_par_overlap",
     "expert_tensor_par", "activation_recompute", "recompute_modules", "first_stage_blocks",
     "last_stage_blocks", NULL};
-static const char *const deepspeed[] = {"rank_order", "memory_model", "training",
+static const char *const deepspeed[] = {"fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",
@@ -79,7 +80,7 @@ static const char *const deepspeed[] = {"rank_order", "memory_model", "training"
     "param_gather_overlap", "context_par_inner", "capacity_factor", "expert_tensor_par",
     "dispatch_type", "expert_par_overlap", "fused_activation", "flash_attention",
     "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", NULL};
-static const char *const torchtitan[] = {"rank_order", "memory_model", "training",
+static const char *const torchtitan[] = {"fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",

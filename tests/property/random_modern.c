@@ -391,6 +391,10 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
     if (out->app.mtp_blocks == 0) {
         out->app.bias = (calc_choice)calc_rng_below(rng, CALC_CHOICE_COUNT);
     }
+    calc_strategy *x = &out->exec.strategy;
+    x->fused_experts = coin(rng);
+    x->delayed_wgrad = coin(rng);
+    x->attention_datatype = coin(rng) ? x->matrix_datatype : CALC_FORMAT_AUTO;
     /* Something beyond Calculon in every one. */
     out->app.causal = out->app.causal || out->app.structure_type == CALC_STRUCTURE_TYPE_GPT;
 }

@@ -180,6 +180,23 @@ START_TEST(what_is_held_out_is_not_fitted_to)
 }
 END_TEST
 
+/* A month holds out what was published in it and later; what has no date is fitted to. */
+START_TEST(what_is_published_later_can_be_held_out)
+{
+    static const char *const since[][2] = {{"2025-05", NULL}, {"2025-06", NULL}, {"2025-07", NULL}};
+    for (int i = 0; i < CASE_ROWS; i += 3) {
+        case_row[i].source = "MLPerf Training v5.0";
+    }
+    for (int k = 0; k < 3; k++) {
+        calc_calibration_plan plan = plan_of(10);
+        plan.held_out = since[k];
+        case_systems = (calc_systems){.load = case_load};
+        ck_assert_int_eq(calibrate(plan), CALC_OK);
+        ck_assert_uint_eq(c->runs, k < 2 ? CASE_ROWS - CASE_ROWS / 3 : CASE_ROWS);
+    }
+}
+END_TEST
+
 START_TEST(without_folds_nothing_is_unseen)
 {
     ck_assert_int_eq(calibrate(plan_of(10)), CALC_OK);
@@ -215,6 +232,7 @@ int main(void)
     tcase_add_test(tests, values_have_three_digits_and_are_in_the_systems);
     tcase_add_test(tests, a_fold_is_predicted_by_a_fit_that_has_not_seen_it);
     tcase_add_test(tests, what_is_held_out_is_not_fitted_to);
+    tcase_add_test(tests, what_is_published_later_can_be_held_out);
     tcase_add_test(tests, without_folds_nothing_is_unseen);
     tcase_add_test(tests, machines_without_runs_and_machines_that_are_none_are_errors);
     suite_add_tcase(suite, tests);

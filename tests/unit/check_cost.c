@@ -700,6 +700,31 @@ START_TEST(expert_exchange_hides_behind_shared_experts_or_another_batch)
 }
 END_TEST
 
+/* Weight gradients of experts, which take 3 s, hide what is exposed backward with another batch. */
+START_TEST(delayed_weight_gradients_hide_what_is_left)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
+    c.exec.strategy.expert_par = 2;
+    c.exec.strategy.expert_par_net = 0;
+    c.exec.strategy.delayed_wgrad = true;
+    calc_operator o[2] = {seconds(CALC_OPERATOR_MATRIX, 3), link_of(CALC_IN_EXPERT, 8)};
+    o[0].weights = 1;
+    c.exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH;
+    c.system.chip.overlap.expert_par = 0.25;
+    sum(&c, o, 2, 0);
+    exposed_is(&c.cost.expert, 6, 6, 0);
+    o[0].expert = true;
+    sum(&c, o, 2, 0);
+    exposed_is(&c.cost.expert, 6, 3, 0);
+    c.system.chip.overlap.expert_par = 0.75;
+    sum(&c, o, 2, 0);
+    exposed_is(&c.cost.expert, 2, 0, 0);
+    c.exec.strategy.expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
+    sum(&c, o, 2, 0);
+    exposed_is(&c.cost.expert, 8, 8, 0);
+}
+END_TEST
+
 START_TEST(ranks_that_split_an_expert_count_as_expert_communication)
 {
     modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
@@ -834,6 +859,7 @@ int main(void)
     tcase_add_test(cases, recomputed_layers_count_all_before_them_by_rule);
     tcase_add_test(cases, reductions_count_where_processors_add_them_up);
     tcase_add_test(cases, expert_exchange_hides_behind_shared_experts_or_another_batch);
+    tcase_add_test(cases, delayed_weight_gradients_hide_what_is_left);
     tcase_add_test(cases, ranks_that_split_an_expert_count_as_expert_communication);
     tcase_add_test(cases, a_ring_hides_behind_attention_and_the_rest_does_not);
     tcase_add_test(cases, repeated_communication_hides_behind_kernels_that_are_repeated);

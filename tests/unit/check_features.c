@@ -46,7 +46,8 @@ static void leave(void)
 /* The first option that there is. */
 static const calc_features_option *make(void)
 {
-    ck_assert_int_eq(calc_features_make(&features, &results, &errors), CALC_OK);
+    ck_assert_int_eq(calc_features_make(&features, &results, CALC_QUANTITY_MEMORY, &errors),
+                     CALC_OK);
     ck_assert_uint_ge(features.options, 1);
     return &features.option[0];
 }
@@ -79,7 +80,7 @@ START_TEST(repeats_are_one_cell_with_their_mean)
     const calc_features_option *o = make();
     ck_assert_uint_eq(features.cells, 2);
     ck_assert_uint_eq(features.cell[0].runs, 2);
-    ck_assert_double_eq(features.cell[0].measured_bytes, 102);
+    ck_assert_double_eq(features.cell[0].measured, 102);
     ck_assert_double_eq(features.pair[0].measured, -0.5);
     ck_assert_double_eq(features.pair[0].predicted, -0.5);
     ck_assert_double_eq(o->ratio, 60.0 / 51);
@@ -150,10 +151,92 @@ START_TEST(other_machines_and_unscored_runs_are_no_pairs)
     calc_run_map_row(&prediction[2].map, &row[2]);
     add(50, 50)->tp = 8;
     item[3].quantity = CALC_QUANTITY_STEP_TIME;
-    ck_assert_int_eq(calc_features_make(&features, &results, &errors), CALC_OK);
+    ck_assert_int_eq(calc_features_make(&features, &results, CALC_QUANTITY_MEMORY, &errors),
+                     CALC_OK);
     ck_assert_uint_eq(features.cells, 2);
     ck_assert_uint_eq(features.pairs, 0);
     ck_assert_uint_eq(features.options, 0);
+}
+END_TEST
+
+/* A run of the plain layout with that time. */
+static calc_runs_row *add_time(double measured, double predicted)
+{
+    calc_runs_row *r = add(measured, predicted);
+    item[results.count - 1].quantity = CALC_QUANTITY_STEP_TIME;
+    return r;
+}
+
+static const calc_features_option *make_time(void)
+{
+    ck_assert_int_eq(calc_features_make(&features, &results, CALC_QUANTITY_STEP_TIME, &errors),
+                     CALC_OK);
+    return features.option;
+}
+
+/* 10 to 8, predicted the other way: the slower one costs a quarter more. */
+START_TEST(the_wrong_choice_costs_time)
+{
+    add_time(10, 10);
+    add_time(8, 12)->tp = 1;
+    add_time(8.1, 8)->tp = 4;
+    add(1, 2)->tp = 8; /* of memory */
+    const calc_features_option *o = make_time();
+    ck_assert_uint_eq(features.options, 1);
+    ck_assert_str_eq(o->name, "tensor parallelism");
+    ck_assert_uint_eq(o->moved, 2);
+    ck_assert_uint_eq(o->still, 1); /* less than 2 % */
+    ck_assert_uint_eq(o->agreed, 1);
+    ck_assert_double_eq_tol(o->regret, 0.25 / 2, 1e-15);
+    ck_assert(isnan(o->tau));
+}
+END_TEST
+
+START_TEST(runs_that_train_something_else_are_no_pairs_in_time)
+{
+    add_time(10, 10);
+    add_time(20, 20)->global_batch = 128;
+    add_time(5, 5)->num_gpus = 32;
+    add_time(5, 5)->seq = 4096;
+    make_time();
+    ck_assert_uint_eq(features.cells, 4);
+    ck_assert_uint_eq(features.pairs, 0);
+}
+END_TEST
+
+START_TEST(releases_are_no_pairs)
+{
+    add_time(10, 10)->source = "benchmarks 24.11 (BF16)";
+    calc_runs_row *r = add_time(8, 8);
+    r->source = "benchmarks 25.02 (BF16)";
+    r->tp = 4;
+    r = add_time(7, 7);
+    r->source = "benchmarks 24.11 (FP8)";
+    r->dtype = "fp8";
+    make_time();
+    ck_assert_uint_eq(features.pairs, 1);
+    ck_assert_str_eq(features.option[0].name, "number format");
+}
+END_TEST
+
+START_TEST(families_of_machines_are_told_apart)
+{
+    for (int i = 0; i < 2; i++) {
+        add_time(10, 10)->tp = i ? 4 : 2;
+        add_time(i ? 9 : 8, i ? 12 : 8)->tp = i ? 8 : 1;
+    }
+    for (size_t i = 2; i < 4; i++) {
+        row[i].hardware = "H100-SXM5-80GB";
+        calc_run_map_row(&prediction[i].map, &row[i]);
+    }
+    make_time();
+    ck_assert_uint_eq(features.families, 2);
+    ck_assert_str_eq(features.family[0].name, "A100");
+    ck_assert_uint_eq(features.family[0].agreed, 1);
+    ck_assert_str_eq(features.family[1].name, "H100");
+    ck_assert_uint_eq(features.family[1].moved, 1);
+    ck_assert_uint_eq(features.family[1].agreed, 0);
+    ck_assert_double_eq_tol(features.family[1].regret, 1.0 / 9, 1e-15);
 }
 END_TEST
 
@@ -169,6 +252,10 @@ int main(void)
     tcase_add_test(tests, tau_compares_changes);
     tcase_add_test(tests, what_is_not_given_is_a_value);
     tcase_add_test(tests, other_machines_and_unscored_runs_are_no_pairs);
+    tcase_add_test(tests, the_wrong_choice_costs_time);
+    tcase_add_test(tests, runs_that_train_something_else_are_no_pairs_in_time);
+    tcase_add_test(tests, releases_are_no_pairs);
+    tcase_add_test(tests, families_of_machines_are_told_apart);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

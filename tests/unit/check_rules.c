@@ -428,6 +428,19 @@ START_TEST(elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine)
 }
 END_TEST
 
+START_TEST(attention_multiplies_in_a_datatype_of_the_matrix_engine)
+{
+    documents d = valid(1, 1, 1);
+    d.exec.strategy.attention_datatype = CALC_FORMAT_FLOAT8;
+    assert_valid(&d);
+    d.system.chip.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
+    assert_broken(&d, "/attention_datatype", "the system's matrix engine does not offer float8",
+                  "use float16 or bfloat16 or float32");
+    d.exec.strategy.attention_datatype = CALC_FORMAT_AUTO;
+    assert_valid(&d);
+}
+END_TEST
+
 /* ---- Structure of modern models -------------------------------------------------------------- */
 
 /* Exactly one rule is broken, about a field of the application. */
@@ -1074,6 +1087,7 @@ int main(void)
     tcase_add_test(cases, both_engines_offer_the_datatype);
     tcase_add_test(cases, blocks_multiply_in_a_datatype_of_the_matrix_engine);
     tcase_add_test(cases, elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine);
+    tcase_add_test(cases, attention_multiplies_in_a_datatype_of_the_matrix_engine);
     tcase_add_test(cases, heads_share_keys_and_values_evenly);
     tcase_add_test(cases, latent_attention_has_all_its_sizes);
     tcase_add_test(cases, windows_slide_over_causal_attention);

@@ -145,6 +145,21 @@ START_TEST(formats_and_recomputation)
 }
 END_TEST
 
+START_TEST(options_of_newer_software)
+{
+    static const char options[] =
+        "use_transformer_engine_op_fuser=True; moe_mlp_glu_interleave_size=32; "
+        "delay_wgrad_compute=true; high_priority_a2a_comm_stream=True; moe_paged_stash=True; "
+        "cuda_graph=local/full_iteration";
+    says(options, CALC_RUN_WORD_FUSED_EXPERTS);
+    says(options, CALC_RUN_WORD_DELAYED_WGRAD);
+    says(options, CALC_RUN_WORD_FULL_GRAPH);
+    denies("fp8_dot_product_attention=False", CALC_RUN_WORD_FLOAT8_ATTENTION);
+    row.dtype = "mxfp8, FP8 attention";
+    says("", CALC_RUN_WORD_FLOAT8_ATTENTION);
+}
+END_TEST
+
 START_TEST(lists_belong_to_their_key)
 {
     read_overlap("mc2=True; num_layer_list=5,6,7; pp_layout=Et*4|(t*4|)*14tmL");
@@ -208,6 +223,7 @@ int main(void)
     tcase_add_test(tests, graphs_and_their_parts);
     tcase_add_test(tests, sharding_in_words_and_numbers);
     tcase_add_test(tests, formats_and_recomputation);
+    tcase_add_test(tests, options_of_newer_software);
     tcase_add_test(tests, lists_belong_to_their_key);
     tcase_add_test(tests, a_word_that_no_table_has_is_named);
     tcase_add_test(tests, every_word_of_shipped_tables_is_known);

@@ -197,6 +197,37 @@ START_TEST(exponentials_are_charged_relative_to_heads_of_128)
 }
 END_TEST
 
+/* Queries, keys and values are narrowed and read in 8 bits, the output stays wide; exponentials
+ * take as long as before. The format that attention has anyway changes nothing. */
+START_TEST(narrow_attention_multiplies_faster_only)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    const calc_engine *wide = &c.system.chip.matrix[c.exec.strategy.datatype];
+    c.system.chip.matrix[CALC_DATATYPE_FLOAT8] = *wide;
+    c.system.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 2 * wide->flop_per_s;
+    c.system.chip.attention.softmax_size = 64;
+    c.system.chip.quantize_bytes = 3;
+    c.app.causal = false;
+    make_block(&c, CALC_DENSE_BLOCK);
+    const calc_operator before = *named(&c, "flash attention");
+    double kept = c.cost.kept_bytes;
+    c.exec.strategy.attention_datatype = CALC_FORMAT_FLOAT16;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_mem_eq(&before, named(&c, "flash attention"), sizeof before);
+    c.exec.strategy.attention_datatype = CALC_FORMAT_FLOAT8;
+    make_block(&c, CALC_DENSE_BLOCK);
+    const calc_operator *o = named(&c, "flash attention");
+    double pairs = A * T * T;
+    ck_assert_double_eq(o->flop[CALC_PASS_FW], before.flop[CALC_PASS_FW]);
+    assert_near(o->work[CALC_PASS_FW], 2 * pairs * (D + 64) * 0.8);
+    assert_near(o->work[CALC_PASS_AGRAD], 2 * pairs * (2.5 * D + 160) * 0.8);
+    double sums = 4 * T * A, inputs = T * (A + 2 * G) * D, output = T * A * D;
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], inputs + 2 * output + sums + 3 * inputs);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 2 * (inputs + 2 * output) + sums + 3 * output);
+    ck_assert_double_eq(kept - c.cost.kept_bytes, inputs);
+}
+END_TEST
+
 START_TEST(eager_execution_moves_more)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
@@ -416,6 +447,38 @@ START_TEST(unfused_experts_move_more_in_their_activation_only)
     c.system.chip.expert_activation_traffic = 4;
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_FW], 4 * fused);
+}
+END_TEST
+
+/* Written beside its input, the gradients of gates instead of its own; both in 8 bits, and narrowed
+ * nowhere else. */
+START_TEST(fused_experts_activate_where_they_multiply)
+{
+    modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
+    c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
+    c.system.chip.quantize_bytes = 3;
+    make_block(&c, CALC_MOE_BLOCK);
+    const calc_operator up = *named(&c, "experts up");
+    const calc_operator down = *named(&c, "experts down");
+    double kept = c.cost.kept_bytes;
+    c.exec.strategy.fused_experts = c.exec.strategy.unfused_experts = true;
+    make_block(&c, CALC_MOE_BLOCK);
+    double activated = K * T * FE, gates = 2 * activated;
+    const calc_operator *o = named(&c, "experts up");
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], up.bytes[CALC_PASS_FW] + activated);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], up.bytes[CALC_PASS_AGRAD] - 3 * gates);
+    ck_assert_double_eq(o->bytes[CALC_PASS_WGRAD], up.bytes[CALC_PASS_WGRAD]);
+    o = named(&c, "experts down");
+    ck_assert_double_eq(o->bytes[CALC_PASS_FW], down.bytes[CALC_PASS_FW] - 3 * activated);
+    ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD],
+                        down.bytes[CALC_PASS_AGRAD] + 2 * gates + gates - 2 * activated);
+    ck_assert_double_eq(o->bytes[CALC_PASS_WGRAD], down.bytes[CALC_PASS_WGRAD]);
+    o = named(&c, "experts activation");
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        ck_assert(o->flop[pass] == 0 && o->bytes[pass] == 0 && o->launches[pass] == 0);
+    }
+    ck_assert_double_eq(c.cost.kept_bytes, kept);
+    ck_assert_double_eq(named(&c, "shared expert activation")->bytes[CALC_PASS_FW], 3 * T * FS * 2);
 }
 END_TEST
 
@@ -1097,6 +1160,8 @@ int main(void)
     tcase_add_test(cases, all_gather_brings_every_token_to_every_rank);
     tcase_add_test(cases, grouped_weights_may_have_gradient_traffic_of_their_own);
     tcase_add_test(cases, unfused_experts_move_more_in_their_activation_only);
+    tcase_add_test(cases, fused_experts_activate_where_they_multiply);
+    tcase_add_test(cases, narrow_attention_multiplies_faster_only);
     tcase_add_test(cases, elementwise_kernels_of_a_llama_block);
     tcase_add_test(cases, elementwise_kernels_of_a_gpt_block);
     tcase_add_test(cases, elementwise_kernels_of_latent_attention);

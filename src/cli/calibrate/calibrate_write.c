@@ -8,6 +8,7 @@
 #include "calibrate/evidence.h"
 #include "cli/calibrate/calibrate_runs.h"
 #include "cli/validate/put_spread.h"
+#include "validate/result_labels.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"assumed", "fitted", "unseen"};
 
@@ -48,13 +49,26 @@ static const char *source_of(const calc_calibrate_report *report, size_t index)
     return report->results[CALC_CALIBRATE_FITTED]->item[index].prediction->map.source->name;
 }
 
-/* Of one source, or of all (NULL), on one side. */
-static tally tally_of(const calc_calibrate_report *report, const char *source, bool held)
+/* Which runs: what is NULL does not matter. */
+typedef struct selection {
+    const char *source, *confidence;
+    const char *kind; /* result_labels.h */
+} selection;
+
+static bool is(const char *wanted, const char *found)
+{
+    return !wanted || strcmp(wanted, found) == 0;
+}
+
+/* Of a selection, on one side. */
+static tally tally_of(const calc_calibrate_report *report, selection of, bool held)
 {
     tally t = {0};
     for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
         const calc_result *after = &report->results[CALC_CALIBRATE_FITTED]->item[i];
-        bool mine = !source || strcmp(source_of(report, i), source) == 0;
+        bool mine = is(of.source, source_of(report, i)) &&
+                    is(of.confidence, after->prediction->map.row->confidence) &&
+                    is(of.kind, calc_result_kind(after));
         if (counts(report, i) && mine && calc_evidence_is_of(after, report->held_out) == held) {
             double before = fabs(report->results[CALC_CALIBRATE_ASSUMED]->item[i].error);
             t.count++;
@@ -67,6 +81,16 @@ static tally tally_of(const calc_calibrate_report *report, const char *source, b
     t.fitted /= (double)t.count;
     return t;
 }
+
+/* Below the sources. */
+static const struct {
+    const char *name;
+    selection of;
+} sums[] = {{"all", {NULL, NULL, NULL}},
+            {"all high confidence", {NULL, "high", NULL}},
+            {"- dense", {NULL, "high", "dense"}},
+            {"- mixtures of experts", {NULL, "high", "MoE"}}};
+enum { SUMS = sizeof sums / sizeof *sums };
 
 /* Whether the run at `index` is the first of its source. */
 static bool is_first(const calc_calibrate_report *report, size_t index)
@@ -162,14 +186,18 @@ static void write_side(calc_output *out, const calc_calibrate_report *report, bo
                        held ? "held out, mean error in %" : "fitted to, mean error in %", "n",
                        "assumed", "fitted", "better");
     for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
-        tally t = is_first(report, i) ? tally_of(report, source_of(report, i), held) : (tally){0};
+        tally t = is_first(report, i)
+                      ? tally_of(report, (selection){source_of(report, i), NULL, NULL}, held)
+                      : (tally){0};
         if (t.count > 0) {
             write_tally(out, source_of(report, i), &t);
         }
     }
-    tally all = tally_of(report, NULL, held);
-    if (all.count > 0) {
-        write_tally(out, "all", &all);
+    for (size_t i = 0; i < SUMS; i++) {
+        tally sum = tally_of(report, sums[i].of, held);
+        if (sum.count > 0) {
+            write_tally(out, sums[i].name, &sum);
+        }
     }
 }
 
@@ -297,11 +325,13 @@ static void put_tally(calc_put *put, const char *name, const tally *t)
 
 static void put_side(calc_put *put, const calc_calibrate_report *report, bool held)
 {
-    tally all = tally_of(report, NULL, held);
+    tally all = tally_of(report, (selection){NULL, NULL, NULL}, held);
     calc_put_object(put, held ? "held_out" : "fitted_to", CALC_PUT_LINES);
     calc_put_object(put, "sources", CALC_PUT_LINES);
     for (size_t i = 0; i < report->results[CALC_CALIBRATE_FITTED]->count; i++) {
-        tally t = is_first(report, i) ? tally_of(report, source_of(report, i), held) : (tally){0};
+        tally t = is_first(report, i)
+                      ? tally_of(report, (selection){source_of(report, i), NULL, NULL}, held)
+                      : (tally){0};
         if (t.count > 0) {
             put_tally(put, source_of(report, i), &t);
         }

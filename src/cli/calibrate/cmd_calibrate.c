@@ -43,7 +43,7 @@ static const char *const crosses[] = {"none", "width", "source", "machine", "hal
       .choices = crosses, .preset = "none")                                                        \
     X(HOLD_OUT, "hold-out", "SOURCE[,SOURCE...]",                                                  \
       .doc = "predict the runs of these tables or publishers (the first word of a table's name), " \
-             "but do not fit to them")                                                             \
+             "or those published since a month (2025-07), but do not fit to them")                 \
     X(MOST, "most", "N", .doc = "change no more than N constants of a family", .preset = "15")     \
     X(ALL, "all", NULL, .doc = "also change constants that the runs do not determine")             \
     X(OUT, "out", "DIR",                                                                           \
@@ -70,6 +70,7 @@ static const char *const examples[] = {
     "calc calibrate --system h100_sxm --start documented --hold-out dgxc,automodel",
     "calc calibrate my_serving_runs.csv --out my_engine.json",
     "calc calibrate serving_runs --start documented --cross later",
+    "calc calibrate --system h100_sxm --start documented --hold-out 2025-07",
     "calc calibrate --operators my_operators.csv --system b200 --out my_b200.json",
     NULL};
 

@@ -36,7 +36,8 @@
           "show how many runs are inside the bands of calc run --band, those made without them")   \
     X(BREAKDOWN, "breakdown", NULL, .doc = "show what their predictions consist of")               \
     X(FEATURES, "features", NULL,                                                                  \
-      .doc = "show whether options move memory as measured: pairs of runs that differ in one "     \
+      .doc = "show whether options move memory and time as measured: pairs of runs that differ "   \
+             "in one "                                                                             \
              "option only")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
@@ -67,7 +68,7 @@ typedef struct task {
     calc_baseline baseline;
     calc_error_groups groups;
     calc_validate_bands bands;
-    calc_features features;
+    calc_features features, time_features;
     calc_peers peers;
     calc_validation found;
     double tolerance; /* a fraction */
@@ -95,6 +96,7 @@ static const char *read_options(task *t)
     t->found = (calc_validation){.results = &t->results,
                                  .groups = &t->groups,
                                  .features = &t->features,
+                                 .time_features = &t->time_features,
                                  .peers = &t->peers,
                                  .bands = calc_opt_value(t->args, OPT_BAND) ? &t->bands : NULL,
                                  .systems = &t->measured.systems,
@@ -210,6 +212,21 @@ static void warn_of_words(const calc_results *results)
     }
 }
 
+/* Pairs of runs of training, if something shows them. */
+static calc_status make_features(task *t, calc_errors *errors)
+{
+    bool shown =
+        t->found.options || calc_opt_value(t->args, OPT_JSON) || calc_opt_value(t->args, OPT_HTML);
+    if (t->measured.serves || !shown) {
+        return CALC_OK;
+    }
+    calc_status status =
+        calc_features_make(&t->features, &t->results, CALC_QUANTITY_MEMORY, errors);
+    return status == CALC_OK
+               ? calc_features_make(&t->time_features, &t->results, CALC_QUANTITY_STEP_TIME, errors)
+               : status;
+}
+
 static calc_status make_results(task *t, calc_errors *errors)
 {
     const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
@@ -231,9 +248,7 @@ static calc_status make_results(task *t, calc_errors *errors)
     if (status == CALC_OK && calc_opt_value(t->args, OPT_BAND)) {
         status = calc_validate_bands_make(&t->bands, &t->results, errors);
     }
-    if (status == CALC_OK && !m->serves) {
-        status = calc_features_make(&t->features, &t->results, errors);
-    }
+    status = status == CALC_OK ? make_features(t, errors) : status;
     char peers[CALC_FIND_PATH_MAX];
     status = status == CALC_OK ? calc_find_data("measured/peers.csv", peers, errors) : status;
     return status == CALC_OK ? calc_peers_read(&t->peers, peers, &t->results, errors) : status;
@@ -279,6 +294,7 @@ static void free_task(task *t)
     calc_error_groups_free(&t->groups);
     calc_validate_bands_free(&t->bands);
     calc_features_free(&t->features);
+    calc_features_free(&t->time_features);
     calc_peers_free(&t->peers);
     free(t);
 }

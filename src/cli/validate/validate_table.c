@@ -95,8 +95,11 @@ static void write_option(calc_output *out, const calc_features_option *o)
     if (!isnan(o->tau)) {
         calc_output_printf(out, "%8.2f", o->tau);
     }
+    if (!isnan(o->regret)) {
+        calc_output_printf(out, "%8.1f", 100 * o->regret);
+    }
     if (!isnan(o->ratio)) {
-        calc_output_printf(out, "%*.2f", isnan(o->tau) ? 16 : 8, o->ratio);
+        calc_output_printf(out, "%*.2f", isnan(o->tau) && isnan(o->regret) ? 16 : 8, o->ratio);
     }
     calc_output_text(out, "\n");
 }
@@ -105,16 +108,19 @@ static void write_wrong(calc_output *out, const calc_features *f, const calc_fea
 {
     const calc_features_pair *p = &f->pair[o->wrong];
     calc_output_printf(out, "%s: %s: measured %+.1f %%, predicted %+.1f %%, %s -> %s\n",
-                       p->predicted > CALC_FEATURES_STILL ? "opposite" : "missed", o->name,
-                       100 * p->measured, 100 * p->predicted, id_of(f, p->from), id_of(f, p->to));
+                       p->predicted > f->still ? "opposite" : "missed", o->name, 100 * p->measured,
+                       100 * p->predicted, id_of(f, p->from), id_of(f, p->to));
 }
 
 static void write_features(calc_output *out, const calc_features *f)
 {
+    bool memory = f->quantity == CALC_QUANTITY_MEMORY;
     calc_features_option all = {.name = "all", .tau = (double)NAN, .ratio = (double)NAN};
-    calc_output_printf(out, "%-28s%7s%9s%8s%9s%8s%8s%8s%8s\n", "memory, pairs that differ in",
-                       "moved", "same way", "missed", "opposite", "still", "stayed", "tau",
-                       "ratio");
+    double lost = 0;
+    calc_output_printf(out, "%-28s%7s%9s%8s%9s%8s%8s%8s%8s\n",
+                       memory ? "memory, pairs that differ in" : "time, pairs that differ in",
+                       "moved", "same way", "missed", "opposite", "still", "stayed",
+                       memory ? "tau" : "regret", "ratio");
     for (size_t i = 0; i < f->options; i++) {
         const calc_features_option *o = &f->option[i];
         write_option(out, o);
@@ -123,8 +129,17 @@ static void write_features(calc_output *out, const calc_features *f)
         all.missed += o->missed;
         all.still += o->still;
         all.stayed += o->stayed;
+        lost += o->moved > 0 ? o->regret * (double)o->moved : 0;
     }
+    all.regret = memory || all.moved == 0 ? (double)NAN : lost / (double)all.moved;
     write_option(out, &all);
+    for (size_t i = 0; i < f->families && f->families > 1; i++) {
+        char name[40];
+        calc_features_option o = f->family[i];
+        snprintf(name, sizeof name, "- %.30s", o.name);
+        o.name = name;
+        write_option(out, &o);
+    }
     for (size_t i = 0; i < f->options; i++) {
         if (f->option[i].has_wrong) {
             write_wrong(out, f, &f->option[i]);
@@ -311,6 +326,7 @@ void calc_validate_table_write(calc_output *out, const calc_validation *v)
     }
     if (v->options) {
         write_features(out, v->features);
+        write_features(out, v->time_features);
     }
     write_peers(out, v->peers);
     write_counts(out, v->results);

@@ -114,10 +114,10 @@ static void put_wrong(calc_put *put, const calc_features *f, const calc_features
 
 static void put_features(calc_put *put, const calc_features *f)
 {
-    calc_put_array(put, "features", CALC_PUT_LINES);
     for (size_t i = 0; i < f->options; i++) {
         const calc_features_option *o = &f->option[i];
         calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "quantity", calc_quantity_word(f->quantity));
         calc_put_text(put, "option", o->name);
         calc_put_count(put, "moved", (int64_t)o->moved);
         calc_put_count(put, "agreed", (int64_t)o->agreed);
@@ -126,12 +126,12 @@ static void put_features(calc_put *put, const calc_features *f)
         calc_put_count(put, "stayed", (int64_t)o->stayed);
         calc_put_number(put, "kendall_tau", o->tau);
         calc_put_number(put, "ratio_median", o->ratio);
+        calc_put_number(put, "regret_mean", o->regret);
         if (o->has_wrong) {
             put_wrong(put, f, &f->pair[o->wrong]);
         }
         calc_put_close(put);
     }
-    calc_put_close(put);
 }
 
 static void put_peers(calc_put *put, const calc_peers *peers)
@@ -183,7 +183,10 @@ void calc_validate_write_json(calc_output *out, const calc_validation *v)
     }
     calc_put_close(&put);
     calc_validate_worst_put(&put, v->results, v->systems);
+    calc_put_array(&put, "features", CALC_PUT_LINES);
     put_features(&put, v->features);
+    put_features(&put, v->time_features);
+    calc_put_close(&put);
     put_peers(&put, v->peers);
     if (v->bands) {
         calc_validate_bands_put(&put, v->results, v->bands);

@@ -11,7 +11,8 @@
 typedef struct calc_validation {
     const calc_results *results;
     const calc_error_groups *groups;
-    const calc_features *features;
+    const calc_features *features;      /**< of memory */
+    const calc_features *time_features; /**< of the time of a step */
     const calc_peers *peers;
     const calc_validate_bands *bands; /**< NULL: not asked for */
     calc_systems *systems;

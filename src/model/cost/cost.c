@@ -229,6 +229,7 @@ static void add_kernel(const common *m, const calc_operator *o, const calc_cost_
         out->attention_bw_s += s[CALC_PASS_AGRAD];
         out->attention_re_s += repeated_s;
     }
+    out->expert_wgrad_s += o->expert ? s[CALC_PASS_WGRAD] : 0;
     if (o->shared_expert) {
         out->shared_fw_s += s[CALC_PASS_FW];
         out->shared_bw_s += s[CALC_PASS_AGRAD] + s[CALC_PASS_WGRAD];
@@ -315,6 +316,9 @@ static void hide_expert(const calc_cost_context *c, calc_cost *out)
         e->fw_exposed_s *= 1 - share;
         e->bw_exposed_s *= 1 - share;
         e->re_exposed_s *= 1 - share;
+        if (c->strategy->delayed_wgrad) {
+            e->bw_exposed_s = over(e->bw_exposed_s, out->expert_wgrad_s);
+        }
     }
 }
 

@@ -58,6 +58,7 @@ typedef struct calc_cost {
     /* What hides communication, in the pass that it is in: repeated, only what is repeated. */
     double attention_fw_s, attention_bw_s, attention_re_s;
     double shared_fw_s, shared_bw_s, shared_re_s; /**< shared experts */
+    double expert_wgrad_s;                        /**< weight gradients of experts */
     double ring_fw_s, ring_bw_s, ring_re_s;       /**< of context: passed on beside the attention */
     calc_cost_comm tensor, context, expert; /**< expert includes the ranks that split an expert */
     calc_cost_comm edge;                    /**< tensor, in the last block of a chunk */

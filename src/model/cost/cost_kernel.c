@@ -5,6 +5,7 @@
 #include "model/cost/kernel_lookup.h"
 #include "model/cost/pass_kernel.h"
 #include "model/operators/processor.h"
+#include "spec/format.h"
 
 /* The matrix engine in the datatype of what is never narrow. */
 static const calc_engine *wide(const calc_cost_context *c)
@@ -26,8 +27,11 @@ static calc_cost_kernel attention_of(const calc_cost_context *c, const calc_oper
     double generic = c->strategy->attention_kernel == CALC_ATTENTION_KERNEL_GENERIC
                          ? calc_share_or(rates->generic_efficiency, 1)
                          : 1;
+    const calc_engine *inside =
+        &c->chip
+             ->matrix[calc_format_datatype(c->strategy->attention_datatype, c->strategy->datatype)];
     double flop_s = own > 0 ? o->work[pass] / (wide(c)->flop_per_s * own)
-                            : calc_engine_s(wide(c), o->flop[pass]);
+                            : calc_engine_s(inside, o->flop[pass]);
     calc_cost_kernel k = {flop_s / (generic * sustained(c)),
                           calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]), 0};
     k.all_s = calc_max(k.flop_s, k.mem_s) + rates->launch_s * o->launches[pass];

@@ -106,6 +106,27 @@ static void add_latent_query_key_value(calc_build *b)
     o->flop[CALC_PASS_AGRAD] = 3 * heads;
 }
 
+/* Format of the multiplications inside flash attention. */
+typedef struct inside {
+    double bytes;        /* of an element */
+    double narrow_bytes; /* traffic of narrowing one */
+    double share;        /* of the time that the same arithmetic takes in datatype */
+} inside;
+
+static inside inside_of(const calc_build *b)
+{
+    const calc_strategy *x = b->strategy;
+    double e = b->shape->element_bytes;
+    inside i = {calc_format_bytes_or(x->attention_datatype, e), 0, 1};
+    const calc_engine *matrix = b->chip ? b->chip->matrix : NULL;
+    calc_datatype format = calc_format_datatype(x->attention_datatype, x->datatype);
+    if (matrix && format != x->datatype && matrix[format].flop_per_s > 0) {
+        i.share = matrix[x->datatype].flop_per_s / matrix[format].flop_per_s;
+        i.narrow_bytes = i.bytes < e ? b->chip->quantize_bytes : 0;
+    }
+    return i;
+}
+
 /* Attention whose scores never leave the processor: five products backward for two forward. */
 static void add_flash(calc_build *b, double kept_bytes)
 {
@@ -118,9 +139,10 @@ static void add_flash(calc_build *b, double kept_bytes)
         share *= (2 * s->context_par - 1) / s->context_par;
     }
     double e = s->element_bytes;
-    double moved = b->tokens * e *
-                   (s->local_heads * s->qk_size + s->local_kv_heads * (s->qk_size + s->v_size) +
-                    s->local_heads * s->v_size);
+    inside in = inside_of(b);
+    double elements = s->local_heads * s->qk_size + s->local_kv_heads * (s->qk_size + s->v_size);
+    double moved = b->tokens * (elements * in.bytes + s->local_heads * s->v_size * e);
+    double kept = kept_bytes * in.bytes / e;
     double width = s->qk_size + s->v_size;
     double bw_width = 3 * s->qk_size + 2 * s->v_size;
     double exponentials = b->chip->attention.softmax_size;
@@ -131,19 +153,21 @@ static void add_flash(calc_build *b, double kept_bytes)
     o->outputs = b->tokens * s->local_heads * s->v_size;
     o->flop[CALC_PASS_FW] = 2 * pairs * width * share;
     o->flop[CALC_PASS_AGRAD] = 2 * pairs * bw_width * share;
-    o->work[CALC_PASS_FW] = 2 * pairs * (width + exponentials) * share * usual;
-    o->work[CALC_PASS_AGRAD] = 2 * pairs * (bw_width + 2.5 * exponentials) * share * usual;
-    o->bytes[CALC_PASS_FW] = moved + 4 * b->tokens * s->local_heads;
-    o->bytes[CALC_PASS_AGRAD] = 2 * moved + 4 * b->tokens * s->local_heads;
+    o->work[CALC_PASS_FW] = 2 * pairs * (width * in.share + exponentials) * share * usual;
+    o->work[CALC_PASS_AGRAD] =
+        2 * pairs * (bw_width * in.share + 2.5 * exponentials) * share * usual;
+    o->bytes[CALC_PASS_FW] = moved + b->tokens * (4 * s->local_heads + in.narrow_bytes * elements);
+    o->bytes[CALC_PASS_AGRAD] =
+        2 * moved + b->tokens * (4 + in.narrow_bytes * s->v_size) * s->local_heads;
     bool ring = b->strategy->context_par_type == CALC_CONTEXT_PAR_TYPE_RING && s->context_par > 1;
     o->launches[CALC_PASS_FW] = ring ? s->context_par : 1;
     o->launches[CALC_PASS_AGRAD] = o->launches[CALC_PASS_FW];
     calc_build_keep(o, 4 * b->tokens * s->local_heads, CORE_ATTN);
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
-    calc_build_pass(b, o, moved / e);
+    calc_build_pass(b, o, b->tokens * (elements + s->local_heads * s->v_size));
     o->launches[CALC_PASS_FW] = 0;
     o->launches[CALC_PASS_AGRAD] = 0;
-    calc_build_keep(o, kept_bytes, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
+    calc_build_keep(o, kept, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
 }
 
 /* Attention in separate kernels that write and read the whole square of scores. */

@@ -30,9 +30,8 @@ static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
     const calc_host *h = &c->chip->host;
     bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
     double issued_s = h->block_s + (kind == CALC_MOE_BLOCK ? h->moe_block_s : 0);
-    double quantized_s = kind == CALC_MOE_BLOCK && narrow
-                             ? h->expert_s * c->shape->experts / c->shape->expert_par
-                             : 0;
+    double local = c->strategy->fused_experts ? 1 : c->shape->experts / c->shape->expert_par;
+    double quantized_s = kind == CALC_MOE_BLOCK && narrow ? h->expert_s * local : 0;
     double ranks = c->shape->tensor_par;
     double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
     double once = c->training ? 1 : 1.0 / 3;
