@@ -324,7 +324,7 @@ function niceTicks(max, steps, most) {
   return { values: d3.ticks(0, max / labels.unit, most).map((x) => x * labels.unit), text: labels.text };
 }
 
-/* Horizontal stacked bars. rows: {label, note, values: {key: number}, total}; parts: {key, label,
+/* Horizontal stacked bars. rows: {label, note, values: {key: number}, total, band: [low, high] if known}; parts: {key, label,
  * color} in the order of the stack; limit: {value, label}; total: how totals are written. */
 function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, gap = 12, total = text }) {
   const used = parts.filter((part) => rows.some((row) => row.values[part.key] > 0));
@@ -337,7 +337,7 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
     const top = limit ? 20 : 2;
     const step = height + gap + (narrow ? 16 : 0);
     const bottom = top + rows.length * step;
-    const x = d3.scaleLinear([0, Math.max(longest, limit ? limit.value : 0)], [left, width - right]);
+    const x = d3.scaleLinear([0, Math.max(longest, limit ? limit.value : 0, d3.max(rows, (row) => (row.band ? row.band[1] : 0)))], [left, width - right]);
     const ticks = niceTicks(x.domain()[1], steps, Math.max(2, Math.floor((width - left - right) / 90)));
     const grid = svg.append("g").attr("class", "grid").selectAll("line").data(ticks.values).enter();
     grid.append("line").attr("x1", x).attr("x2", x).attr("y1", top).attr("y2", bottom);
@@ -363,6 +363,12 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
           .style("fill", part.color).node();
         tells(mark, () => [part.label, [[row.label, text(value)], ["share", share(value / row.total)]], part.color]);
         at += value;
+      }
+      if (row.band) {
+        const [lo, hi] = row.band.map(x);
+        const middle = y + height / 2;
+        svg.append("path").attr("class", "band").attr("d", `M${lo},${middle - 5}V${middle + 5}M${lo},${middle}H${hi}M${hi},${middle - 5}V${middle + 5}`)
+          .style("stroke", "var(--ink)").style("stroke-width", 1.5).style("fill", "none");
       }
       svg.append("text").attr("class", "strong").attr("x", width).attr("y", y + height - 5)
         .attr("text-anchor", "end").text(total(row.total));
@@ -493,7 +499,7 @@ const timeLooks = {
   "pipeline bubble": ["grey", "stages that wait while the pipeline fills and drains"],
   "waiting for the host": ["grey2", "kernels are issued slower than they run"],
   "stragglers": ["green2", "waiting for the slowest of many processors"],
-  "fixed overhead": ["green2", "once per step"],
+  "fixed overhead": ["cat5", "once per step"],
 };
 const memoryLooks = {
   "weights": "blue1", "activations": "blue2", "checkpoints": "blue3", "activation gradients": "orange2",

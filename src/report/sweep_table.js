@@ -26,12 +26,14 @@ function showTable() {
   const sets = [["each", axes.some((axis) => axis.ofDesign) ? "Best of each design" : "Best of each group"], ["split", "Best of each split"], ["front", "Pareto front"], ["top", `Top ${inSet("top").length}`], ["procs", "Best of each size"]]
     .filter(([key]) => inSet(key).length);
   let set = sets.some(([key]) => key === kept.get("rows")) ? kept.get("rows") : sets[0][0];
+  const isEqual = (row) => Math.abs(row.stats[goal] / best.stats[goal] - 1) <= 0.01;
+  const equals = rows.filter(isEqual).length;
   const tie = inSet("top").filter((row) => row.stats[goal] === best.stats[goal]).length;
   const fastest = d3.max(rows, (row) => row.stats.sample_rate);
   const varying = axes.filter((axis) => !axis.ofDesign).map((axis) => axis.key).filter((k) => !["tensor_par", "pipeline_par", "data_par"].includes(k));
   const command = el("pre", { hidden: true });
   const list = () => inSet(set).filter(rowInView);
-  const view_ = table({ caption: "Layouts", rows: list(), sort: 2, first: 12, search: "Filter, e.g. full or 16",
+  const view_ = table({ caption: "Layouts", rows: list(), sort: 3, first: 12, search: "Filter, e.g. full or 16",
     tools: choice("Rows", sets, set, (key) => { set = key; keep("rows", key === sets[0][0] ? null : key); view_.update(list()); }),
     rowAttributes: (row) => ({ class: compared.includes(row) ? "on" : null, "data-row": row.index }),
     columns: [
@@ -41,6 +43,7 @@ function showTable() {
         button.addEventListener("click", () => { command.textContent = commandOf(row); command.hidden = false; });
         return button;
       } },
+      { label: "", show: (row) => (isEqual(row) ? el("b", { title: "as good as the best within 1\u202f%" }, "=") : "") },
       { label: "Samples/s", number: true, value: (row) => row.stats.sample_rate, show: (row) => meter(num(row.stats.sample_rate, 4), row.stats.sample_rate / fastest) },
       ...(goal === "sample_rate" ? [] : [{ label: metricLabel(goal), number: true, value: (row) => row.stats[goal], show: (row) => metricText(goal)(row.stats[goal]) }]),
       { label: "Step", number: true, value: (row) => row.stats.total_time, show: (row) => seconds(row.stats.total_time) },
@@ -53,7 +56,7 @@ function showTable() {
     ] });
   rowTable = view_;
   box.append(view_.node);
-  box.append(el("div", { class: "tools", style: "margin:0" }, el("span", {}, tie > 1 ? `${count(tie)} layouts tie for first place.` : ""),
+  box.append(el("div", { class: "tools", style: "margin:0" }, el("span", {}, equals > 1 ? `= marks ${count(equals)} layouts that are within 1\u202f% of the best: predictions are less exact than that, so they are equals${tie > 1 ? `, and ${count(tie)} of them tie` : ""}.` : ""),
     el("span", { class: "right" }, el("button", { type: "button", onclick: () => download("layouts.json",
       JSON.stringify(list().map((row) => ({ design: row.design, execution: row.exe, stats: row.stats })), null, 2)) }, "Save these rows as JSON"), " ",
     el("button", { type: "button", onclick: () => download("execution.json", JSON.stringify(compared[0].exe, null, 2)) }, "Save the first ticked as execution"))), command);
