@@ -4,7 +4,7 @@
 /* ---- The scatter ------------------------------------------------------------------------------ */
 
 const view = {
-  x: metrics.includes("proc_mem_tier1_cap_req") ? "proc_mem_tier1_cap_req" : metrics[0],
+  x: serves && metrics.includes("tpot") ? "tpot" : metrics.includes("proc_mem_tier1_cap_req") ? "proc_mem_tier1_cap_req" : metrics[0],
   y: metrics.includes(goal) ? goal : metrics[metrics.length - 1],
   color: (axes.find((axis) => axis.ofDesign) || axisByKey.get("tensor_par") || axes[0] || {}).key, logX: false, logY: false,
   area: null, chosen: new Map(), mask: new Uint8Array(total).fill(1),
@@ -289,7 +289,7 @@ function showScatter() {
     const lines = ["tensor_par", "pipeline_par", "data_par"].filter((k) => !axisByKey.has(k)).length
       ? [] : [["TP × PP × DP", ["tensor_par", "pipeline_par", "data_par"].map((k) => count(axes.find((a) => a.key === k).column[i])).join(" × ")]];
     const sizes = lines.length > 0;
-    for (const key_ of new Set([goal, "total_time", "model_flops_utilization", "proc_mem_tier1_cap_req", view.x, view.y])) {
+    for (const key_ of new Set([goal, ...(serves ? ["ttft", "tpot", "output_tokens_per_s"] : ["total_time", "model_flops_utilization"]), "proc_mem_tier1_cap_req", view.x, view.y])) {
       if (columns.has(key_)) lines.push([metricLabel(key_), metricText(key_)(columns.get(key_)[i])]);
     }
     for (const axis of axes) {

@@ -193,6 +193,24 @@ async function checkServing() {
   check("the most useful change comes first", best === changes.items.reduce((a, b) => (b.stats.output_tokens_per_s > a.stats.output_tokens_per_s ? b : a)).change, best);
 }
 
+/* A sweep of what is served: tokens and latencies, and fields of inference as choices. */
+async function checkServingSweep() {
+  make("sweep", "llama3-8B", "h100_sxm", "--procs", "8", "--axis", "inference.phase=serve", "--axis", "inference.prompt_size=1024",
+    "--axis", "inference.generate_size=256", "--axis", "inference.batch=16,64", "--html", file("served.html"), "--out", file("served.json"));
+  await everywhere("served.html");
+  const { rows, cloud } = dataOf("served.html");
+  const best = rows.find((row) => row.set === "top");
+  const told = await page(`[...document.querySelectorAll(".kpis dt")].map((dt) => dt.textContent)`);
+  check("serving: latencies and tokens are the figures", ["First token", "Per output token", "Output"].every((label, i) => told[i] === label), told);
+  check("serving: fields of inference are choices", cloud.axes.some((axis) => axis.key === "inference.batch") && await page(`!!document.querySelector("[aria-label=batch] button")`));
+  check("serving: the best row", (await page(`document.querySelector("#layouts tbody tr").innerText`)).includes(best.stats.output_tokens_per_s.toFixed(0).slice(-3)));
+  const [command, rate] = await page(`(() => { const i = rowAt.findIndex((row, k) => row < 0 && k < cloud.shown); return [commandOf(layoutAt(i)), columns.get("output_tokens_per_s")[i]]; })()`);
+  const ran = JSON.parse(execFileSync("bash", ["-c", command.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" })).stats;
+  check("serving: any point can be run", Math.abs(ran.output_tokens_per_s / rate - 1) < 1e-6, [command, rate]);
+  make("report", file("served.json"), "--out", file("served.html"));
+  await everywhere("served.html");
+}
+
 /* What to change next: what calc why says, with a command that gives it. */
 async function checkChanges() {
   const words = ["deepseek-v3-671B", "h800", "deepseek-v3_2048"];
@@ -390,6 +408,7 @@ async function checkHostile() {
 try {
   await checkRun();
   await checkServing();
+  await checkServingSweep();
   await checkChanges();
   await checkSweep();
   await checkValidate();

@@ -1,6 +1,7 @@
 #include "cli/sweep/sweep_page.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "cli/draw/changes.h"
 #include "cli/sweep/sweep_rows.h"
@@ -13,7 +14,7 @@
 
 /* ---- Statistics that the page shows ---------------------------------------------------------- */
 
-enum { COLUMNS = 32 };
+enum { COLUMNS = 40 };
 
 typedef struct columns {
     size_t count;
@@ -46,6 +47,7 @@ static const char *const served_keys[] = {"output_tokens_per_s_per_proc",
                                           "tpot",
                                           "request_time",
                                           "decode_sequences",
+                                          "max_batch",
                                           "usd_per_million_output_tokens"};
 enum {
     STAT_KEYS = sizeof stat_keys / sizeof *stat_keys,
@@ -146,53 +148,70 @@ static void put_rows(calc_put *put, const calc_sweep_study *study, const columns
 
 /* ---- The cloud: columns of numbers ----------------------------------------------------------- */
 
-static double exec_of(const calc_field *field, const calc_sweep_cloud_point *p)
+/* A field of the execution, or of an object in it. */
+typedef struct axis {
+    char key[64]; /* "inference.chunk_size" */
+    const calc_field *field;
+    size_t offset;
+} axis;
+
+static double exec_of(const axis *a, const calc_sweep_cloud_point *p)
 {
-    return calc_member_number(field, (const char *)&p->exec + field->offset);
+    return calc_member_number(a->field, (const char *)&p->exec + a->offset);
 }
 
-/* Whether a field of the execution is not the same for all. */
-static bool varies(const calc_field *field, const calc_sweep_cloud *cloud)
+/* Whether it is not the same for all. */
+static bool varies(const axis *a, const calc_sweep_cloud *cloud)
 {
     for (size_t i = 1; i < cloud->count; i++) {
-        if (exec_of(field, &cloud->point[i]) != exec_of(field, &cloud->point[0])) {
+        if (exec_of(a, &cloud->point[i]) != exec_of(a, &cloud->point[0])) {
             return true;
         }
     }
     return false;
 }
 
-/* A field of the execution, and its values in a cloud if there is one. */
-static void put_axis(calc_put *put, const calc_field *field, const calc_sweep_cloud *cloud)
+/* An axis, and its values in a cloud if there is one. */
+static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud)
 {
     calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "key", field->key);
+    calc_put_text(put, "key", a->key);
     calc_put_array(put, "choices", CALC_PUT_LINE);
-    for (size_t i = 0; field->choices && field->choices[i]; i++) {
-        calc_put_text(put, NULL, field->choices[i]);
+    for (size_t i = 0; a->field->choices && a->field->choices[i]; i++) {
+        calc_put_text(put, NULL, a->field->choices[i]);
     }
     calc_put_close(put);
-    calc_put_count(put, "type", field->type);
+    calc_put_count(put, "type", a->field->type);
     calc_put_array(put, "values", CALC_PUT_LINE);
     for (size_t i = 0; cloud && i < cloud->count; i++) {
-        calc_put_rounded(put, NULL, exec_of(field, &cloud->point[i]), 9);
+        calc_put_rounded(put, NULL, exec_of(a, &cloud->point[i]), 9);
     }
     calc_put_close(put);
     calc_put_close(put);
 }
 
-/* Those that are not the same for all; without a cloud, all. */
+/* Fields of a table that are not the same for all; without a cloud, all. */
+static void put_table(calc_put *put, const calc_table *table, const char *before, size_t offset,
+                      const calc_sweep_cloud *cloud)
+{
+    for (size_t f = 0; f < table->count; f++) {
+        const calc_field *field = &table->rows[f];
+        axis a = {.field = field, .offset = offset + field->offset};
+        snprintf(a.key, sizeof a.key, "%s%s", before, field->key);
+        bool value = field->type <= CALC_TYPE_SET; /* not a curve, an object, a list */
+        if (value && (!cloud || varies(&a, cloud))) {
+            put_axis(put, &a, cloud);
+        }
+    }
+}
+
 static void put_axes(calc_put *put, const calc_sweep_cloud *cloud)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    const calc_field *inference = calc_table_find(table, "inference");
     calc_put_array(put, "axes", CALC_PUT_LINES);
-    for (size_t f = 0; f < table->count; f++) {
-        const calc_field *field = &table->rows[f];
-        bool value = field->type != CALC_TYPE_NOTE && field->type != CALC_TYPE_OBJECT;
-        if (value && (!cloud || varies(field, cloud))) {
-            put_axis(put, field, cloud);
-        }
-    }
+    put_table(put, table, "", 0, cloud);
+    put_table(put, inference->table, "inference.", inference->offset, cloud);
     calc_put_close(put);
 }
 
@@ -409,6 +428,9 @@ void calc_sweep_page_write_written(calc_output *out, const calc_text *sweep,
     calc_put_array(&put, "statistics", CALC_PUT_LINE);
     for (size_t i = 0; i < STAT_KEYS; i++) {
         calc_put_text(&put, NULL, stat_keys[i]);
+    }
+    for (size_t i = 0; i < SERVED_KEYS; i++) {
+        calc_put_text(&put, NULL, served_keys[i]);
     }
     calc_put_close(&put);
     calc_page_end(&put, CALC_PAGE_SWEEP);
