@@ -197,7 +197,8 @@ function hideTip(event) {
 }
 addEventListener("keydown", (event) => { if (event.key === "Escape") unpin(); });
 addEventListener("pointerdown", (event) => { if (!tip.contains(event.target)) unpin(); }, true);
-addEventListener("scroll", () => hideTip(), { passive: true });
+/* A finger or a wheel moves the page away below it. */
+for (const moves of ["pointercancel", "wheel"]) addEventListener(moves, () => hideTip(), { passive: true });
 
 /* A mark that tells of itself under the pointer, and at a tap. `what()`: title, rows, colour. */
 function tells(mark, what) {

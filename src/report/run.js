@@ -62,7 +62,7 @@ const stepWord = serves ? (exe.inference.phase === "prefill" ? "prefill" : "deco
 hero({
   bad: !fits,
   context: [["", names.application], ["", machine], ["processors", count(exe.num_procs)],
-    ...(serves ? [] : [["batch", count(exe.batch_size)]]), ["format", exe.datatype],
+    ...(serves ? [] : [["batch", count(exe.batch_size)]]), ["format", exe.matrix_datatype && !["auto", exe.datatype].includes(exe.matrix_datatype) ? `${exe.matrix_datatype} matrices, else ${exe.datatype}` : exe.datatype],
     ["parameters", parameters(data.parameters.total)], ["", exe.training ? "training" : serves ? `inference, ${exe.inference.phase}` : "inference"],
     ...(exe.inference && exe.inference.engine ? [["", exe.inference.engine]] : [])],
   headline: fits && serves ? servingHeadline(stats)
@@ -75,7 +75,7 @@ hero({
   : serves ? servingKpis(stats, memoryKpi) : [
     ["Step time", stepValue, stepUnit, bandText("total_time", seconds) || `${count(stats.num_microbatches)} micro-batches of ${count(exe.microbatch_size)}`],
     ["Throughput", amount(stats.tokens_per_s), "tokens/s", `${num(stats.tokens_per_s_per_proc)} per processor`],
-    ["Model FLOPs utilisation", isNumber(stats.model_flops_utilization) ? num(100 * stats.model_flops_utilization) : "–", "%", bandText("model_flops_utilization", share) || "useful FLOP over matrix peak"],
+    ["Model FLOPs utilisation", isNumber(stats.model_flops_utilization) ? num(100 * stats.model_flops_utilization) : "–", "%", bandText("model_flops_utilization", share) || `useful FLOP over the peak in ${exe.datatype}`],
     ["Exposed communication", isNumber(exposed / timeTotal) ? num(100 * exposed / timeTotal) : "–", "%", seconds(exposed)],
     ["Pipeline bubble", isNumber(stats.bubble_time / timeTotal) ? num(100 * stats.bubble_time / timeTotal) : "–", "%", exe.pipeline_par > 1 ? `${count(exe.pipeline_par)} stages` : "one stage"],
     memoryKpi,

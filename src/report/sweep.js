@@ -33,7 +33,7 @@ function sayWhy() {
     said.push("It is ", bold(percent(Math.max(0, gain), 2)), ` ${goal === "sample_rate" ? "faster" : "better"} than the best layout of any other split (${splitName(other.exe)})`);
     const per = (row, part) => (row.time[part] || 0) / row.exe.batch_size;
     const gains = Object.keys({ ...best.time, ...other.time }).map((part) => [part, per(other, part) - per(best, part)]).sort((a, b) => b[1] - a[1]);
-    if (goal === "sample_rate" && gain > 0.002 && gains[0][1] > 0) said.push(`: the gain is mostly ${gains[0][0]}`);
+    if (goal === "sample_rate" && gain > 0.002 && gains[0][1] > 0) said.push(`: the gain is mostly ${gains[0][0].replace(/comm\.$/, "communication")}`);
     said.push(". ");
   }
   const cap = best.stats.mem_tier1_capacity;
@@ -48,7 +48,7 @@ const [timeValue, timeUnit] = best ? secondsIn(best.stats.total_time) : ["–", 
 function trainingKpis() {
   return [["Throughput", best ? num(best.stats.sample_rate, 4) : "–", "samples/s", best ? `batch ${count(best.exe.batch_size)}, micro-batch ${count(best.exe.microbatch_size)}` : ""],
     ["Step time", timeValue, timeUnit, best ? `${num(best.stats.tokens_per_s_per_proc)} tokens/s per processor` : ""],
-    ["Model FLOPs utilisation", best ? num(100 * best.stats.model_flops_utilization) : "–", "%", "useful FLOP over matrix peak"]];
+    ["Model FLOPs utilisation", best ? num(100 * best.stats.model_flops_utilization) : "–", "%", `of the matrix peak${best && best.exe.datatype ? ` in ${best.exe.datatype}` : ""}`]];
 }
 
 function servingKpis(s) {
@@ -89,7 +89,8 @@ const reasonText = {
 function showSplits() {
   const node = section("splits", "TP × PP", "Best layout for each tensor × pipeline split", fromFile ? "Of the layouts of the file; other splits are not in it." : "The best of all other choices for each split.");
   node.querySelector(".lead").append(el("span", { class: "screen" }, " A click keeps only its layouts."));
-  const cols = el("div", { class: "cols even" });
+  /* A wide map has the whole width. */
+  const cols = el("div", { class: new Set(splits.map((cell) => cell.pipeline_par)).size > 6 ? null : "cols even" });
   node.append(cols);
   if (splits.length) {
     const box = card(cols, el("h3", {}, goal === "sample_rate" ? "Best samples/s" : metricLabel(goal)));

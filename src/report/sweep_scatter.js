@@ -99,15 +99,19 @@ function makeColors() {
   const column = axis ? axis.column : columns.get(view.color);
   const index = new Uint8Array(total);
   let names, paints;
+  /* Viridis without its end that the page swallows. */
+  const [start, range] = document.documentElement.dataset.theme === "dark" ? [0.25, 0.75] : [0, 0.88];
+  const shade = (i, n) => d3.interpolateViridis(start + (range * i) / Math.max(1, n - 1));
   if (axis && axis.distinct.length <= 8) {
+    /* Sizes are in an order, which a ramp shows; of few the hues are told apart more easily. */
+    const ordered = !axis.choices.length && axis.distinct.length > 4;
     names = axis.distinct.map((v) => axisText(axis, v));
-    paints = names.map((_, i) => paintOf(`cat${i}`));
+    paints = names.map((_, i) => (ordered ? shade(i, names.length) : paintOf(`cat${i}`)));
     index.set(axis.place);
   } else {
-    const sorted = Float64Array.from(column).filter((v) => !Number.isNaN(v)).sort();
-    const edges = [0.2, 0.4, 0.6, 0.8].map((q) => d3.quantileSorted ? d3.quantileSorted(sorted, q) : d3.quantile(sorted, q));
-    const ramp = d3.interpolateLab(paintOf("seq0"), paintOf("seq1"));
-    paints = d3.range(5).map((i) => ramp(0.15 + (0.85 * i) / 4));
+    const [lo, hi] = d3.extent(Float64Array.from(column).filter((v) => !Number.isNaN(v)));
+    const edges = axis ? d3.range(1, 5).map((i) => axis.distinct[Math.floor((i * axis.distinct.length) / 5) - 1]) : d3.range(1, 5).map((i) => lo + ((hi - lo) * i) / 5);
+    paints = d3.range(5).map((i) => shade(i, 5));
     const text = axis ? (v) => axisText(axis, v) : metricText(view.color);
     names = d3.range(5).map((i) => (i < 4 ? `up to ${text(edges[i])}` : `above ${text(edges[3])}`));
     for (let i = 0; i < total; i++) index[i] = d3.bisectLeft(edges, column[i]);

@@ -20,7 +20,7 @@ function toggle(row, only_add) {
 
 /* What a layout reaches: samples in training, tokens and latencies where it serves. */
 const rate = serves ? "output_tokens_per_s" : "sample_rate";
-function rateColumns(fastest) {
+function columnsOfRates(fastest) {
   const column = (key, label, text) => ({ label, number: true, value: (row) => row.stats[key], show: (row) => (isNumber(row.stats[key]) ? text(row.stats[key]) : "–") });
   const first = serves ? ["output_tokens_per_s", "Output tokens/s", (x) => num(x, 4)] : ["sample_rate", "Samples/s", (x) => num(x, 4)];
   const rest = serves ? [["output_tokens_per_s_per_proc", "Per processor", num], ["ttft", "First token", seconds], ["tpot", "Per token", seconds], ["tokens_per_s_per_user", "Tokens/s of a request", num]]
@@ -43,6 +43,7 @@ function showTable() {
   const equals = rows.filter(isEqual).length;
   const tie = inSet("top").filter((row) => row.stats[goal] === best.stats[goal]).length;
   const fastest = d3.max(rows, (row) => row.stats[rate]);
+  const rateColumns = columnsOfRates(fastest);
   const varying = axes.filter((axis) => !axis.ofDesign).map((axis) => axis.key).filter((k) => !["tensor_par", "pipeline_par", "data_par"].includes(k));
   const command = el("pre", { hidden: true });
   const list = () => inSet(set).filter(rowInView);
@@ -57,11 +58,12 @@ function showTable() {
         return button;
       } },
       { label: "", show: (row) => (isEqual(row) ? el("b", { title: "as good as the best within 1\u202f%" }, "=") : "") },
-      ...rateColumns(fastest),
-      { label: "Memory", number: true, value: (row) => row.stats.proc_mem_tier1_cap_req, show: (row) => meter(bytes(row.stats.proc_mem_tier1_cap_req), row.stats.proc_mem_tier1_cap_req / row.stats.mem_tier1_capacity, "quiet") },
-      ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
+      rateColumns[0],
       ...axes.filter((axis) => axis.ofDesign).map((axis) => ({ label: axisLabel(axis.key), number: true, value: (row) => numberOf(axis, row), show: (row) => rowValue(row, axis.key) })),
       ...["tensor_par", "pipeline_par", "data_par"].map((k) => ({ label: axisLabel(k), number: true, value: (row) => row.exe[k], show: (row) => count(row.exe[k]) })),
+      { label: "Memory", number: true, value: (row) => row.stats.proc_mem_tier1_cap_req, show: (row) => meter(bytes(row.stats.proc_mem_tier1_cap_req), row.stats.proc_mem_tier1_cap_req / row.stats.mem_tier1_capacity, "quiet") },
+      ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
+      ...rateColumns.slice(1),
       ...varying.map((k) => ({ label: axisLabel(k), screen: k.endsWith("_net"), number: typeof fieldOf(rows[0].exe, k) === "number", value: (row) => (typeof fieldOf(row.exe, k) === "number" ? fieldOf(row.exe, k) : rowValue(row, k)), show: (row) => rowValue(row, k) })),
     ] });
   rowTable = view_;

@@ -164,7 +164,8 @@ function showParity() {
       svg.append("path").attr("d", `M${path.join("L")}Z`).style("fill", "var(--band)").style("fill-opacity", opacity);
     }
     svg.append("line").attr("x1", x(lo)).attr("y1", y(lo)).attr("x2", x(hi)).attr("y2", y(hi)).style("stroke", "var(--ink3)");
-    const ticks = x.ticks(5).filter((v, i, values) => values.length < 8 || Math.abs(Math.log10(v) % 1) < 1e-9);
+    const unit = quantityKinds[quantity][3] === byteSteps ? 2 ** 30 : 1; /* round in what is written */
+    const ticks = d3.scaleLog([lo / unit, hi / unit], [0, 1]).ticks(5).filter((v, i, values) => values.length < 8 || Math.abs(Math.log10(v) % 1) < 1e-9).map((v) => v * unit);
     for (const v of ticks) {
       svg.append("line").attr("class", "grid").attr("x1", x(v)).attr("x2", x(v)).attr("y1", top).attr("y2", bottom);
       svg.append("line").attr("class", "grid").attr("x1", left).attr("x2", width - right).attr("y1", y(v)).attr("y2", y(v));
