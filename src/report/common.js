@@ -224,12 +224,14 @@ function keep(key, value) {
 /* ---- The theme -------------------------------------------------------------------------------- */
 
 const repaints = [];
+const paints = new Map(); /* by name, of the theme that is shown */
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let theme = ["light", "dark"].includes(kept.get("theme")) ? kept.get("theme") : "auto";
 
 function setTheme(name) {
   const actual = name === "auto" ? (dark.matches ? "dark" : "light") : name;
   document.documentElement.dataset.theme = actual;
+  paints.clear();
   for (const button of document.querySelectorAll("[data-theme]")) {
     if (button.tagName === "BUTTON") {
       button.setAttribute("aria-pressed", String(button.dataset.theme === theme));
@@ -266,7 +268,10 @@ addEventListener("beforeprint", () => setPaper(true));
 addEventListener("afterprint", () => setPaper(false));
 
 /* The value of a colour of the theme, for canvases. */
-const paintOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+function paintOf(name) {
+  if (!paints.has(name)) paints.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
+  return paints.get(name);
+}
 
 /* Black or white, whichever is read better on a colour of the Lab space: at least 4.5 to 1. */
 const inkOn = (color) => (color.l > 49.5 ? "#000000" : "#ffffff");
