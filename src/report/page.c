@@ -48,14 +48,15 @@ void calc_page_end(calc_put *put, calc_page page)
     static const calc_page_data *const scripts[][PARTS] = {
         [CALC_PAGE_RUN] = {&calc_page_changes, &calc_page_run_timeline, &calc_page_pipeline,
                            &calc_page_operators, &calc_page_serving, &calc_page_run},
-        [CALC_PAGE_SWEEP] = {&calc_page_changes, &calc_page_sweep_data, &calc_page_scatter,
-                             &calc_page_layouts, &calc_page_sweep},
+        [CALC_PAGE_SWEEP] = {&calc_page_changes, &calc_page_sweep_data, &calc_page_view,
+                             &calc_page_scatter, &calc_page_layouts, &calc_page_sweep},
         [CALC_PAGE_VALIDATE] = {&calc_page_validate}};
     calc_put_end(put);
     calc_output_in_markup(put->out, false);
     calc_output_text(put->out, "</script>\n");
     write_element(put->out, "script", &calc_page_charts);
     write_element(put->out, "script", &calc_page_common);
+    write_element(put->out, "script", &calc_page_figures);
     for (int i = 0; i < PARTS && scripts[page][i]; i++) {
         write_element(put->out, "script", scripts[page][i]);
     }

@@ -20,6 +20,13 @@ const exposed = d3.sum(communication, (row) => row[2]);
 document.title = `${names.application} on ${machine} – calc run`;
 document.getElementById("kind").textContent = "run";
 
+/* Within what nine of ten measured runs like this one were, if calc run --band was asked: [low, high]. */
+function bandOf(key) {
+  const band = run.band && run.band.stats[key];
+  return fits && band && isNumber(band.p5) && isNumber(band.p95) ? [Math.min(band.p5, band.p95), Math.max(band.p5, band.p95)] : null;
+}
+const bandText = (key, text) => (bandOf(key) ? bandOf(key).map(text).join(" to ") : "");
+
 /* ---- The answer ------------------------------------------------------------------------------- */
 
 function sayWhy() {
@@ -42,6 +49,9 @@ function sayWhy() {
     words.push("The fullest processor needs ", bold(bytes(stats.proc_mem_tier1_cap_req)),
       ` of ${bytes(stats.mem_tier1_capacity)}.`);
   }
+  if (bandOf("total_time")) {
+    words.push(" Nine of ten measured runs like it took ", bold(bandText("total_time", seconds)), ".");
+  }
   return words;
 }
 
@@ -52,7 +62,7 @@ const stepWord = serves ? (exe.inference.phase === "prefill" ? "prefill" : "deco
 hero({
   bad: !fits,
   context: [["", names.application], ["", machine], ["processors", count(exe.num_procs)],
-    ...(serves ? [] : [["batch", count(exe.batch_size)]]), ["format", exe.datatype],
+    ...(serves ? [] : [["batch", count(exe.batch_size)]]), ["format", exe.matrix_datatype && !["auto", exe.datatype].includes(exe.matrix_datatype) ? `${exe.matrix_datatype} matrices, else ${exe.datatype}` : exe.datatype],
     ["parameters", parameters(data.parameters.total)], ["", exe.training ? "training" : serves ? `inference, ${exe.inference.phase}` : "inference"],
     ...(exe.inference && exe.inference.engine ? [["", exe.inference.engine]] : [])],
   headline: fits && serves ? servingHeadline(stats)
@@ -63,9 +73,9 @@ hero({
     ? [["Missing", ...bytesIn(stats.proc_mem_tier1_cap_req - stats.mem_tier1_capacity), "on the fullest processor"]] : []),
   [`${stepWord[0].toUpperCase()}${stepWord.slice(1)}`, stepValue, stepUnit, "if it could run"]]
   : serves ? servingKpis(stats, memoryKpi) : [
-    ["Step time", stepValue, stepUnit, `${count(stats.num_microbatches)} micro-batches of ${count(exe.microbatch_size)}`],
+    ["Step time", stepValue, stepUnit, bandText("total_time", seconds) || `${count(stats.num_microbatches)} micro-batches of ${count(exe.microbatch_size)}`],
     ["Throughput", amount(stats.tokens_per_s), "tokens/s", `${num(stats.tokens_per_s_per_proc)} per processor`],
-    ["Model FLOPs utilisation", isNumber(stats.model_flops_utilization) ? num(100 * stats.model_flops_utilization) : "–", "%", "useful FLOP over matrix peak"],
+    ["Model FLOPs utilisation", isNumber(stats.model_flops_utilization) ? num(100 * stats.model_flops_utilization) : "–", "%", bandText("model_flops_utilization", share) || `useful FLOP over the peak in ${exe.datatype}`],
     ["Exposed communication", isNumber(exposed / timeTotal) ? num(100 * exposed / timeTotal) : "–", "%", seconds(exposed)],
     ["Pipeline bubble", isNumber(stats.bubble_time / timeTotal) ? num(100 * stats.bubble_time / timeTotal) : "–", "%", exe.pipeline_par > 1 ? `${count(exe.pipeline_par)} stages` : "one stage"],
     memoryKpi,
@@ -107,9 +117,10 @@ function showTime() {
   const node = section("time", "Time", `Where the ${stepWord} goes`, `All parts are exposed seconds: they add up to ${whole(timeTotal)}${exe.inference && exe.inference.phase === "serve" ? ", the mean of steps with and without prompts" : ""}.`);
   const box = card(node);
   const slowest = data.ours && exe.pipeline_par > 1 ? `stage ${count(stats.slowest_stage)}` : "";
-  stacks(box, { rows: [{ label: serves ? "Pass" : "Step", note: slowest, values: data.time, total: timeTotal }], parts: timeParts,
+  stacks(box, { rows: [{ label: serves ? "Pass" : "Step", note: slowest, values: data.time, total: timeTotal, band: bandOf("total_time") }], parts: timeParts,
     steps: timeSteps, text: seconds, total: whole, height: 26,
     aria: `Step of ${whole(timeTotal)}: ${Object.entries(data.time).map(([k, v]) => `${k} ${share(v / timeTotal)}`).join(", ")}` });
+  if (bandOf("total_time")) box.append(el("p", { class: "note" }, `The line: within it are nine of ten runs like this one, as ${count(run.band.time.runs)} measured ones were (${run.band.time.class})${run.band.note ? `; ${run.band.note}` : ""}.`));
   const rows = timeParts.filter((part) => data.time[part.key] > 0).map((part) => ({ part, value: data.time[part.key] }));
   box.append(table({ caption: "Parts of the step", rows, sort: 1, columns: [
     { label: "Part", value: (r) => r.part.label, show: (r) => [swatch(r.part.color), r.part.label] },

@@ -109,7 +109,8 @@ function drawRoofline(box, operations, list, memory) {
     }
     let named = 0;
     for (const m of merged.slice(0, 16)) {
-      const text = clipped([...new Set(m.values.map((o) => o.name))].join(", "), 26);
+      const others = new Set(m.values.map((o) => o.name)).size - 1;
+      const text = m.values.reduce((a, b) => (b.all > a.all ? b : a)).name + (others ? ` +${others}` : "");
       const wide = 6.6 * text.length;
       const spots = [[x(m.at) - wide - 16, y(m.rate) + 4], [x(m.at) + 16, y(m.rate) + 4],
         [x(m.at) - wide - 10, y(m.rate) + 22], [x(m.at) + 10, y(m.rate) + 22]];

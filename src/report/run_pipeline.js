@@ -30,11 +30,11 @@ function drawPipeline(box, t, step) {
   const rowHeight = Math.max(5, Math.min(22, 420 / t.stages));
   const rowGap = rowHeight > 12 ? 3 : rowHeight > 8 ? 1 : 0;
   const height = t.stages * rowHeight + 24;
-  const paints = { of: "" };
+  const known = { of: "" };
   const palette = () => {
     const of = document.documentElement.dataset.theme;
-    if (paints.of !== of) Object.assign(paints, { of, kinds: timelineColors(t.chunks) });
-    return paints.kinds;
+    if (known.of !== of) Object.assign(known, { of, kinds: timelineColors(t.chunks) });
+    return known.kinds;
   };
 
   const tally = el("span", { class: "right", "aria-live": "polite" });

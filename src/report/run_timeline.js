@@ -8,7 +8,7 @@ const kindColors = [["blue1", "blue3"], ["orange1", "orange3"], ["cat7", "cat7"]
 const communicationColor = "ink2";
 const partLooks = { "compute": null, "recompute": "blue3", "embedding, head": "purple", "offload": "sand", "wait for host": "grey2" };
 const partColor = (name) => (name in partLooks ? partLooks[name] : communicationColor);
-const afterColor = (name) => ({ "stragglers": "green2", "optimizer": "green", "fixed overhead": "grey2" }[name] || communicationColor);
+const afterColor = (name) => ({ "stragglers": "green2", "optimizer": "green", "fixed overhead": "cat5" }[name] || communicationColor);
 
 /* Kind and chunk by colour: darker to lighter by chunk. */
 function timelineColors(chunks) {

@@ -28,12 +28,12 @@ function sayWhy() {
   const said = [];
   const other = splits.filter((cell) => cell.row && (cell.tensor_par !== best.exe.tensor_par || cell.pipeline_par !== best.exe.pipeline_par))
     .map((cell) => cell.row).sort(better)[0];
-  if (other && goal === "sample_rate") {
-    const gain = best.stats.sample_rate / other.stats.sample_rate - 1;
-    said.push("It is ", bold(percent(Math.max(0, gain), 2)), ` faster than the best layout of any other split (${splitName(other.exe)})`);
+  if (other) {
+    const gain = goalUp ? best.stats[goal] / other.stats[goal] - 1 : 1 - best.stats[goal] / other.stats[goal];
+    said.push("It is ", bold(percent(Math.max(0, gain), 2)), ` ${goal === "sample_rate" ? "faster" : "better"} than the best layout of any other split (${splitName(other.exe)})`);
     const per = (row, part) => (row.time[part] || 0) / row.exe.batch_size;
     const gains = Object.keys({ ...best.time, ...other.time }).map((part) => [part, per(other, part) - per(best, part)]).sort((a, b) => b[1] - a[1]);
-    if (gain > 0.002 && gains[0][1] > 0) said.push(`: the gain is mostly ${gains[0][0]}`);
+    if (goal === "sample_rate" && gain > 0.002 && gains[0][1] > 0) said.push(`: the gain is mostly ${gains[0][0].replace(/comm\.$/, "communication")}`);
     said.push(". ");
   }
   const cap = best.stats.mem_tier1_capacity;
@@ -45,19 +45,29 @@ function sayWhy() {
 
 const [memoryValue, memoryUnit] = best ? bytesIn(best.stats.proc_mem_tier1_cap_req) : ["–", ""];
 const [timeValue, timeUnit] = best ? secondsIn(best.stats.total_time) : ["–", ""];
+function trainingKpis() {
+  return [["Throughput", best ? num(best.stats.sample_rate, 4) : "–", "samples/s", best ? `batch ${count(best.exe.batch_size)}, micro-batch ${count(best.exe.microbatch_size)}` : ""],
+    ["Step time", timeValue, timeUnit, best ? `${num(best.stats.tokens_per_s_per_proc)} tokens/s per processor` : ""],
+    ["Model FLOPs utilisation", best ? num(100 * best.stats.model_flops_utilization) : "–", "%", `of the matrix peak${best && best.exe.datatype ? ` in ${best.exe.datatype}` : ""}`]];
+}
+
+function servingKpis(s) {
+  const known = (key, label, parts, note) => (isNumber(s[key]) ? [[label, ...parts(s[key]), note]] : []);
+  return [...known("ttft", "First token", secondsIn, ""), ...known("tpot", "Per output token", secondsIn, `${num(s.tokens_per_s_per_user)} tokens/s of a request`),
+    ...known("output_tokens_per_s", "Output", (x) => [amount(x), "tokens/s"], `${num(s.output_tokens_per_s_per_proc)} per processor`)];
+}
+
 const procsOf = [...new Set(rows.map((row) => row.exe.num_procs))];
 hero({
   bad: !best,
   context: [["", clipped(study.applications.join(", "), 120)], ["", clipped(study.systems.join(", "), 120)],
     ...(procsOf.length === 1 ? [["processors", count(procsOf[0])]] : []), ...(counts ? [["layouts", count(counts.total)]] : []),
     ...(partial ? [["", "partial result"]] : [])],
-  headline: best ? [`${splitName(best.exe)}${procsOf.length > 1 ? ` on ${count(best.exe.num_procs)} processors` : ""} is ${goal === "sample_rate" ? "the fastest layout that fits" : `best by ${words(goal)}`}: `, el("em", {}, goalValue(best)), "."]
+  headline: best ? [`${splitName(best.exe)}${procsOf.length > 1 ? ` on ${count(best.exe.num_procs)} processors` : ""} is ${goal === "sample_rate" ? "the fastest layout that fits" : `best by ${serves ? metricLabel(goal).toLowerCase() : words(goal)}`}: `, el("em", {}, goalValue(best)), "."]
     : ["Nothing fits: none of ", el("em", {}, counts ? count(counts.total) : "the"), " layouts can run."],
   why: sayWhy(),
   kpis: [
-    ["Throughput", best ? num(best.stats.sample_rate, 4) : "–", "samples/s", best ? `batch ${count(best.exe.batch_size)}, micro-batch ${count(best.exe.microbatch_size)}` : ""],
-    ["Step time", timeValue, timeUnit, best ? `${num(best.stats.tokens_per_s_per_proc)} tokens/s per processor` : ""],
-    ["Model FLOPs utilisation", best ? num(100 * best.stats.model_flops_utilization) : "–", "%", "useful FLOP over matrix peak"],
+    ...(serves ? servingKpis(best.stats) : trainingKpis()),
     ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}${best.stats.proc_mem_tier2_cap_req > 0 ? `, and ${bytes(best.stats.proc_mem_tier2_cap_req)} of tier 2` : ""}` : ""],
     counts ? ["Layouts searched", counts.total < 1e5 ? count(counts.total) : amount(counts.total), "", `${count(counts.feasible)} evaluated and feasible`]
       : ["Layouts in the file", count(rows.length), "", "front and best"],
@@ -79,10 +89,11 @@ const reasonText = {
 function showSplits() {
   const node = section("splits", "TP × PP", "Best layout for each tensor × pipeline split", fromFile ? "Of the layouts of the file; other splits are not in it." : "The best of all other choices for each split.");
   node.querySelector(".lead").append(el("span", { class: "screen" }, " A click keeps only its layouts."));
-  const cols = el("div", { class: "cols even" });
+  /* A wide map has the whole width. */
+  const cols = el("div", { class: new Set(splits.map((cell) => cell.pipeline_par)).size > 6 ? null : "cols even" });
   node.append(cols);
   if (splits.length) {
-    const box = card(cols, el("h3", {}, goal === "sample_rate" ? "Best samples/s" : `Best ${words(goal)}`));
+    const box = card(cols, el("h3", {}, goal === "sample_rate" ? "Best samples/s" : metricLabel(goal)));
     const [tps, pps] = ["tensor_par", "pipeline_par"].map((side) => [...new Set(splits.map((cell) => cell[side]))].sort(d3.ascending));
     const values = splits.filter((cell) => cell.row).map((cell) => cell.row.stats[goal]);
     const [lo, hi] = d3.extent(values);
@@ -197,7 +208,7 @@ function showScaling() {
 function showWorth() {
   const found = best && data.changes;
   if (!found || !found.items.length) return;
-  const key = goal in found.items[0].stats ? goal : "sample_rate";
+  const key = goal in found.items[0].stats ? goal : rate;
   const up = key === goal ? goalUp : true;
   const now = best.stats[key];
   const known = found.items.filter((item) => isNumber(item.stats[key]))

@@ -44,7 +44,7 @@ function readFile({ written, axes, statistics }) {
     study: { ...written, designs: new Set(rows.map(({ design }) => JSON.stringify(design))).size, per_num_procs: sizes },
     designs: [...new Map(rows.map(({ design }) => [JSON.stringify(design), design])).values()],
     cloud: { shown: 0, seen: groups.reduce((sum, { front, top }) => sum + front.length + top.length, 0), all: false, design: [],
-      axes: rows.length < 2 ? [] : axes.filter(({ key }) => differ(rows.map(({ execution }) => JSON.stringify(execution[key]) || ""))),
+      axes: rows.length < 2 ? [] : axes.filter(({ key }) => differ(rows.map(({ execution }) => JSON.stringify(key.split(".").reduce((object, part) => (object || {})[part], execution)) || ""))),
       metrics: named.filter((key) => differ(rows.map(({ stats }) => known(stats[key])))).map((key) => ({ key, values: [] })) },
     splits: { counted: false, items: cells("tensor_par", "pipeline_par") },
     procs: { counted: false, items: sizes ? cells("num_procs") : [] },
@@ -62,6 +62,9 @@ const metricLooks = {
   pp_comm_exposed_time: ["Exposed pipeline comm.", seconds], dp_comm_exposed_time: ["Exposed data-parallel comm.", seconds],
   cp_comm_exposed_time: ["Exposed context-parallel comm.", seconds], ep_comm_exposed_time: ["Exposed expert-parallel comm.", seconds],
   usd_per_trillion_tokens: ["USD per 1e12 tokens", num],
+  ttft: ["Time to the first token", seconds], tpot: ["Time per output token", seconds], output_tokens_per_s: ["Output tokens/s", amount],
+  output_tokens_per_s_per_proc: ["Output tokens/s per processor", num], tokens_per_s_per_user: ["Tokens/s of a request", num],
+  requests_per_s: ["Requests/s", num], max_batch: ["Room for sequences", count],
 };
 const axisLooks = {
   num_procs: "Procs", tensor_par: "TP", pipeline_par: "PP", data_par: "DP", context_par: "CP", expert_par: "EP",
@@ -74,7 +77,7 @@ const axisLooks = {
 const words = (key) => key.replaceAll("_", " ");
 const metricLabel = (key) => (metricLooks[key] || [words(key)])[0];
 const metricText = (key) => (metricLooks[key] || [0, short])[1];
-const axisLabel = (key) => axisLooks[key] || words(key.replace(/^(sys|app)\./, "").replace(/\.GiB$/, " GiB").replace(/\[(\d)\]\./, " $1 "));
+const axisLabel = (key) => axisLooks[key] || words(key.replace(/^(sys|app|inference)\./, "").replace(/\.GiB$/, " GiB").replace(/\[(\d)\]\./, " $1 "));
 const isUp = (key) => /rate|efficiency|utilization|per_s|sample/.test(key);
 
 /* ---- Layouts ---------------------------------------------------------------------------------- */
@@ -116,6 +119,9 @@ function splitName(exe) {
   return parts.map(([name, value]) => `${name} ${count(value)}`).join(" × ");
 }
 
+/* A field of an execution, "inference.chunk_size" too. */
+const fieldOf = (exe, key) => key.split(".").reduce((object, part) => (object === undefined ? undefined : object[part]), exe);
+
 /* What designs differ in is an axis, too: its values are the choices, in order. */
 const designs = data.designs || [];
 const designText = (design, key) => String(design[key] ?? "");
@@ -126,7 +132,7 @@ for (const key of Object.keys(designs[0] || {})) {
 
 /* The value of an axis as a number, and in words. */
 const axisByKey = new Map(cloud.axes.map((axis) => [axis.key, axis]));
-const numberOf = (axis, row) => (axis.ofDesign ? axis.choices.indexOf(designText(row.design, axis.key)) : axisNumber(axis, row.exe[axis.key]));
+const numberOf = (axis, row) => (axis.ofDesign ? axis.choices.indexOf(designText(row.design, axis.key)) : axisNumber(axis, fieldOf(row.exe, axis.key)));
 function axisNumber(axis, value) {
   if (value === undefined) return axis.key.endsWith("_net") ? -1 : 0;
   if (typeof value === "string") return axis.choices.indexOf(value);
@@ -142,7 +148,7 @@ function axisText(axis, value) {
 }
 const rowValue = (row, key) => {
   const axis = axisByKey.get(key);
-  return axis ? axisText(axis, numberOf(axis, row)) : plainValue(row.exe[key]);
+  return axis ? axisText(axis, numberOf(axis, row)) : plainValue(fieldOf(row.exe, key));
 };
 const plainValue = (value) => (value === true ? "yes" : value === false || value === undefined ? "–" : typeof value === "number" ? count(value) : String(value));
 
@@ -181,11 +187,12 @@ matchRows();
 /* A point as a layout that can be run: the row that it is, or what the columns say of it. */
 function layoutAt(i) {
   if (rowAt[i] >= 0) return rows[rowAt[i]];
-  const exe = { ...cloud.base };
+  const exe = JSON.parse(JSON.stringify(cloud.base));
   for (const { key, type, choices, column, ofDesign } of axes) {
     if (ofDesign) continue;
     const value = column[i];
-    exe[key] = type === BOOL ? value === 1 : type === SET ? choices.filter((word, bit) => (value >> bit) & 1) : choices.length ? choices[value] : value;
+    const [inner, last] = key.includes(".") ? [exe[key.split(".")[0]] = exe[key.split(".")[0]] || {}, key.split(".")[1]] : [exe, key];
+    inner[last] = type === BOOL ? value === 1 : type === SET ? choices.filter((word, bit) => (value >> bit) & 1) : choices.length ? choices[value] : value;
   }
   return { exe, design: designs[cloud.design[i]] || null, stats: Object.fromEntries([...columns].map(([key, column]) => [key, column[i]])) };
 }
@@ -202,3 +209,4 @@ function commandOf(row, changes = []) {
     .concat(changes).map((one) => ` --set ${quoted(one)}`).join("");
   return `calc run ${quoted(row.design.application)} ${quoted(row.design.system)} -${sets} <<'EOF'\n${JSON.stringify(row.exe)}\nEOF\n`;
 }
+const serves = Boolean(best && best.exe.inference && best.exe.inference.phase && best.exe.inference.phase !== "none");

@@ -1,120 +1,6 @@
 /* The trade-off of a sweep: points, their front, and filters. */
 "use strict";
 
-/* ---- The scatter ------------------------------------------------------------------------------ */
-
-const view = {
-  x: metrics.includes("proc_mem_tier1_cap_req") ? "proc_mem_tier1_cap_req" : metrics[0],
-  y: metrics.includes(goal) ? goal : metrics[metrics.length - 1],
-  color: (axes.find((axis) => axis.ofDesign) || axisByKey.get("tensor_par") || axes[0] || {}).key, logX: false, logY: false,
-  area: null, chosen: new Map(), mask: new Uint8Array(total).fill(1),
-};
-const watchers = [];
-let compared = [];
-
-/* What the address says of the view, and what it is told. */
-function recallView() {
-  for (const key of ["x", "y"]) if (metrics.includes(kept.get(key))) view[key] = kept.get(key);
-  if (axisByKey.has(kept.get("color")) || metrics.includes(kept.get("color"))) view.color = kept.get("color");
-  for (const key of ["logX", "logY"]) view[key] = kept.get(key) === "1";
-  for (const axis of axes) {
-    const values = (kept.get(`f.${axis.key}`) || "").split(",").filter(Boolean).map(Number).filter((value) => axis.distinct.includes(value));
-    view.chosen.set(axis.key, new Set(values));
-  }
-  const area = (kept.get("area") || "").split(",").map(Number);
-  if (area.length === 4 && area.every(isFinite)) view.area = { x0: area[0], x1: area[1], y0: area[2], y1: area[3] };
-}
-
-function keepView() {
-  for (const key of ["x", "y", "color"]) keep(key, view[key] === first[key] ? null : view[key]);
-  for (const key of ["logX", "logY"]) keep(key, view[key] ? "1" : null);
-  for (const [key, chosen] of view.chosen) keep(`f.${key}`, [...chosen].join());
-  const { area } = view;
-  keep("area", area ? [area.x0, area.x1, area.y0, area.y1].join() : null);
-}
-const first = { x: view.x, y: view.y, color: view.color };
-recallView();
-
-function refilter() {
-  const { mask, area } = view;
-  mask.fill(1);
-  for (const axis of axes) {
-    const chosen = view.chosen.get(axis.key);
-    if (!chosen || !chosen.size) continue;
-    for (let i = 0; i < total; i++) if (!chosen.has(axis.column[i])) mask[i] = 0;
-  }
-  if (area) {
-    const [x, y] = [columns.get(view.x), columns.get(view.y)];
-    for (let i = 0; i < total; i++) if (!(x[i] >= area.x0 && x[i] <= area.x1 && y[i] >= area.y0 && y[i] <= area.y1)) mask[i] = 0;
-  }
-  keepView();
-  for (const watcher of watchers) watcher();
-}
-
-const rowInView = (row) => view.mask[cloud.shown + row.index] === 1;
-
-/* All points along x, from its better end; kept for the pair of axes that is shown. */
-let alongX = { of: "", order: [] };
-
-function orderOf(x, y, sx, sy) {
-  const of = `${view.x} ${view.y}`;
-  if (alongX.of !== of) {
-    const order = [];
-    for (let i = 0; i < total; i++) if (!Number.isNaN(x[i]) && !Number.isNaN(y[i])) order.push(i);
-    /* Rows stand behind the cloud: of equals they come first, as more is known of them. */
-    order.sort((a, b) => sx * (x[a] - x[b]) || sy * (y[a] - y[b]) || b - a);
-    alongX = { of, order };
-  }
-  return alongX.order;
-}
-
-/* Points of the front of the axes shown, along x; of equals one. */
-function frontOf() {
-  const [x, y] = [columns.get(view.x), columns.get(view.y)];
-  const [sx, sy] = [isUp(view.x) ? -1 : 1, isUp(view.y) ? -1 : 1];
-  const order = orderOf(x, y, sx, sy);
-  const front = [];
-  let least = Infinity;
-  /* Points of the cloud are rounded: what is better by less than that is the same layout. */
-  for (const i of order) {
-    if (view.mask[i] && sy * y[i] < least - 1e-6 * Math.abs(y[i])) {
-      least = sy * y[i];
-      front.push(i);
-    }
-  }
-  return front;
-}
-
-let colorsKept = { of: "" };
-
-/* Kept for the choice and the theme that are shown. */
-function colorsNow() {
-  const of = `${view.color} ${document.documentElement.dataset.theme}`;
-  if (colorsKept.of !== of) colorsKept = { of, ...makeColors() };
-  return colorsKept;
-}
-
-function makeColors() {
-  const axis = axes.find((a) => a.key === view.color);
-  const column = axis ? axis.column : columns.get(view.color);
-  const index = new Uint8Array(total);
-  let names, paints;
-  if (axis && axis.distinct.length <= 8) {
-    names = axis.distinct.map((v) => axisText(axis, v));
-    paints = names.map((_, i) => paintOf(`cat${i}`));
-    index.set(axis.place);
-  } else {
-    const sorted = Float64Array.from(column).filter((v) => !Number.isNaN(v)).sort();
-    const edges = [0.2, 0.4, 0.6, 0.8].map((q) => d3.quantileSorted ? d3.quantileSorted(sorted, q) : d3.quantile(sorted, q));
-    const ramp = d3.interpolateLab(paintOf("seq0"), paintOf("seq1"));
-    paints = d3.range(5).map((i) => ramp(0.15 + (0.85 * i) / 4));
-    const text = axis ? (v) => axisText(axis, v) : metricText(view.color);
-    names = d3.range(5).map((i) => (i < 4 ? `up to ${text(edges[i])}` : `above ${text(edges[3])}`));
-    for (let i = 0; i < total; i++) index[i] = d3.bisectLeft(edges, column[i]);
-  }
-  return { index, names, paints };
-}
-
 function showScatter() {
   if (metrics.length < 2 || !view.x || !view.y) return;
   const node = section("tradeoff", "Trade-off", "The trade-off",
@@ -289,7 +175,7 @@ function showScatter() {
     const lines = ["tensor_par", "pipeline_par", "data_par"].filter((k) => !axisByKey.has(k)).length
       ? [] : [["TP × PP × DP", ["tensor_par", "pipeline_par", "data_par"].map((k) => count(axes.find((a) => a.key === k).column[i])).join(" × ")]];
     const sizes = lines.length > 0;
-    for (const key_ of new Set([goal, "total_time", "model_flops_utilization", "proc_mem_tier1_cap_req", view.x, view.y])) {
+    for (const key_ of new Set([goal, ...(serves ? ["ttft", "tpot", "output_tokens_per_s"] : ["total_time", "model_flops_utilization"]), "proc_mem_tier1_cap_req", view.x, view.y])) {
       if (columns.has(key_)) lines.push([metricLabel(key_), metricText(key_)(columns.get(key_)[i])]);
     }
     for (const axis of axes) {

@@ -18,6 +18,19 @@ function toggle(row, only_add) {
   for (const watcher of compareWatchers) watcher();
 }
 
+/* What a layout reaches: samples in training, tokens and latencies where it serves. */
+const rate = serves ? "output_tokens_per_s" : "sample_rate";
+function columnsOfRates(fastest) {
+  const column = (key, label, text) => ({ label, number: true, value: (row) => row.stats[key], show: (row) => (isNumber(row.stats[key]) ? text(row.stats[key]) : "–") });
+  const first = serves ? ["output_tokens_per_s", "Output tokens/s", (x) => num(x, 4)] : ["sample_rate", "Samples/s", (x) => num(x, 4)];
+  const rest = serves ? [["output_tokens_per_s_per_proc", "Per processor", num], ["ttft", "First token", seconds], ["tpot", "Per token", seconds], ["tokens_per_s_per_user", "Tokens/s of a request", num]]
+    : [["total_time", "Step", seconds], ["model_flops_utilization", "MFU", share]];
+  const known = [first, ...rest].map(([key]) => key);
+  return [{ ...column(...first), show: (row) => meter(first[2](row.stats[first[0]]), row.stats[first[0]] / fastest) },
+    ...(known.includes(goal) ? [] : [column(goal, metricLabel(goal), metricText(goal))]),
+    ...rest.filter(([key]) => rows.some((row) => isNumber(row.stats[key]))).map((one) => column(...one))];
+}
+
 function showTable() {
   if (!rows.length) return;
   const node = section("layouts", "Layouts", "Layouts worth running", "Best first.");
@@ -26,12 +39,15 @@ function showTable() {
   const sets = [["each", axes.some((axis) => axis.ofDesign) ? "Best of each design" : "Best of each group"], ["split", "Best of each split"], ["front", "Pareto front"], ["top", `Top ${inSet("top").length}`], ["procs", "Best of each size"]]
     .filter(([key]) => inSet(key).length);
   let set = sets.some(([key]) => key === kept.get("rows")) ? kept.get("rows") : sets[0][0];
+  const isEqual = (row) => Math.abs(row.stats[goal] / best.stats[goal] - 1) <= 0.01;
+  const equals = rows.filter(isEqual).length;
   const tie = inSet("top").filter((row) => row.stats[goal] === best.stats[goal]).length;
-  const fastest = d3.max(rows, (row) => row.stats.sample_rate);
+  const fastest = d3.max(rows, (row) => row.stats[rate]);
+  const rateColumns = columnsOfRates(fastest);
   const varying = axes.filter((axis) => !axis.ofDesign).map((axis) => axis.key).filter((k) => !["tensor_par", "pipeline_par", "data_par"].includes(k));
   const command = el("pre", { hidden: true });
   const list = () => inSet(set).filter(rowInView);
-  const view_ = table({ caption: "Layouts", rows: list(), sort: 2, first: 12, search: "Filter, e.g. full or 16",
+  const view_ = table({ caption: "Layouts", rows: list(), sort: 3, first: 12, search: "Filter, e.g. full or 16",
     tools: choice("Rows", sets, set, (key) => { set = key; keep("rows", key === sets[0][0] ? null : key); view_.update(list()); }),
     rowAttributes: (row) => ({ class: compared.includes(row) ? "on" : null, "data-row": row.index }),
     columns: [
@@ -41,19 +57,18 @@ function showTable() {
         button.addEventListener("click", () => { command.textContent = commandOf(row); command.hidden = false; });
         return button;
       } },
-      { label: "Samples/s", number: true, value: (row) => row.stats.sample_rate, show: (row) => meter(num(row.stats.sample_rate, 4), row.stats.sample_rate / fastest) },
-      ...(goal === "sample_rate" ? [] : [{ label: metricLabel(goal), number: true, value: (row) => row.stats[goal], show: (row) => metricText(goal)(row.stats[goal]) }]),
-      { label: "Step", number: true, value: (row) => row.stats.total_time, show: (row) => seconds(row.stats.total_time) },
-      { label: "MFU", number: true, value: (row) => row.stats.model_flops_utilization, show: (row) => share(row.stats.model_flops_utilization) },
-      { label: "Memory", number: true, value: (row) => row.stats.proc_mem_tier1_cap_req, show: (row) => meter(bytes(row.stats.proc_mem_tier1_cap_req), row.stats.proc_mem_tier1_cap_req / row.stats.mem_tier1_capacity, "quiet") },
-      ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
+      { label: "", show: (row) => (isEqual(row) ? el("b", { title: "as good as the best within 1\u202f%" }, "=") : "") },
+      rateColumns[0],
       ...axes.filter((axis) => axis.ofDesign).map((axis) => ({ label: axisLabel(axis.key), number: true, value: (row) => numberOf(axis, row), show: (row) => rowValue(row, axis.key) })),
       ...["tensor_par", "pipeline_par", "data_par"].map((k) => ({ label: axisLabel(k), number: true, value: (row) => row.exe[k], show: (row) => count(row.exe[k]) })),
-      ...varying.map((k) => ({ label: axisLabel(k), screen: k.endsWith("_net"), number: typeof rows[0].exe[k] === "number", value: (row) => (typeof row.exe[k] === "number" ? row.exe[k] : rowValue(row, k)), show: (row) => rowValue(row, k) })),
+      { label: "Memory", number: true, value: (row) => row.stats.proc_mem_tier1_cap_req, show: (row) => meter(bytes(row.stats.proc_mem_tier1_cap_req), row.stats.proc_mem_tier1_cap_req / row.stats.mem_tier1_capacity, "quiet") },
+      ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
+      ...rateColumns.slice(1),
+      ...varying.map((k) => ({ label: axisLabel(k), screen: k.endsWith("_net"), number: typeof fieldOf(rows[0].exe, k) === "number", value: (row) => (typeof fieldOf(row.exe, k) === "number" ? fieldOf(row.exe, k) : rowValue(row, k)), show: (row) => rowValue(row, k) })),
     ] });
   rowTable = view_;
   box.append(view_.node);
-  box.append(el("div", { class: "tools", style: "margin:0" }, el("span", {}, tie > 1 ? `${count(tie)} layouts tie for first place.` : ""),
+  box.append(el("div", { class: "tools", style: "margin:0" }, el("span", {}, equals > 1 ? `= marks ${count(equals)} layouts that are within 1\u202f% of the best: predictions are less exact than that, so they are equals${tie > 1 ? `, and ${count(tie)} of them tie` : ""}.` : ""),
     el("span", { class: "right" }, el("button", { type: "button", onclick: () => download("layouts.json",
       JSON.stringify(list().map((row) => ({ design: row.design, execution: row.exe, stats: row.stats })), null, 2)) }, "Save these rows as JSON"), " ",
     el("button", { type: "button", onclick: () => download("execution.json", JSON.stringify(compared[0].exe, null, 2)) }, "Save the first ticked as execution"))), command);
@@ -64,6 +79,7 @@ function showTable() {
 /* ---- Comparison ------------------------------------------------------------------------------- */
 
 function noteOf(row) {
+  if (serves) return [["batch", row.exe.inference.batch || row.exe.batch_size], ["chunk", row.exe.inference.chunk_size]].filter(([, value]) => value).map(([name, value]) => `${name} ${count(value)}`).join(" · ");
   const parts = [`µb ${count(row.exe.microbatch_size)}`];
   if (row.exe.pipeline_interleaving > 1) parts.unshift(`v${count(row.exe.pipeline_interleaving)}`);
   parts.push(`re ${words(row.exe.activation_recompute)}`);
@@ -75,10 +91,10 @@ function showComparison() {
   const pins = splits.filter((cell) => cell.row).map((cell) => cell.row).sort(better).slice(0, 5);
   const told = (kept.get("compare") || "").split(",").filter(Boolean).map((i) => rows[i]).filter(Boolean);
   compared = (told.length ? told : [...new Set([best, ...pins])].slice(0, 5)).sort(better);
-  const time = section("time", "Time", "Where the step goes", "Exposed time only: what overlaps with compute is not shown. Per sample, as layouts may differ in batch.");
+  const time = section("time", "Time", "Where the step goes", `Exposed time only: what overlaps with compute is not shown.${serves ? "" : " Per sample, as layouts may differ in batch."}`);
   const memory = section("memory", "Memory", "What fills the memory", "Bytes that a processor holds on the fullest stage.");
   const [timeBox, memoryBox] = [card(time), card(memory)];
-  let per = "sample";
+  let per = serves ? "step" : "sample";
   const tools = el("div", { class: "tools" }, choice("Unit", [["sample", "Per sample"], ["step", "Per step"]], per, (key) => { per = key; fill(); }),
     el("span", { class: "right" }, "Tick rows in the table to change what is compared."));
   const [timeArea, memoryArea] = [el("div"), el("div")];

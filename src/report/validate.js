@@ -43,13 +43,34 @@ const worstRow = times.slice().sort((a, b) => Math.abs(b.error) - Math.abs(a.err
 const mean = d3.mean(times, (row) => row.error), meanAbsolute = d3.mean(absolute);
 const remarks = allRows.filter((row) => row.status !== "scored").length;
 
+/* The same runs by what the constants had seen of them, and without the source that has most. */
+function splitOf(rows) {
+  const sources = d3.nest().key((row) => row.source).entries(rows).sort((a, b) => b.values.length - a.values.length);
+  const largest = sources.length > 1 ? sources[0] : null;
+  const all = [
+    ["Fitted", "constants were fitted to these runs, too", rows, "error"],
+    ["Unseen widths", "by fits without a sixth of the models' widths", rows, "unseen_width"],
+    ["Unseen publishers", "by fits without any run of the same publisher", rows, "unseen_source"],
+    ...(largest ? [["Fitted, without the largest source", `${largest.key}: ${count(largest.values.length)} runs`, rows.filter((row) => row.source !== largest.key), "error"],
+      ["Unseen publishers, without it", "", rows.filter((row) => row.source !== largest.key), "unseen_source"]] : []),
+  ];
+  return all.map(([name, note, list, key]) => {
+    const errors = list.map((row) => row[key]).filter(isNumber);
+    const sizes = errors.map(Math.abs).sort(d3.ascending);
+    return { name, note, n: errors.length, mean: d3.mean(errors), absolute: d3.mean(sizes), median: d3.quantile(sizes, 0.5), most: d3.quantile(sizes, 0.9) };
+  }).filter((row) => row.n > 0);
+}
+
 function sayWhy() {
   if (!times.length) return "No row could be predicted.";
+  const split = splitOf(times);
+  const unseen = split.find((row) => row.name === "Unseen publishers");
   const by = d3.nest().key((row) => row.machine).entries(times).filter(({ values }) => values.length >= 5)
     .map(({ key, values }) => ({ key, mean: d3.mean(values, (r) => r.error), abs: d3.mean(values, (r) => Math.abs(r.error)) }));
-  const said = ["Predictions lean ", mean < 0 ? "fast" : "slow", ": the mean error is ", bold(signed(mean)), ", the mean absolute error ", bold(share(meanAbsolute)), "."];
+  const said = [Math.abs(mean) < 0.02 ? "Predictions lean neither way" : `Predictions lean ${mean < 0 ? "fast" : "slow"}`, ": the mean error is ", bold(signed(mean)), ", the mean absolute error ", bold(share(meanAbsolute)), "."];
   const [worst] = by.slice().sort((a, b) => b.abs - a.abs);
   if (by.length > 1) said.push(` The machine with the largest errors is ${worst.key} with ${share(worst.abs)}.`);
+  if (unseen) said.push(" Half are within ", bold(`±${share(unseen.median)}`), " by constants that were fitted without their publisher.");
   if (remarks) said.push(` ${count(remarks)} rows are not scored, each with its reason below.`);
   return said;
 }
@@ -69,6 +90,22 @@ hero({
     ["Worst", worstRow ? signed(worstRow.error).replace(/\u202f?%/, "") : "–", "%", worstRow ? clipped(worstRow.model, 34) : ""],
   ],
 });
+
+/* ---- What was fitted to ------------------------------------------------------------------------ */
+
+function showSplit() {
+  if (!times.some((row) => isNumber(row.unseen_source))) return; /* nothing was fitted to them */
+  const node = section("belief", "Belief", "What to expect of a run that was not measured", "Constants of the machines were fitted to many of these runs. What a prediction of another run is worth is the error of fits that had not seen it.");
+  const box = card(node);
+  const list = () => splitOf(shownRows());
+  const view = table({ caption: "Errors by what was fitted", rows: list(), sort: null, columns: [
+    { label: "Runs", show: (r) => r.name }, { label: "n", number: true, show: (r) => count(r.n) },
+    { label: "Median |error|", number: true, show: (r) => share(r.median) }, { label: "Mean |error|", number: true, show: (r) => share(r.absolute) },
+    { label: "90 % within", number: true, show: (r) => `±${share(r.most)}` }, { label: "Mean error", number: true, show: (r) => signed(r.mean) },
+    { label: "What it is", wrap: true, show: (r) => r.note }] });
+  box.append(view.node);
+  watchers.push(() => view.update(list()));
+}
 
 /* ---- Parity and errors by machine --------------------------------------------------------------- */
 
@@ -127,7 +164,8 @@ function showParity() {
       svg.append("path").attr("d", `M${path.join("L")}Z`).style("fill", "var(--band)").style("fill-opacity", opacity);
     }
     svg.append("line").attr("x1", x(lo)).attr("y1", y(lo)).attr("x2", x(hi)).attr("y2", y(hi)).style("stroke", "var(--ink3)");
-    const ticks = x.ticks(5).filter((v, i, values) => values.length < 8 || Math.abs(Math.log10(v) % 1) < 1e-9);
+    const unit = quantityKinds[quantity][3] === byteSteps ? 2 ** 30 : 1; /* round in what is written */
+    const ticks = d3.scaleLog([lo / unit, hi / unit], [0, 1]).ticks(5).filter((v, i, values) => values.length < 8 || Math.abs(Math.log10(v) % 1) < 1e-9).map((v) => v * unit);
     for (const v of ticks) {
       svg.append("line").attr("class", "grid").attr("x1", x(v)).attr("x2", x(v)).attr("y1", top).attr("y2", bottom);
       svg.append("line").attr("class", "grid").attr("x1", left).attr("x2", width - right).attr("y1", y(v)).attr("y2", y(v));
@@ -279,6 +317,7 @@ function showRows() {
 }
 
 if (quantities.length) {
+  showSplit();
   showParity();
   showGroups();
   showPeers();

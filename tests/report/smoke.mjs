@@ -147,6 +147,12 @@ async function checkRun() {
   }
   const ticks = await page(`[1e-1, 1e-3, 1e-4].map((part) => windowTicks(12.3456789, 12.3456789 + 20 * part, 8).map((tick) => tick.text))`);
   check("ticks of a small window differ", ticks.every((texts) => new Set(texts).size === texts.length && texts.length > 3), ticks);
+  make("run", "llama3-405B", "h100_sxm", "llama3-405B_16384", "--band", "--html", file("band.html"), "--json", file("band.json"));
+  await everywhere("band.html");
+  const { total_time: band } = json("band.json").band.stats;
+  const [low, high] = await page(`(() => { const path = document.querySelector("#time path.band").getAttribute("d").match(/[\\d.]+/g).map(Number); const bars = [...document.querySelectorAll("#time svg rect")].map((bar) => bar.x.baseVal.value + bar.width.baseVal.value); const x0 = document.querySelector("#time svg rect").x.baseVal.value; const unit = (Math.max(...bars) + 0.7 - x0) / timeTotal; return [(path[0] - x0) / unit, (path[6] - x0) / unit]; })()`);
+  check("the band is drawn beside the step", Math.abs(low / band.p5 - 1) < 0.005 && Math.abs(high / band.p95 - 1) < 0.005, [low, high, band]);
+  check("and said", (await page(`document.querySelector("p.why").innerText`)).includes("Nine of ten measured runs like it took"));
   const { run: modern, ten_percent_more: more } = dataOf("modern.html");
   make("run", "deepseek-v3-671B", "h800", "deepseek-v3_2048", "--set", `mem1.GBps=${modern.system.mem1.GBps * 1.1}`, "--json", file("faster.json"));
   const faster = more.find((item) => item.resource === "bandwidth of mem1");
@@ -185,6 +191,24 @@ async function checkServing() {
   check("both curves have them", await page(`[...document.querySelectorAll("#concurrency svg[role=img]")].every((svg) => svg.querySelectorAll("circle").length === data.concurrency.points.length)`));
   const best = await page(`document.querySelector("#changes tbody tr td").textContent`);
   check("the most useful change comes first", best === changes.items.reduce((a, b) => (b.stats.output_tokens_per_s > a.stats.output_tokens_per_s ? b : a)).change, best);
+}
+
+/* A sweep of what is served: tokens and latencies, and fields of inference as choices. */
+async function checkServingSweep() {
+  make("sweep", "llama3-8B", "h100_sxm", "--procs", "8", "--axis", "inference.phase=serve", "--axis", "inference.prompt_size=1024",
+    "--axis", "inference.generate_size=256", "--axis", "inference.batch=16,64", "--html", file("served.html"), "--out", file("served.json"));
+  await everywhere("served.html");
+  const { rows, cloud } = dataOf("served.html");
+  const best = rows.find((row) => row.set === "top");
+  const told = await page(`[...document.querySelectorAll(".kpis dt")].map((dt) => dt.textContent)`);
+  check("serving: latencies and tokens are the figures", ["First token", "Per output token", "Output"].every((label, i) => told[i] === label), told);
+  check("serving: fields of inference are choices", cloud.axes.some((axis) => axis.key === "inference.batch") && await page(`!!document.querySelector("[aria-label=batch] button")`));
+  check("serving: the best row", (await page(`document.querySelector("#layouts tbody tr").innerText`)).includes(best.stats.output_tokens_per_s.toFixed(0).slice(-3)));
+  const [command, rate] = await page(`(() => { const i = rowAt.findIndex((row, k) => row < 0 && k < cloud.shown); return [commandOf(layoutAt(i)), columns.get("output_tokens_per_s")[i]]; })()`);
+  const ran = JSON.parse(execFileSync("bash", ["-c", command.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" })).stats;
+  check("serving: any point can be run", Math.abs(ran.output_tokens_per_s / rate - 1) < 1e-6, [command, rate]);
+  make("report", file("served.json"), "--out", file("served.html"));
+  await everywhere("served.html");
 }
 
 /* What to change next: what calc why says, with a command that gives it. */
@@ -352,6 +376,13 @@ async function checkValidate() {
   check("one mark a run", await marks() === scored.length, await marks());
   const half = scored.map((row) => Math.abs(row.error)).sort((a, b) => a - b);
   const middle = (half[Math.floor((half.length - 1) / 2)] + half[Math.ceil((half.length - 1) / 2)]) / 2;
+  /* Fitted and unseen, beside the residuals that calibration wrote. */
+  const residuals = new Map(readFileSync(new URL("../measured/residuals.csv", import.meta.url), "utf8").trim().split("\n").slice(1)
+    .map((line) => line.split(",")).map((cells) => [`${cells[0]} ${cells[1]}`, cells.slice(10).map(Number)]));
+  const unseen = scored.map((row) => residuals.get(`${row.id} ${row.quantity}`)).filter(Boolean).map((pair) => Math.abs(Math.exp(-pair[1]) - 1)).sort((a, b) => a - b);
+  const told90 = await page(`splitOf(times).find((row) => row.name === "Unseen publishers").most`);
+  check("what to expect of an unseen publisher", unseen.length > 1000 && Math.abs(told90 / unseen[Math.round(0.9 * (unseen.length - 1))] - 1) < 0.01, told90);
+  check("the largest source is left out", await page(`(() => { const rows = splitOf(times); return rows.length === 5 && rows[3].n < rows[0].n && rows[3].n > 100; })()`));
   check("headline is the median", (await page(`document.querySelector("h1").innerText`)).includes((100 * middle).toFixed(1)));
   await page(`document.querySelectorAll("#parity .tools button")[2].click()`);
   check("hiding a machine removes its marks", await marks() < scored.length);
@@ -377,6 +408,7 @@ async function checkHostile() {
 try {
   await checkRun();
   await checkServing();
+  await checkServingSweep();
   await checkChanges();
   await checkSweep();
   await checkValidate();

@@ -54,11 +54,12 @@ START_TEST(nothing_in_the_data_ends_its_element)
 }
 END_TEST
 
-/* Data, charts, common, and the parts of the page: as many elements as there are ends of them. */
+/* Data, charts, common, figures, and the parts of the page: as many elements as there are ends of
+ * them. */
 START_TEST(elements_are_closed_and_nothing_comes_from_elsewhere)
 {
     static const int scripts[] = {
-        [CALC_PAGE_RUN] = 3 + 6, [CALC_PAGE_SWEEP] = 3 + 5, [CALC_PAGE_VALIDATE] = 3 + 1};
+        [CALC_PAGE_RUN] = 4 + 6, [CALC_PAGE_SWEEP] = 4 + 6, [CALC_PAGE_VALIDATE] = 4 + 1};
     for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_VALIDATE; page++) {
         write_page((calc_page)page, "");
         ck_assert_ptr_eq(strstr(text, "<!doctype html>"), text);

@@ -1,8 +1,7 @@
 #include "cli/sweep/sweep_page.h"
 
-#include <math.h>
-
 #include "cli/draw/changes.h"
+#include "cli/sweep/sweep_page_cloud.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_write.h"
 #include "io/json_save.h"
@@ -11,103 +10,21 @@
 #include "report/page.h"
 #include "spec/field.h"
 
-/* ---- Statistics that the page shows ---------------------------------------------------------- */
-
-enum { COLUMNS = 32 };
-
-typedef struct columns {
-    size_t count;
-    const calc_field *field[COLUMNS];
-} columns;
-
-/* Those besides the ones that the study names: of every study, and of one that serves. */
-static const char *const stat_keys[] = {"sample_rate",
-                                        "total_time",
-                                        "tokens_per_s",
-                                        "tokens_per_s_per_proc",
-                                        "model_flops_utilization",
-                                        "proc_mem_tier1_cap_req",
-                                        "proc_mem_tier2_cap_req",
-                                        "mem_tier1_capacity",
-                                        "mem_tier2_capacity",
-                                        "bubble_time",
-                                        "tp_comm_exposed_time",
-                                        "pp_comm_exposed_time",
-                                        "dp_comm_exposed_time",
-                                        "cp_comm_exposed_time",
-                                        "ep_comm_exposed_time",
-                                        "usd_per_trillion_tokens"};
-static const char *const served_keys[] = {"output_tokens_per_s_per_proc",
-                                          "tokens_per_s_per_user",
-                                          "output_tokens_per_s",
-                                          "requests_per_s",
-                                          "ttft",
-                                          "ttft_p99",
-                                          "tpot",
-                                          "request_time",
-                                          "decode_sequences",
-                                          "usd_per_million_output_tokens"};
-enum {
-    STAT_KEYS = sizeof stat_keys / sizeof *stat_keys,
-    SERVED_KEYS = sizeof served_keys / sizeof *served_keys
-};
-
-static void add_column(columns *c, const calc_field *field)
-{
-    for (size_t i = 0; i < c->count; i++) {
-        if (c->field[i] == field) {
-            return;
-        }
-    }
-    c->field[c->count++] = field;
-}
-
-static columns columns_of(const calc_sweep_study *study)
-{
-    columns c = {0};
-    for (size_t i = 0; i < STAT_KEYS; i++) {
-        add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), stat_keys[i]));
-    }
-    for (size_t i = 0; i < SERVED_KEYS && study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
-         i++) {
-        add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), served_keys[i]));
-    }
-    add_column(&c, study->options.top_by.field);
-    for (size_t i = 0; i < study->options.objectives; i++) {
-        add_column(&c, study->options.objective[i].field);
-    }
-    return c;
-}
-
-static double stat_of(const calc_field *field, const calc_stats *stats)
-{
-    return calc_member_number(field, (const char *)stats + field->offset);
-}
-
-static void put_stats(calc_put *put, const char *key, const columns *c, const calc_stats *stats)
-{
-    calc_put_object(put, key, CALC_PUT_LINE);
-    for (size_t i = 0; i < c->count; i++) {
-        calc_put_number(put, c->field[i]->key, stat_of(c->field[i], stats));
-    }
-    calc_put_close(put);
-}
-
 /* ---- Rows: layouts with everything ----------------------------------------------------------- */
 
 /* The members of a layout. */
-static void put_found(calc_put *put, const calc_sweep_study *study, const columns *c,
-                      const calc_found *found)
+static void put_found(calc_put *put, const calc_sweep_study *study,
+                      const calc_sweep_page_columns *c, const calc_found *found)
 {
     calc_sweep_found f;
     calc_sweep_found_run(study, found, &f);
     calc_sweep_put_design(put, "design", study, f.design);
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f.exec);
-    put_stats(put, "stats", c, &f.stats);
+    calc_sweep_page_put_stats(put, "stats", c, &f.stats);
     calc_sweep_put_parts(put, study, &f);
 }
 
-static void put_list(calc_put *put, const calc_sweep_study *study, const columns *c,
+static void put_list(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
                      const char *name, size_t group, const calc_front *list, size_t most)
 {
     size_t shown = list->count < most ? list->count : most;
@@ -122,7 +39,7 @@ static void put_list(calc_put *put, const calc_sweep_study *study, const columns
     }
 }
 
-static void put_rows(calc_put *put, const calc_sweep_study *study, const columns *c,
+static void put_rows(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
                      const calc_sweep_result *result)
 {
     enum {
@@ -144,113 +61,11 @@ static void put_rows(calc_put *put, const calc_sweep_study *study, const columns
     calc_put_close(put);
 }
 
-/* ---- The cloud: columns of numbers ----------------------------------------------------------- */
-
-static double exec_of(const calc_field *field, const calc_sweep_cloud_point *p)
-{
-    return calc_member_number(field, (const char *)&p->exec + field->offset);
-}
-
-/* Whether a field of the execution is not the same for all. */
-static bool varies(const calc_field *field, const calc_sweep_cloud *cloud)
-{
-    for (size_t i = 1; i < cloud->count; i++) {
-        if (exec_of(field, &cloud->point[i]) != exec_of(field, &cloud->point[0])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* A field of the execution, and its values in a cloud if there is one. */
-static void put_axis(calc_put *put, const calc_field *field, const calc_sweep_cloud *cloud)
-{
-    calc_put_object(put, NULL, CALC_PUT_LINE);
-    calc_put_text(put, "key", field->key);
-    calc_put_array(put, "choices", CALC_PUT_LINE);
-    for (size_t i = 0; field->choices && field->choices[i]; i++) {
-        calc_put_text(put, NULL, field->choices[i]);
-    }
-    calc_put_close(put);
-    calc_put_count(put, "type", field->type);
-    calc_put_array(put, "values", CALC_PUT_LINE);
-    for (size_t i = 0; cloud && i < cloud->count; i++) {
-        calc_put_rounded(put, NULL, exec_of(field, &cloud->point[i]), 9);
-    }
-    calc_put_close(put);
-    calc_put_close(put);
-}
-
-/* Those that are not the same for all; without a cloud, all. */
-static void put_axes(calc_put *put, const calc_sweep_cloud *cloud)
-{
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    calc_put_array(put, "axes", CALC_PUT_LINES);
-    for (size_t f = 0; f < table->count; f++) {
-        const calc_field *field = &table->rows[f];
-        bool value = field->type != CALC_TYPE_NOTE && field->type != CALC_TYPE_OBJECT;
-        if (value && (!cloud || varies(field, cloud))) {
-            put_axis(put, field, cloud);
-        }
-    }
-    calc_put_close(put);
-}
-
-/* Whether a statistic says something: it is not the same for all, or not known. */
-static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
-{
-    for (size_t i = 1; i < cloud->count; i++) {
-        double a = stat_of(field, &cloud->point[i - 1].stats);
-        double b = stat_of(field, &cloud->point[i].stats);
-        if (isfinite(b) && a != b) {
-            return true;
-        }
-    }
-    return cloud->count <= 1;
-}
-
-static void put_metrics(calc_put *put, const columns *c, const calc_sweep_cloud *cloud)
-{
-    calc_put_array(put, "metrics", CALC_PUT_LINES);
-    for (size_t f = 0; f < c->count; f++) {
-        if (!tells(c->field[f], cloud)) {
-            continue;
-        }
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "key", c->field[f]->key);
-        calc_put_array(put, "values", CALC_PUT_LINE);
-        for (size_t i = 0; i < cloud->count; i++) {
-            calc_put_rounded(put, NULL, stat_of(c->field[f], &cloud->point[i].stats), 7);
-        }
-        calc_put_close(put);
-        calc_put_close(put);
-    }
-    calc_put_close(put);
-}
-
-static void put_cloud(calc_put *put, const columns *c, const calc_sweep_cloud *cloud)
-{
-    calc_put_object(put, "cloud", CALC_PUT_LINES);
-    calc_put_count(put, "shown", (int64_t)cloud->count);
-    calc_put_count(put, "seen", (int64_t)cloud->seen);
-    calc_put_flag(put, "all", cloud->all);
-    calc_put_array(put, "design", CALC_PUT_LINE);
-    for (size_t i = 0; i < cloud->count; i++) {
-        calc_put_count(put, NULL, (int64_t)cloud->point[i].design);
-    }
-    calc_put_close(put);
-    if (cloud->count > 0) { /* what its points have in common */
-        calc_put_struct(put, "base", CALC_KIND_EXEC, &cloud->point[0].exec);
-    }
-    put_axes(put, cloud);
-    put_metrics(put, c, cloud);
-    calc_put_close(put);
-}
-
 /* ---- Parts of the space ---------------------------------------------------------------------- */
 
-static void put_cells(calc_put *put, const calc_sweep_study *study, const columns *c,
-                      const char *key, const calc_sweep_cells *cells)
+static void put_cells(calc_put *put, const calc_sweep_study *study,
+                      const calc_sweep_page_columns *c, const char *key,
+                      const calc_sweep_cells *cells)
 {
     calc_put_object(put, key, CALC_PUT_LINE);
     calc_put_flag(put, "counted", cells->counted);
@@ -278,7 +93,7 @@ static void put_cells(calc_put *put, const calc_sweep_study *study, const column
 
 /* ---- More of each resource ------------------------------------------------------------------- */
 
-static void put_more(calc_put *put, const calc_sweep_study *study, const columns *c,
+static void put_more(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
                      const calc_sweep_more *more, const calc_sweep_result *result)
 {
     const calc_found *before = calc_sweep_found_best_of_all(result);
@@ -287,14 +102,14 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const columns
         const calc_sweep_more_item *item = &more->item[i];
         calc_put_object(put, NULL, CALC_PUT_LINE);
         calc_put_text(put, "resource", item->text);
-        put_stats(put, "same", c, &item->same);
+        calc_sweep_page_put_stats(put, "same", c, &item->same);
         if (item->found) {
             calc_put_object(put, "best", CALC_PUT_LINE);
             calc_put_flag(put, "unchanged", calc_found_compare(&item->best, before) == 0);
             calc_sweep_put_design(put, "design", study, item->best.design);
             const calc_exec exec = calc_found_exec(&item->best);
             calc_put_struct(put, "execution", CALC_KIND_EXEC, &exec);
-            put_stats(put, "stats", c, &item->stats);
+            calc_sweep_page_put_stats(put, "stats", c, &item->stats);
             calc_put_close(put);
         } else {
             calc_put_raw(put, "best", "null");
@@ -359,7 +174,7 @@ static calc_status find_extras(extras *e, const calc_sweep_study *study,
 static calc_status put_page(calc_output *out, const calc_sweep_study *study,
                             const calc_sweep_result *result, const extras *e, calc_errors *errors)
 {
-    const columns c = columns_of(study);
+    const calc_sweep_page_columns c = calc_sweep_page_columns_of(study);
     calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
     calc_put_object(&put, "study", CALC_PUT_LINES);
     calc_sweep_put_study(&put, study);
@@ -370,7 +185,7 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
     calc_put_key(&put, "summary");
     calc_sweep_write_summary(out, result);
     put_rows(&put, study, &c, result);
-    put_cloud(&put, &c, &e->cloud);
+    calc_sweep_page_put_cloud(&put, &c, &e->cloud);
     put_cells(&put, study, &c, "splits", &e->splits);
     put_cells(&put, study, &c, "procs", &e->procs);
     put_more(&put, study, &c, &e->more, result);
@@ -405,11 +220,7 @@ void calc_sweep_page_write_written(calc_output *out, const calc_text *sweep,
     calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
     put_file(&put, "written", sweep);
     put_file(&put, "summary", summary);
-    put_axes(&put, NULL);
-    calc_put_array(&put, "statistics", CALC_PUT_LINE);
-    for (size_t i = 0; i < STAT_KEYS; i++) {
-        calc_put_text(&put, NULL, stat_keys[i]);
-    }
-    calc_put_close(&put);
+    calc_sweep_page_put_axes(&put, NULL);
+    calc_sweep_page_put_names(&put);
     calc_page_end(&put, CALC_PAGE_SWEEP);
 }

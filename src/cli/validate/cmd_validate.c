@@ -68,6 +68,7 @@ typedef struct task {
     calc_baseline baseline;
     calc_error_groups groups;
     calc_validate_bands bands;
+    calc_residuals residuals;
     calc_features features, time_features;
     calc_peers peers;
     calc_validation found;
@@ -99,6 +100,7 @@ static const char *read_options(task *t)
                                  .time_features = &t->time_features,
                                  .peers = &t->peers,
                                  .bands = calc_opt_value(t->args, OPT_BAND) ? &t->bands : NULL,
+                                 .residuals = &t->residuals,
                                  .systems = &t->measured.systems,
                                  .worst = (size_t)worst,
                                  .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
@@ -227,6 +229,17 @@ static calc_status make_features(task *t, calc_errors *errors)
                : status;
 }
 
+/* For the files that say of each run how far fits without it are from it. */
+static calc_status read_residuals(task *t, calc_errors *errors)
+{
+    char path[CALC_FIND_PATH_MAX];
+    if (!calc_opt_value(t->args, OPT_JSON) && !calc_opt_value(t->args, OPT_HTML)) {
+        return CALC_OK;
+    }
+    calc_status status = calc_find_data("measured/residuals.csv", path, errors);
+    return status == CALC_OK ? calc_residuals_read(&t->residuals, path, errors) : status;
+}
+
 static calc_status make_results(task *t, calc_errors *errors)
 {
     const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
@@ -249,6 +262,7 @@ static calc_status make_results(task *t, calc_errors *errors)
         status = calc_validate_bands_make(&t->bands, &t->results, errors);
     }
     status = status == CALC_OK ? make_features(t, errors) : status;
+    status = status == CALC_OK && !m->serves ? read_residuals(t, errors) : status;
     char peers[CALC_FIND_PATH_MAX];
     status = status == CALC_OK ? calc_find_data("measured/peers.csv", peers, errors) : status;
     return status == CALC_OK ? calc_peers_read(&t->peers, peers, &t->results, errors) : status;
@@ -293,6 +307,7 @@ static void free_task(task *t)
     calc_baseline_free(&t->baseline);
     calc_error_groups_free(&t->groups);
     calc_validate_bands_free(&t->bands);
+    calc_residuals_free(&t->residuals);
     calc_features_free(&t->features);
     calc_features_free(&t->time_features);
     calc_peers_free(&t->peers);

@@ -15,6 +15,7 @@ typedef struct calc_validation {
     const calc_features *time_features; /**< of the time of a step */
     const calc_peers *peers;
     const calc_validate_bands *bands; /**< NULL: not asked for */
+    const calc_residuals *residuals;  /**< of fits that had not seen a run, where there are any */
     calc_systems *systems;
     size_t worst;   /**< how many of the largest errors are shown */
     bool breakdown; /**< with what their predictions consist of */

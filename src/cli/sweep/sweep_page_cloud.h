@@ -1,0 +1,35 @@
+/** @file sweep_page_cloud.h  The points of a sweep's page: columns of statistics and of choices. */
+#ifndef CALC_CLI_SWEEP_SWEEP_PAGE_CLOUD_H
+#define CALC_CLI_SWEEP_SWEEP_PAGE_CLOUD_H
+
+#include "io/json_put.h"
+#include "plan/sweep_cloud.h"
+
+enum { CALC_SWEEP_PAGE_COLUMNS = 40 };
+
+/** Statistics that the page shows: its own, and those that the study names. */
+typedef struct calc_sweep_page_columns {
+    size_t count;
+    const calc_field *field[CALC_SWEEP_PAGE_COLUMNS];
+} calc_sweep_page_columns;
+
+calc_sweep_page_columns calc_sweep_page_columns_of(const calc_sweep_study *study);
+
+/** Those of a layout as an object. */
+void calc_sweep_page_put_stats(calc_put *put, const char *key,
+                               const calc_sweep_page_columns *columns, const calc_stats *stats);
+
+/** The member "statistics": the page's own, by name. */
+void calc_sweep_page_put_names(calc_put *put);
+
+/** The member "cloud": how many points, what they have in common, and columns of what they do not.
+ */
+void calc_sweep_page_put_cloud(calc_put *put, const calc_sweep_page_columns *columns,
+                               const calc_sweep_cloud *cloud);
+
+/** The member "axes": every field of an execution and of its inference that is a number or a
+ *  choice and varies among the points, with its values; without a cloud (NULL) all, without values.
+ */
+void calc_sweep_page_put_axes(calc_put *put, const calc_sweep_cloud *cloud);
+
+#endif
