@@ -56,6 +56,22 @@ START_TEST(recipes_go_by_source_engine_machine_and_format)
 }
 END_TEST
 
+START_TEST(recipes_go_by_model)
+{
+    calc_serving_row row = serving_row();
+    row.source = "an InferenceX export";
+    row.model = "MiniMaxAI/MiniMax-M2.5";
+    calc_serving_engine engine = CALC_SERVING_ENGINE_VLLM_0_11;
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "b300").chunk_size, 2000);
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "h100_sxm").chunk_size, 8192);
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "h100_sxm").kv_datatype,
+                     CALC_FORMAT_AUTO);
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "h200").chunk_size, 32768);
+    row.model = "meta-llama/Llama-3.1-70B";
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "b300").chunk_size, 8192);
+}
+END_TEST
+
 START_TEST(recipes_change_on_a_day)
 {
     calc_serving_row row = serving_row();
@@ -102,6 +118,7 @@ int main(void)
     Suite *suite = suite_create("serving_recipes");
     TCase *tests = tcase_create("serving_recipes");
     tcase_add_test(tests, recipes_go_by_source_engine_machine_and_format);
+    tcase_add_test(tests, recipes_go_by_model);
     tcase_add_test(tests, recipes_change_on_a_day);
     tcase_add_test(tests, prompts_are_held_where_the_recipes_say);
     suite_add_tcase(suite, tests);
