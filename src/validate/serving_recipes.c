@@ -90,6 +90,19 @@ static int64_t hold_of(const calc_serving_row *row, int family, const char *syst
     return !polls ? 0 : row->concurrency_or_batch >= 16 ? many : few;
 }
 
+/* InferenceX on one node (dsr1_*_mtp.sh): TensorRT-LLM's num_nextn_predict_layers, SGLang's
+ * --speculative-num-steps. */
+static int64_t drafts_of(const calc_serving_row *row, int family)
+{
+    const int64_t alone = 1, together = 3, sglang = 2;
+    if (!starts(row->source, "InferenceX ") || strcmp(row->spec_decode, "mtp") != 0) {
+        return 0;
+    }
+    return family == TENSORRT_LLM ? strcmp(row->dp_attention, "True") == 0 ? alone : together
+           : family == SGLANG     ? sglang
+                                  : 0;
+}
+
 calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_serving_engine engine,
                                            const char *system)
 {
@@ -105,5 +118,5 @@ calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_ser
     int prompts = recipes[i].prompts;
     int64_t tokens = prompts > 0 ? prompts * (int64_t)row->isl : recipes[i].chunk_size;
     return (calc_serving_recipe){recipes[i].kv_datatype, tokens, hold_of(row, family, system),
-                                 recipes[i].assumed};
+                                 drafts_of(row, family), recipes[i].assumed};
 }
