@@ -24,6 +24,7 @@ static bool compete_serving(const calc_result *a, const calc_result *b)
     const calc_inference *r = &right->exec.inference;
     return left->requests == right->requests && l->prompt_size == r->prompt_size &&
            l->generate_size == r->generate_size && l->engine == r->engine &&
+           l->speculative_tokens == r->speculative_tokens &&
            left->exec.strategy.weight_datatype == right->exec.strategy.weight_datatype &&
            left->exec.strategy.datatype == right->exec.strategy.datatype &&
            strcmp(left->system, right->system) == 0 &&

@@ -59,8 +59,7 @@ static const char *what_is_missing(calc_serving_map *map)
            : loop && !steady
                ? "the engine's batch is not published: requests come at once, or by a "
                  "rate"
-           : !(r->concurrency_or_batch >= 1) ? "batch or concurrency not published"
-           : *r->spec_decode ? "speculative decoding: drafts and their acceptance not published"
+           : !(r->concurrency_or_batch >= 1)  ? "batch or concurrency not published"
            : !(r->isl >= 1) || !(r->osl >= 1) ? "lengths not published"
                                               : NULL;
 }
@@ -198,6 +197,23 @@ static const char *fill_formats(calc_serving_map *map)
 
 /* ---- Engine and cache ------------------------------------------------------------------------ */
 
+/* Drafts, where how many there are is known. @return why they are not, or NULL */
+static const char *fill_drafts(calc_serving_map *map, const calc_serving_recipe *recipe)
+{
+    const double accepted = 0.85; /* DeepSeek-V3, arXiv 2412.19437, 5.4.3: 85 to 90 % of one */
+    if (!*map->row->spec_decode) {
+        return NULL;
+    }
+    if (recipe->drafts == 0 || map->kind != CALC_SERVING_KIND_CLOSED_LOOP) {
+        return "speculative decoding: how many drafts there are is not published";
+    }
+    map->exec.inference.speculative_tokens = recipe->drafts;
+    map->exec.inference.speculative_accept = accepted;
+    calc_assumptions_add(&map->assumed, "drafts as the recipes of InferenceX have them, of which "
+                                        "85 % are accepted, as DeepSeek states of the first");
+    return NULL;
+}
+
 static const char *fill_engine(calc_serving_map *map)
 {
     const calc_serving_row *r = map->row;
@@ -226,7 +242,7 @@ static const char *fill_engine(calc_serving_map *map)
     if (loop || (told && recipe.kv_datatype != CALC_FORMAT_AUTO)) {
         calc_assumptions_add(&map->assumed, recipe.assumed);
     }
-    return NULL;
+    return fill_drafts(map, &recipe);
 }
 
 void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row)

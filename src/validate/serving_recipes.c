@@ -37,32 +37,38 @@ static const char gap[] = "one prompt per step, as aiconfigurator sets up its be
                           "one and 1,500 tokens more), and its cache format";
 static const char defaults[] = "tokens per step: 8,192, a default of engines";
 
-/* The first that fits counts. InferenceX: benchmarks/dsr1_*, 70b_*, gptoss_*; TensorRT-LLM had room
- * for one prompt there and a token of each sequence, until the commit of 2026-01-21. */
+/* The first that fits counts. InferenceX: benchmarks/dsr1_*, 70b_*, gptoss_*, minimaxm2.5_*;
+ * TensorRT-LLM had room for one prompt there and a token of each sequence, until the commit of
+ * 2026-01-21. */
 static const struct {
     const char *source;  /* contained */
     int family;          /* of the engine */
     const char *machine; /* start of its name; "": any */
+    const char *model;   /* contained; "": any */
     const char *weights; /* start of the format; "": any */
     const char *before;  /* that day; "": ever */
     calc_format kv_datatype;
-    int64_t chunk_size; /* 0: one prompt */
+    int64_t chunk_size;
+    int prompts; /* of as many tokens instead; 0: chunk_size */
     const char *assumed;
 } recipes[] = {
-    {"InferenceX (", TENSORRT_LLM, "", "", "2026-01-21", CALC_FORMAT_FLOAT8, 0, inferencex},
-    {"InferenceX (", TENSORRT_LLM, "", "", "", CALC_FORMAT_FLOAT8, 8192, inferencex},
-    {"InferenceX", TENSORRT_LLM, "", "", "", CALC_FORMAT_FLOAT8, 16384, inferencex},
-    {"InferenceX", VLLM, "", "", "", CALC_FORMAT_FLOAT8, 8192, inferencex},
-    {"InferenceX", ATOM, "", "", "", CALC_FORMAT_FLOAT8, 16384, inferencex},
-    {"InferenceX", SGLANG, "h", "", "", CALC_FORMAT_AUTO, 32768, inferencex},
-    {"InferenceX", SGLANG, "mi3", "", "", CALC_FORMAT_AUTO, 196608, inferencex},
-    {"InferenceX", SGLANG, "", "fp4", "", CALC_FORMAT_FLOAT8, 16384, inferencex},
-    {"InferenceX", SGLANG, "", "", "", CALC_FORMAT_FLOAT8, 32768, inferencex},
-    {"gap analysis", TENSORRT_LLM, "", "fp8", "", CALC_FORMAT_FLOAT8, 0, gap},
-    {"gap analysis", TENSORRT_LLM, "", "", "", CALC_FORMAT_AUTO, 0, gap},
-    {"gap analysis", VLLM, "", "", "", CALC_FORMAT_AUTO, 0, gap},
-    {"TensorRT-LLM", TENSORRT_LLM, "", "fp8", "", CALC_FORMAT_FLOAT8, 8192, early},
-    {"", OTHER, "", "", "", CALC_FORMAT_AUTO, 8192, defaults}};
+    {"InferenceX (", TENSORRT_LLM, "", "", "", "2026-01-21", CALC_FORMAT_FLOAT8, 0, 1, inferencex},
+    {"InferenceX (", TENSORRT_LLM, "", "", "", "", CALC_FORMAT_FLOAT8, 8192, 0, inferencex},
+    {"InferenceX", TENSORRT_LLM, "", "", "", "", CALC_FORMAT_FLOAT8, 16384, 0, inferencex},
+    {"InferenceX", VLLM, "b", "MiniMax", "", "", CALC_FORMAT_FLOAT8, 0, 2, inferencex},
+    {"InferenceX", VLLM, "h100", "MiniMax", "", "", CALC_FORMAT_AUTO, 8192, 0, inferencex},
+    {"InferenceX", VLLM, "h200", "MiniMax", "", "", CALC_FORMAT_FLOAT8, 32768, 0, inferencex},
+    {"InferenceX", VLLM, "", "", "", "", CALC_FORMAT_FLOAT8, 8192, 0, inferencex},
+    {"InferenceX", ATOM, "", "", "", "", CALC_FORMAT_FLOAT8, 16384, 0, inferencex},
+    {"InferenceX", SGLANG, "h", "", "", "", CALC_FORMAT_AUTO, 32768, 0, inferencex},
+    {"InferenceX", SGLANG, "mi3", "", "", "", CALC_FORMAT_AUTO, 196608, 0, inferencex},
+    {"InferenceX", SGLANG, "", "", "fp4", "", CALC_FORMAT_FLOAT8, 16384, 0, inferencex},
+    {"InferenceX", SGLANG, "", "", "", "", CALC_FORMAT_FLOAT8, 32768, 0, inferencex},
+    {"gap analysis", TENSORRT_LLM, "", "", "fp8", "", CALC_FORMAT_FLOAT8, 0, 1, gap},
+    {"gap analysis", TENSORRT_LLM, "", "", "", "", CALC_FORMAT_AUTO, 0, 1, gap},
+    {"gap analysis", VLLM, "", "", "", "", CALC_FORMAT_AUTO, 0, 1, gap},
+    {"TensorRT-LLM", TENSORRT_LLM, "", "", "fp8", "", CALC_FORMAT_FLOAT8, 8192, 0, early},
+    {"", OTHER, "", "", "", "", CALC_FORMAT_AUTO, 8192, 0, defaults}};
 
 static bool starts(const char *text, const char *start)
 {
@@ -84,6 +90,19 @@ static int64_t hold_of(const calc_serving_row *row, int family, const char *syst
     return !polls ? 0 : row->concurrency_or_batch >= 16 ? many : few;
 }
 
+/* InferenceX on one node (dsr1_*_mtp.sh): TensorRT-LLM's num_nextn_predict_layers, SGLang's
+ * --speculative-num-steps. */
+static int64_t drafts_of(const calc_serving_row *row, int family)
+{
+    const int64_t alone = 1, together = 3, sglang = 2;
+    if (!starts(row->source, "InferenceX ") || strcmp(row->spec_decode, "mtp") != 0) {
+        return 0;
+    }
+    return family == TENSORRT_LLM ? strcmp(row->dp_attention, "True") == 0 ? alone : together
+           : family == SGLANG     ? sglang
+                                  : 0;
+}
+
 calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_serving_engine engine,
                                            const char *system)
 {
@@ -91,11 +110,13 @@ calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_ser
     size_t i = 0;
     while (recipes[i].family != OTHER &&
            !(strstr(row->source, recipes[i].source) && recipes[i].family == family &&
-             starts(system, recipes[i].machine) && starts(row->weight_dtype, recipes[i].weights) &&
+             starts(system, recipes[i].machine) && strstr(row->model, recipes[i].model) &&
+             starts(row->weight_dtype, recipes[i].weights) &&
              (!*recipes[i].before || strcmp(row->date, recipes[i].before) < 0))) {
         i++;
     }
-    int64_t tokens = recipes[i].chunk_size > 0 ? recipes[i].chunk_size : (int64_t)row->isl;
+    int prompts = recipes[i].prompts;
+    int64_t tokens = prompts > 0 ? prompts * (int64_t)row->isl : recipes[i].chunk_size;
     return (calc_serving_recipe){recipes[i].kv_datatype, tokens, hold_of(row, family, system),
-                                 recipes[i].assumed};
+                                 drafts_of(row, family), recipes[i].assumed};
 }

@@ -1,5 +1,5 @@
 /** @file serving_recipes.h  What a publisher told the engine, but does not print in its rows:
- * number format of the cache, tokens of a step. */
+ * number format of the cache, tokens of a step, drafts. */
 #ifndef CALC_VALIDATE_SERVING_RECIPES_H
 #define CALC_VALIDATE_SERVING_RECIPES_H
 
@@ -10,6 +10,7 @@ typedef struct calc_serving_recipe {
     calc_format kv_datatype;
     int64_t chunk_size;  /**< tokens of prompts in a step */
     int64_t hold_steps;  /**< for which prompts are let wait */
+    int64_t drafts;      /**< tokens drafted where drafts are on; 0: not known */
     const char *assumed; /**< where that is from */
 } calc_serving_recipe;
 

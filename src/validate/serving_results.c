@@ -78,7 +78,8 @@ static bool is_sweep(const calc_serving_row *a, const calc_serving_row *b)
            strcmp(a->weight_dtype, b->weight_dtype) == 0 && strcmp(a->software, b->software) == 0 &&
            strcmp(a->date, b->date) == 0 && strcmp(a->dp_attention, b->dp_attention) == 0 &&
            strcmp(a->prefill_layout, b->prefill_layout) == 0 &&
-           strcmp(a->decode_layout, b->decode_layout) == 0 && strcmp(a->source, b->source) == 0;
+           strcmp(a->decode_layout, b->decode_layout) == 0 &&
+           strcmp(a->spec_decode, b->spec_decode) == 0 && strcmp(a->source, b->source) == 0;
 }
 
 static bool has_shape(const calc_result *r)

@@ -166,7 +166,7 @@ END_TEST
 
 START_TEST(tables_are_complete)
 {
-    ck_assert_int_eq(counts_count, 91);
+    ck_assert_int_eq(counts_count, 95);
     ck_assert_int_eq(layouts_count, 27);
 }
 END_TEST

@@ -63,7 +63,7 @@ START_TEST(queues_hold_until_each_has_one)
     ck_assert_double_eq_tol(calc_queue_gather(8, 1e-6, 60), 60, 0.01);
     ck_assert_double_lt(calc_queue_gather(8, 1e3, 60), 0.01);
     double before = 0;
-    for (double queues = 2; queues < 80; queues *= 2) {
+    for (int queues = 2; queues < 80; queues *= 2) {
         double held = calc_queue_gather(queues, 0.02, 60);
         ck_assert_double_gt(held, before);
         ck_assert_double_le(held, 60);

@@ -235,6 +235,26 @@ START_TEST(the_cache_is_as_the_row_says_or_its_recipe)
 }
 END_TEST
 
+/* Those of one node: what pools draft is not known. */
+START_TEST(drafts_are_those_of_the_recipes)
+{
+    row.source = "InferenceX (x)";
+    row.software = "sglang 0.5.3";
+    row.spec_decode = "mtp";
+    maps();
+    ck_assert_int_eq(asked->speculative_tokens, 2);
+    ck_assert_double_eq(asked->speculative_accept, 0.85);
+    row.spec_decode = "";
+    maps();
+    ck_assert_int_eq(asked->speculative_tokens, 0);
+    ck_assert_double_eq(asked->speculative_accept, 0);
+    row.spec_decode = "mtp";
+    row.disagg_prefill_gpus = row.disagg_decode_gpus = 4;
+    row.prefill_layout = row.decode_layout = "workers=1 tp=4 ep=1 dp_attention=False";
+    has_reason("speculative decoding: how many drafts there are is not published");
+}
+END_TEST
+
 START_TEST(what_cannot_be_predicted_says_why)
 {
     row.kv_dtype = "int3";
@@ -243,10 +263,10 @@ START_TEST(what_cannot_be_predicted_says_why)
     row.weight_dtype = "fp6";
     has_reason("number format of the weights not understood");
     row.weight_dtype = "fp8";
+    row.spec_decode = "mtp";
+    has_reason("speculative decoding: how many drafts there are is not published");
     row.osl = (double)NAN;
     has_reason("lengths not published");
-    row.spec_decode = "mtp";
-    has_reason("speculative decoding: drafts and their acceptance not published");
     row.concurrency_or_batch = (double)NAN;
     has_reason("batch or concurrency not published");
     row.metric_kind = "offline max throughput";
@@ -299,6 +319,7 @@ int main(void)
     tcase_add_test(tests, regimes_are_those_of_a_replica);
     tcase_add_test(tests, number_formats_in_words);
     tcase_add_test(tests, the_cache_is_as_the_row_says_or_its_recipe);
+    tcase_add_test(tests, drafts_are_those_of_the_recipes);
     tcase_add_test(tests, what_cannot_be_predicted_says_why);
     tcase_add_test(tests, model_and_machine_complete_it);
     suite_add_tcase(suite, tests);

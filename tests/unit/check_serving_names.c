@@ -28,6 +28,10 @@ START_TEST(a_model_is_known_without_its_publisher_and_its_endings)
     ck_assert_str_eq(model_of("mistralai/Mixtral-8x7B-v0.1"), "mixtral-8x7B");
     ck_assert_str_eq(model_of("Qwen/Qwen3-235B-A22B-Instruct-2507-FP8"), "qwen3-235B-A22B");
     ck_assert_str_eq(model_of("workspace/DeepSeek-R1-0528"), "deepseek-v3-671B");
+    ck_assert_str_eq(model_of("MiniMaxAI/MiniMax-M2.5"), "minimax-m2-230B");
+    ck_assert_str_eq(model_of("Falcon 180B"), "falcon-180B");
+    ck_assert_str_eq(model_of("EleutherAI/gpt-j-6b"), "gptj-6B");
+    ck_assert_str_eq(model_of("Deci/DeciLM-7B"), "decilm-7B");
 }
 END_TEST
 
@@ -37,7 +41,7 @@ START_TEST(a_model_that_is_not_known_is_its_own_name)
     const char *const others[] = {"Qwen/Qwen3.5-9B",
                                   "deepseek-ai/DeepSeek-V3.2",
                                   "deepseek-ai/DeepSeek-R1-Distill-Llama-8B",
-                                  "GPT-J 6B",
+                                  "GPT-J",
                                   "-fp8",
                                   ""};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -60,6 +64,8 @@ START_TEST(a_checkpoint_is_published_in_a_format)
                      CALC_SERVING_CHECKPOINT_FLOAT8);
     ck_assert_int_eq(checkpoint_of("DeepSeek-R1-0528"), CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK);
     ck_assert_int_eq(checkpoint_of("openai/gpt-oss-120b"), CALC_SERVING_CHECKPOINT_MXFP4);
+    ck_assert_int_eq(checkpoint_of("MiniMaxAI/MiniMax-M2.5"), CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK);
+    ck_assert_int_eq(checkpoint_of("GPT-J 6B"), CALC_SERVING_CHECKPOINT_16_BITS);
 }
 END_TEST
 
@@ -70,6 +76,8 @@ START_TEST(a_machine_is_known_by_the_start_of_its_name)
         const char *gpu, *system;
     } cases[] = {{"H100-SXM-80GB", "h100_sxm"},
                  {"GB200-NVL72", "gb200_nvl72"},
+                 {"GH200", "gh200"},
+                 {"L40S", "l40s"},
                  {"A100-SXM-80GB (power limit 330 W)", "a100_sxm_80g"},
                  {"NVIDIA H100-PCIe-80GB", "NVIDIA H100-PCIe-80GB"},
                  {"h20", "h20"}};
@@ -78,6 +86,9 @@ START_TEST(a_machine_is_known_by_the_start_of_its_name)
         ck_assert_str_eq(calc_serving_machine_of(&row, &assumed), cases[i].system);
         ck_assert_ptr_null(assumed);
     }
+    row.gpu = "MI250"; /* of which a table counts dies */
+    ck_assert_str_eq(calc_serving_machine_of(&row, &assumed), "mi250");
+    ck_assert_ptr_nonnull(assumed);
     row.gpu = "A100-SXM (40GB or 80GB not in table)";
     ck_assert_str_eq(calc_serving_machine_of(&row, &assumed), "a100_sxm_40g");
     ck_assert_ptr_nonnull(assumed);

@@ -56,6 +56,46 @@ START_TEST(recipes_go_by_source_engine_machine_and_format)
 }
 END_TEST
 
+START_TEST(drafts_are_known_of_few)
+{
+    const struct {
+        const char *source, *drafts, *alone;
+        calc_serving_engine engine;
+        int64_t tokens;
+    } cases[] = {{"InferenceX (x)", "mtp", "False", CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, 3},
+                 {"InferenceX (x)", "mtp", "True", CALC_SERVING_ENGINE_TENSORRT_LLM_1_1, 1},
+                 {"InferenceX (x)", "mtp", "False", CALC_SERVING_ENGINE_SGLANG_0_5, 2},
+                 {"InferenceX (x)", "mtp", "False", CALC_SERVING_ENGINE_ATOM_0_1, 0},
+                 {"InferenceX (x)", "", "False", CALC_SERVING_ENGINE_SGLANG_0_5, 0},
+                 {"InferenceX (x)", "yes (see script)", "", CALC_SERVING_ENGINE_SGLANG_0_5, 0},
+                 {"somebody", "mtp", "False", CALC_SERVING_ENGINE_SGLANG_0_5, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_serving_row row = serving_row();
+        row.source = cases[i].source;
+        row.spec_decode = cases[i].drafts;
+        row.dp_attention = cases[i].alone;
+        calc_serving_recipe r = calc_serving_recipe_of(&row, cases[i].engine, "b200");
+        ck_assert_int_eq(r.drafts, cases[i].tokens);
+    }
+}
+END_TEST
+
+START_TEST(recipes_go_by_model)
+{
+    calc_serving_row row = serving_row();
+    row.source = "an InferenceX export";
+    row.model = "MiniMaxAI/MiniMax-M2.5";
+    calc_serving_engine engine = CALC_SERVING_ENGINE_VLLM_0_11;
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "b300").chunk_size, 2000);
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "h100_sxm").chunk_size, 8192);
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "h100_sxm").kv_datatype,
+                     CALC_FORMAT_AUTO);
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "h200").chunk_size, 32768);
+    row.model = "meta-llama/Llama-3.1-70B";
+    ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "b300").chunk_size, 8192);
+}
+END_TEST
+
 START_TEST(recipes_change_on_a_day)
 {
     calc_serving_row row = serving_row();
@@ -102,6 +142,8 @@ int main(void)
     Suite *suite = suite_create("serving_recipes");
     TCase *tests = tcase_create("serving_recipes");
     tcase_add_test(tests, recipes_go_by_source_engine_machine_and_format);
+    tcase_add_test(tests, drafts_are_known_of_few);
+    tcase_add_test(tests, recipes_go_by_model);
     tcase_add_test(tests, recipes_change_on_a_day);
     tcase_add_test(tests, prompts_are_held_where_the_recipes_say);
     suite_add_tcase(suite, tests);

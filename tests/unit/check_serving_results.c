@@ -157,6 +157,32 @@ START_TEST(shapes_are_relative_to_the_fewest_requests)
 }
 END_TEST
 
+/* Of SGLang with drafts, and without. */
+static void draft(int which)
+{
+    row[which].source = "InferenceX (x)";
+    row[which].software = "sglang 0.5.3";
+    row[which].spec_decode = "mtp";
+}
+
+START_TEST(a_sweep_drafts_or_does_not)
+{
+    static const char *const ids[] = {"c4", "c16", "c64"};
+    rows.count = 3;
+    for (int i = 0; i < 3; i++) {
+        row[i].id = ids[i];
+        row[i].concurrency_or_batch = 4 << 2 * i;
+        row[i].tpot_or_itl_ms = 8 + 8 * i;
+        draft(i);
+    }
+    row[0].spec_decode = "";
+    make();
+    ck_assert_ptr_nonnull(find("c16", CALC_QUANTITY_TPOT));
+    ck_assert_ptr_null(find("c16", CALC_QUANTITY_TPOT_SHAPE)); /* over c4 without drafts: no */
+    ck_assert_double_eq_tol(find("c64", CALC_QUANTITY_TPOT_SHAPE)->measured, 1.5, 1e-12);
+}
+END_TEST
+
 static const calc_error_group *group_of(const char *by, const char *name, calc_quantity quantity)
 {
     for (size_t i = 0; i < groups.count; i++) {
@@ -269,6 +295,15 @@ START_TEST(layouts_measured_side_by_side_are_ranked)
     make();
     ck_assert(rank(CALC_QUANTITY_OUTPUT_RATE).tau == -1);
     ck_assert_double_eq_tol(rank(CALC_QUANTITY_OUTPUT_RATE).regret_mean, 4, 1e-12);
+    for (int i = 0; i < 3; i++) {
+        draft(i);
+    }
+    make();
+    ck_assert_uint_eq(rank(CALC_QUANTITY_TPOT).pairs, 3);
+    row[0].spec_decode = ""; /* with drafts and without are two questions */
+    make();
+    ck_assert_uint_eq(rank(CALC_QUANTITY_TPOT).pairs, 1);
+    row[0].spec_decode = "mtp";
     row[1].concurrency_or_batch = 8; /* another load is another question */
     row[2].date = "2026-01-01";      /* another day is none */
     make();
@@ -285,6 +320,7 @@ int main(void)
     tcase_add_test(tests, uses_and_their_reasons);
     tcase_add_test(tests, a_run_that_measured_nothing_has_one_result);
     tcase_add_test(tests, shapes_are_relative_to_the_fewest_requests);
+    tcase_add_test(tests, a_sweep_drafts_or_does_not);
     tcase_add_test(tests, groups_are_by_engine_regime_and_year_too);
     tcase_add_test(tests, pictures_have_paces_by_engine);
     tcase_add_test(tests, layouts_measured_side_by_side_are_ranked);

@@ -97,7 +97,7 @@ static double until_all(double queues, double rate, double longest, double empty
     double all_now = 1;
     double all_then = 1;
     double sum = 0;
-    for (double k = 1; k < queues; k++) {
+    for (int k = 1; k < queues; k++) {
         all_now *= now;
         all_then *= then;
         sum += (all_then - all_now) / (k * rate);
