@@ -76,7 +76,7 @@ CALC_STRATEGY_FIELD(fused_cross_entropy,   BOOL, _, .flags = CALC_OPTIONAL, .doc
 CALC_STRATEGY_FIELD(unfused_rope,          BOOL, _, .flags = CALC_OPTIONAL, .doc = "rotary embedding in kernels of its own")
 CALC_STRATEGY_FIELD(eager,                 BOOL, _, .flags = CALC_OPTIONAL, .doc = "elementwise operations one kernel at a time, as in PyTorch without a compiler")
 CALC_STRATEGY_FIELD(unfused_experts,       BOOL, _, .flags = CALC_OPTIONAL, .doc = "activation of experts in several kernels (clamped gates, biases)")
-CALC_STRATEGY_FIELD(fused_experts,         BOOL, _, .flags = CALC_OPTIONAL, .source = "TransformerEngine, fused grouped MLP (use_transformer_engine_op_fuser); docs/model.md, Time of a kernel", .doc = "activation of experts and its narrowing inside the grouped multiplications beside it, issued once for all local experts; of clamped gates, too (unfused_experts)")
+CALC_STRATEGY_FIELD(fused_experts,         BOOL, _, .flags = CALC_OPTIONAL, .source = "TransformerEngine, fused grouped MLP (use_transformer_engine_op_fuser); docs/model.md, Time of a kernel", .doc = "activation of experts and its narrowing inside the grouped multiplications beside it, issued once for all local experts; of clamped gates, too (unfused_experts); on Blackwell")
 CALC_STRATEGY_FIELD(cuda_graph,            REAL, _, .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .doc = "share of a block's kernels that a graph launches without the host")
 CALC_STRATEGY_FIELD(framework_mem,         SET,  framework_mem, .flags = CALC_OPTIONAL, .doc = "memory that the framework takes for itself")
 CALC_FIELD(software_efficiency,   REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "speed of this release of the software over the one the system file was made with; 0: 1")

@@ -177,9 +177,10 @@ static void set_dispatch(calc_plan *plan, const calc_exec *e)
         SET(PADDED, 1);
     }
     SET(SHARED_OVERLAP, e->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED);
-    SET(DELAYED_WGRAD, e->strategy.delayed_wgrad);
+    bool batch = e->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
+    SET(DELAYED_WGRAD, e->strategy.delayed_wgrad && batch); /* Megatron Core refuses it without */
     SET(FUSED_EXPERTS, e->strategy.fused_experts);
-    SET(BATCH_OVERLAP, e->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH);
+    SET(BATCH_OVERLAP, batch);
 }
 
 static void set_experts(calc_plan *plan, const calc_app *a)

@@ -170,9 +170,10 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
     if (app->num_experts == 0) {
         s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
         s->expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
-        s->delayed_wgrad = s->fused_experts = false;
+        s->fused_experts = false;
         s->capacity_factor = 0;
     }
+    s->delayed_wgrad = s->delayed_wgrad && s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
 }
 
 void calc_plan_resolve(calc_app *app, calc_exec *exec)

@@ -90,6 +90,7 @@ static bool is_given(const calc_field *field, const calc_exec *exec)
                                         "eager",
                                         "unfused_rope",
                                         "unfused_experts",
+                                        "fused_experts",
                                         "attention_kernel",
                                         "rank_order",
                                         "scaling",

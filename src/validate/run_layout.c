@@ -357,8 +357,14 @@ static void fill_recompute(calc_run_map *map)
             e->strategy.recompute_modules |= (int64_t)1 << modules[i].module;
         }
     }
-    if (says[CALC_RUN_WORD_BY_OPERATOR]) {
+    bool alone = says[CALC_RUN_WORD_SELECTIVE] && e->strategy.recompute_modules == 0;
+    bool pytorch = alone && calc_run_assume_trait(map, CALC_RUN_TRAIT_PORTABLE_ATTENTION, true);
+    if (says[CALC_RUN_WORD_BY_OPERATOR] || pytorch) {
         recompute_every_other_block(map);
+    } else if (alone) {
+        e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+        e->strategy.recompute_modules = (int64_t)1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
+        calc_run_assume(map, "selective recomputation, of what is not said: of attention");
     }
     if (says[CALC_RUN_WORD_OFFLOAD]) {
         calc_run_assume(map, "offload of activations not modelled");

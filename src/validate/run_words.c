@@ -46,9 +46,10 @@ typedef struct cell {
     bool clause[CALC_RUN_WORDS]; /* what was said in it */
 } cell;
 
+/* Letters of other scripts are letters. */
 static bool is_letter(char c)
 {
-    return isalnum((unsigned char)c);
+    return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
 /* Where the text goes on behind a phrase; NULL if it does not begin with it. Only letters, digits
@@ -200,8 +201,12 @@ static const char *pass_word(cell *c, const char *at)
         length++;
     }
     if (!number && c->out->unread[0] == '\0') {
+        size_t shown = length < WORD_SHOWN ? length : WORD_SHOWN;
+        while (shown < length && ((unsigned char)at[shown] & 0xC0) == 0x80) {
+            shown--; /* not in the middle of a character */
+        }
         snprintf(c->out->unread, sizeof c->out->unread, "%s: \"%.*s\" is not known, and not read",
-                 c->name, (int)(length < WORD_SHOWN ? length : WORD_SHOWN), at);
+                 c->name, (int)shown, at);
     }
     return at + length;
 }

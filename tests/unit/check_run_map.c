@@ -219,6 +219,22 @@ START_TEST(other_flop_rates_count_as_their_column_says)
 }
 END_TEST
 
+/* Megatron's "selective" is that of attention, torchtitan's of every other multiplication. */
+START_TEST(selective_recomputation_has_a_meaning_by_itself)
+{
+    row.recompute = "Selective";
+    maps();
+    ck_assert_int_eq(map.exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
+    ck_assert_int_eq(map.exec.strategy.recompute_modules, 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN);
+    ck_assert_ptr_nonnull(assumes("of what is not said"));
+    row.id = "torchtitan_x";
+    maps();
+    ck_assert_int_eq(map.exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_FULL);
+    ck_assert_int_eq(map.exec.recompute_blocks, 8);
+    ck_assert_int_eq(map.exec.strategy.recompute_modules, 0);
+}
+END_TEST
+
 START_TEST(a_single_expert_is_a_dense_block)
 {
     row.num_experts = 1;
@@ -428,6 +444,7 @@ int main(void)
     tcase_add_test(tests, rates_become_the_time_of_a_step);
     tcase_add_test(tests, flop_rates_count_as_their_source_does);
     tcase_add_test(tests, other_flop_rates_count_as_their_column_says);
+    tcase_add_test(tests, selective_recomputation_has_a_meaning_by_itself);
     tcase_add_test(tests, a_single_expert_is_a_dense_block);
     tcase_add_test(tests, names_and_words_may_be_large_or_small);
     tcase_add_test(tests, a_row_may_deny_what_its_source_does);

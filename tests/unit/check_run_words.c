@@ -184,6 +184,14 @@ START_TEST(a_word_that_no_table_has_is_named)
     read_overlap("abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz");
     ck_assert_str_eq(words.unread,
                      "overlap: \"abcdefghijklmnopqrstuvwx\" is not known, and not read");
+    read_overlap("\xc3\xbc"
+                 "ber\xe9\x87\x8d\xe5\x8f\xa0");
+    ck_assert_str_eq(words.unread, "overlap: \"\xc3\xbc"
+                                   "ber\xe9\x87\x8d\xe5\x8f\xa0\" is not known, and not read");
+    read_overlap("abcdefghijklmnopqrstuvw\xc3\xbc"
+                 "ber"); /* not half of a letter */
+    ck_assert_str_eq(words.unread,
+                     "overlap: \"abcdefghijklmnopqrstuvw\" is not known, and not read");
     row.overlap = "";
     row.recompute = "sometimes";
     calc_run_words_read(&words, &row);
