@@ -33,7 +33,7 @@ const char *calc_engine_trait_name(int trait)
 
 double *calc_engine_trait(calc_engine_traits *of, int trait)
 {
-    return (double *)((char *)of + traits[trait].offset);
+    return (double *)(void *)((char *)of + traits[trait].offset);
 }
 
 calc_engine_traits calc_engine_fit_start(calc_serving_engine engine, bool documented)
