@@ -20,24 +20,11 @@ typedef struct search {
 
 /* ---- One change ------------------------------------------------------------------------------ */
 
-/* What changed, as text: every scalar field that differs. */
-static void describe(const calc_exec *from, const calc_exec *to, char *text, size_t size)
+static void describe(void *context, const calc_field *field, const char *from, const char *to)
 {
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    text[0] = '\0';
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        char a[CALC_VALUE_TEXT], b[CALC_VALUE_TEXT];
-        if (field->type == CALC_TYPE_NOTE) {
-            continue;
-        }
-        calc_value_text(field, (const char *)from + field->offset, a);
-        calc_value_text(field, (const char *)to + field->offset, b);
-        if (strcmp(a, b) != 0) {
-            calc_append(text, size, "%s%s %s -> %s", *text ? ", " : "", field->key, *a ? a : "none",
-                        *b ? b : "none");
-        }
-    }
+    calc_why_change *change = context;
+    calc_append(change->text, sizeof change->text, "%s%s %s -> %s", *change->text ? ", " : "",
+                field->key, *from ? from : "none", *to ? to : "none");
 }
 
 /* Evaluate a changed execution; keep it if it can run and differs in time or memory. */
@@ -47,7 +34,8 @@ static void try(search *s, const calc_exec *exec)
     calc_errors errors = {0};
     calc_stats stats;
     calc_why_change change;
-    describe(s->exec, exec, change.text, sizeof change.text);
+    change.text[0] = '\0';
+    calc_value_differences(CALC_KIND_EXEC, s->exec, exec, describe, &change);
     for (size_t i = 0; i < out->count; i++) {
         if (strcmp(out->change[i].text, change.text) == 0) {
             return;

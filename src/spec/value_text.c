@@ -1,6 +1,7 @@
 #include "spec/value_text.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buffer.h"
 #include "spec/choice_set.h"
@@ -53,4 +54,21 @@ char *calc_value_text(const calc_field *field, const void *member, char buffer[C
         buffer[0] = '\0';
     }
     return buffer;
+}
+
+void calc_value_differences(calc_kind kind, const void *from, const void *to,
+                            void (*visit)(void *context, const calc_field *field, const char *from,
+                                          const char *to),
+                            void *context)
+{
+    const calc_table *table = calc_table_of(kind);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        char a[CALC_VALUE_TEXT], b[CALC_VALUE_TEXT];
+        calc_value_text(field, (const char *)from + field->offset, a);
+        calc_value_text(field, (const char *)to + field->offset, b);
+        if (strcmp(a, b) != 0) {
+            visit(context, field, a, b);
+        }
+    }
 }

@@ -28,20 +28,6 @@ static const calc_engine_traits true_traits = {.host_s = 3e-3,
                                                .matrix_share = 0.6,
                                                .cache_share = 0.8};
 
-static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
-{
-    char path[256];
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.64s.json", name);
-    return calc_load(CALC_KIND_APP, out, path, errors);
-}
-
-static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
-{
-    char path[256];
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.64s.json", name);
-    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
-}
-
 static void add(const calc_serving_prediction *p, calc_quantity quantity, double measured)
 {
     item[results.count++] = (calc_result){.serving = p,

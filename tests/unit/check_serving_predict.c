@@ -12,25 +12,16 @@ static calc_systems systems;
 static calc_serving_prediction p;
 static int loaded;
 
-static calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
+static calc_status count_app(const char *name, calc_app *out, calc_errors *errors)
 {
-    char path[256];
     loaded++;
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.64s.json", name);
-    return calc_load(CALC_KIND_APP, out, path, errors);
-}
-
-static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
-{
-    char path[256];
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.64s.json", name);
-    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
+    return load_app(name, out, errors);
 }
 
 static void enter(void)
 {
     row = serving_row();
-    apps = (calc_serving_apps){.load = load_app};
+    apps = (calc_serving_apps){.load = count_app};
     systems = (calc_systems){.load = load_system};
     loaded = 0;
 }

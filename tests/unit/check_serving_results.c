@@ -24,20 +24,6 @@ static calc_results results;
 static calc_error_groups groups;
 static calc_errors errors;
 
-static calc_status load_app(const char *name, calc_app *out, calc_errors *sink)
-{
-    char path[256];
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.64s.json", name);
-    return calc_load(CALC_KIND_APP, out, path, sink);
-}
-
-static calc_status load_system(const char *name, calc_system *out, calc_errors *sink)
-{
-    char path[256];
-    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.64s.json", name);
-    return calc_load(CALC_KIND_SYSTEM, out, path, sink);
-}
-
 static void enter(void)
 {
     for (int i = 0; i < MAX; i++) {

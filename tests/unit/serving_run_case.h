@@ -5,6 +5,7 @@
 #include "validate/serving_predict.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Llama 3 70B in 8 bits on four H200, 16 requests in flight. */
 static inline calc_serving_row serving_row(void)
@@ -34,6 +35,21 @@ static inline calc_serving_row serving_row(void)
     row.metric_kind = "fixed concurrency (closed loop)";
     row.confidence = "high";
     return row;
+}
+
+/* Models and machines that calc ships. */
+static inline calc_status load_app(const char *name, calc_app *out, calc_errors *errors)
+{
+    char path[256];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.64s.json", name);
+    return calc_load(CALC_KIND_APP, out, path, errors);
+}
+
+static inline calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
+{
+    char path[256];
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/systems/%.64s.json", name);
+    return calc_load(CALC_KIND_SYSTEM, out, path, errors);
 }
 
 #endif

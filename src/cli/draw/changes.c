@@ -27,26 +27,13 @@ static void put_stats(calc_put *put, const calc_stats *stats)
     calc_put_close(put);
 }
 
-/* Every field that differs, as --set takes it. */
-static void put_assignments(calc_put *put, const calc_exec *from, const calc_exec *to)
+/* As --set takes it. */
+static void put_assignment(void *context, const calc_field *field, const char *from, const char *to)
 {
-    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
-    calc_put_array(put, "set", CALC_PUT_LINE);
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        char a[CALC_VALUE_TEXT], b[CALC_VALUE_TEXT];
-        if (field->type == CALC_TYPE_NOTE) {
-            continue;
-        }
-        calc_value_text(field, (const char *)from + field->offset, a);
-        calc_value_text(field, (const char *)to + field->offset, b);
-        if (strcmp(a, b) != 0) {
-            char text[CALC_VALUE_TEXT + 64];
-            snprintf(text, sizeof text, "%s=%s", field->key, *b ? b : "none");
-            calc_put_text(put, NULL, text);
-        }
-    }
-    calc_put_close(put);
+    char text[CALC_VALUE_TEXT + 64];
+    (void)from;
+    snprintf(text, sizeof text, "%s=%s", field->key, *to ? to : "none");
+    calc_put_text(context, NULL, text);
 }
 
 calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app,
@@ -67,7 +54,9 @@ calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app
         calc_run(app, system, &change->exec, CALC_COMPAT_NONE, &stats);
         calc_put_object(put, NULL, CALC_PUT_LINE);
         calc_put_text(put, "change", change->text);
-        put_assignments(put, exec, &change->exec);
+        calc_put_array(put, "set", CALC_PUT_LINE);
+        calc_value_differences(CALC_KIND_EXEC, exec, &change->exec, put_assignment, put);
+        calc_put_close(put);
         calc_put_flag(put, "starts", !starts || calc_export_starts(app, &change->exec));
         put_stats(put, &stats);
         calc_put_close(put);

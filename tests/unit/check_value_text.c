@@ -1,0 +1,62 @@
+/* What fields hold, in words, and the fields in which two objects differ. */
+#include "spec/value_text.h"
+
+#include <string.h>
+
+#include "small_case.h"
+
+static calc_exec from, to;
+static char said[256];
+
+static void enter(void)
+{
+    from = (calc_exec){.num_procs = 8, .pipeline_par = 2, .strategy = {.tensor_par = 4}};
+    to = from;
+    said[0] = '\0';
+}
+
+static void say(void *context, const calc_field *field, const char *a, const char *b)
+{
+    strcat(strcat(context, field->key), " ");
+    strcat(strcat(context, a), ">");
+    strcat(strcat(context, b), ";");
+}
+
+START_TEST(equal_objects_differ_in_nothing)
+{
+    calc_value_differences(CALC_KIND_EXEC, &from, &to, say, said);
+    ck_assert_str_eq(said, "");
+}
+END_TEST
+
+START_TEST(differences_are_told_in_the_order_of_the_table)
+{
+    to.strategy.tensor_par = 8;
+    to.pipeline_par = 1;
+    to.strategy.fused_activation = true;
+    to.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    calc_value_differences(CALC_KIND_EXEC, &from, &to, say, said);
+    ck_assert_str_eq(said, "tensor_par 4>8;pipeline_par 2>1;fused_activation false>true;"
+                           "activation_recompute none>full;");
+}
+END_TEST
+
+START_TEST(values_are_in_the_units_of_files)
+{
+    calc_system system = {.chip.mem1.bytes_per_s = 2e12};
+    calc_field_ref ref;
+    char text[CALC_VALUE_TEXT];
+    ck_assert_int_eq(calc_field_find(CALC_KIND_SYSTEM, "mem1.GBps", &ref), CALC_OK);
+    ck_assert_str_eq(calc_value_text(ref.field, &system.chip.mem1.bytes_per_s, text), "2000");
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("value_text");
+    tcase_add_checked_fixture(cases, enter, NULL);
+    tcase_add_test(cases, equal_objects_differ_in_nothing);
+    tcase_add_test(cases, differences_are_told_in_the_order_of_the_table);
+    tcase_add_test(cases, values_are_in_the_units_of_files);
+    return run_cases(cases);
+}
