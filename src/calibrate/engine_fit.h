@@ -23,8 +23,8 @@
     X("issue_moe", issue_moe_s, false, 0.5e-3, 1)                                                  \
     X("request", request_s, false, 25e-3, 1)                                                       \
     X("gap", gap_s, false, 0.2e-3, 1.5)                                                            \
-    X("matrix_share", matrix_share, true, 0.85, 1)                                                 \
-    X("cache_share", cache_share, true, 0.9, 1)
+    X("matrix_share", matrix_share, true, 0.85, 0.5)                                               \
+    X("cache_share", cache_share, true, 0.9, 0.5)
 
 enum {
 #define CALC_X(name, member, share, start, spread) CALC_ENGINE_TRAIT_##member,
