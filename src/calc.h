@@ -345,7 +345,7 @@ enum {
     CALC_OR_ZERO = 2,        /**< 0 is allowed below .lo: it means what an absent key means */
     CALC_BELOW_HI = 4,       /**< .hi itself is not allowed */
     CALC_POINT_TO_POINT = 8, /**< OP: the offset must be null */
-    CALC_EXTRA = 16,         /**< STATS: ours, not among Calculon's statistics */
+    CALC_EXTRA = 16,         /**< STATS and LAYER: ours, not among Calculon's statistics */
     CALC_MORE = 32,          /**< STATS: more is better, not less */
     CALC_AUTO = 64,          /**< EXEC: "auto" is allowed: what follows from the other fields */
     CALC_STAGES = 128,       /**< EXEC, NOTE: the list of stages, kept in calc_exec.stages */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "validate/serving_recipes.h"
+
 #define GIB 1073741824.0
 
 /* The model of a name, read the first time; NULL: there is none. */
@@ -46,30 +48,91 @@ static bool run(calc_serving_prediction *p, const calc_app *app, const calc_syst
     return true;
 }
 
-static void predict_batch(calc_serving_prediction *p, const calc_app *app,
-                          const calc_system *system)
+/* A batch that is served by itself, or a part of one. */
+typedef struct wave {
+    double prompts_s, step_s, e2e_s;
+    double room; /* sequences of full length that the memory holds */
+} wave;
+
+/* The prefill of `requests` prompts, and then their steps. @return whether it could be computed */
+static bool run_wave(calc_serving_prediction *p, int64_t requests, wave *out)
 {
-    const calc_serving_map *map = &p->map;
-    double tokens = (double)map->exec.inference.generate_size;
+    calc_exec e = p->map.exec;
+    double tokens = (double)e.inference.generate_size;
+    int64_t each = requests / e.strategy.data_par;
     calc_stats stats;
-    if (!run(p, app, system, &map->exec, &stats)) {
+    e.inference.batch = e.batch_size = requests;
+    e.inference.prefill_batch = each < e.inference.prefill_batch ? each : e.inference.prefill_batch;
+    if (!run(p, p->app, p->system, &e, &stats)) {
+        return false;
+    }
+    *out = (wave){stats.total_time, (double)NAN, stats.total_time, stats.max_batch};
+    if (tokens > 1) {
+        e.inference.phase = CALC_INFERENCE_PHASE_DECODE;
+        e.inference.prefill_batch = 0;
+        if (!run(p, p->app, p->system, &e, &stats)) {
+            return false;
+        }
+        out->step_s = stats.tpot;
+        out->e2e_s += (tokens - 1) * stats.tpot;
+        out->room = fmin(out->room, stats.max_batch);
+    }
+    return true;
+}
+
+/* How many requests at a time the memory holds: to their end, or at their mean length, as where
+ * requests queue (serving_memory.h). */
+static int64_t held_at_once(const calc_serving_prediction *p, const wave *whole)
+{
+    const calc_inference *i = &p->map.exec.inference;
+    double prompt = (double)i->prompt_size, generated = (double)i->generate_size;
+    double longer =
+        calc_serving_reserves(i->engine) ? 1 : (prompt + generated) / (prompt + generated / 2);
+    int64_t replicas = p->map.exec.strategy.data_par;
+    return (int64_t)(whole->room * longer / (double)replicas) * replicas;
+}
+
+/* A batch that the memory does not hold at once runs in parts. */
+static void run_parts(calc_serving_prediction *p, wave *whole)
+{
+    int64_t batch = p->map.exec.inference.batch;
+    int64_t most = held_at_once(p, whole);
+    wave part, rest = {0};
+    if (whole->room < (double)p->map.exec.strategy.data_par) {
         return;
     }
-    double prompts_s = stats.total_time;
-    double step_s = (double)NAN;
-    if (tokens > 1) {
-        calc_exec decode = map->exec;
-        decode.inference.phase = CALC_INFERENCE_PHASE_DECODE;
-        decode.inference.prefill_batch = 0;
-        if (!run(p, app, system, &decode, &stats)) {
-            return;
-        }
-        step_s = stats.tpot;
+    if (most >= batch) {
+        *p->misfit = '\0';
+        return;
     }
-    p->ttft_s = prompts_s;
-    p->tpot_s = step_s;
-    p->e2e_s = prompts_s + (tokens > 1 ? (tokens - 1) * step_s : 0);
-    p->output_tokens_per_s = map->requests * tokens / p->e2e_s;
+    if (!run_wave(p, most, &part) || (batch % most > 0 && !run_wave(p, batch % most, &rest))) {
+        return;
+    }
+    int64_t full = batch / most;
+    double parts = (double)full;
+    double last_s = rest.e2e_s > 0 ? 0 : part.e2e_s - part.prompts_s;
+    whole->prompts_s = parts * part.e2e_s - last_s + rest.prompts_s;
+    whole->e2e_s = parts * part.e2e_s + rest.e2e_s;
+    whole->step_s = part.step_s;
+    *p->misfit = '\0';
+    calc_assumptions_add(&p->map.assumed,
+                         "the batch does not fit at once: it runs in parts, one after the other");
+}
+
+static void predict_batch(calc_serving_prediction *p)
+{
+    wave whole;
+    if (!run_wave(p, p->map.exec.inference.batch, &whole)) {
+        return;
+    }
+    if (*p->misfit) {
+        run_parts(p, &whole);
+    }
+    p->ttft_s = whole.prompts_s;
+    p->tpot_s = whole.step_s;
+    p->e2e_s = whole.e2e_s;
+    p->output_tokens_per_s =
+        p->map.requests * (double)p->map.exec.inference.generate_size / p->e2e_s;
 }
 
 static void predict_loop(calc_serving_prediction *p, const calc_app *app, const calc_system *system)
@@ -88,7 +151,7 @@ static void predict_mapped(calc_serving_prediction *p)
 {
     p->tpot_s = p->ttft_s = p->e2e_s = p->output_tokens_per_s = (double)NAN;
     if (p->map.kind == CALC_SERVING_KIND_STATIC_BATCH) {
-        predict_batch(p, p->app, p->system);
+        predict_batch(p);
     } else {
         predict_loop(p, p->app, p->system);
     }

@@ -29,6 +29,11 @@ static int family_of(calc_serving_engine engine)
     }
 }
 
+bool calc_serving_reserves(calc_serving_engine engine)
+{
+    return family_of(engine) == TENSORRT_LLM;
+}
+
 static const char inferencex[] = "cache format and tokens per step from the recipes of InferenceX "
                                  "(benchmarks/, 2025-10 to 2026-01)";
 static const char early[] = "cache in 8 bits beside weights in 8 bits: published batches do not "

@@ -18,4 +18,8 @@ typedef struct calc_serving_recipe {
 calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_serving_engine engine,
                                            const char *system);
 
+/** Whether the engine admits a request only where it has room to its end (TensorRT-LLM's
+ *  GUARANTEED_NO_EVICT), not while it has room for what there is. */
+bool calc_serving_reserves(calc_serving_engine engine);
+
 #endif

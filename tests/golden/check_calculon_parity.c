@@ -309,6 +309,17 @@ START_TEST(every_invalid_run_is_an_error)
 }
 END_TEST
 
+/* Fields of a kind that Calculon has, too. */
+static size_t calculons(calc_kind kind)
+{
+    const calc_table *table = calc_table_of(kind);
+    size_t count = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        count += table->rows[i].flags & CALC_EXTRA ? 0 : 1;
+    }
+    return count;
+}
+
 START_TEST(every_layer_agrees_with_calculon)
 {
     closeness close = {0};
@@ -326,7 +337,7 @@ START_TEST(every_layer_agrees_with_calculon)
         for (size_t i = 0; i < count; i++) {
             const json_t *layer = json_array_get(want, i);
             ck_assert_str_eq(got[i].name, json_string_value(json_object_get(layer, "name")));
-            ck_assert_uint_eq(json_object_size(layer), calc_table_of(CALC_KIND_LAYER)->count + 1);
+            ck_assert_uint_eq(json_object_size(layer), calculons(CALC_KIND_LAYER) + 1);
             compare(&close, id, CALC_KIND_LAYER, &got[i], layer, NULL);
         }
     }

@@ -75,6 +75,67 @@ START_TEST(a_static_batch_is_its_prompts_and_steps)
 }
 END_TEST
 
+/* Llama 2 7B with prompts of 2,048 tokens and as many generated, a gibibyte of cache each at its
+   mean, two at its end. */
+static void set_long_batch(double requests, const char *software)
+{
+    row.metric_kind = "static batch";
+    row.model = "llama2-7B";
+    row.gpu = "h100_sxm";
+    row.software = software;
+    row.weight_dtype = "bf16";
+    row.num_gpus = row.tp = 1;
+    row.isl = row.osl = 2048;
+    row.concurrency_or_batch = requests;
+    row.tpot_or_itl_ms = row.ttft_ms = (double)NAN;
+    row.e2e_latency_ms = 60000;
+    predict();
+    ck_assert_str_eq(p.reason, "");
+}
+
+static bool is_in_parts(void)
+{
+    for (int i = 0; i < p.map.assumed.count; i++) {
+        if (strstr(p.map.assumed.text[i], "in parts")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Batches that the engine does not hold at once are the sum of those that it does: TensorRT-LLM
+   keeps room to the end of each, vLLM for what there is. */
+START_TEST(a_batch_that_does_not_fit_runs_in_parts)
+{
+    static const char *const engine[] = {"tensorrt_llm 0.9.0", "vllm 0.5.0"};
+    int64_t most[2];
+    for (int i = 0; i < 2; i++) {
+        set_long_batch(1, engine[i]);
+        double room = floor(of_phase(CALC_INFERENCE_PHASE_DECODE).max_batch);
+        most[i] = (int64_t)(i == 0 ? room : room * 4 / 3);
+        ck_assert(most[i] > 20 && most[i] < 64);
+        set_long_batch((double)most[i], engine[i]);
+        ck_assert_str_eq(p.misfit, "");
+        ck_assert(!is_in_parts());
+        double part_s = p.e2e_s, step_s = p.tpot_s;
+        set_long_batch((double)(100 % most[i]), engine[i]);
+        double rest_s = p.e2e_s, prompts_s = p.ttft_s;
+        set_long_batch(100, engine[i]);
+        ck_assert_str_eq(p.misfit, "");
+        ck_assert(is_in_parts());
+        double parts_s = (double)(100 / most[i]) * part_s;
+        ck_assert_double_eq_tol(p.e2e_s, parts_s + rest_s, 1e-9);
+        ck_assert_double_eq_tol(p.ttft_s, parts_s + prompts_s, 1e-9);
+        ck_assert_double_eq(p.tpot_s, step_s);
+        /* Exactly two parts: the last prompts wait for one. */
+        set_long_batch((double)(2 * most[i]), engine[i]);
+        ck_assert_double_eq_tol(p.e2e_s, 2 * part_s, 1e-9);
+        ck_assert(p.ttft_s > part_s && p.ttft_s < 2 * part_s);
+    }
+    ck_assert_int_gt(most[1], most[0]);
+}
+END_TEST
+
 START_TEST(rates_are_of_the_requests_that_were_in_flight)
 {
     row.num_gpus = 8;
@@ -104,7 +165,8 @@ END_TEST
 START_TEST(what_does_not_fit_is_predicted_and_said)
 {
     row.num_gpus = row.tp = 1;
-    row.concurrency_or_batch = 512;
+    row.gpu = "h100_sxm";
+    row.weight_dtype = "bf16";
     row.metric_kind = "static batch";
     predict();
     ck_assert_str_eq(p.reason, "");
@@ -151,6 +213,7 @@ int main(void)
     tcase_add_checked_fixture(tests, enter, NULL);
     tcase_add_test(tests, a_closed_loop_is_what_serve_says);
     tcase_add_test(tests, a_static_batch_is_its_prompts_and_steps);
+    tcase_add_test(tests, a_batch_that_does_not_fit_runs_in_parts);
     tcase_add_test(tests, rates_are_of_the_requests_that_were_in_flight);
     tcase_add_test(tests, a_median_is_predicted_beside_a_median);
     tcase_add_test(tests, what_does_not_fit_is_predicted_and_said);

@@ -89,7 +89,8 @@ START_TEST(uses_and_their_reasons)
     row[0].confidence = "low";
     row[1].id = "full";
     row[1].num_gpus = row[1].tp = 1;
-    row[1].concurrency_or_batch = 512;
+    row[1].gpu = "h100_sxm"; /* which does not hold the weights */
+    row[1].weight_dtype = "bf16";
     row[1].metric_kind = "static batch";
     row[2].id = "draft";
     row[2].spec_decode = "mtp";
