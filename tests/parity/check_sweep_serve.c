@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "random_space.h"
+#include "sampled.h"
 #include "served.h"
 #include "spec/field.h"
 
@@ -181,7 +182,8 @@ START_TEST(every_statistic_is_that_of_calc_run)
 {
     seen all = {0};
     uint64_t infeasible = 0;
-    for (uint64_t seed = 0; seed < SPACES; seed++) {
+    uint64_t step = (uint64_t)sample_step();
+    for (uint64_t seed = 0; seed < SPACES; seed += step) {
         calc_sweep_counts shown;
         calc_sweep_counts verified;
         make(seed);
@@ -189,10 +191,13 @@ START_TEST(every_statistic_is_that_of_calc_run)
         sweep(&(calc_sweep_options){.point = compare, .point_context = &all, .threads = 1}, &shown);
         ck_assert_uint_eq(shown.feasible, all.points - before);
         /* Those that do not fit have a verdict. */
-        sweep(&(calc_sweep_options){.verify = 1, .threads = seed % 10 == 9 ? 2 : 1}, &verified);
+        sweep(&(calc_sweep_options){.verify = 1, .threads = seed % 10 == 4 ? 2 : 1}, &verified);
         ck_assert_uint_eq(verified.feasible, shown.feasible);
         infeasible += verified.evaluated - verified.feasible;
         random_space_free(&space);
+    }
+    if (step > 1) {
+        return;
     }
     /* The spaces have some of everything. */
     ck_assert_uint_gt(all.points, 20000);
@@ -218,8 +223,9 @@ START_TEST(answers_of_replicas_are_those_of_calc_run)
     };
     uint64_t feasible = 0;
     uint64_t skipped = 0;
-    for (uint64_t seed = 0; seed < ASKED_SPACES; seed++) {
-        const char *const *words = asked[seed % 3];
+    uint64_t step = (uint64_t)sample_step();
+    for (uint64_t seed = 0; seed < ASKED_SPACES; seed += step) {
+        const char *const *words = asked[seed / step % 3];
         calc_errors errors = {0};
         calc_constraint condition;
         calc_sweep_counts counted;
@@ -260,8 +266,10 @@ START_TEST(answers_of_replicas_are_those_of_calc_run)
         skipped += counts[0].skipped;
         random_space_free(&space);
     }
-    ck_assert_uint_gt(feasible, 10000);
-    ck_assert_uint_gt(skipped, 100);
+    if (step == 1) {
+        ck_assert_uint_gt(feasible, 10000);
+        ck_assert_uint_gt(skipped, 100);
+    }
 }
 END_TEST
 
