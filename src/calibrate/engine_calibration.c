@@ -42,6 +42,23 @@ static bool is_among(const char *const *names, const char *name)
     return names && *names;
 }
 
+bool calc_engine_run_is_of(const calc_result *result, const char *name)
+{
+    const calc_serving_map *map = &result->serving->map;
+    return strcmp(name, map->row->source) == 0 ||
+           strcmp(name, calc_serving_publisher(map->row->source)) == 0 ||
+           (map->system && strcmp(name, map->system) == 0);
+}
+
+static bool is_held_out(const task *t, const calc_engine_point *p)
+{
+    const char *const *name = t->plan->held_out;
+    while (name && *name && !calc_engine_run_is_of(p->result, *name)) {
+        name++;
+    }
+    return name && *name;
+}
+
 /* ---- Which runs are together ----------------------------------------------------------------- */
 
 /* Every load of a layout and workload is in the same half. */
@@ -110,12 +127,7 @@ static void assign_two(task *t, const char *last_date)
 static calc_status assign_folds(task *t, calc_errors *errors)
 {
     for (size_t i = 0; i < t->count; i++) {
-        const calc_serving_map *map = map_of(&t->point[i]);
-        t->fold[i] = is_among(t->plan->held_out, calc_serving_publisher(map->row->source)) ||
-                             is_among(t->plan->held_out, map->row->source) ||
-                             is_among(t->plan->held_out, map->system)
-                         ? -1
-                         : 0;
+        t->fold[i] = is_held_out(t, &t->point[i]) ? -1 : 0;
     }
     t->folds = 1;
     if (t->plan->cross == CALC_ENGINE_CROSS_HALF) {

@@ -31,6 +31,9 @@ typedef struct calc_engine_plan {
     const char *const *held_out; /**< sources and machines that no fit sees */
 } calc_engine_plan;
 
+/** Whether a run is of that source, publisher or machine. */
+bool calc_engine_run_is_of(const calc_result *result, const char *name);
+
 /** The engines that have runs. */
 typedef struct calc_engine_calibration {
     calc_engine_fit fit[CALC_SERVING_ENGINE_COUNT];

@@ -62,11 +62,30 @@ static void keep_shipped(task *t)
     }
 }
 
+/* A name that no run has is a mistake. */
+static calc_status check_held_out(const task *t, const calc_engine_plan *plan, calc_errors *errors)
+{
+    for (const char *const *name = plan->held_out; name && *name; name++) {
+        size_t i = 0;
+        while (i < t->results.count && !calc_engine_run_is_of(&t->results.item[i], *name)) {
+            i++;
+        }
+        if (i == t->results.count) {
+            return calc_errors_add(
+                errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                "calc validate --json names the source and the machine of each run",
+                "--hold-out: no run of \"%.60s\"", *name);
+        }
+    }
+    return CALC_OK;
+}
+
 static calc_status calibrate(task *t, const calc_calibrate_engines_task *asked, calc_errors *errors)
 {
     calc_measured *m = asked->measured;
     calc_status status = calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks,
                                                    &m->apps, &m->systems, errors);
+    status = status == CALC_OK ? check_held_out(t, &asked->plan, errors) : status;
     status = status == CALC_OK ? allocate(t, errors) : status;
     if (status == CALC_OK) {
         status = calc_engine_calibrate(&t->calibration, &asked->plan, &t->results,

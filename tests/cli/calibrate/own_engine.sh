@@ -4,7 +4,7 @@ header=$(zcat "$ROOT/tests/measured/serving_runs.csv.gz" | head -1)
 "$CALC" calibrate mine.csv --cross half --out engine.json || exit
 grep -o '"engine": .*' engine.json
 grep -c . engine.json
-for options in '--cross width' '--rows 3' '--fields host.block' '--system h100_sxm --system h200' '--system b300'; do
+for options in '--cross width' '--rows 3' '--fields host.block' '--system h100_sxm --system h200' '--system b300' '--hold-out h100'; do
     # shellcheck disable=SC2086
     "$CALC" calibrate mine.csv $options > /dev/null
     echo "status $?" >&2
