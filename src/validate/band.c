@@ -91,8 +91,9 @@ static double abs_log_at(const selection *s, double wanted)
     return (double)NAN;
 }
 
-/* The logarithm up to which runs weigh half: negative ones come first, from the largest down. */
-static double median_log_of(const selection *s, double all)
+/* The logarithm up to which runs weigh `wanted`: negative ones come first, from the largest down;
+ * NaN: all weigh less. */
+static double log_at(const selection *s, double wanted)
 {
     calc_unseen unseen = s->query->unseen;
     double sum = 0;
@@ -102,12 +103,23 @@ static double median_log_of(const selection *s, double all)
         const calc_residual *r = s->residuals->order[unseen][negative ? n - 1 - i : i - n];
         if (has(s, r) && (r->value[unseen] < 0) == negative) {
             sum += s->weight[table_of(r)];
-            if (sum >= all / 2 * ROUNDING) {
+            if (sum >= wanted * ROUNDING) {
                 return r->value[unseen];
             }
         }
     }
     return (double)NAN;
+}
+
+/* Weight of the runs whose logarithm is at most `most`. */
+static double weight_up_to(const selection *s, double most)
+{
+    double sum = 0;
+    for (size_t i = 0; i < s->residuals->count; i++) {
+        const calc_residual *r = &s->residuals->item[i];
+        sum += has(s, r) && r->value[s->query->unseen] <= most ? s->weight[table_of(r)] : 0;
+    }
+    return sum;
 }
 
 static int number_of_family(const calc_residuals *residuals, const char *family)
@@ -120,7 +132,8 @@ static int number_of_family(const calc_residuals *residuals, const char *family)
     return -1;
 }
 
-calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query)
+/* The most alike class that has enough runs. */
+static selection choose(const calc_residuals *residuals, const calc_band_query *query)
 {
     static const unsigned classes[CLASSES] = {
         CALC_ALIKE_FAMILY | CALC_ALIKE_KIND | CALC_ALIKE_BITS | CALC_ALIKE_SCALE,
@@ -132,12 +145,27 @@ calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *q
     for (int c = 0; c < CLASSES && s.runs < CALC_BAND_RUNS; c++) {
         count(&s, classes[c]);
     }
+    return s;
+}
+
+calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query)
+{
+    const selection s = choose(residuals, query);
     calc_band band = {.runs = s.runs, .alike = s.alike};
     double all = weigh(&s, &band.tables);
     double one = s.runs > 0 ? all / (double)s.runs : 0;
     band.reach = s.runs > 0 ? abs_log_at(&s, CALC_BAND_LEVEL * (all + one)) : (double)NAN;
-    band.median = s.runs > 0 ? median_log_of(&s, all) : (double)NAN;
+    band.median = s.runs > 0 ? log_at(&s, all / 2) : (double)NAN;
+    band.most = s.runs > 0 ? log_at(&s, CALC_BAND_LEVEL * (all + one)) : (double)NAN;
     return band;
+}
+
+double calc_band_share(const calc_residuals *residuals, const calc_band_query *query, double most)
+{
+    size_t tables;
+    const selection s = choose(residuals, query);
+    double all = weigh(&s, &tables);
+    return s.runs > 0 ? weight_up_to(&s, most) / (all + all / (double)s.runs) : (double)NAN;
 }
 
 char *calc_band_class(const calc_traits *traits, unsigned alike, char *text)

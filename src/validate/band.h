@@ -32,6 +32,8 @@ typedef struct calc_band_query {
 typedef struct calc_band {
     double reach;  /**< NaN: there are too few runs */
     double median; /**< of log(measured / predicted), by weight; NaN: no runs */
+    double most; /**< what nine of ten of these logarithms, and of one more, are at most; NaN: there
+                    are too few runs */
     size_t runs, tables;
     unsigned alike; /**< CALC_ALIKE_* */
 } calc_band;
@@ -39,6 +41,11 @@ typedef struct calc_band {
 /** The band of the most alike class that has CALC_BAND_RUNS runs: family of machines, kind of
  * model, bits and processors; without processors; without bits; of any machine; of any kind. */
 calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query);
+
+/** Share of the runs of that class, and of one more that is above, for which log(measured /
+ * predicted) is at most `most`: how sure it is that a need fits, with `most` the logarithm of
+ * capacity over need. NaN: there are no runs. */
+double calc_band_share(const calc_residuals *residuals, const calc_band_query *query, double most);
 
 /** "H100, dense, 8 bits, up to 128 processors"; "all" if nothing need be alike.
  *  @return text, CALC_BAND_TEXT bytes */

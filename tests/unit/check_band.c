@@ -42,6 +42,22 @@ START_TEST(the_reach_is_the_conformal_quantile)
 }
 END_TEST
 
+START_TEST(a_share_counts_runs_with_their_sign)
+{
+    /* -0.38 ... -0.02 are 19, 0.01 ... 0.39 twenty, and one more is above all. */
+    add_many(39);
+    case_end();
+    ck_assert_double_eq_tol(calc_band_share(&case_residuals, &plain, 0), 19. / 40, 1e-9);
+    ck_assert_double_eq_tol(calc_band_share(&case_residuals, &plain, 0.015), 20. / 40, 1e-9);
+    ck_assert_double_eq_tol(calc_band_share(&case_residuals, &plain, 1), 39. / 40, 1e-9);
+    ck_assert_double_eq(calc_band_share(&case_residuals, &plain, -1), 0);
+    /* The 36th of 40, as 90 % are wanted: the 17th of the positive ones. */
+    double most = calc_band_of(&case_residuals, &plain).most;
+    ck_assert_double_eq_tol(most, 0.33, 1e-9);
+    ck_assert_double_eq_tol(calc_band_share(&case_residuals, &plain, most), 0.9, 1e-9);
+}
+END_TEST
+
 START_TEST(thirty_runs_are_a_class)
 {
     add_many(30);
@@ -212,6 +228,7 @@ int main(void)
     TCase *tests = tcase_create("band");
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, the_reach_is_the_conformal_quantile);
+    tcase_add_test(tests, a_share_counts_runs_with_their_sign);
     tcase_add_test(tests, thirty_runs_are_a_class);
     tcase_add_test(tests, too_few_runs_have_no_reach);
     tcase_add_test(tests, a_large_table_does_not_outvote_the_others);

@@ -88,6 +88,14 @@ static calc_band band_of(const calc_run_band *b, calc_quantity quantity, calc_un
     return calc_band_of(&b->residuals, &query);
 }
 
+/* How many of the comparable runs would fit, had they needed as much. */
+static double fits_of(const calc_run_band *b, const calc_stats *stats)
+{
+    const calc_band_query query = {CALC_QUANTITY_MEMORY, b->traits, CALC_UNSEEN_SOURCE, -1};
+    return calc_band_share(&b->residuals, &query,
+                           log(b->capacity_bytes / stats->proc_mem_tier1_cap_req));
+}
+
 calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, calc_errors *errors)
 {
     char path[CALC_FIND_PATH_MAX];
@@ -101,6 +109,7 @@ calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, ca
     bool measured = out->machine == CALC_RUN_BAND_MACHINE_MEASURED;
     out->other = band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_SOURCE);
     out->time = measured ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH) : out->other;
+    out->capacity_bytes = inputs->system.chip.mem1.capacity_bytes;
     out->memory = band_of(out, CALC_QUANTITY_MEMORY, CALC_UNSEEN_SOURCE);
     out->deviation =
         calc_standard_errors_of_time(&out->errors, &inputs->app, &inputs->system, &inputs->exec);
@@ -202,6 +211,13 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
     write_other(out, b, report->stats->total_time);
     calc_output_text(out, "  memory: ");
     write_class(out, b, &b->memory);
+    double fits = fits_of(b, report->stats);
+    if (isfinite(fits)) {
+        char percent[CALC_HUMAN_MAX], capacity[CALC_HUMAN_MAX];
+        calc_output_printf(out, "\n    %s of such runs would fit %s",
+                           calc_human_percent(fits, percent),
+                           calc_human_bytes(b->capacity_bytes, capacity));
+    }
     calc_output_text(out, "\n");
     write_parameters(out, b);
 }
@@ -242,6 +258,7 @@ void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_stats *
     put_band(put, "time", b, &b->time);
     put_band(put, "time_of_other_software", b, &b->other);
     put_band(put, "memory", b, &b->memory);
+    calc_put_number(put, "fits", fits_of(b, stats));
     calc_put_object(put, "fitted_constants", CALC_PUT_LINE);
     calc_put_count(put, "count", (int64_t)b->errors.count);
     calc_put_number(put, "deviation", b->deviation);

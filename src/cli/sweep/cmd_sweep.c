@@ -35,7 +35,8 @@ typedef struct task {
     calc_ranks ranks;
     calc_sweep_result result;
     calc_sweep_watch watch;
-    calc_sweep_rows best; /* of the table */
+    calc_residuals measured; /* for what fits; empty if the data are not there */
+    calc_sweep_rows best;    /* of the table */
     calc_sweep_all all;
     calc_output *file[FILES];
     bool stdout_is_taken;
@@ -167,7 +168,8 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
                                   .front = plots || calc_opt_value(t->args, CALC_SWEEP_OPT_FRONT) ||
                                            calc_opt_value(t->args, CALC_SWEEP_OPT_OBJECTIVES),
                                   .width = calc_paint_columns(),
-                                  .best = &t->best};
+                                  .best = &t->best,
+                                  .measured = t->best.measured};
     calc_sweep_plan_brief(out, &t->study);
     calc_sweep_table_counts(out, &t->result, t->study.options.constraints > 0);
     calc_status status = calc_sweep_table_found(out, &t->study, &t->result, &view, errors);
@@ -179,12 +181,23 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
                                       : status;
 }
 
+/* What is known of needs of memory; NULL without the data, which is no reason to fail. */
+static const calc_residuals *measured_runs(calc_residuals *measured)
+{
+    char path[CALC_FIND_PATH_MAX];
+    calc_errors ignored = {0};
+    bool known = calc_find_data("measured/residuals.csv", path, &ignored) == CALC_OK &&
+                 calc_residuals_read(measured, path, &ignored) == CALC_OK;
+    return known ? measured : NULL;
+}
+
 /* The best of the table, of more than were asked for; everything else shows no more than that. */
 static calc_status choose_best(task *t, calc_errors *errors)
 {
     calc_sweep_group *group = &t->result.group[0];
     size_t top = t->study.top;
     calc_status status = CALC_OK;
+    t->best.measured = measured_runs(&t->measured);
     if (t->result.groups_count == 1) {
         status =
             calc_errors_status(errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top));
@@ -320,6 +333,7 @@ static calc_exit run(const calc_args *args)
     calc_ranks_leave(&t.ranks);
     calc_sweep_all_free(&t.all);
     calc_sweep_rows_free(&t.best);
+    calc_residuals_free(&t.measured);
     calc_sweep_result_free(&t.result);
     calc_sweep_save_free(&t.save);
     calc_sweep_study_free(&t.study);

@@ -1,6 +1,7 @@
 #include "cli/sweep/sweep_cell.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,6 +112,11 @@ void calc_sweep_cell_text(const calc_sweep_column *c, const calc_sweep_study *st
         break;
     case CALC_SWEEP_CELL_STAT:
         stat_text(c->field, &found->stats, text);
+        break;
+    case CALC_SWEEP_CELL_FITS:
+        isnan(row->fits.share)
+            ? snprintf(text, CALC_SWEEP_CELL_SIZE, "-")
+            : snprintf(text, CALC_SWEEP_CELL_SIZE, "%.0f %%", 100 * row->fits.share);
         break;
     case CALC_SWEEP_CELL_ALIKE:
         row->alike > 0 ? snprintf(text, CALC_SWEEP_CELL_SIZE, "+%zu", row->alike)

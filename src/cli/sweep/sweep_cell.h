@@ -24,6 +24,7 @@ typedef enum calc_sweep_cell {
     CALC_SWEEP_CELL_SYSTEM,
     CALC_SWEEP_CELL_DESIGN, /**< a swept field of model or machine */
     CALC_SWEEP_CELL_STAT,
+    CALC_SWEEP_CELL_FITS, /**< how sure it is that it does */
     CALC_SWEEP_CELL_ALIKE,
     CALC_SWEEP_CELL_SIZES, /**< tensor, pipeline, data parallelism */
     CALC_SWEEP_CELL_NETS,  /**< of the three */

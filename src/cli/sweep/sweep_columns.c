@@ -32,6 +32,7 @@ static const struct known {
     {"USD/Mtok", "price", CALC_SWEEP_CELL_STAT, "usd_per_million_output_tokens", 3},
     {"MFU %", "mfu", CALC_SWEEP_CELL_STAT, "model_flops_utilization", 5},
     {"GiB", "mem1", CALC_SWEEP_CELL_STAT, "proc_mem_tier1_cap_req", 3},
+    {"fits", "fits", CALC_SWEEP_CELL_FITS, NULL, 3},
     {"GiB 2", "mem2", CALC_SWEEP_CELL_STAT, "proc_mem_tier2_cap_req", 5},
     {"procs", "procs", CALC_SWEEP_CELL_FIELD, "num_procs", 2},
     {"tp/pp/dp", "sizes", CALC_SWEEP_CELL_SIZES, NULL, 0},

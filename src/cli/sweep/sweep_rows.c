@@ -22,11 +22,29 @@ size_t calc_sweep_rows_keep(size_t top)
 
 static bool make(calc_sweep_rows *rows, size_t count)
 {
-    *rows = (calc_sweep_rows){.row = calloc(count > 0 ? count : 1, sizeof *rows->row)};
+    *rows = (calc_sweep_rows){.row = calloc(count > 0 ? count : 1, sizeof *rows->row),
+                              .measured = rows->measured};
     return rows->row != NULL;
 }
 
-/* Find out which rows can be started. */
+static calc_fits fits_of(const calc_sweep_rows *rows, const calc_sweep_study *study,
+                         const calc_found *layout)
+{
+    if (!rows->measured || study->options.compat != CALC_COMPAT_NONE) {
+        return (calc_fits){(double)NAN, (double)NAN};
+    }
+    calc_sweep_found found;
+    calc_sweep_found_run(study, layout, &found);
+    calc_app app;
+    calc_system system;
+    study->designs.get(study->designs.context, layout->design, &app, &system);
+    calc_design_parts parts = calc_designs_parts(&study->builder, layout->design);
+    const calc_fits_query query = {&app, &system, parts.system->name, &found.exec,
+                                   found.stats.proc_mem_tier1_cap_req};
+    return calc_fits_of(rows->measured, &query);
+}
+
+/* Find out which rows can be started, and how sure it is that they fit. */
 static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
 {
     calc_app app;
@@ -36,6 +54,7 @@ static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
         const calc_exec exec = calc_found_exec(layout);
         study->designs.get(study->designs.context, layout->design, &app, &system);
         rows->row[i].starts = calc_export_starts(&app, &exec);
+        rows->row[i].fits = fits_of(rows, study, layout);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "plan/sweep_found.h"
+#include "validate/fits.h"
 
 /** Rows shown at most. */
 enum { CALC_SWEEP_ROWS_FRONT = 20, CALC_SWEEP_ROWS_GROUPS = 64 };
@@ -15,13 +16,15 @@ typedef struct calc_sweep_row {
     size_t alike;             /**< layouts behind it that the row stands for, too */
     bool equal;               /**< not the first, and as good as that within 1 % */
     bool starts;              /**< a framework can be told to run it: calc_export_starts() */
+    calc_fits fits;           /**< in memory, as far as measured runs tell */
 } calc_sweep_row;
 
-/** A table. Owns its rows; free with calc_sweep_rows_free(). Start with {0}. */
+/** A table. Owns its rows; free with calc_sweep_rows_free(). Start with {0} and `measured`. */
 typedef struct calc_sweep_rows {
     size_t count;
     size_t of; /**< rows of which they are, evenly spread or the first ones */
     calc_sweep_row *row;
+    const calc_residuals *measured; /**< borrowed; NULL: nothing is known of what fits */
 } calc_sweep_rows;
 
 /** The i-th of `shown` rows that are spread evenly over `count`, the first and the last included.

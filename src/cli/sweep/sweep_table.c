@@ -28,7 +28,8 @@ static void look(calc_sweep_columns *columns, const calc_sweep_study *study,
                 strcpy(c->first, text);
                 c->width = (int)strlen(c->head);
             }
-            c->varies |= strcmp(text, c->first) != 0;
+            c->varies |= c->cell == CALC_SWEEP_CELL_FITS ? rows->row[i].fits.share < CALC_FITS_SURE
+                                                         : strcmp(text, c->first) != 0;
             c->width = (int)strlen(text) > c->width ? (int)strlen(text) : c->width;
         }
     }
@@ -139,6 +140,8 @@ static void write_row(calc_output *out, const calc_sweep_columns *columns,
 typedef struct legend {
     unsigned letters; /* of flags, by bit */
     bool nets, sizes, equal, alike, lacks;
+    bool capacities;   /* machines of different memory may be among the rows */
+    double sure_bytes; /* of the first row that may not fit; 0: all fit, or it is not shown */
 } legend;
 
 static void note(legend *l, const calc_sweep_columns *columns, const calc_sweep_rows *rows)
@@ -153,6 +156,11 @@ static void note(legend *l, const calc_sweep_columns *columns, const calc_sweep_
         }
         l->nets |= c->cell == CALC_SWEEP_CELL_NETS && seen;
         l->alike |= c->cell == CALC_SWEEP_CELL_ALIKE && c->shown;
+        for (size_t r = 0; c->cell == CALC_SWEEP_CELL_FITS && c->shown && r < rows->count; r++) {
+            const calc_fits *fits = &rows->row[r].fits;
+            bool first = l->sure_bytes <= 0 && fits->share < CALC_FITS_SURE;
+            l->sure_bytes = first ? fits->sure_bytes : l->sure_bytes;
+        }
         l->sizes |= seen && (strcmp(c->head, "cp") == 0 || strcmp(c->head, "ep") == 0 ||
                              strcmp(c->head, "etp") == 0);
     }
@@ -170,6 +178,14 @@ static void write_legend(calc_output *out, const legend *l)
     }
     if (l->lacks) {
         calc_append(text, TEXT_SIZE, " !: no framework runs it: calc export says why.");
+    }
+    if (l->sure_bytes > 0) {
+        calc_append(text, TEXT_SIZE,
+                    " fits: how sure that is, by the errors in memory of comparable measured runs");
+        calc_append(text, TEXT_SIZE,
+                    l->capacities ? "."
+                                  : "; --where 'mem1 <= %.1fGiB' leaves what is sure to 90 %%.",
+                    l->sure_bytes / 0x1p30);
     }
     if (l->alike) {
         calc_append(text, TEXT_SIZE,
@@ -232,8 +248,8 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
                                    const calc_sweep_result *result, const calc_sweep_view *view,
                                    calc_errors *errors)
 {
-    legend l = {0};
-    calc_sweep_rows rows = {0};
+    legend l = {.capacities = study->designs.count > 1};
+    calc_sweep_rows rows = {.measured = view->measured};
     calc_status status = CALC_OK;
     if (result->groups_count > 1) {
         status = calc_errors_status(errors, calc_sweep_rows_groups(&rows, study, result));

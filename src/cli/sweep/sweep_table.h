@@ -9,8 +9,9 @@
 typedef struct calc_sweep_view {
     const char *columns; /**< --columns; NULL: those that vary */
     bool front;
-    int width;                   /**< characters of a line */
-    const calc_sweep_rows *best; /**< without groups: calc_sweep_rows_best() */
+    int width;                      /**< characters of a line */
+    const calc_sweep_rows *best;    /**< without groups: calc_sweep_rows_best() */
+    const calc_residuals *measured; /**< runs that tell what fits; NULL: none */
 } calc_sweep_view;
 
 /** How many layouts became what, and how fast.

@@ -1,0 +1,30 @@
+/** @file fits.h  How sure it is that a layout fits: what is predicted of the first tier of memory,
+ *  beside how far measured runs like it were from what was predicted of them (band.h). */
+#ifndef CALC_VALIDATE_FITS_H
+#define CALC_VALIDATE_FITS_H
+
+#include "validate/band.h"
+
+/** Where it is as good as sure: nine of ten fit. */
+#define CALC_FITS_SURE CALC_BAND_LEVEL
+
+/** What is asked. All is borrowed. */
+typedef struct calc_fits_query {
+    const calc_app *app;
+    const calc_system *system;
+    const char *machine; /**< name of the system */
+    const calc_exec *exec;
+    double need_bytes; /**< predicted, of the first tier */
+} calc_fits_query;
+
+/** The answer. */
+typedef struct calc_fits {
+    double share;      /**< of comparable runs that would fit, 0 to 1; NaN: none is known */
+    double sure_bytes; /**< the largest need of which nine of ten would fit; NaN: none is known */
+} calc_fits;
+
+/** How many runs like this one would fit, had they needed what it is predicted to need. What is
+ *  served, and what a tier without limit holds, has no answer. */
+calc_fits calc_fits_of(const calc_residuals *measured, const calc_fits_query *query);
+
+#endif

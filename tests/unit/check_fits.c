@@ -1,0 +1,80 @@
+/* How sure it is that a layout fits: known errors of memory beside a known need. */
+#include "residuals_case.h"
+#include "shipped_case.h"
+#include "validate/fits.h"
+
+#include <math.h>
+
+static shipped_case layout;
+
+static void enter(void)
+{
+    layout = load_case("gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full");
+    case_residuals = (calc_residuals){0};
+    case_begin();
+    /* Of 39 runs the i-th needed exp(i / 100) times what was predicted, as an unseen publisher. */
+    for (int i = 1; i <= 39; i++) {
+        calc_residual run = case_run("one", 0.005 * i);
+        run.quantity = CALC_QUANTITY_MEMORY;
+        run.traits.processors = 3072;
+        case_add(run);
+        run.quantity = CALC_QUANTITY_STEP_TIME; /* of no matter */
+        case_add(run);
+    }
+    case_end();
+}
+
+static void leave(void)
+{
+    calc_residuals_free(&case_residuals);
+}
+
+static calc_fits fits(double need_bytes)
+{
+    const calc_fits_query query = {&layout.app, &layout.system, "h100_sxm", &layout.exec,
+                                   need_bytes};
+    return calc_fits_of(&case_residuals, &query);
+}
+
+START_TEST(a_share_of_comparable_runs_would_fit)
+{
+    double capacity = layout.system.chip.mem1.capacity_bytes;
+    ck_assert_double_eq_tol(fits(capacity * exp(-0.205)).share, 20. / 40, 1e-9);
+    ck_assert_double_eq_tol(fits(capacity * exp(-0.395)).share, 39. / 40, 1e-9);
+    ck_assert_double_eq(fits(capacity * 1.01).share, 0);
+    /* 36 of 40 are nine of ten, and these needed exp(0.36) at most. */
+    double sure = fits(capacity).sure_bytes;
+    ck_assert_double_eq_tol(sure, capacity * exp(-0.36), 1e-3 * sure);
+    ck_assert_double_ge(fits(sure * (1 - 1e-9)).share, CALC_FITS_SURE - 1e-12);
+    ck_assert_double_lt(fits(sure * 1.001).share, CALC_FITS_SURE - 1e-12);
+}
+END_TEST
+
+START_TEST(where_nothing_is_measured_nothing_is_known)
+{
+    ck_assert(isnan(fits(0).share));
+    layout.exec.training = false;
+    ck_assert(isnan(fits(1e9).share) && isnan(fits(1e9).sure_bytes));
+    layout.exec.training = true;
+    leave();
+    case_residuals = (calc_residuals){0};
+    case_begin();
+    case_end();
+    ck_assert(isnan(fits(1e9).share) && isnan(fits(1e9).sure_bytes));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("fits");
+    TCase *tests = tcase_create("fits");
+    tcase_add_checked_fixture(tests, enter, leave);
+    tcase_add_test(tests, a_share_of_comparable_runs_would_fit);
+    tcase_add_test(tests, where_nothing_is_measured_nothing_is_known);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
