@@ -58,13 +58,15 @@ static bottleneck bottleneck_of(const calc_inputs *in, const calc_stats *stats)
                         spaces[s]};
 }
 
-/* How many changes help: all that can run where the layout cannot, else the faster ones. */
+/* How many changes help: all that can run where the layout cannot, else those that are faster by
+ * what can be seen in the table. */
 static size_t useful(const calc_why *why, size_t top)
 {
+    static const double least_gain = 0.0005;
     size_t count = 0;
     bool runs = why->before.verdict == CALC_VERDICT_OK;
     while (count < why->count && count < top &&
-           (!runs || why->change[count].time_s < why->before.total_time)) {
+           (!runs || why->change[count].time_s <= why->before.total_time * (1 - least_gain))) {
         count++;
     }
     return count;

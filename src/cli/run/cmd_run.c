@@ -25,40 +25,40 @@ static const char *const when[] = {"auto", "always", "never", NULL};
 
 #define OPTIONS(X)                                                                                 \
     CALC_INPUTS_SET(X)                                                                             \
-    X(TOKENS, "tokens", "N",                                                                       \
-      .doc = "show the days and the price of training on so many tokens, 15T; --set price=2.5 "    \
-             "is USD per processor and hour")                                                      \
-    X(JSON, "json", "FILE", .doc = "write inputs, verdict and statistics as one JSON object")      \
-    X(CSV, "csv", "FILE", .doc = "write a header and one row of CSV")                              \
-    X(LAYERS, "layers", NULL,                                                                      \
-      .doc = "add each layer of the blocks, embedding and head to the summary and to JSON")        \
-    X(STAGES, "stages", "FILE",                                                                    \
-      .doc = "write a header and one row of CSV per pipeline stage, and add the stages to JSON")   \
-    X(BAND, "band", NULL,                                                                          \
-      .doc = "add within what nine of ten measured runs like this one would be, to the summary "   \
-             "and to JSON (docs/validation.md)")                                                   \
-    X(PEERS, "peers", "FILE", .doc = "write which ranks talk to which, as JSON")                   \
     X(SCHEDULE, "schedule", "HOW",                                                                 \
       .doc = "time of the pipeline: in closed form, or simulated operation by operation "          \
              "(docs/schedules.md); of serving, waiting: request by request (docs/inference.md)",   \
       .choices = schedules, .preset = "closed")                                                    \
-    X(PLOT, "plot", NULL, .doc = "draw the simulated pipeline below the summary, a row per stage") \
-    X(HTML, "html", "FILE",                                                                        \
-      .doc = "write a page for a browser: where time and memory go, the pipeline, the roofline; "  \
-             "one file that needs no network")                                                     \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "look kernels and collectives up among measured ones before the model is asked, and " \
              "say where each time comes from (docs/operators.md)")                                 \
     X(ROWS, "rows", "NAME[,NAME...]",                                                              \
       .doc = "of the operators, those of these machines, as their column \"system\" names them")   \
-    X(SAVE_APP, "save-app", "FILE", .doc = "write the model as --set left it, for other commands") \
-    X(SAVE_SYS, "save-sys", "FILE", .doc = "the same of the machine")                              \
-    X(SAVE_EXE, "save-exe", "FILE", .doc = "the same of the layout")                               \
     X(COMPAT, "compat", "RULES",                                                                   \
       .doc = "rules of Calculon's to follow, with commas between them; repaired: all but its "     \
              "three known defects; calculon: all (docs/calculon.md)",                              \
       .choices = calc_compat_words, .list = true, .preset = "none")                                \
-    X(COLOR, "color", "WHEN", .doc = "colour the summary", .choices = when, .preset = "auto")
+    X(BAND, "band", NULL, .section = "What is shown",                                              \
+      .doc = "add within what nine of ten measured runs like this one would be, to the summary "   \
+             "and to JSON (docs/validation.md)")                                                   \
+    X(LAYERS, "layers", NULL,                                                                      \
+      .doc = "add each layer of the blocks, embedding and head to the summary and to JSON")        \
+    X(TOKENS, "tokens", "N",                                                                       \
+      .doc = "show the days and the price of training on so many tokens, 15T; --set price=2.5 "    \
+             "is USD per processor and hour")                                                      \
+    X(PLOT, "plot", NULL, .doc = "draw the simulated pipeline below the summary, a row per stage") \
+    X(COLOR, "color", "WHEN", .doc = "colour the summary", .choices = when, .preset = "auto")      \
+    X(HTML, "html", "FILE", .section = "What is written",                                          \
+      .doc = "write a page for a browser: where time and memory go, the pipeline, the roofline; "  \
+             "one file that needs no network")                                                     \
+    X(JSON, "json", "FILE", .doc = "write inputs, verdict and statistics as one JSON object")      \
+    X(CSV, "csv", "FILE", .doc = "write a header and one row of CSV")                              \
+    X(STAGES, "stages", "FILE",                                                                    \
+      .doc = "write a header and one row of CSV per pipeline stage, and add the stages to JSON")   \
+    X(PEERS, "peers", "FILE", .doc = "write which ranks talk to which, as JSON")                   \
+    X(SAVE_APP, "save-app", "FILE", .doc = "write the model as --set left it, for other commands") \
+    X(SAVE_SYS, "save-sys", "FILE", .doc = "the same of the machine")                              \
+    X(SAVE_EXE, "save-exe", "FILE", .doc = "the same of the layout")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};

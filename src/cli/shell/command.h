@@ -29,6 +29,8 @@ typedef struct calc_opt {
     bool list;                  /**< the value is some of the choices, with commas between them */
     const char *preset;         /**< value if it is not given; NULL: none */
     bool repeated;              /**< may be given more than once; else the last one counts */
+    const char *section; /**< its and the next ones', in help; NULL: that of the one before */
+    bool unlisted;       /**< for another command of calc: help and completion do not say it */
     const char *doc;
 } calc_opt;
 

@@ -57,7 +57,7 @@ static void write_options(calc_output *out, const calc_command *command)
 {
     calc_output_printf(out, "        %s) options=\"", command->name);
     for (const calc_opt *opt = command->opts; opt->name; opt++) {
-        calc_output_printf(out, "--%s ", opt->name);
+        calc_output_printf(out, opt->unlisted ? "" : "--%s ", opt->name);
     }
     calc_output_text(out, "--help\" ;;\n");
 }
@@ -81,6 +81,9 @@ static void write_fish_options(calc_output *out, const calc_command *command)
 {
     for (const calc_opt *opt = command->opts; opt->name; opt++) {
         bool file = opt->value && strcmp(opt->value, "FILE") == 0;
+        if (opt->unlisted) {
+            continue;
+        }
         calc_output_printf(out, "complete -c calc -n '__calc_command %s' -l %s%s", command->name,
                            opt->name,
                            !opt->value ? ""

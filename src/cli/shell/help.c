@@ -105,6 +105,23 @@ void calc_help_synopsis(calc_output *out, const calc_command *command)
     }
 }
 
+/* Sections of them; the first is "Options" if it has no other name. */
+static void write_options(calc_output *out, const calc_opt *opt, int column)
+{
+    calc_output_text(out, opt->section ? "" : "\nOptions:\n");
+    for (; opt->name; opt++) {
+        char word[64], doc[512];
+        if (opt->section) {
+            calc_output_printf(out, "\n%s:\n", opt->section);
+        }
+        if (!opt->unlisted) {
+            snprintf(word, sizeof word, "--%s%s%s", opt->name, opt->value ? " " : "",
+                     opt->value ? opt->value : "");
+            write_pair(out, word, calc_help_opt_doc(opt, doc, sizeof doc), column);
+        }
+    }
+}
+
 static void write_command(calc_output *out, const calc_command *command)
 {
     enum { COLUMN = 22 };
@@ -118,13 +135,7 @@ static void write_command(calc_output *out, const calc_command *command)
     for (const calc_arg *arg = command->args; arg->name; arg++) {
         write_pair(out, arg->name, arg->doc, COLUMN);
     }
-    calc_output_text(out, "\nOptions:\n");
-    for (const calc_opt *opt = command->opts; opt->name; opt++) {
-        char word[64], doc[512];
-        snprintf(word, sizeof word, "--%s%s%s", opt->name, opt->value ? " " : "",
-                 opt->value ? opt->value : "");
-        write_pair(out, word, calc_help_opt_doc(opt, doc, sizeof doc), COLUMN);
-    }
+    write_options(out, command->opts, COLUMN);
     write_pair(out, "-h, --help", "show this help", COLUMN);
     calc_output_text(out, "\nExamples:\n");
     for (const char *const *example = command->examples; *example; example++) {

@@ -47,6 +47,12 @@ static void write_options(calc_output *out, const calc_command *command)
     write_section(out, "OPTIONS");
     for (const calc_opt *opt = command->opts; opt->name; opt++) {
         char doc[1024];
+        if (opt->section) {
+            calc_output_printf(out, ".SS %s\n", opt->section);
+        }
+        if (opt->unlisted) {
+            continue;
+        }
         calc_output_text(out, ".TP\n.B \\-\\-");
         write_text(out, opt->name);
         calc_output_printf(out, "%s%s\n", opt->value ? " " : "", opt->value ? opt->value : "");

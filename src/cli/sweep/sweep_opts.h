@@ -6,15 +6,24 @@
 
 /** Rows of calc_sweep_opts. */
 #define CALC_SWEEP_OPT_LIST(X)                                                                     \
+    X(PROCS, "procs", "VALUES", .section = "What is searched",                                     \
+      .doc = "numbers of processors: 512 or 8:8192:8")                                             \
+    X(BATCH, "batch", "MAX",                                                                       \
+      .doc = "largest global batch, 512 or 4Mitokens: each layout takes the largest multiple of "  \
+             "its data parallelism; --set gbs=N is exact")                                         \
     X(AXIS, "axis", "FIELD=VALUES",                                                                \
       .doc = "sweep a field over a,b,c, lo:hi:step, lo:hi:xFACTOR or * (every legal value); "      \
              "fields of model and machine too: sys.mem1.GiB=40,80",                                \
       .repeated = true)                                                                            \
     CALC_INPUTS_SET(X)                                                                             \
-    X(PROCS, "procs", "VALUES", .doc = "numbers of processors: 512 or 8:8192:8")                   \
-    X(BATCH, "batch", "MAX",                                                                       \
-      .doc = "largest global batch, 512 or 4Mitokens: each layout takes the largest multiple of "  \
-             "its data parallelism; --set gbs=N is exact")                                         \
+    X(COMPAT, "compat", "RULES",                                                                   \
+      .doc = "rules of Calculon's to follow, with commas between them; repaired: all but its "     \
+             "three known defects; calculon: all (docs/calculon.md)",                              \
+      .choices = calc_compat_words, .list = true, .preset = "none")                                \
+    X(WHERE, "where", "COND", .section = "What is wanted",                                         \
+      .doc = "only layouts that meet a condition on a statistic or a field: 'mem1 <= 60GiB', "     \
+             "'tensor_par != 3'",                                                                  \
+      .repeated = true)                                                                            \
     X(TOKENS, "tokens", "N",                                                                       \
       .doc = "show the days and the price of training on so many tokens, 15T, with the best of "   \
              "each group (--per design); --set price=2.5 is USD per processor and hour")           \
@@ -23,68 +32,61 @@
       .doc = "1 to 4 statistics of the Pareto front: mem1 and mem2 are the needs of the tiers; "   \
              ":up or :down turns one [sample_rate,mem1,mem2; of what is served "                   \
              "output_tokens_per_s_per_proc,tokens_per_s_per_user]")                                \
-    X(TOP, "top", "N",                                                                             \
-      .doc = "how many best to list; in the table, layouts that are alike count once [10]")        \
     X(TOP_BY, "top-by", "STAT",                                                                    \
       .doc = "what they are the best by [sample_rate; of what is served "                          \
              "output_tokens_per_s_per_proc]")                                                      \
-    X(FRONT, "front", NULL,                                                                        \
+    X(TOP, "top", "N",                                                                             \
+      .doc = "how many best to list; in the table, layouts that are alike count once [10]")        \
+    X(PER, "per", "LIST",                                                                          \
+      .doc = "one front and one list of best for each num_procs, each design (model, machine and " \
+             "their swept fields), or both")                                                       \
+    X(FRONT, "front", NULL, .section = "What is shown",                                            \
       .doc = "show the Pareto front, too; --objectives and --plot do as well")                     \
     X(COLUMNS, "columns", "LIST",                                                                  \
       .doc = "columns of the tables: heads, statistics and fields [those that differ from row to " \
              "row and fit]")                                                                       \
-    X(PER, "per", "LIST",                                                                          \
-      .doc = "one front and one list of best for each num_procs, each design (model, machine and " \
-             "their swept fields), or both")                                                       \
-    X(WHERE, "where", "COND",                                                                      \
-      .doc = "only layouts that meet a condition on a statistic or a field: 'mem1 <= 60GiB', "     \
-             "'tensor_par != 3'",                                                                  \
-      .repeated = true)                                                                            \
-    X(COMPAT, "compat", "RULES",                                                                   \
-      .doc = "rules of Calculon's to follow, with commas between them; repaired: all but its "     \
-             "three known defects; calculon: all (docs/calculon.md)",                              \
-      .choices = calc_compat_words, .list = true, .preset = "none")                                \
-    X(OUT, "out", "FILE",                                                                          \
-      .doc = "write front and best with all fields and statistics, as .json or .csv")              \
-    X(SUMMARY, "summary", "FILE", .doc = "write counts, times and rates as JSON")                  \
-    X(SAVE_BEST, "save-best", "FILE", .doc = "write the best layout as an execution for calc run") \
-    X(ALL, "all", "FILE",                                                                          \
-      .doc = "write every feasible layout as a row of CSV; slower, as every layout needs all its " \
-             "statistics")                                                                         \
+    X(PLOT, "plot", NULL, .doc = "draw the front and the time of the best below the tables")       \
+    X(SAVE_BEST, "save-best", "FILE", .section = "What is written",                                \
+      .doc = "write the best layout as an execution for calc run")                                 \
     X(HTML, "html", "FILE",                                                                        \
       .doc = "write a page for a browser: the front, the best, what they spend, every split; one " \
              "file that needs no network")                                                         \
-    X(PLOT, "plot", NULL, .doc = "draw the front and the time of the best below the tables")       \
-    X(PLAN, "plan", NULL,                                                                          \
+    X(OUT, "out", "FILE",                                                                          \
+      .doc = "write front and best with all fields and statistics, as .json or .csv")              \
+    X(ALL, "all", "FILE",                                                                          \
+      .doc = "write every feasible layout as a row of CSV; slower, as every layout needs all its " \
+             "statistics")                                                                         \
+    X(SUMMARY, "summary", "FILE", .doc = "write counts, times and rates as JSON")                  \
+    X(PLAN, "plan", NULL, .section = "Instead of a sweep",                                         \
       .doc = "show the axes, how many layouts there are and about how long it takes; do nothing "  \
              "else")                                                                               \
     X(SAMPLE, "sample", "N",                                                                       \
       .doc =                                                                                       \
           "evaluate N random layouts only: how many are feasible, and the quantiles of --top-by")  \
     X(SEED, "seed", "S", .doc = "another seed draws other layouts", .preset = "0")                 \
+    X(THREADS, "threads", "N", .section = "How it runs",                                           \
+      .doc = "threads [as many as the machine has cores]")                                         \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with what is known")       \
+    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
+      .choices = progress, .preset = "auto")                                                       \
     X(NO_PRUNE, "no-prune", NULL,                                                                  \
       .doc =                                                                                       \
           "evaluate also what bounds prove to be dominated or too large; the result is the same")  \
     X(VERIFY, "verify", "FRAC",                                                                    \
       .doc = "share of the work to do again as calc run does, from 0 to 1; a difference ends the " \
              "sweep")                                                                              \
-    X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
     X(CPU, "cpu", "LEVEL",                                                                         \
       .doc =                                                                                       \
           "instructions to use: generic, x86-64-v3 or x86-64-v4 [the best that the machine has]")  \
-    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with what is known")       \
-    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
-      .choices = progress, .preset = "auto")                                                       \
-    X(CHECKPOINT, "checkpoint", "FILE",                                                            \
+    X(CHECKPOINT, "checkpoint", "FILE", .section = "In parts",                                     \
       .doc = "save what is found so far, so that a sweep that was killed can go on")               \
     X(EVERY, "checkpoint-every", "SECONDS", .doc = "how often", .preset = "5")                     \
     X(RESUME, "resume", NULL, .doc = "go on from the checkpoint; from the start if there is none") \
     X(SHARD, "shard", "I/N",                                                                       \
       .doc = "sweep the I-th of N equal shares; --out FILE is then a part for calc merge, and a "  \
              "checkpoint")                                                                         \
-    X(MERGE, "merge", "PART",                                                                      \
-      .doc = "put the parts of shards together instead of sweeping, as calc merge does",           \
-      .repeated = true)
+    X(MERGE, "merge", "PART", .doc = "put the parts of shards together instead of sweeping",       \
+      .repeated = true, .unlisted = true)
 
 #define CALC_SWEEP_OPT_NUMBER(id, ...) CALC_SWEEP_OPT_##id,
 typedef enum calc_sweep_opt { CALC_SWEEP_OPT_LIST(CALC_SWEEP_OPT_NUMBER) } calc_sweep_opt;
