@@ -254,7 +254,7 @@ showSplits();
 showScaling();
 showWorth();
 showMore();
-footer([["Program", `calc ${study.version}${study.compat === "none" ? "" : `, arithmetic of ${study.compat}`}`],
+footer([["Program", `${data.program}${study.compat === "none" ? "" : `, arithmetic of ${study.compat}`}`],
   ["Models", study.applications.join(", ")], ["Machines", study.systems.join(", ")],
   ["Objectives", study.objectives.map((o) => `${o.statistic} ${o.direction}`).join(", ") || "none"],
   ...(summary ? [["Sweep", `${count(counts.evaluated)} evaluations in ${seconds(summary.elapsed_s)} with ${count(summary.threads)} threads${partial ? "; stopped early" : ""}`]] : []),
