@@ -97,12 +97,20 @@ static void read_verdict(calc_json_report *report, json_t *value, void *out)
     calc_json_value_scalar(report, &row, value, out);
 }
 
+/* What the system is called, and was called in the command: calc run APP SYS EXE. */
+static void read_names(const json_t *names, calc_written_run *run)
+{
+    const char *name = json_string_value(json_object_get(names, "system"));
+    const char *file = json_string_value(json_array_get(json_object_get(names, "command"), 3));
+    snprintf(run->system_name, sizeof run->system_name, "%s", name ? name : "");
+    snprintf(run->system_file, sizeof run->system_file, "%s", file ? file : "");
+}
+
 static void read_run(calc_json_report *report, json_t *root, calc_written *out)
 {
     calc_written_run *run = &out->run;
     calc_verdict verdict = CALC_VERDICT_OK;
-    const char *name = json_string_value(json_object_get(json_object_get(root, "names"), "system"));
-    snprintf(run->system_name, sizeof run->system_name, "%s", name ? name : "");
+    read_names(json_object_get(root, "names"), run);
     read_member(report, root, "application", read_app, &run->app);
     read_member(report, root, "system", read_system, &run->system);
     read_member(report, root, "execution", read_exec, &run->exec);

@@ -24,6 +24,7 @@ typedef struct calc_written_run {
     calc_app app;
     calc_system system;
     char system_name[256]; /**< as the run called it; empty: not said */
+    char system_file[256]; /**< as its command had it; empty: not said */
     calc_exec exec;
     calc_compat compat;
     calc_stats stats;

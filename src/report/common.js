@@ -115,6 +115,9 @@ function footer(rows) {
     [el("dt", {}, label), el("dd", {}, value)])));
 }
 
+/* A document by its name and the first digits of the SHA-256 of its bytes. */
+const digested = (name, digests, key) => (digests && digests[key] ? `${name}, SHA-256 ${digests[key].slice(0, 12)}` : name);
+
 function legend(parent, items, onclick) {
   parent.append(el("ul", { class: "legend" }, items.map((item) => el("li", {},
     el("i", { style: `background:${item.color}`, "aria-hidden": "true" }), item.label))));

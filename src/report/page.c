@@ -3,6 +3,10 @@
 #include "base/error.h"
 #include "report/page_data.h"
 
+#ifndef CALC_BUILD_SOURCE
+#define CALC_BUILD_SOURCE "unknown"
+#endif
+
 static void write_data(calc_output *out, const calc_page_data *data)
 {
     calc_output_write(out, data->bytes, data->length);
@@ -39,6 +43,7 @@ calc_put calc_page_begin(calc_output *out, calc_page page)
     calc_put_object(&put, NULL, CALC_PUT_LINES);
     calc_put_text(&put, "schema", "calc-report/1");
     calc_put_text(&put, "kind", kinds[page]);
+    calc_put_text(&put, "program", "calc " CALC_VERSION ", source " CALC_BUILD_SOURCE);
     return put;
 }
 

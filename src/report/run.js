@@ -20,9 +20,10 @@ const exposed = d3.sum(communication, (row) => row[2]);
 document.title = `${names.application} on ${machine} – calc run`;
 document.getElementById("kind").textContent = "run";
 
-/* Within what nine of ten measured runs like this one were, if calc run --band was asked: [low, high]. */
+/* Within what nine of ten measured runs like this one were, where there are some: [low, high]. */
+const known = run.band || data.band;
 function bandOf(key) {
-  const band = run.band && run.band.stats[key];
+  const band = known && known.stats[key];
   return fits && band && isNumber(band.p5) && isNumber(band.p95) ? [Math.min(band.p5, band.p95), Math.max(band.p5, band.p95)] : null;
 }
 const bandText = (key, text) => (bandOf(key) ? bandOf(key).map(text).join(" to ") : "");
@@ -50,7 +51,7 @@ function sayWhy() {
       ` of ${bytes(stats.mem_tier1_capacity)}.`);
   }
   if (bandOf("total_time")) {
-    words.push(" Nine of ten measured runs like it took ", bold(bandText("total_time", seconds)), ".");
+    words.push(" Nine of ten measured runs like it would be at ", bold(bandText("total_time", seconds)), ".");
   }
   return words;
 }
@@ -120,7 +121,7 @@ function showTime() {
   stacks(box, { rows: [{ label: serves ? "Pass" : "Step", note: slowest, values: data.time, total: timeTotal, band: bandOf("total_time") }], parts: timeParts,
     steps: timeSteps, text: seconds, total: whole, height: 26,
     aria: `Step of ${whole(timeTotal)}: ${Object.entries(data.time).map(([k, v]) => `${k} ${share(v / timeTotal)}`).join(", ")}` });
-  if (bandOf("total_time")) box.append(el("p", { class: "note" }, `The line: within it are nine of ten runs like this one, as ${count(run.band.time.runs)} measured ones were (${run.band.time.class})${run.band.note ? `; ${run.band.note}` : ""}.`));
+  if (bandOf("total_time")) box.append(el("p", { class: "note" }, `The line: within it are nine of ten runs like this one, as ${count(known.time.runs)} measured ones were (${known.time.class})${known.note ? `; ${known.note}` : ""}.`));
   const rows = timeParts.filter((part) => data.time[part.key] > 0).map((part) => ({ part, value: data.time[part.key] }));
   box.append(table({ caption: "Parts of the step", rows, sort: 1, columns: [
     { label: "Part", value: (r) => r.part.label, show: (r) => [swatch(r.part.color), r.part.label] },
@@ -279,8 +280,8 @@ showRoofline();
 if (isNumber(timeTotal) && timeTotal > 0) showMore();
 showOperations();
 showLayout();
-footer([["Program", `calc ${run.version}${run.compat === "none" ? "" : `, arithmetic of ${run.compat}`}`],
-  ["Model", names.application], ["Machine", names.system], ["Execution", names.execution],
+footer([["Program", `${data.program}${run.compat === "none" ? "" : `, arithmetic of ${run.compat}`}`],
+  ...[["Model", "application"], ["Machine", "system"], ["Execution", "execution"]].map(([label, key]) => [label, digested(names[key], names.sha256, key)]),
   ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`],
   ["File", "one file, no network; its numbers are those of calc run --json"]]);
 setTheme(theme);

@@ -14,8 +14,8 @@ function sayDesigns() {
   if (!keys.length) return [];
   const name = (row) => keys.map((axis) => `${axisLabel(axis.key)} ${rowValue(row, axis.key)}`).join(", ");
   const each = inSet("each");
-  const alike = each.filter((row) => Math.abs(row.stats[goal] / best.stats[goal] - 1) < 0.01).length;
-  return [" Its design: ", bold(name(best)), each.length > 1 ? `; ${count(alike)} of ${count(each.length)} designs are within 1\u202f% of it.` : "."];
+  const alike = each.filter((row) => row !== best && isEqual(row)).length;
+  return [" Its design: ", bold(name(best)), each.length > 1 ? `; ${count(alike)} of the ${count(each.length - 1)} others are its equals.` : "."];
 }
 
 function sayWhy() {
@@ -30,7 +30,7 @@ function sayWhy() {
     .map((cell) => cell.row).sort(better)[0];
   if (other) {
     const gain = goalUp ? best.stats[goal] / other.stats[goal] - 1 : 1 - best.stats[goal] / other.stats[goal];
-    said.push("It is ", bold(percent(Math.max(0, gain), 2)), ` ${goal === "sample_rate" ? "faster" : "better"} than the best layout of any other split (${splitName(other.exe)})`);
+    said.push("It is ", bold(percent(Math.max(0, gain), 2)), ` ${goal === "sample_rate" ? "faster" : "better"} than the best layout of any other split (${splitName(other.exe)})${isSure ? `, ${Math.floor(100 * other.stats.sure)}\u202f% sure` : ""}`);
     const per = (row, part) => (row.time[part] || 0) / row.exe.batch_size;
     const gains = Object.keys({ ...best.time, ...other.time }).map((part) => [part, per(other, part) - per(best, part)]).sort((a, b) => b[1] - a[1]);
     if (goal === "sample_rate" && gain > 0.002 && gains[0][1] > 0) said.push(`: the gain is mostly ${gains[0][0].replace(/comm\.$/, "communication")}`);
@@ -40,6 +40,8 @@ function sayWhy() {
   said.push("It needs ", bold(bytes(best.stats.proc_mem_tier1_cap_req)), ` of ${bytes(cap)}`);
   if (best.stats.proc_mem_tier2_cap_req > 0) said.push(" and ", bold(bytes(best.stats.proc_mem_tier2_cap_req)), " of the second tier");
   said.push(".", ...sayDesigns());
+  const equals = inSet("top").filter((row) => row !== best && isEqual(row)).length;
+  if (isSure && equals) said.push(" ", bold(`${count(equals)} of the ${count(inSet("top").length - 1)} next`), " are its equals: what was measured does not say which is faster.");
   return said;
 }
 
@@ -254,7 +256,7 @@ showSplits();
 showScaling();
 showWorth();
 showMore();
-footer([["Program", `calc ${study.version}${study.compat === "none" ? "" : `, arithmetic of ${study.compat}`}`],
+footer([["Program", `${data.program}${study.compat === "none" ? "" : `, arithmetic of ${study.compat}`}`],
   ["Models", study.applications.join(", ")], ["Machines", study.systems.join(", ")],
   ["Objectives", study.objectives.map((o) => `${o.statistic} ${o.direction}`).join(", ") || "none"],
   ...(summary ? [["Sweep", `${count(counts.evaluated)} evaluations in ${seconds(summary.elapsed_s)} with ${count(summary.threads)} threads${partial ? "; stopped early" : ""}`]] : []),

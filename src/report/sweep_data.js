@@ -65,6 +65,7 @@ const metricLooks = {
   ttft: ["Time to the first token", seconds], tpot: ["Time per output token", seconds], output_tokens_per_s: ["Output tokens/s", amount],
   output_tokens_per_s_per_proc: ["Output tokens/s per processor", num], tokens_per_s_per_user: ["Tokens/s of a request", num],
   requests_per_s: ["Requests/s", num], max_batch: ["Room for sequences", count],
+  sure: ["Chance that the best is better", share],
 };
 const axisLooks = {
   num_procs: "Procs", tensor_par: "TP", pipeline_par: "PP", data_par: "DP", context_par: "CP", expert_par: "EP",
@@ -72,7 +73,7 @@ const axisLooks = {
   tensor_par_comm_type: "TP comm", tensor_par_overlap: "TP overlap", data_par_overlap: "DP overlap",
   optimizer_sharding: "Sharded", seq_par_ag_redo: "Gather again", weight_offload: "Weights off", activations_offload: "Activ. off",
   optimizer_offload: "Optim. off", tensor_par_net: "TP net", pipeline_par_net: "PP net", data_par_net: "DP net",
-  fused_activation: "Fused", zero_stage: "ZeRO", pipeline_schedule: "Schedule",
+  equal: "Equal of the best", fused_activation: "Fused", zero_stage: "ZeRO", pipeline_schedule: "Schedule",
 };
 const words = (key) => key.replaceAll("_", " ");
 const metricLabel = (key) => (metricLooks[key] || [words(key)])[0];
@@ -90,7 +91,7 @@ function addRow(found, set) {
   const key = JSON.stringify([found.design, found.execution]);
   let row = rowByKey.get(key);
   if (!row) {
-    row = { design: found.design, exe: found.execution, stats: found.stats, time: found.time || {},
+    row = { design: found.design, exe: found.execution, stats: { ...found.stats, sure: found.sure }, time: found.time || {},
       memory1: found.memory1 || {}, memory2: found.memory2 || {}, sets: new Set(), index: rows.length };
     rowByKey.set(key, row);
     rows.push(row);
@@ -112,6 +113,13 @@ rows.forEach((row, i) => { row.index = i; });
 const inSet = (set) => rows.filter((row) => row.sets.has(set));
 const best = inSet("top")[0] || rows[0];
 
+/* Equals of the best: both predictions are off, so that it is not sure which is better; where nothing is known of that, what is near. */
+const SURE = 0.95;
+const isSure = rows.some((row) => isNumber(row.stats.sure));
+const isEqual = ({ stats }) => (isSure ? stats.sure < SURE : Math.abs(stats[goal] / best.stats[goal] - 1) <= 0.01);
+const equalText = isSure ? "than which the best is better with a chance below 95\u202f%: predictions are off, alike as far as layouts are"
+  : "within 1\u202f% of the best: predictions are less exact than that";
+
 function splitName(exe) {
   const parts = [["TP", exe.tensor_par], ["PP", exe.pipeline_par], ["DP", exe.data_par]];
   if (exe.context_par > 1) parts.push(["CP", exe.context_par]);
@@ -127,19 +135,27 @@ const designs = data.designs || [];
 const designText = (design, key) => String(design[key] ?? "");
 for (const key of Object.keys(designs[0] || {})) {
   const choices = [...new Set(designs.map((design) => designText(design, key)))].sort((a, b) => a - b || d3.ascending(a, b));
-  if (choices.length > 1) cloud.axes.push({ key, choices, type: 3, ofDesign: true, values: cloud.design.map((i) => choices.indexOf(designText(designs[i], key))) });
+  if (choices.length > 1) {
+    cloud.axes.push({ key, choices, type: 3, ofDesign: true, of: (row) => choices.indexOf(designText(row.design, key)), values: cloud.design.map((i) => choices.indexOf(designText(designs[i], key))) });
+  }
+}
+/* So is whether it is an equal of the best. */
+const BOOL = 2, SET = 4;
+if (isSure) {
+  if (fromFile) cloud.metrics.push({ key: "sure", values: [] });
+  const { values } = cloud.metrics.find(({ key }) => key === "sure");
+  cloud.axes.push({ key: "equal", choices: [], type: BOOL, of: (row) => +isEqual(row), values: values.map((sure) => +(sure < SURE)) });
 }
 
 /* The value of an axis as a number, and in words. */
 const axisByKey = new Map(cloud.axes.map((axis) => [axis.key, axis]));
-const numberOf = (axis, row) => (axis.ofDesign ? axis.choices.indexOf(designText(row.design, axis.key)) : axisNumber(axis, fieldOf(row.exe, axis.key)));
+const numberOf = (axis, row) => (axis.of ? axis.of(row) : axisNumber(axis, fieldOf(row.exe, axis.key)));
 function axisNumber(axis, value) {
   if (value === undefined) return axis.key.endsWith("_net") ? -1 : 0;
   if (typeof value === "string") return axis.choices.indexOf(value);
   if (Array.isArray(value)) return d3.sum(value, (word) => 2 ** axis.choices.indexOf(word));
   return +value;
 }
-const SET = 4, BOOL = 2;
 function axisText(axis, value) {
   if (axis.type === BOOL) return value ? "yes" : "no";
   if (axis.type === SET) return axis.choices.filter((word, i) => (value >> i) & 1).join(" + ") || "none";
@@ -188,8 +204,8 @@ matchRows();
 function layoutAt(i) {
   if (rowAt[i] >= 0) return rows[rowAt[i]];
   const exe = JSON.parse(JSON.stringify(cloud.base));
-  for (const { key, type, choices, column, ofDesign } of axes) {
-    if (ofDesign) continue;
+  for (const { key, type, choices, column, of } of axes) {
+    if (of) continue;
     const value = column[i];
     const [inner, last] = key.includes(".") ? [exe[key.split(".")[0]] = exe[key.split(".")[0]] || {}, key.split(".")[1]] : [exe, key];
     inner[last] = type === BOOL ? value === 1 : type === SET ? choices.filter((word, bit) => (value >> bit) & 1) : choices.length ? choices[value] : value;

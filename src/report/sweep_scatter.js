@@ -7,7 +7,7 @@ function showScatter() {
     fromFile ? "The layouts of the file: the front and the best. Others were not kept."
       : cloud.all ? (cloud.seen > cloud.shown ? `A fair choice of ${count(cloud.shown)} of the ${count(cloud.seen)} layouts that fit.` : "Every layout that fits.")
       : `${count(cloud.shown)} layouts that fit, drawn at random from all, together with the best and the front, which are exact.`);
-  node.querySelector(".lead").append(" The line is the front of the two axes; grey marks are filtered out.");
+  node.querySelector(".lead").append(` The line is the front of the two axes${isSure ? "; thick rings are equals of the best" : ""}; grey marks are filtered out.`);
   const cols = el("div", { class: "cols" });
   node.append(cols);
   const box = card(cols);
@@ -110,7 +110,8 @@ function showScatter() {
     svg.append("path").attr("d", line(front.map((i) => [x(xs[i]), y(ys[i])]))).style("fill", "none").style("stroke", "var(--ink)").style("stroke-width", 1.3);
     if (front.length <= 300) {
       svg.append("g").selectAll("circle").data(front).enter().append("circle").attr("cx", (i) => x(xs[i])).attr("cy", (i) => y(ys[i]))
-        .attr("r", 3.4).style("fill", (i) => colors.paints[colors.index[i]]).style("stroke", "var(--ink)");
+        .attr("r", 3.4).style("fill", (i) => colors.paints[colors.index[i]]).style("stroke", "var(--ink)")
+        .style("stroke-width", (i) => (isSure && columns.get("sure")[i] < SURE ? 2.5 : 1));
     }
     if (best && rowInView(best)) {
       const i = cloud.shown + best.index;

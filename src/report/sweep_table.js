@@ -39,12 +39,11 @@ function showTable() {
   const sets = [["each", axes.some((axis) => axis.ofDesign) ? "Best of each design" : "Best of each group"], ["split", "Best of each split"], ["front", "Pareto front"], ["top", `Top ${inSet("top").length}`], ["procs", "Best of each size"]]
     .filter(([key]) => inSet(key).length);
   let set = sets.some(([key]) => key === kept.get("rows")) ? kept.get("rows") : sets[0][0];
-  const isEqual = (row) => Math.abs(row.stats[goal] / best.stats[goal] - 1) <= 0.01;
   const equals = rows.filter(isEqual).length;
   const tie = inSet("top").filter((row) => row.stats[goal] === best.stats[goal]).length;
   const fastest = d3.max(rows, (row) => row.stats[rate]);
   const rateColumns = columnsOfRates(fastest);
-  const varying = axes.filter((axis) => !axis.ofDesign).map((axis) => axis.key).filter((k) => !["tensor_par", "pipeline_par", "data_par"].includes(k));
+  const varying = axes.filter((axis) => !axis.of).map((axis) => axis.key).filter((k) => !["tensor_par", "pipeline_par", "data_par"].includes(k));
   const command = el("pre", { hidden: true });
   const list = () => inSet(set).filter(rowInView);
   const view_ = table({ caption: "Layouts", rows: list(), sort: 3, first: 12, search: "Filter, e.g. full or 16",
@@ -57,18 +56,19 @@ function showTable() {
         button.addEventListener("click", () => { command.textContent = commandOf(row); command.hidden = false; });
         return button;
       } },
-      { label: "", show: (row) => (isEqual(row) ? el("b", { title: "as good as the best within 1\u202f%" }, "=") : "") },
+      { label: "", show: (row) => (isEqual(row) ? el("b", { title: "an equal of the best" }, "=") : "") },
       rateColumns[0],
       ...axes.filter((axis) => axis.ofDesign).map((axis) => ({ label: axisLabel(axis.key), number: true, value: (row) => numberOf(axis, row), show: (row) => rowValue(row, axis.key) })),
       ...["tensor_par", "pipeline_par", "data_par"].map((k) => ({ label: axisLabel(k), number: true, value: (row) => row.exe[k], show: (row) => count(row.exe[k]) })),
       { label: "Memory", number: true, value: (row) => row.stats.proc_mem_tier1_cap_req, show: (row) => meter(bytes(row.stats.proc_mem_tier1_cap_req), row.stats.proc_mem_tier1_cap_req / row.stats.mem_tier1_capacity, "quiet") },
       ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
       ...rateColumns.slice(1),
+      ...(isSure ? [{ label: "Chance worse", number: true, value: (row) => row.stats.sure, show: (row) => (row === best ? "–" : share(row.stats.sure)) }] : []),
       ...varying.map((k) => ({ label: axisLabel(k), screen: k.endsWith("_net"), number: typeof fieldOf(rows[0].exe, k) === "number", value: (row) => (typeof fieldOf(row.exe, k) === "number" ? fieldOf(row.exe, k) : rowValue(row, k)), show: (row) => rowValue(row, k) })),
     ] });
   rowTable = view_;
   box.append(view_.node);
-  box.append(el("div", { class: "tools", style: "margin:0" }, el("span", {}, equals > 1 ? `= marks ${count(equals)} layouts that are within 1\u202f% of the best: predictions are less exact than that, so they are equals${tie > 1 ? `, and ${count(tie)} of them tie` : ""}.` : ""),
+  box.append(el("div", { class: "tools", style: "margin:0" }, el("span", {}, equals > 1 ? `= marks ${count(equals)} equals: layouts ${equalText}${tie > 1 ? `, and ${count(tie)} of them tie` : ""}.` : ""),
     el("span", { class: "right" }, el("button", { type: "button", onclick: () => download("layouts.json",
       JSON.stringify(list().map((row) => ({ design: row.design, execution: row.exe, stats: row.stats })), null, 2)) }, "Save these rows as JSON"), " ",
     el("button", { type: "button", onclick: () => download("execution.json", JSON.stringify(compared[0].exe, null, 2)) }, "Save the first ticked as execution"))), command);

@@ -168,6 +168,25 @@ calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *pr
     return status;
 }
 
+/* Of the errors of two candidates' times, without what each has alone. */
+static double shared(const calc_tune_prior *prior, const calc_tune_candidate *a,
+                     const calc_tune_candidate *b)
+{
+    double sum = prior->common * prior->common + covariance(&prior->schedule, a, b) +
+                 computed(a) * computed(b) * covariance(&prior->kernels, a, b);
+    for (int term = 0; term < CALC_TUNE_TERMS; term++) {
+        sum += a->term[term] * b->term[term] * prior->term[term] * prior->term[term];
+    }
+    return sum;
+}
+
+double calc_tune_model_difference(const calc_tune_prior *prior, const calc_tune_candidate *a,
+                                  const calc_tune_candidate *b, bool alike)
+{
+    double both = shared(prior, a, a) + shared(prior, b, b) + 2 * prior->own * prior->own;
+    return sqrt(both - (alike ? 2 * shared(prior, a, b) : 0));
+}
+
 void calc_tune_model_free(calc_tune_model *model)
 {
     for (size_t i = 0; i < CALC_EFFECTS_FIELDS; i++) {

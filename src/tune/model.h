@@ -33,6 +33,12 @@ CALC_MUST_USE calc_status calc_tune_model_make(calc_tune_model *out, const calc_
                                                const calc_tune_candidate *candidate, size_t count,
                                                calc_errors *errors);
 
+/** Standard deviation of the logarithm by which two times may be further apart, or nearer, than
+ * they are predicted, before anything was measured.
+ *  @param alike  layouts of one model on one machine: they share errors, which then do not count */
+double calc_tune_model_difference(const calc_tune_prior *prior, const calc_tune_candidate *a,
+                                  const calc_tune_candidate *b, bool alike);
+
 /** Free what it owns; fine on {0}. */
 void calc_tune_model_free(calc_tune_model *model);
 

@@ -6,6 +6,7 @@
 #include "bench/tune_replay.h"
 #include "bench/tune_runs.h"
 #include "bench/tune_words.h"
+#include "gauss/normal.h"
 
 enum { MOST = 10, SET = 64, BINS = 10, SETS = 1024 };
 
@@ -197,6 +198,64 @@ static bool calibration(void)
     return true;
 }
 
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+enum { SURE = 5 };
+
+/* What is said of the order of two layouts, and what was measured. */
+typedef struct pairs {
+    double count, inside; /* in the band of nine in ten of their difference */
+    double of[SURE], said[SURE], right[SURE];
+} pairs;
+
+static void compare(pairs *p, const calc_tune_prior *before, const set *s, size_t i, size_t j)
+{
+    static const double upto[SURE] = {0.6, 0.75, 0.9, 0.95, 1.01};
+    const calc_tune_candidate *a = &s->candidate[i];
+    const calc_tune_candidate *b = &s->candidate[j];
+    double sd = calc_tune_model_difference(before, a, b, true);
+    double predicted = log(a->step_s / b->step_s);
+    double measured = log(s->step_s[i] / s->step_s[j]);
+    double sure = calc_normal_below(fabs(predicted) / sd);
+    int bin = 0;
+    while (sure >= upto[bin]) {
+        bin++;
+    }
+    p->count++;
+    p->inside += fabs(measured - predicted) <= 1.6449 * sd;
+    p->of[bin]++;
+    p->said[bin] += sure;
+    p->right[bin] += predicted * measured > 0;
+}
+
+static void compare_all(void)
+{
+    static set s;
+    static pairs of[CALC_TUNE_PUBLISHERS + 1];
+    for (size_t from = 0; from < tune_runs.count;) {
+        from = read_set(from, &s);
+        for (size_t i = 0; i < s.count; i++) {
+            for (size_t j = 0; j < i; j++) {
+                compare(&of[s.publisher], &prior[s.publisher], &s, i, j);
+                compare(&of[CALC_TUNE_PUBLISHERS], &prior[s.publisher], &s, i, j);
+            }
+        }
+    }
+    for (size_t k = 0; k <= CALC_TUNE_PUBLISHERS; k++) {
+        const pairs *p = &of[k];
+        const char *name = k < tune_runs.publishers ? tune_runs.publisher[k] : "all";
+        if (p->count > 0) {
+            printf("pairs,%s,%.0f,%.4f\n", name, p->count, p->inside / p->count);
+        }
+        for (int i = 0; i < SURE; i++) {
+            if (p->of[i] > 0) {
+                printf("order,%s,%d,%.0f,%.4f,%.4f\n", name, i, p->of[i], p->said[i] / p->of[i],
+                       p->right[i] / p->of[i]);
+            }
+        }
+    }
+}
+
 /* ---- The prior ------------------------------------------------------------------------------- */
 
 static void print_prior(const calc_tune_prior *p)
@@ -225,6 +284,7 @@ int main(void)
     bool fine = tune_runs_read() && learn();
     if (fine) {
         print_prior(&whole);
+        compare_all();
         fine = regret() && calibration();
     }
     tune_runs_free();

@@ -151,8 +151,13 @@ async function checkRun() {
   await everywhere("band.html");
   const { total_time: band } = json("band.json").band.stats;
   const [low, high] = await page(`(() => { const path = document.querySelector("#time path.band").getAttribute("d").match(/[\\d.]+/g).map(Number); const bars = [...document.querySelectorAll("#time svg rect")].map((bar) => bar.x.baseVal.value + bar.width.baseVal.value); const x0 = document.querySelector("#time svg rect").x.baseVal.value; const unit = (Math.max(...bars) + 0.7 - x0) / timeTotal; return [(path[0] - x0) / unit, (path[6] - x0) / unit]; })()`);
+  make("run", "llama3-405B", "h100_sxm", "llama3-405B_16384", "--html", file("plain.html"));
+  const plain = dataOf("plain.html");
+  check("the band is there without being asked for", JSON.stringify(plain.band) === JSON.stringify(json("band.json").band) && !plain.run.band);
+  check("none where nothing was measured", dataOf("classic.html").band === null);
+  check("the page says what made it, and of what", await page(`(() => { const said = document.getElementById("footer").innerText; return /calc 0\\.\\d+\\.\\d+, source \\S+/.test(said) && said.includes(run.names.sha256.system.slice(0, 12)); })()`));
   check("the band is drawn beside the step", Math.abs(low / band.p5 - 1) < 0.005 && Math.abs(high / band.p95 - 1) < 0.005, [low, high, band]);
-  check("and said", (await page(`document.querySelector("p.why").innerText`)).includes("Nine of ten measured runs like it took"));
+  check("and said", (await page(`document.querySelector("p.why").innerText`)).includes("Nine of ten measured runs like it would be at"));
   const { run: modern, ten_percent_more: more } = dataOf("modern.html");
   make("run", "deepseek-v3-671B", "h800", "deepseek-v3_2048", "--set", `mem1.GBps=${modern.system.mem1.GBps * 1.1}`, "--json", file("faster.json"));
   const faster = more.find((item) => item.resource === "bandwidth of mem1");
@@ -294,6 +299,16 @@ async function checkSweep() {
   check("a filter leaves its layouts", await seen() === axis.values.filter((v) => v === value).length);
   await page(`[...document.querySelectorAll("#tradeoff button")].find((b) => b.textContent === "Clear filters").click()`);
   check("clearing restores", await seen() === cloud.shown);
+  /* Equals: filter, marks of the table, words. */
+  const { values: sure } = cloud.metrics.find((m) => m.key === "sure");
+  check("the best is as good as itself", best.sure === 0.5 && told.top[0].sure === 0.5 && rows.every((row) => row.sure >= 0.5), best.sure);
+  const equals = sure.filter((v) => v < 0.95).length;
+  check("equals are some of the points", equals > 1 && equals < cloud.shown && sure.length === cloud.shown, equals);
+  await page(`[...document.querySelectorAll("[aria-label='Equal of the best'] button")].find((b) => b.textContent === "yes").click()`);
+  check("a filter leaves equals", await seen() === equals, equals);
+  const marks = await page(`[...document.querySelectorAll("#layouts tbody tr")].map((tr) => [tr.cells[2].textContent, rows[tr.dataset.row].stats.sure])`);
+  check("rows of equals have the mark", marks.length > 1 && marks.every(([mark, chance]) => mark === "=" && chance < 0.95), marks);
+  await page(`[...document.querySelectorAll("#tradeoff button")].find((b) => b.textContent === "Clear filters").click()`);
   /* The front of the picture against one of n squared. */
   const seven = (v) => Number(v.toPrecision(7));
   const [x, y] = ["proc_mem_tier1_cap_req", "sample_rate"].map((key) => [...cloud.metrics.find((m) => m.key === key).values, ...rows.map((row) => seven(row.stats[key]))]);

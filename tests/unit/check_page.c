@@ -50,7 +50,9 @@ START_TEST(nothing_in_the_data_ends_its_element)
     write_page(CALC_PAGE_RUN, "</script><!--<b>");
     ck_assert_ptr_nonnull(
         strstr(text, "id=\"calc-data\">\n{\n\"schema\": \"calc-report/1\",\n\"kind\": \"run\",\n"
-                     "\"name\": \"\\u003c/script>\\u003c!--\\u003cb>\"\n}\n</script>"));
+                     "\"program\": \"calc " CALC_VERSION ", source "));
+    ck_assert_ptr_nonnull(
+        strstr(text, "\"name\": \"\\u003c/script>\\u003c!--\\u003cb>\"\n}\n</script>"));
 }
 END_TEST
 

@@ -96,14 +96,18 @@ static void place(const task *t, calc_errors *errors)
     }
 }
 
-/* Systems that stages name are not in the document. */
+/* Not in the document are systems that stages name, and what the file of the system says of itself:
+ * it is read again, if it is still there. */
 static calc_status find_systems(const calc_written_run *run, calc_inputs *in, calc_errors *errors)
 {
     calc_input *system = &in->input[CALC_KIND_SYSTEM];
     calc_errors ignored = {0};
     snprintf(system->name, sizeof system->name, "%s", run->system_name);
-    if (calc_find(CALC_KIND_SYSTEM, system->name, system->path, &ignored) != CALC_OK) {
-        system->path[0] = '\0'; /* a file of one's own */
+    bool piped = strcmp(run->system_file, "-") == 0;
+    if (piped || !*run->system_file ||
+        calc_find(CALC_KIND_SYSTEM, run->system_file, system->path, &ignored) != CALC_OK ||
+        calc_text_read(&system->text, system->path, &ignored) != CALC_OK) {
+        system->path[0] = '\0';
     }
     return calc_inputs_stages(&in->exec, &in->system, system->path, in->other, errors);
 }

@@ -99,7 +99,7 @@ static double fits_of(const calc_run_band *b, const calc_stats *stats)
 calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, calc_errors *errors)
 {
     char path[CALC_FIND_PATH_MAX];
-    calc_status status = calc_find_data("measured/residuals.csv", path, errors);
+    calc_status status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
     status = status == CALC_OK ? calc_residuals_read(&out->residuals, path, errors) : status;
     if (status != CALC_OK) {
         return status;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "cli/run/simulation.h"
 #include "io/csv.h"
 #include "io/json_save.h"
@@ -98,6 +99,19 @@ calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argu
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
 
+/* Which bytes the documents had, before --set; of compressed ones, those that are compressed. */
+static void put_digests(calc_put *put, const calc_input *input)
+{
+    static const char *const keys[CALC_INPUTS] = {"application", "system", "execution"};
+    char digest[CALC_SHA256_TEXT];
+    calc_put_object(put, "sha256", CALC_PUT_LINE);
+    for (int i = 0; i < CALC_INPUTS; i++) {
+        calc_put_text(put, keys[i],
+                      calc_sha256_text(input[i].text.data, input[i].text.length, digest));
+    }
+    calc_put_close(put);
+}
+
 static void put_names(calc_put *put, const calc_run_outcome *o)
 {
     const calc_input *input = o->inputs.input;
@@ -108,6 +122,7 @@ static void put_names(calc_put *put, const calc_run_outcome *o)
     if (o->command) {
         calc_put_raw(put, "command", o->command);
     }
+    put_digests(put, input);
     calc_put_close(put);
 }
 

@@ -62,6 +62,24 @@ static calc_status put_changes(calc_put *put, const calc_run_outcome *o, calc_er
     return CALC_OK;
 }
 
+/* The band, where runs of the machine or of its family were measured; else null. */
+static calc_status put_band(calc_put *put, const calc_run_outcome *o, calc_errors *errors)
+{
+    calc_run_band band = {0};
+    char path[CALC_FIND_PATH_MAX];
+    calc_errors ignored = {0};
+    bool asked = o->compat == CALC_COMPAT_NONE && o->stats.verdict == CALC_VERDICT_OK &&
+                 calc_find_data(CALC_FIND_RESIDUALS, path, &ignored) == CALC_OK;
+    calc_status status = asked ? calc_run_band_make(&band, &o->inputs, errors) : CALC_OK;
+    if (asked && status == CALC_OK && band.machine != CALC_RUN_BAND_MACHINE_UNMEASURED) {
+        calc_run_band_put(put, &band, &o->stats);
+    } else {
+        calc_put_raw(put, "band", "null");
+    }
+    calc_run_band_free(&band);
+    return status;
+}
+
 /* What stages are on and recompute, where they are listed; null where they are not. */
 static void put_listed(calc_put *put, const calc_inputs *in)
 {
@@ -129,7 +147,8 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     calc_breakdown_put_memory(&put, "memory1", &in->exec, &o->stats, 1, ours);
     calc_breakdown_put_memory(&put, "memory2", &in->exec, &o->stats, 2, ours);
     put_parameters(&put, &in->app);
-    calc_status status = put_changes(&put, o, errors);
+    calc_status status = put_band(&put, o, errors);
+    status = status == CALC_OK ? put_changes(&put, o, errors) : status;
     status = status == CALC_OK ? put_more(&put, o, errors) : status;
     calc_put_flag(&put, "ours", ours);
     calc_page_timeline_put(&put, timeline);

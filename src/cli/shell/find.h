@@ -46,6 +46,9 @@ void calc_find_free(calc_find_list *list);
 CALC_MUST_USE calc_status calc_find(calc_kind kind, const char *argument, char *path,
                                     calc_errors *errors);
 
+/** How far predictions were from measured runs, for calc_find_data(). */
+#define CALC_FIND_RESIDUALS "measured/residuals.csv"
+
 /** A file of a data directory, "measured/runs.csv": in the directories of CALC_PATH, then in
  *  ../share/calc beside the command.
  *  @param path  filled on CALC_OK, CALC_FIND_PATH_MAX bytes

@@ -186,7 +186,7 @@ static const calc_residuals *measured_runs(calc_residuals *measured)
 {
     char path[CALC_FIND_PATH_MAX];
     calc_errors ignored = {0};
-    bool known = calc_find_data("measured/residuals.csv", path, &ignored) == CALC_OK &&
+    bool known = calc_find_data(CALC_FIND_RESIDUALS, path, &ignored) == CALC_OK &&
                  calc_residuals_read(measured, path, &ignored) == CALC_OK;
     return known ? measured : NULL;
 }

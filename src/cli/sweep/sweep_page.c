@@ -21,6 +21,7 @@ static void put_found(calc_put *put, const calc_sweep_study *study,
     calc_sweep_put_design(put, "design", study, f.design);
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f.exec);
     calc_sweep_page_put_stats(put, "stats", c, &f.stats);
+    calc_sweep_order_put(put, &c->order, &f);
     calc_sweep_put_parts(put, study, &f);
 }
 
@@ -174,7 +175,8 @@ static calc_status find_extras(extras *e, const calc_sweep_study *study,
 static calc_status put_page(calc_output *out, const calc_sweep_study *study,
                             const calc_sweep_result *result, const extras *e, calc_errors *errors)
 {
-    const calc_sweep_page_columns c = calc_sweep_page_columns_of(study);
+    const calc_sweep_page_columns c =
+        calc_sweep_page_columns_of(study, calc_sweep_found_best_of_all(result));
     calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
     calc_put_object(&put, "study", CALC_PUT_LINES);
     calc_sweep_put_study(&put, study);

@@ -51,9 +51,10 @@ static void add_column(calc_sweep_page_columns *c, const calc_field *field)
     c->field[c->count++] = field;
 }
 
-calc_sweep_page_columns calc_sweep_page_columns_of(const calc_sweep_study *study)
+calc_sweep_page_columns calc_sweep_page_columns_of(const calc_sweep_study *study,
+                                                   const calc_found *best)
 {
-    calc_sweep_page_columns c = {0};
+    calc_sweep_page_columns c = {.order = calc_sweep_order_of(study, best)};
     for (size_t i = 0; i < STAT_KEYS; i++) {
         add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), stat_keys[i]));
     }
@@ -177,6 +178,21 @@ static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
     return cloud->count <= 1;
 }
 
+/* How sure it is that the best is better than a point. */
+static void put_sure(calc_put *put, const calc_sweep_order *order, const calc_sweep_cloud *cloud)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "key", "sure");
+    calc_put_array(put, "values", CALC_PUT_LINE);
+    for (size_t i = 0; i < cloud->count; i++) {
+        const calc_sweep_cloud_point *p = &cloud->point[i];
+        calc_put_rounded(put, NULL, calc_sweep_order_sure(order, p->design, &p->exec, &p->stats),
+                         4);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
 static void put_metrics(calc_put *put, const calc_sweep_page_columns *c,
                         const calc_sweep_cloud *cloud)
 {
@@ -193,6 +209,9 @@ static void put_metrics(calc_put *put, const calc_sweep_page_columns *c,
         }
         calc_put_close(put);
         calc_put_close(put);
+    }
+    if (c->order.known) {
+        put_sure(put, &c->order, cloud);
     }
     calc_put_close(put);
 }

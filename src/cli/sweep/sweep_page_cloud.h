@@ -2,18 +2,23 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_PAGE_CLOUD_H
 #define CALC_CLI_SWEEP_SWEEP_PAGE_CLOUD_H
 
+#include "cli/sweep/sweep_order.h"
 #include "io/json_put.h"
 #include "plan/sweep_cloud.h"
 
 enum { CALC_SWEEP_PAGE_COLUMNS = 40 };
 
-/** Statistics that the page shows: its own, and those that the study names. */
+/** What the page shows of layouts: its own statistics and those that the study names, and how sure
+ *  the order is. */
 typedef struct calc_sweep_page_columns {
+    calc_sweep_order order;
     size_t count;
     const calc_field *field[CALC_SWEEP_PAGE_COLUMNS];
 } calc_sweep_page_columns;
 
-calc_sweep_page_columns calc_sweep_page_columns_of(const calc_sweep_study *study);
+/** @param best  of the sweep; NULL: there is none */
+calc_sweep_page_columns calc_sweep_page_columns_of(const calc_sweep_study *study,
+                                                   const calc_found *best);
 
 /** Those of a layout as an object. */
 void calc_sweep_page_put_stats(calc_put *put, const char *key,
@@ -22,8 +27,8 @@ void calc_sweep_page_put_stats(calc_put *put, const char *key,
 /** The member "statistics": the page's own, by name. */
 void calc_sweep_page_put_names(calc_put *put);
 
-/** The member "cloud": how many points, what they have in common, and columns of what they do not.
- */
+/** The member "cloud": how many points, what they have in common, and columns of what they do not;
+ *  among these "sure", calc_sweep_order_sure(), where it is known. */
 void calc_sweep_page_put_cloud(calc_put *put, const calc_sweep_page_columns *columns,
                                const calc_sweep_cloud *cloud);
 

@@ -3,10 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "cli/sweep/sweep_order.h"
 #include "formats/refusal.h"
 #include "served.h"
 
-/* What makes no difference: predictions are no better than that. */
+/* What is folded into one row. */
 static const double same_share = 0.01, same_memory_share = 0.1;
 
 size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count)
@@ -125,6 +126,7 @@ calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *
         return CALC_ERR_NOMEM;
     }
     bool folds = study->options.top > top; /* else a fold would be a row too few */
+    const calc_sweep_order order = calc_sweep_order_of(study, best->count > 0 ? best->item : NULL);
     for (size_t i = 0; i < best->count; i++) {
         const calc_found *layout = &best->item[i];
         size_t at = folds ? 0 : rows->count;
@@ -134,13 +136,16 @@ calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *
         if (at < rows->count) {
             rows->row[at].alike++;
         } else if (rows->count < top) {
-            bool equal =
-                i > 0 && within(layout->objective[0], best->item[0].objective[0], same_share);
+            calc_sweep_found found;
+            calc_sweep_found_run(study, layout, &found);
             rows->row[rows->count++] =
-                (calc_sweep_row){.layout = layout, .number = i + 1, .equal = equal};
+                (calc_sweep_row){.layout = layout,
+                                 .number = i + 1,
+                                 .equal = i > 0 && calc_sweep_order_equal(&order, &found)};
         }
     }
     rows->of = rows->count;
+    rows->near = !order.known;
     mark(rows, study);
     return CALC_OK;
 }

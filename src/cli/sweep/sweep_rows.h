@@ -14,7 +14,7 @@ typedef struct calc_sweep_row {
     const calc_found *layout; /**< borrowed from the result */
     size_t number;            /**< its place in the whole list */
     size_t alike;             /**< layouts behind it that the row stands for, too */
-    bool equal;               /**< not the first, and as good as that within 1 % */
+    bool equal;               /**< not the first, and calc_sweep_order_equal() to that */
     bool starts;              /**< a framework can be told to run it: calc_export_starts() */
     calc_fits fits;           /**< in memory, as far as measured runs tell */
 } calc_sweep_row;
@@ -23,6 +23,7 @@ typedef struct calc_sweep_row {
 typedef struct calc_sweep_rows {
     size_t count;
     size_t of; /**< rows of which they are, evenly spread or the first ones */
+    bool near; /**< nothing is known of the order of two: an equal is what is within 1 % */
     calc_sweep_row *row;
     const calc_residuals *measured; /**< borrowed; NULL: nothing is known of what fits */
 } calc_sweep_rows;

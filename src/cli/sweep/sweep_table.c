@@ -139,7 +139,7 @@ static void write_row(calc_output *out, const calc_sweep_columns *columns,
 /* What the tables so far show that heads do not explain. */
 typedef struct legend {
     unsigned letters; /* of flags, by bit */
-    bool nets, sizes, equal, alike, lacks;
+    bool nets, sizes, equal, near, alike, lacks;
     bool capacities;   /* machines of different memory may be among the rows */
     double sure_bytes; /* of the first row that may not fit; 0: all fit, or it is not shown */
 } legend;
@@ -164,6 +164,7 @@ static void note(legend *l, const calc_sweep_columns *columns, const calc_sweep_
         l->sizes |= seen && (strcmp(c->head, "cp") == 0 || strcmp(c->head, "ep") == 0 ||
                              strcmp(c->head, "etp") == 0);
     }
+    l->near |= rows->near;
     for (size_t r = 0; r < rows->count; r++) {
         l->equal |= rows->row[r].equal;
         l->lacks |= !rows->row[r].starts;
@@ -174,7 +175,10 @@ static void write_legend(calc_output *out, const legend *l)
 {
     char text[TEXT_SIZE] = "";
     if (l->equal) {
-        calc_append(text, TEXT_SIZE, " =: within 1 %% of the best.");
+        calc_append(text, TEXT_SIZE,
+                    l->near ? " =: within 1 %% of the best."
+                            : " =: an equal: it is not 95 %% sure that the best is faster. calc "
+                              "tune says what to measure.");
     }
     if (l->lacks) {
         calc_append(text, TEXT_SIZE, " !: no framework runs it: calc export says why.");

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "cli/draw/breakdown.h"
+#include "cli/sweep/sweep_order.h"
 #include "io/csv.h"
 #include "io/json_save.h"
 #include "parallel.h"
@@ -38,7 +39,7 @@ void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
 }
 
 static void put_list(calc_put *put, const char *key, const calc_sweep_study *study,
-                     const calc_front *list)
+                     const calc_sweep_order *order, const calc_front *list)
 {
     calc_put_array(put, key, CALC_PUT_LINES);
     for (size_t i = 0; i < list->count; i++) {
@@ -48,16 +49,18 @@ static void put_list(calc_put *put, const char *key, const calc_sweep_study *stu
         calc_sweep_put_design(put, "design", study, found.design);
         calc_put_struct(put, "execution", CALC_KIND_EXEC, &found.exec);
         calc_put_struct(put, "stats", CALC_KIND_STATS, &found.stats);
+        calc_sweep_order_put(put, order, &found);
         calc_sweep_put_parts(put, study, &found);
         calc_put_close(put);
     }
     calc_put_close(put);
 }
 
-static void put_lists(calc_put *put, const calc_sweep_study *study, const calc_sweep_group *group)
+static void put_lists(calc_put *put, const calc_sweep_study *study, const calc_sweep_order *order,
+                      const calc_sweep_group *group)
 {
-    put_list(put, "front", study, &group->front);
-    put_list(put, "top", study, &group->top);
+    put_list(put, "front", study, order, &group->front);
+    put_list(put, "top", study, order, &group->top);
 }
 
 /* What the layouts of a group have in common. */
@@ -108,6 +111,7 @@ void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study)
 void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
                            const calc_sweep_result *result)
 {
+    const calc_sweep_order order = calc_sweep_order_of(study, calc_sweep_found_best_of_all(result));
     calc_put put = calc_put_to(out);
     calc_put_object(&put, NULL, CALC_PUT_LINES);
     calc_sweep_put_study(&put, study);
@@ -115,7 +119,7 @@ void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
         calc_put_flag(&put, "partial", true);
     }
     if (!study->options.per_num_procs && !study->options.per_design) {
-        put_lists(&put, study, &result->group[0]);
+        put_lists(&put, study, &order, &result->group[0]);
         calc_put_end(&put);
         return;
     }
@@ -123,7 +127,7 @@ void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
     for (size_t g = 0; g < result->groups_count; g++) {
         calc_put_object(&put, NULL, CALC_PUT_LINES);
         put_group_key(&put, study, g);
-        put_lists(&put, study, &result->group[g]);
+        put_lists(&put, study, &order, &result->group[g]);
         calc_put_close(&put);
     }
     calc_put_close(&put);

@@ -236,7 +236,7 @@ static calc_status read_residuals(task *t, calc_errors *errors)
     if (!calc_opt_value(t->args, OPT_JSON) && !calc_opt_value(t->args, OPT_HTML)) {
         return CALC_OK;
     }
-    calc_status status = calc_find_data("measured/residuals.csv", path, errors);
+    calc_status status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
     return status == CALC_OK ? calc_residuals_read(&t->residuals, path, errors) : status;
 }
 

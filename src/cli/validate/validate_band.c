@@ -163,7 +163,7 @@ calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_result
                                      calc_errors *errors)
 {
     char path[CALC_FIND_PATH_MAX];
-    calc_status status = calc_find_data("measured/residuals.csv", path, errors);
+    calc_status status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
     status = status == CALC_OK ? calc_residuals_read(&out->residuals, path, errors) : status;
     for (int u = 0; u < CALC_UNSEEN_COUNT && status == CALC_OK; u++) {
         out->covered[u] = calloc(results->count + 1, sizeof *out->covered[u]);

@@ -26,7 +26,7 @@ sed 's/"total_time": .*/"total_time": "long",/' run.json > changed.json && try c
 sed '/"total_time": /d' run.json > changed.json && try changed.json
 sed 's/"tensor_par": 4/"tensor_par": -4/' run.json > changed.json && try changed.json
 sed 's/"tensor_par": 4/"tensor_par": 8/' run.json > changed.json && try changed.json
-head -c 2000 run.json > changed.json && try changed.json
+head -c 2254 run.json > changed.json && try changed.json
 try sweep.json --set tensor_par=8
 try - -
 try a b c d

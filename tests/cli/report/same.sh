@@ -16,6 +16,9 @@ same run $run --compat calculon --set mem1.GiB=10
 same run deepseek-v3-671B h800 deepseek-v3_2048 --schedule exact --stages stages.csv
 same run llama3-405B h100_sxm llama3-405B_16384 --set pipeline_par=8 --set data_par=256 --layers
 same run llama3-405B h100_sxm llama3-405B_16384 --band
+cp "$ROOT/systems/h100_sxm.json" own.json
+same run llama3-405B ./own.json llama3-405B_16384
+grep -c '^"band": {' one.html
 same validate
 head -n 40 "$ROOT/tests/measured/runs.csv" > few.csv
 same validate few.csv
