@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/sha256.h"
 #include "cli/run/simulation.h"
+#include "cli/shell/digest.h"
 #include "io/csv.h"
 #include "io/json_save.h"
 #include "io/peers.h"
@@ -99,15 +99,15 @@ calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argu
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
 
-/* Which bytes the documents had, before --set; of compressed ones, those that are compressed. */
+/* Which bytes the documents had, before --set; of compressed ones, what they hold. */
 static void put_digests(calc_put *put, const calc_input *input)
 {
     static const char *const keys[CALC_INPUTS] = {"application", "system", "execution"};
-    char digest[CALC_SHA256_TEXT];
+    char digest[CALC_DIGEST_TEXT];
     calc_put_object(put, "sha256", CALC_PUT_LINE);
     for (int i = 0; i < CALC_INPUTS; i++) {
         calc_put_text(put, keys[i],
-                      calc_sha256_text(input[i].text.data, input[i].text.length, digest));
+                      calc_digest_text(input[i].text.data, input[i].text.length, digest));
     }
     calc_put_close(put);
 }

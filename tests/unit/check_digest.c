@@ -1,4 +1,4 @@
-#include "base/sha256.h"
+#include "cli/shell/digest.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ START_TEST(digests_are_the_published_ones)
         {63, NULL, "7d3e74a05d7db15bce4ad9ec0658ea98e3f06eeecf16b4c6fff2da457ddc2f34"},
         {64, NULL, "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb"},
     };
-    char text[CALC_SHA256_TEXT];
+    char text[CALC_DIGEST_TEXT];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         size_t length = known[i].count > 0 ? known[i].count : strlen(known[i].text);
         char *bytes = malloc(length + 1);
@@ -30,7 +30,7 @@ START_TEST(digests_are_the_published_ones)
         if (known[i].text) {
             memcpy(bytes, known[i].text, length);
         }
-        ck_assert_str_eq(calc_sha256_text(bytes, length, text), known[i].digest);
+        ck_assert_str_eq(calc_digest_text(bytes, length, text), known[i].digest);
         free(bytes);
     }
 }
@@ -38,9 +38,9 @@ END_TEST
 
 int main(void)
 {
-    TCase *cases = tcase_create("sha256");
+    TCase *cases = tcase_create("digest");
     tcase_add_test(cases, digests_are_the_published_ones);
-    Suite *suite = suite_create("sha256");
+    Suite *suite = suite_create("digest");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
