@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/shell/complain.h"
+#include "plan/sweep_empty.h"
 #include "plan/sweep_found.h"
 
 enum { TEXT_SIZE = 192, MOST_COUNTED = 5000000 };
@@ -67,6 +69,12 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
     const calc_sweep_counts *counts = &all;
     char number[CALC_HUMAN_MAX];
     char text[TEXT_SIZE];
+    calc_errors errors = {0};
+    if (counts->total == 0 && calc_sweep_empty(study, &errors)) {
+        fprintf(stderr, "infeasible: no layout of the space is legal:\n");
+        (void)calc_complain_errors(&errors);
+        return;
+    }
     const char *hint = help_with(study, counts, text);
     fprintf(stderr, "infeasible: none of %s layouts can run",
             calc_human_integer((double)counts->total, number));

@@ -136,6 +136,25 @@ static void write_row(calc_output *out, const calc_sweep_columns *columns,
     write_line(out, line);
 }
 
+static bool is_sure(const calc_sweep_row *row)
+{
+    return row->starts && !(row->fits.share < CALC_FITS_SURE);
+}
+
+/* Where the best may not fit, or no framework runs it: which is the first that one can start. */
+static void write_first_sure(calc_output *out, const calc_sweep_rows *rows)
+{
+    size_t i = 0;
+    while (i < rows->count && !is_sure(&rows->row[i])) {
+        i++;
+    }
+    if (i > 0 && i < rows->count) {
+        calc_output_printf(out,
+                           "  %zu is the first that is sure to fit and that a framework runs\n",
+                           rows->row[i].number);
+    }
+}
+
 /* What the tables so far show that heads do not explain. */
 typedef struct legend {
     unsigned letters; /* of flags, by bit */
@@ -264,6 +283,9 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
         char title[96];
         snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
         status = write_table(out, study, view, view->best, title, &l, errors);
+        if (status == CALC_OK) {
+            write_first_sure(out, view->best);
+        }
         if (status == CALC_OK && view->front) {
             status = calc_errors_status(
                 errors, calc_sweep_rows_front(&rows, study, &result->group[0].front));

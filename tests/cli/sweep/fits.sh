@@ -8,6 +8,10 @@ done >> measured/residuals.csv
 export CALC_PATH=$PWD:$ROOT
 table() { "$CALC" sweep gpt3-175B mine --procs 64 --batch 64 --axis tp=8 --axis pp=8 --axis dp=1 --axis microbatch_size=1,2 --top 2 "$@" | sed -n '/^Best/,$p'; }
 table --set mem1.GiB=60 --columns 'number,mem1,fits'
+echo 'which one can be started'
+"$CALC" sweep megatron-22B mine --procs 8 --batch 64 --axis tp=8 --axis microbatch_size=1 --axis optimizer_offload=false \
+    --axis tensor_par_overlap=none --axis activation_recompute=none,full --set mem1.GiB=72 --top 5 |
+    sed -n '/sure to fit\|^ *[15] /p'
 echo 'no column where all fit, nor for rules that no run was predicted with'
 table --set mem1.GiB=800 | grep -c fits || true
 table --set mem1.GiB=60 --compat calculon | grep -c fits || true
