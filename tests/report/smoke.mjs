@@ -373,6 +373,11 @@ async function checkSweep() {
   check("best split of the file", Math.max(...written.splits.items.map((cell) => cell.best.stats.sample_rate)) === best.stats.sample_rate);
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "1", "--batch", "1", "--html", file("nothing.html"), "--out", file("nothing.json"));
   await everywhere("nothing.html");
+  const { need } = dataOf("nothing.html");
+  check("the least is more than there is", need.least.stats.proc_mem_tier1_cap_req > need.least.stats.mem_tier1_capacity && need.larger.stats.proc_mem_tier1_cap_req <= need.larger.stats.mem_tier1_capacity);
+  const runs = JSON.parse(await page(`JSON.stringify([...document.querySelectorAll("#need tbody button")].map((b) => { b.click(); return document.querySelector("#need pre").textContent; }))`));
+  const ran = runs.map((words) => JSON.parse(execFileSync("bash", ["-c", words.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" })));
+  check("what would run does", ran.length === 2 && ran.every((one, i) => one.verdict === "ok" && one.stats.total_time === [need.least, need.larger][i].stats.total_time), runs);
   make("report", file("nothing.json"), "--out", file("nothing.html"));
   await everywhere("nothing.html");
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "64:256:x2", "--batch", "256", "--html", file("scaling.html"));
