@@ -44,6 +44,24 @@ function canvas(parent, height, draw, attributes) {
   return { node, redraw };
 }
 
+/* The keyboard walks along the marks of a picture: arrows go to the next, which is told of and ringed.
+ * `marks()`: {node, what}, as for tells(). */
+function walks(node, label, marks) {
+  let at = -1;
+  for (const [key, value] of [["tabindex", "0"], ["role", "group"], ["aria-roledescription", "picture with marks"], ["aria-label", label]]) node.setAttribute(key, value);
+  const ring = () => marks().forEach((mark, i) => mark.node.classList.toggle("at", i === at));
+  node.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    at = Math.max(0, Math.min(marks().length - 1, at + step));
+    ring();
+    const box = marks()[at].node.getBoundingClientRect();
+    showTip(box.right, box.bottom, ...marks()[at].what());
+  });
+  node.addEventListener("blur", () => { at = -1; ring(); hideTip(); });
+}
+
 /* Labels of a time or byte axis in one unit, that of its end. */
 function axisLabels(max, steps) {
   const step = steps.find(([unit]) => max >= unit * 0.99995) || steps[steps.length - 1];

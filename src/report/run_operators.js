@@ -27,16 +27,19 @@ function perPass(node, draw) {
   show(names[0]);
 }
 
+/* The largest efficiency of a curve: what the best sizes reach of a peak. */
+const mostOf = (curve) => d3.max(curve || [], (point) => point[1]) || 1;
+
 /* Roofs: the matrix engine in the formats in use, the vector engine, the memory. */
 function roofs() {
   const formats = [...new Set([exe.matrix_datatype && exe.matrix_datatype !== "auto" ? exe.matrix_datatype : exe.datatype, exe.datatype])];
   const list = [];
   for (const format of formats) {
     const engine = (system.matrix || {})[format];
-    if (engine && engine.tflops) list.push({ label: `matrix ${format}`, rate: engine.tflops * 1e12, matrix: true });
+    if (engine && engine.tflops) list.push({ label: `matrix ${format}`, rate: engine.tflops * 1e12, reached: mostOf(engine.gflops_efficiency), matrix: true });
   }
   const vector = (system.vector || {})[exe.datatype];
-  if (vector && vector.tflops) list.push({ label: `vector ${exe.datatype}`, rate: vector.tflops * 1e12 });
+  if (vector && vector.tflops) list.push({ label: `vector ${exe.datatype}`, rate: vector.tflops * 1e12, reached: mostOf(vector.gflops_efficiency) });
   return list;
 }
 
@@ -69,6 +72,7 @@ function drawRoofline(box, operations, list, memory) {
     .sort((a, b) => b.time - a.time);
   const longest = merged[0].time;
   const height = 400;
+  const discs = [];
   picture(box, `Roofline: ${merged.slice(0, 4).map((m) => `${m.values[0].name} ${m.phase} at ${amount(m.at)} FLOP per byte reaches ${amount(m.rate)}FLOP/s`).join("; ")}`, (svg, width) => {
     const [left, right, top, bottom] = [58, 14, 24, height - 44];
     const xs = d3.extent(merged, (m) => m.at);
@@ -99,13 +103,21 @@ function drawRoofline(box, operations, list, memory) {
         .style("stroke", roof.matrix ? "var(--ink)" : "var(--ink3)").style("stroke-dasharray", roof.matrix ? "5 3" : "2 3");
       svg.append("text").attr("x", width - right).attr("y", y(roof.rate) - 6).attr("text-anchor", "end").text(`${roof.label} ${short(roof.rate / 1e12)} TFLOP/s`);
     }
+    /* What kernels reach of them at best. */
+    const [reach, top_] = [memory * mostOf(system.mem1.MB_efficiency), d3.max(list, (roof) => roof.rate * roof.reached)];
+    const reached = svg.append("g").style("stroke", "var(--accent)").style("stroke-opacity", 0.55).style("fill", "none");
+    reached.append("path").attr("d", `M${x(Math.max(x.domain()[0], y.domain()[0] / reach))},${y(Math.max(x.domain()[0] * reach, y.domain()[0]))}L${x(top_ / reach)},${y(top_)}`);
+    for (const roof of list) reached.append("line").attr("x1", x((roof.rate * roof.reached) / reach)).attr("x2", width - right).attr("y1", y(roof.rate * roof.reached)).attr("y2", y(roof.rate * roof.reached));
     const placed = list.map((roof) => [width - right - 150, y(roof.rate) - 6, 150]);
+    discs.length = 0;
     for (const m of merged) {
       const radius = 3 + 10 * Math.sqrt(m.time / longest);
       const disc = svg.append("circle").attr("cx", x(m.at)).attr("cy", y(m.rate)).attr("r", radius)
         .style("fill", colorOf(m.color)).style("fill-opacity", 0.78).style("stroke", "var(--card)").node();
-      tells(disc, () => [[...new Set(m.values.map((o) => o.name))].slice(0, 6).join(", "), [["phase", m.phase], ["time, all blocks", seconds(m.time)],
-        ["share of all", share(m.time / total)], ["intensity", `${short(m.at)} FLOP/byte`], ["rate", `${amount(m.rate)}FLOP/s`]], colorOf(m.color)]);
+      const what = () => [[...new Set(m.values.map((o) => o.name))].slice(0, 6).join(", "), [["phase", m.phase], ["time, all blocks", seconds(m.time)],
+        ["share of all", share(m.time / total)], ["intensity", `${short(m.at)} FLOP/byte`], ["rate", `${amount(m.rate)}FLOP/s`]], colorOf(m.color)];
+      discs.push({ node: disc, what });
+      tells(disc, what);
     }
     let named = 0;
     for (const m of merged.slice(0, 16)) {
@@ -126,8 +138,9 @@ function drawRoofline(box, operations, list, memory) {
     }
     return height;
   });
+  walks(box.querySelector("figure"), "Roofline. Arrow keys walk along the discs, from the one that takes most time.", () => discs);
   legend(box, phases.filter((p) => points.some((o) => o.phase === p[1])).map(([, label, color]) => ({ label, color: colorOf(color) })));
-  box.append(el("p", { class: "note" }, "Area of a disc: its time in all blocks. Dashed: peaks of the data sheet."));
+  box.append(el("p", { class: "note" }, "Area of a disc: its time in all blocks. Dashed: peaks of the data sheet.", ` Blue: what kernels reach of them at best, ${list.map((roof) => `${percent(roof.reached, 2)} of ${roof.label}`).join(", ")}, ${percent(mostOf(system.mem1.MB_efficiency), 2)} of the memory.`));
 }
 
 function showOperations() {

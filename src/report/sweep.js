@@ -18,13 +18,25 @@ function sayDesigns() {
   return [" Its design: ", bold(name(best)), each.length > 1 ? `; ${count(alike)} of the ${count(each.length - 1)} others are its equals.` : "."];
 }
 
-function sayWhy() {
-  if (!best) {
-    if (!counts) return "The file holds no layout.";
-    const [reason, n] = Object.entries(counts.rejected).sort((a, b) => b[1] - a[1])[0] || ["", 0];
-    return n ? [`The most frequent reason is `, bold(words(reason)), `, of ${count(n)} layouts.`]
-      : counts.total ? "Bounds prove that every one needs more memory than there is." : "The space is empty.";
+/* Where nothing fits: a layout that needs the least, and one on more processors. */
+const need = data.need || null;
+const gib = (bytes_) => Math.ceil(bytes_ / 2 ** 30);
+
+function sayNone() {
+  if (!counts) return "The file holds no layout.";
+  const [reason, n] = Object.entries(counts.rejected).sort((a, b) => b[1] - a[1])[0] || ["", 0];
+  const said = n ? [`The most frequent reason is `, bold(words(reason)), `, of ${count(n)} layouts.`]
+    : [counts.total ? "Bounds prove that every one needs more memory than there is." : "The space is empty."];
+  if (need) {
+    const { stats, execution } = need.least;
+    said.push(` The least that any needs is `, bold(bytes(stats.proc_mem_tier1_cap_req)), ` of ${bytes(stats.mem_tier1_capacity)}, by ${splitName(execution)}.`);
+    if (need.larger) said.push(" On ", bold(`${count(need.larger.execution.num_procs)} processors`), " a layout fits.");
   }
+  return said;
+}
+
+function sayWhy() {
+  if (!best) return sayNone();
   const said = [];
   const other = splits.filter((cell) => cell.row && (cell.tensor_par !== best.exe.tensor_par || cell.pipeline_par !== best.exe.pipeline_par))
     .map((cell) => cell.row).sort(better)[0];
@@ -59,6 +71,15 @@ function servingKpis(s) {
     ...known("output_tokens_per_s", "Output", (x) => [amount(x), "tokens/s"], `${num(s.output_tokens_per_s_per_proc)} per processor`)];
 }
 
+/* Of a sweep in which nothing fits. */
+function noKpis() {
+  const { stats } = need ? need.least : {};
+  const missing = need && stats.proc_mem_tier1_cap_req - stats.mem_tier1_capacity;
+  return [...(need ? [["Least memory needed", ...bytesIn(stats.proc_mem_tier1_cap_req), `of ${bytes(stats.mem_tier1_capacity)}`], ["Missing", ...bytesIn(missing), "on the fullest processor"]] : []),
+    ...(need && need.larger ? [["Processors that would do", count(need.larger.execution.num_procs), "", `instead of ${count(need.least.execution.num_procs)}`]] : []),
+    ...(counts ? [["Layouts searched", counts.total < 1e5 ? count(counts.total) : amount(counts.total), "", "none of them fits"]] : [])];
+}
+
 const procsOf = [...new Set(rows.map((row) => row.exe.num_procs))];
 hero({
   bad: !best,
@@ -68,7 +89,7 @@ hero({
   headline: best ? [`${splitName(best.exe)}${procsOf.length > 1 ? ` on ${count(best.exe.num_procs)} processors` : ""} is ${goal === "sample_rate" ? "the fastest layout that fits" : `best by ${serves ? metricLabel(goal).toLowerCase() : words(goal)}`}: `, el("em", {}, goalValue(best)), "."]
     : ["Nothing fits: none of ", el("em", {}, counts ? count(counts.total) : "the"), " layouts can run."],
   why: sayWhy(),
-  kpis: [
+  kpis: !best ? noKpis() : [
     ...(serves ? servingKpis(best.stats) : trainingKpis()),
     ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}${best.stats.proc_mem_tier2_cap_req > 0 ? `, and ${bytes(best.stats.proc_mem_tier2_cap_req)} of tier 2` : ""}` : ""],
     counts ? ["Layouts searched", counts.total < 1e5 ? count(counts.total) : amount(counts.total), "", `${count(counts.feasible)} evaluated and feasible`]
@@ -88,13 +109,34 @@ const reasonText = {
   mem2_capacity: "more of the second tier than there is",
 };
 
+/* What would run where nothing does: the same with more memory, or on more processors. */
+function showNeed() {
+  if (!need) return;
+  const node = section("need", "What fits", "What would run", "The smallest changes that make a layout fit.");
+  const all = [{ what: `${gib(need.least.stats.proc_mem_tier1_cap_req)}\u202fGiB of memory`, set: [`mem1.GiB=${gib(need.least.stats.proc_mem_tier1_cap_req)}`], ...need.least },
+    ...(need.larger ? [{ what: `${count(need.larger.execution.num_procs)} processors`, set: [], ...need.larger }] : [])];
+  const said = el("pre", { hidden: true });
+  card(node, table({ caption: "What would run", rows: all, sort: null, columns: [
+    { label: "With", show: (r) => r.what }, { label: "Layout", show: (r) => splitName(r.execution) },
+    { label: "Memory", number: true, show: (r) => bytes(r.stats.proc_mem_tier1_cap_req) },
+    { label: "Step", number: true, show: (r) => seconds(r.stats.total_time) },
+    { label: "MFU", number: true, show: (r) => share(r.stats.model_flops_utilization) },
+    { label: "", screen: true, show: (r) => copyButton("Copy", () => {
+      said.textContent = commandOf({ exe: r.execution, design: r.design }, r.set);
+      said.hidden = false;
+      return said.textContent;
+    }, `Copy the command of ${r.what}`) },
+  ] }).node, said);
+}
+
 function showSplits() {
-  const node = section("splits", "TP × PP", "Best layout for each tensor × pipeline split", fromFile ? "Of the layouts of the file; other splits are not in it." : "The best of all other choices for each split.");
-  node.querySelector(".lead").append(el("span", { class: "screen" }, " A click keeps only its layouts."));
+  const node = !best ? section("splits", "Reasons", "Why nothing fits")
+    : section("splits", "TP × PP", "Best layout for each tensor × pipeline split", fromFile ? "Of the layouts of the file; other splits are not in it." : "The best of all other choices for each split.");
+  if (best) node.querySelector(".lead").append(el("span", { class: "screen" }, " A click keeps only its layouts."));
   /* A wide map has the whole width. */
   const cols = el("div", { class: new Set(splits.map((cell) => cell.pipeline_par)).size > 6 ? null : "cols even" });
   node.append(cols);
-  if (splits.length) {
+  if (best) {
     const box = card(cols, el("h3", {}, goal === "sample_rate" ? "Best samples/s" : metricLabel(goal)));
     const [tps, pps] = ["tensor_par", "pipeline_par"].map((side) => [...new Set(splits.map((cell) => cell[side]))].sort(d3.ascending));
     const values = splits.filter((cell) => cell.row).map((cell) => cell.row.stats[goal]);
@@ -249,6 +291,7 @@ function showMore() {
   ] }).node);
 }
 
+showNeed();
 showScatter();
 showTable();
 showComparison();

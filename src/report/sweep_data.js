@@ -200,9 +200,15 @@ function matchRows() {
 }
 matchRows();
 
-/* A point as a layout that can be run: the row that it is, or what the columns say of it. */
+/* A point as a layout that can be run: the row that it is, or what the columns say of it. Its parts are not known then. */
+const layouts = new Map();
 function layoutAt(i) {
   if (rowAt[i] >= 0) return rows[rowAt[i]];
+  if (!layouts.has(i)) layouts.set(i, layoutOf(i));
+  return layouts.get(i);
+}
+
+function layoutOf(i) {
   const exe = JSON.parse(JSON.stringify(cloud.base));
   for (const { key, type, choices, column, of } of axes) {
     if (of) continue;
@@ -210,7 +216,7 @@ function layoutAt(i) {
     const [inner, last] = key.includes(".") ? [exe[key.split(".")[0]] = exe[key.split(".")[0]] || {}, key.split(".")[1]] : [exe, key];
     inner[last] = type === BOOL ? value === 1 : type === SET ? choices.filter((word, bit) => (value >> bit) & 1) : choices.length ? choices[value] : value;
   }
-  return { exe, design: designs[cloud.design[i]] || null, stats: Object.fromEntries([...columns].map(([key, column]) => [key, column[i]])) };
+  return { exe, design: designs[cloud.design[i]] || null, stats: Object.fromEntries([...columns].map(([key, column]) => [key, column[i]])), index: `p${i}` };
 }
 
 const metrics = cloud.metrics.map((metric) => metric.key).filter((key) => {

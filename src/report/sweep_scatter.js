@@ -41,7 +41,7 @@ function showScatter() {
   const height = innerWidth > 1000 ? 560 : 440;
   const edge = { left: 62, right: 14, top: 26, bottom: 46 };
   const px = new Float32Array(total), py = new Float32Array(total);
-  let scales, front = [], at = -1, rect = null;
+  let scales, front = [], at = -1, rect = null, cursor = null;
 
   function scaleOf(column, log_scale, range) {
     let [lo, hi] = d3.extent(column.filter((v) => !Number.isNaN(v) && (!log_scale || v > 0)));
@@ -119,6 +119,7 @@ function showScatter() {
       svg.append("text").attr("class", "strong").attr("x", x(xs[i]) + (leftward ? -8 : 8)).attr("y", Math.max(12, y(ys[i]) - 8))
         .attr("text-anchor", leftward ? "end" : "start").text(`best: ${goalValue(best)}`);
     }
+    cursor = svg.append("circle").attr("class", "at").attr("r", 7).style("fill", "none").attr("visibility", "hidden");
     rect = svg.append("rect").style("fill", "var(--accent)").style("fill-opacity", 0.1).style("stroke", "var(--accent)");
     if (view.area) place(x(view.area.x0), x(view.area.x1), y(view.area.y0), y(view.area.y1));
     key.replaceChildren();
@@ -188,12 +189,12 @@ function showScatter() {
   const titleOf = (i) => (rowAt[i] < 0 ? "A layout" : rows[rowAt[i]] === best ? "The best" : "In the table below");
   const tell = (i, clientX, clientY) => showTip(clientX, clientY, titleOf(i), linesOf(i));
 
-  /* What is told of a point, to stay, with its command; a row can be compared. */
+  /* What is told of a point, to stay, with its command; it can be compared. */
   function pin(i, clientX, clientY, byKeyboard) {
     const layout = layoutAt(i);
     pinTip(clientX, clientY, titleOf(i), linesOf(i), [
       layout.design ? copyButton("Copy", () => commandOf(layout), "Copy the command of this layout") : null,
-      rowAt[i] >= 0 ? el("button", { type: "button", onclick: () => { toggle(layout); unpin(); } }, compared.includes(layout) ? "Compared: remove" : "Compare") : null,
+      layout.exe ? el("button", { type: "button", onclick: () => { toggle(layout); unpin(); } }, compared.includes(layout) ? "Compared: remove" : "Compare") : null,
     ], byKeyboard);
   }
 
@@ -248,6 +249,7 @@ function showScatter() {
     }
     at = Math.max(0, Math.min(front.length - 1, at < 0 ? 0 : at + step));
     const box_ = area.getBoundingClientRect();
+    cursor.attr("cx", px[front[at]]).attr("cy", py[front[at]]).attr("visibility", "visible");
     tell(front[at], box_.left + px[front[at]], box_.top + py[front[at]]);
   });
 

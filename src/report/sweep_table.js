@@ -86,36 +86,53 @@ function noteOf(row) {
   return parts.join(" · ");
 }
 
+/* Of a point of the scatter the parts are not known. */
+const whole_ = "not divided";
+const wholePart = { key: whole_, label: whole_, color: colorOf("line") };
+
+/* Choices and what they come to, what differs first; grey is what the first has, too. */
+function sideBySide() {
+  const lines = [...axes.filter((axis) => axis.key !== "equal").map((axis) => [axisLabel(axis.key), (row) => rowValue(row, axis.key)]),
+    ...[...new Set([goal, ...metrics])].filter((key) => columns.has(key)).map((key) => [metricLabel(key), (row) => (row === best && key === "sure" ? "–" : metricText(key)(row.stats[key]))])]
+    .map(([label, show]) => ({ label, values: compared.map(show) })).map((line) => ({ ...line, same: new Set(line.values).size === 1 }));
+  return table({ caption: "Side by side", rows: lines.sort((a, b) => a.same - b.same), sort: null, first: 14,
+    columns: [{ label: "", show: (line) => line.label },
+      ...compared.map((row, i) => ({ label: splitName(row.exe), number: true, show: ({ values }) => (i === 0 ? values[0] : el(values[i] === values[0] ? "span" : "b", { class: values[i] === values[0] ? "same" : null }, values[i])) }))] }).node;
+}
+
 function showComparison() {
   if (!rows.length) return;
   const pins = splits.filter((cell) => cell.row).map((cell) => cell.row).sort(better).slice(0, 5);
-  const told = (kept.get("compare") || "").split(",").filter(Boolean).map((i) => rows[i]).filter(Boolean);
+  const told = (kept.get("compare") || "").split(",").filter(Boolean).map((i) => (/^p\d+$/.test(i) && Number(i.slice(1)) < cloud.shown ? layoutAt(Number(i.slice(1))) : rows[i])).filter(Boolean);
   compared = (told.length ? told : [...new Set([best, ...pins])].slice(0, 5)).sort(better);
   const time = section("time", "Time", "Where the step goes", `Exposed time only: what overlaps with compute is not shown.${serves ? "" : " Per sample, as layouts may differ in batch."}`);
   const memory = section("memory", "Memory", "What fills the memory", "Bytes that a processor holds on the fullest stage.");
   const [timeBox, memoryBox] = [card(time), card(memory)];
   let per = serves ? "step" : "sample";
   const tools = el("div", { class: "tools" }, choice("Unit", [["sample", "Per sample"], ["step", "Per step"]], per, (key) => { per = key; fill(); }),
-    el("span", { class: "right" }, "Tick rows in the table to change what is compared."));
+    el("span", { class: "right" }, "Tick rows in the table, or points of the scatter, to change what is compared."));
   const [timeArea, memoryArea] = [el("div"), el("div")];
+  const sides = el("div");
+  card(time, el("h3", {}, "Side by side"), sides);
   timeBox.append(tools, timeArea);
   memoryBox.append(memoryArea);
   function fill() {
     timeArea.replaceChildren();
     memoryArea.replaceChildren();
+    sides.replaceChildren(sideBySide());
     const divided = (row) => (per === "sample" ? row.exe.batch_size : 1);
     const times = compared.map((row) => ({ label: splitName(row.exe), note: noteOf(row), total: row.stats.total_time / divided(row),
-      values: Object.fromEntries(Object.entries(row.time).map(([k, v]) => [k, v / divided(row)])) }));
-    stacks(timeArea, { rows: times, parts: timeParts, steps: timeSteps, text: seconds,
+      values: Object.fromEntries(Object.entries(row.time || { [whole_]: row.stats.total_time }).map(([k, v]) => [k, v / divided(row)])) }));
+    stacks(timeArea, { rows: times, parts: [...timeParts, wholePart], steps: timeSteps, text: seconds,
       aria: times.map((row) => `${row.label}: ${seconds(row.total)} per ${per}`).join("; ") });
     timeArea.append(partsTable(times, timeParts, seconds, `Time per ${per}`));
     for (const tier of [1, 2]) {
       const need = `proc_mem_tier${tier}_cap_req`;
-      const list = compared.map((row) => ({ label: splitName(row.exe), note: noteOf(row), values: row[`memory${tier}`], total: row.stats[need] || 0 }));
+      const list = compared.map((row) => ({ label: splitName(row.exe), note: noteOf(row), values: row[`memory${tier}`] || { [whole_]: row.stats[need] }, total: row.stats[need] || 0 }));
       if (!list.some((row) => row.total > 0)) continue;
-      const capacity = compared[0].stats[`mem_tier${tier}_capacity`];
+      const capacity = best.stats[`mem_tier${tier}_capacity`];
       if (tier === 2) memoryArea.append(el("h3", { style: "margin-top:18px" }, "Second tier"));
-      stacks(memoryArea, { rows: list, parts: memoryParts, steps: byteSteps, text: bytes,
+      stacks(memoryArea, { rows: list, parts: [...memoryParts, wholePart], steps: byteSteps, text: bytes,
         limit: capacity > 0 && !several ? { value: capacity, label: `${bytes(capacity)} capacity` } : null,
         aria: list.map((row) => `${row.label}: ${bytes(row.total)}`).join("; ") });
       memoryArea.append(partsTable(list, memoryParts, bytes, `Memory of tier ${tier}`));

@@ -363,6 +363,15 @@ async function checkSweep() {
   check("the command of a choice gives its cost", JSON.parse(changed).stats.sample_rate === cost.stats.sample_rate && cost.stats.sample_rate < best.stats.sample_rate, other);
   const kinds = await page(`[...document.querySelectorAll("#worth tbody tr td:first-child")].map((td) => td.textContent.split(" ")[0])`);
   check("a field is there once", kinds.length > 5 && new Set(kinds.filter((kind) => !kind.endsWith("_par"))).size === kinds.filter((kind) => !kind.endsWith("_par")).length, kinds);
+  /* A point that is no row, beside the rows: its sizes and its numbers, not its parts. */
+  const bare = await page(`d3.range(cloud.shown).find((i) => rowAt[i] < 0)`);
+  const ticked = await page(`compared.length`);
+  await page(`toggle(layoutAt(${bare}))`);
+  check("a point of the scatter is compared", await page(`compared.length`) === ticked + 1);
+  check("what differs is bold, what does not is grey", await page(`(() => { const lines = [...document.querySelectorAll("#time [aria-label='Side by side'] tbody tr")].map((tr) => [...tr.cells].slice(1)); return lines.length > 5 && lines.every(([first, ...rest]) => rest.every((td) => td.textContent === first.textContent ? td.querySelector(".same") : td.querySelector("b"))); })()`));
+  check("it has a bar of one piece", (await page(`document.querySelector("#time .legend").innerText`)).includes("not divided"));
+  const kept = await page(`new Promise((resolve) => { setTimeout(() => resolve(location.hash), 400); })`);
+  check("the address keeps it", decodeURIComponent(kept).split("compare=")[1].split("&")[0].split(",").includes(`p${bare}`), kept);
   /* The page of what was written: the layouts of the file. */
   make("report", file("sweep.json"), file("summary.json"), "--out", file("report.html"));
   await everywhere("report.html");
@@ -373,6 +382,11 @@ async function checkSweep() {
   check("best split of the file", Math.max(...written.splits.items.map((cell) => cell.best.stats.sample_rate)) === best.stats.sample_rate);
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "1", "--batch", "1", "--html", file("nothing.html"), "--out", file("nothing.json"));
   await everywhere("nothing.html");
+  const { need } = dataOf("nothing.html");
+  check("the least is more than there is", need.least.stats.proc_mem_tier1_cap_req > need.least.stats.mem_tier1_capacity && need.larger.stats.proc_mem_tier1_cap_req <= need.larger.stats.mem_tier1_capacity);
+  const runs = JSON.parse(await page(`JSON.stringify([...document.querySelectorAll("#need tbody button")].map((b) => { b.click(); return document.querySelector("#need pre").textContent; }))`));
+  const ran = runs.map((words) => JSON.parse(execFileSync("bash", ["-c", words.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" })));
+  check("what would run does", ran.length === 2 && ran.every((one, i) => one.verdict === "ok" && one.stats.total_time === [need.least, need.larger][i].stats.total_time), runs);
   make("report", file("nothing.json"), "--out", file("nothing.html"));
   await everywhere("nothing.html");
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "64:256:x2", "--batch", "256", "--html", file("scaling.html"));

@@ -169,6 +169,13 @@ async function checkKeyboard() {
   await press("Escape");
   check("Escape takes the tip away", await page(`document.getElementById("tip").hidden`));
   await browser.show(file("run.html"), 1440);
+  await page(`document.querySelector("#roofline figure").focus()`);
+  const discs = [];
+  for (let i = 0; i < 3; i++) {
+    await press("ArrowRight");
+    discs.push(await page(`document.getElementById("tip").innerText + document.querySelectorAll("#roofline .at").length`));
+  }
+  check("arrows walk from disc to disc, one is ringed", new Set(discs).size === 3 && discs.every((text) => text.endsWith("1")), discs);
   await page(`document.querySelector("#pipeline [aria-roledescription]").focus()`);
   const shown = () => page(`document.querySelector("#pipeline .tools .right").textContent`);
   const opening = await shown();

@@ -1,5 +1,6 @@
 #include "cli/sweep/sweep_infeasible.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -7,6 +8,7 @@
 #include "cli/shell/complain.h"
 #include "plan/sweep_empty.h"
 #include "plan/sweep_found.h"
+#include "plan/sweep_need.h"
 
 enum { TEXT_SIZE = 192, MOST_COUNTED = 5000000 };
 
@@ -45,6 +47,27 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
         return largest_network(study, text);
     }
     return NULL;
+}
+
+/* Of a layout that needs the least, and of one on more processors: what would help, and the need.
+ */
+static void write_need(const calc_sweep_need *need, const char *otherwise)
+{
+    char have[CALC_HUMAN_MAX], least[CALC_HUMAN_MAX];
+    const calc_exec *e = &need->least.exec;
+    const calc_stats *s = &need->least.stats;
+    fprintf(stderr,
+            "; the least needs %s of %s: tp/pp/dp %lld/%lld/%lld, micro-batch %lld; hint: --set "
+            "mem1.GiB=%.0f lets it run",
+            calc_human_bytes(s->proc_mem_tier1_cap_req, least),
+            calc_human_bytes(s->mem_tier1_capacity, have), (long long)e->strategy.tensor_par,
+            (long long)e->pipeline_par, (long long)e->strategy.data_par,
+            (long long)e->microbatch_size, ceil(s->proc_mem_tier1_cap_req / 0x1p30));
+    if (need->num_procs > 0) {
+        fprintf(stderr, ", --procs %lld another one", (long long)need->num_procs);
+    } else if (otherwise) {
+        fprintf(stderr, "; %s", otherwise);
+    }
 }
 
 /* What bounds skipped is counted by its reason, where that takes a second at most. */
@@ -95,5 +118,12 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
                 study->options.constraints > 0 ? " by --where or bounds" : "",
                 calc_human_integer((double)counts->skipped, number));
     }
-    fprintf(stderr, "%s%s\n", hint ? "; hint: " : "", hint ? hint : "");
+    calc_sweep_need need;
+    calc_errors ignored = {0};
+    if (calc_sweep_need_find(&need, study, result, &ignored) == CALC_OK && need.known) {
+        write_need(&need, hint);
+    } else if (hint) {
+        fprintf(stderr, "; hint: %s", hint);
+    }
+    fprintf(stderr, "\n");
 }

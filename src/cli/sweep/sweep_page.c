@@ -7,6 +7,7 @@
 #include "io/json_save.h"
 #include "plan/sweep_cells.h"
 #include "plan/sweep_more.h"
+#include "plan/sweep_need.h"
 #include "report/page.h"
 #include "spec/field.h"
 
@@ -120,6 +121,33 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const calc_sw
     calc_put_close(put);
 }
 
+/* ---- What would do where nothing fits -------------------------------------------------------- */
+
+static void put_layout(calc_put *put, const char *key, const calc_sweep_study *study,
+                       const calc_sweep_page_columns *c, const calc_sweep_found *f)
+{
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_sweep_put_design(put, "design", study, f->design);
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
+    calc_sweep_page_put_stats(put, "stats", c, &f->stats);
+    calc_put_close(put);
+}
+
+static void put_need(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
+                     const calc_sweep_need *need)
+{
+    if (!need->known) {
+        calc_put_raw(put, "need", "null");
+        return;
+    }
+    calc_put_object(put, "need", CALC_PUT_LINES);
+    put_layout(put, "least", study, c, &need->least);
+    if (need->num_procs > 0) {
+        put_layout(put, "larger", study, c, &need->larger);
+    }
+    calc_put_close(put);
+}
+
 /* ---- What each choice of the best is worth --------------------------------------------------- */
 
 static calc_status put_changes(calc_put *put, const calc_sweep_study *study,
@@ -157,6 +185,7 @@ typedef struct extras {
     calc_sweep_cloud cloud;
     calc_sweep_cells splits, procs;
     calc_sweep_more more;
+    calc_sweep_need need;
 } extras;
 
 static calc_status find_extras(extras *e, const calc_sweep_study *study,
@@ -169,7 +198,10 @@ static calc_status find_extras(extras *e, const calc_sweep_study *study,
     if (status == CALC_OK) {
         status = calc_sweep_cells_procs(&e->procs, study, result, errors);
     }
-    return status == CALC_OK ? calc_sweep_more_find(&e->more, study, result, errors) : status;
+    if (status == CALC_OK) {
+        status = calc_sweep_more_find(&e->more, study, result, errors);
+    }
+    return status == CALC_OK ? calc_sweep_need_find(&e->need, study, result, errors) : status;
 }
 
 static calc_status put_page(calc_output *out, const calc_sweep_study *study,
@@ -191,6 +223,7 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
     put_cells(&put, study, &c, "splits", &e->splits);
     put_cells(&put, study, &c, "procs", &e->procs);
     put_more(&put, study, &c, &e->more, result);
+    put_need(&put, study, &c, &e->need);
     calc_status status = put_changes(&put, study, result, errors);
     calc_page_end(&put, CALC_PAGE_SWEEP);
     return status;

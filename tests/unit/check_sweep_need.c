@@ -1,0 +1,113 @@
+/* What would do where nothing of a sweep fits: src/plan/sweep_need.c. */
+#include "plan/sweep_need.h"
+#include "sweep_case.h"
+
+static sweep_case example;
+static calc_sweep_study study;
+static calc_sweep_result result;
+static calc_errors errors;
+
+/* Few layouts, on machines of so much memory, which is too little for all. */
+static void set_up_with(double tier1_bytes)
+{
+    static const int64_t one = 1;
+    sweep_case_init(&example);
+    example.system.chip.mem1.capacity_bytes = tier1_bytes;
+    example.system.chip.mem2.capacity_bytes = 0;
+    ck_assert_int_eq(calc_space_set(&example.space, CALC_AXIS_microbatch_size, &one, 1), CALC_OK);
+    ck_assert_int_eq(calc_space_set(&example.space, CALC_AXIS_pipeline_interleaving, &one, 1),
+                     CALC_OK);
+    study = (calc_sweep_study){
+        .space = example.space, .designs = example.designs, .options = example.options};
+    errors = (calc_errors){0};
+    result = (calc_sweep_result){0};
+    ck_assert_int_eq(calc_sweep(&study.space, &study.designs, &study.options, &result, &errors),
+                     CALC_OK);
+}
+
+static void tear_down(void)
+{
+    calc_sweep_result_free(&result);
+    calc_space_free(&example.space);
+}
+
+/* With exactly the memory that is said to be the least one layout fits, with a byte less none. */
+START_TEST(the_least_is_the_least)
+{
+    calc_sweep_need need;
+    set_up_with(10e9);
+    ck_assert_uint_eq(result.counts.feasible, 0);
+    ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
+    ck_assert(need.known);
+    double least = need.least.stats.proc_mem_tier1_cap_req;
+    ck_assert_double_gt(least, 10e9);
+    ck_assert_int_eq(need.least.stats.verdict, CALC_VERDICT_MEM1_CAPACITY);
+    ck_assert_double_eq(need.least.stats.mem_tier1_capacity, 10e9);
+    tear_down();
+    set_up_with(least);
+    ck_assert_uint_gt(result.counts.feasible, 0);
+    ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
+    ck_assert(!need.known); /* something fits */
+    tear_down();
+    set_up_with(least - 1);
+    ck_assert_uint_eq(result.counts.feasible, 0);
+    tear_down();
+}
+END_TEST
+
+/* On so many processors a layout fits, on half of them none. */
+START_TEST(more_processors_are_the_first_that_do)
+{
+    calc_sweep_need need;
+    set_up_with(20e9);
+    ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
+    ck_assert_int_eq(need.num_procs % 64, 0);
+    ck_assert_int_gt(need.num_procs, 64);
+    ck_assert_int_eq(need.larger.stats.verdict, CALC_VERDICT_OK);
+    ck_assert_int_eq(need.larger.exec.num_procs, need.num_procs);
+    const int64_t half = need.num_procs / 2;
+    ck_assert_int_eq(calc_space_set(&study.space, CALC_AXIS_num_procs, &half, 1), CALC_OK);
+    example.space = study.space;
+    calc_sweep_result_free(&result);
+    result = (calc_sweep_result){0};
+    ck_assert_int_eq(calc_sweep(&study.space, &study.designs, &study.options, &result, &errors),
+                     CALC_OK);
+    ck_assert_uint_eq(result.counts.feasible, 0);
+    tear_down();
+}
+END_TEST
+
+START_TEST(nothing_is_said_of_what_is_not_known)
+{
+    calc_sweep_need need;
+    set_up_with(10e9);
+    study.options.constraints = 1;
+    ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
+    ck_assert(!need.known);
+    study.options.constraints = 0;
+    result.partial = true;
+    ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
+    ck_assert(!need.known);
+    result.partial = false;
+    study.space.inference.phase = CALC_INFERENCE_PHASE_DECODE;
+    ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
+    ck_assert(!need.known);
+    tear_down();
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("sweep_need");
+    tcase_set_timeout(cases, 60);
+    tcase_add_test(cases, the_least_is_the_least);
+    tcase_add_test(cases, more_processors_are_the_first_that_do);
+    tcase_add_test(cases, nothing_is_said_of_what_is_not_known);
+    Suite *suite = suite_create("sweep_need");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
