@@ -217,7 +217,8 @@ static calc_written_kind kind_of(const json_t *root)
         [CALC_WRITTEN_SWEEP] = {"objectives", "top_by"},
         [CALC_WRITTEN_SUMMARY] = {"counts", "elapsed_s"},
         [CALC_WRITTEN_VALIDATION] = {"rows", "groups"},
-        [CALC_WRITTEN_PLAN] = {"found", "balanced"}};
+        [CALC_WRITTEN_PLAN] = {"found", "balanced"},
+        [CALC_WRITTEN_TUNE] = {"layouts", "contenders"}};
     for (int kind = 0; kind < CALC_WRITTEN_KINDS; kind++) {
         if (json_object_get(root, keys[kind][0]) && json_object_get(root, keys[kind][1])) {
             return (calc_written_kind)kind;
@@ -237,7 +238,7 @@ static void read_root(calc_json_report *report, json_t *root, calc_written *out)
         calc_json_report_add(
             report, CALC_ERR_FIELD, CALC_JSON_VALUE,
             "expected what calc run --json, calc sweep --out, calc sweep --summary, calc plan "
-            "--out or calc validate --json wrote",
+            "--out, calc tune --json or calc validate --json wrote",
             "this is no result of calc");
     }
 }

@@ -1,5 +1,5 @@
 /** @file written.h  What calc wrote as JSON, read again: a run, the front of a sweep and its
- *  counts, a validation, a plan. */
+ *  counts, a validation, a plan, a decision of what to measure. */
 #ifndef CALC_IO_WRITTEN_H
 #define CALC_IO_WRITTEN_H
 
@@ -12,7 +12,8 @@
     X(SWEEP, "calc sweep --out")                                                                   \
     X(SUMMARY, "calc sweep --summary")                                                             \
     X(VALIDATION, "calc validate --json")                                                          \
-    X(PLAN, "calc plan --out")
+    X(PLAN, "calc plan --out")                                                                     \
+    X(TUNE, "calc tune --json")
 
 #define CALC_WRITTEN_NAME(name, command) CALC_WRITTEN_##name,
 typedef enum calc_written_kind {

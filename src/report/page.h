@@ -10,7 +10,8 @@ typedef enum calc_page {
     CALC_PAGE_RUN,
     CALC_PAGE_PLAN, /**< and the run of its best layout */
     CALC_PAGE_SWEEP,
-    CALC_PAGE_VALIDATE
+    CALC_PAGE_VALIDATE,
+    CALC_PAGE_TUNE
 } calc_page;
 
 /** Whether this build can make pages: whether it found the library of charts.

@@ -23,7 +23,7 @@ extern const calc_page_data calc_page_plan_layers, calc_page_plan; /**< before t
 /* Of a sweep: sweep_data.js, sweep_view.js, sweep_scatter.js, sweep_table.js. */
 extern const calc_page_data calc_page_sweep_data, calc_page_view, calc_page_scatter,
     calc_page_layouts;
-/* What begins to draw, last: run.js, sweep.js, validate.js. */
-extern const calc_page_data calc_page_run, calc_page_sweep, calc_page_validate;
+/* What begins to draw, last: run.js, sweep.js, validate.js, tune.js. */
+extern const calc_page_data calc_page_run, calc_page_sweep, calc_page_validate, calc_page_tune;
 
 #endif

@@ -1,4 +1,4 @@
-// The pages of `calc run`, `calc sweep`, `calc plan`, `calc validate` and `calc report` in a headless browser.
+// The pages of `calc run`, `calc sweep`, `calc plan`, `calc tune`, `calc validate` and `calc report` in a headless browser.
 //   node smoke.mjs CALC CHROMIUM [--screenshots FOLDER]
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -430,6 +430,44 @@ async function checkLayers() {
   check("layers: calc report makes the same", readFileSync(file("again.html"), "utf8") === readFileSync(file("layers.html"), "utf8"));
 }
 
+/* A decision: what to try next, what every layout may take, what was measured, and when to stop. */
+async function checkTune() {
+  const words = ["llama2-7B", "a100_sxm_40g", "--procs", "8", "--batch", "64", "--progress", "none", "--out", file("tune")];
+  const make2 = (name, ...more) => {
+    make("tune", ...words, ...more, "--html", file(`${name}.html`), "--json", file(`${name}.json`));
+    check(`${name}: what --json says`, JSON.stringify(dataOf(`${name}.html`).tune) === JSON.stringify(json(`${name}.json`)));
+    make("report", file(`${name}.json`), "--out", file("again.html"));
+    check(`${name}: calc report makes the same`, readFileSync(file("again.html"), "utf8") === readFileSync(file(`${name}.html`), "utf8"));
+    return json(`${name}.json`);
+  };
+  const before = make2("untried", "--picks", "2");
+  await everywhere("untried.html");
+  check("untried: headline is what to try", (await page(`document.querySelector("h1").innerText`)) === `Try ${before.next[0].layout} and 1 more next.`);
+  const [run] = (await page(`document.querySelector("#next pre").textContent`)).split("\n");
+  const again = execFileSync("bash", ["-c", `${run.replace(/^calc run/, `"${calc}" run`)} --json -`], { encoding: "utf8" });
+  check("untried: its command runs the layout", JSON.parse(again).stats.total_time === before.layouts.find((one) => one.layout === before.next[0].layout).predicted_s, run);
+  check("untried: no history", await page(`!document.getElementById("history")`));
+  writeFileSync(file("rows.csv"), `layout,step_s,outcome\n${before.next[0].layout},8.1,\n${before.next[1].layout},,oom\n${before.layouts[5].layout},9.9,\n${before.next[0].layout},8.3,\n`);
+  const after = make2("tried", "--measured", file("rows.csv"));
+  await everywhere("tried.html");
+  await sorts("tried");
+  const said = await page(`document.querySelector("p.why").innerText`);
+  check("tried: the chance of a gain", said.includes((100 * after.chance).toFixed(1)) && said.includes("8.200"), said);
+  check("tried: the best so far ends at the best", near(await page(`bestSoFar().pop()`), after.best_s) && near(after.best_s, (8.1 + 8.3) / 2), after.best_s);
+  check("tried: every time is a mark", await page(`document.querySelectorAll("#history path.measured").length`) === 3);
+  check("tried: rows of what was measured", await page(`document.querySelectorAll("#history tbody tr").length`) === 4);
+  const bands = await page(`(() => { const list = [...document.querySelectorAll("#layouts svg rect.band")].map((bar) => bar.width.baseVal.value); return list.map((wide, i) => wide / list[0] / ((tune.layouts[i].p95_s - tune.layouts[i].p5_s) / (tune.layouts[0].p95_s - tune.layouts[0].p5_s)) - 1).slice(0, 20); })()`);
+  check("tried: bands are as wide as P5 to P95", bands.length === 20 && bands.every((off) => Math.abs(off) < 0.02), bands);
+  const goes = await page(`[...document.querySelectorAll("#next pre")].pop().textContent`);
+  check("tried: the command goes on", goes.startsWith("calc tune llama2-7B a100_sxm_40g --procs 8") && goes.includes("--measured"), goes);
+  await page(`[...document.querySelectorAll("#layouts .switch button")].find((b) => b.textContent === "Measured").click()`);
+  check("tried: those that were measured", await page(`document.querySelectorAll("#layouts svg rect.band").length`) === 3);
+  check("tried: no complaint after that", browser.complaints.length === 0, browser.complaints);
+  const truth = make2("truth", "--simulate", "1");
+  await everywhere("truth.html");
+  check("truth: it is time to stop", truth.stop && (await page(`document.querySelector("h1").innerText`)).startsWith(`Stop: the best is ${truth.best}`));
+}
+
 async function checkValidate() {
   make("validate", "--html", file("validate.html"), "--json", file("validate.json"));
   const told = json("validate.json");
@@ -477,6 +515,7 @@ try {
   await checkChanges();
   await checkSweep();
   await checkPlan();
+  await checkTune();
   await checkValidate();
   await checkHostile();
 } finally {

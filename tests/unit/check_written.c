@@ -49,6 +49,9 @@ START_TEST(the_kind_is_in_the_document)
     read_corpus("validation");
     ck_assert_int_eq(written.kind, CALC_WRITTEN_VALIDATION);
     ck_assert_str_eq(calc_written_command(written.kind), "calc validate --json");
+    leave();
+    read_corpus("tune");
+    ck_assert_str_eq(calc_written_command(written.kind), "calc tune --json");
 }
 END_TEST
 

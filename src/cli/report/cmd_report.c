@@ -9,6 +9,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_page.h"
+#include "cli/tune/tune_write.h"
 #include "cli/validate/validate_write.h"
 #include "io/written.h"
 #include "report/page.h"
@@ -25,9 +26,9 @@ static const calc_arg rows[] = {
     {.name = "RESULT",
      .repeated = true,
      .doc =
-         "what calc run --json, calc sweep --out, calc plan --out or calc validate --json wrote; "
-         "beside that of a sweep also what --summary wrote, in any order; \"-\" for standard "
-         "input. Or APP SYS EXE, as for calc run"},
+         "what calc run --json, calc sweep --out, calc plan --out, calc tune --json or calc "
+         "validate --json wrote; beside that of a sweep also what --summary wrote, in any order; "
+         "\"-\" for standard input. Or APP SYS EXE, as for calc run"},
     {0}};
 static const char *const examples[] = {
     "calc report best.json summary.json --out front.html", "calc report run.json --out run.html",
@@ -135,12 +136,17 @@ static calc_status write_plan(task *t, calc_errors *errors)
     return status;
 }
 
-/* ---- A sweep, a validation ------------------------------------------------------------------- */
+/* ---- A sweep, a validation, a decision ------------------------------------------------------- */
 
 static void write_sweep(calc_output *out, const task *t)
 {
     bool counts = t->args->argument_count > 1;
     calc_sweep_page_write_written(out, &t->result.text, counts ? &t->other.text : NULL);
+}
+
+static void write_decision(calc_output *out, const task *t)
+{
+    calc_tune_write_page_of(out, &t->result.text);
 }
 
 static void write_validation(calc_output *out, const task *t)
@@ -215,6 +221,8 @@ static calc_status write_results(task *t, calc_errors *errors)
         return write_plan(t, errors);
     case CALC_WRITTEN_SWEEP:
         return write_file(t, write_sweep, errors);
+    case CALC_WRITTEN_TUNE:
+        return write_file(t, write_decision, errors);
     default:
         return write_file(t, write_validation, errors);
     }
@@ -267,10 +275,11 @@ const calc_command calc_cmd_report = {
     .name = "report",
     .summary = "a page for a browser from what earlier commands wrote",
     .detail =
-        "Writes the page that --html of calc run, calc sweep, calc plan and calc validate writes, "
-        "from the JSON that these commands wrote; the document says which. But for a sweep it is "
-        "the same page, to the byte. What calc sweep wrote holds the front and the best only, so "
-        "the page has these points and splits. With APP SYS EXE: as calc run --html.",
+        "Writes the page that --html of calc run, calc sweep, calc plan, calc tune and calc "
+        "validate writes, from the JSON that these commands wrote; the document says which. But "
+        "for a sweep it is the same page, to the byte. What calc sweep wrote holds the front and "
+        "the best only, so the page has these points and splits. With APP SYS EXE: as calc run "
+        "--html.",
     .args = rows,
     .opts = opts,
     .examples = examples,

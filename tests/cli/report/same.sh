@@ -25,6 +25,8 @@ same_plan()
 }
 same_plan $plan
 same_plan llama3.2-1B h100_sxm --procs 4 --batch 8 --set num_blocks=8 --set mem1.GiB=8 --layers --time-limit 1000 --progress none
+same tune llama2-7B a100_sxm_40g --procs 8 --batch 64 --progress none --simulate 1 --most 4
+same tune llama2-7B a100_sxm_40g --procs 8 --batch 64 --progress none --set mem1.GiB=30 --picks 2
 same validate
 head -n 40 "$ROOT/tests/measured/runs.csv" > few.csv
 same validate few.csv
