@@ -98,7 +98,7 @@ static void read_verdict(calc_json_report *report, json_t *value, void *out)
 }
 
 /* What the system is called, and was called in the command: calc run APP SYS EXE. */
-static void read_names(const json_t *names, calc_written_run *run)
+static void read_system_name(const json_t *names, calc_written_run *run)
 {
     const char *name = json_string_value(json_object_get(names, "system"));
     const char *file = json_string_value(json_array_get(json_object_get(names, "command"), 3));
@@ -110,7 +110,7 @@ static void read_run(calc_json_report *report, json_t *root, calc_written *out)
 {
     calc_written_run *run = &out->run;
     calc_verdict verdict = CALC_VERDICT_OK;
-    read_names(json_object_get(root, "names"), run);
+    read_system_name(json_object_get(root, "names"), run);
     read_member(report, root, "application", read_app, &run->app);
     read_member(report, root, "system", read_system, &run->system);
     read_member(report, root, "execution", read_exec, &run->exec);
@@ -118,6 +118,101 @@ static void read_run(calc_json_report *report, json_t *root, calc_written *out)
     read_member(report, root, "stats", read_stats, &run->stats);
     read_member(report, root, "verdict", read_verdict, &verdict);
     run->stats.verdict = verdict;
+}
+
+/* ---- A plan ---------------------------------------------------------------------------------- */
+
+static void read_name(calc_json_report *report, json_t *value, void *out)
+{
+    if (!json_is_string(value)) {
+        calc_json_value_type_error(report, "a string", value, NULL);
+        return;
+    }
+    snprintf(out, sizeof((calc_written_plan *)0)->app_name, "%s", json_string_value(value));
+}
+
+static bool is_list(calc_json_report *report, json_t *value)
+{
+    size_t count = json_array_size(value);
+    if (!json_is_array(value)) {
+        calc_json_value_type_error(report, "an array", value, NULL);
+    } else if (count < 1 || count > CALC_MAX_CHIPS) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                             "expected 1 to %d machines, found %zu", CALC_MAX_CHIPS, count);
+    }
+    return json_is_array(value) && count >= 1 && count <= CALC_MAX_CHIPS;
+}
+
+static void read_names(calc_json_report *report, json_t *value, void *out)
+{
+    calc_written_plan *plan = out;
+    for (size_t i = 0; is_list(report, value) && i < json_array_size(value); i++) {
+        size_t mark = calc_json_report_enter_index(report, i);
+        read_name(report, json_array_get(value, i), plan->name[i]);
+        calc_json_report_leave(report, mark);
+    }
+}
+
+static void read_machines(calc_json_report *report, json_t *value, void *out)
+{
+    calc_written_plan *plan = out;
+    for (size_t i = 0; is_list(report, value) && i < json_array_size(value); i++) {
+        size_t mark = calc_json_report_enter_index(report, i);
+        read_system(report, json_array_get(value, i), &plan->machine[i]);
+        calc_json_report_leave(report, mark);
+        plan->machines = (int)i + 1;
+    }
+}
+
+/* The machine of a name. */
+static int find_machine(calc_json_report *report, const calc_written_plan *plan, const char *name)
+{
+    for (int i = 0; i < plan->machines; i++) {
+        if (strcmp(plan->name[i], name) == 0) {
+            return i;
+        }
+    }
+    calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
+                         "no machine of the plan is called \"%s\"", name);
+    return 0;
+}
+
+/* A layout, and which machines its stages are on. */
+static void read_layout(calc_json_report *report, json_t *value, calc_written *out)
+{
+    calc_written_run *run = &out->run;
+    calc_stage_list *list = &run->exec.stages;
+    char name[sizeof out->plan.name[0]] = "";
+    read_member(report, value, "system", read_name, name);
+    read_member(report, value, "execution", read_exec, &run->exec);
+    read_member(report, value, "stats", read_stats, &run->stats);
+    if (report->found.count > 0) {
+        return;
+    }
+    out->plan.chip = find_machine(report, &out->plan, name);
+    for (int32_t i = 0; i < list->chips; i++) {
+        list->system[i] = &out->plan.machine[find_machine(report, &out->plan, list->name[i])];
+    }
+}
+
+static void read_found(calc_json_report *report, json_t *value, void *out)
+{
+    if (!json_is_object(json_array_get(value, 0))) {
+        calc_json_value_type_error(report, "an array of layouts", value, NULL);
+        return;
+    }
+    size_t mark = calc_json_report_enter_index(report, 0);
+    read_layout(report, json_array_get(value, 0), out);
+    calc_json_report_leave(report, mark);
+}
+
+static void read_plan(calc_json_report *report, json_t *root, calc_written *out)
+{
+    read_member(report, root, "application", read_name, out->plan.app_name);
+    read_member(report, root, "model", read_app, &out->run.app);
+    read_member(report, root, "systems", read_names, &out->plan);
+    read_member(report, root, "machines", read_machines, &out->plan);
+    read_member(report, root, "found", read_found, out);
 }
 
 /* ---- Documents ------------------------------------------------------------------------------- */
@@ -129,7 +224,9 @@ static calc_written_kind kind_of(const json_t *root)
         [CALC_WRITTEN_RUN] = {"names", "stats"},
         [CALC_WRITTEN_SWEEP] = {"objectives", "top_by"},
         [CALC_WRITTEN_SUMMARY] = {"counts", "elapsed_s"},
-        [CALC_WRITTEN_VALIDATION] = {"rows", "groups"}};
+        [CALC_WRITTEN_VALIDATION] = {"rows", "groups"},
+        [CALC_WRITTEN_PLAN] = {"found", "balanced"},
+        [CALC_WRITTEN_TUNE] = {"layouts", "contenders"}};
     for (int kind = 0; kind < CALC_WRITTEN_KINDS; kind++) {
         if (json_object_get(root, keys[kind][0]) && json_object_get(root, keys[kind][1])) {
             return (calc_written_kind)kind;
@@ -143,11 +240,13 @@ static void read_root(calc_json_report *report, json_t *root, calc_written *out)
     out->kind = kind_of(root);
     if (out->kind == CALC_WRITTEN_RUN) {
         read_run(report, root, out);
+    } else if (out->kind == CALC_WRITTEN_PLAN) {
+        read_plan(report, root, out);
     } else if (out->kind == CALC_WRITTEN_KINDS) {
         calc_json_report_add(
             report, CALC_ERR_FIELD, CALC_JSON_VALUE,
-            "expected what calc run --json, calc sweep --out, calc sweep --summary "
-            "or calc validate --json wrote",
+            "expected what calc run --json, calc sweep --out, calc sweep --summary, calc plan "
+            "--out, calc tune --json or calc validate --json wrote",
             "this is no result of calc");
     }
 }

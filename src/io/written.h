@@ -1,5 +1,5 @@
 /** @file written.h  What calc wrote as JSON, read again: a run, the front of a sweep and its
- * counts, a validation. */
+ *  counts, a validation, a plan, a decision of what to measure. */
 #ifndef CALC_IO_WRITTEN_H
 #define CALC_IO_WRITTEN_H
 
@@ -11,7 +11,9 @@
     X(RUN, "calc run --json")                                                                      \
     X(SWEEP, "calc sweep --out")                                                                   \
     X(SUMMARY, "calc sweep --summary")                                                             \
-    X(VALIDATION, "calc validate --json")
+    X(VALIDATION, "calc validate --json")                                                          \
+    X(PLAN, "calc plan --out")                                                                     \
+    X(TUNE, "calc tune --json")
 
 #define CALC_WRITTEN_NAME(name, command) CALC_WRITTEN_##name,
 typedef enum calc_written_kind {
@@ -30,17 +32,29 @@ typedef struct calc_written_run {
     calc_stats stats;
 } calc_written_run;
 
-/** A document. Owns what it holds. Start with {0}; free with calc_written_free(). */
+/** What a plan has beside its best layout. */
+typedef struct calc_written_plan {
+    char app_name[256];
+    int machines;
+    char name[CALC_MAX_CHIPS][256];
+    calc_system machine[CALC_MAX_CHIPS];
+    int chip; /**< on which stages are that name none */
+} calc_written_plan;
+
+/** A document. Owns what it holds. Start with {0}; free with calc_written_free(). Points into
+ *  itself where it is a plan: not to be copied. */
 typedef struct calc_written {
     calc_written_kind kind;
     calc_text text;       /**< as calc_written_read() got it */
-    calc_written_run run; /**< if it is one */
+    calc_written_run run; /**< if it is one; of a plan, its best layout */
+    calc_written_plan plan;
 } calc_written;
 
 /** Words for a kind: "calc run --json". */
 const char *calc_written_command(calc_written_kind kind);
 
-/** Read a document: valid JSON whose keys say which kind it is. Everything of a run is checked.
+/** Read a document: valid JSON whose keys say which kind it is. Everything of a run is checked,
+ *  and of a plan all that is taken from it.
  *  @param path  of a file, "-" for standard input
  *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_written_read(calc_written *out, const char *path,

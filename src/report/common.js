@@ -1,4 +1,4 @@
-/* What the three pages share: numbers, elements, the tip, the address, the theme.
+/* What all pages share: numbers, elements, the tip, the address, the theme.
  * Text from outside reaches the page only as text nodes and attributes, never as markup. */
 "use strict";
 

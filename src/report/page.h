@@ -6,7 +6,13 @@
 #include "calc.h"
 #include "io/json_put.h"
 
-typedef enum calc_page { CALC_PAGE_RUN, CALC_PAGE_SWEEP, CALC_PAGE_VALIDATE } calc_page;
+typedef enum calc_page {
+    CALC_PAGE_RUN,
+    CALC_PAGE_PLAN, /**< and the run of its best layout */
+    CALC_PAGE_SWEEP,
+    CALC_PAGE_VALIDATE,
+    CALC_PAGE_TUNE
+} calc_page;
 
 /** Whether this build can make pages: whether it found the library of charts.
  *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that says how to get it */

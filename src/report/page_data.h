@@ -19,10 +19,11 @@ extern const calc_page_data calc_page_changes; /**< changes.js: of runs and swee
 /* Of a run: run_timeline.js, run_pipeline.js, run_operators.js, run_serving.js. */
 extern const calc_page_data calc_page_run_timeline, calc_page_pipeline, calc_page_operators,
     calc_page_serving;
+extern const calc_page_data calc_page_plan_layers, calc_page_plan; /**< before those of a run */
 /* Of a sweep: sweep_data.js, sweep_view.js, sweep_scatter.js, sweep_table.js. */
 extern const calc_page_data calc_page_sweep_data, calc_page_view, calc_page_scatter,
     calc_page_layouts;
-/* What begins to draw, last: run.js, sweep.js, validate.js. */
-extern const calc_page_data calc_page_run, calc_page_sweep, calc_page_validate;
+/* What begins to draw, last: run.js, sweep.js, validate.js, tune.js. */
+extern const calc_page_data calc_page_run, calc_page_sweep, calc_page_validate, calc_page_tune;
 
 #endif

@@ -17,8 +17,9 @@ const communication = [
 ].filter(([, onLink]) => onLink > 0);
 const exposed = d3.sum(communication, (row) => row[2]);
 
-document.title = `${names.application} on ${machine} – calc run`;
-document.getElementById("kind").textContent = "run";
+const kind = data.plan ? "plan" : "run";
+document.title = `${names.application} on ${machine} – calc ${kind}`;
+document.getElementById("kind").textContent = kind;
 
 /* Within what nine of ten measured runs like this one were, where there are some: [low, high]. */
 const known = run.band || data.band;
@@ -60,7 +61,8 @@ const [stepValue, stepUnit] = isNumber(timeTotal) ? secondsIn(timeTotal, 4) : ["
 const [memoryValue, memoryUnit] = isNumber(stats.proc_mem_tier1_cap_req) ? bytesIn(stats.proc_mem_tier1_cap_req) : ["–", ""];
 const memoryKpi = ["Memory", memoryValue, memoryUnit, stats.mem_tier1_capacity ? `${share(stats.proc_mem_tier1_cap_req / stats.mem_tier1_capacity)} of ${bytes(stats.mem_tier1_capacity)}` : ""];
 const stepWord = serves ? (exe.inference.phase === "prefill" ? "prefill" : "decoding step") : exe.training ? "step" : "forward pass";
-hero({
+if (data.plan) planHero();
+else hero({
   bad: !fits,
   context: [["", names.application], ["", machine], ["processors", count(exe.num_procs)],
     ...(serves ? [] : [["batch", count(exe.batch_size)]]), ["format", exe.matrix_datatype && !["auto", exe.datatype].includes(exe.matrix_datatype) ? `${exe.matrix_datatype} matrices, else ${exe.datatype}` : exe.datatype],
@@ -107,7 +109,7 @@ function showChanges() {
   const node = section("changes", "Change", fits ? "What to change next" : "What would run",
     `${count(found.tried)} changes of one field, or of a pair of sizes, were tried; ${count(items.length)} of them ${items.length === 1 ? "helps" : "help"}. Batch, lengths and formats stay.`);
   const words = names.command;
-  const command = words && ((set) => commandText([...words, ...set.flatMap((one) => ["--set", one])]));
+  const command = data.plan ? (set) => planCommand(planned, set) : words && ((set) => commandText([...words, ...set.flatMap((one) => ["--set", one])]));
   card(node, changesTable(items, { key, before: fits ? before : NaN, label, text, command, caption: "Changes",
     memoryBefore: stats.proc_mem_tier1_cap_req }));
 }
@@ -263,13 +265,14 @@ function showLayout() {
     card(box, el("h3", {}, title), table({ caption: title, rows, sort: null, first, columns: [
       { label: "Field", show: (r) => r[0] }, { label: "Value", number: true, show: (r) => plain(r[1]) }] }).node);
   }
-  const command = names.command ? commandText(names.command) : "";
+  const command = data.plan ? planCommand(planned) : names.command ? commandText(names.command) : "";
   card(node, el("div", { class: "tools", style: "margin:0" }, el("h3", {}, command ? "The same run again" : "The run as JSON"),
     el("span", { class: "right" }, command ? [copyButton("Copy", () => command, "Copy the command"), " "] : null,
       el("button", { type: "button", onclick: () => download("run.json", JSON.stringify(run, null, 2)) }, "Save JSON"))),
   command ? el("pre", {}, command) : null);
 }
 
+if (data.plan) showPlan();
 showChanges();
 if (serves) showConcurrency();
 if (isNumber(timeTotal) && timeTotal > 0) showTime();
@@ -283,6 +286,6 @@ showLayout();
 footer([["Program", `${data.program}${run.compat === "none" ? "" : `, arithmetic of ${run.compat}`}`],
   ...[["Model", "application"], ["Machine", "system"], ["Execution", "execution"]].map(([label, key]) => [label, digested(names[key], names.sha256, key)]),
   ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`],
-  ["File", "one file, no network; its numbers are those of calc run --json"]]);
+  ["File", `one file, no network; its numbers are those of calc ${data.plan ? "plan --out" : "run --json"}`]]);
 setTheme(theme);
 document.documentElement.dataset.ready = "yes";

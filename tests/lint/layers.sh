@@ -36,7 +36,7 @@ declare -A shared=(
     [calibrate]="validate"
     [plan]="sweep run"
     [tune]="sweep"
-    [report]="run sweep validate"
+    [report]="run sweep validate plan tune"
 )
 # Storeys of the model; files beside them may include all.
 declare -A storeys=(

@@ -1,4 +1,4 @@
-// The pages of `calc run`, `calc sweep`, `calc validate` and `calc report` in a headless browser.
+// The pages of `calc run`, `calc sweep`, `calc plan`, `calc tune`, `calc validate` and `calc report` in a headless browser.
 //   node smoke.mjs CALC CHROMIUM [--screenshots FOLDER]
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -394,6 +394,109 @@ async function checkSweep() {
   check("sizes are compared", await page(`document.querySelectorAll("#scaling circle").length === 3`));
 }
 
+/* A command that was copied, with its execution as standard input: what calc run says. */
+function ranBy(command) {
+  return JSON.parse(execFileSync("bash", ["-c", command.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" })).stats;
+}
+
+/* A plan: what unevenness buys, the stages on their chips, and the run of the best. */
+async function checkPlan() {
+  for (const [name, words] of [["chips", ["llama2-70B", "a800,h800", "--chips", "a800:8,h800:8", "--procs", "16", "--axis", "pp=4", "--axis", "tp=4"]],
+    ["recomputed", ["llama2-70B", "a800", "--procs", "16", "--axis", "pp=4", "--axis", "tp=4", "--set", "mem1.GiB=14"]]]) {
+    make("plan", ...words, "--batch", "32", "--axis", "microbatch_size=1", "--axis", "pipeline_interleaving=1", "--set", "num_blocks=10",
+      "--time-limit", "1000", "--html", file(`${name}.html`), "--out", file(`${name}.json`));
+    const told = json(`${name}.json`);
+    const [best] = told.found;
+    check(`${name}: what --out says`, JSON.stringify(dataOf(`${name}.html`).plan) === JSON.stringify(told));
+    check(`${name}: the run is that of the best`, dataOf(`${name}.html`).run.stats.total_time === best.stats.total_time);
+    await everywhere(`${name}.html`);
+    await sorts(name);
+    const headline = await page(`document.querySelector("h1").innerText`);
+    check(`${name}: headline is the step, and what alike costs`, headline.includes(best.stats.total_time.toPrecision(4))
+      && headline.includes((100 * (best.even.total_time / best.stats.total_time - 1)).toFixed(1)), headline);
+    check(`${name}: the command runs the layout`, ranBy(await page(`document.querySelector("#plan pre").textContent`)).total_time === best.stats.total_time);
+    check(`${name}: a row each`, await page(`document.querySelectorAll("#plan tbody tr").length`) === told.found.length);
+    /* Blocks, forward, backward and idle, memory: what each stage has, on both sides. */
+    const drawn = await page(`[...document.querySelectorAll("#stages svg[role=img]")].map((svg) => [...svg.querySelectorAll("rect")].filter((bar) => /--cat/.test(bar.style.fill)).length)`);
+    const blocks = [best.stages, best.even.stages].map((rows) => rows.reduce((all, row) => all + Math.ceil(row.stats.blocks), 0));
+    check(`${name}: every block is drawn`, JSON.stringify(drawn) === JSON.stringify(blocks), [drawn, blocks]);
+    const memory = await page(`[...document.querySelectorAll("#stages svg[role=img]")[0].querySelectorAll("rect")].filter((bar) => /--purple/.test(bar.style.fill)).map((bar) => bar.width.baseVal.value + 0.7)`);
+    check(`${name}: memory is as long as the need`, memory.every((wide, i) => Math.abs(wide / memory[0] / (best.stages[i].stats.mem_tier1 / best.stages[0].stats.mem_tier1) - 1) < 0.01), memory);
+    check(`${name}: the slowest waits for none`, Math.min(...best.stages.map((row) => row.idle)) === 0);
+    check(`${name}: a stage fits its chip`, best.stages.every((row) => row.stats.mem_tier1 <= row.mem_tier1_capacity));
+    make("report", file(`${name}.json`), "--out", file("again.html"));
+    check(`${name}: calc report makes the same`, readFileSync(file("again.html"), "utf8") === readFileSync(file(`${name}.html`), "utf8"));
+  }
+  await browser.show(file("chips.html"), 1440);
+  const { found } = json("chips.json");
+  check("both chips are named", (await page(`document.querySelector("#stages .legend").innerText`)).includes("block on a800") && found[0].stages.some((row) => row.system === "a800"));
+  /* With equally many blocks, as a run of its own. */
+  const even = { ...found[0].execution, stages: { ...found[0].execution.stages, blocks: ["2x3", "2x2"] } };
+  check("equally many blocks", ranBy(`${found[0].command.join(" ")} <<'EOF'\n${JSON.stringify(even)}\nEOF\n`).total_time === found[0].even.total_time, found[0].even.total_time);
+  await page(`[...document.querySelectorAll("#plan tbody button")].filter((b) => b.textContent === "Show")[1].click()`);
+  check("another layout is shown", ranBy(await page(`document.querySelector("#plan pre").textContent`)).total_time === found[1].stats.total_time
+    && (await page(`document.querySelector("#stages h3").innerText`)).includes(found[1].stats.total_time.toPrecision(4)));
+  check("recomputed blocks are counted", json("recomputed.json").found[0].stages.some((row) => row.recomputed_blocks > 0));
+  await checkLayers();
+}
+
+/* Strategies layer by layer. */
+async function checkLayers() {
+  make("plan", "llama2-7B", "a100_sxm_40g", "--procs", "8", "--batch", "64", "--set", "mem1.GiB=28", "--layers", "--axis", "pp=2", "--top", "2",
+    "--time-limit", "1000", "--html", file("layers.html"), "--out", file("layers.json"));
+  const told = json("layers.json");
+  const [best] = told.found;
+  await everywhere("layers.html");
+  check("layers: headline", (await page(`document.querySelector("h1").innerText`)).includes((100 * (told.uniform_time / best.stats.total_time - 1)).toFixed(1)));
+  check("layers: the command runs the layout", ranBy(await page(`document.querySelector("#plan pre").textContent`)).total_time === best.stats.total_time);
+  check("layers: all are there", best.layers.reduce((all, run) => all + run.blocks, 0) === told.model.num_blocks);
+  const changes = best.layers.filter((run) => run.rearranging_time > 0).length;
+  check("layers: a mark where activations are rearranged", changes > 0 && await page(`[...document.querySelectorAll("#strips svg path")].filter((mark) => /--orange1/.test(mark.style.fill)).length`) === changes, changes);
+  const degrees = await page(`[...document.querySelectorAll("#strips svg text")].map((text) => text.textContent)`);
+  check("layers: values are in the strips", best.layers.every((run) => degrees.includes(String(run.tensor_par))), degrees);
+  check("layers: the curve has every point", await page(`document.querySelectorAll("#curve circle").length`) === told.curve.length);
+  make("report", file("layers.json"), "--out", file("again.html"));
+  check("layers: calc report makes the same", readFileSync(file("again.html"), "utf8") === readFileSync(file("layers.html"), "utf8"));
+}
+
+/* A decision: what to try next, what every layout may take, what was measured, and when to stop. */
+async function checkTune() {
+  const words = ["llama2-7B", "a100_sxm_40g", "--procs", "8", "--batch", "64", "--progress", "none", "--out", file("tune")];
+  const make2 = (name, ...more) => {
+    make("tune", ...words, ...more, "--html", file(`${name}.html`), "--json", file(`${name}.json`));
+    check(`${name}: what --json says`, JSON.stringify(dataOf(`${name}.html`).tune) === JSON.stringify(json(`${name}.json`)));
+    make("report", file(`${name}.json`), "--out", file("again.html"));
+    check(`${name}: calc report makes the same`, readFileSync(file("again.html"), "utf8") === readFileSync(file(`${name}.html`), "utf8"));
+    return json(`${name}.json`);
+  };
+  const before = make2("untried", "--picks", "2");
+  await everywhere("untried.html");
+  check("untried: headline is what to try", (await page(`document.querySelector("h1").innerText`)) === `Try ${before.next[0].layout} and 1 more next.`);
+  const [run] = (await page(`document.querySelector("#next pre").textContent`)).split("\n");
+  const again = execFileSync("bash", ["-c", `${run.replace(/^calc run/, `"${calc}" run`)} --json -`], { encoding: "utf8" });
+  check("untried: its command runs the layout", JSON.parse(again).stats.total_time === before.layouts.find((one) => one.layout === before.next[0].layout).predicted_s, run);
+  check("untried: no history", await page(`!document.getElementById("history")`));
+  writeFileSync(file("rows.csv"), `layout,step_s,outcome\n${before.next[0].layout},8.1,\n${before.next[1].layout},,oom\n${before.layouts[5].layout},9.9,\n${before.next[0].layout},8.3,\n`);
+  const after = make2("tried", "--measured", file("rows.csv"));
+  await everywhere("tried.html");
+  await sorts("tried");
+  const said = await page(`document.querySelector("p.why").innerText`);
+  check("tried: the chance of a gain", said.includes((100 * after.chance).toFixed(1)) && said.includes("8.200"), said);
+  check("tried: the best so far ends at the best", near(await page(`bestSoFar().pop()`), after.best_s) && near(after.best_s, (8.1 + 8.3) / 2), after.best_s);
+  check("tried: every time is a mark", await page(`document.querySelectorAll("#history path.measured").length`) === 3);
+  check("tried: rows of what was measured", await page(`document.querySelectorAll("#history tbody tr").length`) === 4);
+  const bands = await page(`(() => { const list = [...document.querySelectorAll("#layouts svg rect.band")].map((bar) => bar.width.baseVal.value); return list.map((wide, i) => wide / list[0] / ((tune.layouts[i].p95_s - tune.layouts[i].p5_s) / (tune.layouts[0].p95_s - tune.layouts[0].p5_s)) - 1).slice(0, 20); })()`);
+  check("tried: bands are as wide as P5 to P95", bands.length === 20 && bands.every((off) => Math.abs(off) < 0.02), bands);
+  const goes = await page(`[...document.querySelectorAll("#next pre")].pop().textContent`);
+  check("tried: the command goes on", goes.startsWith("calc tune llama2-7B a100_sxm_40g --procs 8") && goes.includes("--measured"), goes);
+  await page(`[...document.querySelectorAll("#layouts .switch button")].find((b) => b.textContent === "Measured").click()`);
+  check("tried: those that were measured", await page(`document.querySelectorAll("#layouts svg rect.band").length`) === 3);
+  check("tried: no complaint after that", browser.complaints.length === 0, browser.complaints);
+  const truth = make2("truth", "--simulate", "1");
+  await everywhere("truth.html");
+  check("truth: it is time to stop", truth.stop && (await page(`document.querySelector("h1").innerText`)).startsWith(`Stop: the best is ${truth.best}`));
+}
+
 async function checkValidate() {
   make("validate", "--html", file("validate.html"), "--json", file("validate.json"));
   const told = json("validate.json");
@@ -440,6 +543,8 @@ try {
   await checkServingSweep();
   await checkChanges();
   await checkSweep();
+  await checkPlan();
+  await checkTune();
   await checkValidate();
   await checkHostile();
 } finally {

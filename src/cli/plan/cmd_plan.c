@@ -13,6 +13,7 @@
 #include "cli/plan/plan_write.h"
 #include "cli/shell/complain.h"
 #include "cli/sweep/sweep_watch.h"
+#include "report/page.h"
 
 const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};
 const char *const calc_plan_solvers[] = {"glpk", "highs", NULL};
@@ -116,8 +117,9 @@ static calc_exit run(const calc_args *args)
         return calc_complain_errors(&errors);
     }
     const char *complaint = calc_plan_layers_complaint(args);
+    bool drawn = !calc_opt_value(args, CALC_PLAN_OPT_HTML) || calc_page_check(&errors) == CALC_OK;
     calc_exit code = complaint ? calc_complain_usage(args->command, complaint)
-                     : calc_plan_task_load(t, args, &errors) == CALC_OK
+                     : drawn && calc_plan_task_load(t, args, &errors) == CALC_OK
                          ? plan_watched(t, &errors)
                          : calc_complain_errors(&errors);
     calc_plan_task_free(t);

@@ -17,13 +17,13 @@ enum {
     POINTS = 8 /* of a curve that are written */
 };
 
-/* What layers have, listed or not. */
-static char *words_of(const calc_exec *exec, int64_t blocks, char text[CALC_LAYER_WORDS_SIZE])
+char *calc_layers_table_words(const calc_plan_task *t, const calc_exec *exec, char *text)
 {
     calc_exec e = *exec;
     if (e.layers.count == 0) {
-        e.layers = (calc_layer_list){
-            .count = 1, .ends = calc_layer_as_exec, .run = {{(int16_t)blocks, calc_layer_as_exec}}};
+        e.layers = (calc_layer_list){.count = 1,
+                                     .ends = calc_layer_as_exec,
+                                     .run = {{(int16_t)t->app.num_blocks, calc_layer_as_exec}}};
     }
     return calc_layer_words(&e, text);
 }
@@ -35,7 +35,7 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
 {
     const calc_exec *e = &f->exec;
     char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
-    words_of(e, t->app.num_blocks, words);
+    calc_layers_table_words(t, e, words);
     bool cut = strlen(words) > LAYERS_WIDTH;
     calc_output_printf(
         out, "%4zu %4lld %3lld %6.0f %6lld %11s %7s %8.2f  %.*s%s\n", rank,
@@ -156,7 +156,7 @@ static void write_uniform(calc_output *out, const calc_plan_task *t,
         calc_output_printf(out, "With layers that are all alike the best takes %s, %s more: %s.\n",
                            calc_human_seconds(r->uniform_stats.total_time, time),
                            calc_human_percent(more, percent),
-                           words_of(&r->uniform_exec, t->app.num_blocks, words));
+                           calc_layers_table_words(t, &r->uniform_exec, words));
     }
 }
 
@@ -186,7 +186,7 @@ static void write_curve(calc_output *out, const calc_plan_task *t,
     calc_output_text(out, "     GiB        step  layers\n");
     for (size_t i = 0; i < shown; i++) {
         const calc_planner_layers_point *p = &r->curve[i * (r->points - 1) / (shown - 1)];
-        words_of(&p->exec, t->app.num_blocks, words);
+        calc_layers_table_words(t, &p->exec, words);
         bool cut = strlen(words) > LAYERS_WIDTH;
         calc_output_printf(out, "%8.2f %11s  %.*s%s\n", p->needs_bytes / 0x1p30,
                            calc_human_seconds(p->step_s, time), LAYERS_WIDTH, words,

@@ -12,6 +12,10 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *task,
                              const calc_planner_layers_result *result,
                              const calc_planner_layers_result *more);
 
+/** What layers have, listed or not: "16x tp2 zero2, 16x tp2 zero3".
+ *  @param text  CALC_LAYER_WORDS_SIZE bytes, returned */
+char *calc_layers_table_words(const calc_plan_task *task, const calc_exec *exec, char *text);
+
 /** --plot: step over memory. Nothing without the option. */
 void calc_layers_plot_write(calc_output *out, const calc_plan_task *task,
                             const calc_planner_layers_result *result);

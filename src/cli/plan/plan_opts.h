@@ -44,7 +44,10 @@
     X(CSV, "csv", "FILE", .doc = "write the table as CSV")                                         \
     X(PLOT, "plot", NULL,                                                                          \
       .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
-    X(HTML, "html", "FILE", .doc = "write a page for a browser of the best layout")
+    X(HTML, "html", "FILE",                                                                        \
+      .doc =                                                                                       \
+          "write a page for a browser: the layouts, their stages or layers, and the run of the "   \
+          "best; one file that needs no network")
 
 #define CALC_PLAN_OPT_NUMBER(id, ...) CALC_PLAN_OPT_##id,
 typedef enum calc_plan_opt { CALC_PLAN_OPT_LIST(CALC_PLAN_OPT_NUMBER) } calc_plan_opt;

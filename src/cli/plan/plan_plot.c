@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "cli/plan/plan_table.h"
+#include "cli/plan/plan_even.h"
 #include "cli/run/plot.h"
 
 static calc_status draw(calc_output *out, calc_inputs *in, const calc_stats *stats,
@@ -33,8 +33,8 @@ calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *t,
     in->app = t->app;
     in->system = t->chip[f->chip].system;
     calc_status status = CALC_OK;
-    if (calc_plan_table_even(t, f, &exec, &even)) {
-        calc_output_text(out, "\nWith stages that are all alike:\n");
+    if (calc_plan_even(t, f, &exec, &even)) {
+        calc_output_printf(out, "\nWith %s:\n", calc_plan_even_words(f));
         in->exec = exec;
         status = draw(out, in, &even, errors);
     }

@@ -8,13 +8,9 @@
 #include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
-#include "plan/planner_balance.h"
+#include "cli/plan/plan_even.h"
+#include "cli/plan/plan_rows.h"
 #include "spec/stage_list.h"
-
-static const calc_system *system_of(const calc_plan_task *t, const calc_planner_found *f)
-{
-    return &t->chip[f->chip].system;
-}
 
 /* Blocks of a layout's stages, listed or not. */
 static char *blocks_text(const calc_plan_task *t, const calc_planner_found *f,
@@ -24,8 +20,8 @@ static char *blocks_text(const calc_plan_task *t, const calc_planner_found *f,
         return calc_stage_words_blocks(&f->exec, text);
     }
     calc_stage_stats stage[CALC_MAX_PLACES];
-    size_t count = calc_each_stage(&t->app, system_of(t, f), &f->exec, CALC_COMPAT_NONE, stage,
-                                   CALC_MAX_PLACES);
+    size_t count = calc_each_stage(&t->app, calc_plan_system(t, f), &f->exec, CALC_COMPAT_NONE,
+                                   stage, CALC_MAX_PLACES);
     count = count < CALC_MAX_PLACES ? count : CALC_MAX_PLACES;
     text[0] = '\0';
     for (size_t i = 0, end; i < count; i = end) {
@@ -95,113 +91,63 @@ static void write_rows(calc_output *out, const calc_plan_task *t, const calc_pla
 
 /* ---- The best: its stages -------------------------------------------------------------------- */
 
-/* The run of the list that a stage's first chunk is of; of stages that are alike none. */
-static calc_stage_run run_of(const calc_exec *e, size_t stage)
+static bool same_row(const calc_plan_row *a, const calc_plan_row *b)
 {
-    calc_stage_run place[CALC_MAX_PLACES];
-    if (e->stages.count == 0) {
-        return (calc_stage_run){1, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0,
-                                0};
-    }
-    calc_stage_list_expand(&e->stages, place);
-    return place[stage];
+    return a->stats.blocks == b->stats.blocks && a->stats.fw_time == b->stats.fw_time &&
+           a->stats.bw_time == b->stats.bw_time && a->system == b->system &&
+           a->recomputed == b->recomputed;
 }
 
-/* Layers that a stage recomputes in full, in all its chunks. */
-static double recomputed(const calc_exec *e, size_t stage, double blocks)
+static double room_of(const calc_plan_row *s)
 {
-    calc_stage_run place[CALC_MAX_PLACES];
-    int64_t count = calc_stage_list_expand(&e->stages, place);
-    double sum = 0;
-    if (count == 0) {
-        bool full = e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-        return !full ? 0 : e->recompute_blocks > 0 ? (double)e->recompute_blocks : blocks;
-    }
-    for (int64_t i = (int64_t)stage; i < count; i += e->pipeline_par) {
-        sum += place[i].recompute_blocks > 0 ? place[i].recompute_blocks : 0;
-    }
-    return sum;
+    return s->system->chip.mem1.capacity_bytes - s->stats.mem_tier1;
 }
 
-static const calc_system *chip_of(const calc_plan_task *t, const calc_planner_found *f,
-                                  size_t stage, const char **name)
+static void write_stages(calc_output *out, const calc_plan_row *stage, size_t count)
 {
-    calc_stage_run run = run_of(&f->exec, stage);
-    *name = run.chip > 0 ? f->exec.stages.name[run.chip - 1] : t->chip[f->chip].name;
-    return calc_stage_list_system(system_of(t, f), &f->exec, &run);
-}
-
-static bool same_row(const calc_stage_stats *a, const calc_stage_stats *b)
-{
-    return a->blocks == b->blocks && a->fw_time == b->fw_time && a->bw_time == b->bw_time;
-}
-
-static void write_stages(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
-                         const calc_stage_stats *stage, size_t count)
-{
-    double slowest_s = 0;
-    for (size_t i = 0; i < count; i++) {
-        slowest_s = fmax(slowest_s, stage[i].fw_time + stage[i].bw_time);
-    }
     calc_output_text(out, "stage    chip              blocks recompute   micro-batch      idle  "
                           "     GiB      room\n");
     for (size_t i = 0, end; i < count; i = end) {
-        const char *name;
-        const char *next;
+        const calc_plan_row *s = &stage[i];
         char place[32], time[CALC_HUMAN_MAX], idle[CALC_HUMAN_MAX];
-        const calc_system *system = chip_of(t, f, i, &name);
-        double again = recomputed(&f->exec, i, stage[i].blocks);
-        double least_bytes = system->chip.mem1.capacity_bytes - stage[i].mem_tier1;
-        double most_bytes = stage[i].mem_tier1;
-        for (end = i + 1; end < count && same_row(&stage[i], &stage[end]) &&
-                          chip_of(t, f, end, &next) == system &&
-                          recomputed(&f->exec, end, stage[end].blocks) == again;
-             end++) {
-            least_bytes =
-                fmin(least_bytes, system->chip.mem1.capacity_bytes - stage[end].mem_tier1);
-            most_bytes = fmax(most_bytes, stage[end].mem_tier1);
+        double least_bytes = room_of(s);
+        double most_bytes = s->stats.mem_tier1;
+        for (end = i + 1; end < count && same_row(s, &stage[end]); end++) {
+            least_bytes = fmin(least_bytes, room_of(&stage[end]));
+            most_bytes = fmax(most_bytes, stage[end].stats.mem_tier1);
         }
-        double pass_s = stage[i].fw_time + stage[i].bw_time;
         snprintf(place, sizeof place, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
-        calc_output_printf(out, "%-8s %-16.16s %7.4g %9.4g %13s %9s %9.2f %9.2f\n", place, name,
-                           stage[i].blocks, again, calc_human_seconds(pass_s, time),
-                           calc_human_percent(1 - pass_s / slowest_s, idle), most_bytes / 0x1p30,
+        calc_output_printf(out, "%-8s %-16.16s %7.4g %9.4g %13s %9s %9.2f %9.2f\n", place, s->name,
+                           s->stats.blocks, s->recomputed,
+                           calc_human_seconds(s->stats.fw_time + s->stats.bw_time, time),
+                           calc_human_percent(s->idle, idle), most_bytes / 0x1p30,
                            least_bytes / 0x1p30);
     }
 }
 
 /* ---- What it is worth ------------------------------------------------------------------------ */
 
-bool calc_plan_table_even(const calc_plan_task *t, const calc_planner_found *f, calc_exec *exec,
-                          calc_stats *stats)
-{
-    /* Stages on different chips are never alike. */
-    return f->place.kinds == 1 &&
-           calc_planner_even(&t->planner, &f->base, f->place.chip[0], exec, stats);
-}
-
 static void write_even(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
 {
     calc_exec exec;
     calc_stats stats;
     char time[CALC_HUMAN_MAX];
-    if (f->exec.pipeline_par == 1 || f->exec.stages.chips > 1) {
+    if (f->exec.pipeline_par == 1) {
         return;
     }
-    if (!calc_plan_table_even(t, f, &exec, &stats)) {
-        calc_output_text(out, "With stages that are all alike this layout does not fit.\n");
+    if (!calc_plan_even(t, f, &exec, &stats)) {
+        calc_output_printf(out, "With %s this layout does not fit.\n", calc_plan_even_words(f));
         return;
     }
     double more = stats.total_time / f->stats.total_time - 1;
     char percent[CALC_HUMAN_MAX];
-    calc_output_printf(
-        out, "With stages that are all alike%s%s it takes %s: %s more.\n",
-        exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS
-            ? " (embedding and head count as blocks)"
-            : "",
-        exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL ? ", all recomputed,"
-                                                                             : "",
-        calc_human_seconds(stats.total_time, time), calc_human_percent(more, percent));
+    calc_output_printf(out, "With %s%s%s it takes %s: %s more.\n", calc_plan_even_words(f),
+                       exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS
+                           ? " (embedding and head count as blocks)"
+                           : "",
+                       calc_plan_even_recomputed(&exec) ? ", all recomputed," : "",
+                       calc_human_seconds(stats.total_time, time),
+                       calc_human_percent(more, percent));
 }
 
 /* One layer more recomputed on the stage with least room: what it frees and costs. */
@@ -209,7 +155,7 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
                                  const calc_planner_found *f, size_t fullest,
                                  const calc_stage_stats *before)
 {
-    const calc_system *system = system_of(t, f);
+    const calc_system *system = calc_plan_system(t, f);
     calc_stage_run place[CALC_MAX_PLACES];
     calc_stage_stats stage[CALC_MAX_PLACES];
     calc_exec e = f->exec;
@@ -237,27 +183,18 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
 
 /* The stage that all others wait for, and the one that has least room. */
 static void write_binding(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
-                          const calc_stage_stats *stage, size_t count)
+                          const calc_plan_row *stage, size_t count)
 {
     size_t slowest = 0;
     size_t fullest = 0;
-    const char *name;
-    for (size_t i = 0; i < count; i++) {
-        double a = chip_of(t, f, i, &name)->chip.mem1.capacity_bytes - stage[i].mem_tier1;
-        double b =
-            chip_of(t, f, fullest, &name)->chip.mem1.capacity_bytes - stage[fullest].mem_tier1;
-        slowest =
-            stage[i].fw_time + stage[i].bw_time > stage[slowest].fw_time + stage[slowest].bw_time
-                ? i
-                : slowest;
-        fullest = a < b ? i : fullest;
-    }
-    double room =
-        chip_of(t, f, fullest, &name)->chip.mem1.capacity_bytes - stage[fullest].mem_tier1;
     char bytes[CALC_HUMAN_MAX];
+    for (size_t i = 0; i < count; i++) {
+        slowest = stage[i].idle < stage[slowest].idle ? i : slowest;
+        fullest = room_of(&stage[i]) < room_of(&stage[fullest]) ? i : fullest;
+    }
     calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
-                       fullest, calc_human_bytes(room, bytes));
-    write_more_recompute(out, t, f, fullest, &stage[fullest]);
+                       fullest, calc_human_bytes(room_of(&stage[fullest]), bytes));
+    write_more_recompute(out, t, f, fullest, &stage[fullest].stats);
 }
 
 /* One GiB more on every chip: balanced again. */
@@ -290,15 +227,12 @@ static void write_more_memory(calc_output *out, const calc_plan_task *t,
 
 static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
 {
-    calc_stage_stats *stage = calloc(CALC_BALANCE_STAGES, sizeof *stage);
-    size_t count = stage ? calc_each_stage(&t->app, system_of(t, f), &f->exec, CALC_COMPAT_NONE,
-                                           stage, CALC_BALANCE_STAGES)
-                         : 0;
+    size_t count;
+    calc_plan_row *stage = calc_plan_rows_make(t, f->chip, &f->exec, &count);
     char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
-    count = count < CALC_BALANCE_STAGES ? count : CALC_BALANCE_STAGES;
     calc_output_text(out, "\nThe best, stage by stage\n");
     if (count > 0) {
-        write_stages(out, t, f, stage, count);
+        write_stages(out, stage, count);
         calc_output_text(out, "\n");
         write_binding(out, t, f, stage, count);
     }

@@ -8,7 +8,11 @@
 #include "base/error.h"
 #include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
-#include "cli/run/run_page.h"
+#include "cli/plan/layers_runs.h"
+#include "cli/plan/layers_table.h"
+#include "cli/plan/plan_even.h"
+#include "cli/plan/plan_page.h"
+#include "cli/plan/plan_rows.h"
 #include "io/json_save.h"
 
 static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC_PLAN_OPT_SAVE_BEST,
@@ -39,25 +43,68 @@ bool calc_plan_write_takes_stdout(const calc_args *args)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+/* What runs a layout, which comes as standard input. */
+static void put_command(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
+{
+    const char *const words[] = {"calc", "run", t->args->argument[0], t->chip[f->chip].name, "-"};
+    size_t cursor = 0;
+    const char *set;
+    calc_put_array(put, "command", CALC_PUT_LINE);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        calc_put_text(put, NULL, words[i]);
+    }
+    while ((set = calc_opt_next(t->args, CALC_PLAN_OPT_SET, &cursor))) {
+        calc_put_text(put, NULL, "--set");
+        calc_put_text(put, NULL, set);
+    }
+    calc_put_close(put);
+}
+
+/* The same with stages that are all alike; null if that does not fit. */
+static void put_even(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
+{
+    calc_exec exec;
+    calc_stats stats;
+    if (!calc_plan_even(t, f, &exec, &stats)) {
+        calc_put_raw(put, "even", "null");
+        return;
+    }
+    calc_put_object(put, "even", CALC_PUT_LINES);
+    calc_put_number(put, "total_time", stats.total_time);
+    calc_put_number(put, "mem_tier1", stats.proc_mem_tier1_cap_req);
+    calc_put_flag(put, "recomputed", calc_plan_even_recomputed(&exec));
+    calc_plan_rows_put(put, t, f->chip, &exec);
+    calc_put_close(put);
+}
+
 static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
 {
     calc_put_object(put, NULL, CALC_PUT_LINES);
     calc_put_text(put, "system", t->chip[f->chip].name);
+    put_command(put, t, f);
     calc_put_number(put, "planned_time", f->planned_s);
     calc_put_number(put, "bound_time", f->bound_s);
     calc_put_flag(put, "proven", f->proven);
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
     calc_put_struct(put, "stats", CALC_KIND_STATS, &f->stats);
+    calc_plan_rows_put(put, t, f->chip, &f->exec);
+    if (t->layered) {
+        calc_layers_runs_put(put, t, &f->exec);
+    } else {
+        put_even(put, t, f);
+    }
     calc_put_close(put);
 }
 
 /* What there is beside, of a plan of layers: how many layouts are alike, the best of them, and what
  * other memory would make of the best. */
-static void put_layers(calc_put *put, const calc_planner_layers_result *r)
+static void put_layers(calc_put *put, const calc_plan_task *t, const calc_planner_layers_result *r)
 {
     calc_put_count(put, "layouts", (int64_t)r->layouts);
     if (r->uniform) {
+        char words[CALC_LAYER_WORDS_SIZE];
         calc_put_number(put, "uniform_time", r->uniform_stats.total_time);
+        calc_put_text(put, "uniform_layers", calc_layers_table_words(t, &r->uniform_exec, words));
     }
     calc_put_array(put, "curve", CALC_PUT_LINES);
     for (size_t i = 0; i < r->points; i++) {
@@ -87,8 +134,14 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
     calc_put_flag(&put, "complete", r->complete);
     calc_put_number(&put, "bound_time", fmin(r->bound_s, r->found[0].bound_s));
     if (t->layered) {
-        put_layers(&put, t->layered);
+        put_layers(&put, t, t->layered);
     }
+    calc_put_struct(&put, "model", CALC_KIND_APP, &t->app);
+    calc_put_array(&put, "machines", CALC_PUT_LINES);
+    for (int i = 0; i < t->chips; i++) {
+        calc_put_struct(&put, NULL, CALC_KIND_SYSTEM, &t->chip[i].system);
+    }
+    calc_put_close(&put);
     calc_put_array(&put, "found", CALC_PUT_LINES);
     for (size_t i = 0; i < r->count; i++) {
         put_found(&put, t, &r->found[i]);
@@ -141,27 +194,28 @@ static void write_best(calc_output *out, const calc_plan_task *t, const calc_pla
     calc_output_text(out, "\n");
 }
 
+/* The page has what --out writes, and of the best what calc run --html writes. */
 static calc_status write_page(const char *path, const calc_plan_task *t,
-                              const calc_planner_found *f, calc_errors *errors)
+                              const calc_planner_result *r, calc_errors *errors)
 {
-    calc_run_outcome *o = calloc(1, sizeof *o);
-    if (!o) {
-        return calc_errors_no_memory(errors);
+    const calc_planner_found *f = &r->found[0];
+    calc_output *out;
+    calc_text json = {0};
+    calc_status status = calc_output_open_memory(&out, &json, errors);
+    if (status == CALC_OK) {
+        write_json(out, t, r);
+        status = calc_output_close(out, errors);
     }
-    o->inputs.app = t->app;
-    o->inputs.system = t->chip[f->chip].system;
-    o->inputs.exec = f->exec;
-    snprintf(o->inputs.input[CALC_KIND_APP].name, sizeof o->inputs.input[0].name, "%s",
-             t->app_name);
-    snprintf(o->inputs.input[CALC_KIND_SYSTEM].name, sizeof o->inputs.input[0].name, "%s",
-             t->chip[f->chip].name);
-    snprintf(o->inputs.input[CALC_KIND_EXEC].name, sizeof o->inputs.input[0].name, "plan");
-    calc_status status = calc_run_outcome_evaluate(o, true, errors);
-    status = status == CALC_OK ? calc_run_outcome_stages(o, errors) : status;
-    o->stage_count = o->stage_known;
-    status = status == CALC_OK ? calc_run_page_write(path, o, NULL, errors) : status;
-    calc_run_outcome_free(o);
-    free(o);
+    if (status == CALC_OK) {
+        status = calc_plan_page_write(path,
+                                      &(calc_plan_page_best){.app_name = t->app_name,
+                                                             .system_name = t->chip[f->chip].name,
+                                                             .app = &t->app,
+                                                             .system = &t->chip[f->chip].system,
+                                                             .exec = &f->exec},
+                                      &json, errors);
+    }
+    calc_text_free(&json);
     return status;
 }
 
@@ -175,7 +229,7 @@ calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_result *
         const char *path = calc_opt_value(t->args, (int)files[i]);
         calc_output *out;
         if (path && !write[i]) {
-            (void)!write_page(path, t, &r->found[0], errors);
+            (void)!write_page(path, t, r, errors);
         } else if (path && calc_output_open(&out, path, errors) == CALC_OK) {
             write[i](out, t, r);
             (void)!calc_output_close(out, errors);

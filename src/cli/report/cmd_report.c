@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/plan/plan_page.h"
 #include "cli/run/run_page.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_page.h"
+#include "cli/tune/tune_write.h"
 #include "cli/validate/validate_write.h"
 #include "io/written.h"
 #include "report/page.h"
-#include "spec/field.h"
 
 #define OPTIONS(X)                                                                                 \
     X(OUT, "out", "FILE", .doc = "write the page to a file; \"-\" is standard output",             \
@@ -24,9 +25,10 @@ static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "RESULT",
      .repeated = true,
-     .doc = "what calc run --json, calc sweep --out or calc validate --json wrote; beside that of "
-            "a sweep also what --summary wrote, in any order; \"-\" for standard input. Or APP SYS "
-            "EXE, as for calc run"},
+     .doc =
+         "what calc run --json, calc sweep --out, calc plan --out, calc tune --json or calc "
+         "validate --json wrote; beside that of a sweep also what --summary wrote, in any order; "
+         "\"-\" for standard input. Or APP SYS EXE, as for calc run"},
     {0}};
 static const char *const examples[] = {
     "calc report best.json summary.json --out front.html", "calc report run.json --out run.html",
@@ -41,48 +43,13 @@ typedef struct task {
 
 /* ---- A run ----------------------------------------------------------------------------------- */
 
-/* The first statistic that the document has otherwise than this calc finds; NULL if none. */
-static const calc_field *find_difference(const calc_stats *written, const calc_stats *found)
-{
-    const calc_table *table = calc_table_of(CALC_KIND_STATS);
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        double was = calc_member_number(field, (const char *)written + field->offset);
-        double is = calc_member_number(field, (const char *)found + field->offset);
-        if (isfinite(is) ? was != is : isfinite(was)) {
-            return field;
-        }
-    }
-    return NULL;
-}
-
-/* A page must not show other numbers than its document. */
-static calc_status check_same(const task *t, calc_errors *errors)
-{
-    const calc_stats *written = &t->result.run.stats, *found = &t->outcome.stats;
-    const calc_field *field = find_difference(written, found);
-    char was[32], is[32], pointer[96];
-    if (!field) {
-        return CALC_OK;
-    }
-    calc_number_text(calc_member_number(field, (const char *)written + field->offset), 1, was);
-    calc_number_text(calc_member_number(field, (const char *)found + field->offset), 1, is);
-    snprintf(pointer, sizeof pointer, "/stats/%s", field->key);
-    calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, pointer,
-                    "calc run --html makes a page of what this calc finds",
-                    "%s is %s in the document, but this calc, " CALC_VERSION
-                    ", finds %s: it is of another version, or was changed",
-                    field->key, was, is);
-    return CALC_ERR_UNSUPPORTED;
-}
-
 static calc_status write_outcome(task *t, const calc_text *json, calc_errors *errors)
 {
     calc_run_outcome *o = &t->outcome;
     calc_status status = calc_run_outcome_stages(o, errors);
     o->stage_count = o->compat == CALC_COMPAT_NONE ? o->stage_known : 0;
     return status == CALC_OK
-               ? calc_run_page_write(calc_opt_value(t->args, OPT_OUT), o, json, errors)
+               ? calc_run_page_write(calc_opt_value(t->args, OPT_OUT), o, json, NULL, errors)
                : status;
 }
 
@@ -126,7 +93,9 @@ static calc_status write_run(task *t, calc_errors *errors)
                  ? calc_check(&o->inputs.app, &o->inputs.system, &o->inputs.exec, errors)
                  : status;
     status = status == CALC_OK ? calc_run_outcome_evaluate(o, false, errors) : status;
-    status = status == CALC_OK ? check_same(t, errors) : status;
+    status = status == CALC_OK
+                 ? calc_run_outcome_same(o, &run->stats, "", "calc run --html", errors)
+                 : status;
     place(t, errors);
     return status == CALC_OK ? write_outcome(t, &t->result.text, errors) : status;
 }
@@ -150,12 +119,38 @@ static calc_status write_inputs(task *t, calc_errors *errors)
     return status == CALC_OK ? write_outcome(t, NULL, errors) : status;
 }
 
-/* ---- A sweep, a validation ------------------------------------------------------------------- */
+/* ---- A plan ---------------------------------------------------------------------------------- */
+
+static calc_status write_plan(task *t, calc_errors *errors)
+{
+    calc_written_run *run = &t->result.run;
+    const calc_written_plan *plan = &t->result.plan;
+    const calc_plan_page_best best = {.app_name = plan->app_name,
+                                      .system_name = plan->name[plan->chip],
+                                      .app = &run->app,
+                                      .system = &plan->machine[plan->chip],
+                                      .exec = &run->exec,
+                                      .written = &run->stats};
+    calc_status status = calc_check(best.app, best.system, best.exec, errors);
+    if (status == CALC_OK) {
+        const char *path = calc_opt_value(t->args, OPT_OUT);
+        status = calc_plan_page_write(path, &best, &t->result.text, errors);
+    }
+    place(t, errors);
+    return status;
+}
+
+/* ---- A sweep, a validation, a decision ------------------------------------------------------- */
 
 static void write_sweep(calc_output *out, const task *t)
 {
     bool counts = t->args->argument_count > 1;
     calc_sweep_page_write_written(out, &t->result.text, counts ? &t->other.text : NULL);
+}
+
+static void write_decision(calc_output *out, const task *t)
+{
+    calc_tune_write_page_of(out, &t->result.text);
 }
 
 static void write_validation(calc_output *out, const task *t)
@@ -226,8 +221,12 @@ static calc_status write_results(task *t, calc_errors *errors)
     switch (t->result.kind) {
     case CALC_WRITTEN_RUN:
         return write_run(t, errors);
+    case CALC_WRITTEN_PLAN:
+        return write_plan(t, errors);
     case CALC_WRITTEN_SWEEP:
         return write_file(t, write_sweep, errors);
+    case CALC_WRITTEN_TUNE:
+        return write_file(t, write_decision, errors);
     default:
         return write_file(t, write_validation, errors);
     }
@@ -280,10 +279,11 @@ const calc_command calc_cmd_report = {
     .name = "report",
     .summary = "a page for a browser from what earlier commands wrote",
     .detail =
-        "Writes the page that --html of calc run, calc sweep and calc validate writes, from the "
-        "JSON that these commands wrote; the document says which. For a run or a validation it is "
-        "the same page, to the byte. What calc sweep wrote holds the front and the best only, so "
-        "the page has these points and splits. With APP SYS EXE: as calc run --html.",
+        "Writes the page that --html of calc run, calc sweep, calc plan, calc tune and calc "
+        "validate writes, from the JSON that these commands wrote; the document says which. But "
+        "for a sweep it is the same page, to the byte. What calc sweep wrote holds the front and "
+        "the best only, so the page has these points and splits. With APP SYS EXE: as calc run "
+        "--html.",
     .args = rows,
     .opts = opts,
     .examples = examples,

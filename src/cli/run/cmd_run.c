@@ -205,7 +205,7 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
         }
     }
     const char *page = calc_opt_value(args, OPT_HTML);
-    return page ? calc_run_page_write(page, o, NULL, errors) : CALC_OK;
+    return page ? calc_run_page_write(page, o, NULL, NULL, errors) : CALC_OK;
 }
 
 /* Which outputs and inputs are the standard streams: each at most one. NULL or what is wrong. */

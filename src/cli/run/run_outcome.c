@@ -1,5 +1,7 @@
 #include "cli/run/run_outcome.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -47,6 +49,41 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
     }
     o->stage_known = calc_each_stage(&in->app, &in->system, &in->exec, o->compat, o->stage, count);
     return CALC_OK;
+}
+
+/* ---- Beside what was written before ---------------------------------------------------------- */
+
+/* The first statistic that is another one; NULL if none is. */
+static const calc_field *find_difference(const calc_stats *written, const calc_stats *found)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_STATS);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        double was = calc_member_number(field, (const char *)written + field->offset);
+        double is = calc_member_number(field, (const char *)found + field->offset);
+        if (isfinite(is) ? was != is : isfinite(was)) {
+            return field;
+        }
+    }
+    return NULL;
+}
+
+calc_status calc_run_outcome_same(const calc_run_outcome *o, const calc_stats *written,
+                                  const char *where, const char *command, calc_errors *errors)
+{
+    const calc_field *field = find_difference(written, &o->stats);
+    char was[32], is[32], pointer[96], hint[96];
+    if (!field) {
+        return CALC_OK;
+    }
+    calc_number_text(calc_member_number(field, (const char *)written + field->offset), 1, was);
+    calc_number_text(calc_member_number(field, (const char *)&o->stats + field->offset), 1, is);
+    snprintf(pointer, sizeof pointer, "%s/stats/%s", where, field->key);
+    snprintf(hint, sizeof hint, "%s makes a page of what this calc finds", command);
+    return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, pointer, hint,
+                           "%s is %s in the document, but this calc, " CALC_VERSION
+                           ", finds %s: it is of another version, or was changed",
+                           field->key, was, is);
 }
 
 /* ---- The command that gives it again --------------------------------------------------------- */

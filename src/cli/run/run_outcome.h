@@ -38,6 +38,14 @@ CALC_MUST_USE calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool la
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors);
 
+/** Whether a document has the statistics that were found: a page must not show other numbers.
+ *  @param where    pointer to the object in the document whose "stats" they are
+ *  @param command  that makes a page of what is found
+ *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that names the first that differs */
+CALC_MUST_USE calc_status calc_run_outcome_same(const calc_run_outcome *o,
+                                                const calc_stats *written, const char *where,
+                                                const char *command, calc_errors *errors);
+
 /** Keep the command that gives this again.
  *  @param argument  APP SYS EXE as they were given
  *  @return CALC_OK or CALC_ERR_NOMEM */

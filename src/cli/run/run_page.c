@@ -127,11 +127,17 @@ static void put_step(calc_put *put, const calc_run_outcome *o, const calc_page_t
 }
 
 static calc_status write_page(calc_output *out, const calc_run_outcome *o, const calc_text *json,
-                              const calc_page_timeline *timeline, calc_errors *errors)
+                              const calc_text *plan, const calc_page_timeline *timeline,
+                              calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
     bool ours = o->compat == CALC_COMPAT_NONE;
-    calc_put put = calc_page_begin(out, CALC_PAGE_RUN);
+    calc_page page = plan ? CALC_PAGE_PLAN : CALC_PAGE_RUN;
+    calc_put put = calc_page_begin(out, page);
+    if (plan) {
+        calc_put_key(&put, "plan");
+        calc_output_write(out, plan->data, plan->length);
+    }
     calc_put_key(&put, "run");
     if (json) {
         calc_output_write(out, json->data, json->length);
@@ -153,7 +159,7 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     calc_put_flag(&put, "ours", ours);
     calc_page_timeline_put(&put, timeline);
     put_step(&put, o, timeline);
-    calc_page_end(&put, CALC_PAGE_RUN);
+    calc_page_end(&put, page);
     return status;
 }
 
@@ -183,14 +189,14 @@ static calc_status make_timeline(calc_page_timeline *out, const calc_run_outcome
 }
 
 calc_status calc_run_page_write(const char *path, const calc_run_outcome *o, const calc_text *json,
-                                calc_errors *errors)
+                                const calc_text *plan, calc_errors *errors)
 {
     calc_output *out = NULL;
     calc_page_timeline timeline = {0};
     calc_status status = make_timeline(&timeline, o, errors);
     status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
     if (status == CALC_OK) {
-        status = write_page(out, o, json, &timeline, errors);
+        status = write_page(out, o, json, plan, &timeline, errors);
         status = calc_output_end(out, status, errors);
     }
     calc_page_timeline_free(&timeline);

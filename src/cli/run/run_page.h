@@ -8,8 +8,11 @@
  * time and memory, the pipeline, and what more of each rate would help.
  *  @param o     evaluated, with its stages listed
  *  @param json  what `calc run --json` wrote of it before; NULL: it is written now
+ *  @param plan  what `calc plan --out` wrote, if the run is the best layout of a plan; NULL: it is
+ *  none
  *  @return CALC_OK, or the status of an error that was added: CALC_ERR_NOMEM, CALC_ERR_IO */
 CALC_MUST_USE calc_status calc_run_page_write(const char *path, const calc_run_outcome *o,
-                                              const calc_text *json, calc_errors *errors);
+                                              const calc_text *json, const calc_text *plan,
+                                              calc_errors *errors);
 
 #endif

@@ -8,6 +8,7 @@
 #include "cli/tune/tune_measured.h"
 #include "cli/tune/tune_table.h"
 #include "cli/tune/tune_write.h"
+#include "report/page.h"
 
 const char *const calc_tune_memories[] = {"calc", "probes", NULL};
 const char *const calc_tune_progress[] = {"auto", "plain", "none", NULL};
@@ -70,7 +71,8 @@ static calc_exit tell(const calc_tune_task *t, const calc_tune_decision *d, calc
                       calc_errors *errors)
 {
     bool taken = calc_opt_is_stdout(t->args, CALC_TUNE_OPT_JSON) ||
-                 calc_opt_is_stdout(t->args, CALC_TUNE_OPT_CSV);
+                 calc_opt_is_stdout(t->args, CALC_TUNE_OPT_CSV) ||
+                 calc_opt_is_stdout(t->args, CALC_TUNE_OPT_HTML);
     calc_status status = t->way == CALC_TUNE_WAY_SIMULATE ? CALC_OK : write_layouts(t, d, errors);
     calc_status files = calc_tune_write(t, d, errors);
     status = status == CALC_OK ? files : status;
@@ -103,6 +105,9 @@ static calc_exit decide(calc_tune_task *t, calc_errors *errors)
 static calc_exit tune(calc_tune_task *t, const calc_args *args, calc_errors *errors)
 {
     calc_sweep_watch watch;
+    if (calc_opt_value(args, CALC_TUNE_OPT_HTML) && calc_page_check(errors) != CALC_OK) {
+        return calc_complain_errors(errors);
+    }
     if (calc_tune_task_load(t, args, errors) != CALC_OK) {
         return calc_complain_errors(errors);
     }

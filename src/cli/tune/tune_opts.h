@@ -58,6 +58,9 @@
     X(TOP, "top", "N", .doc = "layouts in the table", .preset = "10")                              \
     X(JSON, "json", "FILE", .doc = "write the decision with all candidates as JSON")               \
     X(CSV, "csv", "FILE", .doc = "write all candidates as CSV")                                    \
+    X(HTML, "html", "FILE",                                                                        \
+      .doc = "write a page for a browser: what to try next, what every layout may take, what was " \
+             "measured; one file that needs no network")                                           \
     X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = calc_tune_progress, .preset = "auto")

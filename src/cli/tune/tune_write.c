@@ -1,12 +1,40 @@
 #include "cli/tune/tune_write.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/tune/tune_order.h"
+#include "formats/refusal.h"
 #include "io/json_put.h"
+#include "report/page.h"
 #include "spec/field.h"
+
+/* ---- Choices of a layout --------------------------------------------------------------------- */
+
+static const char *const choices[] = {"tensor_par",      "pipeline_par", "data_par",
+                                      "context_par",     "expert_par",   "pipeline_interleaving",
+                                      "microbatch_size", "zero_stage"};
+enum { CHOICES = sizeof choices / sizeof *choices };
+
+/* In that order. @return what it recomputes */
+static const char *choices_of(const calc_exec *e, int64_t value[CHOICES])
+{
+    const calc_strategy *s = &e->strategy;
+    const int64_t is[CHOICES] = {s->tensor_par,
+                                 e->pipeline_par,
+                                 s->data_par,
+                                 s->context_par > 0 ? s->context_par : 1,
+                                 s->expert_par > 0 ? s->expert_par : 1,
+                                 e->pipeline_interleaving,
+                                 e->microbatch_size,
+                                 s->zero_stage};
+    memcpy(value, is, sizeof is);
+    return calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute")
+        ->choices[s->activation_recompute];
+}
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
@@ -14,6 +42,77 @@ static void put_id(calc_put *put, const char *key, const calc_tune_task *t, size
 {
     char id[CALC_TUNE_ID_SIZE];
     calc_put_text(put, key, calc_tune_layouts_id(&t->layouts, candidate, id));
+}
+
+static void put_sets(calc_put *put, const calc_tune_task *t)
+{
+    size_t cursor = 0;
+    const char *set;
+    while ((set = calc_opt_next(t->args, CALC_TUNE_OPT_SET, &cursor))) {
+        calc_put_text(put, NULL, "--set");
+        calc_put_text(put, NULL, set);
+    }
+}
+
+/* What runs a layout, and what writes the script that starts it, if there can be one. */
+static void put_commands(calc_put *put, const calc_tune_task *t, size_t candidate)
+{
+    char path[CALC_FIND_PATH_MAX];
+    const char *const *argument = t->args->argument;
+    const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
+    calc_tune_loop_path(t, candidate, path);
+    calc_put_array(put, "run", CALC_PUT_LINE);
+    const char *const run[] = {"calc", "run", argument[0], argument[1], path};
+    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
+        calc_put_text(put, NULL, run[i]);
+    }
+    put_sets(put, t);
+    calc_put_close(put);
+    if (calc_export_starts(&t->app, &exec)) {
+        const char *const export[] = {"calc", "export", "--to", "megatron", argument[0], path};
+        calc_put_array(put, "export", CALC_PUT_LINE);
+        for (size_t i = 0; i < sizeof export / sizeof *export; i++) {
+            calc_put_text(put, NULL, export[i]);
+        }
+        calc_put_close(put);
+    }
+}
+
+/* Whether an option says how the answer is told, and changes nothing in it. */
+static bool is_telling(int opt)
+{
+    static const calc_tune_opt telling[] = {
+        CALC_TUNE_OPT_NEXT, CALC_TUNE_OPT_TOP,     CALC_TUNE_OPT_JSON,    CALC_TUNE_OPT_CSV,
+        CALC_TUNE_OPT_HTML, CALC_TUNE_OPT_THREADS, CALC_TUNE_OPT_PROGRESS};
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++) {
+        if (opt == (int)telling[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The command that decides this. */
+static void put_command(calc_put *put, const calc_args *args)
+{
+    calc_put_array(put, "command", CALC_PUT_LINE);
+    calc_put_text(put, NULL, "calc");
+    calc_put_text(put, NULL, "tune");
+    for (size_t i = 0; i < args->argument_count; i++) {
+        calc_put_text(put, NULL, args->argument[i]);
+    }
+    for (size_t i = 0; i < args->use_count; i++) {
+        const calc_opt *opt = &calc_tune_opts[args->use[i].opt];
+        char name[64];
+        snprintf(name, sizeof name, "--%s", opt->name);
+        if (!is_telling(args->use[i].opt)) {
+            calc_put_text(put, NULL, name);
+            if (opt->value) {
+                calc_put_text(put, NULL, args->use[i].value);
+            }
+        }
+    }
+    calc_put_close(put);
 }
 
 static void put_asked(calc_put *put, const calc_tune_task *t)
@@ -37,12 +136,18 @@ static void put_decision(calc_put *put, const calc_tune_task *t, const calc_tune
     if (d->best != SIZE_MAX) {
         put_id(put, "best", t, d->best);
         calc_put_number(put, "best_s", d->best_s);
+        if (t->way != CALC_TUNE_WAY_SIMULATE) { /* which writes no executions */
+            calc_put_object(put, "start", CALC_PUT_LINE);
+            put_commands(put, t, d->best);
+            calc_put_close(put);
+        }
     }
     calc_put_array(put, "next", CALC_PUT_LINES);
     for (size_t i = 0; i < d->picks && !d->stop; i++) {
         calc_put_object(put, NULL, CALC_PUT_LINE);
         put_id(put, "layout", t, d->pick[i]);
         calc_put_text(put, "exe", calc_tune_loop_path(t, d->pick[i], path));
+        put_commands(put, t, d->pick[i]);
         calc_put_close(put);
     }
     calc_put_close(put);
@@ -72,9 +177,16 @@ static void put_layout(calc_put *put, const calc_tune_task *t, const calc_tune_d
 {
     const calc_tune_candidate *c = &t->layouts.candidate[candidate];
     const calc_tune_outlook *o = &d->outlook[candidate];
+    const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
+    int64_t value[CHOICES];
+    const char *recompute = choices_of(&exec, value);
     calc_put_object(put, NULL, CALC_PUT_LINE);
     put_id(put, "layout", t, candidate);
     calc_put_count(put, "rank", (int64_t)candidate + 1);
+    for (int i = 0; i < CHOICES; i++) {
+        calc_put_count(put, choices[i], value[i]);
+    }
+    calc_put_text(put, "activation_recompute", recompute);
     calc_put_number(put, "predicted_s", c->step_s);
     calc_put_number(put, "p5_s", o->p5_s);
     calc_put_number(put, "p50_s", o->p50_s);
@@ -108,6 +220,7 @@ static void write_json(calc_output *out, const calc_tune_task *t, const calc_tun
     put_asked(&put, t);
     calc_put_count(&put, "candidates", (int64_t)t->layouts.count);
     put_decision(&put, t, d);
+    put_command(&put, t->args);
     if (t->way == CALC_TUNE_WAY_SIMULATE) {
         put_truth(&put, t, d);
     }
@@ -134,21 +247,17 @@ static void write_row(calc_output *out, const calc_tune_task *t, const calc_tune
                       size_t candidate)
 {
     const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
-    const calc_exec *e = &exec;
-    const calc_strategy *s = &e->strategy;
     const calc_tune_candidate *c = &t->layouts.candidate[candidate];
     const calc_tune_outlook *o = &d->outlook[candidate];
-    const char *const *recompute =
-        calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute")->choices;
+    int64_t value[CHOICES];
+    const char *recompute = choices_of(&exec, value);
     char id[CALC_TUNE_ID_SIZE];
-    calc_output_printf(out, "%s,%zu,%lld,%lld,%lld,%lld,%lld",
-                       calc_tune_layouts_id(&t->layouts, candidate, id), candidate + 1,
-                       (long long)s->tensor_par, (long long)e->pipeline_par, (long long)s->data_par,
-                       (long long)(s->context_par > 0 ? s->context_par : 1),
-                       (long long)(s->expert_par > 0 ? s->expert_par : 1));
-    calc_output_printf(out, ",%lld,%lld,%lld,%s", (long long)e->pipeline_interleaving,
-                       (long long)e->microbatch_size, (long long)s->zero_stage,
-                       recompute[s->activation_recompute]);
+    calc_output_printf(out, "%s,%zu", calc_tune_layouts_id(&t->layouts, candidate, id),
+                       candidate + 1);
+    for (int i = 0; i < CHOICES; i++) {
+        calc_output_printf(out, ",%lld", (long long)value[i]);
+    }
+    calc_output_printf(out, ",%s", recompute);
     const double number[] = {c->step_s,
                              o->p5_s,
                              o->p50_s,
@@ -168,13 +277,34 @@ static void write_row(calc_output *out, const calc_tune_task *t, const calc_tune
 static void write_csv(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
                       const size_t *order)
 {
-    calc_output_text(out, "layout,rank,tensor_par,pipeline_par,data_par,context_par,expert_par,"
-                          "pipeline_interleaving,microbatch_size,zero_stage,activation_recompute,"
-                          "predicted_s,p5_s,p50_s,p95_s,p_best,p_fits,gain,predicted_gib,p50_gib,"
-                          "measured_s\n");
+    calc_output_text(out, "layout,rank");
+    for (int i = 0; i < CHOICES; i++) {
+        calc_output_printf(out, ",%s", choices[i]);
+    }
+    calc_output_text(out, ",activation_recompute,predicted_s,p5_s,p50_s,p95_s,p_best,p_fits,gain,"
+                          "predicted_gib,p50_gib,measured_s\n");
     for (size_t i = 0; i < t->layouts.count; i++) {
         write_row(out, t, d, order[i]);
     }
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+static void write_page(calc_output *out, const calc_tune_task *t, const calc_tune_decision *d,
+                       const size_t *order)
+{
+    calc_put put = calc_page_begin(out, CALC_PAGE_TUNE);
+    calc_put_key(&put, "tune");
+    write_json(out, t, d, order);
+    calc_page_end(&put, CALC_PAGE_TUNE);
+}
+
+void calc_tune_write_page_of(calc_output *out, const calc_text *json)
+{
+    calc_put put = calc_page_begin(out, CALC_PAGE_TUNE);
+    calc_put_key(&put, "tune");
+    calc_output_write(out, json->data, json->length);
+    calc_page_end(&put, CALC_PAGE_TUNE);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -186,7 +316,9 @@ calc_status calc_tune_write(const calc_tune_task *t, const calc_tune_decision *d
         calc_tune_opt opt;
         void (*write)(calc_output *, const calc_tune_task *, const calc_tune_decision *,
                       const size_t *);
-    } files[] = {{CALC_TUNE_OPT_JSON, write_json}, {CALC_TUNE_OPT_CSV, write_csv}};
+    } files[] = {{CALC_TUNE_OPT_JSON, write_json},
+                 {CALC_TUNE_OPT_CSV, write_csv},
+                 {CALC_TUNE_OPT_HTML, write_page}};
     size_t *order = calc_tune_order_make(t, d);
     if (!order) {
         return calc_errors_no_memory(errors);

@@ -27,6 +27,12 @@ sed '/"total_time": /d' run.json > changed.json && try changed.json
 sed 's/"tensor_par": 4/"tensor_par": -4/' run.json > changed.json && try changed.json
 sed 's/"tensor_par": 4/"tensor_par": 8/' run.json > changed.json && try changed.json
 head -c 2254 run.json > changed.json && try changed.json
+"$CALC" plan llama2-70B h100_sxm --procs 16 --batch 16 --axis pp=4 --axis tp=4 --set num_blocks=8 --top 1 --time-limit 1000 \
+    --progress none --out plan.json > out
+try plan.json run.json
+sed 's/"machines": /"machine": /' plan.json > changed.json && try changed.json
+sed 's/"tensor_par": 4/"tensor_par": 8/' plan.json > changed.json && try changed.json
+sed 's/"tokens_per_s": /"tokens_per_s": 1/' plan.json > changed.json && try changed.json
 try sweep.json --set tensor_par=8
 try - -
 try a b c d

@@ -19,6 +19,17 @@ same run llama3-405B h100_sxm llama3-405B_16384 --band
 cp "$ROOT/systems/h100_sxm.json" own.json
 same run llama3-405B ./own.json llama3-405B_16384
 grep -c '^"band": {' one.html
+plan='llama2-70B a800,h800 --procs 16 --batch 32 --axis pp=4 --axis tp=4 --axis pipeline_interleaving=1'
+plan="$plan --axis microbatch_size=1 --set num_blocks=8 --set sys.mem1.GBps=1500 --time-limit 1000 --progress none"
+same_plan()
+{
+    "$CALC" plan "$@" --html one.html > /dev/null && "$CALC" plan "$@" --out result.json > /dev/null
+    "$CALC" report result.json --out two.html && cmp one.html two.html
+}
+same_plan $plan
+same_plan llama3.2-1B h100_sxm --procs 4 --batch 8 --set num_blocks=8 --set mem1.GiB=8 --layers --time-limit 1000 --progress none
+same tune llama2-7B a100_sxm_40g --procs 8 --batch 64 --progress none --simulate 1 --most 4
+same tune llama2-7B a100_sxm_40g --procs 8 --batch 64 --progress none --set mem1.GiB=30 --picks 2
 same validate
 head -n 40 "$ROOT/tests/measured/runs.csv" > few.csv
 same validate few.csv

@@ -1,0 +1,24 @@
+/** @file plan_page.h  What a plan found, as a page for a browser. */
+#ifndef CALC_CLI_PLAN_PLAN_PAGE_H
+#define CALC_CLI_PLAN_PLAN_PAGE_H
+
+#include "calc.h"
+#include "io/text.h"
+
+/** The best layout. Borrows everything. */
+typedef struct calc_plan_page_best {
+    const char *app_name, *system_name;
+    const calc_app *app;
+    const calc_system *system; /**< of stages that name none, */
+    const calc_exec *exec;     /**< which knows the others */
+    const calc_stats *written; /**< what the document has of it, which must be what is found now;
+                                    NULL: it is new */
+} calc_plan_page_best;
+
+/** Write the page: the plan, and of its best layout what `calc run --html` writes.
+ *  @param plan  what `calc plan --out` writes
+ *  @return CALC_OK, or the status of an error that was added */
+CALC_MUST_USE calc_status calc_plan_page_write(const char *path, const calc_plan_page_best *best,
+                                               const calc_text *plan, calc_errors *errors);
+
+#endif
