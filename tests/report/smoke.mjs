@@ -411,7 +411,10 @@ async function checkValidate() {
   const unseen = scored.map((row) => residuals.get(`${row.id} ${row.quantity}`)).filter(Boolean).map((pair) => Math.abs(Math.exp(-pair[1]) - 1)).sort((a, b) => a - b);
   const told90 = await page(`splitOf(times).find((row) => row.name === "Unseen publishers").most`);
   check("what to expect of an unseen publisher", unseen.length > 1000 && Math.abs(told90 / unseen[Math.round(0.9 * (unseen.length - 1))] - 1) < 0.01, told90);
-  check("the largest source is left out", await page(`(() => { const rows = splitOf(times); return rows.length === 5 && rows[3].n < rows[0].n && rows[3].n > 100; })()`));
+  check("the largest source is left out", await page(`(() => { const rows = splitOf(times); return rows.length === 6 && rows[4].n < rows[0].n && rows[4].n > 100; })()`));
+  const forecasts = readFileSync(new URL("../measured/forecasts.csv", import.meta.url), "utf8").trim().split("\n").slice(1).map((line) => Math.abs(Math.exp(-Number(line.split(",")[2])) - 1));
+  const foretold = await page(`splitOf(times).find((row) => row.name === "Forecasts")`);
+  check("forecasts are those of the file", foretold.n === forecasts.length && Math.abs(foretold.absolute / (sum(forecasts) / forecasts.length) - 1) < 0.001, [foretold, forecasts.length]);
   check("headline is the median", (await page(`document.querySelector("h1").innerText`)).includes((100 * middle).toFixed(1)));
   await page(`document.querySelectorAll("#parity .tools button")[2].click()`);
   check("hiding a machine removes its marks", await marks() < scored.length);
