@@ -363,6 +363,13 @@ async function checkSweep() {
   check("the command of a choice gives its cost", JSON.parse(changed).stats.sample_rate === cost.stats.sample_rate && cost.stats.sample_rate < best.stats.sample_rate, other);
   const kinds = await page(`[...document.querySelectorAll("#worth tbody tr td:first-child")].map((td) => td.textContent.split(" ")[0])`);
   check("a field is there once", kinds.length > 5 && new Set(kinds.filter((kind) => !kind.endsWith("_par"))).size === kinds.filter((kind) => !kind.endsWith("_par")).length, kinds);
+  /* Short commands: the best layout, and what makes it another one. */
+  writeFileSync(file("best.json"), await page(`JSON.stringify(best.exe)`));
+  for (const [i, rate] of JSON.parse(await page(`JSON.stringify(rows.slice(0, 40).filter((row, i) => i % 13 === 0).map((row) => [row.index, row.stats.sample_rate]))`))) {
+    const words = await page(`commandOf(rows[${i}], [], true)`);
+    const again = JSON.parse(execFileSync("bash", ["-c", words.replace(/^calc run/, `"${calc}" run --json -`)], { encoding: "utf8", cwd: scratch }));
+    check(`the short command of row ${i} gives its numbers`, again.stats.sample_rate === rate && words.length < 400 && words.includes("best.json"), words);
+  }
   /* A point that is no row, beside the rows: its sizes and its numbers, not its parts. */
   const bare = await page(`d3.range(cloud.shown).find((i) => rowAt[i] < 0)`);
   const ticked = await page(`compared.length`);
