@@ -224,11 +224,33 @@ const metrics = cloud.metrics.map((metric) => metric.key).filter((key) => {
   return lo !== undefined && lo !== hi && !key.includes("capacity");
 });
 
-/* A command for a shell: the layout goes in as standard input. `changes`: FIELD=VALUE. */
-function commandOf(row, changes = []) {
+/* What makes the best layout this one: FIELD=VALUE; null where that cannot be said. */
+function differences(exe, from = best.exe, before = "") {
+  const found = [];
+  for (const key of new Set([...Object.keys(from), ...Object.keys(exe)])) {
+    const [value, was] = [exe[key], from[key]];
+    if (JSON.stringify(value) === JSON.stringify(was)) continue;
+    const plain_ = Array.isArray(value) ? value.join() || "none" : value;
+    if (value === undefined && typeof was === "boolean") found.push(`${before}${key}=false`);
+    else if (value === undefined || (typeof plain_ === "object" && was === undefined)) return null;
+    else if (typeof plain_ === "object") {
+      const inner = differences(value, was, `${before}${key}.`);
+      if (!inner) return null;
+      found.push(...inner);
+    } else found.push(`${before}${key}=${plain_}`);
+  }
+  return found;
+}
+
+/* A command for a shell: the layout goes in as standard input or, in short, as what makes the best, in best.json, this
+ * one. `changes`: FIELD=VALUE. */
+function commandOf(row, changes = [], short_ = false) {
+  const own = short_ ? differences(row.exe) : null;
   const sets = Object.entries(row.design).filter(([key]) => key !== "application" && key !== "system")
     .map(([key, value]) => `${key}=${value}`)
-    .concat(changes).map((one) => ` --set ${quoted(one)}`).join("");
-  return `calc run ${quoted(row.design.application)} ${quoted(row.design.system)} -${sets} <<'EOF'\n${JSON.stringify(row.exe)}\nEOF\n`;
+    .concat(own || [], changes).map((one) => ` --set ${quoted(one)}`).join("");
+  const rules = study.compat === "none" ? "" : ` --compat ${study.compat}`;
+  const command = `calc run ${quoted(row.design.application)} ${quoted(row.design.system)}`;
+  return own ? `${command} best.json${sets}${rules}\n` : `${command} -${sets}${rules} <<'EOF'\n${JSON.stringify(row.exe)}\nEOF\n`;
 }
 const serves = Boolean(best && best.exe.inference && best.exe.inference.phase && best.exe.inference.phase !== "none");

@@ -45,15 +45,17 @@ function showTable() {
   const rateColumns = columnsOfRates(fastest);
   const varying = axes.filter((axis) => !axis.of).map((axis) => axis.key).filter((k) => !["tensor_par", "pipeline_par", "data_par"].includes(k));
   const command = el("pre", { hidden: true });
+  let brief_ = kept.get("commands") === "short";
   const list = () => inSet(set).filter(rowInView);
   const view_ = table({ caption: "Layouts", rows: list(), sort: 3, first: 12, search: "Filter, e.g. full or 16",
-    tools: choice("Rows", sets, set, (key) => { set = key; keep("rows", key === sets[0][0] ? null : key); view_.update(list()); }),
+    tools: [choice("Rows", sets, set, (key) => { set = key; keep("rows", key === sets[0][0] ? null : key); view_.update(list()); }),
+      "Commands", choice("Commands", [["", "Complete"], ["short", "From best.json"]], brief_ ? "short" : "", (key) => { brief_ = key === "short"; keep("commands", key); command.hidden = true; })],
     rowAttributes: (row) => ({ class: compared.includes(row) ? "on" : null, "data-row": row.index }),
     columns: [
       { label: "", screen: true, show: (row) => el("input", { type: "checkbox", checked: compared.includes(row), "aria-label": `Compare ${splitName(row.exe)}`, onchange: () => toggle(row) }) },
       { label: "", screen: true, show: (row) => {
-        const button = copyButton("Copy", () => commandOf(row), `Copy the command of ${splitName(row.exe)}`);
-        button.addEventListener("click", () => { command.textContent = commandOf(row); command.hidden = false; });
+        const button = copyButton("Copy", () => commandOf(row, [], brief_), `Copy the command of ${splitName(row.exe)}`);
+        button.addEventListener("click", () => { command.textContent = commandOf(row, [], brief_); command.hidden = false; });
         return button;
       } },
       { label: "", show: (row) => (isEqual(row) ? el("b", { title: "an equal of the best" }, "=") : "") },
@@ -71,6 +73,7 @@ function showTable() {
   box.append(el("div", { class: "tools", style: "margin:0" }, el("span", {}, equals > 1 ? `= marks ${count(equals)} equals: layouts ${equalText}${tie > 1 ? `, and ${count(tie)} of them tie` : ""}.` : ""),
     el("span", { class: "right" }, el("button", { type: "button", onclick: () => download("layouts.json",
       JSON.stringify(list().map((row) => ({ design: row.design, execution: row.exe, stats: row.stats })), null, 2)) }, "Save these rows as JSON"), " ",
+    el("button", { type: "button", onclick: () => download("best.json", JSON.stringify(best.exe, null, 2)) }, "Save best.json"), " ",
     el("button", { type: "button", onclick: () => download("execution.json", JSON.stringify(compared[0].exe, null, 2)) }, "Save the first ticked as execution"))), command);
   watchers.push(() => view_.update(list()));
   compareWatchers.push(() => view_.refresh());

@@ -47,10 +47,12 @@ const remarks = allRows.filter((row) => row.status !== "scored").length;
 function splitOf(rows) {
   const sources = d3.nest().key((row) => row.source).entries(rows).sort((a, b) => b.values.length - a.values.length);
   const largest = sources.length > 1 ? sources[0] : null;
+  const months = [...new Set(rows.map((row) => row.forecast_before).filter(Boolean))].sort();
   const all = [
     ["Fitted", "constants were fitted to these runs, too", rows, "error"],
     ["Unseen widths", "by fits without a sixth of the models' widths", rows, "unseen_width"],
     ["Unseen publishers", "by fits without any run of the same publisher", rows, "unseen_source"],
+    ["Forecasts", `by fits to what was published before ${months.join(", ")}, of what came since`, rows, "forecast"],
     ...(largest ? [["Fitted, without the largest source", `${largest.key}: ${count(largest.values.length)} runs`, rows.filter((row) => row.source !== largest.key), "error"],
       ["Unseen publishers, without it", "", rows.filter((row) => row.source !== largest.key), "unseen_source"]] : []),
   ];
@@ -70,6 +72,8 @@ function sayWhy() {
   const said = [Math.abs(mean) < 0.02 ? "Predictions lean neither way" : `Predictions lean ${mean < 0 ? "fast" : "slow"}`, ": the mean error is ", bold(signed(mean)), ", the mean absolute error ", bold(share(meanAbsolute)), "."];
   const [worst] = by.slice().sort((a, b) => b.abs - a.abs);
   if (by.length > 1) said.push(` The machine with the largest errors is ${worst.key} with ${share(worst.abs)}.`);
+  const forecast = split.find((row) => row.name === "Forecasts");
+  if (forecast) said.push(" Forecasts, by constants of before a run was published, are off by ", bold(share(forecast.absolute)), " in the mean.");
   if (unseen) said.push(" Half are within ", bold(`±${share(unseen.median)}`), " by constants that were fitted without their publisher.");
   if (remarks) said.push(` ${count(remarks)} rows are not scored, each with its reason below.`);
   return said;

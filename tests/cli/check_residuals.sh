@@ -28,6 +28,11 @@ join "$new/scored" "$new/have" | awk '{ d = $2 - $3; d = d < 0 ? -d : d }
     END { for (f in count) if (far[f] > count[f] / 2) { print f; bad = 1 }
         exit bad || !memory || length(count) < 4 }' || complain "residuals are not of this model"
 
+# Forecasts are of such runs, and not far from their residuals: constants of before are not those of now.
+awk -F, 'NR > 1 { print $1 ",step_time", $3 }' "$root/tests/measured/forecasts.csv" | sort > "$new/forecasts"
+join "$new/have" "$new/forecasts" | awk -v all="$(wc -l < "$new/forecasts")" '{ d = $4 - $2; sum += d < 0 ? -d : d }
+    END { exit NR != all || NR < 50 || sum / NR > 0.2 }' || complain "forecasts are not of these runs"
+
 # The family with the fewest runs again; with CALC_LONG=1 also one that has every kind of run.
 families=(--system ascend_910b)
 [ -z "${CALC_LONG:-}" ] || families+=(--system "h100_sxm,h100_sxm_500w,h800,h200,h20")

@@ -363,6 +363,13 @@ async function checkSweep() {
   check("the command of a choice gives its cost", JSON.parse(changed).stats.sample_rate === cost.stats.sample_rate && cost.stats.sample_rate < best.stats.sample_rate, other);
   const kinds = await page(`[...document.querySelectorAll("#worth tbody tr td:first-child")].map((td) => td.textContent.split(" ")[0])`);
   check("a field is there once", kinds.length > 5 && new Set(kinds.filter((kind) => !kind.endsWith("_par"))).size === kinds.filter((kind) => !kind.endsWith("_par")).length, kinds);
+  /* Short commands: the best layout, and what makes it another one. */
+  writeFileSync(file("best.json"), await page(`JSON.stringify(best.exe)`));
+  for (const [i, rate] of JSON.parse(await page(`JSON.stringify(rows.slice(0, 40).filter((row, i) => i % 13 === 0).map((row) => [row.index, row.stats.sample_rate]))`))) {
+    const words = await page(`commandOf(rows[${i}], [], true)`);
+    const again = JSON.parse(execFileSync("bash", ["-c", words.replace(/^calc run/, `"${calc}" run --json -`)], { encoding: "utf8", cwd: scratch }));
+    check(`the short command of row ${i} gives its numbers`, again.stats.sample_rate === rate && words.length < 400 && words.includes("best.json"), words);
+  }
   /* A point that is no row, beside the rows: its sizes and its numbers, not its parts. */
   const bare = await page(`d3.range(cloud.shown).find((i) => rowAt[i] < 0)`);
   const ticked = await page(`compared.length`);
@@ -514,7 +521,10 @@ async function checkValidate() {
   const unseen = scored.map((row) => residuals.get(`${row.id} ${row.quantity}`)).filter(Boolean).map((pair) => Math.abs(Math.exp(-pair[1]) - 1)).sort((a, b) => a - b);
   const told90 = await page(`splitOf(times).find((row) => row.name === "Unseen publishers").most`);
   check("what to expect of an unseen publisher", unseen.length > 1000 && Math.abs(told90 / unseen[Math.round(0.9 * (unseen.length - 1))] - 1) < 0.01, told90);
-  check("the largest source is left out", await page(`(() => { const rows = splitOf(times); return rows.length === 5 && rows[3].n < rows[0].n && rows[3].n > 100; })()`));
+  check("the largest source is left out", await page(`(() => { const rows = splitOf(times); return rows.length === 6 && rows[4].n < rows[0].n && rows[4].n > 100; })()`));
+  const forecasts = readFileSync(new URL("../measured/forecasts.csv", import.meta.url), "utf8").trim().split("\n").slice(1).map((line) => Math.abs(Math.exp(-Number(line.split(",")[2])) - 1));
+  const foretold = await page(`splitOf(times).find((row) => row.name === "Forecasts")`);
+  check("forecasts are those of the file", foretold.n === forecasts.length && Math.abs(foretold.absolute / (sum(forecasts) / forecasts.length) - 1) < 0.001, [foretold, forecasts.length]);
   check("headline is the median", (await page(`document.querySelector("h1").innerText`)).includes((100 * middle).toFixed(1)));
   await page(`document.querySelectorAll("#parity .tools button")[2].click()`);
   check("hiding a machine removes its marks", await marks() < scored.length);

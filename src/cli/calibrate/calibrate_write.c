@@ -310,6 +310,9 @@ static void put_run(calc_put *put, const calc_calibrate_report *report, size_t i
         bool has = of->use == CALC_USE_SCORED;
         calc_put_number(put, keys[v], has ? of->predicted : (double)NAN);
     }
+    if (report->held_out) {
+        calc_put_flag(put, "held_out", calc_evidence_is_of(r, report->held_out));
+    }
     calc_put_close(put);
 }
 

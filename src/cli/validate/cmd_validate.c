@@ -69,6 +69,7 @@ typedef struct task {
     calc_error_groups groups;
     calc_validate_bands bands;
     calc_residuals residuals;
+    calc_forecasts forecasts;
     calc_features features, time_features;
     calc_peers peers;
     calc_validation found;
@@ -101,6 +102,7 @@ static const char *read_options(task *t)
                                  .peers = &t->peers,
                                  .bands = calc_opt_value(t->args, OPT_BAND) ? &t->bands : NULL,
                                  .residuals = &t->residuals,
+                                 .forecasts = &t->forecasts,
                                  .systems = &t->measured.systems,
                                  .worst = (size_t)worst,
                                  .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
@@ -237,7 +239,11 @@ static calc_status read_residuals(task *t, calc_errors *errors)
         return CALC_OK;
     }
     calc_status status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
-    return status == CALC_OK ? calc_residuals_read(&t->residuals, path, errors) : status;
+    status = status == CALC_OK ? calc_residuals_read(&t->residuals, path, errors) : status;
+    calc_errors ignored = {0};
+    bool forecast = calc_find_data("measured/forecasts.csv", path, &ignored) == CALC_OK;
+    return status == CALC_OK && forecast ? calc_forecasts_read(&t->forecasts, path, errors)
+                                         : status;
 }
 
 static calc_status make_results(task *t, calc_errors *errors)
@@ -308,6 +314,7 @@ static void free_task(task *t)
     calc_error_groups_free(&t->groups);
     calc_validate_bands_free(&t->bands);
     calc_residuals_free(&t->residuals);
+    calc_forecasts_free(&t->forecasts);
     calc_features_free(&t->features);
     calc_features_free(&t->time_features);
     calc_peers_free(&t->peers);

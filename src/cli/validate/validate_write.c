@@ -46,22 +46,29 @@ static void put_serving(calc_put *put, const calc_result *r)
     calc_put_count(put, "prefill_gpus", map->exec.inference.prefill_procs);
 }
 
-/* Errors of predictions by constants that were fitted without the run; null of runs that nothing
- * was fitted to. */
-static void put_unseen(calc_put *put, const calc_result *r, const calc_residuals *residuals)
+/* Errors of predictions by constants that were fitted without the run, and before it was published;
+ * null of runs that nothing was fitted to, or that are older. */
+static void put_unseen(calc_put *put, const calc_result *r, const calc_validation *v)
 {
     static const char *const keys[] = {
 #define CALC_X(name, value, fold) [CALC_UNSEEN_##name] = #value,
         CALC_UNSEEN_LIST(CALC_X)
 #undef CALC_X
     };
-    const calc_residual *own = calc_residuals_find(residuals, calc_result_id(r), r->quantity);
+    const calc_residual *own = calc_residuals_find(v->residuals, calc_result_id(r), r->quantity);
     for (int i = 0; i < CALC_UNSEEN_COUNT; i++) {
         calc_put_rounded(put, keys[i], own ? exp(-own->value[i]) - 1 : (double)NAN, 4);
     }
+    const calc_forecast *forecast = r->quantity == CALC_QUANTITY_STEP_TIME
+                                        ? calc_forecasts_find(v->forecasts, calc_result_id(r))
+                                        : NULL;
+    calc_put_rounded(put, "forecast", forecast ? exp(-forecast->value) - 1 : (double)NAN, 4);
+    if (forecast) {
+        calc_put_text(put, "forecast_before", forecast->before);
+    }
 }
 
-static void put_row(calc_put *put, const calc_result *r, const calc_residuals *residuals)
+static void put_row(calc_put *put, const calc_result *r, const calc_validation *v)
 {
     const calc_assumptions *assumed =
         r->serving ? &r->serving->map.assumed : &r->prediction->map.assumed;
@@ -72,7 +79,7 @@ static void put_row(calc_put *put, const calc_result *r, const calc_residuals *r
     calc_put_number(put, "measured", r->measured);
     calc_put_number(put, "predicted", r->predicted);
     calc_put_number(put, "error", r->error);
-    put_unseen(put, r, residuals);
+    put_unseen(put, r, v);
     calc_put_text(put, "source", calc_result_source(r));
     calc_put_text(put, "machine", calc_result_machine(r));
     calc_put_text(put, "model", calc_result_model(r));
@@ -190,7 +197,7 @@ void calc_validate_write_json(calc_output *out, const calc_validation *v)
     put_counts(&put, v->results);
     calc_put_array(&put, "rows", CALC_PUT_LINES);
     for (size_t i = 0; i < v->results->count; i++) {
-        put_row(&put, &v->results->item[i], v->residuals);
+        put_row(&put, &v->results->item[i], v);
     }
     calc_put_close(&put);
     calc_put_array(&put, "groups", CALC_PUT_LINES);

@@ -5,6 +5,7 @@
 #include "cli/validate/validate_band.h"
 #include "validate/error_groups.h"
 #include "validate/features.h"
+#include "validate/forecasts.h"
 #include "validate/peers.h"
 
 /** Borrows everything. */
@@ -16,6 +17,7 @@ typedef struct calc_validation {
     const calc_peers *peers;
     const calc_validate_bands *bands; /**< NULL: not asked for */
     const calc_residuals *residuals;  /**< of fits that had not seen a run, where there are any */
+    const calc_forecasts *forecasts;  /**< of fits to what was published before, likewise */
     calc_systems *systems;
     size_t worst;   /**< how many of the largest errors are shown */
     bool breakdown; /**< with what their predictions consist of */

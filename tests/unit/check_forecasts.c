@@ -1,0 +1,75 @@
+/* Files of forecasts: what they say is read, and broken ones are refused. */
+#include "validate/forecasts.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static calc_forecasts forecasts;
+static calc_errors errors;
+
+static calc_status parse(const char *text)
+{
+    calc_forecasts_free(&forecasts);
+    errors = (calc_errors){0};
+    const calc_text own = {.data = strdup(text), .length = strlen(text)};
+    ck_assert_ptr_nonnull(own.data);
+    return calc_forecasts_parse(&forecasts, own, "forecasts.csv", &errors);
+}
+
+START_TEST(what_is_said_is_read)
+{
+    ck_assert_int_eq(parse("id,before,forecast\none,2025-07,-0.1250\n\"a, b\",2026-02,0.5\n"),
+                     CALC_OK);
+    ck_assert_uint_eq(forecasts.count, 2);
+    const calc_forecast *f = calc_forecasts_find(&forecasts, "a, b");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_str_eq(f->before, "2026-02");
+    ck_assert_double_eq(f->value, 0.5);
+    ck_assert_double_eq(calc_forecasts_find(&forecasts, "one")->value, -0.125);
+    ck_assert_ptr_null(calc_forecasts_find(&forecasts, "two"));
+    calc_forecasts_free(&forecasts);
+}
+END_TEST
+
+START_TEST(what_is_broken_is_refused)
+{
+    static const struct {
+        const char *text;
+        int line;
+    } broken[] = {{"id,before\none,2025-07\n", 1},
+                  {"id,before,forecast\none,2025,0.1\n", 2},
+                  {"id,before,forecast\none,2025-07,\n", 2},
+                  {"id,before,forecast\none,2025-07,0.1\ntwo,2025-07,11\n", 3}};
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        ck_assert_int_ne(parse(broken[i].text), CALC_OK);
+        ck_assert_int_eq(errors.item[0].line, broken[i].line);
+        ck_assert_str_eq(errors.item[0].file, "forecasts.csv");
+    }
+    calc_forecasts_free(&forecasts);
+}
+END_TEST
+
+START_TEST(no_file_is_said)
+{
+    errors = (calc_errors){0};
+    ck_assert_int_eq(calc_forecasts_read(&forecasts, "no/such/file.csv", &errors),
+                     CALC_ERR_NOT_FOUND);
+    calc_forecasts_free(&forecasts);
+}
+END_TEST
+
+int main(void)
+{
+    TCase *cases = tcase_create("forecasts");
+    tcase_add_test(cases, what_is_said_is_read);
+    tcase_add_test(cases, what_is_broken_is_refused);
+    tcase_add_test(cases, no_file_is_said);
+    Suite *suite = suite_create("forecasts");
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
