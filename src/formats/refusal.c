@@ -135,12 +135,12 @@ static void tell_nobody(void *context, const char *reason)
     (void)reason;
 }
 
-bool calc_export_starts(const calc_app *app, const calc_exec *exec)
+const char *calc_export_starter(const calc_app *app, const calc_exec *exec)
 {
     for (size_t i = 0; calc_framework_list[i]; i++) {
         if (calc_export_refused(calc_framework_list[i], app, exec, tell_nobody, NULL) == 0) {
-            return true;
+            return calc_framework_list[i]->name;
         }
     }
-    return false;
+    return NULL;
 }

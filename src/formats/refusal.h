@@ -13,7 +13,14 @@ size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
                            const calc_exec *exec, void (*tell)(void *context, const char *reason),
                            void *context);
 
-/** Whether one of the frameworks runs a layout: what trains, or what serves it. */
-bool calc_export_starts(const calc_app *app, const calc_exec *exec);
+/** The first framework that runs a layout, trains or serves it: what `calc export --to` takes; NULL
+ *  if none does. */
+const char *calc_export_starter(const calc_app *app, const calc_exec *exec);
+
+/** Whether there is one. */
+static inline bool calc_export_starts(const calc_app *app, const calc_exec *exec)
+{
+    return calc_export_starter(app, exec) != NULL;
+}
 
 #endif

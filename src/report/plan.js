@@ -11,8 +11,8 @@ const alikeTime = (found) => (layered ? plan.uniform_time : found.even && found.
 const passOf = (stage) => stage.stats.fw_time + stage.stats.bw_time;
 const roomOf = (stage) => stage.mem_tier1_capacity - stage.stats.mem_tier1;
 
-function planCommand(found, set = []) {
-  return `${commandText([...found.command, ...set.flatMap((one) => ["--set", one])])} <<'EOF'\n${JSON.stringify(found.execution)}\nEOF\n`;
+function planCommand(found, set = [], words = found.run) {
+  return `${commandText([...words, ...set.flatMap((one) => ["--set", one])])} <<'EOF'\n${JSON.stringify(found.execution)}\nEOF\n`;
 }
 
 /* Equal neighbours: [value, how many]. */
@@ -73,16 +73,17 @@ function planHero() {
 /* ---- Layouts that were found ------------------------------------------------------------------- */
 
 function showFound(onchoice) {
-  const node = section("plan", "Layouts", "Layouts found", `Best first, against ${layered ? "the best of" : "the same with"} ${alike}. The command of a row runs it; calc export writes the script that starts it.`);
+  const node = section("plan", "Layouts", "Layouts found", `Best first, against ${layered ? "the best of" : "the same with"} ${alike}. The command of a row runs it${plan.found.some((found) => found.export) ? "; another writes the script that starts it" : ""}.`);
   const box = card(node);
   const said = el("pre");
-  const say = (found) => { said.textContent = planCommand(found); };
+  const say = (found, words) => { said.textContent = planCommand(found, [], words); };
   const varies = (key) => plan.found.some((found) => (found.execution[key] || 1) > 1);
   const size = (key, label) => ({ label, number: true, show: (f) => count(f.execution[key] || 1) });
   const list = table({ caption: "Layouts found", rows: plan.found, sort: null, rowAttributes: (f) => ({ class: f === chosenPlan ? "on" : null }), columns: [
     ...(plan.found.length > 1 ? [{ label: "", screen: true, show: (f, i) => el("button", { type: "button", "aria-pressed": String(f === chosenPlan), "aria-label": `Show layout ${i + 1}`,
       onclick: () => { onchoice(f); say(f); list.refresh(); } }, "Show") }] : []),
     { label: "", screen: true, show: (f, i) => copyButton("Copy", () => { say(f); return said.textContent; }, `Copy the command of layout ${i + 1}`) },
+    ...(plan.found.some((found) => found.export) ? [{ label: "", screen: true, show: (f, i) => (f.export ? copyButton("Export", () => { say(f, f.export); return said.textContent; }, `Copy what writes the script of layout ${i + 1}`) : "") }] : []),
     { label: "Step", number: true, show: (f) => whole(f.stats.total_time) },
     { label: "All alike", number: true, show: (f) => (isNumber(alikeTime(f)) ? signed(alikeTime(f) / f.stats.total_time - 1) : "does not fit") },
     { label: "MFU", number: true, show: (f) => share(f.stats.model_flops_utilization) },
@@ -120,7 +121,7 @@ function stagesPicture(parent, rows, most, aria) {
   const groups = stageGroups(rows);
   picture(parent, `${aria}: ${groups.slice(0, 12).map((g) => `${stageName(g)} ${count(g.stage.stats.blocks)} blocks on ${g.stage.system}, ${seconds(passOf(g.stage))}, ${bytes(g.stage.stats.mem_tier1)}`).join("; ")}`, (svg, width) => {
     const narrow = width < 460;
-    const left = narrow ? 0 : 92;
+    const left = narrow ? 0 : groups.some((group) => group.to > group.from) ? 128 : 92;
     const step = narrow ? 58 : 38;
     const gap = 16;
     const third = (width - left - 2 * gap) / 3;

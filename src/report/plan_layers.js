@@ -42,7 +42,7 @@ function stripsPicture(parent, found) {
       tells(mark, () => what);
       const text = String(value);
       if (x1 - x0 > 7 * text.length + 6) {
-        svg.append("text").attr("x", (x0 + x1 - 1) / 2).attr("y", y + 15).attr("text-anchor", "middle").attr("pointer-events", "none")
+        svg.append("text").attr("x", (x0 + x1 - 1) / 2).attr("y", y + 15).attr("text-anchor", "middle").attr("pointer-events", "none").attr("data-on", color)
           .style("fill", inkOn(color)).style("stroke", "none").text(text);
       }
     };

@@ -422,6 +422,8 @@ async function checkPlan() {
     check(`${name}: headline is the step, and what alike costs`, headline.includes(best.stats.total_time.toPrecision(4))
       && headline.includes((100 * (best.even.total_time / best.stats.total_time - 1)).toFixed(1)), headline);
     check(`${name}: the command runs the layout`, ranBy(await page(`document.querySelector("#plan pre").textContent`)).total_time === best.stats.total_time);
+    const script = (await page(`(() => { [...document.querySelectorAll("#plan tbody button")].find((b) => b.textContent === "Export").click(); return document.querySelector("#plan pre").textContent; })()`)).replace(/^calc /, `"${calc}" `);
+    check(`${name}: what starts it`, /(tensor-model-parallel-size|model_parallel:) 4/.test(execFileSync("bash", ["-c", script], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })), script);
     check(`${name}: a row each`, await page(`document.querySelectorAll("#plan tbody tr").length`) === told.found.length);
     /* Blocks, forward, backward and idle, memory: what each stage has, on both sides. */
     const drawn = await page(`[...document.querySelectorAll("#stages svg[role=img]")].map((svg) => [...svg.querySelectorAll("rect")].filter((bar) => /--cat/.test(bar.style.fill)).length)`);
@@ -439,7 +441,7 @@ async function checkPlan() {
   check("both chips are named", (await page(`document.querySelector("#stages .legend").innerText`)).includes("block on a800") && found[0].stages.some((row) => row.system === "a800"));
   /* With equally many blocks, as a run of its own. */
   const even = { ...found[0].execution, stages: { ...found[0].execution.stages, blocks: ["2x3", "2x2"] } };
-  check("equally many blocks", ranBy(`${found[0].command.join(" ")} <<'EOF'\n${JSON.stringify(even)}\nEOF\n`).total_time === found[0].even.total_time, found[0].even.total_time);
+  check("equally many blocks", ranBy(`${found[0].run.join(" ")} <<'EOF'\n${JSON.stringify(even)}\nEOF\n`).total_time === found[0].even.total_time, found[0].even.total_time);
   await page(`[...document.querySelectorAll("#plan tbody button")].filter((b) => b.textContent === "Show")[1].click()`);
   check("another layout is shown", ranBy(await page(`document.querySelector("#plan pre").textContent`)).total_time === found[1].stats.total_time
     && (await page(`document.querySelector("#stages h3").innerText`)).includes(found[1].stats.total_time.toPrecision(4)));

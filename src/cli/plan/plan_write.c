@@ -13,6 +13,7 @@
 #include "cli/plan/plan_even.h"
 #include "cli/plan/plan_page.h"
 #include "cli/plan/plan_rows.h"
+#include "cli/shell/start.h"
 #include "io/json_save.h"
 
 static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC_PLAN_OPT_SAVE_BEST,
@@ -43,23 +44,6 @@ bool calc_plan_write_takes_stdout(const calc_args *args)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* What runs a layout, which comes as standard input. */
-static void put_command(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
-{
-    const char *const words[] = {"calc", "run", t->args->argument[0], t->chip[f->chip].name, "-"};
-    size_t cursor = 0;
-    const char *set;
-    calc_put_array(put, "command", CALC_PUT_LINE);
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        calc_put_text(put, NULL, words[i]);
-    }
-    while ((set = calc_opt_next(t->args, CALC_PLAN_OPT_SET, &cursor))) {
-        calc_put_text(put, NULL, "--set");
-        calc_put_text(put, NULL, set);
-    }
-    calc_put_close(put);
-}
-
 /* The same with stages that are all alike; null if that does not fit. */
 static void put_even(calc_put *put, const calc_plan_task *t, const calc_planner_found *f)
 {
@@ -81,7 +65,12 @@ static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner
 {
     calc_put_object(put, NULL, CALC_PUT_LINES);
     calc_put_text(put, "system", t->chip[f->chip].name);
-    put_command(put, t, f);
+    calc_start_put(put, &(calc_start){.args = t->args,
+                                      .set = CALC_PLAN_OPT_SET,
+                                      .app = &t->app,
+                                      .system = &t->chip[f->chip].system,
+                                      .exec = &f->exec,
+                                      .names = {t->args->argument[0], t->chip[f->chip].name, "-"}});
     calc_put_number(put, "planned_time", f->planned_s);
     calc_put_number(put, "bound_time", f->bound_s);
     calc_put_flag(put, "proven", f->proven);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/shell/start.h"
 #include "cli/tune/tune_order.h"
-#include "formats/refusal.h"
 #include "io/json_put.h"
 #include "report/page.h"
 #include "spec/field.h"
@@ -44,38 +44,18 @@ static void put_id(calc_put *put, const char *key, const calc_tune_task *t, size
     calc_put_text(put, key, calc_tune_layouts_id(&t->layouts, candidate, id));
 }
 
-static void put_sets(calc_put *put, const calc_tune_task *t)
-{
-    size_t cursor = 0;
-    const char *set;
-    while ((set = calc_opt_next(t->args, CALC_TUNE_OPT_SET, &cursor))) {
-        calc_put_text(put, NULL, "--set");
-        calc_put_text(put, NULL, set);
-    }
-}
-
-/* What runs a layout, and what writes the script that starts it, if there can be one. */
+/* What runs a layout, and what starts it. */
 static void put_commands(calc_put *put, const calc_tune_task *t, size_t candidate)
 {
     char path[CALC_FIND_PATH_MAX];
-    const char *const *argument = t->args->argument;
     const calc_exec exec = calc_tune_layouts_exec(&t->layouts, candidate);
     calc_tune_loop_path(t, candidate, path);
-    calc_put_array(put, "run", CALC_PUT_LINE);
-    const char *const run[] = {"calc", "run", argument[0], argument[1], path};
-    for (size_t i = 0; i < sizeof run / sizeof *run; i++) {
-        calc_put_text(put, NULL, run[i]);
-    }
-    put_sets(put, t);
-    calc_put_close(put);
-    if (calc_export_starts(&t->app, &exec)) {
-        const char *const export[] = {"calc", "export", "--to", "megatron", argument[0], path};
-        calc_put_array(put, "export", CALC_PUT_LINE);
-        for (size_t i = 0; i < sizeof export / sizeof *export; i++) {
-            calc_put_text(put, NULL, export[i]);
-        }
-        calc_put_close(put);
-    }
+    calc_start_put(put, &(calc_start){.args = t->args,
+                                      .set = CALC_TUNE_OPT_SET,
+                                      .app = &t->app,
+                                      .system = &t->system,
+                                      .exec = &exec,
+                                      .names = {t->args->argument[0], t->args->argument[1], path}});
 }
 
 /* Whether an option says how the answer is told, and changes nothing in it. */

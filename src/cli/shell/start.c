@@ -1,0 +1,52 @@
+#include "cli/shell/start.h"
+
+#include "formats/refusal.h"
+
+/* The document that an assignment changes. */
+static calc_kind kind_of(const calc_start *s, const char *assignment)
+{
+    calc_app app = *s->app;
+    calc_system system = *s->system;
+    calc_exec exec = *s->exec;
+    calc_field_ref where = {.kind = CALC_KIND_NONE};
+    calc_errors ignored = {0};
+    return calc_set(&app, &system, &exec, assignment, &where, &ignored) == CALC_OK ? where.kind
+                                                                                   : CALC_KIND_NONE;
+}
+
+/* Up to a kind: calc export takes no machine. */
+static void put_sets(calc_put *put, const calc_start *s, calc_kind last)
+{
+    size_t cursor = 0;
+    const char *assignment;
+    while ((assignment = calc_opt_next(s->args, s->set, &cursor))) {
+        if (kind_of(s, assignment) <= last) {
+            calc_put_text(put, NULL, "--set");
+            calc_put_text(put, NULL, assignment);
+        }
+    }
+}
+
+static void put_words(calc_put *put, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        calc_put_text(put, NULL, words[i]);
+    }
+}
+
+void calc_start_put(calc_put *put, const calc_start *s)
+{
+    const char *framework = calc_export_starter(s->app, s->exec);
+    const char *const run[] = {"calc", "run", s->names[0], s->names[1], s->names[2]};
+    const char *const export[] = {"calc", "export", "--to", framework, s->names[0], s->names[2]};
+    calc_put_array(put, "run", CALC_PUT_LINE);
+    put_words(put, run, sizeof run / sizeof *run);
+    put_sets(put, s, CALC_KIND_SYSTEM);
+    calc_put_close(put);
+    if (framework) {
+        calc_put_array(put, "export", CALC_PUT_LINE);
+        put_words(put, export, sizeof export / sizeof *export);
+        put_sets(put, s, CALC_KIND_APP);
+        calc_put_close(put);
+    }
+}

@@ -1,0 +1,24 @@
+/** @file start.h  What a person does with a layout that was found: the command that runs it, and
+ * the one that writes the script which starts it. */
+#ifndef CALC_CLI_SHELL_START_H
+#define CALC_CLI_SHELL_START_H
+
+#include "cli/shell/opt.h"
+#include "io/json_put.h"
+
+/** A layout and how the three documents are called on a command line. Borrows everything. */
+typedef struct calc_start {
+    const calc_args *args; /**< of the command that found it */
+    int set;               /**< row of its option --set */
+    const calc_app *app;
+    const calc_system *system;
+    const calc_exec *exec;
+    const char *names[3]; /**< APP SYS EXE; EXE "-": standard input */
+} calc_start;
+
+/** Members of the object that is open, each an array of words: "run", and "export" if a framework
+ *  starts the layout. Assignments of model and machine go with them; what they say of the layout,
+ *  its execution has. */
+void calc_start_put(calc_put *put, const calc_start *start);
+
+#endif
