@@ -6,6 +6,12 @@
 #include "designs.h"
 #include "sweep.h"
 
+/** A document that was read. */
+typedef struct calc_study_document {
+    char name[64];   /**< for people; a long one loses its end */
+    char sha256[65]; /**< of its bytes, in hexadecimal digits */
+} calc_study_document;
+
 /** A study. Owns its lists. Start with {0}. */
 typedef struct calc_sweep_study {
     calc_space space;
@@ -16,6 +22,8 @@ typedef struct calc_sweep_study {
                      can be shown as one */
     size_t constraints;
     calc_constraint *constraint;
+    size_t documents;
+    calc_study_document *document;
 } calc_sweep_study;
 
 #endif

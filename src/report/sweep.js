@@ -300,7 +300,8 @@ showScaling();
 showWorth();
 showMore();
 footer([["Program", `${data.program}${study.compat === "none" ? "" : `, arithmetic of ${study.compat}`}`],
-  ["Models", study.applications.join(", ")], ["Machines", study.systems.join(", ")],
+  ...(study.read ? [["Read", study.read.map(({ name, sha256 }) => digested(name, { sha256 }, "sha256")).join("; ")], ["Command", commandText(study.command)]]
+    : [["Models", study.applications.join(", ")], ["Machines", study.systems.join(", ")]]),
   ["Objectives", study.objectives.map((o) => `${o.statistic} ${o.direction}`).join(", ") || "none"],
   ...(summary ? [["Sweep", `${count(counts.evaluated)} evaluations in ${seconds(summary.elapsed_s)} with ${count(summary.threads)} threads${partial ? "; stopped early" : ""}`]] : []),
   ["Exact", fromFile ? "best and front; splits and points are those of the file only" : "best, front, splits and sizes; the cloud is as its text says"],

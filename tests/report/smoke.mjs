@@ -1,6 +1,7 @@
 // The pages of `calc run`, `calc sweep`, `calc plan`, `calc tune`, `calc validate` and `calc report` in a headless browser.
 //   node smoke.mjs CALC CHROMIUM [--screenshots FOLDER]
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -363,6 +364,10 @@ async function checkSweep() {
   check("the command of a choice gives its cost", JSON.parse(changed).stats.sample_rate === cost.stats.sample_rate && cost.stats.sample_rate < best.stats.sample_rate, other);
   const kinds = await page(`[...document.querySelectorAll("#worth tbody tr td:first-child")].map((td) => td.textContent.split(" ")[0])`);
   check("a field is there once", kinds.length > 5 && new Set(kinds.filter((kind) => !kind.endsWith("_par"))).size === kinds.filter((kind) => !kind.endsWith("_par")).length, kinds);
+  const { read, command: asked } = dataOf("sweep.html").study;
+  check("the page says what was asked", asked.join(" ") === "calc sweep gpt3-175B a100_80g --procs 64 --batch 64 --axis microbatch_size=1,2", asked);
+  const digest = createHash("sha256").update(readFileSync(new URL("../../models/gpt3-175B.json", import.meta.url))).digest("hex");
+  check("and read", read.length === 2 && read[0].name === "gpt3-175B" && read[0].sha256 === digest && (await page(`document.getElementById("footer").innerText`)).includes(digest.slice(0, 12)), read);
   /* Short commands: the best layout, and what makes it another one. */
   writeFileSync(file("best.json"), await page(`JSON.stringify(best.exe)`));
   for (const [i, rate] of JSON.parse(await page(`JSON.stringify(rows.slice(0, 40).filter((row, i) => i % 13 === 0).map((row) => [row.index, row.stats.sample_rate]))`))) {

@@ -125,8 +125,8 @@ static void write_files(task *t, calc_errors *errors)
         calc_output_discard(t->file[FILE_SAVE_BEST]);
         t->file[FILE_SAVE_BEST] = NULL;
     }
-    if (t->file[FILE_HTML] &&
-        calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, errors) != CALC_OK) {
+    if (t->file[FILE_HTML] && calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result,
+                                                    t->args, errors) != CALC_OK) {
         calc_output_discard(t->file[FILE_HTML]);
         t->file[FILE_HTML] = NULL;
     }

@@ -2,6 +2,7 @@
 
 #include "cli/draw/changes.h"
 #include "cli/sweep/sweep_page_cloud.h"
+#include "cli/sweep/sweep_read.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_write.h"
 #include "io/json_save.h"
@@ -205,7 +206,8 @@ static calc_status find_extras(extras *e, const calc_sweep_study *study,
 }
 
 static calc_status put_page(calc_output *out, const calc_sweep_study *study,
-                            const calc_sweep_result *result, const extras *e, calc_errors *errors)
+                            const calc_sweep_result *result, const extras *e, const calc_args *args,
+                            calc_errors *errors)
 {
     const calc_sweep_page_columns c =
         calc_sweep_page_columns_of(study, calc_sweep_found_best_of_all(result));
@@ -214,6 +216,7 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
     calc_sweep_put_study(&put, study);
     calc_put_count(&put, "designs", (int64_t)study->designs.count);
     calc_put_flag(&put, "per_num_procs", study->options.per_num_procs);
+    calc_sweep_read_put(&put, study, args);
     calc_put_close(&put);
     put_designs(&put, study);
     calc_put_key(&put, "summary");
@@ -230,12 +233,13 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
 }
 
 calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
-                                  const calc_sweep_result *result, calc_errors *errors)
+                                  const calc_sweep_result *result, const calc_args *args,
+                                  calc_errors *errors)
 {
     extras e = {0};
     calc_status status = find_extras(&e, study, result, errors);
     if (status == CALC_OK) {
-        status = put_page(out, study, result, &e, errors);
+        status = put_page(out, study, result, &e, args, errors);
     }
     calc_sweep_cells_free(&e.splits);
     calc_sweep_cells_free(&e.procs);

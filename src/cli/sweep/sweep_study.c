@@ -12,6 +12,7 @@
 #include "cli/shell/remark.h"
 #include "cli/sweep/sweep_axes.h"
 #include "cli/sweep/sweep_opts.h"
+#include "cli/sweep/sweep_read.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_tokens.h"
 #include "defaults.h"
@@ -274,6 +275,9 @@ static calc_status take_app(sources *s, const char *word)
         calc_designs_add_app(&s->study->builder, input.name, &app) != CALC_OK) {
         status = calc_errors_no_memory(s->errors);
     }
+    if (status == CALC_OK) {
+        status = calc_sweep_read_note(s->study, input.name, &input.text, s->errors);
+    }
     calc_remark_tell(status, CALC_KIND_APP, &input, &app);
     calc_text_free(&input.text);
     return status;
@@ -287,6 +291,9 @@ static calc_status take_system(sources *s, const char *word)
     if (status == CALC_OK &&
         calc_designs_add_system(&s->study->builder, input.name, &system) != CALC_OK) {
         status = calc_errors_no_memory(s->errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_sweep_read_note(s->study, input.name, &input.text, s->errors);
     }
     calc_remark_tell(status, CALC_KIND_SYSTEM, &input, &system);
     calc_text_free(&input.text);
@@ -410,7 +417,12 @@ static calc_status load_file(sources *s)
 {
     char path[CALC_FIND_PATH_MAX];
     calc_status status = calc_find(CALC_KIND_EXEC, s->space, path, s->errors);
-    return status == CALC_OK ? calc_space_load(&s->file, path, s->errors) : status;
+    char name[256];
+    status = status == CALC_OK ? calc_space_load(&s->file, path, s->errors) : status;
+    return status == CALC_OK
+               ? calc_sweep_read_note(s->study, calc_find_name(path, name, sizeof name),
+                                      &s->file.text, s->errors)
+               : status;
 }
 
 calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args,
@@ -441,5 +453,6 @@ void calc_sweep_study_free(calc_sweep_study *study)
     calc_space_free(&study->space);
     calc_designs_builder_free(&study->builder);
     free(study->constraint);
+    free(study->document);
     *study = (calc_sweep_study){0};
 }
