@@ -49,7 +49,7 @@ function sayWhy() {
   words.push(". ");
   if (stats.proc_mem_tier1_cap_req) {
     words.push("The fullest processor needs ", bold(bytes(stats.proc_mem_tier1_cap_req)),
-      ` of ${bytes(stats.mem_tier1_capacity)}.`);
+      ` of ${bytes(stats.mem_tier1_capacity)}${fitting ? ", and of measured runs like it " : ""}`, fitting ? [bold(fitting), " would have fitted."] : ".");
   }
   if (bandOf("total_time")) {
     words.push(" Nine of ten measured runs like it would be at ", bold(bandText("total_time", seconds)), ".");
@@ -59,7 +59,9 @@ function sayWhy() {
 
 const [stepValue, stepUnit] = isNumber(timeTotal) ? secondsIn(timeTotal, 4) : ["–", ""];
 const [memoryValue, memoryUnit] = isNumber(stats.proc_mem_tier1_cap_req) ? bytesIn(stats.proc_mem_tier1_cap_req) : ["–", ""];
-const memoryKpi = ["Memory", memoryValue, memoryUnit, stats.mem_tier1_capacity ? `${share(stats.proc_mem_tier1_cap_req / stats.mem_tier1_capacity)} of ${bytes(stats.mem_tier1_capacity)}` : ""];
+/* Of comparable measured runs so many would fit, where it is not as good as sure. */
+const fitting = fits && known && known.fits < 0.9 ? `${Math.round(100 * known.fits)}\u202f%` : "";
+const memoryKpi = ["Memory", memoryValue, memoryUnit, stats.mem_tier1_capacity ? `${share(stats.proc_mem_tier1_cap_req / stats.mem_tier1_capacity)} of ${bytes(stats.mem_tier1_capacity)}${fitting ? `, ${fitting} sure that it fits` : ""}` : ""];
 const stepWord = serves ? (exe.inference.phase === "prefill" ? "prefill" : "decoding step") : exe.training ? "step" : "forward pass";
 if (data.plan) planHero();
 else hero({
@@ -102,7 +104,7 @@ function showChanges() {
       : exe.inference.phase === "prefill" ? ["total_time", "Prefill", seconds] : ["output_tokens_per_s", "Output tokens/s", amount];
   const up = key === "output_tokens_per_s";
   const before = stats[key];
-  const helps = (value) => isNumber(value) && (!fits || (up ? value > before * (1 + 1e-9) : value < before * (1 - 1e-9)));
+  const helps = (value) => isNumber(value) && (!fits || (up ? value > before * (1 + 5e-4) : value < before * (1 - 5e-4)));
   const items = found ? found.items.filter((item) => helps(item.stats[key]))
     .sort((a, b) => (up ? d3.descending : d3.ascending)(a.stats[key], b.stats[key])) : [];
   if (!items.length) return;

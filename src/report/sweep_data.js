@@ -91,7 +91,7 @@ function addRow(found, set) {
   const key = JSON.stringify([found.design, found.execution]);
   let row = rowByKey.get(key);
   if (!row) {
-    row = { design: found.design, exe: found.execution, stats: { ...found.stats, sure: found.sure }, time: found.time || {},
+    row = { design: found.design, exe: found.execution, stats: { ...found.stats, sure: found.sure, fits: found.fits }, time: found.time || {},
       memory1: found.memory1 || {}, memory2: found.memory2 || {}, sets: new Set(), index: rows.length };
     rowByKey.set(key, row);
     rows.push(row);

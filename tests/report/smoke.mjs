@@ -155,6 +155,7 @@ async function checkRun() {
   make("run", "llama3-405B", "h100_sxm", "llama3-405B_16384", "--html", file("plain.html"));
   const plain = dataOf("plain.html");
   check("the band is there without being asked for", JSON.stringify(plain.band) === JSON.stringify(json("band.json").band) && !plain.run.band);
+  check("how sure it is that it fits", plain.band.fits < 0.9 && (await page(`document.querySelector(".kpis").innerText`)).includes(`${Math.round(100 * plain.band.fits)}\u202f% sure that it fits`));
   check("none where nothing was measured", dataOf("classic.html").band === null);
   check("the page says what made it, and of what", await page(`(() => { const said = document.getElementById("footer").innerText; return /calc 0\\.\\d+\\.\\d+, source \\S+/.test(said) && said.includes(run.names.sha256.system.slice(0, 12)); })()`));
   check("the band is drawn beside the step", Math.abs(low / band.p5 - 1) < 0.005 && Math.abs(high / band.p95 - 1) < 0.005, [low, high, band]);
@@ -401,6 +402,13 @@ async function checkSweep() {
   check("what would run does", ran.length === 2 && ran.every((one, i) => one.verdict === "ok" && one.stats.total_time === [need.least, need.larger][i].stats.total_time), runs);
   make("report", file("nothing.json"), "--out", file("nothing.html"));
   await everywhere("nothing.html");
+  /* How sure it is that the best fits, as calc run --band has it. */
+  make("sweep", "llama3-70B", "h100_sxm", "--procs", "256", "--batch", "1024", "--html", file("fits.html"));
+  await everywhere("fits.html");
+  const [full] = dataOf("fits.html").rows.filter((row) => row.set === "top");
+  const alone = await page(`commandOf(best)`);
+  const { fits } = JSON.parse(execFileSync("bash", ["-c", alone.replace(/^calc run/, `"${calc}" run --band --json -`)], { encoding: "utf8" })).band;
+  check("how sure it is that the best fits", fits < 0.9 && Math.abs(full.fits - fits) < 1e-4 && (await page(`document.querySelector("p.why").innerText`)).includes(`${Math.round(100 * fits)}\u202f% would have fitted`), [full.fits, fits]);
   make("sweep", "gpt3-175B", "a100_80g", "--procs", "64:256:x2", "--batch", "256", "--html", file("scaling.html"));
   await everywhere("scaling.html");
   check("sizes are compared", await page(`document.querySelectorAll("#scaling circle").length === 3`));

@@ -126,7 +126,7 @@ static void write_files(task *t, calc_errors *errors)
         t->file[FILE_SAVE_BEST] = NULL;
     }
     if (t->file[FILE_HTML] && calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result,
-                                                    t->args, errors) != CALC_OK) {
+                                                    t->args, t->best.measured, errors) != CALC_OK) {
         calc_output_discard(t->file[FILE_HTML]);
         t->file[FILE_HTML] = NULL;
     }

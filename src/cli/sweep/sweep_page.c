@@ -24,6 +24,7 @@ static void put_found(calc_put *put, const calc_sweep_study *study,
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f.exec);
     calc_sweep_page_put_stats(put, "stats", c, &f.stats);
     calc_sweep_order_put(put, &c->order, &f);
+    calc_put_rounded(put, "fits", calc_sweep_rows_fits(c->measured, study, found).share, 4);
     calc_sweep_put_parts(put, study, &f);
 }
 
@@ -187,6 +188,7 @@ typedef struct extras {
     calc_sweep_cells splits, procs;
     calc_sweep_more more;
     calc_sweep_need need;
+    const calc_residuals *measured;
 } extras;
 
 static calc_status find_extras(extras *e, const calc_sweep_study *study,
@@ -210,7 +212,7 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
                             calc_errors *errors)
 {
     const calc_sweep_page_columns c =
-        calc_sweep_page_columns_of(study, calc_sweep_found_best_of_all(result));
+        calc_sweep_page_columns_of(study, calc_sweep_found_best_of_all(result), e->measured);
     calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
     calc_put_object(&put, "study", CALC_PUT_LINES);
     calc_sweep_put_study(&put, study);
@@ -234,9 +236,9 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
 
 calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
                                   const calc_sweep_result *result, const calc_args *args,
-                                  calc_errors *errors)
+                                  const calc_residuals *measured, calc_errors *errors)
 {
-    extras e = {0};
+    extras e = {.measured = measured};
     calc_status status = find_extras(&e, study, result, errors);
     if (status == CALC_OK) {
         status = put_page(out, study, result, &e, args, errors);

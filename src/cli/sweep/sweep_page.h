@@ -6,14 +6,18 @@
 #include "io/output.h"
 #include "io/text.h"
 #include "plan/sweep_found.h"
+#include "validate/residuals.h"
 
 /** Write the page: the best and the front, a cloud of layouts, the best of every split and of every
  *  number of processors. Evaluates layouts again for that.
- *  @param args  of the sweep
+ *  @param args      of the sweep
+ *  @param measured  what is known of what fits; NULL: nothing
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
                                                 const calc_sweep_result *result,
-                                                const calc_args *args, calc_errors *errors);
+                                                const calc_args *args,
+                                                const calc_residuals *measured,
+                                                calc_errors *errors);
 
 /** The page of what the sweep wrote: as JSON, calc_sweep_write_json(), with its front and best
  * only, and maybe the counts, calc_sweep_write_summary(); NULL: there are none. */

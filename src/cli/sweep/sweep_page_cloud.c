@@ -52,9 +52,10 @@ static void add_column(calc_sweep_page_columns *c, const calc_field *field)
 }
 
 calc_sweep_page_columns calc_sweep_page_columns_of(const calc_sweep_study *study,
-                                                   const calc_found *best)
+                                                   const calc_found *best,
+                                                   const calc_residuals *measured)
 {
-    calc_sweep_page_columns c = {.order = calc_sweep_order_of(study, best)};
+    calc_sweep_page_columns c = {.order = calc_sweep_order_of(study, best), .measured = measured};
     for (size_t i = 0; i < STAT_KEYS; i++) {
         add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), stat_keys[i]));
     }

@@ -5,20 +5,24 @@
 #include "cli/sweep/sweep_order.h"
 #include "io/json_put.h"
 #include "plan/sweep_cloud.h"
+#include "validate/residuals.h"
 
 enum { CALC_SWEEP_PAGE_COLUMNS = 40 };
 
 /** What the page shows of layouts: its own statistics and those that the study names, and how sure
- *  the order is. */
+ *  the order is, and that they fit. */
 typedef struct calc_sweep_page_columns {
     calc_sweep_order order;
+    const calc_residuals *measured; /**< NULL: nothing is known of what fits */
     size_t count;
     const calc_field *field[CALC_SWEEP_PAGE_COLUMNS];
 } calc_sweep_page_columns;
 
-/** @param best  of the sweep; NULL: there is none */
+/** @param best      of the sweep; NULL: there is none
+ *  @param measured  borrowed */
 calc_sweep_page_columns calc_sweep_page_columns_of(const calc_sweep_study *study,
-                                                   const calc_found *best);
+                                                   const calc_found *best,
+                                                   const calc_residuals *measured);
 
 /** Those of a layout as an object. */
 void calc_sweep_page_put_stats(calc_put *put, const char *key,

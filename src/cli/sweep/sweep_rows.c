@@ -28,10 +28,10 @@ static bool make(calc_sweep_rows *rows, size_t count)
     return rows->row != NULL;
 }
 
-static calc_fits fits_of(const calc_sweep_rows *rows, const calc_sweep_study *study,
-                         const calc_found *layout)
+calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
+                               const calc_found *layout)
 {
-    if (!rows->measured || study->options.compat != CALC_COMPAT_NONE) {
+    if (!measured || study->options.compat != CALC_COMPAT_NONE) {
         return (calc_fits){(double)NAN, (double)NAN};
     }
     calc_sweep_found found;
@@ -42,7 +42,7 @@ static calc_fits fits_of(const calc_sweep_rows *rows, const calc_sweep_study *st
     calc_design_parts parts = calc_designs_parts(&study->builder, layout->design);
     const calc_fits_query query = {&app, &system, parts.system->name, &found.exec,
                                    found.stats.proc_mem_tier1_cap_req};
-    return calc_fits_of(rows->measured, &query);
+    return calc_fits_of(measured, &query);
 }
 
 /* Find out which rows can be started, and how sure it is that they fit. */
@@ -55,7 +55,7 @@ static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
         const calc_exec exec = calc_found_exec(layout);
         study->designs.get(study->designs.context, layout->design, &app, &system);
         rows->row[i].starts = calc_export_starts(&app, &exec);
-        rows->row[i].fits = fits_of(rows, study, layout);
+        rows->row[i].fits = calc_sweep_rows_fits(rows->measured, study, layout);
     }
 }
 

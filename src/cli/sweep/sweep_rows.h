@@ -32,6 +32,10 @@ typedef struct calc_sweep_rows {
  */
 size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count);
 
+/** How sure it is that a layout fits. @param measured  NULL: nothing is known */
+calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
+                               const calc_found *layout);
+
 /** How many best the sweep keeps so that `top` different ones can be shown, if there are as many:
  *  eight times as many, at most 200 more; of more than 1,000 none is folded. */
 size_t calc_sweep_rows_keep(size_t top);
