@@ -110,7 +110,10 @@ function hero({ context, headline, why, kpis, bad }) {
       el("dd", { class: "small" }, note || ""))))));
 }
 
-function footer(rows) {
+/* What made the page, then `rows`: pairs of texts. @param compat  rules of Calculon's that were followed */
+function footer(rows_, compat = "none") {
+  const rows = [["Program", `${data.program}${compat === "none" ? "" : `, arithmetic of ${compat}`}`], ...rows_,
+    ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`]];
   document.getElementById("footer").append(el("dl", {}, rows.map(([label, value]) =>
     [el("dt", {}, label), el("dd", {}, value)])));
 }

@@ -285,9 +285,7 @@ showRoofline();
 if (isNumber(timeTotal) && timeTotal > 0) showMore();
 showOperations();
 showLayout();
-footer([["Program", `${data.program}${run.compat === "none" ? "" : `, arithmetic of ${run.compat}`}`],
-  ...[["Model", "application"], ["Machine", "system"], ["Execution", "execution"]].map(([label, key]) => [label, digested(names[key], names.sha256, key)]),
-  ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`],
-  ["File", `one file, no network; its numbers are those of calc ${data.plan ? "plan --out" : "run --json"}`]]);
+footer([...[["Model", "application"], ["Machine", "system"], ["Execution", "execution"]].map(([label, key]) => [label, digested(names[key], names.sha256, key)]),
+  ["File", `one file, no network; its numbers are those of calc ${data.plan ? "plan --out" : "run --json"}`]], run.compat);
 setTheme(theme);
 document.documentElement.dataset.ready = "yes";

@@ -300,12 +300,10 @@ showSplits();
 showScaling();
 showWorth();
 showMore();
-footer([["Program", `${data.program}${study.compat === "none" ? "" : `, arithmetic of ${study.compat}`}`],
-  ...(study.read ? [["Read", study.read.map(({ name, sha256 }) => digested(name, { sha256 }, "sha256")).join("; ")], ["Command", commandText(study.command)]]
+footer([...(study.read ? [["Read", study.read.map(({ name, sha256 }) => digested(name, { sha256 }, "sha256")).join("; ")], ["Command", commandText(study.command)]]
     : [["Models", study.applications.join(", ")], ["Machines", study.systems.join(", ")]]),
   ["Objectives", study.objectives.map((o) => `${o.statistic} ${o.direction}`).join(", ") || "none"],
   ...(summary ? [["Sweep", `${count(counts.evaluated)} evaluations in ${seconds(summary.elapsed_s)} with ${count(summary.threads)} threads${partial ? "; stopped early" : ""}`]] : []),
-  ["Exact", fromFile ? "best and front; splits and points are those of the file only" : "best, front, splits and sizes; the cloud is as its text says"],
-  ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`]]);
+  ["Exact", fromFile ? "best and front; splits and points are those of the file only" : "best, front, splits and sizes; the cloud is as its text says"]], study.compat);
 setTheme(theme);
 document.documentElement.dataset.ready = "yes";

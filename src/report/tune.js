@@ -235,7 +235,6 @@ showNext();
 showLayouts();
 showHistory();
 showKernels();
-footer([["Model", tune.application], ["Machine", tune.system], ["Command", commandText(tune.command)], ["Noise", `${percent(tune.noise, 2)} of a measured time`],
-  ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`], ["File", "one file, no network; its numbers are those of calc tune --json"]]);
+footer([["Model", tune.application], ["Machine", tune.system], ["Command", commandText(tune.command)], ["Noise", `${percent(tune.noise, 2)} of a measured time`], ["File", "one file, no network; its numbers are those of calc tune --json"]]);
 setTheme(theme);
 document.documentElement.dataset.ready = "yes";

@@ -328,7 +328,6 @@ if (quantities.length) {
   showWorst();
 }
 showRows();
-footer([["Program", data.program], ["Error", "predicted ÷ measured − 1"], ["Rows", `${count(allRows.length)} measurements of ${count(data.validate.counts.runs)} runs`],
-  ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`]]);
+footer([["Error", "predicted ÷ measured − 1"], ["Rows", `${count(allRows.length)} measurements of ${count(data.validate.counts.runs)} runs`]]);
 setTheme(theme);
 document.documentElement.dataset.ready = "yes";

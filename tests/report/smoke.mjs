@@ -55,6 +55,7 @@ async function everywhere(name) {
   check(`${name}: pictures have a text`, await page(`[...document.querySelectorAll("main svg:not([aria-hidden])")].every((s) => (s.getAttribute("aria-label") || "").length > 4)`));
   check(`${name}: controls have a name`, await page(`[...document.querySelectorAll("button, input, select")].filter((c) => !c.hidden && !(c.textContent || c.getAttribute("aria-label") || "").trim()).length === 0`));
   check(`${name}: one h1`, await page(`document.querySelectorAll("h1").length === 1`));
+  check(`${name}: what made it is said`, /calc 0\.\d+\.\d+, source \S+/.test(await page(`document.getElementById("footer").innerText`)));
   check(`${name}: nothing is undefined`, await page(`!/undefined|NaN|\\[object/.test(document.body.innerText)`));
   const fixed = statSync(file(name)).size - /<script type="application\/json"[\s\S]*?<\/script>/.exec(readFileSync(file(name), "utf8"))[0].length;
   check(`${name}: fixed part below 400 kB`, fixed < 400000, fixed);
@@ -427,6 +428,7 @@ async function checkPlan() {
       "--time-limit", "1000", "--html", file(`${name}.html`), "--out", file(`${name}.json`));
     const told = json(`${name}.json`);
     const [best] = told.found;
+    check(`${name}: no digest of what was not read`, Object.keys(dataOf(`${name}.html`).run.names.sha256).length === 0);
     check(`${name}: what --out says`, JSON.stringify(dataOf(`${name}.html`).plan) === JSON.stringify(told));
     check(`${name}: the run is that of the best`, dataOf(`${name}.html`).run.stats.total_time === best.stats.total_time);
     await everywhere(`${name}.html`);

@@ -136,15 +136,18 @@ calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argu
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
 
-/* Which bytes the documents had, before --set; of compressed ones, what they hold. */
+/* Which bytes the documents had, before --set; of compressed ones, what they hold. A layout that
+ * was found rather than read has none. */
 static void put_digests(calc_put *put, const calc_input *input)
 {
     static const char *const keys[CALC_INPUTS] = {"application", "system", "execution"};
     char digest[CALC_DIGEST_TEXT];
     calc_put_object(put, "sha256", CALC_PUT_LINE);
     for (int i = 0; i < CALC_INPUTS; i++) {
-        calc_put_text(put, keys[i],
-                      calc_digest_text(input[i].text.data, input[i].text.length, digest));
+        const calc_text *text = &input[i].text;
+        if (text->length > 0) {
+            calc_put_text(put, keys[i], calc_digest_text(text->data, text->length, digest));
+        }
     }
     calc_put_close(put);
 }
