@@ -60,9 +60,12 @@ END_TEST
  * them. */
 START_TEST(elements_are_closed_and_nothing_comes_from_elsewhere)
 {
-    static const int scripts[] = {
-        [CALC_PAGE_RUN] = 4 + 6, [CALC_PAGE_SWEEP] = 4 + 6, [CALC_PAGE_VALIDATE] = 4 + 1};
-    for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_VALIDATE; page++) {
+    static const int scripts[] = {[CALC_PAGE_RUN] = 4 + 6,
+                                  [CALC_PAGE_PLAN] = 4 + 6 + 2,
+                                  [CALC_PAGE_SWEEP] = 4 + 6,
+                                  [CALC_PAGE_VALIDATE] = 4 + 1,
+                                  [CALC_PAGE_TUNE] = 4 + 1};
+    for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_TUNE; page++) {
         write_page((calc_page)page, "");
         ck_assert_ptr_eq(strstr(text, "<!doctype html>"), text);
         ck_assert_int_eq(count_of("</script>"), scripts[page]);
@@ -77,12 +80,18 @@ END_TEST
 
 START_TEST(each_page_has_its_own_script)
 {
-    static const char *const first[] = {"/* The page of one run. */", "/* The page of a sweep. */",
-                                        "/* The page of a validation. */"};
-    for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_VALIDATE; page++) {
+    static const char *const first[] = {
+        [CALC_PAGE_RUN] = "/* The page of one run. */",
+        [CALC_PAGE_PLAN] =
+            "/* What a plan found: before the page of the run of its best layout. */",
+        [CALC_PAGE_SWEEP] = "/* The page of a sweep. */",
+        [CALC_PAGE_VALIDATE] = "/* The page of a validation. */",
+        [CALC_PAGE_TUNE] = "/* The page of a decision: "};
+    for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_TUNE; page++) {
         write_page((calc_page)page, "");
-        for (int other = 0; other < 3; other++) {
-            ck_assert_int_eq(count_of(first[other]), other == page);
+        for (int other = CALC_PAGE_RUN; other <= CALC_PAGE_TUNE; other++) {
+            bool own = other == page || (page == CALC_PAGE_PLAN && other == CALC_PAGE_RUN);
+            ck_assert_int_eq(count_of(first[other]), own);
         }
     }
 }
