@@ -59,7 +59,7 @@ static double pass_s(const calc_serving *r, const passes *p, double per_s)
     double more = r->prefill_batch - 1;
     double each_s = more > 0 ? (p->full_s - p->alone_s) / more : 0;
     double came_each = per_s / r->prefill_replicas;
-    double full = came_each * p->full_s >= r->prefill_batch;
+    bool full = came_each * p->full_s >= r->prefill_batch;
     double prompts =
         full ? r->prefill_batch : came_each * (p->alone_s - each_s) / (1 - came_each * each_s);
     return p->alone_s + each_s * (calc_max(1, prompts) - 1);
