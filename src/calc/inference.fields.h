@@ -15,7 +15,7 @@ CALC_FIELD(hold_steps,          INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIO
 CALC_FIELD(prefill_batch,       INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "prompts a replica prefills in one pass; 0: 1")
 CALC_FIELD(chunk_size,          INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "tokens of a prompt per pass; serve: beside the decoded ones; 0: whole prompts, in passes of their own")
 CALC_FIELD(kv_datatype,         ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of cached keys and values; auto: datatype")
-CALC_FIELD(wide_attention,      BOOL, _, .flags = CALC_OPTIONAL, .doc = "matrices of attention are stored and multiplied in datatype, though those of the feed-forward layers and experts are narrower")
+CALC_FIELD(wide_attention,      ENUM, wide_attention, .flags = CALC_OPTIONAL, .doc = "matrices of attention that are stored and multiplied in datatype, though those of the feed-forward layers and experts are narrower: none, its inputs' (queries, keys, values), or all")
 CALC_FIELD(redundant_experts,   INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "copies of experts beside the application's: expert_par divides all of them")
 CALC_FIELD(page_size,           INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "tokens per page of the cache; 0: 1")
 CALC_FIELD(prefix_hit,          REAL, _, .lo = 0, .hi = 1, .flags = CALC_OPTIONAL | CALC_BELOW_HI, .doc = "share of a prompt whose keys and values are cached already, in whole pages")

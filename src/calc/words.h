@@ -123,6 +123,13 @@
     X(ZIGZAG, "zigzag")                                                                            \
     X(NONE, "none")
 
+/** Matrices of attention that are as wide as the activations, where others are narrower: none,
+ * those before the products of queries and keys, the one behind them, too. */
+#define CALC_WIDE_ATTENTION_LIST(X)                                                                \
+    X(NONE, "none")                                                                                \
+    X(INPUTS, "inputs")                                                                            \
+    X(ALL, "all")
+
 /** How tokens reach their experts: one copy per expert; gathered by all; one copy per node; all
  *  ranks have all tokens, and add up what their experts made (serving). */
 #define CALC_DISPATCH_TYPE_LIST(X)                                                                 \
@@ -254,6 +261,7 @@
 #define CALC_X_RANK_ORDER(name, text) CALC_RANK_ORDER_##name,
 #define CALC_X_CONTEXT_PAR_TYPE(name, text) CALC_CONTEXT_PAR_TYPE_##name,
 #define CALC_X_CONTEXT_PAR_BALANCE(name, text) CALC_CONTEXT_PAR_BALANCE_##name,
+#define CALC_X_WIDE_ATTENTION(name, text) CALC_WIDE_ATTENTION_##name,
 #define CALC_X_DISPATCH_TYPE(name, text) CALC_DISPATCH_TYPE_##name,
 #define CALC_X_EXPERT_PAR_OVERLAP(name, text) CALC_EXPERT_PAR_OVERLAP_##name,
 #define CALC_X_PIPELINE_SCHEDULE(name, text) CALC_PIPELINE_SCHEDULE_##name,
@@ -279,6 +287,7 @@ CALC_DECLARE_ENUM(position_type, POSITION_TYPE)
 CALC_DECLARE_ENUM(rank_order, RANK_ORDER)
 CALC_DECLARE_ENUM(context_par_type, CONTEXT_PAR_TYPE)
 CALC_DECLARE_ENUM(context_par_balance, CONTEXT_PAR_BALANCE)
+CALC_DECLARE_ENUM(wide_attention, WIDE_ATTENTION)
 CALC_DECLARE_ENUM(dispatch_type, DISPATCH_TYPE)
 CALC_DECLARE_ENUM(expert_par_overlap, EXPERT_PAR_OVERLAP)
 CALC_DECLARE_ENUM(pipeline_schedule, PIPELINE_SCHEDULE)

@@ -30,6 +30,7 @@ static const char *const norm_type_names[] = {CALC_NORM_TYPE_LIST(CHOICE) NULL};
 static const char *const position_type_names[] = {CALC_POSITION_TYPE_LIST(CHOICE) NULL};
 static const char *const rank_order_names[] = {CALC_RANK_ORDER_LIST(CHOICE) NULL};
 static const char *const context_par_type_names[] = {CALC_CONTEXT_PAR_TYPE_LIST(CHOICE) NULL};
+static const char *const wide_attention_names[] = {CALC_WIDE_ATTENTION_LIST(CHOICE) NULL};
 static const char *const context_par_balance_names[] = {CALC_CONTEXT_PAR_BALANCE_LIST(CHOICE) NULL};
 static const char *const dispatch_type_names[] = {CALC_DISPATCH_TYPE_LIST(CHOICE) NULL};
 static const char *const expert_par_overlap_names[] = {CALC_EXPERT_PAR_OVERLAP_LIST(CHOICE) NULL};

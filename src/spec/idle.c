@@ -20,7 +20,7 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     bool flash = s->flash_attention || s->attention_type == CALC_ATTENTION_TYPE_FLASH;
     switch (field - calc_table_of(CALC_KIND_EXEC)->rows) {
     case ROW_dispatch_type:
-        return !experts || (s->expert_par <= 1 && (exec->training || s->expert_tensor_par <= 1));
+        return !experts || (s->expert_par <= 1 && s->expert_tensor_par <= 1);
     case ROW_dispatch_datatype:
     case ROW_combine_datatype:
         return !exchange;

@@ -36,7 +36,9 @@ static void check_lengths(const calc_exec *e, calc_errors *errors)
                "a request that generates %lld token%s is not decoded", (long long)i->generate_size,
                i->generate_size == 1 ? "" : "s");
     }
-    if (i->batch % e->strategy.data_par != 0) {
+    /* A router gives requests of two pools to the replica that has most room. */
+    bool routed = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED && i->batch > e->strategy.data_par;
+    if (i->batch % e->strategy.data_par != 0 && !routed) {
         char hint[96];
         int64_t above = (i->batch / e->strategy.data_par + 1) * e->strategy.data_par;
         snprintf(hint, sizeof hint, "use a multiple of data_par: %lld", (long long)above);

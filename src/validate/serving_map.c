@@ -98,14 +98,24 @@ static int64_t together(const calc_serving_map *map, double requests, int64_t to
     return most < 1 ? 1 : most < there ? most : there;
 }
 
+/* Sequences that a replica decodes at once, where so many requests come to each. */
+static void fill_slots(calc_serving_map *map, double each)
+{
+    int64_t told = map->row->max_sequences >= 1
+                       ? (int64_t)map->row->max_sequences
+                       : calc_serving_recipe_slots(map->row, map->exec.inference.engine, each);
+    map->exec.inference.max_sequences = told;
+}
+
 static void fill_requests(calc_serving_map *map)
 {
     calc_exec *e = &map->exec;
     calc_inference *i = &e->inference;
     map->requests = (double)at_least_one(map->row->concurrency_or_batch);
     double each = map->requests / (double)e->strategy.data_par;
-    i->batch = at_least_one(each) * e->strategy.data_par;
-    e->batch_size = i->batch;
+    bool routed = map->kind == CALC_SERVING_KIND_DISAGGREGATED && each > 1;
+    e->batch_size = at_least_one(each) * e->strategy.data_par;
+    i->batch = routed ? (int64_t)map->requests : e->batch_size;
     e->microbatch_size = 1;
     if ((double)i->batch != map->requests) {
         calc_assumptions_add(&map->assumed, "as many requests on every replica, one at least");
@@ -123,9 +133,14 @@ static void fill_requests(calc_serving_map *map)
     i->phase = CALC_INFERENCE_PHASE_SERVE;
     if (map->kind == CALC_SERVING_KIND_DISAGGREGATED) {
         int64_t pools = i->prefill_procs / i->prefill_tensor_par;
+        bool told = map->row->prefill_tokens >= 1;
         i->phase = CALC_INFERENCE_PHASE_DISAGGREGATED;
-        i->prefill_batch = together(map, map->requests / (double)pools, POOL_TOKENS);
-        calc_assumptions_add(&map->assumed, "prompts are prefilled 8,192 tokens at a time");
+        i->prefill_batch = together(map, map->requests / (double)pools,
+                                    told ? (int64_t)map->row->prefill_tokens : POOL_TOKENS);
+        if (!told) {
+            calc_assumptions_add(&map->assumed, "prompts are prefilled 8,192 tokens at a time");
+        }
+        fill_slots(map, each);
     }
 }
 
@@ -197,20 +212,23 @@ static const char *fill_formats(calc_serving_map *map)
 
 /* ---- Engine and cache ------------------------------------------------------------------------ */
 
-/* Drafts, where how many there are is known. @return why they are not, or NULL */
+/* Drafts, where how many there are is known. The module of DeepSeek-V3 was trained for the first of
+ * them, of which 85 to 90 % are accepted (arXiv 2412.19437, 5.4.3); of seven it gives 3.2 tokens a
+ * step (Nebius, model card of MTP-DeepSeek-V3-0324): 1 + a + ... + a^7 for a = 0.7. @return why
+ * they are not, or NULL */
 static const char *fill_drafts(calc_serving_map *map, const calc_serving_recipe *recipe)
 {
-    const double accepted = 0.85; /* DeepSeek-V3, arXiv 2412.19437, 5.4.3: 85 to 90 % of one */
+    const double accepted = 0.7;
     if (!*map->row->spec_decode) {
         return NULL;
     }
-    if (recipe->drafts == 0 || map->kind != CALC_SERVING_KIND_CLOSED_LOOP) {
+    if (recipe->drafts == 0) {
         return "speculative decoding: how many drafts there are is not published";
     }
     map->exec.inference.speculative_tokens = recipe->drafts;
     map->exec.inference.speculative_accept = accepted;
     calc_assumptions_add(&map->assumed, "drafts as the recipes of InferenceX have them, of which "
-                                        "85 % are accepted, as DeepSeek states of the first");
+                                        "70 % are accepted each");
     return NULL;
 }
 
@@ -288,10 +306,14 @@ void calc_serving_map_complete(calc_serving_map *map, const calc_app *app,
         s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
         s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     }
-    /* Checkpoints of experts in 4 bits keep attention in 16: NVIDIA's and AMD's of DeepSeek-R1, and
-     * gpt-oss. Those of dense models do not. */
+    /* Checkpoints of experts in 4 bits keep attention in 16: AMD's of DeepSeek-R1, and gpt-oss.
+     * NVIDIA's of DeepSeek-R1 narrow its outputs, too (DeepSeek-R1-0528-FP4-v2). Those of dense
+     * models keep nothing. */
+    bool nvidia = app->kv_lora_rank > 0 && !starts(map->system, "mi");
     map->exec.inference.wide_attention =
-        app->num_experts > 0 && s->weight_datatype == CALC_FORMAT_FLOAT4;
+        app->num_experts == 0 || s->weight_datatype != CALC_FORMAT_FLOAT4 ? CALC_WIDE_ATTENTION_NONE
+        : nvidia ? CALC_WIDE_ATTENTION_INPUTS
+                 : CALC_WIDE_ATTENTION_ALL;
     if (app->num_experts > 0 && app->num_experts % s->expert_par != 0) {
         map->exec.inference.redundant_experts = s->expert_par - app->num_experts % s->expert_par;
         calc_assumptions_add(&map->assumed, "as many copies of experts as fill the ranks");

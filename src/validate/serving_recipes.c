@@ -100,12 +100,31 @@ static int64_t hold_of(const calc_serving_row *row, int family, const char *syst
 static int64_t drafts_of(const calc_serving_row *row, int family)
 {
     const int64_t alone = 1, together = 3, sglang = 2;
-    if (!starts(row->source, "InferenceX ") || strcmp(row->spec_decode, "mtp") != 0) {
+    if (row->drafts >= 1) {
+        return (int64_t)row->drafts;
+    }
+    if (!starts(row->source, "InferenceX ") || strcmp(row->spec_decode, "mtp") != 0 ||
+        row->disagg_decode_gpus > 0) {
         return 0;
     }
     return family == TENSORRT_LLM ? strcmp(row->dp_attention, "True") == 0 ? alone : together
            : family == SGLANG     ? sglang
                                   : 0;
+}
+
+/* NVIDIA's pools have 1, 2, 4, ... sequences or half as many more for as many requests, or a few
+ * more. */
+int64_t calc_serving_recipe_slots(const calc_serving_row *row, calc_serving_engine engine,
+                                  double each)
+{
+    double slots = 1;
+    if (!starts(row->source, "InferenceX ") || family_of(engine) != TENSORRT_LLM) {
+        return 0;
+    }
+    while (2 * slots <= each) {
+        slots *= 2;
+    }
+    return (int64_t)(slots > 1 && 1.5 * slots <= each ? 1.5 * slots : slots);
 }
 
 calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_serving_engine engine,

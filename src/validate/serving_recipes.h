@@ -18,6 +18,11 @@ typedef struct calc_serving_recipe {
 calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_serving_engine engine,
                                            const char *system);
 
+/** Sequences that a replica of a pool decodes at once at most, for `each` requests of its own; 0:
+ *  not known. */
+int64_t calc_serving_recipe_slots(const calc_serving_row *row, calc_serving_engine engine,
+                                  double each);
+
 /** Whether the engine admits a request only where it has room to its end (TensorRT-LLM's
  *  GUARANTEED_NO_EVICT), not while it has room for what there is. */
 bool calc_serving_reserves(calc_serving_engine engine);

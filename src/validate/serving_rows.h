@@ -26,10 +26,13 @@
     X(NUMBER, disagg_decode_gpus)                                                                  \
     X(TEXT, prefill_layout) /* "workers=1 tp=8 ep=8 dp_attention=True", or attention_dp, moe_ep */ \
     X(TEXT, decode_layout)                                                                         \
-    X(TEXT, spec_decode) /* blank: no drafts */                                                    \
-    X(NUMBER, isl)       /* tokens of a prompt */                                                  \
-    X(NUMBER, osl)       /* tokens generated */                                                    \
-    X(TEXT, length_note) /* "mean 0.9": lengths are 0.9 of what is stated on average */            \
+    X(TEXT, spec_decode)      /* blank: no drafts */                                               \
+    X(NUMBER, drafts)         /* tokens drafted in a step */                                       \
+    X(NUMBER, max_sequences)  /* that a replica of attention decodes at once at most */            \
+    X(NUMBER, prefill_tokens) /* of prompts in a pass */                                           \
+    X(NUMBER, isl)            /* tokens of a prompt */                                             \
+    X(NUMBER, osl)            /* tokens generated */                                               \
+    X(TEXT, length_note)      /* "mean 0.9": lengths are 0.9 of what is stated on average */       \
     X(NUMBER, concurrency_or_batch)                                                                \
     X(NUMBER, output_tokens_per_s_total)                                                           \
     X(NUMBER, ttft_ms)                                                                             \

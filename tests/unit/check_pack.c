@@ -12,7 +12,7 @@ static calc_found found_of(void)
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 2, 4, 64);
     exec.inference.kv_datatype = CALC_FORMAT_FLOAT8;
     exec.inference.prefix_hit = 0.3;
-    exec.inference.wide_attention = true;
+    exec.inference.wide_attention = CALC_WIDE_ATTENTION_ALL;
     exec.inference.traits.host_s = 0.001;
     exec.inference.traits.cache_share = 0.5;
     exec.inference.traits.overlapped = true;

@@ -65,6 +65,65 @@ START_TEST(slots_of_the_decoding_pool_are_waited_for)
 }
 END_TEST
 
+/* A tenth more requests than slots. In a run most wait for slots that become free one after the
+ * other, and some for all of a round. */
+START_TEST(a_run_waits_for_slots_as_simulated_requests_do)
+{
+    for (int64_t generate = 200; generate <= 1600; generate *= 2) {
+        calc_exec e = pools(35, 64);
+        e.inference.generate_size = generate;
+        e.inference.max_sequences = 32;
+        e.inference.requests = 350;
+        e.inference.prompt_spread = e.inference.generate_spread = 0.1;
+        queue_answers a = queue_run(&e);
+        ck_assert_double_eq(a.closed.decode_sequences, 32);
+        ck_assert_double_eq_tol(a.closed.ttft, a.exact.ttft, 0.25 * a.exact.ttft);
+        ck_assert_double_eq_tol(a.closed.ttft_p50, a.exact.ttft_p50, 0.4 * a.exact.ttft_p50);
+        ck_assert_double_eq_tol(a.closed.requests_per_s, a.exact.requests_per_s,
+                                0.05 * a.exact.requests_per_s);
+        ck_assert_double_gt(a.closed.ttft, a.closed.ttft_p50);
+    }
+}
+END_TEST
+
+/* A pass takes the prompts that came during the last one: few where few come. */
+START_TEST(passes_hold_what_has_come)
+{
+    calc_exec e = pools(2, 64);
+    double alone_s = queue_run(&e).closed.prefill_time;
+    e.inference.prefill_batch = 8;
+    queue_answers few = queue_run(&e);
+    assert_near(few.closed.prefill_time, alone_s);
+    e.inference.batch = e.batch_size = 512;
+    double full_s = queue_run(&e).closed.prefill_time;
+    ck_assert_double_gt(full_s, 4 * alone_s);
+    double before_s = alone_s;
+    for (int64_t batch = 64; batch < 512; batch *= 2) {
+        e.inference.batch = e.batch_size = batch;
+        double now_s = queue_run(&e).closed.prefill_time;
+        ck_assert_double_ge(now_s, before_s * (1 - 1e-9));
+        ck_assert_double_le(now_s, full_s * (1 + 1e-9));
+        before_s = now_s;
+    }
+}
+END_TEST
+
+START_TEST(replicas_that_share_experts_run_in_step)
+{
+    const struct {
+        int64_t tensor, expert, split;
+        double together;
+    } cases[] = {{1, 0, 0, 1}, {8, 0, 0, 1}, {1, 8, 1, 8}, {1, 1, 4, 4},
+                 {8, 8, 1, 1}, {8, 1, 8, 1}, {2, 8, 2, 8}, {4, 2, 1, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_exec e = {.strategy = {.tensor_par = cases[i].tensor,
+                                    .expert_par = cases[i].expert,
+                                    .expert_tensor_par = cases[i].split}};
+        ck_assert_double_eq(calc_pools_together(&e), cases[i].together);
+    }
+}
+END_TEST
+
 START_TEST(as_many_are_served_as_arrive)
 {
     calc_exec e = pools(1, 8);
@@ -97,6 +156,9 @@ int main(void)
     tcase_add_test(cases, one_request_does_not_wait);
     tcase_add_test(cases, requests_are_where_the_slower_pool_is);
     tcase_add_test(cases, slots_of_the_decoding_pool_are_waited_for);
+    tcase_add_test(cases, a_run_waits_for_slots_as_simulated_requests_do);
+    tcase_add_test(cases, passes_hold_what_has_come);
+    tcase_add_test(cases, replicas_that_share_experts_run_in_step);
     tcase_add_test(cases, as_many_are_served_as_arrive);
     return run_cases(cases);
 }

@@ -241,6 +241,16 @@ END_TEST
 
 /* ---- Quantiles ------------------------------------------------------------------------------- */
 
+START_TEST(a_run_ends_as_its_last_requests_do)
+{
+    ck_assert_double_eq(calc_queue_drain(7, 100, 0.1, 0), 0);
+    /* Ten rounds of 100, the last requests 7 apart: 3.5 of 1000 more. */
+    ck_assert_double_eq_tol(calc_queue_drain(7, 100, 0, 10), 0.0035, 1e-12);
+    ck_assert_double_eq_tol(calc_queue_drain(0, 100, 0.1, 4), 20 / 400.0, 1e-12);
+    ck_assert_double_eq_tol(calc_queue_drain(0, 100, 0.9, 10), 50 / 1000.0, 1e-12);
+}
+END_TEST
+
 START_TEST(a_part_that_is_alone_adds_its_quantiles)
 {
     calc_queue_times t = {.share = 1, .least = 2, .most = 4};
@@ -297,6 +307,7 @@ int main(void)
     tcase_add_test(cases, loops_wait_as_simulated_ones);
     tcase_add_test(cases, pieces_of_uniform_lengths_are_whole);
     tcase_add_test(cases, waves_spread_until_they_overlap);
+    tcase_add_test(cases, a_run_ends_as_its_last_requests_do);
     tcase_add_test(cases, a_part_that_is_alone_adds_its_quantiles);
     tcase_add_test(cases, parts_are_counted_together);
     tcase_add_test(cases, a_balance_is_found_from_both_sides);

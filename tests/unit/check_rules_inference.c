@@ -110,6 +110,13 @@ START_TEST(replicas_share_the_batch)
     e.inference.batch = 11;
     assert_broken("llama3-70B", &e, "/inference/batch", "11 is not a multiple of data_par = 2",
                   "use a multiple of data_par: 12");
+    e = serving_exec(CALC_INFERENCE_PHASE_DISAGGREGATED, 8, 1, 2, 16);
+    e.inference.prefill_procs = 8;
+    e.inference.batch = 11; /* a router spreads them */
+    assert_fine("llama3-70B", &e);
+    e.inference.batch = 1;
+    assert_broken("llama3-70B", &e, "/inference/batch", "1 is not a multiple of data_par = 2",
+                  "use a multiple of data_par: 2");
 }
 END_TEST
 

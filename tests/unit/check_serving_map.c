@@ -154,6 +154,25 @@ START_TEST(a_prefill_pool_takes_prompts_together)
     maps();
     ck_assert_int_eq(asked->prefill_batch, 1);
     ck_assert_int_eq(asked->chunk_size, 0);
+    row.isl = 1000;
+    row.prefill_tokens = 1500;
+    maps();
+    ck_assert_int_eq(asked->prefill_batch, 1);
+    ck_assert(!assumes("8,192"));
+}
+END_TEST
+
+START_TEST(a_decoding_pool_has_slots)
+{
+    row.disagg_prefill_gpus = row.disagg_decode_gpus = 8;
+    row.prefill_layout = row.decode_layout = "workers=2 tp=4 ep=1 dp_attention=False";
+    row.concurrency_or_batch = 9;
+    maps();
+    ck_assert_int_eq(asked->batch, 9); /* a router spreads them */
+    ck_assert_int_eq(asked->max_sequences, 0);
+    row.max_sequences = 4;
+    maps();
+    ck_assert_int_eq(asked->max_sequences, 4);
 }
 END_TEST
 
@@ -235,7 +254,7 @@ START_TEST(the_cache_is_as_the_row_says_or_its_recipe)
 }
 END_TEST
 
-/* Those of one node: what pools draft is not known. */
+/* Those of one node, and what a row says; what pools draft is not known else. */
 START_TEST(drafts_are_those_of_the_recipes)
 {
     row.source = "InferenceX (x)";
@@ -243,7 +262,7 @@ START_TEST(drafts_are_those_of_the_recipes)
     row.spec_decode = "mtp";
     maps();
     ck_assert_int_eq(asked->speculative_tokens, 2);
-    ck_assert_double_eq(asked->speculative_accept, 0.85);
+    ck_assert_double_eq(asked->speculative_accept, 0.7);
     row.spec_decode = "";
     maps();
     ck_assert_int_eq(asked->speculative_tokens, 0);
@@ -252,6 +271,9 @@ START_TEST(drafts_are_those_of_the_recipes)
     row.disagg_prefill_gpus = row.disagg_decode_gpus = 4;
     row.prefill_layout = row.decode_layout = "workers=1 tp=4 ep=1 dp_attention=False";
     has_reason("speculative decoding: how many drafts there are is not published");
+    row.drafts = 1;
+    maps();
+    ck_assert_int_eq(asked->speculative_tokens, 1);
 }
 END_TEST
 
@@ -301,6 +323,22 @@ START_TEST(model_and_machine_complete_it)
     calc_serving_map_complete(&map, &app, &hopper);
     ck_assert_int_eq(s->attention_type, CALC_ATTENTION_TYPE_MULTI_LATENT);
     ck_assert_int_eq(s->expert_par, 4);
+    ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_NONE);
+    /* Experts in 4 bits: NVIDIA's latent attention has narrow outputs, AMD's has not. */
+    row.weight_dtype = "fp4";
+    maps();
+    calc_serving_map_complete(&map, &app, &hopper);
+    ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_INPUTS);
+    map.system = "mi355x";
+    calc_serving_map_complete(&map, &app, &hopper);
+    ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_ALL);
+    app.kv_lora_rank = 0;
+    maps();
+    calc_serving_map_complete(&map, &app, &hopper);
+    ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_ALL);
+    app.num_experts = 0;
+    calc_serving_map_complete(&map, &app, &hopper);
+    ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_NONE);
 }
 END_TEST
 
@@ -316,6 +354,7 @@ int main(void)
     tcase_add_test(tests, lengths_are_means);
     tcase_add_test(tests, every_replica_has_as_many_requests);
     tcase_add_test(tests, a_prefill_pool_takes_prompts_together);
+    tcase_add_test(tests, a_decoding_pool_has_slots);
     tcase_add_test(tests, regimes_are_those_of_a_replica);
     tcase_add_test(tests, number_formats_in_words);
     tcase_add_test(tests, the_cache_is_as_the_row_says_or_its_recipe);

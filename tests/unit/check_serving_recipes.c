@@ -80,6 +80,26 @@ START_TEST(drafts_are_known_of_few)
 }
 END_TEST
 
+START_TEST(pools_have_slots_for_a_little_less_than_there_is)
+{
+    const struct {
+        double each;
+        int64_t slots;
+    } cases[] = {{0.5, 1},   {1, 1},     {2.4, 2}, {3, 3},       {4.5, 4},  {76.8, 64},
+                 {53.3, 48}, {256, 256}, {17, 16}, {268.9, 256}, {768, 768}};
+    calc_serving_row row = serving_row();
+    row.source = "InferenceX (x)";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert_int_eq(
+            calc_serving_recipe_slots(&row, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, cases[i].each),
+            cases[i].slots);
+    }
+    ck_assert_int_eq(calc_serving_recipe_slots(&row, CALC_SERVING_ENGINE_SGLANG_0_5, 9), 0);
+    row.source = "somebody";
+    ck_assert_int_eq(calc_serving_recipe_slots(&row, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, 9), 0);
+}
+END_TEST
+
 START_TEST(recipes_go_by_model)
 {
     calc_serving_row row = serving_row();
@@ -143,6 +163,7 @@ int main(void)
     TCase *tests = tcase_create("serving_recipes");
     tcase_add_test(tests, recipes_go_by_source_engine_machine_and_format);
     tcase_add_test(tests, drafts_are_known_of_few);
+    tcase_add_test(tests, pools_have_slots_for_a_little_less_than_there_is);
     tcase_add_test(tests, recipes_go_by_model);
     tcase_add_test(tests, recipes_change_on_a_day);
     tcase_add_test(tests, prompts_are_held_where_the_recipes_say);

@@ -358,6 +358,10 @@ START_TEST(experts_fold_into_tensor_and_data_parallelism)
     ck_assert_int_eq(named(&c, "expert reduction")->op[CALC_PASS_AGRAD], CALC_OP_ALL_GATHER);
     ck_assert_int_eq(gather->group, CALC_IN_EXPERT_TENSOR);
     ck_assert_int_eq(named(&c, "dispatch")->group, CALC_IN_EXPERT);
+    /* Two of 8 experts are on one of the two ranks in 11 of 14 cases. */
+    c.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    make_block(&c, CALC_MOE_BLOCK);
+    assert_near(named(&c, "expert gather")->message_bytes, 2 * 16 * 11 / 7.0 * H * 2);
 }
 END_TEST
 

@@ -129,12 +129,17 @@ static void add_way_back(calc_build *b, double routed)
         (experts + sent + exchanged + shared) * s->hidden * s->element_bytes;
 }
 
+/* Ranks that split an expert have the tokens of all of them: a copy for each of its experts, or one
+ * for each rank of expert parallelism that has any. */
 static void add_expert_gather(calc_build *b, const char *name, double routed, bool before)
 {
     const calc_shape *s = b->shape;
+    bool once = b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED;
+    double copies =
+        once ? routed * calc_shape_reached(s, s->expert_par) / s->experts_per_token : routed;
     if (s->expert_tensor_par > 1 && !replicated(b)) {
         calc_build_collective(b, name, MOE, CALC_IN_EXPERT_TENSOR,
-                              routed * s->hidden * s->element_bytes * s->expert_tensor_par,
+                              copies * s->hidden * s->element_bytes * s->expert_tensor_par,
                               before ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER,
                               before ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER);
     }

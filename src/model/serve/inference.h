@@ -85,12 +85,14 @@ typedef struct calc_serving {
     double mixed_share;            /**< serve: of the steps */
     double prefill_s, transfer_s;  /**< of a request */
     double prompt_token_s; /**< serve: that a token of a prompt adds to what a replica does */
-    calc_queue_times first[CALC_QUEUE_WAVES]; /**< times to the first token [s], in both phases */
-    size_t waves;                             /**< how many parts of them */
-    bool overloaded;                          /**< more requests arrive than are served */
-    calc_serving_memory held;                 /**< of the replicas that decode, or prefill alone */
-    double prefill_share;                     /**< serve: of the time */
-    double round_s; /**< serve, closed loop: a request from one arrival to the next */
+    calc_queue_times
+        first[2 * CALC_QUEUE_WAVES]; /**< times to the first token [s], in both phases */
+    size_t waves;                    /**< how many parts of them */
+    bool overloaded;                 /**< more requests arrive than are served */
+    calc_serving_memory held;        /**< of the replicas that decode, or prefill alone */
+    double prefill_share;            /**< serve: of the time */
+    double round_s; /**< serve, closed loop: a request from one arrival to the next, and of the end
+                       of a run its share */
     double requests_per_s, prefill_requests_per_s, decode_requests_per_s;
     calc_serving_part part[4]; /**< what the reported time consists of */
     size_t parts;

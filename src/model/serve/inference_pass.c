@@ -197,11 +197,13 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
     const calc_shape *s = c->shape;
     size_t count = calc_block_operators(c, kind, out);
     calc_operator *core = NULL;
+    calc_wide_attention wide = m->exec->inference.wide_attention;
     bool attends = true; /* until the projection of what attention gives */
     for (size_t i = 0; i < count; i++) {
         calc_operator *o = &out[i];
         if (is_matrix(o)) {
-            if (attends && m->exec->inference.wide_attention) {
+            if (wide == CALC_WIDE_ATTENTION_ALL ? attends
+                                                : wide == CALC_WIDE_ATTENTION_INPUTS && !core) {
                 set_wide(o, s);
             }
             attends = attends && !core;

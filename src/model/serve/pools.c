@@ -6,6 +6,13 @@
 #include "model/serve/serving_memory.h"
 #include "model/serve/serving_step.h"
 
+double calc_pools_together(const calc_exec *pool)
+{
+    const calc_strategy *s = &pool->strategy;
+    double ranks = calc_max(1, (double)s->expert_par) * calc_max(1, (double)s->expert_tensor_par);
+    return calc_max(1, ranks / (double)s->tensor_par);
+}
+
 /* The network between the pools: that of data parallelism, or, with ranks laid out over nodes, the
  * first that connects both. */
 static int64_t pools_network(const calc_serving *r)
@@ -40,6 +47,32 @@ static double prompt_s(const calc_serving *r)
     return 1 / r->prefill_requests_per_s;
 }
 
+/* Prefill of as many prompts as one pass has room for, and of one [s]. */
+typedef struct passes {
+    double full_s, alone_s;
+} passes;
+
+/* What a pass of prompts takes that come at such a rate [s]: all that came during the last one, as
+ * many as there is room for. */
+static double pass_s(const calc_serving *r, const passes *p, double per_s)
+{
+    double more = r->prefill_batch - 1;
+    double each_s = more > 0 ? (p->full_s - p->alone_s) / more : 0;
+    double came_each = per_s / r->prefill_replicas;
+    bool full = came_each * p->full_s >= r->prefill_batch;
+    double prompts =
+        full ? r->prefill_batch : came_each * (p->alone_s - each_s) / (1 - came_each * each_s);
+    return p->alone_s + each_s * (calc_max(1, prompts) - 1);
+}
+
+/* What a prompt waits for the pass that is running, where passes have room for several [s]. */
+static double pass_left_s(const calc_serving *r, double pass_s, double per_s)
+{
+    double together = calc_pools_together(r->prefill->exec);
+    double came = per_s * together / r->prefill_replicas * pass_s;
+    return together * r->prefill_batch > 1 ? (1 - exp(-came)) * pass_s : 0;
+}
+
 /* Steps of so many sequences on a replica. */
 static double decoding_s(calc_serving *r, double sequences)
 {
@@ -63,19 +96,31 @@ static double late_s(const calc_serving *r)
 
 /* ---- A closed loop --------------------------------------------------------------------------- */
 
-/* The waits of a loop whose requests are decoded for so long, for prefill. */
-static void wait_for_prefill(calc_serving *r, double decoded_s)
-{
+/* A loop whose sequences are looked for. */
+typedef struct closed_loop {
+    calc_serving *serving;
+    passes prefill;
     calc_queue_wave wave[CALC_QUEUE_WAVES];
+} closed_loop;
+
+/* The waits of a loop whose requests are decoded for so long, for prefill. */
+static void wait_for_prefill(closed_loop *loop, double decoded_s)
+{
+    calc_serving *r = loop->serving;
+    calc_queue_wave *wave = loop->wave;
     double all = r->batch * r->replicas;
     double each_s = prompt_s(r);
-    double own_s = r->prefill_s + r->transfer_s;
-    double spread_s = r->prefill_s * r->i->prompt_spread;
     double served_s = calc_max(0, all - r->prefill_replicas) * each_s;
     double apart_s = decoded_s * r->i->generate_spread + each_s * r->i->prompt_spread;
     double rounds = (double)r->i->requests / all;
     r->waves = calc_queue_waves(served_s, decoded_s, r->i->generate_spread, rounds, wave);
+    r->prefill_s = 0;
     for (size_t i = 0; i < r->waves; i++) {
+        double per_s = all / calc_max(wave[i].width, served_s);
+        double prefill_s = pass_s(r, &loop->prefill, per_s);
+        double left_s = wave[i].width > 0 ? pass_left_s(r, prefill_s, (all - 1) / all * per_s) : 0;
+        double own_s = prefill_s + r->transfer_s;
+        double spread_s = prefill_s * r->i->prompt_spread;
         double mixed_up = calc_min(1, wave[i].width / decoded_s);
         double away_s = wave[i].width + calc_max(0, own_s - each_s);
         double wait_s = (1 + mixed_up) / 2 * calc_queue_closed(all, away_s, apart_s, each_s);
@@ -85,43 +130,81 @@ static void wait_for_prefill(calc_serving *r, double decoded_s)
             .share = wave[i].share,
             .least = own_s - spread_s + even_s + late_s(r),
             .most = own_s + spread_s + even_s + 2 * (wait_s - tail_s - even_s) + late_s(r) +
-                    residual_s(r),
+                    residual_s(r) + left_s,
             .tail = tail_s,
             .tail_share = calc_min(1, all * each_s / (decoded_s + own_s + wait_s)),
         };
+        r->prefill_s += wave[i].share * prefill_s;
     }
 }
 
 /* How many more are decoded than so many are in the mean, of all that are in the loop. */
 static double surplus(void *context, double sequences)
 {
-    calc_serving *r = context;
+    closed_loop *loop = context;
+    calc_serving *r = loop->serving;
     double decoded_s = decoding_s(r, sequences);
-    wait_for_prefill(r, decoded_s);
+    wait_for_prefill(loop, decoded_s);
     double round_s = decoded_s + calc_queue_mean(r->first, r->waves);
     r->requests_per_s = r->batch * r->replicas / round_s;
     return sequences - r->batch * decoded_s / round_s;
 }
 
-static void run_closed(calc_serving *r)
+/* Mean time to the first token, but for a slot, of all that do not come at once at the start [s].
+ */
+static double later_s(const calc_serving *r)
+{
+    bool once = r->waves > 1;
+    double share = once ? 1 - r->first[0].share : 1;
+    return calc_queue_mean(r->first + once, r->waves - once) / share;
+}
+
+/* Of requests that come over a share of a round, and find all slots taken, with `waiting` of them
+ * for each slot: those that come as slots become free wait for that, the others for a round
+ * more. */
+static void wait_for_slots(calc_serving *r, const calc_queue_wave *wave, double decoded_s,
+                           double waiting)
+{
+    size_t waves = r->waves;
+    double whole = floor(waiting);
+    for (size_t i = 0; i < waves; i++) {
+        bool all_at_once = wave[i].width == 0;
+        double width_s = calc_min(wave[i].width, decoded_s);
+        double late = all_at_once ? waiting / (1 + waiting) : waiting - whole;
+        double soon_s = all_at_once ? 0 : whole * decoded_s + (waiting - whole) * width_s;
+        double more_s =
+            all_at_once ? calc_max(1, (1 + waiting) / 2) * decoded_s : decoded_s - width_s;
+        calc_queue_times *first = &r->first[i];
+        first->least += soon_s;
+        first->most += soon_s;
+        calc_queue_times *second = &r->first[r->waves++];
+        *second = *first;
+        second->share *= late;
+        second->least += more_s;
+        second->most += more_s;
+        first->share *= 1 - late;
+    }
+}
+
+static void run_closed(calc_serving *r, const passes *prefill)
 {
     double all = r->batch * r->replicas;
     double most = calc_min(r->batch, r->slots);
     r->groups = calc_min(r->model.stages.stages, r->slots);
-    double above = surplus(r, most);
+    closed_loop loop = {.serving = r, .prefill = *prefill};
+    double above = surplus(&loop, most);
     r->decode_requests_per_s = most * r->replicas / (calc_serving_steps(r) * r->step_s);
-    if (above > 0) {
-        (void)calc_queue_balance(surplus, r, most, above - most, above);
-        return;
+    double decoded_s = calc_serving_steps(r) * r->step_s;
+    double slot_s = all / r->decode_requests_per_s - decoded_s - later_s(r);
+    if (slot_s > 0) {
+        /* All slots are taken: requests wait for one after their prefill. */
+        wait_for_slots(r, loop.wave, decoded_s, slot_s / decoded_s);
+        r->requests_per_s = r->decode_requests_per_s;
+    } else if (above > 0) {
+        (void)calc_queue_balance(surplus, &loop, most, above - most, above);
     }
-    /* All slots are taken: requests wait for one after their prefill. */
-    double round_s = all / r->decode_requests_per_s;
-    double slot_s = calc_max(0, round_s - all / r->requests_per_s);
-    for (size_t i = 0; i < r->waves; i++) {
-        r->first[i].least += slot_s;
-        r->first[i].most += slot_s;
-    }
-    r->requests_per_s = r->decode_requests_per_s;
+    r->requests_per_s /= 1 + calc_queue_drain(all * prompt_s(r), decoded_s, r->i->generate_spread,
+                                              (double)r->i->requests / all);
 }
 
 /* ---- An open loop ---------------------------------------------------------------------------- */
@@ -133,7 +216,7 @@ static double too_many(void *context, double sequences)
     return sequences - r->arrivals_per_s * decoding_s(r, sequences);
 }
 
-static void run_open(calc_serving *r)
+static void run_open(calc_serving *r, const passes *prefill)
 {
     double all_per_s = r->arrivals_per_s * r->replicas;
     r->groups = r->model.stages.stages;
@@ -154,13 +237,15 @@ static void run_open(calc_serving *r)
         calc_queue_open(r->prefill_replicas, all_per_s, prompt_s(r) * r->prefill_replicas, 0);
     double slot_s = calc_queue_open(r->slots, r->arrivals_per_s, calc_serving_steps(r) * r->step_s,
                                     spread * spread / 3);
+    r->prefill_s = pass_s(r, prefill, all_per_s);
     double own_s = r->prefill_s + r->transfer_s;
     double spread_s = r->prefill_s * r->i->prompt_spread;
     r->overloaded = isnan(wait_s) || isnan(slot_s);
     r->waves = 1;
     r->first[0] = (calc_queue_times){1, own_s - spread_s + late_s(r),
-                                     own_s + spread_s + late_s(r) + residual_s(r), wait_s + slot_s,
-                                     calc_min(1, used)};
+                                     own_s + spread_s + late_s(r) + residual_s(r) +
+                                         pass_left_s(r, r->prefill_s, all_per_s),
+                                     wait_s + slot_s, calc_min(1, used)};
     r->requests_per_s =
         calc_min(all_per_s, calc_min(r->prefill_requests_per_s, r->decode_requests_per_s));
 }
@@ -170,14 +255,16 @@ static void run_open(calc_serving *r)
 void calc_pools_run(calc_serving *r)
 {
     enum { TRIES = 3 };
-    r->prefill_s = calc_serving_run_prefill(r, r->prefill_batch);
+    passes prefill = {.alone_s = calc_serving_run_prefill(r, 1)};
+    prefill.full_s =
+        r->prefill_batch > 1 ? calc_serving_run_prefill(r, r->prefill_batch) : prefill.alone_s;
     r->transfer_s = transfer_s(r);
     r->prefill_requests_per_s = r->prefill_replicas * r->prefill_batch / calc_serving_busy_s(r);
     for (int i = 0; i < TRIES; i++) {
         if (r->open) {
-            run_open(r);
+            run_open(r, &prefill);
         } else {
-            run_closed(r);
+            run_closed(r, &prefill);
         }
         r->running = r->open ? r->sequences : calc_min(r->batch, r->slots);
         if (!calc_serving_limit(r)) {

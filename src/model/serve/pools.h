@@ -9,6 +9,10 @@
 
 #include "model/serve/inference.h"
 
+/** Replicas of a prefill pool that run in step, as tokens of all go to experts that are spread over
+ *  them: a pass of one takes as long as the others'. */
+double calc_pools_together(const calc_exec *pool);
+
 /** Run phase disaggregated. */
 void calc_pools_run(calc_serving *serving);
 

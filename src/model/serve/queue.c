@@ -129,6 +129,13 @@ double calc_queue_pieces(double mean, double spread)
     return spread > 0 ? (pieces_up_to(most) - pieces_up_to(least)) / (most - least) : ceil(mean);
 }
 
+/* Of the arrivals after so many rounds. */
+static double width_after(double rounds, double served, double round, double spread)
+{
+    double apart = 2 * spread * round;
+    return fmin(round, sqrt(served * served + rounds * apart * apart));
+}
+
 size_t calc_queue_waves(double served, double round, double spread, double rounds,
                         calc_queue_wave out[CALC_QUEUE_WAVES])
 {
@@ -144,10 +151,14 @@ size_t calc_queue_waves(double served, double round, double spread, double round
                     (count > 0 && spread == 0);
         out[count++] = (calc_queue_wave){(last ? left : 1) / rounds, width};
         left = last ? 0 : left - 1;
-        double apart = 2 * spread * round;
-        width = fmin(round, sqrt(served * served + (double)count * apart * apart));
+        width = width_after((double)count, served, round, spread);
     }
     return count;
+}
+
+double calc_queue_drain(double served, double round, double spread, double rounds)
+{
+    return rounds > 0 ? width_after(rounds, served, round, spread) / (2 * round * rounds) : 0;
 }
 
 double calc_queue_mean(const calc_queue_times *times, size_t count)

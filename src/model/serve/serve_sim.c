@@ -5,7 +5,9 @@
 
 #include "model/operators/processor.h"
 #include "model/serve/hold.h"
+#include "model/serve/pools.h"
 #include "model/serve/sim_step.h"
+#include "spec/prefill_pool.h"
 
 /* Of those that arrive at random, that are being decoded already at the start. */
 enum { MOST_AT_START = 1 << 14 };
@@ -17,12 +19,13 @@ static bool is_apart(const calc_exec *e)
     return e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
 }
 
-/* Replicas of the prefill pool. */
-static int64_t pool_replicas(const calc_exec *e)
+/* Replicas of the prefill pool, those that run in step as one. */
+static int64_t pool_workers(const calc_exec *e)
 {
-    const calc_inference *i = &e->inference;
-    int64_t tensor = i->prefill_tensor_par > 0 ? i->prefill_tensor_par : e->strategy.tensor_par;
-    return i->prefill_procs / (tensor * e->pipeline_par);
+    calc_exec pool;
+    calc_prefill_pool_of(e, &pool);
+    int64_t workers = pool.strategy.data_par / (int64_t)calc_pools_together(&pool);
+    return workers > 1 ? workers : 1;
 }
 
 /* Replicas that decode of which all are made: all where they hold prompts for one another. */
@@ -33,7 +36,7 @@ static int64_t simulated_replicas(const calc_exec *e)
         return e->strategy.data_par;
     }
     int64_t a = e->strategy.data_par;
-    int64_t b = is_apart(e) ? pool_replicas(e) : e->strategy.data_par;
+    int64_t b = is_apart(e) ? pool_workers(e) : e->strategy.data_par;
     while (b > 0) {
         int64_t rest = a % b;
         a = b;
@@ -100,7 +103,7 @@ static double population(const calc_exec *e)
 
 static size_t streams_of(const calc_exec *e)
 {
-    size_t pool = is_apart(e) ? (size_t)((double)pool_replicas(e) * share(e)) : 0;
+    size_t pool = is_apart(e) ? (size_t)((double)pool_workers(e) * share(e)) : 0;
     return pool + (size_t)(simulated_replicas(e) * e->pipeline_par);
 }
 

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/operators/processor.h"
+#include "model/serve/pools.h"
 #include "model/serve/serving_step.h"
 #include "model/serve/sim_hold.h"
 
@@ -235,9 +236,9 @@ static void run_step(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double
     first_tokens(t, t->ready_s);
 }
 
-/* A pass over whole prompts, `taken` of them.
+/* A pass over whole prompts, `taken` of them, on so many replicas in step.
  * @return until their first tokens [s] */
-static double prefill_s(calc_sim *s, const calc_sim_list *taken, double *busy_s)
+static double prefill_s(calc_sim *s, const calc_sim_list *taken, double replicas, double *busy_s)
 {
     const calc_serving *r = s->r;
     double count = 0, fresh = 0, cached = 0;
@@ -247,6 +248,8 @@ static double prefill_s(calc_sim *s, const calc_sim_list *taken, double *busy_s)
         cached += calc_max(q->held, q->prompt) - q->left;
     }
     fresh = calc_max(1, calc_step_times_round(fresh / count));
+    cached /= count;
+    count = ceil(count / replicas);
     double chunk = r->i->chunk_size > 0 ? calc_min((double)r->i->chunk_size, fresh) : fresh;
     double whole = ceil(fresh / chunk) - 1;
     double overhead_s = 0;
@@ -254,12 +257,12 @@ static double prefill_s(calc_sim *s, const calc_sim_list *taken, double *busy_s)
     calc_inference_pass_work w = {.prompts = count, .chunk = chunk};
     double before_s = 0;
     if (whole > 0) {
-        w.cached = cached / count + (whole - 1) * chunk / 2;
+        w.cached = cached + (whole - 1) * chunk / 2;
         const calc_step_time *each = calc_step_times_of(&s->prefill_times, &w);
         before_s = whole * each->slow_s;
         overhead_s = whole * calc_serving_beside_s(r, pool, each->latency_s, count, true);
     }
-    w.cached = cached / count + whole * chunk;
+    w.cached = cached + whole * chunk;
     w.chunk = fresh - whole * chunk;
     w.finished = count;
     const calc_step_time *last = calc_step_times_of(&s->prefill_times, &w);
@@ -269,10 +272,11 @@ static double prefill_s(calc_sim *s, const calc_sim_list *taken, double *busy_s)
 }
 
 /* Prompts that are prefilled together, taken from those that wait. */
-static calc_sim_list take_prompts(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
+static calc_sim_list take_prompts(calc_sim *s, calc_sim_server *v, calc_sim_stream *t,
+                                  double replicas, double at_s)
 {
     calc_sim_list taken = {0};
-    for (double n = 0; n < s->r->prefill_batch && next_waiting(s, v, t, at_s); n++) {
+    for (double n = 0; n < replicas * s->r->prefill_batch && next_waiting(s, v, t, at_s); n++) {
         calc_sim_append(&taken, calc_sim_admit(v, at_s));
     }
     return taken;
@@ -282,12 +286,12 @@ static calc_sim_list take_prompts(calc_sim *s, calc_sim_server *v, calc_sim_stre
  * @return whether there was one to prefill */
 static bool run_prompts(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, double at_s)
 {
-    calc_sim_list taken = take_prompts(s, v, t, at_s);
+    calc_sim_list taken = take_prompts(s, v, t, 1, at_s);
     double busy_s;
     if (!taken.first) {
         return false;
     }
-    double took_s = prefill_s(s, &taken, &busy_s);
+    double took_s = prefill_s(s, &taken, 1, &busy_s);
     t->began_s = at_s;
     calc_sim_prefilled(s, t);
     v->free_s = at_s + busy_s;
@@ -310,9 +314,10 @@ static bool run_prompts(calc_sim *s, calc_sim_server *v, calc_sim_stream *t, dou
 /* A replica of the prefill pool takes prompts; their caches go to one that decodes. */
 static void run_pool(calc_sim *s, calc_sim_stream *t, double at_s)
 {
-    calc_sim_list taken = take_prompts(s, &s->pool, t, at_s);
+    double replicas = calc_pools_together(s->r->prefill->exec);
+    calc_sim_list taken = take_prompts(s, &s->pool, t, replicas, at_s);
     double busy_s;
-    double took_s = prefill_s(s, &taken, &busy_s);
+    double took_s = prefill_s(s, &taken, replicas, &busy_s);
     t->ready_s = at_s + busy_s;
     while (taken.first) {
         calc_sim_request *q = calc_sim_take(&taken);
