@@ -4,9 +4,9 @@
 
 #include "cli/plan/plan_task.h"
 
-/** The best of even blocks, of embedding and head
- *  counted as blocks, with full recomputation or none. On several chips as many blocks as the
- *  number of stages leaves each, where the chips stand.
+/** The best of even blocks, and of embedding and head counted as blocks, with full recomputation or
+ *  none. On several chips: as many blocks on every stage, the first ones with what is left, where
+ *  the chips stand.
  *  @param exec   that layout
  *  @param stats  filled if there is one that fits
  *  @return whether there is */
