@@ -63,9 +63,9 @@ void calc_adapt_put(calc_adapt_source *s, size_t lane, const calc_row *row,
     if (zero < 3 && !rules) {
         return;
     }
-    calc_exec e = row->exec;
-    calc_row_choice_put(choice, &e);
-    calc_stage_away away = calc_stage_away_of(&e.strategy);
+    calc_strategy strategy = row->exec.strategy;
+    calc_row_choice_put(choice, &strategy);
+    calc_stage_away away = calc_stage_away_of(&strategy);
     s->weight_away[lane] = away.weight;
     s->activation_away[lane] = away.activation;
     if (zero >= 3) {
@@ -77,7 +77,7 @@ void calc_adapt_put(calc_adapt_source *s, size_t lane, const calc_row *row,
             put_block(&s->block[kind], lane, &source);
         }
         if (rules) {
-            put_rule(&s->rule[kind][lane], row, &e.strategy, kind, t);
+            put_rule(&s->rule[kind][lane], row, &strategy, kind, t);
         }
     }
 }

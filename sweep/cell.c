@@ -5,6 +5,7 @@
 #include "model/stages/stage_parts.h"
 #include "model/stages/stage_rules.h"
 #include "model/verdict.h"
+#include "variants.h"
 
 /* The largest value of an axis below one of them; 0 if that is the first. */
 static int64_t value_before(const calc_values *axis, int64_t value)
@@ -55,6 +56,7 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
     cell->exec.strategy.data_par = data_par;
     cell->exec.batch_size = taken;
     cell->rounds = false;
+    cell->filled = false;
     return true;
 }
 
@@ -71,6 +73,7 @@ bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t ba
     }
     cell->exec.batch_size = multiple;
     cell->rounds = true;
+    cell->filled = false;
     return true;
 }
 
@@ -98,28 +101,28 @@ static bool same_class(const calc_stage_class *a, const calc_stage_class *b)
 
 /* Whether a balance that comes before this one in the space spreads the blocks over stages of one
  * chunk as it does: that one stands for both. */
-static bool balanced_before(const calc_space *space, const calc_shape *shape, const calc_exec *e,
+static bool balanced_before(calc_cell *k, const calc_space *space, const calc_shape *shape,
                             const calc_stages *stages, calc_compat compat)
 {
     const calc_values *axis = &space->axis[CALC_AXIS_pipeline_balance];
+    calc_exec *e = &k->trial;
+    const calc_pipeline_balance own = e->pipeline_balance;
     bool one_chunk =
         e->pipeline_interleaving == 1 && e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
-    for (size_t i = 0; i < axis->count && one_chunk; i++) {
-        calc_exec other = *e;
-        calc_axis_put(&other, CALC_AXIS_pipeline_balance, axis->value[i]);
-        if (other.pipeline_balance >= e->pipeline_balance) {
+    bool same = false;
+    for (size_t i = 0; i < axis->count && one_chunk && !same; i++) {
+        calc_axis_put(e, CALC_AXIS_pipeline_balance, axis->value[i]);
+        if (e->pipeline_balance >= own) {
             break;
         }
-        calc_stages s = calc_stages_split(shape, &other, compat);
-        bool same = s.fit == stages->fit && s.count == stages->count;
-        for (size_t k = 0; k < s.count && same; k++) {
-            same = same_class(&s.item[k], &stages->item[k]);
-        }
-        if (same) {
-            return true;
+        calc_stages s = calc_stages_split(shape, e, compat);
+        same = s.fit == stages->fit && s.count == stages->count;
+        for (size_t n = 0; n < s.count && same; n++) {
+            same = same_class(&s.item[n], &stages->item[n]);
         }
     }
-    return false;
+    e->pipeline_balance = own;
+    return same;
 }
 
 static void put_shape(calc_kernel_chunking *to, const calc_stages *s, bool overlapped)
@@ -139,34 +142,37 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
 {
     const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
     int64_t overlap[2];
-    calc_exec e = k->exec;
-    bool chunked = e.pipeline_par > 1 && e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
-                   e.inference.phase == CALC_INFERENCE_PHASE_NONE;
-    int64_t most = chunked ? (int64_t)ceil(rows->shape.blocks / (double)e.pipeline_par) + 1 : 1;
+    calc_exec *e = &k->trial;
+    bool chunked = e->pipeline_par > 1 && e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
+                   e->inference.phase == CALC_INFERENCE_PHASE_NONE;
+    int64_t most = chunked ? (int64_t)ceil(rows->shape.blocks / (double)e->pipeline_par) + 1 : 1;
     /* Without messages there is nothing to overlap: false stands for both. */
     bool sends =
-        e.pipeline_par > 1 || !calc_space_has(space, CALC_AXIS_pipeline_par_overlap, false);
+        e->pipeline_par > 1 || !calc_space_has(space, CALC_AXIS_pipeline_par_overlap, false);
     size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_pipeline_par_overlap, sends, overlap);
     size_t candidates = axis->all ? (size_t)most : axis->count;
     k->fitting = 0;
     k->unfit = 0;
+    e->pipeline_interleaving = 1;
+    const calc_stages whole = calc_stages_split(&rows->shape, e, compat);
+    k->fewest_blocks = whole.fewest_blocks;
     for (size_t i = 0; i < candidates; i++) {
         int64_t v = axis->all ? (int64_t)i + 1 : axis->value[i];
         if (v > 1 ? !chunked : k->rounds) {
             continue;
         }
-        e.pipeline_interleaving = v;
-        calc_stages s = calc_stages_split(&rows->shape, &e, compat);
-        k->fewest_blocks = s.fewest_blocks;
-        if (balanced_before(space, &rows->shape, &e, &s, compat)) {
+        e->pipeline_interleaving = v;
+        bool fit = calc_stages_fit(&whole, e, compat);
+        if ((!fit && axis->all) || balanced_before(k, space, &rows->shape, &whole, compat)) {
             continue;
         }
+        const calc_stages s = fit && v > 1 ? calc_stages_split(&rows->shape, e, compat) : whole;
         for (size_t o = 0; o < overlaps; o++) {
             calc_cell_chunking c = {v, overlap[o] != 0};
-            if (s.fit) {
+            if (fit) {
                 put_shape(&k->shape[k->fitting], &s, c.overlapped);
                 k->chunking[k->fitting++] = c;
-            } else if (!axis->all) {
+            } else {
                 k->unfit_chunking[k->unfit++] = c;
             }
         }
@@ -175,9 +181,10 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
 
 static void fill_offload(calc_cell *k)
 {
-    calc_exec e = k->exec;
-    e.strategy.weight_offload = true;
-    k->offloads = !calc_verdict_offload_blocks(&e, k->fewest_blocks);
+    calc_strategy *s = &k->trial.strategy;
+    s->weight_offload = true;
+    k->offloads = !calc_verdict_offload_blocks(&k->trial, k->fewest_blocks);
+    s->weight_offload = k->exec.strategy.weight_offload;
 }
 
 static void fill_flags(calc_cell *k, const calc_space *space)
@@ -214,38 +221,45 @@ static void fill_choices(calc_cell *k, const calc_space *space, const calc_rows 
 static void fill_pairs(calc_cell *k, const calc_space *space, const calc_system *s,
                        const calc_rows *rows)
 {
-    calc_exec e = k->exec;
-    bool placed = e.rank_order != CALC_RANK_ORDER_NETWORKS;
+    calc_exec *e = &k->trial;
+    bool placed = e->rank_order != CALC_RANK_ORDER_NETWORKS;
     int64_t pipeline[CALC_MAX_NETWORKS];
     int64_t data[CALC_MAX_NETWORKS];
     k->pipelines = calc_space_networks(space, CALC_AXIS_pipeline_par_net,
-                                       placed ? 1 : e.pipeline_par, s, pipeline);
-    k->datas = calc_space_networks(space, CALC_AXIS_data_par_net, placed ? 1 : e.strategy.data_par,
+                                       placed ? 1 : e->pipeline_par, s, pipeline);
+    k->datas = calc_space_networks(space, CALC_AXIS_data_par_net, placed ? 1 : e->strategy.data_par,
                                    s, data);
     for (size_t i = 0; i < k->pipelines * k->datas; i++) {
-        k->pair[i].pipeline = e.pipeline_par_net = pipeline[i / k->datas];
-        k->pair[i].data = e.strategy.data_par_net = data[i % k->datas];
+        k->pair[i].pipeline = e->pipeline_par_net = pipeline[i / k->datas];
+        k->pair[i].data = e->strategy.data_par_net = data[i % k->datas];
         k->pair[i].known = false;
         for (size_t n = 0; n < rows->networks_count; n++) {
-            e.strategy.tensor_par_net = rows->networks[n];
-            k->verdict[n][i] = calc_verdict_networks(s, &e);
+            e->strategy.tensor_par_net = rows->networks[n];
+            k->verdict[n][i] = calc_verdict_networks(s, e);
         }
     }
+    e->strategy.tensor_par_net = k->exec.strategy.tensor_par_net;
 }
 
 void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *system,
                     const calc_rows *rows, calc_compat compat)
 {
-    k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
+    if (k->filled) { /* but for the blocks of its stages */
+        calc_variant_put_stages(&k->exec, &k->trial);
+    } else {
+        k->trial = k->exec;
+        k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
+        fill_flags(k, space);
+        fill_choices(k, space, rows);
+        fill_pairs(k, space, system, rows);
+        for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
+            k->optimizer[i].known = false;
+        }
+        calc_cell_forget_links(k);
+    }
     fill_chunkings(k, space, rows, compat);
     fill_offload(k);
-    fill_flags(k, space);
-    fill_choices(k, space, rows);
-    fill_pairs(k, space, system, rows);
-    for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
-        k->optimizer[i].known = false;
-    }
-    calc_cell_forget_links(k);
+    k->filled = true;
 }
 
 size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, size_t choices)
@@ -311,11 +325,11 @@ const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
 {
     calc_cell_pair *pair = &k->pair[index];
     if (!pair->known) {
-        calc_exec e = k->exec;
-        e.pipeline_par_net = pair->pipeline;
-        e.strategy.data_par_net = pair->data;
-        calc_groups groups = calc_groups_of(&e, &e.strategy);
-        pair->lines = calc_stage_lines_of(system, &e, &e.strategy, &groups,
+        calc_exec *e = &k->trial;
+        e->pipeline_par_net = pair->pipeline;
+        e->strategy.data_par_net = pair->data;
+        calc_groups groups = calc_groups_of(e, &e->strategy);
+        pair->lines = calc_stage_lines_of(system, e, &e->strategy, &groups,
                                           calc_stage_message_bytes(&rows->shape));
         pair->known = true;
     }

@@ -40,6 +40,8 @@ typedef struct calc_cell_optimizer {
 /** One cell. Large: one per thread. */
 typedef struct calc_cell {
     calc_exec exec;     /**< of the unit, with the sizes of the cell */
+    calc_exec trial;    /**< the same, with what is tried */
+    bool filled;        /**< calc_cell_fill() since exec was set, which blocks stages have apart */
     size_t procs_index; /**< position of num_procs in its axis */
     bool alone;         /**< no replicas: nothing to shard or to overlap */
     bool rounds;        /**< calc_cell_whole_rounds(): interleaved layouts only */
@@ -86,7 +88,7 @@ bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t ba
 /** Whether a cell has room for the interleavings of a space: with listed values it may not. */
 bool calc_cell_chunkings_fit(const calc_space *space, const calc_app *app);
 
-/** Fill all else from exec. */
+/** Fill all else from exec; if it is filled, what depends on which blocks stages have. */
 void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_system *system,
                     const calc_rows *rows, calc_compat compat);
 

@@ -14,7 +14,7 @@ void calc_count_panel(calc_worker *w)
     bool some = calc_filter_counts(w) && w->conditions.any[CALC_CONDITION_TILE];
     for (size_t i = 0; i < w->job.panel->count; i++) {
         if (some) {
-            calc_worker_put_lane(w, w->job.panel->row[i], w->job.panel->choice[i]);
+            calc_worker_put_lane(w, w->job.panel->row[i], w->job.panel->choice[i], &w->exec);
         }
         w->fields_met[i] =
             !some || calc_condition_fields_met(w->options, CALC_CONDITION_TILE, &w->exec);
@@ -83,7 +83,7 @@ static bool lane_met(calc_worker *w, calc_tile_place at, const overlap *o, size_
     if (outside(steps, total_s, total_s) || inside(steps, total_s, total_s)) {
         return inside(steps, total_s, total_s);
     }
-    calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane]);
+    calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane], &w->exec);
     calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], o->flag, &w->exec);
     return calc_filter_point(w, &w->exec, total_s);
 }

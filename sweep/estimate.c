@@ -145,6 +145,7 @@ static calc_status time_cell(calc_worker *w, const draw *d, times *t)
     }
     double rows_s = now_s() - start_s;
     w->cell.exec = d->exec;
+    w->cell.filled = false;
     w->cell.procs_index = d->procs_index;
     w->cell.rounds = d->rounds;
     calc_worker_fill(w);

@@ -73,7 +73,7 @@ static bool legal(calc_worker *w, size_t row, size_t choice)
     }
     bool met = calc_filter_flags(w);
     if (met && w->conditions.any[CALC_CONDITION_TILE]) {
-        calc_worker_put_lane(w, row, choice);
+        calc_worker_put_lane(w, row, choice, &w->exec);
         met = calc_filter_tile(w, &w->exec);
     }
     w->counts.skipped += met ? 0 : points_of_lane(w);
@@ -112,8 +112,7 @@ static void share(calc_worker *w, const calc_sheet *sheet)
     const calc_panel *p = &w->sheets.panel[sheet->first];
     const calc_row *row = &w->rows.row[p->row[0]];
     const calc_stage_lines *lines = calc_cell_lines(c, w->system, &w->rows, w->pair[0]);
-    calc_worker_put_lane(w, p->row[0], p->choice[0]);
-    w->state = w->exec;
+    calc_worker_put_lane(w, p->row[0], p->choice[0], &w->state);
     calc_cell_put_point(c, w->pair[0], &c->chunking[0], w->first_flag, &w->state);
     w->shared = w->rows.terms[row->terms + p->choice[0]];
     calc_stage_terms_cell(&row->context, &w->state, &row->parts, lines,
@@ -268,10 +267,14 @@ static void run_each(calc_worker *w, const calc_sheet *sheet)
     }
 }
 
-void calc_evaluate_sheet(calc_worker *w, const calc_sheet *sheet, size_t first, size_t last)
+void calc_evaluate_sheet(calc_worker *w, calc_sheet *sheet, size_t first, size_t last)
 {
     calc_cell *c = &w->cell;
     if (c->fitting == 0 || !calc_cell_keeps(c, w->space, &sheet->state)) {
+        return;
+    }
+    w->status = calc_sheets_fill(&w->sheets, &w->rows, sheet, calc_worker_prunes(w));
+    if (w->status != CALC_OK) {
         return;
     }
     calc_strategy strategy = {.optimizer_sharding = sheet->state.sharding,

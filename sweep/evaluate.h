@@ -7,6 +7,6 @@
 
 /** Evaluate the lanes of a sheet in the worker's cell and count them.
  *  @param first, last  of the rows from the one to before the other */
-void calc_evaluate_sheet(calc_worker *worker, const calc_sheet *sheet, size_t first, size_t last);
+void calc_evaluate_sheet(calc_worker *worker, calc_sheet *sheet, size_t first, size_t last);
 
 #endif

@@ -4,15 +4,20 @@ void calc_filter_cell(calc_worker *w)
 {
     const calc_cell *c = &w->cell;
     calc_conditions *known = &w->conditions;
-    calc_exec exec = c->exec;
     if (known->any[CALC_CONDITION_TIME]) {
-        known->steps = calc_condition_steps_of(w->options, w->app, w->system, &exec);
+        known->steps = calc_condition_steps_of(w->options, w->app, w->system, &c->exec);
     }
+    for (size_t flag = 0; flag < c->reduces * c->gathers; flag++) {
+        known->flag_met[flag] = true;
+    }
+    if (!known->any[CALC_CONDITION_FLAG]) {
+        return;
+    }
+    calc_exec exec = c->exec;
     for (size_t flag = 0; flag < c->reduces * c->gathers; flag++) {
         exec.strategy.data_par_overlap = c->reduce[flag / c->gathers] != 0;
         exec.strategy.param_gather_overlap = (calc_choice)c->gather[flag % c->gathers];
-        known->flag_met[flag] = !known->any[CALC_CONDITION_FLAG] ||
-                                calc_condition_fields_met(w->options, CALC_CONDITION_FLAG, &exec);
+        known->flag_met[flag] = calc_condition_fields_met(w->options, CALC_CONDITION_FLAG, &exec);
     }
 }
 

@@ -3,23 +3,30 @@
 #include <stdlib.h>
 
 #include "model/cost/state.h"
-#include "model/stages/stage_parts.h"
 #include "model/stages/stage_rules.h"
+
+enum { TIMED = 2 }; /* the operators at hand, and those before */
 
 void calc_rows_free(calc_rows *rows)
 {
     free(rows->row);
     free(rows->terms);
+    free(rows->timed);
     *rows = (calc_rows){0};
 }
 
-void calc_row_choice_put(const calc_row_choice *c, calc_exec *e)
+void calc_rows_begin(calc_rows *rows)
 {
-    e->strategy.optimizer_sharding = c->sharding;
-    e->strategy.zero_stage = c->zero;
-    e->strategy.weight_offload = c->weights;
-    e->strategy.activations_offload = c->activations;
-    e->strategy.optimizer_offload = c->optimizer;
+    rows->any_timed = false;
+}
+
+void calc_row_choice_put(const calc_row_choice *c, calc_strategy *s)
+{
+    s->optimizer_sharding = c->sharding;
+    s->zero_stage = c->zero;
+    s->weight_offload = c->weights;
+    s->activations_offload = c->activations;
+    s->optimizer_offload = c->optimizer;
 }
 
 static calc_row *next(calc_rows *rows)
@@ -38,7 +45,8 @@ static calc_row *next(calc_rows *rows)
 
 size_t calc_rows_bytes(const calc_rows *rows)
 {
-    return rows->capacity * sizeof *rows->row + rows->terms_capacity * sizeof *rows->terms;
+    return rows->capacity * sizeof *rows->row + rows->terms_capacity * sizeof *rows->terms +
+           (rows->timed ? TIMED * sizeof *rows->timed : 0);
 }
 
 /* Whether two rows have the same layers with weights. */
@@ -80,12 +88,23 @@ static bool same_operators(const calc_row *a, const calc_row *b)
            a->data_network == b->data_network && calc_stage_operators_same(s, t);
 }
 
-/* Costs of the rows. Operators are listed and timed once for all rows that have them. */
-static void profile_parts(calc_rows *rows)
+/* List and time the operators of a row, beside those that were timed last. */
+static const calc_stage_operators *operators_of(calc_rows *rows, const calc_row *row)
 {
-    calc_stage_operators lists[2][CALC_STAGE_LISTS];
-    const calc_stage_operators *like = NULL;
-    for (size_t i = 0; i < rows->count; i++) {
+    const calc_stage_timed *like = rows->any_timed ? &rows->timed[rows->latest] : NULL;
+    rows->latest = (rows->latest + 1) % TIMED;
+    rows->any_timed = true;
+    calc_stage_operators_of(&row->context, like, &rows->timed[rows->latest]);
+    return rows->timed[rows->latest].list;
+}
+
+/* Costs of the rows. Operators are listed and timed once for all rows that have them. */
+static calc_status profile_parts(calc_rows *rows)
+{
+    if (!rows->timed) {
+        rows->timed = malloc(TIMED * sizeof *rows->timed);
+    }
+    for (size_t i = 0; i < rows->count && rows->timed; i++) {
         const calc_row *row = &rows->row[i];
         size_t first = 0;
         while (!same_operators(&rows->row[first], row)) {
@@ -94,15 +113,14 @@ static void profile_parts(calc_rows *rows)
         if (first < i) {
             continue; /* that one was summed with it */
         }
-        calc_stage_operators *operators = like == lists[0] ? lists[1] : lists[0];
-        calc_stage_operators_of(&row->context, like, operators);
+        const calc_stage_operators *operators = operators_of(rows, row);
         for (size_t k = i; k < rows->count; k++) {
             if (same_operators(row, &rows->row[k])) {
                 calc_stage_parts_sum(&rows->row[k].context, operators, &rows->row[k].parts);
             }
         }
-        like = operators;
     }
+    return rows->timed ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 /* The first choice that offloads the same of a block. */
@@ -165,7 +183,7 @@ calc_status calc_rows_terms(calc_rows *rows)
         const calc_optimizer_step *step = step_of(&optimizer, row);
         for (size_t c = 0; c < row->choices; c++) {
             size_t like = like_choice(rows, c);
-            calc_row_choice_put(&rows->choice[c], e);
+            calc_row_choice_put(&rows->choice[c], &e->strategy);
             calc_stage_terms_row(&row->context, e, &row->parts, like < c ? &of_row[like] : NULL,
                                  step, &of_row[c]);
         }
@@ -405,9 +423,9 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
         calc_row *row = &rows->row[i];
         row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
     }
-    if (profiled) {
-        rows->common = *base;
-        profile_parts(rows);
+    if (!profiled) {
+        return CALC_OK;
     }
-    return CALC_OK;
+    rows->common = *base;
+    return profile_parts(rows);
 }

@@ -5,7 +5,7 @@
 #define CALC_SWEEP_ROWS_H
 
 #include "calc.h"
-#include "model/stages/stages.h"
+#include "model/stages/stage_parts.h"
 #include "space.h"
 
 enum {
@@ -65,10 +65,16 @@ typedef struct calc_rows {
     size_t choices;
     size_t resident; /**< of them, without offload of activations: these come first */
     calc_row_choice choice[CALC_ROW_CHOICES];
+    calc_stage_timed *timed; /**< room for two layouts' operators; */
+    size_t latest;           /**< of them, the one that was timed last, */
+    bool any_timed;          /**< if there is one */
 } calc_rows;
 
-/** Put a choice into an execution. */
-void calc_row_choice_put(const calc_row_choice *choice, calc_exec *exec);
+/** Put a choice into a strategy. */
+void calc_row_choice_put(const calc_row_choice *choice, calc_strategy *strategy);
+
+/** Another model or system is at hand: what was timed is of no use any more. */
+void calc_rows_begin(calc_rows *rows);
 
 /** Fill the table for a unit's base: everything but what cells and lanes vary, and the terms.
  *  @param profiled  false: only which rows there are

@@ -23,21 +23,31 @@ size_t calc_sheets_bytes(const calc_sheets *s)
            (s->panels_capacity + s->corners_capacity) * sizeof *s->panel;
 }
 
+/* Room for so many items that are aligned. */
+static void *roomy(void *list, size_t count, size_t *capacity, size_t more, size_t size)
+{
+    void *grown = aligned_alloc(CALC_PANEL_ALIGN, more * size);
+    if (!grown) {
+        return NULL;
+    }
+    if (count > 0) {
+        memcpy(grown, list, count * size);
+    }
+    free(list);
+    *capacity = more;
+    return grown;
+}
+
 /* An empty panel at the end of a list. */
 static calc_panel *add_panel(calc_panel **list, size_t *count, size_t *capacity)
 {
     if (*count == *capacity) {
         size_t more = *capacity > 0 ? 2 * *capacity : 4;
-        calc_panel *panel = aligned_alloc(CALC_PANEL_ALIGN, more * sizeof *panel);
+        calc_panel *panel = roomy(*list, *count, capacity, more, sizeof *panel);
         if (!panel) {
             return NULL;
         }
-        if (*count > 0) {
-            memcpy(panel, *list, *count * sizeof *panel);
-        }
-        free(*list);
         *list = panel;
-        *capacity = more;
     }
     calc_panel *p = &(*list)[(*count)++];
     p->count = 0;
@@ -118,7 +128,7 @@ static bool add_corners(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows
     return true;
 }
 
-static bool add_sheet(calc_sheets *s, const calc_rows *rows, size_t network, int64_t data_network,
+static bool add_sheet(calc_sheets *s, size_t network, int64_t data_network,
                       const calc_row_choice *state)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -138,7 +148,7 @@ static bool add_sheet(calc_sheets *s, const calc_rows *rows, size_t network, int
         .network = network,
         .data_network = data_network,
         .state = {.sharding = state->sharding, .zero = state->zero, .alone = state->alone}};
-    return add_lanes(s, sheet, rows);
+    return true;
 }
 
 static void put_sources(const calc_panel *p, const calc_rows *rows, calc_adapt_source *out)
@@ -151,36 +161,49 @@ static void put_sources(const calc_panel *p, const calc_rows *rows, calc_adapt_s
     }
 }
 
-/* Sources of the panels of sheets that vary. */
-static bool add_sources(calc_sheets *s, const calc_rows *rows)
+/* Sources of the panels of a sheet. */
+static bool add_sources(calc_sheets *s, const calc_sheet *sheet, const calc_rows *rows)
 {
-    bool any = false;
-    for (size_t i = 0; i < s->count; i++) {
-        any = any || s->sheet[i].varies;
-    }
-    if (any && s->sources_capacity < s->panels) {
-        free(s->source);
-        s->source = aligned_alloc(CALC_PANEL_ALIGN, s->panels * sizeof *s->source);
-        s->sources_capacity = s->source ? s->panels : 0;
-    }
-    if (any && !s->source) {
-        return false;
-    }
-    for (size_t i = 0; i < s->count; i++) {
-        const calc_sheet *sheet = &s->sheet[i];
-        for (size_t n = 0; n < sheet->panels && sheet->varies; n++) {
-            put_sources(&s->panel[sheet->first + n], rows, &s->source[sheet->first + n]);
+    if (s->sources_capacity < s->panels) {
+        calc_adapt_source *source = roomy(s->source, s->sources_capacity, &s->sources_capacity,
+                                          s->panels_capacity, sizeof *source);
+        if (!source) {
+            return false;
         }
+        s->source = source;
+    }
+    for (size_t n = 0; n < sheet->panels; n++) {
+        put_sources(&s->panel[sheet->first + n], rows, &s->source[sheet->first + n]);
     }
     return true;
 }
 
-static bool rules_of(const calc_rows *rows)
+static void pad(calc_panel *panel, size_t panels, const calc_rows *rows)
 {
-    return rows->row[0].context.compat != CALC_COMPAT_NONE;
+    for (size_t i = 0; i < panels; i++) {
+        calc_panel_pad(&panel[i], rows->row[0].context.compat != CALC_COMPAT_NONE);
+    }
 }
 
-calc_status calc_sheets_fill(calc_sheets *s, const calc_rows *rows, bool corners)
+calc_status calc_sheets_fill(calc_sheets *s, const calc_rows *rows, calc_sheet *sheet, bool corners)
+{
+    if (sheet->filled) {
+        return CALC_OK;
+    }
+    bool fine = add_lanes(s, sheet, rows);
+    if (fine) {
+        pad(&s->panel[sheet->first], sheet->panels, rows);
+        fine = !sheet->varies || add_sources(s, sheet, rows);
+    }
+    if (fine && corners) {
+        fine = add_corners(s, sheet, rows);
+        pad(&s->corner[sheet->corner], sheet->corners, rows);
+    }
+    sheet->filled = fine;
+    return fine ? CALC_OK : CALC_ERR_NOMEM;
+}
+
+calc_status calc_sheets_list(calc_sheets *s, const calc_rows *rows)
 {
     bool fine = true;
     s->count = s->panels = s->corners = s->messages = 0;
@@ -189,19 +212,9 @@ calc_status calc_sheets_fill(calc_sheets *s, const calc_rows *rows, bool corners
     for (size_t n = 0; n < networks; n++) {
         for (size_t d = 0; d < rows->datas; d++) {
             for (size_t c = 0; c < rows->choices && fine; c++) {
-                fine = add_sheet(s, rows, n, rows->data[d], &rows->choice[c]);
+                fine = add_sheet(s, n, rows->data[d], &rows->choice[c]);
             }
         }
-    }
-    for (size_t i = 0; i < s->panels; i++) {
-        calc_panel_pad(&s->panel[i], rules_of(rows));
-    }
-    fine = fine && add_sources(s, rows);
-    for (size_t i = 0; i < s->count && fine && corners; i++) {
-        fine = add_corners(s, &s->sheet[i], rows);
-    }
-    for (size_t i = 0; i < s->corners; i++) {
-        calc_panel_pad(&s->corner[i], rules_of(rows));
     }
     return fine ? CALC_OK : CALC_ERR_NOMEM;
 }

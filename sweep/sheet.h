@@ -13,6 +13,7 @@ typedef struct calc_sheet {
     size_t network;         /**< calc_row.network */
     int64_t data_network;   /**< calc_row.data_network */
     calc_row_choice state;  /**< sharding, zero and alone; nothing is offloaded */
+    bool filled;            /**< it has its lanes: calc_sheets_fill() */
     bool varies;            /**< its lanes are not the same in all cells: adapt.h */
     size_t first, panels;   /**< of calc_sheets.panel */
     size_t corner, corners; /**< of calc_sheets.corner, likewise */
@@ -33,11 +34,14 @@ typedef struct calc_sheets {
     double message_bytes[CALC_PANEL_MESSAGES];
 } calc_sheets;
 
-/** Lay out the lanes of a table that is profiled.
+/** List the sheets of a table that has its terms. @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_sheets_list(calc_sheets *sheets, const calc_rows *rows);
+
+/** Lay out the lanes of a sheet, unless that is done: not every unit has cells for each.
  *  @param corners  their corners, too
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_sheets_fill(calc_sheets *sheets, const calc_rows *rows,
-                                           bool corners);
+                                           calc_sheet *sheet, bool corners);
 
 /** Memory that they take. */
 size_t calc_sheets_bytes(const calc_sheets *sheets);

@@ -48,7 +48,7 @@ static void visit_lane(calc_worker *w, size_t lane, calc_tile_place at, calc_poi
             continue;
         }
         if (!known) {
-            calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane]);
+            calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane], &w->exec);
             known = true;
         }
         calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], flag, &w->exec);

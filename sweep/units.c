@@ -205,7 +205,7 @@ static bool add_tensor_par(calc_units *units, const calc_space *space, const cal
 static bool add_units(calc_units *units, const calc_space *space, const calc_app *app,
                       size_t variant, numbers *microbatches)
 {
-    calc_exec base = units->variants.exec[variant];
+    calc_exec base = units->variants.item[variant].exec;
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
     bool split = space->axis[CALC_AXIS_expert_tensor_par].all && app->num_experts > 0;
     bool fine = true;
@@ -225,15 +225,15 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
     return fine;
 }
 
-/* Small micro-batches divide more batches: their units have more cells. The others stay in the
- * order they were listed in. */
+/* Small micro-batches divide more batches: their units have more cells. Operators of one tensor
+ * parallelism have much in common (calc_stage_timed). */
 static int compare_units(const void *a, const void *b)
 {
     const calc_unit *x = a;
     const calc_unit *y = b;
-    const int64_t p[] = {x->microbatch_size, (int64_t)x->variant, x->tensor_par,
+    const int64_t p[] = {x->microbatch_size, x->tensor_par, (int64_t)x->variant,
                          x->expert_tensor_par, (int64_t)x->procs_begin};
-    const int64_t q[] = {y->microbatch_size, (int64_t)y->variant, y->tensor_par,
+    const int64_t q[] = {y->microbatch_size, y->tensor_par, (int64_t)y->variant,
                          y->expert_tensor_par, (int64_t)y->procs_begin};
     size_t i = 0;
     while (i + 1 < sizeof p / sizeof *p && p[i] == q[i]) {
@@ -250,7 +250,7 @@ calc_status calc_units_list(calc_units *units, const calc_space *space, const ca
                 calc_variants_list(&units->variants, space, app, system, compat) == CALC_OK;
     units->count = 0;
     for (size_t i = 0; i < units->variants.count && fine; i++) {
-        fine = add_units(units, space, app, i, &microbatches);
+        fine = units->variants.item[i].first < i || add_units(units, space, app, i, &microbatches);
     }
     free(microbatches.value);
     if (fine && units->count > 1) {
@@ -270,44 +270,60 @@ void calc_units_free(calc_units *units)
 calc_exec calc_units_base(const calc_units *units, size_t position)
 {
     const calc_unit *unit = &units->unit[position];
-    calc_exec base = units->variants.exec[unit->variant];
+    calc_exec base = units->variants.item[unit->variant].exec;
     base.strategy.tensor_par = unit->tensor_par;
     base.strategy.expert_tensor_par = unit->expert_tensor_par;
     base.microbatch_size = unit->microbatch_size;
     return base;
 }
 
-/* The cell that the worker has, if it is legal. The profile table is made for the first of a unit:
- * many units have none. */
-static void run_cell(calc_worker *w, const calc_exec *base, size_t procs, bool *filled)
+/* The cell that the worker has, for each variant of its unit that is legal there: they differ in
+ * which blocks a stage has. The table of rows is made for the first of a unit: many have none. */
+static void run_cell(calc_worker *w, const calc_units *units, size_t position, bool *filled)
 {
-    if (!calc_legal_cell(w->space, w->app, &w->cell.exec)) {
-        return;
-    }
-    if (!*filled) {
-        w->status = calc_worker_rows(w, base);
-        *filled = true;
-    }
-    if (w->status == CALC_OK) {
-        w->cell.procs_index = procs;
-        calc_worker_cell(w);
+    const calc_variants *v = &units->variants;
+    size_t first = units->unit[position].variant;
+    for (size_t i = first; i < v->count && v->item[i].first == first && w->status == CALC_OK; i++) {
+        calc_variant_put_stages(&v->item[i].exec, &w->cell.exec);
+        if (!calc_legal_cell(w->space, w->app, &w->cell.exec)) {
+            continue;
+        }
+        if (!*filled) {
+            const calc_exec base = calc_units_base(units, position);
+            w->status = calc_worker_rows(w, &base);
+            *filled = true;
+        }
+        if (w->status == CALC_OK) {
+            calc_worker_cell(w);
+        }
     }
 }
 
 /* The cells of one processor count and batch. */
-static void run_cells(calc_worker *w, const calc_units *units, const calc_exec *base, size_t procs,
-                      int64_t batch, bool *filled)
+static void run_cells(calc_worker *w, const calc_units *units, size_t position,
+                      const calc_exec *base, int64_t num_procs, int64_t batch, bool *filled)
 {
-    int64_t num_procs = w->space->axis[CALC_AXIS_num_procs].value[procs];
     bool rounds = !calc_space_calculon(w->options->compat);
     for (size_t i = 0; i < units->pipelines && w->status == CALC_OK; i++) {
         if (!calc_cell_at(&w->cell, w->space, w->app, base, num_procs, batch, units->pipeline[i])) {
             continue;
         }
-        run_cell(w, base, procs, filled);
+        run_cell(w, units, position, filled);
         if (rounds && w->status == CALC_OK && calc_cell_whole_rounds(&w->cell, w->space, batch)) {
-            run_cell(w, base, procs, filled);
+            run_cell(w, units, position, filled);
         }
+    }
+}
+
+/* Layouts that serve, one variant after the other. */
+static void serve(calc_worker *w, const calc_units *units, size_t position)
+{
+    const calc_unit *unit = &units->unit[position];
+    const calc_variants *v = &units->variants;
+    calc_exec base = calc_units_base(units, position);
+    for (size_t i = unit->variant; i < v->count && v->item[i].first == unit->variant; i++) {
+        calc_variant_put_stages(&v->item[i].exec, &base);
+        calc_serve_walk(w, units, &base, unit->procs_begin, unit->procs_end);
     }
 }
 
@@ -319,7 +335,7 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     const calc_values *batches = &worker->space->axis[CALC_AXIS_batch_size];
     bool filled = false;
     if (calc_serve_walk_takes(worker)) {
-        calc_serve_walk(worker, units, &base, unit->procs_begin, unit->procs_end);
+        serve(worker, units, position);
         return;
     }
     /* With more processors steps are shorter: what is found with them leaves less of the others.
@@ -327,8 +343,9 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     bool descends = !worker->visit && !worker->by_run;
     for (size_t i = 0; i < unit->procs_end - unit->procs_begin; i++) {
         size_t n = descends ? unit->procs_end - 1 - i : unit->procs_begin + i;
+        worker->cell.procs_index = n;
         for (size_t b = 0; b < batches->count && procs->value[n] % unit->tensor_par == 0; b++) {
-            run_cells(worker, units, &base, n, batches->value[b], &filled);
+            run_cells(worker, units, position, &base, procs->value[n], batches->value[b], &filled);
         }
     }
 }

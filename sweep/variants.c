@@ -11,19 +11,33 @@
 
 void calc_variants_free(calc_variants *variants)
 {
-    free(variants->exec);
+    free(variants->item);
     *variants = (calc_variants){0};
 }
 
-static bool add(calc_variants *v, const calc_exec *exec)
+static bool add(calc_variants *v, const calc_exec *exec, size_t first)
 {
-    calc_exec *grown = calc_grown(v->exec, v->count, &v->capacity, sizeof *grown);
+    calc_variant *grown = calc_grown(v->item, v->count, &v->capacity, sizeof *grown);
     if (!grown) {
         return false;
     }
-    v->exec = grown;
-    v->exec[v->count++] = *exec;
+    v->item = grown;
+    v->item[v->count++] = (calc_variant){*exec, first};
     return true;
+}
+
+/* Which blocks a stage has: rows do not ask. */
+static bool is_of_stages(calc_axis axis)
+{
+    return axis == CALC_AXIS_pipeline_balance || axis == CALC_AXIS_first_stage_blocks ||
+           axis == CALC_AXIS_last_stage_blocks;
+}
+
+void calc_variant_put_stages(const calc_exec *from, calc_exec *to)
+{
+    to->pipeline_balance = from->pipeline_balance;
+    to->first_stage_blocks = from->first_stage_blocks;
+    to->last_stage_blocks = from->last_stage_blocks;
 }
 
 /* Optional fields that cells and lanes vary. */
@@ -149,28 +163,42 @@ static bool wants(const calc_space *space, const calc_app *app, calc_attention_t
                                                           : type <= CALC_ATTENTION_TYPE_MULTIQUERY;
 }
 
-/* Every combination of the values of the axes from `axis` on. */
-static bool list_from(calc_variants *v, const calc_space *space, const calc_app *app,
-                      const calc_system *system, calc_compat compat, int axis, calc_exec *exec)
+/* Places of the order in which axes are varied: every axis has two, and the fields of stages are
+ * varied in the second, so that variants with the same rows are neighbours. */
+enum { PLACES = 2 * CALC_AXIS_COUNT };
+
+static bool varies_at(int place)
 {
-    while (axis < CALC_AXIS_COUNT &&
-           (!calc_axis_is_optional((calc_axis)axis) || varies_later((calc_axis)axis))) {
-        axis++;
+    calc_axis axis = (calc_axis)(place % CALC_AXIS_COUNT);
+    return calc_axis_is_optional(axis) && !varies_later(axis) &&
+           is_of_stages(axis) == (place >= CALC_AXIS_COUNT);
+}
+
+/* Every combination of the values of the axes from `place` on.
+ * @param first  calc_variant.first, once no other axis is left */
+static bool list_from(calc_variants *v, const calc_space *space, const calc_app *app,
+                      const calc_system *system, calc_compat compat, int place, size_t first,
+                      calc_exec *exec)
+{
+    first = place <= CALC_AXIS_COUNT ? v->count : first;
+    while (place < PLACES && !varies_at(place)) {
+        place++;
     }
-    if (axis == CALC_AXIS_COUNT) {
-        return !legal(app, system, exec, compat) || add(v, exec);
+    if (place == PLACES) {
+        return !legal(app, system, exec, compat) || add(v, exec, first);
     }
+    calc_axis axis = (calc_axis)(place % CALC_AXIS_COUNT);
     const calc_values *values = &space->axis[axis];
     bool fine = true;
     for (size_t i = 0; i < values->count && fine; i++) {
-        calc_axis_put(exec, (calc_axis)axis, values->value[i]);
-        fine = list_from(v, space, app, system, compat, axis + 1, exec);
+        calc_axis_put(exec, axis, values->value[i]);
+        fine = list_from(v, space, app, system, compat, place + 1, first, exec);
     }
-    int64_t known = values->all ? next_known(app, exec, (calc_axis)axis, 0) : 0;
+    int64_t known = values->all ? next_known(app, exec, axis, 0) : 0;
     while (known > 0 && fine) {
-        calc_axis_put(exec, (calc_axis)axis, known);
-        fine = list_from(v, space, app, system, compat, axis + 1, exec);
-        known = next_known(app, exec, (calc_axis)axis, known);
+        calc_axis_put(exec, axis, known);
+        fine = list_from(v, space, app, system, compat, place + 1, first, exec);
+        known = next_known(app, exec, axis, known);
     }
     return fine;
 }
@@ -186,7 +214,7 @@ static bool list_modes(calc_variants *v, const calc_space *space, const calc_app
         for (size_t i = 0;
              i < served && fine && calc_space_has(space, CALC_AXIS_training, training); i++) {
             if (calc_served_at(space, i, &e->inference)) {
-                fine = list_from(v, space, app, system, compat, 0, e);
+                fine = list_from(v, space, app, system, compat, 0, 0, e);
             }
         }
     }

@@ -6,10 +6,17 @@
 #include "calc.h"
 #include "space.h"
 
+/** A variant. */
+typedef struct calc_variant {
+    calc_exec exec;
+    size_t first; /**< position of the first of those that differ from it in which blocks a stage
+                       has alone: they come one after the other, and have the same rows */
+} calc_variant;
+
 /** A list. Owns its array. Start with {0}. */
 typedef struct calc_variants {
     size_t count, capacity;
-    calc_exec *exec;
+    calc_variant *item;
 } calc_variants;
 
 /** List the legal combinations. They give datatype, attention_type, training and the optional
@@ -28,6 +35,9 @@ void calc_variants_free(calc_variants *variants);
 bool calc_variants_know(calc_axis axis);
 
 enum { CALC_MOST_CONTEXT_PAR = 64 };
+
+/** Put which blocks a stage has, as one execution says it, into another. */
+void calc_variant_put_stages(const calc_exec *from, calc_exec *to);
 
 /** Whether a variant is legal for a tensor parallelism: what can be said before cells. */
 bool calc_variant_legal(const calc_app *app, const calc_exec *base);

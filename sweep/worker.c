@@ -12,6 +12,7 @@
 #include "points.h"
 #include "screening.h"
 #include "serve.h"
+#include "variants.h"
 
 /* Whether a shorter step that needs less memory is never worse. */
 static bool bounded(const calc_sweep_options *o)
@@ -104,6 +105,7 @@ void calc_worker_begin(calc_worker *w, const calc_app *app, const calc_system *s
     w->app = app;
     w->system = system;
     w->design = design;
+    calc_rows_begin(&w->rows);
     if (!w->guest) {
         calc_screening_begin(w);
     }
@@ -119,7 +121,7 @@ calc_status calc_worker_rows(calc_worker *w, const calc_exec *base)
     if (status == CALC_OK && w->serve && !w->counts_only) {
         status = calc_serve_rows(w->serve, w);
     }
-    if (status == CALC_OK && !w->counts_only && !w->by_run) {
+    if (status == CALC_OK && !w->counts_only && !w->by_run && calc_worker_prunes(w)) {
         w->region = calc_region_of(&w->rows);
     }
     return status;
@@ -132,7 +134,7 @@ void calc_worker_lay_out(calc_worker *w)
     }
     w->status = calc_rows_terms(&w->rows);
     if (w->status == CALC_OK) {
-        w->status = calc_sheets_fill(&w->sheets, &w->rows, calc_worker_prunes(w));
+        w->status = calc_sheets_list(&w->sheets, &w->rows);
     }
     w->laid_out = true;
 }
@@ -162,6 +164,7 @@ static void put_row(const calc_worker *w, const calc_row *row, calc_exec *e)
     e->strategy.data_par = cell->strategy.data_par;
     e->batch_size = cell->batch_size;
     e->pipeline_interleaving = 1;
+    calc_variant_put_stages(cell, e);
 }
 
 calc_exec calc_worker_exec_of(const calc_worker *w, const calc_row *row)
@@ -171,15 +174,15 @@ calc_exec calc_worker_exec_of(const calc_worker *w, const calc_row *row)
     return e;
 }
 
-void calc_worker_put_lane(calc_worker *w, size_t row, size_t choice)
+void calc_worker_put_lane(const calc_worker *w, size_t row, size_t choice, calc_exec *e)
 {
-    put_row(w, &w->rows.row[row], &w->exec);
-    calc_row_choice_put(&w->rows.choice[choice], &w->exec);
+    put_row(w, &w->rows.row[row], e);
+    calc_row_choice_put(&w->rows.choice[choice], &e->strategy);
 }
 
 void calc_worker_put_choice(const calc_worker *w, size_t choice, calc_exec *e)
 {
-    calc_row_choice_put(&w->rows.choice[w->cell.choice[choice]], e);
+    calc_row_choice_put(&w->rows.choice[w->cell.choice[choice]], &e->strategy);
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */

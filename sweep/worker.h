@@ -147,8 +147,8 @@ pthread_mutex_t *calc_worker_set_group(calc_worker *worker);
 /** The layout of a row in the cell, without what choices, lanes and flags say. */
 calc_exec calc_worker_exec_of(const calc_worker *worker, const calc_row *row);
 
-/** Put a row and a choice of the table into worker->exec: their layout in the cell, likewise. */
-void calc_worker_put_lane(calc_worker *worker, size_t row, size_t choice);
+/** Put a row and a choice of the table into an execution: their layout in the cell, likewise. */
+void calc_worker_put_lane(const calc_worker *worker, size_t row, size_t choice, calc_exec *exec);
 
 /** Put a choice of the cell into it. */
 void calc_worker_put_choice(const calc_worker *worker, size_t choice, calc_exec *exec);

@@ -55,7 +55,7 @@ static calc_stage_terms terms_of(const calc_panel *p, size_t lane)
     calc_cell *cell = &worker->cell;
     const calc_row *row = &worker->rows.row[p->row[lane]];
     calc_exec exec = calc_worker_exec_of(worker, row);
-    calc_row_choice_put(&worker->rows.choice[p->choice[lane]], &exec);
+    calc_row_choice_put(&worker->rows.choice[p->choice[lane]], &exec.strategy);
     calc_cell_put_point(cell, worker->pair[0], &cell->chunking[0], worker->first_flag, &exec);
     calc_stage_terms t = worker->rows.terms[row->terms + p->choice[lane]];
     const calc_stage_lines *lines = calc_cell_lines(cell, &sys, &worker->rows, worker->pair[0]);

@@ -176,8 +176,8 @@ START_TEST(only_fields_of_the_layout_are_free)
                          CALC_OK);
         ck_assert_uint_gt(variants.count, 0);
         for (size_t k = 0; k < variants.count; k++) {
-            const calc_strategy *s = &variants.exec[k].strategy;
-            ck_assert_int_eq(s->datatype, variants.exec[0].strategy.datatype);
+            const calc_strategy *s = &variants.item[k].exec.strategy;
+            ck_assert_int_eq(s->datatype, variants.item[0].exec.strategy.datatype);
             ck_assert_int_eq(s->attention_type,
                              app.kv_lora_rank > 0 ? CALC_ATTENTION_TYPE_MULTI_LATENT
                              : app.kv_heads > 0   ? CALC_ATTENTION_TYPE_GROUPED_QUERY
@@ -198,7 +198,7 @@ START_TEST(who_asks_for_another_attention_gets_it)
     calc_space_set_all(&space, CALC_AXIS_attention_type);
     ck_assert_int_eq(calc_variants_list(&variants, &space, &app, &machine, 0), CALC_OK);
     ck_assert_uint_eq(variants.count, 2);
-    ck_assert_int_eq(variants.exec[1].strategy.attention_type, CALC_ATTENTION_TYPE_MULTIQUERY);
+    ck_assert_int_eq(variants.item[1].exec.strategy.attention_type, CALC_ATTENTION_TYPE_MULTIQUERY);
     calc_variants_free(&variants);
     end();
 }

@@ -48,7 +48,13 @@ static void fill(void)
 {
     ck_assert_int_eq(calc_rows_fill(&rows, &space, &app, &sys, &base, compat, true), CALC_OK);
     ck_assert_int_eq(calc_rows_terms(&rows), CALC_OK);
-    ck_assert_int_eq(calc_sheets_fill(&sheets, &rows, true), CALC_OK);
+    ck_assert_int_eq(calc_sheets_list(&sheets, &rows), CALC_OK);
+    ck_assert_uint_eq(sheets.panels, 0);
+    for (int again = 0; again < 2; again++) { /* the second time nothing is left to do */
+        for (size_t i = 0; i < sheets.count; i++) {
+            ck_assert_int_eq(calc_sheets_fill(&sheets, &rows, &sheets.sheet[i], true), CALC_OK);
+        }
+    }
     ck_assert_uint_gt(rows.count, 0);
     ck_assert_uint_lt(rows.count, MOST_ROWS);
 }
@@ -226,7 +232,8 @@ START_TEST(a_table_without_rows_has_no_lanes)
     ck_assert_int_eq(calc_rows_fill(&rows, &space, &app, &sys, &base, compat, true), CALC_OK);
     ck_assert_int_eq(calc_rows_terms(&rows), CALC_OK);
     ck_assert_uint_eq(rows.count, 0);
-    ck_assert_int_eq(calc_sheets_fill(&sheets, &rows, true), CALC_OK);
+    ck_assert_int_eq(calc_sheets_list(&sheets, &rows), CALC_OK);
+    ck_assert_uint_eq(sheets.count, 0);
     ck_assert_uint_eq(sheets.panels, 0);
     ck_assert_uint_eq(sheets.corners, 0);
 }

@@ -152,6 +152,33 @@ static void kinds_are(const calc_stages *s, size_t count, const double dense[], 
     }
 }
 
+/* Whether chunks fit is known from the stages without any. */
+START_TEST(one_split_knows_which_chunks_fit)
+{
+    static const calc_compat compats[] = {CALC_COMPAT_NONE, CALC_COMPAT_REPAIRED};
+    static const int64_t first[] = {0, 0, 0, 6};
+    size_t fits = 0;
+    for (int i = 0; i < 4 * 2 * 2 * 40 * 5; i++) {
+        calc_app app = modern_app();
+        calc_exec e = modern_exec(1, (int64_t[]){1, 2, 3, 4, 6}[i % 5], 1);
+        calc_compat compat = compats[i / 5 % 2];
+        e.pipeline_balance = (calc_pipeline_balance)(i / 10 % 4 % CALC_PIPELINE_BALANCE_COUNT);
+        e.first_stage_blocks = first[i / 10 % 4];
+        e.batch_size = i / 40 % 2 ? 12 : 13;
+        app.num_blocks = i / 80 + 1;
+        calc_shape shape = calc_shape_of(&app, &e.strategy, e.microbatch_size, e.seq_size);
+        calc_stages one = calc_stages_split(&shape, &e, compat);
+        for (e.pipeline_interleaving = 1; e.pipeline_interleaving < 20; e.pipeline_interleaving++) {
+            calc_stages s = calc_stages_split(&shape, &e, compat);
+            ck_assert(calc_stages_fit(&one, &e, compat) == s.fit);
+            ck_assert(s.fewest_blocks == one.fewest_blocks);
+            fits += s.fit && e.pipeline_interleaving > 1 && e.pipeline_par > 1;
+        }
+    }
+    ck_assert_uint_gt(fits, 1000);
+}
+END_TEST
+
 START_TEST(dense_blocks_come_first)
 {
     calc_app app = moe_app();
@@ -360,6 +387,7 @@ int main(void)
     tcase_add_test(cases, a_free_layout_is_even_ends_and_all);
     tcase_add_test(cases, the_ends_may_be_given);
     tcase_add_test(cases, chunks_must_divide_the_blocks_of_every_stage);
+    tcase_add_test(cases, one_split_knows_which_chunks_fit);
     tcase_add_test(cases, dense_blocks_come_first);
     tcase_add_test(cases, the_first_chunk_has_dense_blocks);
     tcase_add_test(cases, dense_blocks_beyond_the_first_chunk_are_spread);

@@ -38,7 +38,7 @@ START_TEST(without_optional_fields_there_is_one)
 {
     begin();
     ck_assert_uint_eq(listed(), 1);
-    const calc_exec *e = &variants.exec[0];
+    const calc_exec *e = &variants.item[0].exec;
     ck_assert_int_eq(e->strategy.datatype, CALC_DATATYPE_FLOAT16);
     ck_assert(e->training);
     ck_assert_int_eq(e->strategy.expert_par_net, -1);
@@ -57,7 +57,7 @@ START_TEST(every_combination_is_listed_but_what_tiles_vary)
     ck_assert_uint_eq(listed(), 4);
     set(CALC_AXIS_capacity_factor, 0, calc_axis_value(CALC_AXIS_capacity_factor, 1.25));
     ck_assert_uint_eq(listed(), 8);
-    ck_assert_double_eq(variants.exec[2].strategy.capacity_factor, 1.25);
+    ck_assert_double_eq(variants.item[2].exec.strategy.capacity_factor, 1.25);
     end();
 }
 END_TEST
@@ -71,8 +71,8 @@ START_TEST(a_rule_leaves_out_what_it_cannot_say)
     ck_assert_uint_eq(listed(), 4);
     compat = CALC_COMPAT_REPAIRED;
     ck_assert_uint_eq(listed(), 1);
-    ck_assert(!variants.exec[0].strategy.flash_attention &&
-              !variants.exec[0].strategy.recompute_modules);
+    ck_assert(!variants.item[0].exec.strategy.flash_attention &&
+              !variants.item[0].exec.strategy.recompute_modules);
     app.num_experts = 6;
     app.experts_per_token = 2;
     ck_assert_uint_eq(listed(), 0);
@@ -88,21 +88,21 @@ START_TEST(a_star_is_what_the_model_allows)
     set(CALC_AXIS_flash_attention, 1, 1);
     calc_space_set_all(&space, CALC_AXIS_context_par);
     ck_assert_uint_eq(listed(), 4); /* 1, 2, 4, 8 */
-    ck_assert_int_eq(variants.exec[3].strategy.context_par, 8);
+    ck_assert_int_eq(variants.item[3].exec.strategy.context_par, 8);
     set(CALC_AXIS_seq_size, 1 << 20, 1 << 20);
     ck_assert_uint_eq(listed(), 7); /* up to 64 */
-    ck_assert_int_eq(variants.exec[6].strategy.context_par, CALC_MOST_CONTEXT_PAR);
+    ck_assert_int_eq(variants.item[6].exec.strategy.context_par, CALC_MOST_CONTEXT_PAR);
     set(CALC_AXIS_context_par, 0, 0);
     calc_space_set_all(&space, CALC_AXIS_expert_par);
     ck_assert_uint_eq(listed(), 1);
-    ck_assert_int_eq(variants.exec[0].strategy.expert_par, 1);
+    ck_assert_int_eq(variants.item[0].exec.strategy.expert_par, 1);
     app.num_experts = 6;
     app.experts_per_token = 2;
     ck_assert_uint_eq(listed(), 4); /* 1, 2, 3, 6 */
-    ck_assert_int_eq(variants.exec[2].strategy.expert_par, 3);
+    ck_assert_int_eq(variants.item[2].exec.strategy.expert_par, 3);
     calc_space_set_all(&space, CALC_AXIS_expert_tensor_par);
     ck_assert_uint_eq(listed(), 4);
-    ck_assert_int_eq(variants.exec[0].strategy.expert_tensor_par, 1);
+    ck_assert_int_eq(variants.item[0].exec.strategy.expert_tensor_par, 1);
     end();
 }
 END_TEST
@@ -128,15 +128,34 @@ START_TEST(what_contradicts_itself_is_left_out)
 }
 END_TEST
 
+/* Variants that differ in nothing but the blocks of stages follow one another. */
+START_TEST(variants_with_the_same_rows_are_neighbours)
+{
+    begin();
+    set(CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS);
+    set(CALC_AXIS_first_stage_blocks, 0, 1);
+    set(CALC_AXIS_flash_attention, 0, 1);
+    set(CALC_AXIS_cuda_graph, 0, 1);
+    ck_assert_uint_eq(listed(), 4 * 3); /* no blocks of the first stage where ends are balanced */
+    for (size_t i = 0; i < variants.count; i++) {
+        calc_exec like = variants.item[variants.item[i].first].exec;
+        ck_assert_uint_eq(variants.item[i].first, i / 3 * 3);
+        calc_variant_put_stages(&variants.item[i].exec, &like);
+        ck_assert_int_eq(calc_axis_compare(&like, &variants.item[i].exec), 0);
+    }
+    end();
+}
+END_TEST
+
 START_TEST(what_model_or_machine_do_not_have_is_left_out)
 {
     begin();
     set(CALC_AXIS_expert_par_net, 1, 2); /* the machine has 0 and 1 */
     ck_assert_uint_eq(listed(), 1);
-    ck_assert_int_eq(variants.exec[0].strategy.expert_par_net, 1);
+    ck_assert_int_eq(variants.item[0].exec.strategy.expert_par_net, 1);
     set(CALC_AXIS_matrix_datatype, CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT4);
     ck_assert_uint_eq(listed(), 1);
-    ck_assert_int_eq(variants.exec[0].strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(variants.item[0].exec.strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
     set(CALC_AXIS_expert_par, 1, 2);
     ck_assert_uint_eq(listed(), 1);
     set(CALC_AXIS_last_stage_blocks, app.num_blocks, app.num_blocks + 1);
@@ -182,6 +201,7 @@ int main(void)
     tcase_add_test(cases, a_rule_leaves_out_what_it_cannot_say);
     tcase_add_test(cases, a_star_is_what_the_model_allows);
     tcase_add_test(cases, what_contradicts_itself_is_left_out);
+    tcase_add_test(cases, variants_with_the_same_rows_are_neighbours);
     tcase_add_test(cases, what_model_or_machine_do_not_have_is_left_out);
     tcase_add_test(cases, sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism);
     return run_cases(cases);

@@ -118,6 +118,19 @@ calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_o
     return k;
 }
 
+bool calc_cost_kernel_alike(const calc_cost_context *a, const calc_cost_context *b)
+{
+    const calc_strategy *s = a->strategy;
+    const calc_strategy *t = b->strategy;
+    return a->chip == b->chip && a->training == b->training && a->matrix == b->matrix &&
+           a->vector == b->vector && a->matrix_rate == b->matrix_rate && !a->measured &&
+           !b->measured && !a->serving && !b->serving && s->datatype == t->datatype &&
+           s->attention_datatype == t->attention_datatype &&
+           s->attention_kernel == t->attention_kernel && a->shape->qk_size == b->shape->qk_size &&
+           a->shape->v_size == b->shape->v_size &&
+           a->shape->element_bytes == b->shape->element_bytes;
+}
+
 calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *c, const calc_operator *o,
                                      calc_pass pass, calc_kernel_source *source)
 {

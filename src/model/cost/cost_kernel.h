@@ -13,6 +13,10 @@ typedef struct calc_cost_kernel {
 calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *context, const calc_operator *op,
                                         calc_pass pass);
 
+/** Whether passes over operators that are equal take the same time in both: the same chip, and what
+ *  of strategies and shapes decides its rates. Never where kernels were measured, or in serving. */
+bool calc_cost_kernel_alike(const calc_cost_context *a, const calc_cost_context *b);
+
 /** By what was measured of it, where there is something.
  *  @param source  what its time is from */
 calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *context, const calc_operator *op,

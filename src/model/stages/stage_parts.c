@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "model/cost/block.h"
+#include "model/cost/cost_kernel.h"
 #include "model/operators/processor.h"
 
 /* Host work that is left when a graph launches the kernels. */
@@ -101,30 +102,42 @@ static bool has_block(const calc_shape *shape, calc_block_kind kind)
                                   : calc_shape_moe_blocks(shape) < shape->blocks;
 }
 
-void calc_stage_operators_of(const calc_cost_context *c, const calc_stage_operators *like,
-                             calc_stage_operators *out)
+static void list_operators(const calc_cost_context *c, const calc_stage_timed *like,
+                           calc_stage_operators *lists)
 {
     calc_cost_links known;
     known.count = 0;
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        out[kind].count =
-            has_block(c->shape, kind) ? calc_block_operators(c, kind, out[kind].item) : 0;
+        lists[kind].count =
+            has_block(c->shape, kind) ? calc_block_operators(c, kind, lists[kind].item) : 0;
     }
-    out[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, out[CALC_STAGE_EMBEDDING].item);
-    out[CALC_STAGE_HEAD].count = calc_block_head(c, out[CALC_STAGE_HEAD].item);
-    out[CALC_STAGE_PREDICTION].count =
+    lists[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, lists[CALC_STAGE_EMBEDDING].item);
+    lists[CALC_STAGE_HEAD].count = calc_block_head(c, lists[CALC_STAGE_HEAD].item);
+    lists[CALC_STAGE_PREDICTION].count =
         c->shape->mtp_blocks > 0
-            ? calc_transformer_mtp(c->shape, c->strategy, out[CALC_STAGE_PREDICTION].item)
+            ? calc_transformer_mtp(c->shape, c->strategy, lists[CALC_STAGE_PREDICTION].item)
             : 0;
+    bool alike = like && calc_cost_kernel_alike(&like->context, c);
     for (int i = 0; i < CALC_STAGE_LISTS; i++) {
-        calc_stage_operators *list = &out[i];
-        if (like && like[i].count == list->count) {
-            calc_cost_times_like(c, list->item, list->count, like[i].item, like[i].times, &known,
-                                 list->times);
+        calc_stage_operators *list = &lists[i];
+        if (alike && like->list[i].count == list->count) {
+            calc_cost_times_like(c, list->item, list->count, like->list[i].item,
+                                 like->list[i].times, &known, list->times);
         } else {
             calc_cost_times_of(c, list->item, list->count, &known, list->times);
         }
     }
+}
+
+void calc_stage_operators_of(const calc_cost_context *c, const calc_stage_timed *like,
+                             calc_stage_timed *out)
+{
+    list_operators(c, like, out->list);
+    out->strategy = *c->strategy;
+    out->shape = *c->shape;
+    out->context = *c;
+    out->context.strategy = &out->strategy;
+    out->context.shape = &out->shape;
 }
 
 static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
@@ -207,6 +220,6 @@ void calc_stage_parts_sum(const calc_cost_context *c, const calc_stage_operators
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
     calc_stage_operators lists[CALC_STAGE_LISTS];
-    calc_stage_operators_of(c, NULL, lists);
+    list_operators(c, NULL, lists);
     calc_stage_parts_sum(c, lists, out);
 }

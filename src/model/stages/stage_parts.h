@@ -20,12 +20,19 @@ typedef struct calc_stage_operators {
     calc_cost_times times[CALC_MAX_OPERATORS];
 } calc_stage_operators;
 
+/** The operators of a layout, and what they were timed for. */
+typedef struct calc_stage_timed {
+    calc_cost_context context; /**< of the two below */
+    calc_strategy strategy;
+    calc_shape shape;
+    calc_stage_operators list[CALC_STAGE_LISTS];
+} calc_stage_timed;
+
 /** List and time the operators of a layout; those of blocks that it does not have are none.
- *  @param like  those of a layout with the same shape, chip and formats, part of whose times are
- *               theirs, too; or NULL
- *  @param out   CALC_STAGE_LISTS */
-void calc_stage_operators_of(const calc_cost_context *context, const calc_stage_operators *like,
-                             calc_stage_operators *out);
+ *  @param like  those of another on the same system, whose times are taken where they are theirs,
+ *               too; or NULL */
+void calc_stage_operators_of(const calc_cost_context *context, const calc_stage_timed *like,
+                             calc_stage_timed *out);
 
 /** Whether two strategies that differ in recomputation and in tensor_par_overlap alone have the
  *  same operators, which take the same time. */

@@ -42,7 +42,9 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
     }
     s->item[s->count++] =
         (calc_stage_class){.stages = stages, .position = position, .dense = blocks};
-    s->fit = s->fit && blocks > 0 && (s->ends_spread || whole((blocks + others) / s->chunks));
+    s->filled = s->filled && blocks > 0;
+    s->divide[s->divided] = blocks + others;
+    s->divided += !s->ends_spread;
     s->most_blocks = calc_max(s->most_blocks, blocks);
     s->fewest_blocks = calc_stage_min(s->fewest_blocks, blocks);
 }
@@ -125,7 +127,8 @@ static void add_even(calc_stages *s, double blocks)
 {
     double most = ceil(blocks / s->stages);
     add_class(s, s->stages, most, 0);
-    s->fit = whole(most / s->chunks);
+    s->divide[0] = most;
+    s->divided = 1;
     s->item[0].missing = most * s->stages - blocks;
     s->item[0].first = 1 / s->stages;
     s->item[0].last = 1 / s->stages;
@@ -135,6 +138,17 @@ bool calc_stages_rounds_fit(const calc_exec *exec)
 {
     int64_t microbatches = exec->batch_size / exec->strategy.data_par / exec->microbatch_size;
     return exec->pipeline_interleaving == 1 || microbatches % exec->pipeline_par == 0;
+}
+
+bool calc_stages_fit(const calc_stages *s, const calc_exec *exec, calc_compat compat)
+{
+    double chunks = (double)exec->pipeline_interleaving;
+    bool even = calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES);
+    bool fit = s->filled && chunks <= s->most_chunks && (even || calc_stages_rounds_fit(exec));
+    for (size_t i = 0; i < s->divided && fit; i++) {
+        fit = whole(s->divide[i] / chunks);
+    }
+    return fit;
 }
 
 /* The first class is one stage, so that it may have the embedding; so is the last. */
@@ -149,7 +163,8 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
         .microbatches = (double)microbatches,
         .ends_spread = exec->pipeline_balance == CALC_PIPELINE_BALANCE_FREE && p > 1,
         .fewest_blocks = INFINITY,
-        .fit = true,
+        .filled = true,
+        .most_chunks = INFINITY,
     };
     double first = 0;
     double middle = 0;
@@ -157,22 +172,23 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
     if (calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES)) {
         add_even(&s, blocks);
         set_kinds(&s, shape);
+        s.fit = calc_stages_fit(&s, exec, compat);
         return s;
     }
     if (p == 1) {
         add_class(&s, 1, blocks, 0);
-        s.fit = true;
+        s.divided = 0;
     } else if (exec->first_stage_blocks > 0 || exec->last_stage_blocks > 0) {
         bool fits = given_ends(exec, blocks, p, &first, &middle, &last);
         add_class(&s, 1, first, 0);
         add_class(&s, p - 2, middle, 0);
         add_class(&s, 1, last, 0);
-        s.fit = s.fit && fits;
+        s.filled = s.filled && fits;
     } else if (s.ends_spread) {
         add_class(&s, 1, blocks / p, 0);
         add_class(&s, p - 2, blocks / p, 0);
         add_class(&s, 1, blocks / p, 0);
-        s.fit = blocks >= p * s.chunks;
+        s.most_chunks = blocks / p;
     } else {
         double ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 1 : 0;
         double all = blocks + 2 * ends;
@@ -192,7 +208,7 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
         s.item[0].first = 1;
         s.item[s.count - 1].last = 1;
     }
-    s.fit = s.fit && calc_stages_rounds_fit(exec);
+    s.fit = calc_stages_fit(&s, exec, compat);
     set_kinds(&s, shape);
     merge(&s, exec);
     return s;

@@ -17,8 +17,11 @@ typedef struct calc_stages {
     calc_stage_class item[CALC_MAX_STAGE_CLASSES]; /**< those in use first, then empty ones */
     double most_blocks, fewest_blocks;             /**< of a stage */
     bool ends_spread; /**< embedding and head are spread over all stages, too */
-    bool fit;         /**< whether there is a block for every stage, chunks divide them and
-                                   calc_stages_rounds_fit() */
+    bool filled;      /**< whether there is a block for every stage */
+    size_t divided;   /**< numbers that chunks are to divide: */
+    double divide[CALC_MAX_STAGE_CLASSES]; /**< of a stage, blocks and what counts as one */
+    double most_chunks;                    /**< that stages have where nothing is to be divided */
+    bool fit;                              /**< calc_stages_fit() */
 } calc_stages;
 
 /** Whether interleaved chunks come in whole rounds of a micro-batch per stage, as Megatron-LM asks
@@ -27,6 +30,10 @@ bool calc_stages_rounds_fit(const calc_exec *exec);
 
 /** Spread the blocks of a model over the stages of an execution. */
 calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, calc_compat compat);
+
+/** Whether there is a block for every stage, chunks divide them and calc_stages_rounds_fit().
+ *  @param like  the stages of an execution that differs in its chunks alone */
+bool calc_stages_fit(const calc_stages *like, const calc_exec *exec, calc_compat compat);
 
 /** Classes to evaluate: calc_stage_step_of(). */
 static inline int calc_stages_classes(const calc_stages *stages)
