@@ -11,10 +11,9 @@
 
 void calc_stats_none(calc_stats *stats)
 {
-    const calc_table *table = calc_table_of(CALC_KIND_STATS);
-    for (size_t i = 0; i < table->count; i++) {
-        *(double *)(void *)((char *)stats + table->rows[i].offset) = NAN;
-    }
+#define CALC_FIELD(name, ...) stats->name = (double)NAN;
+#include "calc/stats.fields.h"
+#undef CALC_FIELD
 }
 
 static bool rule(const calc_step *r, int which)

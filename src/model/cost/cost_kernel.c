@@ -63,59 +63,74 @@ static double permute_s(const calc_cost_context *c, double bytes)
     return own > 0 ? bytes / (memory->bytes_per_s * own) : calc_memory_tier_s(memory, bytes);
 }
 
-/* Without measured kernels. */
-calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_operator *o,
+/* Without measured kernels; of operators that are neither attention nor permutation. */
+static inline calc_cost_kernel other_of(const calc_cost_context *c, const calc_operator *o,
                                         calc_pass pass)
 {
     const calc_launch *launch = &c->chip->launch;
     calc_processing_mode mode = c->chip->processing_mode;
     double unfused = c->chip->attention.unfused_efficiency;
     double flop = o->flop[pass];
-    calc_cost_kernel k = {0, 0, 0};
-    if (c->serving && calc_pass_kernel_of(c, o, &k)) {
-        return k;
-    }
-    if (o->kind == CALC_OPERATOR_ATTENTION) {
-        return flop > 0 ? attention_of(c, o, pass) : k;
-    }
-    if (o->kind == CALC_OPERATOR_PERMUTE) {
-        k.mem_s = permute_s(c, o->bytes[pass]);
-        k.all_s = k.mem_s + launch->vector_s * o->launches[pass];
-        return k;
-    }
-    k.mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
+    double mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
+    double flop_s;
+    double all_s;
     switch (o->kind) {
     case CALC_OPERATOR_COLLECTIVE:
     case CALC_OPERATOR_LAYER:
-        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
-        k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s);
+        flop_s = calc_engine_s(c->vector, flop) / sustained(c);
+        all_s = calc_processing_s(mode, flop_s, mem_s);
         break;
     case CALC_OPERATOR_VECTOR:
-        k.flop_s = calc_engine_s(c->vector, flop) / sustained(c);
-        k.all_s = calc_max(k.flop_s, k.mem_s) + launch->vector_s * o->launches[pass];
+        flop_s = calc_engine_s(c->vector, flop) / sustained(c);
+        all_s = calc_max(flop_s, mem_s) + launch->vector_s * o->launches[pass];
         break;
     case CALC_OPERATOR_SCORES:
-        k.flop_s =
+        flop_s =
             unfused > 0 ? flop / (wide(c)->flop_per_s * unfused) : calc_engine_s(wide(c), flop);
-        k.flop_s /= sustained(c) * aligned_rate(c);
-        k.all_s = k.flop_s + k.mem_s + launch->vector_s * o->launches[pass];
+        flop_s /= sustained(c) * aligned_rate(c);
+        all_s = flop_s + mem_s + launch->vector_s * o->launches[pass];
         break;
     case CALC_OPERATOR_GROUPED:
         /* Arithmetic and the experts' weights follow one another: the sum is nearer than the
          * larger (measured on 108 shapes, docs/model.md). */
-        k.flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        k.flop_s /= calc_share_or(c->chip->grouped.efficiency, 1);
-        k.all_s = (c->chip->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
-                       ? calc_max(k.flop_s, k.mem_s)
-                       : k.flop_s + k.mem_s) +
-                  launch->matrix_s * o->launches[pass];
+        flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
+        flop_s /= calc_share_or(c->chip->grouped.efficiency, 1);
+        all_s = (c->chip->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
+                     ? calc_max(flop_s, mem_s)
+                     : flop_s + mem_s) +
+                launch->matrix_s * o->launches[pass];
         break;
     default:
-        k.flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(wide(c), flop) / sustained(c)
-                                                 : calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        k.all_s = calc_processing_s(mode, k.flop_s, k.mem_s) + launch->matrix_s * o->launches[pass];
+        flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(wide(c), flop) / sustained(c)
+                                               : calc_engine_s(c->matrix, flop) / c->matrix_rate;
+        all_s = calc_processing_s(mode, flop_s, mem_s) + launch->matrix_s * o->launches[pass];
     }
-    return k;
+    return (calc_cost_kernel){flop_s, mem_s, all_s};
+}
+
+static inline calc_cost_kernel model_of(const calc_cost_context *c, const calc_operator *o,
+                                        calc_pass pass)
+{
+    if (c->serving) {
+        calc_cost_kernel served;
+        if (calc_pass_kernel_of(c, o, &served)) {
+            return served;
+        }
+    }
+    if (o->kind == CALC_OPERATOR_ATTENTION) {
+        return o->flop[pass] > 0 ? attention_of(c, o, pass) : (calc_cost_kernel){0, 0, 0};
+    }
+    if (o->kind == CALC_OPERATOR_PERMUTE) {
+        double mem_s = permute_s(c, o->bytes[pass]);
+        return (calc_cost_kernel){0, mem_s, mem_s + c->chip->launch.vector_s * o->launches[pass]};
+    }
+    return other_of(c, o, pass);
+}
+
+calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_operator *o,
+                                        calc_pass pass)
+{
+    return model_of(c, o, pass);
 }
 
 bool calc_cost_kernel_alike(const calc_cost_context *a, const calc_cost_context *b)
@@ -134,7 +149,7 @@ bool calc_cost_kernel_alike(const calc_cost_context *a, const calc_cost_context 
 calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *c, const calc_operator *o,
                                      calc_pass pass, calc_kernel_source *source)
 {
-    calc_cost_kernel k = calc_cost_kernel_model(c, o, pass);
+    calc_cost_kernel k = model_of(c, o, pass);
     *source = CALC_KERNEL_ROOFLINE;
     if (c->measured && k.all_s > 0 && o->kind != CALC_OPERATOR_COLLECTIVE) {
         k.all_s = calc_kernel_lookup_s(c, o, pass, k.all_s, source);

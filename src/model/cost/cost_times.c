@@ -84,11 +84,12 @@ void calc_cost_times_of(const calc_cost_context *c, const calc_operator *operato
 
 void calc_cost_times_like(const calc_cost_context *c, const calc_operator *operators, size_t count,
                           const calc_operator *like, const calc_cost_times *times,
-                          calc_cost_links *known, calc_cost_times *out)
+                          size_t like_count, calc_cost_links *known, calc_cost_times *out)
 {
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
-        if (o->kind != CALC_OPERATOR_COLLECTIVE && same_kernel(o, &like[i])) {
+        bool kernel = i < like_count && o->kind != CALC_OPERATOR_COLLECTIVE;
+        if (kernel && same_kernel(o, &like[i])) {
             out[i] = times[i];
         } else {
             time_operator(c, o, known, &out[i]);

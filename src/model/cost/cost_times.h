@@ -19,11 +19,11 @@ typedef struct calc_cost_times {
 void calc_cost_times_of(const calc_cost_context *context, const calc_operator *operators,
                         size_t count, calc_cost_links *known, calc_cost_times *out);
 
-/** The same beside a list of as many operators, of a context that is alike
- *  (calc_cost_kernel_alike()): kernels that are in both take what they take there.
+/** The same beside another list, of a context that is alike (calc_cost_kernel_alike()): kernels
+ *  that are in both, at the same place, take what they take there.
  *  @param times  of that list; not those to fill */
 void calc_cost_times_like(const calc_cost_context *context, const calc_operator *operators,
                           size_t count, const calc_operator *like, const calc_cost_times *times,
-                          calc_cost_links *known, calc_cost_times *out);
+                          size_t like_count, calc_cost_links *known, calc_cost_times *out);
 
 #endif

@@ -120,9 +120,14 @@ static void list_operators(const calc_cost_context *c, const calc_stage_timed *l
     bool alike = like && calc_cost_kernel_alike(&like->context, c);
     for (int i = 0; i < CALC_STAGE_LISTS; i++) {
         calc_stage_operators *list = &lists[i];
+        /* Blocks with experts begin as those without. */
+        const calc_stage_operators *other = i == CALC_MOE_BLOCK ? &lists[CALC_DENSE_BLOCK] : NULL;
         if (alike && like->list[i].count == list->count) {
-            calc_cost_times_like(c, list->item, list->count, like->list[i].item,
-                                 like->list[i].times, &known, list->times);
+            other = &like->list[i];
+        }
+        if (other && calc_cost_kernel_alike(c, c)) {
+            calc_cost_times_like(c, list->item, list->count, other->item, other->times,
+                                 other->count, &known, list->times);
         } else {
             calc_cost_times_of(c, list->item, list->count, &known, list->times);
         }
