@@ -50,7 +50,7 @@ bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
     if (taken == 0 || !calc_space_has(space, CALC_AXIS_data_par, data_par)) {
         return false;
     }
-    cell->exec = *base;
+    calc_space_copy(&cell->exec, base);
     cell->exec.num_procs = num_procs;
     cell->exec.pipeline_par = pipeline_par;
     cell->exec.strategy.data_par = data_par;
@@ -115,10 +115,14 @@ static bool balanced_before(calc_cell *k, const calc_space *space, const calc_sh
         if (e->pipeline_balance >= own) {
             break;
         }
-        calc_stages s = calc_stages_split(shape, e, compat);
-        same = s.fit == stages->fit && s.count == stages->count;
-        for (size_t n = 0; n < s.count && same; n++) {
-            same = same_class(&s.item[n], &stages->item[n]);
+        if (k->plain_of != (int64_t)e->pipeline_balance) {
+            k->plain = calc_stages_split(shape, e, compat);
+            k->plain_of = (int64_t)e->pipeline_balance;
+        }
+        const calc_stages *s = &k->plain;
+        same = s->fit == stages->fit && s->count == stages->count;
+        for (size_t n = 0; n < s->count && same; n++) {
+            same = same_class(&s->item[n], &stages->item[n]);
         }
     }
     e->pipeline_balance = own;
@@ -145,17 +149,17 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
     calc_exec *e = &k->trial;
     bool chunked = e->pipeline_par > 1 && e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
                    e->inference.phase == CALC_INFERENCE_PHASE_NONE;
-    int64_t most = chunked ? (int64_t)ceil(rows->shape.blocks / (double)e->pipeline_par) + 1 : 1;
     /* Without messages there is nothing to overlap: false stands for both. */
     bool sends =
         e->pipeline_par > 1 || !calc_space_has(space, CALC_AXIS_pipeline_par_overlap, false);
     size_t overlaps = calc_space_pick_bool(space, CALC_AXIS_pipeline_par_overlap, sends, overlap);
-    size_t candidates = axis->all ? (size_t)most : axis->count;
     k->fitting = 0;
     k->unfit = 0;
     e->pipeline_interleaving = 1;
     const calc_stages whole = calc_stages_split(&rows->shape, e, compat);
     k->fewest_blocks = whole.fewest_blocks;
+    int64_t most = chunked && whole.filled ? calc_stages_most_chunks(&whole) : 1;
+    size_t candidates = axis->all ? (size_t)most : axis->count;
     for (size_t i = 0; i < candidates; i++) {
         int64_t v = axis->all ? (int64_t)i + 1 : axis->value[i];
         if (v > 1 ? !chunked : k->rounds) {
@@ -177,6 +181,8 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
             }
         }
     }
+    k->plain = whole;
+    k->plain_of = (int64_t)e->pipeline_balance;
 }
 
 static void fill_offload(calc_cell *k)
@@ -245,9 +251,13 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
                     const calc_rows *rows, calc_compat compat)
 {
     if (k->filled) { /* but for the blocks of its stages */
+        bool given = k->exec.first_stage_blocks != k->trial.first_stage_blocks ||
+                     k->exec.last_stage_blocks != k->trial.last_stage_blocks;
+        k->plain_of = given ? -1 : k->plain_of;
         calc_variant_put_stages(&k->exec, &k->trial);
     } else {
-        k->trial = k->exec;
+        calc_space_copy(&k->trial, &k->exec);
+        k->plain_of = -1;
         k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
         fill_flags(k, space);
         fill_choices(k, space, rows);

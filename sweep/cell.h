@@ -53,9 +53,11 @@ typedef struct calc_cell {
     size_t fitting, unfit; /**< chunkings that divide the blocks, and that do not */
     calc_cell_chunking chunking[CALC_CELL_CHUNKINGS], unfit_chunking[CALC_CELL_CHUNKINGS];
     calc_kernel_chunking shape[CALC_CELL_CHUNKINGS]; /**< of those that fit */
-    double fewest_blocks;                            /**< of a stage, whatever its chunks */
-    bool offloads;                                   /**< they are enough for offload */
-    calc_floor floor;                                /**< calc_cell_settle() */
+    calc_stages plain;    /**< stages of one chunk, their blocks balanced in */
+    int64_t plain_of;     /**< this way; -1: not known */
+    double fewest_blocks; /**< of a stage, whatever its chunks */
+    bool offloads;        /**< they are enough for offload */
+    calc_floor floor;     /**< calc_cell_settle() */
 
     size_t reduces, gathers; /**< values of data_par_overlap and param_gather_overlap */
     int64_t reduce[2], gather[3];

@@ -4,20 +4,30 @@
 #include "spec/idle.h"
 #include "spec/rules_inference.h"
 
-/* Whether fields that change nothing have the first of their values, which stands for all. Tiles
- * and lanes look after pipeline_par_overlap. */
-static bool first_of_idle(const calc_space *space, const calc_app *app, const calc_exec *e)
+/* Tiles and lanes look after pipeline_par_overlap. */
+calc_legal_axes calc_legal_axes_of(const calc_space *space)
 {
-    const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
+    calc_legal_axes axes = {0};
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-        const calc_values *values = &space->axis[axis];
-        if (values->count > 1 && axis != CALC_AXIS_pipeline_par_overlap &&
-            calc_idle(app, e, &rows[axis]) &&
-            calc_axis_get(e, (calc_axis)axis) != values->value[0]) {
-            return false;
+        if (space->axis[axis].count > 1 && axis != CALC_AXIS_pipeline_par_overlap) {
+            axes.axis[axes.count++] = (calc_axis)axis;
         }
     }
-    return true;
+    return axes;
+}
+
+/* Whether fields that change nothing have the first of their values, which stands for all. */
+static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
+                          const calc_exec *e)
+{
+    const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
+    bool first = true;
+    for (size_t i = 0; i < axes->count && first; i++) {
+        calc_axis axis = axes->axis[i];
+        first =
+            calc_axis_get(e, axis) == space->axis[axis].value[0] || !calc_idle(app, e, &rows[axis]);
+    }
+    return first;
 }
 
 /* Whether the sizes of a cell go with experts and schedule. */
@@ -61,9 +71,10 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
     return errors.count == 0;
 }
 
-bool calc_legal_cell(const calc_space *space, const calc_app *app, const calc_exec *e)
+bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
+                     const calc_exec *e)
 {
-    return first_of_idle(space, app, e) && stages_legal(e) && served_legal(space, app, e);
+    return first_of_idle(space, axes, app, e) && stages_legal(e) && served_legal(space, app, e);
 }
 
 bool calc_legal_by_batch(const calc_exec *e)

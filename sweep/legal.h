@@ -6,9 +6,19 @@
 #include "calc.h"
 #include "space.h"
 
+/** Axes of a space with several values that may change nothing. */
+typedef struct calc_legal_axes {
+    size_t count;
+    calc_axis axis[CALC_AXIS_COUNT];
+} calc_legal_axes;
+
+calc_legal_axes calc_legal_axes_of(const calc_space *space);
+
 /** Whether a cell is legal, and the first of those that are the same.
+ *  @param axes  of the space
  *  @param exec  its sizes, of a variant */
-bool calc_legal_cell(const calc_space *space, const calc_app *app, const calc_exec *exec);
+bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
+                     const calc_exec *exec);
 
 /** Whether that may depend on the batch. */
 bool calc_legal_by_batch(const calc_exec *exec);

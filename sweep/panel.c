@@ -49,8 +49,15 @@ void calc_panel_add(calc_panel *p, const calc_panel *from, const unsigned char *
 
 void calc_panel_pad(calc_panel *p, bool rules)
 {
-    static const unsigned char first[CALC_PANEL_VECTOR] = {0};
-    size_t count = p->count;
-    calc_panel_add(p, p, first, calc_panel_whole(count) - count, rules);
-    p->count = count;
+    for (size_t lane = p->count; lane < calc_panel_whole(p->count); lane++) {
+        p->row[lane] = p->row[0];
+        p->choice[lane] = p->choice[0];
+        p->message[lane] = p->message[0];
+#define CALC_X(name, member) p->name[lane] = p->name[0];
+        CALC_PANEL_LIST(CALC_X)
+        if (rules) {
+            CALC_PANEL_RULE_LIST(CALC_X)
+        }
+#undef CALC_X
+    }
 }

@@ -30,12 +30,12 @@ static void list_batches(walk *k)
     const calc_values *axis = &space->axis[CALC_AXIS_batch_size];
     calc_exec *e = &k->w->cell.exec;
     bool same = !calc_legal_by_batch(e);
-    bool legal = same && calc_legal_cell(space, k->w->app, e);
+    bool legal = same && calc_legal_cell(space, &k->w->axes, k->w->app, e);
     k->batches = 0;
     for (size_t i = 0; i < axis->count && (legal || !same); i++) {
         int64_t batch = calc_cell_batch(space, k->base, e->strategy.data_par, axis->value[i]);
         e->batch_size = batch;
-        if (batch > 0 && (same || calc_legal_cell(space, k->w->app, e))) {
+        if (batch > 0 && (same || calc_legal_cell(space, &k->w->axes, k->w->app, e))) {
             k->batch[k->batches++] = batch;
         }
     }

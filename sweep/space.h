@@ -3,7 +3,18 @@
 #ifndef CALC_SWEEP_SPACE_H
 #define CALC_SWEEP_SPACE_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "calc.h"
+
+/** Copy a layout of a sweep: all but the lists of stages and layers, which none has and which are
+ *  most of its bytes.
+ *  @param to  one without such lists */
+static inline void calc_space_copy(calc_exec *to, const calc_exec *from)
+{
+    memcpy(to, from, offsetof(calc_exec, stages));
+}
 
 /** The fields of the execution, in the order of their rows. */
 typedef enum calc_axis {

@@ -285,7 +285,7 @@ static void run_cell(calc_worker *w, const calc_units *units, size_t position, b
     size_t first = units->unit[position].variant;
     for (size_t i = first; i < v->count && v->item[i].first == first && w->status == CALC_OK; i++) {
         calc_variant_put_stages(&v->item[i].exec, &w->cell.exec);
-        if (!calc_legal_cell(w->space, w->app, &w->cell.exec)) {
+        if (!calc_legal_cell(w->space, &w->axes, w->app, &w->cell.exec)) {
             continue;
         }
         if (!*filled) {

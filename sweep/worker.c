@@ -46,6 +46,7 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     }
     memset(w, 0, sizeof *w);
     w->space = space;
+    w->axes = calc_legal_axes_of(space);
     w->options = options;
     w->kernel = kernel;
     bool serves = space->inference.phase != CALC_INFERENCE_PHASE_NONE;
@@ -158,7 +159,7 @@ bool calc_worker_by_run(const calc_sweep_options *o)
 static void put_row(const calc_worker *w, const calc_row *row, calc_exec *e)
 {
     const calc_exec *cell = &w->cell.exec;
-    *e = row->exec;
+    calc_space_copy(e, &row->exec);
     e->num_procs = cell->num_procs;
     e->pipeline_par = cell->pipeline_par;
     e->strategy.data_par = cell->strategy.data_par;
@@ -169,7 +170,7 @@ static void put_row(const calc_worker *w, const calc_row *row, calc_exec *e)
 
 calc_exec calc_worker_exec_of(const calc_worker *w, const calc_row *row)
 {
-    calc_exec e;
+    calc_exec e = row->exec;
     put_row(w, row, &e);
     return e;
 }

@@ -9,6 +9,7 @@
 #include "cell.h"
 #include "condition.h"
 #include "kernel.h"
+#include "legal.h"
 #include "region.h"
 #include "rows.h"
 #include "sheet.h"
@@ -33,6 +34,7 @@ typedef void calc_worker_visit(void *context, const calc_worker_place *place);
 struct calc_worker {
     /* What is swept. Borrowed. */
     const calc_space *space;
+    calc_legal_axes axes; /**< of it */
     const calc_sweep_options *options;
     const calc_kernel *kernel;
     const calc_app *app;

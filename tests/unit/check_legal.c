@@ -19,22 +19,28 @@ static void end(void)
     calc_space_free(&space);
 }
 
+static bool legal(const calc_exec *exec)
+{
+    const calc_legal_axes axes = calc_legal_axes_of(&space);
+    return calc_legal_cell(&space, &axes, &app, exec);
+}
+
 START_TEST(two_pools_have_the_processors_there_are)
 {
     static const int64_t all[] = {16, 32};
     begin();
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DISAGGREGATED, 8, 1, 1, 8);
     e.inference.prefill_procs = 8;
-    ck_assert(calc_legal_cell(&space, &app, &e));
+    ck_assert(legal(&e));
     ck_assert_int_eq(calc_values_set(&space.all_procs, all, 2), CALC_OK);
-    ck_assert(calc_legal_cell(&space, &app, &e));
+    ck_assert(legal(&e));
     e.inference.prefill_procs = 24;
-    ck_assert(calc_legal_cell(&space, &app, &e));
+    ck_assert(legal(&e));
     e.inference.prefill_procs = 16;
-    ck_assert(!calc_legal_cell(&space, &app, &e));
+    ck_assert(!legal(&e));
     /* What is trained has one pool. */
     e.inference = (calc_inference){0};
-    ck_assert(calc_legal_cell(&space, &app, &e));
+    ck_assert(legal(&e));
     end();
 }
 END_TEST
@@ -46,9 +52,9 @@ START_TEST(a_run_of_fewer_requests_than_the_batch_is_not_legal)
     ck_assert(!calc_legal_by_batch(&e));
     e.inference.requests = 8;
     ck_assert(calc_legal_by_batch(&e));
-    ck_assert(calc_legal_cell(&space, &app, &e));
+    ck_assert(legal(&e));
     e.batch_size = 9;
-    ck_assert(!calc_legal_cell(&space, &app, &e));
+    ck_assert(!legal(&e));
     end();
 }
 END_TEST

@@ -171,6 +171,8 @@ START_TEST(one_split_knows_which_chunks_fit)
         for (e.pipeline_interleaving = 1; e.pipeline_interleaving < 20; e.pipeline_interleaving++) {
             calc_stages s = calc_stages_split(&shape, &e, compat);
             ck_assert(calc_stages_fit(&one, &e, compat) == s.fit);
+            ck_assert(!s.fit || e.pipeline_interleaving <= calc_stages_most_chunks(&one) ||
+                      e.pipeline_par == 1);
             ck_assert(s.fewest_blocks == one.fewest_blocks);
             fits += s.fit && e.pipeline_interleaving > 1 && e.pipeline_par > 1;
         }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "model/operators/processor.h"
+#include "spec/rules.h"
 
 /* ---- Blocks of stages ------------------------------------------------------------------------ */
 
@@ -149,6 +150,16 @@ bool calc_stages_fit(const calc_stages *s, const calc_exec *exec, calc_compat co
         fit = whole(s->divide[i] / chunks);
     }
     return fit;
+}
+
+int64_t calc_stages_most_chunks(const calc_stages *s)
+{
+    double most = s->most_chunks;
+    int64_t divisor = 0;
+    for (size_t i = 0; i < s->divided; i++) {
+        divisor = calc_gcd(divisor, (int64_t)s->divide[i]);
+    }
+    return divisor > 0 ? divisor : most < (double)INT32_MAX ? (int64_t)most : INT32_MAX;
 }
 
 /* The first class is one stage, so that it may have the embedding; so is the last. */

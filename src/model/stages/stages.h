@@ -35,6 +35,9 @@ calc_stages calc_stages_split(const calc_shape *shape, const calc_exec *exec, ca
  *  @param like  the stages of an execution that differs in its chunks alone */
 bool calc_stages_fit(const calc_stages *like, const calc_exec *exec, calc_compat compat);
 
+/** With more chunks than these they do not fit. [1, 2^31) where any do */
+int64_t calc_stages_most_chunks(const calc_stages *like);
+
 /** Classes to evaluate: calc_stage_step_of(). */
 static inline int calc_stages_classes(const calc_stages *stages)
 {
