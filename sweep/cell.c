@@ -368,7 +368,9 @@ const calc_stage_links *calc_cell_links(calc_cell *k, const calc_rows *rows, con
 {
     calc_cell_pair *pair = &k->pair[index];
     if (!pair->linked[message]) {
-        calc_exec e = *exec;
+        calc_exec e;
+        e.stages.count = e.layers.count = 0;
+        calc_space_copy(&e, exec);
         e.pipeline_par_net = pair->pipeline;
         e.strategy.data_par_net = pair->data;
         pair->links[message] =

@@ -14,12 +14,28 @@
  * batches and have more cells. */
 enum { PROCS_PER_UNIT = 16, MOST_PROCS_PER_UNIT = 256 };
 
+static bool serves(const calc_space *space)
+{
+    return space->inference.phase != CALC_INFERENCE_PHASE_NONE;
+}
+
 /* Replicas that serve answer the same however many processors there are. */
 static size_t procs_per_unit(const calc_space *space, int64_t microbatch_size)
 {
-    bool serves = space->inference.phase != CALC_INFERENCE_PHASE_NONE;
     int64_t procs = microbatch_size * PROCS_PER_UNIT;
-    return procs < MOST_PROCS_PER_UNIT && !serves ? (size_t)procs : MOST_PROCS_PER_UNIT;
+    return procs < MOST_PROCS_PER_UNIT && !serves(space) ? (size_t)procs : MOST_PROCS_PER_UNIT;
+}
+
+/* Variants with the same rows are one unit, but for those that serve: what replicas answer is kept
+ * for some of them at a time. */
+static size_t variants_per_unit(const calc_units *units, const calc_space *space, size_t variant)
+{
+    const calc_variants *v = &units->variants;
+    size_t end = variant + 1;
+    while (end < v->count && v->item[end].first == variant && !serves(space)) {
+        end++;
+    }
+    return end - variant;
 }
 
 /* A growing list of numbers. */
@@ -160,8 +176,8 @@ calc_datatype calc_units_datatype(const calc_system *system)
     return CALC_DATATYPE_FLOAT16;
 }
 
-static bool add_unit(calc_units *units, size_t variant, const calc_exec *base, size_t begin,
-                     size_t end)
+static bool add_unit(calc_units *units, size_t variant, size_t variants, const calc_exec *base,
+                     size_t begin, size_t end)
 {
     calc_unit *grown = calc_grown(units->unit, units->count, &units->capacity, sizeof *grown);
     if (!grown) {
@@ -169,6 +185,7 @@ static bool add_unit(calc_units *units, size_t variant, const calc_exec *base, s
     }
     units->unit = grown;
     units->unit[units->count++] = (calc_unit){.variant = variant,
+                                              .variants = variants,
                                               .tensor_par = base->strategy.tensor_par,
                                               .expert_tensor_par = base->strategy.expert_tensor_par,
                                               .microbatch_size = base->microbatch_size,
@@ -188,12 +205,13 @@ static bool add_tensor_par(calc_units *units, const calc_space *space, const cal
     if (!list_microbatches(microbatches, units, space, app, base)) {
         return false;
     }
+    size_t variants = variants_per_unit(units, space, variant);
     for (size_t m = 0; m < microbatches->count; m++) {
         base->microbatch_size = microbatches->value[m];
         size_t step = procs_per_unit(space, base->microbatch_size);
         for (size_t n = 0; n < procs->count; n += step) {
             size_t end = n + step < procs->count ? n + step : procs->count;
-            if (!add_unit(units, variant, base, n, end)) {
+            if (!add_unit(units, variant, variants, base, n, end)) {
                 return false;
             }
         }
@@ -226,20 +244,30 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
 }
 
 /* Small micro-batches divide more batches: their units have more cells. Operators of one tensor
- * parallelism have much in common (calc_stage_timed). */
-static int compare_units(const void *a, const void *b)
+ * parallelism have much in common (calc_stage_timed), what serves has more with a variant. */
+static int compare(const calc_unit *x, const calc_unit *y, bool variant_first)
 {
-    const calc_unit *x = a;
-    const calc_unit *y = b;
-    const int64_t p[] = {x->microbatch_size, x->tensor_par, (int64_t)x->variant,
+    const int64_t of_x[] = {x->tensor_par, (int64_t)x->variant};
+    const int64_t of_y[] = {y->tensor_par, (int64_t)y->variant};
+    const int64_t p[] = {x->microbatch_size, of_x[variant_first], of_x[!variant_first],
                          x->expert_tensor_par, (int64_t)x->procs_begin};
-    const int64_t q[] = {y->microbatch_size, y->tensor_par, (int64_t)y->variant,
+    const int64_t q[] = {y->microbatch_size, of_y[variant_first], of_y[!variant_first],
                          y->expert_tensor_par, (int64_t)y->procs_begin};
     size_t i = 0;
     while (i + 1 < sizeof p / sizeof *p && p[i] == q[i]) {
         i++;
     }
     return (p[i] > q[i]) - (p[i] < q[i]);
+}
+
+static int compare_units(const void *a, const void *b)
+{
+    return compare(a, b, false);
+}
+
+static int compare_served(const void *a, const void *b)
+{
+    return compare(a, b, true);
 }
 
 calc_status calc_units_list(calc_units *units, const calc_space *space, const calc_app *app,
@@ -250,11 +278,13 @@ calc_status calc_units_list(calc_units *units, const calc_space *space, const ca
                 calc_variants_list(&units->variants, space, app, system, compat) == CALC_OK;
     units->count = 0;
     for (size_t i = 0; i < units->variants.count && fine; i++) {
-        fine = units->variants.item[i].first < i || add_units(units, space, app, i, &microbatches);
+        bool taken = units->variants.item[i].first < i && !serves(space);
+        fine = taken || add_units(units, space, app, i, &microbatches);
     }
     free(microbatches.value);
     if (fine && units->count > 1) {
-        qsort(units->unit, units->count, sizeof *units->unit, compare_units);
+        qsort(units->unit, units->count, sizeof *units->unit,
+              serves(space) ? compare_served : compare_units);
     }
     return fine ? CALC_OK : CALC_ERR_NOMEM;
 }
@@ -281,10 +311,10 @@ calc_exec calc_units_base(const calc_units *units, size_t position)
  * which blocks a stage has. The table of rows is made for the first of a unit: many have none. */
 static void run_cell(calc_worker *w, const calc_units *units, size_t position, bool *filled)
 {
-    const calc_variants *v = &units->variants;
-    size_t first = units->unit[position].variant;
-    for (size_t i = first; i < v->count && v->item[i].first == first && w->status == CALC_OK; i++) {
-        calc_variant_put_stages(&v->item[i].exec, &w->cell.exec);
+    const calc_unit *unit = &units->unit[position];
+    const calc_variant *variant = &units->variants.item[unit->variant];
+    for (size_t i = 0; i < unit->variants && w->status == CALC_OK; i++) {
+        calc_variant_put_stages(&variant[i].exec, &w->cell.exec);
         if (!calc_legal_cell(w->space, &w->axes, w->app, &w->cell.exec)) {
             continue;
         }
@@ -315,18 +345,6 @@ static void run_cells(calc_worker *w, const calc_units *units, size_t position,
     }
 }
 
-/* Layouts that serve, one variant after the other. */
-static void serve(calc_worker *w, const calc_units *units, size_t position)
-{
-    const calc_unit *unit = &units->unit[position];
-    const calc_variants *v = &units->variants;
-    calc_exec base = calc_units_base(units, position);
-    for (size_t i = unit->variant; i < v->count && v->item[i].first == unit->variant; i++) {
-        calc_variant_put_stages(&v->item[i].exec, &base);
-        calc_serve_walk(w, units, &base, unit->procs_begin, unit->procs_end);
-    }
-}
-
 void calc_units_run(calc_worker *worker, const calc_units *units, size_t position)
 {
     const calc_unit *unit = &units->unit[position];
@@ -335,7 +353,7 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     const calc_values *batches = &worker->space->axis[CALC_AXIS_batch_size];
     bool filled = false;
     if (calc_serve_walk_takes(worker)) {
-        serve(worker, units, position);
+        calc_serve_walk(worker, units, &base, unit->procs_begin, unit->procs_end);
         return;
     }
     /* With more processors steps are shorter: what is found with them leaves less of the others.

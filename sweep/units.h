@@ -11,7 +11,8 @@
 
 /** One unit of work: small, as a design may have a million of them. */
 typedef struct calc_unit {
-    size_t variant; /**< position of the first of its variants among those of the design */
+    size_t variant;  /**< position of the first of its variants among those of the design */
+    size_t variants; /**< of which it has so many */
     int64_t tensor_par, expert_tensor_par, microbatch_size;
     size_t procs_begin, procs_end; /**< positions in the axis of num_procs */
 } calc_unit;

@@ -135,6 +135,32 @@ START_TEST(small_microbatches_come_first)
 }
 END_TEST
 
+/* What is trained; what is served has a unit for each. */
+START_TEST(variants_with_the_same_rows_are_one_unit)
+{
+    set(CALC_AXIS_num_procs, 8, 8, 4);
+    set(CALC_AXIS_batch_size, 64, 0, 1);
+    set(CALC_AXIS_flash_attention, 0, 1, 2);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
+    size_t alone = units.count;
+    ck_assert_uint_eq(units.unit[0].variants, 1);
+    set(CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS, 1, 2);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert_uint_eq(units.count, alone);
+    for (size_t i = 0; i < units.count; i++) {
+        ck_assert_uint_eq(units.unit[i].variants, 2);
+        ck_assert_uint_eq(units.unit[i].variant % 2, 0);
+    }
+    set(CALC_AXIS_training, 0, 0, 1);
+    space.inference.phase = CALC_INFERENCE_PHASE_SERVE;
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert_uint_gt(units.count, 0);
+    for (size_t i = 0; i < units.count; i++) {
+        ck_assert_uint_eq(units.unit[i].variants, 1);
+    }
+}
+END_TEST
+
 START_TEST(list_is_the_same_every_time)
 {
     calc_units again = {0};
@@ -187,6 +213,7 @@ int main(void)
     tcase_add_test(tests, units_cover_lists_of_every_axis);
     tcase_add_test(tests, every_number_of_stages_is_tried_unless_they_are_even);
     tcase_add_test(tests, small_microbatches_come_first);
+    tcase_add_test(tests, variants_with_the_same_rows_are_one_unit);
     tcase_add_test(tests, list_is_the_same_every_time);
     tcase_add_test(tests, datatype_is_the_first_of_16_bits_that_both_engines_offer);
     tcase_add_test(tests, datatype_that_is_not_offered_has_no_units);
