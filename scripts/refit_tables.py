@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Write the tables of docs/validation.md and docs/catalogue.md from two calibrations.
 
-usage: refit_tables.py WIDTH.json SOURCE.json BANDS.txt
+usage: refit_tables.py WIDTH.json SOURCE.json BANDS.txt MONTH.txt...
 
-what `calc calibrate --json` wrote with --cross width and with --cross source, and what
-`calc validate --band --rows 0` printed
+what `calc calibrate --json` wrote with --cross width and with --cross source, what
+`calc validate --band --rows 0` printed, and `calc calibrate --hold-out MONTH` for each month
 """
 import json
+import os
 import re
 import sys
 
@@ -98,6 +99,25 @@ def bands_table(printed):
     return lines
 
 
+def forecast_table(paths):
+    """What constants fitted before a month say of runs published since: high confidence."""
+    lines = [
+        "| fitted to what was published before | predicted, high confidence | assumed | fitted: mean | dense | mixtures of experts |",
+        "|---|--:|--:|--:|--:|--:|",
+    ]
+    for path in sorted(paths):
+        with open(path, encoding="utf-8") as file:
+            held_out = file.read().split("\nheld out, ")[1]
+        rows = {}
+        for name in ("all high confidence", "- dense", "- mixtures of experts"):
+            rows[name] = re.search(rf"^{name} +(\d+) +(\S+) +(\S+) ", held_out, re.M).groups()
+        number, assumed, fitted = rows["all high confidence"]
+        month = os.path.splitext(os.path.basename(path))[0]
+        cells = [month, number, assumed, fitted, rows["- dense"][2], rows["- mixtures of experts"][2]]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
 def replace(path, header, lines):
     """Put lines in the place of the table that starts with header."""
     with open(path, encoding="utf-8") as file:
@@ -115,6 +135,8 @@ def main():
     replace("docs/validation.md", "| table | runs | assumed |", errors_table(width, source))
     with open(sys.argv[3], encoding="utf-8") as file:
         replace("docs/validation.md", "| runs | n | unseen width: inside |", bands_table(file.read()))
+    header = "| fitted to what was published before |"
+    replace("docs/validation.md", header, forecast_table(sys.argv[4:]))
     replace("docs/catalogue.md", "| field | A100 | H100 |", constants_table(width))
     fitted = sum(
         constant["relative_error"] is not None

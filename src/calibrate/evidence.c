@@ -32,6 +32,20 @@ static bool is_one_source(const calc_evidence *evidence)
     return one;
 }
 
+static int64_t width_of(const calc_evidence_row *row)
+{
+    return row->result->prediction->map.app.hidden;
+}
+
+static bool is_one_width(const calc_evidence *evidence)
+{
+    bool one = true;
+    for (size_t i = 0; i < evidence->count; i++) {
+        one = one && width_of(&evidence->row[i]) == width_of(&evidence->row[0]);
+    }
+    return one;
+}
+
 int calc_evidence_fold(const char *text, int folds)
 {
     return (int)(checksum(text) % (uint32_t)folds);
@@ -44,10 +58,10 @@ int calc_evidence_width_fold(int64_t hidden, int64_t depth)
     return calc_evidence_fold(text, CALC_EVIDENCE_WIDTH_FOLDS);
 }
 
-/* Folds by width; in a single table, which has few widths, by width and depth. */
+/* Folds by width; of runs that all have the same one, by depth. */
 static void assign_folds_by_width(calc_evidence *evidence)
 {
-    bool deep = is_one_source(evidence);
+    bool deep = is_one_width(evidence);
     for (size_t i = 0; i < evidence->count; i++) {
         const calc_app *app = &evidence->row[i].result->prediction->map.app;
         evidence->row[i].width_fold =
@@ -93,13 +107,11 @@ calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
             m++;
         }
         if (m < machines) {
-            const char *name = r->prediction->map.source->name;
-            out->row[out->count++] = (calc_evidence_row){.result = r,
-                                                         .index = i,
-                                                         .machine = m,
-                                                         .log_measured = log(r->measured),
-                                                         .publisher = name,
-                                                         .publisher_length = strcspn(name, "_")};
+            calc_evidence_row *row = &out->row[out->count++];
+            *row = (calc_evidence_row){
+                .result = r, .index = i, .machine = m, .log_measured = log(r->measured)};
+            row->publisher =
+                calc_run_source_publisher(r->prediction->map.source, &row->publisher_length);
         }
     }
     assign_folds_by_width(out);
@@ -116,12 +128,16 @@ void calc_evidence_free(calc_evidence *evidence)
 bool calc_evidence_is_of(const calc_result *result, const char *const *names)
 {
     const char *source = result->prediction->map.source->name;
-    size_t length = strcspn(source, "_");
+    size_t word = strcspn(source, "_");
+    size_t length;
+    const char *publisher = calc_run_source_publisher(result->prediction->map.source, &length);
     for (; names && *names; names++) {
-        bool publisher = strlen(*names) == length && strncmp(source, *names, length) == 0;
+        size_t named = strlen(*names);
+        bool alike = (named == word && strncmp(source, *names, word) == 0) ||
+                     (named == length && strncmp(publisher, *names, length) == 0);
         bool since = calc_run_is_month(*names) &&
                      strcmp(calc_run_published(result->prediction->map.row), *names) >= 0;
-        if (publisher || since || strcmp(source, *names) == 0) {
+        if (alike || since || strcmp(source, *names) == 0) {
             return true;
         }
     }

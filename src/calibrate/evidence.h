@@ -13,7 +13,7 @@ typedef struct calc_evidence_row {
     double log_measured;   /**< of seconds */
     int width_fold;        /**< runs of models of one width are in one fold */
     int source_fold;       /**< runs of one publisher's software are in one fold */
-    const char *publisher; /**< first word of the source's name; `publisher_length` bytes */
+    const char *publisher; /**< calc_run_source_publisher(); `publisher_length` bytes */
     size_t publisher_length;
 } calc_evidence_row;
 
@@ -42,8 +42,9 @@ int calc_evidence_fold(const char *text, int folds);
  *  @param depth  number of blocks if it matters too, else 0 */
 int calc_evidence_width_fold(int64_t hidden, int64_t depth);
 
-/** Whether the run is of one of these sources, or of one of these publishers (the first word of a
- *  source's name), or was published in one of these months ("2025-07") or later. NULL: of none.
+/** Whether the run is of one of these sources, of those whose names have this first word, of one of
+ *  these publishers (calc_run_source_publisher()), or was published in one of these months
+ *  ("2025-07") or later. NULL: of none.
  *  @param names  NULL at the end */
 bool calc_evidence_is_of(const calc_result *result, const char *const *names);
 

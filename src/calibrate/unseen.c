@@ -53,11 +53,13 @@ static bool is_calibrated(const calc_calibration *family, size_t families,
 /* Runs of one publisher have the number of its first run. */
 static int fold_of_publisher(const calc_results *results, size_t index)
 {
-    const char *name = results->item[index].prediction->map.source->name;
-    size_t length = strcspn(name, "_");
+    size_t length, other;
+    const char *name =
+        calc_run_source_publisher(results->item[index].prediction->map.source, &length);
     size_t first = 0;
-    while (strncmp(results->item[first].prediction->map.source->name, name, length) != 0 ||
-           strcspn(results->item[first].prediction->map.source->name, "_") != length) {
+    while (strncmp(calc_run_source_publisher(results->item[first].prediction->map.source, &other),
+                   name, length) != 0 ||
+           other != length) {
         first++;
     }
     return (int)first;

@@ -1,5 +1,7 @@
 #include "validate/run_sources.h"
 
+#include <string.h>
+
 #include "validate/own_runs.h"
 
 #define T(name) CALC_RUN_TRAIT_##name
@@ -99,6 +101,23 @@ const calc_run_source *calc_run_source_of(const calc_runs_row *row)
         source++;
     }
     return *source->prefix ? source : unknown_source(row);
+}
+
+const char *calc_run_source_publisher(const calc_run_source *source, size_t *length)
+{
+    /* Megatron-LM and its papers, NeMo, Megatron-Bridge, AutoModel, DGX Cloud, and MLPerf's runs,
+     * all but one of them its own. */
+    static const char *const nvidia[] = {"automodel", "calculon",  "dgxc",   "mbridge",
+                                         "mcore",     "mlm",       "mlperf", "mtnlg",
+                                         "nemo",      "nemotron4", "seqsel"};
+    *length = strcspn(source->name, "_");
+    for (size_t i = 0; i < sizeof nvidia / sizeof *nvidia; i++) {
+        if (strlen(nvidia[i]) == *length && strncmp(source->name, nvidia[i], *length) == 0) {
+            *length = strlen("nvidia");
+            return "nvidia";
+        }
+    }
+    return source->name;
 }
 
 const char *calc_run_source_assumption(int trait)

@@ -60,6 +60,11 @@ typedef struct calc_run_source {
  *  table, CALC_RUN_SOURCE_OTHER, if none is known. */
 const calc_run_source *calc_run_source_of(const calc_runs_row *row);
 
+/** Who published the runs of a source, where independence is meant: "nvidia" for all tables of its
+ *  software, recipes and clusters; else the first word of the source's name.
+ *  @param length  filled with how many bytes of the text count */
+const char *calc_run_source_publisher(const calc_run_source *source, size_t *length);
+
 /** The sentence of one trait. */
 const char *calc_run_source_assumption(int trait);
 

@@ -336,6 +336,7 @@ static const struct {
     {"sys.host.expert", NULL},
     {"sys.host.tensor_par_growth", NULL},
     {"sys.host.recompute_growth", half},
+    {"sys.host.overlap_growth", one},
     {"sys.overlap.tensor_par_fused", fused},
     {"sys.overlap.tensor_par_async", half},
     {"sys.overlap.data_par", window},

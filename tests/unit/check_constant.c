@@ -122,6 +122,10 @@ START_TEST(a_machine_is_known_better_than_its_family_and_that_better_than_any)
     ck_assert(calc_constant_start(matrix, "A100", "vtrain_a100") == 0.74);
     ck_assert(calc_constant_start(matrix, "H100", "h100_sxm") == 0.7);
     ck_assert(calc_constant_start(matrix, NULL, NULL) == 0.7);
+    /* The root of 1,400 W over the 1,200 of the machine with the same peaks. */
+    const calc_constant *sustained = calc_constant_find("sustained");
+    ck_assert(calc_constant_start(sustained, "Blackwell", "gb300_nvl72") == 1.08);
+    ck_assert(calc_constant_start(sustained, "Blackwell", "gb200_nvl72") == 1);
 }
 END_TEST
 

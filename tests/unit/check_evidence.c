@@ -75,23 +75,58 @@ START_TEST(a_publisher_is_in_one_fold)
 }
 END_TEST
 
-START_TEST(a_single_source_is_dealt_by_depth_and_tensor_parallelism)
+START_TEST(a_single_source_is_dealt_by_tensor_parallelism_and_a_single_width_by_depth)
 {
     for (int i = 0; i < CASE_ROWS; i++) {
         snprintf(case_id[i], sizeof case_id[i], "plain_%d", i);
         case_row[i].layers = 16 + 16 * (i / 24);
         case_row[i].tp = i % 3 == 0 ? 1 : 2;
+        case_row[i].hidden = 1024;
+        case_row[i].heads = case_row[i].kv_heads = 8;
     }
     make(2);
     ck_assert_int_eq(evidence.source_folds, 2);
     for (size_t i = 0; i < evidence.count; i++) {
         ck_assert_int_eq(evidence.row[i].source_fold, i % 3 == 0 ? 0 : 1);
     }
-    bool same = true;
-    for (size_t i = 0; i < 24; i++) {
-        same = same && evidence.row[i].width_fold == evidence.row[i + 24].width_fold;
+    for (size_t i = 0; i < 24; i++) { /* "1024_16" and "1024_32" are different folds */
+        ck_assert_int_ne(evidence.row[i].width_fold, evidence.row[i + 24].width_fold);
     }
-    ck_assert(!same); /* "1024_16" and "1024_32" are different folds */
+}
+END_TEST
+
+START_TEST(a_single_source_of_several_widths_is_dealt_by_width)
+{
+    for (int i = 0; i < CASE_ROWS; i++) {
+        snprintf(case_id[i], sizeof case_id[i], "plain_%d", i);
+        case_row[i].layers = 16 + 16 * (i / 24);
+    }
+    make(2);
+    for (size_t i = 0; i < 24; i++) {
+        ck_assert_int_eq(evidence.row[i].width_fold, evidence.row[i + 24].width_fold);
+    }
+}
+END_TEST
+
+/* Foundry is a publisher of its own; NVIDIA's tables are one. */
+START_TEST(tables_of_one_publisher_are_in_one_fold_and_have_its_name)
+{
+    static const char *const ids[] = {"mbridge_%d", "nemo_24_%d", "foundry_h100_%d", "dgxc_%d"};
+    static const char *const nvidia[] = {"nvidia", NULL}, *const nemo[] = {"nemo", NULL};
+    for (int i = 0; i < CASE_ROWS; i++) {
+        snprintf(case_id[i], sizeof case_id[i], ids[i % 4], i);
+    }
+    make(2);
+    ck_assert_int_eq(evidence.source_folds, 2);
+    for (size_t i = 0; i < evidence.count; i++) {
+        const calc_evidence_row *r = &evidence.row[i];
+        bool foundry = r->index % 4 == 2;
+        ck_assert_int_eq(r->source_fold, foundry ? 1 : 0);
+        ck_assert_uint_eq(r->publisher_length, foundry ? 7 : 6);
+        ck_assert_int_eq(strncmp(r->publisher, foundry ? "foundry" : "nvidia", 6), 0);
+        ck_assert(calc_evidence_is_of(r->result, nvidia) == !foundry);
+        ck_assert(calc_evidence_is_of(r->result, nemo) == (r->index % 4 == 1));
+    }
 }
 END_TEST
 
@@ -114,7 +149,10 @@ int main(void)
     tcase_add_test(tests, scored_times_on_the_machines_are_taken);
     tcase_add_test(tests, a_width_is_in_one_fold_that_its_checksum_names);
     tcase_add_test(tests, a_publisher_is_in_one_fold);
-    tcase_add_test(tests, a_single_source_is_dealt_by_depth_and_tensor_parallelism);
+    tcase_add_test(tests,
+                   a_single_source_is_dealt_by_tensor_parallelism_and_a_single_width_by_depth);
+    tcase_add_test(tests, a_single_source_of_several_widths_is_dealt_by_width);
+    tcase_add_test(tests, tables_of_one_publisher_are_in_one_fold_and_have_its_name);
     tcase_add_test(tests, a_run_is_predicted_as_validation_does);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -155,6 +155,10 @@ START_TEST(options_of_newer_software)
     says(options, CALC_RUN_WORD_DELAYED_WGRAD);
     says(options, CALC_RUN_WORD_FULL_GRAPH);
     denies("fp8_dot_product_attention=False", CALC_RUN_WORD_FLOAT8_ATTENTION);
+    /* A recipe that overlaps the all-to-all delays weight gradients, too. */
+    says("moe_a2a_overlap=True; token drop", CALC_RUN_WORD_DELAYED_WGRAD);
+    ck_assert_str_eq(words.unread, "");
+    denies("moe_a2a_overlap=False", CALC_RUN_WORD_DELAYED_WGRAD);
     row.dtype = "mxfp8, FP8 attention";
     says("", CALC_RUN_WORD_FLOAT8_ATTENTION);
 }

@@ -4,7 +4,7 @@
 #include "tune/truth.h"
 #include "unit/tune_case.h"
 
-enum { MANY = 60, TRUTHS = 12 };
+enum { MANY = 60, TRUTHS = 36 };
 
 static void make_many(calc_tune_candidate *many, calc_rng *rng)
 {

@@ -42,8 +42,8 @@ static const char *const crosses[] = {"none", "width", "source", "machine", "hal
              "other layout, an engine's later runs",                                               \
       .choices = crosses, .preset = "none")                                                        \
     X(HOLD_OUT, "hold-out", "SOURCE[,SOURCE...]",                                                  \
-      .doc = "predict the runs of these tables or publishers (the first word of a table's name), " \
-             "or those published since a month (2025-07), but do not fit to them")                 \
+      .doc = "predict the runs of these tables or publishers (nvidia; the first word of a "        \
+             "table's name), or those published since a month (2025-07), but do not fit to them")  \
     X(MOST, "most", "N", .doc = "change no more than N constants of a family", .preset = "15")     \
     X(ALL, "all", NULL, .doc = "also change constants that the runs do not determine")             \
     X(OUT, "out", "DIR",                                                                           \

@@ -10,6 +10,7 @@
 /* Host work that is left when a graph launches the kernels. */
 #define GRAPH_LEAVES 0.1
 #define RECOMPUTE_GROWTH 0.5
+#define OVERLAP_GROWTH 1
 
 /* Share of the forward pass's kernels that recomputation launches again. */
 static double launched_again(const calc_operator *operators, size_t count, unsigned recompute)
@@ -24,20 +25,33 @@ static double launched_again(const calc_operator *operators, size_t count, unsig
     return all > 0 ? again / all : 0; /* of Calculon: nothing is launched */
 }
 
+/* What the host needs to issue a block's kernels. An all-to-all hides behind another micro-batch
+ * only if the block is issued in pieces, in turn with those of the other, each with events and a
+ * backward graph of its own (Megatron Core, overlap_moe_expert_parallel_comm). */
+static double issued_s(const calc_cost_context *c, calc_block_kind kind)
+{
+    const calc_host *h = &c->chip->host;
+    if (kind != CALC_MOE_BLOCK) {
+        return h->block_s;
+    }
+    bool pieces = c->strategy->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
+    double growth = pieces ? calc_share_or(h->overlap_growth, OVERLAP_GROWTH) : 0;
+    return (h->block_s + h->moe_block_s) * (1 + growth);
+}
+
 /* What the host needs to issue a block once, forward and backward. Graphs launch most of it; ranks
  * of tensor parallelism meet at every collective, so the slowest host sets the pace. */
 static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
 {
     const calc_host *h = &c->chip->host;
     bool narrow = c->shape->matrix_bytes < c->shape->element_bytes;
-    double issued_s = h->block_s + (kind == CALC_MOE_BLOCK ? h->moe_block_s : 0);
     double local = c->strategy->fused_experts ? 1 : c->shape->experts / c->shape->expert_par;
     double quantized_s = kind == CALC_MOE_BLOCK && narrow ? h->expert_s * local : 0;
     double ranks = c->shape->tensor_par;
     double meet = ranks > 4 ? 1 + h->tensor_par_growth * log2(ranks / 4) : 1;
     double once = c->training ? 1 : 1.0 / 3;
-    return (issued_s + quantized_s) * (1 - (1 - GRAPH_LEAVES) * c->strategy->cuda_graph) * meet *
-           once;
+    return (issued_s(c, kind) + quantized_s) * (1 - (1 - GRAPH_LEAVES) * c->strategy->cuda_graph) *
+           meet * once;
 }
 
 /* Copies of weights that TransformerEngine keeps as a dummy gradient: one per shape of a matrix. */
