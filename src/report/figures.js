@@ -73,7 +73,7 @@ function niceTicks(max, steps, most) {
   return { values: d3.ticks(0, max / labels.unit, most).map((x) => x * labels.unit), text: labels.text };
 }
 
-/* Horizontal stacked bars. rows: {label, note, values: {key: number}, total, band: [low, high] if known}; parts: {key, label,
+/* Horizontal stacked bars. rows: {label, note, values: {key: number}, total, band: [low, high] and measured: [{value, label}] if known}; parts: {key, label,
  * color} in the order of the stack; limit: {value, label}; total: how totals are written. */
 function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, gap = 12, total = text }) {
   const used = parts.filter((part) => rows.some((row) => row.values[part.key] > 0));
@@ -86,7 +86,7 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
     const top = limit ? 20 : 2;
     const step = height + gap + (narrow ? 16 : 0);
     const bottom = top + rows.length * step;
-    const x = d3.scaleLinear([0, Math.max(longest, limit ? limit.value : 0, d3.max(rows, (row) => (row.band ? row.band[1] : 0)))], [left, width - right]);
+    const x = d3.scaleLinear([0, Math.max(longest, limit ? limit.value : 0, d3.max(rows, (row) => Math.max(row.band ? row.band[1] : 0, d3.max(row.measured || [], (one) => one.value) || 0)))], [left, width - right]);
     const ticks = niceTicks(x.domain()[1], steps, Math.max(2, Math.floor((width - left - right) / 90)));
     const grid = svg.append("g").attr("class", "grid").selectAll("line").data(ticks.values).enter();
     grid.append("line").attr("x1", x).attr("x2", x).attr("y1", top).attr("y2", bottom);
@@ -118,6 +118,11 @@ function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, ga
         const middle = y + height / 2;
         svg.append("path").attr("class", "band").attr("d", `M${lo},${middle - 5}V${middle + 5}M${lo},${middle}H${hi}M${hi},${middle - 5}V${middle + 5}`)
           .style("stroke", "var(--ink)").style("stroke-width", 1.5).style("fill", "none");
+      }
+      for (const one of row.measured || []) {
+        const mark = svg.append("path").attr("class", "measured").attr("d", d3.symbol(d3.symbolCircle, 80)).attr("transform", `translate(${x(one.value)},${y + height / 2})`)
+          .style("fill", "var(--ink)").style("stroke", "var(--card)").node();
+        tells(mark, () => ["measured", [[one.label, text(one.value)]]]);
       }
       svg.append("text").attr("class", "strong").attr("x", width).attr("y", y + height - 5)
         .attr("text-anchor", "end").text(total(row.total));

@@ -51,6 +51,9 @@ function sayWhy() {
     words.push("The fullest processor needs ", bold(bytes(stats.proc_mem_tier1_cap_req)),
       ` of ${bytes(stats.mem_tier1_capacity)}${fitting ? ", and of measured runs like it " : ""}`, fitting ? [bold(fitting), " would have fitted."] : ".");
   }
+  if (data.measured.length > 0 && fits) {
+    words.push(data.measured.length > 1 ? " Published runs of these sizes took " : " A published run of these sizes took ", bold(data.measured.map((run) => whole(run.step_s)).join(", ")), ".");
+  }
   if (bandOf("total_time")) {
     words.push(" Nine of ten measured runs like it would be at ", bold(bandText("total_time", seconds)), ".");
   }
@@ -122,10 +125,15 @@ function showTime() {
   const node = section("time", "Time", `Where the ${stepWord} goes`, `All parts are exposed seconds: they add up to ${whole(timeTotal)}${exe.inference && exe.inference.phase === "serve" ? ", the mean of steps with and without prompts" : ""}.`);
   const box = card(node);
   const slowest = data.ours && exe.pipeline_par > 1 ? `stage ${count(stats.slowest_stage)}` : "";
-  stacks(box, { rows: [{ label: serves ? "Pass" : "Step", note: slowest, values: data.time, total: timeTotal, band: bandOf("total_time") }], parts: timeParts,
+  stacks(box, { rows: [{ label: serves ? "Pass" : "Step", note: slowest, values: data.time, total: timeTotal, band: bandOf("total_time"),
+    measured: data.measured.map((run) => ({ value: run.step_s, label: run.id })) }], parts: timeParts,
     steps: timeSteps, text: seconds, total: whole, height: 26,
     aria: `Step of ${whole(timeTotal)}: ${Object.entries(data.time).map(([k, v]) => `${k} ${share(v / timeTotal)}`).join(", ")}` });
   if (bandOf("total_time")) box.append(el("p", { class: "note" }, `The line: within it are nine of ten runs like this one, as ${count(known.time.runs)} measured ones were (${known.time.class})${known.note ? `; ${known.note}` : ""}.`));
+  if (data.measured.length > 0) {
+    box.append(el("p", { class: "note" }, "A dot: what a published run of these sizes took, which may differ in what its table does not say. ",
+      data.measured.map((run) => `${whole(run.step_s)}, ${signed(timeTotal / run.step_s - 1)} predicted (${run.source}: ${run.id})`).join("; "), "."));
+  }
   const rows = timeParts.filter((part) => data.time[part.key] > 0).map((part) => ({ part, value: data.time[part.key] }));
   box.append(table({ caption: "Parts of the step", rows, sort: 1, columns: [
     { label: "Part", value: (r) => r.part.label, show: (r) => [swatch(r.part.color), r.part.label] },

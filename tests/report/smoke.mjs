@@ -157,6 +157,11 @@ async function checkRun() {
   const plain = dataOf("plain.html");
   check("the band is there without being asked for", JSON.stringify(plain.band) === JSON.stringify(json("band.json").band) && !plain.run.band);
   check("how sure it is that it fits", plain.band.fits < 0.9 && (await page(`document.querySelector(".kpis").innerText`)).includes(`${Math.round(100 * plain.band.fits)}\u202f% sure that it fits`));
+  make("run", "llama3-405B", "h100_sxm", "llama3-405B_1024", "--html", file("measured.html"));
+  await everywhere("measured.html");
+  const [took] = dataOf("measured.html").measured;
+  check("a published run of its sizes stands beside it", took.step_s === 19.84 && (await page(`document.querySelectorAll("#time path.measured").length`)) === 1
+    && (await page(`document.querySelector("p.why").innerText`)).includes("19.84") && dataOf("plain.html").measured.length === 0);
   check("none where nothing was measured", dataOf("classic.html").band === null);
   check("the page says what made it, and of what", await page(`(() => { const said = document.getElementById("footer").innerText; return /calc 0\\.\\d+\\.\\d+, source \\S+/.test(said) && said.includes(run.names.sha256.system.slice(0, 12)); })()`));
   check("the band is drawn beside the step", Math.abs(low / band.p5 - 1) < 0.005 && Math.abs(high / band.p95 - 1) < 0.005, [low, high, band]);

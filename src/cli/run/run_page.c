@@ -14,6 +14,7 @@
 #include "report/page_step.h"
 #include "report/page_timeline.h"
 #include "spec/stage_list.h"
+#include "validate/same_runs.h"
 
 static void put_parameters(calc_put *put, const calc_app *app)
 {
@@ -78,6 +79,33 @@ static calc_status put_band(calc_put *put, const calc_run_outcome *o, calc_error
     }
     calc_run_band_free(&band);
     return status;
+}
+
+/* Published runs of its sizes, and what they took. */
+static void put_measured(calc_put *put, const calc_run_outcome *o)
+{
+    enum { MOST = 8 };
+    const calc_inputs *in = &o->inputs;
+    calc_same_run same[MOST];
+    calc_runs runs = {0};
+    calc_errors ignored = {0};
+    char path[CALC_FIND_PATH_MAX];
+    bool there = o->compat == CALC_COMPAT_NONE &&
+                 calc_find_data("measured/runs.csv", path, &ignored) == CALC_OK &&
+                 calc_runs_read(&runs, path, NULL, NULL, &ignored) == CALC_OK;
+    size_t count = there ? calc_same_runs_find(same, MOST, &runs, &in->app,
+                                               in->input[CALC_KIND_SYSTEM].name, &in->exec)
+                         : 0;
+    calc_put_array(put, "measured", CALC_PUT_LINES);
+    for (size_t i = 0; i < count && i < MOST; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "id", same[i].row->id);
+        calc_put_text(put, "source", same[i].source);
+        calc_put_number(put, "step_s", same[i].step_s);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    calc_runs_free(&runs);
 }
 
 /* What stages are on and recompute, where they are listed; null where they are not. */
@@ -153,6 +181,7 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     calc_breakdown_put_memory(&put, "memory1", &in->exec, &o->stats, 1, ours);
     calc_breakdown_put_memory(&put, "memory2", &in->exec, &o->stats, 2, ours);
     put_parameters(&put, &in->app);
+    put_measured(&put, o);
     calc_status status = put_band(&put, o, errors);
     status = status == CALC_OK ? put_changes(&put, o, errors) : status;
     status = status == CALC_OK ? put_more(&put, o, errors) : status;

@@ -131,12 +131,14 @@ static void list_operators(const calc_cost_context *c, const calc_stage_timed *l
         c->shape->mtp_blocks > 0
             ? calc_transformer_mtp(c->shape, c->strategy, lists[CALC_STAGE_PREDICTION].item)
             : 0;
-    bool alike = like && calc_cost_kernel_alike(&like->context, c);
+    if (like && !calc_cost_kernel_alike(&like->context, c)) {
+        like = NULL;
+    }
     for (int i = 0; i < CALC_STAGE_LISTS; i++) {
         calc_stage_operators *list = &lists[i];
         /* Blocks with experts begin as those without. */
         const calc_stage_operators *other = i == CALC_MOE_BLOCK ? &lists[CALC_DENSE_BLOCK] : NULL;
-        if (alike && like->list[i].count == list->count) {
+        if (like && like->list[i].count == list->count) {
             other = &like->list[i];
         }
         if (other && calc_cost_kernel_alike(c, c)) {
