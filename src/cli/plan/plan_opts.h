@@ -7,11 +7,14 @@
 
 /** Rows of calc_plan_opts. */
 #define CALC_PLAN_OPT_LIST(X)                                                                      \
-    X(PROCS, "procs", "N",                                                                         \
+    X(PROCS, "procs", "N", .section = "What is searched",                                          \
       .doc = "number of processors; several chips without --chips: as many of each as are needed") \
     X(BATCH, "batch", "N", .doc = "global batch of a step, in sequences")                          \
     X(CHIPS, "chips", "LIST",                                                                      \
       .doc = "how many processors there are of each SYS: a800:128,h800:160; -1 or no number: any") \
+    X(AXIS, "axis", "FIELD=VALUES",                                                                \
+      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
+    CALC_INPUTS_SET(X)                                                                             \
     X(KEEP_ORDER, "keep-order", NULL,                                                              \
       .doc = "chips stand along the pipeline as they were named; else in the best order")          \
     X(JOIN, "join-latency", "SECONDS",                                                             \
@@ -20,34 +23,33 @@
     X(NO_RECOMPUTE, "no-recompute", NULL, .doc = "never recompute activations")                    \
     X(ALIKE, "recompute-per-chip", NULL,                                                           \
       .doc = "stages on the same chip recompute the same number of layers")                        \
-    X(BALANCE_ONLY, "balance-only", "EXE",                                                         \
-      .doc = "only spread the layers of this layout, and decide what its stages recompute")        \
     X(LAYERS, "layers", NULL,                                                                      \
       .doc = "find a strategy for each layer: how it is split, kept and recomputed")               \
-    X(AXIS, "axis", "FIELD=VALUES",                                                                \
-      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
-    CALC_INPUTS_SET(X)                                                                             \
+    X(TOP, "top", "N", .section = "What is shown", .doc = "how many layouts to find",              \
+      .preset = "5")                                                                               \
+    X(PLOT, "plot", NULL,                                                                          \
+      .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
+    X(SAVE_BEST, "save-best", "FILE", .section = "What is written",                                \
+      .doc = "write the best layout as an execution for calc run")                                 \
+    X(HTML, "html", "FILE",                                                                        \
+      .doc =                                                                                       \
+          "write a page for a browser: the layouts, their stages or layers, and the run of the "   \
+          "best; one file that needs no network")                                                  \
+    X(OUT, "out", "FILE", .doc = "write all that was found with its statistics as JSON")           \
+    X(CSV, "csv", "FILE", .doc = "write the table as CSV")                                         \
+    X(BALANCE_ONLY, "balance-only", "EXE", .section = "Instead of a search",                       \
+      .doc = "only spread the layers of this layout, and decide what its stages recompute")        \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .section = "How it runs",                               \
+      .doc = "stop after this time with what is known", .preset = "10")                            \
+    X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
+    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
+      .choices = calc_plan_progress, .preset = "auto")                                             \
     X(SOLVER, "solver", "NAME",                                                                    \
       .doc = "let a solver of mixed-integer programs divide the layers of the best layout, too, "  \
              "and compare: glpk, or highs if that command is there",                               \
       .choices = calc_plan_solvers)                                                                \
     X(MPS, "mps", "FILE",                                                                          \
-      .doc = "write that program in fixed columns, and what its names mean to FILE.names.csv")     \
-    X(TOP, "top", "N", .doc = "how many layouts to find", .preset = "5")                           \
-    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with what is known",       \
-      .preset = "10")                                                                              \
-    X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
-    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
-      .choices = calc_plan_progress, .preset = "auto")                                             \
-    X(SAVE_BEST, "save-best", "FILE", .doc = "write the best layout as an execution for calc run") \
-    X(OUT, "out", "FILE", .doc = "write all that was found with its statistics as JSON")           \
-    X(CSV, "csv", "FILE", .doc = "write the table as CSV")                                         \
-    X(PLOT, "plot", NULL,                                                                          \
-      .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
-    X(HTML, "html", "FILE",                                                                        \
-      .doc =                                                                                       \
-          "write a page for a browser: the layouts, their stages or layers, and the run of the "   \
-          "best; one file that needs no network")
+      .doc = "write that program in fixed columns, and what its names mean to FILE.names.csv")
 
 #define CALC_PLAN_OPT_NUMBER(id, ...) CALC_PLAN_OPT_##id,
 typedef enum calc_plan_opt { CALC_PLAN_OPT_LIST(CALC_PLAN_OPT_NUMBER) } calc_plan_opt;
