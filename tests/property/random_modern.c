@@ -118,9 +118,10 @@ static void random_constants(calc_rng *rng, calc_system *s)
     s->chip.grouped = (calc_grouped_rates){
         maybe(rng, 0.5, 1.5), (calc_grouped_mode)calc_rng_below(rng, 3), maybe(rng, 4, 12)};
     s->chip.launch = (calc_launch){maybe(rng, 1e-6, 1e-5), maybe(rng, 1e-6, 1e-5)};
+    calc_rng beside = *rng; /* so that what is drawn from here on is what it was */
     s->chip.host =
         (calc_host){maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-4, 4e-3), maybe(rng, 1e-5, 1e-3),
-                    maybe(rng, 0, 0.5),     maybe(rng, 0.1, 1),     maybe(rng, 0.5, 2)};
+                    maybe(rng, 0, 0.5),     maybe(rng, 0.1, 1),     maybe(&beside, 0.5, 2)};
     s->chip.overlap =
         (calc_overlap_shares){maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0.1, 1),
                               maybe(rng, 0.1, 1), maybe(rng, 0.1, 1), maybe(rng, 0, 0.3)};

@@ -34,7 +34,10 @@ static double issued_s(const calc_cost_context *c, calc_block_kind kind)
     if (kind != CALC_MOE_BLOCK) {
         return h->block_s;
     }
-    bool pieces = c->strategy->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
+    const calc_strategy *s = c->strategy;
+    bool sent = s->dispatch_type != CALC_DISPATCH_TYPE_REPLICATED && c->shape->expert_par > 1;
+    bool pieces = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH &&
+                  (sent || c->shape->expert_tensor_par > 1);
     double growth = pieces ? calc_share_or(h->overlap_growth, OVERLAP_GROWTH) : 0;
     return (h->block_s + h->moe_block_s) * (1 + growth);
 }

@@ -389,13 +389,6 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     }
 }
 
-bool calc_stage_terms_refill(const calc_cost_context *c, const calc_exec *e)
-{
-    /* Sharded weights are added to what is there, a table that is shared is taken from it. */
-    return calc_zero_stage(&e->strategy) < 3 &&
-           (e->pipeline_par > 1 || calc_stage_tied_weights(c) <= 0);
-}
-
 void calc_stage_terms_of(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
                          const calc_stage_lines *l, calc_stage_terms *t, calc_stage_links *links)
 {

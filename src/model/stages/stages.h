@@ -107,9 +107,6 @@ void calc_stage_terms_cell(const calc_cost_context *context, const calc_exec *ex
 void calc_stage_terms_pipeline(const calc_shape *shape, const calc_exec *exec,
                                calc_stage_terms *terms);
 
-/** whether it may fill the same terms again and again, cell after cell, */
-bool calc_stage_terms_refill(const calc_cost_context *context, const calc_exec *exec);
-
 /** and the links.
  *  @param message_bytes  calc_stage_parts.message_bytes; nothing else of the parts matters */
 calc_stage_links calc_stage_links_of(const calc_cost_context *context, const calc_exec *exec,
