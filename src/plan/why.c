@@ -20,11 +20,16 @@ typedef struct search {
 
 /* ---- One change ------------------------------------------------------------------------------ */
 
-static void describe(void *context, const calc_field *field, const char *from, const char *to)
+static void describe(void *context, const char *path, const char *from, const char *to)
 {
     calc_why_change *change = context;
-    calc_append(change->text, sizeof change->text, "%s%s %s -> %s", *change->text ? ", " : "",
-                field->key, *from ? from : "none", *to ? to : "none");
+    calc_append(change->text, sizeof change->text, "%s%s %s -> %s", *change->text ? ", " : "", path,
+                *from ? from : "none", *to ? to : "none");
+}
+
+static double value_of(const calc_why *why, const calc_stats *stats)
+{
+    return calc_member_number(why->counts, (const char *)stats + why->counts->offset);
 }
 
 /* Evaluate a changed execution; keep it if it can run and differs in time or memory. */
@@ -50,10 +55,11 @@ static void try(search *s, const calc_exec *exec)
     if (calc_check(s->app, s->system, exec, &errors) == CALC_OK &&
         calc_run(s->app, s->system, exec, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK &&
         (stats.total_time != out->before.total_time ||
+         value_of(out, &stats) != value_of(out, &out->before) ||
          stats.proc_mem_tier1_cap_req != out->before.proc_mem_tier1_cap_req ||
          stats.proc_mem_tier2_cap_req != out->before.proc_mem_tier2_cap_req)) {
         change.exec = *exec;
-        change.time_s = stats.total_time;
+        change.value = value_of(out, &stats);
         change.tier1_bytes = stats.proc_mem_tier1_cap_req;
         out->change[out->count++] = change;
     }
@@ -153,6 +159,36 @@ static void try_field(search *s, const calc_field *field)
     }
 }
 
+/* ---- What is served -------------------------------------------------------------------------- */
+
+/* How requests are batched and read: at twice and half of what is there; a field that is 0 at what
+ * 0 stands for, or may. */
+static void try_served(search *s)
+{
+    const calc_strategy *strategy = &s->exec->strategy;
+    const struct {
+        size_t offset;
+        int64_t absent;
+    } served[] = {
+        {offsetof(calc_inference, chunk_size), 4096},
+        {offsetof(calc_inference, prefill_batch), 1},
+        {offsetof(calc_inference, max_sequences), 0},
+        {offsetof(calc_inference, redundant_experts), strategy->expert_par},
+        {offsetof(calc_inference, prefill_tensor_par), strategy->tensor_par},
+        {offsetof(calc_inference, prefill_expert_par), strategy->expert_par},
+    };
+    for (size_t i = 0; i < sizeof served / sizeof *served; i++) {
+        calc_exec exec = *s->exec;
+        int64_t *value = (int64_t *)(void *)((char *)&exec.inference + served[i].offset);
+        int64_t now = *value > 0 ? *value : served[i].absent;
+        const int64_t others[] = {2 * now, now / 2, now, 0};
+        for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+            *value = others[k];
+            try(s, &exec);
+        }
+    }
+}
+
 /* ---- Parallel sizes -------------------------------------------------------------------------- */
 
 static int64_t *size_of(calc_exec *exec, const char *key)
@@ -191,7 +227,7 @@ static void buy_all(search *s)
         calc_stats stats;
         calc_resource_grow(&system, i);
         calc_run(s->app, &system, s->exec, CALC_COMPAT_NONE, &stats);
-        change->time_s = stats.total_time;
+        change->value = value_of(s->out, &stats);
         change->tier1_bytes = stats.proc_mem_tier1_cap_req;
         calc_resource_text(&system, i, change->text);
     }
@@ -199,18 +235,44 @@ static void buy_all(search *s)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-/* Fastest first; of equals what needs less memory, then by text, so that the order is fixed. */
+/* What counts, by what a layout does. */
+static void choose_counts(const calc_exec *exec, calc_why *out)
+{
+    calc_inference_phase phase = exec->inference.phase;
+    bool serves = phase != CALC_INFERENCE_PHASE_NONE && phase != CALC_INFERENCE_PHASE_PREFILL;
+    bool arrive = serves && exec->inference.arrival_rate > 0;
+    out->up = serves && !arrive;
+    out->counts = calc_table_find(calc_table_of(CALC_KIND_STATS), arrive    ? "request_time"
+                                                                  : out->up ? "output_tokens_per_s"
+                                                                            : "total_time");
+}
+
+double calc_why_gain(const calc_why *why, double value)
+{
+    double before = value_of(why, &why->before);
+    return why->up ? value / before - 1 : 1 - value / before;
+}
+
+/* Least first; of equals what needs less memory, then by text, so that the order is fixed. */
 static int compare(const void *left, const void *right)
 {
     const calc_why_change *a = left;
     const calc_why_change *b = right;
-    if (a->time_s != b->time_s) {
-        return a->time_s < b->time_s ? -1 : 1;
+    if (a->value != b->value) {
+        return a->value < b->value ? -1 : 1;
     }
     if (a->tier1_bytes != b->tier1_bytes) {
         return a->tier1_bytes < b->tier1_bytes ? -1 : 1;
     }
     return strcmp(a->text, b->text);
+}
+
+/* Most first. */
+static int compare_up(const void *left, const void *right)
+{
+    const calc_why_change *a = left;
+    const calc_why_change *b = right;
+    return a->value != b->value ? a->value > b->value ? -1 : 1 : compare(left, right);
 }
 
 void calc_why_find(const calc_app *app, const calc_system *system, const calc_exec *exec,
@@ -219,6 +281,7 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
     search s = {app, system, exec, out};
     memset(out, 0, sizeof *out);
+    choose_counts(exec, out);
     calc_run(app, system, exec, CALC_COMPAT_NONE, &out->before);
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
@@ -233,6 +296,9 @@ void calc_why_find(const calc_app *app, const calc_system *system, const calc_ex
             }
         }
     }
-    qsort(out->change, out->count, sizeof *out->change, compare);
+    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        try_served(&s);
+    }
+    qsort(out->change, out->count, sizeof *out->change, out->up ? compare_up : compare);
     buy_all(&s);
 }

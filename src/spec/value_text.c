@@ -56,19 +56,35 @@ char *calc_value_text(const calc_field *field, const void *member, char buffer[C
     return buffer;
 }
 
+/* Whether a field differs; its words. */
+static bool differs(const calc_field *field, const void *from, const void *to,
+                    char before[CALC_VALUE_TEXT], char after[CALC_VALUE_TEXT])
+{
+    calc_value_text(field, (const char *)from + field->offset, before);
+    calc_value_text(field, (const char *)to + field->offset, after);
+    return strcmp(before, after) != 0;
+}
+
 void calc_value_differences(calc_kind kind, const void *from, const void *to,
-                            void (*visit)(void *context, const calc_field *field, const char *from,
+                            void (*visit)(void *context, const char *path, const char *from,
                                           const char *to),
                             void *context)
 {
     const calc_table *table = calc_table_of(kind);
+    char before[CALC_VALUE_TEXT], after[CALC_VALUE_TEXT], path[128];
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        char a[CALC_VALUE_TEXT], b[CALC_VALUE_TEXT];
-        calc_value_text(field, (const char *)from + field->offset, a);
-        calc_value_text(field, (const char *)to + field->offset, b);
-        if (strcmp(a, b) != 0) {
-            visit(context, field, a, b);
+        size_t inner = field->type == CALC_TYPE_OBJECT ? field->table->count : 0;
+        if (differs(field, from, to, before, after)) {
+            visit(context, field->key, before, after);
+        }
+        for (size_t k = 0; k < inner; k++) {
+            const calc_field *row = &field->table->rows[k];
+            if (differs(row, (const char *)from + field->offset, (const char *)to + field->offset,
+                        before, after)) {
+                snprintf(path, sizeof path, "%s.%s", field->key, row->key);
+                visit(context, path, before, after);
+            }
         }
     }
 }

@@ -9,9 +9,10 @@ enum { CALC_VALUE_TEXT = 1024 /**< bytes; a longer curve is cut */ };
 /** The value of a member, in file units; "" for objects, lists, maps and notes. @return buffer */
 char *calc_value_text(const calc_field *field, const void *member, char buffer[CALC_VALUE_TEXT]);
 
-/** Call `visit` with each field in whose words two objects of a kind differ, and with both. */
+/** Call `visit` with each field in whose words two objects of a kind differ, by the name that --set
+ *  takes, and with both. Of lists, maps and objects in objects nothing is said. */
 void calc_value_differences(calc_kind kind, const void *from, const void *to,
-                            void (*visit)(void *context, const calc_field *field, const char *from,
+                            void (*visit)(void *context, const char *path, const char *from,
                                           const char *to),
                             void *context);
 

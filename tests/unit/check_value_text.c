@@ -15,9 +15,9 @@ static void enter(void)
     said[0] = '\0';
 }
 
-static void say(void *context, const calc_field *field, const char *a, const char *b)
+static void say(void *context, const char *path, const char *a, const char *b)
 {
-    strcat(strcat(context, field->key), " ");
+    strcat(strcat(context, path), " ");
     strcat(strcat(context, a), ">");
     strcat(strcat(context, b), ";");
 }
@@ -41,6 +41,14 @@ START_TEST(differences_are_told_in_the_order_of_the_table)
 }
 END_TEST
 
+START_TEST(fields_of_an_object_differ_by_their_path)
+{
+    to.inference.chunk_size = 512;
+    calc_value_differences(CALC_KIND_EXEC, &from, &to, say, said);
+    ck_assert_str_eq(said, "inference.chunk_size 0>512;");
+}
+END_TEST
+
 START_TEST(values_are_in_the_units_of_files)
 {
     calc_system system = {.chip.mem1.bytes_per_s = 2e12};
@@ -57,6 +65,7 @@ int main(void)
     tcase_add_checked_fixture(cases, enter, NULL);
     tcase_add_test(cases, equal_objects_differ_in_nothing);
     tcase_add_test(cases, differences_are_told_in_the_order_of_the_table);
+    tcase_add_test(cases, fields_of_an_object_differ_by_their_path);
     tcase_add_test(cases, values_are_in_the_units_of_files);
     return run_cases(cases);
 }

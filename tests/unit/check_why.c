@@ -72,8 +72,7 @@ START_TEST(every_kind_of_change_is_tried)
     };
     for (size_t i = 0; i + 1 < sizeof expected / sizeof *expected; i++) {
         ck_assert_msg(change(expected[i].text) != NULL, "%s", expected[i].text);
-        ck_assert(change(expected[i].text)->time_s ==
-                  time_with(expected[i].one, expected[i].other));
+        ck_assert(change(expected[i].text)->value == time_with(expected[i].one, expected[i].other));
     }
     /* 12 does not divide the sequences: a rule forbids the last one. */
     ck_assert_ptr_null(change(expected[6].text));
@@ -86,7 +85,7 @@ START_TEST(changes_are_sorted_and_none_is_there_twice)
     ck_assert_uint_gt(why.count, 10);
     ck_assert_uint_gt(why.tried, why.count);
     for (size_t i = 1; i < why.count; i++) {
-        ck_assert(why.change[i - 1].time_s <= why.change[i].time_s);
+        ck_assert(why.change[i - 1].value <= why.change[i].value);
         for (size_t k = 0; k < i; k++) {
             ck_assert_str_ne(why.change[i].text, why.change[k].text);
         }
@@ -159,12 +158,37 @@ START_TEST(every_rate_is_bought_once)
     calc_why_find(&in.app, &in.system, &in.exec, &why);
     ck_assert_uint_eq(why.resources, 5);
     ck_assert_str_eq(why.resource[0].text, "matrix arithmetic");
-    ck_assert(why.resource[0].time_s < why.before.total_time);
+    ck_assert(why.resource[0].value < why.before.total_time);
     ck_assert_str_eq(why.resource[2].text, "bandwidth of mem1");
     ck_assert_str_eq(why.resource[3].text, "bandwidth of mem2");
-    ck_assert(why.resource[3].time_s == why.before.total_time);
+    ck_assert(why.resource[3].value == why.before.total_time);
     ck_assert_str_eq(why.resource[4].text, "bandwidth of networks[0]");
-    ck_assert(why.resource[4].time_s < why.before.total_time);
+    ck_assert(why.resource[4].value < why.before.total_time);
+}
+END_TEST
+
+START_TEST(of_what_is_served_throughput_counts)
+{
+    shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
+    calc_why_find(&c.app, &c.system, &c.exec, &why);
+    ck_assert_str_eq(why.counts->key, "output_tokens_per_s");
+    ck_assert(why.up && why.before.output_tokens_per_s > 0);
+    for (size_t i = 1; i < why.count; i++) {
+        ck_assert(why.change[i - 1].value >= why.change[i].value);
+    }
+    const calc_why_change *chunks = change("inference.chunk_size 2048 -> 1024");
+    ck_assert_ptr_nonnull(chunks);
+    c.exec.inference.chunk_size = 1024;
+    calc_stats stats;
+    calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats);
+    ck_assert(chunks->value == stats.output_tokens_per_s);
+    ck_assert_double_eq_tol(calc_why_gain(&why, 1.1 * why.before.output_tokens_per_s), 0.1, 1e-12);
+    /* Where requests arrive, as much is served in any case. */
+    c.exec.inference.arrival_rate = 1;
+    calc_why_find(&c.app, &c.system, &c.exec, &why);
+    ck_assert(strcmp(why.counts->key, "request_time") == 0 && !why.up);
+    ck_assert_double_eq_tol(calc_why_gain(&why, 0.9 * why.before.request_time), 0.1, 1e-12);
+    ck_assert(change("inference.chunk_size 1024 -> 2048") != NULL);
 }
 END_TEST
 
@@ -180,6 +204,7 @@ int main(void)
     tcase_add_test(tests, modern_layouts_change_their_own_fields);
     tcase_add_test(tests, fields_that_do_nothing_are_not_changed);
     tcase_add_test(tests, every_rate_is_bought_once);
+    tcase_add_test(tests, of_what_is_served_throughput_counts);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -28,11 +28,11 @@ static void put_stats(calc_put *put, const calc_stats *stats)
 }
 
 /* As --set takes it. */
-static void put_assignment(void *context, const calc_field *field, const char *from, const char *to)
+static void put_assignment(void *context, const char *path, const char *from, const char *to)
 {
     char text[CALC_VALUE_TEXT + 64];
     (void)from;
-    snprintf(text, sizeof text, "%s=%s", field->key, *to ? to : "none");
+    snprintf(text, sizeof text, "%s=%s", path, *to ? to : "none");
     calc_put_text(context, NULL, text);
 }
 

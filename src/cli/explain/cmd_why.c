@@ -66,7 +66,7 @@ static size_t useful(const calc_why *why, size_t top)
     size_t count = 0;
     bool runs = why->before.verdict == CALC_VERDICT_OK;
     while (count < why->count && count < top &&
-           (!runs || why->change[count].time_s <= why->before.total_time * (1 - least_gain))) {
+           (!runs || calc_why_gain(why, why->change[count].value) >= least_gain)) {
         count++;
     }
     return count;
@@ -98,17 +98,19 @@ static void write_bottleneck(calc_output *out, const calc_inputs *in, const calc
     }
 }
 
-static void write_change(calc_output *out, const calc_stats *before, const calc_why_change *change,
+static void write_change(calc_output *out, const calc_why *why, const calc_why_change *change,
                          char mark, bool memory)
 {
-    char time[CALC_HUMAN_MAX];
-    double tenths = round(1000 * (change->time_s / before->total_time - 1));
+    char text[CALC_HUMAN_MAX];
+    double gain = calc_why_gain(why, change->value);
+    double tenths = round(1000 * (why->up ? gain : -gain));
     if ((int)strlen(change->text) > WIDTH - 3) {
         calc_output_printf(out, "%c %s\n%*s", mark, change->text, WIDTH, "");
     } else {
         calc_output_printf(out, "%c %-*s", mark, WIDTH - 2, change->text);
     }
-    calc_output_printf(out, "%11s", calc_human_seconds(change->time_s, time));
+    calc_output_printf(out, "%11s",
+                       (why->up ? calc_human_number : calc_human_seconds)(change->value, text));
     if (isfinite(tenths)) {
         calc_output_printf(out, "%+8.1f %%", tenths == 0 ? 0 : tenths / 10);
     }
@@ -116,6 +118,14 @@ static void write_change(calc_output *out, const calc_stats *before, const calc_
         calc_output_printf(out, "%9.2f", change->tier1_bytes / 0x1p30);
     }
     calc_output_text(out, "\n");
+}
+
+/* What the column of values is called. */
+static const char *head_of(const calc_why *why)
+{
+    return why->up                                         ? "tokens/s"
+           : strcmp(why->counts->key, "request_time") == 0 ? "request"
+                                                           : "step";
 }
 
 static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
@@ -126,10 +136,10 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     char tried[CALC_HUMAN_MAX];
     write_bottleneck(out, in, why);
     calc_output_printf(out, "\n%-*s%11s%10s%9s\n", WIDTH,
-                       "Changes of a field, or of a pair of sizes", "step", "change", "GiB");
+                       "Changes of a field, or of a pair of sizes", head_of(why), "change", "GiB");
     for (size_t i = 0; i < count; i++) {
         bool mark = starts && !calc_export_starts(&in->app, &why->change[i].exec);
-        write_change(out, &why->before, &why->change[i], mark ? '!' : ' ', true);
+        write_change(out, why, &why->change[i], mark ? '!' : ' ', true);
         marked |= mark;
     }
     calc_output_printf(out, "  %s%s tried%s\n", count == 0 ? "none helps; " : "",
@@ -140,25 +150,26 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     if (in->exec.stages.chips > 0) {
         calc_append(title, sizeof title, " of %.100s", system);
     }
-    calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, title, "step", "change");
+    calc_output_printf(out, "\n%-*s%11s%10s\n", WIDTH, title, head_of(why), "change");
     if (why->resources == 0) {
         calc_output_printf(out, "  no stage runs on %s\n", system);
         return;
     }
     for (size_t i = 0; i < why->resources && why->before.total_time > 0; i++) {
-        write_change(out, &why->before, &why->resource[i], ' ', false);
+        write_change(out, why, &why->resource[i], ' ', false);
     }
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-static void put_list(calc_put *put, const char *key, const calc_why_change *change, size_t count)
+static void put_list(calc_put *put, const char *key, const char *counts,
+                     const calc_why_change *change, size_t count)
 {
     calc_put_array(put, key, CALC_PUT_LINES);
     for (size_t i = 0; i < count; i++) {
         calc_put_object(put, NULL, CALC_PUT_LINE);
         calc_put_text(put, "change", change[i].text);
-        calc_put_number(put, "total_time", change[i].time_s);
+        calc_put_number(put, counts, change[i].value);
         calc_put_number(put, "proc_mem_tier1_cap_req", change[i].tier1_bytes);
         calc_put_close(put);
     }
@@ -185,8 +196,8 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     put_part(&put, "most_time", b.time, "time", b.time_s);
     put_part(&put, "most_memory", b.space, "bytes", b.space_bytes);
     calc_put_count(&put, "tried", (int64_t)why->tried);
-    put_list(&put, "changes", why->change, useful(why, top));
-    put_list(&put, "ten_percent_more", why->resource, why->resources);
+    put_list(&put, "changes", why->counts->key, why->change, useful(why, top));
+    put_list(&put, "ten_percent_more", why->counts->key, why->resource, why->resources);
     calc_put_end(&put);
 }
 
