@@ -70,7 +70,7 @@ const metricLooks = {
 const axisLooks = {
   num_procs: "Procs", tensor_par: "TP", pipeline_par: "PP", data_par: "DP", context_par: "CP", expert_par: "EP",
   batch_size: "Batch", microbatch_size: "Micro-batch", pipeline_interleaving: "Chunks", activation_recompute: "Recompute",
-  tensor_par_comm_type: "TP comm", tensor_par_overlap: "TP overlap", data_par_overlap: "DP overlap",
+  tensor_par_comm_type: "TP comm", tensor_par_overlap: "TP overlap", data_par_overlap: "DP overlap", pipeline_par_overlap: "PP overlap", pipeline_balance: "PP balance",
   optimizer_sharding: "Sharded", seq_par_ag_redo: "Gather again", weight_offload: "Weights off", activations_offload: "Activ. off",
   optimizer_offload: "Optim. off", tensor_par_net: "TP net", pipeline_par_net: "PP net", data_par_net: "DP net",
   equal: "Equal of the best", fused_activation: "Fused", zero_stage: "ZeRO", pipeline_schedule: "Schedule",
