@@ -57,7 +57,9 @@ static void write_options(calc_output *out, const calc_command *command)
 {
     calc_output_printf(out, "        %s) options=\"", command->name);
     for (const calc_opt *opt = command->opts; opt->name; opt++) {
-        calc_output_printf(out, opt->unlisted ? "" : "--%s ", opt->name);
+        if (!opt->unlisted) {
+            calc_output_printf(out, "--%s ", opt->name);
+        }
     }
     calc_output_text(out, "--help\" ;;\n");
 }
