@@ -8,8 +8,9 @@
 
 /** A document that was read. */
 typedef struct calc_study_document {
-    char name[64];   /**< for people; a long one loses its end */
-    char sha256[65]; /**< of its bytes, in hexadecimal digits */
+    char name[64];       /**< for people; a long one loses its end */
+    char sha256[65];     /**< of its bytes, in hexadecimal digits */
+    char calibrated[64]; /**< of a system: the machine whose runs its constants were fitted to */
 } calc_study_document;
 
 /** A study. Owns its lists. Start with {0}. */

@@ -12,9 +12,9 @@
 typedef struct calc_fits_query {
     const calc_app *app;
     const calc_system *system;
-    const char *machine; /**< name of the system */
     const calc_exec *exec;
-    double need_bytes; /**< predicted, of the first tier */
+    const char *family; /**< of the machine: calc_fits_family() */
+    double need_bytes;  /**< predicted, of the first tier */
 } calc_fits_query;
 
 /** The answer. */
@@ -22,6 +22,12 @@ typedef struct calc_fits {
     double share;      /**< of comparable runs that would fit, 0 to 1; NaN: none is known */
     double sure_bytes; /**< the largest need of which nine of ten would fit; NaN: none is known */
 } calc_fits;
+
+/** The family of machines whose runs are comparable: the machine's own if it has runs, else that of
+ *  the one whose runs its constants were fitted to; "" if it is not calibrated: any.
+ *  @param calibrated  name of that machine, as the system's file has it; "": none */
+const char *calc_fits_family(const calc_residuals *measured, const char *machine,
+                             const char *calibrated);
 
 /** How many runs like this one would fit, had they needed what it is predicted to need. What is
  *  served, and what a tier without limit holds, has no answer. */

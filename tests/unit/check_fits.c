@@ -31,8 +31,7 @@ static void leave(void)
 
 static calc_fits fits(double need_bytes)
 {
-    const calc_fits_query query = {&layout.app, &layout.system, "h100_sxm", &layout.exec,
-                                   need_bytes};
+    const calc_fits_query query = {&layout.app, &layout.system, &layout.exec, "H100", need_bytes};
     return calc_fits_of(&case_residuals, &query);
 }
 
@@ -47,6 +46,15 @@ START_TEST(a_share_of_comparable_runs_would_fit)
     ck_assert_double_eq_tol(sure, capacity * exp(-0.36), 1e-3 * sure);
     ck_assert_double_ge(fits(sure * (1 - 1e-9)).share, CALC_FITS_SURE - 1e-12);
     ck_assert_double_lt(fits(sure * 1.001).share, CALC_FITS_SURE - 1e-12);
+}
+END_TEST
+
+START_TEST(a_machine_without_runs_has_those_of_the_one_it_was_fitted_to)
+{
+    ck_assert_str_eq(calc_fits_family(&case_residuals, "h100_sxm", "h100_sxm"), "H100");
+    ck_assert_str_eq(calc_fits_family(&case_residuals, "h200", "h100_sxm"), "H100");
+    ck_assert_str_eq(calc_fits_family(&case_residuals, "h200", ""), "");
+    ck_assert_str_eq(calc_fits_family(&case_residuals, "h200", "tpu"), "");
 }
 END_TEST
 
@@ -70,6 +78,7 @@ int main(void)
     TCase *tests = tcase_create("fits");
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, a_share_of_comparable_runs_would_fit);
+    tcase_add_test(tests, a_machine_without_runs_has_those_of_the_one_it_was_fitted_to);
     tcase_add_test(tests, where_nothing_is_measured_nothing_is_known);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

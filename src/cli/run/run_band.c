@@ -91,9 +91,9 @@ static calc_band band_of(const calc_run_band *b, calc_quantity quantity, calc_un
 /* How many of the comparable runs would fit, had they needed as much. */
 static double fits_of(const calc_run_band *b, const calc_stats *stats)
 {
-    const calc_band_query query = {CALC_QUANTITY_MEMORY, b->traits, CALC_UNSEEN_SOURCE, -1};
-    return calc_band_share(&b->residuals, &query,
-                           log(b->capacity_bytes / stats->proc_mem_tier1_cap_req));
+    const calc_fits_query query = {&b->inputs->app, &b->inputs->system, &b->inputs->exec,
+                                   b->traits.family, stats->proc_mem_tier1_cap_req};
+    return calc_fits_of(&b->residuals, &query).share;
 }
 
 calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, calc_errors *errors)
@@ -109,7 +109,7 @@ calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, ca
     bool measured = out->machine == CALC_RUN_BAND_MACHINE_MEASURED;
     out->other = band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_SOURCE);
     out->time = measured ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH) : out->other;
-    out->capacity_bytes = inputs->system.chip.mem1.capacity_bytes;
+    out->inputs = inputs;
     out->memory = band_of(out, CALC_QUANTITY_MEMORY, CALC_UNSEEN_SOURCE);
     out->deviation =
         calc_standard_errors_of_time(&out->errors, &inputs->app, &inputs->system, &inputs->exec);
@@ -216,7 +216,7 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
         char percent[CALC_HUMAN_MAX], capacity[CALC_HUMAN_MAX];
         calc_output_printf(out, "\n    %s of such runs would fit %s",
                            calc_human_percent(fits, percent),
-                           calc_human_bytes(b->capacity_bytes, capacity));
+                           calc_human_bytes(report->stats->mem_tier1_capacity, capacity));
     }
     calc_output_text(out, "\n");
     write_parameters(out, b);

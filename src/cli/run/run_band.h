@@ -7,7 +7,7 @@
 #include "cli/run/report.h"
 #include "cli/shell/inputs.h"
 #include "io/json_put.h"
-#include "validate/band.h"
+#include "validate/fits.h"
 
 /** What is known of the machine of a run: X(NAME, word). */
 #define CALC_RUN_BAND_MACHINE_LIST(X)                                                              \
@@ -28,10 +28,10 @@ typedef struct calc_run_band {
     calc_run_band_machine machine;
     char note[256]; /**< why comparable runs are less alike than they might be; "": they are not */
     calc_traits traits;
-    calc_band time;        /**< for software like that of the runs, if the machine is measured */
-    calc_band other;       /**< for other software */
-    calc_band memory;      /**< of tier 1 */
-    double capacity_bytes; /**< of tier 1 */
+    calc_band time;   /**< for software like that of the runs, if the machine is measured */
+    calc_band other;  /**< for other software */
+    calc_band memory; /**< of tier 1 */
+    const calc_inputs *inputs; /**< borrowed */
     calc_standard_errors errors;
     double deviation; /**< of the logarithm of time, for the standard errors of constants */
 } calc_run_band;

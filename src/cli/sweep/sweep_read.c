@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "calibrate/standard_errors.h"
 #include "cli/shell/digest.h"
 #include "cli/sweep/sweep_opts.h"
 
@@ -22,6 +23,9 @@ calc_status calc_sweep_read_note(calc_sweep_study *study, const char *name, cons
     calc_study_document *document = &more[study->documents++];
     snprintf(document->name, sizeof document->name, "%.*s", (int)sizeof document->name - 1, name);
     calc_digest_text(text->data, text->length, document->sha256);
+    calc_standard_errors fitted;
+    calc_standard_errors_read(&fitted, text);
+    snprintf(document->calibrated, sizeof document->calibrated, "%s", fitted.machine);
     return CALC_OK;
 }
 

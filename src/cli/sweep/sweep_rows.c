@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/sweep/sweep_order.h"
 #include "formats/refusal.h"
@@ -28,6 +29,18 @@ static bool make(calc_sweep_rows *rows, size_t count)
     return rows->row != NULL;
 }
 
+/* The machine whose runs the constants of a system were fitted to; "": of none. */
+static const char *calibrated_of(const calc_sweep_study *study, const char *machine)
+{
+    for (size_t i = 0; i < study->documents; i++) {
+        const calc_study_document *d = &study->document[i];
+        if (*d->calibrated && strncmp(d->name, machine, sizeof d->name - 1) == 0) {
+            return d->calibrated;
+        }
+    }
+    return "";
+}
+
 calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
                                const calc_found *layout)
 {
@@ -40,8 +53,11 @@ calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_
     calc_system system;
     study->designs.get(study->designs.context, layout->design, &app, &system);
     calc_design_parts parts = calc_designs_parts(&study->builder, layout->design);
-    const calc_fits_query query = {&app, &system, parts.system->name, &found.exec,
-                                   found.stats.proc_mem_tier1_cap_req};
+    const char *machine = parts.system->name;
+    const calc_fits_query query = {
+        &app, &system, &found.exec,
+        calc_fits_family(measured, machine, calibrated_of(study, machine)),
+        found.stats.proc_mem_tier1_cap_req};
     return calc_fits_of(measured, &query);
 }
 
