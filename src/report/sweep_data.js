@@ -112,6 +112,8 @@ rows.sort(better);
 rows.forEach((row, i) => { row.index = i; });
 const inSet = (set) => rows.filter((row) => row.sets.has(set));
 const best = inSet("top")[0] || rows[0];
+/* The one to start with, which --save-best saves: the best, or the first that surely fits and that a framework runs. */
+const start = inSet("start")[0] || best;
 
 /* Equals of the best: both predictions are off, so that it is not sure which is better; where nothing is known of that, what is near. */
 const SURE = 0.95;
@@ -224,8 +226,8 @@ const metrics = cloud.metrics.map((metric) => metric.key).filter((key) => {
   return lo !== undefined && lo !== hi && !key.includes("capacity");
 });
 
-/* What makes the best layout this one: FIELD=VALUE; null where that cannot be said. */
-function differences(exe, from = best.exe, before = "") {
+/* What makes the layout to start with this one: FIELD=VALUE; null where that cannot be said. */
+function differences(exe, from = start.exe, before = "") {
   const found = [];
   for (const key of new Set([...Object.keys(from), ...Object.keys(exe)])) {
     const [value, was] = [exe[key], from[key]];
@@ -242,8 +244,8 @@ function differences(exe, from = best.exe, before = "") {
   return found;
 }
 
-/* A command for a shell: the layout goes in as standard input or, in short, as what makes the best, in best.json, this
- * one. `changes`: FIELD=VALUE. */
+/* A command for a shell: the layout goes in as standard input or, in short, as what makes the one to start with, in
+ * best.json, this one. `changes`: FIELD=VALUE. */
 function commandOf(row, changes = [], short_ = false) {
   const own = short_ ? differences(row.exe) : null;
   const sets = Object.entries(row.design).filter(([key]) => key !== "application" && key !== "system")

@@ -74,7 +74,7 @@ function showTable() {
   box.append(el("div", { class: "tools", style: "margin:0" }, el("span", {}, equals > 1 ? `= marks ${count(equals)} equals: layouts ${equalText}${tie > 1 ? `, and ${count(tie)} of them tie` : ""}.` : ""),
     el("span", { class: "right" }, el("button", { type: "button", onclick: () => download("layouts.json",
       JSON.stringify(list().map((row) => ({ design: row.design, execution: row.exe, stats: row.stats })), null, 2)) }, "Save these rows as JSON"), " ",
-    el("button", { type: "button", onclick: () => download("best.json", JSON.stringify(best.exe, null, 2)) }, "Save best.json"), " ",
+    el("button", { type: "button", onclick: () => download("best.json", JSON.stringify(start.exe, null, 2)) }, "Save best.json"), " ",
     el("button", { type: "button", onclick: () => download("execution.json", JSON.stringify(compared[0].exe, null, 2)) }, "Save the first ticked as execution"))), command);
   watchers.push(() => view_.update(list()));
   compareWatchers.push(() => view_.refresh());

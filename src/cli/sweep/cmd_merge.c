@@ -14,7 +14,7 @@ static const calc_opt opts[] = {
     {.name = "summary", .value = "FILE", .doc = "write the counts as JSON"},
     {.name = "save-best",
      .value = "FILE",
-     .doc = "write the best layout as an execution for calc run"},
+     .doc = "write the layout to start with as an execution, as calc sweep does"},
     {.name = "html", .value = "FILE", .doc = "write a page for a browser, as calc sweep does"},
     {.name = "plot", .doc = "draw the front and the time of the best below the tables"},
     {0}};

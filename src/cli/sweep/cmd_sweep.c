@@ -37,6 +37,7 @@ typedef struct task {
     calc_sweep_watch watch;
     calc_residuals measured; /* for what fits; empty if the data are not there */
     calc_sweep_rows best;    /* of the table */
+    calc_sweep_row start;    /* the layout to start with */
     calc_sweep_all all;
     calc_output *file[FILES];
     bool stdout_is_taken;
@@ -108,7 +109,6 @@ static void discard_files(task *t)
 /* Every file is tried, so that one failure does not lose the others. */
 static void write_files(task *t, calc_errors *errors)
 {
-    const calc_found *best = calc_sweep_found_best_of_all(&t->result);
     if (t->file[FILE_OUT]) {
         (is_csv(calc_opt_value(t->args, CALC_SWEEP_OPT_OUT))
              ? calc_sweep_write_csv
@@ -117,16 +117,17 @@ static void write_files(task *t, calc_errors *errors)
     if (t->file[FILE_SUMMARY]) {
         calc_sweep_write_summary(t->file[FILE_SUMMARY], &t->result);
     }
-    if (t->file[FILE_SAVE_BEST] && best) {
-        const calc_exec exec = calc_found_exec(best);
+    if (t->file[FILE_SAVE_BEST] && t->start.layout) {
+        const calc_exec exec = calc_found_exec(t->start.layout);
         calc_json_save(t->file[FILE_SAVE_BEST], CALC_KIND_EXEC, &exec, 0);
         calc_output_text(t->file[FILE_SAVE_BEST], "\n");
     } else {
         calc_output_discard(t->file[FILE_SAVE_BEST]);
         t->file[FILE_SAVE_BEST] = NULL;
     }
-    if (t->file[FILE_HTML] && calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result,
-                                                    t->args, t->best.measured, errors) != CALC_OK) {
+    if (t->file[FILE_HTML] &&
+        calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, t->args, &t->start,
+                              t->best.measured, errors) != CALC_OK) {
         calc_output_discard(t->file[FILE_HTML]);
         t->file[FILE_HTML] = NULL;
     }
@@ -169,6 +170,8 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
                                            calc_opt_value(t->args, CALC_SWEEP_OPT_OBJECTIVES),
                                   .width = calc_paint_columns(),
                                   .best = &t->best,
+                                  .start = &t->start,
+                                  .saved = calc_opt_value(t->args, CALC_SWEEP_OPT_SAVE_BEST),
                                   .measured = t->best.measured};
     calc_sweep_plan_brief(out, &t->study);
     calc_sweep_table_counts(out, &t->result, t->study.options.constraints > 0);
@@ -202,6 +205,7 @@ static calc_status choose_best(task *t, calc_errors *errors)
         status =
             calc_errors_status(errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top));
     }
+    t->start = calc_sweep_rows_start(t->best.measured, &t->study, &t->result);
     for (size_t g = 0; g < t->result.groups_count; g++) {
         calc_front *list = &t->result.group[g].top;
         list->count = list->count < top ? list->count : top;

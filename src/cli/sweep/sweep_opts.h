@@ -47,7 +47,9 @@
              "row and fit]")                                                                       \
     X(PLOT, "plot", NULL, .doc = "draw the front and the time of the best below the tables")       \
     X(SAVE_BEST, "save-best", "FILE", .section = "What is written",                                \
-      .doc = "write the best layout as an execution for calc run")                                 \
+      .doc =                                                                                       \
+          "write the layout to start with as an execution for calc run: the best that is sure to " \
+          "fit and that a framework runs; if none is, the best")                                   \
     X(HTML, "html", "FILE",                                                                        \
       .doc = "write a page for a browser: the front, the best, what they spend, every split; one " \
              "file that needs no network")                                                         \

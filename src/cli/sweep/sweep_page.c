@@ -28,23 +28,29 @@ static void put_found(calc_put *put, const calc_sweep_study *study,
     calc_sweep_put_parts(put, study, &f);
 }
 
+static void put_row(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
+                    const char *name, size_t group, size_t rank, const calc_found *layout)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "set", name);
+    calc_put_count(put, "group", (int64_t)group);
+    calc_put_count(put, "rank", (int64_t)rank);
+    put_found(put, study, c, layout);
+    calc_put_close(put);
+}
+
 static void put_list(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
                      const char *name, size_t group, const calc_front *list, size_t most)
 {
     size_t shown = list->count < most ? list->count : most;
     for (size_t i = 0; i < shown; i++) {
         size_t at = calc_sweep_rows_spread(i, shown, list->count);
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "set", name);
-        calc_put_count(put, "group", (int64_t)group);
-        calc_put_count(put, "rank", (int64_t)at + 1);
-        put_found(put, study, c, &list->item[at]);
-        calc_put_close(put);
+        put_row(put, study, c, name, group, at + 1, &list->item[at]);
     }
 }
 
 static void put_rows(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
-                     const calc_sweep_result *result)
+                     const calc_sweep_result *result, const calc_sweep_row *start)
 {
     enum {
         ROWS = 400 /* of all groups together, evenly spread, */,
@@ -61,6 +67,9 @@ static void put_rows(calc_put *put, const calc_sweep_study *study, const calc_sw
     for (size_t g = 0; g < result->groups_count; g++) {
         put_list(put, study, c, "top", g, &result->group[g].top, most);
         put_list(put, study, c, "front", g, &result->group[g].front, most);
+    }
+    if (start->layout) {
+        put_row(put, study, c, "start", 0, start->number, start->layout);
     }
     calc_put_close(put);
 }
@@ -188,6 +197,7 @@ typedef struct extras {
     calc_sweep_cells splits, procs;
     calc_sweep_more more;
     calc_sweep_need need;
+    const calc_sweep_row *start;
     const calc_residuals *measured;
 } extras;
 
@@ -223,7 +233,7 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
     put_designs(&put, study);
     calc_put_key(&put, "summary");
     calc_sweep_write_summary(out, result);
-    put_rows(&put, study, &c, result);
+    put_rows(&put, study, &c, result, e->start);
     calc_sweep_page_put_cloud(&put, &c, &e->cloud);
     put_cells(&put, study, &c, "splits", &e->splits);
     put_cells(&put, study, &c, "procs", &e->procs);
@@ -236,9 +246,10 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
 
 calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
                                   const calc_sweep_result *result, const calc_args *args,
-                                  const calc_residuals *measured, calc_errors *errors)
+                                  const calc_sweep_row *start, const calc_residuals *measured,
+                                  calc_errors *errors)
 {
-    extras e = {.measured = measured};
+    extras e = {.start = start, .measured = measured};
     calc_status status = find_extras(&e, study, result, errors);
     if (status == CALC_OK) {
         status = put_page(out, study, result, &e, args, errors);

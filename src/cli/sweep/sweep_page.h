@@ -3,6 +3,7 @@
 #define CALC_CLI_SWEEP_SWEEP_PAGE_H
 
 #include "cli/shell/opt.h"
+#include "cli/sweep/sweep_rows.h"
 #include "io/output.h"
 #include "io/text.h"
 #include "plan/sweep_found.h"
@@ -11,11 +12,12 @@
 /** Write the page: the best and the front, a cloud of layouts, the best of every split and of every
  *  number of processors. Evaluates layouts again for that.
  *  @param args      of the sweep
+ *  @param start     the layout to start with: calc_sweep_rows_start()
  *  @param measured  what is known of what fits; NULL: nothing
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
                                                 const calc_sweep_result *result,
-                                                const calc_args *args,
+                                                const calc_args *args, const calc_sweep_row *start,
                                                 const calc_residuals *measured,
                                                 calc_errors *errors);
 

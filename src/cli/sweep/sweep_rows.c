@@ -61,18 +61,65 @@ calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_
     return calc_fits_of(measured, &query);
 }
 
-/* Find out which rows can be started, and how sure it is that they fit. */
-static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
+/* Find out whether a row can be started, and how sure it is that it fits. */
+static void mark_row(calc_sweep_row *row, const calc_residuals *measured,
+                     const calc_sweep_study *study)
 {
     calc_app app;
     calc_system system;
+    const calc_exec exec = calc_found_exec(row->layout);
+    study->designs.get(study->designs.context, row->layout->design, &app, &system);
+    row->starts = calc_export_starts(&app, &exec);
+    row->fits = calc_sweep_rows_fits(measured, study, row->layout);
+}
+
+static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
+{
     for (size_t i = 0; i < rows->count; i++) {
-        const calc_found *layout = rows->row[i].layout;
-        const calc_exec exec = calc_found_exec(layout);
-        study->designs.get(study->designs.context, layout->design, &app, &system);
-        rows->row[i].starts = calc_export_starts(&app, &exec);
-        rows->row[i].fits = calc_sweep_rows_fits(rows->measured, study, layout);
+        mark_row(&rows->row[i], rows->measured, study);
     }
+}
+
+/* ---- The layout to start with ---------------------------------------------------------------- */
+
+static bool is_sure(const calc_sweep_row *row)
+{
+    return row->starts && !(row->fits.share < CALC_FITS_SURE);
+}
+
+calc_sweep_row calc_sweep_rows_start(const calc_residuals *measured, const calc_sweep_study *study,
+                                     const calc_sweep_result *result)
+{
+    const calc_sweep_row best = {.layout = calc_sweep_found_best_of_all(result), .number = 1};
+    if (!best.layout) {
+        return (calc_sweep_row){0};
+    }
+    if (result->groups_count > 1 || study->options.compat != CALC_COMPAT_NONE) {
+        return best;
+    }
+    const calc_front *top = &result->group[0].top;
+    for (size_t i = 0; i < top->count; i++) {
+        calc_sweep_row row = {.layout = &top->item[i], .number = i + 1};
+        mark_row(&row, measured, study);
+        if (is_sure(&row)) {
+            return row;
+        }
+    }
+    const calc_front *front = &result->group[0].front;
+    calc_sweep_row start = best;
+    double least = HUGE_VAL;
+    for (size_t i = 0; i < front->count; i++) {
+        calc_sweep_row row = {.layout = &front->item[i]};
+        calc_sweep_found found;
+        calc_sweep_found_run(study, row.layout, &found);
+        double value = calc_objective_of(&study->options.top_by, &found.stats);
+        mark_row(&row, measured, study);
+        if (value < least && is_sure(&row)) {
+            start = row;
+            least = value;
+        }
+    }
+    return start;
 }
 
 void calc_sweep_rows_free(calc_sweep_rows *rows)

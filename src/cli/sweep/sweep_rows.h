@@ -36,6 +36,14 @@ size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count);
 calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
                                const calc_found *layout);
 
+/** The layout to start with: of the best and of the front the one that is best by --top-by, is as
+ *  good as sure to fit (CALC_FITS_SURE) and that a framework can be told to run. If there is none,
+ *  with several groups, or with rules of Calculon's, the best of all. Asks all that were kept, so
+ * before lists are cut.
+ *  @return its row, with its place among the best, 0: it is not among them; {0}: nothing fits */
+calc_sweep_row calc_sweep_rows_start(const calc_residuals *measured, const calc_sweep_study *study,
+                                     const calc_sweep_result *result);
+
 /** How many best the sweep keeps so that `top` different ones can be shown, if there are as many:
  *  eight times as many, at most 200 more; of more than 1,000 none is folded. */
 size_t calc_sweep_rows_keep(size_t top);

@@ -1,5 +1,6 @@
 #include "cli/sweep/sweep_table.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,23 +137,41 @@ static void write_row(calc_output *out, const calc_sweep_columns *columns,
     write_line(out, line);
 }
 
-static bool is_sure(const calc_sweep_row *row)
-{
-    return row->starts && !(row->fits.share < CALC_FITS_SURE);
-}
-
-/* Where the best may not fit, or no framework runs it: which is the first that one can start. */
-static void write_first_sure(calc_output *out, const calc_sweep_rows *rows)
+static bool has(const calc_sweep_rows *rows, size_t number)
 {
     size_t i = 0;
-    while (i < rows->count && !is_sure(&rows->row[i])) {
+    while (i < rows->count && rows->row[i].number != number) {
         i++;
     }
-    if (i > 0 && i < rows->count) {
-        calc_output_printf(out,
-                           "  %zu is the first that is sure to fit and that a framework runs\n",
-                           rows->row[i].number);
+    return i < rows->count;
+}
+
+/* Where the best may not fit, or no framework runs it: which is the one to start with. */
+static void write_start(calc_output *out, const calc_sweep_study *study,
+                        const calc_sweep_view *view)
+{
+    const calc_sweep_row *start = view->start;
+    if (!start->layout || start->number == 1) {
+        return;
     }
+    calc_sweep_found best, found;
+    calc_sweep_found_run(study, view->best->row[0].layout, &best);
+    calc_sweep_found_run(study, start->layout, &found);
+    const calc_objective *by = &study->options.top_by;
+    double worse = calc_objective_of(by, &found.stats) / calc_objective_of(by, &best.stats) - 1;
+    bool shown = has(view->best, start->number);
+    if (shown) {
+        calc_output_printf(out, "  %zu", start->number);
+    } else {
+        const calc_exec *e = &found.exec;
+        calc_output_printf(out, "  %d/%d/%d, %.1f %% behind,", (int)e->strategy.tensor_par,
+                           (int)e->pipeline_par, (int)e->strategy.data_par, 100 * fabs(worse));
+    }
+    calc_output_text(out, " is the first that is sure to fit and that a framework runs");
+    calc_output_printf(out, view->saved ? ": %s has it\n" : "%s\n",
+                       view->saved ? view->saved
+                       : shown     ? ""
+                                   : ": --save-best FILE saves it");
 }
 
 /* What the tables so far show that heads do not explain. */
@@ -284,7 +303,7 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
         snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
         status = write_table(out, study, view, view->best, title, &l, errors);
         if (status == CALC_OK) {
-            write_first_sure(out, view->best);
+            write_start(out, study, view);
         }
         if (status == CALC_OK && view->front) {
             status = calc_errors_status(

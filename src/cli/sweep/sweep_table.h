@@ -11,6 +11,8 @@ typedef struct calc_sweep_view {
     bool front;
     int width;                      /**< characters of a line */
     const calc_sweep_rows *best;    /**< without groups: calc_sweep_rows_best() */
+    const calc_sweep_row *start;    /**< calc_sweep_rows_start() */
+    const char *saved;              /**< the file that has that one; NULL: none */
     const calc_residuals *measured; /**< runs that tell what fits; NULL: none */
 } calc_sweep_view;
 
