@@ -5,7 +5,7 @@
 #include "model/cost/state.h"
 #include "model/stages/stage_rules.h"
 
-enum { TIMED = 2 }; /* the operators at hand, and those before */
+enum { TIMED = 4 }; /* rooms for operators: those at hand, and those before */
 
 void calc_rows_free(calc_rows *rows)
 {
@@ -17,7 +17,7 @@ void calc_rows_free(calc_rows *rows)
 
 void calc_rows_begin(calc_rows *rows)
 {
-    rows->any_timed = false;
+    rows->timings = 0;
 }
 
 void calc_row_choice_put(const calc_row_choice *c, calc_strategy *s)
@@ -88,14 +88,20 @@ static bool same_operators(const calc_row *a, const calc_row *b)
            a->data_network == b->data_network && calc_stage_operators_same(s, t);
 }
 
-/* List and time the operators of a row, beside those that were timed last. */
-static const calc_stage_operators *operators_of(calc_rows *rows, const calc_row *row)
+/* List and time the operators of a row. Those that differ from others before in experts alone, as
+ * those of the units of one tensor parallelism and micro-batch do, take their place. */
+static calc_stage_timed *operators_of(calc_rows *rows, const calc_row *row)
 {
-    const calc_stage_timed *like = rows->any_timed ? &rows->timed[rows->latest] : NULL;
-    rows->latest = (rows->latest + 1) % TIMED;
-    rows->any_timed = true;
+    const calc_stage_timed *like = rows->timings > 0 ? &rows->timed[rows->latest] : NULL;
+    size_t rooms = rows->timings < TIMED ? rows->timings : TIMED;
+    calc_stage_timed *found = calc_stage_timed_find(&row->context, rows->timed, rooms);
+    if (found) {
+        calc_stage_timed_put_experts(&row->context, found);
+        return found;
+    }
+    rows->latest = rows->timings++ % TIMED;
     calc_stage_operators_of(&row->context, like, &rows->timed[rows->latest]);
-    return rows->timed[rows->latest].list;
+    return &rows->timed[rows->latest];
 }
 
 /* Costs of the rows. Operators are listed and timed once for all rows that have them. */
@@ -113,7 +119,7 @@ static calc_status profile_parts(calc_rows *rows)
         if (first < i) {
             continue; /* that one was summed with it */
         }
-        const calc_stage_operators *operators = operators_of(rows, row);
+        calc_stage_timed *operators = operators_of(rows, row);
         for (size_t k = i; k < rows->count; k++) {
             if (same_operators(row, &rows->row[k])) {
                 calc_stage_parts_sum(&rows->row[k].context, operators, &rows->row[k].parts);

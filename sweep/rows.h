@@ -65,9 +65,9 @@ typedef struct calc_rows {
     size_t choices;
     size_t resident; /**< of them, without offload of activations: these come first */
     calc_row_choice choice[CALC_ROW_CHOICES];
-    calc_stage_timed *timed; /**< room for two layouts' operators; */
-    size_t latest;           /**< of them, the one that was timed last, */
-    bool any_timed;          /**< if there is one */
+    calc_stage_timed *timed; /**< rooms for some layouts' operators; */
+    size_t timings;          /**< rooms were taken so often, the oldest first, */
+    size_t latest;           /**< this one last */
 } calc_rows;
 
 /** Put a choice into a strategy. */

@@ -54,19 +54,21 @@ calc_traits calc_traits_of(const calc_app *app, const calc_exec *exec, const cha
         .processors = (double)exec->num_procs};
 }
 
-/* Sources and families get numbers, so that comparing many of them is cheap. */
+/* Sources and families get numbers, so that comparing many of them is cheap. Rows of a source stand
+ * together: the nearest is looked at first. */
 static void number(calc_residuals *out, calc_residual *last)
 {
     last->table = last->family = -1;
-    int families = 0;
-    for (const calc_residual *r = out->item; r < last; r++) {
-        families = r->family >= families ? r->family + 1 : families;
-        last->table = strcmp(r->source, last->source) == 0 ? r->table : last->table;
-        last->family =
-            strcmp(r->traits.family, last->traits.family) == 0 ? r->family : last->family;
+    for (const calc_residual *r = last; r-- > out->item && (last->table < 0 || last->family < 0);) {
+        if (last->table < 0 && strcmp(r->source, last->source) == 0) {
+            last->table = r->table;
+        }
+        if (last->family < 0 && strcmp(r->traits.family, last->traits.family) == 0) {
+            last->family = r->family;
+        }
     }
     last->table = last->table < 0 ? out->tables++ : last->table;
-    last->family = last->family < 0 ? families : last->family;
+    last->family = last->family < 0 ? out->families++ : last->family;
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */

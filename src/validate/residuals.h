@@ -41,7 +41,7 @@ typedef struct calc_residuals {
     calc_residual *item;
     size_t count;
     const calc_residual **order[CALC_UNSEEN_COUNT]; /**< by size of the value, without its sign */
-    int tables;
+    int tables, families;
     calc_text text;
 } calc_residuals;
 

@@ -1,12 +1,14 @@
 /* How long one evaluation takes: calc_run() on GPT-3 175B layouts, one core; and calc_run_exact()
- * on some.
+ * on some; and which of the shipped layouts takes longest.
  *
  * An evaluation is one call of calc_run(): all statistics of one layout. Micro-batch, recomputation
  * and interleaving change from call to call, so that no branch is learnt by heart. The fastest of
  * several rounds is reported: these machines have other things to do. */
 #define _POSIX_C_SOURCE 200809L
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "calc.h"
@@ -73,6 +75,96 @@ static void measure_exact(const char *model, const char *machine, const char *na
            best_s[1] * 1e6);
 }
 
+/* ---- All layouts of the project's files ------------------------------------------------------ */
+
+static glob_t files_of(const char *pattern)
+{
+    char path[512];
+    glob_t files;
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/%s", pattern);
+    if (glob(path, 0, NULL, &files) != 0) {
+        fprintf(stderr, "bench_run: no files %s\n", pattern);
+        exit(EXIT_FAILURE);
+    }
+    return files;
+}
+
+static const char *name_of(const char *path)
+{
+    return strrchr(path, '/') + 1;
+}
+
+/* The model that an execution is named after, MODEL_...; false: there is none. */
+static bool load_model(const char *exec, calc_app *app)
+{
+    char path[512];
+    const char *name = name_of(exec);
+    int length = (int)strcspn(name, "_");
+    calc_errors errors = {0};
+    snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/models/%.*s.json", length, name);
+    return calc_load(CALC_KIND_APP, app, path, &errors) == CALC_OK;
+}
+
+static double run_s(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                    int calls)
+{
+    double best_s = 1e9;
+    for (int round = 0; round < ROUNDS; round++) {
+        double start_s = now_s();
+        for (int i = 0; i < calls; i++) {
+            calc_stats stats;
+            calc_run(app, system, exec, CALC_COMPAT_NONE, &stats);
+            __asm__ volatile("" ::"r"(&stats) : "memory");
+        }
+        double elapsed_s = (now_s() - start_s) / calls;
+        best_s = elapsed_s < best_s ? elapsed_s : best_s;
+    }
+    return best_s;
+}
+
+/* The slowest of those in a folder that train, on every machine that they are legal on. */
+static void measure_all(const char *pattern)
+{
+    enum { FEW = 50, MANY = 2000 };
+    static calc_system system[128];
+    static calc_app app, slowest_app;
+    static calc_exec exec, slowest_exec;
+    glob_t execs = files_of(pattern);
+    glob_t systems = files_of("systems/*.json");
+    double slowest_s = 0;
+    size_t at[2] = {0, 0};
+    size_t layouts = 0;
+    for (size_t i = 0; i < systems.gl_pathc; i++) {
+        load(CALC_KIND_SYSTEM, &system[i], systems.gl_pathv[i]);
+    }
+    for (size_t k = 0; k < execs.gl_pathc; k++) {
+        load(CALC_KIND_EXEC, &exec, execs.gl_pathv[k]);
+        if (!exec.training || !load_model(execs.gl_pathv[k], &app)) {
+            continue;
+        }
+        for (size_t i = 0; i < systems.gl_pathc; i++) {
+            calc_errors errors = {0};
+            if (calc_check(&app, &system[i], &exec, &errors) != CALC_OK) {
+                continue;
+            }
+            double s = run_s(&app, &system[i], &exec, FEW);
+            layouts++;
+            if (s > slowest_s) {
+                slowest_s = s;
+                slowest_app = app;
+                slowest_exec = exec;
+                at[0] = k;
+                at[1] = i;
+            }
+        }
+    }
+    printf("%s: %zu layouts and machines, the slowest %s on %s, calc_run %.2f us\n", pattern,
+           layouts, name_of(execs.gl_pathv[at[0]]), name_of(systems.gl_pathv[at[1]]),
+           run_s(&slowest_app, &system[at[1]], &slowest_exec, MANY) * 1e6);
+    globfree(&execs);
+    globfree(&systems);
+}
+
 int main(void)
 {
     static const int64_t microbatch[] = {1, 2, 4, 8};
@@ -114,5 +206,7 @@ int main(void)
     measure_exact("llama3-405B", "h100_sxm", "llama3-405B_16384");
     measure_exact("deepseek-v3-671B", "h800", "deepseek-v3_2048");
     measure_exact("mixtral-8x7B", "h100_sxm", "mixtral-8x7B_64");
+    measure_all("executions/*.json");
+    measure_all("executions/seqsel_*/*.json");
     return EXIT_SUCCESS;
 }

@@ -366,6 +366,84 @@ START_TEST(layers_may_have_a_chip_and_a_strategy_of_their_own)
 }
 END_TEST
 
+/* ---- Layouts with most operators in common --------------------------------------------------- */
+
+/* Ranks of experts, recomputation and overlap of a layout. */
+static void vary(stage_case *s, int i)
+{
+    static const calc_tensor_par_overlap overlaps[] = {CALC_TENSOR_PAR_OVERLAP_NONE,
+                                                       CALC_TENSOR_PAR_OVERLAP_ASYNC};
+    static const calc_activation_recompute recomputes[] = {CALC_ACTIVATION_RECOMPUTE_NONE,
+                                                           CALC_ACTIVATION_RECOMPUTE_FULL,
+                                                           CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY};
+    calc_strategy *x = &s->c.exec.strategy;
+    x->expert_par = 1 << i % 4;
+    x->expert_tensor_par = 1 + i / 4 % 2;
+    x->tensor_par_overlap = overlaps[i / 8 % 2];
+    x->activation_recompute = recomputes[i / 16 % 3];
+    settle(s);
+}
+
+static calc_stage_timed timed;
+
+/* All of them from the operators of the first, in any order. */
+static void assert_shared(stage_case *s)
+{
+    vary(s, 0);
+    calc_stage_operators_of(&s->c.context, NULL, &timed);
+    for (int i = 0; i < 48; i++) {
+        calc_stage_parts got;
+        vary(s, i * 29 % 48);
+        ck_assert_ptr_eq(calc_stage_timed_find(&s->c.context, &timed, 1), &timed);
+        calc_stage_timed_put_experts(&s->c.context, &timed);
+        calc_stage_parts_sum(&s->c.context, &timed, &got);
+        ck_assert_mem_eq(&got, &s->parts, sizeof got);
+    }
+}
+
+START_TEST(layouts_that_differ_in_experts_share_the_rest)
+{
+    static const calc_dispatch_type dispatches[] = {
+        CALC_DISPATCH_TYPE_ALL_TO_ALL, CALC_DISPATCH_TYPE_NODE_LIMITED,
+        CALC_DISPATCH_TYPE_REPLICATED, CALC_DISPATCH_TYPE_ALL_GATHER};
+    for (int i = 0; i < 16; i++) {
+        stage_case s;
+        build(&s, moe_app(), modern_exec(2, 2, 16));
+        s.c.app.dense_blocks = i / 4 % 2;
+        s.c.app.mtp_blocks = i / 8;
+        s.c.exec.strategy.dispatch_type = dispatches[i % 4];
+        assert_shared(&s);
+    }
+}
+END_TEST
+
+START_TEST(what_changes_other_operators_is_not_shared)
+{
+    stage_case s;
+    build(&s, moe_app(), modern_exec(2, 2, 4));
+    settle(&s);
+    calc_stage_operators_of(&s.c.context, NULL, &timed);
+    ck_assert_ptr_eq(calc_stage_timed_find(&s.c.context, &timed, 1), &timed);
+    ck_assert_ptr_null(calc_stage_timed_find(&s.c.context, &timed, 0));
+    for (int i = 0; i < 6; i++) {
+        stage_case other = s;
+        calc_strategy *x = &other.c.exec.strategy;
+        other.c.exec.microbatch_size += i == 0;
+        x->fused_activation = x->fused_activation != (i == 1);
+        x->seq_par_ag_redo = x->seq_par_ag_redo != (i == 2);
+        x->tensor_par_overlap = i == 3 ? CALC_TENSOR_PAR_OVERLAP_RING : x->tensor_par_overlap;
+        x->tensor_par_net = i == 4 ? !x->tensor_par_net : x->tensor_par_net;
+        x->dispatch_type = i == 5 ? CALC_DISPATCH_TYPE_ALL_GATHER : x->dispatch_type;
+        settle(&other);
+        ck_assert_ptr_null(calc_stage_timed_find(&other.c.context, &timed, 1));
+    }
+    build(&s, small_app(), modern_exec(2, 2, 4)); /* no experts */
+    settle(&s);
+    calc_stage_operators_of(&s.c.context, NULL, &timed);
+    ck_assert_ptr_null(calc_stage_timed_find(&s.c.context, &timed, 1));
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("stage_parts");
@@ -383,5 +461,7 @@ int main(void)
     tcase_add_test(cases, the_optimizer_is_told_each_layer_by_rule);
     tcase_add_test(cases, calculons_layers_are_not_launched_again);
     tcase_add_test(cases, layers_may_have_a_chip_and_a_strategy_of_their_own);
+    tcase_add_test(cases, layouts_that_differ_in_experts_share_the_rest);
+    tcase_add_test(cases, what_changes_other_operators_is_not_shared);
     return run_cases(cases);
 }

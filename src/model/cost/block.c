@@ -20,11 +20,31 @@ calc_recipe calc_block_recipe(const calc_cost_context *c, calc_block_kind kind)
     };
 }
 
-size_t calc_block_operators(const calc_cost_context *c, calc_block_kind kind, calc_operator *out)
+size_t calc_block_begin(const calc_cost_context *c, calc_block_kind kind, calc_operator *out)
+{
+    calc_recipe recipe = calc_block_recipe(c, kind);
+    return listed(c, kind) ? 0 : calc_transformer_begin(&recipe, out);
+}
+
+size_t calc_block_router(const calc_cost_context *c, calc_block_kind kind, size_t begun,
+                         calc_operator *out)
+{
+    calc_recipe recipe = calc_block_recipe(c, kind);
+    return listed(c, kind) ? begun : calc_transformer_router(&recipe, begun, out);
+}
+
+size_t calc_block_rest(const calc_cost_context *c, calc_block_kind kind, size_t begun,
+                       calc_operator *out)
 {
     calc_recipe recipe = calc_block_recipe(c, kind);
     return listed(c, kind) ? calc_calculon_block(&recipe, out)
-                           : calc_transformer_block(&recipe, out);
+                           : calc_transformer_rest(&recipe, begun, out);
+}
+
+size_t calc_block_operators(const calc_cost_context *c, calc_block_kind kind, calc_operator *out)
+{
+    size_t begun = calc_block_begin(c, kind, out);
+    return calc_block_rest(c, kind, calc_block_router(c, kind, begun, out), out);
 }
 
 size_t calc_block_embedding(const calc_cost_context *c, calc_operator *out)

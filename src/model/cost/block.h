@@ -15,6 +15,13 @@ calc_recipe calc_block_recipe(const calc_cost_context *context, calc_block_kind 
 size_t calc_block_operators(const calc_cost_context *context, calc_block_kind kind,
                             calc_operator *out);
 
+/** The same in the steps of calc_transformer_block(). Calculon's list is all in the last. */
+size_t calc_block_begin(const calc_cost_context *context, calc_block_kind kind, calc_operator *out);
+size_t calc_block_router(const calc_cost_context *context, calc_block_kind kind, size_t begun,
+                         calc_operator *out);
+size_t calc_block_rest(const calc_cost_context *context, calc_block_kind kind, size_t begun,
+                       calc_operator *out);
+
 /** The same of the ends of the model: embedding, and final norm, head and loss. Calculon's list has
  *  none. */
 size_t calc_block_embedding(const calc_cost_context *context, calc_operator *out);

@@ -151,7 +151,7 @@ calc_cost_comm calc_cost_passes_of(const calc_cost_context *c, const calc_operat
     enum { BEFORE, SELF, AFTER, PLACES };
     calc_cost_times times[PLACES];
     calc_cost_links known;
-    known.count = 0;
+    calc_cost_links_start(&known);
     calc_cost_times_of(c, o, 1, &known, &times[SELF]);
     if (calc_cost_tiles_has(c, o)) {
         calc_cost_times_of(c, o + o->beside, 1, &known, &times[SELF + o->beside]);
@@ -248,13 +248,16 @@ static inline void add_work(calc_cost_work *sum, const calc_cost_work *x)
 }
 
 /* By rule a repeated layer counts all before it. */
-static void sum_work(const common *m, const calc_operator *operators, const calc_cost_times *times,
-                     size_t count, calc_cost *out)
+static void add_works(const common *m, const calc_operator *operators, const calc_cost_times *times,
+                      size_t first, size_t end, calc_cost *out)
 {
     bool all = calc_compat_has(m->context->compat, CALC_COMPAT_RECOMPUTE_SUMS);
     unsigned again = m->context->training ? m->recompute : 0;
-    calc_cost_work fw = {0}, agrad = {0}, wgrad = {0}, re = {0};
-    for (size_t i = 0; i < count; i++) {
+    calc_cost_work fw = out->work[CALC_PASS_FW];
+    calc_cost_work agrad = out->work[CALC_PASS_AGRAD];
+    calc_cost_work wgrad = out->work[CALC_PASS_WGRAD];
+    calc_cost_work re = out->re;
+    for (size_t i = first; i < end; i++) {
         const calc_cost_times *t = &times[i];
         add_work(&fw, &t->work[CALC_PASS_FW]);
         add_work(&agrad, &t->work[CALC_PASS_AGRAD]);
@@ -269,11 +272,13 @@ static void sum_work(const common *m, const calc_operator *operators, const calc
     out->re = re;
 }
 
-static void sum_memory(const common *m, const calc_operator *operators, size_t count,
+static void add_memory(const common *m, const calc_operator *operators, size_t first, size_t end,
                        calc_cost *out)
 {
-    double dense = 0, expert = 0, whole = 0, kept = 0, working = 0, grad = 0;
-    for (size_t i = 0; i < count; i++) {
+    double dense = out->dense_weights, expert = out->expert_weights;
+    double whole = out->kept_whole_bytes, kept = out->kept_bytes;
+    double working = out->working_bytes, grad = out->grad_bytes;
+    for (size_t i = first; i < end; i++) {
         const calc_operator *o = &operators[i];
         dense += o->expert ? 0 : o->weights;
         expert += o->expert ? o->weights : 0;
@@ -282,19 +287,24 @@ static void sum_memory(const common *m, const calc_operator *operators, size_t c
         working += o->working_bytes;
         grad += m->context->training ? o->grad_bytes : 0;
     }
-    /* The backward pass goes from the last operator to the first, and drops what it has used. */
-    double dropped = 0, passing = 0;
-    for (size_t i = count; i-- > 0;) {
-        passing = calc_max(passing, operators[i].passing_bytes - dropped);
-        dropped += operators[i].kept_bytes;
-    }
     out->dense_weights = dense;
     out->expert_weights = expert;
     out->kept_whole_bytes = whole;
     out->kept_bytes = kept;
     out->working_bytes = working;
     out->grad_bytes = grad;
-    out->passing_bytes = passing;
+}
+
+/* The backward pass goes from the last operator to the first, and drops what it has used. */
+static double passing_bytes(const calc_operator *operators, size_t count)
+{
+    double dropped = 0;
+    double passing = 0;
+    for (size_t i = count; i-- > 0;) {
+        passing = calc_max(passing, operators[i].passing_bytes - dropped);
+        dropped += operators[i].kept_bytes;
+    }
+    return passing;
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -336,26 +346,39 @@ static void hide_context(calc_cost *out)
     x->re_exposed_s = beside_s(x->re_link_s, out->ring_re_s, out->attention_re_s);
 }
 
+void calc_cost_times_add(const calc_cost_context *c, const calc_operator *operators,
+                         const calc_cost_times *times, size_t first, size_t end, unsigned recompute,
+                         calc_cost *sum)
+{
+    common m = common_of(c, recompute);
+    for (size_t i = first; i < end; i++) {
+        const calc_operator *o = &operators[i];
+        const calc_operator *tiles = m.tiled ? calc_cost_tiles_beside(c, operators, end, i) : NULL;
+        if (o->kind == CALC_OPERATOR_COLLECTIVE) {
+            add_collective(&m, o, &times[i], sum);
+        } else {
+            add_kernel(&m, o, &times[i], tiles, sum);
+        }
+    }
+    add_works(&m, operators, times, first, end, sum);
+    add_memory(&m, operators, first, end, sum);
+}
+
+void calc_cost_times_end(const calc_cost_context *c, const calc_operator *operators, size_t count,
+                         calc_cost *sum)
+{
+    sum->passing_bytes = passing_bytes(operators, count);
+    hide_context(sum);
+    hide_expert(c, sum);
+}
+
 void calc_cost_times_sum(const calc_cost_context *c, const calc_operator *operators,
                          const calc_cost_times *times, size_t count, unsigned recompute,
                          calc_cost *out)
 {
-    common m = common_of(c, recompute);
     *out = (calc_cost){0};
-    for (size_t i = 0; i < count; i++) {
-        const calc_operator *o = &operators[i];
-        const calc_operator *tiles =
-            m.tiled ? calc_cost_tiles_beside(c, operators, count, i) : NULL;
-        if (o->kind == CALC_OPERATOR_COLLECTIVE) {
-            add_collective(&m, o, &times[i], out);
-        } else {
-            add_kernel(&m, o, &times[i], tiles, out);
-        }
-    }
-    sum_work(&m, operators, times, count, out);
-    sum_memory(&m, operators, count, out);
-    hide_context(out);
-    hide_expert(c, out);
+    calc_cost_times_add(c, operators, times, 0, count, recompute, out);
+    calc_cost_times_end(c, operators, count, out);
 }
 
 void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, size_t count,
@@ -363,7 +386,7 @@ void calc_cost_sum(const calc_cost_context *c, const calc_operator *operators, s
 {
     calc_cost_times times[CALC_MAX_OPERATORS];
     calc_cost_links known;
-    known.count = 0;
+    calc_cost_links_start(&known);
     calc_cost_times_of(c, operators, count, &known, times);
     calc_cost_times_sum(c, operators, times, count, recompute, out);
 }

@@ -103,6 +103,12 @@ static inline double calc_cost_agrad_s(const calc_cost *c)
            c->expert.re_exposed_s;
 }
 
+/** The same of a block that does not recompute [s]. */
+static inline double calc_cost_agrad_once_s(const calc_cost *c)
+{
+    return c->agrad_s + c->tensor.bw_exposed_s + c->context.bw_exposed_s + c->expert.bw_exposed_s;
+}
+
 /** A share that may be absent. */
 static inline double calc_share_or(double share, double otherwise)
 {
@@ -117,5 +123,15 @@ struct calc_cost_times;
 void calc_cost_times_sum(const calc_cost_context *context, const calc_operator *operators,
                          const struct calc_cost_times *times, size_t count, unsigned recompute,
                          calc_cost *out);
+
+/** The same in steps, for lists that begin alike: operators from `first` to before `end`, none of
+ *  which has tiles beside one that follows. Start with {0}. */
+void calc_cost_times_add(const calc_cost_context *context, const calc_operator *operators,
+                         const struct calc_cost_times *times, size_t first, size_t end,
+                         unsigned recompute, calc_cost *sum);
+
+/** All `count` operators are added. */
+void calc_cost_times_end(const calc_cost_context *context, const calc_operator *operators,
+                         size_t count, calc_cost *sum);
 
 #endif

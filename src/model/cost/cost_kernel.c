@@ -63,74 +63,107 @@ static double permute_s(const calc_cost_context *c, double bytes)
     return own > 0 ? bytes / (memory->bytes_per_s * own) : calc_memory_tier_s(memory, bytes);
 }
 
-/* Without measured kernels; of operators that are neither attention nor permutation. */
-static inline calc_cost_kernel other_of(const calc_cost_context *c, const calc_operator *o,
-                                        calc_pass pass)
+/* Attention with stored scores. */
+static calc_cost_kernel scores_of(const calc_cost_context *c, const calc_operator *o,
+                                  calc_pass pass)
 {
-    const calc_launch *launch = &c->chip->launch;
-    calc_processing_mode mode = c->chip->processing_mode;
     double unfused = c->chip->attention.unfused_efficiency;
     double flop = o->flop[pass];
     double mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
-    double flop_s;
-    double all_s;
-    switch (o->kind) {
+    double flop_s =
+        unfused > 0 ? flop / (wide(c)->flop_per_s * unfused) : calc_engine_s(wide(c), flop);
+    flop_s /= sustained(c) * aligned_rate(c);
+    return (calc_cost_kernel){flop_s, mem_s,
+                              flop_s + mem_s + c->chip->launch.vector_s * o->launches[pass]};
+}
+
+static calc_cost_kernel permutation_of(const calc_cost_context *c, const calc_operator *o,
+                                       calc_pass pass)
+{
+    double mem_s = permute_s(c, o->bytes[pass]);
+    return (calc_cost_kernel){0, mem_s, mem_s + c->chip->launch.vector_s * o->launches[pass]};
+}
+
+/* How the other kinds of operators take their time. */
+typedef struct usual {
+    const calc_engine *engine;
+    double rate;    /* a factor on the engine */
+    double grouped; /* and another */
+    calc_processing_mode mode;
+    double launch_s;
+} usual;
+
+static inline usual usual_of(const calc_cost_context *c, calc_operator_kind kind)
+{
+    const calc_chip *chip = c->chip;
+    const calc_launch *launch = &chip->launch;
+    switch (kind) {
     case CALC_OPERATOR_COLLECTIVE:
     case CALC_OPERATOR_LAYER:
-        flop_s = calc_engine_s(c->vector, flop) / sustained(c);
-        all_s = calc_processing_s(mode, flop_s, mem_s);
-        break;
+        return (usual){c->vector, sustained(c), 1, chip->processing_mode, 0};
     case CALC_OPERATOR_VECTOR:
-        flop_s = calc_engine_s(c->vector, flop) / sustained(c);
-        all_s = calc_max(flop_s, mem_s) + launch->vector_s * o->launches[pass];
-        break;
-    case CALC_OPERATOR_SCORES:
-        flop_s =
-            unfused > 0 ? flop / (wide(c)->flop_per_s * unfused) : calc_engine_s(wide(c), flop);
-        flop_s /= sustained(c) * aligned_rate(c);
-        all_s = flop_s + mem_s + launch->vector_s * o->launches[pass];
-        break;
+        return (usual){c->vector, sustained(c), 1, CALC_PROCESSING_MODE_ROOFLINE, launch->vector_s};
     case CALC_OPERATOR_GROUPED:
         /* Arithmetic and the experts' weights follow one another: the sum is nearer than the
          * larger (measured on 108 shapes, docs/model.md). */
-        flop_s = calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        flop_s /= calc_share_or(c->chip->grouped.efficiency, 1);
-        all_s = (c->chip->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
-                     ? calc_max(flop_s, mem_s)
-                     : flop_s + mem_s) +
-                launch->matrix_s * o->launches[pass];
-        break;
+        return (usual){c->matrix, c->matrix_rate, calc_share_or(chip->grouped.efficiency, 1),
+                       chip->grouped.processing_mode == CALC_GROUPED_MODE_ROOFLINE
+                           ? CALC_PROCESSING_MODE_ROOFLINE
+                           : CALC_PROCESSING_MODE_NO_OVERLAP,
+                       launch->matrix_s};
+    case CALC_OPERATOR_HEAD:
+        return (usual){wide(c), sustained(c), 1, chip->processing_mode, launch->matrix_s};
     default:
-        flop_s = o->kind == CALC_OPERATOR_HEAD ? calc_engine_s(wide(c), flop) / sustained(c)
-                                               : calc_engine_s(c->matrix, flop) / c->matrix_rate;
-        all_s = calc_processing_s(mode, flop_s, mem_s) + launch->matrix_s * o->launches[pass];
+        return (usual){c->matrix, c->matrix_rate, 1, chip->processing_mode, launch->matrix_s};
     }
-    return (calc_cost_kernel){flop_s, mem_s, all_s};
 }
 
-static inline calc_cost_kernel model_of(const calc_cost_context *c, const calc_operator *o,
-                                        calc_pass pass)
+/* Most factors are 1: a branch takes less than a division. */
+static inline double over(double time_s, double factor)
 {
-    if (c->serving) {
-        calc_cost_kernel served;
-        if (calc_pass_kernel_of(c, o, &served)) {
-            return served;
-        }
+    return factor < 1 || factor > 1 ? time_s / factor : time_s;
+}
+
+static inline calc_cost_kernel kernel_of(const calc_cost_context *c, const usual *u,
+                                         const calc_operator *o, calc_pass pass)
+{
+    double mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
+    double flop_s = over(over(calc_engine_s(u->engine, o->flop[pass]), u->rate), u->grouped);
+    return (calc_cost_kernel){
+        flop_s, mem_s, calc_processing_s(u->mode, flop_s, mem_s) + u->launch_s * o->launches[pass]};
+}
+
+/* Kinds that usual_of() does not know. */
+static bool special(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
+                    calc_cost_kernel *out)
+{
+    if (c->serving && calc_pass_kernel_of(c, o, out)) {
+        return true;
     }
-    if (o->kind == CALC_OPERATOR_ATTENTION) {
-        return o->flop[pass] > 0 ? attention_of(c, o, pass) : (calc_cost_kernel){0, 0, 0};
+    switch (o->kind) {
+    case CALC_OPERATOR_ATTENTION:
+        *out = o->flop[pass] > 0 ? attention_of(c, o, pass) : (calc_cost_kernel){0, 0, 0};
+        return true;
+    case CALC_OPERATOR_SCORES:
+        *out = scores_of(c, o, pass);
+        return true;
+    case CALC_OPERATOR_PERMUTE:
+        *out = permutation_of(c, o, pass);
+        return true;
+    default:
+        return false;
     }
-    if (o->kind == CALC_OPERATOR_PERMUTE) {
-        double mem_s = permute_s(c, o->bytes[pass]);
-        return (calc_cost_kernel){0, mem_s, mem_s + c->chip->launch.vector_s * o->launches[pass]};
-    }
-    return other_of(c, o, pass);
 }
 
 calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_operator *o,
                                         calc_pass pass)
 {
-    return model_of(c, o, pass);
+    calc_cost_kernel k;
+    if (!special(c, o, pass, &k)) {
+        const usual u = usual_of(c, o->kind);
+        k = kernel_of(c, &u, o, pass);
+    }
+    return k;
 }
 
 bool calc_cost_kernel_alike(const calc_cost_context *a, const calc_cost_context *b)
@@ -149,12 +182,25 @@ bool calc_cost_kernel_alike(const calc_cost_context *a, const calc_cost_context 
 calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *c, const calc_operator *o,
                                      calc_pass pass, calc_kernel_source *source)
 {
-    calc_cost_kernel k = model_of(c, o, pass);
+    calc_cost_kernel k = calc_cost_kernel_model(c, o, pass);
     *source = CALC_KERNEL_ROOFLINE;
     if (c->measured && k.all_s > 0 && o->kind != CALC_OPERATOR_COLLECTIVE) {
         k.all_s = calc_kernel_lookup_s(c, o, pass, k.all_s, source);
     }
     return k;
+}
+
+void calc_cost_kernel_passes(const calc_cost_context *c, const calc_operator *o, int passes,
+                             calc_cost_kernel *out)
+{
+    const usual u = usual_of(c, o->kind);
+    bool one_by_one = c->measured || c->serving || o->kind == CALC_OPERATOR_ATTENTION ||
+                      o->kind == CALC_OPERATOR_SCORES || o->kind == CALC_OPERATOR_PERMUTE;
+    for (calc_pass pass = CALC_PASS_FW; (int)pass < passes; pass++) {
+        calc_kernel_source source;
+        out[pass] =
+            one_by_one ? calc_cost_kernel_of(c, o, pass, &source) : kernel_of(c, &u, o, pass);
+    }
 }
 
 double calc_cost_kernel_from(const calc_cost_context *c, const calc_operator *o, calc_pass pass,

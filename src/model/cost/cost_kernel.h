@@ -22,6 +22,10 @@ bool calc_cost_kernel_alike(const calc_cost_context *a, const calc_cost_context 
 calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *context, const calc_operator *op,
                                      calc_pass pass, calc_kernel_source *source);
 
+/** The same of the first of its passes, so many, wherever they are from. */
+void calc_cost_kernel_passes(const calc_cost_context *context, const calc_operator *op, int passes,
+                             calc_cost_kernel *out);
+
 /** Time of one pass over an operator, without communication [s]; of a collective, of what
  * processors add up and copy for it. */
 double calc_cost_kernel_s(const calc_cost_context *context, const calc_operator *op,

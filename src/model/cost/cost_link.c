@@ -4,18 +4,11 @@
 #include "model/cost/kernel_lookup.h"
 #include "model/cost/pass_kernel.h"
 
-/* Copies of a token that are sent, over its experts: one per rank that has any of them, and of
- * those one per node between nodes, limited where routing is; otherwise one per expert. */
-typedef struct copies {
-    double sent;    /* to ranks */
-    double outside; /* of those, to other nodes */
-} copies;
-
-static copies copies_per_token(const calc_cost_context *c, const calc_group *group)
+static calc_cost_copies copies_per_token(const calc_cost_context *c, const calc_group *group)
 {
     double k = c->shape->experts_per_token;
     if (c->strategy->dispatch_type != CALC_DISPATCH_TYPE_NODE_LIMITED || k <= 1) {
-        return (copies){1, 1};
+        return (calc_cost_copies){1, 1};
     }
     double sent = calc_shape_reached(c->shape, group->ranks) / k;
     double nodes = group->ranks / calc_collective_inner_ranks(c->system, group);
@@ -23,12 +16,12 @@ static copies copies_per_token(const calc_cost_context *c, const calc_group *gro
         nodes = group->ranks / (double)c->system->networks[0].size;
     }
     if (nodes <= 1) {
-        return (copies){sent, 1};
+        return (calc_cost_copies){sent, 1};
     }
     double reached = calc_shape_reached(c->shape, nodes);
     double limit = c->shape->groups_per_token;
     double outside = (limit > 0 && limit < reached ? limit : reached) / k;
-    return (copies){sent, outside / sent};
+    return (calc_cost_copies){sent, outside / sent};
 }
 
 static const calc_group *group_of(const calc_cost_context *c, const calc_operator *o)
@@ -45,15 +38,30 @@ static const calc_group *group_of(const calc_cost_context *c, const calc_operato
     }
 }
 
+/* @param known  asked first, and told; or NULL */
+static calc_cost_copies copies_of(const calc_cost_context *c, const calc_group *group,
+                                  calc_cost_links *known)
+{
+    if (!known) {
+        return copies_per_token(c, group);
+    }
+    if (!known->copied) {
+        known->copies = copies_per_token(c, group);
+        known->copied = true;
+    }
+    return known->copies;
+}
+
 static double once_s(const calc_cost_context *c, const calc_operator *o, calc_collective_op op,
-                     double bytes, calc_kernel_source *source)
+                     double bytes, calc_cost_links *known, calc_kernel_source *source)
 {
     calc_group group = *group_of(c, o);
     if (o->sub_ranks > 0) {
         group.ranks = o->sub_ranks;
         group.stride *= o->sub_stride;
     }
-    copies copied = o->group == CALC_IN_EXPERT ? copies_per_token(c, &group) : (copies){1, 1};
+    calc_cost_copies copied =
+        o->group == CALC_IN_EXPERT ? copies_of(c, &group, known) : (calc_cost_copies){1, 1};
     double model_s =
         op == CALC_OP_ALL_TO_ALL
             ? calc_collective_all_to_all_s(c->system, &group, copied.sent * bytes, copied.outside)
@@ -82,7 +90,7 @@ double calc_cost_link_once_s(const calc_cost_context *c, const calc_operator *o,
         }
     }
     calc_cost_known_link link = {o->group,      op,    o->sub_ranks,
-                                 o->sub_stride, bytes, once_s(c, o, op, bytes, &source)};
+                                 o->sub_stride, bytes, once_s(c, o, op, bytes, known, &source)};
     if (known->count < CALC_COST_LINKS) {
         known->item[known->count++] = link;
     }
@@ -100,7 +108,8 @@ static double operation_s(const calc_cost_context *c, const calc_operator *o, ca
     double own_s = calc_cost_kernel_model(c, o, pass).all_s;
     return op == CALC_OP_NONE
                ? own_s
-               : once_s(c, o, op, calc_operator_message_bytes(o, pass), source) * o->times[pass] +
+               : once_s(c, o, op, calc_operator_message_bytes(o, pass), NULL, source) *
+                         o->times[pass] +
                      own_s;
 }
 

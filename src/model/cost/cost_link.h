@@ -12,13 +12,29 @@ typedef struct calc_cost_known_link {
     double once_s;
 } calc_cost_known_link;
 
+/** Copies of a token that are sent, over its experts: one per rank that has any of them, and of
+ *  those one per node between nodes, limited where routing is; otherwise one per expert. */
+typedef struct calc_cost_copies {
+    double sent;    /**< to ranks */
+    double outside; /**< of those, to other nodes */
+} calc_cost_copies;
+
 enum { CALC_COST_LINKS = 8 };
 
-/** Those of one context: most collectives of a block are equal. Start with a count of 0. */
+/** Those of one context: most collectives of a block are equal. */
 typedef struct calc_cost_links {
     size_t count;
+    bool copied;
+    calc_cost_copies copies; /**< of the group of experts, once copied */
     calc_cost_known_link item[CALC_COST_LINKS];
 } calc_cost_links;
+
+/** Nothing is known. */
+static inline void calc_cost_links_start(calc_cost_links *known)
+{
+    known->count = 0;
+    known->copied = false;
+}
 
 /** Time of one of a collective's operations on the networks, once [s]; 0 for CALC_OP_NONE.
  *  @param known  looked at first, and added to while there is room */

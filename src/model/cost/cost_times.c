@@ -43,12 +43,12 @@ static void time_collective(const calc_cost_context *c, const calc_operator *o, 
 static void time_kernel(const calc_cost_context *c, const calc_operator *o, int passes,
                         calc_cost_times *out)
 {
+    calc_cost_kernel k[CALC_PASS_COUNT];
+    bool third = calc_operator_runs(o, CALC_PASS_WGRAD);
+    passes = third || passes < CALC_PASS_WGRAD ? passes : CALC_PASS_WGRAD;
+    calc_cost_kernel_passes(c, o, passes, k);
     for (calc_pass pass = CALC_PASS_FW; (int)pass < passes; pass++) {
-        if (calc_operator_runs(o, pass)) {
-            calc_kernel_source source;
-            calc_cost_kernel k = calc_cost_kernel_of(c, o, pass, &source);
-            set_kernel(o, pass, &k, out);
-        }
+        set_kernel(o, pass, &k[pass], out);
     }
 }
 

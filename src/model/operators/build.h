@@ -31,6 +31,7 @@ typedef struct calc_build {
     bool sequence_par;
     bool adds;
     double traffic; /**< of elementwise operations over fused ones */
+    double reached; /**< experts, sent to each rank once: ranks that a token goes to */
 } calc_build;
 
 /** No operators yet. `out` has room for CALC_MAX_OPERATORS. */

@@ -71,8 +71,7 @@ static void add_sort(calc_build *b, const char *name, double routed)
     double tokens = calc_transformer_routed_tokens(s);
     double copies = s->experts_per_token * tokens;
     bool once = b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED && s->expert_par > 1;
-    double moved =
-        once ? calc_shape_reached(s, s->expert_par) * tokens + copies : tokens / 2 + 3.5 * copies;
+    double moved = once ? b->reached * tokens + copies : tokens / 2 + 3.5 * copies;
     double bytes = moved * s->hidden * s->element_bytes;
     calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_PERMUTE, MOE);
     o->inputs = routed * s->hidden;
@@ -119,7 +118,7 @@ static void add_way_back(calc_build *b, double routed)
         sent = tokens * s->expert_par;
         back = tokens;
     } else if (exchange && b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED) {
-        sent = tokens * calc_shape_reached(s, s->expert_par);
+        sent = tokens * b->reached;
         back = tokens;
     }
     double exchanged = exchange ? sent + back : 0;
@@ -135,8 +134,7 @@ static void add_expert_gather(calc_build *b, const char *name, double routed, bo
 {
     const calc_shape *s = b->shape;
     bool once = b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED;
-    double copies =
-        once ? routed * calc_shape_reached(s, s->expert_par) / s->experts_per_token : routed;
+    double copies = once ? routed * b->reached / s->experts_per_token : routed;
     if (s->expert_tensor_par > 1 && !replicated(b)) {
         calc_build_collective(b, name, MOE, CALC_IN_EXPERT_TENSOR,
                               copies * s->hidden * s->element_bytes * s->expert_tensor_par,
@@ -171,23 +169,16 @@ void calc_feedforward_dense(calc_build *b)
     add_feedforward(b, b->shape->feedforward, MLP, false);
 }
 
-void calc_feedforward_experts(calc_build *b)
+/* Tokens of a micro-batch that a rank routes. */
+static double routed_tokens(const calc_build *b)
+{
+    return replicated(b) ? b->shape->tokens : calc_transformer_routed_tokens(b->shape);
+}
+
+void calc_feedforward_router(calc_build *b)
 {
     const calc_shape *s = b->shape;
-    const calc_strategy *x = b->strategy;
-    double tokens = replicated(b) ? s->tokens : calc_transformer_routed_tokens(s);
-    double capacity = x->capacity_factor > 0 ? x->capacity_factor : 1;
-    double routed = s->experts_per_token * tokens * capacity * (1 + x->moe_imbalance) /
-                    (replicated(b) ? s->expert_par : 1);
-    /* The ranks that split an expert compute the tokens of all of them. */
-    double rows = routed * (replicated(b) ? 1 : s->expert_tensor_par);
-    double width = s->expert_feedforward / s->expert_tensor_par;
-    double local = s->placed_experts / s->expert_par;
-    double gates = s->gated ? 2 : 1;
-    double e = s->element_bytes;
-    double traffic = !x->unfused_experts || x->fused_experts  ? 1
-                     : b->chip->expert_activation_traffic > 0 ? b->chip->expert_activation_traffic
-                                                              : 2.5;
+    double tokens = routed_tokens(b);
     calc_operator *o =
         calc_build_matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, s->experts, 1);
     o->weights += (s->router_bias + s->bias) * s->experts;
@@ -202,6 +193,28 @@ void calc_feedforward_experts(calc_build *b)
             b->out[i].shared_expert = true;
         }
     }
+}
+
+void calc_feedforward_experts(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    const calc_strategy *x = b->strategy;
+    double tokens = routed_tokens(b);
+    double capacity = x->capacity_factor > 0 ? x->capacity_factor : 1;
+    double routed = s->experts_per_token * tokens * capacity * (1 + x->moe_imbalance) /
+                    (replicated(b) ? s->expert_par : 1);
+    /* The ranks that split an expert compute the tokens of all of them. */
+    double rows = routed * (replicated(b) ? 1 : s->expert_tensor_par);
+    double width = s->expert_feedforward / s->expert_tensor_par;
+    double local = s->placed_experts / s->expert_par;
+    double gates = s->gated ? 2 : 1;
+    double e = s->element_bytes;
+    double traffic = !x->unfused_experts || x->fused_experts  ? 1
+                     : b->chip->expert_activation_traffic > 0 ? b->chip->expert_activation_traffic
+                                                              : 2.5;
+    b->reached = x->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED
+                     ? calc_shape_reached(s, s->expert_par)
+                     : 0;
     add_sort(b, "permute", routed);
     add_exchange(b, "dispatch", routed, x->dispatch_datatype, false);
     add_expert_gather(b, "expert gather", routed, true);
@@ -210,9 +223,9 @@ void calc_feedforward_experts(calc_build *b)
     up->expert = true;
     calc_build_bias(b, up, local * gates * width);
     calc_build_keep(up, rows * s->hidden * s->kept_bytes, MOE);
-    o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
-                          (gates + 1) * rows * width * e * traffic,
-                          (2 * gates + 1) * rows * width * e * traffic);
+    calc_operator *o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
+                                         (gates + 1) * rows * width * e * traffic,
+                                         (2 * gates + 1) * rows * width * e * traffic);
     o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * rows * width;
     o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * rows * width;
     calc_build_keep(o, gates * rows * width * s->kept_bytes, MOE);

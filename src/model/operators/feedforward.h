@@ -8,7 +8,10 @@
 /** Append a dense feed-forward layer, split over the tensor-parallel ranks. */
 void calc_feedforward_dense(calc_build *b);
 
-/** Append router, shared experts, exchange of tokens, routed experts and the way back. */
+/** Append router and shared experts. */
+void calc_feedforward_router(calc_build *b);
+
+/** Append what follows: exchange of tokens, routed experts and the way back. */
 void calc_feedforward_experts(calc_build *b);
 
 #endif

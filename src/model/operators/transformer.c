@@ -291,11 +291,34 @@ static void add_attention(calc_build *b)
     add_residual(b, "attention residual");
 }
 
-size_t calc_transformer_block(const calc_recipe *recipe, calc_operator *out)
+size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out)
 {
     calc_build b = calc_build_start(recipe, out);
     add_attention(&b);
     add_norm(&b, "feed-forward norm");
+    return b.count;
+}
+
+/* A list that has operators already. */
+static calc_build go_on(const calc_recipe *recipe, size_t begun, calc_operator *out)
+{
+    calc_build b = calc_build_start(recipe, out);
+    b.count = begun;
+    return b;
+}
+
+size_t calc_transformer_router(const calc_recipe *recipe, size_t begun, calc_operator *out)
+{
+    calc_build b = go_on(recipe, begun, out);
+    if (recipe->kind == CALC_MOE_BLOCK) {
+        calc_feedforward_router(&b);
+    }
+    return b.count;
+}
+
+size_t calc_transformer_rest(const calc_recipe *recipe, size_t begun, calc_operator *out)
+{
+    calc_build b = go_on(recipe, begun, out);
     if (recipe->kind == CALC_MOE_BLOCK) {
         calc_feedforward_experts(&b);
     } else {
@@ -303,6 +326,12 @@ size_t calc_transformer_block(const calc_recipe *recipe, calc_operator *out)
     }
     add_residual(&b, "feed-forward residual");
     return b.count;
+}
+
+size_t calc_transformer_block(const calc_recipe *recipe, calc_operator *out)
+{
+    size_t begun = calc_transformer_begin(recipe, out);
+    return calc_transformer_rest(recipe, calc_transformer_router(recipe, begun, out), out);
 }
 
 /* ---- Ends of the model ----------------------------------------------------------------------- */

@@ -13,6 +13,15 @@
  *  @return their number */
 size_t calc_transformer_block(const calc_recipe *recipe, calc_operator *out);
 
+/** The same in three steps: attention and the norm behind it, which all kinds of blocks begin with;
+ *  with experts, what neither they nor the ranks that they are spread over change, router and
+ * shared experts; and all that follows.
+ *  @param begun  operators that the step before returned; they are in `out`
+ *  @return the number of all so far */
+size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out);
+size_t calc_transformer_router(const calc_recipe *recipe, size_t begun, calc_operator *out);
+size_t calc_transformer_rest(const calc_recipe *recipe, size_t begun, calc_operator *out);
+
 /** Operators of the embedding, on the first stage. */
 size_t calc_transformer_embedding(const calc_shape *shape, const calc_strategy *strategy,
                                   calc_operator *out);

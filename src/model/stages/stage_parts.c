@@ -119,14 +119,54 @@ static bool has_block(const calc_shape *shape, calc_block_kind kind)
                                   : calc_shape_moe_blocks(shape) < shape->blocks;
 }
 
-static void list_operators(const calc_cost_context *c, const calc_stage_timed *like,
-                           calc_stage_operators *lists)
+/* What the operators of a list take.
+ * @param like  of a context that is alike, or NULL */
+static void time_operators(const calc_cost_context *c, size_t first,
+                           const calc_stage_operators *like, calc_cost_links *known,
+                           calc_stage_operators *list)
 {
+    const calc_operator *item = list->item + first;
+    calc_cost_times *times = list->times + first;
+    size_t count = list->count - first;
+    if (like && like->count == list->count) {
+        calc_cost_times_like(c, item, count, like->item + first, like->times + first, count, known,
+                             times);
+    } else {
+        calc_cost_times_of(c, item, count, known, times);
+    }
+}
+
+/* Operators of a block with experts.
+ * @param timed  of those without, so many are their first ones; 0: none */
+static void list_experts(const calc_cost_context *c, size_t timed, calc_stage_timed *out)
+{
+    const calc_stage_operators *dense = &out->list[CALC_DENSE_BLOCK];
+    calc_stage_operators *moe = &out->list[CALC_MOE_BLOCK];
+    size_t begun = timed > 0 ? timed : calc_block_begin(c, CALC_MOE_BLOCK, moe->item);
+    for (size_t i = 0; i < timed; i++) {
+        moe->item[i] = dense->item[i];
+        moe->times[i] = dense->times[i];
+    }
+    out->routed = calc_block_router(c, CALC_MOE_BLOCK, begun, moe->item);
+    moe->count = calc_block_rest(c, CALC_MOE_BLOCK, out->routed, moe->item);
+}
+
+static void list_operators(const calc_cost_context *c, const calc_stage_timed *like,
+                           calc_stage_timed *out)
+{
+    calc_stage_operators *lists = out->list;
+    bool has_dense = has_block(c->shape, CALC_DENSE_BLOCK);
+    bool has_moe = has_block(c->shape, CALC_MOE_BLOCK);
     calc_cost_links known;
-    known.count = 0;
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        lists[kind].count =
-            has_block(c->shape, kind) ? calc_block_operators(c, kind, lists[kind].item) : 0;
+    calc_cost_links_start(&known);
+    for (int i = 0; i < CALC_STAGE_LISTS; i++) {
+        lists[i].count = 0;
+    }
+    out->begun = out->routed = 0;
+    if (has_dense) {
+        calc_stage_operators *dense = &lists[CALC_DENSE_BLOCK];
+        out->begun = calc_block_begin(c, CALC_DENSE_BLOCK, dense->item);
+        dense->count = calc_block_rest(c, CALC_DENSE_BLOCK, out->begun, dense->item);
     }
     lists[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, lists[CALC_STAGE_EMBEDDING].item);
     lists[CALC_STAGE_HEAD].count = calc_block_head(c, lists[CALC_STAGE_HEAD].item);
@@ -138,31 +178,85 @@ static void list_operators(const calc_cost_context *c, const calc_stage_timed *l
         like = NULL;
     }
     for (int i = 0; i < CALC_STAGE_LISTS; i++) {
-        calc_stage_operators *list = &lists[i];
-        /* Blocks with experts begin as those without. */
-        const calc_stage_operators *other = i == CALC_MOE_BLOCK ? &lists[CALC_DENSE_BLOCK] : NULL;
-        if (like && like->list[i].count == list->count) {
-            other = &like->list[i];
+        size_t timed = 0;
+        if (i == CALC_MOE_BLOCK && has_moe) {
+            timed = has_dense ? out->begun : 0;
+            list_experts(c, timed, out);
         }
-        if (other && calc_cost_kernel_alike(c, c)) {
-            calc_cost_times_like(c, list->item, list->count, other->item, other->times,
-                                 other->count, &known, list->times);
-        } else {
-            calc_cost_times_of(c, list->item, list->count, &known, list->times);
-        }
+        time_operators(c, timed, like ? &like->list[i] : NULL, &known, &lists[i]);
     }
 }
 
-void calc_stage_operators_of(const calc_cost_context *c, const calc_stage_timed *like,
-                             calc_stage_timed *out)
+static void put_context(const calc_cost_context *c, calc_stage_timed *out)
 {
-    list_operators(c, like, out->list);
     out->strategy = *c->strategy;
     out->shape = *c->shape;
     out->context = *c;
     out->context.strategy = &out->strategy;
     out->context.shape = &out->shape;
 }
+
+/* A strategy without what layouts may differ in that have most operators in common. */
+static calc_strategy key_of(const calc_strategy *strategy)
+{
+    calc_strategy s = *strategy;
+    s.expert_par = s.expert_tensor_par = 1;
+    s.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    s.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
+    return s;
+}
+
+void calc_stage_operators_of(const calc_cost_context *c, const calc_stage_timed *like,
+                             calc_stage_timed *out)
+{
+    list_operators(c, like, out);
+    put_context(c, out);
+    out->key = key_of(c->strategy);
+    out->commons = 0;
+}
+
+/* ---- Experts --------------------------------------------------------------------------------- */
+
+static bool same_group(const calc_group *a, const calc_group *b)
+{
+    return a->ranks == b->ranks && a->stride == b->stride && a->network == b->network;
+}
+
+static bool same_but_experts(const calc_cost_context *a, const calc_cost_context *b)
+{
+    return calc_cost_kernel_alike(a, b) && a->system == b->system && a->compat == b->compat &&
+           a->shape->microbatch == b->shape->microbatch && a->shape->seq == b->shape->seq &&
+           same_group(&a->groups.tensor, &b->groups.tensor) &&
+           same_group(&a->groups.context, &b->groups.context) &&
+           calc_stage_operators_same(a->strategy, b->strategy);
+}
+
+calc_stage_timed *calc_stage_timed_find(const calc_cost_context *c, calc_stage_timed *timed,
+                                        size_t count)
+{
+    const calc_strategy key = key_of(c->strategy);
+    for (size_t i = 0; i < count && c->shape->experts > 0; i++) {
+        /* Unequal padding makes layouts differ that do not: that costs time, no more. */
+        bool same =
+            same_but_experts(&timed[i].context, c) && memcmp(&timed[i].key, &key, sizeof key) == 0;
+        if (same) {
+            return &timed[i];
+        }
+    }
+    return NULL;
+}
+
+void calc_stage_timed_put_experts(const calc_cost_context *c, calc_stage_timed *timed)
+{
+    calc_cost_links known;
+    calc_cost_links_start(&known);
+    calc_stage_operators *moe = &timed->list[CALC_MOE_BLOCK];
+    moe->count = calc_block_rest(c, CALC_MOE_BLOCK, timed->routed, moe->item);
+    time_operators(c, timed->routed, NULL, &known, moe);
+    put_context(c, timed);
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
 
 static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
                      const calc_stage_operators *list, calc_stage_parts *out)
@@ -173,13 +267,13 @@ static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned 
         out->host_once_s[kind] * (1 + growth * launched_again(list->item, list->count, recompute));
 }
 
+/* What is left to say of a block whose operators are summed. */
 static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
                       const calc_stage_operators *list, calc_stage_parts *out)
 {
     calc_cost *block = &out->block[kind];
     out->host_s[kind] = out->host_once_s[kind] = 0;
     out->layers[kind] = 0;
-    calc_cost_times_sum(c, list->item, list->times, list->count, recompute, block);
     if (list->count == 0) {
         return;
     }
@@ -222,28 +316,99 @@ static void set_framework(const calc_cost_context *c, const calc_stage_operators
     out->framework_head_bytes = shape->vocab / shape->tensor_par * shape->hidden * e;
 }
 
-void calc_stage_parts_sum(const calc_cost_context *c, const calc_stage_operators *lists,
-                          calc_stage_parts *out)
+/* @param begins  sum of the first of the operators */
+static void sum_block(const calc_cost_context *c, const calc_stage_operators *list, size_t begun,
+                      const calc_cost *begins, unsigned recompute, calc_cost *out)
 {
-    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
-    memset(out->weights, 0, sizeof out->weights);
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        set_block(c, kind, recompute, &lists[kind], out);
+    static const calc_cost none = {0};
+    *out = list->count > 0 ? *begins : none;
+    if (list->count > 0) {
+        calc_cost_times_add(c, list->item, list->times, begun, list->count, recompute, out);
+        calc_cost_times_end(c, list->item, list->count, out);
+    }
+}
+
+/* @param routed  filled with the sum of a block with experts, up to them */
+static void sum_common(const calc_cost_context *c, const calc_stage_timed *t, unsigned recompute,
+                       calc_cost *routed, calc_stage_parts *out)
+{
+    const calc_stage_operators *dense = &t->list[CALC_DENSE_BLOCK];
+    const calc_stage_operators *moe = &t->list[CALC_MOE_BLOCK];
+    *routed = (calc_cost){0};
+    calc_cost_times_add(c, dense->item, dense->times, 0, t->begun, recompute, routed);
+    sum_block(c, dense, t->begun, routed, recompute, &out->block[CALC_DENSE_BLOCK]);
+    if (moe->count > 0) {
+        calc_cost_times_add(c, moe->item, moe->times, t->begun, t->routed, recompute, routed);
     }
     calc_cost *const ends[] = {&out->embedding, &out->head, &out->mtp};
     for (int i = CALC_STAGE_EMBEDDING; i < CALC_STAGE_LISTS; i++) {
-        const calc_stage_operators *list = &lists[i];
+        const calc_stage_operators *list = &t->list[i];
         calc_cost_times_sum(c, list->item, list->times, list->count, 0,
                             ends[i - CALC_STAGE_EMBEDDING]);
     }
-    set_framework(c, lists, out);
+}
+
+static void sum_rest(const calc_cost_context *c, const calc_stage_timed *t, unsigned recompute,
+                     const calc_cost *routed, calc_stage_parts *out)
+{
+    memset(out->weights, 0, sizeof out->weights);
+    sum_block(c, &t->list[CALC_MOE_BLOCK], t->routed, routed, recompute,
+              &out->block[CALC_MOE_BLOCK]);
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        set_block(c, kind, recompute, &t->list[kind], out);
+    }
+    set_framework(c, t->list, out);
     bool whole = c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
     out->message_bytes = calc_stage_message_bytes(c->shape) / (whole ? 1 : c->shape->tensor_par);
 }
 
+/* Sums that were made before, or NULL. */
+static const calc_stage_common *find_common(const calc_stage_timed *t, unsigned recompute,
+                                            calc_tensor_par_overlap overlap)
+{
+    for (size_t i = 0; i < t->commons && i < CALC_STAGE_COMMONS; i++) {
+        const calc_stage_common *s = &t->common[i];
+        if (s->recompute == recompute && s->overlap == overlap) {
+            return s;
+        }
+    }
+    return NULL;
+}
+
+static void put_common(const calc_stage_common *s, calc_stage_parts *out)
+{
+    out->block[CALC_DENSE_BLOCK] = s->block;
+    out->embedding = s->embedding;
+    out->head = s->head;
+    out->mtp = s->mtp;
+}
+
+void calc_stage_parts_sum(const calc_cost_context *c, calc_stage_timed *t, calc_stage_parts *out)
+{
+    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
+    calc_tensor_par_overlap overlap = c->strategy->tensor_par_overlap;
+    const calc_stage_common *known = find_common(t, recompute, overlap);
+    if (known) {
+        put_common(known, out);
+        sum_rest(c, t, recompute, &known->routed, out);
+        return;
+    }
+    calc_cost routed;
+    sum_common(c, t, recompute, &routed, out);
+    if (t->list[CALC_MOE_BLOCK].count > 0) {
+        t->common[t->commons++ % CALC_STAGE_COMMONS] =
+            (calc_stage_common){recompute,      overlap,   routed,  out->block[CALC_DENSE_BLOCK],
+                                out->embedding, out->head, out->mtp};
+    }
+    sum_rest(c, t, recompute, &routed, out);
+}
+
 void calc_stage_parts_of(const calc_cost_context *c, calc_stage_parts *out)
 {
-    calc_stage_operators lists[CALC_STAGE_LISTS];
-    list_operators(c, NULL, lists);
-    calc_stage_parts_sum(c, lists, out);
+    calc_stage_timed timed;
+    calc_cost routed;
+    unsigned recompute = calc_operator_recompute(c->strategy, c->training);
+    list_operators(c, NULL, &timed);
+    sum_common(c, &timed, recompute, &routed, out);
+    sum_rest(c, &timed, recompute, &routed, out);
 }

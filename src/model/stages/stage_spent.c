@@ -26,9 +26,11 @@ static void add_some(const calc_cost_context *c, const calc_exec *exec, const ca
 static void add_blocks(const calc_cost_context *c, const calc_exec *exec, const calc_cost *b,
                        const calc_stage_lines *lines, double blocks, double re, calc_stage_spent *t)
 {
-    const calc_cost once = calc_stage_once(b);
     add_some(c, exec, b, lines, blocks * re, t);
-    add_some(c, exec, &once, lines, blocks * (1 - re), t);
+    if (re < 1) {
+        const calc_cost once = calc_stage_once(b);
+        add_some(c, exec, &once, lines, blocks * (1 - re), t);
+    }
 }
 
 /* What the last block of each chunk exposes more than the others. */

@@ -162,8 +162,7 @@ calc_cost calc_stage_once(const calc_cost *block)
 calc_stage_source calc_stage_source_of(const calc_stage_parts *p, calc_block_kind kind)
 {
     const calc_cost *b = &p->block[kind];
-    bool repeats = b->re_s + calc_cost_repeated_s(b) > 0;
-    calc_stage_source s = {
+    return (calc_stage_source){
         .fw_s = calc_cost_fw_s(b),
         .agrad_s = calc_cost_agrad_s(b),
         .wgrad_s = b->wgrad_s,
@@ -174,15 +173,9 @@ calc_stage_source calc_stage_source_of(const calc_stage_parts *p, calc_block_kin
         .kept_bytes = b->kept_bytes,
         .kept_whole_bytes = b->kept_whole_bytes,
         .passing_bytes = b->passing_bytes,
+        .once_fw_s = calc_cost_fw_s(b),
+        .once_agrad_s = calc_cost_agrad_once_s(b),
     };
-    s.once_fw_s = s.fw_s;
-    s.once_agrad_s = s.agrad_s;
-    if (repeats) {
-        const calc_cost once = calc_stage_once(b);
-        s.once_fw_s = calc_cost_fw_s(&once);
-        s.once_agrad_s = calc_cost_agrad_s(&once);
-    }
-    return s;
 }
 
 /* The blocks of each kind. */
