@@ -13,6 +13,12 @@ const char *calc_point_class_name(calc_point_class class)
     return classes[class].name;
 }
 
+double calc_point_flop(const calc_point *point)
+{
+    bool multiplies = point->class == CALC_POINT_MATRIX || point->class == CALC_POINT_GROUPED;
+    return multiplies ? 2 * point->size[0] * point->size[1] * point->size[2] * point->size[3] : 0;
+}
+
 const char *const *calc_point_size_names(calc_point_class class)
 {
     return classes[class].size;

@@ -51,6 +51,9 @@ typedef struct calc_point {
 /** Name of a class for people, "matrix". */
 const char *calc_point_class_name(calc_point_class class);
 
+/** Arithmetic of a multiplication; of the other classes 0. */
+double calc_point_flop(const calc_point *point);
+
 /** Names of its sizes, NULL at the end. */
 const char *const *calc_point_size_names(calc_point_class class);
 

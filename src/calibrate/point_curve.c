@@ -143,17 +143,22 @@ static void make_curve(calc_curve *curve, const sample *samples, size_t count, i
     }
 }
 
-static double error_of_fold(const calc_system *system, const sample *samples, size_t count,
-                            int fold)
+/* Errors of shapes: all alike, and by their arithmetic as the one number was fitted. */
+typedef struct fold_error {
+    double alike, weighed;
+} fold_error;
+
+static void add_fold(fold_error *sum, const calc_system *system, const sample *samples,
+                     size_t count, int fold)
 {
-    double sum = 0;
     for (size_t i = 0; i < count; i++) {
         if (samples[i].fold == fold) {
-            sum += fabs(
+            double error = fabs(
                 log(calc_point_time_s(samples[i].point, system) / samples[i].point->measured_s));
+            sum->alike += error;
+            sum->weighed += samples[i].flop * error;
         }
     }
-    return sum;
 }
 
 /* Fill the samples. @return how many */
@@ -167,7 +172,7 @@ static size_t take(calc_system *system, calc_curve *curve, calc_datatype datatyp
             p->datatype == datatype) {
             out[taken++] =
                 (sample){.point = p,
-                         .flop = 2 * p->size[0] * p->size[1] * p->size[2] * p->size[3],
+                         .flop = calc_point_flop(p),
                          .log_efficiency = log(implied(system, curve, p)),
                          .fold = (int)((calc_point_hash(p) >> 8) % CALC_POINT_CURVE_FOLDS)};
         }
@@ -187,15 +192,16 @@ calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,
         return calc_errors_no_memory(errors);
     }
     size_t taken = take(system, curve, datatype, points, count, skip, samples);
-    double with = 0;
-    double without = 0;
+    fold_error with = {0};
+    fold_error without = {0};
     for (int fold = 0; fold < CALC_POINT_CURVE_FOLDS; fold++) {
         make_curve(curve, samples, taken, fold);
-        with += curve->count > 0 ? error_of_fold(system, samples, taken, fold) : INFINITY;
+        with.alike += curve->count > 0 ? 0 : INFINITY;
+        add_fold(&with, system, samples, taken, fold);
         *curve = before;
-        without += error_of_fold(system, samples, taken, fold);
+        add_fold(&without, system, samples, taken, fold);
     }
-    if (taken > 0 && with < GAIN * without) {
+    if (taken > 0 && with.alike < GAIN * without.alike && with.weighed < GAIN * without.weighed) {
         make_curve(curve, samples, taken, -1);
         *changed = true;
     }

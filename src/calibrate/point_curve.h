@@ -10,7 +10,8 @@
 enum { CALC_POINT_CURVE_FOLDS = 5 };
 
 /** Replace the efficiency of the matrix engine of a datatype in `system` by a curve, if that
- *  predicts points that it was not made of better than one number for all sizes does.
+ *  predicts points that it was not made of better than one number for all sizes does, on average
+ *  and weighed by their arithmetic.
  *  @param points  `count` of them
  *  @param skip    by index: not to be used; NULL: none
  *  @param changed filled: whether it was

@@ -22,7 +22,8 @@ typedef struct task {
     size_t points;
     double *deviation; /* room for as many numbers */
     double scatter[CALC_POINT_CLASSES];
-    size_t index[CALC_POINT_CONSTANTS]; /* of the free constants */
+    double mean_flop[CALC_POINT_CLASSES]; /* 0: all points weigh the same */
+    size_t index[CALC_POINT_CONSTANTS];   /* of the free constants */
     size_t free;
     double start[CALC_POINT_CONSTANTS]; /* by index of constant, on its scale */
     double x[CALC_POINT_CONSTANTS];     /* of the free ones, in spreads from start */
@@ -43,12 +44,30 @@ static double log_error(const task *t, size_t i)
     return log(calc_point_time_s(t->point[i], &t->fit->system) / t->point[i]->measured_s);
 }
 
+static double weight(const task *t, size_t i)
+{
+    double mean_flop = t->mean_flop[t->point[i]->class];
+    return mean_flop > 0 ? calc_point_flop(t->point[i]) / mean_flop : 1;
+}
+
+static void measure_means(task *t)
+{
+    size_t count[CALC_POINT_CLASSES] = {0};
+    memset(t->mean_flop, 0, sizeof t->mean_flop);
+    for (size_t i = 0; i < t->points; i++) {
+        calc_point_class class = t->point[i]->class;
+        double more = calc_point_flop(t->point[i]) - t->mean_flop[class];
+        t->mean_flop[class] += more / (double)++count[class];
+    }
+}
+
 static void residuals(void *context, const double *x, double *residual)
 {
     task *t = context;
     put(t, x);
     for (size_t i = 0; i < t->points; i++) {
-        *residual++ = calc_least_squares_soft(log_error(t, i) / t->scatter[t->point[i]->class]);
+        *residual++ = sqrt(weight(t, i)) *
+                      calc_least_squares_soft(log_error(t, i) / t->scatter[t->point[i]->class]);
     }
     for (size_t k = 0; k < t->free; k++) {
         *residual++ = x[k];
@@ -141,6 +160,7 @@ static calc_status fit_group(task *t, calc_errors *errors)
     for (int class = 0; class < CALC_POINT_CLASSES; class ++) {
         t->scatter[class] = SCATTER_BEFORE;
     }
+    measure_means(t);
     for (size_t k = 0; k < t->free; k++) {
         calc_point_constant *c = &t->fit->item[t->index[k]];
         double value = calc_constant_get(&c->constant, &t->fit->system);

@@ -68,6 +68,32 @@ static double mean(calc_point_class class, calc_point_view view)
     return calc_spread_of(error, count).mean_abs;
 }
 
+/* Sums over a class: of what is predicted, of how far it is off, of what was measured. */
+typedef struct sums {
+    double predicted_s, off_s, measured_s;
+} sums;
+
+static sums sums_of(calc_point_class class, calc_point_view view)
+{
+    sums s = {0};
+    for (size_t i = 0; i < points.count; i++) {
+        const calc_point *p = &points.item[i];
+        if (calc_point_is_used(p) && p->class == class) {
+            s.predicted_s += c->predicted_s[view][i];
+            s.off_s += fabs(c->predicted_s[view][i] - p->measured_s);
+            s.measured_s += p->measured_s;
+        }
+    }
+    return s;
+}
+
+/* What the fit makes small: of multiplications the seconds that they are off, of others errors. */
+static double off(calc_point_class class, calc_point_view view)
+{
+    sums s = sums_of(class, view);
+    return class == CALC_POINT_MATRIX ? s.off_s / s.measured_s : mean(class, view);
+}
+
 /* Errors of the shipped file, of shapes that the calibration has not seen, and with neighbours. */
 static void falls(calc_point_class class, double file, double unseen, double lookup)
 {
@@ -75,7 +101,7 @@ static void falls(calc_point_class class, double file, double unseen, double loo
     ck_assert_double_eq_tol(mean(class, CALC_POINT_UNSEEN), unseen, 0.0006);
     ck_assert_double_eq_tol(mean(class, CALC_POINT_LOOKUP), lookup, 0.0006);
     ck_assert_double_lt(mean(class, CALC_POINT_LOOKUP), mean(class, CALC_POINT_UNSEEN));
-    ck_assert_double_lt(mean(class, CALC_POINT_UNSEEN), mean(class, CALC_POINT_FILE));
+    ck_assert_double_lt(off(class, CALC_POINT_UNSEEN), off(class, CALC_POINT_FILE));
 }
 
 START_TEST(unseen_shapes_of_a100_are_predicted_better)
@@ -91,9 +117,19 @@ END_TEST
 START_TEST(unseen_shapes_of_b200_are_predicted_better)
 {
     calibrate("b200", "b200_180g");
-    falls(CALC_POINT_MATRIX, 0.1942, 0.1609, 0.0942);
-    falls(CALC_POINT_GROUPED, 0.1591, 0.1581, 0.1215);
+    falls(CALC_POINT_MATRIX, 0.1942, 0.2009, 0.0926);
+    falls(CALC_POINT_GROUPED, 0.1591, 0.1554, 0.1206);
     falls(CALC_POINT_ATTENTION_BW, 0.1588, 0.157, 0.08);
+}
+END_TEST
+
+/* A step is a sum of kernels, most of it large ones. With shapes that count alike, small ones,
+ * which the model finds too slow, would make the sum 9 % too fast (docs/operators.md). */
+START_TEST(multiplications_together_take_what_was_measured)
+{
+    calibrate("b200", "b200_180g");
+    sums s = sums_of(CALC_POINT_MATRIX, CALC_POINT_CALIBRATED);
+    ck_assert_double_eq_tol(s.predicted_s / s.measured_s, 1, 0.025);
 }
 END_TEST
 
@@ -122,7 +158,7 @@ START_TEST(what_is_written_is_a_machine_that_says_what_was_fitted)
         strstr(text.data, "\"source\": \"Data \\\"sheet\\\". Operators: fitted on 2026-01-31 to "
                           "measured operators (matrix 183, grouped 12, attention forward 12, "
                           "attention backward 12). Determined by them (standard error): "
-                          "matrix.bfloat16.gflops_efficiency (0.42 %), "));
+                          "matrix.bfloat16.gflops_efficiency (0.36 %), "));
     ck_assert_ptr_nonnull(strstr(text.data, " Not determined, left as it was: launch.matrix, "));
     ck_assert_ptr_null(strstr(text.data, "fitted on x"));
     /* All numbers of the calibrated machine are in it. */
@@ -170,6 +206,7 @@ int main(void)
     tcase_add_checked_fixture(tests, enter, leave);
     tcase_add_test(tests, unseen_shapes_of_a100_are_predicted_better);
     tcase_add_test(tests, unseen_shapes_of_b200_are_predicted_better);
+    tcase_add_test(tests, multiplications_together_take_what_was_measured);
     tcase_add_test(tests, unseen_all_reduces_of_a100_are_predicted_better);
     tcase_add_test(tests, what_is_written_is_a_machine_that_says_what_was_fitted);
     tcase_add_test(tests, half_of_the_shapes_decides_nothing_about_itself);
