@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "validate/own_runs.h"
+#include "validate/reserved.h"
 
 enum { STAGES_MAX = 64 };
 
@@ -28,12 +29,16 @@ bool calc_predict_counts_allocated(const calc_run_map *map)
            calc_runs_has(counting, "mem-max-allocated");
 }
 
-/* What was measured as memory: what tensors have, or all that the processor lacks then. */
+/* What was measured as memory: what tensors have, what the allocator took for them, or all that the
+ * processor lacks then. */
 static double memory_of(const calc_run_map *map, const calc_system *system, const calc_stats *stats)
 {
     const char *counting = map->row->memory_counting;
     if (calc_runs_has(counting, "last-rank") && map->exec.pipeline_par > 1) {
         return last_stage_of(map, system);
+    }
+    if (calc_reserved_is_counted(map)) {
+        return calc_reserved_of(map, system);
     }
     return calc_predict_counts_allocated(map) ? stats->mem_allocated
                                               : stats->proc_mem_tier1_cap_req;

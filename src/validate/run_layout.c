@@ -52,7 +52,11 @@ static const char *fill_batch(calc_run_map *map)
     const calc_runs_row *r = map->row;
     calc_exec *e = &map->exec;
     e->microbatch_size = size_of(r->micro_batch);
-    if (!(r->micro_batch > 0)) {
+    if (!(r->micro_batch > 0) &&
+        calc_run_assume_trait(map, CALC_RUN_TRAIT_MICROBATCH_PER_STAGE, true)) {
+        int64_t parts = e->strategy.data_par * e->pipeline_par;
+        e->microbatch_size = size_of(r->global_batch / (double)parts);
+    } else if (!(r->micro_batch > 0)) {
         map->search = calc_run_assume_trait(map, CALC_RUN_TRAIT_MICROBATCH_SEARCH, true);
         if (!map->search && !calc_run_assume_trait(map, CALC_RUN_TRAIT_MICROBATCH_1, true)) {
             return "micro-batch not published";
@@ -117,8 +121,11 @@ static void fill_pipeline(calc_run_map *map)
     bool several = e->pipeline_par > 1;
     int64_t chunks = strtol(map->row->vpp, NULL, 10);
     chunks = chunks > 0 ? chunks : 1;
+    bool interleaved = calc_runs_has(map->row->id, "Interleaved");
     bool eight = calc_run_assume_trait(map, CALC_RUN_TRAIT_CHUNKS_8, several);
-    e->pipeline_interleaving = !several ? 1 : eight ? 8 : chunks;
+    bool two =
+        calc_run_assume_trait(map, CALC_RUN_TRAIT_CHUNKS_2, several && interleaved) && interleaved;
+    e->pipeline_interleaving = !several ? 1 : eight ? 8 : two ? 2 : chunks;
     int64_t parts = e->pipeline_par * chunks;
     bool ends = blocks % parts != 0 && (blocks + 2) % parts == 0;
     if (several && calc_run_assume_trait(map, CALC_RUN_TRAIT_COST_BALANCED, true)) {
@@ -212,6 +219,10 @@ static void fill_data_par(calc_run_map *map)
     /* Gradients are added up in the format they are sent in: Megatron Core allocates their buffer
      * in it, and so does apex's distributed optimizer. */
     e->strategy.grad_datatype = e->strategy.grad_reduce_datatype;
+    if (e->strategy.zero_stage >= 3 &&
+        calc_run_assume_trait(map, CALC_RUN_TRAIT_FLOAT32_SHARDS, true)) {
+        e->strategy.weight_datatype = CALC_FORMAT_FLOAT32;
+    }
 }
 
 /* ---- Kernels --------------------------------------------------------------------------------- */

@@ -25,10 +25,13 @@
     X(NO_RECOMPUTE, "no recomputation")                                                            \
     X(SPREAD_EXPERTS, "expert parallelism over as many ranks as there are experts")                \
     X(MICROBATCH_1, "micro-batch not printed: 1")                                                  \
+    X(MICROBATCH_PER_STAGE, "micro-batch not printed: a rank's batch in one per stage")            \
     X(MICROBATCH_SEARCH, "micro-batch and interleaving not printed: the fastest predicted")        \
     X(CHUNKS_8, "interleaving not printed: 8 chunks")                                              \
+    X(CHUNKS_2, "interleaving not printed: 2 chunks, this software's default")                     \
     X(BALANCED_ENDS, "embedding and head count as a block each")                                   \
     X(COST_BALANCED, "stages of equal arithmetic, the head's counted")                             \
+    X(FLOAT32_SHARDS, "sharded weights in float32, gathered in 16 bits (FSDP2)")                   \
     X(ENGINE_BUFFERS, "Transformer Engine's dummy weight gradients and workspaces")
 
 enum {

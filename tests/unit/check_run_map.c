@@ -413,6 +413,32 @@ START_TEST(traits_of_a_source_are_assumptions_where_they_apply)
 }
 END_TEST
 
+/* torchtitan of December 2024: train.py, pipelining_utils.py. */
+START_TEST(stages_of_torchtitan_split_a_batch_into_as_many)
+{
+    row.id = "torchtitan_x_1F1B";
+    row.zero_stage_fsdp = "FSDP2 full shard";
+    row.tp = 1;
+    row.pp = 4;
+    row.num_gpus = 8;
+    row.global_batch = 32;
+    row.micro_batch = (double)NAN;
+    maps();
+    ck_assert_int_eq(map.exec.microbatch_size, 4);
+    ck_assert_int_eq(map.exec.pipeline_interleaving, 1);
+    ck_assert_ptr_nonnull(assumes("in one per stage"));
+    ck_assert_int_eq(map.exec.strategy.weight_datatype, CALC_FORMAT_AUTO);
+    row.id = "torchtitan_x_Interleaved1F1B";
+    maps();
+    ck_assert_int_eq(map.exec.pipeline_interleaving, 2);
+    row.pp = 1;
+    maps();
+    ck_assert_int_eq(map.exec.microbatch_size, 4);
+    ck_assert_int_eq(map.exec.pipeline_interleaving, 1);
+    ck_assert_int_eq(map.exec.strategy.weight_datatype, CALC_FORMAT_FLOAT32);
+}
+END_TEST
+
 START_TEST(an_assumption_is_said_once_and_never_too_many)
 {
     maps();
@@ -455,6 +481,7 @@ int main(void)
     tcase_add_test(tests, sharding_and_formats);
     tcase_add_test(tests, recomputation_in_words);
     tcase_add_test(tests, traits_of_a_source_are_assumptions_where_they_apply);
+    tcase_add_test(tests, stages_of_torchtitan_split_a_batch_into_as_many);
     tcase_add_test(tests, an_assumption_is_said_once_and_never_too_many);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -52,6 +52,21 @@ START_TEST(every_format_may_be_given)
 }
 END_TEST
 
+/* FSDP2 gathers shards in float32 as the computation wants them (MixedPrecisionPolicy). */
+START_TEST(weights_are_gathered_in_the_narrower_format)
+{
+    calc_exec exec = small_exec(1, 1, 2);
+    ck_assert_double_eq(bytes_of(&exec).gathered, 2);
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT32;
+    ck_assert_double_eq(bytes_of(&exec).gathered, 2);
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
+    ck_assert_double_eq(bytes_of(&exec).gathered, 1);
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT32;
+    exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
+    ck_assert_double_eq(bytes_of(&exec).gathered, 4);
+}
+END_TEST
+
 START_TEST(a_sharded_optimizer_is_the_first_stage_of_zero)
 {
     calc_exec exec = small_exec(1, 1, 2);
@@ -72,6 +87,7 @@ int main(void)
     TCase *cases = tcase_create("state");
     tcase_add_test(cases, mixed_precision_has_master_weights_and_single_precision_none);
     tcase_add_test(cases, every_format_may_be_given);
+    tcase_add_test(cases, weights_are_gathered_in_the_narrower_format);
     tcase_add_test(cases, a_sharded_optimizer_is_the_first_stage_of_zero);
     return run_cases(cases);
 }

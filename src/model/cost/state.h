@@ -9,6 +9,8 @@
 /** Bytes of one number of each kind of state. */
 typedef struct calc_state_bytes {
     double weight, grad, reduced, master, moment;
+    double gathered; /**< of a weight whose shards are gathered: in the format of the computation if
+                          that is narrower, as with FSDP's mixed precision */
 } calc_state_bytes;
 
 calc_state_bytes calc_state_bytes_of(const calc_strategy *strategy, const calc_shape *shape);

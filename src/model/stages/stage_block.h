@@ -33,8 +33,8 @@ typedef struct calc_stage_keeping {
     bool training;
     bool sharded; /**< weights come and go within the passes: zero_stage 3 with several ranks */
     bool gathers_beside, reduces_beside;
-    bool offloads;                      /**< beside the passes of a block, not by rule */
-    double weight_bytes, reduced_bytes; /**< per element */
+    bool offloads; /**< beside the passes of a block, not by rule */
+    double weight_bytes, gathered_bytes, reduced_bytes; /**< per element */
     calc_collective_line gather_dense, gather_expert, reduce_dense, reduce_expert;
     double window_share, contention;
     double tier2_byte_s; /**< seconds per byte to or from the second memory tier */
@@ -75,8 +75,8 @@ CALC_STAGE_INLINE calc_stage_sharded calc_stage_shard(const calc_stage_keeping *
                                                       double expert, double fw_pass_s,
                                                       double bw_pass_s)
 {
-    double gather_s = calc_collective_line_s(&k->gather_dense, k->weight_bytes * dense) +
-                      calc_collective_line_s(&k->gather_expert, k->weight_bytes * expert);
+    double gather_s = calc_collective_line_s(&k->gather_dense, k->gathered_bytes * dense) +
+                      calc_collective_line_s(&k->gather_expert, k->gathered_bytes * expert);
     double reduce_s = calc_collective_line_s(&k->reduce_dense, k->reduced_bytes * dense) +
                       calc_collective_line_s(&k->reduce_expert, k->reduced_bytes * expert);
     double gather_beside_s =

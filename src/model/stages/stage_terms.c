@@ -37,7 +37,7 @@ static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zer
     if (zero >= 3) {
         /* Sharded weights are gathered block by block, one ahead. */
         t->owned_bytes += copies * weight;
-        t->gathered_ahead = copies * b->weight * 2;
+        t->gathered_ahead = copies * b->gathered * 2;
     } else {
         /* Weights kept elsewhere come block by block, too. */
         t->held_bytes += copies * weight;
@@ -118,6 +118,7 @@ calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_
         .reduces_beside = strategy->data_par_overlap,
         .offloads = offloads && !calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH),
         .weight_bytes = b.weight,
+        .gathered_bytes = b.gathered,
         .reduced_bytes = b.reduced,
         .gather_dense = l->shard_gather_dense,
         .gather_expert = l->shard_gather_expert,

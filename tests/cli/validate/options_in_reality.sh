@@ -1,4 +1,4 @@
-# Pairs that differ in one option: parallelism moves memory as measured, and nothing goes the opposite way.
+# Pairs that differ in one option: parallelism moves memory as measured, and next to nothing goes the opposite way.
 "$CALC" validate --rows 0 --features > table || exit
 sed -n '/^memory, pairs/,/^$/p' table > features
 grep -E '^(tensor|pipeline) parallelism ' features | awk '{ print $1, ($4 == $3 ? "all the same way" : "not all") }'

@@ -1,0 +1,28 @@
+/** @file reserved.h  What PyTorch's allocator has taken from the device at the peak of a step,
+ * which some publications print ("max_reserved"): more than tensors occupy
+ * ("max_memory_allocated"), less than the processor needs, as contexts and communication buffers
+ * are outside of it.
+ *
+ *  The allocator gives nothing back, and what is free lies in pieces between what is not. So what
+ *  tensors occupy at different times adds up where the one does not fit into the pieces of the
+ *  other:
+ *  - what the blocks at hand need forward, in many small pieces, and the logits that follow;
+ *  - the logits' narrow copy, freed before the gradients of the wide ones come, which are larger;
+ *  - of a vocabulary that is split, the probabilities, a third wide copy beside two gradients
+ *    (torch/distributed/tensor/parallel/loss.py).
+ *
+ *  FSDP2 under the stages of torch.distributed.pipelining (stage.py) holds, besides, the shards of
+ *  gradients that are still whole, and a buffer per micro-batch of a step for the input and for the
+ *  gradient of the output of each chunk. */
+#ifndef CALC_VALIDATE_RESERVED_H
+#define CALC_VALIDATE_RESERVED_H
+
+#include "validate/run_map.h"
+
+/** Whether that is what a row prints. */
+bool calc_reserved_is_counted(const calc_run_map *map);
+
+/** It, on the fullest stage [bytes]; NaN: the layout cannot be evaluated. */
+double calc_reserved_of(const calc_run_map *map, const calc_system *system);
+
+#endif
