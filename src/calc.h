@@ -142,6 +142,7 @@ typedef struct calc_network_op {
     int64_t name##_count;
 #define CALC_MEMBER_MAP(name, arg) calc_##arg name[CALC_DATATYPE_COUNT];
 #define CALC_MEMBER_NOTE(name, arg)
+#define CALC_MEMBER_SYSTEM(name, arg) calc_other_system name;
 
 #define CALC_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
 /** The model that is trained or served. */
@@ -237,6 +238,11 @@ typedef struct calc_system {
     calc_chip chip;
 #include "calc/system.fields.h"
 } calc_system;
+/** A system beside that of the run. */
+typedef struct calc_other_system {
+    char name[32];             /**< of its file; "": there is none */
+    const calc_system *system; /**< borrowed: the caller gives it */
+} calc_other_system;
 /** What a serving engine takes beside the model. */
 typedef struct calc_engine_traits {
 #include "calc/engine_traits.fields.h"
@@ -337,7 +343,8 @@ typedef enum calc_field_type {
     CALC_TYPE_OBJECT, /**< a struct with a table of its own */
     CALC_TYPE_LIST,   /**< up to CALC_MAX_NETWORKS such structs */
     CALC_TYPE_MAP,    /**< one such struct per datatype */
-    CALC_TYPE_NOTE    /**< text for people: read, checked to be text, not kept */
+    CALC_TYPE_NOTE,   /**< text for people: read, checked to be text, not kept */
+    CALC_TYPE_SYSTEM  /**< name of another system: calc_other_system */
 } calc_field_type;
 
 enum {

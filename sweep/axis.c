@@ -272,9 +272,33 @@ static calc_status set_inside(calc_space *space, const calc_axis_text *text,
     return CALC_OK;
 }
 
+/* The system of a prefill pool, which is for the caller to find: one, as a file has it. */
+static calc_status set_system(calc_space *space, const calc_axis_text *text, const char *path,
+                              calc_errors *errors)
+{
+    calc_other_system *other = &space->inference.prefill_system;
+    const char *name = text->item[0];
+    if (text->count > 1 || strchr(name, ',')) {
+        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED,
+                               "sweep them one after the other",
+                               "\"%s\" has one value for all layouts", path);
+    }
+    if (!*name || strlen(name) >= sizeof other->name) {
+        return calc_axis_error(text, 0, errors, CALC_ERR_RANGE, NULL,
+                               "expected the name of a system, of at most %zu letters",
+                               sizeof other->name - 1);
+    }
+    *other = (calc_other_system){{0}, NULL};
+    memcpy(other->name, name, strlen(name));
+    return CALC_OK;
+}
+
 static calc_status set_served(calc_space *space, const calc_axis_text *text,
                               const calc_field_ref *ref, const char *path, calc_errors *errors)
 {
+    if (ref->field->type == CALC_TYPE_SYSTEM) {
+        return set_system(space, text, path, errors);
+    }
     double *value;
     size_t count;
     calc_status status = calc_axis_parse(ref->field, text, &value, &count, errors);

@@ -6,7 +6,9 @@
 #include "served.h"
 #include "spec/absent.h"
 #include "spec/field.h"
+#include "spec/rules.h"
 #include "spec/rules_inference.h"
+#include "units.h"
 
 /* Values of an axis; of those that are legal in a context all, or only the last one. */
 static const struct {
@@ -303,5 +305,14 @@ void calc_defaults_check(const calc_space *space, const calc_designs_builder *de
     plain.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     for (size_t i = 0; i < designs->apps && errors->count == before; i++) {
         calc_rules_inference(&designs->app[i].app, &plain, errors);
+    }
+    for (size_t i = 0; i < designs->systems && errors->count == before; i++) {
+        const calc_system *system = &designs->system[i].system;
+        const calc_values *datatypes = &space->axis[CALC_AXIS_datatype];
+        /* Layouts may use any network of the run's system. */
+        plain.strategy.data_par_net = system->networks_count - 1;
+        plain.strategy.datatype =
+            datatypes->count > 0 ? (calc_datatype)datatypes->value[0] : calc_units_datatype(system);
+        calc_rules_prefill_system(&designs->app[0].app, system, &plain, errors);
     }
 }

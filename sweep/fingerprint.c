@@ -64,6 +64,14 @@ static uint64_t hash_struct(uint64_t hash, const calc_table *table, const char *
             hash = hash_u64(hash, (uint64_t)set);
             break;
         }
+        case CALC_TYPE_SYSTEM: {
+            const calc_other_system *other = (const calc_other_system *)(const void *)member;
+            hash = hash_text(hash, other->name);
+            hash = other->system ? hash_struct(hash, calc_table_of(CALC_KIND_SYSTEM),
+                                               (const char *)other->system)
+                                 : hash;
+            break;
+        }
         case CALC_TYPE_NOTE:
             break;
         }

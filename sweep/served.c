@@ -76,6 +76,7 @@ bool calc_served_at(const calc_space *space, size_t index, calc_inference *out)
         bool asked = !space->served[CALC_SERVED_chunk_size].standard;
         return asked || leave_out(space, CALC_SERVED_chunk_size, out);
     }
+    out->prefill_system = (calc_other_system){{0}, NULL};
     listed = leave_out(space, CALC_SERVED_prefill_procs, out) && listed;
     listed = leave_out(space, CALC_SERVED_prefill_tensor_par, out) && listed;
     return leave_out(space, CALC_SERVED_prefill_expert_par, out) && listed;

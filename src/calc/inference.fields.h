@@ -23,6 +23,7 @@ CALC_FIELD(speculative_tokens,  INT,  _, .lo = 0, .hi = 1000, .flags = CALC_OPTI
 CALC_FIELD(speculative_accept,  REAL, _, .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .doc = "probability that a drafted token is accepted when those before it are")
 CALC_FIELD(speculative_cost,    REAL, _, .lo = 1e-6, .hi = 10, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "time of drafting one token over that of a step without drafts; 0: that of the model's own prediction block (app.mtp_blocks), or nothing")
 CALC_FIELD(prefill_procs,       INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "disaggregated: processors of the prefill pool, beside num_procs; data_par_net carries the cache between the pools, or with rank_order the first network that connects both")
+CALC_FIELD(prefill_system,      SYSTEM, _, .flags = CALC_OPTIONAL, .doc = "disaggregated: system of the prefill pool, where its processors are others; the cache goes over the last network of both; absent: that of the run")
 CALC_FIELD(prefill_tensor_par,  INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "disaggregated: tensor parallelism of the prefill pool; 0: tensor_par")
 CALC_FIELD(prefill_expert_par,  INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "disaggregated: expert parallelism of the prefill pool; 0: expert_par")
 /* clang-format on */

@@ -19,6 +19,7 @@ void calc_export_pool_exec(const calc_exec *exec, calc_pool pool, calc_exec *out
     out->inference.phase =
         pool == CALC_POOL_PREFILL ? CALC_INFERENCE_PHASE_PREFILL : CALC_INFERENCE_PHASE_DECODE;
     out->inference.prefill_procs = 0;
+    out->inference.prefill_system = (calc_other_system){{0}, NULL};
     out->inference.prefill_tensor_par = 0;
     out->inference.prefill_expert_par = 0;
 }

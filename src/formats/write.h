@@ -14,9 +14,10 @@ void calc_settings_write(calc_output *out, const calc_framework *framework,
 /** Write the settings of both pools of a disaggregated layout as one script for either.
  *  @param framework  has options of pools
  *  @param settings   by pool
- *  @param procs      processors of a server, by pool */
+ *  @param procs      processors of a server, by pool
+ *  @param prefill_system  those that prefill, if they are others; "" */
 void calc_settings_write_pools(calc_output *out, const calc_framework *framework,
                                const calc_settings settings[CALC_POOL_COUNT],
-                               const int64_t procs[CALC_POOL_COUNT]);
+                               const int64_t procs[CALC_POOL_COUNT], const char *prefill_system);
 
 #endif

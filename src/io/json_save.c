@@ -124,6 +124,9 @@ static void put_member(calc_put *put, const calc_field *field, const char *membe
     case CALC_TYPE_MAP:
         put_map(put, field, member);
         break;
+    case CALC_TYPE_SYSTEM:
+        calc_put_text(put, field->key, ((const calc_other_system *)value)->name);
+        break;
     case CALC_TYPE_NOTE:
         break;
     }

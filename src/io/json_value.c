@@ -253,6 +253,21 @@ static void bind_set(calc_json_report *report, const calc_field *field, const js
     *member = set;
 }
 
+/* The system itself is for the caller to find. */
+static void bind_system(calc_json_report *report, const json_t *value, calc_other_system *member)
+{
+    const char *text = json_string_value(value);
+    if (!text || !*text) {
+        calc_json_value_type_error(report, "the name of a system", value, NULL);
+    } else if (strlen(text) >= sizeof member->name) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                             "names of systems have at most %zu letters", sizeof member->name - 1);
+    } else {
+        *member = (calc_other_system){{0}, NULL};
+        memcpy(member->name, text, strlen(text));
+    }
+}
+
 void calc_json_value_scalar(calc_json_report *report, const calc_field *field, const json_t *value,
                             void *member)
 {
@@ -271,6 +286,9 @@ void calc_json_value_scalar(calc_json_report *report, const calc_field *field, c
         break;
     case CALC_TYPE_SET:
         bind_set(report, field, value, member);
+        break;
+    case CALC_TYPE_SYSTEM:
+        bind_system(report, value, member);
         break;
     default: /* a note is checked, not kept */
         if (!json_is_string(value)) {

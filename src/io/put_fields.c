@@ -20,6 +20,8 @@ static const char *type_of(const calc_field *field)
         return "curve";
     case CALC_TYPE_OP:
         return "operation";
+    case CALC_TYPE_SYSTEM:
+        return "system";
     default:
         return field->flags & CALC_STAGES   ? "stages"
                : field->flags & CALC_LAYERS ? "layers"

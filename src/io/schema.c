@@ -136,6 +136,10 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
     case CALC_TYPE_MAP:
         write_map(out, field, indent);
         break;
+    case CALC_TYPE_SYSTEM:
+        calc_output_printf(out, "{\"type\": \"string\", \"minLength\": 1, \"maxLength\": %zu}",
+                           sizeof((calc_other_system *)0)->name - 1);
+        break;
     case CALC_TYPE_NOTE:
         if (!calc_schema_list(out, field)) {
             calc_output_text(out, "{\"type\": \"string\"}");

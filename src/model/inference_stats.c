@@ -10,14 +10,38 @@
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* The pool that needs more memory. @return what it needs [bytes] */
-static double put_memory(const calc_serving *r, calc_stats *s)
+/* What the pool that decodes needs, and the one that prefills [bytes]. */
+typedef struct needs {
+    double decode, prefill;
+} needs;
+
+/* Whether the prefill pool is fuller, of memories that may differ. */
+static bool prefill_is_fuller(const calc_serving *r, const needs *n)
 {
+    double here = r->system->chip.mem1.capacity_bytes;
+    double there = r->prefill->system->chip.mem1.capacity_bytes;
+    return here == there ? n->prefill > n->decode : n->prefill * here > n->decode * there;
+}
+
+/* The pool that needs more of its memory. */
+static needs put_memory(const calc_serving *r, calc_stats *s)
+{
+    const calc_chip *chip = &r->system->chip;
     calc_serving_memory most = r->held;
+    needs need = {most.need_bytes, most.need_bytes};
     if (r->i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
         calc_serving_memory other = calc_serving_prefill_memory(r);
-        most = other.need_bytes > most.need_bytes ? other : most;
+        need.prefill = other.need_bytes;
+        if (prefill_is_fuller(r, &need)) {
+            most = other;
+            chip = &r->prefill->system->chip;
+        }
+        if (r->prefill->system == r->system) {
+            need = (needs){most.need_bytes, most.need_bytes};
+        }
     }
+    s->mem_tier1_capacity = chip->mem1.capacity_bytes;
+    s->mem_tier2_capacity = chip->mem2.capacity_bytes;
     s->weight_space = most.stage.state;
     s->act_grad_space = most.stage.working;
     s->head_space = most.stage.ends;
@@ -29,7 +53,7 @@ static double put_memory(const calc_serving *r, calc_stats *s)
     s->kv_bytes_per_token = r->model.cache.token_bytes * r->model.shape.blocks;
     s->kv_capacity_tokens = r->held.room.tokens;
     s->max_batch = r->held.room.sequences * r->replicas;
-    return most.need_bytes;
+    return need;
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
@@ -148,10 +172,23 @@ static void put_latency(const calc_serving *r, calc_stats *s)
     }
 }
 
+/* Of a processor of all pools, by what those that decode and those that prefill have. */
+static double mean_of(const calc_serving *r, double decode, double prefill)
+{
+    double here = (double)r->exec->num_procs;
+    double there = (double)r->i->prefill_procs;
+    if (r->prefill->system == r->system || decode == 0 || prefill == 0) {
+        return calc_min(decode, prefill);
+    }
+    return (here * decode + there * prefill) / (here + there);
+}
+
 calc_serving_flow calc_serving_flow_of(const calc_serving *r, const calc_stats *s)
 {
     return (calc_serving_flow){
-        .system = r->system,
+        .watts = mean_of(r, r->system->chip.watts, r->prefill->system->chip.watts),
+        .usd_per_hour =
+            mean_of(r, r->system->chip.usd_per_hour, r->prefill->system->chip.usd_per_hour),
         .phase = r->i->phase,
         .replicas = r->replicas,
         .procs = (double)(r->exec->num_procs + r->i->prefill_procs),
@@ -167,7 +204,6 @@ calc_serving_flow calc_serving_flow_of(const calc_serving *r, const calc_stats *
 
 void calc_serving_flow_put(const calc_serving_flow *f, calc_stats *s)
 {
-    const calc_chip *chip = &f->system->chip;
     bool prompts = f->phase == CALC_INFERENCE_PHASE_PREFILL;
     bool decode = f->phase == CALC_INFERENCE_PHASE_DECODE;
     double each = prompts ? 1 : f->generate;
@@ -180,10 +216,10 @@ void calc_serving_flow_put(const calc_serving_flow *f, calc_stats *s)
                                 : s->requests_per_s * (f->prompt + f->generate);
     s->tokens_per_s_per_proc = s->tokens_per_s / f->procs;
     double billed = prompts ? s->tokens_per_s : s->output_tokens_per_s;
-    s->energy_per_token = chip->watts > 0 ? chip->watts * f->procs / billed : NAN;
+    s->energy_per_token = f->watts > 0 ? f->watts * f->procs / billed : NAN;
     s->usd_per_million_output_tokens =
-        chip->usd_per_hour > 0 ? chip->usd_per_hour / 3600 * f->procs / s->output_tokens_per_s * 1e6
-                               : NAN;
+        f->usd_per_hour > 0 ? f->usd_per_hour / 3600 * f->procs / s->output_tokens_per_s * 1e6
+                            : NAN;
 }
 
 static void put_efficiency(const calc_serving *r, calc_stats *s)
@@ -205,25 +241,23 @@ static void put_efficiency(const calc_serving *r, calc_stats *s)
 }
 
 /* Whether the layout is legal and fits. */
-static calc_verdict judge(const calc_serving *r, double need_bytes)
+static calc_verdict judge(const calc_serving *r, const needs *need)
 {
     const calc_inference_pass_model *pools[] = {&r->model, r->prefill};
     calc_verdict verdict = CALC_VERDICT_OK;
     for (size_t i = 0; i < 1 + (r->prefill != &r->model) && verdict == CALC_VERDICT_OK; i++) {
         const calc_exec *exec = i == 0 ? r->exec : pools[i]->exec;
         const calc_stages *stages = &pools[i]->stages;
-        verdict =
-            calc_verdict_of(r->system, exec, stages->fit, stages->fewest_blocks, need_bytes, 0);
+        verdict = calc_verdict_of(pools[i]->system, exec, stages->fit, stages->fewest_blocks,
+                                  i == 0 ? need->decode : need->prefill, 0);
     }
     return verdict;
 }
 
 calc_verdict calc_serving_put_memory(const calc_serving *r, calc_stats *stats)
 {
-    double need_bytes = put_memory(r, stats);
-    stats->mem_tier1_capacity = r->system->chip.mem1.capacity_bytes;
-    stats->mem_tier2_capacity = r->system->chip.mem2.capacity_bytes;
-    stats->verdict = judge(r, need_bytes);
+    needs need = put_memory(r, stats);
+    stats->verdict = judge(r, &need);
     return stats->verdict;
 }
 

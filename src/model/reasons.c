@@ -6,6 +6,7 @@
 #include "model/reasons_stages.h"
 #include "model/verdict.h"
 #include "spec/layer_list.h"
+#include "spec/prefill_pool.h"
 #include "spec/rules.h"
 #include "spec/stage_list.h"
 
@@ -104,6 +105,24 @@ static void layers_network_reasons(reasons *r, const calc_system *system, const 
     }
 }
 
+/* Of processors that prefill, which are not those of the run. */
+static void pool_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
+{
+    calc_exec pool;
+    calc_reason found;
+    const calc_system *own = calc_prefill_pool_system(system, exec);
+    calc_prefill_pool_of(exec, &pool);
+    if (calc_verdict_networks(own, &pool) == CALC_VERDICT_OK) {
+        return;
+    }
+    if (calc_reasons_stages_network(own, &pool, &found) && add(r, found.verdict)) {
+        r->item[r->count - 1] = found;
+    }
+    if (exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
+        network_reasons(r, own, &pool);
+    }
+}
+
 size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_exec *exec,
                     calc_compat compat, const calc_stats *stats, calc_reason out[CALC_MAX_REASONS])
 {
@@ -122,6 +141,9 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
         if (part.pipeline_par > 0 && exec->rank_order == CALC_RANK_ORDER_NETWORKS) {
             layers_network_reasons(&r, own, &part);
         }
+    }
+    if (r.count == 0 && exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        pool_reasons(&r, system, exec);
     }
     if (calc_reasons_stages_split(app, exec, compat, &found) && add(&r, found.verdict)) {
         r.item[r.count - 1] = found;

@@ -18,6 +18,7 @@ typedef struct calc_sweep_study {
     calc_space space;
     calc_designs_builder builder;
     calc_designs designs;       /**< borrows builder */
+    calc_system prefill;        /**< that the space names for prefill pools */
     calc_sweep_options options; /**< without callbacks */
     size_t top; /**< best that are asked for; options.top keeps more, so that those that are alike
                      can be shown as one */

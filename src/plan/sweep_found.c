@@ -1,6 +1,7 @@
 #include "plan/sweep_found.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "parallel.h"
 
@@ -13,6 +14,26 @@ void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found
     out->design = found->design;
     out->exec = calc_found_exec(found);
     calc_run(&app, &system, &out->exec, study->options.compat, &out->stats);
+}
+
+static void name_systems(const calc_sweep_study *study, calc_front *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        calc_found *found = &list->item[i];
+        calc_exec exec = calc_found_exec(found);
+        if (exec.inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+            exec.inference.prefill_system = study->space.inference.prefill_system;
+        }
+        memcpy(found->layout, &exec, sizeof found->layout);
+    }
+}
+
+void calc_sweep_found_systems(const calc_sweep_study *study, calc_sweep_result *result)
+{
+    for (size_t g = 0; g < result->groups_count; g++) {
+        name_systems(study, &result->group[g].front);
+        name_systems(study, &result->group[g].top);
+    }
 }
 
 calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune,

@@ -11,6 +11,10 @@ typedef struct calc_sweep_found {
     calc_stats stats;
 } calc_sweep_found;
 
+/** Give the layouts of a result the systems that the space names: parts of a sweep that were saved,
+ *  or are of other ranks, have none. */
+void calc_sweep_found_systems(const calc_sweep_study *study, calc_sweep_result *result);
+
 /** Evaluate a layout with calc_run(). */
 void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found,
                           calc_sweep_found *out);

@@ -72,6 +72,7 @@ else hero({
   context: [["", names.application], ["", machine], ["processors", count(exe.num_procs)],
     ...(serves ? [] : [["batch", count(exe.batch_size)]]), ["format", exe.matrix_datatype && !["auto", exe.datatype].includes(exe.matrix_datatype) ? `${exe.matrix_datatype} matrices, else ${exe.datatype}` : exe.datatype],
     ["parameters", parameters(data.parameters.total)], ["", exe.training ? "training" : serves ? `inference, ${exe.inference.phase}` : "inference"],
+    ...(exe.inference && exe.inference.prefill_procs > 0 ? [["prefill on", [count(exe.inference.prefill_procs), exe.inference.prefill_system || machine].join(" ")]] : []),
     ...(exe.inference && exe.inference.engine ? [["", exe.inference.engine]] : [])],
   headline: fits && serves ? servingHeadline(stats)
     : fits ? [`A ${stepWord} takes `, el("em", {}, `${stepValue}\u202f${stepUnit}`), "."]

@@ -26,7 +26,8 @@ struct calc_session {
     size_t count, next; /* next: which one a new one replaces when all are in use */
     calc_request_reader reader;
     calc_request request;
-    calc_system other[CALC_MAX_CHIPS - 1]; /* that the stages of the request name */
+    calc_system other[CALC_MAX_CHIPS - 1]; /* that the stages of the request name, */
+    calc_system prefill;                   /* and its prefill pool */
     calc_stats stats;
     calc_layer_stats layer[CALC_MAX_LAYERS];
     calc_reason reason[CALC_MAX_REASONS];
@@ -179,10 +180,18 @@ static void evaluate(calc_session *session, calc_put *put)
     }
 }
 
-/* The systems that the stages of a request name. */
+/* The systems that the stages of a request name, and its prefill pool. */
 static bool find_systems(calc_session *session, calc_errors *errors)
 {
     calc_stage_list *list = &session->request.used.exec.stages;
+    calc_other_system *prefill = &session->request.used.exec.inference.prefill_system;
+    if (prefill->name[0]) {
+        if (find_document(session, CALC_KIND_SYSTEM, prefill->name, &session->prefill, errors) !=
+            CALC_OK) {
+            return false;
+        }
+        prefill->system = &session->prefill;
+    }
     for (int32_t i = 0; i < list->chips; i++) {
         if (find_document(session, CALC_KIND_SYSTEM, list->name[i], &session->other[i], errors) !=
             CALC_OK) {

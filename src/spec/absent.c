@@ -35,6 +35,8 @@ bool calc_absent_is(const calc_field *field, const void *member)
     switch (field->type) {
     case CALC_TYPE_NOTE:
         return true;
+    case CALC_TYPE_SYSTEM:
+        return ((const calc_other_system *)member)->name[0] == '\0';
     case CALC_TYPE_OP:
         return op_is_absent(field, member);
     case CALC_TYPE_CURVE:

@@ -71,6 +71,7 @@ const char *calc_verdict_text(calc_verdict verdict)
     .offset = offsetof(S, name), .element = sizeof(calc_##arg), .table = &arg##_table,             \
     .choices = calc_datatype_names,
 #define COLUMNS_NOTE(S, name, arg) .offset = 0,
+#define COLUMNS_SYSTEM(S, name, arg) .offset = offsetof(S, name),
 
 /* The key comes first so that a row may override it. */
 #pragma GCC diagnostic push

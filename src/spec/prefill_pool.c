@@ -1,5 +1,7 @@
 #include "spec/prefill_pool.h"
 
+#include "spec/same.h"
+
 static int64_t or_that(int64_t own, int64_t otherwise)
 {
     return own > 0 ? own : otherwise;
@@ -31,6 +33,7 @@ void calc_prefill_pool_of(const calc_exec *exec, calc_exec *pool)
     const calc_strategy *decoding = &exec->strategy;
     *pool = *exec;
     pool->num_procs = i->prefill_procs;
+    pool->inference.prefill_system = (calc_other_system){{0}, NULL};
     calc_strategy *s = &pool->strategy;
     s->tensor_par = or_that(i->prefill_tensor_par, decoding->tensor_par);
     s->expert_par = or_that(i->prefill_expert_par, decoding->expert_par);
@@ -39,4 +42,12 @@ void calc_prefill_pool_of(const calc_exec *exec, calc_exec *pool)
         s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
     }
     spread_experts(decoding, s);
+}
+
+const calc_system *calc_prefill_pool_system(const calc_system *system, const calc_exec *exec)
+{
+    const calc_system *named = exec->inference.prefill_system.system;
+    bool other =
+        named && named != system && !calc_same(calc_table_of(CALC_KIND_SYSTEM), named, system);
+    return other ? named : system;
 }

@@ -11,4 +11,8 @@
  *  processor sends tokens to their experts. */
 void calc_prefill_pool_of(const calc_exec *exec, calc_exec *pool);
 
+/** The system that it runs on: that of the run, unless it names one that says otherwise.
+ *  @param system  of the run, which is returned where both are the same */
+const calc_system *calc_prefill_pool_system(const calc_system *system, const calc_exec *exec);
+
 #endif

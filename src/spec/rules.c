@@ -7,6 +7,7 @@
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/layer_list.h"
+#include "spec/prefill_pool.h"
 #include "spec/rules_inference.h"
 #include "spec/rules_layers.h"
 #include "spec/rules_parallel.h"
@@ -329,6 +330,42 @@ static void check_engines(rules *r)
     }
 }
 
+/* What an execution asks of a system: networks and engines. */
+static void check_system(rules *r)
+{
+    const calc_exec *exec = r->exec;
+    check_network_index(r, "/tensor_par_net", exec->strategy.tensor_par_net);
+    check_network_index(r, "/pipeline_par_net", exec->pipeline_par_net);
+    check_network_index(r, "/data_par_net", exec->strategy.data_par_net);
+    check_network_index(r, "/context_par_net", exec->strategy.context_par_net);
+    check_network_index(r, "/expert_par_net", exec->strategy.expert_par_net);
+    check_network_index(r, "/expert_tensor_par_net", exec->strategy.expert_tensor_par_net);
+    check_network_index(r, "/expert_data_par_net", exec->strategy.expert_data_par_net);
+    check_engines(r);
+}
+
+void calc_rules_prefill_system(const calc_app *app, const calc_system *system,
+                               const calc_exec *exec, calc_errors *errors)
+{
+    static const char pointer[] = "/inference/prefill_system";
+    const calc_other_system *other = &exec->inference.prefill_system;
+    const calc_system *own = calc_prefill_pool_system(system, exec);
+    calc_errors found = {0};
+    rules r = {app, own, exec, &found};
+    if (other->name[0] && !other->system) {
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, pointer,
+                        "put it into calc_exec.inference.prefill_system.system",
+                        "system \"%.31s\" was not given", other->name);
+    } else if (own != system) {
+        check_system(&r);
+    }
+    if (found.count > 0) {
+        const calc_error *e = &found.item[0];
+        calc_errors_add(errors, e->status, CALC_KIND_EXEC, pointer, e->hint, "%.31s: %s: %.200s",
+                        other->name, e->pointer + 1, e->text);
+    }
+}
+
 /* @param before  errors there were
  * @return the status of the first one since then */
 static calc_status status_since(const calc_errors *errors, int before)
@@ -369,14 +406,8 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_inference(&r);
     calc_rules_inference(app, exec, r.errors);
     calc_rules_serving(system, r.errors);
-    check_network_index(&r, "/tensor_par_net", exec->strategy.tensor_par_net);
-    check_network_index(&r, "/pipeline_par_net", exec->pipeline_par_net);
-    check_network_index(&r, "/data_par_net", exec->strategy.data_par_net);
-    check_network_index(&r, "/context_par_net", exec->strategy.context_par_net);
-    check_network_index(&r, "/expert_par_net", exec->strategy.expert_par_net);
-    check_network_index(&r, "/expert_tensor_par_net", exec->strategy.expert_tensor_par_net);
-    check_network_index(&r, "/expert_data_par_net", exec->strategy.expert_data_par_net);
-    check_engines(&r);
+    check_system(&r);
+    calc_rules_prefill_system(app, system, exec, r.errors);
     if (r.errors->count + r.errors->dropped == before) {
         calc_rules_stages(app, system, exec, r.errors);
     }

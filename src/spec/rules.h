@@ -17,4 +17,9 @@ char *calc_divisors_text(int64_t n, char *buffer, size_t size);
 void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
                             const char *what, int64_t n, int64_t common);
 
+/** Add an error if the system of a prefill pool is not given, or lacks what the execution asks of
+ *  it: networks, engines. Nothing where it is that of the run. */
+void calc_rules_prefill_system(const calc_app *app, const calc_system *system,
+                               const calc_exec *exec, calc_errors *errors);
+
 #endif

@@ -107,7 +107,8 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
 {
     const calc_inference *i = &e->inference;
     if (i->phase != CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        if (i->prefill_procs > 0 || i->prefill_tensor_par > 0 || i->prefill_expert_par > 0) {
+        if (i->prefill_procs > 0 || i->prefill_tensor_par > 0 || i->prefill_expert_par > 0 ||
+            i->prefill_system.name[0]) {
             BROKEN(errors, prefill_procs, "use phase \"disaggregated\", or leave it out",
                    "only disaggregated serving has a prefill pool");
         }

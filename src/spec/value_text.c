@@ -50,6 +50,9 @@ char *calc_value_text(const calc_field *field, const void *member, char buffer[C
         snprintf(buffer, CALC_VALUE_TEXT, "[%s, %s]", calc_number_text(op->scalar, 1, a),
                  field->flags & CALC_POINT_TO_POINT ? "null" : calc_number_text(op->offset, 1, b));
         break;
+    case CALC_TYPE_SYSTEM:
+        snprintf(buffer, CALC_VALUE_TEXT, "%s", ((const calc_other_system *)member)->name);
+        break;
     default:
         buffer[0] = '\0';
     }

@@ -81,6 +81,27 @@ static void make_special(bool tied)
     }
 }
 
+/* A machine for prefill pools that has whatever a design's has: as many networks, and engines. */
+static void make_other(void)
+{
+    static calc_system other;
+    other = space.system[0];
+    for (size_t i = 1; i < RANDOM_DESIGNS; i++) {
+        other = space.system[i].networks_count > other.networks_count ? space.system[i] : other;
+    }
+    for (int d = 0; d < CALC_DATATYPE_COUNT; d++) {
+        for (size_t i = 0; i < RANDOM_DESIGNS; i++) {
+            const calc_chip *chip = &space.system[i].chip;
+            bool lacks = other.chip.matrix[d].flop_per_s <= 0;
+            other.chip.matrix[d] = lacks ? chip->matrix[d] : other.chip.matrix[d];
+            lacks = other.chip.vector[d].flop_per_s <= 0;
+            other.chip.vector[d] = lacks ? chip->vector[d] : other.chip.vector[d];
+        }
+    }
+    other.chip.mem1.bytes_per_s *= 0.75;
+    space.space.inference.prefill_system = (calc_other_system){"other", &other};
+}
+
 static void list(calc_served served, int64_t a, int64_t b, int64_t c)
 {
     const int64_t values[] = {a, b, c};
@@ -124,6 +145,9 @@ static void make(uint64_t seed)
         make_special(seed % 3 == 1);
     }
     vary(&rng);
+    if (space.space.inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED && seed % 2 == 0) {
+        make_other();
+    }
 }
 
 /* ---- Every statistic ------------------------------------------------------------------------- */

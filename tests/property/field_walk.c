@@ -33,7 +33,9 @@ void calc_field_write(const calc_field *field, void *member, double number)
 
 void calc_field_clear(const calc_field *field, void *member)
 {
-    if (field->type == CALC_TYPE_CURVE) {
+    if (field->type == CALC_TYPE_SYSTEM) {
+        *(calc_other_system *)member = (calc_other_system){{0}, NULL};
+    } else if (field->type == CALC_TYPE_CURVE) {
         *(calc_curve *)member = (calc_curve){0};
     } else {
         calc_field_write(field, member, field->type == CALC_TYPE_OP ? 1 : field->absent);

@@ -199,6 +199,34 @@ START_TEST(what_absence_means_can_be_written_and_changes_nothing)
 }
 END_TEST
 
+/* ---- Machines ----------------------------------------------------------------------------------
+ */
+
+/* Prompts that are read on the same machine, which another document describes. */
+static void name_the_same_machine(const char *name, const calc_random_layout *l)
+{
+    static calc_system copy;
+    if (l->exec.inference.phase != CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        return;
+    }
+    layout = *l;
+    copy = l->system;
+    layout.exec.inference.prefill_system = (calc_other_system){"the same", &copy};
+    calc_stats before = run(l, CALC_COMPAT_NONE);
+    calc_stats after = run(&layout, CALC_COMPAT_NONE);
+    const char *moved = difference(&before, &after);
+    ck_assert_msg(is_legal(&layout) && !moved, "%s: prefill_system moves %s", name, moved);
+    copy.chip.mem1.bytes_per_s *= 0.5;
+    calc_stats slower = run(&layout, CALC_COMPAT_NONE);
+    ck_assert_msg(difference(&before, &slower) != NULL, "%s", name);
+}
+
+START_TEST(a_prefill_pool_on_the_same_machine_changes_nothing)
+{
+    calc_shipped_all(name_the_same_machine);
+}
+END_TEST
+
 /* ---- The list -------------------------------------------------------------------------------- */
 
 static bool seen[256];
@@ -251,8 +279,9 @@ static void set_default(const calc_field_at *at, void *context)
     (void)context;
     static calc_random_layout cleared, set;
     char value[64], assignment[192];
-    if (!is_optional(at) || at->field->type == CALC_TYPE_CURVE) {
-        return; /* a curve has a step at least */
+    if (!is_optional(at) || at->field->type == CALC_TYPE_CURVE ||
+        at->field->type == CALC_TYPE_SYSTEM) {
+        return; /* a curve has a step at least, and a system a name */
     }
     cleared = layout;
     calc_field_clear(at->field, (char *)&cleared + ((char *)at->member - (char *)&layout));
@@ -284,6 +313,7 @@ int main(void)
     TCase *tests = tcase_create("neutral");
     tcase_add_test(tests, every_optional_field_is_in_the_list_and_nothing_else);
     tcase_add_test(tests, a_default_can_be_written_and_is_what_absence_is);
+    tcase_add_test(tests, a_prefill_pool_on_the_same_machine_changes_nothing);
     tcase_add_test(tests, what_absence_means_can_be_written_and_changes_nothing);
     Suite *suite = suite_create("neutral");
     suite_add_tcase(suite, tests);

@@ -316,6 +316,7 @@ static const struct {
     {"exe.inference.speculative_accept", NULL},
     {"exe.inference.speculative_cost", NULL},
     {"exe.inference.prefill_procs", NULL},
+    {"exe.inference.prefill_system", NULL}, /* that of the run: prop_neutral.c */
     {"exe.inference.prefill_tensor_par", pool_tensor},
     {"exe.inference.prefill_expert_par", pool_expert},
 

@@ -149,6 +149,124 @@ START_TEST(as_many_are_served_as_arrive)
 }
 END_TEST
 
+/* ---- Two machines ---------------------------------------------------------------------------- */
+
+/* Prompts are read on a machine of half the speed, memory and price. */
+static calc_system slower(void)
+{
+    calc_system s = queue_system();
+    for (int type = 0; type < CALC_DATATYPE_COUNT; type++) {
+        s.chip.matrix[type].flop_per_s /= 2;
+        s.chip.vector[type].flop_per_s /= 2;
+    }
+    s.chip.mem1.bytes_per_s /= 2;
+    s.chip.mem1.capacity_bytes /= 2;
+    s.chip.watts = 400;
+    s.chip.usd_per_hour = 1;
+    return s;
+}
+
+static calc_stats on(const calc_system *system, const calc_exec *e)
+{
+    calc_app app = shipped_app("llama3-70B");
+    calc_stats stats;
+    ck_assert_int_eq(calc_check(&app, system, e, NULL), CALC_OK);
+    calc_run(&app, system, e, CALC_COMPAT_NONE, &stats);
+    return stats;
+}
+
+/* Passes over prompts take what they take there, steps what they take here. */
+START_TEST(each_machine_has_its_own_speed)
+{
+    calc_system fast = queue_system(), slow = slower();
+    calc_exec e = pools(1, 8);
+    calc_stats here = on(&fast, &e);
+    calc_stats there = on(&slow, &e);
+    e.inference.prefill_system = (calc_other_system){"slow", &slow};
+    calc_stats both = on(&fast, &e);
+    ck_assert_double_gt(there.prefill_time, 1.5 * here.prefill_time);
+    ck_assert_double_eq(both.prefill_time, there.prefill_time);
+    ck_assert_double_eq(both.prefill_requests_per_s, there.prefill_requests_per_s);
+    ck_assert_double_eq(both.decode_requests_per_s, here.decode_requests_per_s);
+    ck_assert_double_eq(both.kv_capacity_tokens, here.kv_capacity_tokens);
+    calc_system copy = fast;
+    e.inference.prefill_system.system = &copy;
+    ck_assert_double_eq(on(&fast, &e).ttft, here.ttft);
+    queue_answers a = queue_run(&e);
+    e.inference.prefill_system.system = &slow;
+    queue_answers b = queue_run(&e);
+    double ratio = there.prefill_time / here.prefill_time;
+    ck_assert_double_eq_tol(b.exact.prefill_time / a.exact.prefill_time, ratio, 1e-9);
+}
+END_TEST
+
+/* One rank's part of the cache of a prompt, 512 bytes a token and block, by the slower of the last
+ * networks. */
+START_TEST(the_cache_goes_over_the_last_networks)
+{
+    calc_system fast = queue_system(), slow = slower();
+    calc_exec e = pools(1, 8);
+    e.strategy.data_par_net = 0;
+    e.inference.prefill_system = (calc_other_system){"slow", &slow};
+    calc_network *last = &slow.networks[slow.networks_count - 1];
+    last->bytes_per_s = 1e9;
+    last->efficiency = 0.5;
+    double sent_s = 80 * 512 * 4000.0 / 0.5e9;
+    double latency_s = last->latency_s + 2 * last->latency_log2_s;
+    ck_assert_double_ge(on(&fast, &e).kv_transfer_time, sent_s);
+    ck_assert_double_le(on(&fast, &e).kv_transfer_time, sent_s + latency_s);
+    e.inference.prefill_system.system = &fast; /* the other way round */
+    ck_assert_double_ge(on(&slow, &e).kv_transfer_time, sent_s);
+    ck_assert_double_le(on(&slow, &e).kv_transfer_time, sent_s + latency_s);
+}
+END_TEST
+
+START_TEST(both_machines_are_paid)
+{
+    calc_system fast = queue_system(), slow = slower();
+    calc_exec e = pools(64, 16);
+    fast.chip.usd_per_hour = 4;
+    fast.chip.watts = 700;
+    e.inference.prefill_system = (calc_other_system){"slow", &slow};
+    calc_stats s = on(&fast, &e);
+    double per_hour = 8 * 4 + 16 * 1;
+    assert_near(s.usd_per_million_output_tokens, per_hour / 3600 / s.output_tokens_per_s * 1e6);
+    assert_near(s.energy_per_token, (8 * 700 + 16 * 400) / s.output_tokens_per_s);
+    slow.chip.usd_per_hour = 0; /* not known */
+    ck_assert(isnan(on(&fast, &e).usd_per_million_output_tokens));
+    ck_assert(!isnan(on(&fast, &e).energy_per_token));
+}
+END_TEST
+
+/* The pool that fills its memory more is shown, and either may not fit. */
+START_TEST(each_machine_has_its_own_memory)
+{
+    calc_system fast = queue_system(), slow = slower();
+    calc_exec e = pools(4, 8);
+    e.inference.prefill_system = (calc_other_system){"slow", &slow};
+    calc_stats s = on(&fast, &e);
+    ck_assert_double_eq(s.mem_tier1_capacity, slow.chip.mem1.capacity_bytes);
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_OK);
+    slow.chip.mem1.capacity_bytes = 10e9;
+    s = on(&fast, &e);
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
+    ck_assert_double_eq(s.mem_tier1_capacity, 10e9);
+    e.inference.prefill_system.system = &fast;
+    s = on(&slow, &e);
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
+    ck_assert_double_eq(s.mem_tier1_capacity, 10e9);
+    slow.chip.mem1.capacity_bytes = 1e13;
+    slow.networks[0].size = 4; /* too few */
+    e.inference.prefill_system.system = &slow;
+    ck_assert_int_eq(on(&fast, &e).verdict, CALC_VERDICT_NETWORK_SIZE);
+    calc_app app = shipped_app("llama3-70B");
+    calc_reason reason[CALC_MAX_REASONS];
+    s = on(&fast, &e);
+    ck_assert_uint_ge(calc_reasons(&app, &fast, &e, CALC_COMPAT_NONE, &s, reason), 1);
+    ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_NETWORK_SIZE);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("pools");
@@ -160,5 +278,9 @@ int main(void)
     tcase_add_test(cases, passes_hold_what_has_come);
     tcase_add_test(cases, replicas_that_share_experts_run_in_step);
     tcase_add_test(cases, as_many_are_served_as_arrive);
+    tcase_add_test(cases, each_machine_has_its_own_speed);
+    tcase_add_test(cases, the_cache_goes_over_the_last_networks);
+    tcase_add_test(cases, both_machines_are_paid);
+    tcase_add_test(cases, each_machine_has_its_own_memory);
     return run_cases(cases);
 }

@@ -54,11 +54,28 @@ START_TEST(attention_that_is_whole_sends_tokens)
 }
 END_TEST
 
+START_TEST(its_system_is_that_of_the_run_unless_it_says_otherwise)
+{
+    calc_exec e = pools(4, 2), pool;
+    calc_system system = small_system(), other = system;
+    ck_assert_ptr_eq(calc_prefill_pool_system(&system, &e), &system);
+    e.inference.prefill_system = (calc_other_system){"other", &other};
+    ck_assert_ptr_eq(calc_prefill_pool_system(&system, &e), &system);
+    other.chip.mem1.bytes_per_s *= 2;
+    ck_assert_ptr_eq(calc_prefill_pool_system(&system, &e), &other);
+    ck_assert_ptr_eq(calc_prefill_pool_system(&other, &e), &other);
+    calc_prefill_pool_of(&e, &pool); /* which runs there, and has no other */
+    ck_assert_ptr_null(pool.inference.prefill_system.system);
+    ck_assert_str_eq(pool.inference.prefill_system.name, "");
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("prefill_pool");
     tcase_add_test(cases, sizes_are_its_own_or_those_of_decoding);
     tcase_add_test(cases, layers_that_are_split_have_experts_on_their_ranks);
     tcase_add_test(cases, attention_that_is_whole_sends_tokens);
+    tcase_add_test(cases, its_system_is_that_of_the_run_unless_it_says_otherwise);
     return run_cases(cases);
 }

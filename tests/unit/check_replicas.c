@@ -35,7 +35,8 @@ static void end(void)
 /* The answer of a replica that takes 4 requests in 2 s. */
 static calc_serving_flow flow_of(double tpot)
 {
-    return (calc_serving_flow){.system = &sys,
+    return (calc_serving_flow){.watts = sys.chip.watts,
+                               .usd_per_hour = sys.chip.usd_per_hour,
                                .phase = CALC_INFERENCE_PHASE_SERVE,
                                .replicas = 1,
                                .procs = 8,

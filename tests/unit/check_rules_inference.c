@@ -179,6 +179,36 @@ START_TEST(only_disaggregated_serving_has_a_prefill_pool)
 }
 END_TEST
 
+START_TEST(the_system_of_a_prefill_pool_has_what_is_asked_of_it)
+{
+    const char *pointer = "/inference/prefill_system";
+    calc_system other = small_system();
+    calc_exec e = decoding();
+    e.inference.prefill_system = (calc_other_system){"other", &other};
+    other.chip.matrix[CALC_DATATYPE_BFLOAT16] = other.chip.matrix[CALC_DATATYPE_FLOAT16];
+    other.chip.mem1.bytes_per_s *= 2;
+    assert_broken("llama3-70B", &e, "/inference/prefill_procs",
+                  "only disaggregated serving has a prefill pool",
+                  "use phase \"disaggregated\", or leave it out");
+    e = apart();
+    e.inference.prefill_system = (calc_other_system){"other", NULL};
+    assert_broken("llama3-70B", &e, pointer, "system \"other\" was not given",
+                  "put it into calc_exec.inference.prefill_system.system");
+    e.inference.prefill_system.system = &other;
+    assert_fine("llama3-70B", &e);
+    other.networks_count = 1;
+    assert_broken("llama3-70B", &e, pointer,
+                  "other: pipeline_par_net: no network 1: the system has 1", "use 0");
+    other.networks_count = 2;
+    other.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
+    calc_errors errors;
+    check("llama3-70B", &e, &errors);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].text,
+                     "other: datatype: the system's matrix engine does not offer bfloat16");
+}
+END_TEST
+
 START_TEST(a_prefill_pool_is_whole_replicas)
 {
     calc_exec e = apart();
@@ -326,6 +356,7 @@ int main(void)
     tcase_add_test(cases, decoding_has_no_context_parallelism_and_no_chunks_of_stages);
     tcase_add_test(cases, nothing_is_served_from_the_second_tier);
     tcase_add_test(cases, only_disaggregated_serving_has_a_prefill_pool);
+    tcase_add_test(cases, the_system_of_a_prefill_pool_has_what_is_asked_of_it);
     tcase_add_test(cases, a_prefill_pool_is_whole_replicas);
     tcase_add_test(cases, a_prefill_pool_splits_the_experts);
     tcase_add_test(cases, what_waits_is_told_where_something_waits);

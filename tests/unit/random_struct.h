@@ -9,6 +9,7 @@
 #include "spec/field.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 static inline void random_table(calc_rng *rng, const calc_table *table, char *object);
@@ -95,6 +96,10 @@ static inline void random_member(calc_rng *rng, const calc_field *field, char *m
         break;
     case CALC_TYPE_MAP:
         random_map(rng, field, member);
+        break;
+    case CALC_TYPE_SYSTEM:
+        snprintf(((calc_other_system *)value)->name, sizeof((calc_other_system *)value)->name,
+                 "system%u", calc_rng_below(rng, 100));
         break;
     case CALC_TYPE_NOTE:
         break;

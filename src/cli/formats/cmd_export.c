@@ -158,7 +158,8 @@ static calc_status write_pools(calc_output *out, const calc_framework *framework
         status = calc_export(framework, app, &own, 1, &settings[p], errors);
     }
     if (status == CALC_OK) {
-        calc_settings_write_pools(out, framework, settings, procs);
+        calc_settings_write_pools(out, framework, settings, procs,
+                                  exec->inference.prefill_system.name);
     }
     for (int p = 0; p < CALC_POOL_COUNT; p++) {
         calc_settings_free(&settings[p]);

@@ -11,6 +11,7 @@
 #include "spec/choice_set.h"
 #include "spec/field.h"
 #include "spec/format.h"
+#include "spec/prefill_pool.h"
 #include "spec/stage_list.h"
 
 /* Text of an enumerated field of the execution. */
@@ -168,6 +169,29 @@ static void write_layers(calc_output *out, const calc_report *r)
     }
     calc_output_printf(out, "  %-18s  %s\n", "layers", calc_layer_words(e, text));
     calc_output_printf(out, "  %-18s  ends %s\n", "", calc_layer_words_ends(e, text));
+}
+
+/* Processors that prefill, where others decode. */
+static void write_prefill_pool(calc_output *out, const calc_report *r)
+{
+    const calc_exec *e = &r->inputs->exec;
+    const char *name = e->inference.prefill_system.name;
+    char number[4][CALC_HUMAN_MAX];
+    calc_exec pool;
+    if (e->inference.phase != CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        return;
+    }
+    calc_prefill_pool_of(e, &pool);
+    const calc_strategy *s = &pool.strategy;
+    calc_output_printf(out, "  %-9s%9s  %s of tensor %s", "prefill",
+                       calc_human_integer((double)pool.num_procs, number[0]),
+                       calc_human_counted((double)s->data_par, "replica", number[1]),
+                       calc_human_integer((double)s->tensor_par, number[2]));
+    if (s->expert_par > 1) {
+        calc_output_printf(out, ", expert %s",
+                           calc_human_integer((double)s->expert_par, number[3]));
+    }
+    calc_output_printf(out, "%s%s\n", *name ? ", on " : "", name);
 }
 
 static void write_attention(calc_output *out, const calc_report *r)
@@ -339,6 +363,7 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
         write_saving(out, r);
         return;
     }
+    write_prefill_pool(out, r);
     write_schedule(out, r);
     write_stages(out, r);
     write_layers(out, r);

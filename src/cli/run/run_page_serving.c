@@ -44,8 +44,8 @@ void calc_run_page_put_passes(calc_put *put, const calc_app *app, const calc_sys
     if (phase != CALC_INFERENCE_PHASE_NONE && phase != CALC_INFERENCE_PHASE_DECODE) {
         calc_exec prefill;
         prefill_of(exec, &prefill);
-        put_pass(put, exec->inference.chunk_size > 0 ? "chunk of a prompt" : "prompt", app, system,
-                 &prefill, compat);
+        put_pass(put, exec->inference.chunk_size > 0 ? "chunk of a prompt" : "prompt", app,
+                 calc_prefill_pool_system(system, exec), &prefill, compat);
     }
     calc_put_close(put);
 }

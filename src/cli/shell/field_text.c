@@ -22,6 +22,8 @@ const char *calc_field_text_type(const calc_field *field)
         return "one of";
     case CALC_TYPE_SET:
         return "any of";
+    case CALC_TYPE_SYSTEM:
+        return "name of a system";
     case CALC_TYPE_CURVE:
         return "[[size, efficiency], ...]";
     case CALC_TYPE_OP:

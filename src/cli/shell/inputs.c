@@ -133,27 +133,35 @@ static void locate(const calc_inputs *inputs, calc_errors *errors)
     }
 }
 
-calc_status calc_inputs_stages(calc_exec *exec, const calc_system *system, const char *path,
-                               calc_system other[CALC_MAX_CHIPS - 1], calc_errors *errors)
+/* One of them. */
+static calc_status find_system(const char *name, const calc_system *system, const char *path,
+                               calc_system *other, const calc_system **out, calc_errors *errors)
+{
+    calc_input found = {.text = {0}};
+    calc_status status = calc_find(CALC_KIND_SYSTEM, name, found.path, errors);
+    bool own = status == CALC_OK && strcmp(found.path, path) == 0;
+    if (status == CALC_OK && !own) {
+        status = calc_input_load(&found, CALC_KIND_SYSTEM, other, name, errors);
+    }
+    calc_text_free(&found.text);
+    *out = own ? system : other;
+    return status;
+}
+
+calc_status calc_inputs_systems(calc_exec *exec, const calc_system *system, const char *path,
+                                calc_system other[CALC_MAX_CHIPS], calc_errors *errors)
 {
     calc_stage_list *list = &exec->stages;
-    for (int32_t i = 0; i < list->chips; i++) {
-        calc_input found = {.text = {0}};
-        calc_status status = calc_find(CALC_KIND_SYSTEM, list->name[i], found.path, errors);
-        if (status == CALC_OK && strcmp(found.path, path) == 0) {
-            list->system[i] = system;
-            continue;
-        }
-        if (status == CALC_OK) {
-            status = calc_input_load(&found, CALC_KIND_SYSTEM, &other[i], list->name[i], errors);
-        }
-        calc_text_free(&found.text);
-        if (status != CALC_OK) {
-            return status;
-        }
-        list->system[i] = &other[i];
+    calc_other_system *prefill = &exec->inference.prefill_system;
+    calc_status status = CALC_OK;
+    for (int32_t i = 0; i < list->chips && status == CALC_OK; i++) {
+        status = find_system(list->name[i], system, path, &other[i], &list->system[i], errors);
     }
-    return CALC_OK;
+    if (status == CALC_OK && prefill->name[0]) {
+        status = find_system(prefill->name, system, path, &other[CALC_MAX_CHIPS - 1],
+                             &prefill->system, errors);
+    }
+    return status;
 }
 
 bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec)
@@ -165,6 +173,9 @@ bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec)
         uint8_t *chip = &list->run[i].chip;
         *chip = *chip > 0 && list->system[*chip - 1] == &inputs->system ? 0 : *chip;
         some = some || *chip == 0;
+    }
+    if (exec->inference.prefill_system.system == &inputs->system) {
+        exec->inference.prefill_system = (calc_other_system){{0}, NULL};
     }
     return some;
 }
@@ -193,8 +204,8 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
                 CALC_OK;
     }
     fine = fine &&
-           calc_inputs_stages(&inputs->exec, &inputs->system, inputs->input[CALC_KIND_SYSTEM].path,
-                              inputs->other, errors) == CALC_OK;
+           calc_inputs_systems(&inputs->exec, &inputs->system, inputs->input[CALC_KIND_SYSTEM].path,
+                               inputs->other, errors) == CALC_OK;
     if (fine) {
         calc_resolve(&inputs->app, &inputs->system, &inputs->exec);
     }

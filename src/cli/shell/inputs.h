@@ -30,23 +30,22 @@ typedef struct calc_inputs {
     calc_app app;
     calc_system system;
     calc_exec exec;
-    calc_system other[CALC_MAX_CHIPS - 1]; /**< that its stages name (calc_exec.stages) */
-    calc_input input[CALC_INPUTS];         /**< by calc_kind */
+    calc_system other[CALC_MAX_CHIPS]; /**< that its stages name, and its prefill pool */
+    calc_input input[CALC_INPUTS];     /**< by calc_kind */
 } calc_inputs;
 
-/** The execution with the stages that name the system of the run as if they did not: they follow
- *  changes of it.
+/** The execution with the stages, and the prefill pool, that name the system of the run as if they
+ *  did not: they follow changes of it.
  *  @return whether any stage is on it */
 bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec);
 
-/** Find and read the systems that the stages of an execution name.
- *  @param system  that of the run, and `path` its file: stages may name it, too
+/** Find and read the systems that an execution names: its stages, and its prefill pool.
+ *  @param system  that of the run, and `path` its file: they may name it, too
  *  @param other   room for them, kept by the caller as long as the execution is used
  *  @return CALC_OK, or the status of the first error */
-CALC_MUST_USE calc_status calc_inputs_stages(calc_exec *exec, const calc_system *system,
-                                             const char *path,
-                                             calc_system other[CALC_MAX_CHIPS - 1],
-                                             calc_errors *errors);
+CALC_MUST_USE calc_status calc_inputs_systems(calc_exec *exec, const calc_system *system,
+                                              const char *path, calc_system other[CALC_MAX_CHIPS],
+                                              calc_errors *errors);
 
 /** Read and parse one document. What `input` held is freed: start with {0}. A model may also be a
  *  configuration of Hugging Face, and an execution a strategy file of Galvatron: what is said of

@@ -238,6 +238,7 @@ static calc_status sweep(task *t, calc_errors *errors)
                            time_limit_s(t->args));
     status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
     calc_sweep_watch_end(&t->watch);
+    calc_sweep_found_systems(&t->study, &t->result);
     return status;
 }
 

@@ -136,7 +136,9 @@ static void add_inference(char *out, const calc_space *space)
         bool one = v->count <= 1 && field->type != CALC_TYPE_OBJECT;
         calc_append(out, TEXT_SIZE, "%sinference.%s%s", *out ? "; " : "", field->key,
                     one ? " " : "");
-        if (one) {
+        if (field->type == CALC_TYPE_SYSTEM) {
+            calc_append(out, TEXT_SIZE, "%s", space->inference.prefill_system.name);
+        } else if (one) {
             add_served_value(out, field, calc_served_get(&space->inference, (calc_served)i));
         }
         for (size_t k = 0; k < v->count && v->count > 1; k++) {

@@ -380,6 +380,27 @@ static void need_axis(const sources *s, calc_axis axis, const char *key, const c
     }
 }
 
+/* The system of prefill pools. One that is the only system of the sweep is as that is swept. */
+static void take_prefill_system(sources *s)
+{
+    calc_designs_builder *b = &s->study->builder;
+    calc_other_system *other = &s->study->space.inference.prefill_system;
+    calc_input input = {.text = {0}};
+    calc_app app;
+    calc_designs designs;
+    if (!other->name[0]) {
+        return;
+    }
+    other->system = &s->study->prefill;
+    if (calc_input_load(&input, CALC_KIND_SYSTEM, &s->study->prefill, other->name, s->errors) ==
+            CALC_OK &&
+        b->systems == 1 && strcmp(input.name, b->system[0].name) == 0 &&
+        calc_designs_make(b, &designs, s->errors) == CALC_OK) {
+        designs.get(designs.context, 0, &app, &s->study->prefill);
+    }
+    calc_text_free(&input.text);
+}
+
 static void take_axes(sources *s)
 {
     if (!s->space && s->args->argument_count == 0) { /* the default study */
@@ -389,6 +410,7 @@ static void take_axes(sources *s)
     }
     take_file_axes(s);
     calc_sweep_axes_options(s->study, s->args, s->errors);
+    take_prefill_system(s);
     if (calc_defaults_set(&s->study->space, &s->study->builder) != CALC_OK) {
         calc_errors_no_memory(s->errors);
     }

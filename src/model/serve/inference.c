@@ -161,7 +161,8 @@ void calc_serving_init(calc_serving *r, const calc_app *app, const calc_system *
     calc_inference_pass_model_init(&r->model, app, system, serves);
     if (apart(exec)) {
         calc_prefill_pool_of(serves, &r->pool_exec);
-        calc_inference_pass_model_init(&r->pool, app, system, &r->pool_exec);
+        calc_inference_pass_model_init(&r->pool, app, calc_prefill_pool_system(system, exec),
+                                       &r->pool_exec);
     }
 }
 

@@ -126,7 +126,7 @@ void calc_serving_put(calc_serving *serving, calc_stats *stats);
 
 /** What throughput and its price follow from. */
 typedef struct calc_serving_flow {
-    const calc_system *system;
+    double watts, usd_per_hour; /**< of a processor, in the mean of all pools; 0: not known */
     calc_inference_phase phase;
     double replicas, procs;        /**< of all pools */
     double slots, round_s;         /**< serve, closed loop: of a replica; else NAN */

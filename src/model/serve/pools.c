@@ -28,17 +28,28 @@ static int64_t pools_network(const calc_serving *r)
     return i;
 }
 
-/* The cache of one prompt, from the ranks of one replica to those of another. */
+/* What a rank takes to send another one of its machine so many bytes. */
+static double send_s(const calc_system *system, int64_t network, double bytes)
+{
+    calc_group pair = {2, 0, network};
+    return calc_collective_s(system, CALC_OP_P2P, &pair, bytes);
+}
+
+/* The cache of one prompt, from the ranks of one replica to those of another. Between machines it
+ * leaves one by its last network and enters the other by that one's: the slower of both decides. */
 static double transfer_s(const calc_serving *r)
 {
     const calc_inference_pass_model *m = r->prefill;
-    calc_group pair = {2, 0, pools_network(r)};
     double most = 0;
     for (size_t c = 0; c < m->stages.count; c++) {
         double blocks = calc_inference_pass_cached_blocks(m, c);
         most = calc_max(most, calc_kv_cache_space(&m->cache, blocks, 1, r->prompt));
     }
-    return calc_collective_s(r->system, CALC_OP_P2P, &pair, most);
+    if (m->system == r->system) {
+        return send_s(r->system, pools_network(r), most);
+    }
+    return calc_max(send_s(r->system, r->system->networks_count - 1, most),
+                    send_s(m->system, m->system->networks_count - 1, most));
 }
 
 /* Of one prompt, while all replicas prefill [s]. */
