@@ -203,11 +203,13 @@ static calc_status fit_folds(task *t, calc_errors *errors)
 /* ---- Engines --------------------------------------------------------------------------------- */
 
 /* Rates of loops follow from their times; those of static batches are all that is known of some.
- * How many drafts are accepted is assumed, and no trait of an engine. */
+ * How many drafts are accepted is assumed, and no trait of an engine. Where all requests come at
+ * once their queue decides. */
 static bool counts(const calc_engine_plan *plan, const calc_result *r, int engine)
 {
     if (r->use != CALC_USE_SCORED || (int)r->serving->map.exec.inference.engine != engine ||
         r->quantity == CALC_QUANTITY_TPOT_SHAPE ||
+        r->serving->map.kind == CALC_SERVING_KIND_ALL_AT_ONCE ||
         r->serving->map.exec.inference.speculative_tokens > 0) {
         return false;
     }

@@ -66,6 +66,30 @@ static calc_status miss(reading *r, const calc_csv_column *c, const char *other)
                           nearest ? hint : other, "column \"%s\" is missing", c->name);
 }
 
+/* Columns that are misspelled. */
+static calc_status check_titles(reading *r)
+{
+    const char *name[CALC_CSV_COLUMNS_MAX + 1] = {NULL};
+    char hint[CALC_HINT_SIZE], shown[CALC_UTF8_SHOW_SIZE];
+    calc_status status = CALC_OK;
+    for (int i = 0, count = 0; i < r->table->columns; i++) {
+        if (r->table->column[i].name) {
+            name[count++] = r->table->column[i].name;
+        }
+    }
+    for (int k = 0; k < r->count; k++) {
+        const char *cell = r->cell[k];
+        const char *nearest = is_known(r, cell) ? NULL : calc_nearest(cell, name);
+        if (nearest && find(r, nearest, -1) < 0) {
+            status = calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line,
+                                    calc_csv_read_column(&r->csv, cell),
+                                    calc_did_you_mean(nearest, hint), "unknown column \"%s\"",
+                                    calc_utf8_show(shown, cell, strlen(cell)));
+        }
+    }
+    return status;
+}
+
 static calc_status read_head(reading *r)
 {
     calc_status status = CALC_OK;
@@ -89,7 +113,8 @@ static calc_status read_head(reading *r)
             status = miss(r, c, status == CALC_OK ? r->table->hint : NULL);
         }
     }
-    return status;
+    calc_status spelled = r->table->nearly ? check_titles(r) : CALC_OK;
+    return status == CALC_OK ? spelled : status;
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */

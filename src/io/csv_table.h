@@ -60,6 +60,7 @@ typedef struct calc_csv_table {
     const char *hint; /**< what such a file is, where a column or a cell is missing; NULL: none */
     calc_csv_finish finish; /**< NULL: nothing more is done with a row */
     void *context;          /**< of finish */
+    bool nearly; /**< a column that is not known, but nearly one that the file lacks, is an error */
 } calc_csv_table;
 
 enum { CALC_CSV_COLUMNS_MAX = 64, CALC_CSV_CELLS_MAX = 256 /* of a row */ };
@@ -67,7 +68,7 @@ enum { CALC_CSV_COLUMNS_MAX = 64, CALC_CSV_CELLS_MAX = 256 /* of a row */ };
 /** The table of an array of columns for rows of a type. */
 #define CALC_CSV_TABLE(array, row, what)                                                           \
     {                                                                                              \
-        array, sizeof(array) / sizeof *(array), sizeof(row), what, NULL, NULL                      \
+        array, sizeof(array) / sizeof *(array), sizeof(row), what, NULL, NULL, false               \
     }
 
 /** What was read. Owns everything; start with {0}. Texts in rows point into `text`, so that rows

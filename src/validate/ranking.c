@@ -22,9 +22,11 @@ static bool compete_serving(const calc_result *a, const calc_result *b)
     const calc_serving_map *right = &b->serving->map;
     const calc_inference *l = &left->exec.inference;
     const calc_inference *r = &right->exec.inference;
-    return left->requests == right->requests && l->prompt_size == r->prompt_size &&
-           l->generate_size == r->generate_size && l->engine == r->engine &&
-           l->speculative_tokens == r->speculative_tokens &&
+    bool once = left->kind == CALC_SERVING_KIND_ALL_AT_ONCE;
+    return once == (right->kind == CALC_SERVING_KIND_ALL_AT_ONCE) &&
+           l->arrival_rate == r->arrival_rate && left->requests == right->requests &&
+           l->prompt_size == r->prompt_size && l->generate_size == r->generate_size &&
+           l->engine == r->engine && l->speculative_tokens == r->speculative_tokens &&
            left->exec.strategy.weight_datatype == right->exec.strategy.weight_datatype &&
            left->exec.strategy.datatype == right->exec.strategy.datatype &&
            strcmp(left->system, right->system) == 0 &&

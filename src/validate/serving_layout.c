@@ -25,7 +25,8 @@ typedef struct pool {
         expert; /* ranks that experts are spread over; those that split an expert are the rest */
 } pool;
 
-static const char incomplete[] = "the layout of a pool is incomplete, or not that of its GPUs";
+static const char uncounted[] = "how many GPUs each of two pools has is not published";
+static const char inconsistent[] = "the sizes of a pool are not those of its GPUs";
 
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
@@ -125,7 +126,7 @@ static const char *fill_two(calc_serving_map *map)
     pool decode, prefill;
     if (!read_pool(&decode, r->decode_layout, r->disagg_decode_gpus) ||
         !read_pool(&prefill, r->prefill_layout, r->disagg_prefill_gpus)) {
-        return incomplete;
+        return inconsistent;
     }
     fill(map, &decode, 1);
     spread_prefill(map, &decode, &prefill);
@@ -177,5 +178,5 @@ const char *calc_serving_layout_fill(calc_serving_map *map)
 {
     const calc_serving_row *r = map->row;
     bool two = *r->decode_layout || *r->prefill_layout || r->disagg_decode_gpus > 0;
-    return !two ? fill_one(map) : r->disagg_decode_gpus > 0 ? fill_two(map) : incomplete;
+    return !two ? fill_one(map) : r->disagg_decode_gpus > 0 ? fill_two(map) : uncounted;
 }

@@ -22,9 +22,11 @@ static calc_serving_kind kind_of(const calc_serving_row *row)
 {
     bool batch =
         starts(row->metric_kind, "static batch") || starts(row->metric_kind, "single stream");
-    return batch                         ? CALC_SERVING_KIND_STATIC_BATCH
-           : row->disagg_decode_gpus > 0 ? CALC_SERVING_KIND_DISAGGREGATED
-                                         : CALC_SERVING_KIND_CLOSED_LOOP;
+    return batch                                      ? CALC_SERVING_KIND_STATIC_BATCH
+           : starts(row->metric_kind, "all requests") ? CALC_SERVING_KIND_ALL_AT_ONCE
+           : row->request_rate > 0                    ? CALC_SERVING_KIND_OPEN_LOOP
+           : row->disagg_decode_gpus > 0              ? CALC_SERVING_KIND_DISAGGREGATED
+                                                      : CALC_SERVING_KIND_CLOSED_LOOP;
 }
 
 /* A mean where there is one [s]. */
@@ -52,14 +54,18 @@ static const char *what_is_missing(calc_serving_map *map)
     const calc_serving_row *r = map->row;
     bool measured =
         map->tpot_s > 0 || map->ttft_s > 0 || map->e2e_s > 0 || map->output_tokens_per_s > 0;
-    bool loop =
-        map->kind == CALC_SERVING_KIND_CLOSED_LOOP || map->kind == CALC_SERVING_KIND_DISAGGREGATED;
-    bool steady = !*r->metric_kind || starts(r->metric_kind, "fixed concurrency");
+    bool once = map->kind == CALC_SERVING_KIND_ALL_AT_ONCE;
+    bool open = map->kind == CALC_SERVING_KIND_OPEN_LOOP;
+    bool known = map->kind == CALC_SERVING_KIND_STATIC_BATCH || once || open || !*r->metric_kind ||
+                 starts(r->metric_kind, "fixed concurrency");
     return !measured ? "no measured time or rate"
-           : loop && !steady
-               ? "the engine's batch is not published: requests come at once, or by a "
-                 "rate"
-           : !(r->concurrency_or_batch >= 1)  ? "batch or concurrency not published"
+           : !known && !(r->isl >= 1)
+               ? "as many requests as can be served: lengths of prompts and layouts are not in "
+                 "the log"
+           : !known                         ? "how requests come is not understood"
+           : once && !(r->num_prompts >= 1) ? "how many requests come is not published"
+           : !once && !open && !(r->concurrency_or_batch >= 1)
+               ? "batch or concurrency not published"
            : !(r->isl >= 1) || !(r->osl >= 1) ? "lengths not published"
                                               : NULL;
 }
@@ -107,17 +113,38 @@ static void fill_slots(calc_serving_map *map, double each)
     map->exec.inference.max_sequences = told;
 }
 
+/* What limits a replica that may have more requests than it runs: what its users told the engine,
+ * or else the engine's own. */
+static void fill_limits(calc_serving_map *map)
+{
+    const calc_serving_row *r = map->row;
+    calc_inference *i = &map->exec.inference;
+    calc_serving_limits own = calc_serving_limits_of(i->engine, map->system);
+    double tokens = r->prefill_tokens >= 1 ? r->prefill_tokens : (double)own.tokens;
+    i->max_sequences = r->max_sequences >= 1 ? (int64_t)r->max_sequences : own.sequences;
+    i->prefill_batch = i->prefill_batch > 0 ? (int64_t)fmax(1, tokens / r->isl) : 0;
+    i->chunk_size = i->chunk_size > 0 ? (int64_t)tokens : 0;
+    if (!(r->max_sequences >= 1)) {
+        calc_assumptions_add(&map->assumed, "the engine's own limit of sequences");
+    }
+}
+
 static void fill_requests(calc_serving_map *map)
 {
     calc_exec *e = &map->exec;
     calc_inference *i = &e->inference;
-    map->requests = (double)at_least_one(map->row->concurrency_or_batch);
+    bool once = map->kind == CALC_SERVING_KIND_ALL_AT_ONCE;
+    bool open = map->kind == CALC_SERVING_KIND_OPEN_LOOP;
+    map->requests = (double)at_least_one(open   ? 1
+                                         : once ? map->row->num_prompts
+                                                : map->row->concurrency_or_batch);
     double each = map->requests / (double)e->strategy.data_par;
-    bool routed = map->kind == CALC_SERVING_KIND_DISAGGREGATED && each > 1;
+    bool pools = map->row->disagg_decode_gpus > 0;
+    bool routed = pools && each > 1;
     e->batch_size = at_least_one(each) * e->strategy.data_par;
-    i->batch = routed ? (int64_t)map->requests : e->batch_size;
+    i->batch = open ? 0 : routed ? (int64_t)map->requests : e->batch_size;
     e->microbatch_size = 1;
-    if ((double)i->batch != map->requests) {
+    if (!open && (double)i->batch != map->requests) {
         calc_assumptions_add(&map->assumed, "as many requests on every replica, one at least");
     }
     if (map->kind == CALC_SERVING_KIND_STATIC_BATCH) {
@@ -128,14 +155,23 @@ static void fill_requests(calc_serving_map *map)
         }
         return;
     }
-    i->requests = REQUESTS_EACH * i->batch;
-    calc_assumptions_add(&map->assumed, "ten rounds of requests, the first of them at once");
     i->phase = CALC_INFERENCE_PHASE_SERVE;
-    if (map->kind == CALC_SERVING_KIND_DISAGGREGATED) {
-        int64_t pools = i->prefill_procs / i->prefill_tensor_par;
+    if (open) {
+        i->arrival_rate = map->row->request_rate;
+    } else if (once) {
+        i->requests = i->batch;
+    } else {
+        i->requests = REQUESTS_EACH * i->batch;
+        calc_assumptions_add(&map->assumed, "ten rounds of requests, the first of them at once");
+    }
+    if (!pools && (once || open)) {
+        fill_limits(map);
+    }
+    if (pools) {
+        int64_t replicas = i->prefill_procs / i->prefill_tensor_par;
         bool told = map->row->prefill_tokens >= 1;
         i->phase = CALC_INFERENCE_PHASE_DISAGGREGATED;
-        i->prefill_batch = together(map, map->requests / (double)pools,
+        i->prefill_batch = together(map, map->requests / (double)replicas,
                                     told ? (int64_t)map->row->prefill_tokens : POOL_TOKENS);
         if (!told) {
             calc_assumptions_add(&map->assumed, "prompts are prefilled 8,192 tokens at a time");
@@ -242,7 +278,7 @@ static const char *fill_engine(calc_serving_map *map)
         return reason;
     }
     calc_serving_recipe recipe = calc_serving_recipe_of(r, i->engine, map->system);
-    bool loop = map->kind == CALC_SERVING_KIND_CLOSED_LOOP;
+    bool loop = map->kind != CALC_SERVING_KIND_STATIC_BATCH && !(r->disagg_decode_gpus > 0);
     i->hold_steps = loop ? recipe.hold_steps : 0;
     bool told = !*r->kv_dtype || starts(r->kv_dtype, "auto");
     if (told) {

@@ -25,6 +25,8 @@ typedef enum calc_serving_regime {
 #define CALC_SERVING_KIND_LIST(X)                                                                  \
     X(CLOSED_LOOP, "closed loop")     /* a fixed number of requests in flight */                   \
     X(DISAGGREGATED, "disaggregated") /* likewise, on two pools */                                 \
+    X(ALL_AT_ONCE, "all at once")     /* all of the run, at its start */                           \
+    X(OPEN_LOOP, "open loop")         /* at random, at a rate */                                   \
     X(STATIC_BATCH, "static batch")   /* all prompts, then all tokens */
 
 typedef enum calc_serving_kind {
@@ -42,7 +44,8 @@ typedef struct calc_serving_map {
     const char *system;
     calc_serving_kind kind;
     calc_exec exec;  /**< a static batch: that of its prefill */
-    double requests; /**< in flight, as printed: exec has a multiple of its replicas */
+    double requests; /**< in flight, as printed: exec has a multiple of its replicas; of an open
+                          loop 1 */
     double gpus;     /**< of both pools, counted once */
     calc_serving_regime regime;
     int year;                   /**< of the run; 0: not known */

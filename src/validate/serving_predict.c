@@ -142,8 +142,15 @@ static void predict_loop(calc_serving_prediction *p, const calc_app *app, const 
     if (run(p, app, system, e, &stats)) {
         p->ttft_s = p->map.median ? stats.ttft_p50 : stats.ttft;
         p->tpot_s = stats.tpot;
+        bool loop = e->inference.batch > 0;
         p->output_tokens_per_s =
-            stats.output_tokens_per_s * p->map.requests / (double)e->inference.batch;
+            !loop ? stats.output_tokens_per_s
+                  : stats.output_tokens_per_s * p->map.requests / (double)e->inference.batch;
+        if (isnan(stats.ttft)) {
+            snprintf(p->reason, sizeof p->reason,
+                     "more requests arrive than are served: %.4g of %.4g a second",
+                     stats.requests_per_s, e->inference.arrival_rate);
+        }
     }
 }
 

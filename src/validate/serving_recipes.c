@@ -127,6 +127,25 @@ int64_t calc_serving_recipe_slots(const calc_serving_row *row, calc_serving_engi
     return (int64_t)(slots > 1 && 1.5 * slots <= each ? 1.5 * slots : slots);
 }
 
+calc_serving_limits calc_serving_limits_of(calc_serving_engine engine, const char *system)
+{
+    static const char *const small[] = {"a100", "a800", "l40s", "rtx", "v100"};
+    const calc_serving_limits others = {0, 8192};
+    calc_serving_limits vllm = {1024, 8192}; /* 70 GiB and more, but for A100 */
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        vllm = starts(system, small[i]) ? (calc_serving_limits){256, 2048} : vllm;
+    }
+    const calc_serving_limits tensorrt_llm = {2048, 8192};
+    switch (family_of(engine)) {
+    case VLLM:
+        return vllm;
+    case TENSORRT_LLM:
+        return tensorrt_llm;
+    default:
+        return others;
+    }
+}
+
 calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_serving_engine engine,
                                            const char *system)
 {

@@ -23,6 +23,16 @@ calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_ser
 int64_t calc_serving_recipe_slots(const calc_serving_row *row, calc_serving_engine engine,
                                   double each);
 
+/** What an engine limits itself to, where nobody told it anything. */
+typedef struct calc_serving_limits {
+    int64_t sequences; /**< that a replica runs at once; 0: those that its cache holds */
+    int64_t tokens;    /**< of prompts in a step */
+} calc_serving_limits;
+
+/** Sources: vLLM, vllm/engine/arg_utils.py (of its server); SGLang, python/sglang/srt/
+ *  server_args.py; TensorRT-LLM, tensorrt_llm/llmapi/llm_args.py. */
+calc_serving_limits calc_serving_limits_of(calc_serving_engine engine, const char *system);
+
 /** Whether the engine admits a request only where it has room to its end (TensorRT-LLM's
  *  GUARANTEED_NO_EVICT), not while it has room for what there is. */
 bool calc_serving_reserves(calc_serving_engine engine);

@@ -85,7 +85,8 @@ static bool is_sweep(const calc_serving_row *a, const calc_serving_row *b)
 static bool has_shape(const calc_result *r)
 {
     return r->use == CALC_USE_SCORED && r->quantity == CALC_QUANTITY_TPOT &&
-           r->serving->map.kind != CALC_SERVING_KIND_STATIC_BATCH;
+           (r->serving->map.kind == CALC_SERVING_KIND_CLOSED_LOOP ||
+            r->serving->map.kind == CALC_SERVING_KIND_DISAGGREGATED);
 }
 
 /* The result of its sweep with the fewest requests, the first of equals. */

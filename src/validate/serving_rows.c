@@ -81,7 +81,8 @@ calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text, cons
     const calc_csv_table table = {.column = column,
                                   .columns = COLUMNS,
                                   .row_bytes = sizeof(calc_serving_row),
-                                  .hint = "runs of serving have a model, a gpu, isl and osl"};
+                                  .hint = "runs of serving have a model, a gpu, isl and osl",
+                                  .nearly = true};
     calc_csv_rows rows;
     calc_status status = calc_csv_table_parse(&rows, &table, text, name, errors);
     *out = (calc_serving_rows){.row = rows.item, .count = rows.count, .text = rows.text};

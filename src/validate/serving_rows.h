@@ -34,6 +34,8 @@
     X(NUMBER, osl)            /* tokens generated */                                               \
     X(TEXT, length_note)      /* "mean 0.9": lengths are 0.9 of what is stated on average */       \
     X(NUMBER, concurrency_or_batch)                                                                \
+    X(NUMBER, num_prompts)  /* requests of the run */                                              \
+    X(NUMBER, request_rate) /* that arrive per second, at random */                                \
     X(NUMBER, output_tokens_per_s_total)                                                           \
     X(NUMBER, ttft_ms)                                                                             \
     X(TEXT, ttft_stat) /* of ttft_ms: "median ...", or another */                                  \
@@ -41,7 +43,8 @@
     X(NUMBER, tpot_or_itl_ms)                                                                      \
     X(NUMBER, tpot_mean_ms)                                                                        \
     X(NUMBER, e2e_latency_ms)                                                                      \
-    X(TEXT, metric_kind) /* "fixed concurrency ...", "static batch ...", "single stream ..." */    \
+    X(TEXT, metric_kind) /* "fixed concurrency ...", "all requests at once", "static batch ...",   \
+                            "single stream ..." */                                                 \
     X(TEXT, confidence)
 
 /** One run. Texts are borrowed from the file; a blank number is NaN, and so is a column that the
@@ -69,9 +72,9 @@ typedef struct calc_serving_rows {
 bool calc_serving_rows_has(const calc_text *text);
 
 /** Read the runs of a text, which they own from now on; `name` is what errors call it. Columns may
- *  stand in any order; only `model`, `gpu`, `isl` and `osl` must be there, and those that are not
- *  known are ignored. A blank `source` becomes the name of the file without its endings, a blank
- *  `id` that with the line.
+ *  stand in any order; only `model`, `gpu`, `isl` and `osl` must be there, those that are not known
+ * are ignored, unless they are nearly one that is. A blank `source` becomes the name of the file
+ * without its endings, a blank `id` that with the line.
  *  @return CALC_OK, or what calc_csv_table_parse() returns; errors name file, line and column. *out
  *  must be freed in any case. */
 CALC_MUST_USE calc_status calc_serving_rows_parse(calc_serving_rows *out, calc_text text,

@@ -10,6 +10,7 @@ import gzip
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,7 @@ import tempfile
 from jsonschema import Draft202012Validator
 
 CALC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-NAMES = "app sys exe stats layer stage result space runs operators validation plan tune".split()
+NAMES = "app sys exe stats layer stage result space runs serving_runs operators validation plan tune".split()
 RUN = ["gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full"]
 FOLDERS = {"app": "models", "sys": "systems", "exe": "executions"}
 os.environ["CALC_PATH"] = ROOT
@@ -121,6 +122,27 @@ def runs_are_valid():
     expect("runs: the template is valid", len(rows) == 2 and check["runs"].is_valid(rows))
     del rows[1]["exe"], rows[1]["arguments"]
     expect("runs: a row without a layout shows", not check["runs"].is_valid(rows))
+
+
+def runs_of_serving_are_valid():
+    columns = schema["serving_runs"]["items"]["properties"]
+    with open(f"{ROOT}/src/validate/serving_rows.h") as file:
+        known = re.findall(r"X\((TEXT|NUMBER), (\w+)\)", file.read())
+    types = {"TEXT": "string", "NUMBER": ["number", "null"]}
+    expect("serving_runs: the columns that calc reads",
+           {name: types[kind] for kind, name in known} ==
+           {name: column["type"] for name, column in columns.items()})
+    with gzip.open(f"{ROOT}/tests/measured/serving_runs.csv.gz", "rt") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        for name, column in columns.items():
+            if column["type"] != "string" and name in row:
+                row[name] = float(row[name]) if row[name] else None
+    expect("serving_runs: valid", len(rows) > 6000 and check["serving_runs"].is_valid(rows))
+    expect("serving_runs: a number that is text shows",
+           not check["serving_runs"].is_valid([dict(rows[0], isl="1k")]))
+    del rows[5]["gpu"]
+    expect("serving_runs: a missing column shows", not check["serving_runs"].is_valid(rows))
 
 
 def columns_are_those_that_calc_reads():
@@ -354,6 +376,7 @@ def spaces():
 shipped_files_are_valid()
 results_are_valid()
 runs_are_valid()
+runs_of_serving_are_valid()
 operators_are_valid()
 columns_are_those_that_calc_reads()
 validations_are_valid()

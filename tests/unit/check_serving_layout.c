@@ -170,10 +170,10 @@ START_TEST(pools_that_are_incomplete_are_the_reason)
                  {8, "workers=1 tp=8 ep=3 dp_attention=False"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         two_pools(8, "workers=1 tp=8 ep=8 dp_attention=False", cases[i].gpus, cases[i].words);
-        ck_assert_str_eq(fill(), "the layout of a pool is incomplete, or not that of its GPUs");
+        ck_assert_str_eq(fill(), "the sizes of a pool are not those of its GPUs");
     }
     two_pools((double)NAN, "tp=8 pp=1 attention_dp=1 moe_tp=1 moe_ep=8", (double)NAN, "");
-    ck_assert_str_eq(fill(), "the layout of a pool is incomplete, or not that of its GPUs");
+    ck_assert_str_eq(fill(), "how many GPUs each of two pools has is not published");
 }
 END_TEST
 

@@ -124,6 +124,60 @@ START_TEST(lengths_are_means)
 }
 END_TEST
 
+START_TEST(all_at_once_is_one_round)
+{
+    row.metric_kind = "all requests at once";
+    row.concurrency_or_batch = (double)NAN;
+    has_reason("how many requests come is not published");
+    row.num_prompts = 1000;
+    maps();
+    ck_assert_int_eq(map.kind, CALC_SERVING_KIND_ALL_AT_ONCE);
+    ck_assert_str_eq(calc_serving_kind_word(map.kind), "all at once");
+    ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_SERVE);
+    ck_assert(asked->batch == 1000 && asked->requests == 1000 && map.requests == 1000);
+    ck_assert(asked->max_sequences == 1024 && asked->chunk_size == 8192);
+    ck_assert(assumes("the engine's own limit"));
+    row.max_sequences = 64;
+    row.prefill_tokens = 4096;
+    row.tp = 1;
+    row.dp = 4;
+    maps();
+    ck_assert(asked->max_sequences == 64 && asked->chunk_size == 4096);
+    ck_assert(asked->batch == 1000 && !assumes("the engine's own limit"));
+}
+END_TEST
+
+START_TEST(an_open_loop_has_a_rate)
+{
+    row.concurrency_or_batch = (double)NAN;
+    row.metric_kind = "";
+    row.request_rate = 2.5;
+    row.software = "sglang 0.5.3";
+    maps();
+    ck_assert_int_eq(map.kind, CALC_SERVING_KIND_OPEN_LOOP);
+    ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_SERVE);
+    ck_assert(asked->arrival_rate == 2.5 && asked->batch == 0 && asked->requests == 0);
+    ck_assert(asked->max_sequences == 0 && asked->chunk_size == 0 && asked->prefill_batch == 8);
+    ck_assert_int_eq(map.exec.batch_size, 1);
+    row.disagg_prefill_gpus = row.disagg_decode_gpus = 8;
+    row.prefill_layout = row.decode_layout = "workers=2 tp=4 ep=1 dp_attention=False";
+    maps();
+    ck_assert_int_eq(map.kind, CALC_SERVING_KIND_OPEN_LOOP);
+    ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_DISAGGREGATED);
+    ck_assert(asked->arrival_rate == 2.5 && asked->batch == 0);
+}
+END_TEST
+
+START_TEST(other_ways_to_come_are_the_reason)
+{
+    row.metric_kind = "server (latency bound)";
+    has_reason("how requests come is not understood");
+    row.isl = (double)NAN;
+    has_reason("as many requests as can be served: lengths of prompts and layouts are not in the "
+               "log");
+}
+END_TEST
+
 START_TEST(every_replica_has_as_many_requests)
 {
     row.tp = 1;
@@ -292,7 +346,7 @@ START_TEST(what_cannot_be_predicted_says_why)
     row.concurrency_or_batch = (double)NAN;
     has_reason("batch or concurrency not published");
     row.metric_kind = "offline max throughput";
-    has_reason("the engine's batch is not published: requests come at once, or by a rate");
+    has_reason("how requests come is not understood");
     row.tpot_or_itl_ms = row.ttft_ms = (double)NAN;
     has_reason("no measured time or rate");
 }
@@ -359,6 +413,9 @@ int main(void)
     tcase_add_test(tests, number_formats_in_words);
     tcase_add_test(tests, the_cache_is_as_the_row_says_or_its_recipe);
     tcase_add_test(tests, drafts_are_those_of_the_recipes);
+    tcase_add_test(tests, all_at_once_is_one_round);
+    tcase_add_test(tests, an_open_loop_has_a_rate);
+    tcase_add_test(tests, other_ways_to_come_are_the_reason);
     tcase_add_test(tests, what_cannot_be_predicted_says_why);
     tcase_add_test(tests, model_and_machine_complete_it);
     suite_add_tcase(suite, tests);

@@ -175,6 +175,22 @@ START_TEST(what_does_not_fit_is_predicted_and_said)
 }
 END_TEST
 
+START_TEST(an_open_loop_is_what_serve_says_of_a_rate)
+{
+    row.request_rate = 2;
+    row.concurrency_or_batch = (double)NAN;
+    predict();
+    ck_assert_str_eq(p.reason, "");
+    calc_stats s = of_phase(CALC_INFERENCE_PHASE_SERVE);
+    ck_assert(p.tpot_s == s.tpot && p.ttft_s == s.ttft);
+    ck_assert_double_eq_tol(p.output_tokens_per_s, 2 * 500, 1e-9);
+    row.request_rate = 2000;
+    predict();
+    ck_assert_ptr_nonnull(strstr(p.reason, "more requests arrive than are served: "));
+    ck_assert(isnan(p.ttft_s));
+}
+END_TEST
+
 START_TEST(what_is_not_described_is_the_reason)
 {
     row.model = "some/model";
@@ -217,6 +233,7 @@ int main(void)
     tcase_add_test(tests, rates_are_of_the_requests_that_were_in_flight);
     tcase_add_test(tests, a_median_is_predicted_beside_a_median);
     tcase_add_test(tests, what_does_not_fit_is_predicted_and_said);
+    tcase_add_test(tests, an_open_loop_is_what_serve_says_of_a_rate);
     tcase_add_test(tests, what_is_not_described_is_the_reason);
     tcase_add_test(tests, a_rule_that_is_broken_is_the_reason);
     suite_add_tcase(suite, tests);

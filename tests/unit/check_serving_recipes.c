@@ -56,6 +56,27 @@ START_TEST(recipes_go_by_source_engine_machine_and_format)
 }
 END_TEST
 
+/* Of vLLM those of its server: large on 70 GiB and more, but for A100. */
+START_TEST(engines_limit_themselves)
+{
+    const struct {
+        calc_serving_engine engine;
+        const char *system;
+        int64_t sequences, tokens;
+    } cases[] = {{CALC_SERVING_ENGINE_VLLM_0_11, "h100_sxm", 1024, 8192},
+                 {CALC_SERVING_ENGINE_VLLM_0_8, "mi300x", 1024, 8192},
+                 {CALC_SERVING_ENGINE_VLLM_0_11, "a100_sxm_80g", 256, 2048},
+                 {CALC_SERVING_ENGINE_VLLM_0_11, "l40s", 256, 2048},
+                 {CALC_SERVING_ENGINE_SGLANG_0_5, "a100_sxm_80g", 0, 8192},
+                 {CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, "h100_sxm", 2048, 8192}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_serving_limits own = calc_serving_limits_of(cases[i].engine, cases[i].system);
+        ck_assert_int_eq(own.sequences, cases[i].sequences);
+        ck_assert_int_eq(own.tokens, cases[i].tokens);
+    }
+}
+END_TEST
+
 START_TEST(drafts_are_known_of_few)
 {
     const struct {
@@ -162,6 +183,7 @@ int main(void)
     Suite *suite = suite_create("serving_recipes");
     TCase *tests = tcase_create("serving_recipes");
     tcase_add_test(tests, recipes_go_by_source_engine_machine_and_format);
+    tcase_add_test(tests, engines_limit_themselves);
     tcase_add_test(tests, drafts_are_known_of_few);
     tcase_add_test(tests, pools_have_slots_for_a_little_less_than_there_is);
     tcase_add_test(tests, recipes_go_by_model);

@@ -81,6 +81,23 @@ START_TEST(what_is_wrong_is_said_with_its_place)
 }
 END_TEST
 
+START_TEST(misspelled_columns_are_errors)
+{
+    ck_assert_int_eq(parse("model,gpu,isl,osl,ttft_msec,notes\nm,g,1,2,3,x\n"), CALC_ERR_FIELD);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].text, "unknown column \"ttft_msec\"");
+    ck_assert_ptr_nonnull(strstr(errors.item[0].hint, "ttft_ms"));
+    ck_assert(errors.item[0].line == 1 && errors.item[0].column == 19);
+}
+END_TEST
+
+START_TEST(a_column_beside_its_neighbour_is_another)
+{
+    ck_assert_int_eq(parse("model,gpu,isl,osl,ttft_ms,ttft_stat,tpot_stat\nm,g,1,2,3,x,y\n"),
+                     CALC_OK);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("serving_rows");
@@ -89,6 +106,8 @@ int main(void)
     tcase_add_test(tests, the_first_line_tells);
     tcase_add_test(tests, cells_are_read_and_blank_ones_are_nan);
     tcase_add_test(tests, what_is_wrong_is_said_with_its_place);
+    tcase_add_test(tests, misspelled_columns_are_errors);
+    tcase_add_test(tests, a_column_beside_its_neighbour_is_another);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

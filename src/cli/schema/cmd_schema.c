@@ -5,12 +5,12 @@
 #include "spec/field.h"
 
 /* The kinds of tables come first, as calc_kind counts them; then those of files. */
-static const char *const names[] = {"app",        "sys",    "exe",   "stats", "layer",
-                                    "stage",      "result", "space", "runs",  "operators",
-                                    "validation", "plan",   "tune",  NULL};
+static const char *const names[] = {"app",       "sys",        "exe",   "stats", "layer",
+                                    "stage",     "result",     "space", "runs",  "serving_runs",
+                                    "operators", "validation", "plan",  "tune",  NULL};
 static const calc_fill_file *const files[] = {
-    &calc_schema_result,     &calc_schema_space, &calc_schema_runs, &calc_schema_operators,
-    &calc_schema_validation, &calc_schema_plan,  &calc_schema_tune};
+    &calc_schema_result,    &calc_schema_space,      &calc_schema_runs, &calc_schema_serving_runs,
+    &calc_schema_operators, &calc_schema_validation, &calc_schema_plan, &calc_schema_tune};
 
 #define OPTIONS(X) X(OUT, "out", "FILE", .doc = "write to a file", .preset = "-")
 
@@ -20,8 +20,9 @@ static const calc_arg rows[] = {
     {.name = "NAME",
      .choices = names,
      .doc = "app, sys, exe: the documents of a run; space: what calc sweep takes; result: what "
-            "calc run --json writes; stats, layer, stage: parts of it; runs, operators: the rows "
-            "of files of measured runs and operators, as objects; validation: what calc validate "
+            "calc run --json writes; stats, layer, stage: parts of it; runs, serving_runs, "
+            "operators: the rows of files of measured runs and operators, as objects; validation: "
+            "what calc validate "
             "--json writes; plan: what calc plan --out writes; tune: what calc tune --json writes"},
     {0}};
 static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",

@@ -13,3 +13,6 @@ echo "status $?" >&2
 echo "status $?" >&2
 printf 'model,gpu,isl,osl,tp\nm,g,1,2,two\n' > runs.csv
 "$CALC" validate runs.csv
+echo "status $?" >&2
+printf 'model,gpu,isl,osl,concurency_or_batch,tp\nm,g,1,2,16,8\n' > runs.csv
+"$CALC" validate runs.csv
