@@ -20,8 +20,8 @@ static bool is_tier1(const calc_constraint *c)
     return strcmp(c->field->key, "proc_mem_tier1_cap_req") == 0;
 }
 
-static const calc_condition_steps any_step = {0, CALC_KERNEL_NEVER_S, 0, CALC_KERNEL_NEVER_S};
-static const calc_condition_steps no_step = {CALC_KERNEL_NEVER_S, -1, CALC_KERNEL_NEVER_S, -1};
+static const calc_kernel_range any_step = {0, CALC_KERNEL_NEVER_S, 0, CALC_KERNEL_NEVER_S};
+static const calc_kernel_range no_step = {CALC_KERNEL_NEVER_S, -1, CALC_KERNEL_NEVER_S, -1};
 
 void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options *o)
 {
@@ -99,7 +99,7 @@ bool calc_condition_time_met(const calc_sweep_options *o, const calc_app *app,
 }
 
 /* The steps that meet one condition; value(t) is either value_1s * t or value_1s / t. */
-static calc_condition_steps steps_of(const calc_constraint *c, double value_1s, double value_2s)
+static calc_kernel_range steps_of(const calc_constraint *c, double value_1s, double value_2s)
 {
     /* Rounding is on the safe side. */
     static const double more = 1 + 1e-9;
@@ -108,7 +108,7 @@ static calc_condition_steps steps_of(const calc_constraint *c, double value_1s, 
     bool equal = c->relation == CALC_RELATION_EQ;
     bool grows = value_2s > value_1s;
     bool falls = value_2s < value_1s && c->value > 0;
-    calc_condition_steps steps = any_step;
+    calc_kernel_range steps = any_step;
     if (isnan(value_1s)) {
         return no_step; /* what is not a number meets nothing */
     }
@@ -128,19 +128,19 @@ static calc_condition_steps steps_of(const calc_constraint *c, double value_1s, 
     return steps;
 }
 
-calc_condition_steps calc_condition_steps_of(const calc_sweep_options *o, const calc_app *app,
-                                             const calc_system *system, const calc_exec *exec)
+calc_kernel_range calc_condition_steps_of(const calc_sweep_options *o, const calc_app *app,
+                                          const calc_system *system, const calc_exec *exec)
 {
     calc_stats one, two;
     calc_shape shape = shape_of(app, exec);
-    calc_condition_steps all = any_step;
+    calc_kernel_range all = any_step;
     put_rates(app, system, exec, &shape, 1, &one);
     put_rates(app, system, exec, &shape, 2, &two);
     for (size_t i = 0; i < o->constraints; i++) {
         const calc_constraint *c = &o->constraint[i];
         if (c->when == CALC_CONDITION_TIME) {
-            calc_condition_steps steps = steps_of(c, calc_constraint_value(c, exec, &one),
-                                                  calc_constraint_value(c, exec, &two));
+            calc_kernel_range steps = steps_of(c, calc_constraint_value(c, exec, &one),
+                                               calc_constraint_value(c, exec, &two));
             all.least_s = fmax(all.least_s, steps.least_s);
             all.most_s = fmin(all.most_s, steps.most_s);
             all.sure_from_s = fmax(all.sure_from_s, steps.sure_from_s);

@@ -12,18 +12,11 @@
 /** Whether a sweep has conditions that need calc_run(). */
 bool calc_condition_needs_run(const calc_sweep_options *options);
 
-/** What conditions on time say of steps [s]: none outside of `least_s` to `most_s` meets them, all
- * from `sure_from_s` to `sure_to_s` do. Of the others, by rounding or for other relations, nobody
- * knows. CALC_KERNEL_NEVER_S: without end. */
-typedef struct calc_condition_steps {
-    double least_s, most_s;
-    double sure_from_s, sure_to_s;
-} calc_condition_steps;
-
 /** What is known of the conditions of a sweep where a worker is: filter.h. */
 typedef struct calc_conditions {
     bool any[CALC_CONDITION_KINDS];
-    calc_condition_steps steps; /**< of the cell */
+    calc_kernel_range steps; /**< of the cell: by rounding or for other relations than less and more
+                                  some are open */
     bool flag_met[6]; /**< of the cell: values of data_par_overlap times param_gather_overlap */
     size_t flags_met; /**< of the flags at hand */
     double most_tier1_bytes, most_tier2_bytes; /**< no larger need meets those on memory */
@@ -36,8 +29,8 @@ bool calc_condition_fields_met(const calc_sweep_options *options, calc_condition
                                const calc_exec *exec);
 
 /** What the conditions on time say of the layouts of a cell. @param exec  of the cell */
-calc_condition_steps calc_condition_steps_of(const calc_sweep_options *options, const calc_app *app,
-                                             const calc_system *system, const calc_exec *exec);
+calc_kernel_range calc_condition_steps_of(const calc_sweep_options *options, const calc_app *app,
+                                          const calc_system *system, const calc_exec *exec);
 
 /** Which lanes' needs of the tiers meet the conditions on them.
  *  @param met  changed to false where they do not */

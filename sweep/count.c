@@ -35,101 +35,101 @@ void calc_count_needs(calc_worker *w)
                     n->tier2_bytes.of[i] <= w->job.tier2_capacity_bytes;
         w->met[i] = w->met[i] && fits;
         w->met_lanes += w->met[i];
+        w->counted.asked.of[i] = w->met[i];
+    }
+    for (size_t i = count; i < calc_panel_whole(count); i++) {
+        w->counted.asked.of[i] = 0;
     }
 }
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* What is counted at a time: those of the flags at hand whose gradients and weights overlap alike.
- */
-typedef struct overlap {
-    bool reduces, gathers;
-    uint64_t flags; /* that meet the conditions on them, */
-    size_t flag;    /* one of these */
-} overlap;
-
-static overlap overlap_of(const calc_worker *w, bool reduces, bool gathers)
+/* Flags at hand that meet the conditions on them and whose gradients and weights overlap so. @param
+ * flag  filled with one of them, if there is any */
+static size_t flags_of(const calc_worker *w, bool reduces, bool gathers, size_t *flag)
 {
-    overlap o = {.reduces = reduces, .gathers = gathers};
-    for (size_t flag = w->first_flag; flag < w->first_flag + w->flags; flag++) {
-        if (w->conditions.flag_met[flag] && calc_tile_reduces(&w->cell, flag) == reduces &&
-            calc_tile_gathers(&w->cell, flag) == gathers) {
-            o.flags++;
-            o.flag = flag;
+    size_t flags = 0;
+    for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
+        if (w->conditions.flag_met[i] && calc_tile_reduces(&w->cell, i) == reduces &&
+            calc_tile_gathers(&w->cell, i) == gathers) {
+            flags++;
+            *flag = i;
         }
     }
-    return o;
+    return flags;
 }
 
-/* Whether no step from the one to the other meets the conditions; whether all do. */
-static bool outside(const calc_condition_steps *s, double from_s, double to_s)
-{
-    return from_s > s->most_s || to_s < s->least_s;
-}
-
-static bool inside(const calc_condition_steps *s, double from_s, double to_s)
-{
-    return from_s >= s->sure_from_s && to_s <= s->sure_to_s;
-}
-
-/* Whether a lane meets the conditions, by its own time. */
-static bool lane_met(calc_worker *w, calc_tile_place at, const overlap *o, size_t lane)
+/* Whether points of a lane meet the conditions, by their own time. */
+static bool lane_met(calc_worker *w, calc_tile_place at, bool reduces, bool gathers, size_t flag,
+                     size_t lane)
 {
     const calc_cell *c = &w->cell;
-    const calc_condition_steps *steps = &w->conditions.steps;
+    const calc_kernel_range *steps = &w->conditions.steps;
     calc_stage_step step = calc_kernel_lane_step(&w->job, &c->shape[at.chunking],
                                                  calc_tile_links(w, lane, at.pair), lane, false);
-    double total_s = step.total_s[o->reduces][o->gathers];
-    if (outside(steps, total_s, total_s) || inside(steps, total_s, total_s)) {
-        return inside(steps, total_s, total_s);
+    double total_s = step.total_s[reduces][gathers];
+    if (total_s > steps->most_s || total_s < steps->least_s) {
+        return false;
+    }
+    if (total_s >= steps->sure_from_s && total_s <= steps->sure_to_s) {
+        return true;
     }
     calc_worker_put_lane(w, w->job.panel->row[lane], w->job.panel->choice[lane], &w->exec);
-    calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], o->flag, &w->exec);
+    calc_cell_put_point(c, at.pair, &c->chunking[at.chunking], flag, &w->exec);
     return calc_filter_point(w, &w->exec, total_s);
 }
 
-/* Upper bounds of steps that are not exact. */
-static void set_most(calc_worker *w, calc_tile_place at, bool allowed[2][2], calc_lanes *most_s)
+/* Points that do not meet them, of those that the kernel leaves open. */
+static uint64_t unmet_open(calc_worker *w, calc_tile_place at)
 {
-    const calc_kernel_chunking *shape = &w->cell.shape[at.chunking];
-    const calc_stage_links *links = calc_tile_links(w, 0, at.pair);
-    if (!w->most_known) {
-        w->kernel->most(&w->job, shape, links, &w->pipelines);
-        w->most_known = true;
+    uint64_t points = 0;
+    for (size_t lane = 0; lane < w->job.panel->count; lane++) {
+        unsigned open = (unsigned)w->counted.open_of.of[lane];
+        for (unsigned o = 0; o < 4; o++) {
+            size_t flag = 0;
+            bool reduces = o / 2 > 0;
+            bool gathers = o % 2 > 0;
+            size_t flags = open >> o & 1 ? flags_of(w, reduces, gathers, &flag) : 0;
+            points += flags > 0 && !lane_met(w, at, reduces, gathers, flag, lane) ? flags : 0;
+        }
     }
-    calc_lanes kept_s = w->pipelines.pipeline_s;
-    w->pipelines.pipeline_s = w->pipelines.most_s;
-    w->kernel->step(&w->job, shape, links, &w->needs, &w->pipelines, allowed, most_s);
-    w->pipelines.pipeline_s = kept_s;
+    return points;
 }
 
-/* Lanes with one overlap that do not meet the conditions on time. */
-static uint64_t unmet(calc_worker *w, calc_tile_place at, const overlap *o)
+/* Upper bounds of pipelines. */
+static const calc_lanes *most_of(calc_worker *w, calc_tile_place at)
 {
-    const calc_condition_steps *steps = &w->conditions.steps;
     const calc_kernel_chunking *shape = &w->cell.shape[at.chunking];
-    size_t count = w->job.panel->count;
-    bool allowed[2][2] = {{false, false}, {false, false}};
-    calc_lanes least_s, most_s;
-    allowed[o->reduces][o->gathers] = true;
-    w->kernel->step(&w->job, shape, calc_tile_links(w, 0, at.pair), &w->needs, &w->pipelines,
-                    allowed, &least_s);
-    bool some = false; /* may be in time */
-    for (size_t i = 0; i < count; i++) {
-        some = some || (w->met[i] && least_s.of[i] <= steps->most_s);
+    if (calc_kernel_exact(&w->job, shape)) {
+        return &w->pipelines.pipeline_s;
     }
-    if (some && !calc_kernel_exact(&w->job, shape)) {
-        set_most(w, at, allowed, &most_s);
-    } else {
-        most_s = least_s;
+    if (!w->most_known) {
+        w->kernel->most(&w->job, shape, calc_tile_links(w, 0, at.pair), &w->pipelines);
+        w->most_known = true;
     }
-    uint64_t lanes = 0;
-    for (size_t i = 0; i < count; i++) {
-        bool never = outside(steps, least_s.of[i], most_s.of[i]);
-        bool sure = inside(steps, least_s.of[i], most_s.of[i]);
-        lanes += w->met[i] && (never || (!sure && !lane_met(w, at, o, i)));
+    return &w->pipelines.most_s;
+}
+
+/* Points that do not meet the conditions on time, of lanes and flags that meet the others; the
+ * shortest steps of lanes are known. */
+static uint64_t unmet(calc_worker *w, calc_tile_place at)
+{
+    const calc_kernel_range *steps = &w->conditions.steps;
+    calc_kernel_count *c = &w->counted;
+    double in_time = 0;
+    for (size_t i = 0; i < w->job.panel->count; i++) {
+        in_time += w->best_s.of[i] <= steps->most_s ? c->asked.of[i] : 0;
     }
-    return lanes;
+    if (in_time <= 0) {
+        return w->met_lanes * w->conditions.flags_met;
+    }
+    for (int o = 0; o < 4; o++) {
+        size_t flag;
+        c->points[o / 2][o % 2] = (double)flags_of(w, o / 2 > 0, o % 2 > 0, &flag);
+    }
+    w->kernel->count(&w->job, &w->cell.shape[at.chunking], calc_tile_links(w, 0, at.pair),
+                     &w->needs, &w->pipelines, most_of(w, at), steps, c);
+    return (uint64_t)c->out + (c->open > 0 ? unmet_open(w, at) : 0);
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */
@@ -142,9 +142,8 @@ bool calc_count_pair(calc_worker *w, calc_tile_place at)
                 (!known->any[CALC_CONDITION_LANE] || calc_filter_place(w, at.chunking, at.pair));
     size_t met = fine ? w->met_lanes * flags : 0;
     w->counts.filtered += w->needs.feasible * w->flags - met;
-    for (int i = 0; i < 4 && met > 0 && known->any[CALC_CONDITION_TIME]; i++) {
-        overlap o = overlap_of(w, i / 2 > 0, i % 2 > 0);
-        w->counts.filtered += o.flags > 0 ? o.flags * unmet(w, at, &o) : 0;
+    if (met > 0 && known->any[CALC_CONDITION_TIME]) {
+        w->counts.filtered += unmet(w, at);
     }
     return met > 0;
 }

@@ -5,86 +5,11 @@
 
 #include <assert.h>
 
+#include "kernel_loops.h"
+
 #ifndef CALC_KERNEL_NAME
 #define CALC_KERNEL_NAME calc_kernel_generic
 #endif
-
-/* What tells the loops apart. */
-typedef struct known {
-    bool training;
-    calc_pipeline_schedule schedule;
-    calc_compat compat;
-    int classes;
-    bool experts, chunked;
-} known;
-
-/* Call a loop, made for what is at hand: BODY(known). */
-#define CALC_KERNEL_CLASSES(BODY, experts, chunked)                                                \
-    switch (chunking->classes) {                                                                   \
-    case 1:                                                                                        \
-        BODY(((known){true, usual, CALC_COMPAT_NONE, 1, experts, chunked}));                       \
-        break;                                                                                     \
-    case 2:                                                                                        \
-        BODY(((known){true, usual, CALC_COMPAT_NONE, 2, experts, chunked}));                       \
-        break;                                                                                     \
-    case 3:                                                                                        \
-        BODY(((known){true, usual, CALC_COMPAT_NONE, 3, experts, chunked}));                       \
-        break;                                                                                     \
-    default:                                                                                       \
-        BODY(((known){true, usual, CALC_COMPAT_NONE, CALC_MAX_STAGE_CLASSES, experts, chunked}));  \
-        break;                                                                                     \
-    }
-
-#define CALC_KERNEL_DISPATCH(BODY)                                                                 \
-    const calc_pipeline_schedule usual = CALC_PIPELINE_SCHEDULE_1F1B;                              \
-    const calc_stage_terms *shared = job->shared;                                                  \
-    bool chunks = chunking->chunks > 1;                                                            \
-    bool plain = shared->training && job->schedule == usual;                                       \
-    bool simple = plain && chunking->classes == 1 && !chunking->experts;                           \
-    if (plain && shared->compat == CALC_COMPAT_NONE) {                                             \
-        if (chunking->experts && chunks) {                                                         \
-            CALC_KERNEL_CLASSES(BODY, true, true)                                                  \
-        } else if (chunking->experts) {                                                            \
-            CALC_KERNEL_CLASSES(BODY, true, false)                                                 \
-        } else if (chunks) {                                                                       \
-            CALC_KERNEL_CLASSES(BODY, false, true)                                                 \
-        } else {                                                                                   \
-            CALC_KERNEL_CLASSES(BODY, false, false)                                                \
-        }                                                                                          \
-    } else if (simple && shared->compat == CALC_COMPAT_REPAIRED) {                                 \
-        BODY(((known){true, usual, CALC_COMPAT_REPAIRED, 1, false, true}));                        \
-    } else if (simple && shared->compat == CALC_COMPAT_CALCULON) {                                 \
-        BODY(((known){true, usual, CALC_COMPAT_CALCULON, 1, false, true}));                        \
-    } else {                                                                                       \
-        BODY(((known){shared->training, job->schedule, shared->compat, chunking->classes,          \
-                      chunking->experts, chunks}));                                                \
-    }
-
-/* The chunking as far as loops need it, with what is known of it. */
-typedef struct shape {
-    calc_stage_class item[CALC_MAX_STAGE_CLASSES];
-    double held[CALC_MAX_STAGE_CLASSES];
-    double chunks, exposed;
-    calc_stage_special start, finish;
-} shape;
-
-CALC_STAGE_INLINE shape shape_of(const calc_kernel_job *job, const calc_kernel_chunking *c, known k)
-{
-    const calc_stage_class none = {0};
-    shape s = {.item = {none, none, none, none}, .held = {0}};
-    for (int i = 0; i < k.classes; i++) {
-        s.item[i] = c->item[i];
-        s.item[i].moe = k.experts ? c->item[i].moe : 0;
-        s.held[i] = c->held[i];
-    }
-    s.chunks = k.chunked ? c->chunks : 1;
-    s.start = c->start;
-    s.finish = c->finish;
-    s.start.chunk.moe = k.experts ? s.start.chunk.moe : 0;
-    s.finish.chunk.moe = k.experts ? s.finish.chunk.moe : 0;
-    s.exposed = c->overlapped > 0 ? 1 - job->shared->message_hidden : 1;
-    return s;
-}
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
@@ -188,7 +113,7 @@ static void screen(const calc_kernel_job *job, calc_kernel_needs *out)
 }
 
 CALC_STAGE_INLINE void needs_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                  known k, const shape *s, size_t i,
+                                  calc_kernel_known k, const calc_kernel_shape *s, size_t i,
                                   calc_kernel_needs *restrict out)
 {
     calc_stage_terms t;
@@ -200,10 +125,10 @@ CALC_STAGE_INLINE void needs_lane(const calc_panel *restrict p, const calc_stage
 }
 
 CALC_STAGE_INLINE void needs_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                                  known k, calc_kernel_needs *restrict out)
+                                  calc_kernel_known k, calc_kernel_needs *restrict out)
 {
     const calc_panel *restrict p = job->panel;
-    const shape s = shape_of(job, chunking, k);
+    const calc_kernel_shape s = calc_kernel_shape_of(job, chunking, k);
     const calc_stage_terms shared = *job->shared;
     size_t count = calc_panel_whole(p->count);
 #pragma omp simd
@@ -252,8 +177,9 @@ CALC_STAGE_INLINE void links_of(const calc_stage_links *from, double message_s,
 }
 
 CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                     known k, const shape *s, const calc_stage_links *links,
-                                     size_t i, calc_kernel_pipelines *restrict io)
+                                     calc_kernel_known k, const calc_kernel_shape *s,
+                                     const calc_stage_links *links, size_t i,
+                                     calc_kernel_pipelines *restrict io)
 {
     calc_stage_terms t;
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
@@ -275,11 +201,11 @@ CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_st
 
 CALC_STAGE_INLINE void pipeline_loop(const calc_kernel_job *job,
                                      const calc_kernel_chunking *chunking,
-                                     const calc_stage_links *links, known k,
+                                     const calc_stage_links *links, calc_kernel_known k,
                                      calc_kernel_pipelines *restrict io)
 {
     const calc_panel *restrict p = job->panel;
-    const shape s = shape_of(job, chunking, k);
+    const calc_kernel_shape s = calc_kernel_shape_of(job, chunking, k);
     const calc_stage_terms shared = *job->shared;
     const calc_stage_links l = *links;
     size_t count = calc_panel_whole(p->count);
@@ -294,8 +220,23 @@ static void pipeline(const calc_kernel_job *job, const calc_kernel_chunking *chu
 #define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, links, k, io)
     CALC_KERNEL_DISPATCH(CALC_KERNEL_PIPELINE)}
 
+/* The passes of a lane, as pipeline() left them: only the sum of the backward pass matters. */
+CALC_STAGE_INLINE void passes_of(const calc_kernel_pipelines *restrict pipes, calc_kernel_known k,
+                                 size_t i, calc_stage_pass *pass)
+{
+    for (int c = 0; c < k.classes; c++) {
+        pass[c].fw_s = pipes->fw_s[c].of[i];
+        pass[c].agrad_s = pipes->bw_s[c].of[i];
+        pass[c].wgrad_s = 0;
+        pass[c].base_fw_s = pass[c].edge_fw_s = 0;
+        pass[c].base_bw_s = k.compat ? pipes->base_bw_s[c].of[i] : 0;
+        pass[c].edge_bw_s = k.compat ? pipes->edge_bw_s[c].of[i] : 0;
+    }
+}
+
 CALC_STAGE_INLINE void most_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                 known k, const shape *s, const calc_stage_links *links, size_t i,
+                                 calc_kernel_known k, const calc_kernel_shape *s,
+                                 const calc_stage_links *links, size_t i,
                                  calc_kernel_pipelines *restrict io)
 {
     calc_stage_terms t;
@@ -303,18 +244,18 @@ CALC_STAGE_INLINE void most_lane(const calc_panel *restrict p, const calc_stage_
     calc_stage_links l;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     links_of(links, io->message_s.of[i], io->back_message_s.of[i], &l);
-    calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
+    passes_of(io, k, i, pass);
     io->most_s.of[i] =
         calc_stage_interleaved_most_s(&t, &l, k.classes, s->item, pass, s->chunks, s->exposed,
                                       &s->start, &s->finish, CALC_KERNEL_NEVER_S);
 }
 
 CALC_STAGE_INLINE void most_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                                 const calc_stage_links *links, known k,
+                                 const calc_stage_links *links, calc_kernel_known k,
                                  calc_kernel_pipelines *restrict io)
 {
     const calc_panel *restrict p = job->panel;
-    const shape s = shape_of(job, chunking, k);
+    const calc_kernel_shape s = calc_kernel_shape_of(job, chunking, k);
     const calc_stage_terms shared = *job->shared;
     const calc_stage_links l = *links;
     size_t count = calc_panel_whole(p->count);
@@ -344,11 +285,13 @@ static void most(const calc_kernel_job *job, const calc_kernel_chunking *chunkin
     }
 }
 
-CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                 known k, const shape *s, const calc_stage_links *links,
-                                 const calc_kernel_needs *restrict needs,
-                                 const calc_kernel_pipelines *restrict pipes, double skip[2][2],
-                                 size_t i, calc_lanes *restrict best_s)
+/* The steps of a lane. @param most_s  of its pipeline; most: of its steps */
+CALC_STAGE_INLINE void steps_of(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                calc_kernel_known k, const calc_kernel_shape *s,
+                                const calc_stage_links *links,
+                                const calc_kernel_needs *restrict needs,
+                                const calc_kernel_pipelines *restrict pipes, double most_s,
+                                size_t i, calc_stage_step *least, calc_stage_step *most)
 {
     assert(k.classes > 0);
     calc_stage_terms t;
@@ -356,18 +299,23 @@ CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_
     calc_stage_links l;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     links_of(links, pipes->message_s.of[i], pipes->back_message_s.of[i], &l);
-    for (int c = 0; c < k.classes; c++) {
-        /* Only the sum of the backward pass matters from here on. */
-        pass[c].fw_s = pipes->fw_s[c].of[i];
-        pass[c].agrad_s = pipes->bw_s[c].of[i];
-        pass[c].wgrad_s = 0;
-        pass[c].base_fw_s = pass[c].edge_fw_s = 0;
-        pass[c].base_bw_s = k.compat ? pipes->base_bw_s[c].of[i] : 0;
-        pass[c].edge_bw_s = k.compat ? pipes->edge_bw_s[c].of[i] : 0;
-    }
+    passes_of(pipes, k, i, pass);
     calc_stage_needs n = {needs->optimizer_s.of[i], 0, 0};
     calc_stage_exposed x = calc_stage_exposed_of(&t, &l, k.classes, s->item, pass, s->chunks);
-    calc_stage_step step = calc_stage_step_sum(&t, &l, &n, &x, pipes->pipeline_s.of[i]);
+    *least = calc_stage_step_sum(&t, &l, &n, &x, pipes->pipeline_s.of[i]);
+    *most = calc_stage_step_sum(&t, &l, &n, &x, most_s);
+}
+
+CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                 calc_kernel_known k, const calc_kernel_shape *s,
+                                 const calc_stage_links *links,
+                                 const calc_kernel_needs *restrict needs,
+                                 const calc_kernel_pipelines *restrict pipes, double skip[2][2],
+                                 size_t i, calc_lanes *restrict best_s)
+{
+    calc_stage_step step;
+    calc_stage_step most;
+    steps_of(p, shared, k, s, links, needs, pipes, 0, i, &step, &most);
     double best = step.total_s[0][0] + skip[0][0];
     best = calc_stage_min(best, step.total_s[0][1] + skip[0][1]);
     best = calc_stage_min(best, step.total_s[1][0] + skip[1][0]);
@@ -376,13 +324,13 @@ CALC_STAGE_INLINE void step_lane(const calc_panel *restrict p, const calc_stage_
 }
 
 CALC_STAGE_INLINE void step_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                                 const calc_stage_links *links, known k,
+                                 const calc_stage_links *links, calc_kernel_known k,
                                  const calc_kernel_needs *restrict needs,
                                  const calc_kernel_pipelines *restrict pipes, bool allowed[2][2],
                                  calc_lanes *restrict best_s)
 {
     const calc_panel *restrict p = job->panel;
-    const shape s = shape_of(job, chunking, k);
+    const calc_kernel_shape s = calc_kernel_shape_of(job, chunking, k);
     const calc_stage_terms shared = *job->shared;
     const calc_stage_links l = *links;
     double skip[2][2];
@@ -409,6 +357,88 @@ static size_t step(const calc_kernel_job *job, const calc_kernel_chunking *chunk
     return hits;
 }
 
+/* ---- Steps in a range ------------------------------------------------------------------------ */
+
+/* What is counted of a lane. */
+typedef struct verdict {
+    double out, open;
+} verdict;
+
+/* Points of an overlap, whose steps are from the one to the other. @param bit  of `open` */
+CALC_STAGE_INLINE verdict judge(const calc_kernel_range *range, double from_s, double to_s,
+                                double points, double bit)
+{
+    double out = from_s > range->most_s ? 1 : 0;
+    out = to_s < range->least_s ? 1 : out;
+    double sure = from_s >= range->sure_from_s ? 1 : 0;
+    sure = to_s <= range->sure_to_s ? sure : 0;
+    verdict v = {out * points, (1 - out) * (1 - sure) * bit};
+    return v;
+}
+
+CALC_STAGE_INLINE verdict count_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
+                                     calc_kernel_known k, const calc_kernel_shape *s,
+                                     const calc_stage_links *links,
+                                     const calc_kernel_needs *restrict needs,
+                                     const calc_kernel_pipelines *restrict pipes, double most_s,
+                                     const calc_kernel_range *range, double points[2][2],
+                                     double bit[2][2], size_t i)
+{
+    calc_stage_step least;
+    calc_stage_step most;
+    verdict sum = {0, 0};
+    steps_of(p, shared, k, s, links, needs, pipes, most_s, i, &least, &most);
+    for (int o = 0; o < 4; o++) {
+        verdict v = judge(range, least.total_s[o / 2][o % 2], most.total_s[o / 2][o % 2],
+                          points[o / 2][o % 2], bit[o / 2][o % 2]);
+        sum.out += v.out;
+        sum.open += v.open;
+    }
+    return sum;
+}
+
+CALC_STAGE_INLINE void count_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                                  const calc_stage_links *links, calc_kernel_known k,
+                                  const calc_kernel_needs *restrict needs,
+                                  const calc_kernel_pipelines *restrict pipes,
+                                  const calc_lanes *restrict most_s, const calc_kernel_range *range,
+                                  calc_kernel_count *restrict io)
+{
+    const calc_panel *restrict p = job->panel;
+    const calc_kernel_shape s = calc_kernel_shape_of(job, chunking, k);
+    const calc_stage_terms shared = *job->shared;
+    const calc_stage_links l = *links;
+    const calc_kernel_range r = *range;
+    double points[2][2];
+    double bit[2][2];
+    for (int o = 0; o < 4; o++) {
+        points[o / 2][o % 2] = io->points[o / 2][o % 2];
+        bit[o / 2][o % 2] = points[o / 2][o % 2] > 0 ? 1 << o : 0;
+    }
+    size_t count = calc_panel_whole(p->count);
+    double out = 0;
+    double open = 0;
+#pragma omp simd reduction(+ : out, open)
+    for (size_t i = 0; i < count; i++) {
+        verdict v =
+            count_lane(p, &shared, k, &s, &l, needs, pipes, most_s->of[i], &r, points, bit, i);
+        double asked = io->asked.of[i];
+        io->open_of.of[i] = asked * v.open;
+        out += asked * v.out;
+        open += asked * v.open;
+    }
+    io->out = out;
+    io->open = open;
+}
+
+static void count(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                  const calc_stage_links *links, const calc_kernel_needs *needs,
+                  const calc_kernel_pipelines *pipelines, const calc_lanes *most_s,
+                  const calc_kernel_range *range, calc_kernel_count *io){
+#define CALC_KERNEL_COUNT(k)                                                                       \
+    count_loop(job, chunking, links, k, needs, pipelines, most_s, range, io)
+    CALC_KERNEL_DISPATCH(CALC_KERNEL_COUNT)}
+
 /* ---- Sharded weights ------------------------------------------------------------------------- */
 
 /* The source and the part of a block of a lane. */
@@ -433,11 +463,10 @@ static size_t step(const calc_kernel_job *job, const calc_kernel_chunking *chunk
         p->kind##_passing_bytes[i] = part.passing_bytes;                                           \
     }
 #define CALC_KERNEL_SOURCE(member) from.member = b->member[i];
-CALC_KERNEL_BLOCK(dense, 0)
-CALC_KERNEL_BLOCK(moe, 1)
+CALC_KERNEL_BLOCK(dense, 0) CALC_KERNEL_BLOCK(moe, 1)
 
-CALC_STAGE_INLINE void ends_lane(const calc_stage_keeping *k, const calc_adapt_source *s, size_t i,
-                                 calc_panel *restrict p)
+    CALC_STAGE_INLINE void ends_lane(const calc_stage_keeping *k, const calc_adapt_source *s,
+                                     size_t i, calc_panel *restrict p)
 {
     calc_stage_sharded e = calc_stage_shard(k, p->embedding_weights[i], 0,
                                             s->embedding_pass_fw_s[i], s->embedding_pass_bw_s[i]);
@@ -469,4 +498,4 @@ static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *re
 }
 
 extern const calc_kernel CALC_KERNEL_NAME;
-const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, most, step};
+const calc_kernel CALC_KERNEL_NAME = {shard, bound, needs, screen, pipeline, most, step, count};

@@ -60,6 +60,24 @@ typedef struct calc_kernel_pipelines {
     calc_lanes base_bw_s[CALC_MAX_STAGE_CLASSES], edge_bw_s[CALC_MAX_STAGE_CLASSES]; /**< by rule */
 } calc_kernel_pipelines;
 
+/** What is asked of steps [s]: none outside of `least_s` to `most_s` is meant, all from
+ * `sure_from_s` to `sure_to_s` are. Of the others nobody knows. CALC_KERNEL_NEVER_S: without end.
+ */
+typedef struct calc_kernel_range {
+    double least_s, most_s;
+    double sure_from_s, sure_to_s;
+} calc_kernel_range;
+
+/** Which points of lanes have steps that are meant. */
+typedef struct calc_kernel_count {
+    calc_lanes asked;    /**< given: 1 for lanes that are asked for, 0 for others and beyond the
+                              last of the panel */
+    double points[2][2]; /**< given: of a lane, [gradients overlap][weights overlap] */
+    double out;          /**< points that are surely not meant, */
+    double open;         /**< 0: of all others it is known that they are meant */
+    calc_lanes open_of;  /**< of a lane: 1, 2, 4 and 8 for its overlaps in the order of `points` */
+} calc_kernel_count;
+
 /** One level of CPU. */
 typedef struct calc_kernel {
     /** Blocks and ends of lanes whose weights are sharded: adapt.h. */
@@ -80,7 +98,7 @@ typedef struct calc_kernel {
     void (*pipeline)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                      const calc_stage_links *links, calc_kernel_pipelines *io);
     /** Upper bounds of their pipelines with chunks, and 1F1B. Longer than any step where nothing is
-     *  known. */
+     *  known. After pipeline(). */
     void (*most)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                  const calc_stage_links *links, calc_kernel_pipelines *io);
     /** Their steps.
@@ -91,6 +109,12 @@ typedef struct calc_kernel {
     size_t (*step)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                    const calc_stage_links *links, const calc_kernel_needs *needs,
                    const calc_kernel_pipelines *pipelines, bool allowed[2][2], calc_lanes *best_s);
+    /** Count those of their points whose steps are not in a range.
+     *  @param most_s  upper bounds of their pipelines; those themselves where they are exact */
+    void (*count)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                  const calc_stage_links *links, const calc_kernel_needs *needs,
+                  const calc_kernel_pipelines *pipelines, const calc_lanes *most_s,
+                  const calc_kernel_range *range, calc_kernel_count *io);
 } calc_kernel;
 
 /** Whether the steps of a chunking are exact, and no lower bounds. */

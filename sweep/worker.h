@@ -86,6 +86,7 @@ struct calc_worker {
     calc_lanes best_s;
     bool fields_met[CALC_PANEL_LANES]; /**< lanes: count.h */
     bool met[CALC_PANEL_LANES];
+    calc_kernel_count counted;
     size_t met_lanes;
     uint64_t entered; /**< layouts, into groups */
     double best;      /**< least first objective of the lists of the best that was entered */

@@ -5,7 +5,8 @@
 
 #include "model/stages/stage_types.h"
 
-/** What sums of a step in another order may differ by. */
+/** What sums of a step in another order, and products for quotients, may differ by. Bounds divide by
+ *  no number of chunks: lanes share it, and its reciprocal. */
 #define CALC_STAGE_ROUNDING 1e-12
 
 /** A chunk that is not like the others of its stage, where that is alone in its class: all zero
@@ -92,7 +93,7 @@ CALC_STAGE_INLINE double calc_stage_chunk_least_s(const calc_stage_terms *t,
 {
     double usual = calc_stage_chunks_alike(t, c) ? 1 : 0;
     double special_s = c->position <= 0 ? (1 - usual) * start_s : 0;
-    return usual * (calc_stage_pass_s(p) / chunks) + special_s;
+    return usual * (calc_stage_pass_s(p) * (1 / chunks)) + special_s;
 }
 
 /** A lower bound on interleaved 1F1B, stage by stage. */
@@ -143,8 +144,9 @@ typedef struct calc_stage_ceiling {
 CALC_STAGE_INLINE double calc_stage_usual_s(const calc_stage_class *c, double stage_s,
                                             double start_s, double finish_s, double chunks)
 {
-    double first_s = c->first >= 1 ? (stage_s - start_s) / (chunks - 1) : stage_s / chunks;
-    return c->last >= 1 ? (stage_s - finish_s) / (chunks - 1) : first_s;
+    double others = 1 / (chunks - 1);
+    double first_s = c->first >= 1 ? (stage_s - start_s) * others : stage_s * (1 / chunks);
+    return c->last >= 1 ? (stage_s - finish_s) * others : first_s;
 }
 
 CALC_STAGE_INLINE calc_stage_ceiling calc_stage_ceiling_of(int classes, const calc_stage_class *c,
