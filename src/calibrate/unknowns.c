@@ -12,11 +12,14 @@ static bool is_listed(const char *const *fields, const char *name)
     return listed;
 }
 
-/* The unknown of a constant that has this value; NULL if there is none yet. */
-static calc_unknown *find(calc_unknowns *p, const calc_constant *constant, double value)
+/* The unknown of a constant that has this value and started from that one; NULL if there is none
+ * yet. */
+static calc_unknown *find(calc_unknowns *p, const calc_constant *constant, double value,
+                          double start)
 {
     for (size_t i = 0; i < p->count; i++) {
-        if (p->item[i].constant == constant && p->item[i].value == value) {
+        if (p->item[i].constant == constant && p->item[i].value == value &&
+            p->item[i].start == start) {
             return &p->item[i];
         }
     }
@@ -29,17 +32,16 @@ static void add(calc_unknowns *p, const calc_family *family, const calc_constant
     /* A factor between machines needs one that it is measured by. */
     for (size_t m = constant->own ? 1 : 0; m < family->machines; m++) {
         double value = calc_constant_get(constant, &family->system[m]);
-        calc_unknown *same = constant->own ? NULL : find(p, constant, value);
+        double start =
+            documented ? calc_constant_start(constant, family->name, family->machine[m]) : value;
+        calc_unknown *same = constant->own ? NULL : find(p, constant, value, start);
         if (!(value > 0) || p->count == CALC_UNKNOWNS_MAX) {
             continue;
         }
         if (!same) {
             same = &p->item[p->count++];
             *same = (calc_unknown){
-                .constant = constant, .start = value, .value = value, .error = (double)NAN};
-            if (documented) {
-                same->start = calc_constant_start(constant, family->name, family->machine[m]);
-            }
+                .constant = constant, .start = start, .value = value, .error = (double)NAN};
         }
         same->machines |= 1U << m;
     }

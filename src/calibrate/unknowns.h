@@ -1,5 +1,6 @@
 /** @file unknowns.h  What a calibration of a family of machines may change: constants that their
- *  files give. Machines whose files give the same value share it. */
+ *  files give. Machines whose files give the same value share it, unless another one is documented
+ *  of them. */
 #ifndef CALC_CALIBRATE_UNKNOWNS_H
 #define CALC_CALIBRATE_UNKNOWNS_H
 

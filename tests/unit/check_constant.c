@@ -119,13 +119,15 @@ START_TEST(a_machine_is_known_better_than_its_family_and_that_better_than_any)
     const calc_constant *matrix = calc_constant_find("matrix.bfloat16");
     ck_assert(calc_constant_start(nic, "A100", "vtrain_a100") == 0.64);
     ck_assert(calc_constant_start(nic, "A100", "a100_sxm_80g") == 0.8);
-    ck_assert(calc_constant_start(matrix, "A100", "vtrain_a100") == 0.74);
-    ck_assert(calc_constant_start(matrix, "H100", "h100_sxm") == 0.7);
+    ck_assert(calc_constant_start(matrix, "A100", "vtrain_a100") == 0.82);
+    ck_assert(calc_constant_start(matrix, "H100", "h100_sxm") == 0.75);
+    ck_assert(calc_constant_start(matrix, "Blackwell", "b200") == 0.65);
+    ck_assert(calc_constant_start(matrix, "Blackwell", "b200_180g") == 0.511);
     ck_assert(calc_constant_start(matrix, NULL, NULL) == 0.7);
-    /* The root of 1,400 W over the 1,200 of the machine with the same peaks. */
+    /* Kernels on GB200 over those on B200; and the root of 1,400 W over its 1,200. */
     const calc_constant *sustained = calc_constant_find("sustained");
-    ck_assert(calc_constant_start(sustained, "Blackwell", "gb300_nvl72") == 1.08);
-    ck_assert(calc_constant_start(sustained, "Blackwell", "gb200_nvl72") == 1);
+    ck_assert(calc_constant_start(sustained, "Blackwell", "gb300_nvl72") == 1.12);
+    ck_assert(calc_constant_start(sustained, "Blackwell", "gb200_nvl72") == 1.04);
 }
 END_TEST
 

@@ -50,6 +50,23 @@ START_TEST(equal_values_are_one_unknown)
 }
 END_TEST
 
+START_TEST(a_documented_start_of_its_own_is_an_unknown_of_its_own)
+{
+    static const char *const fields[] = {"grouped.efficiency", NULL};
+    family.name = "Blackwell";
+    family.machine[2] = "b200_180g"; /* whose kernels were measured */
+    for (int m = 0; m < 3; m++) {
+        family.system[m].chip.grouped.efficiency = 1;
+    }
+    calc_unknowns_make(&unknowns, &family, fields, true);
+    ck_assert_uint_eq(unknowns.count, 2);
+    ck_assert(find("grouped.efficiency", 3)->start == 0.9);
+    ck_assert(find("grouped.efficiency", 4)->start == 1.11);
+    calc_unknowns_make(&unknowns, &family, fields, false);
+    ck_assert_uint_eq(unknowns.count, 1);
+}
+END_TEST
+
 START_TEST(numbers_of_machines_without_runs_are_left_out)
 {
     family.measured = 1;
@@ -102,6 +119,7 @@ int main(void)
     TCase *tests = tcase_create("unknowns");
     tcase_add_checked_fixture(tests, enter, NULL);
     tcase_add_test(tests, equal_values_are_one_unknown);
+    tcase_add_test(tests, a_documented_start_of_its_own_is_an_unknown_of_its_own);
     tcase_add_test(tests, numbers_of_machines_without_runs_are_left_out);
     tcase_add_test(tests, only_listed_fields_are_unknown);
     tcase_add_test(tests, values_go_to_their_machines);
