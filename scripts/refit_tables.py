@@ -86,13 +86,13 @@ def bands_table(printed):
     steps, memory = printed.split("step, runs in their bands")[1].split("memory, runs in their bands")
     rows = {}
     for line in steps.splitlines() + [re.sub("^all ", "memory ", memory.splitlines()[2])]:
-        cells = re.match(r"(\S.*?) +(\d+) \|(.*)\|(.*)$", line)
+        cells = re.match(r"(\S.*?) +(\d+) \|([^|]*)\|([^|]*)(?:\|(.*))?$", line)
         if cells:
-            width, source = cells[3].split(), cells[4].split()
-            rows[cells[1]] = [cells[2], *width[:2], width[4], *source[:2], source[4]]
+            width, source, later = (cells[i].split() if cells[i] else [""] * 6 for i in (3, 4, 5))
+            rows[cells[1]] = [cells[2], *width[:2], width[4], *source[:2], source[4], *later[:3], later[5]]
     lines = [
-        "| runs | n | unseen width: inside | by table | half | unseen publisher: inside | by table | half |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|",
+        "| runs | n | unseen width: inside | by table | half | unseen publisher: inside | by table | half | later software: n | inside | by table | half |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for name, title in (shown | {"memory": "memory"}).items():
         lines.append("| " + " | ".join([title, *rows[name]]) + " |")

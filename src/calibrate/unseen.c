@@ -8,8 +8,8 @@
 
 /* By index of result. */
 typedef struct unseen {
-    double *predicted[CALC_UNSEEN_COUNT]; /* NaN: none */
-    int *fold[CALC_UNSEEN_COUNT];
+    double *predicted[CALC_UNSEEN_CROSSED]; /* NaN: none */
+    int *fold[CALC_UNSEEN_CROSSED];
 } unseen;
 
 static const calc_cross crosses[] = {
@@ -17,7 +17,7 @@ static const calc_cross crosses[] = {
 
 static calc_status allocate(unseen *u, size_t count)
 {
-    for (int k = 0; k < CALC_UNSEEN_COUNT; k++) {
+    for (int k = 0; k < CALC_UNSEEN_CROSSED; k++) {
         u->predicted[k] = calloc(count + 1, sizeof *u->predicted[k]);
         u->fold[k] = calloc(count + 1, sizeof *u->fold[k]);
         if (!u->predicted[k] || !u->fold[k]) {
@@ -101,7 +101,7 @@ static void write(calc_output *out, const unseen *u, const calc_results *results
                               .quantity = r->quantity,
                               .traits =
                                   calc_traits_of(&map->app, &map->exec, map->machine->family)};
-    for (int k = 0; k < CALC_UNSEEN_COUNT; k++) {
+    for (int k = 0; k < CALC_UNSEEN_CROSSED; k++) {
         residual.value[k] = log(r->measured / u->predicted[k][index]);
         residual.fold[k] = u->fold[k][index];
     }
@@ -121,7 +121,7 @@ calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t
     if (status != CALC_OK) {
         calc_errors_no_memory(errors);
     }
-    for (int k = 0; k < CALC_UNSEEN_COUNT; k++) {
+    for (int k = 0; k < CALC_UNSEEN_CROSSED; k++) {
         for (size_t f = 0; f < families && status == CALC_OK; f++) {
             status = calc_calibration_cross(&family[f], crosses[k], runs, u.predicted[k], u.fold[k],
                                             errors);
@@ -140,7 +140,7 @@ calc_status calc_unseen_write(calc_output *out, calc_calibration *family, size_t
             write(out, &u, results, i);
         }
     }
-    for (int k = 0; k < CALC_UNSEEN_COUNT; k++) {
+    for (int k = 0; k < CALC_UNSEEN_CROSSED; k++) {
         free(u.predicted[k]);
         free(u.fold[k]);
     }

@@ -127,7 +127,8 @@ bool calc_tune_candidate_of(calc_tune_candidate *out, const calc_app *app,
     }
     *out = (calc_tune_candidate){.step_s = stats.total_time,
                                  .memory_bytes = stats.proc_mem_tier1_cap_req,
-                                 .capacity_bytes = system->chip.mem1.capacity_bytes};
+                                 .capacity_bytes = system->chip.mem1.capacity_bytes,
+                                 .fits = (double)NAN};
     weigh_terms(out, app, system, exec, &stats);
     weigh_spaces(out, &exec->strategy, &stats);
     place(out, app, exec, &stats);

@@ -66,12 +66,14 @@ typedef struct calc_tune_candidate {
     double step_s;       /**< predicted time of a step */
     double memory_bytes; /**< predicted need of the fullest processor */
     double capacity_bytes;
+    double fits; /**< how sure it is that it fits, before any was tried; NaN: as the errors of
+                    memory have it */
     double term[CALC_TUNE_TERMS];
     double space[CALC_TUNE_SPACES];
     double coordinate[CALC_TUNE_COORDINATES];
 } calc_tune_candidate;
 
-/** Evaluate a layout. Whether it fits does not matter here.
+/** Evaluate a layout. Whether it fits does not matter here, and is not known.
  *  @return whether it can be evaluated: no rule but capacity is against it */
 bool calc_tune_candidate_of(calc_tune_candidate *out, const calc_app *app,
                             const calc_system *system, const calc_exec *exec);

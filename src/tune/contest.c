@@ -78,7 +78,7 @@ static bool fits(const calc_tune_scene *s, const calc_effects_draws *memory, siz
     calc_normal_draw(rng, &own, 1);
     double need =
         calc_effects_drawn(memory, &s->model.memory_item[candidate]) + s->model.memory.own_sd * own;
-    return need < log(s->candidate[candidate].capacity_bytes);
+    return need < s->view[candidate].memory_limit;
 }
 
 static void draw(const calc_tune_contest *c, const calc_tune_scene *s,

@@ -16,6 +16,9 @@ static const double memory_noise = 0.002;
  * contradiction. */
 static const double least_noise = 1e-5;
 
+/* A chance to fit that is as good as none, of so few runs as there are. */
+static const double least_chance = 1e-6;
+
 /* How sure it is how large errors are, before any was seen: as if so many had been. */
 static const double sizes_seen = 4;
 
@@ -89,6 +92,26 @@ static void average(calc_tune_scene *s)
 
 /* ---- What that says of all candidates -------------------------------------------------------- */
 
+/* Errors of published runs have longer tails than a normal distribution. What it misses of the
+ * chance to fit before anything is measured, in standard deviations, counts as much of later as
+ * is left of the variance. */
+static double memory_limit(const calc_tune_scene *s, size_t i)
+{
+    const calc_tune_candidate *c = &s->candidate[i];
+    const calc_tune_view *v = &s->view[i];
+    const calc_effects_item *item = &s->model.memory_item[i];
+    double capacity = log(c->capacity_bytes);
+    if (isnan(c->fits) || isinf(capacity)) {
+        return capacity;
+    }
+    double own = s->model.memory.own_sd;
+    double sd = sqrt(calc_effects_covariance(&s->model.memory, item, item) + own * own);
+    double chance = fmin(fmax(c->fits, least_chance), 1 - least_chance);
+    double missed = calc_normal_quantile(chance) - (capacity - item->expected) / fmax(sd, 1e-9);
+    double left = pow(v->memory_sd / fmax(sd, 1e-9), 2);
+    return capacity + left * missed * v->memory_sd;
+}
+
 static double fits(const calc_tune_scene *s, size_t i)
 {
     const calc_tune_view *v = &s->view[i];
@@ -98,8 +121,10 @@ static double fits(const calc_tune_scene *s, size_t i)
     if (v->state != CALC_TUNE_UNTRIED) {
         return 0;
     }
-    double room = log(s->candidate[i].capacity_bytes) - v->memory_mean;
-    return calc_normal_below(room / fmax(v->memory_sd, 1e-9));
+    double fits = s->candidate[i].fits;
+    double room = v->memory_limit - v->memory_mean;
+    return s->memories == 0 && !isnan(fits) ? fits
+                                            : calc_normal_below(room / fmax(v->memory_sd, 1e-9));
 }
 
 static void see_all(calc_tune_scene *s, double *white)
@@ -111,6 +136,7 @@ static void see_all(calc_tune_scene *s, double *white)
         v->sd = s->spread * sqrt(variance);
         calc_effects_moments(&s->memory, i, white, &v->memory_mean, &variance);
         v->memory_sd = sqrt(variance);
+        v->memory_limit = memory_limit(s, i);
         v->fits = fits(s, i);
     }
 }

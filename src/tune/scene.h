@@ -21,6 +21,7 @@ typedef struct calc_tune_view {
     size_t seen;       /**< first observation of its time */
     double mean, sd;   /**< of the time */
     double memory_mean, memory_sd;
+    double memory_limit; /**< it fits with less, as far as fits are concerned */
     double fits;
     double ahead; /**< probability that it fits and is faster than the incumbent */
 } calc_tune_view;

@@ -15,10 +15,12 @@ enum { TABLES_MAX = 512, CLASSES = 5 };
 
 /* One class of runs. */
 typedef struct selection {
-    const calc_residuals *residuals;
+    const calc_residual_list *list;
     const calc_band_query *query;
     int family; /* number of the query's; -1: none has runs */
     unsigned alike;
+    double unit[2]; /* of errors of dense models and of mixtures of experts, beside the query's */
+    bool several;   /* publishers */
     size_t runs, table[TABLES_MAX]; /* runs of each table; those beyond the last are one */
     double weight[TABLES_MAX];      /* of a run of each table */
 } selection;
@@ -37,7 +39,7 @@ static bool has(const selection *s, const calc_residual *r)
 {
     const calc_band_query *q = s->query;
     const calc_traits *t = &q->traits;
-    return r->quantity == q->quantity && (q->without < 0 || r->fold[q->unseen] != q->without) &&
+    return (!q->without || r->fold[q->unseen] != q->without->fold[q->unseen]) &&
            (!(s->alike & CALC_ALIKE_FAMILY) || r->family == s->family) &&
            (!(s->alike & CALC_ALIKE_KIND) || r->traits.experts == t->experts) &&
            (!(s->alike & CALC_ALIKE_BITS) || r->traits.bits == t->bits) &&
@@ -47,12 +49,16 @@ static bool has(const selection *s, const calc_residual *r)
 
 static void count(selection *s, unsigned alike)
 {
+    const calc_residual *first = NULL;
     s->alike = alike;
     s->runs = 0;
+    s->several = false;
     memset(s->table, 0, sizeof s->table);
-    for (size_t i = 0; i < s->residuals->count; i++) {
-        const calc_residual *r = &s->residuals->item[i];
+    for (size_t i = 0; i < s->list->count; i++) {
+        const calc_residual *r = s->list->item[i];
         if (has(s, r)) {
+            first = first ? first : r;
+            s->several |= r->fold[CALC_UNSEEN_SOURCE] != first->fold[CALC_UNSEEN_SOURCE];
             s->runs++;
             s->table[table_of(r)]++;
         }
@@ -74,38 +80,59 @@ static double weigh(const selection *s, size_t *tables)
     return sum;
 }
 
-/* The error, a logarithm without its sign, up to which runs weigh `wanted`; NaN: all weigh less. */
-static double abs_log_at(const selection *s, double wanted)
+/* In the query's units. */
+static double value_of(const selection *s, const calc_residual *r)
 {
-    calc_unseen unseen = s->query->unseen;
-    double sum = 0;
-    for (size_t i = 0; i < s->residuals->count; i++) {
-        const calc_residual *r = s->residuals->order[unseen][i];
-        if (has(s, r)) {
-            sum += s->weight[table_of(r)];
-            if (sum >= wanted * ROUNDING) {
-                return fabs(r->value[unseen]);
-            }
-        }
-    }
-    return (double)NAN;
+    return r->value[s->query->unseen] * s->unit[r->traits.experts];
 }
 
-/* The logarithm up to which runs weigh `wanted`: negative ones come first, from the largest down;
- * NaN: all weigh less. */
-static double log_at(const selection *s, double wanted)
+/* Runs of a class one after the other, of each kind by itself. */
+typedef struct walk {
+    const selection *s;
+    bool is_signed; /* negative ones come first, from the largest down; else by size alone */
+    size_t at[2];
+} walk;
+
+/* The next run of a kind; NULL: there is none. */
+static const calc_residual *peek(walk *w, bool experts)
 {
-    calc_unseen unseen = s->query->unseen;
+    const calc_residual_list *list = w->s->list;
+    size_t n = list->count;
+    for (size_t *at = &w->at[experts]; *at < (w->is_signed ? 2 * n : n); ++*at) {
+        bool negative = w->is_signed && *at < n;
+        const calc_residual *r = list->item[negative ? n - 1 - *at : *at % n];
+        if (r->traits.experts == experts && has(w->s, r) &&
+            (!w->is_signed || (r->value[w->s->query->unseen] < 0) == negative)) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static double rank_of(const walk *w, const calc_residual *r)
+{
+    double value = value_of(w->s, r);
+    return w->is_signed ? value : fabs(value);
+}
+
+static const calc_residual *next(walk *w)
+{
+    const calc_residual *dense = peek(w, false);
+    const calc_residual *experts = peek(w, true);
+    bool second = !dense || (experts && rank_of(w, experts) < rank_of(w, dense));
+    w->at[second]++;
+    return second ? experts : dense;
+}
+
+/* The error up to which runs weigh `wanted`, a logarithm; NaN: all weigh less. */
+static double log_at(const selection *s, double wanted, bool is_signed)
+{
+    walk w = {.s = s, .is_signed = is_signed};
     double sum = 0;
-    size_t n = s->residuals->count;
-    for (size_t i = 0; i < 2 * n; i++) {
-        bool negative = i < n;
-        const calc_residual *r = s->residuals->order[unseen][negative ? n - 1 - i : i - n];
-        if (has(s, r) && (r->value[unseen] < 0) == negative) {
-            sum += s->weight[table_of(r)];
-            if (sum >= wanted * ROUNDING) {
-                return r->value[unseen];
-            }
+    for (const calc_residual *r = next(&w); r; r = next(&w)) {
+        sum += s->weight[table_of(r)];
+        if (sum >= wanted * ROUNDING) {
+            return rank_of(&w, r);
         }
     }
     return (double)NAN;
@@ -115,9 +142,9 @@ static double log_at(const selection *s, double wanted)
 static double weight_up_to(const selection *s, double most)
 {
     double sum = 0;
-    for (size_t i = 0; i < s->residuals->count; i++) {
-        const calc_residual *r = &s->residuals->item[i];
-        sum += has(s, r) && r->value[s->query->unseen] <= most ? s->weight[table_of(r)] : 0;
+    for (size_t i = 0; i < s->list->count; i++) {
+        const calc_residual *r = s->list->item[i];
+        sum += has(s, r) && value_of(s, r) <= most ? s->weight[table_of(r)] : 0;
     }
     return sum;
 }
@@ -139,24 +166,44 @@ static selection choose(const calc_residuals *residuals, const calc_band_query *
         CALC_ALIKE_FAMILY | CALC_ALIKE_KIND | CALC_ALIKE_BITS | CALC_ALIKE_SCALE,
         CALC_ALIKE_FAMILY | CALC_ALIKE_KIND | CALC_ALIKE_BITS, CALC_ALIKE_FAMILY | CALC_ALIKE_KIND,
         CALC_ALIKE_KIND, 0};
-    selection s = {.residuals = residuals,
+    static const calc_residual_list none = {NULL, 0};
+    bool known = query->quantity < CALC_RESIDUAL_QUANTITIES;
+    selection s = {.list = known ? &residuals->list[query->quantity][query->unseen] : &none,
                    .query = query,
-                   .family = number_of_family(residuals, query->traits.family)};
-    for (int c = 0; c < CLASSES && s.runs < CALC_BAND_RUNS; c++) {
+                   .family = number_of_family(residuals, query->traits.family),
+                   .unit = {1, 1}};
+    for (int c = 0; c < CLASSES && (s.runs < CALC_BAND_RUNS || !s.several); c++) {
         count(&s, classes[c]);
+    }
+    const double *typical = known ? residuals->typical[query->quantity] : s.unit;
+    if (!(s.alike & CALC_ALIKE_KIND) && typical[0] > 0 && typical[1] > 0) {
+        bool experts = query->traits.experts;
+        s.unit[!experts] = typical[experts] / typical[!experts];
     }
     return s;
 }
 
-calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query)
+static calc_band band_of(const calc_residuals *residuals, const calc_band_query *query)
 {
     const selection s = choose(residuals, query);
     calc_band band = {.runs = s.runs, .alike = s.alike};
     double all = weigh(&s, &band.tables);
     double one = s.runs > 0 ? all / (double)s.runs : 0;
-    band.reach = s.runs > 0 ? abs_log_at(&s, CALC_BAND_LEVEL * (all + one)) : (double)NAN;
-    band.median = s.runs > 0 ? log_at(&s, all / 2) : (double)NAN;
-    band.most = s.runs > 0 ? log_at(&s, CALC_BAND_LEVEL * (all + one)) : (double)NAN;
+    band.reach = s.runs > 0 ? log_at(&s, CALC_BAND_LEVEL * (all + one), false) : (double)NAN;
+    band.median = s.runs > 0 ? log_at(&s, all / 2, true) : (double)NAN;
+    band.most = s.runs > 0 ? log_at(&s, CALC_BAND_LEVEL * (all + one), true) : (double)NAN;
+    return band;
+}
+
+calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query)
+{
+    calc_band band = band_of(residuals, query);
+    if (query->unseen == CALC_UNSEEN_RELEASE) {
+        calc_band_query source = *query;
+        source.unseen = CALC_UNSEEN_SOURCE;
+        calc_band other = band_of(residuals, &source);
+        band = band.reach >= other.reach ? band : other;
+    }
     return band;
 }
 

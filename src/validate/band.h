@@ -5,7 +5,12 @@
  *  for which the runs up to it weigh CALC_BAND_LEVEL of all and of one more, that of the run to
  *  predict, which weighs their mean: with equal weights the usual ceil((n + 1) 0.9)-th. A table of
  *  n runs weighs n^0.6 (calc_spread_weight()). Scores have no sign, as tables are off in both
- *  directions: what is slower than predicted in one is faster in the next. */
+ *  directions: what is slower than predicted in one is faster in the next. Where runs of both kinds
+ *  of models are compared, scores are in units of the kind's typical error (normalised scores,
+ *  Papadopoulos et al. 2002, ECML): mixtures of experts are further off.
+ *
+ *  Of a release later than all that a machine was calibrated with the scores are those of
+ * forecasts, and it is not nearer than an unseen publisher: the wider of the two bands. */
 #ifndef CALC_VALIDATE_BAND_H
 #define CALC_VALIDATE_BAND_H
 
@@ -14,7 +19,11 @@
 /** Share of runs that a band is to contain. */
 #define CALC_BAND_LEVEL 0.9
 
-enum { CALC_BAND_RUNS = 30 /**< runs that a class has to have */, CALC_BAND_TEXT = 160 };
+enum {
+    CALC_BAND_RUNS = 30, /**< runs that a class has to have, of two publishers or more: all runs of
+                              one are a single observation of what another's will be like */
+    CALC_BAND_TEXT = 160
+};
 
 /** What comparable runs have in common with the one to predict; processors of one node, up to 128,
  *  or more. */
@@ -24,8 +33,10 @@ enum { CALC_ALIKE_FAMILY = 1, CALC_ALIKE_KIND = 2, CALC_ALIKE_BITS = 4, CALC_ALI
 typedef struct calc_band_query {
     calc_quantity quantity;
     calc_traits traits;
-    calc_unseen unseen; /**< WIDTH: machine and software like those of the runs; SOURCE: not */
-    int without;        /**< runs of this fold of `unseen` are left out; -1: none are */
+    calc_unseen unseen; /**< WIDTH: machine and software like those of the runs; SOURCE: not;
+                             RELEASE: later than they */
+    const calc_residual *without; /**< the runs that were left out with this one are left out; NULL:
+                                       none are */
 } calc_band_query;
 
 /** A band: prediction * exp(-reach) to prediction * exp(reach). */

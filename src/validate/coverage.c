@@ -13,7 +13,7 @@ static calc_covered cover(const calc_result *r, const calc_residuals *residuals,
         .quantity = r->quantity,
         .traits = own ? own->traits : calc_traits_of(&map->app, &map->exec, map->machine->family),
         .unseen = unseen,
-        .without = own ? own->fold[unseen] : -1};
+        .without = own};
     calc_band band = calc_band_of(residuals, &query);
     double value = own ? own->value[unseen] : log(r->measured / r->predicted);
     return (calc_covered){isnan(band.reach) ? (double)NAN : value, band.reach};

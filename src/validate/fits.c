@@ -10,19 +10,30 @@ const char *calc_fits_family(const calc_residuals *measured, const char *machine
     return *calibrated && family ? family : "";
 }
 
+/* Runs to compare with; whether there may be any. */
+static bool runs_like(const calc_fits_query *query, calc_band_query *out)
+{
+    *out = (calc_band_query){.quantity = CALC_QUANTITY_MEMORY,
+                             .traits = calc_traits_of(query->app, query->exec, query->family),
+                             .unseen = CALC_UNSEEN_SOURCE};
+    return query->exec->training && query->need_bytes > 0 &&
+           isfinite(query->system->chip.mem1.capacity_bytes);
+}
+
+double calc_fits_share(const calc_residuals *measured, const calc_fits_query *query)
+{
+    calc_band_query runs;
+    double room = query->system->chip.mem1.capacity_bytes / query->need_bytes;
+    return runs_like(query, &runs) ? calc_band_share(measured, &runs, log(room)) : (double)NAN;
+}
+
 calc_fits calc_fits_of(const calc_residuals *measured, const calc_fits_query *query)
 {
-    const calc_fits unknown = {(double)NAN, (double)NAN};
-    double capacity_bytes = query->system->chip.mem1.capacity_bytes;
-    if (!query->exec->training || !(query->need_bytes > 0) || !isfinite(capacity_bytes)) {
-        return unknown;
+    calc_band_query runs;
+    if (!runs_like(query, &runs)) {
+        return (calc_fits){(double)NAN, (double)NAN};
     }
-    const calc_band_query runs = {.quantity = CALC_QUANTITY_MEMORY,
-                                  .traits = calc_traits_of(query->app, query->exec, query->family),
-                                  .unseen = CALC_UNSEEN_SOURCE,
-                                  .without = -1};
     const calc_band band = calc_band_of(measured, &runs);
-    return (calc_fits){
-        .share = calc_band_share(measured, &runs, log(capacity_bytes / query->need_bytes)),
-        .sure_bytes = capacity_bytes * exp(-band.most)};
+    return (calc_fits){.share = calc_fits_share(measured, query),
+                       .sure_bytes = query->system->chip.mem1.capacity_bytes * exp(-band.most)};
 }

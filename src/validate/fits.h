@@ -29,6 +29,9 @@ typedef struct calc_fits {
 const char *calc_fits_family(const calc_residuals *measured, const char *machine,
                              const char *calibrated);
 
+/** calc_fits.share alone: sooner, for many layouts. */
+double calc_fits_share(const calc_residuals *measured, const calc_fits_query *query);
+
 /** How many runs like this one would fit, had they needed what it is predicted to need. What is
  *  served, and what a tier without limit holds, has no answer. */
 calc_fits calc_fits_of(const calc_residuals *measured, const calc_fits_query *query);

@@ -8,6 +8,8 @@
 #include "io/csv.h"
 #include "io/csv_table.h"
 #include "spec/format.h"
+#include "validate/run_dates.h"
+#include "validate/spread.h"
 
 static const char *const kinds[] = {"dense", "MoE", NULL};
 
@@ -92,21 +94,83 @@ static int by_source(const void *a, const void *b)
     return compare(a, b, CALC_UNSEEN_SOURCE);
 }
 
-/* @return false without memory */
-static bool sort(calc_residuals *out)
+static int by_release(const void *a, const void *b)
 {
-    static int (*const order[])(const void *, const void *) = {by_width, by_source};
-    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        out->order[u] = calloc(out->count + 1, sizeof *out->order[u]);
-        if (!out->order[u]) {
-            return false;
+    return compare(a, b, CALC_UNSEEN_RELEASE);
+}
+
+/* @return false without memory */
+static bool sort(calc_residuals *r, calc_quantity quantity, calc_unseen unseen)
+{
+    static int (*const order[])(const void *, const void *) = {by_width, by_source, by_release};
+    calc_residual_list *list = &r->list[quantity][unseen];
+    free(list->item);
+    *list = (calc_residual_list){.item = calloc(r->count + 1, sizeof *list->item)};
+    for (size_t i = 0; list->item && i < r->count; i++) {
+        const calc_residual *one = &r->item[i];
+        if (one->quantity == quantity && !isnan(one->value[unseen])) {
+            list->item[list->count++] = one;
         }
-        for (size_t i = 0; i < out->count; i++) {
-            out->order[u][i] = &out->item[i];
-        }
-        qsort(out->order[u], out->count, sizeof *out->order[u], order[u]);
     }
-    return true;
+    if (list->item) {
+        qsort(list->item, list->count, sizeof *list->item, order[unseen]);
+    }
+    return list->item != NULL;
+}
+
+/* The median of a kind of models. @param runs  room for a number per table */
+static double typical(const calc_residuals *r, calc_quantity quantity, bool experts, size_t *runs)
+{
+    const calc_residual_list *list = &r->list[quantity][CALC_UNSEEN_WIDTH];
+    double all = 0, sum = 0;
+    memset(runs, 0, (size_t)r->tables * sizeof *runs);
+    for (size_t i = 0; i < list->count; i++) {
+        runs[list->item[i]->table] += list->item[i]->traits.experts == experts;
+    }
+    for (int t = 0; t < r->tables; t++) {
+        all += runs[t] > 0 ? (double)runs[t] * calc_spread_weight(runs[t]) : 0;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const calc_residual *one = list->item[i];
+        sum += one->traits.experts == experts ? calc_spread_weight(runs[one->table]) : 0;
+        if (one->traits.experts == experts && sum >= all / 2) {
+            return fabs(one->value[CALC_UNSEEN_WIDTH]);
+        }
+    }
+    return 0;
+}
+
+static bool sort_all(calc_residuals *r)
+{
+    size_t *runs = calloc((size_t)r->tables + 1, sizeof *runs);
+    bool fine = runs != NULL;
+    for (calc_quantity q = 0; q < CALC_RESIDUAL_QUANTITIES; q++) {
+        for (calc_unseen u = 0; u < CALC_UNSEEN_COUNT; u++) {
+            fine = fine && sort(r, q, u);
+        }
+        for (int experts = 0; fine && experts < 2; experts++) {
+            r->typical[q][experts] = typical(r, q, experts == 1, runs);
+        }
+    }
+    free(runs);
+    return fine;
+}
+
+calc_status calc_residuals_take_forecasts(calc_residuals *residuals,
+                                          const calc_forecasts *forecasts, calc_errors *errors)
+{
+    for (size_t i = 0; i < residuals->count; i++) {
+        calc_residual *r = &residuals->item[i];
+        const calc_forecast *f =
+            r->quantity == CALC_QUANTITY_STEP_TIME ? calc_forecasts_find(forecasts, r->id) : NULL;
+        if (f) {
+            r->value[CALC_UNSEEN_RELEASE] = f->value;
+            r->fold[CALC_UNSEEN_RELEASE] = calc_run_month_number(f->before);
+        }
+    }
+    return sort(residuals, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_RELEASE)
+               ? CALC_OK
+               : calc_errors_no_memory(errors);
 }
 
 /* ---- Files ----------------------------------------------------------------------------------- */
@@ -119,8 +183,9 @@ calc_status calc_residuals_parse(calc_residuals *out, calc_text text, const char
     *out = (calc_residuals){.item = rows.item, .count = rows.count, .text = rows.text};
     for (size_t i = 0; i < out->count; i++) {
         number(out, &out->item[i]);
+        out->item[i].value[CALC_UNSEEN_RELEASE] = (double)NAN;
     }
-    if (status == CALC_OK && !sort(out)) {
+    if (status == CALC_OK && !sort_all(out)) {
         status = calc_errors_no_memory(errors);
     }
     return status;
@@ -180,8 +245,10 @@ void calc_residuals_write(calc_output *out, const calc_residual *r)
 
 void calc_residuals_free(calc_residuals *residuals)
 {
-    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        free(residuals->order[u]);
+    for (int q = 0; q < CALC_RESIDUAL_QUANTITIES; q++) {
+        for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+            free(residuals->list[q][u].item);
+        }
     }
     free(residuals->item);
     calc_text_free(&residuals->text);

@@ -4,6 +4,7 @@
 #define CALC_VALIDATE_RESIDUALS_H
 
 #include "io/output.h"
+#include "validate/forecasts.h"
 #include "validate/results.h"
 
 /** What the fit behind a prediction had not seen: X(NAME, column of the residual, of its fold). */
@@ -15,8 +16,13 @@ typedef enum calc_unseen {
 #define CALC_X(name, value, fold) CALC_UNSEEN_##name,
     CALC_UNSEEN_LIST(CALC_X)
 #undef CALC_X
-        CALC_UNSEEN_COUNT
+        CALC_UNSEEN_CROSSED,                   /**< so many has the file */
+    CALC_UNSEEN_RELEASE = CALC_UNSEEN_CROSSED, /**< all published since: forecasts.h */
+    CALC_UNSEEN_COUNT
 } calc_unseen;
+
+/** Quantities of runs of training, the first ones of CALC_QUANTITY_LIST. */
+#define CALC_RESIDUAL_QUANTITIES 2
 
 /** What a run is compared by. Texts are borrowed. */
 typedef struct calc_traits {
@@ -32,15 +38,24 @@ typedef struct calc_residual {
     calc_quantity quantity;
     calc_traits traits;
     int table, family;               /**< numbers of source and family, from 0 */
-    double value[CALC_UNSEEN_COUNT]; /**< log(measured / predicted) */
+    double value[CALC_UNSEEN_COUNT]; /**< log(measured / predicted); NaN: there is none */
     int fold[CALC_UNSEEN_COUNT];     /**< those with the same number were left out together */
 } calc_residual;
+
+/** Runs that have a value, by its size without its sign. */
+typedef struct calc_residual_list {
+    const calc_residual **item;
+    size_t count;
+} calc_residual_list;
 
 /** All of a file. Owns everything. Start with {0}. */
 typedef struct calc_residuals {
     calc_residual *item;
     size_t count;
-    const calc_residual **order[CALC_UNSEEN_COUNT]; /**< by size of the value, without its sign */
+    calc_residual_list list[CALC_RESIDUAL_QUANTITIES][CALC_UNSEEN_COUNT];
+    /** Median size of an unseen width's, of dense models and of mixtures of experts, tables
+     * weighing as calc_spread_weight() says; 0: there are none. */
+    double typical[CALC_RESIDUAL_QUANTITIES][2];
     int tables, families;
     calc_text text;
 } calc_residuals;
@@ -58,6 +73,12 @@ CALC_MUST_USE calc_status calc_residuals_read(calc_residuals *out, const char *p
 /** The same from a text, which the residuals own from now on; `name` is what errors call it. */
 CALC_MUST_USE calc_status calc_residuals_parse(calc_residuals *out, calc_text text,
                                                const char *name, calc_errors *errors);
+
+/** Take forecasts as the values of CALC_UNSEEN_RELEASE; a month is a fold.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_residuals_take_forecasts(calc_residuals *residuals,
+                                                        const calc_forecasts *forecasts,
+                                                        calc_errors *errors);
 
 /** That of a measurement; NULL if there is none. */
 const calc_residual *calc_residuals_find(const calc_residuals *residuals, const char *id,

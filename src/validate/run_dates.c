@@ -1,6 +1,7 @@
 #include "validate/run_dates.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The first text that the column `source` contains counts. Releases that are called by year and
@@ -54,4 +55,10 @@ bool calc_run_is_month(const char *text)
         i++;
     }
     return !shape[i] && !text[i];
+}
+
+int calc_run_month_number(const char *text)
+{
+    enum { MONTHS = 12, YEAR_LENGTH = 5 };
+    return (int)strtol(text, NULL, 10) * MONTHS + (int)strtol(text + YEAR_LENGTH, NULL, 10);
 }

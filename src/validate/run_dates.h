@@ -11,4 +11,7 @@ const char *calc_run_published(const calc_runs_row *row);
 /** Whether a text is a month: "2025-07". */
 bool calc_run_is_month(const char *text);
 
+/** The number of a month, those of later ones larger. @param text  a month */
+int calc_run_month_number(const char *text);
+
 #endif

@@ -22,7 +22,8 @@ static void make(calc_tune_candidate *c, calc_rng *rng)
 {
     double tensor = calc_rng_below(rng, 4), stages = calc_rng_below(rng, 5);
     double share = 0.3 + 0.4 * calc_rng_real(rng);
-    *c = (calc_tune_candidate){.step_s = 1 + calc_rng_real(rng),
+    *c = (calc_tune_candidate){.fits = (double)NAN,
+                               .step_s = 1 + calc_rng_real(rng),
                                .memory_bytes = 80e9 * (0.3 + 0.75 * calc_rng_real(rng)),
                                .capacity_bytes = 80e9};
     c->term[CALC_TUNE_TERM_MATRIX] = share;

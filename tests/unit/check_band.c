@@ -15,8 +15,7 @@ static void leave(void)
     calc_residuals_free(&case_residuals);
 }
 
-static const calc_band_query plain = {.traits = {.family = "H100", .bits = 16, .processors = 8},
-                                      .without = -1};
+static const calc_band_query plain = {.traits = {.family = "H100", .bits = 16, .processors = 8}};
 
 /* `count` runs of one table, off by 0.01, -0.02, 0.03 ... */
 static void add_many(int count)
@@ -170,15 +169,84 @@ END_TEST
 
 START_TEST(any_kind_is_the_last_class)
 {
+    /* Errors are typically 0.15, the 15th of 29, and of mixtures of experts 0.6, four times that:
+     * each is in units of its kind, and comes to four times as much of experts. */
     add_many(29);
-    add_class(4, of_experts);
+    add_class(0.6, of_experts);
     case_end();
     calc_band_query q = plain;
     calc_band band = calc_band_of(&case_residuals, &q);
-    ck_assert(band.runs == 59 && band.alike == 0 && band.reach == 4);
+    ck_assert(band.runs == 59 && band.alike == 0);
+    /* 30 runs of experts come to 0.15; above it are 14 of 59: 0.9 of 60 is the 54th, the 24th. */
+    ck_assert_double_eq_tol(band.reach, 0.24, 1e-9);
+    ck_assert_double_eq_tol(calc_band_share(&case_residuals, &q, 0.15), (14 + 8 + 30) / 60., 1e-9);
     q.traits.experts = true;
     band = calc_band_of(&case_residuals, &q);
-    ck_assert(band.runs == 30 && band.alike == CALC_ALIKE_KIND && band.reach == 4);
+    ck_assert(band.runs == 30 && band.alike == CALC_ALIKE_KIND && band.reach == 0.6);
+    leave();
+    enter();
+    add_many(39);
+    for (int i = 0; i < 5; i++) {
+        calc_residual run = case_run("one", 0.8);
+        of_experts(&run);
+        case_add(run);
+    }
+    case_end();
+    band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 44 && band.alike == 0);
+    /* Typical: 0.2 and 0.8. Five come to 0.2 beside 39 dense ones: the 41st of 44 is the 36th. */
+    ck_assert_double_eq_tol(band.reach, 4 * 0.36, 1e-9);
+}
+END_TEST
+
+START_TEST(a_single_publisher_is_no_class)
+{
+    for (int i = 1; i <= 39; i++) {
+        calc_residual run = case_run("one", 0.01);
+        run.fold[CALC_UNSEEN_SOURCE] = 7;
+        case_add(run);
+    }
+    add_class(0.3, older);
+    case_end();
+    calc_band band = calc_band_of(&case_residuals, &plain);
+    ck_assert(band.runs == 69 && band.alike == CALC_ALIKE_KIND && band.reach == 0.3);
+}
+END_TEST
+
+/* Forecasts of 40 of 80 runs, off by 0.02 to 0.8 where another publisher's are by 0.6. */
+START_TEST(later_software_has_forecasts_and_is_no_nearer_than_other_software)
+{
+    char text[4096] = "id,before,forecast\n";
+    calc_forecasts forecasts;
+    calc_errors errors = {0};
+    for (int i = 1; i <= 80; i++) {
+        case_add(case_run("one", 0.3));
+        size_t used = strlen(text);
+        if (i <= 40) {
+            snprintf(text + used, sizeof text - used, "run_%d,20%02d-02,%.2f\n", i - 1,
+                     i <= 9 ? 25 : 26, 0.02 * i);
+        }
+    }
+    case_end();
+    calc_text file = {0};
+    calc_output *out;
+    ck_assert_int_eq(calc_output_open_memory(&out, &file, NULL), CALC_OK);
+    calc_output_text(out, text);
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    ck_assert_int_eq(calc_forecasts_parse(&forecasts, file, "case", &errors), CALC_OK);
+    calc_band_query q = plain;
+    q.unseen = CALC_UNSEEN_RELEASE;
+    calc_band before = calc_band_of(&case_residuals, &q);
+    ck_assert(before.runs == 80 && before.reach == 0.6); /* there is no forecast yet */
+    ck_assert_int_eq(calc_residuals_take_forecasts(&case_residuals, &forecasts, NULL), CALC_OK);
+    calc_band band = calc_band_of(&case_residuals, &q);
+    ck_assert_uint_eq(band.runs, 40);
+    ck_assert_double_eq_tol(band.reach, 0.02 * 37, 1e-9); /* ceil(0.9 * 41) */
+    q.without = &case_residuals.item[20];                 /* of 2026: nine are left, too few */
+    ck_assert_double_eq_tol(calc_band_of(&case_residuals, &q).reach, 0.6, 1e-9);
+    q.quantity = CALC_QUANTITY_MEMORY;
+    ck_assert(isnan(calc_band_of(&case_residuals, &q).reach));
+    calc_forecasts_free(&forecasts);
 }
 END_TEST
 
@@ -194,13 +262,16 @@ START_TEST(a_fold_is_left_out)
     case_end();
     calc_band_query q = plain;
     ck_assert(calc_band_of(&case_residuals, &q).reach == 5);
-    q.without = 2;
+    const calc_residual of_two = {.fold = {2, 1, 0}};
+    q.without = &of_two;
     calc_band band = calc_band_of(&case_residuals, &q);
     ck_assert(band.runs == 39);
     ck_assert_double_eq_tol(band.reach, 0.36, 1e-9);
+    const calc_residual of_none = {.fold = {2, 7, 0}};
+    q.without = &of_none;
     q.unseen = CALC_UNSEEN_SOURCE; /* whose folds are others */
     ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 49);
-    q.without = 1;
+    q.without = &of_two;
     ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 39);
 }
 END_TEST
@@ -234,6 +305,8 @@ int main(void)
     tcase_add_test(tests, a_large_table_does_not_outvote_the_others);
     tcase_add_test(tests, what_is_not_alike_enough_joins_step_by_step);
     tcase_add_test(tests, any_kind_is_the_last_class);
+    tcase_add_test(tests, a_single_publisher_is_no_class);
+    tcase_add_test(tests, later_software_has_forecasts_and_is_no_nearer_than_other_software);
     tcase_add_test(tests, a_fold_is_left_out);
     tcase_add_test(tests, a_class_is_named_by_what_is_alike);
     suite_add_tcase(suite, tests);

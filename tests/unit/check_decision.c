@@ -93,6 +93,39 @@ START_TEST(errors_as_they_turn_out_widen_what_is_left)
 }
 END_TEST
 
+/* What is known of the chance to fit holds before anything is measured, and gives way to what is.
+ */
+START_TEST(a_known_chance_to_fit_counts_until_memory_is_learnt)
+{
+    calc_tune_prior prior = tune_prior_of_own(0.05);
+    prior.memory_common = 0.1;
+    prior.memory_own = 0.01;
+    calc_tune_candidate two[2] = {tune_case(1.0, 12, 0), tune_case(1.1, 13, 0)};
+    two[1].step_s = 2;
+    two[0].memory_bytes = two[1].memory_bytes = 72e9;
+    two[0].fits = two[1].fits = 0.7; /* normal errors would say 85 % */
+    calc_tune_options options = calc_tune_options_default(&prior);
+    options.draws = 40000;
+    calc_tune_decision d = tune_decide(two, 2, NULL, 0, &options);
+    ck_assert(d.outlook[0].fits == 0.7 && d.outlook[1].fits == 0.7);
+    /* In draws, too: the first is the best if it fits, and nearly all errors are shared. */
+    ck_assert_double_eq_tol(d.outlook[0].best, 0.7, 4 * sqrt(0.25 / 40000));
+    calc_tune_decision_free(&d);
+    static const double peak[] = {72e9, 82e9};
+    for (int i = 0; i < 2; i++) {
+        two[0].capacity_bytes = i == 0 ? 80e9 : 90e9;
+        const calc_tune_measurement m = {0, CALC_TUNE_END_FINE, 1, peak[i]};
+        d = tune_decide(two, 2, &m, 1, &options);
+        ck_assert_double_eq_tol(d.outlook[1].fits, i == 0 ? 1 : 0, 0.05);
+        calc_tune_decision_free(&d);
+    }
+    two[1].fits = 0; /* none of the runs that are known would fit */
+    d = tune_decide(two, 2, NULL, 0, &options);
+    ck_assert_double_eq(d.outlook[1].fits, 0);
+    calc_tune_decision_free(&d);
+}
+END_TEST
+
 /* A layout that ran out of memory says that others need more, too; one that ran, the opposite. */
 START_TEST(memory_is_learnt_from_what_ran_and_what_did_not)
 {
@@ -252,6 +285,7 @@ int main(void)
     tcase_add_test(cases, layouts_that_are_wrong_together_keep_their_order);
     tcase_add_test(cases, chance_and_gain_are_those_of_a_normal_variable);
     tcase_add_test(cases, errors_as_they_turn_out_widen_what_is_left);
+    tcase_add_test(cases, a_known_chance_to_fit_counts_until_memory_is_learnt);
     tcase_add_test(cases, memory_is_learnt_from_what_ran_and_what_did_not);
     tcase_add_test(cases, what_failed_is_not_proposed_and_what_surprises_is_marked);
     tcase_add_test(cases, a_layout_measured_twice_counts_with_its_mean);

@@ -52,9 +52,12 @@ START_TEST(tables_and_families_are_numbered_and_values_ordered)
     ck_assert_int_eq(case_residuals.tables, 2);
     ck_assert(r[0].table == 0 && r[1].table == 1 && r[2].table == 0);
     ck_assert(r[0].family == 0 && r[1].family == 0 && r[2].family == 1);
-    ck_assert_ptr_eq(case_residuals.order[CALC_UNSEEN_WIDTH][0], &r[1]);
-    ck_assert_ptr_eq(case_residuals.order[CALC_UNSEEN_WIDTH][1], &r[2]);
-    ck_assert_ptr_eq(case_residuals.order[CALC_UNSEEN_SOURCE][2], &r[0]);
+    ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_WIDTH].item[0],
+                     &r[1]);
+    ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_WIDTH].item[1],
+                     &r[2]);
+    ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_SOURCE].item[2],
+                     &r[0]);
 }
 END_TEST
 

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@ static calc_app app;
 static calc_system system_;
 static calc_found item[COUNT];
 static calc_tune_layouts layouts;
+static calc_residuals residuals;
+static const calc_residuals *known; /* NULL: nothing is */
 
 /* Layouts, each of them twice. */
 static void begin_test(void)
@@ -35,13 +38,41 @@ static void begin_test(void)
         item[i] = calc_found_of(0, &other);
     }
     const calc_front best = {.count = COUNT, .item = item};
-    ck_assert_int_eq(calc_tune_layouts_make(&layouts, &app, &system_, &best, 2, NULL), CALC_OK);
+    layouts =
+        (calc_tune_layouts){.app = &app, .system = &system_, .known = known, .family = "H100"};
+    ck_assert_int_eq(calc_tune_layouts_make(&layouts, &best, 2, NULL), CALC_OK);
 }
 
 static void end_test(void)
 {
     calc_tune_layouts_free(&layouts);
+    calc_residuals_free(&residuals);
 }
+
+/* calc sweep and calc run ask the same function. */
+START_TEST(the_chance_to_fit_is_that_of_the_published_runs)
+{
+    ck_assert(isnan(layouts.candidate[0].fits));
+    end_test();
+    ck_assert_int_eq(
+        calc_residuals_read(&residuals, CALC_DATA_DIR_SOURCE "/tests/measured/residuals.csv", NULL),
+        CALC_OK);
+    known = &residuals;
+    begin_test();
+    known = NULL;
+    size_t unsure = 0;
+    for (size_t i = 0; i < layouts.count; i++) {
+        const calc_exec exec = calc_tune_layouts_exec(&layouts, i);
+        calc_stats stats;
+        calc_run(&app, &system_, &exec, CALC_COMPAT_NONE, &stats);
+        const calc_fits_query query = {&app, &system_, &exec, "H100", stats.proc_mem_tier1_cap_req};
+        double share = calc_fits_of(&residuals, &query).share;
+        ck_assert(layouts.candidate[i].fits == share && share >= 0 && share < 1);
+        unsure += share < 0.99;
+    }
+    ck_assert_uint_gt(unsure, 0);
+}
+END_TEST
 
 START_TEST(layouts_that_are_the_same_are_there_once_in_the_order_of_the_sweep)
 {
@@ -141,6 +172,7 @@ int main(void)
     TCase *tests = tcase_create("tests");
     tcase_add_checked_fixture(tests, begin_test, end_test);
     tcase_add_test(tests, layouts_that_are_the_same_are_there_once_in_the_order_of_the_sweep);
+    tcase_add_test(tests, the_chance_to_fit_is_that_of_the_published_runs);
     tcase_add_test(tests, an_identity_is_the_hash_of_the_execution_as_it_is_written);
     tcase_add_test(tests, identities_that_begin_alike_are_written_whole);
     tcase_add_test(tests, a_layout_that_is_added_stands_behind_the_others_and_is_found);

@@ -51,7 +51,7 @@ START_TEST(each_run_has_those_of_cross_validation)
     calc_calibration_runs runs = case_of_runs();
     ck_assert_int_eq(make(CASE_MACHINES), CALC_OK);
     ck_assert_uint_eq(residuals.count, CASE_ROWS);
-    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+    for (int u = 0; u < CALC_UNSEEN_CROSSED; u++) {
         double unseen[CASE_ROWS];
         int fold[CASE_ROWS];
         ck_assert_int_eq(calc_calibration_cross(c, by[u], &runs, unseen, fold, &errors), CALC_OK);

@@ -38,6 +38,9 @@ static inline void case_add(calc_residual run)
     char id[32];
     snprintf(id, sizeof id, "run_%d", case_count++);
     run.id = id;
+    if (run.fold[CALC_UNSEEN_SOURCE] == 0) {
+        run.fold[CALC_UNSEEN_SOURCE] = 100 + case_count % 2; /* two publishers */
+    }
     calc_residuals_write(case_output, &run);
 }
 

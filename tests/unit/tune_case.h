@@ -11,7 +11,8 @@
 /* A step that computes for the whole of its time, in kernels of a shape. */
 static inline calc_tune_candidate tune_case(double step_s, double tokens, double stages)
 {
-    calc_tune_candidate c = {.step_s = step_s, .memory_bytes = 50e9, .capacity_bytes = 80e9};
+    calc_tune_candidate c = {
+        .step_s = step_s, .memory_bytes = 50e9, .capacity_bytes = 80e9, .fits = (double)NAN};
     c.term[CALC_TUNE_TERM_MATRIX] = 1;
     c.space[CALC_TUNE_SPACE_STATE] = 1;
     c.coordinate[CALC_TUNE_COORDINATE_TOKENS] = tokens;

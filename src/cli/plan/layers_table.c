@@ -9,6 +9,7 @@
 #include "cli/draw/layer_words.h"
 #include "cli/draw/scatter.h"
 #include "cli/draw/stage_words.h"
+#include "cli/plan/plan_rows.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
@@ -37,12 +38,15 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
     char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
     calc_layers_table_words(t, e, words);
     bool cut = strlen(words) > LAYERS_WIDTH;
-    calc_output_printf(
-        out, "%4zu %4lld %3lld %6.0f %6lld %11s %7s %8.2f  %.*s%s\n", rank,
-        (long long)e->pipeline_par, (long long)e->pipeline_interleaving, f->stats.num_microbatches,
-        (long long)calc_layer_list_sequences(e), calc_human_seconds(f->stats.total_time, time),
-        calc_human_percent(f->stats.model_flops_utilization, mfu),
-        f->stats.proc_mem_tier1_cap_req / 0x1p30, LAYERS_WIDTH, words, cut ? " ..." : "");
+    calc_output_printf(out, "%4zu %4lld %3lld %6.0f %6lld %11s %7s %8.2f", rank,
+                       (long long)e->pipeline_par, (long long)e->pipeline_interleaving,
+                       f->stats.num_microbatches, (long long)calc_layer_list_sequences(e),
+                       calc_human_seconds(f->stats.total_time, time),
+                       calc_human_percent(f->stats.model_flops_utilization, mfu),
+                       f->stats.proc_mem_tier1_cap_req / 0x1p30);
+    double fits = calc_plan_rows_fits(t, 0, e);
+    calc_output_printf(out, "%8s  %.*s%s\n", isnan(fits) ? "" : calc_human_percent(fits, mfu),
+                       LAYERS_WIDTH, words, cut ? " ..." : "");
 }
 
 /* ---- The best: its layers -------------------------------------------------------------------- */
@@ -217,7 +221,8 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
                        calc_human_integer((double)r->layouts, number[0]),
                        calc_human_integer((double)r->candidates, number[1]),
                        calc_human_integer((double)r->solved, number[2]));
-    calc_output_text(out, "rank   PP  VP micros   seqs        step     MFU      GiB  layers\n");
+    calc_output_text(out,
+                     "rank   PP  VP micros   seqs        step     MFU      GiB P(fits)  layers\n");
     for (size_t i = 0; i < r->count; i++) {
         write_row(out, t, &r->found[i], i + 1);
     }

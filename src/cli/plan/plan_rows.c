@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "io/json_save.h"
@@ -80,6 +81,25 @@ calc_plan_row *calc_plan_rows_make(const calc_plan_task *t, int chip, const calc
     free(stats);
     free(placed);
     return stage;
+}
+
+double calc_plan_rows_fits(const calc_plan_task *t, int chip, const calc_exec *exec)
+{
+    size_t count;
+    calc_plan_row *stage = calc_plan_rows_make(t, chip, exec, &count);
+    double least = (double)NAN;
+    for (size_t i = 0; i < count; i++) {
+        const char *fitted = "";
+        for (int k = 0; k < t->chips; k++) {
+            fitted = strcmp(t->chip[k].name, stage[i].name) == 0 ? t->fitted[k] : fitted;
+        }
+        const calc_fits_query query = {&t->app, stage[i].system, exec,
+                                       calc_fits_family(&t->known, stage[i].name, fitted),
+                                       stage[i].stats.mem_tier1};
+        least = fmin(least, calc_fits_share(&t->known, &query));
+    }
+    free(stage);
+    return least;
 }
 
 void calc_plan_rows_put(calc_put *put, const calc_plan_task *t, int chip, const calc_exec *exec)

@@ -26,6 +26,10 @@ const calc_system *calc_plan_system(const calc_plan_task *task, const calc_plann
 calc_plan_row *calc_plan_rows_make(const calc_plan_task *task, int chip, const calc_exec *exec,
                                    size_t *count);
 
+/** How sure it is that a layout fits: of its stages the least, each on its chip, as calc_fits_of()
+ *  has it; NaN: nothing is known. */
+double calc_plan_rows_fits(const calc_plan_task *task, int chip, const calc_exec *exec);
+
 /** "stages": all of them. */
 void calc_plan_rows_put(calc_put *put, const calc_plan_task *task, int chip, const calc_exec *exec);
 

@@ -67,10 +67,12 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
                        (long long)e->pipeline_par, (long long)s->data_par);
     calc_output_printf(out, " %3lld %4lld", (long long)(s->context_par > 0 ? s->context_par : 1),
                        (long long)(s->expert_par > 0 ? s->expert_par : 1));
-    calc_output_printf(out, " %3lld %3lld %11s %7s %8.2f  ", (long long)e->pipeline_interleaving,
+    calc_output_printf(out, " %3lld %3lld %11s %7s %8.2f", (long long)e->pipeline_interleaving,
                        (long long)e->microbatch_size, calc_human_seconds(f->stats.total_time, time),
                        calc_human_percent(f->stats.model_flops_utilization, mfu),
                        f->stats.proc_mem_tier1_cap_req / 0x1p30);
+    double fits = calc_plan_rows_fits(t, f->chip, e);
+    calc_output_printf(out, "%8s  ", isnan(fits) ? "" : calc_human_percent(fits, mfu));
     blocks_text(t, f, blocks);
     bool cut = strlen(blocks) > BLOCKS_WIDTH;
     calc_output_printf(out, "%.*s%s", BLOCKS_WIDTH, blocks, cut ? " ..." : "");
@@ -82,8 +84,9 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
 
 static void write_rows(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
-    calc_output_text(out, "rank   TP   PP    DP  CP   EP  VP  MB        step     MFU      GiB  "
-                          "blocks of the stages\n");
+    calc_output_text(out,
+                     "rank   TP   PP    DP  CP   EP  VP  MB        step     MFU      GiB P(fits)  "
+                     "blocks of the stages\n");
     for (size_t i = 0; i < r->count; i++) {
         write_row(out, t, &r->found[i], i + 1);
     }

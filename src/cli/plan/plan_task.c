@@ -7,6 +7,8 @@
 
 #include "axis.h"
 #include "base/error.h"
+#include "calibrate/standard_errors.h"
+#include "cli/shell/known_runs.h"
 #include "cli/shell/remark.h"
 #include "defaults.h"
 
@@ -37,6 +39,9 @@ static void load_chip(calc_plan_task *t, const char *word, calc_errors *errors)
         snprintf(chip->name, sizeof chip->name, "%.31s",
                  strlen(word) < sizeof chip->name ? word : input.name);
         chip->most_procs = INT64_MAX;
+        calc_standard_errors fitted;
+        calc_standard_errors_read(&fitted, &input.text);
+        snprintf(t->fitted[t->chips], sizeof t->fitted[0], "%s", fitted.machine);
         t->chips++;
     }
     calc_remark_tell(status, CALC_KIND_SYSTEM, &input, &chip->system);
@@ -294,6 +299,7 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     t->listed = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
     load_app(t, errors);
     load_chips(t, errors);
+    (void)calc_known_runs_try(&t->known);
     if (errors->count > 0) {
         return calc_errors_first(errors);
     }
@@ -327,6 +333,7 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
 
 void calc_plan_task_free(calc_plan_task *t)
 {
+    calc_residuals_free(&t->known);
     calc_space_free(&t->space);
     free(t->chunks.value);
     calc_designs_builder_free(&t->builder);

@@ -5,6 +5,7 @@
 #include "cli/plan/plan_opts.h"
 #include "designs.h"
 #include "plan/planner_layers.h"
+#include "validate/fits.h"
 
 /** Owns its lists; points into itself: not to be copied. Start with {0}. */
 typedef struct calc_plan_task {
@@ -13,6 +14,8 @@ typedef struct calc_plan_task {
     calc_app app;
     int chips;
     calc_planner_chip chip[CALC_MAX_CHIPS];
+    char fitted[CALC_MAX_CHIPS][64]; /**< machine whose runs a chip's constants were fitted to */
+    calc_residuals known;            /**< runs that tell what fits; empty: none do */
     calc_exec only;
     calc_space space;
     calc_values chunks; /**< that --axis asks for */

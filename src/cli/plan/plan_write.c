@@ -74,6 +74,7 @@ static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner
     calc_put_number(put, "planned_time", f->planned_s);
     calc_put_number(put, "bound_time", f->bound_s);
     calc_put_flag(put, "proven", f->proven);
+    calc_put_number(put, "fits", calc_plan_rows_fits(t, f->chip, &f->exec));
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
     calc_put_struct(put, "stats", CALC_KIND_STATS, &f->stats);
     calc_plan_rows_put(put, t, f->chip, &f->exec);

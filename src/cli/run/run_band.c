@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/draw/human.h"
+#include "cli/shell/known_runs.h"
 
 /* How a statistic follows from a quantity that is off by a factor. */
 typedef enum follows { TIME, RATE, MEMORY } follows;
@@ -66,6 +67,7 @@ static const char *place_machine(calc_run_band *b, const calc_inputs *in)
         return "";
     }
     if (!*b->errors.machine || !family) {
+        b->is_later = true;
         snprintf(b->note, sizeof b->note,
                  "no run of this machine was measured: %.60s is not calibrated", name);
         return "";
@@ -78,13 +80,14 @@ static const char *place_machine(calc_run_band *b, const calc_inputs *in)
         snprintf(b->note, sizeof b->note,
                  "no run of this machine was measured: --set made another of %.60s", name);
     }
+    b->is_later = !own;
     b->machine = *b->note ? CALC_RUN_BAND_MACHINE_FAMILY : CALC_RUN_BAND_MACHINE_MEASURED;
     return family;
 }
 
 static calc_band band_of(const calc_run_band *b, calc_quantity quantity, calc_unseen unseen)
 {
-    const calc_band_query query = {quantity, b->traits, unseen, -1};
+    const calc_band_query query = {quantity, b->traits, unseen, NULL};
     return calc_band_of(&b->residuals, &query);
 }
 
@@ -93,14 +96,12 @@ static double fits_of(const calc_run_band *b, const calc_stats *stats)
 {
     const calc_fits_query query = {&b->inputs->app, &b->inputs->system, &b->inputs->exec,
                                    b->traits.family, stats->proc_mem_tier1_cap_req};
-    return calc_fits_of(&b->residuals, &query).share;
+    return calc_fits_share(&b->residuals, &query);
 }
 
 calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, calc_errors *errors)
 {
-    char path[CALC_FIND_PATH_MAX];
-    calc_status status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
-    status = status == CALC_OK ? calc_residuals_read(&out->residuals, path, errors) : status;
+    calc_status status = calc_known_runs_read(&out->residuals, errors);
     if (status != CALC_OK) {
         return status;
     }
@@ -108,7 +109,10 @@ calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, ca
     out->traits = calc_traits_of(&inputs->app, &inputs->exec, place_machine(out, inputs));
     bool measured = out->machine == CALC_RUN_BAND_MACHINE_MEASURED;
     out->other = band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_SOURCE);
-    out->time = measured ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH) : out->other;
+    out->later = band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_RELEASE);
+    out->time = measured        ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH)
+                : out->is_later ? out->later
+                                : out->other;
     out->inputs = inputs;
     out->memory = band_of(out, CALC_QUANTITY_MEMORY, CALC_UNSEEN_SOURCE);
     out->deviation =
@@ -155,16 +159,15 @@ static void write_class(calc_output *out, const calc_run_band *b, const calc_ban
                        calc_band_class(&b->traits, band->alike, text));
 }
 
-static void write_other(calc_output *out, const calc_run_band *b, double step_s)
+static void write_other(calc_output *out, const calc_run_band *b, const char *software,
+                        const calc_band *band, double step_s)
 {
     char low[CALC_HUMAN_MAX], high[CALC_HUMAN_MAX];
-    if (b->machine == CALC_RUN_BAND_MACHINE_MEASURED) {
-        calc_output_printf(out, "  with software unlike theirs: %s to %s per step\n    (",
-                           calc_human_seconds(step_s * exp(-b->other.reach), low),
-                           calc_human_seconds(step_s * exp(b->other.reach), high));
-        write_class(out, b, &b->other);
-        calc_output_text(out, ")\n");
-    }
+    calc_output_printf(out, "  with software %s theirs: %s to %s per step\n    (", software,
+                       calc_human_seconds(step_s * exp(-band->reach), low),
+                       calc_human_seconds(step_s * exp(band->reach), high));
+    write_class(out, b, band);
+    calc_output_text(out, ")\n");
 }
 
 static void write_parameters(calc_output *out, const calc_run_band *b)
@@ -205,10 +208,13 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
     if (*b->note) {
         calc_output_printf(out, "  %s\n", b->note);
     }
-    calc_output_text(out, "  time: ");
+    calc_output_text(out, b->is_later ? "  time, as of software later than theirs: " : "  time: ");
     write_class(out, b, &b->time);
     calc_output_text(out, "\n");
-    write_other(out, b, report->stats->total_time);
+    if (b->machine == CALC_RUN_BAND_MACHINE_MEASURED) {
+        write_other(out, b, "unlike", &b->other, report->stats->total_time);
+        write_other(out, b, "later than", &b->later, report->stats->total_time);
+    }
     calc_output_text(out, "  memory: ");
     write_class(out, b, &b->memory);
     double fits = fits_of(b, report->stats);
@@ -257,6 +263,7 @@ void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_stats *
     calc_put_text(put, "note", b->note);
     put_band(put, "time", b, &b->time);
     put_band(put, "time_of_other_software", b, &b->other);
+    put_band(put, "time_of_later_software", b, &b->later);
     put_band(put, "memory", b, &b->memory);
     calc_put_number(put, "fits", fits_of(b, stats));
     calc_put_object(put, "fitted_constants", CALC_PUT_LINE);

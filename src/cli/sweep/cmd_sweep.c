@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/known_runs.h"
 #include "cli/sweep/sweep_all.h"
 #include "cli/sweep/sweep_infeasible.h"
 #include "cli/sweep/sweep_opts.h"
@@ -184,23 +185,13 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
                                       : status;
 }
 
-/* What is known of needs of memory; NULL without the data, which is no reason to fail. */
-static const calc_residuals *measured_runs(calc_residuals *measured)
-{
-    char path[CALC_FIND_PATH_MAX];
-    calc_errors ignored = {0};
-    bool known = calc_find_data(CALC_FIND_RESIDUALS, path, &ignored) == CALC_OK &&
-                 calc_residuals_read(measured, path, &ignored) == CALC_OK;
-    return known ? measured : NULL;
-}
-
 /* The best of the table, of more than were asked for; everything else shows no more than that. */
 static calc_status choose_best(task *t, calc_errors *errors)
 {
     calc_sweep_group *group = &t->result.group[0];
     size_t top = t->study.top;
     calc_status status = CALC_OK;
-    t->best.measured = measured_runs(&t->measured);
+    t->best.measured = calc_known_runs_try(&t->measured);
     if (t->result.groups_count == 1) {
         status =
             calc_errors_status(errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top));

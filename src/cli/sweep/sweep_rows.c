@@ -29,8 +29,7 @@ static bool make(calc_sweep_rows *rows, size_t count)
     return rows->row != NULL;
 }
 
-/* The machine whose runs the constants of a system were fitted to; "": of none. */
-static const char *calibrated_of(const calc_sweep_study *study, const char *machine)
+const char *calc_sweep_rows_calibrated(const calc_sweep_study *study, const char *machine)
 {
     for (size_t i = 0; i < study->documents; i++) {
         const calc_study_document *d = &study->document[i];
@@ -56,7 +55,7 @@ calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_
     const char *machine = parts.system->name;
     const calc_fits_query query = {
         &app, &system, &found.exec,
-        calc_fits_family(measured, machine, calibrated_of(study, machine)),
+        calc_fits_family(measured, machine, calc_sweep_rows_calibrated(study, machine)),
         found.stats.proc_mem_tier1_cap_req};
     return calc_fits_of(measured, &query);
 }

@@ -32,6 +32,9 @@ typedef struct calc_sweep_rows {
  */
 size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count);
 
+/** The machine whose runs the constants of a system of the study were fitted to; "": of none. */
+const char *calc_sweep_rows_calibrated(const calc_sweep_study *study, const char *machine);
+
 /** How sure it is that a layout fits. @param measured  NULL: nothing is known */
 calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
                                const calc_found *layout);

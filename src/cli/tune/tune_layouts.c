@@ -37,12 +37,24 @@ typedef struct making {
     calc_status *status; /* CALC_ERR_RULE: it is left out */
 } making;
 
+/* A candidate, with the chance to fit that calc sweep shows. */
+static bool candidate_of(const calc_tune_layouts *l, const calc_exec *exec,
+                         calc_tune_candidate *out)
+{
+    bool fine = calc_tune_candidate_of(out, l->app, l->system, exec);
+    if (fine && l->known) {
+        const calc_fits_query query = {l->app, l->system, exec, l->family, out->memory_bytes};
+        out->fits = calc_fits_share(l->known, &query);
+    }
+    return fine;
+}
+
 static void evaluate(void *context, size_t i)
 {
     making *m = context;
     calc_tune_layouts *l = m->layouts;
     const calc_exec exec = calc_found_exec(&m->best->item[i]);
-    bool fine = calc_tune_candidate_of(&l->candidate[i], l->app, l->system, &exec);
+    bool fine = candidate_of(l, &exec, &l->candidate[i]);
     m->status[i] = fine ? calc_tune_layouts_hash(&exec, &l->hash[i], NULL) : CALC_ERR_RULE;
 }
 
@@ -145,11 +157,11 @@ static calc_status gather(making *m, calc_errors *errors)
     return CALC_OK;
 }
 
-calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_app *app,
-                                   const calc_system *system, const calc_front *best, int threads,
+calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_front *best, int threads,
                                    calc_errors *errors)
 {
-    *out = (calc_tune_layouts){.app = app, .system = system};
+    *out = (calc_tune_layouts){
+        .app = out->app, .system = out->system, .known = out->known, .family = out->family};
     making m = {out, best, calloc(best->count + 1, sizeof *m.status)};
     calc_status status = CALC_ERR_NOMEM;
     if (m.status && reserve(out, best->count + 1)) {
@@ -195,7 +207,7 @@ calc_status calc_tune_layouts_add(calc_tune_layouts *l, const calc_exec *exec, s
         return calc_errors_no_memory(errors);
     }
     *own = (added){.found = calc_found_of(0, exec), .exec = *exec};
-    if (!calc_tune_candidate_of(&l->candidate[l->count], l->app, l->system, exec)) {
+    if (!candidate_of(l, exec, &l->candidate[l->count])) {
         free(own);
         return CALC_ERR_RULE;
     }

@@ -4,6 +4,7 @@
 
 #include "plan/study.h"
 #include "tune/candidate.h"
+#include "validate/fits.h"
 
 enum { CALC_TUNE_ID_SIZE = 17 };
 
@@ -16,6 +17,8 @@ enum { CALC_TUNE_ID_SIZE = 17 };
 typedef struct calc_tune_layouts {
     const calc_app *app; /**< borrowed */
     const calc_system *system;
+    const calc_residuals *known; /**< runs that tell what fits, borrowed; NULL: none */
+    const char *family;          /**< of the machine: calc_fits_family(); borrowed */
     size_t count, capacity;
     calc_tune_candidate *candidate;
     const calc_found **found; /**< borrowed, but for those that were added */
@@ -30,11 +33,11 @@ CALC_MUST_USE calc_status calc_tune_layouts_hash(const calc_exec *exec, uint64_t
                                                  calc_errors *errors);
 
 /** Evaluate what a sweep found. Layouts that cannot be evaluated are left out.
+ *  @param out      has app, system, known and family; all else is set
  *  @param best     kept by the caller as long as the layouts
  *  @param threads  0: as many as the machine has
  *  @return CALC_OK or CALC_ERR_NOMEM; free it in any case */
-CALC_MUST_USE calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_app *app,
-                                                 const calc_system *system, const calc_front *best,
+CALC_MUST_USE calc_status calc_tune_layouts_make(calc_tune_layouts *out, const calc_front *best,
                                                  int threads, calc_errors *errors);
 
 /** Add a layout, unless it is there. @param index  filled

@@ -6,7 +6,9 @@
 
 #include "base/error.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/known_runs.h"
 #include "cli/sweep/sweep_opts.h"
+#include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_study.h"
 #include "spec/amount.h"
 #include "spec/field.h"
@@ -253,6 +255,18 @@ calc_status calc_tune_task_load(calc_tune_task *t, const calc_args *args, calc_e
     return calc_errors_first(errors);
 }
 
+static calc_status make_layouts(calc_tune_task *t, calc_errors *errors)
+{
+    const calc_sweep_options *o = &t->study.options;
+    const char *fitted = calc_sweep_rows_calibrated(&t->study, t->system_name);
+    t->layouts = (calc_tune_layouts){.app = &t->app, .system = &t->system, .family = ""};
+    if (o->compat == CALC_COMPAT_NONE && calc_known_runs_try(&t->known)) {
+        t->layouts.known = &t->known;
+        t->layouts.family = calc_fits_family(&t->known, t->system_name, fitted);
+    }
+    return calc_tune_layouts_make(&t->layouts, &t->result.group[0].top, o->threads, errors);
+}
+
 calc_status calc_tune_task_sweep(calc_tune_task *t, calc_sweep_watch *watch, calc_errors *errors)
 {
     calc_sweep_options *o = &t->study.options;
@@ -260,10 +274,7 @@ calc_status calc_tune_task_sweep(calc_tune_task *t, calc_sweep_watch *watch, cal
     o->progress_context = watch;
     calc_status status = calc_sweep(&t->study.space, &t->study.designs, o, &t->result, errors);
     t->interrupted = t->result.partial;
-    return status == CALC_OK && !t->interrupted
-               ? calc_tune_layouts_make(&t->layouts, &t->app, &t->system, &t->result.group[0].top,
-                                        o->threads, errors)
-               : status;
+    return status == CALC_OK && !t->interrupted ? make_layouts(t, errors) : status;
 }
 
 static calc_exec exec_of(const void *context, size_t candidate)
@@ -312,6 +323,7 @@ void calc_tune_task_free(calc_tune_task *t)
     calc_tune_rows_free(&t->rows);
     calc_tune_operators_free(&t->operators);
     calc_tune_layouts_free(&t->layouts);
+    calc_residuals_free(&t->known);
     calc_sweep_result_free(&t->result);
     calc_sweep_study_free(&t->study);
     free(t->measurement);

@@ -28,6 +28,7 @@ typedef struct calc_tune_task {
     calc_system system;
     const char *app_name, *system_name;
     calc_sweep_result result;
+    calc_residuals known; /**< runs that tell what fits */
     calc_tune_layouts layouts;
     calc_tune_prior prior;
     calc_tune_options options;

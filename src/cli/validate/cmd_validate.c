@@ -241,7 +241,7 @@ static calc_status read_residuals(task *t, calc_errors *errors)
     calc_status status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
     status = status == CALC_OK ? calc_residuals_read(&t->residuals, path, errors) : status;
     calc_errors ignored = {0};
-    bool forecast = calc_find_data("measured/forecasts.csv", path, &ignored) == CALC_OK;
+    bool forecast = calc_find_data(CALC_FIND_FORECASTS, path, &ignored) == CALC_OK;
     return status == CALC_OK && forecast ? calc_forecasts_read(&t->forecasts, path, errors)
                                          : status;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/shell/find.h"
+#include "cli/shell/known_runs.h"
 #include "validate/result_labels.h"
 #include "validate/sets.h"
 
@@ -48,11 +48,10 @@ static void write_row(table *t, const char *by, const char *name, calc_coverage_
     calc_coverage of[CALC_UNSEEN_COUNT];
     for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
         of[u] = calc_coverage_of(t->results, t->covered[u], t->quantity, is_member, group);
-        if (of[u].count == 0) {
-            return;
-        }
     }
-    t->write(t, by, name, of);
+    if (of[CALC_UNSEEN_WIDTH].count > 0) {
+        t->write(t, by, name, of);
+    }
 }
 
 static double half_width(const calc_coverage *c)
@@ -64,8 +63,12 @@ static void write_text_row(table *t, const char *by, const char *name, const cal
 {
     (void)by;
     calc_output_printf(t->out, "%-36s%6zu", name, of->count);
-    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        calc_output_printf(t->out, " |%7.1f%9.1f%6.1f%6.1f%6.1f", 100 * of[u].inside,
+    for (int u = 0; u < CALC_UNSEEN_COUNT && of[u].count > 0; u++) {
+        calc_output_text(t->out, " |");
+        if (u == CALC_UNSEEN_RELEASE) {
+            calc_output_printf(t->out, "%5zu", of[u].count);
+        }
+        calc_output_printf(t->out, "%7.1f%9.1f%6.1f%6.1f%6.1f", 100 * of[u].inside,
                            100 * of[u].weighed, 100 * of[u].below, 100 * of[u].above,
                            100 * half_width(&of[u]));
     }
@@ -74,14 +77,16 @@ static void write_text_row(table *t, const char *by, const char *name, const cal
 
 static void put_row(table *t, const char *by, const char *name, const calc_coverage *of)
 {
-    static const char *const keys[CALC_UNSEEN_COUNT] = {"unseen_width", "unseen_publisher"};
+    static const char *const keys[CALC_UNSEEN_COUNT] = {"unseen_width", "unseen_publisher",
+                                                        "later_software"};
     calc_put_object(t->put, NULL, CALC_PUT_LINE);
     calc_put_text(t->put, "by", by);
     calc_put_text(t->put, "name", name);
     calc_put_text(t->put, "quantity", calc_quantity_word(t->quantity));
     calc_put_count(t->put, "n", (int64_t)of->count);
-    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+    for (int u = 0; u < CALC_UNSEEN_COUNT && of[u].count > 0; u++) {
         calc_put_object(t->put, keys[u], CALC_PUT_LINE);
+        calc_put_count(t->put, "n", (int64_t)of[u].count);
         calc_put_rounded(t->put, "inside", of[u].inside, 10);
         calc_put_rounded(t->put, "inside_by_table", of[u].weighed, 10);
         calc_put_rounded(t->put, "below", of[u].below, 10);
@@ -122,11 +127,14 @@ static void write_rows(table *t)
 
 static void write_quantity(table *t, const char *title)
 {
-    calc_output_printf(
-        t->out, "\n%-42s | fitted without its width          | without its publisher\n", title);
+    bool steps = t->quantity == CALC_QUANTITY_STEP_TIME;
+    calc_output_printf(t->out,
+                       "\n%-42s | fitted without its width          | without its publisher%s\n",
+                       title, steps ? "            | before its release" : "");
     calc_output_printf(t->out, "%-36s%6s", "", "n");
-    for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
-        calc_output_text(t->out, " | inside by table below above   +-");
+    for (int u = 0; u < CALC_UNSEEN_COUNT - !steps; u++) {
+        calc_output_printf(t->out, " |%s inside by table below above   +-",
+                           u == CALC_UNSEEN_RELEASE ? "    n" : "");
     }
     calc_output_text(t->out, "\n");
     write_rows(t);
@@ -162,9 +170,7 @@ void calc_validate_bands_put(calc_put *put, const calc_results *results,
 calc_status calc_validate_bands_make(calc_validate_bands *out, const calc_results *results,
                                      calc_errors *errors)
 {
-    char path[CALC_FIND_PATH_MAX];
-    calc_status status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
-    status = status == CALC_OK ? calc_residuals_read(&out->residuals, path, errors) : status;
+    calc_status status = calc_known_runs_read(&out->residuals, errors);
     for (int u = 0; u < CALC_UNSEEN_COUNT && status == CALC_OK; u++) {
         out->covered[u] = calloc(results->count + 1, sizeof *out->covered[u]);
         if (!out->covered[u]) {

@@ -56,7 +56,7 @@ static void put_unseen(calc_put *put, const calc_result *r, const calc_validatio
 #undef CALC_X
     };
     const calc_residual *own = calc_residuals_find(v->residuals, calc_result_id(r), r->quantity);
-    for (int i = 0; i < CALC_UNSEEN_COUNT; i++) {
+    for (int i = 0; i < CALC_UNSEEN_CROSSED; i++) {
         calc_put_rounded(put, keys[i], own ? exp(-own->value[i]) - 1 : (double)NAN, 4);
     }
     const calc_forecast *forecast = r->quantity == CALC_QUANTITY_STEP_TIME

@@ -5,8 +5,8 @@ sed 's/"source": "[^"]*"/"source": "Calibrated on 2026-01-31 to 40 measured runs
 cp systems/mine.json systems/cousin.json
 head -1 "$ROOT/tests/measured/residuals.csv" > measured/residuals.csv
 for i in $(seq 1 40); do
-    echo "r$i,step_time,one_table,mine,Mine,dense,16,4096,0,0,$(printf '%s0.%02d,0.%02d' - "$i" $((2 * i)))"
-    echo "r$i,memory,one_table,mine,Mine,dense,16,8,0,0,0.0$((10 + i)),0.0$((10 + i))"
+    echo "r$i,step_time,one_table,mine,Mine,dense,16,4096,0,$((i % 2)),$(printf '%s0.%02d,0.%02d' - "$i" $((2 * i)))"
+    echo "r$i,memory,one_table,mine,Mine,dense,16,8,0,$((i % 2)),0.0$((10 + i)),0.0$((10 + i))"
 done >> measured/residuals.csv
 export CALC_PATH=$PWD:$ROOT
 layout='gpt3-175B mine 3072_t4_p64_d12_mbs4_full'
