@@ -24,7 +24,9 @@
     X("request", request_s, false, 25e-3, 1)                                                       \
     X("gap", gap_s, false, 0.2e-3, 1.5)                                                            \
     X("matrix_share", matrix_share, true, 0.85, 0.5)                                               \
-    X("cache_share", cache_share, true, 0.9, 0.5)
+    X("cache_share", cache_share, true, 0.9, 0.5)                                                  \
+    X("experts_undivided", experts_undivided, false, 0.01, 1.5)                                    \
+    X("handover_steps", handover_steps, false, 1, 1)
 
 enum {
 #define CALC_X(name, member, share, start, spread) CALC_ENGINE_TRAIT_##member,

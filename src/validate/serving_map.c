@@ -92,7 +92,10 @@ static void fill_lengths(calc_serving_map *map)
     i->generate_size = at_least_one(r->osl * mean);
     i->page_size = 16;
     if (map->kind != CALC_SERVING_KIND_STATIC_BATCH) {
-        i->prompt_spread = i->generate_spread = 1 / mean - 1;
+        /* A mean that is no whole number is one of conversations, of any length. */
+        const double any = 0.99;
+        bool conversations = floor(r->isl) != r->isl;
+        i->prompt_spread = i->generate_spread = conversations ? any : 1 / mean - 1;
     }
 }
 

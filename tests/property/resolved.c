@@ -148,6 +148,9 @@ TRAIT(issue, issue_s)
 TRAIT(issue_moe, issue_moe_s)
 TRAIT(request, request_s)
 TRAIT(gap, gap_s)
+TRAIT(experts_undivided, experts_undivided)
+VALUE(trait_handover_steps,
+      has_pool(e) ? known(calc_engine_traits_of(e->inference.engine).handover_steps) : NONE)
 VALUE(trait_matrix, share(e, calc_engine_traits_of(e->inference.engine).matrix_share))
 VALUE(trait_cache, share(e, calc_engine_traits_of(e->inference.engine).cache_share))
 
@@ -294,6 +297,8 @@ static const struct {
     {"exe.inference.traits.gap", trait_gap},
     {"exe.inference.traits.matrix_share", trait_matrix},
     {"exe.inference.traits.cache_share", trait_cache},
+    {"exe.inference.traits.experts_undivided", trait_experts_undivided},
+    {"exe.inference.traits.handover_steps", trait_handover_steps},
     {"exe.inference.traits.overlapped", NULL},
     {"exe.inference.traits.gathers", NULL},
     {"exe.inference.prompt_size", prompt_size},

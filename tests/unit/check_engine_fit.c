@@ -26,7 +26,9 @@ static const calc_engine_traits true_traits = {.host_s = 3e-3,
                                                .request_s = 60e-3,
                                                .gap_s = 1e-4,
                                                .matrix_share = 0.6,
-                                               .cache_share = 0.8};
+                                               .cache_share = 0.8,
+                                               .experts_undivided = 0.1,
+                                               .handover_steps = 5};
 
 static void add(const calc_serving_prediction *p, calc_quantity quantity, double measured)
 {
@@ -96,13 +98,18 @@ START_TEST(traits_are_found_again)
 }
 END_TEST
 
-/* No model has experts here: what blocks with experts add stays as assumed, and is said to. */
+/* No model has experts here, nor are there two pools: what they add stays as assumed, and is said
+ * to. */
 START_TEST(what_no_run_shows_stays_as_assumed)
 {
     const calc_engine_plan plan = {.documented = true};
     const calc_engine_fit *fit = calibrate(&plan);
     ck_assert_double_eq_tol(fit->traits.issue_moe_s, fit->start.issue_moe_s, 1e-12);
     ck_assert(!fit->determined[CALC_ENGINE_TRAIT_issue_moe_s]);
+    ck_assert_double_eq_tol(fit->traits.experts_undivided, fit->start.experts_undivided, 1e-12);
+    ck_assert(!fit->determined[CALC_ENGINE_TRAIT_experts_undivided]);
+    ck_assert_double_eq_tol(fit->traits.handover_steps, fit->start.handover_steps, 1e-12);
+    ck_assert(!fit->determined[CALC_ENGINE_TRAIT_handover_steps]);
     ck_assert(!fit->traits.overlapped);
 }
 END_TEST

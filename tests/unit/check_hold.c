@@ -115,7 +115,8 @@ START_TEST(gathering_is_what_is_simulated)
                                                   .request_s = 37e-3,
                                                   .gap_s = 2.1e-3,
                                                   .matrix_share = 1,
-                                                  .cache_share = 1};
+                                                  .cache_share = 1,
+                                                  .experts_undivided = 0.01};
         e.batch_size = batch;
         e.inference.requests = 10 * batch;
         calc_run(&app, &system, &e, CALC_COMPAT_NONE, &plain);

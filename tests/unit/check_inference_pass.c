@@ -172,6 +172,48 @@ START_TEST(ranks_wait_for_the_one_with_most_experts)
 }
 END_TEST
 
+static calc_operator experts_up(const calc_app *app, const calc_exec *exec, double undivided)
+{
+    static calc_inference_pass_model model;
+    calc_system system = memory_bound_system();
+    calc_operator list[CALC_MAX_OPERATORS];
+    calc_exec own = *exec;
+    own.inference.traits.experts_undivided = undivided;
+    calc_inference_pass_model_init(&model, app, &system, &own);
+    calc_inference_pass_work work = prefilled(1000, 0);
+    calc_shape shape = calc_inference_pass_shape(&model, &work);
+    calc_cost_context context = calc_inference_pass_context(&model, &shape);
+    size_t i = 0;
+    (void)calc_inference_pass_block(&model, &context, &work, CALC_MOE_BLOCK, list);
+    while (strcmp(list[i].name, "experts up") != 0) {
+        i++;
+    }
+    return list[i];
+}
+
+/* Amdahl: of 8 ranks each computes an eighth of the work and 7/8 of what is not divided more; what
+   weights are read is the same. */
+START_TEST(ranks_do_not_divide_all_work_of_experts)
+{
+    calc_app app = shipped_app("deepseek-v3-671B");
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 8, 8);
+    exec.strategy.expert_par = 8;
+    calc_operator all = experts_up(&app, &exec, 0);
+    double weight_bytes = all.bytes[CALC_PASS_FW] - 2 * (all.inputs + all.outputs);
+    for (double undivided = 0.125; undivided <= 1; undivided *= 2) {
+        calc_operator o = experts_up(&app, &exec, undivided);
+        ck_assert_double_eq_tol(o.flop[CALC_PASS_FW] / all.flop[CALC_PASS_FW], 1 + 7 * undivided,
+                                1e-12);
+        ck_assert_double_eq_tol(o.bytes[CALC_PASS_FW] - 2 * (o.inputs + o.outputs), weight_bytes,
+                                1e-9 * weight_bytes);
+        ck_assert_double_eq(o.weights, all.weights);
+    }
+    exec.strategy.expert_par = 1;
+    all = experts_up(&app, &exec, 0);
+    ck_assert_double_eq(experts_up(&app, &exec, 0.5).flop[CALC_PASS_FW], all.flop[CALC_PASS_FW]);
+}
+END_TEST
+
 /* ---- Arithmetic ------------------------------------------------------------------------------ */
 
 /* 640 FLOP per head and pair expanded, 2176 absorbed (DeepSeek-V2: 128 + 64 and 128; 512 + 64 and
@@ -415,6 +457,7 @@ int main(void)
     tcase_add_test(cases, weights_are_read_as_they_are_stored);
     tcase_add_test(cases, ranks_read_their_share_of_the_weights_and_a_whole_latent);
     tcase_add_test(cases, ranks_wait_for_the_one_with_most_experts);
+    tcase_add_test(cases, ranks_do_not_divide_all_work_of_experts);
     tcase_add_test(cases, only_experts_that_tokens_are_routed_to_are_read);
     tcase_add_test(cases, latent_attention_decodes_absorbed_and_prefills_expanded);
     tcase_add_test(cases, absorbing_costs_what_expanding_a_token_costs);

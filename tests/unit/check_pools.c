@@ -124,6 +124,26 @@ START_TEST(replicas_that_share_experts_run_in_step)
 }
 END_TEST
 
+/* A request is handed over between steps of others, simulated or not; one that is alone waits for
+ * none. */
+START_TEST(requests_are_handed_over_between_steps)
+{
+    for (int64_t batch = 1; batch <= 64; batch *= 8) {
+        calc_exec e = pools(batch, 64);
+        e.inference.requests = 10 * batch;
+        e.inference.prompt_spread = e.inference.generate_spread = 0.1;
+        queue_answers at_once = queue_run(&e);
+        e.inference.traits.handover_steps = 20;
+        queue_answers a = queue_run(&e);
+        double more_s = a.closed.ttft - at_once.closed.ttft;
+        ck_assert_double_eq_tol(a.closed.ttft_p50, a.exact.ttft_p50, 0.2 * a.exact.ttft_p50);
+        ck_assert_double_eq_tol(a.closed.tpot, at_once.closed.tpot, 0.1 * a.closed.tpot);
+        ck_assert_double_ge(more_s, batch > 1 ? 10 * a.closed.tpot : 0);
+        ck_assert_double_le(more_s, batch > 1 ? 21 * a.closed.tpot : 0);
+    }
+}
+END_TEST
+
 START_TEST(as_many_are_served_as_arrive)
 {
     calc_exec e = pools(1, 8);
@@ -277,6 +297,7 @@ int main(void)
     tcase_add_test(cases, a_run_waits_for_slots_as_simulated_requests_do);
     tcase_add_test(cases, passes_hold_what_has_come);
     tcase_add_test(cases, replicas_that_share_experts_run_in_step);
+    tcase_add_test(cases, requests_are_handed_over_between_steps);
     tcase_add_test(cases, as_many_are_served_as_arrive);
     tcase_add_test(cases, each_machine_has_its_own_speed);
     tcase_add_test(cases, the_cache_goes_over_the_last_networks);

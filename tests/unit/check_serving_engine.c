@@ -84,7 +84,8 @@ START_TEST(traits_are_of_their_size)
         ck_assert_double_lt(t.issue_s + t.issue_moe_s, 0.005);
         ck_assert_double_lt(t.gap_s, 0.005);
         ck_assert_double_lt(t.request_s, 0.1);
-        ck_assert(t.matrix_share <= 1 && t.cache_share <= 1);
+        ck_assert(t.matrix_share <= 1 && t.cache_share <= 1 && t.experts_undivided <= 1);
+        ck_assert_double_lt(t.handover_steps, 50);
         ck_assert(t.host_s + t.gap_s + t.request_s > 0);
     }
 }

@@ -45,6 +45,8 @@ calc_engine_traits calc_engine_traits_for(const calc_inference *i)
     t.gap_s = or_else(own->gap_s, t.gap_s);
     t.matrix_share = or_else(own->matrix_share, t.matrix_share);
     t.cache_share = or_else(own->cache_share, t.cache_share);
+    t.experts_undivided = or_else(own->experts_undivided, t.experts_undivided);
+    t.handover_steps = or_else(own->handover_steps, t.handover_steps);
     t.overlapped = own->overlapped || t.overlapped;
     t.gathers = own->gathers || t.gathers;
     return t;

@@ -17,6 +17,7 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     *m = (calc_inference_pass_model){.system = system};
     calc_engine_traits engine = calc_engine_traits_for(i);
     m->rates = calc_engine_rates_of(&engine, &system->chip.serving);
+    m->experts_undivided = engine.experts_undivided;
     m->shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     /* Tokens are generated one after the other: a cache makes sense under a causal mask only. */
     m->shape.causal = true;
@@ -177,6 +178,20 @@ static void set_weights(calc_operator *o, const calc_shape *s)
     o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->weights;
 }
 
+/* Of the work of experts ranks do not divide all among them: they wait for the busiest one, and
+ * kernels go over the tokens of others, too. */
+static void set_undivided(calc_operator *o, const calc_inference_pass_model *m, const calc_shape *s)
+{
+    double more = m->experts_undivided * (s->expert_par - 1);
+    double weight_bytes = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
+    o->bytes[CALC_PASS_FW] += more * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
+    o->converted_bytes *= 1 + more;
+    o->flop[CALC_PASS_FW] *= 1 + more;
+    o->work[CALC_PASS_FW] *= 1 + more;
+    o->inputs *= 1 + more;
+    o->outputs *= 1 + more;
+}
+
 /* A projection of attention that is as wide as the activations. */
 static void set_wide(calc_operator *o, const calc_shape *s)
 {
@@ -207,6 +222,9 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
                 set_wide(o, s);
             }
             attends = attends && !core;
+            if (o->kind == CALC_OPERATOR_GROUPED && m->experts_undivided > 0) {
+                set_undivided(o, m, s);
+            }
             set_weights(o, s);
         } else if (o->kind == CALC_OPERATOR_PERMUTE) {
             o->launches[CALC_PASS_FW] = 1; /* part of the kernels that dispatch and combine */

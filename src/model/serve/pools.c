@@ -92,8 +92,8 @@ static double decoding_s(calc_serving *r, double sequences)
     return calc_serving_steps(r) * r->step_s;
 }
 
-/* A step of a replica that decodes: one whose cache has come joins the next one, or, where the host
- * has put that together already, the one after [s]. */
+/* A step of a replica that decodes: one whose cache has come joins the next one, or a later one,
+ * where the host has put that together already, and by the steps that it takes to hand over [s]. */
 static double residual_s(const calc_serving *r)
 {
     double others = r->open ? r->sequences : r->sequences * (r->batch - 1) / r->batch;
@@ -102,7 +102,7 @@ static double residual_s(const calc_serving *r)
 
 static double late_s(const calc_serving *r)
 {
-    return r->engine.overlapped ? residual_s(r) : 0;
+    return (r->engine.overlapped + r->engine.handover_steps) * residual_s(r);
 }
 
 /* ---- A closed loop --------------------------------------------------------------------------- */

@@ -322,9 +322,11 @@ static void run_pool(calc_sim *s, calc_sim_stream *t, double at_s)
     while (taken.first) {
         calc_sim_request *q = calc_sim_take(&taken);
         q->left = 0;
-        q->joins_s = at_s + took_s + s->r->transfer_s;
+        calc_sim_server *to = least_busy(s);
+        q->joins_s = at_s + took_s + s->r->transfer_s +
+                     (to->running > 0 ? s->r->engine.handover_steps * s->r->step_s : 0);
         s->pool.running--;
-        calc_sim_join(least_busy(s), q);
+        calc_sim_join(to, q);
     }
 }
 
