@@ -22,7 +22,8 @@ START_TEST(a_multiplication_alone)
     const calc_mindspeed_shape large = {CALC_MINDSPEED_MATMUL, {1, 4096, 4096, 8192}};
     const calc_mindspeed_shape thin = {CALC_MINDSPEED_MATMUL, {3, 4096, 1, 4096}};
     const calc_chip *chip = &l.system.chip;
-    double rate = chip->matrix[CALC_DATATYPE_BFLOAT16].flop_per_s * 0.651;
+    const calc_engine *engine = &chip->matrix[CALC_DATATYPE_BFLOAT16];
+    double rate = engine->flop_per_s * engine->efficiency.efficiency[0];
     rate *= chip->sustained > 0 ? chip->sustained : 1;
     ck_assert_double_eq_tol(
         calc_mindspeed_operators_model_s(&o, &large) / (2.0 * 4096 * 4096 * 8192 / rate), 1, 1e-12);
