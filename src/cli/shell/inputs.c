@@ -134,7 +134,7 @@ static void locate(const calc_inputs *inputs, calc_errors *errors)
 }
 
 calc_status calc_inputs_stages(calc_exec *exec, const calc_system *system, const char *path,
-                               calc_system other[CALC_MAX_CHIPS - 1], calc_errors *errors)
+                               calc_inputs_other *other, calc_errors *errors)
 {
     calc_stage_list *list = &exec->stages;
     for (int32_t i = 0; i < list->chips; i++) {
@@ -145,13 +145,17 @@ calc_status calc_inputs_stages(calc_exec *exec, const calc_system *system, const
             continue;
         }
         if (status == CALC_OK) {
-            status = calc_input_load(&found, CALC_KIND_SYSTEM, &other[i], list->name[i], errors);
+            status =
+                calc_input_load(&found, CALC_KIND_SYSTEM, &other->system[i], list->name[i], errors);
+        }
+        if (status == CALC_OK) {
+            calc_digest_text(found.text.data, found.text.length, other->sha256[i]);
         }
         calc_text_free(&found.text);
         if (status != CALC_OK) {
             return status;
         }
-        list->system[i] = &other[i];
+        list->system[i] = &other->system[i];
     }
     return CALC_OK;
 }
@@ -194,7 +198,7 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     }
     fine = fine &&
            calc_inputs_stages(&inputs->exec, &inputs->system, inputs->input[CALC_KIND_SYSTEM].path,
-                              inputs->other, errors) == CALC_OK;
+                              &inputs->stages, errors) == CALC_OK;
     if (fine) {
         calc_resolve(&inputs->app, &inputs->system, &inputs->exec);
     }
