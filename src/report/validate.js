@@ -328,6 +328,6 @@ if (quantities.length) {
   showWorst();
 }
 showRows();
-footer([["Error", "predicted ÷ measured − 1"], ["Rows", `${count(allRows.length)} measurements of ${count(data.validate.counts.runs)} runs`]]);
+footer([["Read", (data.validate.read || []).map(({ name, sha256 }) => digested(name, { sha256 }, "sha256")).join("; ")], ["Error", "predicted ÷ measured − 1"], ["Rows", `${count(allRows.length)} measurements of ${count(data.validate.counts.runs)} runs`]]);
 setTheme(theme);
 document.documentElement.dataset.ready = "yes";

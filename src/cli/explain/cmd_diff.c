@@ -133,8 +133,8 @@ static calc_status run_both(sides *s, calc_errors *errors)
 {
     for (int i = 0; i < 2; i++) {
         calc_inputs *in = &s->side[i];
-        if (calc_inputs_systems(&in->exec, &in->system, in->input[CALC_KIND_SYSTEM].path, in->other,
-                                errors) != CALC_OK) {
+        if (calc_inputs_systems(&in->exec, &in->system, in->input[CALC_KIND_SYSTEM].path,
+                                &in->other, errors) != CALC_OK) {
             return calc_errors_first(errors);
         }
         calc_resolve(&in->app, &in->system, &in->exec);

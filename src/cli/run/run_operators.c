@@ -26,7 +26,12 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
     if (why) {
         return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL, "%s", why);
     }
-    calc_status status = calc_points_read(&out->points, path, errors);
+    calc_text text = {0};
+    calc_status status = calc_text_read(&text, path, errors);
+    if (status == CALC_OK) {
+        calc_digest_text(text.data, text.length, out->sha256);
+        status = calc_points_parse(&out->points, text, path, errors);
+    }
     status =
         status == CALC_OK ? calc_points_select(&out->points, rows, &in->system, errors) : status;
     status = status == CALC_OK ? calc_point_table_make(&out->table, out->points.item,

@@ -12,6 +12,7 @@
  */
 typedef struct calc_run_operators {
     calc_points points;
+    char sha256[CALC_DIGEST_TEXT]; /**< of the file */
     calc_point_table table;
     calc_layer_stats layer[CALC_MAX_LAYERS];
     calc_operator_source source[CALC_MAX_LAYERS];

@@ -136,10 +136,12 @@ calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argu
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
 
-/* Which bytes the documents had, before --set; of compressed ones, what they hold. A layout that
- * was found rather than read has none. */
-static void put_digests(calc_put *put, const calc_input *input)
+/* Which bytes the documents had, before --set; of compressed ones, what they hold: those of the
+ * command, systems that stages and a prefill pool name, and measured operators. A layout that was
+ * found rather than read has none. */
+static void put_digests(calc_put *put, const calc_run_outcome *o)
 {
+    const calc_input *input = o->inputs.input;
     static const char *const keys[CALC_INPUTS] = {"application", "system", "execution"};
     char digest[CALC_DIGEST_TEXT];
     calc_put_object(put, "sha256", CALC_PUT_LINE);
@@ -148,6 +150,28 @@ static void put_digests(calc_put *put, const calc_input *input)
         if (text->length > 0) {
             calc_put_text(put, keys[i], calc_digest_text(text->data, text->length, digest));
         }
+    }
+    if (o->operators) {
+        calc_put_text(put, "operators", o->operators->sha256);
+    }
+    const calc_stage_list *list = &o->inputs.exec.stages;
+    bool others = false;
+    for (int32_t i = 0; i < list->chips; i++) {
+        const char *sha256 = o->inputs.other.sha256[i];
+        if (*sha256 && !others) {
+            calc_put_object(put, "stages", CALC_PUT_LINE);
+            others = true;
+        }
+        if (*sha256) {
+            calc_put_text(put, list->name[i], sha256);
+        }
+    }
+    if (others) {
+        calc_put_close(put);
+    }
+    const char *prefill = o->inputs.other.sha256[CALC_MAX_CHIPS - 1];
+    if (*prefill) {
+        calc_put_text(put, "prefill_system", prefill);
     }
     calc_put_close(put);
 }
@@ -162,7 +186,7 @@ static void put_names(calc_put *put, const calc_run_outcome *o)
     if (o->command) {
         calc_put_raw(put, "command", o->command);
     }
-    put_digests(put, input);
+    put_digests(put, o);
     calc_put_close(put);
 }
 

@@ -133,32 +133,34 @@ static void locate(const calc_inputs *inputs, calc_errors *errors)
     }
 }
 
-/* One of them. */
+/* One of them. @param at  its place in `other` */
 static calc_status find_system(const char *name, const calc_system *system, const char *path,
-                               calc_system *other, const calc_system **out, calc_errors *errors)
+                               calc_inputs_other *other, int32_t at, const calc_system **out,
+                               calc_errors *errors)
 {
     calc_input found = {.text = {0}};
     calc_status status = calc_find(CALC_KIND_SYSTEM, name, found.path, errors);
     bool own = status == CALC_OK && strcmp(found.path, path) == 0;
     if (status == CALC_OK && !own) {
-        status = calc_input_load(&found, CALC_KIND_SYSTEM, other, name, errors);
+        status = calc_input_load(&found, CALC_KIND_SYSTEM, &other->system[at], name, errors);
+        calc_digest_text(found.text.data, found.text.length, other->sha256[at]);
     }
     calc_text_free(&found.text);
-    *out = own ? system : other;
+    *out = own ? system : &other->system[at];
     return status;
 }
 
 calc_status calc_inputs_systems(calc_exec *exec, const calc_system *system, const char *path,
-                                calc_system other[CALC_MAX_CHIPS], calc_errors *errors)
+                                calc_inputs_other *other, calc_errors *errors)
 {
     calc_stage_list *list = &exec->stages;
     calc_other_system *prefill = &exec->inference.prefill_system;
     calc_status status = CALC_OK;
     for (int32_t i = 0; i < list->chips && status == CALC_OK; i++) {
-        status = find_system(list->name[i], system, path, &other[i], &list->system[i], errors);
+        status = find_system(list->name[i], system, path, other, i, &list->system[i], errors);
     }
     if (status == CALC_OK && prefill->name[0]) {
-        status = find_system(prefill->name, system, path, &other[CALC_MAX_CHIPS - 1],
+        status = find_system(prefill->name, system, path, other, CALC_MAX_CHIPS - 1,
                              &prefill->system, errors);
     }
     return status;
@@ -205,7 +207,7 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     }
     fine = fine &&
            calc_inputs_systems(&inputs->exec, &inputs->system, inputs->input[CALC_KIND_SYSTEM].path,
-                               inputs->other, errors) == CALC_OK;
+                               &inputs->other, errors) == CALC_OK;
     if (fine) {
         calc_resolve(&inputs->app, &inputs->system, &inputs->exec);
     }

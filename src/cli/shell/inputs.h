@@ -4,6 +4,7 @@
 #define CALC_CLI_SHELL_INPUTS_H
 
 #include "calc.h"
+#include "cli/shell/digest.h"
 #include "cli/shell/find.h"
 #include "cli/shell/opt.h"
 #include "io/text.h"
@@ -26,12 +27,20 @@ typedef struct calc_input {
     bool foreign;   /**< another planner's: what it does not say of attention, the model does */
 } calc_input;
 
+/** Systems that stages name, by their place in the list, and last the prefill pool: as they were
+ * read, and from which bytes;
+ * "" for that of the run. */
+typedef struct calc_inputs_other {
+    calc_system system[CALC_MAX_CHIPS];
+    char sha256[CALC_MAX_CHIPS][CALC_DIGEST_TEXT];
+} calc_inputs_other;
+
 typedef struct calc_inputs {
     calc_app app;
     calc_system system;
     calc_exec exec;
-    calc_system other[CALC_MAX_CHIPS]; /**< that its stages name, and its prefill pool */
-    calc_input input[CALC_INPUTS];     /**< by calc_kind */
+    calc_inputs_other other;       /**< that its stages name, and its prefill pool */
+    calc_input input[CALC_INPUTS]; /**< by calc_kind */
 } calc_inputs;
 
 /** The execution with the stages, and the prefill pool, that name the system of the run as if they
@@ -41,10 +50,10 @@ bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec);
 
 /** Find and read the systems that an execution names: its stages, and its prefill pool.
  *  @param system  that of the run, and `path` its file: they may name it, too
- *  @param other   room for them, kept by the caller as long as the execution is used
+ *  @param other   filled, kept by the caller as long as the execution is used
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_inputs_systems(calc_exec *exec, const calc_system *system,
-                                              const char *path, calc_system other[CALC_MAX_CHIPS],
+                                              const char *path, calc_inputs_other *other,
                                               calc_errors *errors);
 
 /** Read and parse one document. What `input` held is freed: start with {0}. A model may also be a

@@ -103,6 +103,7 @@ static const char *read_options(task *t)
                                  .bands = calc_opt_value(t->args, OPT_BAND) ? &t->bands : NULL,
                                  .residuals = &t->residuals,
                                  .forecasts = &t->forecasts,
+                                 .measured = &t->measured,
                                  .systems = &t->measured.systems,
                                  .worst = (size_t)worst,
                                  .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,

@@ -27,6 +27,20 @@ static calc_status load_system(const char *name, calc_system *out, calc_errors *
     return status;
 }
 
+/* Read a file, and note which bytes it had. */
+static calc_status read_text(calc_text *text, calc_measured_file *file, const char *path,
+                             calc_errors *errors)
+{
+    const char *slash = strrchr(path, '/');
+    calc_status status = calc_text_read(text, path, errors);
+    snprintf(file->name, sizeof file->name, "%.*s", (int)sizeof file->name - 1,
+             slash ? slash + 1 : path);
+    if (status == CALC_OK) {
+        calc_digest_text(text->data, text->length, file->sha256);
+    }
+    return status;
+}
+
 static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
 {
     static const char *const shipped[] = {"measured/runs.csv", "measured/runs_vtrain_single.csv.gz",
@@ -34,8 +48,10 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
     for (size_t i = 0; i < sizeof shipped / sizeof *shipped; i++) {
         char path[CALC_FIND_PATH_MAX];
         calc_status status = calc_find_data(shipped[i], path, errors);
+        calc_text text = {0};
+        status = status == CALC_OK ? read_text(&text, &m->file[m->files], path, errors) : status;
         if (status == CALC_OK) {
-            status = calc_runs_read(&m->runs[m->files++], path, NULL, NULL, errors);
+            status = calc_runs_parse(&m->runs[m->files++], text, path, NULL, NULL, errors);
         }
         if (status != CALC_OK) {
             return status;
@@ -148,7 +164,7 @@ static calc_status read_file(calc_measured *out, const char *argument,
     char found[CALC_FIND_PATH_MAX];
     const char *path = table_path(argument, found);
     calc_text text = {0};
-    calc_status status = calc_text_read(&text, path, errors);
+    calc_status status = read_text(&text, &out->file[out->files], path, errors);
     if (status != CALC_OK) {
         return status;
     }

@@ -3,15 +3,24 @@
 #ifndef CALC_CLI_VALIDATE_MEASURED_H
 #define CALC_CLI_VALIDATE_MEASURED_H
 
+#include "cli/shell/digest.h"
 #include "cli/shell/opt.h"
 #include "validate/serving_results.h"
 
 enum { CALC_MEASURED_FILES = 16 };
 
+/** A file of runs: its name without directories, and its bytes, of a compressed file what it holds.
+ */
+typedef struct calc_measured_file {
+    char name[128];
+    char sha256[CALC_DIGEST_TEXT];
+} calc_measured_file;
+
 /** What was read. Owns the runs and remarks. Start with {0}; large. */
 typedef struct calc_measured {
     calc_runs runs[CALC_MEASURED_FILES];
     calc_serving_rows serving[CALC_MEASURED_FILES]; /**< instead of runs */
+    calc_measured_file file[CALC_MEASURED_FILES];
     size_t files;
     bool serves; /**< the files are of serving */
     calc_remarks remarks;

@@ -189,11 +189,25 @@ static void put_counts(calc_put *put, const calc_results *results)
     calc_put_close(put);
 }
 
+/* The tables that the rows are from. */
+static void put_read(calc_put *put, const calc_measured *measured)
+{
+    calc_put_array(put, "read", CALC_PUT_LINE);
+    for (size_t i = 0; i < measured->files; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "name", measured->file[i].name);
+        calc_put_text(put, "sha256", measured->file[i].sha256);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
 void calc_validate_write_json(calc_output *out, const calc_validation *v)
 {
     calc_put put = calc_put_to(out);
     calc_put_object(&put, NULL, CALC_PUT_LINES);
     calc_put_text(&put, "version", CALC_VERSION);
+    put_read(&put, v->measured);
     put_counts(&put, v->results);
     calc_put_array(&put, "rows", CALC_PUT_LINES);
     for (size_t i = 0; i < v->results->count; i++) {

@@ -2,6 +2,7 @@
 #ifndef CALC_CLI_VALIDATE_VALIDATION_H
 #define CALC_CLI_VALIDATE_VALIDATION_H
 
+#include "cli/validate/measured.h"
 #include "cli/validate/validate_band.h"
 #include "validate/error_groups.h"
 #include "validate/features.h"
@@ -18,6 +19,7 @@ typedef struct calc_validation {
     const calc_validate_bands *bands; /**< NULL: not asked for */
     const calc_residuals *residuals;  /**< of fits that had not seen a run, where there are any */
     const calc_forecasts *forecasts;  /**< of fits to what was published before, likewise */
+    const calc_measured *measured;    /**< the tables */
     calc_systems *systems;
     size_t worst;   /**< how many of the largest errors are shown */
     bool breakdown; /**< with what their predictions consist of */
