@@ -5,11 +5,11 @@
  *      + sum over constants of (number - start)^2 / 2^2
  *
  *  in the logarithms of constants, or of their odds (constant.h). `scatter` is what the points of a
- *  class show themselves. A step adds times up: a multiplication's w is its arithmetic over the
- * mean of its class. w is 1 for attention, whose work grows with the square of its length so that
- * the longest would decide alone, and for messages, of which the small ones tell the latency. The
- * second sum is weak: a factor of seven costs what a point that is one scatter off does; it decides
- * what the points do not. */
+ *  class show themselves. A step adds times up: the w of a multiplication is its arithmetic over
+ *  the mean of its class. It is 1 for attention, whose work grows with the square of its length so
+ *  that the longest would decide alone, and for messages, of which the small ones tell the latency.
+ *  The second sum is weak: a factor of seven costs what a point that is one scatter off does; it
+ *  decides what the points do not. */
 #ifndef CALC_CALIBRATE_POINT_FIT_H
 #define CALC_CALIBRATE_POINT_FIT_H
 
