@@ -238,7 +238,7 @@ static void fill_pairs(calc_cell *k, const calc_space *space, const calc_system 
     for (size_t i = 0; i < k->pipelines * k->datas; i++) {
         k->pair[i].pipeline = e->pipeline_par_net = pipeline[i / k->datas];
         k->pair[i].data = e->strategy.data_par_net = data[i % k->datas];
-        k->pair[i].known = false;
+        k->pair[i].known = k->pair[i].timed = false;
         for (size_t n = 0; n < rows->networks_count; n++) {
             e->strategy.tensor_par_net = rows->networks[n];
             k->verdict[n][i] = calc_verdict_networks(s, e);
@@ -248,28 +248,33 @@ static void fill_pairs(calc_cell *k, const calc_space *space, const calc_system 
 }
 
 void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *system,
-                    const calc_rows *rows, calc_compat compat)
+                    const calc_rows *rows)
 {
     if (k->filled) { /* but for the blocks of its stages */
         bool given = k->exec.first_stage_blocks != k->trial.first_stage_blocks ||
                      k->exec.last_stage_blocks != k->trial.last_stage_blocks;
         k->plain_of = given ? -1 : k->plain_of;
         calc_variant_put_stages(&k->exec, &k->trial);
-    } else {
-        calc_space_copy(&k->trial, &k->exec);
-        k->plain_of = -1;
-        k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
-        fill_flags(k, space);
-        fill_choices(k, space, rows);
-        fill_pairs(k, space, system, rows);
-        for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
-            k->optimizer[i].known = false;
-        }
-        calc_cell_forget_links(k);
+        return;
     }
+    calc_space_copy(&k->trial, &k->exec);
+    k->plain_of = -1;
+    k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
+    fill_flags(k, space);
+    fill_choices(k, space, rows);
+    fill_pairs(k, space, system, rows);
+    for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
+        k->optimizer[i].known = false;
+    }
+    calc_cell_forget_links(k);
+    k->filled = true;
+}
+
+void calc_cell_split(calc_cell *k, const calc_space *space, const calc_rows *rows,
+                     calc_compat compat)
+{
     fill_chunkings(k, space, rows, compat);
     fill_offload(k);
-    k->filled = true;
 }
 
 size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, size_t choices)
@@ -330,18 +335,36 @@ void calc_cell_settle(calc_cell *k, const calc_stage_terms *t)
     }
 }
 
+/* The groups of a cell with the networks of a pair. */
+static calc_groups groups_of(calc_cell *k, const calc_cell_pair *pair)
+{
+    calc_exec *e = &k->trial;
+    e->pipeline_par_net = pair->pipeline;
+    e->strategy.data_par_net = pair->data;
+    return calc_groups_of(e, &e->strategy);
+}
+
+const calc_stage_lines *calc_cell_ranks(calc_cell *k, const calc_system *system, size_t index)
+{
+    calc_cell_pair *pair = &k->pair[index];
+    if (!pair->known) {
+        const calc_groups groups = groups_of(k, pair);
+        calc_stage_lines_ranks(system, &k->trial, &k->trial.strategy, &groups, &pair->lines);
+        pair->known = true;
+    }
+    return &pair->lines;
+}
+
 const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
                                         const calc_rows *rows, size_t index)
 {
     calc_cell_pair *pair = &k->pair[index];
-    if (!pair->known) {
-        calc_exec *e = &k->trial;
-        e->pipeline_par_net = pair->pipeline;
-        e->strategy.data_par_net = pair->data;
-        calc_groups groups = calc_groups_of(e, &e->strategy);
-        pair->lines = calc_stage_lines_of(system, e, &e->strategy, &groups,
-                                          calc_stage_message_bytes(&rows->shape));
-        pair->known = true;
+    calc_cell_ranks(k, system, index);
+    if (!pair->timed) {
+        const calc_groups groups = groups_of(k, pair);
+        calc_stage_lines_time(system, &groups, calc_stage_message_bytes(&rows->shape),
+                              &pair->lines);
+        pair->timed = true;
     }
     return &pair->lines;
 }

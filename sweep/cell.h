@@ -18,7 +18,7 @@ enum {
 /** One choice of networks. */
 typedef struct calc_cell_pair {
     int64_t pipeline, data;
-    bool known;             /**< lines are */
+    bool known, timed;      /**< ranks of the lines are; and what they take */
     calc_stage_lines lines; /**< calc_cell_lines() */
     /** For the state at hand, by size of messages: calc_cell_links(). */
     bool linked[CALC_PANEL_MESSAGES];
@@ -90,9 +90,14 @@ bool calc_cell_whole_rounds(calc_cell *cell, const calc_space *space, int64_t ba
 /** Whether a cell has room for the interleavings of a space: with listed values it may not. */
 bool calc_cell_chunkings_fit(const calc_space *space, const calc_app *app);
 
-/** Fill all else from exec; if it is filled, what depends on which blocks stages have. */
+/** Fill all else from exec but for how the blocks are split; if it is filled, nothing. */
 void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_system *system,
-                    const calc_rows *rows, calc_compat compat);
+                    const calc_rows *rows);
+
+/** How stages and chunks split the blocks, and whether that is enough for offload. The cell is
+ *  filled. */
+void calc_cell_split(calc_cell *cell, const calc_space *space, const calc_rows *rows,
+                     calc_compat compat);
 
 /** Choices of a row that are legal in the cell: the first so many of cell->choice.
  *  @param choices  of the row */
@@ -110,6 +115,9 @@ bool calc_cell_keeps(const calc_cell *cell, const calc_space *space, const calc_
 /** How many micro-batches the stages of each chunking hold, and what bounds have in common.
  *  @param terms  of any lane in the cell, calc_stage_terms_pipeline() at least */
 void calc_cell_settle(calc_cell *cell, const calc_stage_terms *terms);
+
+/** Lines of a pair as far as its ranks go: needs of memory ask for no more. */
+const calc_stage_lines *calc_cell_ranks(calc_cell *cell, const calc_system *system, size_t pair);
 
 /** Lines of a pair. */
 const calc_stage_lines *calc_cell_lines(calc_cell *cell, const calc_system *system,

@@ -111,9 +111,11 @@ static void share(calc_worker *w, const calc_sheet *sheet)
     calc_cell *c = &w->cell;
     const calc_panel *p = &w->sheets.panel[sheet->first];
     const calc_row *row = &w->rows.row[p->row[0]];
-    const calc_stage_lines *lines = calc_cell_lines(c, w->system, &w->rows, w->pair[0]);
     calc_worker_put_lane(w, p->row[0], p->choice[0], &w->state);
     calc_cell_put_point(c, w->pair[0], &c->chunking[0], w->first_flag, &w->state);
+    bool sharded = calc_zero_stage(&w->state.strategy) >= 3; /* weights travel within the passes */
+    const calc_stage_lines *lines = sharded ? calc_cell_lines(c, w->system, &w->rows, w->pair[0])
+                                            : calc_cell_ranks(c, w->system, w->pair[0]);
     w->shared = w->rows.terms[row->terms + p->choice[0]];
     calc_stage_terms_cell(&row->context, &w->state, &row->parts, lines,
                           calc_cell_optimizer_of(c, row, &w->state, lines), &w->shared);

@@ -107,6 +107,7 @@ void calc_worker_begin(calc_worker *w, const calc_app *app, const calc_system *s
     w->system = system;
     w->design = design;
     calc_rows_begin(&w->rows);
+    calc_splits_forget(&w->splits);
     if (!w->guest) {
         calc_screening_begin(w);
     }
@@ -214,12 +215,17 @@ void calc_worker_fill(calc_worker *w)
 {
     calc_cell *c = &w->cell;
     calc_stage_terms t = {.compat = w->options->compat, .training = c->exec.training};
-    calc_cell_fill(c, w->space, w->system, &w->rows, w->options->compat);
-    calc_filter_cell(w);
-    if (!w->counts_only && !w->by_run) {
-        calc_stage_terms_pipeline(&w->rows.shape, &c->exec, &t);
-        calc_cell_settle(c, &t);
+    bool settles = !w->counts_only && !w->by_run;
+    calc_cell_fill(c, w->space, w->system, &w->rows);
+    if (!settles || !calc_splits_find(&w->splits, c)) {
+        calc_cell_split(c, w->space, &w->rows, w->options->compat);
+        if (settles) {
+            calc_stage_terms_pipeline(&w->rows.shape, &c->exec, &t);
+            calc_cell_settle(c, &t);
+            calc_splits_keep(&w->splits, c);
+        }
     }
+    calc_filter_cell(w);
 }
 
 /* All points of rows that could be evaluated, skipped. */

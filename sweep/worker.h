@@ -13,6 +13,7 @@
 #include "region.h"
 #include "rows.h"
 #include "sheet.h"
+#include "splits.h"
 #include "sweep.h"
 
 typedef struct calc_worker calc_worker;
@@ -63,6 +64,7 @@ struct calc_worker {
     calc_sheets sheets;
     struct calc_serve *serve; /**< of the rows, where layouts serve; else NULL */
     calc_cell cell;
+    calc_splits splits; /**< of cells before */
     calc_conditions conditions;
 
     /* What evaluate.c has at hand. */

@@ -32,33 +32,45 @@ static calc_collective_line shard_gather(const calc_system *system, const calc_g
     return calc_collective_line_of(system, CALC_OP_ALL_GATHER, &inner, bytes);
 }
 
-calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
-                                     const calc_strategy *strategy, const calc_groups *g,
-                                     double bytes)
+void calc_stage_lines_ranks(const calc_system *s, const calc_exec *exec,
+                            const calc_strategy *strategy, const calc_groups *g,
+                            calc_stage_lines *out)
 {
     double limit = strategy->fsdp_par > 0 ? (double)strategy->fsdp_par : INFINITY;
     double node = s->ranks_per_node > 0 ? (double)s->ranks_per_node : (double)s->networks[0].size;
     double nodes = (double)exec->num_procs / calc_max(1, node);
+    out->dense_ranks = g->dense_data.ranks;
+    out->expert_ranks = g->expert_data.ranks;
+    out->dense_shards = calc_min(out->dense_ranks, limit);
+    out->expert_shards = calc_min(out->expert_ranks, limit);
+    out->nodes_log2 = nodes > 1 ? log2(nodes) : 0;
+}
+
+void calc_stage_lines_time(const calc_system *s, const calc_groups *g, double bytes,
+                           calc_stage_lines *out)
+{
     const calc_group *dense = &g->dense_data;
     const calc_group *expert = &g->expert_data;
     calc_group ends = g->pipeline;
     ends.ranks = 2;
     ends.stride *= g->pipeline.ranks - 1;
-    calc_stage_lines l = {
-        .sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes),
-        .sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes),
-        .message = calc_collective_line_of(s, CALC_OP_P2P, &g->pipeline, bytes),
-        .ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes),
-        .dense_ranks = dense->ranks,
-        .expert_ranks = expert->ranks,
-        .dense_shards = dense->ranks < limit ? dense->ranks : limit,
-        .expert_shards = expert->ranks < limit ? expert->ranks : limit,
-        .nodes_log2 = nodes > 1 ? log2(nodes) : 0,
-    };
-    l.shard_reduce_dense = shard_reduce(s, dense, l.dense_shards, bytes);
-    l.shard_reduce_expert = shard_reduce(s, expert, l.expert_shards, bytes);
-    l.shard_gather_dense = shard_gather(s, dense, l.dense_shards, bytes);
-    l.shard_gather_expert = shard_gather(s, expert, l.expert_shards, bytes);
+    out->sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes);
+    out->sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes);
+    out->message = calc_collective_line_of(s, CALC_OP_P2P, &g->pipeline, bytes);
+    out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
+    out->shard_reduce_dense = shard_reduce(s, dense, out->dense_shards, bytes);
+    out->shard_reduce_expert = shard_reduce(s, expert, out->expert_shards, bytes);
+    out->shard_gather_dense = shard_gather(s, dense, out->dense_shards, bytes);
+    out->shard_gather_expert = shard_gather(s, expert, out->expert_shards, bytes);
+}
+
+calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
+                                     const calc_strategy *strategy, const calc_groups *g,
+                                     double bytes)
+{
+    calc_stage_lines l;
+    calc_stage_lines_ranks(s, exec, strategy, g, &l);
+    calc_stage_lines_time(s, g, bytes, &l);
     return l;
 }
 

@@ -222,6 +222,16 @@ static bool same_group(const calc_group *a, const calc_group *b)
     return a->ranks == b->ranks && a->stride == b->stride && a->network == b->network;
 }
 
+static bool same_strategy(const calc_strategy *a, const calc_strategy *b)
+{
+    bool same = true;
+#define CALC_FIELD(name, type, arg, ...)
+#define CALC_STRATEGY_FIELD(name, type, arg, ...) same = same && a->name == b->name;
+#include "calc/exec.fields.h"
+#undef CALC_FIELD
+    return same;
+}
+
 static bool same_but_experts(const calc_cost_context *a, const calc_cost_context *b)
 {
     return calc_cost_kernel_alike(a, b) && a->system == b->system && a->compat == b->compat &&
@@ -236,10 +246,7 @@ calc_stage_timed *calc_stage_timed_find(const calc_cost_context *c, calc_stage_t
 {
     const calc_strategy key = key_of(c->strategy);
     for (size_t i = 0; i < count && c->shape->experts > 0; i++) {
-        /* Unequal padding makes layouts differ that do not: that costs time, no more. */
-        bool same =
-            same_but_experts(&timed[i].context, c) && memcmp(&timed[i].key, &key, sizeof key) == 0;
-        if (same) {
+        if (same_but_experts(&timed[i].context, c) && same_strategy(&timed[i].key, &key)) {
             return &timed[i];
         }
     }
