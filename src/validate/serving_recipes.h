@@ -27,4 +27,7 @@ int64_t calc_serving_recipe_slots(const calc_serving_row *row, calc_serving_engi
  *  GUARANTEED_NO_EVICT), not while it has room for what there is. */
 bool calc_serving_reserves(calc_serving_engine engine);
 
+/** Whether chunks of prompts run beside decoded tokens; SGLang runs what has come between steps. */
+bool calc_serving_mixes(calc_serving_engine engine);
+
 #endif
