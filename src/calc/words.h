@@ -200,6 +200,8 @@
     X(VLLM_0_11, "vllm-0.11")                                                                      \
     X(VLLM_ROCM_0_6, "vllm_rocm-0.6")                                                              \
     X(SGLANG_0_5, "sglang-0.5")                                                                    \
+    X(SGLANG_ROCM_0_5, "sglang_rocm-0.5")                                                          \
+    X(SGLANG_ROCM_0_5_5, "sglang_rocm-0.5.5")                                                      \
     X(TENSORRT_LLM_0_5, "tensorrt_llm-0.5")                                                        \
     X(TENSORRT_LLM_0_9, "tensorrt_llm-0.9")                                                        \
     X(TENSORRT_LLM_1_0, "tensorrt_llm-1.0")                                                        \

@@ -293,7 +293,7 @@ static const char *fill_engine(calc_serving_map *map)
     }
     /* SGLang does not mix: prompts that have come run between the steps, as many as the budget has
      * room for. */
-    bool mixes = i->engine != CALC_SERVING_ENGINE_SGLANG_0_5;
+    bool mixes = calc_serving_mixes(i->engine);
     i->chunk_size = loop && mixes ? recipe.chunk_size : 0;
     i->prefill_batch = loop && !mixes ? (int64_t)fmax(1, (double)recipe.chunk_size / r->isl) : 0;
     if (loop || (told && recipe.kv_datatype != CALC_FORMAT_AUTO)) {

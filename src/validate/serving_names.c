@@ -127,26 +127,30 @@ const char *calc_serving_machine_of(const calc_serving_row *row, const char **as
 
 /* ---- Engines --------------------------------------------------------------------------------- */
 
-/* From which version and month on an engine is as it is; the newest first. A version a.b is 1000 a
- * + b, a month 100 year + month. */
+/* From which version and month on an engine is as it is; the newest first. A version a.b.c is
+ * VERSION(a, b, c), a month 100 year + month. */
+#define VERSION(a, b, c) (1000000 * (a) + 1000 * (b) + (c))
+
 static const struct {
     const char *word;
     int version, month;
     calc_serving_engine engine;
-} engines[] = {{"vllm", 11, 202510, CALC_SERVING_ENGINE_VLLM_0_11},
-               {"vllm", 8, 202503, CALC_SERVING_ENGINE_VLLM_0_8},
-               {"vllm", 6, 202409, CALC_SERVING_ENGINE_VLLM_0_6},
-               {"vllm", 5, 202406, CALC_SERVING_ENGINE_VLLM_0_5},
-               {"vllm", 2, 202309, CALC_SERVING_ENGINE_VLLM_0_2},
-               {"vllm-rocm", 6000, 202501, CALC_SERVING_ENGINE_VLLM_ROCM_0_6},
-               {"sglang", 5, 202508, CALC_SERVING_ENGINE_SGLANG_0_5},
-               {"tensorrt-llm", 1002, 202601, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
-               {"tensorrt-llm", 1001, 202511, CALC_SERVING_ENGINE_TENSORRT_LLM_1_1},
-               {"tensorrt-llm", 1000, 202506, CALC_SERVING_ENGINE_TENSORRT_LLM_1_0},
-               {"tensorrt-llm", 7, 202401, CALC_SERVING_ENGINE_TENSORRT_LLM_0_9},
-               {"tensorrt-llm", 5, 202310, CALC_SERVING_ENGINE_TENSORRT_LLM_0_5},
+} engines[] = {{"vllm", VERSION(0, 11, 0), 202510, CALC_SERVING_ENGINE_VLLM_0_11},
+               {"vllm", VERSION(0, 8, 0), 202503, CALC_SERVING_ENGINE_VLLM_0_8},
+               {"vllm", VERSION(0, 6, 0), 202409, CALC_SERVING_ENGINE_VLLM_0_6},
+               {"vllm", VERSION(0, 5, 0), 202406, CALC_SERVING_ENGINE_VLLM_0_5},
+               {"vllm", VERSION(0, 2, 0), 202309, CALC_SERVING_ENGINE_VLLM_0_2},
+               {"vllm-rocm", VERSION(6, 0, 0), 202501, CALC_SERVING_ENGINE_VLLM_ROCM_0_6},
+               {"sglang", VERSION(0, 5, 0), 202508, CALC_SERVING_ENGINE_SGLANG_0_5},
+               {"sglang-rocm", VERSION(0, 5, 5), 202601, CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5},
+               {"sglang-rocm", VERSION(0, 5, 0), 202509, CALC_SERVING_ENGINE_SGLANG_ROCM_0_5},
+               {"tensorrt-llm", VERSION(1, 2, 0), 202601, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
+               {"tensorrt-llm", VERSION(1, 1, 0), 202511, CALC_SERVING_ENGINE_TENSORRT_LLM_1_1},
+               {"tensorrt-llm", VERSION(1, 0, 0), 202506, CALC_SERVING_ENGINE_TENSORRT_LLM_1_0},
+               {"tensorrt-llm", VERSION(0, 7, 0), 202401, CALC_SERVING_ENGINE_TENSORRT_LLM_0_9},
+               {"tensorrt-llm", VERSION(0, 5, 0), 202310, CALC_SERVING_ENGINE_TENSORRT_LLM_0_5},
                {"dynamo-trt", 0, 202510, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2},
-               {"atom", 1, 202601, CALC_SERVING_ENGINE_ATOM_0_1},
+               {"atom", VERSION(0, 1, 0), 202601, CALC_SERVING_ENGINE_ATOM_0_1},
                {"gpt-fast", 0, 202311, CALC_SERVING_ENGINE_GPT_FAST_2023}};
 
 /* Words that mean an engine; longer ones that contain others first. Dynamo and Mori run others'. */
@@ -163,7 +167,8 @@ static const struct {
              {"atom", "atom"},
              {"gpt-fast", "gpt-fast"}};
 
-/* A version a.b at `text`, behind a separator and "v"; -1: there is none. @param length  filled */
+/* A version a.b or a.b.c at `text`, behind a separator and "v"; -1: there is none. @param length
+ * filled */
 static int version_at(const char *text, const char **digits, size_t *length)
 {
     text += strspn(text, " :-") > 0 ? 1 : 0;
@@ -174,9 +179,11 @@ static int version_at(const char *text, const char **digits, size_t *length)
         return -1;
     }
     long minor = strtol(end + 1, &end, 10);
+    bool patched = *end == '.' && isdigit((unsigned char)end[1]);
+    long patch = patched ? strtol(end + 1, &end, 10) : 0;
     *digits = text;
     *length = strcspn(text, " );");
-    return minor < 1000 ? (int)(1000 * major + minor) : -1;
+    return minor < 1000 && patch < 1000 ? (int)VERSION(major, minor, patch) : -1;
 }
 
 /* The version behind one of the places of `word`; -1: none. The version of an image of Dynamo is
@@ -205,6 +212,14 @@ static int month_of(const char *text)
     return year > 1999 && year < 2100 && month >= 1 && month <= 12 ? (int)(100 * year + month) : 0;
 }
 
+/* AMD's builds of SGLang have kernels of their own. */
+static const char *build_of(const calc_serving_row *row, const char *engine)
+{
+    const char *assumed;
+    bool amd = strncmp(calc_serving_machine_of(row, &assumed), "mi", 2) == 0;
+    return amd && strcmp(engine, "sglang") == 0 ? "sglang-rocm" : engine;
+}
+
 calc_serving_engine calc_serving_engine_of(const calc_serving_row *row, int *year,
                                            const char **reason)
 {
@@ -221,11 +236,12 @@ calc_serving_engine calc_serving_engine_of(const calc_serving_row *row, int *yea
         if (!strstr(software, words[w].word)) {
             continue;
         }
+        const char *engine = build_of(row, words[w].engine);
         int version = version_behind(software, words[w].word);
         version = version < 0 ? version_behind(software, "/release") : version;
         for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
             bool old = version >= 0 ? version < engines[i].version : month < engines[i].month;
-            if (strcmp(engines[i].word, words[w].engine) == 0 && !old) {
+            if (strcmp(engines[i].word, engine) == 0 && !old) {
                 *year = month > 0 ? month / 100 : engines[i].month / 100;
                 *reason = NULL;
                 return engines[i].engine;

@@ -15,6 +15,8 @@ static int family_of(calc_serving_engine engine)
     case CALC_SERVING_ENGINE_VLLM_ROCM_0_6:
         return VLLM;
     case CALC_SERVING_ENGINE_SGLANG_0_5:
+    case CALC_SERVING_ENGINE_SGLANG_ROCM_0_5:
+    case CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5:
         return SGLANG;
     case CALC_SERVING_ENGINE_TENSORRT_LLM_0_5:
     case CALC_SERVING_ENGINE_TENSORRT_LLM_0_9:
@@ -32,6 +34,11 @@ static int family_of(calc_serving_engine engine)
 bool calc_serving_reserves(calc_serving_engine engine)
 {
     return family_of(engine) == TENSORRT_LLM;
+}
+
+bool calc_serving_mixes(calc_serving_engine engine)
+{
+    return family_of(engine) != SGLANG;
 }
 
 static const char inferencex[] = "cache format and tokens per step from the recipes of InferenceX "

@@ -37,4 +37,7 @@ calc_serving_limits calc_serving_limits_of(calc_serving_engine engine, const cha
  *  GUARANTEED_NO_EVICT), not while it has room for what there is. */
 bool calc_serving_reserves(calc_serving_engine engine);
 
+/** Whether chunks of prompts run beside decoded tokens; SGLang runs what has come between steps. */
+bool calc_serving_mixes(calc_serving_engine engine);
+
 #endif

@@ -100,6 +100,7 @@ static int year;
 
 static calc_serving_engine engine_of(const char *software, const char *date)
 {
+    row.gpu = "H100-SXM";
     row.software = software;
     row.date = date;
     return calc_serving_engine_of(&row, &year, &reason);
@@ -163,6 +164,30 @@ START_TEST(without_a_version_the_date_counts)
 }
 END_TEST
 
+START_TEST(amd_builds_sglang_for_itself)
+{
+    const struct {
+        const char *software, *date;
+        calc_serving_engine engine;
+    } cases[] = {
+        {"sglang 0.5.2 (rocm/7.0:sgl-dev)", "2026-01-02", CALC_SERVING_ENGINE_SGLANG_ROCM_0_5},
+        {"sglang lmsysorg/sglang:v0.5.5.post3-rocm700-mi35x", "2025-12-06",
+         CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5},
+        {"mori-sglang rocm/sgl-dev:sglang-0.5.7-rocm700", "2025-12-06",
+         CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5},
+        {"sglang", "2025-12-30", CALC_SERVING_ENGINE_SGLANG_ROCM_0_5},
+        {"sglang", "2026-01-02", CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5}};
+    row.gpu = "MI355X";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        row.software = cases[i].software;
+        row.date = cases[i].date;
+        ck_assert_int_eq(calc_serving_engine_of(&row, &year, &reason), cases[i].engine);
+    }
+    row.gpu = "mi300x";
+    ck_assert_int_eq(calc_serving_engine_of(&row, &year, &reason), cases[4].engine);
+}
+END_TEST
+
 START_TEST(an_engine_that_is_not_described_is_a_reason)
 {
     const struct {
@@ -193,6 +218,7 @@ int main(void)
     tcase_add_test(tests, a_machine_is_known_by_the_start_of_its_name);
     tcase_add_test(tests, an_engine_is_known_by_its_version);
     tcase_add_test(tests, without_a_version_the_date_counts);
+    tcase_add_test(tests, amd_builds_sglang_for_itself);
     tcase_add_test(tests, an_engine_that_is_not_described_is_a_reason);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

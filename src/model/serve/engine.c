@@ -17,13 +17,19 @@ static bool is_tensorrt_llm(calc_serving_engine engine)
            engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
 }
 
+static bool is_sglang(calc_serving_engine engine)
+{
+    return engine == CALC_SERVING_ENGINE_SGLANG_0_5 ||
+           engine == CALC_SERVING_ENGINE_SGLANG_ROCM_0_5 ||
+           engine == CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5;
+}
+
 calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
 {
     calc_engine_traits t = traits[engine];
     /* How they schedule is known, not fitted. */
     t.gathers = is_tensorrt_llm(engine);
-    t.overlapped = t.gathers || engine == CALC_SERVING_ENGINE_SGLANG_0_5 ||
-                   engine == CALC_SERVING_ENGINE_ATOM_0_1;
+    t.overlapped = t.gathers || is_sglang(engine) || engine == CALC_SERVING_ENGINE_ATOM_0_1;
     return t;
 }
 
