@@ -34,7 +34,7 @@ static double staged_pieces(const calc_run_map *map, const calc_stage_stats *sta
         return 0;
     }
     double shards = (double)(s->data_par * s->context_par);
-    double batches = (double)(e->batch_size / (s->data_par * e->microbatch_size));
+    double batches = (double)e->batch_size / (double)(s->data_par * e->microbatch_size);
     double chunks = (double)e->pipeline_interleaving;
     double message = NARROW_BYTES * tokens_of(map) * (double)map->app.hidden;
     return stage->weight_grad_space / shards +
