@@ -6,8 +6,8 @@
 #include "cell.h"
 
 enum {
-    CALC_SPLITS = 64,        /**< a power of two */
-    CALC_SPLIT_CHUNKINGS = 6 /**< cells with more are not kept */
+    CALC_SPLITS = 64,         /**< a power of two */
+    CALC_SPLIT_CHUNKINGS = 12 /**< cells with more are not kept */
 };
 
 /** What a split depends on, of one model and one space. */

@@ -5,8 +5,8 @@
 
 #include "model/stages/stage_types.h"
 
-/** What sums of a step in another order, and products for quotients, may differ by. Bounds divide by
- *  no number of chunks: lanes share it, and its reciprocal. */
+/** What sums of a step in another order, and products for quotients, may differ by. Bounds divide
+ * by no number of chunks: lanes share it, and its reciprocal. */
 #define CALC_STAGE_ROUNDING 1e-12
 
 /** A chunk that is not like the others of its stage, where that is alone in its class: all zero
