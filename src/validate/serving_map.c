@@ -63,7 +63,7 @@ static const char *what_is_missing(calc_serving_map *map)
                ? "as many requests as can be served: lengths of prompts and layouts are not in "
                  "the log"
            : !known                         ? "how requests come is not understood"
-           : once && !(r->num_prompts >= 1) ? "how many requests come is not published"
+           : once && !(r->num_prompts >= 1) ? "how many requests come is in no column"
            : !once && !open && !(r->concurrency_or_batch >= 1)
                ? "batch or concurrency not published"
            : !(r->isl >= 1) || !(r->osl >= 1) ? "lengths not published"

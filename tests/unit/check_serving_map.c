@@ -128,7 +128,7 @@ START_TEST(all_at_once_is_one_round)
 {
     row.metric_kind = "all requests at once";
     row.concurrency_or_batch = (double)NAN;
-    has_reason("how many requests come is not published");
+    has_reason("how many requests come is in no column");
     row.num_prompts = 1000;
     maps();
     ck_assert_int_eq(map.kind, CALC_SERVING_KIND_ALL_AT_ONCE);
