@@ -112,8 +112,11 @@ calc_sweep_row calc_sweep_rows_start(const calc_residuals *measured, const calc_
         calc_sweep_found found;
         calc_sweep_found_run(study, row.layout, &found);
         double value = calc_objective_of(&study->options.top_by, &found.stats);
+        if (value >= least) {
+            continue; /* asking frameworks takes longer than an evaluation */
+        }
         mark_row(&row, measured, study);
-        if (value < least && is_sure(&row)) {
+        if (is_sure(&row)) {
             start = row;
             least = value;
         }
