@@ -6,6 +6,7 @@
 #include <assert.h>
 
 #include "kernel_loops.h"
+#include "kernel_shard.h"
 
 #ifndef CALC_KERNEL_NAME
 #define CALC_KERNEL_NAME calc_kernel_generic
@@ -216,9 +217,11 @@ CALC_STAGE_INLINE void pipeline_loop(const calc_kernel_job *job,
 }
 
 static void pipeline(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                     const calc_stage_links *links, calc_kernel_pipelines *io){
+                     const calc_stage_links *links, calc_kernel_pipelines *io)
+{
 #define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, links, k, io)
-    CALC_KERNEL_DISPATCH(CALC_KERNEL_PIPELINE)}
+    CALC_KERNEL_DISPATCH(CALC_KERNEL_PIPELINE)
+}
 
 /* The passes of a lane, as pipeline() left them: only the sum of the backward pass matters. */
 CALC_STAGE_INLINE void passes_of(const calc_kernel_pipelines *restrict pipes, calc_kernel_known k,
@@ -434,49 +437,14 @@ CALC_STAGE_INLINE void count_loop(const calc_kernel_job *job, const calc_kernel_
 static void count(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                   const calc_stage_links *links, const calc_kernel_needs *needs,
                   const calc_kernel_pipelines *pipelines, const calc_lanes *most_s,
-                  const calc_kernel_range *range, calc_kernel_count *io){
+                  const calc_kernel_range *range, calc_kernel_count *io)
+{
 #define CALC_KERNEL_COUNT(k)                                                                       \
     count_loop(job, chunking, links, k, needs, pipelines, most_s, range, io)
-    CALC_KERNEL_DISPATCH(CALC_KERNEL_COUNT)}
+    CALC_KERNEL_DISPATCH(CALC_KERNEL_COUNT)
+}
 
 /* ---- Sharded weights ------------------------------------------------------------------------- */
-
-/* The source and the part of a block of a lane. */
-#define CALC_KERNEL_BLOCK(kind, index)                                                             \
-    CALC_STAGE_INLINE void kind##_lane(const calc_stage_keeping *k, const calc_adapt_source *s,    \
-                                       size_t i, calc_panel *restrict p)                           \
-    {                                                                                              \
-        const calc_adapt_block *b = &s->block[index];                                              \
-        calc_stage_source from;                                                                    \
-        calc_stage_away away = {s->weight_away[i], s->activation_away[i], 0};                      \
-        CALC_STAGE_SOURCE_LIST(CALC_KERNEL_SOURCE)                                                 \
-        calc_stage_part part = calc_stage_block_of(&from, k, &away);                               \
-        p->kind##_fw_s[i] = part.fw_s;                                                             \
-        p->kind##_agrad_s[i] = part.agrad_s;                                                       \
-        p->kind##_wgrad_s[i] = part.wgrad_s;                                                       \
-        p->kind##_spared_s[i] = part.spared_s;                                                     \
-        p->kind##_weights[i] = part.weights.dense;                                                 \
-        p->kind##_expert_weights[i] = part.weights.expert;                                         \
-        p->kind##_kept_bytes[i] = part.kept_bytes;                                                 \
-        p->kind##_whole_bytes[i] = part.whole_bytes;                                               \
-        p->kind##_away_bytes[i] = part.away_bytes;                                                 \
-        p->kind##_passing_bytes[i] = part.passing_bytes;                                           \
-    }
-#define CALC_KERNEL_SOURCE(member) from.member = b->member[i];
-CALC_KERNEL_BLOCK(dense, 0) CALC_KERNEL_BLOCK(moe, 1)
-
-    CALC_STAGE_INLINE void ends_lane(const calc_stage_keeping *k, const calc_adapt_source *s,
-                                     size_t i, calc_panel *restrict p)
-{
-    calc_stage_sharded e = calc_stage_shard(k, p->embedding_weights[i], 0,
-                                            s->embedding_pass_fw_s[i], s->embedding_pass_bw_s[i]);
-    calc_stage_sharded h = calc_stage_shard(k, p->head_weights[i], p->head_expert_weights[i],
-                                            s->head_pass_fw_s[i], s->head_pass_bw_s[i]);
-    p->embedding_fw_s[i] = s->embedding_fw_s[i] + e.fw_s * k->speed;
-    p->embedding_agrad_s[i] = s->embedding_agrad_s[i] + e.bw_s * k->speed;
-    p->head_fw_s[i] = s->head_fw_s[i] + h.fw_s * k->speed;
-    p->head_agrad_s[i] = s->head_agrad_s[i] + h.bw_s * k->speed;
-}
 
 static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *restrict source,
                   calc_panel *restrict panel)
@@ -485,15 +453,15 @@ static void shard(const calc_stage_keeping *keeping, const calc_adapt_source *re
     size_t count = calc_panel_whole(panel->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        dense_lane(&k, source, i, panel);
+        calc_kernel_dense_lane(&k, source, i, panel);
     }
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        moe_lane(&k, source, i, panel);
+        calc_kernel_moe_lane(&k, source, i, panel);
     }
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        ends_lane(&k, source, i, panel);
+        calc_kernel_ends_lane(&k, source, i, panel);
     }
 }
 

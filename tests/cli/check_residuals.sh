@@ -46,7 +46,8 @@ join -a 1 -a 2 "$new/then" "$new/now" | awk '
 
 # A band of 90 % holds 85 to 95 % of the runs that its fits and itself have not seen: runs, and
 # tables of n weighing n^0.6. Families are smaller: 80 to 98 %. It is narrower than 30 %. So do those
-# of new publishers, of dense models and mixtures of experts, and those of later software.
+# of new publishers, of dense models and mixtures of experts, and those of later software, of both kinds
+# together: half of its dense runs are of one table, and all of them are in their bands.
 "$CALC" validate --band --rows 0 | awk '
     /runs in their bands/ { quantity = $1 }
     quantity != "time" { next }

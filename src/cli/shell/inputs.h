@@ -27,9 +27,8 @@ typedef struct calc_input {
     bool foreign;   /**< another planner's: what it does not say of attention, the model does */
 } calc_input;
 
-/** Systems that stages name, by their place in the list, and last the prefill pool: as they were
- * read, and from which bytes;
- * "" for that of the run. */
+/** Systems that stages name, by their place in the list, and last that of the prefill pool: as they
+ *  were read, and from which bytes; "" for that of the run. */
 typedef struct calc_inputs_other {
     calc_system system[CALC_MAX_CHIPS];
     char sha256[CALC_MAX_CHIPS][CALC_DIGEST_TEXT];
