@@ -176,6 +176,14 @@
     X(TENSOR, "tensor")                                                                            \
     X(BLOCK, "block")
 
+/** What the software of processors is built on; ANY: not said. */
+#define CALC_PLATFORM_LIST(X)                                                                      \
+    X(ANY, "any")                                                                                  \
+    X(CUDA, "cuda")                                                                                \
+    X(ROCM, "rocm")                                                                                \
+    X(CANN, "cann")                                                                                \
+    X(XPU, "xpu")
+
 /** Time of an operation: the larger of arithmetic and memory time, or their sum. */
 #define CALC_PROCESSING_MODE_LIST(X)                                                               \
     X(ROOFLINE, "roofline")                                                                        \
@@ -253,6 +261,7 @@
 #define CALC_X_ACTIVATION_RECOMPUTE(name, text) CALC_ACTIVATION_RECOMPUTE_##name,
 #define CALC_X_TENSOR_PAR_COMM_TYPE(name, text) CALC_TENSOR_PAR_COMM_TYPE_##name,
 #define CALC_X_TENSOR_PAR_OVERLAP(name, text) CALC_TENSOR_PAR_OVERLAP_##name,
+#define CALC_X_PLATFORM(name, text) CALC_PLATFORM_##name,
 #define CALC_X_PROCESSING_MODE(name, text) CALC_PROCESSING_MODE_##name,
 #define CALC_X_GROUPED_MODE(name, text) CALC_GROUPED_MODE_##name,
 #define CALC_X_FORMAT(name, text) CALC_FORMAT_##name,
@@ -279,6 +288,7 @@ CALC_DECLARE_ENUM(structure_type, STRUCTURE_TYPE)
 CALC_DECLARE_ENUM(activation_recompute, ACTIVATION_RECOMPUTE)
 CALC_DECLARE_ENUM(tensor_par_comm_type, TENSOR_PAR_COMM_TYPE)
 CALC_DECLARE_ENUM(tensor_par_overlap, TENSOR_PAR_OVERLAP)
+CALC_DECLARE_ENUM(platform, PLATFORM)
 CALC_DECLARE_ENUM(processing_mode, PROCESSING_MODE)
 CALC_DECLARE_ENUM(grouped_mode, GROUPED_MODE)
 CALC_DECLARE_ENUM(format, FORMAT)

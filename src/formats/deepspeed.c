@@ -34,6 +34,7 @@ const calc_framework calc_framework_deepspeed = {
     .title = "DeepSpeed",
     .version = "0.19.5",
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",
+    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN),
     .syntax = CALC_SYNTAX_JSON,
     .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks ",
     .rows = rows,

@@ -60,6 +60,9 @@ typedef struct calc_row {
 #define CALC_ROW_DEFAULT(member_, value_)                                                          \
     {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_##member_, .value = (value_)},
 
+/** Bit of a calc_platform. */
+#define CALC_ON(platform) (1U << CALC_PLATFORM_##platform)
+
 /** One framework. */
 typedef struct calc_framework {
     const char *name;    /**< on the command line: "megatron" */
@@ -72,10 +75,11 @@ typedef struct calc_framework {
     /** SHELL: options of the servers of the two pools of a disaggregated layout, and what is put in
      *  front of them; NULL: it has none, or they are started otherwise */
     const char *pool[CALC_POOL_COUNT], *router;
-    bool has_model; /**< the file says what the model is */
-    bool serves;    /**< it serves a model instead of training it */
-    bool reads;     /**< import reads it */
-    bool launched;  /**< its launcher says how many processors there are, not its file */
+    unsigned platforms; /**< that it runs on: CALC_ON() of each */
+    bool has_model;     /**< the file says what the model is */
+    bool serves;        /**< it serves a model instead of training it */
+    bool reads;         /**< import reads it */
+    bool launched;      /**< its launcher says how many processors there are, not its file */
     /** Fields of ours, each between blanks, that are said elsewhere: by the code of the model, the
      *  tokenizer, the launcher. NULL: none */
     const char *elsewhere;

@@ -100,6 +100,7 @@ const calc_framework calc_framework_mindformers = {
     .title = "MindSpore Transformers",
     .version = "1.7.0",
     .launch = "merge it into a template of configs/general",
+    .platforms = CALC_ON(CANN),
     .syntax = CALC_SYNTAX_YAML,
     .has_model = true,
     .reads = true,

@@ -97,6 +97,7 @@ const calc_framework calc_framework_paddle = {
     .title = "PaddleNLP",
     .version = "3.0",
     .launch = "python -m paddle.distributed.launch run_pretrain.py this file, in llm/",
+    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(XPU),
     .syntax = CALC_SYNTAX_JSON,
     .reads = true,
     .launched = true,

@@ -78,7 +78,8 @@ static void set_recompute(calc_plan *plan, const calc_exec *e)
     case CALC_ACTIVATION_RECOMPUTE_FULL:
         SET(RECOMPUTE, 2);
         SET(RECOMPUTE_METHOD, e->recompute_blocks > 0);
-        SET(RECOMPUTE_BLOCKS, e->recompute_blocks > 0 ? e->recompute_blocks : 1);
+        SET(RECOMPUTE_BLOCKS,
+            e->recompute_blocks > 0 ? e->recompute_blocks / e->pipeline_interleaving : 1);
         break;
     case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
         SET(RECOMPUTE, 1);

@@ -25,7 +25,7 @@ CALC_PLAN(SEQ_PAR,           "exe.tensor_par_comm_type",   0, "sequence parallel
 CALC_PLAN(TENSOR_OVERLAP,    "exe.tensor_par_overlap",     0, "communication fused into matrix multiplications")
 CALC_PLAN(RECOMPUTE,         "exe.activation_recompute",   0, "granularity of recomputation")
 CALC_PLAN(RECOMPUTE_METHOD,  NULL,                         0, "which blocks of a stage are recomputed")
-CALC_PLAN(RECOMPUTE_BLOCKS,  "exe.recompute_blocks",       1, "blocks recomputed, or in a group")
+CALC_PLAN(RECOMPUTE_BLOCKS,  "exe.recompute_blocks",       1, "blocks of a chunk that are recomputed, or of a group")
 CALC_PLAN(RECOMPUTE_MODULES, "exe.recompute_modules",      1 << CALC_RECOMPUTE_MODULES_CORE_ATTN, "parts recomputed")
 CALC_PLAN(DIST_OPT,          "exe.optimizer_sharding",     0, "optimizer state sharded")
 CALC_PLAN(SHARDED,           "exe.zero_stage",             0, "what is sharded: 0 nothing, 1 optimizer, 2 gradients, 3 weights")

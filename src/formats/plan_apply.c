@@ -140,7 +140,8 @@ static void apply_recompute(const calc_plan *plan, calc_exec *e)
     int64_t granularity = COUNT(RECOMPUTE);
     if (granularity == 2) {
         e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-        e->recompute_blocks = COUNT(RECOMPUTE_METHOD) == 1 ? COUNT(RECOMPUTE_BLOCKS) : 0;
+        int64_t blocks = COUNT(RECOMPUTE_METHOD) == 1 ? COUNT(RECOMPUTE_BLOCKS) : 0;
+        e->recompute_blocks = blocks * e->pipeline_interleaving;
     } else if (granularity == 1) {
         int64_t modules = COUNT(RECOMPUTE_MODULES);
         e->strategy.activation_recompute = modules == core ? CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY

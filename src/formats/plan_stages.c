@@ -36,6 +36,17 @@ static bool complete(const calc_exec *exec, int64_t even, int64_t copies, calc_s
     return whole;
 }
 
+/* Of a place, where the embedding and the head count as a block each and all have as many. */
+static int16_t ends_blocks(const calc_app *app, const calc_exec *exec, int64_t place)
+{
+    int64_t all = exec->pipeline_par * exec->pipeline_interleaving;
+    bool ends = exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    if (!ends || (app->num_blocks + 2) % all != 0) {
+        return CALC_STAGE_AS_EXEC;
+    }
+    return (int16_t)((app->num_blocks + 2) / all - (place == 0) - (place == all - 1));
+}
+
 int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_run *out)
 {
     int64_t stages = exec->pipeline_par;
@@ -50,7 +61,7 @@ int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_
                exec->first_stage_blocks == 0 && exec->last_stage_blocks == 0;
         for (; count < all; count++) {
             out[count] = (calc_stage_run){
-                1, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
+                1, ends_blocks(app, exec, count), CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
         }
     }
     int64_t copies = all / count;
@@ -82,17 +93,27 @@ static bool same_blocks(const calc_stage_run *place, int64_t count)
     return same;
 }
 
-/* Whether all recompute the same: all of their blocks, or equally many. */
+static int16_t most_recomputed(const calc_stage_run *place, int64_t count)
+{
+    int16_t most = 0;
+    for (int64_t i = 0; i < count; i++) {
+        most = place[i].recompute_blocks > most ? place[i].recompute_blocks : most;
+    }
+    return most;
+}
+
+/* Whether all recompute the same: all of their blocks, or equally many, those that have fewer all.
+ */
 static bool same_recomputation(const calc_stage_run *place, int64_t count)
 {
-    bool kind = true, all = true, number = true;
+    int16_t most = most_recomputed(place, count);
+    bool same = true;
     for (int64_t i = 0; i < count; i++) {
         const calc_stage_run *p = &place[i];
-        kind = kind && p->recompute == place[0].recompute && p->modules == place[0].modules;
-        all = all && is_all(p);
-        number = number && p->recompute_blocks == place[0].recompute_blocks;
+        same = same && p->recompute == place[0].recompute && p->modules == place[0].modules &&
+               (is_all(p) || p->recompute_blocks == most);
     }
-    return kind && (all || number);
+    return same;
 }
 
 void calc_plan_stages_resolve(const calc_app *app, calc_exec *exec)
@@ -116,7 +137,7 @@ void calc_plan_stages_resolve(const calc_app *app, calc_exec *exec)
         exec->strategy.activation_recompute = (calc_activation_recompute)place[0].recompute;
         exec->strategy.recompute_modules = place[0].modules;
         exec->recompute_blocks =
-            all || none ? 0 : place[0].recompute_blocks * exec->pipeline_interleaving;
+            all || none ? 0 : most_recomputed(place, count) * exec->pipeline_interleaving;
     }
     for (int64_t i = 0; i < count; i++) {
         place[i].blocks = blocks ? CALC_STAGE_AS_EXEC : place[i].blocks;
@@ -171,7 +192,7 @@ void calc_plan_stages_from(calc_plan *plan, const calc_app *app, const calc_exec
     } else if (!told && !same_recomputation(place, count)) {
         SET(RECOMPUTE, 0);
     }
-    if (count == 0 || same_blocks(place, count)) {
+    if (count == 0 || !listed || same_blocks(place, count)) {
         return;
     }
     SET(STAGE_BLOCKS, 3);

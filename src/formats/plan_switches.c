@@ -85,6 +85,21 @@ static void set_stages(calc_plan *plan, const calc_exec *e)
     }
 }
 
+/* Letters are a list where no pipeline_balance says the same: uneven chunks have none. */
+static void join_listed(calc_plan *plan, int64_t chunks)
+{
+    int64_t all = COUNT(STAGE_COUNT), ends = VALUE(STAGE_BLOCKS) == 2 ? 2 : 0, blocks = 0;
+    for (int32_t i = 0; i < plan->blocks.count; i++) {
+        blocks += plan->blocks.number[i];
+    }
+    if (VALUE(STAGE_BLOCKS) != 3 && (chunks <= 1 || (blocks + ends) % all == 0)) {
+        plan->blocks.count = 0;
+    } else if (plan->blocks.count > 0) {
+        SET(STAGE_BLOCKS, 3);
+        SET(ENDS, 0);
+    }
+}
+
 /* Such a list may also be of equal stages with chunks. */
 static void join_stages(calc_plan *plan)
 {
@@ -100,6 +115,9 @@ static void join_stages(calc_plan *plan)
     int64_t chunks = COUNT(STAGE_COUNT) / COUNT(PIPELINE);
     if (chunks > 1 && chunks * COUNT(PIPELINE) == COUNT(STAGE_COUNT)) {
         SET(CHUNKS, chunks);
+    }
+    if (SAYS(STAGE_BLOCKS)) {
+        join_listed(plan, chunks);
     }
 }
 

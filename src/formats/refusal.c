@@ -135,11 +135,44 @@ static void tell_nobody(void *context, const char *reason)
     (void)reason;
 }
 
-const char *calc_export_starter(const calc_app *app, const calc_exec *exec)
+static bool runs_on(const calc_framework *framework, const calc_system *system)
+{
+    return !system || system->platform == CALC_PLATFORM_ANY ||
+           framework->platforms >> system->platform & 1;
+}
+
+bool calc_export_recomputes_by_stage(const calc_system *system)
+{
+    bool told = false;
+    for (size_t i = 0; calc_framework_list[i] && !told; i++) {
+        const calc_framework *f = calc_framework_list[i];
+        for (size_t k = 0; k < f->count && !told && runs_on(f, system); k++) {
+            told = f->rows[k].how == CALC_HOW_RECOMPUTED;
+        }
+    }
+    return told;
+}
+
+/* On the system of the run, and on all that stages or the pool of prompts are on. */
+static bool runs_there(const calc_framework *framework, const calc_system *system,
+                       const calc_exec *exec)
+{
+    bool runs =
+        runs_on(framework, system) && runs_on(framework, exec->inference.prefill_system.system);
+    for (int i = 0; i < exec->stages.chips; i++) {
+        runs = runs && runs_on(framework, exec->stages.system[i]);
+    }
+    return runs;
+}
+
+const char *calc_export_starter(const calc_app *app, const calc_system *system,
+                                const calc_exec *exec)
 {
     for (size_t i = 0; calc_framework_list[i]; i++) {
-        if (calc_export_refused(calc_framework_list[i], app, exec, tell_nobody, NULL) == 0) {
-            return calc_framework_list[i]->name;
+        const calc_framework *f = calc_framework_list[i];
+        if (runs_there(f, system, exec) &&
+            calc_export_refused(f, app, exec, tell_nobody, NULL) == 0) {
+            return f->name;
         }
     }
     return NULL;

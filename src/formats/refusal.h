@@ -13,14 +13,19 @@ size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
                            const calc_exec *exec, void (*tell)(void *context, const char *reason),
                            void *context);
 
-/** The first framework that runs a layout, trains or serves it: what `calc export --to` takes; NULL
- *  if none does. */
-const char *calc_export_starter(const calc_app *app, const calc_exec *exec);
+/** The first framework that runs a layout, trains or serves it, on all of its systems: what `calc
+ *  export --to` takes; NULL if none does. @param system  of what the layout gives no other */
+const char *calc_export_starter(const calc_app *app, const calc_system *system,
+                                const calc_exec *exec);
+
+/** Whether one that runs on a system can be told how many blocks each stage recomputes. */
+bool calc_export_recomputes_by_stage(const calc_system *system);
 
 /** Whether there is one. */
-static inline bool calc_export_starts(const calc_app *app, const calc_exec *exec)
+static inline bool calc_export_starts(const calc_app *app, const calc_system *system,
+                                      const calc_exec *exec)
 {
-    return calc_export_starter(app, exec) != NULL;
+    return calc_export_starter(app, system, exec) != NULL;
 }
 
 #endif

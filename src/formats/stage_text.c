@@ -151,6 +151,7 @@ bool calc_stage_text_read(const char *text, calc_stage_text *out)
             }
         }
         if (even) {
+            s.listed = list_blocks(&l, &s);
             *out = s;
             return true;
         }

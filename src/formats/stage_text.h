@@ -18,7 +18,7 @@ typedef struct calc_stage_text {
     int64_t mtp_blocks; /**< on the last stage */
     bool ends;
     bool uneven;                    /**< read only: blocks are spread in another way */
-    bool listed;                    /**< they are those of .block, at least one each */
+    bool listed;                    /**< there is room for .block, at least one each */
     int16_t block[CALC_MAX_PLACES]; /**< by stage */
 } calc_stage_text;
 

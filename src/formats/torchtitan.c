@@ -68,6 +68,7 @@ const calc_framework calc_framework_torchtitan = {.name = "torchtitan",
                                                   .title = "TorchTitan",
                                                   .version = "0.2.2",
                                                   .launch = "CONFIG_FILE=this file ./run_train.sh",
+                                                  .platforms = CALC_ON(CUDA) | CALC_ON(ROCM),
                                                   .syntax = CALC_SYNTAX_TOML,
                                                   .rows = rows,
                                                   .count = sizeof rows / sizeof *rows};

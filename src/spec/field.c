@@ -21,6 +21,7 @@ static const char *const activation_recompute_names[] = {CALC_ACTIVATION_RECOMPU
 static const char *const tensor_par_comm_type_names[] = {CALC_TENSOR_PAR_COMM_TYPE_LIST(CHOICE)
                                                              NULL};
 static const char *const tensor_par_overlap_names[] = {CALC_TENSOR_PAR_OVERLAP_LIST(CHOICE) NULL};
+static const char *const platform_names[] = {CALC_PLATFORM_LIST(CHOICE) NULL};
 static const char *const processing_mode_names[] = {CALC_PROCESSING_MODE_LIST(CHOICE) NULL};
 static const char *const grouped_mode_names[] = {CALC_GROUPED_MODE_LIST(CHOICE) NULL};
 static const char *const format_names[] = {CALC_FORMAT_LIST(CHOICE) NULL};

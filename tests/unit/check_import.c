@@ -173,6 +173,14 @@ START_TEST(gathered_activations_are_gathered_again_unless_all_is_recomputed)
                                    0, &app, &exec, NULL),
                      CALC_OK);
     ck_assert_int_eq(exec.recompute_blocks, 3);
+    ck_assert_int_eq(import_script("--recompute-granularity full --recompute-method block "
+                                   "--recompute-num-layers 1 --num-layers 80 "
+                                   "--pipeline-model-parallel-size 8 "
+                                   "--num-layers-per-virtual-pipeline-stage 2",
+                                   64, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.pipeline_interleaving, 5);
+    ck_assert_int_eq(exec.recompute_blocks, 5); /* of all chunks of a stage */
 }
 END_TEST
 

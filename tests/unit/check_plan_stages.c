@@ -111,6 +111,81 @@ static void count_system(void *context, const char *field, const char *value, bo
     }
 }
 
+/* What Megatron-LM is told of a key. */
+static const char *setting(const char *key)
+{
+    static char value[256];
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_export(&calc_framework_megatron, &app, &exec, 8, &settings, &errors),
+                     CALC_OK);
+    value[0] = '\0';
+    for (size_t i = 0; i < settings.count; i++) {
+        if (strcmp(settings.item[i].key, key) == 0) {
+            snprintf(value, sizeof value, "%s", settings.item[i].value);
+        }
+    }
+    calc_settings_free(&settings);
+    return value;
+}
+
+/* Megatron-Core recomputes the first of a stage's blocks, up to that number: all where there are
+ * fewer. */
+START_TEST(a_stage_with_fewer_blocks_recomputes_all_of_them)
+{
+    set("stages={\"blocks\": [13, \"5x12\", 6, 1], \"activation_recompute\": \"full\", "
+        "\"recompute_blocks\": [\"7x2\", 1]}");
+    ck_assert_str_eq(refused(&calc_framework_megatron), "");
+    ck_assert_str_eq(setting("--recompute-num-layers"), "2");
+    set("stages={\"blocks\": [13, \"5x12\", 6, 1], \"activation_recompute\": \"full\", "
+        "\"recompute_blocks\": [2, \"7x1\"]}");
+    ck_assert_str_eq(
+        refused(&calc_framework_megatron),
+        "it has no setting for stages.recompute_blocks = full of 2, 6x full of 1, full\n");
+}
+END_TEST
+
+/* Ours are blocks of a stage, spread over its chunks; those of Megatron-Core's TransformerBlock are
+ * of a chunk: "the number of layers per virtual pipeline stage" (Megatron-Bridge's guide). */
+START_TEST(recomputed_blocks_are_told_by_chunk)
+{
+    set("pipeline_interleaving=5");
+    set("activation_recompute=full");
+    set("seq_par_ag_redo=false");
+    set("recompute_blocks=5");
+    ck_assert_str_eq(refused(&calc_framework_megatron), "");
+    ck_assert_str_eq(setting("--recompute-num-layers"), "1");
+    set("recompute_blocks=3");
+    ck_assert_str_ne(refused(&calc_framework_megatron), "");
+}
+END_TEST
+
+/* calc has no balance that gives chunks different numbers, but for the ends. */
+START_TEST(letters_of_uneven_chunks_are_a_list)
+{
+    set("pipeline_par=16");
+    set("data_par=8");
+    set("num_blocks=126");
+    set("pipeline_interleaving=4");
+    set("stages=62x2,2x1");
+    ck_assert_str_eq(refused(&calc_framework_megatron), "");
+    ck_assert_str_eq(setting("--pipeline-model-parallel-layout"), "Et*2|(t*2|)*61t|tL");
+}
+END_TEST
+
+/* Letters of equal chunks, but for the ends, which have one less, are read as pipeline_balance. */
+START_TEST(a_list_that_is_a_balance_of_ends_comes_back)
+{
+    set("pipeline_par=2");
+    set("data_par=64");
+    set("num_blocks=10");
+    set("pipeline_interleaving=3");
+    set("stages=1,4x2,1");
+    ck_assert_str_eq(refused(&calc_framework_megatron), "");
+    ck_assert_str_eq(setting("--pipeline-model-parallel-layout"), "Et|(t*2|)*4tL");
+}
+END_TEST
+
 START_TEST(which_stage_is_on_which_system_is_a_remark)
 {
     calc_settings settings = {0};
@@ -278,6 +353,10 @@ int main(void)
     tcase_add_checked_fixture(tests, setup, NULL);
     tcase_add_test(tests, what_a_framework_cannot_be_told_is_refused);
     tcase_add_test(tests, what_all_stages_recompute_is_told_as_of_a_layout);
+    tcase_add_test(tests, a_stage_with_fewer_blocks_recomputes_all_of_them);
+    tcase_add_test(tests, recomputed_blocks_are_told_by_chunk);
+    tcase_add_test(tests, letters_of_uneven_chunks_are_a_list);
+    tcase_add_test(tests, a_list_that_is_a_balance_of_ends_comes_back);
     tcase_add_test(tests, which_stage_is_on_which_system_is_a_remark);
     tcase_add_test(tests, random_lists_come_back);
     tcase_add_test(tests, offsets_are_from_an_even_split);

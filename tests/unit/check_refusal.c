@@ -353,13 +353,36 @@ END_TEST
 
 START_TEST(a_layout_starts_if_one_framework_runs_it)
 {
+    calc_system any = {.platform = CALC_PLATFORM_ANY};
     setup_dense();
-    ck_assert(calc_export_starts(&app, &exec));
+    ck_assert(calc_export_starts(&app, &any, &exec));
     setup(); /* stages and experts */
     exec.strategy.weight_offload = true;
-    ck_assert(!calc_export_starts(&app, &exec));
+    ck_assert(!calc_export_starts(&app, &any, &exec));
     setup_serving();
-    ck_assert(calc_export_starts(&app, &exec));
+    ck_assert(calc_export_starts(&app, &any, &exec));
+}
+END_TEST
+
+START_TEST(a_framework_starts_what_is_on_its_platforms)
+{
+    calc_system cuda = {.platform = CALC_PLATFORM_CUDA};
+    calc_system rocm = {.platform = CALC_PLATFORM_ROCM};
+    calc_system cann = {.platform = CALC_PLATFORM_CANN};
+    calc_system xpu = {.platform = CALC_PLATFORM_XPU};
+    setup_dense();
+    ck_assert_str_eq(calc_export_starter(&app, &cuda, &exec), "megatron");
+    ck_assert_str_eq(calc_export_starter(&app, &rocm, &exec), "megatron");
+    ck_assert_str_ne(calc_export_starter(&app, &cann, &exec), "megatron");
+    exec.stages.chips = 1; /* a stage on another system */
+    exec.stages.system[0] = &xpu;
+    const char *both = calc_export_starter(&app, &cuda, &exec);
+    ck_assert(!both || strcmp(both, "megatron") != 0);
+    setup_serving();
+    exec.inference.prefill_system.system = &xpu;
+    ck_assert(!calc_export_starts(&app, &cuda, &exec));
+    exec.inference.prefill_system.system = &cuda;
+    ck_assert(calc_export_starts(&app, &cuda, &exec));
 }
 END_TEST
 
@@ -382,6 +405,7 @@ int main(void)
     tcase_add_test(tests, trainers_train_and_servers_serve);
     tcase_add_test(tests, the_same_question_has_the_same_answer);
     tcase_add_test(tests, a_layout_starts_if_one_framework_runs_it);
+    tcase_add_test(tests, a_framework_starts_what_is_on_its_platforms);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -9,12 +9,14 @@
 #include "cli/plan/layers_plan.h"
 #include "cli/plan/plan_judge.h"
 #include "cli/plan/plan_plot.h"
+#include "cli/plan/plan_room.h"
 #include "cli/plan/plan_table.h"
 #include "cli/plan/plan_write.h"
 #include "cli/shell/complain.h"
 #include "cli/sweep/sweep_watch.h"
 #include "report/page.h"
 
+const char *const calc_plan_recompute[] = {"stage", "chip", "none", NULL};
 const char *const calc_plan_progress[] = {"auto", "plain", "none", NULL};
 const char *const calc_plan_solvers[] = {"glpk", "highs", NULL};
 const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
@@ -51,15 +53,16 @@ static void tell_lack(const calc_plan_task *t, const calc_planner_result *r)
         const calc_exec *e = &r->lacking;
         fprintf(stderr,
                 ": the nearest, tensor_par %lld, pipeline_par %lld, data_par %lld, needs %s on "
-                "stage %d, which has %s\n",
+                "stage %d, which has %s%s\n",
                 (long long)e->strategy.tensor_par, (long long)e->pipeline_par,
                 (long long)e->strategy.data_par, calc_human_bytes(r->needs_bytes, needs),
-                r->lacking_stage, calc_human_bytes(r->has_bytes, has));
-        fprintf(stderr, "  hint: more processors, a smaller micro-batch, or more memory\n");
+                r->lacking_stage, calc_human_bytes(r->has_bytes, has),
+                calc_plan_room_left(t) ? " to be 90 % sure" : "");
+        fprintf(stderr, "  hint: more processors, a smaller micro-batch, or more memory%s\n",
+                calc_plan_room_left(t) ? "; --all-memory fills all there is" : "");
     } else {
         fprintf(stderr, "\n");
     }
-    (void)t;
 }
 
 static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *errors)
@@ -69,6 +72,9 @@ static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *error
     bool quiet = calc_plan_write_takes_stdout(t->args);
     calc_status status = calc_planner_run(&t->planner, &r, errors);
     calc_sweep_watch_end(w);
+    for (size_t i = 0; i < r.count; i++) {
+        calc_plan_room_give(t, r.found[i].chip, &r.found[i].exec, &r.found[i].stats);
+    }
     calc_exit code = CALC_EXIT_OK;
     if (status != CALC_OK) {
         code = calc_complain_errors(errors);

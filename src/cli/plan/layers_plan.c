@@ -2,10 +2,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/plan/layers_table.h"
+#include "cli/plan/plan_room.h"
 #include "cli/plan/plan_write.h"
 #include "cli/shell/complain.h"
 
@@ -20,23 +22,27 @@ const char *calc_plan_layers_complaint(const calc_args *args)
         {CALC_PLAN_OPT_CHIPS, "--layers is for processors of one kind, --chips for several"},
         {CALC_PLAN_OPT_KEEP_ORDER, "--layers is for processors of one kind, --keep-order for "
                                    "several"},
-        {CALC_PLAN_OPT_ALIKE, "--recompute-per-chip says it of stages, --layers of each layer"},
         {CALC_PLAN_OPT_SOLVER, "--solver divides layers that are alike: it does not go with "
                                "--layers"},
         {CALC_PLAN_OPT_MPS, "--mps has a program of layers that are alike: it does not go with "
                             "--layers"},
     };
     bool layers = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
+    const char *recompute = calc_opt_value(args, CALC_PLAN_OPT_RECOMPUTE);
     for (size_t i = 0; i < sizeof without / sizeof *without && layers; i++) {
         if (calc_opt_value(args, (int)without[i].opt)) {
             return without[i].text;
         }
     }
+    if (layers && recompute && strcmp(recompute, "none") != 0) {
+        return "--recompute says it of stages, --layers of each layer: none is all that goes with "
+               "it";
+    }
     return NULL;
 }
 
 /* Nothing fits: what the layout that lacks least needs. */
-static void tell_lack(const calc_planner_layers_result *r)
+static void tell_lack(const calc_plan_task *t, const calc_planner_layers_result *r)
 {
     char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
     fprintf(stderr, "calc plan: no layout fits");
@@ -47,11 +53,12 @@ static void tell_lack(const calc_planner_layers_result *r)
         fprintf(
             stderr,
             ": the nearest whose layers are alike, tensor_par %lld, pipeline_par %lld, data_par "
-            "%lld, needs %s of %s\n",
+            "%lld, needs %s of %s%s\n",
             (long long)e->strategy.tensor_par, (long long)e->pipeline_par,
             (long long)e->strategy.data_par, calc_human_bytes(r->needs_bytes, needs),
-            calc_human_bytes(r->has_bytes, has));
-        fprintf(stderr, "  hint: more processors, a smaller micro-batch, or more memory\n");
+            calc_human_bytes(r->has_bytes, has), calc_plan_room_left(t) ? " to be 90 % sure" : "");
+        fprintf(stderr, "  hint: more processors, a smaller micro-batch, or more memory%s\n",
+                calc_plan_room_left(t) ? "; --all-memory fills all there is" : "");
     } else {
         fprintf(stderr, "\n");
     }
@@ -67,7 +74,7 @@ static calc_status plan_more(const calc_plan_task *t, calc_planner_layers_result
     if (!system) {
         return calc_errors_no_memory(errors);
     }
-    *system = t->chip[0].system;
+    *system = t->planned[0].system;
     system->chip.mem1.capacity_bytes += 0x1p30;
     p.system = system;
     p.top = 1;
@@ -132,9 +139,12 @@ calc_exit calc_plan_layers(calc_plan_task *t, calc_sweep_watch *watch, calc_erro
     if (status != CALC_OK) {
         code = calc_complain_errors(errors);
     } else if (r.count == 0) {
-        tell_lack(&r);
+        tell_lack(t, &r);
         code = CALC_EXIT_INFEASIBLE;
     } else {
+        for (size_t i = 0; i < r.count; i++) {
+            calc_plan_room_give(t, 0, &r.found[i].exec, &r.found[i].stats);
+        }
         code = tell(t, &r, errors);
     }
     calc_planner_layers_result_free(&r);

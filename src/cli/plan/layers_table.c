@@ -9,6 +9,7 @@
 #include "cli/draw/layer_words.h"
 #include "cli/draw/scatter.h"
 #include "cli/draw/stage_words.h"
+#include "cli/plan/plan_room.h"
 #include "cli/plan/plan_rows.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
@@ -226,6 +227,7 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
     for (size_t i = 0; i < r->count; i++) {
         write_row(out, t, &r->found[i], i + 1);
     }
+    calc_plan_room_write(out, t);
     calc_output_text(out, r->complete ? "\n" : "Stopped early: there may be better.\n\n");
     write_layers(out, t, f);
     calc_stage_stats *stage = calloc(CALC_MAX_PLACES, sizeof *stage);

@@ -20,9 +20,12 @@
     X(JOIN, "join-latency", "SECONDS",                                                             \
       .doc = "latency of messages between different chips, beside the slower network's",           \
       .preset = "0")                                                                               \
-    X(NO_RECOMPUTE, "no-recompute", NULL, .doc = "never recompute activations")                    \
-    X(ALIKE, "recompute-per-chip", NULL,                                                           \
-      .doc = "stages on the same chip recompute the same number of layers")                        \
+    X(RECOMPUTE, "recompute", "HOW",                                                               \
+      .doc = "how many layers stages recompute: each its own number, those on the same chip the "  \
+             "same, or none [stage where a framework on these chips can be told so, else chip]",   \
+      .choices = calc_plan_recompute)                                                              \
+    X(ALL_MEMORY, "all-memory", NULL,                                                              \
+      .doc = "fill all of the memory; else as much as is 90 % sure to fit, by measured runs")      \
     X(LAYERS, "layers", NULL,                                                                      \
       .doc = "find a strategy for each layer: how it is split, kept and recomputed")               \
     X(TOP, "top", "N", .section = "What is shown", .doc = "how many layouts to find",              \
@@ -55,6 +58,7 @@
 typedef enum calc_plan_opt { CALC_PLAN_OPT_LIST(CALC_PLAN_OPT_NUMBER) } calc_plan_opt;
 #undef CALC_PLAN_OPT_NUMBER
 
+extern const char *const calc_plan_recompute[];
 extern const char *const calc_plan_progress[];
 extern const char *const calc_plan_solvers[];
 extern const calc_opt calc_plan_opts[];

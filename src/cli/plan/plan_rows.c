@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "formats/refusal.h"
 #include "io/json_save.h"
 #include "model/stages/placed.h"
 #include "spec/stage_list.h"
@@ -100,6 +101,11 @@ double calc_plan_rows_fits(const calc_plan_task *t, int chip, const calc_exec *e
     }
     free(stage);
     return least;
+}
+
+const char *calc_plan_rows_mark(const calc_plan_task *t, int chip, const calc_exec *exec)
+{
+    return calc_export_starts(&t->app, &t->chip[chip].system, exec) ? " " : "!";
 }
 
 void calc_plan_rows_put(calc_put *put, const calc_plan_task *t, int chip, const calc_exec *exec)

@@ -30,6 +30,9 @@ calc_plan_row *calc_plan_rows_make(const calc_plan_task *task, int chip, const c
  *  has it; NaN: nothing is known. */
 double calc_plan_rows_fits(const calc_plan_task *task, int chip, const calc_exec *exec);
 
+/** Behind the rank of a layout: "!" if no framework runs it, else " ". */
+const char *calc_plan_rows_mark(const calc_plan_task *task, int chip, const calc_exec *exec);
+
 /** "stages": all of them. */
 void calc_plan_rows_put(calc_put *put, const calc_plan_task *task, int chip, const calc_exec *exec);
 

@@ -9,6 +9,7 @@
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
 #include "cli/plan/plan_even.h"
+#include "cli/plan/plan_room.h"
 #include "cli/plan/plan_rows.h"
 #include "spec/stage_list.h"
 
@@ -63,8 +64,9 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
     const calc_strategy *s = &e->strategy;
     char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], blocks[CALC_STAGE_WORDS_SIZE];
     char chips[CALC_STAGE_WORDS_SIZE];
-    calc_output_printf(out, "%4zu %4lld %4lld %5lld", rank, (long long)s->tensor_par,
-                       (long long)e->pipeline_par, (long long)s->data_par);
+    calc_output_printf(out, "%4zu%s%4lld %4lld %5lld", rank, calc_plan_rows_mark(t, f->chip, e),
+                       (long long)s->tensor_par, (long long)e->pipeline_par,
+                       (long long)s->data_par);
     calc_output_printf(out, " %3lld %4lld", (long long)(s->context_par > 0 ? s->context_par : 1),
                        (long long)(s->expert_par > 0 ? s->expert_par : 1));
     calc_output_printf(out, " %3lld %3lld %11s %7s %8.2f", (long long)e->pipeline_interleaving,
@@ -84,11 +86,17 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
 
 static void write_rows(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
+    bool refused = false;
     calc_output_text(out,
                      "rank   TP   PP    DP  CP   EP  VP  MB        step     MFU      GiB P(fits)  "
                      "blocks of the stages\n");
     for (size_t i = 0; i < r->count; i++) {
         write_row(out, t, &r->found[i], i + 1);
+        refused = refused || *calc_plan_rows_mark(t, r->found[i].chip, &r->found[i].exec) == '!';
+    }
+    calc_plan_room_write(out, t);
+    if (refused) {
+        calc_output_text(out, "!: no framework runs it there: calc export says why.\n");
     }
 }
 
@@ -208,7 +216,7 @@ static void write_more_memory(calc_output *out, const calc_plan_task *t,
     calc_planner_chip chip[CALC_MAX_CHIPS];
     calc_planner_result r;
     calc_exec only = f->exec;
-    memcpy(chip, t->chip, sizeof chip);
+    memcpy(chip, t->planned, sizeof chip);
     for (int i = 0; i < t->chips; i++) {
         chip[i].system.chip.mem1.capacity_bytes += 0x1p30;
     }

@@ -8,9 +8,11 @@
 #include "axis.h"
 #include "base/error.h"
 #include "calibrate/standard_errors.h"
+#include "cli/plan/plan_room.h"
 #include "cli/shell/known_runs.h"
 #include "cli/shell/remark.h"
 #include "defaults.h"
+#include "formats/refusal.h"
 
 /* ---- Model and chips ------------------------------------------------------------------------- */
 
@@ -198,10 +200,21 @@ static void take_chunks(calc_plan_task *t, calc_errors *errors)
     fix_axis(t, CALC_AXIS_pipeline_interleaving, 1, errors);
 }
 
+/* A plan that no framework can be told of is of little use. */
+static void take_alike(calc_plan_task *t)
+{
+    const char *how = calc_opt_value(t->args, CALC_PLAN_OPT_RECOMPUTE);
+    bool told = true;
+    for (int i = 0; i < t->chips; i++) {
+        told = told && calc_export_recomputes_by_stage(&t->chip[i].system);
+    }
+    t->planner.alike_on_chip = how ? strcmp(how, "chip") == 0 : !told;
+}
+
 /* --layers: what layers may have is what the axes say. */
 static void take_layers(calc_plan_task *t, calc_errors *errors)
 {
-    if (calc_opt_value(t->args, CALC_PLAN_OPT_NO_RECOMPUTE)) {
+    if (!t->planner.recompute) {
         fix_axis(t, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE, errors);
     }
     if (t->chips > 1) {
@@ -304,6 +317,8 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
         return calc_errors_first(errors);
     }
     take_caps(t, errors);
+    const char *recompute = calc_opt_value(args, CALC_PLAN_OPT_RECOMPUTE);
+    t->planner.recompute = !recompute || strcmp(recompute, "none") != 0;
     if (only) {
         take_only(t, only, errors);
     } else {
@@ -314,20 +329,20 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     take_number(t, CALC_PLAN_OPT_JOIN, false, 0, 1, &t->planner.join_latency_s, errors);
     t->planner.app = &t->app;
     t->planner.chips = t->chips;
-    t->planner.chip = t->chip;
+    t->planner.chip = t->planned;
     t->planner.space = &t->space;
     t->planner.keep_order = calc_opt_value(args, CALC_PLAN_OPT_KEEP_ORDER) != NULL;
-    t->planner.recompute = calc_opt_value(args, CALC_PLAN_OPT_NO_RECOMPUTE) == NULL;
-    t->planner.alike_on_chip = calc_opt_value(args, CALC_PLAN_OPT_ALIKE) != NULL;
     t->planner.top = (size_t)top;
     t->planner.threads = (int)threads;
     t->layers = (calc_planner_layers){.app = &t->app,
-                                      .system = &t->chip[0].system,
+                                      .system = &t->planned[0].system,
                                       .space = &t->space,
                                       .design = t->planner.design,
                                       .top = (size_t)top,
                                       .curve = true,
                                       .threads = (int)threads};
+    take_alike(t);
+    calc_plan_room_take(t);
     return calc_errors_first(errors);
 }
 

@@ -14,6 +14,7 @@ typedef struct calc_plan_task {
     calc_app app;
     int chips;
     calc_planner_chip chip[CALC_MAX_CHIPS];
+    calc_planner_chip planned[CALC_MAX_CHIPS]; /**< with the memory that is planned for */
     char fitted[CALC_MAX_CHIPS][64]; /**< machine whose runs a chip's constants were fitted to */
     calc_residuals known;            /**< runs that tell what fits; empty: none do */
     calc_exec only;

@@ -36,7 +36,7 @@ static void put_words(calc_put *put, const char *const *words, size_t count)
 
 void calc_start_put(calc_put *put, const calc_start *s)
 {
-    const char *framework = calc_export_starter(s->app, s->exec);
+    const char *framework = calc_export_starter(s->app, s->system, s->exec);
     const char *const run[] = {"calc", "run", s->names[0], s->names[1], s->names[2]};
     const char *const export[] = {"calc", "export", "--to", framework, s->names[0], s->names[2]};
     calc_put_array(put, "run", CALC_PUT_LINE);

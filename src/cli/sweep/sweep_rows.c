@@ -68,7 +68,7 @@ static void mark_row(calc_sweep_row *row, const calc_residuals *measured,
     calc_system system;
     const calc_exec exec = calc_found_exec(row->layout);
     study->designs.get(study->designs.context, row->layout->design, &app, &system);
-    row->starts = calc_export_starts(&app, &exec);
+    row->starts = calc_export_starts(&app, &system, &exec);
     row->fits = calc_sweep_rows_fits(measured, study, row->layout);
 }
 

@@ -1,6 +1,6 @@
 # its files: the table as CSV, everything as JSON, and the best as an execution that runs
 plan() {
-    "$CALC" plan llama3.2-1B h100_sxm --procs 4 --batch 8 --set num_blocks=8 --set mem1.GiB=8 --layers \
+    "$CALC" plan llama3.2-1B h100_sxm --procs 4 --batch 8 --set num_blocks=8 --set mem1.GiB=8 --all-memory --layers \
         --time-limit 1000 --progress none "$@"
 }
 plan --csv t.csv --out all.json --save-best best.json --html page.html --plot >table.txt

@@ -9,7 +9,7 @@ done <<'LINES'
 a100_sxm_40g,h100_sxm --procs 8 --batch 64
 a100_sxm_40g --procs 8 --batch 64 --chips a100_sxm_40g:8
 a100_sxm_40g --procs 8 --batch 64 --keep-order
-a100_sxm_40g --procs 8 --batch 64 --recompute-per-chip
+a100_sxm_40g --procs 8 --batch 64 --recompute chip
 a100_sxm_40g --procs 8 --batch 64 --solver glpk
 a100_sxm_40g --procs 8 --batch 64 --mps p.mps
 a100_sxm_40g --balance-only llama3-8B_128_fsdp --set data_par=auto

@@ -32,5 +32,5 @@ echo 't,step_time,one_table,mine,Mine,dense,16,8,0,0,0,0' >> measured/residuals.
 sed 's/"source": "[^"]*"/"source": "Calibrated on 2026-01-31 to 40 measured runs (one_table 40) on mine. Determined by them (standard error): host.block (2 %)."/' \
     "$ROOT/systems/a100_80g.json" > systems/cousin.json
 "$CALC" sweep gpt3-175B cousin --procs 64 --batch 64 --axis tp=8 --axis pp=8 --axis microbatch_size=1,2 --set mem1.GiB=60 --top 1 \
-    --where 'mem1 > 40GiB' --columns mem1,fits --save-best best.json | sed -n '/^# /,/^1/p'
+    --where 'mem1 > 40GiB' --columns mem1,fits --save-best best.json | sed -n '/GiB  fits/,/%/p'
 "$CALC" run gpt3-175B cousin best.json --set mem1.GiB=60 --band | grep -A1 'memory: '
