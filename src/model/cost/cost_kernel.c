@@ -124,11 +124,17 @@ static inline double over(double time_s, double factor)
     return factor < 1 || factor > 1 ? time_s / factor : time_s;
 }
 
+/* @param before  the pass before it, which often does as much; NULL for the first */
 static inline calc_cost_kernel kernel_of(const calc_cost_context *c, const usual *u,
-                                         const calc_operator *o, calc_pass pass)
+                                         const calc_operator *o, calc_pass pass,
+                                         const calc_cost_kernel *before)
 {
-    double mem_s = calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
-    double flop_s = over(over(calc_engine_s(u->engine, o->flop[pass]), u->rate), u->grouped);
+    bool same_bytes = before && o->bytes[pass] == o->bytes[pass - 1];
+    bool same_flop = before && o->flop[pass] == o->flop[pass - 1];
+    double mem_s = same_bytes ? before->mem_s : calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]);
+    double flop_s = same_flop
+                        ? before->flop_s
+                        : over(over(calc_engine_s(u->engine, o->flop[pass]), u->rate), u->grouped);
     return (calc_cost_kernel){
         flop_s, mem_s, calc_processing_s(u->mode, flop_s, mem_s) + u->launch_s * o->launches[pass]};
 }
@@ -161,7 +167,7 @@ calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *c, const calc_o
     calc_cost_kernel k;
     if (!special(c, o, pass, &k)) {
         const usual u = usual_of(c, o->kind);
-        k = kernel_of(c, &u, o, pass);
+        k = kernel_of(c, &u, o, pass, NULL);
     }
     return k;
 }
@@ -198,8 +204,9 @@ void calc_cost_kernel_passes(const calc_cost_context *c, const calc_operator *o,
                       o->kind == CALC_OPERATOR_SCORES || o->kind == CALC_OPERATOR_PERMUTE;
     for (calc_pass pass = CALC_PASS_FW; (int)pass < passes; pass++) {
         calc_kernel_source source;
-        out[pass] =
-            one_by_one ? calc_cost_kernel_of(c, o, pass, &source) : kernel_of(c, &u, o, pass);
+        out[pass] = one_by_one
+                        ? calc_cost_kernel_of(c, o, pass, &source)
+                        : kernel_of(c, &u, o, pass, pass == CALC_PASS_FW ? NULL : &out[pass - 1]);
     }
 }
 
