@@ -194,26 +194,32 @@ static double down_around_s(const calc_schedule_line *l, int from, int to, span 
     return passed_s - p * l->slot_s[from] - (end == EMBEDDING ? if_first(from, special_s) : 0);
 }
 
-static double change_s(const calc_schedule_line *l, int from, int to, span end)
-{
-    return from < to   ? calc_max(down_s(l, from, to, end), down_around_s(l, from, to, end))
-           : from > to ? calc_max(up_s(l, from, to, end), up_around_s(l, from, to, end))
-                       : 0;
-}
-
 /* Leaving where a span ends and arriving within the next one, after some of its slots. */
-static void set_late(const calc_schedule_line *l, int from, int to, span next, moves *m)
+static void set_late(const calc_schedule_line *l, int from, int to, span next, moves *restrict m)
 {
     double slot_s = l->slot_s[to] + (next == HEAD ? if_last(l, to, head_s(l)) : 0);
     double missed = 2 * (l->stage[to] - l->stage[from]);
-    bool arrives = from < to && missed <= l->p;
     double left_s = m->stay_s[next][to] - missed * slot_s;
     m->down_s[next][to][from] = l->fw.before_s[to] - l->fw.before_s[from] +
                                 if_first(from, next == HEAD ? l->fw.first_s : 0);
-    m->left_s[next][to][from] = arrives ? left_s : -INFINITY;
+    m->left_s[next][to][from] = missed <= l->p ? left_s : -INFINITY;
 }
 
-static void set_moves(const calc_schedule_line *l, moves *out)
+/* Inline with each span, so that what they have in common is computed once. */
+__attribute__((always_inline)) static inline void set_down(const calc_schedule_line *l, int from,
+                                                           int to, span at, moves *restrict m)
+{
+    m->change_s[at][to][from] = calc_max(down_s(l, from, to, at), down_around_s(l, from, to, at));
+    set_late(l, from, to, at, m);
+}
+
+__attribute__((always_inline)) static inline void set_up(const calc_schedule_line *l, int from,
+                                                         int to, span at, moves *restrict m)
+{
+    m->change_s[at][to][from] = calc_max(up_s(l, from, to, at), up_around_s(l, from, to, at));
+}
+
+static void set_moves(const calc_schedule_line *l, moves *restrict out)
 {
     double p = l->p;
     for (int i = 0; i < l->count; i++) {
@@ -225,13 +231,17 @@ static void set_moves(const calc_schedule_line *l, moves *out)
         out->slot_s[i] = l->slot_s[i] + if_first(i, l->fw.first_s) + if_last(l, i, head_s(l));
     }
     for (int to = 0; to < l->count; to++) {
-        for (int from = 0; from < l->count; from++) {
-            for (span at = HEAD; at < SPANS; at++) {
-                out->change_s[at][to][from] = change_s(l, from, to, at);
-            }
-            for (span at = HEAD; at < SPANS; at++) {
-                set_late(l, from, to, at, out);
-            }
+        for (int from = 0; from < to; from++) {
+            set_down(l, from, to, HEAD, out);
+            set_down(l, from, to, MIDDLE, out);
+            set_down(l, from, to, EMBEDDING, out);
+        }
+        out->change_s[HEAD][to][to] = out->change_s[MIDDLE][to][to] = 0;
+        out->change_s[EMBEDDING][to][to] = 0;
+        for (int from = to + 1; from < l->count; from++) {
+            set_up(l, from, to, HEAD, out);
+            set_up(l, from, to, MIDDLE, out);
+            set_up(l, from, to, EMBEDDING, out);
         }
     }
 }
@@ -294,12 +304,14 @@ MADE_FOR_COUNT double arrive_s(const moves *m, span at, int count, int to, const
 /* A span, and what leaves at its end. */
 MADE_FOR_COUNT void pass_span(const moves *m, span at, span next, int count, front *f)
 {
-    front end;
+    double at_s[CALC_SCHEDULE_PLACES];
     for (int to = 0; to < count; to++) {
-        end.at_s[to] = arrive_s(m, at, count, to, f);
+        at_s[to] = arrive_s(m, at, count, to, f);
     }
-    leave(m, next, count, &end);
-    *f = end;
+    for (int i = 0; i < count; i++) {
+        f->at_s[i] = at_s[i];
+    }
+    leave(m, next, count, f);
 }
 
 /* The longest way from a place back to it in a period: the first span has one beginning, the last
@@ -310,7 +322,8 @@ MADE_FOR_COUNT double period_s(const calc_schedule_line *l, const moves *m, int 
     double stayed_s = m->stay_s[HEAD][place];
     front f;
     for (int to = 0; to < count; to++) {
-        f.late_s[to] = m->down_s[HEAD][to][place] + m->left_s[HEAD][to][place];
+        f.late_s[to] =
+            to > place ? m->down_s[HEAD][to][place] + m->left_s[HEAD][to][place] : -INFINITY;
     }
     arrive_around(l, count, around_s(l, m, place, 0), &f);
     for (int to = 0; to < count; to++) {
@@ -336,9 +349,9 @@ MADE_FOR_COUNT void repeat(const calc_schedule_line *l, const moves *m, int coun
 }
 
 /* Periods one by one, but for many of them if there are so many.
- * @param before  filled: the front one round before the end */
+ * @param before_s  filled: where paths are one round before the end */
 MADE_FOR_COUNT void advance_count(const calc_schedule_line *l, const moves *m, int count,
-                                  int64_t periods, front *before, front *f)
+                                  int64_t periods, double *before_s, front *f)
 {
     enum { BEFORE = 2, AFTER = 2 }; /* followed one by one */
     span second = l->v > 2 ? MIDDLE : EMBEDDING;
@@ -350,7 +363,9 @@ MADE_FOR_COUNT void advance_count(const calc_schedule_line *l, const moves *m, i
         if (second == MIDDLE) {
             pass_span(m, MIDDLE, EMBEDDING, count, f);
         }
-        *before = *f;
+        for (int k = 0; k < count; k++) {
+            before_s[k] = f->at_s[k];
+        }
         pass_span(m, EMBEDDING, HEAD, count, f);
         leave_around(l, m, count, f);
         if (many > 0 && i + 1 == BEFORE) {
@@ -359,24 +374,24 @@ MADE_FOR_COUNT void advance_count(const calc_schedule_line *l, const moves *m, i
     }
 }
 
-static void advance(const calc_schedule_line *l, const moves *m, int64_t periods, front *before,
+static void advance(const calc_schedule_line *l, const moves *m, int64_t periods, double *before_s,
                     front *f)
 {
     switch (l->count) {
     case 3:
-        advance_count(l, m, 3, periods, before, f);
+        advance_count(l, m, 3, periods, before_s, f);
         break;
     case 4:
-        advance_count(l, m, 4, periods, before, f);
+        advance_count(l, m, 4, periods, before_s, f);
         break;
     case 5:
-        advance_count(l, m, 5, periods, before, f);
+        advance_count(l, m, 5, periods, before_s, f);
         break;
     case 6:
-        advance_count(l, m, 6, periods, before, f);
+        advance_count(l, m, 6, periods, before_s, f);
         break;
     default:
-        advance_count(l, m, l->count, periods, before, f);
+        advance_count(l, m, l->count, periods, before_s, f);
         break;
     }
 }
@@ -391,14 +406,14 @@ static double rounds_s(const calc_schedule_line *l, double rounds)
     calc_schedule_fill(l, p, &l->bw, &l->fw, &out);
     moves m;
     set_moves(l, &m);
-    front before;
+    double before_s[CALC_SCHEDULE_PLACES];
     front f;
     for (int i = 0; i < l->count; i++) {
         double special_s = if_first(i, l->fw.first_s) + if_last(l, i, head_s(l));
         f.at_s[i] = in.turn_s[i] - l->slot_s[i] - special_s; /* slot 0 is in the first span */
         f.late_s[i] = -INFINITY;
     }
-    advance(l, &m, (int64_t)rounds - 1, &before, &f);
+    advance(l, &m, (int64_t)rounds - 1, before_s, &f);
     double step_s = 0;
     for (int i = 0; i < l->count; i++) {
         /* To the slot of the last forward: in the last head span, or in the one before it. */
@@ -407,7 +422,7 @@ static double rounds_s(const calc_schedule_line *l, double rounds)
         double late = slots + p;
         double first_s = late * l->bw.first_s + calc_max(0, late - 2) * l->fw.first_s;
         double until_s = slots >= 0 ? f.at_s[i] + slots * slot_s
-                                    : before.at_s[i] + late * l->slot_s[i] + if_first(i, first_s);
+                                    : before_s[i] + late * l->slot_s[i] + if_first(i, first_s);
         step_s = calc_max(step_s, until_s + out.turn_s[i]);
     }
     return step_s;
