@@ -36,7 +36,7 @@ static void set_busiest_pair(calc_step *r)
 }
 
 /* What each class of stages takes and holds; which is the slowest, which the fullest. */
-static void add_classes(calc_step *r)
+static void add_classes(calc_step *r, calc_stage_needs *needs, calc_stage_exposed *exposed)
 {
     const calc_layout *l = r->layout;
     calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
@@ -46,7 +46,9 @@ static void add_classes(calc_step *r)
         const calc_stage_class *c = &l->stages.item[i];
         calc_stage_weights w = calc_stage_weights_sum(&l->terms, c);
         calc_stage_class peak = calc_stage_at_peak(&l->terms, schedule, c);
-        calc_stage_memory m = calc_stage_memory_sum(&l->terms, &peak, &w, schedule, chunks);
+        double held = calc_stage_in_flight(&l->terms, schedule, peak.position, chunks);
+        calc_stage_memory m = calc_stage_memory_at(&l->terms, &peak, &w, schedule, held);
+        calc_stage_tier2 away = calc_stage_tier2_at(&l->terms, c, &w, held);
         r->pass[i] = calc_stage_pass_of(&l->terms, &l->links, c, chunks, l->exposed);
         calc_stage_reduction x =
             calc_stage_reduction_sum(&l->terms, &l->links, c, &w, &r->pass[i], chunks);
@@ -62,8 +64,11 @@ static void add_classes(calc_step *r)
         double s = calc_stage_pass_s(&r->pass[i]);
         r->slowest = s > slowest_s ? i : r->slowest;
         slowest_s = calc_max(slowest_s, s);
-        r->optimizer_s = calc_max(r->optimizer_s, calc_stage_optimizer_sum(&l->terms, c, &w));
+        *needs =
+            calc_stage_needs_add(*needs, c, &m, &away, calc_stage_optimizer_sum(&l->terms, c, &w));
+        *exposed = calc_stage_exposed_add(*exposed, &x);
     }
+    r->optimizer_s = needs->optimizer_s;
     r->busiest[0] = r->busiest[1] = r->slowest;
     if (l->exec->training && schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
         set_busiest_pair(r);
@@ -94,6 +99,24 @@ static double bubble_s(const calc_step *r)
     return calc_run_bubble_s(r->step.pipeline_s, busy_s);
 }
 
+/* Where blocks do not fit nobody asks for the time, which may take long to simulate: then less. */
+static double pipeline_s(const calc_step *r)
+{
+    const calc_layout *l = r->layout;
+    calc_pipeline_schedule schedule = l->exec->pipeline_schedule;
+    int classes = calc_stages_classes(&l->stages);
+    const calc_stage_class *c = l->stages.item;
+    double chunks = l->stages.chunks;
+    if (l->stages.fit) {
+        return calc_stage_pipeline_s(&l->terms, &l->links, schedule, classes, c, r->pass, chunks,
+                                     l->exposed);
+    }
+    calc_stage_special start =
+        chunks > 1 ? calc_stage_first_chunk(&l->terms, c, chunks) : calc_stage_nothing_special;
+    return calc_stage_pipeline_least_s(&l->terms, &l->links, schedule, classes, c, r->pass, chunks,
+                                       l->exposed, &start);
+}
+
 void calc_step_of(const calc_layout *l, calc_step *r)
 {
     const calc_exec *exec = l->exec;
@@ -103,12 +126,10 @@ void calc_step_of(const calc_layout *l, calc_step *r)
     }
     r->slowest = 0;
     r->fullest = 0;
-    r->optimizer_s = 0;
-    add_classes(r);
-    int classes = calc_stages_classes(&l->stages);
-    /* Where blocks do not fit nobody asks for the time, which may take long to simulate. */
-    r->step = calc_stage_step_or_less(&l->terms, &l->links, exec->pipeline_schedule, classes,
-                                      l->stages.item, l->stages.chunks, l->exposed, !l->stages.fit);
+    calc_stage_needs needs = {0, 0, 0};
+    calc_stage_exposed exposed = {0, 0, 0, 0};
+    add_classes(r, &needs, &exposed);
+    r->step = calc_stage_step_sum(&l->terms, &l->links, &needs, &exposed, pipeline_s(r));
     r->bubble_s = l->stages.fit ? bubble_s(r) : (double)NAN;
     bool beside = calc_stage_gathers_beside(&exec->strategy);
     r->total_s =

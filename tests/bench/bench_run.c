@@ -18,7 +18,7 @@ enum { ROUNDS = 7, CALLS = 200000, LAYOUTS = 64 };
 static double now_s(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); /* the machine may be shared */
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 

@@ -110,8 +110,9 @@ static double exposed_s(const common *m, const calc_operator *o, const calc_cost
     return o->group == CALC_IN_TENSOR ? link_s * m->share_exposed[pass != CALC_PASS_FW] : link_s;
 }
 
-static calc_cost_comm passes_of(const common *m, const calc_operator *o, const calc_cost_times *t,
-                                bool edge)
+/* Inline: what it gives is summed at once. */
+__attribute__((always_inline)) static inline calc_cost_comm
+passes_of(const common *m, const calc_operator *o, const calc_cost_times *t, bool edge)
 {
     calc_cost_comm x = {0};
     const double *link_s = edge ? t->edge_s : t->link_s;

@@ -2,7 +2,7 @@
 #ifndef CALC_MODEL_COST_KERNEL_H
 #define CALC_MODEL_COST_KERNEL_H
 
-#include "model/cost/cost.h"
+#include "model/cost/cost_times.h"
 
 /** A pass over a kernel [s]: arithmetic and traffic alone, and together with the launch. */
 typedef struct calc_cost_kernel {
@@ -22,9 +22,13 @@ bool calc_cost_kernel_alike(const calc_cost_context *a, const calc_cost_context 
 calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *context, const calc_operator *op,
                                      calc_pass pass, calc_kernel_source *source);
 
+/** Put what a pass does and takes among the times of an operator. */
+void calc_cost_kernel_put(const calc_operator *op, calc_pass pass, const calc_cost_kernel *kernel,
+                          calc_cost_times *out);
+
 /** The same of the first of its passes, so many, wherever they are from. */
-void calc_cost_kernel_passes(const calc_cost_context *context, const calc_operator *op, int passes,
-                             calc_cost_kernel *out);
+void calc_cost_kernel_times(const calc_cost_context *context, const calc_operator *op, int passes,
+                            calc_cost_times *out);
 
 /** Time of one pass over an operator, without communication [s]; of a collective, of what
  * processors add up and copy for it. */

@@ -5,17 +5,6 @@
 
 #include "model/cost/cost_kernel.h"
 
-static void set_kernel(const calc_operator *o, calc_pass pass, const calc_cost_kernel *k,
-                       calc_cost_times *out)
-{
-    bool counts = o->kind != CALC_OPERATOR_VECTOR && o->kind != CALC_OPERATOR_PERMUTE;
-    out->work[pass] = (calc_cost_work){.flop = counts ? o->flop[pass] : 0,
-                                       .flop_s = k->flop_s,
-                                       .bytes = o->bytes[pass],
-                                       .mem_s = k->mem_s};
-    out->all_s[pass] = k->all_s;
-}
-
 /* What processors add up and copy is part of a collective's time, and counted as a kernel unless
  * the operator is part of another. */
 static void time_collective(const calc_cost_context *c, const calc_operator *o, int passes,
@@ -26,7 +15,7 @@ static void time_collective(const calc_cost_context *c, const calc_operator *o, 
         if (o->flop[pass] + o->bytes[pass] > 0) {
             k = calc_cost_kernel_model(c, o, pass);
             if (o->name && pass != CALC_PASS_WGRAD) {
-                set_kernel(o, pass, &k, out);
+                calc_cost_kernel_put(o, pass, &k, out);
             }
         }
         out->link_s[pass] = calc_cost_link_once_s(c, o, pass, o->op[pass], known) * o->times[pass];
@@ -43,13 +32,9 @@ static void time_collective(const calc_cost_context *c, const calc_operator *o, 
 static void time_kernel(const calc_cost_context *c, const calc_operator *o, int passes,
                         calc_cost_times *out)
 {
-    calc_cost_kernel k[CALC_PASS_COUNT];
     bool third = calc_operator_runs(o, CALC_PASS_WGRAD);
     passes = third || passes < CALC_PASS_WGRAD ? passes : CALC_PASS_WGRAD;
-    calc_cost_kernel_passes(c, o, passes, k);
-    for (calc_pass pass = CALC_PASS_FW; (int)pass < passes; pass++) {
-        set_kernel(o, pass, &k[pass], out);
-    }
+    calc_cost_kernel_times(c, o, passes, out);
 }
 
 /* Whether two kernels do the same, as far as a chip can tell. */

@@ -1,12 +1,5 @@
 #include "model/operators/operator.h"
 
-double calc_operator_sent_bytes(const calc_operator *o, calc_pass pass, bool edge)
-{
-    calc_collective_op op = edge && o->has_edge ? o->edge_op[pass] : o->op[pass];
-    bool none = o->kind != CALC_OPERATOR_COLLECTIVE || op == CALC_OP_NONE;
-    return none ? 0 : calc_operator_message_bytes(o, pass) * o->times[pass];
-}
-
 unsigned calc_operator_recompute(const calc_strategy *strategy, bool training)
 {
     unsigned always =

@@ -98,7 +98,12 @@ static inline double calc_operator_message_bytes(const calc_operator *o, calc_pa
 
 /** Bytes that a pass communicates; 0 for a pass without an operation.
  *  @param edge  in the last block of a chunk */
-double calc_operator_sent_bytes(const calc_operator *o, calc_pass pass, bool edge);
+static inline double calc_operator_sent_bytes(const calc_operator *o, calc_pass pass, bool edge)
+{
+    calc_collective_op op = edge && o->has_edge ? o->edge_op[pass] : o->op[pass];
+    bool none = o->kind != CALC_OPERATOR_COLLECTIVE || op == CALC_OP_NONE;
+    return none ? 0 : calc_operator_message_bytes(o, pass) * o->times[pass];
+}
 
 /** Whether a pass has a kernel: elementwise operators have no weight pass of their own. */
 static inline bool calc_operator_runs(const calc_operator *o, calc_pass pass)

@@ -18,7 +18,6 @@
 #include "model/schedule/schedule_interleaved.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "model/operators/processor.h"
 #include "model/schedule/schedule_fill.h"
@@ -33,10 +32,15 @@ typedef struct front {
     double late_s[CALC_SCHEDULE_PLACES]; /**< that arrive only within the next span, at its end */
 } front;
 
+/** What changing stages takes, [to][from]. */
+typedef double ways[CALC_SCHEDULE_PLACES][CALC_SCHEDULE_PLACES];
+
 typedef struct moves {
     double stay_s[SPANS][CALC_SCHEDULE_PLACES];
-    double change_s[SPANS][CALC_SCHEDULE_PLACES]
-                   [CALC_SCHEDULE_PLACES]; /**< [from][to], at the end of a span */
+    ways change_s[SPANS]; /**< at the end of a span */
+    /** Leaving at the beginning of a span, further down: the way, and what is left of the span. */
+    ways down_s[SPANS], left_s[SPANS];
+    double slot_s[CALC_SCHEDULE_PLACES]; /**< the first slot of a period */
 } moves;
 
 bool calc_schedule_interleaved_fits(const calc_schedule_shape *s)
@@ -190,7 +194,32 @@ static double down_around_s(const calc_schedule_line *l, int from, int to, span 
     return passed_s - p * l->slot_s[from] - (end == EMBEDDING ? if_first(from, special_s) : 0);
 }
 
-static void set_moves(const calc_schedule_line *l, moves *out)
+/* Leaving where a span ends and arriving within the next one, after some of its slots. */
+static void set_late(const calc_schedule_line *l, int from, int to, span next, moves *restrict m)
+{
+    double slot_s = l->slot_s[to] + (next == HEAD ? if_last(l, to, head_s(l)) : 0);
+    double missed = 2 * (l->stage[to] - l->stage[from]);
+    double left_s = m->stay_s[next][to] - missed * slot_s;
+    m->down_s[next][to][from] = l->fw.before_s[to] - l->fw.before_s[from] +
+                                if_first(from, next == HEAD ? l->fw.first_s : 0);
+    m->left_s[next][to][from] = missed <= l->p ? left_s : -INFINITY;
+}
+
+/* Inline with each span, so that what they have in common is computed once. */
+__attribute__((always_inline)) static inline void set_down(const calc_schedule_line *l, int from,
+                                                           int to, span at, moves *restrict m)
+{
+    m->change_s[at][to][from] = calc_max(down_s(l, from, to, at), down_around_s(l, from, to, at));
+    set_late(l, from, to, at, m);
+}
+
+__attribute__((always_inline)) static inline void set_up(const calc_schedule_line *l, int from,
+                                                         int to, span at, moves *restrict m)
+{
+    m->change_s[at][to][from] = calc_max(up_s(l, from, to, at), up_around_s(l, from, to, at));
+}
+
+static void set_moves(const calc_schedule_line *l, moves *restrict out)
 {
     double p = l->p;
     for (int i = 0; i < l->count; i++) {
@@ -199,123 +228,177 @@ static void set_moves(const calc_schedule_line *l, moves *out)
             p * l->slot_s[i] + if_first(i, 2 * l->fw.first_s) + if_last(l, i, p * head_s(l));
         out->stay_s[MIDDLE][i] = (l->v - 2) * p * l->slot_s[i];
         out->stay_s[EMBEDDING][i] = p * l->slot_s[i] + if_first(i, embedding_s);
+        out->slot_s[i] = l->slot_s[i] + if_first(i, l->fw.first_s) + if_last(l, i, head_s(l));
     }
-    for (span end = HEAD; end < SPANS; end++) {
-        for (int from = 0; from < l->count; from++) {
-            double *to_s = out->change_s[end][from];
-            for (int to = 0; to < from; to++) {
-                to_s[to] = calc_max(up_s(l, from, to, end), up_around_s(l, from, to, end));
-            }
-            to_s[from] = 0;
-            for (int to = from + 1; to < l->count; to++) {
-                to_s[to] = calc_max(down_s(l, from, to, end), down_around_s(l, from, to, end));
-            }
+    for (int to = 0; to < l->count; to++) {
+        for (int from = 0; from < to; from++) {
+            set_down(l, from, to, HEAD, out);
+            set_down(l, from, to, MIDDLE, out);
+            set_down(l, from, to, EMBEDDING, out);
+        }
+        out->change_s[HEAD][to][to] = out->change_s[MIDDLE][to][to] = 0;
+        out->change_s[EMBEDDING][to][to] = 0;
+        for (int from = to + 1; from < l->count; from++) {
+            set_up(l, from, to, HEAD, out);
+            set_up(l, from, to, MIDDLE, out);
+            set_up(l, from, to, EMBEDDING, out);
         }
     }
 }
 
 /* ---- Periods ----------------------------------------------------------------------------------*/
 
-static void nowhere(double *at_s)
+/* What follows is made for each usual number of places, so that its loops have no ends to look for.
+ */
+#define MADE_FOR_COUNT __attribute__((always_inline)) static inline
+
+/* Where a period ends, from a place up after the first slot of the next one, and around. */
+MADE_FOR_COUNT double around_s(const calc_schedule_line *l, const moves *m, int from, double at_s)
 {
-    for (int i = 0; i < CALC_SCHEDULE_PLACES; i++) {
-        at_s[i] = -INFINITY;
+    return at_s + m->slot_s[from] + l->bw.before_s[from] + l->bw.all_s;
+}
+
+/** @param around_s  the longest of those */
+MADE_FOR_COUNT void arrive_around(const calc_schedule_line *l, int count, double longest_s,
+                                  front *f)
+{
+    for (int to = 1; to < count; to++) {
+        f->late_s[to] = calc_max(f->late_s[to], longest_s - l->bw.before_s[to] - l->slot_s[to]);
     }
 }
 
-static span next_of(const calc_schedule_line *l, span at)
+/* Paths that leave where a period ends. */
+MADE_FOR_COUNT void leave_around(const calc_schedule_line *l, const moves *m, int count, front *f)
 {
-    return at == EMBEDDING ? HEAD : at == HEAD && l->v > 2 ? MIDDLE : EMBEDDING;
+    double longest_s = -INFINITY;
+    for (int i = 0; i < count; i++) {
+        longest_s = calc_max(longest_s, around_s(l, m, i, f->at_s[i]));
+    }
+    arrive_around(l, count, longest_s, f);
 }
 
-/* Leaving where a span ends and arriving within the next one, after some of its slots. */
-static void leave_down(const calc_schedule_line *l, const moves *m, span next, front *f)
+/* Where a span ends: paths that arrive within the next one. */
+MADE_FOR_COUNT void leave(const moves *m, span next, int count, front *f)
 {
-    double first_s = next == HEAD ? l->fw.first_s : 0;
-    for (int to = 0; to < l->count; to++) {
-        double special_s = next == HEAD ? if_last(l, to, head_s(l)) : 0;
+    for (int to = 0; to < count; to++) {
+        double late_s = -INFINITY;
         for (int from = 0; from < to; from++) {
-            double missed = 2 * (l->stage[to] - l->stage[from]);
-            double down_s = l->fw.before_s[to] - l->fw.before_s[from] + if_first(from, first_s);
-            double left_s = m->stay_s[next][to] - missed * (l->slot_s[to] + special_s);
-            double late_s = f->at_s[from] + down_s + left_s;
-            f->late_s[to] = missed <= l->p ? calc_max(f->late_s[to], late_s) : f->late_s[to];
+            double down_s = f->at_s[from] + m->down_s[next][to][from];
+            late_s = calc_max(late_s, down_s + m->left_s[next][to][from]);
         }
+        f->late_s[to] = late_s;
     }
 }
 
-/* Where a period ends, up after the first slot of the next one, and around. */
-static void leave_around(const calc_schedule_line *l, front *f)
+/* Where a path is at the end of a span. */
+MADE_FOR_COUNT double arrive_s(const moves *m, span at, int count, int to, const front *f)
 {
-    double around_s = -INFINITY;
-    for (int i = 0; i < l->count; i++) {
-        double slot_s = l->slot_s[i] + if_first(i, l->fw.first_s) + if_last(l, i, head_s(l));
-        around_s = calc_max(around_s, f->at_s[i] + slot_s + l->bw.before_s[i] + l->bw.all_s);
+    double at_s = -INFINITY;
+    for (int from = 0; from < count; from++) {
+        double stayed_s = f->at_s[from] + m->stay_s[at][from];
+        at_s = calc_max(at_s, stayed_s + m->change_s[at][to][from]);
     }
-    for (int to = 1; to < l->count; to++) {
-        f->late_s[to] = calc_max(f->late_s[to], around_s - l->bw.before_s[to] - l->slot_s[to]);
-    }
+    return calc_max(at_s, f->late_s[to]); /* which is known last */
 }
 
-static void advance_span(const calc_schedule_line *l, const moves *m, span at, front *f)
+/* A span, and what leaves at its end. */
+MADE_FOR_COUNT void pass_span(const moves *m, span at, span next, int count, front *f)
 {
-    double stayed_s[CALC_SCHEDULE_PLACES];
-    for (int i = 0; i < l->count; i++) {
-        stayed_s[i] = f->at_s[i] + m->stay_s[at][i];
-        f->at_s[i] = calc_max(stayed_s[i], f->late_s[i]);
+    double at_s[CALC_SCHEDULE_PLACES];
+    for (int to = 0; to < count; to++) {
+        at_s[to] = arrive_s(m, at, count, to, f);
     }
-    for (int from = 0; from < l->count; from++) {
-        for (int to = 0; to < l->count; to++) {
-            f->at_s[to] = calc_max(f->at_s[to], stayed_s[from] + m->change_s[at][from][to]);
-        }
+    for (int i = 0; i < count; i++) {
+        f->at_s[i] = at_s[i];
     }
-    nowhere(f->late_s);
-    leave_down(l, m, next_of(l, at), f);
-    if (at == EMBEDDING) {
-        leave_around(l, f);
-    }
+    leave(m, next, count, f);
 }
 
-/** A period. @param before_s  the same one round before its end, or NULL */
-static void advance(const calc_schedule_line *l, const moves *m, front *f, double *before_s)
+/* The longest way from a place back to it in a period: the first span has one beginning, the last
+ * one end. */
+MADE_FOR_COUNT double period_s(const calc_schedule_line *l, const moves *m, int count, int place)
 {
-    advance_span(l, m, HEAD, f);
-    if (l->v > 2) {
-        advance_span(l, m, MIDDLE, f);
+    span second = l->v > 2 ? MIDDLE : EMBEDDING;
+    double stayed_s = m->stay_s[HEAD][place];
+    front f;
+    for (int to = 0; to < count; to++) {
+        f.late_s[to] =
+            to > place ? m->down_s[HEAD][to][place] + m->left_s[HEAD][to][place] : -INFINITY;
     }
-    if (before_s) {
-        memcpy(before_s, f->at_s, sizeof f->at_s);
+    arrive_around(l, count, around_s(l, m, place, 0), &f);
+    for (int to = 0; to < count; to++) {
+        f.at_s[to] = calc_max(f.late_s[to], stayed_s + m->change_s[HEAD][to][place]);
     }
-    advance_span(l, m, EMBEDDING, f);
+    leave(m, second, count, &f);
+    if (second == MIDDLE) {
+        pass_span(m, MIDDLE, EMBEDDING, count, &f);
+    }
+    return arrive_s(m, EMBEDDING, count, place, &f);
 }
 
 /* Many periods alike: each place comes back to itself in the way that is longest in one period.
  * Where paths change for good, they do so in the periods before or after these. */
-static void repeat(const calc_schedule_line *l, const moves *m, double periods, front *f)
+MADE_FOR_COUNT void repeat(const calc_schedule_line *l, const moves *m, int count, double periods,
+                           front *f)
 {
-    double period_s[CALC_SCHEDULE_PLACES];
-    for (int i = 0; i < l->count; i++) {
-        front one;
-        nowhere(one.at_s);
-        one.at_s[i] = 0;
-        nowhere(one.late_s);
-        leave_down(l, m, HEAD, &one);
-        leave_around(l, &one);
-        advance(l, m, &one, NULL);
-        period_s[i] = one.at_s[i];
+    for (int i = 0; i < count; i++) {
+        f->at_s[i] += periods * period_s(l, m, count, i);
     }
-    for (int i = 0; i < l->count; i++) {
-        f->at_s[i] += periods * period_s[i];
+    leave(m, HEAD, count, f);
+    leave_around(l, m, count, f);
+}
+
+/* Periods one by one, but for many of them if there are so many.
+ * @param before_s  filled: where paths are one round before the end */
+MADE_FOR_COUNT void advance_count(const calc_schedule_line *l, const moves *m, int count,
+                                  int64_t periods, double *before_s, front *f)
+{
+    enum { BEFORE = 2, AFTER = 2 }; /* followed one by one */
+    span second = l->v > 2 ? MIDDLE : EMBEDDING;
+    int64_t many = periods - BEFORE - AFTER;
+    many = many > count ? many : 0;
+    leave_around(l, m, count, f);
+    for (int64_t i = 0; i < periods - many; i++) {
+        pass_span(m, HEAD, second, count, f);
+        if (second == MIDDLE) {
+            pass_span(m, MIDDLE, EMBEDDING, count, f);
+        }
+        for (int k = 0; k < count; k++) {
+            before_s[k] = f->at_s[k];
+        }
+        pass_span(m, EMBEDDING, HEAD, count, f);
+        leave_around(l, m, count, f);
+        if (many > 0 && i + 1 == BEFORE) {
+            repeat(l, m, count, (double)many, f);
+        }
     }
-    nowhere(f->late_s);
-    leave_down(l, m, HEAD, f);
-    leave_around(l, f);
+}
+
+static void advance(const calc_schedule_line *l, const moves *m, int64_t periods, double *before_s,
+                    front *f)
+{
+    switch (l->count) {
+    case 3:
+        advance_count(l, m, 3, periods, before_s, f);
+        break;
+    case 4:
+        advance_count(l, m, 4, periods, before_s, f);
+        break;
+    case 5:
+        advance_count(l, m, 5, periods, before_s, f);
+        break;
+    case 6:
+        advance_count(l, m, 6, periods, before_s, f);
+        break;
+    default:
+        advance_count(l, m, l->count, periods, before_s, f);
+        break;
+    }
 }
 
 /** Several rounds of p. */
 static double rounds_s(const calc_schedule_line *l, double rounds)
 {
-    enum { BEFORE = 2, AFTER = 2 }; /* periods followed one by one */
     double p = l->p;
     calc_schedule_filling in;
     calc_schedule_filling out;
@@ -323,23 +406,14 @@ static double rounds_s(const calc_schedule_line *l, double rounds)
     calc_schedule_fill(l, p, &l->bw, &l->fw, &out);
     moves m;
     set_moves(l, &m);
+    double before_s[CALC_SCHEDULE_PLACES];
     front f;
-    nowhere(f.late_s);
     for (int i = 0; i < l->count; i++) {
         double special_s = if_first(i, l->fw.first_s) + if_last(l, i, head_s(l));
         f.at_s[i] = in.turn_s[i] - l->slot_s[i] - special_s; /* slot 0 is in the first span */
+        f.late_s[i] = -INFINITY;
     }
-    leave_around(l, &f);
-    double before_s[CALC_SCHEDULE_PLACES] = {0};
-    int64_t periods = (int64_t)rounds - 1;
-    int64_t many = periods - BEFORE - AFTER;
-    many = many > l->count ? many : 0;
-    for (int64_t i = 0; i < periods - many; i++) {
-        advance(l, &m, &f, before_s);
-        if (many > 0 && i + 1 == BEFORE) {
-            repeat(l, &m, (double)many, &f);
-        }
-    }
+    advance(l, &m, (int64_t)rounds - 1, before_s, &f);
     double step_s = 0;
     for (int i = 0; i < l->count; i++) {
         /* To the slot of the last forward: in the last head span, or in the one before it. */

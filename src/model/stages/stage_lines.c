@@ -46,31 +46,55 @@ void calc_stage_lines_ranks(const calc_system *s, const calc_exec *exec,
     out->nodes_log2 = nodes > 1 ? log2(nodes) : 0;
 }
 
-void calc_stage_lines_time(const calc_system *s, const calc_groups *g, double bytes,
-                           calc_stage_lines *out)
+/* Between stages. */
+static void set_stages(const calc_system *s, const calc_groups *g, double bytes,
+                       calc_stage_lines *out)
 {
-    const calc_group *dense = &g->dense_data;
-    const calc_group *expert = &g->expert_data;
     calc_group ends = g->pipeline;
     ends.ranks = 2;
     ends.stride *= g->pipeline.ranks - 1;
-    out->sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes);
-    out->sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes);
     out->message = calc_collective_line_of(s, CALC_OP_P2P, &g->pipeline, bytes);
     out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
+}
+
+static void set_sums(const calc_system *s, const calc_groups *g, double bytes,
+                     calc_stage_lines *out)
+{
+    out->sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &g->dense_data, bytes);
+    out->sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &g->expert_data, bytes);
+}
+
+static void set_shards(const calc_system *s, const calc_groups *g, double bytes,
+                       calc_stage_lines *out)
+{
+    const calc_group *dense = &g->dense_data;
+    const calc_group *expert = &g->expert_data;
     out->shard_reduce_dense = shard_reduce(s, dense, out->dense_shards, bytes);
     out->shard_reduce_expert = shard_reduce(s, expert, out->expert_shards, bytes);
     out->shard_gather_dense = shard_gather(s, dense, out->dense_shards, bytes);
     out->shard_gather_expert = shard_gather(s, expert, out->expert_shards, bytes);
 }
 
+void calc_stage_lines_time(const calc_system *s, const calc_groups *g, double bytes,
+                           calc_stage_lines *out)
+{
+    set_stages(s, g, bytes, out);
+    set_sums(s, g, bytes, out);
+    set_shards(s, g, bytes, out);
+}
+
 calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
                                      const calc_strategy *strategy, const calc_groups *g,
                                      double bytes)
 {
-    calc_stage_lines l;
+    calc_stage_lines l = {0};
     calc_stage_lines_ranks(s, exec, strategy, g, &l);
-    calc_stage_lines_time(s, g, bytes, &l);
+    set_stages(s, g, bytes, &l);
+    if (calc_zero_stage(strategy) >= 1) {
+        set_shards(s, g, bytes, &l);
+    } else {
+        set_sums(s, g, bytes, &l);
+    }
     return l;
 }
 

@@ -51,6 +51,9 @@ calc_stage_pass calc_stage_chunk_pass(const calc_stage_terms *t, const calc_stag
                                       int64_t chunk, double exposed)
 {
     calc_stage_class mine = calc_stage_chunk(t, c, parts, chunk);
+    if (t->recompute_blocks <= 0) {
+        return calc_stage_pass_of(t, l, &mine, chunks / (double)parts, exposed);
+    }
     calc_stage_terms terms = *t;
     /* Blocks that recompute are spread over the chunks of a stage as all its blocks are. */
     double blocks = c->dense + c->moe;

@@ -105,6 +105,12 @@ static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
+/* Whether weights come and go within the passes. */
+static bool sharded(const calc_strategy *strategy, const calc_stage_lines *l)
+{
+    return calc_zero_stage(strategy) >= 3 && l->dense_ranks > 1;
+}
+
 calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_strategy *strategy,
                                          const calc_stage_lines *l, double speed)
 {
@@ -113,7 +119,7 @@ calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_
     bool offloads = away.weight + away.activation > 0;
     return (calc_stage_keeping){
         .training = c->training,
-        .sharded = calc_zero_stage(strategy) >= 3 && l->dense_ranks > 1,
+        .sharded = sharded(strategy, l),
         .gathers_beside = calc_stage_gathers_beside(strategy),
         .reduces_beside = strategy->data_par_overlap,
         .offloads = offloads && !calc_compat_has(c->compat, CALC_COMPAT_OFFLOAD_EACH),
@@ -134,6 +140,9 @@ calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_
 calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_strategy *strategy,
                                          const calc_cost *block, const calc_stage_lines *l)
 {
+    if (!sharded(strategy, l)) {
+        return (calc_stage_sharded){0, 0, 0};
+    }
     calc_stage_keeping k = calc_stage_keeping_of(c, strategy, l, 1);
     return calc_stage_shard(&k, block->dense_weights, block->expert_weights, calc_cost_fw_s(block),
                             calc_cost_agrad_s(block) + block->wgrad_s);
@@ -143,8 +152,11 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_
                                          const calc_cost *b, const calc_stage_sharded *sharded)
 {
     static const calc_stage_lines none = {0};
-    calc_stage_keeping k = calc_stage_keeping_of(c, s, &none, 1);
     calc_stage_away away = calc_stage_away_of(s);
+    if (away.weight + away.activation <= 0) {
+        return (calc_stage_offload){0, 0};
+    }
+    calc_stage_keeping k = calc_stage_keeping_of(c, s, &none, 1);
     return calc_stage_offload_sum(&k, &away, b->dense_weights + b->expert_weights, b->kept_bytes,
                                   calc_cost_fw_s(b), calc_cost_agrad_s(b), b->wgrad_s, sharded);
 }
@@ -243,6 +255,9 @@ calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
                                                    const calc_exec *exec, const calc_stage_parts *p,
                                                    const calc_stage_lines *l)
 {
+    if (!sharded(&exec->strategy, l)) {
+        return (calc_stage_sharded_ends){{0, 0, 0}, {0, 0, 0}};
+    }
     calc_stage_terms t = {0};
     set_ends(c, p, 1, &t);
     share_table(c, exec, &t);
