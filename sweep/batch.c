@@ -154,6 +154,7 @@ void calc_batch_take(calc_worker *w, calc_sweep_group *group, const calc_exec *e
         }
     } else {
         if (w->serve) {
+            calc_serve_at(w->serve, exec);
             calc_batch_serve(w, group, exec);
         } else {
             point p = {.group = group, .exec = *exec};

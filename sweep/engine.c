@@ -99,19 +99,32 @@ static bool tell(void *context, calc_worker *w)
     return atomic_load(&s->stop);
 }
 
-/* Evaluate the units at these positions. */
+static void run_unit(shared *s, size_t position)
+{
+    if (atomic_load_explicit(&s->stop, memory_order_relaxed)) {
+        return;
+    }
+    calc_worker *w = s->worker[omp_get_thread_num()];
+    calc_units_run(w, &s->units, position);
+    calc_batch_end(w);
+    atomic_fetch_add(&s->done, 1);
+    tell(s, w);
+}
+
+/* Whether a unit shares what the one before it computed, which is the thread's. */
+static bool follows(const shared *s, const size_t *position, size_t i)
+{
+    return i > 0 && calc_units_share(&s->units, position[i - 1], position[i]);
+}
+
+/* Evaluate the units at these positions: whoever takes one takes those that follow it. */
 static void run_units(shared *s, const size_t *position, size_t count)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
     for (size_t i = 0; i < count; i++) {
-        if (atomic_load_explicit(&s->stop, memory_order_relaxed)) {
-            continue;
+        for (size_t n = i; n < count && follows(s, position, n) == (n > i); n++) {
+            run_unit(s, position[n]);
         }
-        calc_worker *w = s->worker[omp_get_thread_num()];
-        calc_units_run(w, &s->units, position[i]);
-        calc_batch_end(w);
-        atomic_fetch_add(&s->done, 1);
-        tell(s, w);
     }
 }
 

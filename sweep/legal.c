@@ -65,7 +65,8 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
         return false;
     }
     calc_exec e = *exec;
-    calc_errors errors = {0};
+    calc_errors errors; /* large: not cleared */
+    errors.count = errors.dropped = 0;
     e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
     calc_rules_inference(app, &e, &errors);
     return errors.count == 0;

@@ -86,19 +86,34 @@ void calc_replicas_free(calc_replicas *r)
 }
 
 /* Multiplicative hashing, as pass_memo.c. Batches that follow one another have places that do. */
-static size_t place_of(const calc_replicas *r, const calc_replica_key *key)
+size_t calc_replicas_place(const calc_replica_key *key)
 {
     uint64_t hash = 0;
     hash = (hash ^ key->number) * 0x9e3779b97f4a7c15;
     hash = (hash ^ (hash >> 32) ^ (uint64_t)key->stages) * 0x9e3779b97f4a7c15;
     hash = (hash ^ (hash >> 32) ^ (uint64_t)key->replicas) * 0x9e3779b97f4a7c15;
-    return (size_t)((hash >> 32) + (uint64_t)key->batch) & (r->count - 1);
+    return (size_t)(hash >> 32);
 }
 
-calc_replica *calc_replicas_at(calc_replicas *r, const calc_replica_key *key)
+/* Without a call, and what was just written, the batch, apart: both take longer than the rest. */
+static bool same(const calc_replica_key *a, const calc_replica_key *b)
 {
-    calc_replica *at = &r->item[place_of(r, key)];
-    if (at->known && memcmp(&at->key, key, sizeof *key) != 0) {
+    enum { WORDS = offsetof(calc_replica_key, batch) / sizeof(uint64_t) };
+    uint64_t x[WORDS];
+    uint64_t y[WORDS];
+    uint64_t differs = 0;
+    memcpy(x, a, sizeof x);
+    memcpy(y, b, sizeof y);
+    for (size_t i = 0; i < WORDS; i++) {
+        differs |= x[i] ^ y[i];
+    }
+    return differs == 0 && a->batch == b->batch;
+}
+
+calc_replica *calc_replicas_at(calc_replicas *r, size_t place, const calc_replica_key *key)
+{
+    calc_replica *at = &r->item[(place + (size_t)key->batch) & (r->count - 1)];
+    if (at->known && !same(&at->key, key)) {
         at->known = false;
     }
     if (!at->known) {

@@ -16,8 +16,8 @@ typedef struct calc_replica_key {
     int64_t stages, first_blocks, last_blocks, balance;
     int64_t network, chunks, overlapped;  /**< messages between stages, if there are several */
     int64_t data_network, reduce, gather; /**< where weights are gathered or caches sent */
-    int64_t batch;                        /**< requests of a replica, or of all */
     int64_t replicas, procs;              /**< 0: whatever they are */
+    int64_t batch;                        /**< requests of a replica, or of all; the last */
 } calc_replica_key;
 
 /** One answer. */
@@ -43,8 +43,11 @@ typedef struct calc_replicas {
 CALC_MUST_USE bool calc_replicas_init(calc_replicas *replicas, const calc_sweep_options *options);
 void calc_replicas_free(calc_replicas *replicas);
 
-/** The place of a key: with its answer if it is known. */
-calc_replica *calc_replicas_at(calc_replicas *replicas, const calc_replica_key *key);
+/** Where keys begin that differ in their batch alone, before calc_replicas_at() wraps it. */
+size_t calc_replicas_place(const calc_replica_key *key);
+
+/** The place of a key: with its answer if it is known. @param place  calc_replicas_place() of it */
+calc_replica *calc_replicas_at(calc_replicas *replicas, size_t place, const calc_replica_key *key);
 
 /** Keep an answer there. @param flow  NULL where the verdict is not CALC_VERDICT_OK */
 void calc_replicas_keep(const calc_replicas *replicas, calc_replica *at,

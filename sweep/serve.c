@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "model/run.h"
 #include "model/serve/inference.h"
 #include "replicas.h"
@@ -11,8 +12,9 @@
 #include "worker.h"
 
 enum {
-    PASSES = 1 << 9, /* that are kept: what a cache holds */
-    TABLES = 32      /* whose passes are told apart, the latest ones */
+    PASSES = 1 << 9,   /* that are kept: what a cache holds */
+    COMMONS = 1 << 12, /* batches whose experts alone are left to compute */
+    TABLES = 32        /* whose passes are told apart, the latest ones */
 };
 
 /* A table of rows, by what it was made for. */
@@ -20,7 +22,9 @@ typedef struct table {
     uint64_t design;
     size_t rows;
     calc_exec base;
-    uint64_t first; /* number of its first model */
+    uint64_t strategies; /* hash of those of the rows, but for how they spread experts */
+    uint64_t first;      /* number of its first model, */
+    uint64_t common;     /* and of the first of those that spread experts another way */
 } table;
 
 /* What the layouts of a row have in common. */
@@ -36,13 +40,16 @@ struct calc_serve {
     served_row *row;
     size_t tables; /* so far */
     table table[TABLES];
-    uint64_t first;    /* number of the first model of the table at hand */
-    uint64_t numbered; /* models so far */
+    uint64_t first, common; /* numbers of the table at hand */
+    uint64_t numbered;      /* models so far */
     calc_pass_memo memo;
     calc_serving serving; /* its models are those of the row at hand */
     calc_stats stats; /* the same ones are written for every layout of a table, null the others */
     calc_replicas replicas;
     uint64_t at;           /* number of the row at hand */
+    calc_replica_key key;  /* of the layout at hand, */
+    size_t place;          /* its place but for its batch, */
+    bool alone;            /* and whether it is one replica's */
     calc_replica_key last; /* whose statistics these are, */
     bool whole;            /* all of them, or only those that are asked for */
     bool known;
@@ -55,8 +62,9 @@ calc_serve *calc_serve_create(const calc_sweep_options *options)
         return NULL;
     }
     s->numbered = 1; /* 0 owns what is not known */
-    s->memo = (calc_pass_memo){PASSES, calloc(PASSES, sizeof *s->memo.entry)};
-    if (!s->memo.entry || !calc_replicas_init(&s->replicas, options)) {
+    s->memo = (calc_pass_memo){PASSES, calloc(PASSES, sizeof *s->memo.entry), COMMONS,
+                               calloc(COMMONS, sizeof *s->memo.common)};
+    if (!s->memo.entry || !s->memo.common || !calc_replicas_init(&s->replicas, options)) {
         calc_serve_free(s);
         return NULL;
     }
@@ -67,20 +75,49 @@ void calc_serve_free(calc_serve *s)
 {
     if (s) {
         free(s->memo.entry);
+        free(s->memo.common);
         free(s->row);
         calc_replicas_free(&s->replicas);
         free(s);
     }
 }
 
+static uint64_t hash_strategies(const calc_rows *rows)
+{
+    uint64_t hash = CALC_HASH_START;
+    for (size_t i = 0; i < rows->count; i++) {
+        for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+            bool spreads = axis == CALC_AXIS_expert_par || axis == CALC_AXIS_expert_tensor_par;
+            int64_t value = spreads ? 0 : calc_axis_get(&rows->row[i].exec, (calc_axis)axis);
+            hash = calc_hash(hash, &value, sizeof value);
+        }
+    }
+    return hash;
+}
+
 /* The table of a unit: those that differ in what stages have alone cost the same passes. */
 static table table_of(const calc_serve *s, const calc_worker *w, size_t rows)
 {
-    table t = {w->design, rows, w->base, s->numbered};
+    table t = {w->design, rows, w->base, hash_strategies(&w->rows), s->numbered, s->numbered};
     t.base.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
     t.base.first_stage_blocks = 0;
     t.base.last_stage_blocks = 0;
     return t;
+}
+
+static bool same_table(const table *a, const table *b)
+{
+    return a->rows == b->rows && a->design == b->design && a->strategies == b->strategies &&
+           calc_axis_compare(&a->base, &b->base) == 0;
+}
+
+/* Whether two differ in how experts are spread at most. */
+static bool same_but_experts(const table *a, const table *b)
+{
+    table x = *a;
+    x.base.strategy.expert_par = b->base.strategy.expert_par;
+    x.base.strategy.expert_tensor_par = b->base.strategy.expert_tensor_par;
+    return same_table(&x, b);
 }
 
 /* Numbers for the models of the rows: those of a table that is alike, or new ones. */
@@ -89,14 +126,16 @@ static void number_rows(calc_serve *s, const calc_worker *w, size_t rows)
     table new = table_of(s, w, rows);
     for (size_t i = 0; i < s->tables && i < TABLES; i++) {
         const table *t = &s->table[i];
-        if (calc_axis_compare(&t->base, &new.base) == 0 && t->rows == rows &&
-            t->design == new.design) {
+        if (same_table(t, &new)) {
             s->first = t->first;
+            s->common = t->common;
             return;
         }
+        new.common = same_but_experts(t, &new) ? t->common : new.common;
     }
     s->table[s->tables++ % TABLES] = new;
     s->first = new.first;
+    s->common = new.common;
     s->numbered += 2 * rows;
 }
 
@@ -131,6 +170,8 @@ void calc_serve_row(calc_serve *s, size_t index, const calc_exec *exec)
         row->model.memo = row->pool.memo = &s->memo;
         row->model.number = s->first + index;
         row->pool.number = s->first + s->rows + index;
+        row->model.common = s->common + index;
+        row->pool.common = s->common + s->rows + index;
     }
     calc_inference_pass_model_take(&s->serving.model, &row->model);
     if (s->serving.prefill == &s->serving.pool) {
@@ -148,14 +189,12 @@ bool calc_serve_shares(const calc_serve *s, const calc_exec *e)
 
 /* What layouts of a row differ in, as far as it changes anything: networks of replicas, and what
  * overlaps with gathering weights, only where weights are gathered or caches sent. */
-static calc_replica_key key_of(const calc_serve *s, const calc_exec *e)
+static calc_replica_key key_of(const calc_serve *s, const calc_exec *e, bool alone)
 {
     const calc_strategy *strategy = &e->strategy;
     const calc_inference *i = &e->inference;
     bool sharded = calc_zero_stage(strategy) >= 3;
     bool apart = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
-    bool alone = calc_serve_shares(s, e);
-    int64_t batch = i->batch > 0 ? i->batch : e->batch_size;
     calc_replica_key key = {
         .number = s->at,
         .stages = e->pipeline_par,
@@ -163,7 +202,6 @@ static calc_replica_key key_of(const calc_serve *s, const calc_exec *e)
         .last_blocks = e->last_stage_blocks,
         .balance = (int64_t)e->pipeline_balance,
         .chunks = e->pipeline_interleaving,
-        .batch = alone ? batch / strategy->data_par : batch,
         .replicas = alone ? 0 : strategy->data_par,
         .procs = alone ? 0 : e->num_procs,
     };
@@ -194,21 +232,29 @@ static void run(calc_serve *s, const calc_exec *exec, calc_replica *at)
     }
 }
 
+void calc_serve_at(calc_serve *s, const calc_exec *exec)
+{
+    s->alone = calc_serve_shares(s, exec);
+    s->key = key_of(s, exec, s->alone);
+    s->place = calc_replicas_place(&s->key);
+}
+
 calc_verdict calc_serve_run(calc_serve *s, const calc_exec *exec, const calc_stats **stats)
 {
-    const calc_replica_key key = key_of(s, exec);
+    int64_t batch = exec->inference.batch > 0 ? exec->inference.batch : exec->batch_size;
+    s->key.batch = s->alone ? batch / exec->strategy.data_par : batch;
     *stats = &s->stats;
-    calc_replica *at = s->replicas.keeps ? calc_replicas_at(&s->replicas, &key) : NULL;
+    calc_replica *at = s->replicas.keeps ? calc_replicas_at(&s->replicas, s->place, &s->key) : NULL;
     if (at && at->known) {
         double procs = (double)(exec->num_procs + exec->inference.prefill_procs);
         calc_replicas_put(&s->replicas, at, (double)exec->strategy.data_par, procs, &s->stats);
         s->whole = false;
-    } else if (at || !s->known || memcmp(&s->last, &key, sizeof key) != 0) {
+    } else if (at || !s->known || memcmp(&s->last, &s->key, sizeof s->key) != 0) {
         run(s, exec, at);
+        s->last = s->key;
+        s->known = true;
         s->whole = true;
     }
-    s->last = key;
-    s->known = true;
     return s->stats.verdict;
 }
 

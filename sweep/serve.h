@@ -23,7 +23,10 @@ CALC_MUST_USE calc_status calc_serve_rows(calc_serve *serve, const struct calc_w
 /** Go to one of them, in another cell or the same. @param exec  a layout of it */
 void calc_serve_row(calc_serve *serve, size_t row, const calc_exec *exec);
 
-/** Evaluate a layout of that row, whose networks fit: calc_verdict_networks().
+/** Go to a layout of that row, whatever its batch. */
+void calc_serve_at(calc_serve *serve, const calc_exec *exec);
+
+/** Evaluate it, its networks fit: calc_verdict_networks().
  *  @return its verdict, that of calc_run(); as are, to the bit, the statistics that the options ask
  *          for if it is CALC_VERDICT_OK */
 calc_verdict calc_serve_run(calc_serve *serve, const calc_exec *exec, const calc_stats **stats);

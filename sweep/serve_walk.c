@@ -11,6 +11,7 @@
 /* Where a walk is. */
 typedef struct walk {
     calc_worker *w;
+    const calc_unit *unit;
     const calc_exec *base;
     bool filled;      /* the rows of the unit are */
     bool conditioned; /* some conditions are on fields */
@@ -32,7 +33,7 @@ static void list_batches(walk *k)
     bool same = !calc_legal_by_batch(e);
     bool legal = same && calc_legal_cell(space, &k->w->axes, k->w->app, e);
     k->batches = 0;
-    for (size_t i = 0; i < axis->count && (legal || !same); i++) {
+    for (size_t i = k->unit->batches_begin; i < k->unit->batches_end && (legal || !same); i++) {
         int64_t batch = calc_cell_batch(space, k->base, e->strategy.data_par, axis->value[i]);
         e->batch_size = batch;
         if (batch > 0 && (same || calc_legal_cell(space, &k->w->axes, k->w->app, e))) {
@@ -41,8 +42,9 @@ static void list_batches(walk *k)
     }
 }
 
-/* Go to the cell of so many processors and stages. @return whether it has layouts */
-static bool go_to(walk *k, size_t procs, int64_t pipeline_par)
+/* Go to the cell of so many processors and stages, whose blocks are those of a variant.
+ * @return whether it has layouts */
+static bool go_to(walk *k, const calc_exec *variant, size_t procs, int64_t pipeline_par)
 {
     calc_worker *w = k->w;
     const calc_values *axis = &w->space->axis[CALC_AXIS_batch_size];
@@ -53,11 +55,13 @@ static bool go_to(walk *k, size_t procs, int64_t pipeline_par)
     if (num_procs % replica != 0) {
         return false;
     }
-    for (size_t i = axis->count; i-- > 0 && !found;) { /* the largest has room for most replicas */
+    /* The largest has room for most replicas. */
+    for (size_t i = k->unit->batches_end; i-- > k->unit->batches_begin && !found;) {
         found = calc_cell_at(&w->cell, w->space, w->app, k->base, num_procs, axis->value[i],
                              pipeline_par);
     }
     if (found) {
+        calc_variant_put_stages(variant, &w->cell.exec);
         list_batches(k);
     }
     if (!found || k->batches == 0) {
@@ -85,6 +89,7 @@ static void reject(walk *k, calc_verdict verdict, size_t layouts)
 static void run_batches(walk *k, calc_exec *e)
 {
     calc_worker *w = k->w;
+    calc_serve_at(w->serve, e);
     for (size_t i = 0; i < k->batches && w->status == CALC_OK && !w->stopped; i++) {
         e->batch_size = k->batch[i];
         w->counts.total++;
@@ -146,13 +151,28 @@ static void run_rows(walk *k)
     }
 }
 
-void calc_serve_walk(calc_worker *w, const calc_units *units, const calc_exec *base, size_t begin,
-                     size_t end)
+/* The cells of a variant with so many stages. */
+static void run_cells(walk *k, const calc_exec *variant, int64_t pipeline_par)
+{
+    calc_worker *w = k->w;
+    for (size_t n = k->unit->procs_begin;
+         n < k->unit->procs_end && w->status == CALC_OK && !w->stopped; n++) {
+        if (go_to(k, variant, n, pipeline_par)) {
+            pthread_mutex_t *lock = calc_worker_set_group(w);
+            pthread_mutex_lock(lock);
+            run_rows(k);
+            pthread_mutex_unlock(lock);
+        }
+    }
+}
+
+void calc_serve_walk(calc_worker *w, const calc_units *units, const calc_unit *unit,
+                     const calc_exec *base)
 {
     const calc_conditions *known = &w->conditions;
-    walk k = {.w = w, .base = base};
-    size_t batches = w->space->axis[CALC_AXIS_batch_size].count;
-    k.batch = malloc((batches > 0 ? batches : 1) * sizeof *k.batch);
+    const calc_variant *variant = &units->variants.item[unit->variant];
+    walk k = {.w = w, .unit = unit, .base = base};
+    k.batch = malloc((unit->batches_end - unit->batches_begin) * sizeof *k.batch);
     if (!k.batch) {
         w->status = CALC_ERR_NOMEM;
         return;
@@ -160,14 +180,9 @@ void calc_serve_walk(calc_worker *w, const calc_units *units, const calc_exec *b
     k.conditioned = !w->options->no_prune &&
                     (known->any[CALC_CONDITION_TILE] || known->any[CALC_CONDITION_LANE] ||
                      known->any[CALC_CONDITION_FLAG]);
-    for (size_t i = 0; i < units->pipelines; i++) {
-        for (size_t n = begin; n < end && w->status == CALC_OK && !w->stopped; n++) {
-            if (go_to(&k, n, units->pipeline[i])) {
-                pthread_mutex_t *lock = calc_worker_set_group(w);
-                pthread_mutex_lock(lock);
-                run_rows(&k);
-                pthread_mutex_unlock(lock);
-            }
+    for (size_t i = unit->stages_begin; i < unit->stages_end; i++) {
+        for (size_t v = 0; v < unit->variants; v++) {
+            run_cells(&k, &variant[v].exec, units->pipeline[i]);
         }
     }
     free(k.batch);

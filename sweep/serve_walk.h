@@ -10,8 +10,8 @@
 /** Whether a worker's units are walked so: it serves, and nobody wants its layouts in order. */
 bool calc_serve_walk_takes(const calc_worker *worker);
 
-/** Evaluate and count the layouts of a unit. @param begin, end  positions in num_procs */
-void calc_serve_walk(calc_worker *worker, const calc_units *units, const calc_exec *base,
-                     size_t begin, size_t end);
+/** Evaluate and count the layouts of a unit. @param base  of it */
+void calc_serve_walk(calc_worker *worker, const calc_units *units, const calc_unit *unit,
+                     const calc_exec *base);
 
 #endif

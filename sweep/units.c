@@ -14,6 +14,10 @@
  * batches and have more cells. */
 enum { PROCS_PER_UNIT = 16, MOST_PROCS_PER_UNIT = 256 };
 
+/** Numbers of stages and batches of a unit that serves: what their passes have in common is kept
+ * for those that spread experts another way (calc_pass_common). */
+enum { STAGES_PER_UNIT = 8, BATCHES_PER_UNIT = 64 };
+
 static bool serves(const calc_space *space)
 {
     return space->inference.phase != CALC_INFERENCE_PHASE_NONE;
@@ -26,13 +30,12 @@ static size_t procs_per_unit(const calc_space *space, int64_t microbatch_size)
     return procs < MOST_PROCS_PER_UNIT && !serves(space) ? (size_t)procs : MOST_PROCS_PER_UNIT;
 }
 
-/* Variants with the same rows are one unit, but for those that serve: what replicas answer is kept
- * for some of them at a time. */
-static size_t variants_per_unit(const calc_units *units, const calc_space *space, size_t variant)
+/* Variants with the same rows are one unit. */
+static size_t variants_per_unit(const calc_units *units, size_t variant)
 {
     const calc_variants *v = &units->variants;
     size_t end = variant + 1;
-    while (end < v->count && v->item[end].first == variant && !serves(space)) {
+    while (end < v->count && v->item[end].first == variant) {
         end++;
     }
     return end - variant;
@@ -176,47 +179,66 @@ calc_datatype calc_units_datatype(const calc_system *system)
     return CALC_DATATYPE_FLOAT16;
 }
 
-static bool add_unit(calc_units *units, size_t variant, size_t variants, const calc_exec *base,
-                     size_t begin, size_t end)
+static bool add_unit(calc_units *units, const calc_unit *unit)
 {
     calc_unit *grown = calc_grown(units->unit, units->count, &units->capacity, sizeof *grown);
-    if (!grown) {
-        return false;
+    if (grown) {
+        units->unit = grown;
+        units->unit[units->count++] = *unit;
     }
-    units->unit = grown;
-    units->unit[units->count++] = (calc_unit){.variant = variant,
-                                              .variants = variants,
-                                              .tensor_par = base->strategy.tensor_par,
-                                              .expert_tensor_par = base->strategy.expert_tensor_par,
-                                              .microbatch_size = base->microbatch_size,
-                                              .procs_begin = begin,
-                                              .procs_end = end};
-    return true;
+    return grown != NULL;
+}
+
+static size_t lesser(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Units of one micro-batch size. */
+static bool add_microbatch(calc_units *units, const calc_space *space, size_t variant,
+                           const calc_exec *base)
+{
+    const size_t count[] = {units->pipelines, space->axis[CALC_AXIS_batch_size].count,
+                            space->axis[CALC_AXIS_num_procs].count};
+    const size_t step[] = {serves(space) ? STAGES_PER_UNIT : count[0],
+                           serves(space) ? BATCHES_PER_UNIT : count[1],
+                           procs_per_unit(space, base->microbatch_size)};
+    calc_unit unit = {.variant = variant,
+                      .variants = variants_per_unit(units, variant),
+                      .served = units->variants.item[variant].served,
+                      .tensor_par = base->strategy.tensor_par,
+                      .expert_tensor_par = base->strategy.expert_tensor_par,
+                      .microbatch_size = base->microbatch_size};
+    bool fine = true;
+    for (size_t s = 0; s < count[0] && fine; s += step[0]) {
+        unit.stages_begin = s;
+        unit.stages_end = lesser(s + step[0], count[0]);
+        for (size_t b = 0; b < count[1] && fine; b += step[1]) {
+            unit.batches_begin = b;
+            unit.batches_end = lesser(b + step[1], count[1]);
+            for (size_t n = 0; n < count[2] && fine; n += step[2]) {
+                unit.procs_begin = n;
+                unit.procs_end = lesser(n + step[2], count[2]);
+                fine = add_unit(units, &unit);
+            }
+        }
+    }
+    return fine;
 }
 
 /* Units of one tensor parallelism. */
 static bool add_tensor_par(calc_units *units, const calc_space *space, const calc_app *app,
                            size_t variant, calc_exec *base, numbers *microbatches)
 {
-    const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
     if (!calc_variant_legal(app, base)) {
         return true;
     }
-    if (!list_microbatches(microbatches, units, space, app, base)) {
-        return false;
-    }
-    size_t variants = variants_per_unit(units, space, variant);
-    for (size_t m = 0; m < microbatches->count; m++) {
+    bool fine = list_microbatches(microbatches, units, space, app, base);
+    for (size_t m = 0; m < microbatches->count && fine; m++) {
         base->microbatch_size = microbatches->value[m];
-        size_t step = procs_per_unit(space, base->microbatch_size);
-        for (size_t n = 0; n < procs->count; n += step) {
-            size_t end = n + step < procs->count ? n + step : procs->count;
-            if (!add_unit(units, variant, variants, base, n, end)) {
-                return false;
-            }
-        }
+        fine = add_microbatch(units, space, variant, base);
     }
-    return true;
+    return fine;
 }
 
 /* Units of one datatype, attention and mode. */
@@ -244,30 +266,23 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
 }
 
 /* Small micro-batches divide more batches: their units have more cells. Operators of one tensor
- * parallelism have much in common (calc_stage_timed), what serves has more with a variant. */
-static int compare(const calc_unit *x, const calc_unit *y, bool variant_first)
+ * parallelism have much in common (calc_stage_timed, calc_pass_common), but not with what serves
+ * otherwise. */
+static int compare_units(const void *a, const void *b)
 {
-    const int64_t of_x[] = {x->tensor_par, (int64_t)x->variant};
-    const int64_t of_y[] = {y->tensor_par, (int64_t)y->variant};
-    const int64_t p[] = {x->microbatch_size, of_x[variant_first], of_x[!variant_first],
-                         x->expert_tensor_par, (int64_t)x->procs_begin};
-    const int64_t q[] = {y->microbatch_size, of_y[variant_first], of_y[!variant_first],
-                         y->expert_tensor_par, (int64_t)y->procs_begin};
+    const calc_unit *x = a;
+    const calc_unit *y = b;
+    const int64_t p[] = {x->microbatch_size,       (int64_t)x->served,        x->tensor_par,
+                         (int64_t)x->stages_begin, (int64_t)x->batches_begin, (int64_t)x->variant,
+                         x->expert_tensor_par,     (int64_t)x->procs_begin};
+    const int64_t q[] = {y->microbatch_size,       (int64_t)y->served,        y->tensor_par,
+                         (int64_t)y->stages_begin, (int64_t)y->batches_begin, (int64_t)y->variant,
+                         y->expert_tensor_par,     (int64_t)y->procs_begin};
     size_t i = 0;
     while (i + 1 < sizeof p / sizeof *p && p[i] == q[i]) {
         i++;
     }
     return (p[i] > q[i]) - (p[i] < q[i]);
-}
-
-static int compare_units(const void *a, const void *b)
-{
-    return compare(a, b, false);
-}
-
-static int compare_served(const void *a, const void *b)
-{
-    return compare(a, b, true);
 }
 
 calc_status calc_units_list(calc_units *units, const calc_space *space, const calc_app *app,
@@ -278,13 +293,12 @@ calc_status calc_units_list(calc_units *units, const calc_space *space, const ca
                 calc_variants_list(&units->variants, space, app, system, compat) == CALC_OK;
     units->count = 0;
     for (size_t i = 0; i < units->variants.count && fine; i++) {
-        bool taken = units->variants.item[i].first < i && !serves(space);
+        bool taken = units->variants.item[i].first < i;
         fine = taken || add_units(units, space, app, i, &microbatches);
     }
     free(microbatches.value);
     if (fine && units->count > 1) {
-        qsort(units->unit, units->count, sizeof *units->unit,
-              serves(space) ? compare_served : compare_units);
+        qsort(units->unit, units->count, sizeof *units->unit, compare_units);
     }
     return fine ? CALC_OK : CALC_ERR_NOMEM;
 }
@@ -305,6 +319,16 @@ calc_exec calc_units_base(const calc_units *units, size_t position)
     base.strategy.expert_tensor_par = unit->expert_tensor_par;
     base.microbatch_size = unit->microbatch_size;
     return base;
+}
+
+bool calc_units_share(const calc_units *units, size_t position, size_t other)
+{
+    const calc_unit *x = &units->unit[position];
+    const calc_unit *y = &units->unit[other];
+    const calc_exec *exec = &units->variants.item[x->variant].exec;
+    return exec->inference.phase != CALC_INFERENCE_PHASE_NONE && x->served == y->served &&
+           x->tensor_par == y->tensor_par && x->microbatch_size == y->microbatch_size &&
+           x->stages_begin == y->stages_begin && x->batches_begin == y->batches_begin;
 }
 
 /* The cell that the worker has, for each variant of its unit that is legal there: they differ in
@@ -334,7 +358,8 @@ static void run_cells(calc_worker *w, const calc_units *units, size_t position,
                       const calc_exec *base, int64_t num_procs, int64_t batch, bool *filled)
 {
     bool rounds = !calc_space_calculon(w->options->compat);
-    for (size_t i = 0; i < units->pipelines && w->status == CALC_OK; i++) {
+    const calc_unit *unit = &units->unit[position];
+    for (size_t i = unit->stages_begin; i < unit->stages_end && w->status == CALC_OK; i++) {
         if (!calc_cell_at(&w->cell, w->space, w->app, base, num_procs, batch, units->pipeline[i])) {
             continue;
         }
@@ -353,7 +378,7 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     const calc_values *batches = &worker->space->axis[CALC_AXIS_batch_size];
     bool filled = false;
     if (calc_serve_walk_takes(worker)) {
-        calc_serve_walk(worker, units, &base, unit->procs_begin, unit->procs_end);
+        calc_serve_walk(worker, units, unit, &base);
         return;
     }
     /* With more processors steps are shorter: what is found with them leaves less of the others.
@@ -362,7 +387,8 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     for (size_t i = 0; i < unit->procs_end - unit->procs_begin; i++) {
         size_t n = descends ? unit->procs_end - 1 - i : unit->procs_begin + i;
         worker->cell.procs_index = n;
-        for (size_t b = 0; b < batches->count && procs->value[n] % unit->tensor_par == 0; b++) {
+        for (size_t b = unit->batches_begin;
+             b < unit->batches_end && procs->value[n] % unit->tensor_par == 0; b++) {
             run_cells(worker, units, position, &base, procs->value[n], batches->value[b], &filled);
         }
     }

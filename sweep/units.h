@@ -13,8 +13,11 @@
 typedef struct calc_unit {
     size_t variant;  /**< position of the first of its variants among those of the design */
     size_t variants; /**< of which it has so many */
+    size_t served;   /**< which of what is served they serve */
     int64_t tensor_par, expert_tensor_par, microbatch_size;
-    size_t procs_begin, procs_end; /**< positions in the axis of num_procs */
+    size_t procs_begin, procs_end;     /**< positions in the axis of num_procs, */
+    size_t batches_begin, batches_end; /**< in that of batch_size, */
+    size_t stages_begin, stages_end;   /**< and in calc_units.pipeline */
 } calc_unit;
 
 /** The units of one design, and the pipeline sizes their cells may have. Owns its arrays. Start
@@ -38,6 +41,10 @@ void calc_units_free(calc_units *units);
 /** What the cells of a unit have in common: datatype, attention_type, training, optional fields,
  *  tensor_par, microbatch_size. */
 calc_exec calc_units_base(const calc_units *units, size_t position);
+
+/** Whether two units run the same batches and spread experts another way at most: what their passes
+ *  have in common is computed once where one thread takes both. */
+bool calc_units_share(const calc_units *units, size_t position, size_t other);
 
 /** Evaluate the unit at a position. */
 void calc_units_run(calc_worker *worker, const calc_units *units, size_t position);

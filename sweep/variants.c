@@ -22,7 +22,7 @@ static bool add(calc_variants *v, const calc_exec *exec, size_t first)
         return false;
     }
     v->item = grown;
-    v->item[v->count++] = (calc_variant){*exec, first};
+    v->item[v->count++] = (calc_variant){*exec, first, 0};
     return true;
 }
 
@@ -213,8 +213,12 @@ static bool list_modes(calc_variants *v, const calc_space *space, const calc_app
         e->training = training != 0;
         for (size_t i = 0;
              i < served && fine && calc_space_has(space, CALC_AXIS_training, training); i++) {
+            size_t before = v->count;
             if (calc_served_at(space, i, &e->inference)) {
                 fine = list_from(v, space, app, system, compat, 0, 0, e);
+            }
+            for (size_t n = before; n < v->count; n++) {
+                v->item[n].served = i;
             }
         }
     }

@@ -9,8 +9,9 @@
 /** A variant. */
 typedef struct calc_variant {
     calc_exec exec;
-    size_t first; /**< position of the first of those that differ from it in which blocks a stage
-                       has alone: they come one after the other, and have the same rows */
+    size_t first;  /**< position of the first of those that differ from it in which blocks a stage
+                        has alone: they come one after the other, and have the same rows */
+    size_t served; /**< which of calc_served_at() it serves */
 } calc_variant;
 
 /** A list. Owns its array. Start with {0}. */

@@ -450,9 +450,47 @@ START_TEST(a_pass_that_was_kept_is_the_one_that_was_computed)
 }
 END_TEST
 
+/* The same for what strategies have in common that spread experts another way; drafts are not. */
+START_TEST(a_pass_is_the_same_with_what_was_kept_of_another)
+{
+    static calc_pass_memo_entry entry[16];
+    static calc_pass_common_entry common[16];
+    calc_pass_memo memo = {16, entry, 16, common};
+    calc_app app = shipped_app("deepseek-v3-671B");
+    calc_system system = memory_bound_system();
+    for (int64_t drafts = 0; drafts < 2; drafts++) {
+        for (int64_t ranks = 1; ranks <= 8; ranks *= 2) {
+            calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 8, 64);
+            exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
+            exec.strategy.expert_par = ranks;
+            exec.inference.speculative_tokens = drafts;
+            calc_inference_pass_model model;
+            calc_inference_pass_work work = {.prompts = 1, .chunk = 100, .finished = 1};
+            calc_inference_pass got;
+            calc_inference_pass want;
+            calc_inference_pass_model_init(&model, &app, &system, &exec);
+            calc_inference_pass_of(&model, &work, &want);
+            model.memo = &memo;
+            model.number = (uint64_t)(8 * drafts + ranks);
+            model.common = (uint64_t)(1 + drafts);
+            calc_inference_pass_of(&model, &work, &got);
+            ck_assert_mem_eq(&got.cost, &want.cost, sizeof want.cost);
+            ck_assert_double_eq(got.latency_s, want.latency_s);
+            ck_assert_double_eq(got.flop, want.flop);
+        }
+    }
+    size_t known = 0;
+    for (size_t i = 0; i < memo.commons; i++) {
+        known += common[i].known;
+    }
+    ck_assert_uint_eq(known, 1);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("inference_pass");
+    tcase_add_test(cases, a_pass_is_the_same_with_what_was_kept_of_another);
     tcase_add_test(cases, one_sequence_takes_the_time_of_reading_weights_and_cache);
     tcase_add_test(cases, weights_are_read_as_they_are_stored);
     tcase_add_test(cases, ranks_read_their_share_of_the_weights_and_a_whole_latent);

@@ -96,6 +96,81 @@ START_TEST(a_tied_table_is_held_once_on_one_stage)
 }
 END_TEST
 
+/* A model with experts on a machine that has rates of serving, spread over `ranks` of them, each
+ * over `split`. */
+typedef struct spread {
+    calc_app app;
+    calc_system system;
+    calc_exec exec;
+    calc_inference_pass_model model;
+} spread;
+
+static void spread_experts(spread *s, int64_t tensor_par, int64_t ranks, int64_t split)
+{
+    char path[512];
+    s->app = shipped_app("deepseek-v3-671B");
+    snprintf(path, sizeof path, "%s/systems/h200.json", CALC_DATA_DIR_SOURCE);
+    ck_assert_int_eq(calc_load(CALC_KIND_SYSTEM, &s->system, path, NULL), CALC_OK);
+    s->exec = serving_exec(CALC_INFERENCE_PHASE_SERVE, tensor_par, 1, 64 / tensor_par, 64);
+    s->exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    s->exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
+    s->exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
+    s->exec.strategy.expert_par = ranks;
+    s->exec.strategy.expert_tensor_par = split;
+    calc_inference_pass_model_init(&s->model, &s->app, &s->system, &s->exec);
+}
+
+START_TEST(experts_that_are_spread_another_way_are_all_that_is_left_to_compute)
+{
+    static const int64_t ranks[] = {1, 2, 16, 64};
+    static const calc_inference_pass_work works[] = {
+        {.sequences = 3.7, .queries = 1, .context = 4346},
+        {.prompts = 1, .chunk = 512, .cached = 2048, .finished = 0.25},
+        {.sequences = 40,
+         .queries = 1,
+         .context = 4346,
+         .prompts = 1.5,
+         .chunk = 512,
+         .cached = 99},
+    };
+    static spread one;
+    static spread other;
+    for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
+        for (size_t i = 0; i < 16; i++) {
+            calc_pass_common common;
+            calc_pass_cost got;
+            calc_pass_cost want;
+            spread_experts(&one, 4, ranks[i / 4], 1);
+            spread_experts(&other, 4, ranks[i % 4], i % 3 == 0 ? 2 : 1);
+            calc_pass_common_of(&one.model, &works[w], &common);
+            calc_pass_cost_of(&one.model, &works[w], &want);
+            ck_assert_mem_eq(&common.cost, &want, sizeof want);
+            calc_pass_cost_of(&other.model, &works[w], &want);
+            ck_assert(calc_pass_cost_like(&other.model, &works[w], &common, &got));
+            ck_assert_mem_eq(&got, &want, sizeof want);
+        }
+    }
+}
+END_TEST
+
+START_TEST(other_groups_of_ranks_or_ways_to_them_have_less_in_common)
+{
+    static const calc_inference_pass_work work = {.sequences = 4, .queries = 1, .context = 100};
+    static spread one;
+    static spread other;
+    calc_pass_common common;
+    calc_pass_cost cost;
+    spread_experts(&one, 4, 8, 1);
+    calc_pass_common_of(&one.model, &work, &common);
+    spread_experts(&other, 8, 8, 1);
+    ck_assert(!calc_pass_cost_like(&other.model, &work, &common, &cost));
+    spread_experts(&other, 4, 4, 1);
+    ck_assert(calc_pass_cost_like(&other.model, &work, &common, &cost));
+    other.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_REPLICATED;
+    ck_assert(!calc_pass_cost_like(&other.model, &work, &common, &cost));
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("pass_cost");
@@ -104,5 +179,7 @@ int main(void)
     tcase_add_test(cases, sharded_weights_are_held_by_all_and_gathered_ahead);
     tcase_add_test(cases, a_message_has_a_time_on_every_network);
     tcase_add_test(cases, a_tied_table_is_held_once_on_one_stage);
+    tcase_add_test(cases, experts_that_are_spread_another_way_are_all_that_is_left_to_compute);
+    tcase_add_test(cases, other_groups_of_ranks_or_ways_to_them_have_less_in_common);
     return run_cases(cases);
 }

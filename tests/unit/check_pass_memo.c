@@ -86,6 +86,22 @@ START_TEST(of_two_on_one_place_the_later_stays)
 }
 END_TEST
 
+START_TEST(what_is_in_common_is_kept_where_there_is_room)
+{
+    static calc_pass_common_entry common[PLACES];
+    calc_inference_pass_work work = decoded(4);
+    ck_assert_ptr_null(calc_pass_memo_common_at(&memo, 1, 0, &work));
+    memo.commons = PLACES;
+    memo.common = common;
+    calc_pass_common_entry *e = calc_pass_memo_common_at(&memo, 1, 0, &work);
+    ck_assert(!e->known);
+    e->known = true;
+    ck_assert(calc_pass_memo_common_at(&memo, 1, 0, &work)->known);
+    ck_assert(!at(1, 0, 4)->known);
+    ck_assert(!calc_pass_memo_common_at(&memo, 1, 1, &work)->known);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pass_memo");
@@ -95,6 +111,7 @@ int main(void)
     tcase_add_test(tests, another_batch_number_or_variant_is_not_known);
     tcase_add_test(tests, the_next_number_has_the_next_place);
     tcase_add_test(tests, of_two_on_one_place_the_later_stays);
+    tcase_add_test(tests, what_is_in_common_is_kept_where_there_is_room);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -48,6 +48,11 @@ static calc_serving_flow flow_of(double tpot)
                                .tpot = tpot};
 }
 
+static calc_replica *find(const calc_replica_key *key)
+{
+    return calc_replicas_at(&replicas, calc_replicas_place(key), key);
+}
+
 START_TEST(others_of_it_differ_in_their_throughput)
 {
     const calc_replica_key key = {.number = 7, .stages = 2, .batch = 4};
@@ -57,12 +62,12 @@ START_TEST(others_of_it_differ_in_their_throughput)
     begin();
     ck_assert(replicas.keeps && replicas.shared);
     ck_assert_uint_eq(replicas.asked, 2);
-    calc_replica *at = calc_replicas_at(&replicas, &key);
+    calc_replica *at = find(&key);
     ck_assert(!at->known);
     calc_stats one = {.verdict = CALC_VERDICT_OK, .ttft = 0.25, .tpot = 0.5, .queue_time = 9};
     calc_serving_flow flow = flow_of(0.5);
     calc_replicas_keep(&replicas, at, &flow, &one);
-    ck_assert_ptr_eq(calc_replicas_at(&replicas, &key), at);
+    ck_assert_ptr_eq(find(&key), at);
     ck_assert(at->known);
     calc_stats three = {.queue_time = 1};
     calc_replicas_put(&replicas, at, 3, 24, &three);
@@ -88,10 +93,10 @@ START_TEST(one_that_does_not_fit_says_so)
     const calc_stats full = {.verdict = CALC_VERDICT_MEM1_CAPACITY};
     ask("ttft", "ttft");
     begin();
-    calc_replica *at = calc_replicas_at(&replicas, &key);
+    calc_replica *at = find(&key);
     calc_replicas_keep(&replicas, at, NULL, &full);
     calc_stats other = {.ttft = 17};
-    calc_replicas_put(&replicas, calc_replicas_at(&replicas, &key), 3, 24, &other);
+    calc_replicas_put(&replicas, find(&key), 3, 24, &other);
     ck_assert_int_eq(other.verdict, CALC_VERDICT_MEM1_CAPACITY);
     ck_assert_double_eq(other.ttft, 17);
     end();
@@ -106,13 +111,13 @@ START_TEST(another_key_is_not_known)
     calc_serving_flow flow = flow_of(1);
     ask("ttft", "ttft");
     begin();
-    calc_replicas_keep(&replicas, calc_replicas_at(&replicas, &key), &flow, &stats);
+    calc_replicas_keep(&replicas, find(&key), &flow, &stats);
     for (size_t i = 0; i < sizeof key / sizeof(int64_t); i++) {
         calc_replica_key other = key;
         ((int64_t *)(void *)&other)[i] = 1;
-        ck_assert(!calc_replicas_at(&replicas, &other)->known);
+        ck_assert(!find(&other)->known);
         /* Where it took the place of the first, that one is not known any more. */
-        calc_replica *first = calc_replicas_at(&replicas, &key);
+        calc_replica *first = find(&key);
         calc_replicas_keep(&replicas, first, &flow, &stats);
     }
     end();

@@ -135,7 +135,6 @@ START_TEST(small_microbatches_come_first)
 }
 END_TEST
 
-/* What is trained; what is served has a unit for each. */
 START_TEST(variants_with_the_same_rows_are_one_unit)
 {
     set(CALC_AXIS_num_procs, 8, 8, 4);
@@ -156,8 +155,34 @@ START_TEST(variants_with_the_same_rows_are_one_unit)
     ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_gt(units.count, 0);
     for (size_t i = 0; i < units.count; i++) {
-        ck_assert_uint_eq(units.unit[i].variants, 1);
+        ck_assert_uint_eq(units.unit[i].variants, 2);
     }
+}
+END_TEST
+
+/* Every pair of a number of stages and a batch is in one unit of each tensor parallelism. */
+START_TEST(units_that_serve_have_some_stages_and_batches_each)
+{
+    set(CALC_AXIS_num_procs, 8, 8, 4);
+    set(CALC_AXIS_tensor_par, 1, 1, 2);
+    set(CALC_AXIS_batch_size, 1, 1, 100);
+    set(CALC_AXIS_microbatch_size, 1, 1, 1);
+    set(CALC_AXIS_training, 0, 0, 1);
+    space.inference.phase = CALC_INFERENCE_PHASE_SERVE;
+    app.num_blocks = 20;
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
+    for (size_t stages = 0; stages < units.pipelines; stages++) {
+        for (size_t batch = 0; batch < 100; batch++) {
+            size_t found = 0;
+            for (size_t i = 0; i < units.count; i++) {
+                const calc_unit *u = &units.unit[i];
+                found += u->stages_begin <= stages && stages < u->stages_end &&
+                         u->batches_begin <= batch && batch < u->batches_end;
+            }
+            ck_assert_uint_eq(found, 2);
+        }
+    }
+    ck_assert_uint_eq(units.count, 2 * 3 * 2);
 }
 END_TEST
 
@@ -214,6 +239,7 @@ int main(void)
     tcase_add_test(tests, every_number_of_stages_is_tried_unless_they_are_even);
     tcase_add_test(tests, small_microbatches_come_first);
     tcase_add_test(tests, variants_with_the_same_rows_are_one_unit);
+    tcase_add_test(tests, units_that_serve_have_some_stages_and_batches_each);
     tcase_add_test(tests, list_is_the_same_every_time);
     tcase_add_test(tests, datatype_is_the_first_of_16_bits_that_both_engines_offer);
     tcase_add_test(tests, datatype_that_is_not_offered_has_no_units);

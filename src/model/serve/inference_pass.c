@@ -63,6 +63,7 @@ void calc_inference_pass_model_take(calc_inference_pass_model *m,
     m->drafts = other->drafts;
     m->memo = other->memo;
     m->number = other->number;
+    m->common = other->common;
 }
 
 /* ---- Attention ------------------------------------------------------------------------------- */
@@ -164,9 +165,9 @@ static double touched(const calc_shape *s)
     return calc_min(1, mean + largest_of(s->expert_par) * deviation);
 }
 
-/* Weights as they are stored, and only those that are used. Checkpoints of narrow weights keep
- * router, embedding and head wide. */
-static void set_weights(calc_operator *o, const calc_shape *s)
+/* Weights as they are stored, and only the share of experts that is used. Checkpoints of narrow
+ * weights keep router, embedding and head wide. */
+static void set_weights(calc_operator *o, const calc_shape *s, double used)
 {
     if (o->kind == CALC_OPERATOR_HEAD) {
         calc_inference_pass_widen(o, s);
@@ -174,7 +175,6 @@ static void set_weights(calc_operator *o, const calc_shape *s)
     }
     double counted = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
     double read = s->weight_bytes < counted ? s->weight_bytes : counted;
-    double used = o->kind == CALC_OPERATOR_GROUPED ? touched(s) : 1;
     o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->weights;
 }
 
@@ -205,49 +205,100 @@ static bool is_matrix(const calc_operator *o)
            o->kind == CALC_OPERATOR_GROUPED;
 }
 
-size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_cost_context *c,
+static bool is_core(const calc_operator *o)
+{
+    return o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES;
+}
+
+/* Operators of a block behind the attention's, as the pass has them. */
+static void set_behind(const calc_inference_pass_model *m, const calc_shape *s, size_t first,
+                       size_t end, calc_operator *out)
+{
+    double used = -1; /* of the experts */
+    for (size_t i = first; i < end; i++) {
+        calc_operator *o = &out[i];
+        if (o->kind == CALC_OPERATOR_GROUPED) {
+            used = used < 0 ? touched(s) : used;
+            if (m->experts_undivided > 0) {
+                set_undivided(o, m, s);
+            }
+            set_weights(o, s, used);
+        } else if (is_matrix(o)) {
+            set_weights(o, s, 1);
+        } else if (o->kind == CALC_OPERATOR_PERMUTE) {
+            o->launches[CALC_PASS_FW] = 1; /* part of the kernels that dispatch and combine */
+        }
+    }
+}
+
+size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_cost_context *c,
                                  const calc_inference_pass_work *w, calc_block_kind kind,
                                  calc_operator *out)
 {
     const calc_shape *s = c->shape;
-    size_t count = calc_block_operators(c, kind, out);
+    size_t count = calc_block_begin(c, kind, out);
     calc_operator *core = NULL;
     calc_wide_attention wide = m->exec->inference.wide_attention;
     bool attends = true; /* until the projection of what attention gives */
     for (size_t i = 0; i < count; i++) {
         calc_operator *o = &out[i];
-        if (is_matrix(o)) {
+        if (is_core(o)) {
+            core = o;
+        } else if (is_matrix(o)) {
             if (wide == CALC_WIDE_ATTENTION_ALL ? attends
                                                 : wide == CALC_WIDE_ATTENTION_INPUTS && !core) {
                 set_wide(o, s);
             }
             attends = attends && !core;
-            if (o->kind == CALC_OPERATOR_GROUPED && m->experts_undivided > 0) {
-                set_undivided(o, m, s);
-            }
-            set_weights(o, s);
-        } else if (o->kind == CALC_OPERATOR_PERMUTE) {
-            o->launches[CALC_PASS_FW] = 1; /* part of the kernels that dispatch and combine */
-        } else if (o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES) {
-            core = o;
+            set_weights(o, s, 1);
         }
     }
-    assert(core && count + ADDED <= CALC_MAX_OPERATORS);
+    assert(core);
     if (w->prompts > 0) {
         set_chunk(core, m, s, w);
-        if (s->latent && w->cached > 0) {
-            set_expanded(&out[count++], s, w);
-        }
-        core = &out[count];
-        count += w->sequences > 0;
-    }
-    if (w->sequences > 0) {
+    } else if (w->sequences > 0) {
         set_decoded(core, m, s, w);
-        if (m->rates.decode.memory_efficiency <= 0) {
-            set_combined(&out[count++], s, w);
-        }
     }
     return count;
+}
+
+size_t calc_inference_pass_router(const calc_inference_pass_model *m, const calc_cost_context *c,
+                                  size_t begun, calc_operator *out)
+{
+    size_t count = calc_block_router(c, CALC_MOE_BLOCK, begun, out);
+    set_behind(m, c->shape, begun, count, out);
+    return count;
+}
+
+size_t calc_inference_pass_rest(const calc_inference_pass_model *m, const calc_cost_context *c,
+                                const calc_inference_pass_work *w, calc_block_kind kind,
+                                size_t begun, calc_operator *out)
+{
+    const calc_shape *s = c->shape;
+    size_t count = calc_block_rest(c, kind, begun, out);
+    set_behind(m, s, begun, count, out);
+    assert(count + ADDED <= CALC_MAX_OPERATORS);
+    if (w->prompts > 0 && s->latent && w->cached > 0) {
+        set_expanded(&out[count++], s, w);
+    }
+    if (w->prompts > 0 && w->sequences > 0) {
+        set_decoded(&out[count++], m, s, w);
+    }
+    if (w->sequences > 0 && m->rates.decode.memory_efficiency <= 0) {
+        set_combined(&out[count++], s, w);
+    }
+    return count;
+}
+
+size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_cost_context *c,
+                                 const calc_inference_pass_work *w, calc_block_kind kind,
+                                 calc_operator *out)
+{
+    size_t count = calc_inference_pass_begin(m, c, w, kind, out);
+    if (kind == CALC_MOE_BLOCK) {
+        count = calc_inference_pass_router(m, c, count, out);
+    }
+    return calc_inference_pass_rest(m, c, w, kind, count, out);
 }
 
 double calc_inference_pass_sampled(const calc_inference_pass_work *w)
@@ -268,7 +319,7 @@ size_t calc_inference_pass_head(const calc_inference_pass_model *m, const calc_s
     }
     for (size_t i = 0; i < count; i++) {
         if (is_matrix(&out[i])) {
-            set_weights(&out[i], &s);
+            set_weights(&out[i], &s, 1);
         }
     }
     calc_operator *sampling = &out[count - 1]; /* in place of the loss */
@@ -332,32 +383,6 @@ static double message_s(const calc_inference_pass_model *m, const calc_pass_cost
            calc_stage_exposed_messages(&hidden, &m->exec->strategy);
 }
 
-/* Beside the strategy costs depend on whether one stage has a table that both ends use, and, if
- * ranks are not laid out over nodes, on the network that experts may have from the replicas. */
-static uint64_t variant_of(const calc_inference_pass_model *m)
-{
-    const calc_exec *e = m->exec;
-    bool named = e->rank_order == CALC_RANK_ORDER_NETWORKS && e->strategy.expert_par > 1;
-    bool shared = m->shape.tied && e->pipeline_par <= 1;
-    return (named ? 2 * (uint64_t)e->strategy.data_par_net : 0) + shared;
-}
-
-static void find_cost(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
-                      calc_pass_cost *out)
-{
-    /* Sharded weights are gathered over networks and ranks that differ. */
-    if (!m->memo || calc_zero_stage(&m->exec->strategy) >= 3) {
-        calc_pass_cost_of(m, w, out);
-        return;
-    }
-    calc_pass_memo_entry *entry = calc_pass_memo_at(m->memo, m->number, variant_of(m), w);
-    if (!entry->known) {
-        calc_pass_cost_of(m, w, &entry->cost);
-        entry->known = true;
-    }
-    *out = entry->cost;
-}
-
 static calc_inference_pass_spent spent_on(const calc_pass_cost *p, const calc_stage_class *c,
                                           double efficiency, double message_s)
 {
@@ -376,7 +401,7 @@ static calc_inference_pass_spent spent_on(const calc_pass_cost *p, const calc_st
 void calc_inference_pass_of(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
                             calc_inference_pass *out)
 {
-    find_cost(m, w, &out->cost);
+    calc_pass_memo_cost(m, w, &out->cost);
     const calc_pass_cost *p = &out->cost;
     double efficiency = calc_share_or(m->exec->software_efficiency, 1);
     double sent_s = message_s(m, p);

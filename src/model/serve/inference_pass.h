@@ -41,6 +41,7 @@ typedef struct calc_inference_pass_model {
     double drafts;        /**< tokens that the model's own prediction block drafts per step */
     calc_pass_memo *memo; /**< where costs of passes are kept, or NULL */
     uint64_t number;      /**< of this strategy, model and machine there */
+    uint64_t common; /**< of all strategies there that spread experts another way; 0: not known */
 } calc_inference_pass_model;
 
 /** Fill the model of a pool.
@@ -75,6 +76,22 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *model,
                                  const calc_cost_context *context,
                                  const calc_inference_pass_work *work, calc_block_kind kind,
                                  calc_operator *out);
+
+/** The same in steps: attention, which all kinds of blocks begin with; with experts router and
+ * shared experts; and all that follows, behind it what attention has beside its first kernel.
+ *  @param begun  operators that the step before returned; they are in `out`, or it is 0
+ *  @return the number of all so far */
+size_t calc_inference_pass_begin(const calc_inference_pass_model *model,
+                                 const calc_cost_context *context,
+                                 const calc_inference_pass_work *work, calc_block_kind kind,
+                                 calc_operator *out);
+size_t calc_inference_pass_router(const calc_inference_pass_model *model,
+                                  const calc_cost_context *context, size_t begun,
+                                  calc_operator *out);
+size_t calc_inference_pass_rest(const calc_inference_pass_model *model,
+                                const calc_cost_context *context,
+                                const calc_inference_pass_work *work, calc_block_kind kind,
+                                size_t begun, calc_operator *out);
 
 /** Operators of the final norm, the head and sampling, on the tokens that are sampled, or on one.
  */

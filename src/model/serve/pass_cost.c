@@ -12,39 +12,100 @@ static void keep_weights(calc_cost *cost)
         (calc_cost){.dense_weights = cost->dense_weights, .expert_weights = cost->expert_weights};
 }
 
-/* @param of_model  context of the model's shape */
-static void fill_parts(const calc_inference_pass_model *m, const calc_cost_context *of_model,
-                       const calc_inference_pass_work *w, calc_stage_parts *out)
+/* The context of the tokens of a pass. @param of_model  of the model's shape; @param shape  filled
+ */
+static calc_cost_context context_of(const calc_inference_pass_model *m,
+                                    const calc_cost_context *of_model,
+                                    const calc_inference_pass_work *w, calc_shape *shape)
+{
+    calc_cost_context c = *of_model;
+    *shape = calc_inference_pass_shape(m, w);
+    c.shape = shape;
+    return c;
+}
+
+/* Operators of a block, what they take, and links that are known. */
+typedef struct list {
+    calc_operator item[CALC_MAX_OPERATORS];
+    calc_cost_times times[CALC_MAX_OPERATORS];
+    calc_cost_links known;
+} list;
+
+/* Add operators to a sum of those before them. */
+static void add(const calc_cost_context *c, list *l, size_t first, size_t end, calc_cost *sum)
+{
+    calc_cost_times_of(c, l->item + first, end - first, &l->known, l->times + first);
+    calc_cost_times_add(c, l->item, l->times, first, end, 0, sum);
+}
+
+/* The rest of a block: *sum is that of what it begins with. */
+static void add_rest(const calc_inference_pass_model *m, const calc_cost_context *c,
+                     const calc_inference_pass_work *w, calc_block_kind kind, size_t begun, list *l,
+                     calc_cost *sum)
+{
+    size_t count = calc_inference_pass_rest(m, c, w, kind, begun, l->item);
+    add(c, l, begun, count, sum);
+    calc_cost_times_end(c, l->item, count, sum);
+}
+
+/* @param routed  filled: a block with experts, up to them */
+static void fill_blocks(const calc_inference_pass_model *m, const calc_cost_context *c,
+                        const calc_inference_pass_work *w, calc_cost *routed, calc_stage_parts *out)
+{
+    const calc_shape *s = c->shape;
+    bool experts = s->experts > 0;
+    list l;
+    calc_cost_links_start(&l.known);
+    *routed = (calc_cost){0};
+    calc_block_kind kind = experts ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
+    size_t begun = calc_inference_pass_begin(m, c, w, kind, l.item);
+    add(c, &l, 0, begun, routed);
+    if (calc_shape_moe_blocks(s) < s->blocks) {
+        out->block[CALC_DENSE_BLOCK] = *routed;
+        add_rest(m, c, w, CALC_DENSE_BLOCK, begun, &l, &out->block[CALC_DENSE_BLOCK]);
+    }
+    if (experts) {
+        size_t count = calc_inference_pass_router(m, c, begun, l.item);
+        add(c, &l, begun, count, routed);
+        out->block[CALC_MOE_BLOCK] = *routed;
+        add_rest(m, c, w, CALC_MOE_BLOCK, count, &l, &out->block[CALC_MOE_BLOCK]);
+    }
+}
+
+/* @param c  of the pass */
+static void fill_ends(const calc_inference_pass_model *m, const calc_cost_context *c,
+                      const calc_inference_pass_work *w, calc_stage_parts *out)
 {
     calc_operator operators[CALC_MAX_OPERATORS];
     const calc_strategy *strategy = &m->exec->strategy;
-    calc_shape s = calc_inference_pass_shape(m, w);
-    calc_cost_context context = *of_model;
-    context.shape = &s;
-    double moe = calc_shape_moe_blocks(&s);
-    *out = (calc_stage_parts){0};
-    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        if (kind == CALC_MOE_BLOCK ? s.experts > 0 : moe < s.blocks) {
-            size_t count = calc_inference_pass_block(m, &context, w, kind, operators);
-            calc_cost_sum(&context, operators, count, 0, &out->block[kind]);
-        }
-    }
-    size_t count = calc_transformer_embedding(&s, strategy, operators);
+    const calc_shape *s = c->shape;
+    size_t count = calc_transformer_embedding(s, strategy, operators);
     for (size_t i = 0; i < count; i++) {
-        calc_inference_pass_widen(&operators[i], &s);
+        calc_inference_pass_widen(&operators[i], s);
     }
-    calc_cost_sum(&context, operators, count, 0, &out->embedding);
-    count = calc_inference_pass_head(m, &s, w, operators);
-    calc_cost_sum(&context, operators, count, 0, &out->head);
+    calc_cost_sum(c, operators, count, 0, &out->embedding);
+    count = calc_inference_pass_head(m, s, w, operators);
+    calc_cost_sum(c, operators, count, 0, &out->head);
     if (calc_inference_pass_sampled(w) <= 0) {
         keep_weights(&out->head);
     }
     if (m->shape.mtp_blocks > 0) {
-        count = calc_transformer_mtp(&s, strategy, operators);
-        calc_cost_sum(&context, operators, count, 0, &out->mtp);
+        count = calc_transformer_mtp(s, strategy, operators);
+        calc_cost_sum(c, operators, count, 0, &out->mtp);
     }
     bool whole = strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
-    out->message_bytes = calc_stage_message_bytes(&s) / (whole ? 1 : s.tensor_par);
+    out->message_bytes = calc_stage_message_bytes(s) / (whole ? 1 : s->tensor_par);
+}
+
+/* @param of_model  context of the model's shape */
+static void fill_parts(const calc_inference_pass_model *m, const calc_cost_context *of_model,
+                       const calc_inference_pass_work *w, calc_cost *routed, calc_stage_parts *out)
+{
+    calc_shape s;
+    calc_cost_context c = context_of(m, of_model, w, &s);
+    *out = (calc_stage_parts){0};
+    fill_blocks(m, &c, w, routed, out);
+    fill_ends(m, &c, w, out);
 }
 
 static calc_block_kind last_kind(const calc_shape *s)
@@ -57,8 +118,9 @@ static double draft_s(const calc_inference_pass_model *m, const calc_cost_contex
                       const calc_inference_pass_work *w)
 {
     calc_stage_parts parts;
+    calc_cost routed;
     calc_inference_pass_work one = {.sequences = w->sequences, .queries = 1, .context = w->context};
-    fill_parts(m, c, &one, &parts);
+    fill_parts(m, c, &one, &routed, &parts);
     double s = calc_cost_fw_s(&parts.mtp) + calc_cost_fw_s(&parts.block[last_kind(&m->shape)]) +
                calc_cost_fw_s(&parts.head);
     return s / calc_share_or(m->exec->software_efficiency, 1);
@@ -147,14 +209,16 @@ static void put_memory(const calc_stage_terms *t, calc_pass_cost *out)
     out->expert_shards = t->expert_shards;
 }
 
-void calc_pass_cost_of(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
-                       calc_pass_cost *out)
+/* @param c  of the model's shape; @param routed  filled */
+static void cost_of(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
+                    const calc_cost_context *of_model, calc_cost *routed, calc_pass_cost *out)
 {
     calc_stage_parts parts;
     calc_stage_terms terms;
     calc_shape s = m->shape;
-    calc_cost_context c = calc_inference_pass_context(m, &s);
-    fill_parts(m, &c, w, &parts);
+    calc_cost_context c = *of_model;
+    c.shape = &s;
+    fill_parts(m, &c, w, routed, &parts);
     calc_stage_lines lines = lines_of(m, &c, parts.message_bytes);
     s.mtp_blocks = 0;
     terms_of(m, &c, &parts, &lines, &terms);
@@ -166,6 +230,55 @@ void calc_pass_cost_of(const calc_inference_pass_model *m, const calc_inference_
         terms_of(m, &c, &parts, &lines, &terms);
     }
     put_memory(&terms, out);
+}
+
+void calc_pass_cost_of(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
+                       calc_pass_cost *out)
+{
+    calc_cost routed;
+    calc_cost_context c = calc_inference_pass_context(m, &m->shape);
+    cost_of(m, w, &c, &routed, out);
+}
+
+/* ---- Experts alone --------------------------------------------------------------------------- */
+
+void calc_pass_common_of(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
+                         calc_pass_common *out)
+{
+    calc_cost_context c = calc_inference_pass_context(m, &m->shape);
+    out->tensor = c.groups.tensor;
+    out->context = c.groups.context;
+    out->dispatch = m->exec->strategy.dispatch_type;
+    cost_of(m, w, &c, &out->routed, &out->cost);
+}
+
+static bool same_group(const calc_group *a, const calc_group *b)
+{
+    return a->ranks == b->ranks && a->stride == b->stride && a->network == b->network;
+}
+
+bool calc_pass_cost_like(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
+                         const calc_pass_common *common, calc_pass_cost *out)
+{
+    calc_shape s;
+    calc_cost_context of_model = calc_inference_pass_context(m, &m->shape);
+    calc_cost_context c = context_of(m, &of_model, w, &s);
+    calc_cost block = common->routed;
+    list l;
+    if (m->exec->strategy.dispatch_type != common->dispatch ||
+        !same_group(&c.groups.tensor, &common->tensor) ||
+        !same_group(&c.groups.context, &common->context)) {
+        return false;
+    }
+    calc_cost_links_start(&l.known);
+    add_rest(m, &c, w, CALC_MOE_BLOCK, 0, &l, &block);
+    *out = common->cost;
+    /* Of a block that shards no weights, as calc_stage_block_of(). */
+    double away = calc_stage_away_of(&m->exec->strategy).activation;
+    calc_stage_part part = {.weights = {block.dense_weights, block.expert_weights},
+                            .whole_bytes = block.kept_whole_bytes + away * block.kept_bytes};
+    put_block(&block, &part, 0, &out->block[CALC_MOE_BLOCK]);
+    return true;
 }
 
 calc_stage_memory calc_pass_cost_memory(const calc_pass_cost *p, const calc_stage_class *c)

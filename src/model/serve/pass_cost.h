@@ -55,6 +55,25 @@ typedef struct calc_pass_cost {
 void calc_pass_cost_of(const struct calc_inference_pass_model *model,
                        const calc_inference_pass_work *work, calc_pass_cost *out);
 
+/** What of a pass does not depend on how experts are spread over ranks. */
+typedef struct calc_pass_common {
+    calc_group tensor, context;  /**< ranks it was computed for, */
+    calc_dispatch_type dispatch; /**< and how tokens reach experts: a prefill pool has its own */
+    calc_cost routed;            /**< a block with experts, up to them */
+    calc_pass_cost cost;         /**< of all, with the experts of one strategy */
+} calc_pass_common;
+
+/** calc_pass_cost_of() with what others may share. */
+void calc_pass_common_of(const struct calc_inference_pass_model *model,
+                         const calc_inference_pass_work *work, calc_pass_common *out);
+
+/** The cost of a pass of the same batch, of a model that differs in expert_par and
+ * expert_tensor_par alone, does not shard weights and has no blocks that draft.
+ *  @return whether it has as much in common; if not, *out is not filled */
+bool calc_pass_cost_like(const struct calc_inference_pass_model *model,
+                         const calc_inference_pass_work *work, const calc_pass_common *common,
+                         calc_pass_cost *out);
+
 /** Memory of the stages of a class that runs such passes, without the cache. */
 calc_stage_memory calc_pass_cost_memory(const calc_pass_cost *cost, const calc_stage_class *c);
 

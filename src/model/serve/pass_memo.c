@@ -2,29 +2,97 @@
 
 #include <string.h>
 
+#include "model/serve/inference_pass.h"
+
 enum { WORDS = CALC_PASS_MEMO_WORDS };
 
 /* Multiplicative hashing (Knuth 1998, vol. 3, 6.4), word by word: the upper bits are mixed best. */
-static size_t place_of(const calc_pass_memo *memo, uint64_t number, const uint64_t word[WORDS])
+static size_t place_of(size_t count, const calc_pass_memo_key *key)
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < WORDS; i++) {
-        hash = (hash ^ (hash >> 32) ^ word[i]) * 0x9e3779b97f4a7c15;
+        hash = (hash ^ (hash >> 32) ^ key->word[i]) * 0x9e3779b97f4a7c15;
     }
-    return (size_t)((hash >> 32) + number) & (memo->count - 1);
+    return (size_t)((hash >> 32) + key->number) & (count - 1);
+}
+
+static calc_pass_memo_key key_of(uint64_t number, uint64_t variant,
+                                 const calc_inference_pass_work *work)
+{
+    calc_pass_memo_key key = {.number = number, .variant = variant};
+    memcpy(key.word, work, sizeof key.word);
+    return key;
+}
+
+/* @return whether what is there is of this key; it is from now on */
+static bool take(calc_pass_memo_key *at, const calc_pass_memo_key *key)
+{
+    bool same = memcmp(at, key, sizeof *key) == 0;
+    *at = *key;
+    return same;
 }
 
 calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t number, uint64_t variant,
                                         const calc_inference_pass_work *work)
 {
-    uint64_t word[WORDS];
-    memcpy(word, work, sizeof word);
-    calc_pass_memo_entry *e = &memo->entry[place_of(memo, number, word)];
-    if (e->number != number || e->variant != variant || memcmp(e->word, word, sizeof word) != 0) {
-        e->number = number;
-        e->variant = variant;
-        memcpy(e->word, word, sizeof word);
-        e->known = false;
-    }
+    const calc_pass_memo_key key = key_of(number, variant, work);
+    calc_pass_memo_entry *e = &memo->entry[place_of(memo->count, &key)];
+    e->known = take(&e->key, &key) && e->known;
     return e;
+}
+
+calc_pass_common_entry *calc_pass_memo_common_at(calc_pass_memo *memo, uint64_t number,
+                                                 uint64_t variant,
+                                                 const calc_inference_pass_work *work)
+{
+    if (memo->commons == 0) {
+        return NULL;
+    }
+    const calc_pass_memo_key key = key_of(number, variant, work);
+    calc_pass_common_entry *e = &memo->common[place_of(memo->commons, &key)];
+    e->known = take(&e->key, &key) && e->known;
+    return e;
+}
+
+/* Beside the strategy costs depend on whether one stage has a table that both ends use, and, if
+ * ranks are not laid out over nodes, on the network that experts may have from the replicas. */
+static uint64_t variant_of(const calc_inference_pass_model *m)
+{
+    const calc_exec *e = m->exec;
+    bool named = e->rank_order == CALC_RANK_ORDER_NETWORKS && e->strategy.expert_par > 1;
+    bool shared = m->shape.tied && e->pipeline_par <= 1;
+    return (named ? 2 * (uint64_t)e->strategy.data_par_net : 0) + shared;
+}
+
+/* Where a strategy that spreads experts another way ran the same batch, only they are computed. */
+static void compute_cost(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
+                         calc_pass_cost *out)
+{
+    /* The blocks that draft have experts, too. */
+    bool shares = m->shape.experts > 0 && m->common > 0 && m->drafts <= 0;
+    calc_pass_common_entry *entry =
+        shares ? calc_pass_memo_common_at(m->memo, m->common, variant_of(m), w) : NULL;
+    if (!entry) {
+        calc_pass_cost_of(m, w, out);
+    } else if (!entry->known || !calc_pass_cost_like(m, w, &entry->common, out)) {
+        calc_pass_common_of(m, w, &entry->common);
+        entry->known = true;
+        *out = entry->common.cost;
+    }
+}
+
+void calc_pass_memo_cost(const calc_inference_pass_model *m, const calc_inference_pass_work *w,
+                         calc_pass_cost *out)
+{
+    /* Sharded weights are gathered over networks and ranks that differ. */
+    if (!m->memo || calc_zero_stage(&m->exec->strategy) >= 3) {
+        calc_pass_cost_of(m, w, out);
+        return;
+    }
+    calc_pass_memo_entry *entry = calc_pass_memo_at(m->memo, m->number, variant_of(m), w);
+    if (!entry->known) {
+        compute_cost(m, w, &entry->cost);
+        entry->known = true;
+    }
+    *out = entry->cost;
 }

@@ -9,18 +9,32 @@
 /** Numbers in a batch. */
 enum { CALC_PASS_MEMO_WORDS = sizeof(calc_inference_pass_work) / sizeof(uint64_t) };
 
-/** One pass. */
-typedef struct calc_pass_memo_entry {
+/** What a pass is known by. */
+typedef struct calc_pass_memo_key {
     uint64_t number, variant;
     uint64_t word[CALC_PASS_MEMO_WORDS]; /**< the bits of its batch */
-    bool known;                          /**< whether there is a cost */
+} calc_pass_memo_key;
+
+/** One pass. */
+typedef struct calc_pass_memo_entry {
+    calc_pass_memo_key key;
+    bool known; /**< whether there is a cost */
     calc_pass_cost cost;
 } calc_pass_memo_entry;
+
+/** What passes have in common that spread experts another way. */
+typedef struct calc_pass_common_entry {
+    calc_pass_memo_key key;
+    bool known;
+    calc_pass_common common;
+} calc_pass_common_entry;
 
 /** All of them; zeros at first. */
 typedef struct calc_pass_memo {
     size_t count; /**< a power of two */
     calc_pass_memo_entry *entry;
+    size_t commons; /**< a power of two, or 0: what is in common is not kept */
+    calc_pass_common_entry *common;
 } calc_pass_memo;
 
 /** The place of a batch, which is its own when this returns. The same batch of the next number has
@@ -29,5 +43,14 @@ typedef struct calc_pass_memo {
  *  @return its cost if entry->known; if not, to be filled in */
 calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t number, uint64_t variant,
                                         const calc_inference_pass_work *work);
+
+/** The same for what is in common. @return NULL if it is not kept */
+calc_pass_common_entry *calc_pass_memo_common_at(calc_pass_memo *memo, uint64_t number,
+                                                 uint64_t variant,
+                                                 const calc_inference_pass_work *work);
+
+/** The cost of a pass: calc_pass_cost_of(), or what is kept of it or of another like it. */
+void calc_pass_memo_cost(const struct calc_inference_pass_model *model,
+                         const calc_inference_pass_work *work, calc_pass_cost *out);
 
 #endif
