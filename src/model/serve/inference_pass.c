@@ -153,20 +153,36 @@ static double largest_of(double n)
     return 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14));
 }
 
-/* Share of its experts, copies included, that tokens are routed to on the busiest rank: all wait
- * for it. Each is touched by some token of the group, and as if apart from the others. */
-static double touched(const calc_shape *s)
+/* How unequally experts are asked: the squared deviation of their shares of the tokens over the
+ * squared mean. Fitted to half of the runs of mixtures; the other half agrees (docs/inference.md).
+ */
+#define UNEQUAL 0.5
+
+/* What the busiest rank of experts has, for which all wait. */
+typedef struct busiest {
+    double touched; /**< share of its experts that some token is routed to */
+    double more;    /**< of the work of tokens, over what a rank has in the mean, less 1 */
+} busiest;
+
+/* What the first token chooses others are likelier to choose, too: the shares of experts are of a
+ * gamma distribution (Greenwood and Yule 1920). Copies are experts of their own. */
+static busiest busiest_of(const calc_inference_pass_model *m, const calc_shape *s)
 {
     double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par;
-    double mean = 1 - pow(1 - s->experts_per_token / s->placed_experts, tokens);
+    double one = s->experts_per_token / s->placed_experts;
+    double others = calc_max(tokens - 1, 0);
+    double mean =
+        1 - (1 - one * calc_min(tokens, 1)) * pow(1 + UNEQUAL * one * others, -1 / UNEQUAL);
     double local = s->placed_experts / s->expert_par;
-    double deviation = sqrt(mean * (1 - mean) / local);
-    return calc_min(1, mean + largest_of(s->expert_par) * deviation);
+    double above = largest_of(s->expert_par);
+    return (busiest){.touched = calc_min(1, mean + above * sqrt(mean * (1 - mean) / local)),
+                     .more = m->experts_undivided * (s->expert_par - 1) +
+                             above * sqrt(UNEQUAL / local)};
 }
 
 /* Weights as they are stored, and only those that are used. Checkpoints of narrow weights keep
  * router, embedding and head wide. */
-static void set_weights(calc_operator *o, const calc_shape *s)
+static void set_weights(calc_operator *o, const calc_shape *s, double used)
 {
     if (o->kind == CALC_OPERATOR_HEAD) {
         calc_inference_pass_widen(o, s);
@@ -174,22 +190,20 @@ static void set_weights(calc_operator *o, const calc_shape *s)
     }
     double counted = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
     double read = s->weight_bytes < counted ? s->weight_bytes : counted;
-    double used = o->kind == CALC_OPERATOR_GROUPED ? touched(s) : 1;
     o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->weights;
 }
 
-/* Of the work of experts ranks do not divide all among them: they wait for the busiest one, and
- * kernels go over the tokens of others, too. */
-static void set_undivided(calc_operator *o, const calc_inference_pass_model *m, const calc_shape *s)
+/* The experts of the busiest rank. Kernels go over the tokens of others, too. */
+static void set_experts(calc_operator *o, const calc_shape *s, const busiest *most)
 {
-    double more = m->experts_undivided * (s->expert_par - 1);
     double weight_bytes = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
-    o->bytes[CALC_PASS_FW] += more * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
-    o->converted_bytes *= 1 + more;
-    o->flop[CALC_PASS_FW] *= 1 + more;
-    o->work[CALC_PASS_FW] *= 1 + more;
-    o->inputs *= 1 + more;
-    o->outputs *= 1 + more;
+    o->bytes[CALC_PASS_FW] += most->more * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
+    o->converted_bytes *= 1 + most->more;
+    o->flop[CALC_PASS_FW] *= 1 + most->more;
+    o->work[CALC_PASS_FW] *= 1 + most->more;
+    o->inputs *= 1 + most->more;
+    o->outputs *= 1 + most->more;
+    set_weights(o, s, most->touched);
 }
 
 /* A projection of attention that is as wide as the activations. */
@@ -212,6 +226,7 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
     const calc_shape *s = c->shape;
     size_t count = calc_block_operators(c, kind, out);
     calc_operator *core = NULL;
+    busiest most = kind == CALC_MOE_BLOCK ? busiest_of(m, s) : (busiest){0};
     calc_wide_attention wide = m->exec->inference.wide_attention;
     bool attends = true; /* until the projection of what attention gives */
     for (size_t i = 0; i < count; i++) {
@@ -222,10 +237,11 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
                 set_wide(o, s);
             }
             attends = attends && !core;
-            if (o->kind == CALC_OPERATOR_GROUPED && m->experts_undivided > 0) {
-                set_undivided(o, m, s);
+            if (o->kind == CALC_OPERATOR_GROUPED) {
+                set_experts(o, s, &most);
+            } else {
+                set_weights(o, s, 1);
             }
-            set_weights(o, s);
         } else if (o->kind == CALC_OPERATOR_PERMUTE) {
             o->launches[CALC_PASS_FW] = 1; /* part of the kernels that dispatch and combine */
         } else if (o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES) {
@@ -268,7 +284,7 @@ size_t calc_inference_pass_head(const calc_inference_pass_model *m, const calc_s
     }
     for (size_t i = 0; i < count; i++) {
         if (is_matrix(&out[i])) {
-            set_weights(&out[i], &s);
+            set_weights(&out[i], &s, 1);
         }
     }
     calc_operator *sampling = &out[count - 1]; /* in place of the loss */
