@@ -6,7 +6,8 @@
 #include "calc.h"
 #include "model/operators/operator.h"
 
-/** What was measured, with the sizes that say which: X(NAME, name, sizes...). */
+/** What was measured, with the sizes that say which: X(NAME, name, sizes...). Kernels of serving
+ * are last: replayed as a graph, for which a machine has rates of their own. */
 #define CALC_POINT_CLASS_LIST(X)                                                                   \
     X(MATRIX, "matrix", "m", "k", "n", "b")                                                        \
     X(GROUPED, "grouped", "ng", "m", "n", "k")                                                     \
@@ -20,7 +21,14 @@
     X(ALL_GATHER, "all_gather", "bytes", "ranks", "stride")                                        \
     X(REDUCE_SCATTER, "reduce_scatter", "bytes", "ranks", "stride")                                \
     X(ALL_TO_ALL, "all_to_all", "bytes", "ranks", "stride")                                        \
-    X(P2P, "p2p", "bytes", "ranks", "stride")
+    X(P2P, "p2p", "bytes", "ranks", "stride")                                                      \
+    X(SERVING_MATRIX, "serving matrix", "m", "k", "n", "b")                                        \
+    X(SERVING_GROUPED, "serving grouped", "ng", "m", "n", "k")                                     \
+    X(SERVING_PREFILL, "serving attention", "batch", "seq_len", "head_num", "kv_head_num",         \
+      "qk_head_dim", "v_head_dim")                                                                 \
+    X(SERVING_DECODE, "serving decode", "batch", "kv_len", "head_num", "kv_head_num",              \
+      "qk_head_dim", "v_head_dim")                                                                 \
+    X(SERVING_ALL_REDUCE, "serving all_reduce", "bytes", "ranks")
 
 typedef enum calc_point_class {
 #define CALC_X(name, ...) CALC_POINT_##name,
@@ -42,6 +50,7 @@ typedef struct calc_point {
     calc_datatype datatype;                  /**< of the operands */
     calc_pass pass;                          /**< the pass it is part of */
     double result_bytes;                     /**< weight gradients: of one accumulated number */
+    double cached_bytes;                     /**< serving: of a number in the cache */
     bool causal;                             /**< attention */
     bool rms;                                /**< norms */
     double size[CALC_POINT_SIZES];           /**< in the order of CALC_POINT_CLASS_LIST */
@@ -65,7 +74,13 @@ static inline bool calc_point_is_used(const calc_point *point)
 /** Whether it is a collective or a message. */
 static inline bool calc_point_is_network(const calc_point *point)
 {
-    return point->class >= CALC_POINT_ALL_REDUCE;
+    return point->class >= CALC_POINT_ALL_REDUCE && point->class <= CALC_POINT_P2P;
+}
+
+/** Whether it is a kernel of serving, or an all-reduce of an engine's own. */
+static inline bool calc_point_is_serving(const calc_point *point)
+{
+    return point->class >= CALC_POINT_SERVING_MATRIX;
 }
 
 #endif

@@ -31,6 +31,34 @@ static bool has_class(const source *s, calc_point_class class)
     return false;
 }
 
+/* Whether points of a class have different numbers at that size. */
+static bool has_several(const source *s, calc_point_class class, size_t size)
+{
+    double one = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        if (counts(s, i) && s->points[i].class == class) {
+            if (one > 0 && s->points[i].size[size] != one) {
+                return true;
+            }
+            one = s->points[i].size[size];
+        }
+    }
+    return false;
+}
+
+/* Whether a class of serving has operands of so many bits. */
+static bool has_bits(const source *s, calc_point_class class, int bits)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        calc_datatype d = s->points[i].datatype;
+        int of_point = d == CALC_DATATYPE_FLOAT4 ? 4 : d == CALC_DATATYPE_FLOAT8 ? 8 : 16;
+        if (counts(s, i) && s->points[i].class == class && of_point == bits) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool has_matrix(const source *s, calc_datatype datatype)
 {
     for (size_t i = 0; i < s->count; i++) {
@@ -90,6 +118,61 @@ static void add_matrix(const source *s, calc_datatype datatype)
     }
 }
 
+static void add_served_matrix(const source *s, calc_point_class class, const char *name,
+                              double fixed_s)
+{
+    if (!has_class(s, class)) {
+        return;
+    }
+    add(s->fit, "", CALC_CONSTANT_LOGIT, 0.8, "serving.%s.memory_efficiency", name);
+    add(s->fit, "s", CALC_CONSTANT_LOG, fixed_s, "serving.%s.fixed", name);
+    if (has_bits(s, class, 16)) {
+        add(s->fit, "", CALC_CONSTANT_LOG, 0.7, "serving.%s.efficiency", name);
+    }
+    if (has_bits(s, class, 8)) {
+        add(s->fit, "", CALC_CONSTANT_LOG, 0.6, "serving.%s.efficiency_8bit", name);
+    }
+    if (has_bits(s, class, 4)) {
+        add(s->fit, "", CALC_CONSTANT_LOG, 0.5, "serving.%s.efficiency_4bit", name);
+    }
+    bool narrow = has_bits(s, class, 8) || has_bits(s, class, 4);
+    if (class == CALC_POINT_SERVING_MATRIX && narrow && has_bits(s, class, 16)) {
+        add(s->fit, "s", CALC_CONSTANT_LOG, 2e-6, "serving.matrix.quantize");
+    }
+}
+
+static void add_served_attention(const source *s)
+{
+    if (has_class(s, CALC_POINT_SERVING_DECODE)) {
+        add(s->fit, "", CALC_CONSTANT_LOGIT, 0.8, "serving.decode.memory_efficiency");
+        add(s->fit, "s", CALC_CONSTANT_LOG, 8e-6, "serving.decode.fixed");
+        if (has_several(s, CALC_POINT_SERVING_DECODE, 1)) {
+            add(s->fit, "s", CALC_CONSTANT_LOG, 3e-6, "serving.decode.growth");
+        }
+    }
+    if (has_class(s, CALC_POINT_SERVING_PREFILL)) {
+        add(s->fit, "", CALC_CONSTANT_LOG, 0.5, "serving.prefill.memory_efficiency");
+        add(s->fit, "s", CALC_CONSTANT_LOG, 1e-5, "serving.prefill.fixed");
+        add(s->fit, "", CALC_CONSTANT_LOG, 0.6, "serving.prefill.efficiency");
+        if (has_several(s, CALC_POINT_SERVING_PREFILL, 4)) {
+            add(s->fit, "", CALC_CONSTANT_LOG, 100, "serving.prefill.softmax_size");
+        }
+    }
+}
+
+static void add_served_all_reduce(const source *s)
+{
+    if (has_class(s, CALC_POINT_SERVING_ALL_REDUCE)) {
+        add(s->fit, "", CALC_CONSTANT_LOGIT, 0.6, "serving.all_reduce.one_shot_efficiency");
+        add(s->fit, "s", CALC_CONSTANT_LOG, 3e-6, "serving.all_reduce.fixed");
+        if (has_several(s, CALC_POINT_SERVING_ALL_REDUCE, 1)) {
+            add(s->fit, "s", CALC_CONSTANT_LOG, 5e-7, "serving.all_reduce.doubling");
+        }
+        add(s->fit, "", CALC_CONSTANT_LOGIT, 0.5, "serving.all_reduce.two_shot_efficiency");
+        add(s->fit, "s", CALC_CONSTANT_LOG, 4e-6, "serving.all_reduce.two_shot");
+    }
+}
+
 void calc_point_constants_of_kernels(calc_point_fit *fit, const calc_point *points, size_t count,
                                      const bool *skip)
 {
@@ -123,6 +206,10 @@ void calc_point_constants_of_kernels(calc_point_fit *fit, const calc_point *poin
         add(fit, "s", CALC_CONSTANT_LOG, 3e-5, "attention.launch");
         add(fit, "", CALC_CONSTANT_LOG, 30, "attention.softmax_size");
     }
+    add_served_matrix(&s, CALC_POINT_SERVING_MATRIX, "matrix", 3e-6);
+    add_served_matrix(&s, CALC_POINT_SERVING_GROUPED, "grouped", 1.2e-5);
+    add_served_attention(&s);
+    add_served_all_reduce(&s);
 }
 
 void calc_point_constants_of_network(calc_point_fit *fit, const calc_point *points, size_t count,

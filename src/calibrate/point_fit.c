@@ -217,7 +217,7 @@ static calc_status fit_all(task *t, const calc_point *points, size_t count, cons
     calc_point_constants_of_kernels(t->fit, points, count, skip);
     calc_status status = fit_points(t, 0, points, count, skip, -1, CALC_POINT_MATRIX, errors);
     for (int64_t i = 0; i < t->fit->system.networks_count; i++) {
-        for (int class = CALC_POINT_ALL_REDUCE; class < CALC_POINT_CLASSES; class ++) {
+        for (int class = CALC_POINT_ALL_REDUCE; class <= CALC_POINT_P2P; class ++) {
             size_t first = t->fit->count;
             calc_point_constants_of_network(t->fit, points, count, skip, i,
                                             (calc_point_class) class);

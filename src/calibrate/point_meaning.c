@@ -28,7 +28,16 @@ static const struct {
     {"|reduce_scatter|reducescatter|", CALC_POINT_REDUCE_SCATTER},
     {"|all_to_all|alltoall|all2all|", CALC_POINT_ALL_TO_ALL},
     {"|p2p|sendrecv|", CALC_POINT_P2P},
+    {"|attention_decode|decode_attention|", CALC_POINT_SERVING_DECODE},
 };
+
+/* What an operator is with "stage=serving". */
+static const struct {
+    calc_point_class class, served;
+} served[] = {{CALC_POINT_MATRIX, CALC_POINT_SERVING_MATRIX},
+              {CALC_POINT_GROUPED, CALC_POINT_SERVING_GROUPED},
+              {CALC_POINT_ATTENTION_FW, CALC_POINT_SERVING_PREFILL},
+              {CALC_POINT_ALL_REDUCE, CALC_POINT_SERVING_ALL_REDUCE}};
 
 static const struct {
     const char *names;
@@ -163,6 +172,21 @@ static void read_pass(calc_point *p)
     p->result_bytes = wide ? 4 : 2;
     p->rms = strncasecmp(p->op, "rms", 3) == 0;
     p->causal = !key_is(p->shape, "causal", "|false|0|");
+    p->cached_bytes = key_is(p->shape, "kv_dtype", "|fp8|float8|e4m3|") ? 1 : 2;
+}
+
+/* An operator of serving is replayed as a graph, or has no meaning in it. */
+static bool read_stage(calc_point *p)
+{
+    bool serves = key_is(p->shape, "stage", "|serving|");
+    for (size_t i = 0; serves && i < COUNT(served); i++) {
+        if (served[i].class == p->class) {
+            p->class = served[i].served;
+            return true;
+        }
+    }
+    return !serves || calc_point_is_serving(p) ||
+           refuse(p, "no operator that serving has rates of");
 }
 
 /* The operator's name, with what may follow it: "allreduce_8gpu". */
@@ -179,7 +203,7 @@ static bool read_class(calc_point *p)
         if (length > 0 && has_word(operators[i].names, p->op, length)) {
             p->class = operators[i].class;
             p->size[1] = calc_point_is_network(p) ? ranks : (double)NAN;
-            return true;
+            return read_stage(p);
         }
     }
     return refuse(p, "no operator that is compared");
@@ -188,7 +212,8 @@ static bool read_class(calc_point *p)
 static bool read_datatype(calc_point *p)
 {
     p->datatype = CALC_DATATYPE_BFLOAT16;
-    if (p->class == CALC_POINT_MEMORY || calc_point_is_network(p)) {
+    if (p->class == CALC_POINT_MEMORY || p->class == CALC_POINT_SERVING_ALL_REDUCE ||
+        calc_point_is_network(p)) {
         return true;
     }
     for (size_t i = 0; i < COUNT(datatypes); i++) {
@@ -212,7 +237,12 @@ static double counted_flop(const calc_point *p)
     switch (p->class) {
     case CALC_POINT_MATRIX:
     case CALC_POINT_GROUPED:
+    case CALC_POINT_SERVING_MATRIX:
+    case CALC_POINT_SERVING_GROUPED:
         return 2 * n[0] * n[1] * n[2] * n[3];
+    case CALC_POINT_SERVING_DECODE:
+        return 2 * n[0] * n[1] * n[2] * (n[4] + n[5]);
+    case CALC_POINT_SERVING_PREFILL:
     case CALC_POINT_ATTENTION_FW:
     case CALC_POINT_ATTENTION_BW: {
         double square = 2 * n[0] * n[2] * n[1] * n[1] * (n[4] + n[5]);
@@ -230,6 +260,7 @@ static double bus_bytes(const calc_point *p)
     double share = (p->size[1] - 1) / p->size[1];
     switch (p->class) {
     case CALC_POINT_ALL_REDUCE:
+    case CALC_POINT_SERVING_ALL_REDUCE:
         return 2 * p->size[0] * share;
     case CALC_POINT_MEMORY:
     case CALC_POINT_P2P:
@@ -261,7 +292,9 @@ static double seconds(const calc_point *p)
     static const char fraction[] = "fraction of ";
     const char *unit = p->unit[0] ? p->unit : p->metric;
     double flop = counted_flop(p);
-    bool bytes = p->class >= CALC_POINT_MEMORY;
+    bool reduces = p->class == CALC_POINT_ALL_REDUCE || p->class == CALC_POINT_SERVING_ALL_REDUCE;
+    bool sends = reduces || calc_point_is_network(p);
+    bool bytes = sends || p->class == CALC_POINT_MEMORY || p->class == CALC_POINT_NORM;
     if (has_word("|time|latency|latency_median|real_time|", p->metric, strlen(p->metric))) {
         return p->value * time_unit_s(p->unit);
     }
@@ -281,7 +314,7 @@ static double seconds(const calc_point *p)
         strstr(unit, "GB/s")) {
         return bus_bytes(p) / (p->value * 1e9);
     }
-    if (calc_point_is_network(p) && strncmp(p->metric, "algbw", 5) == 0 && strstr(unit, "GB/s")) {
+    if (sends && strncmp(p->metric, "algbw", 5) == 0 && strstr(unit, "GB/s")) {
         return p->size[0] / (p->value * 1e9);
     }
     return (double)NAN;
@@ -309,7 +342,9 @@ static bool read_seconds(calc_point *p)
 void calc_point_meaning(calc_point *p)
 {
     bool used = read_class(p) && read_datatype(p) && read_sizes(p);
-    if (used && calc_point_is_network(p) && p->class != CALC_POINT_P2P && p->size[1] < 2) {
+    bool among = p->class == CALC_POINT_SERVING_ALL_REDUCE ||
+                 (calc_point_is_network(p) && p->class != CALC_POINT_P2P);
+    if (used && among && p->size[1] < 2) {
         used = refuse(p, "ranks is %g; 2 or more communicate", p->size[1]);
     }
     if (used) {

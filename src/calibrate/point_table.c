@@ -15,6 +15,11 @@ calc_kernel_key calc_point_key(const calc_point *p)
     bool wgrad = p->pass == CALC_PASS_WGRAD;
     calc_kernel_key key = {.pass = (int)p->pass, .datatype = (int)p->datatype};
     calc_kernel_key_sizes(&key, p->size, sizes);
+    if (calc_point_is_serving(p)) {
+        key.kind = CALC_KERNEL_SERVING; /* in no step of training */
+        key.variant = (int)p->class;
+        return key;
+    }
     switch (p->class) {
     case CALC_POINT_MATRIX:
     case CALC_POINT_GROUPED:

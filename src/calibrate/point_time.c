@@ -2,6 +2,7 @@
 
 #include "model/cost/block.h"
 #include "model/cost/cost_kernel.h"
+#include "model/cost/pass_kernel.h"
 
 static calc_exec exec_of(const calc_point *p)
 {
@@ -17,6 +18,8 @@ static calc_exec exec_of(const calc_point *p)
     if (narrow) {
         exec.strategy.matrix_datatype =
             p->datatype == CALC_DATATYPE_FLOAT8 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
+        exec.strategy.scaling =
+            calc_point_is_serving(p) ? CALC_SCALING_BLOCK : exec.strategy.scaling;
     }
     return exec;
 }
@@ -46,6 +49,15 @@ static calc_shape shape_of(const calc_point *p)
                         .grad_bytes = p->result_bytes};
 }
 
+/* What a kernel costs, by the rates of serving if it is one of serving. */
+static double kernel_s(const calc_point *p, const calc_system *system, const calc_exec *exec,
+                       const calc_shape *shape, const calc_operator *o, calc_pass pass)
+{
+    calc_cost_context context = calc_cost_context_of(system, exec, shape, CALC_COMPAT_NONE);
+    context.serving = calc_point_is_serving(p) ? &system->chip.serving : NULL;
+    return calc_cost_kernel_s(&context, o, pass);
+}
+
 /* The operands' sizes are those of the multiplication itself; those of a grouped one, of its
  * forward pass. Conversion to a narrow format is a kernel of its own in a benchmark. */
 static double matrix_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
@@ -56,9 +68,10 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
     calc_build b = calc_build_start(&recipe, operators);
     const double *n = p->size;
     calc_operator *o;
-    double batch = 1;
-    if (p->class == CALC_POINT_GROUPED) {
-        b.chip = shape.matrix_bytes < shape.element_bytes ? NULL : &system->chip;
+    bool grouped = p->class == CALC_POINT_GROUPED || p->class == CALC_POINT_SERVING_GROUPED;
+    if (grouped) {
+        bool plain = shape.matrix_bytes >= shape.element_bytes || calc_point_is_serving(p);
+        b.chip = plain ? &system->chip : NULL;
         o = calc_build_matrix(&b, "", CALC_OPERATOR_GROUPED, 0, n[0] * n[1], n[3], n[2], n[0]);
     } else if (p->pass == CALC_PASS_WGRAD) {
         o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[1], n[0], n[2], 1);
@@ -67,13 +80,10 @@ static double matrix_s(const calc_point *p, const calc_system *system, const cal
     } else {
         o = calc_build_matrix(&b, "", CALC_OPERATOR_MATRIX, 0, n[0], n[1], n[2], 1);
     }
-    if (p->class == CALC_POINT_MATRIX) {
-        batch = n[3];
-    }
+    double batch = grouped ? 1 : n[3];
     o->flop[p->pass] *= batch;
     o->bytes[p->pass] *= batch;
-    calc_cost_context context = calc_cost_context_of(system, exec, &shape, CALC_COMPAT_NONE);
-    return calc_cost_kernel_s(&context, o, p->pass);
+    return kernel_s(p, system, exec, &shape, o, p->pass);
 }
 
 /* The attention of a block of these heads. */
@@ -96,6 +106,25 @@ static double attention_s(const calc_point *p, const calc_system *system, const 
     }
     return calc_cost_kernel_s(&context, &operators[i],
                               p->class == CALC_POINT_ATTENTION_BW ? CALC_PASS_AGRAD : CALC_PASS_FW);
+}
+
+/* Attention of a serving pass (inference_pass.h): of whole prompts, or of one new token behind
+ * each cache. */
+static double served_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
+{
+    calc_shape s = shape_of(p);
+    const double *n = p->size;
+    bool decodes = p->class == CALC_POINT_SERVING_DECODE;
+    double width = n[4] + n[5];
+    double fresh = n[0] * (decodes ? 1 : n[1]);
+    double pairs = decodes ? n[0] * n[1] : n[0] * n[1] * (n[1] + 1) / 2;
+    calc_operator o = {.kind = CALC_OPERATOR_ATTENTION, .cached = decodes ? n[1] : 0};
+    s.qk_size = n[4];
+    s.v_size = n[5];
+    o.flop[CALC_PASS_FW] = o.work[CALC_PASS_FW] = 2 * pairs * n[2] * width;
+    o.bytes[CALC_PASS_FW] = fresh * n[2] * width * s.element_bytes +
+                            (n[0] * n[1] + fresh) * n[3] * width * p->cached_bytes;
+    return kernel_s(p, system, exec, &s, &o, CALC_PASS_FW);
 }
 
 static double memory_s(const calc_point *p, const calc_system *system, const calc_exec *exec)
@@ -149,13 +178,15 @@ double calc_point_bytes(const calc_point *p)
 
 static calc_group group_of(const calc_point *p)
 {
-    return (calc_group){.ranks = p->class == CALC_POINT_P2P ? 2 : p->size[1], .stride = p->size[2]};
+    return (calc_group){.ranks = p->class == CALC_POINT_P2P ? 2 : p->size[1],
+                        .stride = calc_point_is_serving(p) ? 1 : p->size[2]};
 }
 
 calc_collective_op calc_point_op(calc_point_class class)
 {
     switch (class) {
     case CALC_POINT_ALL_REDUCE:
+    case CALC_POINT_SERVING_ALL_REDUCE:
         return CALC_OP_ALL_REDUCE;
     case CALC_POINT_ALL_GATHER:
         return CALC_OP_ALL_GATHER;
@@ -175,7 +206,16 @@ double calc_point_time_s(const calc_point *p, const calc_system *system)
     switch (p->class) {
     case CALC_POINT_MATRIX:
     case CALC_POINT_GROUPED:
+    case CALC_POINT_SERVING_MATRIX:
+    case CALC_POINT_SERVING_GROUPED:
         return matrix_s(p, system, &exec);
+    case CALC_POINT_SERVING_PREFILL:
+    case CALC_POINT_SERVING_DECODE:
+        return served_s(p, system, &exec);
+    case CALC_POINT_SERVING_ALL_REDUCE: {
+        double library_s = calc_collective_s(system, CALC_OP_ALL_REDUCE, &group, p->size[0]);
+        return calc_pass_link_s(system, CALC_OP_ALL_REDUCE, &group, p->size[0], library_s);
+    }
     case CALC_POINT_ATTENTION_FW:
     case CALC_POINT_ATTENTION_BW:
         return attention_s(p, system, &exec);

@@ -108,7 +108,8 @@ static size_t list_machines(const calc_points *points, char names[NAMES_SIZE])
 
 static bool can_run(const calc_system *system, const calc_point *p)
 {
-    bool computes = p->class <= CALC_POINT_ATTENTION_BW;
+    bool computes = p->class <= CALC_POINT_ATTENTION_BW ||
+                    (calc_point_is_serving(p) && p->class != CALC_POINT_SERVING_ALL_REDUCE);
     return !computes || system->chip.matrix[p->datatype].flop_per_s > 0;
 }
 

@@ -140,6 +140,22 @@ static const char *fill_two(calc_serving_map *map)
 
 enum { TENSOR_MAX = 16 /* GPUs that split a layer in any engine */ };
 
+/* Whether a copy of InferenceX's rows prints tp squared ranks of experts on as many GPUs where its
+ * recipes (benchmarks/minimaxm2.5_*) have tp GPUs, and experts over all of them. */
+static bool is_squared(const calc_serving_row *r)
+{
+    return strncmp(r->source, "aiconfigurator silicon_sample: InferenceX", 41) == 0 && r->tp > 1 &&
+           r->dp == r->tp && r->ep == r->tp * r->dp && r->num_gpus == r->ep;
+}
+
+/* Those recipes give every GPU attention for itself in 4 bits only, where many requests run. */
+static bool is_alone(const calc_serving_row *r)
+{
+    bool many = r->concurrency_or_batch >= 256;
+    bool b300 = strncmp(r->gpu, "B300", 4) == 0;
+    return strncmp(r->weight_dtype, "fp4", 3) == 0 && many && (b300 || r->isl <= 1024);
+}
+
 static const char *fill_one(calc_serving_map *map)
 {
     const calc_serving_row *r = map->row;
@@ -160,6 +176,14 @@ static const char *fill_one(calc_serving_map *map)
                                  "GPUs are tp: the published count and rate have them ep times");
         }
         tensor = alone && tensor % requests == 0 ? tensor / requests : tensor;
+    }
+    if (is_squared(r)) {
+        gpus = expert = tensor;
+        alone = is_alone(r);
+        requests = alone ? gpus : 1;
+        tensor /= requests;
+        calc_assumptions_add(&map->assumed,
+                             "GPUs and ranks of experts are tp, as the recipe has them");
     }
     int64_t world = alone ? gpus : tensor * stages;
     if (tensor * stages * requests != gpus || world % (stages * expert) != 0) {

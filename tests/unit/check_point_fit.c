@@ -236,6 +236,45 @@ START_TEST(points_that_are_skipped_do_not_count)
 }
 END_TEST
 
+/* Rates of serving of a machine that has none: made of 0.75 of the bandwidth, 0.6 of the peak and
+ * 3 us; caches of 0.8 of the bandwidth, 9 us and 4 us that grow. */
+START_TEST(rates_of_serving_are_found_where_there_were_none)
+{
+    machine.chip.serving = (calc_serving_rates){0};
+    for (int m = 1; m <= 16384; m *= 4) {
+        for (int k = 2048; k <= 16384; k *= 2) {
+            double flop = 2.0 * m * k * 8192;
+            double bytes = 2.0 * ((double)m * k + k * 8192.0 + m * 8192.0);
+            double s =
+                3e-6 + cbrt(pow(flop / (0.6 * PEAK), 3) + pow(bytes / (0.75 * BANDWIDTH), 3));
+            put("a,mm,bf16,stage=serving m=%d k=%d n=8192,time,%.9g,s\n", m, k, s * scatter(0.02));
+        }
+    }
+    for (int batch = 1; batch <= 64; batch *= 4) {
+        for (int length = 256; length <= 16384; length *= 4) {
+            double tokens = (double)batch * length;
+            double bytes = (tokens + batch) * 8 * 256 * 2 + batch * 32.0 * 256 * 2;
+            double flop = 2 * tokens * 32 * 256;
+            double s = 9e-6 + 4e-6 * length / (length + 1000.0) +
+                       cbrt(pow(flop / PEAK, 3) + pow(bytes / (0.8 * BANDWIDTH), 3));
+            put("a,decode_attention,bf16,batch=%d kv_len=%d head_num=32 kv_head_num=8 "
+                "qk_head_dim=128,time,%.9g,s\n",
+                batch, length, s * scatter(0.02));
+        }
+    }
+    make_fit();
+    ck_assert_double_eq_tol(constant("serving.matrix.memory_efficiency")->value, 0.75, 0.01);
+    ck_assert_double_eq_tol(constant("serving.matrix.efficiency")->value, 0.6, 0.01);
+    ck_assert_double_eq_tol(constant("serving.matrix.fixed")->value, 3e-6, 0.5e-6);
+    ck_assert_double_eq_tol(constant("serving.decode.memory_efficiency")->value, 0.8, 0.01);
+    ck_assert_double_eq_tol(constant("serving.decode.fixed")->value, 9e-6, 0.5e-6);
+    ck_assert_double_eq_tol(constant("serving.decode.growth")->value, 4e-6, 0.8e-6);
+    ck_assert_double_eq(fit->system.chip.serving.matrix.efficiency,
+                        constant("serving.matrix.efficiency")->value);
+    ck_assert_uint_eq(fit->count, 6);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("point_fit");
@@ -250,6 +289,7 @@ int main(void)
     tcase_add_test(tests, one_size_of_message_gives_the_bandwidth_but_no_latency);
     tcase_add_test(tests, small_messages_give_the_latency_but_no_bandwidth);
     tcase_add_test(tests, points_that_are_skipped_do_not_count);
+    tcase_add_test(tests, rates_of_serving_are_found_where_there_were_none);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -79,6 +79,27 @@ START_TEST(sizes_that_may_be_absent_have_a_meaning)
 }
 END_TEST
 
+START_TEST(kernels_of_serving_are_classes_of_their_own)
+{
+    takes("a,mm,fp8,stage=serving m=8 k=4096 n=4096,time,7,us", CALC_POINT_SERVING_MATRIX, 7e-6);
+    takes("a,grouped_gemm,bf16,stage=serving ng=4 m=8 n=4096 k=4096,time,9,us",
+          CALC_POINT_SERVING_GROUPED, 9e-6);
+    takes("a,sdp_fwd,bf16,stage=serving seq_len=1000 head_num=8 qk_head_dim=128,time,9,us",
+          CALC_POINT_SERVING_PREFILL, 9e-6);
+    takes("a,allreduce_8gpu,,stage=serving bytes=8 KiB,time,9,us", CALC_POINT_SERVING_ALL_REDUCE,
+          9e-6);
+    ck_assert(points.item[0].size[0] == 8192 && points.item[0].size[1] == 8);
+    /* 2 (n - 1)/n of 8 kB in 10 us. */
+    takes("a,all_reduce,,stage=serving bytes=8000 ranks=4,busbw,1.2,GB/s",
+          CALC_POINT_SERVING_ALL_REDUCE, 1e-5);
+    /* 2 x 4 x 1000 x 8 x 256 FLOP */
+    takes("a,decode_attention,bf16,batch=4 kv_len=1000 head_num=8 qk_head_dim=128 kv_dtype=fp8,"
+          "tflops,0.016384,TFLOPS",
+          CALC_POINT_SERVING_DECODE, 1e-3);
+    ck_assert(points.item[0].cached_bytes == 1 && points.item[0].size[3] == 8);
+}
+END_TEST
+
 START_TEST(what_cannot_be_used_says_why)
 {
     static const struct {
@@ -102,6 +123,11 @@ START_TEST(what_cannot_be_used_says_why)
         {"a,mm,bf16,m=1 k=2 n=3,time,1e5,s", "the time would be 1e+05 s"},
         {"a,mm,bf16,m=1 k=2 n=3,time,0.5,ns", "the time would be 5e-10 s"},
         {"a,all_reduce,,bytes=8 ranks=1,time,1,s", "ranks is 1; 2 or more communicate"},
+        {"a,all_reduce,,stage=serving bytes=8 ranks=1,time,1,s",
+         "ranks is 1; 2 or more communicate"},
+        {"a,copy,,stage=serving bytes=8,time,1,s", "no operator that serving has rates of"},
+        {"a,decode_attention,bf16,batch=1 head_num=8 qk_head_dim=128,time,1,s",
+         "shape lacks kv_len"},
         {"a,all_reduce,,bytes=8,time,1,s", "shape lacks ranks"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
@@ -119,6 +145,7 @@ int main(void)
     tcase_add_test(tests, the_name_of_an_operator_may_give_its_ranks_and_the_shape_only_bytes);
     tcase_add_test(tests, passes_are_told_from_layouts_and_stages);
     tcase_add_test(tests, sizes_that_may_be_absent_have_a_meaning);
+    tcase_add_test(tests, kernels_of_serving_are_classes_of_their_own);
     tcase_add_test(tests, what_cannot_be_used_says_why);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

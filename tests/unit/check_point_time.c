@@ -110,6 +110,47 @@ START_TEST(a_collective_is_of_the_network_that_it_needs_alone)
 }
 END_TEST
 
+/* At 1 TB/s and 100 TFLOP/s: arithmetic and traffic hide each other but for their cubes. */
+START_TEST(kernels_of_serving_have_rates_of_their_own)
+{
+    s.chip.serving.matrix = (calc_serving_matrix){
+        .memory_efficiency = 0.5, .fixed_s = 4e-6, .inner_s = 1e-10, .efficiency = 0.8};
+    s.chip.serving.grouped =
+        (calc_serving_matrix){.memory_efficiency = 0.25, .fixed_s = 1e-5, .efficiency = 0.4};
+    s.chip.serving.decode =
+        (calc_serving_decode){.memory_efficiency = 0.8, .fixed_s = 1e-5, .growth_s = 6e-6};
+    s.chip.serving.prefill =
+        (calc_serving_prefill){.memory_efficiency = 0.5, .fixed_s = 2e-5, .efficiency = 0.5};
+    s.chip.serving.all_reduce = (calc_serving_all_reduce){.one_shot_efficiency = 0.5,
+                                                          .fixed_s = 3e-6,
+                                                          .doubling_s = 1e-6,
+                                                          .two_shot_efficiency = 0.5,
+                                                          .two_shot_s = 5e-6};
+    double flop = 2 * 16 * 4000.0 * 5000;
+    double moved = 2 * (16 * 4000 + 4000.0 * 5000 + 16 * 5000);
+    is("a,mm,bf16,stage=serving m=16 k=4000 n=5000,time,1,s",
+       4e-6 + 1e-10 * 4000 + cbrt(pow(flop / 80e12, 3) + pow(moved / 0.5e12, 3)));
+    is("a,grouped_gemm,bf16,stage=serving ng=7 m=16 k=4000 n=5000,time,1,s",
+       1e-5 + cbrt(pow(7 * flop / 40e12, 3) + pow(7 * moved / 0.25e12, 3)));
+    /* 32 sequences read 3,000 tokens of 2 x 8 heads of 128 and write one. */
+    double pairs = 32 * 3000.0;
+    double read = (pairs + 32) * 8 * 256 * 1 + 32 * 64 * 256 * 2;
+    is("a,decode_attention,bf16,batch=32 kv_len=3000 head_num=64 kv_head_num=8 qk_head_dim=128 "
+       "kv_dtype=fp8,time,1,s",
+       1e-5 + 6e-6 * 3 / 4 + cbrt(pow(2 * pairs * 64 * 256 / 100e12, 3) + pow(read / 0.8e12, 3)));
+    /* Causal: half of the square and the diagonal; cache read, and written. */
+    is("a,sdp_fwd,bf16,stage=serving batch=2 seq_len=1000 head_num=16 kv_head_num=4 "
+       "qk_head_dim=128,time,1,s",
+       2e-5 + 2 * 2 * 500500.0 * 16 * 256 / 50e12 +
+           (2000.0 * 16 * 256 * 2 + 4000.0 * 4 * 256 * 2) / 0.5e12);
+    /* 4 ranks at half of 200 GB/s in one shot; large ones in two. */
+    is("a,all_reduce,,stage=serving bytes=20000 ranks=4,time,1,s", 3e-6 + 2e-6 + 3 * 2e4 / 100e9);
+    s.networks[0].efficiency = 0.01; /* the library's */
+    is("a,all_reduce,,stage=serving bytes=2e7 ranks=4,time,1,s",
+       3e-6 + 2e-6 + 5e-6 + 1.5 * 2e7 / 100e9);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("point_time");
@@ -121,6 +162,7 @@ int main(void)
     tcase_add_test(tests, memory_bound_kernels_take_their_bytes);
     tcase_add_test(tests, collectives_are_rings_with_a_latency);
     tcase_add_test(tests, a_collective_is_of_the_network_that_it_needs_alone);
+    tcase_add_test(tests, kernels_of_serving_have_rates_of_their_own);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -82,6 +82,34 @@ START_TEST(gpus_that_were_counted_twice)
 }
 END_TEST
 
+/* aiconfigurator's copy of it prints experts on tp squared GPUs; its recipes have tp of them, and
+ * attention for itself in 4 bits with many requests. */
+START_TEST(gpus_that_a_copy_squares)
+{
+    row.source = "aiconfigurator silicon_sample: InferenceX export";
+    row.gpu = "B200-SXM";
+    row.weight_dtype = "fp8";
+    row.num_gpus = row.ep = 16;
+    row.tp = row.dp = 4;
+    row.isl = 1024;
+    row.concurrency_or_batch = 256;
+    row.dp_attention = "True";
+    is(4, 4, 1, 4, 1);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_REPLICATED);
+    row.weight_dtype = "fp4 (gemm nvfp4, moe nvfp4)";
+    is(4, 1, 4, 4, 1);
+    ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
+    row.isl = 8192;
+    is(4, 4, 1, 4, 1);
+    row.gpu = "B300-SXM";
+    is(4, 1, 4, 4, 1);
+    row.concurrency_or_batch = 128;
+    is(4, 4, 1, 4, 1);
+    row.source = "somebody";
+    is(16, 4, 4, 16, 1);
+}
+END_TEST
+
 START_TEST(sizes_that_are_missing_or_wrong_are_the_reason)
 {
     row.num_gpus = 8;
@@ -185,6 +213,7 @@ int main(void)
     tcase_add_test(tests, one_group_of_tensor_parallelism);
     tcase_add_test(tests, experts_are_spread_and_split);
     tcase_add_test(tests, gpus_that_were_counted_twice);
+    tcase_add_test(tests, gpus_that_a_copy_squares);
     tcase_add_test(tests, sizes_that_are_missing_or_wrong_are_the_reason);
     tcase_add_test(tests, two_pools_of_several_copies);
     tcase_add_test(tests, ranks_of_attention_may_be_counted);

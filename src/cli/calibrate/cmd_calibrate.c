@@ -485,8 +485,9 @@ const calc_command calc_cmd_calibrate = {
         "its file, or a name; one in systems/ of a directory of CALC_PATH comes before the "
         "one that calc ships. "
         "docs/validation.md has the method and the values that calc starts from. With "
-        "--operators it fits rates of kernels and networks to single operators instead: "
-        "docs/operators.md. To runs of serving it fits the traits of their engines, on all "
+        "--operators it fits rates of kernels and networks, of training and of serving, to "
+        "single operators instead: docs/operators.md. To runs of serving it fits the traits of "
+        "their engines, on all "
         "machines or "
         "those of --system: docs/validation-serving.md.",
     .args = rows,

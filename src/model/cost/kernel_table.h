@@ -19,11 +19,12 @@ typedef enum calc_kernel_source {
 
 /** Kinds of kernels, with the sizes that tell one from another, in their order in a key. */
 typedef enum calc_kernel_kind {
-    CALC_KERNEL_MATRIX,    /**< m, k, n and batch of the multiplication that a pass is */
-    CALC_KERNEL_GROUPED,   /**< groups, rows of each, columns and inner size of the forward pass */
-    CALC_KERNEL_ATTENTION, /**< batch, sequence, heads, key heads, widths of keys and values */
-    CALC_KERNEL_MEMORY,    /**< bytes */
-    CALC_KERNEL_COLLECTIVE /**< bytes, ranks, stride; variant: the operation */
+    CALC_KERNEL_MATRIX,     /**< m, k, n and batch of the multiplication that a pass is */
+    CALC_KERNEL_GROUPED,    /**< groups, rows of each, columns and inner size of the forward pass */
+    CALC_KERNEL_ATTENTION,  /**< batch, sequence, heads, key heads, widths of keys and values */
+    CALC_KERNEL_MEMORY,     /**< bytes */
+    CALC_KERNEL_COLLECTIVE, /**< bytes, ranks, stride; variant: the operation */
+    CALC_KERNEL_SERVING     /**< measured beside them, in no step of training; variant: which */
 } calc_kernel_kind;
 
 /** What identifies a kernel. Two can be compared if all but the sizes is equal. */

@@ -154,15 +154,31 @@ static double largest_of(double n)
     return 4.91 * (pow(p, 0.14) - pow(1 - p, 0.14));
 }
 
-/* Share of its experts, copies included, that tokens are routed to on the busiest rank: all wait
- * for it. Each is touched by some token of the group, and as if apart from the others. */
-static double touched(const calc_shape *s)
+/* How unequally experts are asked: the squared deviation of their shares of the tokens over the
+ * squared mean. Fitted to half of the runs of mixtures; the other half agrees (docs/inference.md).
+ */
+#define UNEQUAL 0.5
+
+/* What the busiest rank of experts has, for which all wait. */
+typedef struct busiest {
+    double touched; /**< share of its experts that some token is routed to */
+    double more;    /**< of the work of tokens, over what a rank has in the mean, less 1 */
+} busiest;
+
+/* What the first token chooses others are likelier to choose, too: the shares of experts are of a
+ * gamma distribution (Greenwood and Yule 1920). Copies are experts of their own. */
+static busiest busiest_of(const calc_inference_pass_model *m, const calc_shape *s)
 {
     double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par;
-    double mean = 1 - pow(1 - s->experts_per_token / s->placed_experts, tokens);
+    double one = s->experts_per_token / s->placed_experts;
+    double others = calc_max(tokens - 1, 0);
+    double mean =
+        1 - (1 - one * calc_min(tokens, 1)) * pow(1 + UNEQUAL * one * others, -1 / UNEQUAL);
     double local = s->placed_experts / s->expert_par;
-    double deviation = sqrt(mean * (1 - mean) / local);
-    return calc_min(1, mean + largest_of(s->expert_par) * deviation);
+    double above = largest_of(s->expert_par);
+    return (busiest){.touched = calc_min(1, mean + above * sqrt(mean * (1 - mean) / local)),
+                     .more = m->experts_undivided * (s->expert_par - 1) +
+                             above * sqrt(UNEQUAL / local)};
 }
 
 /* Weights as they are stored, and only the share of experts that is used. Checkpoints of narrow
@@ -178,18 +194,17 @@ static void set_weights(calc_operator *o, const calc_shape *s, double used)
     o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->weights;
 }
 
-/* Of the work of experts ranks do not divide all among them: they wait for the busiest one, and
- * kernels go over the tokens of others, too. */
-static void set_undivided(calc_operator *o, const calc_inference_pass_model *m, const calc_shape *s)
+/* The experts of the busiest rank. Kernels go over the tokens of others, too. */
+static void set_experts(calc_operator *o, const calc_shape *s, const busiest *most)
 {
-    double more = m->experts_undivided * (s->expert_par - 1);
     double weight_bytes = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
-    o->bytes[CALC_PASS_FW] += more * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
-    o->converted_bytes *= 1 + more;
-    o->flop[CALC_PASS_FW] *= 1 + more;
-    o->work[CALC_PASS_FW] *= 1 + more;
-    o->inputs *= 1 + more;
-    o->outputs *= 1 + more;
+    o->bytes[CALC_PASS_FW] += most->more * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
+    o->converted_bytes *= 1 + most->more;
+    o->flop[CALC_PASS_FW] *= 1 + most->more;
+    o->work[CALC_PASS_FW] *= 1 + most->more;
+    o->inputs *= 1 + most->more;
+    o->outputs *= 1 + most->more;
+    set_weights(o, s, most->touched);
 }
 
 /* A projection of attention that is as wide as the activations. */
@@ -214,15 +229,12 @@ static bool is_core(const calc_operator *o)
 static void set_behind(const calc_inference_pass_model *m, const calc_shape *s, size_t first,
                        size_t end, calc_operator *out)
 {
-    double used = -1; /* of the experts */
+    busiest most = {.touched = -1};
     for (size_t i = first; i < end; i++) {
         calc_operator *o = &out[i];
         if (o->kind == CALC_OPERATOR_GROUPED) {
-            used = used < 0 ? touched(s) : used;
-            if (m->experts_undivided > 0) {
-                set_undivided(o, m, s);
-            }
-            set_weights(o, s, used);
+            most = most.touched < 0 ? busiest_of(m, s) : most;
+            set_experts(o, s, &most);
         } else if (is_matrix(o)) {
             set_weights(o, s, 1);
         } else if (o->kind == CALC_OPERATOR_PERMUTE) {
@@ -238,6 +250,7 @@ size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_
     const calc_shape *s = c->shape;
     size_t count = calc_block_begin(c, kind, out);
     calc_operator *core = NULL;
+    busiest most = kind == CALC_MOE_BLOCK ? busiest_of(m, s) : (busiest){0};
     calc_wide_attention wide = m->exec->inference.wide_attention;
     bool attends = true; /* until the projection of what attention gives */
     for (size_t i = 0; i < count; i++) {
