@@ -157,6 +157,23 @@ START_TEST(pools_take_what_the_slower_one_does)
 }
 END_TEST
 
+/* A model that drafts with its own prediction block drafts nothing in passes of prompts alone. */
+START_TEST(a_step_without_sequences_drafts_nothing)
+{
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_SERVE, 1, 1, 16, 64);
+    e.strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
+    e.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
+    e.strategy.expert_par = 16;
+    e.strategy.dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED;
+    e.inference.chunk_size = 2048;
+    e.inference.speculative_tokens = 3;
+    e.inference.speculative_accept = 0.7;
+    queue_answers a = queue_run_of("deepseek-v3-671B", &e);
+    assert_within(a.exact.tpot, a.closed.tpot, 0.1);
+    assert_within(a.exact.ttft, a.closed.ttft, 0.3);
+}
+END_TEST
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* On two processors there is room for 120 sequences of 4,000 tokens at their end, and more of them
@@ -294,5 +311,6 @@ int main(void)
     tcase_add_test(cases, what_does_not_fit_waits_or_is_preempted);
     tcase_add_test(cases, closed_loops_are_those_that_are_simulated);
     tcase_add_test(cases, open_loops_are_those_that_are_simulated);
+    tcase_add_test(cases, a_step_without_sequences_drafts_nothing);
     return run_cases(cases);
 }

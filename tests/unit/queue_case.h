@@ -39,10 +39,10 @@ static inline void *queue_workspace(const calc_app *app, const calc_system *syst
     return workspace;
 }
 
-/** Evaluate a legal layout. */
-static inline queue_answers queue_run(const calc_exec *exec)
+/** Evaluate a legal layout of a model. */
+static inline queue_answers queue_run_of(const char *model, const calc_exec *exec)
 {
-    calc_app app = shipped_app("llama3-70B");
+    calc_app app = shipped_app(model);
     calc_system system = queue_system();
     queue_answers out;
     void *workspace = queue_workspace(&app, &system, exec);
@@ -50,6 +50,11 @@ static inline queue_answers queue_run(const calc_exec *exec)
     calc_run_exact(&app, &system, exec, workspace, &out.exact);
     free(workspace);
     return out;
+}
+
+static inline queue_answers queue_run(const calc_exec *exec)
+{
+    return queue_run_of("llama3-70B", exec);
 }
 
 /** Simulate one that fits. */

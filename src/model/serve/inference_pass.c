@@ -162,14 +162,15 @@ static double largest_of(double n)
 /* What the busiest rank of experts has, for which all wait. */
 typedef struct busiest {
     double touched; /**< share of its experts that some token is routed to */
-    double more;    /**< of the work of tokens, over what a rank has in the mean, less 1 */
+    double times;   /**< the work of tokens, over what a rank has in the mean of all */
 } busiest;
 
 /* What the first token chooses others are likelier to choose, too: the shares of experts are of a
- * gamma distribution (Greenwood and Yule 1920). Copies are experts of their own. */
-static busiest busiest_of(const calc_inference_pass_model *m, const calc_shape *s)
+ * gamma distribution (Greenwood and Yule 1920). Copies are experts of their own.
+ *  @param busy  share of the replicas that have tokens for the experts */
+static busiest busiest_of(const calc_inference_pass_model *m, const calc_shape *s, double busy)
 {
-    double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par;
+    double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par * busy;
     double one = s->experts_per_token / s->placed_experts;
     double others = calc_max(tokens - 1, 0);
     double mean =
@@ -177,8 +178,8 @@ static busiest busiest_of(const calc_inference_pass_model *m, const calc_shape *
     double local = s->placed_experts / s->expert_par;
     double above = largest_of(s->expert_par);
     return (busiest){.touched = calc_min(1, mean + above * sqrt(mean * (1 - mean) / local)),
-                     .more = m->experts_undivided * (s->expert_par - 1) +
-                             above * sqrt(UNEQUAL / local)};
+                     .times = busy * (1 + m->experts_undivided * (s->expert_par - 1) +
+                                      above * sqrt(UNEQUAL / local))};
 }
 
 /* Weights as they are stored, and only the share of experts that is used. Checkpoints of narrow
@@ -198,12 +199,13 @@ static void set_weights(calc_operator *o, const calc_shape *s, double used)
 static void set_experts(calc_operator *o, const calc_shape *s, const busiest *most)
 {
     double weight_bytes = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
-    o->bytes[CALC_PASS_FW] += most->more * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
-    o->converted_bytes *= 1 + most->more;
-    o->flop[CALC_PASS_FW] *= 1 + most->more;
-    o->work[CALC_PASS_FW] *= 1 + most->more;
-    o->inputs *= 1 + most->more;
-    o->outputs *= 1 + most->more;
+    o->bytes[CALC_PASS_FW] +=
+        (most->times - 1) * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
+    o->converted_bytes *= most->times;
+    o->flop[CALC_PASS_FW] *= most->times;
+    o->work[CALC_PASS_FW] *= most->times;
+    o->inputs *= most->times;
+    o->outputs *= most->times;
     set_weights(o, s, most->touched);
 }
 
@@ -225,15 +227,16 @@ static bool is_core(const calc_operator *o)
     return o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES;
 }
 
-/* Operators of a block behind the attention's, as the pass has them. */
-static void set_behind(const calc_inference_pass_model *m, const calc_shape *s, size_t first,
-                       size_t end, calc_operator *out)
+/* Operators of a block behind the attention's, as the pass has them. Replicas that are idle send
+ * experts nothing. */
+static void set_behind(const calc_inference_pass_model *m, const calc_shape *s, double idle,
+                       size_t first, size_t end, calc_operator *out)
 {
     busiest most = {.touched = -1};
     for (size_t i = first; i < end; i++) {
         calc_operator *o = &out[i];
         if (o->kind == CALC_OPERATOR_GROUPED) {
-            most = most.touched < 0 ? busiest_of(m, s) : most;
+            most = most.touched < 0 ? busiest_of(m, s, 1 - idle) : most;
             set_experts(o, s, &most);
         } else if (is_matrix(o)) {
             set_weights(o, s, 1);
@@ -250,7 +253,6 @@ size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_
     const calc_shape *s = c->shape;
     size_t count = calc_block_begin(c, kind, out);
     calc_operator *core = NULL;
-    busiest most = kind == CALC_MOE_BLOCK ? busiest_of(m, s) : (busiest){0};
     calc_wide_attention wide = m->exec->inference.wide_attention;
     bool attends = true; /* until the projection of what attention gives */
     for (size_t i = 0; i < count; i++) {
@@ -279,7 +281,7 @@ size_t calc_inference_pass_router(const calc_inference_pass_model *m, const calc
                                   size_t begun, calc_operator *out)
 {
     size_t count = calc_block_router(c, CALC_MOE_BLOCK, begun, out);
-    set_behind(m, c->shape, begun, count, out);
+    set_behind(m, c->shape, 0, begun, count, out);
     return count;
 }
 
@@ -289,7 +291,7 @@ size_t calc_inference_pass_rest(const calc_inference_pass_model *m, const calc_c
 {
     const calc_shape *s = c->shape;
     size_t count = calc_block_rest(c, kind, begun, out);
-    set_behind(m, s, begun, count, out);
+    set_behind(m, s, w->idle, begun, count, out);
     assert(count + ADDED <= CALC_MAX_OPERATORS);
     if (w->prompts > 0 && s->latent && w->cached > 0) {
         set_expanded(&out[count++], s, w);

@@ -224,7 +224,7 @@ static void cost_of(const calc_inference_pass_model *m, const calc_inference_pas
     terms_of(m, &c, &parts, &lines, &terms);
     put_times(m, &c, &parts, &lines, &terms, out);
     put_message(m->system, parts.message_bytes, out);
-    out->head_s += w->drafts > 0 ? w->drafts * draft_s(m, &c, w) : 0;
+    out->head_s += w->drafts > 0 && w->sequences > 0 ? w->drafts * draft_s(m, &c, w) : 0;
     if (m->shape.mtp_blocks > 0) {
         s.mtp_blocks = m->shape.mtp_blocks;
         terms_of(m, &c, &parts, &lines, &terms);
