@@ -214,6 +214,19 @@ bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value)
     return v->all || bsearch(&value, v->value, v->count, sizeof value, compare_values) != NULL;
 }
 
+const char *calc_space_by_run(const calc_space *space)
+{
+    static const calc_axis slow[] = {CALC_AXIS_deferred_head_wgrad, CALC_AXIS_optimizer};
+    for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
+        const calc_values *v = &space->axis[slow[i]];
+        bool neutral = v->count == 0 || (v->count == 1 && v->value[0] == 0);
+        if (v->all || !neutral) {
+            return calc_table_of(CALC_KIND_EXEC)->rows[slow[i]].key;
+        }
+    }
+    return NULL;
+}
+
 size_t calc_space_pick(const calc_space *space, calc_axis axis, const int64_t *legal,
                        size_t legal_count, int64_t *out)
 {

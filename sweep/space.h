@@ -110,6 +110,10 @@ size_t calc_space_pick_bool(const calc_space *space, calc_axis axis, bool both, 
 /** Whether an axis has a value. */
 bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value);
 
+/** The first field of the execution, by name, with a value of which the kernel knows nothing: few
+ *  layouts have it. All are evaluated by calc_run() then. NULL: there is none. */
+const char *calc_space_by_run(const calc_space *space);
+
 /** Whether `*` stands for what Calculon's search has: a number of stages that divides the blocks,
  *  and the overlaps that it knows (rows.c). Else for every legal value. That goes with its rule of
  *  even stages. */

@@ -50,7 +50,7 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
     w->options = options;
     w->kernel = kernel;
     bool serves = space->inference.phase != CALC_INFERENCE_PHASE_NONE;
-    w->by_run = calc_worker_by_run(options) || serves;
+    w->by_run = calc_worker_by_run(options) || calc_space_by_run(space) != NULL || serves;
     w->bounded = bounded(options);
     calc_conditions_init(&w->conditions, options);
     w->best = INFINITY;

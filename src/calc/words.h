@@ -80,6 +80,11 @@
     X(SHARED_EXPERTS, "shared_experts")                                                            \
     X(MOE, "moe")
 
+/** What updates weights. */
+#define CALC_OPTIMIZER_LIST(X)                                                                     \
+    X(ADAM, "adam")                                                                                \
+    X(MUON, "muon")
+
 /** Memory that a framework takes for itself. */
 #define CALC_FRAMEWORK_MEM_LIST(X)                                                                 \
     X(TE_DUMMY_WGRAD, "te_dummy_wgrad")                                                            \
@@ -279,6 +284,7 @@
 #define CALC_X_PIPELINE_BALANCE(name, text) CALC_PIPELINE_BALANCE_##name,
 #define CALC_X_MEMORY_MODEL(name, text) CALC_MEMORY_MODEL_##name,
 #define CALC_X_ATTENTION_KERNEL(name, text) CALC_ATTENTION_KERNEL_##name,
+#define CALC_X_OPTIMIZER(name, text) CALC_OPTIMIZER_##name,
 #define CALC_X_SCALING(name, text) CALC_SCALING_##name,
 #define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
 #define CALC_X_SERVING_ENGINE(name, text) CALC_SERVING_ENGINE_##name,
@@ -306,6 +312,7 @@ CALC_DECLARE_ENUM(pipeline_schedule, PIPELINE_SCHEDULE)
 CALC_DECLARE_ENUM(pipeline_balance, PIPELINE_BALANCE)
 CALC_DECLARE_ENUM(memory_model, MEMORY_MODEL)
 CALC_DECLARE_ENUM(attention_kernel, ATTENTION_KERNEL)
+CALC_DECLARE_ENUM(optimizer, OPTIMIZER)
 CALC_DECLARE_ENUM(scaling, SCALING)
 CALC_DECLARE_ENUM(inference_phase, INFERENCE_PHASE)
 CALC_DECLARE_ENUM(serving_engine, SERVING_ENGINE)

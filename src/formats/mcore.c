@@ -60,6 +60,9 @@ static const calc_word format[] = {{"fp32", CALC_FORMAT_FLOAT32},
                                    {0}};
 static const calc_word master[] = {
     {"fp32", CALC_FORMAT_FLOAT32}, {"fp16", CALC_FORMAT_FLOAT16}, {0}};
+enum { LAYER_WISE = CALC_OPTIMIZER_MUON + 1 }; /* what dist_muon was: Muon, and its state sharded */
+static const calc_word optimizer[] = {
+    {"adam", CALC_OPTIMIZER_ADAM}, {"muon", CALC_OPTIMIZER_MUON}, {"dist_muon", LAYER_WISE}, {0}};
 static const calc_word bridge_grad[] = {
     {"true", CALC_FORMAT_FLOAT32}, {"false", CALC_FORMAT_BFLOAT16}, {0}};
 static const calc_word recompute[] = {{"selective", 1}, {"full", 2}, {0}};

@@ -48,6 +48,8 @@ BOTH(NULL, "model.num_layers_in_last_pipeline_stage", "model.num_layers_in_last_
 SHELL("--no-overlap-p2p-communication", .how = CALC_HOW_SWITCH, .value = 0, .member = CALC_PLAN_STAGE_OVERLAP)
 NEMO("model.overlap_p2p_comm", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_STAGE_OVERLAP)
 BRIDGE("comm_overlap.overlap_p2p_comm", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_STAGE_OVERLAP)
+BOTH("--defer-embedding-wgrad-compute", "model.defer_embedding_wgrad_compute", "comm_overlap.defer_embedding_wgrad_compute", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_DEFER_WGRAD)
+BOTH("--wgrad-deferral-limit", "model.wgrad_deferral_limit", "comm_overlap.wgrad_deferral_limit", .member = CALC_PLAN_DEFER_LIMIT, .when = CALC_PLAN_DEFER_WGRAD)
 MINDSPEED("--schedules-method", .how = CALC_HOW_WORDS, .member = CALC_PLAN_SCHEDULE, .words = mindspeed_schedule)
 
 BOTH("--micro-batch-size", "model.micro_batch_size", "train.micro_batch_size", .member = CALC_PLAN_MICROBATCH)
@@ -144,6 +146,8 @@ SHELL("--grad-reduce-in-bf16", .how = CALC_HOW_IS, .value = CALC_FORMAT_BFLOAT16
 BRIDGE("mixed_precision.grad_reduce_in_fp32", .how = CALC_HOW_WORDS, .member = CALC_PLAN_GRAD, .words = bridge_grad)
 
 BOTH(NULL, "model.megatron_amp_O2", NULL, .how = CALC_HOW_CONSTANT, .text = "true")
+MEGATRON("--optimizer", .how = CALC_HOW_WORDS, .member = CALC_PLAN_OPTIMIZER, .words = optimizer)
+BRIDGE("optimizer.optimizer", .how = CALC_HOW_WORDS, .member = CALC_PLAN_OPTIMIZER, .words = optimizer)
 SHELL("--use-distributed-optimizer", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_DIST_OPT)
 NEMO("model.optim.name", .how = CALC_HOW_WORDS, .member = CALC_PLAN_DIST_OPT, .words = nemo_optimizer)
 BRIDGE("ddp.use_distributed_optimizer", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_DIST_OPT)

@@ -106,6 +106,9 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     SET(GRAD_OVERLAP, e->strategy.data_par_overlap);
     bool gather = e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
     SET(GATHER_OVERLAP, gather && e->strategy.data_par_overlap); /* Megatron-LM wants both */
+    if (e->strategy.optimizer != CALC_OPTIMIZER_ADAM) {
+        SET(OPTIMIZER, e->strategy.optimizer);
+    }
     SET(OPT_OFFLOAD, e->strategy.optimizer_offload);
     SET(WEIGHT_OFFLOAD, e->strategy.weight_offload);
     SET(ACT_OFFLOAD, e->strategy.activations_offload);
@@ -150,6 +153,10 @@ static void set_pipeline(calc_plan *plan, const calc_exec *e)
     SET_ABOVE(LAST_BLOCKS, e->last_stage_blocks);
     if (e->pipeline_interleaving > 1) {
         SET(STAGE_OVERLAP, e->strategy.pipeline_par_overlap);
+    }
+    if (e->deferred_head_wgrad != 0) {
+        SET(DEFER_WGRAD, 1);
+        SET(DEFER_LIMIT, e->deferred_head_wgrad > 0 ? e->deferred_head_wgrad : 0);
     }
     SET(STAGES_FIRST, e->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP);
 }

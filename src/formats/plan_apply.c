@@ -153,7 +153,9 @@ static void apply_recompute(const calc_plan *plan, calc_exec *e)
 static void apply_sharding(const calc_plan *plan, calc_exec *e)
 {
     int64_t ranks = e->strategy.data_par * COUNT(CONTEXT);
-    int64_t stage = COUNT_OR(SHARDED, YES(DIST_OPT) ? 1 : 0);
+    int64_t optimizer = COUNT(OPTIMIZER);
+    bool layer_wise = optimizer > CALC_OPTIMIZER_MUON;
+    int64_t stage = COUNT_OR(SHARDED, YES(DIST_OPT) || layer_wise ? 1 : 0);
     e->strategy.optimizer_sharding = ranks > 1 && stage > 0;
     e->strategy.zero_stage = e->strategy.optimizer_sharding ? stage : 0;
     if (e->strategy.optimizer_sharding) {
@@ -166,6 +168,7 @@ static void apply_sharding(const calc_plan *plan, calc_exec *e)
     if (e->strategy.optimizer_sharding && gather != e->strategy.data_par_overlap) {
         e->strategy.param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     }
+    e->strategy.optimizer = optimizer > 0 ? CALC_OPTIMIZER_MUON : CALC_OPTIMIZER_ADAM;
     e->strategy.optimizer_offload = YES(OPT_OFFLOAD);
     e->strategy.weight_offload = YES(WEIGHT_OFFLOAD);
     e->strategy.activations_offload = YES(ACT_OFFLOAD);
@@ -204,6 +207,8 @@ static void apply_pipeline(const calc_plan *plan, calc_exec *e)
                                       : CALC_PIPELINE_BALANCE_BLOCKS;
     e->first_stage_blocks = COUNT(FIRST_BLOCKS);
     e->last_stage_blocks = COUNT(LAST_BLOCKS);
+    int64_t deferred = COUNT(DEFER_LIMIT);
+    e->deferred_head_wgrad = !YES(DEFER_WGRAD) ? 0 : deferred > 0 ? deferred : -1;
     e->strategy.pipeline_par_overlap = e->pipeline_interleaving > 1 && YES(STAGE_OVERLAP);
     e->rank_order =
         YES(STAGES_FIRST) ? CALC_RANK_ORDER_TP_CP_EP_PP_DP : CALC_RANK_ORDER_TP_CP_EP_DP_PP;

@@ -152,6 +152,9 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
             exec->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP; /* one stage: the same */
         }
     }
+    if (exec->pipeline_par == 1 || exec->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
+        exec->deferred_head_wgrad = 0;
+    }
     if (exec->pipeline_par == 1 || exec->pipeline_interleaving == 1) {
         s->pipeline_par_overlap = false;
     }

@@ -131,6 +131,12 @@ CALC_REFUSAL(formats_without_sharding,
 /* arguments.py: fp8_param_gather with optimizer_cpu_offload, which wants --fp8-recipe delayed */
 CALC_REFUSAL(low_weights_and_offload,
              s->weight_datatype == CALC_FORMAT_FLOAT8 && s->optimizer_offload)
+/* arguments.py, optimizer/__init__.py: emerging optimizers */
+CALC_REFUSAL(muon_and_formats,
+             s->optimizer == CALC_OPTIMIZER_MUON &&
+                 (s->zero_stage >= 2 || s->datatype == CALC_DATATYPE_FLOAT16 ||
+                  s->optimizer_offload || s->master_datatype != CALC_FORMAT_FLOAT32 ||
+                  s->optimizer_moment_datatype != CALC_FORMAT_FLOAT32))
 /* transformer_config.py: moe_act without moe_grouped_gemm, mla_up_proj without latent attention,
  * shared_experts beside their overlap */
 static bool recomputes(const calc_resolved *r, int module)
@@ -199,6 +205,8 @@ static const calc_refusal core[] = {
     {formats_without_sharding, "optimizer_offload, master_datatype and optimizer_moment_datatype "
                                "need optimizer_sharding"},
     {low_weights_and_offload, "weight_datatype float8 excludes optimizer_offload"},
+    {muon_and_formats, "optimizer muon excludes zero_stage 2 and 3, datatype float16, "
+                       "optimizer_offload, master_datatype and optimizer_moment_datatype"},
     {recomputes_no_experts, "recompute_modules moe_act needs experts"},
     {recomputes_no_latent, "recompute_modules mla_up_proj needs latent attention"},
     {recomputes_what_overlaps,

@@ -140,14 +140,14 @@ static void put_space(const rows *r, const calc_operator *o, unsigned recompute,
     s->activation = o->dropped_by & recompute && !listed ? 0 : o->kept_bytes;
     s->activation_grad = listed ? o->grad_bytes : (double)NAN;
     s->weight_grad = o->weights * b->grad / (o->expert ? r->expert_grad : r->dense_grad);
-    s->optimizer = o->weights * (b->master + 2 * b->moment) / (o->expert ? r->expert : r->dense);
+    s->optimizer = o->weights * calc_state_optimizer_bytes(b) / (o->expert ? r->expert : r->dense);
     s->optim_flops = NAN;
     s->optim_mem_accessed = NAN;
     s->optim_arithmetic_intensity = NAN;
     s->optim_processing_time = NAN;
     if (calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
         calc_optimizer_step step =
-            calc_optimizer_layer(c, b->master + 2 * b->moment, o->weights, r->dense);
+            calc_optimizer_layer(c, calc_state_optimizer_bytes(b), o->weights, r->dense);
         s->optim_flops = step.flop;
         s->optim_mem_accessed = step.bytes;
         s->optim_arithmetic_intensity = intensity(step.flop, step.bytes);

@@ -96,7 +96,7 @@ calc_verdict calc_run_exact(const calc_app *app, const calc_system *system, cons
     double closed_total_s = s->total_time;
     s->pipeline_closed_form_error = t.closed_s / exact_s - 1;
     s->bubble_time = calc_run_bubble_s(exact_s, t.closed_s - s->bubble_time);
-    s->straggler_time = exact_s * t.growth;
+    s->straggler_time = (exact_s + t.deferred_s) * t.growth;
     s->total_time += later_s + later_s * t.growth;
     s->system_efficiency *= closed_total_s / s->total_time;
     s->total_efficiency *= closed_total_s / s->total_time;

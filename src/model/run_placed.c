@@ -304,6 +304,10 @@ calc_verdict calc_run_placed(const calc_app *app, const calc_system *system, con
     bool fit = p.fit;
     add_stages(&p, &x);
     double pipeline_s = fit ? calc_placed_pipeline_s(&p) : (double)NAN;
+    const calc_stage_deferred deferred = calc_placed_deferred(&p);
+    if (deferred.any) {
+        pipeline_s += calc_stage_deferred_after_s(&deferred, calc_placed_drain_s(&p));
+    }
     calc_stats_none(s);
     s->num_microbatches = l->stages.microbatches;
     s->blocks_per_proc = x.most_blocks;

@@ -82,6 +82,9 @@ void calc_timeline_of(const calc_app *app, const calc_system *system, const calc
     calc_placed_of(app, system, exec, compat, NULL, p);
     out->shape = calc_timeline_shape(exec);
     out->closed_s = closed_s(p);
+    const calc_stage_deferred deferred = calc_placed_deferred(p);
+    out->drain_s = deferred.any ? calc_placed_drain_s(p) : 0;
+    out->deferred_s = calc_stage_deferred_after_s(&deferred, out->drain_s);
     out->fits = p->fit;
     out->growth = 0;
     out->overhead_s = 0;

@@ -15,7 +15,9 @@
 typedef struct calc_timeline {
     calc_schedule_shape shape;
     bool fits;         /**< chunks divide the blocks; else there is nothing to simulate */
-    double closed_s;   /**< the pipeline in closed form */
+    double closed_s;   /**< the pipeline in closed form, */
+    double deferred_s; /**< deferred weight gradients that it does not hide, */
+    double drain_s;    /**< and how long before its end they begin; 0: there are none */
     double growth;     /**< of the pipeline's time: stragglers */
     double overhead_s; /**< fixed time of a step */
     calc_placed placed;
@@ -114,12 +116,12 @@ typedef struct calc_timeline_slice {
     double start_s, end_s;
 } calc_timeline_slice;
 
-enum { CALC_TIMELINE_AFTER = 6 };
+enum { CALC_TIMELINE_AFTER = 7 };
 
-/** Data parallelism, stragglers and the optimizer of a stage, as they follow a pipeline of
- *  `pipeline_s` that stragglers prolong: gradients are reduced in the backward passes as far as
- *  that is hidden, and weights that the step before gathers arrive in the first forward passes.
- *  What takes no time is there, too.
+/** Deferred weight gradients, data parallelism, stragglers and the optimizer of a stage, as they
+ *  follow a pipeline of `pipeline_s` that stragglers prolong: gradients are reduced in the backward
+ * passes as far as that is hidden, and weights that the step before gathers arrive in the first
+ * forward passes. What takes no time is there, too.
  *  @param out  in the order of a trace */
 void calc_timeline_after(const calc_timeline *timeline, int64_t stage, double pipeline_s,
                          double straggler_s, calc_timeline_slice out[CALC_TIMELINE_AFTER]);

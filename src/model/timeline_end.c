@@ -31,7 +31,11 @@ void calc_timeline_after(const calc_timeline *t, int64_t stage, double pipeline_
 {
     calc_timeline_end end = calc_timeline_end_of(t, stage);
     double hidden_s = calc_max(0, end.gather_link_s - end.gather_s);
-    double at_s = pipeline_s + straggler_s;
+    calc_stage_deferred deferred = calc_placed_deferred(&t->placed);
+    bool head = deferred.any && stage == t->shape.stages - 1;
+    double drained_s = pipeline_s + t->deferred_s;
+    double head_s = head ? pipeline_s - t->drain_s : drained_s;
+    double at_s = drained_s + straggler_s;
     double reduced_s = at_s + end.reduce_s;
     double start_s = fmin(at_s, calc_max(hidden_s, reduced_s - end.reduce_link_s));
     double tied_s = reduced_s + end.tied_s;
@@ -39,7 +43,9 @@ void calc_timeline_after(const calc_timeline *t, int64_t stage, double pipeline_
     const char *reduction = end.scatters ? "reduce-scatter gradients" : "all-reduce gradients";
     const calc_timeline_slice slices[CALC_TIMELINE_AFTER] = {
         {"all-gather weights, hidden", "data parallel", true, 0, fmin(hidden_s, at_s)},
-        {"stragglers", "wait", false, pipeline_s, at_s},
+        {"weight gradients of the head", "embedding, head", false, head_s,
+         head ? head_s + deferred.all_s : drained_s},
+        {"stragglers", "wait", false, drained_s, at_s},
         {reduction, "data parallel", true, fmin(start_s, reduced_s), reduced_s},
         {"all-reduce shared embedding", "data parallel", true, reduced_s, tied_s},
         {"optimizer", "optimizer", false, tied_s, updated_s},

@@ -113,6 +113,20 @@ void calc_layers_part_add(calc_layers_part *sum, const calc_layers_part *p, doub
     }
 }
 
+/* Muon: matrices of blocks, one by one; second moments of the ends. */
+static void add_muon(const calc_layout *l, calc_layers_option *out)
+{
+    const calc_stage_terms *t = &l->terms;
+    const calc_stage_class only[] = {[CALC_LAYERS_DENSE] = {.dense = 1},
+                                     [CALC_LAYERS_MOE] = {.moe = 1},
+                                     [CALC_LAYERS_EMBEDDING] = {.first = 1},
+                                     [CALC_LAYERS_HEAD] = {.last = 1}};
+    for (size_t i = 0; i < sizeof only / sizeof *only && t->muon.any; i++) {
+        out->part[i].optimizer_s += calc_stage_muon_s(t, &only[i]);
+        out->part[i].held_bytes += t->used_share * calc_stage_muon_bytes(t, &only[i]).here;
+    }
+}
+
 void calc_layers_option_of(const calc_layout *l, calc_layers_option *out)
 {
     const calc_stage_terms *t = &l->terms;
@@ -128,6 +142,7 @@ void calc_layers_option_of(const calc_layout *l, calc_layers_option *out)
     }
     out->part[CALC_LAYERS_EMBEDDING] = part_of(l, &t->embedding);
     out->part[CALC_LAYERS_HEAD] = head_of(l);
+    add_muon(l, out);
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < 2; k++) {
             out->framework_bytes[i][k] = t->used_share * t->framework_bytes[i][k];

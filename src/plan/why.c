@@ -85,6 +85,7 @@ static bool is_given(const calc_field *field, const calc_exec *exec)
                                         "unfused_rope",
                                         "unfused_experts",
                                         "fused_experts",
+                                        "optimizer",
                                         "attention_kernel",
                                         "rank_order",
                                         "scaling",

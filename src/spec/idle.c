@@ -53,6 +53,11 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
         return !flash;
     case ROW_fused_cross_entropy:
         return app->vocab_size == 0;
+    case ROW_optimizer:
+        return !exec->training;
+    case ROW_deferred_head_wgrad:
+        return exec->pipeline_par == 1 || app->vocab_size == 0 || !exec->training ||
+               exec->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B;
     case ROW_pipeline_balance:
     case ROW_pipeline_par_overlap:
         return exec->pipeline_par == 1;

@@ -82,6 +82,10 @@ static void fill_pipeline(calc_run_map *map)
         e->last_stage_blocks = number(map, "decoder-last-pipeline-num-layers", 0);
         e->pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
     }
+    if (given(map, "defer-embedding-wgrad-compute")) {
+        int64_t limit = number(map, "wgrad-deferral-limit", 0);
+        e->deferred_head_wgrad = limit > 0 ? limit : -1;
+    }
 }
 
 static void fill_kernels(calc_run_map *map)
@@ -97,6 +101,8 @@ static void fill_kernels(calc_run_map *map)
     if (map->app.num_experts == 0) {
         e->strategy.expert_tensor_par = 1; /* given, but of no effect */
     }
+    bool muon = says(map, "optimizer", "muon") || says(map, "optimizer", "dist_muon");
+    e->strategy.optimizer = muon ? CALC_OPTIMIZER_MUON : CALC_OPTIMIZER_ADAM;
     /* The optimizer's state is split among the ranks of one instance of several. */
     int64_t instances = number(map, "num-distributed-optimizer-instances", 1);
     if (instances > 1 && e->strategy.zero_stage > 0) {
@@ -108,11 +114,10 @@ static const char *unknown(const calc_run_map *map)
 {
     return given(map, "hybrid-override-pattern") || given(map, "hybrid-layer-pattern")
                ? "hybrid Mamba model"
-           : says(map, "optimizer", "muon") ? "Muon optimizer: its state is not modelled"
+           : says(map, "optimizer", "muon") && given(map, "no-use-layer-wise-param-layout")
+               ? "optimizer by layers without their layout: one rank has the embedding's state"
            : given(map, "fine-grained-activation-offloading")
                ? "offload of single operators is not modelled"
-           : given(map, "defer-embedding-wgrad-compute")
-               ? "deferred weight gradients of the head are not modelled"
            : given(map, "pipeline-model-parallel-layout")
                ? "pipeline layout by letters, with parts of the ends as stages"
                : NULL;

@@ -293,6 +293,7 @@ static void additive(const char *name, const calc_random_layout *layout)
 {
     calc_random_layout l = *layout;
     l.exec.strategy.data_par_overlap = false;
+    l.exec.strategy.optimizer = CALC_OPTIMIZER_ADAM; /* Muon splits no matrix: the largest counts */
     l.exec.strategy.param_gather_overlap = CALC_CHOICE_AUTO;
     for (int which = 0; which < 5; which++) {
         const calc_layer_strategy other = other_of(&l.exec, which);

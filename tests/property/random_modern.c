@@ -397,6 +397,8 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
     x->fused_experts = coin(rng);
     x->delayed_wgrad = coin(rng);
     x->attention_datatype = coin(rng) ? x->matrix_datatype : CALC_FORMAT_AUTO;
+    x->optimizer = calc_rng_below(rng, 4) == 0 ? CALC_OPTIMIZER_MUON : CALC_OPTIMIZER_ADAM;
+    out->exec.deferred_head_wgrad = calc_rng_below(rng, 4) == 0 ? between(rng, -1, 8) : 0;
     /* Something beyond Calculon in every one. */
     out->app.causal = out->app.causal || out->app.structure_type == CALC_STRUCTURE_TYPE_GPT;
 }

@@ -153,6 +153,43 @@ START_TEST(sharding_and_overlap_need_replicas)
 }
 END_TEST
 
+START_TEST(deferred_weight_gradients_have_a_limit_or_none)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script("--pipeline-model-parallel-size 2 --wgrad-deferral-limit 3", 0,
+                                   &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.deferred_head_wgrad, 0);
+    ck_assert_int_eq(import_script("--pipeline-model-parallel-size 2 --wgrad-deferral-limit 3 "
+                                   "--defer-embedding-wgrad-compute",
+                                   0, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.deferred_head_wgrad, 3);
+    ck_assert_int_eq(import_script("--pipeline-model-parallel-size 2 --wgrad-deferral-limit 0 "
+                                   "--defer-embedding-wgrad-compute",
+                                   0, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.deferred_head_wgrad, -1);
+}
+END_TEST
+
+/* dist_muon, as older releases had it, is Muon with its state sharded. */
+START_TEST(muon_is_an_optimizer)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script("--optimizer muon", 2, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(exec.strategy.optimizer, CALC_OPTIMIZER_MUON);
+    ck_assert_int_eq(exec.strategy.zero_stage, 0);
+    ck_assert_int_eq(import_script("--optimizer dist_muon", 2, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(exec.strategy.optimizer, CALC_OPTIMIZER_MUON);
+    ck_assert_int_eq(exec.strategy.zero_stage, 1);
+    ck_assert_int_eq(import_script("--optimizer adam", 2, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(exec.strategy.optimizer, CALC_OPTIMIZER_ADAM);
+}
+END_TEST
+
 START_TEST(gathered_activations_are_gathered_again_unless_all_is_recomputed)
 {
     calc_app app;
@@ -217,6 +254,8 @@ int main(void)
     TCase *tests = tcase_create("import");
     tcase_add_test(tests, no_options_are_the_defaults_of_megatron);
     tcase_add_test(tests, options_not_given_are_as_megatron_has_them);
+    tcase_add_test(tests, deferred_weight_gradients_have_a_limit_or_none);
+    tcase_add_test(tests, muon_is_an_optimizer);
     tcase_add_test(tests, widths_not_given_are_derived);
     tcase_add_test(tests, processors_come_from_the_launcher_or_the_caller);
     tcase_add_test(tests, chunks_are_counted_or_computed);

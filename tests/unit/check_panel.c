@@ -29,6 +29,15 @@ static const size_t unread[] = {
 };
 enum { UNREAD = sizeof unread / sizeof *unread };
 
+/* What layouts of the kernel have not: a flag says so, and the rest is not read. */
+static bool is_seldom(size_t offset)
+{
+    size_t deferred = offsetof(calc_stage_terms, deferred);
+    size_t muon = offsetof(calc_stage_terms, muon);
+    return (offset >= deferred && offset < deferred + sizeof(calc_stage_deferred)) ||
+           (offset >= muon && offset < muon + sizeof(calc_stage_muon));
+}
+
 /* Members that are no doubles. */
 static bool is_flag(size_t offset)
 {
@@ -86,10 +95,12 @@ static void assert_kept(const calc_stage_terms *got, const calc_stage_terms *wan
         memcpy(&b, (const char *)want + at, sizeof b);
         bool zero = at >= rule && !rules;
         bool kept = is_unread(at) ? isnan(a) : a == (zero ? 0 : b);
-        ck_assert_msg(is_flag(at) || kept, "member at %zu: %.17g, not %.17g", at, a, zero ? 0 : b);
+        ck_assert_msg(is_flag(at) || is_seldom(at) || kept, "member at %zu: %.17g, not %.17g", at,
+                      a, zero ? 0 : b);
     }
     ck_assert_int_eq(got->compat, want->compat);
     ck_assert_int_eq(got->training, want->training);
+    ck_assert(!got->deferred.any && !got->muon.any);
     ck_assert_int_eq(got->dense_first, want->dense_first);
     ck_assert_int_eq(got->ends_as_blocks, want->ends_as_blocks);
 }

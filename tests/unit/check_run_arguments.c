@@ -146,11 +146,10 @@ START_TEST(what_the_model_does_not_know_is_the_reason)
     static const struct {
         const char *arguments, *reason;
     } unknown[] = {
-        {"--optimizer muon", "Muon optimizer: its state is not modelled"},
         {"--hybrid-layer-pattern MEM*", "hybrid Mamba model"},
+        {"--optimizer muon --no-use-layer-wise-param-layout",
+         "optimizer by layers without their layout: one rank has the embedding's state"},
         {"--fine-grained-activation-offloading", "offload of single operators is not modelled"},
-        {"--defer-embedding-wgrad-compute",
-         "deferred weight gradients of the head are not modelled"},
         {"--pipeline-model-parallel-layout Et*3|(tt|)*6L",
          "pipeline layout by letters, with parts of the ends as stages"}};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
@@ -158,8 +157,31 @@ START_TEST(what_the_model_does_not_know_is_the_reason)
         ck_assert_ptr_nonnull(map.reason);
         ck_assert_str_eq(map.reason, unknown[i].reason);
     }
+}
+END_TEST
+
+START_TEST(the_optimizer_is_named)
+{
     given("--optimizer adam");
     ck_assert_ptr_null(map.reason);
+    ck_assert_int_eq(map.exec.strategy.optimizer, CALC_OPTIMIZER_ADAM);
+    given("--optimizer muon");
+    ck_assert_ptr_null(map.reason);
+    ck_assert_int_eq(map.exec.strategy.optimizer, CALC_OPTIMIZER_MUON);
+    given("--optimizer dist_muon");
+    ck_assert_int_eq(map.exec.strategy.optimizer, CALC_OPTIMIZER_MUON);
+}
+END_TEST
+
+START_TEST(weight_gradients_of_the_head_are_deferred)
+{
+    given("--defer-embedding-wgrad-compute --wgrad-deferral-limit 2");
+    ck_assert_ptr_null(map.reason);
+    ck_assert_int_eq(map.exec.deferred_head_wgrad, 2);
+    given("--defer-embedding-wgrad-compute");
+    ck_assert_int_eq(map.exec.deferred_head_wgrad, -1);
+    given("--wgrad-deferral-limit 2");
+    ck_assert_int_eq(map.exec.deferred_head_wgrad, 0);
 }
 END_TEST
 
@@ -176,6 +198,8 @@ int main(void)
     tcase_add_test(tests, uneven_stages_are_as_given);
     tcase_add_test(tests, instances_split_the_optimizer_less);
     tcase_add_test(tests, experts_are_split_by_default);
+    tcase_add_test(tests, the_optimizer_is_named);
+    tcase_add_test(tests, weight_gradients_of_the_head_are_deferred);
     tcase_add_test(tests, what_the_model_does_not_know_is_the_reason);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -235,8 +235,8 @@ static void write_numbers(calc_output *out, const calc_report *r)
     write_note(out, "numbers", text);
     if (e->training) {
         snprintf(text, sizeof text,
-                 "bytes: weight %.4g, gradient %.4g (sent %.4g), master %.4g, moments 2 x %.4g",
-                 b.weight, b.grad, b.reduced, b.master, b.moment);
+                 "bytes: weight %.4g, gradient %.4g (sent %.4g), master %.4g, moments %.4g x %.4g",
+                 b.weight, b.grad, b.reduced, b.master, b.moments, b.moment);
         write_note(out, "", text);
     }
 }

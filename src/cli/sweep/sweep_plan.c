@@ -260,6 +260,10 @@ static void write_needs(calc_output *out, const calc_sweep_study *study, bool by
     if (study->space.inference.phase != CALC_INFERENCE_PHASE_NONE) {
         calc_append(what, TEXT_SIZE, "%sserving", who);
     }
+    const char *slow = calc_space_by_run(&study->space);
+    if (slow) {
+        calc_append(what, TEXT_SIZE, "%s%s", *what ? ", " : who, slow);
+    }
     for (size_t i = 0; i <= o->objectives; i++) {
         const calc_objective *one = i == 0 ? &o->top_by : &o->objective[i - 1];
         if (one->kind == CALC_OBJECTIVE_OTHER && (i > 0 || o->top > 0)) {

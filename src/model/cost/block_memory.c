@@ -17,7 +17,7 @@ calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_st
     if (c->training) {
         m.whole_grad = weights * 4;
         m.grad = weights * bytes.grad / shards;
-        m.optimizer = weights * (bytes.master + 2 * bytes.moment) / shards;
+        m.optimizer = weights * calc_state_optimizer_bytes(&bytes) / shards;
         m.activation_grad = b->grad_bytes;
     }
     return m;

@@ -15,6 +15,7 @@ calc_state_bytes calc_state_bytes_of(const calc_strategy *s, const calc_shape *s
         .grad = shape->grad_bytes,
         .reduced = calc_format_bytes_or(s->grad_reduce_datatype, shape->grad_bytes),
         .master = calc_format_bytes_or(s->master_datatype, master),
+        .moments = s->optimizer == CALC_OPTIMIZER_MUON ? 1 : 2,
         .moment = calc_format_bytes_or(s->optimizer_moment_datatype, 4),
         .gathered =
             shape->weight_bytes < shape->element_bytes ? shape->weight_bytes : shape->element_bytes,

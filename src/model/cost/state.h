@@ -9,9 +9,16 @@
 /** Bytes of one number of each kind of state. */
 typedef struct calc_state_bytes {
     double weight, grad, reduced, master, moment;
+    double moments;  /**< how many: two of Adam, one of Muon */
     double gathered; /**< of a weight whose shards are gathered: in the format of the computation if
                           that is narrower, as with FSDP's mixed precision */
 } calc_state_bytes;
+
+/** The optimizer's state of a weight. */
+static inline double calc_state_optimizer_bytes(const calc_state_bytes *b)
+{
+    return b->master + b->moments * b->moment;
+}
 
 calc_state_bytes calc_state_bytes_of(const calc_strategy *strategy, const calc_shape *shape);
 

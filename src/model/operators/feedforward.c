@@ -33,6 +33,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     calc_operator *o =
         calc_build_matrix(b, shared ? "shared expert up" : "feed-forward up", CALC_OPERATOR_MATRIX,
                           module, b->tokens, s->hidden, gates * columns, 1);
+    o->split = CALC_SPLIT_COLUMNS;
     calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
     calc_build_pass_open(b, o, gates * elements);
     if (!shared) {
@@ -50,6 +51,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     calc_build_keep(o, (gates + products) * elements * s->kept_bytes, module);
     o = calc_build_matrix(b, shared ? "shared expert down" : "feed-forward down",
                           CALC_OPERATOR_MATRIX, module, b->tokens, columns, s->hidden, 1);
+    o->split = CALC_SPLIT_INNER;
     if (!shared) {
         calc_build_bias(b, o, s->hidden);
     }
@@ -220,6 +222,7 @@ void calc_feedforward_experts(calc_build *b)
     add_expert_gather(b, "expert gather", routed, true);
     calc_operator *up = calc_build_matrix(b, "experts up", CALC_OPERATOR_GROUPED, MOE, rows,
                                           s->hidden, gates * width, local);
+    up->split = CALC_SPLIT_COLUMNS;
     up->expert = true;
     calc_build_bias(b, up, local * gates * width);
     calc_build_keep(up, rows * s->hidden * s->kept_bytes, MOE);
@@ -232,6 +235,7 @@ void calc_feedforward_experts(calc_build *b)
     calc_operator *activation = o;
     o = calc_build_matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden,
                           local);
+    o->split = CALC_SPLIT_INNER;
     o->expert = true;
     calc_build_bias(b, o, local * s->hidden);
     calc_build_keep(o, rows * width * s->kept_bytes, MOE | MOE_ACT);

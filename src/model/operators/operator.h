@@ -30,6 +30,13 @@ typedef enum calc_operator_kind {
     CALC_OPERATOR_COLLECTIVE
 } calc_operator_kind;
 
+/** Which side of a matrix the ranks that split it have a share of. */
+typedef enum calc_operator_split {
+    CALC_SPLIT_NONE,
+    CALC_SPLIT_INNER,
+    CALC_SPLIT_COLUMNS
+} calc_operator_split;
+
 /** Groups an operator may communicate in. */
 typedef enum calc_operator_group {
     CALC_IN_TENSOR,
@@ -62,15 +69,16 @@ typedef struct calc_operator {
     double converted_bytes; /**< of the forward pass's traffic, converting inputs to 8 or 4 bits */
     double cached;          /**< ATTENTION that decodes: tokens whose keys are read; otherwise 0 */
     double weights;         /**< trainable elements on this rank */
-    bool expert;            /**< split by expert parallelism, not by tensor parallelism */
-    double kept_bytes;      /**< from forward for backward */
-    double dropped_bytes;   /**< of them, what recomputation does not keep */
-    double working_bytes;   /**< held while the block is computed */
-    double grad_bytes;      /**< gradients of its output, where a list counts them */
-    double passing_bytes;   /**< beside what is kept, while a pass runs it: gradients of its output,
-                                 its input and the residual stream; tokens on their way */
-    unsigned dropped_by;    /**< recomputation that does not keep them */
-    unsigned repeated_by;   /**< recomputation that runs forward again */
+    calc_operator_split split; /**< MATRIX, GROUPED */
+    bool expert;               /**< split by expert parallelism, not by tensor parallelism */
+    double kept_bytes;         /**< from forward for backward */
+    double dropped_bytes;      /**< of them, what recomputation does not keep */
+    double working_bytes;      /**< held while the block is computed */
+    double grad_bytes;         /**< gradients of its output, where a list counts them */
+    double passing_bytes; /**< beside what is kept, while a pass runs it: gradients of its output,
+                               its input and the residual stream; tokens on their way */
+    unsigned dropped_by;  /**< recomputation that does not keep them */
+    unsigned repeated_by; /**< recomputation that runs forward again */
     calc_operator_group group; /**< COLLECTIVE: the ranks */
     calc_collective_op
         op[CALC_PASS_COUNT]; /**< COLLECTIVE: of forward; of backward; gathered again */

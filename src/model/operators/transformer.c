@@ -50,6 +50,7 @@ static void add_query_key_value(calc_build *b)
     calc_operator *gather = calc_build_open_tensor_par(b, "attention gather", 0, s->hidden);
     calc_operator *o = calc_build_matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          s->hidden, query + key_value, 1);
+    o->split = CALC_SPLIT_COLUMNS;
     calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
     calc_build_pass_open(b, o, b->tokens * (query + key_value));
     calc_build_bias(b, o, query + key_value);
@@ -96,10 +97,12 @@ static void add_latent_query_key_value(calc_build *b)
     calc_build_open_tensor_par(b, "latent gather", 0,
                                s->q_rank > 0 ? latents + s->rope_size
                                              : s->hidden + s->kv_rank + s->rope_size);
-    calc_build_matrix(b, "query up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ, b->tokens,
-                      s->q_rank > 0 ? s->q_rank : s->hidden, query, 1);
-    calc_build_matrix(b, "key value up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ, b->tokens,
-                      s->kv_rank, s->local_heads * (nope + s->v_size), 1);
+    o = calc_build_matrix(b, "query up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ, b->tokens,
+                          s->q_rank > 0 ? s->q_rank : s->hidden, query, 1);
+    o->split = CALC_SPLIT_COLUMNS;
+    o = calc_build_matrix(b, "key value up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ,
+                          b->tokens, s->kv_rank, s->local_heads * (nope + s->v_size), 1);
+    o->split = CALC_SPLIT_COLUMNS;
     double heads = 2 * s->local_heads * s->qk_size * b->tokens;
     o = calc_build_vector(b, "rotary embedding", MLA_UP_PROJ, heads, 2 * heads * e, 2 * heads * e);
     o->flop[CALC_PASS_FW] = 3 * heads;
@@ -280,6 +283,7 @@ static void add_attention(calc_build *b)
     }
     calc_operator *o = calc_build_matrix(b, "attention output", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          output, s->hidden, 1);
+    o->split = CALC_SPLIT_INNER;
     calc_build_bias(b, o, s->hidden);
     calc_build_pass_close(b, o, b->tokens * output);
     double copies =

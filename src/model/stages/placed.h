@@ -107,4 +107,8 @@ calc_stage_spent calc_placed_spent(const calc_placed *placed, const calc_placed_
 /** The pipeline of a list [s]: exact (schedule_steady.h). */
 double calc_placed_pipeline_s(const calc_placed *placed);
 
+/** What its last stage waits for, after its own micro-batches: stage_deferred.h. */
+double calc_placed_drain_s(const calc_placed *placed);
+calc_stage_deferred calc_placed_deferred(const calc_placed *placed);
+
 #endif

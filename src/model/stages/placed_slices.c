@@ -82,7 +82,8 @@ calc_stage_memory calc_placed_layers_memory(const calc_placed *p, const calc_pla
         sum.in_flight = m.in_flight;
     }
     sum.state += passing;
-    sum.ends = calc_max(0, at->class.last * at->terms.head.kept_bytes - sum.working);
+    sum.ends = calc_max(0, at->class.last * at->terms.head.kept_bytes - sum.working) +
+               calc_stage_deferred_bytes(&at->terms, &at->class);
     sum.framework = framework_bytes(p, at);
     sum.total = sum.state + sum.activation + sum.working + sum.ends + sum.framework;
     return sum;

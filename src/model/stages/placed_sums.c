@@ -101,6 +101,25 @@ double calc_placed_pipeline_s(const calc_placed *p)
     return calc_schedule_steady_in(&shape, pass, workspace, sizeof workspace);
 }
 
+double calc_placed_drain_s(const calc_placed *p)
+{
+    calc_placed_stage at;
+    double drain_s = 0;
+    for (int64_t stage = 0; stage < p->stages - 1; stage++) {
+        calc_placed_stage_of(p, stage, &at);
+        calc_stage_pass pass = calc_placed_pass(p, &at);
+        drain_s += (pass.agrad_s + pass.wgrad_s) / (double)p->chunks;
+    }
+    return drain_s;
+}
+
+calc_stage_deferred calc_placed_deferred(const calc_placed *p)
+{
+    calc_placed_stage at;
+    calc_placed_stage_of(p, p->stages - 1, &at);
+    return at.terms.deferred;
+}
+
 calc_stage_state calc_placed_state(const calc_placed *p, const calc_placed_stage *at)
 {
     const calc_layout *l = at->layout;

@@ -355,6 +355,18 @@ static void sum_common(const calc_cost_context *c, const calc_stage_timed *t, un
     }
 }
 
+static void set_muon(const calc_cost_context *c, const calc_stage_timed *t, calc_stage_parts *out)
+{
+    if (!c->training || c->strategy->optimizer != CALC_OPTIMIZER_MUON) {
+        return;
+    }
+    const calc_stage_operators *prediction = &t->list[CALC_STAGE_PREDICTION];
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        out->muon[kind] = calc_muon_of(c, t->list[kind].item, t->list[kind].count);
+    }
+    out->mtp_muon = calc_muon_of(c, prediction->item, prediction->count);
+}
+
 static void sum_rest(const calc_cost_context *c, const calc_stage_timed *t, unsigned recompute,
                      const calc_cost *routed, calc_stage_parts *out)
 {
@@ -365,6 +377,7 @@ static void sum_rest(const calc_cost_context *c, const calc_stage_timed *t, unsi
         set_block(c, kind, recompute, &t->list[kind], out);
     }
     set_framework(c, t->list, out);
+    set_muon(c, t, out);
     bool whole = c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
     out->message_bytes = calc_stage_message_bytes(c->shape) / (whole ? 1 : c->shape->tensor_par);
 }

@@ -9,7 +9,7 @@ calc_optimizer_step calc_stage_rules_optimizer(const calc_cost_context *c, const
 {
     calc_state_bytes b = calc_state_bytes_of(s, c->shape);
     calc_optimizer_step none = {0};
-    return c->training ? calc_optimizer_block(c, b.master + 2 * b.moment, p->weights[kind],
+    return c->training ? calc_optimizer_block(c, calc_state_optimizer_bytes(&b), p->weights[kind],
                                               p->layers[kind], shards)
                        : none;
 }

@@ -9,6 +9,8 @@
 
 #include "calc.h"
 #include "model/stages/stage_block.h"
+#include "model/stages/stage_deferred.h"
+#include "model/stages/stage_muon.h"
 #include "model/stages/stage_pipeline.h"
 
 /** Weights of a stage of a class. */
@@ -112,7 +114,8 @@ CALC_STAGE_INLINE double calc_stage_optimizer_sum(const calc_stage_terms *t,
         return c->dense * t->rule[0].optimizer_s + c->moe * t->rule[1].optimizer_s;
     }
     double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
-    return t->optimizer_s * (w->dense + w->expert) + t->optimizer_owned_s * owned;
+    return t->optimizer_s * (w->dense + w->expert) + t->optimizer_owned_s * owned +
+           calc_stage_muon_s(t, c);
 }
 
 /** Micro-batches whose activations a stage holds at the peak; sources: docs/schedules.md. */
@@ -171,6 +174,7 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_at(const calc_stage_terms 
     double blocks = calc_max(1, c->dense + c->moe);
     m.state = t->held_bytes * weights + t->owned_bytes * owned +
               (t->gathered_ahead + t->whole_block_bytes) * (weights / blocks);
+    m.state += calc_stage_muon_bytes(t, c).here;
     double rich = calc_stage_rich(t, c);
     double lean_bytes = c->dense * dense->kept_bytes + c->moe * moe->kept_bytes;
     double whole_bytes = c->dense * dense->whole_bytes + c->moe * moe->whole_bytes;
@@ -195,6 +199,7 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_at(const calc_stage_terms 
         m.activation = line.flight_bytes * held;
         m.working = 0;
     }
+    m.ends += calc_stage_deferred_bytes(t, c);
     double both = t->framework_bytes[1][1];
     double dense_only = t->framework_bytes[1][0];
     double moe_only = t->framework_bytes[0][1];
@@ -238,7 +243,8 @@ CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_at(const calc_stage_terms *t
     double stored = c->dense * t->block[0].away_bytes + c->moe * t->block[1].away_bytes;
     out.weight = t->weight_held_away * weights + t->weight_owned_away * owned;
     out.activation = stored * (t->training ? held : 0);
-    out.optimizer = t->optimizer_held_away * weights + t->optimizer_owned_away * owned;
+    out.optimizer = t->optimizer_held_away * weights + t->optimizer_owned_away * owned +
+                    calc_stage_muon_bytes(t, c).away;
     return out;
 }
 
@@ -416,6 +422,7 @@ CALC_STAGE_INLINE calc_stage_step calc_stage_step_or_less(const calc_stage_terms
         least
             ? calc_stage_pipeline_least_s(t, l, schedule, classes, c, pass, chunks, exposed, &start)
             : calc_stage_pipeline_s(t, l, schedule, classes, c, pass, chunks, exposed);
+    pipeline_s += calc_stage_deferred_s(t, classes, c, pass, chunks);
     return calc_stage_step_sum(t, l, &needs, &x, pipeline_s);
 }
 

@@ -33,7 +33,7 @@ static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zer
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
     calc_stage_away away = calc_stage_away_of(&e->strategy);
     double weight = b->weight * (1 - away.weight);
-    double optimizer = (b->master + 2 * b->moment) * (1 - away.optimizer);
+    double optimizer = calc_state_optimizer_bytes(b) * (1 - away.optimizer);
     if (zero >= 3) {
         /* Sharded weights are gathered block by block, one ahead. */
         t->owned_bytes += copies * weight;
@@ -71,9 +71,9 @@ static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_
     double reached = calc_share_or(chip->optimizer_efficiency, memory->efficiency.efficiency[0]);
     double byte_s = 1 / (memory->bytes_per_s * reached);
     double cleared = 2 * b->grad * byte_s;
-    double updated = (3 * b->grad + 2 * (b->master + 2 * b->moment)) * byte_s;
+    double updated = (3 * b->grad + 2 * calc_state_optimizer_bytes(b)) * byte_s;
     /* State kept elsewhere comes and goes while the rest is updated. */
-    double moved = 2 * (b->master + 2 * b->moment) * calc_stage_away_of(&e->strategy).optimizer;
+    double moved = 2 * calc_state_optimizer_bytes(b) * calc_stage_away_of(&e->strategy).optimizer;
     updated = calc_max(updated, moved * tier2_byte_s(chip));
     t->optimizer_s = (zero >= 2 ? 0 : cleared) + (zero >= 1 ? 0 : updated);
     t->optimizer_owned_s = (zero >= 2 ? cleared : 0) + (zero >= 1 ? updated : 0);
@@ -95,7 +95,7 @@ static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero
     calc_stage_away away = calc_stage_away_of(&e->strategy);
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
     double weight = copies * away.weight * b->weight;
-    double optimizer = e->training ? away.optimizer * (b->master + 2 * b->moment) : 0;
+    double optimizer = e->training ? away.optimizer * calc_state_optimizer_bytes(b) : 0;
     t->away = away.weight + away.activation + away.optimizer > 0;
     t->weight_held_away = zero >= 3 ? 0 : weight;
     t->weight_owned_away = zero >= 3 ? weight : 0;
@@ -301,8 +301,8 @@ calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec
     if (e->training) {
         bool split = t->whole_block_bytes > 0;
         s.grad = copies * b.grad * (split ? owned : held) + t->whole_block_bytes * block;
-        double state = (b.master + 2 * b.moment) * (1 - away.optimizer);
-        s.optimizer = state * (zero >= 1 ? owned : held);
+        double state = calc_state_optimizer_bytes(&b) * (1 - away.optimizer);
+        s.optimizer = state * (zero >= 1 ? owned : held) + calc_stage_muon_bytes(t, class).here;
     }
     return s;
 }
@@ -390,6 +390,8 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
         add_sharded(&ends.head, speed, &t->head);
     }
     share_table(c, e, t);
+    calc_stage_set_deferred(c, e, p, t);
+    calc_stage_set_muon(c, e, p, t);
     /* Nobody holds the sum of sharded gradients: they are reduced with every micro-batch. */
     bool each = e->training && zero == 2;
     t->reductions = each ? t->microbatches : 1;

@@ -79,12 +79,32 @@ typedef struct calc_stage_links {
 #undef CALC_X
 } calc_stage_links;
 
+/** Weight gradients of the head that are computed when the last stage has no micro-batch left:
+ *  stage_deferred.h. */
+typedef struct calc_stage_deferred {
+    bool any;     /**< loops of the sweep know that theirs have none */
+    double all_s; /**< in a step */
+    double bytes; /**< kept for them on the last stage */
+} calc_stage_deferred;
+
+/** Muon: stage_muon.h. */
+typedef struct calc_stage_muon {
+    bool any;                                 /**< loops of the sweep know that theirs have none */
+    double block_s[CALC_STAGE_KINDS], head_s; /**< matrices, shared; of multi-token prediction */
+    double longest_s;                         /**< of one of them */
+    double embedding_adam_s, head_adam_s;     /**< second moments read and written */
+    double embedding_bytes, head_bytes;       /**< second moments, */
+    double away;                              /**< and the share of them in the second tier */
+} calc_stage_muon;
+
 /** What a layout's step needs beside its networks, its classes of stages, its chunks and its flags.
  */
 typedef struct calc_stage_terms {
     calc_compat compat; /**< rules of Calculon's that apply */
     calc_stage_part block[CALC_STAGE_KINDS];
     calc_stage_part embedding, head; /**< the head with multi-token prediction */
+    calc_stage_deferred deferred;    /**< head.wgrad_s is without them, the mean of micro-batches */
+    calc_stage_muon muon;
     double stages, microbatches;
     double lost_rounds;  /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
     int dense_first;     /**< whether dense blocks come before those with experts; no bool, since

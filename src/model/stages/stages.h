@@ -5,6 +5,7 @@
 #define CALC_MODEL_STAGES_H
 
 #include "model/cost/cost.h"
+#include "model/cost/muon.h"
 #include "model/cost/optimizer.h"
 #include "model/cost/state.h"
 #include "model/operators/transformer.h"
@@ -53,7 +54,8 @@ typedef struct calc_stage_parts {
     double message_bytes;                 /**< between stages, if there are several */
     double framework_bytes[2][2];         /**< [dense blocks][blocks with experts] */
     double framework_head_bytes;
-    size_t layers[CALC_BLOCK_KINDS]; /**< with weights, where a rule asks for them */
+    calc_muon muon[CALC_BLOCK_KINDS], mtp_muon; /**< with that optimizer only */
+    size_t layers[CALC_BLOCK_KINDS];            /**< with weights, where a rule asks for them */
     double weights[CALC_BLOCK_KINDS][CALC_MAX_OPERATORS];
 } calc_stage_parts;
 

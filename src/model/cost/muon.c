@@ -1,0 +1,92 @@
+#include "model/cost/muon.h"
+
+#include <math.h>
+
+#include "model/cost/cost_kernel.h"
+#include "model/operators/processor.h"
+
+enum {
+    ITERATIONS = 5,
+    /* Norm, scaled, narrowed, widened, scaled twice: bytes and kernels beside the iterations. */
+    ELEMENT_BYTES = 4 + 8 + 6 + 6 + 8 + 8,
+    ELEMENT_KERNELS = 6
+};
+
+static double kernel_s(const calc_cost_context *c, calc_operator_kind kind, double flop,
+                       double bytes, double launches)
+{
+    const calc_operator o = {.kind = kind,
+                             .flop = {[CALC_PASS_FW] = flop},
+                             .bytes = {[CALC_PASS_FW] = bytes},
+                             .launches = {[CALC_PASS_FW] = launches}};
+    return calc_cost_kernel_model(c, &o, CALC_PASS_FW).all_s;
+}
+
+double calc_muon_matrix_s(const calc_cost_context *c, double inner, double columns,
+                          const calc_group *group)
+{
+    double m = fmin(inner, columns);
+    double n = fmax(inner, columns);
+    double e = c->shape->element_bytes;
+    double iteration_s = kernel_s(c, CALC_OPERATOR_HEAD, 2 * m * m * n, e * (m * n + m * m), 1) +
+                         kernel_s(c, CALC_OPERATOR_HEAD, 2 * m * m * m, e * 3 * m * m, 1) +
+                         kernel_s(c, CALC_OPERATOR_HEAD, 2 * m * m * n, e * (m * m + 3 * m * n), 1);
+    double gather_s =
+        group->ranks > 1 ? calc_collective_s(c->system, CALC_OP_ALL_GATHER, group, 4 * m * n) : 0;
+    return ITERATIONS * iteration_s + gather_s +
+           kernel_s(c, CALC_OPERATOR_VECTOR, 0, ELEMENT_BYTES * m * n, ELEMENT_KERNELS);
+}
+
+static void add(const calc_cost_context *c, double inner, double columns, double copies,
+                const calc_group *group, bool expert, calc_muon *sum)
+{
+    double s = calc_muon_matrix_s(c, inner, columns, group);
+    sum->dense_s += expert ? 0 : copies * s;
+    sum->expert_s += expert ? copies * s : 0;
+    sum->longest_s = calc_max(sum->longest_s, s);
+}
+
+static void add_query_key_value(const calc_cost_context *c, calc_muon *sum)
+{
+    const calc_shape *s = c->shape;
+    const calc_group *group = &c->groups.tensor;
+    add(c, s->hidden, s->heads * s->qk_size, 1, group, false, sum);
+    add(c, s->hidden, s->kv_heads * s->qk_size, 1, group, false, sum);
+    add(c, s->hidden, s->kv_heads * s->v_size, 1, group, false, sum);
+}
+
+/* Ranks that split it, as a group. */
+static const calc_group *group_of(const calc_cost_context *c, const calc_operator *o)
+{
+    static const calc_group alone = {.ranks = 1};
+    return o->split == CALC_SPLIT_NONE        ? &alone
+           : o->kind == CALC_OPERATOR_GROUPED ? &c->groups.expert_tensor
+                                              : &c->groups.tensor;
+}
+
+calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operators, size_t count)
+{
+    const calc_shape *s = c->shape;
+    calc_muon sum = {0, 0, 0};
+    bool first = !s->latent; /* what a block begins with is split by columns */
+    for (size_t i = 0; i < count; i++) {
+        const calc_operator *o = &operators[i];
+        bool grouped = o->kind == CALC_OPERATOR_GROUPED;
+        if (!grouped && o->kind != CALC_OPERATOR_MATRIX && o->kind != CALC_OPERATOR_HEAD) {
+            continue;
+        }
+        const calc_group *group = group_of(c, o);
+        double inner = o->flop[CALC_PASS_FW] / (2 * o->outputs);
+        double columns = o->flop[CALC_PASS_FW] / (2 * o->inputs);
+        inner *= o->split == CALC_SPLIT_INNER ? group->ranks : 1;
+        columns *= o->split == CALC_SPLIT_COLUMNS ? group->ranks : 1;
+        if (first && o->split == CALC_SPLIT_COLUMNS) {
+            add_query_key_value(c, &sum);
+        } else {
+            double copies = grouped ? s->experts / s->expert_par : 1;
+            add(c, inner, columns, copies, group, o->expert, &sum);
+        }
+        first = false;
+    }
+    return sum;
+}
