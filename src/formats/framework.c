@@ -8,8 +8,8 @@
 
 #include "formats/pattern.h"
 #include "formats/plan_stages.h"
-#include "formats/stage_text.h"
 #include "spec/field.h"
+#include "spec/stage_text.h"
 
 const calc_framework *const calc_framework_list[] = {
     &calc_framework_megatron,    &calc_framework_nemo,         &calc_framework_bridge,

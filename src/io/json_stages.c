@@ -51,7 +51,7 @@ static void set_system(reader *r, const json_t *value, calc_stage_run *run)
 /* null: as the execution says. */
 static void set(reader *r, calc_stage_key k, const json_t *value, calc_stage_run *run)
 {
-    const calc_field blocks = {.type = CALC_TYPE_INT, .lo = 1, .hi = 10000, .unit = "blocks"};
+    const calc_field blocks = {.type = CALC_TYPE_INT, .lo = 0, .hi = 10000, .unit = "blocks"};
     const calc_field again = {.type = CALC_TYPE_INT, .lo = 0, .hi = 10000, .unit = "blocks"};
     int64_t n = CALC_STAGE_AS_EXEC;
     if (json_is_null(value)) {

@@ -11,7 +11,7 @@ static void write_stages(calc_output *out)
     static const struct {
         const char *key, *value, *many;
     } rows[] = {
-        {"blocks", SIZE, "[0-9]+"},
+        {"blocks", "{\"type\": \"integer\", \"minimum\": 0}", "[0-9]+"},
         {"system", WORD, ".+"},
         {"activation_recompute", WORD, "[a-z_]+"},
         {"recompute_modules", WORDS, "[a-z_+]+"},

@@ -74,6 +74,12 @@ static void check_blocks(rules *r)
     int64_t chunks = r->places == e->pipeline_par ? e->pipeline_interleaving : 1;
     for (int64_t i = 0; i < r->places; i++) {
         int blocks = r->place[i].blocks;
+        bool end = (i == 0 || i == r->places - 1) && r->app->vocab_size > 0;
+        if (blocks == 0 && !end) {
+            BROKEN(r, "only the first and the last may, with the embedding or the head alone",
+                   "stage %lld of the list has no blocks", (long long)i);
+            return;
+        }
         given += blocks != CALC_STAGE_AS_EXEC;
         sum += blocks != CALC_STAGE_AS_EXEC ? blocks : 0;
         if (blocks > 0 && blocks % chunks != 0) {

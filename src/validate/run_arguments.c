@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/stage_list.h"
+#include "spec/stage_text.h"
+
 const char *calc_run_argument(const char *arguments, const char *name)
 {
     size_t length = strlen(name);
@@ -74,6 +77,48 @@ static void fill_app(calc_run_map *map)
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
+/* The text of "--pipeline-model-parallel-layout", as the shell leaves it. */
+static bool layout_text(const calc_run_map *map, char *text, size_t size)
+{
+    const char *value = calc_run_argument(map->row->arguments, "pipeline-model-parallel-layout");
+    size_t length = 0;
+    for (; value && *value && *value != ' ' && length + 1 < size; value++) {
+        text[length] = *value;
+        length += *value != '\\';
+    }
+    text[length] = '\0';
+    return length > 0;
+}
+
+/* Letters per stage and chunk. @return whether they are a list of blocks, or there are none */
+static bool fill_letters(calc_run_map *map)
+{
+    calc_exec *e = &map->exec;
+    char text[256];
+    calc_stage_text letters;
+    calc_stage_run place[CALC_MAX_PLACES];
+    if (!layout_text(map, text, sizeof text)) {
+        return true;
+    }
+    bool read = calc_stage_text_read(text, &letters) && (letters.listed || !letters.uneven) &&
+                letters.stages <= CALC_MAX_PLACES && letters.stages % e->pipeline_par == 0 &&
+                letters.blocks == map->app.num_blocks && letters.mtp_blocks == map->app.mtp_blocks;
+    for (int64_t i = 0; read && i < letters.stages; i++) {
+        place[i] = (calc_stage_run){.places = 1,
+                                    .blocks = (int16_t)calc_stage_text_blocks(&letters, i),
+                                    .recompute_blocks = CALC_STAGE_AS_EXEC,
+                                    .recompute = CALC_STAGE_AS_EXEC};
+    }
+    if (!read || !calc_stage_list_pack(place, letters.stages, &e->stages)) {
+        return false;
+    }
+    e->pipeline_interleaving = letters.stages / e->pipeline_par;
+    e->pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
+    e->first_stage_blocks = e->last_stage_blocks = 0;
+    e->strategy.pipeline_par_overlap = e->pipeline_interleaving > 1;
+    return true;
+}
+
 static void fill_pipeline(calc_run_map *map)
 {
     calc_exec *e = &map->exec;
@@ -110,7 +155,7 @@ static void fill_kernels(calc_run_map *map)
     }
 }
 
-static const char *unknown(const calc_run_map *map)
+static const char *unknown(calc_run_map *map)
 {
     return given(map, "hybrid-override-pattern") || given(map, "hybrid-layer-pattern")
                ? "hybrid Mamba model"
@@ -118,9 +163,8 @@ static const char *unknown(const calc_run_map *map)
                ? "optimizer by layers without their layout: one rank has the embedding's state"
            : given(map, "fine-grained-activation-offloading")
                ? "offload of single operators is not modelled"
-           : given(map, "pipeline-model-parallel-layout")
-               ? "pipeline layout by letters, with parts of the ends as stages"
-               : NULL;
+           : !fill_letters(map) ? "pipeline layout by letters, with parts of the ends as stages"
+                                : NULL;
 }
 
 const char *calc_run_arguments_apply(calc_run_map *map)

@@ -55,6 +55,26 @@ static void broken(calc_status status, const char *text, const char *hint)
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
+/* A chunk with the head alone, and none elsewhere. */
+START_TEST(only_ends_may_have_no_blocks)
+{
+    app.vocab_size = 512;
+    add(1, 3, 0);
+    add(1, 3, 0);
+    add(1, 2, 0);
+    add(1, 0, 0);
+    legal();
+    app.vocab_size = 0;
+    broken(CALC_ERR_RULE, "stage 3 of the list has no blocks",
+           "only the first and the last may, with the embedding or the head alone");
+    app.vocab_size = 512;
+    exec.stages.run[2].blocks = 0;
+    exec.stages.run[3].blocks = 2;
+    broken(CALC_ERR_RULE, "stage 2 of the list has no blocks",
+           "only the first and the last may, with the embedding or the head alone");
+}
+END_TEST
+
 START_TEST(there_is_an_entry_per_stage_or_per_chunk)
 {
     add(4, 2, 0);
@@ -313,6 +333,7 @@ int main(void)
 {
     TCase *tests = tcase_create("lists");
     tcase_add_checked_fixture(tests, setup, NULL);
+    tcase_add_test(tests, only_ends_may_have_no_blocks);
     tcase_add_test(tests, there_is_an_entry_per_stage_or_per_chunk);
     tcase_add_test(tests, there_are_at_most_128_places);
     tcase_add_test(tests, blocks_are_those_of_the_model);

@@ -150,13 +150,33 @@ START_TEST(what_the_model_does_not_know_is_the_reason)
         {"--optimizer muon --no-use-layer-wise-param-layout",
          "optimizer by layers without their layout: one rank has the embedding's state"},
         {"--fine-grained-activation-offloading", "offload of single operators is not modelled"},
-        {"--pipeline-model-parallel-layout Et*3|(tt|)*6L",
+        {"--pipeline-model-parallel-layout Ett|ttL", /* of another model */
          "pipeline layout by letters, with parts of the ends as stages"}};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         given(unknown[i].arguments);
         ck_assert_ptr_nonnull(map.reason);
         ck_assert_str_eq(map.reason, unknown[i].reason);
     }
+}
+END_TEST
+
+/* 32 blocks on two stages in four chunks; the shell's backslashes are left out. */
+START_TEST(letters_are_blocks_of_chunks)
+{
+    given("--pipeline-model-parallel-layout Et*14\\|\\(t*3\\|\\)*6L");
+    ck_assert_ptr_null(map.reason);
+    ck_assert_int_eq(map.exec.pipeline_interleaving, 8 / 2);
+    ck_assert_int_eq(map.exec.stages.count, 3);
+    ck_assert_int_eq(map.exec.stages.run[0].blocks, 14);
+    ck_assert_int_eq(map.exec.stages.run[1].blocks, 3);
+    ck_assert_int_eq(map.exec.stages.run[1].places, 6);
+    ck_assert_int_eq(map.exec.stages.run[2].blocks, 0);
+    ck_assert(map.exec.strategy.pipeline_par_overlap);
+    given("--pipeline-model-parallel-layout Et*16|t*16L");
+    ck_assert_ptr_null(map.reason);
+    ck_assert_int_eq(map.exec.pipeline_interleaving, 1);
+    ck_assert_int_eq(map.exec.stages.run[0].blocks, 16);
+    ck_assert_int_eq(map.exec.stages.run[0].places, 2);
 }
 END_TEST
 
@@ -198,6 +218,7 @@ int main(void)
     tcase_add_test(tests, uneven_stages_are_as_given);
     tcase_add_test(tests, instances_split_the_optimizer_less);
     tcase_add_test(tests, experts_are_split_by_default);
+    tcase_add_test(tests, letters_are_blocks_of_chunks);
     tcase_add_test(tests, the_optimizer_is_named);
     tcase_add_test(tests, weight_gradients_of_the_head_are_deferred);
     tcase_add_test(tests, what_the_model_does_not_know_is_the_reason);

@@ -211,6 +211,23 @@ START_TEST(network_that_the_system_lacks_is_not_even_an_idle_one)
 }
 END_TEST
 
+/* What the loops of the kernel know nothing of. */
+START_TEST(seldom_values_are_for_calc_run)
+{
+    ck_assert_ptr_null(calc_space_by_run(&space));
+    SET(deferred_head_wgrad, 0);
+    SET(optimizer, CALC_OPTIMIZER_ADAM);
+    ck_assert_ptr_null(calc_space_by_run(&space));
+    SET(optimizer, CALC_OPTIMIZER_ADAM, CALC_OPTIMIZER_MUON);
+    ck_assert_str_eq(calc_space_by_run(&space), "optimizer");
+    SET(optimizer, CALC_OPTIMIZER_ADAM);
+    SET(deferred_head_wgrad, -1);
+    ck_assert_str_eq(calc_space_by_run(&space), "deferred_head_wgrad");
+    calc_space_set_all(&space, CALC_AXIS_deferred_head_wgrad);
+    ck_assert_str_eq(calc_space_by_run(&space), "deferred_head_wgrad");
+}
+END_TEST
+
 int main(void)
 {
     TCase *tests = tcase_create("space");
@@ -228,5 +245,6 @@ int main(void)
     tcase_add_test(tests, true_is_picked_only_where_it_is_legal);
     tcase_add_test(tests, dimension_of_one_has_one_network_and_a_larger_one_all_that_exist);
     tcase_add_test(tests, network_that_the_system_lacks_is_not_even_an_idle_one);
+    tcase_add_test(tests, seldom_values_are_for_calc_run);
     return run_cases(tests);
 }

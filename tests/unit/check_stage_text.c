@@ -1,4 +1,4 @@
-#include "formats/stage_text.h"
+#include "spec/stage_text.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -109,6 +109,17 @@ START_TEST(multiples_and_commas_are_written_out)
     ck_assert_int_eq(s.blocks, 12);
     ck_assert_int_eq(s.mtp_blocks, 1);
     ck_assert(!s.ends);
+    ck_assert(calc_stage_text_read("Ettt|(tt|)*6mL", &s)); /* the head on a chunk of its own */
+    ck_assert(s.uneven && s.listed);
+    ck_assert_int_eq(s.stages, 8);
+    ck_assert_int_eq(s.blocks, 15);
+    ck_assert_int_eq(s.block[0], 3);
+    ck_assert_int_eq(s.block[6], 2);
+    ck_assert_int_eq(s.block[7], 0);
+    ck_assert(calc_stage_text_read("E|tt|tttL", &s));
+    ck_assert(s.listed && s.block[0] == 0);
+    ck_assert(calc_stage_text_read("Ett||tttL", &s)); /* nothing at all between two bars */
+    ck_assert(s.uneven && !s.listed);
     ck_assert(calc_stage_text_read("E(t|)*3tL", &s));
     ck_assert_int_eq(s.stages, 4);
 }

@@ -1,4 +1,4 @@
-#include "formats/stage_text.h"
+#include "spec/stage_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,7 @@
 
 enum { LETTERS_MAX = 16384 };
 
-/* Blocks of a stage; less than 0 if there are too few for the embedding or the head. */
-static int64_t blocks_of(const calc_stage_text *s, int64_t stage)
+int64_t calc_stage_text_blocks(const calc_stage_text *s, int64_t stage)
 {
     if (s->listed) {
         return s->block[stage];
@@ -31,11 +30,11 @@ bool calc_stage_text_write(const calc_stage_text *s, char *text, size_t size)
     bool fits = true;
     text[0] = '\0';
     for (int64_t stage = 0, same = 1; stage < s->stages; stage += same) {
-        int64_t blocks = blocks_of(s, stage);
+        int64_t blocks = calc_stage_text_blocks(s, stage);
         bool last = stage == s->stages - 1;
         bool end = stage == 0 || last;
         for (same = 1; !end && stage + same < s->stages - 1; same++) {
-            if (blocks_of(s, stage + same) != blocks) {
+            if (calc_stage_text_blocks(s, stage + same) != blocks) {
                 break;
             }
         }
@@ -104,7 +103,8 @@ static bool expand(letters *l, const char *text, const char *end, bool groups)
     return true;
 }
 
-/* The blocks of every stage. @return whether each has one, and there is room for all */
+/* The blocks of every stage. @return whether each between the first, which has the embedding, and
+ * the last, which has the head, has one, and there is room for all */
 static bool list_blocks(const letters *l, calc_stage_text *s)
 {
     int64_t stage = 0, blocks = 0;
@@ -112,8 +112,9 @@ static bool list_blocks(const letters *l, calc_stage_text *s)
     for (size_t i = 1; some && i < l->count; i++) {
         blocks += l->item[i] == 't';
         if (l->item[i] == '|' || l->item[i] == 'L') {
+            bool end = stage == 0 || stage == s->stages - 1;
             s->block[stage++] = (int16_t)blocks;
-            some = blocks > 0 && blocks <= INT16_MAX;
+            some = (blocks > 0 || end) && blocks <= INT16_MAX;
             blocks = 0;
         }
     }
@@ -146,7 +147,7 @@ bool calc_stage_text_read(const char *text, calc_stage_text *out)
         for (size_t i = 1; i < l.count; i++) {
             blocks += l.item[i] == 't';
             if (l.item[i] == '|' || l.item[i] == 'L') {
-                even = even && blocks == blocks_of(&s, stage++);
+                even = even && blocks == calc_stage_text_blocks(&s, stage++);
                 blocks = 0;
             }
         }
