@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES = 1 << 14 };
+enum { PLACES = 1 << 12 };
 
 /* Statistics that are the same however many replicas there are, and those that follow from the
  * throughput of each. */
