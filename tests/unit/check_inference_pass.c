@@ -3,6 +3,7 @@
 
 #include "serving_case.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Relative tolerance where activations of a few megabytes are left out of the expected number. */
@@ -30,6 +31,42 @@ static calc_inference_pass_work prefilled(double chunk, double cached)
     return (calc_inference_pass_work){
         .prompts = 1, .chunk = chunk, .cached = cached, .finished = 1};
 }
+
+/* One of 32 replicas has tokens: its own part is as ever, and experts have as many as if all had a
+ * 32nd. */
+START_TEST(replicas_without_tokens_send_none_to_experts)
+{
+    static calc_inference_pass_model model;
+    calc_app app = shipped_app("deepseek-v3-671B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 32, 32);
+    exec.strategy.expert_par = 32;
+    calc_inference_pass_model_init(&model, &app, &system, &exec);
+    calc_inference_pass_work all = prefilled(1024, 0), few_tokens = prefilled(32, 0), one = all;
+    one.idle = 31.0 / 32;
+    const calc_inference_pass_work *const work[] = {&all, &few_tokens, &one};
+    calc_operator operators[3][CALC_MAX_OPERATORS];
+    size_t count = 0, grouped = 0;
+    for (size_t i = 0; i < 3; i++) {
+        calc_shape shape = calc_inference_pass_shape(&model, work[i]);
+        calc_cost_context context = calc_inference_pass_context(&model, &shape);
+        count = calc_inference_pass_block(&model, &context, work[i], CALC_MOE_BLOCK, operators[i]);
+    }
+    for (size_t k = 0; k < count; k++) {
+        bool expert = operators[0][k].kind == CALC_OPERATOR_GROUPED;
+        const calc_operator *like = &operators[expert ? 1 : 0][k];
+        const calc_operator *o = &operators[2][k];
+        grouped += expert;
+        ck_assert_str_eq(o->name, like->name);
+        ck_assert_double_le(fabs(o->flop[CALC_PASS_FW] - like->flop[CALC_PASS_FW]),
+                            few * like->flop[CALC_PASS_FW]);
+        ck_assert_double_le(fabs(o->bytes[CALC_PASS_FW] - like->bytes[CALC_PASS_FW]),
+                            few * like->bytes[CALC_PASS_FW]);
+        ck_assert_double_eq(o->message_bytes, like->message_bytes);
+    }
+    ck_assert_uint_ge(grouped, 2);
+}
+END_TEST
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
@@ -471,5 +508,6 @@ int main(void)
     tcase_add_test(cases, stored_scores_take_memory_and_time);
     tcase_add_test(cases, a_model_that_is_placed_is_that_of_the_execution);
     tcase_add_test(cases, a_pass_that_was_kept_is_the_one_that_was_computed);
+    tcase_add_test(cases, replicas_without_tokens_send_none_to_experts);
     return run_cases(cases);
 }

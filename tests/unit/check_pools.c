@@ -124,6 +124,56 @@ START_TEST(replicas_that_share_experts_run_in_step)
 }
 END_TEST
 
+/* DeepSeek-V3 on 8 processors that prefill, each a replica, and 8 that decode, all one. */
+static calc_exec shared_experts(int64_t batch)
+{
+    calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DISAGGREGATED, 8, 1, 1, batch);
+    e.strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
+    e.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
+    e.strategy.expert_par = 8;
+    e.strategy.dispatch_type = CALC_DISPATCH_TYPE_REPLICATED;
+    e.inference.prefill_procs = 8;
+    e.inference.prefill_tensor_par = 1;
+    e.inference.prefill_expert_par = 8;
+    return e;
+}
+
+/* Of replicas that run in step those that have no prompt send no tokens to the experts. */
+START_TEST(a_prompt_that_is_alone_has_the_experts_for_itself)
+{
+    calc_exec e = shared_experts(1);
+    queue_answers one = queue_run_of("deepseek-v3-671B", &e);
+    ck_assert_double_eq_tol(one.closed.prefill_time, one.exact.prefill_time,
+                            1e-6 * one.exact.prefill_time);
+    double before_s = one.closed.prefill_time;
+    for (int64_t batch = 32; batch <= 2048; batch *= 4) {
+        e.batch_size = batch;
+        double now_s = queue_run_of("deepseek-v3-671B", &e).closed.prefill_time;
+        ck_assert_double_ge(now_s, before_s * (1 - 1e-9));
+        before_s = now_s;
+    }
+    ck_assert_double_gt(before_s, 1.05 * one.closed.prefill_time);
+}
+END_TEST
+
+/* A pool that prefills nearly all the time: what requests do between pools is no time in its queue.
+ */
+START_TEST(a_full_prefill_pool_is_waited_for_as_simulated)
+{
+    for (int64_t batch = 64; batch <= 256; batch *= 2) {
+        calc_exec e = pools(batch, 16);
+        e.inference.traits.handover_steps = 40;
+        e.inference.requests = 10 * batch;
+        e.inference.prompt_spread = e.inference.generate_spread = 0.111;
+        queue_answers a = queue_run(&e);
+        ck_assert_double_gt(a.exact.requests_per_s, 0.8 * a.exact.prefill_requests_per_s);
+        ck_assert_double_eq_tol(a.closed.ttft, a.exact.ttft, 0.1 * a.exact.ttft);
+        ck_assert_double_eq_tol(a.closed.requests_per_s, a.exact.requests_per_s,
+                                0.03 * a.exact.requests_per_s);
+    }
+}
+END_TEST
+
 /* A request is handed over between steps of others, simulated or not; one that is alone waits for
  * none. */
 START_TEST(requests_are_handed_over_between_steps)
@@ -303,5 +353,7 @@ int main(void)
     tcase_add_test(cases, the_cache_goes_over_the_last_networks);
     tcase_add_test(cases, both_machines_are_paid);
     tcase_add_test(cases, each_machine_has_its_own_memory);
+    tcase_add_test(cases, a_prompt_that_is_alone_has_the_experts_for_itself);
+    tcase_add_test(cases, a_full_prefill_pool_is_waited_for_as_simulated);
     return run_cases(cases);
 }

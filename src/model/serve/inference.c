@@ -79,7 +79,8 @@ void calc_inference_prefill_of(const calc_inference_pass_model *model, double pr
                                double cached, double chunk, calc_prefill *out)
 {
     double whole = ceil(fresh / chunk) - 1; /* chunks before the last */
-    calc_inference_pass_work work = {.prompts = prompts, .chunk = chunk};
+    double most = calc_max(1, prompts);     /* of a replica */
+    calc_inference_pass_work work = {.prompts = most, .chunk = chunk, .idle = 1 - prompts / most};
     *out = (calc_prefill){.chunks = whole};
     if (whole > 0) {
         work.cached = cached + (whole - 1) * chunk / 2;
@@ -88,10 +89,10 @@ void calc_inference_prefill_of(const calc_inference_pass_model *model, double pr
     }
     work.cached = cached + whole * chunk;
     work.chunk = fresh - whole * chunk;
-    work.finished = prompts;
+    work.finished = most;
     calc_inference_pass_of(model, &work, &out->last);
     out->work = whole > 0 ? out->work : work;
-    out->work.finished = prompts;
+    out->work.finished = most;
     out->latency_s = whole * out->chunk.slow.total_s + out->last.latency_s;
     out->busy_s = whole * out->chunk.slow.total_s + out->last.slow.total_s;
 }

@@ -33,7 +33,7 @@ typedef struct calc_prefill {
 } calc_prefill;
 
 /** Prefill `prompts` prompts of `fresh` tokens behind `cached` ones, in chunks of `chunk` tokens.
- */
+ * Of less than one, that share of the replicas that run in step has one, and the others none. */
 void calc_inference_prefill_of(const calc_inference_pass_model *model, double prompts, double fresh,
                                double cached, double chunk, calc_prefill *out);
 

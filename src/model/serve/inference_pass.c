@@ -155,9 +155,9 @@ static double largest_of(double n)
 
 /* Share of its experts, copies included, that tokens are routed to on the busiest rank: all wait
  * for it. Each is touched by some token of the group, and as if apart from the others. */
-static double touched(const calc_shape *s)
+static double touched(const calc_shape *s, double busy)
 {
-    double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par;
+    double tokens = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_tensor_par * busy;
     double mean = 1 - pow(1 - s->experts_per_token / s->placed_experts, tokens);
     double local = s->placed_experts / s->expert_par;
     double deviation = sqrt(mean * (1 - mean) / local);
@@ -165,8 +165,9 @@ static double touched(const calc_shape *s)
 }
 
 /* Weights as they are stored, and only those that are used. Checkpoints of narrow weights keep
- * router, embedding and head wide. */
-static void set_weights(calc_operator *o, const calc_shape *s)
+ * router, embedding and head wide.
+ *  @param busy  share of the replicas that have tokens for the experts */
+static void set_weights(calc_operator *o, const calc_shape *s, double busy)
 {
     if (o->kind == CALC_OPERATOR_HEAD) {
         calc_inference_pass_widen(o, s);
@@ -174,22 +175,24 @@ static void set_weights(calc_operator *o, const calc_shape *s)
     }
     double counted = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
     double read = s->weight_bytes < counted ? s->weight_bytes : counted;
-    double used = o->kind == CALC_OPERATOR_GROUPED ? touched(s) : 1;
+    double used = o->kind == CALC_OPERATOR_GROUPED ? touched(s, busy) : 1;
     o->bytes[CALC_PASS_FW] -= (counted - read * used) * o->weights;
 }
 
-/* Of the work of experts ranks do not divide all among them: they wait for the busiest one, and
- * kernels go over the tokens of others, too. */
-static void set_undivided(calc_operator *o, const calc_inference_pass_model *m, const calc_shape *s)
+/* The work of experts on so many times their tokens. Not all of it is divided among ranks: they
+ * wait for the busiest one, and kernels go over the tokens of others, too. Replicas that have no
+ * tokens send none. */
+static void set_divided(calc_operator *o, const calc_inference_pass_model *m, const calc_shape *s,
+                        double busy)
 {
-    double more = m->experts_undivided * (s->expert_par - 1);
+    double times = busy * (1 + m->experts_undivided * (s->expert_par - 1));
     double weight_bytes = s->matrix_bytes < s->element_bytes ? s->matrix_bytes : s->element_bytes;
-    o->bytes[CALC_PASS_FW] += more * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
-    o->converted_bytes *= 1 + more;
-    o->flop[CALC_PASS_FW] *= 1 + more;
-    o->work[CALC_PASS_FW] *= 1 + more;
-    o->inputs *= 1 + more;
-    o->outputs *= 1 + more;
+    o->bytes[CALC_PASS_FW] += (times - 1) * (o->bytes[CALC_PASS_FW] - weight_bytes * o->weights);
+    o->converted_bytes *= times;
+    o->flop[CALC_PASS_FW] *= times;
+    o->work[CALC_PASS_FW] *= times;
+    o->inputs *= times;
+    o->outputs *= times;
 }
 
 /* A projection of attention that is as wide as the activations. */
@@ -222,10 +225,10 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *m, const calc_
                 set_wide(o, s);
             }
             attends = attends && !core;
-            if (o->kind == CALC_OPERATOR_GROUPED && m->experts_undivided > 0) {
-                set_undivided(o, m, s);
+            if (o->kind == CALC_OPERATOR_GROUPED && (m->experts_undivided > 0 || w->idle > 0)) {
+                set_divided(o, m, s, 1 - w->idle);
             }
-            set_weights(o, s);
+            set_weights(o, s, 1 - w->idle);
         } else if (o->kind == CALC_OPERATOR_PERMUTE) {
             o->launches[CALC_PASS_FW] = 1; /* part of the kernels that dispatch and combine */
         } else if (o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES) {
@@ -268,7 +271,7 @@ size_t calc_inference_pass_head(const calc_inference_pass_model *m, const calc_s
     }
     for (size_t i = 0; i < count; i++) {
         if (is_matrix(&out[i])) {
-            set_weights(&out[i], &s);
+            set_weights(&out[i], &s, 1);
         }
     }
     calc_operator *sampling = &out[count - 1]; /* in place of the loss */

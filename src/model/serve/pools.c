@@ -58,30 +58,35 @@ static double prompt_s(const calc_serving *r)
     return 1 / r->prefill_requests_per_s;
 }
 
-/* Prefill of as many prompts as one pass has room for, and of one [s]. */
+/* Prefill of as many prompts as one pass has room for, of one on each of the replicas that run in
+ * step, and of one on one of them [s]. */
 typedef struct passes {
-    double full_s, alone_s;
+    double full_s, each_s, alone_s;
+    double together; /* replicas that run in step */
 } passes;
 
 /* What a pass of prompts takes that come at such a rate [s]: all that came during the last one, as
  * many as there is room for. */
 static double pass_s(const calc_serving *r, const passes *p, double per_s)
 {
-    double more = r->prefill_batch - 1;
-    double each_s = more > 0 ? (p->full_s - p->alone_s) / more : 0;
     double came_each = per_s / r->prefill_replicas;
-    bool full = came_each * p->full_s >= r->prefill_batch;
+    bool several = came_each * p->each_s >= 1;
+    double least = several ? 1 : 1 / p->together;
+    double least_s = several ? p->each_s : p->alone_s;
+    double most = several ? r->prefill_batch : 1;
+    double most_s = several ? p->full_s : p->each_s;
+    double slope_s = most > least ? (most_s - least_s) / (most - least) : 0;
+    bool full = came_each * most_s >= most;
     double prompts =
-        full ? r->prefill_batch : came_each * (p->alone_s - each_s) / (1 - came_each * each_s);
-    return p->alone_s + each_s * (calc_max(1, prompts) - 1);
+        full ? most : came_each * (least_s - least * slope_s) / (1 - came_each * slope_s);
+    return least_s + slope_s * (calc_max(least, prompts) - least);
 }
 
 /* What a prompt waits for the pass that is running, where passes have room for several [s]. */
-static double pass_left_s(const calc_serving *r, double pass_s, double per_s)
+static double pass_left_s(const calc_serving *r, const passes *p, double pass_s, double per_s)
 {
-    double together = calc_pools_together(r->prefill->exec);
-    double came = per_s * together / r->prefill_replicas * pass_s;
-    return together * r->prefill_batch > 1 ? (1 - exp(-came)) * pass_s : 0;
+    double came = per_s * p->together / r->prefill_replicas * pass_s;
+    return p->together * r->prefill_batch > 1 ? (1 - exp(-came)) * pass_s : 0;
 }
 
 /* Steps of so many sequences on a replica. */
@@ -129,11 +134,14 @@ static void wait_for_prefill(closed_loop *loop, double decoded_s)
     for (size_t i = 0; i < r->waves; i++) {
         double per_s = all / calc_max(wave[i].width, served_s);
         double prefill_s = pass_s(r, &loop->prefill, per_s);
-        double left_s = wave[i].width > 0 ? pass_left_s(r, prefill_s, (all - 1) / all * per_s) : 0;
+        double left_s = wave[i].width > 0
+                            ? pass_left_s(r, &loop->prefill, prefill_s, (all - 1) / all * per_s)
+                            : 0;
         double own_s = prefill_s + r->transfer_s;
         double spread_s = prefill_s * r->i->prompt_spread;
         double mixed_up = calc_min(1, wave[i].width / decoded_s);
-        double away_s = wave[i].width + calc_max(0, own_s - each_s);
+        double joining_s = late_s(r) + (residual_s(r) + left_s) / 2;
+        double away_s = wave[i].width + calc_max(0, own_s - each_s) + mixed_up * joining_s;
         double wait_s = (1 + mixed_up) / 2 * calc_queue_closed(all, away_s, apart_s, each_s);
         double tail_s = mixed_up * calc_min(wait_s, sqrt(all) / 2 * each_s);
         double even_s = mixed_up * (wait_s - tail_s);
@@ -255,7 +263,7 @@ static void run_open(calc_serving *r, const passes *prefill)
     r->waves = 1;
     r->first[0] = (calc_queue_times){1, own_s - spread_s + late_s(r),
                                      own_s + spread_s + late_s(r) + residual_s(r) +
-                                         pass_left_s(r, r->prefill_s, all_per_s),
+                                         pass_left_s(r, prefill, r->prefill_s, all_per_s),
                                      wait_s + slot_s, calc_min(1, used)};
     r->requests_per_s =
         calc_min(all_per_s, calc_min(r->prefill_requests_per_s, r->decode_requests_per_s));
@@ -266,9 +274,11 @@ static void run_open(calc_serving *r, const passes *prefill)
 void calc_pools_run(calc_serving *r)
 {
     enum { TRIES = 3 };
-    passes prefill = {.alone_s = calc_serving_run_prefill(r, 1)};
+    passes prefill = {.together = calc_pools_together(r->prefill->exec)};
+    prefill.alone_s = calc_serving_run_prefill(r, 1 / prefill.together);
+    prefill.each_s = prefill.together > 1 ? calc_serving_run_prefill(r, 1) : prefill.alone_s;
     prefill.full_s =
-        r->prefill_batch > 1 ? calc_serving_run_prefill(r, r->prefill_batch) : prefill.alone_s;
+        r->prefill_batch > 1 ? calc_serving_run_prefill(r, r->prefill_batch) : prefill.each_s;
     r->transfer_s = transfer_s(r);
     r->prefill_requests_per_s = r->prefill_replicas * r->prefill_batch / calc_serving_busy_s(r);
     for (int i = 0; i < TRIES; i++) {

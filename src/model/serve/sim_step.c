@@ -249,12 +249,13 @@ static double prefill_s(calc_sim *s, const calc_sim_list *taken, double replicas
     }
     fresh = calc_max(1, calc_step_times_round(fresh / count));
     cached /= count;
+    double idle = calc_max(0, 1 - count / replicas);
     count = ceil(count / replicas);
     double chunk = r->i->chunk_size > 0 ? calc_min((double)r->i->chunk_size, fresh) : fresh;
     double whole = ceil(fresh / chunk) - 1;
     double overhead_s = 0;
     const calc_exec *pool = r->prefill->exec;
-    calc_inference_pass_work w = {.prompts = count, .chunk = chunk};
+    calc_inference_pass_work w = {.prompts = count, .chunk = chunk, .idle = idle};
     double before_s = 0;
     if (whole > 0) {
         w.cached = cached + (whole - 1) * chunk / 2;
