@@ -132,16 +132,17 @@ static void check_pool(const calc_app *a, const calc_exec *e, calc_errors *error
                (long long)i->prefill_procs, (long long)tensor, (long long)e->pipeline_par);
         return;
     }
-    if (expert <= 1) {
+    int64_t split = pool.strategy.expert_tensor_par > 1 ? pool.strategy.expert_tensor_par : 1;
+    if (expert * split <= 1) {
         return;
     }
-    int64_t split = pool.strategy.expert_tensor_par > 1 ? pool.strategy.expert_tensor_par : 1;
     if (a->num_experts > 0) {
         must_divide(errors, "/inference/prefill_expert_par", expert,
                     i->redundant_experts > 0 ? "num_experts + redundant_experts" : "num_experts",
                     a->num_experts + i->redundant_experts);
-        must_divide(errors, "/inference/prefill_expert_par", expert * split,
-                    "the processors of a prefill stage", i->prefill_procs / e->pipeline_par);
+        must_divide(errors, expert > 1 ? "/inference/prefill_expert_par" : "/expert_tensor_par",
+                    expert * split, "the processors of a prefill stage",
+                    i->prefill_procs / e->pipeline_par);
     }
     if (pool.strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED && expert * split != tensor) {
         must_divide(errors, "/inference/prefill_expert_par", expert, "prefill_tensor_par", tensor);

@@ -105,10 +105,18 @@ static void fill(calc_serving_map *map, const pool *p, int64_t stages)
 }
 
 /* An execution says how experts are split for both pools, where one of them has not all tokens on
- * all ranks: the prefill pool spreads them over so many more. */
+ * all ranks: over no more ranks than a prefill worker has, and where that has more it spreads them
+ * over the rest. */
 static void spread_prefill(calc_serving_map *map, const pool *decode, pool *prefill)
 {
     int64_t split = is_replicated(decode) ? 1 : map->exec.strategy.expert_tensor_par;
+    if (split > prefill->world && split % prefill->world == 0) {
+        split = prefill->world;
+        map->exec.strategy.expert_tensor_par = split;
+        map->exec.strategy.expert_par = decode->world / split;
+        calc_assumptions_add(&map->assumed, "the pool that decodes splits experts over as many "
+                                            "ranks as the smaller one that prefills has");
+    }
     bool own = is_replicated(prefill) && (is_replicated(decode) || prefill->expert > 1);
     if (!own && prefill->world / prefill->expert != split && prefill->world % split == 0) {
         prefill->expert = prefill->world / split;

@@ -255,6 +255,14 @@ START_TEST(a_prefill_pool_splits_the_experts)
     assert_fine("deepseek-v3-671B", &e);
     e.inference.redundant_experts = 16;
     assert_fine("deepseek-v3-671B", &e);
+    e.inference = (calc_inference){.phase = CALC_INFERENCE_PHASE_DISAGGREGATED,
+                                   .prompt_size = 1024,
+                                   .generate_size = 512,
+                                   .prefill_procs = 8};
+    e.strategy.expert_par = 1;
+    e.strategy.expert_tensor_par = 16; /* as decoding splits an expert */
+    assert_broken("deepseek-v3-671B", &e, "/expert_tensor_par",
+                  "16 does not divide the processors of a prefill stage = 8", "use 1, 2, 4 or 8");
 }
 END_TEST
 

@@ -158,6 +158,17 @@ START_TEST(the_prefill_pool_may_have_to_spread_its_experts)
 }
 END_TEST
 
+/* Nor split them over more ranks than it has. */
+START_TEST(a_small_prefill_pool_splits_experts_as_far_as_it_can)
+{
+    two_pools(4, "workers=1 tp=4 ep=1 dp_attention=True", 16,
+              "workers=2 tp=8 ep=1 dp_attention=True");
+    is(16, 1, 16, 2, 4);
+    ck_assert_int_eq(map.exec.inference.prefill_expert_par, 1);
+    ck_assert_int_eq(map.assumed.count, 1);
+}
+END_TEST
+
 START_TEST(pools_that_are_incomplete_are_the_reason)
 {
     const struct {
@@ -190,6 +201,7 @@ int main(void)
     tcase_add_test(tests, ranks_of_attention_may_be_counted);
     tcase_add_test(tests, the_prefill_pool_may_have_to_spread_its_experts);
     tcase_add_test(tests, pools_that_are_incomplete_are_the_reason);
+    tcase_add_test(tests, a_small_prefill_pool_splits_experts_as_far_as_it_can);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
