@@ -23,7 +23,7 @@ typedef struct task {
     const calc_engine_plan *plan;
     calc_engine_fit *fit;
     calc_engine_point *point;
-    int *fold; /* of each point; -1: held out, never seen */
+    int *fold; /* of each point; -1: held out, or suspect: never seen */
     size_t count;
     int folds;
     double *fitted, *unseen;
@@ -127,7 +127,9 @@ static void assign_two(task *t, const char *last_date)
 static calc_status assign_folds(task *t, calc_errors *errors)
 {
     for (size_t i = 0; i < t->count; i++) {
-        t->fold[i] = is_held_out(t, &t->point[i]) ? -1 : 0;
+        const char *remark = t->point[i].result->remark; /* of one that is scored: suspect */
+        bool suspect = remark && *remark;
+        t->fold[i] = suspect || is_held_out(t, &t->point[i]) ? -1 : 0;
     }
     t->folds = 1;
     if (t->plan->cross == CALC_ENGINE_CROSS_HALF) {

@@ -10,7 +10,8 @@
 typedef struct calc_remark {
     const char *id;       /**< a pattern as in file names: "vtrain_multi_002?" */
     const char *quantity; /**< a word of CALC_QUANTITY_LIST, or "any" */
-    const char *use;      /**< "unscored": left out of all groups; "suspect": scored */
+    const char *use;      /**< "unscored": left out of all groups; "suspect": scored, but no
+                               serving engine is fitted to it */
     const char *remark;
 } calc_remark;
 

@@ -165,6 +165,22 @@ START_TEST(what_is_held_out_is_in_no_fit)
 }
 END_TEST
 
+/* What is suspect is scored, by fits that do not know it. */
+START_TEST(what_is_suspect_is_in_no_fit)
+{
+    const calc_engine_plan plan = {.documented = true, .cross = CALC_ENGINE_CROSS_HALF};
+    for (size_t i = 0; i < results.count; i += 2) {
+        item[i].remark = i % 3 ? "" : "waits for what nobody has published";
+    }
+    const calc_engine_fit *fit = calibrate(&plan);
+    ck_assert_uint_lt(fit->points, results.count * 5 / 6);
+    for (size_t i = 0; i < results.count; i += 6) {
+        ck_assert((bool)isnan(fitted[i]));
+        ck_assert(!isnan(unseen[i]));
+    }
+}
+END_TEST
+
 START_TEST(a_fit_starts_from_the_engine_or_from_nothing)
 {
     calc_engine_traits shipped = calc_engine_fit_start(CALC_SERVING_ENGINE_VLLM_0_11, false);
@@ -207,5 +223,6 @@ int main(void)
     tcase_add_test(cases, what_is_held_out_is_in_no_fit);
     tcase_add_test(cases, a_fit_starts_from_the_engine_or_from_nothing);
     tcase_add_test(cases, without_runs_there_is_nothing_to_fit);
+    tcase_add_test(cases, what_is_suspect_is_in_no_fit);
     return run_cases(cases);
 }
