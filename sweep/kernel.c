@@ -114,11 +114,14 @@ static void screen(const calc_kernel_job *job, calc_kernel_needs *out)
 }
 
 CALC_STAGE_INLINE void needs_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
-                                  calc_kernel_known k, const calc_kernel_shape *s, size_t i,
-                                  calc_kernel_needs *restrict out)
+                                  calc_kernel_known k, bool whole, const calc_kernel_shape *s,
+                                  size_t i, calc_kernel_needs *restrict out)
 {
     calc_stage_terms t;
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
+    t.gathered_ahead = whole ? t.gathered_ahead : 0;
+    t.whole_block_bytes = whole ? t.whole_block_bytes : 0;
+    t.head.weights.expert = whole ? t.head.weights.expert : 0;
     calc_stage_needs n = calc_stage_needs_of(&t, k.schedule, k.classes, s->item, s->held);
     out->optimizer_s.of[i] = n.optimizer_s;
     out->tier1_bytes.of[i] = n.allocated_bytes * t.used_share + t.reserved_bytes;
@@ -126,7 +129,7 @@ CALC_STAGE_INLINE void needs_lane(const calc_panel *restrict p, const calc_stage
 }
 
 CALC_STAGE_INLINE void needs_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
-                                  calc_kernel_known k, calc_kernel_needs *restrict out)
+                                  calc_kernel_known k, bool whole, calc_kernel_needs *restrict out)
 {
     const calc_panel *restrict p = job->panel;
     const calc_kernel_shape s = calc_kernel_shape_of(job, chunking, k);
@@ -134,8 +137,22 @@ CALC_STAGE_INLINE void needs_loop(const calc_kernel_job *job, const calc_kernel_
     size_t count = calc_panel_whole(p->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        needs_lane(p, &shared, k, &s, i, out);
+        needs_lane(p, &shared, k, whole, &s, i, out);
     }
+}
+
+/* Whether lanes hold whole blocks beside shards, or experts in the head. Most do not, and without
+ * them a division or two for each class of stages are left out. */
+static bool holds_whole(const calc_panel *restrict p)
+{
+    double most = 0;
+    size_t count = calc_panel_whole(p->count);
+#pragma omp simd reduction(max : most)
+    for (size_t i = 0; i < count; i++) {
+        double whole = p->gathered_ahead[i] + p->whole_block_bytes[i] + p->head_expert_weights[i];
+        most = calc_max(most, whole);
+    }
+    return most > 0;
 }
 
 static void count_needs(const calc_kernel_job *job, calc_kernel_needs *out)
@@ -156,12 +173,15 @@ static void count_needs(const calc_kernel_job *job, calc_kernel_needs *out)
 static void needs(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                   calc_kernel_needs *out)
 {
-#define CALC_KERNEL_NEEDS(k) needs_loop(job, chunking, k, out)
+    bool whole = holds_whole(job->panel);
+#define CALC_KERNEL_NEEDS(k)                                                                       \
+    if (whole) {                                                                                   \
+        needs_loop(job, chunking, k, true, out);                                                   \
+    } else {                                                                                       \
+        needs_loop(job, chunking, k, false, out);                                                  \
+    }
     CALC_KERNEL_DISPATCH(CALC_KERNEL_NEEDS)
     count_needs(job, out);
-    if (out->feasible > 0) {
-        screen(job, out);
-    }
 }
 
 /* ---- Time ------------------------------------------------------------------------------------ */
@@ -177,8 +197,23 @@ CALC_STAGE_INLINE void links_of(const calc_stage_links *from, double message_s,
     l->back_message_s = back_message_s;
 }
 
+/* The pass of a class. No loop over classes: compilers make vectors of the lanes instead. */
+CALC_STAGE_INLINE void put_pass(calc_kernel_pipelines *restrict io, calc_kernel_known k, int c,
+                                size_t i, const calc_stage_pass *pass)
+{
+    if (c < k.classes) {
+        io->fw_s[c].of[i] = pass->fw_s;
+        io->bw_s[c].of[i] = pass->agrad_s + pass->wgrad_s;
+    }
+    if (c < k.classes && k.compat) {
+        io->base_bw_s[c].of[i] = pass->base_bw_s;
+        io->edge_bw_s[c].of[i] = pass->edge_bw_s;
+    }
+}
+
 CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                      calc_kernel_known k, const calc_kernel_shape *s,
+                                     const calc_stage_chunk_share *share,
                                      const calc_stage_links *links, size_t i,
                                      calc_kernel_pipelines *restrict io)
 {
@@ -188,20 +223,18 @@ CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_st
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     links_of(links, io->message_s.of[i], io->back_message_s.of[i], &l);
     calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
-    io->pipeline_s.of[i] = calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass,
-                                                       s->chunks, s->exposed, &s->start);
-    for (int c = 0; c < k.classes; c++) {
-        io->fw_s[c].of[i] = pass[c].fw_s;
-        io->bw_s[c].of[i] = pass[c].agrad_s + pass[c].wgrad_s;
-        if (k.compat) {
-            io->base_bw_s[c].of[i] = pass[c].base_bw_s;
-            io->edge_bw_s[c].of[i] = pass[c].edge_bw_s;
-        }
-    }
+    io->pipeline_s.of[i] =
+        calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass, s->chunks,
+                                    k.chunked, share, s->exposed, &s->start);
+    put_pass(io, k, 0, i, &pass[0]);
+    put_pass(io, k, 1, i, &pass[1]);
+    put_pass(io, k, 2, i, &pass[2]);
+    put_pass(io, k, 3, i, &pass[3]);
 }
 
 CALC_STAGE_INLINE void pipeline_loop(const calc_kernel_job *job,
                                      const calc_kernel_chunking *chunking,
+                                     const calc_stage_chunk_share *restrict share,
                                      const calc_stage_links *links, calc_kernel_known k,
                                      calc_kernel_pipelines *restrict io)
 {
@@ -212,35 +245,47 @@ CALC_STAGE_INLINE void pipeline_loop(const calc_kernel_job *job,
     size_t count = calc_panel_whole(p->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        pipeline_lane(p, &shared, k, &s, &l, i, io);
+        pipeline_lane(p, &shared, k, &s, share, &l, i, io);
     }
 }
 
 static void pipeline(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                      const calc_stage_links *links, calc_kernel_pipelines *io)
 {
-#define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, links, k, io)
+    calc_stage_chunk_share share[CALC_MAX_STAGE_CLASSES];
+    calc_stage_chunk_shares(job->shared, chunking->item, chunking->chunks, share);
+#define CALC_KERNEL_PIPELINE(k) pipeline_loop(job, chunking, share, links, k, io)
     CALC_KERNEL_DISPATCH(CALC_KERNEL_PIPELINE)
 }
 
-/* The passes of a lane, as pipeline() left them: only the sum of the backward pass matters. */
+/* That pass again, as pipeline() left it: only the sum of the backward pass matters. */
+CALC_STAGE_INLINE calc_stage_pass pass_of(const calc_kernel_pipelines *restrict pipes,
+                                          calc_kernel_known k, int c, size_t i)
+{
+    bool there = c < k.classes;
+    calc_stage_pass p;
+    p.fw_s = there ? pipes->fw_s[c].of[i] : 0;
+    p.agrad_s = there ? pipes->bw_s[c].of[i] : 0;
+    p.wgrad_s = 0;
+    p.base_fw_s = p.edge_fw_s = 0;
+    p.base_bw_s = there && k.compat ? pipes->base_bw_s[c].of[i] : 0;
+    p.edge_bw_s = there && k.compat ? pipes->edge_bw_s[c].of[i] : 0;
+    return p;
+}
+
 CALC_STAGE_INLINE void passes_of(const calc_kernel_pipelines *restrict pipes, calc_kernel_known k,
                                  size_t i, calc_stage_pass *pass)
 {
-    for (int c = 0; c < k.classes; c++) {
-        pass[c].fw_s = pipes->fw_s[c].of[i];
-        pass[c].agrad_s = pipes->bw_s[c].of[i];
-        pass[c].wgrad_s = 0;
-        pass[c].base_fw_s = pass[c].edge_fw_s = 0;
-        pass[c].base_bw_s = k.compat ? pipes->base_bw_s[c].of[i] : 0;
-        pass[c].edge_bw_s = k.compat ? pipes->edge_bw_s[c].of[i] : 0;
-    }
+    pass[0] = pass_of(pipes, k, 0, i);
+    pass[1] = pass_of(pipes, k, 1, i);
+    pass[2] = pass_of(pipes, k, 2, i);
+    pass[3] = pass_of(pipes, k, 3, i);
 }
 
 CALC_STAGE_INLINE void most_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                  calc_kernel_known k, const calc_kernel_shape *s,
-                                 const calc_stage_links *links, size_t i,
-                                 calc_kernel_pipelines *restrict io)
+                                 const calc_stage_usual *usual, const calc_stage_links *links,
+                                 size_t i, calc_kernel_pipelines *restrict io)
 {
     calc_stage_terms t;
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
@@ -248,12 +293,12 @@ CALC_STAGE_INLINE void most_lane(const calc_panel *restrict p, const calc_stage_
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
     links_of(links, io->message_s.of[i], io->back_message_s.of[i], &l);
     passes_of(io, k, i, pass);
-    io->most_s.of[i] =
-        calc_stage_interleaved_most_s(&t, &l, k.classes, s->item, pass, s->chunks, s->exposed,
-                                      &s->start, &s->finish, CALC_KERNEL_NEVER_S);
+    io->most_s.of[i] = calc_stage_interleaved_most_s(&t, &l, k.classes, usual, pass, s->chunks,
+                                                     s->exposed, &s->start, &s->finish);
 }
 
 CALC_STAGE_INLINE void most_loop(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
+                                 const calc_stage_usual *restrict usual,
                                  const calc_stage_links *links, calc_kernel_known k,
                                  calc_kernel_pipelines *restrict io)
 {
@@ -264,7 +309,7 @@ CALC_STAGE_INLINE void most_loop(const calc_kernel_job *job, const calc_kernel_c
     size_t count = calc_panel_whole(p->count);
 #pragma omp simd
     for (size_t i = 0; i < count; i++) {
-        most_lane(p, &shared, k, &s, &l, i, io);
+        most_lane(p, &shared, k, &s, usual, &l, i, io);
     }
 }
 
@@ -273,13 +318,18 @@ static void most(const calc_kernel_job *job, const calc_kernel_chunking *chunkin
 {
     const calc_stage_terms *shared = job->shared;
     bool interleaved = job->schedule == CALC_PIPELINE_SCHEDULE_1F1B && chunking->chunks > 1 &&
-                       shared->training && !shared->compat;
+                       shared->training &&
+                       calc_stage_interleaved_known(shared, chunking->classes, chunking->item);
     for (size_t i = 0; i < calc_panel_whole(job->panel->count) && !interleaved; i++) {
         io->most_s.of[i] = CALC_KERNEL_NEVER_S;
     }
     if (interleaved) {
         const calc_pipeline_schedule usual = CALC_PIPELINE_SCHEDULE_1F1B;
-#define CALC_KERNEL_MOST(k) most_loop(job, chunking, links, k, io)
+        calc_stage_usual chunks[CALC_MAX_STAGE_CLASSES];
+        for (int c = 0; c < CALC_MAX_STAGE_CLASSES; c++) {
+            chunks[c] = calc_stage_usual_of(&chunking->item[c], chunking->chunks);
+        }
+#define CALC_KERNEL_MOST(k) most_loop(job, chunking, chunks, links, k, io)
         if (chunking->experts) {
             CALC_KERNEL_CLASSES(CALC_KERNEL_MOST, true, true)
         } else {

@@ -89,10 +89,10 @@ typedef struct calc_kernel {
      *  @return their number */
     size_t (*bound)(const calc_kernel_job *job, const calc_floor *floor,
                     const unsigned char *vector, size_t vectors, unsigned char *alive);
-    /** What lanes need with a chunking, and what matters if any of them fits. */
+    /** What lanes need with a chunking. */
     void (*needs)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                   calc_kernel_needs *out);
-    /** Again what matters, when more is known; needs and capacities are as before. */
+    /** Which steps matter: when needs are new, and when more is known. */
     void (*screen)(const calc_kernel_job *job, calc_kernel_needs *needs);
     /** Their passes and pipelines. @param links  of the pair of networks, but for the messages */
     void (*pipeline)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,

@@ -115,7 +115,7 @@ static void count(calc_worker *w)
     w->counts.rejected[CALC_VERDICT_MEM2_CAPACITY] += n->over_tier2 * points;
 }
 
-/* Look again at what matters: more is known, or needs are new. */
+/* Look at what matters: needs are new, or more is known. */
 static void screen(calc_worker *w)
 {
     bool asks = calc_count_asks(w);
@@ -200,10 +200,12 @@ void calc_tile_run(calc_worker *w)
             if (asks) {
                 calc_count_needs(w);
             }
+            if (w->needs.feasible > 0) {
+                screen(w);
+            }
         }
         count(w);
         if (w->needs.feasible > 0) {
-            screen(w);
             run_pairs(w, i, verifies);
         } else if (verifies) {
             verify(w, (calc_tile_place){i, w->pair[0]});

@@ -111,10 +111,14 @@ static double pipeline_s(const calc_step *r)
         return calc_stage_pipeline_s(&l->terms, &l->links, schedule, classes, c, r->pass, chunks,
                                      l->exposed);
     }
-    calc_stage_special start =
-        chunks > 1 ? calc_stage_first_chunk(&l->terms, c, chunks) : calc_stage_nothing_special;
+    calc_stage_special start = calc_stage_nothing_special;
+    calc_stage_chunk_share share[CALC_MAX_STAGE_CLASSES] = {{0, 0}};
+    if (chunks > 1) {
+        start = calc_stage_first_chunk(&l->terms, c, chunks);
+        calc_stage_chunk_shares(&l->terms, c, chunks, share);
+    }
     return calc_stage_pipeline_least_s(&l->terms, &l->links, schedule, classes, c, r->pass, chunks,
-                                       l->exposed, &start);
+                                       chunks > 1, share, l->exposed, &start);
 }
 
 void calc_step_of(const calc_layout *l, calc_step *r)

@@ -1,5 +1,5 @@
 /* How long one evaluation takes: calc_run() on GPT-3 175B layouts, one core; and calc_run_exact()
- * on some; and which of the shipped layouts takes longest.
+ * on some; and which of the shipped layouts takes longest, and of others like them.
  *
  * An evaluation is one call of calc_run(): all statistics of one layout. Micro-batch, recomputation
  * and interleaving change from call to call, so that no branch is learnt by heart. The fastest of
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/rng.h"
 #include "calc.h"
 
 enum { ROUNDS = 7, CALLS = 200000, LAYOUTS = 64 };
@@ -122,13 +123,34 @@ static double run_s(const calc_app *app, const calc_system *system, const calc_e
     return best_s;
 }
 
-/* The slowest of those in a folder that train, on every machine that they are legal on. */
-static void measure_all(const char *pattern)
+/* A layout like another one: not its processors, but its batch, chunks and state. Schedules are
+ * left alone: most of them are simulated (docs/schedules.md). */
+static void vary(calc_rng *rng, calc_exec *exec)
+{
+    calc_strategy *s = &exec->strategy;
+    exec->batch_size *= 1 + calc_rng_below(rng, 3);
+    exec->microbatch_size = (int64_t)1 << calc_rng_below(rng, 3);
+    exec->pipeline_interleaving = 1 + calc_rng_below(rng, 8);
+    exec->pipeline_balance =
+        (calc_pipeline_balance)calc_rng_below(rng, CALC_PIPELINE_BALANCE_COUNT);
+    exec->recompute_blocks = calc_rng_below(rng, 4);
+    s->activation_recompute = (calc_activation_recompute)calc_rng_below(rng, 3);
+    s->zero_stage = calc_rng_below(rng, 4);
+    s->optimizer_sharding = s->zero_stage > 0;
+    s->data_par_overlap = calc_rng_below(rng, 2) > 0;
+    s->weight_offload = calc_rng_below(rng, 4) == 0;
+    s->activations_offload = calc_rng_below(rng, 4) == 0;
+    s->optimizer_offload = calc_rng_below(rng, 4) == 0;
+}
+
+/* The slowest of those in a folder that train, on every machine that they are legal on.
+ * @param rng  to vary them, those that are legal then; or NULL */
+static void measure_all(const char *pattern, calc_rng *rng)
 {
     enum { FEW = 50, MANY = 2000 };
     static calc_system system[128];
     static calc_app app, slowest_app;
-    static calc_exec exec, slowest_exec;
+    static calc_exec shipped, exec, slowest_exec;
     glob_t execs = files_of(pattern);
     glob_t systems = files_of("systems/*.json");
     double slowest_s = 0;
@@ -138,12 +160,16 @@ static void measure_all(const char *pattern)
         load(CALC_KIND_SYSTEM, &system[i], systems.gl_pathv[i]);
     }
     for (size_t k = 0; k < execs.gl_pathc; k++) {
-        load(CALC_KIND_EXEC, &exec, execs.gl_pathv[k]);
-        if (!exec.training || !load_model(execs.gl_pathv[k], &app)) {
+        load(CALC_KIND_EXEC, &shipped, execs.gl_pathv[k]);
+        if (!shipped.training || !load_model(execs.gl_pathv[k], &app)) {
             continue;
         }
         for (size_t i = 0; i < systems.gl_pathc; i++) {
             calc_errors errors = {0};
+            exec = shipped;
+            if (rng) {
+                vary(rng, &exec);
+            }
             if (calc_check(&app, &system[i], &exec, &errors) != CALC_OK) {
                 continue;
             }
@@ -158,8 +184,9 @@ static void measure_all(const char *pattern)
             }
         }
     }
-    printf("%s: %zu layouts and machines, the slowest %s on %s, calc_run %.2f us\n", pattern,
-           layouts, name_of(execs.gl_pathv[at[0]]), name_of(systems.gl_pathv[at[1]]),
+    printf("%s%s: %zu layouts and machines, the slowest %s on %s, calc_run %.2f us\n", pattern,
+           rng ? ", varied" : "", layouts, name_of(execs.gl_pathv[at[0]]),
+           name_of(systems.gl_pathv[at[1]]),
            run_s(&slowest_app, &system[at[1]], &slowest_exec, MANY) * 1e6);
     globfree(&execs);
     globfree(&systems);
@@ -206,7 +233,10 @@ int main(void)
     measure_exact("llama3-405B", "h100_sxm", "llama3-405B_16384");
     measure_exact("deepseek-v3-671B", "h800", "deepseek-v3_2048");
     measure_exact("mixtral-8x7B", "h100_sxm", "mixtral-8x7B_64");
-    measure_all("executions/*.json");
-    measure_all("executions/seqsel_*/*.json");
+    measure_all("executions/*.json", NULL);
+    measure_all("executions/seqsel_*/*.json", NULL);
+    calc_rng rng;
+    calc_rng_init(&rng, 1, 1);
+    measure_all("executions/*.json", &rng);
     return EXIT_SUCCESS;
 }

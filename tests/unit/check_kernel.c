@@ -67,9 +67,7 @@ static void run_level(const calc_kernel_level *level)
     memset(&best_s, 0xff, sizeof best_s);
     level->run->needs(&job, &chunking, &needs);
     assert_needs(level->name);
-    if (needs.feasible == 0) {
-        level->run->screen(&job, &needs); /* else nobody asks for what matters */
-    }
+    level->run->screen(&job, &needs);
     assert_longest(level->name);
     calc_screen_add(&screen, job.numerator, job.tier1_capacity_bytes / 2, 0);
     level->run->screen(&job, &needs);

@@ -12,11 +12,11 @@ typedef struct stay {
     double around_s;  /**< or before */
 } stay;
 
-static void set_stays(const calc_schedule_line *l, const calc_schedule_way *go, stay *of)
+static void set_stays(const calc_schedule_line *l, int count, const calc_schedule_way *go, stay *of)
 {
     double p = l->p;
     double slowest_s = 0;
-    for (int j = 0; j < l->count; j++) {
+    for (int j = 0; j < count; j++) {
         double chunk_s = go->chunk_s[j];
         stay *x = &of[j];
         x->step_s = chunk_s + (j == 0 ? go->first_s : 0);
@@ -38,11 +38,12 @@ void calc_schedule_fill(const calc_schedule_line *l, double next, const calc_sch
                         const calc_schedule_way *back, calc_schedule_filling *out)
 {
     double p = l->p;
-    int end = l->count - 1;
+    const int count = l->count;
+    const int end = count - 1;
     stay of[CALC_SCHEDULE_PLACES];
     double turn_s[CALC_SCHEDULE_PLACES];
-    set_stays(l, go, of);
-    for (int t = 0; t <= end; t++) {
+    set_stays(l, count, go, of);
+    for (int t = 0; t < count; t++) {
         double down_s = go->before_s[t] + go->chunk_s[t] + go->first_s;
         double more = 2 * (p - 1 - l->stage[t]);
         double here = calc_min(more, p - 1); /* passes of the last round */
@@ -67,9 +68,9 @@ void calc_schedule_fill(const calc_schedule_line *l, double next, const calc_sch
     double around_s = go->all_s + go->first_s + (l->v - 1) * go->all_s;
     double last_s = go->last_s + (p - 1) * (go->chunk_s[end] + go->last_s);
     out->last_s[end] = calc_max(out->last_s[end], around_s + last_s);
-    for (int s = 0; s <= end; s++) {
+    for (int s = 0; s < count; s++) {
         out->turn_s[s] = 0;
-        for (int t = s; t <= end; t++) {
+        for (int t = s; t < count; t++) {
             double up_s = back->before_s[t] + back->chunk_s[t] - back->before_s[s];
             out->turn_s[s] =
                 calc_max(out->turn_s[s], turn_s[t] + up_s + (t == end ? back->last_s : 0));

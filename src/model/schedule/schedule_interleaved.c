@@ -406,7 +406,7 @@ static double rounds_s(const calc_schedule_line *l, double rounds)
     calc_schedule_fill(l, p, &l->bw, &l->fw, &out);
     moves m;
     set_moves(l, &m);
-    double before_s[CALC_SCHEDULE_PLACES];
+    double before_s[CALC_SCHEDULE_PLACES] = {0};
     front f;
     for (int i = 0; i < l->count; i++) {
         double special_s = if_first(i, l->fw.first_s) + if_last(l, i, head_s(l));

@@ -83,17 +83,28 @@ CALC_STAGE_INLINE bool calc_stage_chunks_alike(const calc_stage_terms *t, const 
     return c->first < 1 && c->last < 1 && !calc_stage_dense_prefix(t, c);
 }
 
-/** What the first chunk of a stage takes at least [s]: its share, unless ends or dense blocks make
- *  it differ from the others.
- *  @param start_s  of the first stage */
-CALC_STAGE_INLINE double calc_stage_chunk_least_s(const calc_stage_terms *t,
-                                                  const calc_stage_class *c,
-                                                  const calc_stage_pass *p, double chunks,
-                                                  double start_s)
+/** What the first chunk of a stage takes at least: its share, unless ends or dense blocks make it
+ *  differ from the others. Factors, the same for all lanes, so that loops over lanes have no choice
+ *  to make. */
+typedef struct calc_stage_chunk_share {
+    double of_stage;
+    double of_start; /**< the first chunk of the first stage */
+} calc_stage_chunk_share;
+
+static inline calc_stage_chunk_share
+calc_stage_chunk_share_of(const calc_stage_terms *t, const calc_stage_class *c, double chunks)
 {
-    double usual = calc_stage_chunks_alike(t, c) ? 1 : 0;
-    double special_s = c->position <= 0 ? (1 - usual) * start_s : 0;
-    return usual * (calc_stage_pass_s(p) * (1 / chunks)) + special_s;
+    bool usual = calc_stage_chunks_alike(t, c);
+    return (calc_stage_chunk_share){usual ? 1 / chunks : 0, !usual && c->position <= 0};
+}
+
+/** The same of CALC_MAX_STAGE_CLASSES classes. */
+static inline void calc_stage_chunk_shares(const calc_stage_terms *t, const calc_stage_class *c,
+                                           double chunks, calc_stage_chunk_share *out)
+{
+    for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
+        out[i] = calc_stage_chunk_share_of(t, &c[i], chunks);
+    }
 }
 
 /** A lower bound on interleaved 1F1B, stage by stage. */
@@ -102,13 +113,11 @@ typedef struct calc_stage_floor {
     double least_s;
 } calc_stage_floor;
 
-CALC_STAGE_INLINE calc_stage_floor calc_stage_floor_of(calc_stage_floor x,
-                                                       const calc_stage_terms *t,
-                                                       const calc_stage_class *c,
-                                                       const calc_stage_pass *p, double chunks,
-                                                       double start_s)
+CALC_STAGE_INLINE calc_stage_floor
+calc_stage_floor_of(calc_stage_floor x, const calc_stage_terms *t, const calc_stage_class *c,
+                    const calc_stage_pass *p, const calc_stage_chunk_share *share, double start_s)
 {
-    double chunk_s = calc_stage_chunk_least_s(t, c, p, chunks, start_s);
+    double chunk_s = share->of_stage * calc_stage_pass_s(p) + share->of_start * start_s;
     double others = calc_max(0, c->stages - 1);
     x.least_s =
         calc_max(x.least_s, x.before_s + others * chunk_s + t->microbatches * calc_stage_pass_s(p));
@@ -117,18 +126,20 @@ CALC_STAGE_INLINE calc_stage_floor calc_stage_floor_of(calc_stage_floor x,
 }
 
 /** A stage waits for the first chunks of the stages before it, has all micro-batches to do, and
- *  then the stages before it have their first chunks to go back through. */
+ *  then the stages before it have their first chunks to go back through.
+ *  @param share  calc_stage_chunk_share_of() each class */
 CALC_STAGE_INLINE double
 calc_stage_interleaved_least_s(const calc_stage_terms *t, const calc_stage_links *l, int classes,
                                const calc_stage_class *c, const calc_stage_pass *pass,
-                               double chunks, double exposed, const calc_stage_special *start)
+                               const calc_stage_chunk_share *share, double exposed,
+                               const calc_stage_special *start)
 {
     calc_stage_floor x = {0, 0};
     double start_s = t->compat ? 0 : calc_stage_special_s(t, l, start, exposed);
-    x = calc_stage_floor_of(x, t, &c[0], &pass[0], chunks, start_s);
-    x = classes > 1 ? calc_stage_floor_of(x, t, &c[1], &pass[1], chunks, start_s) : x;
-    x = classes > 2 ? calc_stage_floor_of(x, t, &c[2], &pass[2], chunks, start_s) : x;
-    x = classes > 3 ? calc_stage_floor_of(x, t, &c[3], &pass[3], chunks, start_s) : x;
+    x = calc_stage_floor_of(x, t, &c[0], &pass[0], &share[0], start_s);
+    x = classes > 1 ? calc_stage_floor_of(x, t, &c[1], &pass[1], &share[1], start_s) : x;
+    x = classes > 2 ? calc_stage_floor_of(x, t, &c[2], &pass[2], &share[2], start_s) : x;
+    x = classes > 3 ? calc_stage_floor_of(x, t, &c[3], &pass[3], &share[3], start_s) : x;
     return x.least_s * (1 - CALC_STAGE_ROUNDING);
 }
 
@@ -138,59 +149,78 @@ typedef struct calc_stage_ceiling {
     double more_s;  /**< what those that are not take beyond it */
 } calc_stage_ceiling;
 
-/** A usual chunk of a stage: of all its chunks without those that are special, where it has them.
- *  @param stage_s  all chunks
- *  @param start_s, finish_s  the first and the last of the model */
-CALC_STAGE_INLINE double calc_stage_usual_s(const calc_stage_class *c, double stage_s,
-                                            double start_s, double finish_s, double chunks)
+/** What makes a usual chunk of a stage of a class: of all its chunks without those that are
+ *  special, where it has them. Factors likewise. */
+typedef struct calc_stage_usual {
+    double first, last; /**< times that the first and the last chunk of the model are taken off */
+    double share;       /**< of the rest */
+} calc_stage_usual;
+
+static inline calc_stage_usual calc_stage_usual_of(const calc_stage_class *c, double chunks)
 {
-    double others = 1 / (chunks - 1);
-    double first_s = c->first >= 1 ? (stage_s - start_s) * others : stage_s * (1 / chunks);
-    return c->last >= 1 ? (stage_s - finish_s) * others : first_s;
+    bool last = c->last >= 1;
+    bool first = c->first >= 1 && !last;
+    return (calc_stage_usual){first, last, first || last ? 1 / (chunks - 1) : 1 / chunks};
 }
 
-CALC_STAGE_INLINE calc_stage_ceiling calc_stage_ceiling_of(int classes, const calc_stage_class *c,
-                                                           const double *stage_s, double start_s,
-                                                           double finish_s, double chunks)
+/** With a class. @param start_s, finish_s  the first and the last chunk of the model */
+CALC_STAGE_INLINE calc_stage_ceiling calc_stage_ceiling_add(calc_stage_ceiling x,
+                                                            const calc_stage_usual *usual,
+                                                            double stage_s, double start_s,
+                                                            double finish_s)
 {
-    calc_stage_ceiling x = {0, 0};
-    for (int i = 0; i < classes; i++) {
-        double usual_s = calc_stage_usual_s(&c[i], stage_s[i], start_s, finish_s, chunks);
-        x.chunk_s = calc_max(x.chunk_s, usual_s);
-    }
+    double special_s = usual->first * start_s + usual->last * finish_s;
+    x.chunk_s = calc_max(x.chunk_s, (stage_s - special_s) * usual->share);
     x.more_s = calc_max(0, start_s - x.chunk_s) + calc_max(0, finish_s - x.chunk_s);
     return x;
+}
+
+/** Whether the chunks of a class are known to be alike but for the first and the last. */
+CALC_STAGE_INLINE bool calc_stage_ceiling_known(const calc_stage_terms *t,
+                                                const calc_stage_class *c)
+{
+    bool alone = c->stages <= 1 || (c->first < 1 && c->last < 1);
+    return alone && !calc_stage_dense_prefix(t, c);
+}
+
+/** Whether calc_stage_interleaved_most_s() holds: not by rule, with dense blocks first, with rounds
+ *  that are not full. */
+CALC_STAGE_INLINE bool calc_stage_interleaved_known(const calc_stage_terms *t, int classes,
+                                                    const calc_stage_class *c)
+{
+    bool known = !t->compat && t->stages > 1 && t->lost_rounds <= 0;
+    for (int i = 0; i < classes; i++) {
+        known = known && calc_stage_ceiling_known(t, &c[i]);
+    }
+    return known;
 }
 
 /** No less than interleaved 1F1B of two stages and more [s]. No chunk shortens a step by growing,
  * and no way through its operations passes one of them twice: so a step takes no longer than one
  * whose chunks are all as long as the longest, and what the first and the last chunk of the model
- * take beyond that, for each micro-batch.
- *  @param start, finish  calc_stage_first_chunk(), calc_stage_last_chunk()
- *  @return `never_s` where that is not known: by rule, with dense blocks first, rounds not full */
+ * take beyond that, for each micro-batch. Only where calc_stage_interleaved_known().
+ *  @param usual          calc_stage_usual_of() each class
+ *  @param start, finish  calc_stage_first_chunk(), calc_stage_last_chunk() */
 CALC_STAGE_INLINE double
 calc_stage_interleaved_most_s(const calc_stage_terms *t, const calc_stage_links *l, int classes,
-                              const calc_stage_class *c, const calc_stage_pass *pass, double chunks,
-                              double exposed, const calc_stage_special *start,
-                              const calc_stage_special *finish, double never_s)
+                              const calc_stage_usual *usual, const calc_stage_pass *pass,
+                              double chunks, double exposed, const calc_stage_special *start,
+                              const calc_stage_special *finish)
 {
     calc_stage_pass first = calc_stage_special_pass(t, l, start, exposed);
     calc_stage_pass last = calc_stage_special_pass(t, l, finish, exposed);
-    double fw_s[CALC_MAX_STAGE_CLASSES];
-    double bw_s[CALC_MAX_STAGE_CLASSES];
-    bool known = !t->compat && t->stages > 1 && t->lost_rounds <= 0;
+    double start_s = first.agrad_s + first.wgrad_s;
+    double finish_s = last.agrad_s + last.wgrad_s;
+    calc_stage_ceiling fw = {0, 0};
+    calc_stage_ceiling bw = {0, 0};
     for (int i = 0; i < classes; i++) {
-        bool alone = c[i].stages <= 1 || (c[i].first < 1 && c[i].last < 1);
-        known = known && alone && !calc_stage_dense_prefix(t, &c[i]);
-        fw_s[i] = pass[i].fw_s;
-        bw_s[i] = pass[i].agrad_s + pass[i].wgrad_s;
+        double bw_s = pass[i].agrad_s + pass[i].wgrad_s;
+        fw = calc_stage_ceiling_add(fw, &usual[i], pass[i].fw_s, first.fw_s, last.fw_s);
+        bw = calc_stage_ceiling_add(bw, &usual[i], bw_s, start_s, finish_s);
     }
-    calc_stage_ceiling fw = calc_stage_ceiling_of(classes, c, fw_s, first.fw_s, last.fw_s, chunks);
-    calc_stage_ceiling bw = calc_stage_ceiling_of(classes, c, bw_s, first.agrad_s + first.wgrad_s,
-                                                  last.agrad_s + last.wgrad_s, chunks);
     double passes = t->microbatches * chunks + t->stages - 1;
     double most_s = passes * (fw.chunk_s + bw.chunk_s) + t->microbatches * (fw.more_s + bw.more_s);
-    return known ? most_s * (1 + CALC_STAGE_ROUNDING) : never_s;
+    return most_s * (1 + CALC_STAGE_ROUNDING);
 }
 
 #endif

@@ -233,11 +233,14 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const 
 
 /** calc_stage_pipeline_s() where that is short; else no more than it [s]: the busiest stage is
  * never idle. DualPipe's stages share their work in pairs: what all of them do is divided evenly.
- *  @param start  calc_stage_first_chunk(), with chunks */
+ *  @param chunked  whether there are several chunks; a constant where speed matters, like classes
+ *  @param share    calc_stage_chunk_share_of() each class, with chunks
+ *  @param start    calc_stage_first_chunk(), with chunks */
 CALC_STAGE_INLINE double
 calc_stage_pipeline_least_s(const calc_stage_terms *t, const calc_stage_links *l,
                             calc_pipeline_schedule schedule, int classes, const calc_stage_class *c,
-                            const calc_stage_pass *pass, double chunks, double exposed,
+                            const calc_stage_pass *pass, double chunks, bool chunked,
+                            const calc_stage_chunk_share *share, double exposed,
                             const calc_stage_special *start)
 {
     bool plain = !t->training || schedule == CALC_PIPELINE_SCHEDULE_1F1B;
@@ -254,9 +257,10 @@ calc_stage_pipeline_least_s(const calc_stage_terms *t, const calc_stage_links *l
     if (!plain) {
         return t->microbatches * busy_s * (1 - CALC_STAGE_ROUNDING) - unsent_s;
     }
-    double least_s = calc_stage_interleaved_least_s(t, l, classes, c, pass, chunks, exposed, start);
-    double plain_s = calc_stage_1f1b_s(t, classes, c, pass);
-    return (chunks > 1 ? least_s : plain_s) - unsent_s;
+    double s = chunked
+                   ? calc_stage_interleaved_least_s(t, l, classes, c, pass, share, exposed, start)
+                   : calc_stage_1f1b_s(t, classes, c, pass);
+    return s - unsent_s;
 }
 
 #endif
