@@ -10,7 +10,7 @@
 typedef struct calc_state_bytes {
     double weight, grad, reduced, master, moment;
     double gathered; /**< of a weight whose shards are gathered: in the format of the computation if
-                          that is narrower, as with FSDP's mixed precision */
+                          that is narrower, as with FSDP's mixed precision; or as told */
 } calc_state_bytes;
 
 calc_state_bytes calc_state_bytes_of(const calc_strategy *strategy, const calc_shape *shape);
