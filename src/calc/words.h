@@ -171,6 +171,12 @@
     X(CALCULON, "calculon")                                                                        \
     X(MEGATRON, "megatron")
 
+/** What of a sharded optimizer's state is one rank's: as many weights of a flat buffer as every
+ *  other's, or whole tensors. */
+#define CALC_OPTIMIZER_SHARDS_LIST(X)                                                              \
+    X(EVEN, "even")                                                                                \
+    X(TENSORS, "tensors")
+
 /** Kernels of flash attention: the vendor's, or portable ones. */
 #define CALC_ATTENTION_KERNEL_LIST(X)                                                              \
     X(VENDOR, "vendor")                                                                            \
@@ -283,6 +289,7 @@
 #define CALC_X_PIPELINE_SCHEDULE(name, text) CALC_PIPELINE_SCHEDULE_##name,
 #define CALC_X_PIPELINE_BALANCE(name, text) CALC_PIPELINE_BALANCE_##name,
 #define CALC_X_MEMORY_MODEL(name, text) CALC_MEMORY_MODEL_##name,
+#define CALC_X_OPTIMIZER_SHARDS(name, text) CALC_OPTIMIZER_SHARDS_##name,
 #define CALC_X_ATTENTION_KERNEL(name, text) CALC_ATTENTION_KERNEL_##name,
 #define CALC_X_OPTIMIZER(name, text) CALC_OPTIMIZER_##name,
 #define CALC_X_SCALING(name, text) CALC_SCALING_##name,
@@ -311,6 +318,7 @@ CALC_DECLARE_ENUM(expert_par_overlap, EXPERT_PAR_OVERLAP)
 CALC_DECLARE_ENUM(pipeline_schedule, PIPELINE_SCHEDULE)
 CALC_DECLARE_ENUM(pipeline_balance, PIPELINE_BALANCE)
 CALC_DECLARE_ENUM(memory_model, MEMORY_MODEL)
+CALC_DECLARE_ENUM(optimizer_shards, OPTIMIZER_SHARDS)
 CALC_DECLARE_ENUM(attention_kernel, ATTENTION_KERNEL)
 CALC_DECLARE_ENUM(optimizer, OPTIMIZER)
 CALC_DECLARE_ENUM(scaling, SCALING)

@@ -147,8 +147,10 @@ bool calc_evidence_is_of(const calc_result *result, const char *const *names)
 double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system)
 {
     const calc_run_map *map = &row->result->prediction->map;
+    calc_system own;
     calc_stats stats;
-    calc_verdict verdict = calc_run(&map->app, system, &map->exec, CALC_COMPAT_NONE, &stats);
+    calc_verdict verdict = calc_run(&map->app, calc_run_map_system(map, system, &own), &map->exec,
+                                    CALC_COMPAT_NONE, &stats);
     bool fine = verdict == CALC_VERDICT_OK || verdict == CALC_VERDICT_MEM1_CAPACITY ||
                 verdict == CALC_VERDICT_MEM2_CAPACITY;
     return fine ? stats.total_time : (double)NAN;

@@ -107,9 +107,11 @@ static double pipeline_s(const calc_step *r)
     int classes = calc_stages_classes(&l->stages);
     const calc_stage_class *c = l->stages.item;
     double chunks = l->stages.chunks;
+    double deferred_s = calc_stage_deferred_s(&l->terms, classes, c, r->pass, chunks);
     if (l->stages.fit) {
         return calc_stage_pipeline_s(&l->terms, &l->links, schedule, classes, c, r->pass, chunks,
-                                     l->exposed);
+                                     l->exposed) +
+               deferred_s;
     }
     calc_stage_special start = calc_stage_nothing_special;
     calc_stage_chunk_share share[CALC_MAX_STAGE_CLASSES] = {{0, 0}};
@@ -118,7 +120,8 @@ static double pipeline_s(const calc_step *r)
         calc_stage_chunk_shares(&l->terms, c, chunks, share);
     }
     return calc_stage_pipeline_least_s(&l->terms, &l->links, schedule, classes, c, r->pass, chunks,
-                                       chunks > 1, share, l->exposed, &start);
+                                       chunks > 1, share, l->exposed, &start) +
+           deferred_s;
 }
 
 void calc_step_of(const calc_layout *l, calc_step *r)

@@ -37,6 +37,7 @@ static const char *const dispatch_type_names[] = {CALC_DISPATCH_TYPE_LIST(CHOICE
 static const char *const expert_par_overlap_names[] = {CALC_EXPERT_PAR_OVERLAP_LIST(CHOICE) NULL};
 static const char *const pipeline_balance_names[] = {CALC_PIPELINE_BALANCE_LIST(CHOICE) NULL};
 static const char *const memory_model_names[] = {CALC_MEMORY_MODEL_LIST(CHOICE) NULL};
+static const char *const optimizer_shards_names[] = {CALC_OPTIMIZER_SHARDS_LIST(CHOICE) NULL};
 static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(CHOICE) NULL};
 static const char *const optimizer_names[] = {CALC_OPTIMIZER_LIST(CHOICE) NULL};
 static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};

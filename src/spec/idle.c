@@ -61,6 +61,11 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_pipeline_balance:
     case ROW_pipeline_par_overlap:
         return exec->pipeline_par == 1;
+    case ROW_param_gather_datatype:
+        return exec->layers.count == 0 && s->zero_stage <= 0 && !s->optimizer_sharding;
+    case ROW_optimizer_shards:
+        return exec->layers.count == 0 &&
+               (s->zero_stage > 0 ? s->zero_stage != 1 : !s->optimizer_sharding);
     default:
         return false;
     }

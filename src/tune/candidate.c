@@ -18,6 +18,7 @@ static void slow_network(calc_network *network)
     network->bytes_per_s /= LONGER;
     network->latency_s *= LONGER;
     network->latency_log2_s *= LONGER;
+    network->hop_s *= LONGER;
 }
 
 /* Make what a term stands for take longer on a machine. @return whether the machine has it */

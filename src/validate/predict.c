@@ -137,8 +137,9 @@ void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *
         map->exec.pipeline_par_net = outer;
         map->exec.strategy.data_par_net = outer;
     }
-    out->step_s =
-        map->search ? search(out, &entry->system) : try_layout(out, &entry->system, &map->exec);
+    calc_system own;
+    const calc_system *system = calc_run_map_system(map, &entry->system, &own);
+    out->step_s = map->search ? search(out, system) : try_layout(out, system, &map->exec);
     if (!isnan(out->step_s)) {
         out->reason[0] = '\0';
     }

@@ -15,6 +15,7 @@ typedef struct calc_run_map {
     calc_run_words words;            /**< what its free words say */
     calc_app app;
     calc_exec exec;
+    double network;      /**< calc_run_machine_network(); 0: the machine's [bytes/s] */
     bool search;         /**< micro-batch and interleaving are to be found (evaluate.h) */
     double step_s;       /**< measured time of a step; NaN: none */
     const char *printed; /**< the column that time comes from; NULL: none */

@@ -190,6 +190,14 @@ static int64_t sharding(const calc_run_map *map)
                                                                          : 0;
 }
 
+/* Ranks that share one copy of the state; 0: all. */
+static int64_t shard_group(const calc_run_map *map)
+{
+    bool node = map->words.on[CALC_RUN_WORD_SHARD_NODE];
+    int64_t group = calc_run_words_number(&map->words, CALC_RUN_WORD_SHARD_GROUP);
+    return group > 0 || !node ? group : (int64_t)calc_runs_or(map->row->gpus_per_node, 0);
+}
+
 static void fill_data_par(calc_run_map *map)
 {
     const calc_run_words *w = &map->words;
@@ -200,19 +208,25 @@ static void fill_data_par(calc_run_map *map)
                        calc_run_words_say(w, CALC_RUN_WORD_SHARDED_WEIGHTS, false);
     bool replicas = e->strategy.data_par * e->strategy.context_par > 1;
     e->strategy.zero_stage = !replicas ? 0 : stage > 0 ? stage : distributed ? 1 : 0;
-    int64_t group = calc_run_words_number(w, CALC_RUN_WORD_SHARD_GROUP);
+    int64_t group = shard_group(map);
     if (e->strategy.zero_stage > 0 && group < e->strategy.data_par * e->strategy.context_par) {
-        e->strategy.fsdp_par = group; /* ranks that share one copy of the state */
+        e->strategy.fsdp_par = group;
     }
     e->strategy.optimizer_sharding = e->strategy.data_par > 1 && e->strategy.zero_stage > 0;
     bool overlaps = calc_run_assume_word(map, CALC_RUN_WORD_GRADIENT_OVERLAP,
                                          CALC_RUN_TRAIT_DATA_OVERLAP, replicas);
     e->strategy.data_par_overlap = replicas && (overlaps || stage > 0);
+    if (e->strategy.zero_stage == 1 &&
+        calc_run_assume_trait(map, CALC_RUN_TRAIT_WHOLE_TENSORS, true)) {
+        e->strategy.optimizer_shards = CALC_OPTIMIZER_SHARDS_TENSORS;
+    }
     bool gather = calc_run_assume_word(map, CALC_RUN_WORD_GATHER_OVERLAP,
                                        CALC_RUN_TRAIT_DATA_OVERLAP, replicas);
     e->strategy.param_gather_overlap = gather || stage > 0 ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     bool half = calc_run_assume_word(map, CALC_RUN_WORD_HALF_GRADIENTS,
                                      CALC_RUN_TRAIT_HALF_GRADIENTS, replicas);
+    half |= calc_run_assume_trait(map, CALC_RUN_TRAIT_FLOAT16_GRADIENTS, replicas) &&
+            e->strategy.datatype == CALC_DATATYPE_FLOAT16;
     calc_format two_bytes =
         e->strategy.datatype == CALC_DATATYPE_FLOAT16 ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_BFLOAT16;
     e->strategy.grad_reduce_datatype = half ? two_bytes : CALC_FORMAT_FLOAT32;
@@ -236,6 +250,8 @@ static void fill_formats(calc_run_map *map)
     e->strategy.matrix_datatype = says[CALC_RUN_WORD_FLOAT4]   ? CALC_FORMAT_FLOAT4
                                   : says[CALC_RUN_WORD_FLOAT8] ? CALC_FORMAT_FLOAT8
                                                                : CALC_FORMAT_AUTO;
+    e->strategy.param_gather_datatype =
+        says[CALC_RUN_WORD_FLOAT8_GATHER] ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     bool attention = calc_run_words_say(&map->words, CALC_RUN_WORD_FLOAT8_ATTENTION, false);
     e->strategy.attention_datatype = attention ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     bool block = says[CALC_RUN_WORD_BLOCK_SCALES] || calc_runs_has(map->row->id, "MX");
@@ -281,6 +297,9 @@ static void fill_kernels(calc_run_map *map)
     bool unfused_loss =
         calc_run_assume_trait(map, CALC_RUN_TRAIT_UNFUSED_LOSS, true) || e->strategy.eager;
     e->strategy.fused_cross_entropy = !unfused_loss;
+    bool many = r->num_gpus > 20 * calc_runs_or(r->gpus_per_node, (double)INFINITY);
+    e->strategy.launch_blocking =
+        calc_run_assume_trait(map, CALC_RUN_TRAIT_LAUNCH_BLOCKING, many) && many;
     e->strategy.cuda_graph = graphed(&map->words);
     e->strategy.unfused_experts = calc_runs_has_any_case(r->id, "gpt-oss");
     if (calc_run_assume_trait(map, CALC_RUN_TRAIT_ENGINE_BUFFERS, !isnan(map->memory_bytes))) {

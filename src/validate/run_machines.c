@@ -1,5 +1,7 @@
 #include "validate/run_machines.h"
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "validate/own_runs.h"
@@ -48,4 +50,39 @@ const char *calc_run_machine_family(const char *system)
         }
     }
     return "";
+}
+
+/* Where the number ends that stands before `end`, blanks between them, begins. */
+static const char *number_before(const char *text, const char *end)
+{
+    while (end > text && isspace((unsigned char)end[-1])) {
+        end--;
+    }
+    while (end > text && (isdigit((unsigned char)end[-1]) || end[-1] == '.')) {
+        end--;
+    }
+    return end;
+}
+
+/* "8x" or "8 x" anywhere: so many links; 1 if there is none. */
+static double links_of(const char *text)
+{
+    for (const char *x = strchr(text, 'x'); x; x = strchr(x + 1, 'x')) {
+        double links = strtod(number_before(text, x), NULL);
+        if (links > 0 && !isalnum((unsigned char)x[1])) {
+            return links;
+        }
+    }
+    return 1;
+}
+
+double calc_run_machine_network(const calc_runs_row *row)
+{
+    const char *text = row->inter_node_net;
+    const char *unit = strstr(text, "Gb/s");
+    unit = unit ? unit : strstr(text, "Gbps");
+    double gbit = unit ? strtod(number_before(text, unit), NULL) : 0;
+    bool each = calc_runs_has(text, "per GPU");
+    double sharing = each ? 1 : calc_runs_or(row->gpus_per_node, 0);
+    return gbit > 0 && sharing > 0 ? links_of(text) * gbit / sharing * 1e9 / 8 : 0;
 }

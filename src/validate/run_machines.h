@@ -21,4 +21,8 @@ const calc_run_machine *calc_run_machine_of(const calc_runs_row *row,
 /** The family of a machine's file; "" if it is none of those that published runs are on. */
 const char *calc_run_machine_family(const char *system);
 
+/** What a processor of the run sends to other nodes at most, as printed: "8x HDR IB 200 Gbps per
+ *  node", "4 x 100 Gb/s", "400 Gb/s per GPU" [bytes/s]; 0 if no rate is. */
+double calc_run_machine_network(const calc_runs_row *row);
+
 #endif

@@ -33,12 +33,14 @@ static const char *what_is_missing(const calc_run_map *map)
 void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
 {
     const calc_run_source *source = calc_run_source_of(row);
+    bool complete = row->own && row->own->complete;
     *out = (calc_run_map){.row = row,
                           .source = source,
                           .machine = calc_run_machine_of(row, source),
+                          .network = complete ? 0 : calc_run_machine_network(row),
                           .step_s = (double)NAN,
                           .memory_bytes = row->measured_memory_gib * 1073741824.0};
-    if (row->own && row->own->complete) {
+    if (complete) {
         out->app = row->own->app;
         out->exec = row->own->exec;
         calc_run_measure_step(out);
@@ -62,4 +64,15 @@ void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)
         const char *reason = calc_run_measure_rate(out);
         out->reason = is_measured(out) ? NULL : reason;
     }
+}
+
+const calc_system *calc_run_map_system(const calc_run_map *map, const calc_system *system,
+                                       calc_system *own)
+{
+    if (!(map->network > 0) || system->networks_count < 2) {
+        return system;
+    }
+    *own = *system;
+    own->networks[own->networks_count - 1].bytes_per_s = map->network;
+    return own;
 }

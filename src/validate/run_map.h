@@ -8,4 +8,9 @@
 /** Map a row. Never fails: what cannot be mapped has a reason. */
 void calc_run_map_row(calc_run_map *out, const calc_runs_row *row);
 
+/** The machine of a run: `system`, or a copy of it in *own whose outermost network has the printed
+ *  rate. */
+const calc_system *calc_run_map_system(const calc_run_map *map, const calc_system *system,
+                                       calc_system *own);
+
 #endif

@@ -14,9 +14,12 @@ enum {
     PYTORCH = T(PORTABLE_ATTENTION) | T(DATA_OVERLAP),
     TITAN = PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED) | T(MICROBATCH_PER_STAGE) |
             T(CHUNKS_2) | T(FLOAT32_SHARDS),
-    BIGSCIENCE = MEGATRON_2021 | T(NO_TENSOR_OVERLAP) | T(HALF_GRADIENTS),
+    BIGSCIENCE = MEGATRON_2021 | T(NO_TENSOR_OVERLAP) | T(FLOAT16_GRADIENTS),
     FOUNDRY = T(EAGER) | T(UNFUSED_LOSS) | T(PORTABLE_ATTENTION),
     NANOTRON = FOUNDRY | T(NO_MESSAGE_OVERLAP) | T(COST_BALANCED),
+    INTERNEVO = T(EAGER) | T(PORTABLE_ATTENTION) | T(NO_TENSOR_OVERLAP) | T(HALF_GRADIENTS) |
+                T(WHOLE_TENSORS),
+    FMS = PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED) | T(HALF_GRADIENTS),
     SIMUMAX = T(NO_TENSOR_OVERLAP) | T(NO_MESSAGE_OVERLAP) | T(ULYSSES) | T(ENGINE_BUFFERS)
 };
 
@@ -64,13 +67,13 @@ static const calc_run_source sources[] = {
     {"mbridge", "nemotron-3", 0, "mbridge_moe", 0, NULL},
     {"mbridge", NULL, -1, "mbridge_dense", NVIDIA_RECIPE | T(ENGINE_BUFFERS), NULL},
     {"bigscience_v100", NULL, 0, "bigscience_v100", BIGSCIENCE, NULL},
-    {"bigscience", NULL, 0, "bigscience_a100", BIGSCIENCE, NULL},
-    {"internevo", NULL, 0, "internevo", T(EAGER) | T(PORTABLE_ATTENTION) | T(NO_TENSOR_OVERLAP),
-     NULL},
+    {"bigscience", NULL, 0, "bigscience_a100", BIGSCIENCE | T(LAUNCH_BLOCKING), NULL},
+    {"internevo", NULL, 0, "internevo", INTERNEVO, NULL},
     {"nanotron", "_tp1_", 0, "nanotron_tp1", NANOTRON, NULL},
     {"nanotron", NULL, 0, "nanotron", NANOTRON, NULL},
     {"maxtext", NULL, 0, "maxtext", T(DATA_OVERLAP), NULL},
     {"paxml", NULL, 0, "paxml", T(DATA_OVERLAP), NULL},
+    {"fms_fsdp", NULL, 0, CALC_RUN_SOURCE_OTHER, FMS, NULL},
     {"", NULL, 0, CALC_RUN_SOURCE_OTHER, 0, NULL}};
 
 /* A source that is not known runs its kind of software as it is set up today. */

@@ -19,6 +19,7 @@
     X(DATA_OVERLAP, "gradient and weight communication overlapped, this software's default")       \
     X(NO_MESSAGE_OVERLAP, "pipeline messages not overlapped")                                      \
     X(HALF_GRADIENTS, "gradients reduced in 16 bits, this software's default")                     \
+    X(FLOAT16_GRADIENTS, "float16 gradients reduced as they are; of bfloat16, float32 sums")       \
     X(NODE_LIMITED_DISPATCH, "one copy of a token per rank and node (DeepEP, HybridEP)")           \
     X(SPLIT_EXPERTS, "experts split over the tensor-parallel ranks")                               \
     X(ULYSSES, "context parallelism by all-to-all")                                                \
@@ -32,6 +33,8 @@
     X(BALANCED_ENDS, "embedding and head count as a block each")                                   \
     X(COST_BALANCED, "stages of equal arithmetic, the head's counted")                             \
     X(FLOAT32_SHARDS, "sharded weights in float32, gathered in 16 bits (FSDP2)")                   \
+    X(LAUNCH_BLOCKING, "CUDA_LAUNCH_BLOCKING=1 on more than 20 nodes")                             \
+    X(WHOLE_TENSORS, "sharded optimizer by whole tensors: one broadcast per rank")                 \
     X(ENGINE_BUFFERS, "Transformer Engine's dummy weight gradients and workspaces")
 
 enum {

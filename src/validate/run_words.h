@@ -12,6 +12,7 @@
     /* dtype */                                                                                    \
     X(FLOAT16)                                                                                     \
     X(FLOAT8)                                                                                      \
+    X(FLOAT8_GATHER)                                                                               \
     X(FLOAT4)                                                                                      \
     X(BLOCK_SCALES)                                                                                \
     X(HALF_GRADIENTS) /* reduced in 16 bits; of overlap, too */                                    \
@@ -19,6 +20,7 @@
     X(SHARDED_OPTIMIZER)                                                                           \
     X(SHARDED_GRADIENTS)                                                                           \
     X(SHARDED_WEIGHTS)                                                                             \
+    X(SHARD_NODE)  /* a copy per node: PyTorch's HYBRID_SHARD */                                   \
     X(SHARD_GROUP) /* with the number of ranks that share a copy */                                \
     /* recompute */                                                                                \
     X(FULL)                                                                                        \

@@ -20,6 +20,8 @@
     X(TEXT, id)                                                                                    \
     X(TEXT, hardware)                                                                              \
     X(NUMBER, num_gpus)                                                                            \
+    X(NUMBER, gpus_per_node)                                                                       \
+    X(TEXT, inter_node_net)                                                                        \
     X(TEXT, model)                                                                                 \
     X(NUMBER, layers)                                                                              \
     X(NUMBER, hidden)                                                                              \

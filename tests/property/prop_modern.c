@@ -180,6 +180,7 @@ static void speed_up(calc_system *s)
         n->bytes_per_s *= 2;
         halve(&n->latency_s);
         halve(&n->latency_log2_s);
+        halve(&n->hop_s);
         halve_rate(&n->op_parameters.p2p);
         halve_rate(&n->op_parameters.reduce_scatter);
         halve_rate(&n->op_parameters.all_gather);

@@ -37,6 +37,7 @@ static void shorter_latency(calc_network *n)
                                   &o->all_to_all};
     n->latency_s /= more;
     n->latency_log2_s /= more;
+    n->hop_s /= more;
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
         operations[i]->latency_fixed_s /= more;
         operations[i]->latency_step_s /= more;

@@ -44,7 +44,7 @@ typedef struct framework_case {
         "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",              \
         "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling",         \
         "datatype", "weight_offload", "offload_share", "pipeline_schedule", "pipeline_balance",    \
-        "recompute_blocks"
+        "recompute_blocks", "optimizer_shards", "param_gather_datatype", "launch_blocking"
 
 /* clang-format off */
 static const char *const megatron[] = {OF_ALL, "fused_experts", "causal", "activations_offload",
@@ -70,7 +70,7 @@ static const char *const paddle[] = {OF_ALL, "optimizer", "deferred_head_wgrad",
     "dispatch_type", "fused_cross_entropy", "capacity_factor", "fsdp_par", "data_par_overlap",
     "expert_tensor_par", "activation_recompute", "recompute_modules", "first_stage_blocks",
     "last_stage_blocks", NULL};
-static const char *const deepspeed[] = {"optimizer", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
+static const char *const deepspeed[] = {"optimizer", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",
@@ -80,7 +80,7 @@ static const char *const deepspeed[] = {"optimizer", "fused_experts", "attention
     "param_gather_overlap", "context_par_inner", "capacity_factor", "expert_tensor_par",
     "dispatch_type", "expert_par_overlap", "fused_activation", "flash_attention",
     "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", NULL};
-static const char *const torchtitan[] = {"optimizer", "deferred_head_wgrad", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
+static const char *const torchtitan[] = {"optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",

@@ -56,6 +56,8 @@ static void random_network(calc_rng *rng, calc_network *n)
     n->size = 1000000000;
     n->latency_s = maybe(rng, 1e-7, 1e-4);
     n->latency_log2_s = maybe(rng, 1e-7, 1e-5);
+    calc_rng aside = *rng;
+    n->hop_s = real_between(&aside, 1e-7, 1e-5);
     n->ops.p2p = (calc_network_op){1, 0};
     n->ops.reduce_scatter = n->ops.all_gather = n->ops.all_to_all = (calc_network_op){1, -1};
     n->ops.all_reduce = (calc_network_op){2, -1};
@@ -399,6 +401,12 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
     x->attention_datatype = coin(rng) ? x->matrix_datatype : CALC_FORMAT_AUTO;
     x->optimizer = calc_rng_below(rng, 4) == 0 ? CALC_OPTIMIZER_MUON : CALC_OPTIMIZER_ADAM;
     out->exec.deferred_head_wgrad = calc_rng_below(rng, 4) == 0 ? between(rng, -1, 8) : 0;
+    /* A stream of their own: what is drawn here moves no other choice. */
+    calc_rng aside = {rng->state, rng->increment + 2};
+    x->optimizer_shards =
+        (calc_optimizer_shards)calc_rng_below(&aside, CALC_OPTIMIZER_SHARDS_COUNT);
+    x->param_gather_datatype = coin(&aside) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    x->launch_blocking = calc_rng_below(&aside, 4) == 0;
     /* Something beyond Calculon in every one. */
     out->app.causal = out->app.causal || out->app.structure_type == CALC_STRUCTURE_TYPE_GPT;
 }

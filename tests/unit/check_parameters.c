@@ -260,6 +260,39 @@ START_TEST(recomputation_is_not_work_of_the_model)
 }
 END_TEST
 
+static void has_tensors(const calc_app *app, int64_t expert_par, double stages, double dense,
+                        double expert)
+{
+    calc_strategy strategy = {.expert_par = expert_par};
+    calc_shape shape = calc_shape_of(app, &strategy, 1, 0);
+    double found[2];
+    calc_parameters_tensors(&shape, stages, &found[0], &found[1]);
+    ck_assert_double_eq(found[0], dense);
+    ck_assert_double_eq(found[1], expert);
+}
+
+/* Llama: per block two norms, queries with keys and values, output, and three matrices; two tables
+ * and the last norm. With biases, one more per matrix. */
+START_TEST(tensors_are_those_that_frameworks_allocate)
+{
+    calc_app llama = modern_app();
+    has_tensors(&llama, 1, 1, 8 * 7 + 3, 0);
+    has_tensors(&llama, 1, 4, (8 * 7 + 3) / 4.0, 0);
+    llama.bias = CALC_CHOICE_TRUE;
+    has_tensors(&llama, 1, 1, 8 * (2 + 2 * 5) + 3, 0);
+}
+END_TEST
+
+/* 2 dense blocks, 6 with a router and 8 experts, of which a quarter is on a rank. */
+START_TEST(tensors_of_experts_are_those_of_a_rank)
+{
+    calc_app app = moe_app();
+    calc_shape shape = calc_shape_of(&app, &(calc_strategy){0}, 1, 0);
+    double shared = shape.shared_feedforward > 0 ? 3 : 0;
+    has_tensors(&app, 4, 1, 8 * 4 + 2 * 3 + 6 * (1 + shared) + 3, 6 * 2 * 3);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("parameters");
@@ -276,5 +309,7 @@ int main(void)
     tcase_add_test(cases, a_token_takes_six_flop_per_weight_and_twelve_per_position);
     tcase_add_test(cases, the_matrix_layers_of_the_block_agree);
     tcase_add_test(cases, recomputation_is_not_work_of_the_model);
+    tcase_add_test(cases, tensors_are_those_that_frameworks_allocate);
+    tcase_add_test(cases, tensors_of_experts_are_those_of_a_rank);
     return run_cases(cases);
 }

@@ -175,7 +175,7 @@ END_TEST
 
 START_TEST(the_shipped_remarks_are_about_shipped_runs)
 {
-    calc_runs shipped, small;
+    calc_runs shipped, small, unfitted;
     ck_assert_int_eq(
         calc_runs_read(&shipped, CALC_TEST_DATA "/measured/runs.csv", NULL, NULL, &errors),
         CALC_OK);
@@ -183,6 +183,10 @@ START_TEST(the_shipped_remarks_are_about_shipped_runs)
                                     NULL, NULL, &errors),
                      CALC_OK);
     ck_assert_uint_eq(small.count, 566);
+    ck_assert_int_eq(calc_runs_read(&unfitted, CALC_TEST_DATA "/measured/unfitted_runs.csv.gz",
+                                    NULL, NULL, &errors),
+                     CALC_OK);
+    ck_assert_uint_eq(unfitted.count, 473);
     calc_text text = {0};
     calc_serving_rows serving;
     ck_assert_int_eq(calc_text_read(&text, CALC_TEST_DATA "/measured/serving_runs.csv.gz", &errors),
@@ -201,12 +205,17 @@ START_TEST(the_shipped_remarks_are_about_shipped_runs)
         for (size_t k = 0; k < small.count; k++) {
             matches += calc_remarks_find(&one, small.row[k].id, remarks.item[i].quantity) != NULL;
         }
+        for (size_t k = 0; k < unfitted.count; k++) {
+            matches +=
+                calc_remarks_find(&one, unfitted.row[k].id, remarks.item[i].quantity) != NULL;
+        }
         for (size_t k = 0; k < serving.count; k++) {
             matches += calc_remarks_find(&one, serving.row[k].id, remarks.item[i].quantity) != NULL;
         }
         ck_assert_msg(matches > 0, "no run %s", remarks.item[i].id);
     }
     calc_serving_rows_free(&serving);
+    calc_runs_free(&unfitted);
     calc_runs_free(&small);
     calc_runs_free(&shipped);
 }

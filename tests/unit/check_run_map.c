@@ -111,9 +111,25 @@ START_TEST(later_sources_are_known_by_their_software)
     row.zero_stage_fsdp = "1 (distributed optimizer within groups of 4)"; /* that is all */
     maps();
     ck_assert_int_eq(map.exec.strategy.fsdp_par, 0);
+    ck_assert_int_eq(map.exec.strategy.optimizer_shards, CALC_OPTIMIZER_SHARDS_TENSORS);
     row.id = "bigscience_a100_x";
     maps();
     ck_assert(!map.exec.strategy.flash_attention);
+    ck_assert_int_eq(map.exec.strategy.optimizer_shards, CALC_OPTIMIZER_SHARDS_EVEN);
+    /* DeepSpeed adds gradients of bfloat16 up in float32. */
+    ck_assert_int_eq(map.exec.strategy.grad_datatype, CALC_FORMAT_FLOAT32);
+    row.dtype = "fp16";
+    maps();
+    ck_assert_int_eq(map.exec.strategy.grad_datatype, CALC_FORMAT_FLOAT16);
+    row.gpus_per_node = 8; /* kernels one by one on more than 20 nodes */
+    row.num_gpus = 160;
+    maps();
+    ck_assert(!map.exec.strategy.launch_blocking);
+    row.num_gpus = 176;
+    row.global_batch = 88;
+    maps();
+    ck_assert(map.exec.strategy.launch_blocking);
+    row = plain_row();
     row.id = "torchtitan_ao_x";
     maps();
     ck_assert_str_eq(map.source->name, "torchao");
@@ -305,6 +321,41 @@ START_TEST(a_machine_may_depend_on_who_measured)
 }
 END_TEST
 
+/* What the network between nodes gives a processor, as printed; nodes have 8. */
+static double network(const char *printed)
+{
+    row.gpus_per_node = 8;
+    row.inter_node_net = printed;
+    return calc_run_machine_network(&row);
+}
+
+START_TEST(a_printed_network_is_that_of_the_run)
+{
+    ck_assert_double_eq(network("4 x 100 Gb/s RoCE per node"), 6.25e9);
+    ck_assert_double_eq(network("Omni-Path 4 x 100 Gb/s (Jean Zay; not in the table)"), 6.25e9);
+    ck_assert_double_eq(network("8x HDR IB 200 Gbps per node (Selene)"), 25e9);
+    ck_assert_double_eq(network("8x CX-7 400 Gbps IB per node"), 50e9);
+    ck_assert_double_eq(network("1600 Gbps RoCE per node"), 25e9);
+    ck_assert_double_eq(network("RDMA 400 Gb/s per GPU"), 50e9);
+    ck_assert_double_eq(network("A4: 8 x ConnectX-7 RoCE (not in the README)"), 0);
+    ck_assert_double_eq(network("Gbps"), 0);
+    ck_assert_double_eq(network(""), 0);
+    calc_system machine = {.networks_count = 2};
+    calc_system own;
+    machine.networks[1].bytes_per_s = 1;
+    maps();
+    ck_assert_ptr_eq(calc_run_map_system(&map, &machine, &own), &machine);
+    ck_assert_double_eq(network("400 Gb/s per node"), 6.25e9);
+    maps();
+    ck_assert_double_eq(calc_run_map_system(&map, &machine, &own)->networks[1].bytes_per_s, 6.25e9);
+    ck_assert_double_eq(machine.networks[1].bytes_per_s, 1);
+    machine.networks_count = 1; /* one node */
+    ck_assert_ptr_eq(calc_run_map_system(&map, &machine, &own), &machine);
+    row.gpus_per_node = (double)NAN;
+    ck_assert_double_eq(calc_run_machine_network(&row), 0);
+}
+END_TEST
+
 START_TEST(stages_that_count_the_ends_or_are_free)
 {
     row.layers = 30; /* two stages of 16 with the ends, in 2 chunks */
@@ -354,8 +405,18 @@ START_TEST(sharding_and_formats)
     row.dtype = "fp16";
     maps();
     ck_assert_int_eq(map.exec.strategy.zero_stage, 3);
+    ck_assert_int_eq(map.exec.strategy.fsdp_par, 0);
     ck_assert_int_eq(map.exec.strategy.datatype, CALC_DATATYPE_FLOAT16);
     ck_assert_int_eq(map.exec.strategy.matrix_datatype, CALC_FORMAT_AUTO);
+    row.zero_stage_fsdp = "FSDP HYBRID_SHARD (HSDP)"; /* over the ranks of a node */
+    row.dtype = "fp8 (tensorwise with float8 all-gather)";
+    row.gpus_per_node = 4;
+    maps();
+    ck_assert_int_eq(map.exec.strategy.zero_stage, 3);
+    ck_assert_int_eq(map.exec.strategy.fsdp_par, 4);
+    ck_assert_int_eq(map.exec.strategy.param_gather_datatype, CALC_FORMAT_FLOAT8);
+    row.zero_stage_fsdp = "FSDP2 full shard";
+    row.dtype = "bf16";
     row.pp = 2; /* weights stay gathered */
     maps();
     ck_assert_int_eq(map.exec.strategy.zero_stage, 1);
@@ -476,6 +537,7 @@ int main(void)
     tcase_add_test(tests, a_row_may_deny_what_its_source_does);
     tcase_add_test(tests, a_broken_batch_is_rounded_up_with_its_time);
     tcase_add_test(tests, a_machine_may_depend_on_who_measured);
+    tcase_add_test(tests, a_printed_network_is_that_of_the_run);
     tcase_add_test(tests, stages_that_count_the_ends_or_are_free);
     tcase_add_test(tests, listed_stages_keep_the_last_one);
     tcase_add_test(tests, sharding_and_formats);

@@ -151,6 +151,21 @@ START_TEST(a_block_takes_longest_where_the_host_is_as_slow)
 }
 END_TEST
 
+/* A host that waits for every kernel adds its time to the processor's, block by block. */
+START_TEST(a_host_that_waits_for_kernels_adds_its_time)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 1));
+    double alone_s = checked(&s, 0).all_s;
+    s.c.system.chip.host.block_s = alone_s / 16;
+    s.c.exec.strategy.launch_blocking = true;
+    assert_near(checked(&s, 0).all_s, 1.5 * alone_s);
+    ck_assert_double_eq_tol(checked(&s, 0).host_s, alone_s / 2, 1e-9 * alone_s);
+    s.c.exec.strategy.cuda_graph = 1; /* launches nine tenths without it */
+    assert_near(checked(&s, 0).all_s, 1.05 * alone_s);
+}
+END_TEST
+
 /* Those that recompute launch one of 11 kernels again, at half a forward and backward pass for all.
  */
 START_TEST(blocks_that_do_not_recompute_wait_for_the_host_as_well)
@@ -388,6 +403,7 @@ int main(void)
     tcase_add_test(cases, some_blocks_recompute_and_others_do_not);
     tcase_add_test(cases, a_block_takes_no_less_than_the_host);
     tcase_add_test(cases, a_block_takes_longest_where_the_host_is_as_slow);
+    tcase_add_test(cases, a_host_that_waits_for_kernels_adds_its_time);
     tcase_add_test(cases, blocks_that_do_not_recompute_wait_for_the_host_as_well);
     tcase_add_test(cases, slower_software_takes_longer_but_for_messages);
     tcase_add_test(cases, predicted_tokens_repeat_a_block_and_the_head);

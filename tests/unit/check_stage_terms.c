@@ -342,6 +342,39 @@ START_TEST(gradients_are_reduced_and_weights_gathered)
 }
 END_TEST
 
+/* As above, but whole tensors: gradients are summed, and each of the 4 ranks sends its weights by
+   itself, along a ring of 4 hops of 4 us. Of 56 tensors of 8 blocks all ranks hold some; of those
+   of one of 28 stages, only two ranks do. */
+START_TEST(whole_tensors_are_summed_and_sent_by_their_owners)
+{
+    stage_case s;
+    build(&s, without_ends(), modern_exec(1, 1, 4));
+    double P = 8 * block_weights;
+    s.c.system.networks[1].latency_s = 5;
+    s.c.exec.strategy.zero_stage = 1;
+    s.c.exec.strategy.optimizer_shards = CALC_OPTIMIZER_SHARDS_TENSORS;
+    calc_stage_reduction r = reduction_of(&s, 0);
+    assert_near(r.reduce_s, 5 + 1.5 * 4 * P / slow);
+    assert_near(r.gather_s, 4 * (5 + 4 * 4e-6) + 0.75 * 2 * P / slow);
+    calc_exec many = s.c.exec;
+    many.pipeline_par = 28;
+    calc_stage_links l = calc_stage_links_of(&s.c.context, &many, s.parts.message_bytes, &s.lines);
+    assert_near(l.gather_dense_latency_s, 2 * (5 + 4 * 4e-6));
+    s.c.exec.strategy.param_gather_datatype = CALC_FORMAT_FLOAT8;
+    assert_near(reduction_of(&s, 0).gather_s, 4 * (5 + 4 * 4e-6) + 0.75 * P / slow);
+    s.c.exec.strategy.param_gather_datatype = CALC_FORMAT_AUTO;
+    s.c.exec.strategy.data_par_net = 0; /* a node's links all see the first rank */
+    assert_near(reduction_of(&s, 0).gather_s,
+                4 * s.c.system.networks[0].latency_s + 0.75 * 2 * P / fast);
+    s.c.system.networks[0].hop_s = 1e-6;
+    assert_near(reduction_of(&s, 0).gather_s,
+                4 * (s.c.system.networks[0].latency_s + 4 * 1e-6) + 0.75 * 2 * P / fast);
+    s.c.exec.strategy.zero_stage = 2; /* gradients are sharded, too: as without */
+    s.c.exec.strategy.data_par_net = 1;
+    assert_near(reduction_of(&s, 0).gather_s, 5 + 0.75 * 2 * P / slow);
+}
+END_TEST
+
 /* Sharded gradients: after every one of 4 micro-batches, with and without a pipeline, and each
    chunk's once (Megatron-FSDP reduces with every backward pass of optim_grads). A sum over the
    micro-batches would be whole, as the distributed optimizer's. */
@@ -750,6 +783,7 @@ int main(void)
     tcase_add_test(cases, nodes_are_counted_in_doublings);
     tcase_add_test(cases, a_row_and_its_cells_are_the_terms);
     tcase_add_test(cases, gradients_are_reduced_and_weights_gathered);
+    tcase_add_test(cases, whole_tensors_are_summed_and_sent_by_their_owners);
     tcase_add_test(cases, sharded_gradients_are_reduced_after_every_micro_batch);
     tcase_add_test(cases, experts_are_reduced_over_their_own_replicas);
     tcase_add_test(cases, tied_tables_are_added_up_between_the_ends);

@@ -62,6 +62,10 @@ START_TEST(weights_are_gathered_in_the_narrower_format)
     exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
     ck_assert_double_eq(bytes_of(&exec).gathered, 1);
     exec.strategy.weight_datatype = CALC_FORMAT_FLOAT32;
+    exec.strategy.param_gather_datatype = CALC_FORMAT_FLOAT8;
+    ck_assert_double_eq(bytes_of(&exec).gathered, 1);
+    ck_assert_double_eq(bytes_of(&exec).weight, 4);
+    exec.strategy.param_gather_datatype = CALC_FORMAT_AUTO;
     exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
     ck_assert_double_eq(bytes_of(&exec).gathered, 4);
 }

@@ -27,7 +27,9 @@ static void predict(const calc_result *result, calc_systems *systems, calc_stats
 {
     const calc_run_map *map = &result->prediction->map;
     const calc_systems_entry *entry = calc_systems_get(systems, map->machine->system);
-    (void)!calc_run(&map->app, &entry->system, &map->exec, CALC_COMPAT_NONE, out);
+    calc_system own;
+    (void)!calc_run(&map->app, calc_run_map_system(map, &entry->system, &own), &map->exec,
+                    CALC_COMPAT_NONE, out);
     if (calc_predict_counts_allocated(map)) {
         out->proc_mem_tier1_cap_req -= out->mem_overhead;
         out->mem_overhead = 0;
@@ -74,8 +76,10 @@ static void put_row(calc_put *put, const calc_result *r, size_t index, calc_syst
 {
     const calc_run_map *map = &r->prediction->map;
     const calc_systems_entry *entry = calc_systems_get(systems, map->machine->system);
+    calc_system own;
     calc_stats stats;
-    calc_run(&map->app, &entry->system, &map->exec, CALC_COMPAT_NONE, &stats);
+    calc_run(&map->app, calc_run_map_system(map, &entry->system, &own), &map->exec,
+             CALC_COMPAT_NONE, &stats);
     calc_put_object(put, NULL, CALC_PUT_LINE);
     calc_put_count(put, "row", (int64_t)index);
     calc_breakdown_put_time(put, "time", &stats);

@@ -9,6 +9,8 @@ int64_t calc_zero_stage(const calc_strategy *strategy)
 
 calc_state_bytes calc_state_bytes_of(const calc_strategy *s, const calc_shape *shape)
 {
+    double computed =
+        shape->weight_bytes < shape->element_bytes ? shape->weight_bytes : shape->element_bytes;
     double master = shape->weight_bytes < 4 ? 4 : 0;
     return (calc_state_bytes){
         .weight = shape->weight_bytes,
@@ -17,7 +19,6 @@ calc_state_bytes calc_state_bytes_of(const calc_strategy *s, const calc_shape *s
         .master = calc_format_bytes_or(s->master_datatype, master),
         .moments = s->optimizer == CALC_OPTIMIZER_MUON ? 1 : 2,
         .moment = calc_format_bytes_or(s->optimizer_moment_datatype, 4),
-        .gathered =
-            shape->weight_bytes < shape->element_bytes ? shape->weight_bytes : shape->element_bytes,
+        .gathered = calc_format_bytes_or(s->param_gather_datatype, computed),
     };
 }

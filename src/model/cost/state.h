@@ -11,7 +11,7 @@ typedef struct calc_state_bytes {
     double weight, grad, reduced, master, moment;
     double moments;  /**< how many: two of Adam, one of Muon */
     double gathered; /**< of a weight whose shards are gathered: in the format of the computation if
-                          that is narrower, as with FSDP's mixed precision */
+                          that is narrower, as with FSDP's mixed precision; or as told */
 } calc_state_bytes;
 
 /** The optimizer's state of a weight. */

@@ -87,3 +87,18 @@ double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, boo
     double sequence = 2 * s->seq * weights + scores;
     return (double)exec->batch_size * sequence * (exec->training ? 3 : 1);
 }
+
+void calc_parameters_tensors(const calc_shape *s, double stages, double *dense, double *expert)
+{
+    double moe = calc_shape_moe_blocks(s);
+    double matrices = s->gated ? 3 : 2;
+    double norms = 2 + (s->latent ? 1 + (s->q_rank > 0) : 0) + (s->qk_norm && !s->latent ? 2 : 0);
+    double attention = s->latent ? 4 + (s->q_rank > 0) : 2;
+    double shared = s->shared_feedforward > 0 ? matrices : 0;
+    double biases = s->bias ? 2 : 1; /* beside every matrix of a block */
+    double blocks = s->blocks * (norms + attention * biases) +
+                    (s->blocks - moe) * matrices * biases + moe * (1 + shared * biases);
+    double ends = s->vocab > 0 ? (s->tied ? 1 : 2) + (s->learned ? 1 : 0) + 1 : 0;
+    *dense = (blocks + ends) / stages;
+    *expert = moe * s->experts / s->expert_par * matrices * biases / stages;
+}

@@ -39,6 +39,7 @@ typedef struct calc_stage_keeping {
     double window_share, contention;
     double tier2_byte_s; /**< seconds per byte to or from the second memory tier */
     double speed;        /**< factor on all times: software */
+    bool blocking;       /**< the host waits for every kernel */
 } calc_stage_keeping;
 
 /** Shares of weights, activations and optimizer state that are kept in the second tier. */
@@ -129,12 +130,15 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_block_pass(const calc_stage_source 
 /** What a block of the processor's `s` takes beside its host. Host and processor fall behind in
  * turn, kernel by kernel, so that a block takes longer than the longer of the two sums: by 19 %
  * where they are equal. A norm of fourth power stands for that; among the powers 4, 6 and 8 it
- * describes published runs best (docs/validation.md). */
-CALC_STAGE_INLINE double calc_stage_beside_host_s(double s, double host_s)
+ * describes published runs best (docs/validation.md). A host that waits for every kernel does
+ * nothing beside it. */
+CALC_STAGE_INLINE double calc_stage_beside_host_s(double s, double host_s, bool blocking)
 {
     double host = host_s / s;
     double squared = host * host;
-    return s > 0 ? s * __builtin_sqrt(__builtin_sqrt(1 + squared * squared)) : 0;
+    double beside_s =
+        blocking ? s + host_s : s * __builtin_sqrt(__builtin_sqrt(1 + squared * squared));
+    return s > 0 ? beside_s : 0;
 }
 
 /** A block: its passes, none shorter than the host issues it; every pass waits in proportion. */
@@ -145,11 +149,11 @@ CALC_STAGE_INLINE calc_stage_part calc_stage_block_of(const calc_stage_source *b
     calc_stage_pass pass = calc_stage_block_pass(b, k, away, b->fw_s, b->agrad_s);
     calc_stage_pass once = calc_stage_block_pass(b, k, away, b->once_fw_s, b->once_agrad_s);
     double all_s = calc_stage_pass_s(&pass);
-    double beside_s = calc_stage_beside_host_s(all_s, b->host_s);
+    double beside_s = calc_stage_beside_host_s(all_s, b->host_s, k->blocking);
     double factor = all_s > 0 ? beside_s / all_s * k->speed : k->speed;
     /* A block that does not recompute hides less behind its passes; it waits for the host, too,
      * which launches it once. */
-    double once_s = calc_stage_beside_host_s(calc_stage_pass_s(&once), b->host_once_s);
+    double once_s = calc_stage_beside_host_s(calc_stage_pass_s(&once), b->host_once_s, k->blocking);
     calc_stage_part out;
     out.fw_s = pass.fw_s * factor;
     out.agrad_s = pass.agrad_s * factor;

@@ -1,6 +1,7 @@
 /* Operations of data parallelism and between stages: what they cost in the groups of a layout. */
 #include <math.h>
 
+#include "model/operators/parameters.h"
 #include "model/operators/processor.h"
 #include "model/stages/stages.h"
 
@@ -30,6 +31,17 @@ static calc_collective_line shard_gather(const calc_system *system, const calc_g
     calc_group inner = *group;
     inner.ranks = limit;
     return calc_collective_line_of(system, CALC_OP_ALL_GATHER, &inner, bytes);
+}
+
+/* What network.fields.h gives for an absent hop_latency. */
+#define RING_HOP_S 4e-6
+
+static double broadcast_s(const calc_system *system, const calc_group *group, double limit)
+{
+    calc_group inner = *group;
+    inner.ranks = limit;
+    int64_t top = calc_collective_top_network(system, &inner);
+    return limit * calc_share_or(system->networks[top].hop_s, top > 0 ? RING_HOP_S : 0);
 }
 
 void calc_stage_lines_ranks(const calc_system *s, const calc_exec *exec,
@@ -73,6 +85,8 @@ static void set_shards(const calc_system *s, const calc_groups *g, double bytes,
     out->shard_reduce_expert = shard_reduce(s, expert, out->expert_shards, bytes);
     out->shard_gather_dense = shard_gather(s, dense, out->dense_shards, bytes);
     out->shard_gather_expert = shard_gather(s, expert, out->expert_shards, bytes);
+    out->broadcast_dense_s = broadcast_s(s, dense, out->dense_shards);
+    out->broadcast_expert_s = broadcast_s(s, expert, out->expert_shards);
 }
 
 void calc_stage_lines_time(const calc_system *s, const calc_groups *g, double bytes,
@@ -98,10 +112,27 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
     return l;
 }
 
-static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_links *out)
+/* Every rank that holds tensors sends them, one after the other. */
+static void set_broadcasts(const calc_shape *shape, const calc_exec *e, const calc_stage_lines *l,
+                           calc_stage_links *out)
 {
-    const calc_collective_line *dense = zero >= 1 ? &l->shard_reduce_dense : &l->sum_dense;
-    const calc_collective_line *expert = zero >= 1 ? &l->shard_reduce_expert : &l->sum_expert;
+    double dense, expert;
+    calc_parameters_tensors(shape, (double)e->pipeline_par, &dense, &expert);
+    dense = calc_min(dense, l->dense_shards);
+    expert = calc_min(expert, l->expert_shards);
+    out->gather_dense_latency_s = dense * (l->shard_gather_dense.latency_s + l->broadcast_dense_s);
+    out->gather_expert_latency_s =
+        expert * (l->shard_gather_expert.latency_s + l->broadcast_expert_s);
+}
+
+static void set_data_links(const calc_shape *shape, const calc_exec *e, const calc_stage_lines *l,
+                           calc_stage_links *out)
+{
+    int64_t zero = calc_zero_stage(&e->strategy);
+    bool whole = zero == 1 && e->strategy.optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS;
+    bool scattered = zero >= 1 && !whole;
+    const calc_collective_line *dense = scattered ? &l->shard_reduce_dense : &l->sum_dense;
+    const calc_collective_line *expert = scattered ? &l->shard_reduce_expert : &l->sum_expert;
     out->reduce_dense_latency_s = dense->latency_s;
     out->reduce_dense_s_per_byte = dense->s_per_byte;
     out->reduce_expert_latency_s = expert->latency_s;
@@ -112,6 +143,9 @@ static void set_data_links(const calc_stage_lines *l, int64_t zero, calc_stage_l
         out->gather_expert_latency_s = l->shard_gather_expert.latency_s;
         out->gather_expert_s_per_byte = l->shard_gather_expert.s_per_byte;
     }
+    if (whole) {
+        set_broadcasts(shape, e, l, out);
+    }
 }
 
 calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec *e,
@@ -120,7 +154,7 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec
     calc_stage_links out = {0};
     int64_t zero = calc_zero_stage(&e->strategy);
     if (e->training && zero < 3) {
-        set_data_links(l, zero, &out);
+        set_data_links(c->shape, e, l, &out);
     }
     const calc_network *message = &c->system->networks[e->pipeline_par_net];
     bool idle = e->pipeline_par <= 1 && calc_compat_has(c->compat, CALC_COMPAT_IDLE_MESSAGE);

@@ -4,6 +4,7 @@
 
 #include "model/operators/processor.h"
 #include "model/stages/stage_rules.h"
+#include "spec/format.h"
 
 /* What the documentation of overlap_shares.fields.h gives for absent shares. */
 #define DATA_PAR_WINDOW 0.7
@@ -84,7 +85,8 @@ static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t
 {
     if (e->training && zero < 3) {
         t->reduced_bytes = b->reduced;
-        t->gathered_bytes = zero >= 1 ? b->weight : 0;
+        double sent = calc_format_bytes_or(e->strategy.param_gather_datatype, b->weight);
+        t->gathered_bytes = zero >= 1 ? sent : 0;
     }
 }
 
@@ -134,6 +136,7 @@ calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_
         .contention = c->chip->overlap.contention,
         .tier2_byte_s = offloads ? tier2_byte_s(c->chip) : 0,
         .speed = speed,
+        .blocking = strategy->launch_blocking,
     };
 }
 

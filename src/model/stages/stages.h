@@ -69,6 +69,8 @@ typedef struct calc_stage_lines {
     /** Reduce-scatter over the ranks that share a state, and all-reduce beyond them. */
     calc_collective_line shard_reduce_dense, shard_reduce_expert;
     calc_collective_line shard_gather_dense, shard_gather_expert; /**< all-gather among them */
+    /** A broadcast from rank to rank passes on: beyond the latency of a gather [s]. */
+    double broadcast_dense_s, broadcast_expert_s;
     calc_collective_line message, ends;
     double dense_ranks, expert_ranks;   /**< replicas */
     double dense_shards, expert_shards; /**< of them, those that share a sharded state */
