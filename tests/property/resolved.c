@@ -401,6 +401,7 @@ static const struct {
     {"sys.ranks_per_node", node},
     {"sys.watts", NULL},
     {"sys.usd_per_hour", NULL},
+    {"sys.platform", NULL},
     OPERATION(p2p),
     OPERATION(reduce_scatter),
     OPERATION(all_gather),

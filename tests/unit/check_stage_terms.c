@@ -206,6 +206,8 @@ START_TEST(lines_are_those_of_their_groups)
     s.c.exec.strategy.expert_data_par_net = 0;
     s.c.system.networks[0].latency_s = 3;
     s.c.system.networks[1].latency_s = 5;
+    s.c.exec.strategy.zero_stage = 1;
+    s.c.exec.strategy.optimizer_shards = CALC_OPTIMIZER_SHARDS_TENSORS; /* asks for all lines */
     settle(&s);
     const calc_stage_lines *l = &s.lines;
     line_is(&l->shard_reduce_dense, 5, 0.875 / slow);
@@ -230,6 +232,7 @@ START_TEST(shards_are_scattered_inside_and_summed_beyond)
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 8));
     s.c.exec.strategy.expert_par = 4;
+    s.c.exec.strategy.zero_stage = 1;
     s.c.exec.strategy.fsdp_par = 4;
     s.c.system.networks[1].latency_s = 5;
     settle(&s);

@@ -104,9 +104,11 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
     calc_stage_lines l = {0};
     calc_stage_lines_ranks(s, exec, strategy, g, &l);
     set_stages(s, g, bytes, &l);
-    if (calc_zero_stage(strategy) >= 1) {
+    bool sharded = calc_zero_stage(strategy) >= 1;
+    if (sharded) {
         set_shards(s, g, bytes, &l);
-    } else {
+    }
+    if (!sharded || strategy->optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS) {
         set_sums(s, g, bytes, &l);
     }
     return l;

@@ -357,6 +357,8 @@ static void sum_common(const calc_cost_context *c, const calc_stage_timed *t, un
 
 static void set_muon(const calc_cost_context *c, const calc_stage_timed *t, calc_stage_parts *out)
 {
+    memset(out->muon, 0, sizeof out->muon);
+    out->mtp_muon = (calc_muon){0};
     if (!c->training || c->strategy->optimizer != CALC_OPTIMIZER_MUON) {
         return;
     }
