@@ -24,11 +24,11 @@ calc_tune_prior calc_tune_prior_default(void)
              .length =
                  {[CALC_TUNE_COORDINATE_PIPELINE] = 4.731, [CALC_TUNE_COORDINATE_CHUNKS] = 0.309}},
         .own = 0.0186,
-        .memory_common = 0.0039,
-        .memory_space = {[CALC_TUNE_SPACE_STATE] = 0.0053,
-                         [CALC_TUNE_SPACE_ACTIVATIONS] = 0.0378,
-                         [CALC_TUNE_SPACE_OTHER] = 0.0272},
-        .memory_own = 0.0099,
+        .memory_common = 0.0040,
+        .memory_space = {[CALC_TUNE_SPACE_STATE] = 0.0054,
+                         [CALC_TUNE_SPACE_ACTIVATIONS] = 0.0514,
+                         [CALC_TUNE_SPACE_OTHER] = 0.0267},
+        .memory_own = 0.0114,
     };
 }
 

@@ -41,7 +41,8 @@ START_TEST(columns_are_the_scalar_fields)
     ck_assert_int_eq(strncmp(text.data, start, sizeof start - 1), 0);
     static const char *const there[] = {
         ",mtp_blocks,mem1.GiB,mem1.GBps,mem2.GiB,mem2.GBps,processing_mode,",
-        ",launch.matrix,launch.vector,", ",usd_per_hour,platform,num_procs,", ",recompute_modules,"};
+        ",launch.matrix,launch.vector,", ",usd_per_hour,platform,num_procs,",
+        ",recompute_modules,"};
     static const char *const not_there[] = {"networks", ",matrix.", "source", "efficiency,["};
     for (size_t i = 0; i < 4; i++) {
         ck_assert_msg(strstr(text.data, there[i]) != NULL, "%s", there[i]);
