@@ -85,15 +85,22 @@ static void set_shards(const calc_system *s, const calc_groups *g, double bytes,
     out->shard_reduce_expert = shard_reduce(s, expert, out->expert_shards, bytes);
     out->shard_gather_dense = shard_gather(s, dense, out->dense_shards, bytes);
     out->shard_gather_expert = shard_gather(s, expert, out->expert_shards, bytes);
-    out->broadcast_dense_s = broadcast_s(s, dense, out->dense_shards);
-    out->broadcast_expert_s = broadcast_s(s, expert, out->expert_shards);
+}
+
+/* What whole tensors need beside the lines of shards. */
+static void set_whole(const calc_system *s, const calc_groups *g, double bytes,
+                      calc_stage_lines *out)
+{
+    set_sums(s, g, bytes, out);
+    out->broadcast_dense_s = broadcast_s(s, &g->dense_data, out->dense_shards);
+    out->broadcast_expert_s = broadcast_s(s, &g->expert_data, out->expert_shards);
 }
 
 void calc_stage_lines_time(const calc_system *s, const calc_groups *g, double bytes,
                            calc_stage_lines *out)
 {
     set_stages(s, g, bytes, out);
-    set_sums(s, g, bytes, out);
+    set_whole(s, g, bytes, out);
     set_shards(s, g, bytes, out);
 }
 
@@ -104,12 +111,13 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
     calc_stage_lines l = {0};
     calc_stage_lines_ranks(s, exec, strategy, g, &l);
     set_stages(s, g, bytes, &l);
-    bool sharded = calc_zero_stage(strategy) >= 1;
-    if (sharded) {
-        set_shards(s, g, bytes, &l);
-    }
-    if (!sharded || strategy->optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS) {
+    if (calc_zero_stage(strategy) < 1) {
         set_sums(s, g, bytes, &l);
+        return l;
+    }
+    set_shards(s, g, bytes, &l);
+    if (strategy->optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS) {
+        set_whole(s, g, bytes, &l);
     }
     return l;
 }
