@@ -4,8 +4,10 @@
 usage: refit_tables.py WIDTH.json SOURCE.json BANDS.txt MONTH.txt...
 
 what `calc calibrate --json` wrote with --cross width and with --cross source, what
-`calc validate --band --rows 0` printed, and `calc calibrate --hold-out MONTH` for each month
+`calc validate --band --rows 0` printed, and `calc calibrate --hold-out MONTH` for each month, with what
+--json wrote, MONTH.json, beside it
 """
+import csv
 import json
 import os
 import re
@@ -115,7 +117,29 @@ def forecast_table(paths):
         month = os.path.splitext(os.path.basename(path))[0]
         cells = [month, number, assumed, fitted, rows["- dense"][2], rows["- mixtures of experts"][2]]
         lines.append("| " + " | ".join(cells) + " |")
-    return lines
+    return lines + [each_by_the_last(paths)]
+
+
+def measured(name):
+    with open(f"tests/measured/{name}.csv", encoding="utf-8") as file:
+        return {row["id"]: row for row in csv.DictReader(file)}
+
+
+def each_by_the_last(paths):
+    """The line of all of these runs, each as of the last month before it was published."""
+    runs = {}
+    for path in sorted(paths):
+        with open(os.path.splitext(path)[0] + ".json", encoding="utf-8") as file:
+            runs.update((run["id"], run) for run in json.load(file)["runs"] if run["held_out"] and run["fitted_s"])
+    rows, kinds = measured("runs"), measured("residuals")
+    sure = [run for run in runs.values() if rows[run["id"]]["confidence"] == "high"]
+
+    def error(key, kind=None):
+        errors = [abs(run[key] / run["measured_s"] - 1) for run in sure if kind in (None, kinds[run["id"]]["kind"])]
+        return percent(sum(errors) / len(errors))
+
+    cells = [str(len(sure)), error("assumed_s"), error("fitted_s"), error("fitted_s", "dense"), error("fitted_s", "MoE")]
+    return "| **each by the last before it** | " + " | ".join(cells) + " |"
 
 
 def replace(path, header, lines):

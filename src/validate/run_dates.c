@@ -35,6 +35,11 @@ static const struct {
              {"performance summary 25.11", "2025-11"},
              {"SimuMax v1.2", "2026-01"}, /* with PyTorch 2.10, of that month */
              {"performance summary 26.02", "2026-02"},
+             {"performance summary 26.04.01", "2026-05"},
+             {"performance summary 26.04", "2026-04"},
+             {"performance summary 26.06.01", "2026-07"},
+             {"performance summary 26.06", "2026-06"},
+             {"performance summary 26.08", "2026-08"},
              {"AutoModel", "2026-04"}}; /* its newest rows */
 
 const char *calc_run_published(const calc_runs_row *row)
