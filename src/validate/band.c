@@ -198,11 +198,10 @@ static calc_band band_of(const calc_residuals *residuals, const calc_band_query 
 calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query)
 {
     calc_band band = band_of(residuals, query);
-    if (query->unseen == CALC_UNSEEN_RELEASE) {
+    if (query->unseen == CALC_UNSEEN_RELEASE && band.runs < CALC_BAND_RUNS) {
         calc_band_query source = *query;
         source.unseen = CALC_UNSEEN_SOURCE;
-        calc_band other = band_of(residuals, &source);
-        band = band.reach >= other.reach ? band : other;
+        band = band_of(residuals, &source);
     }
     return band;
 }

@@ -10,7 +10,7 @@
  *  Papadopoulos et al. 2002, ECML): mixtures of experts are further off.
  *
  *  Of a release later than all that a machine was calibrated with the scores are those of
- * forecasts, and it is not nearer than an unseen publisher: the wider of the two bands. */
+ *  forecasts; where these are fewer than a class has to have, those of unseen publishers. */
 #ifndef CALC_VALIDATE_BAND_H
 #define CALC_VALIDATE_BAND_H
 

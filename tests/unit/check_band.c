@@ -213,8 +213,8 @@ START_TEST(a_single_publisher_is_no_class)
 }
 END_TEST
 
-/* Forecasts of 40 of 80 runs, off by 0.02 to 0.8 where another publisher's are by 0.6. */
-START_TEST(later_software_has_forecasts_and_is_no_nearer_than_other_software)
+/* Forecasts of 40 of 80 runs, off by 0.01 to 0.4 where another publisher's are by 0.6. */
+START_TEST(later_software_has_forecasts_where_they_are_enough)
 {
     char text[4096] = "id,before,forecast\n";
     calc_forecasts forecasts;
@@ -224,7 +224,7 @@ START_TEST(later_software_has_forecasts_and_is_no_nearer_than_other_software)
         size_t used = strlen(text);
         if (i <= 40) {
             snprintf(text + used, sizeof text - used, "run_%d,20%02d-02,%.2f\n", i - 1,
-                     i <= 9 ? 25 : 26, 0.02 * i);
+                     i <= 9 ? 25 : 26, 0.01 * i);
         }
     }
     case_end();
@@ -241,8 +241,8 @@ START_TEST(later_software_has_forecasts_and_is_no_nearer_than_other_software)
     ck_assert_int_eq(calc_residuals_take_forecasts(&case_residuals, &forecasts, NULL), CALC_OK);
     calc_band band = calc_band_of(&case_residuals, &q);
     ck_assert_uint_eq(band.runs, 40);
-    ck_assert_double_eq_tol(band.reach, 0.02 * 37, 1e-9); /* ceil(0.9 * 41) */
-    q.without = &case_residuals.item[20];                 /* of 2026: nine are left, too few */
+    ck_assert_double_eq_tol(band.reach, 0.01 * 37, 1e-9); /* ceil(0.9 * 41) */
+    q.without = &case_residuals.item[20];                 /* of 2026: nine are left */
     ck_assert_double_eq_tol(calc_band_of(&case_residuals, &q).reach, 0.6, 1e-9);
     q.quantity = CALC_QUANTITY_MEMORY;
     ck_assert(isnan(calc_band_of(&case_residuals, &q).reach));
@@ -306,7 +306,7 @@ int main(void)
     tcase_add_test(tests, what_is_not_alike_enough_joins_step_by_step);
     tcase_add_test(tests, any_kind_is_the_last_class);
     tcase_add_test(tests, a_single_publisher_is_no_class);
-    tcase_add_test(tests, later_software_has_forecasts_and_is_no_nearer_than_other_software);
+    tcase_add_test(tests, later_software_has_forecasts_where_they_are_enough);
     tcase_add_test(tests, a_fold_is_left_out);
     tcase_add_test(tests, a_class_is_named_by_what_is_alike);
     suite_add_tcase(suite, tests);

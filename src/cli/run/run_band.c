@@ -110,6 +110,7 @@ calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, ca
     bool measured = out->machine == CALC_RUN_BAND_MACHINE_MEASURED;
     out->other = band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_SOURCE);
     out->later = band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_RELEASE);
+    out->is_later = out->is_later && !(out->later.reach < out->other.reach);
     out->time = measured        ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH)
                 : out->is_later ? out->later
                                 : out->other;

@@ -30,8 +30,8 @@ typedef struct calc_run_band {
     calc_traits traits;
     calc_band time;   /**< for software like that of the runs, if the machine is measured */
     calc_band other;  /**< for other software */
-    calc_band later;  /**< for later software, and for machines without runs */
-    bool is_later;    /**< which `time` then is */
+    calc_band later;  /**< for later software */
+    bool is_later;    /**< which `time` is: of machines without runs it is the wider of the two */
     calc_band memory; /**< of tier 1 */
     const calc_inputs *inputs; /**< borrowed */
     calc_standard_errors errors;
