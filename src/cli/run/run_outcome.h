@@ -19,14 +19,13 @@ typedef struct calc_run_outcome {
     size_t layer_count;      /**< 0 unless asked for */
     calc_stage_stats *stage; /**< owned */
     size_t stage_count;      /**< 0 with measured operators unless asked for */
-    size_t stage_known;      /**< whether `stage` is filled, on request or not */
+    size_t stage_known;      /**< stages listed in `stage`, on request or not */
     const char **set;        /**< owned: assignments FIELD=VALUE */
     size_t set_count;
     char *command; /**< owned: the command that repeats the run, a JSON array of words; or NULL */
     bool has_band;
     calc_run_band band;                          /**< if there is one */
-    const char *operators_file, *operators_rows; /**< as given on the command line; NULL: not
-                                                  *  given */
+    const char *operators_file, *operators_rows; /**< as typed; NULL: not given */
     calc_run_operators *operators;               /**< owned: measured ones; NULL: not asked for */
 } calc_run_outcome;
 
