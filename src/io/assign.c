@@ -28,7 +28,7 @@ typedef struct assignment {
     void *object[KINDS];
 } assignment;
 
-/* Take `[app.|sys.|exe.]path` apart, which ends at `end`. */
+/* Parse `[app.|sys.|exe.]path`, which ends at `end`. */
 static bool split_path(assignment *set, const char *text, const char *end, calc_json_report *report)
 {
     set->only = calc_kind_split(&text, CALC_KIND_EXEC);
@@ -147,7 +147,7 @@ static void ambiguous_field(const assignment *set, const calc_field_ref *refs, i
 
 /* ---- Finding the field ---------------------------------------------------------------------- */
 
-/* Whether the element that the path names by an index exists in the struct. */
+/* Whether the element at the path's index exists in the struct. */
 static bool element_exists(const assignment *set, int i, calc_json_report *report)
 {
     char list[PATH_SIZE];
@@ -198,8 +198,9 @@ static bool find(const assignment *set, calc_field_ref *ref, int *which, calc_js
     } else if (count > 1 && refs[count - 1].field->type != CALC_TYPE_INT) {
         ambiguous_field(set, refs, count, report);
     } else {
-        /* A number that the execution has too is the execution's, which replaces the application's:
-         * seq_size. Of choices the application's may go first, so that one must say which. */
+        /* A field that the execution has too (seq_size) means the execution's, which overrides the
+         * application's. For choices the application's may apply first, so the assignment must say
+         * which is meant. */
         *ref = refs[count - 1];
         return true;
     }

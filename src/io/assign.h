@@ -1,4 +1,4 @@
-/** @file assign.h  One field by name from a JSON value. From text: calc_set() in calc.h. */
+/** @file assign.h  Sets one field by name from a JSON value. From text: calc_set() in calc.h. */
 #ifndef CALC_IO_ASSIGN_H
 #define CALC_IO_ASSIGN_H
 

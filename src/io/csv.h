@@ -1,4 +1,4 @@
-/** @file csv.h  Rows of comma-separated values (RFC 4180) from the tables of fields. */
+/** @file csv.h  Writes rows of comma-separated values (RFC 4180) from the tables of fields. */
 #ifndef CALC_IO_CSV_H
 #define CALC_IO_CSV_H
 

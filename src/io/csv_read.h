@@ -1,16 +1,16 @@
-/** @file csv_read.h  Comma-separated values (RFC 4180) from a text in memory, row by row. */
+/** @file csv_read.h  Reads comma-separated values (RFC 4180) from a text in memory, row by row. */
 #ifndef CALC_IO_CSV_READ_H
 #define CALC_IO_CSV_READ_H
 
 #include "calc.h"
 
-/** Where reading is. Start with calc_csv_read_start(). Borrows the text. */
+/** Position of the reader. Start with calc_csv_read_start(). Borrows the text. */
 typedef struct calc_csv_reader {
     char *next;
     const char *end;
-    int line;         /**< of the row that comes next, from 1 */
+    int line;         /**< line of the next row, from 1 */
     const char *name; /**< what errors call the file; borrowed */
-    const char *row;  /**< where the row that was read last starts */
+    const char *row;  /**< start of the last row read */
 } calc_csv_reader;
 
 /** Begin at the first row; a byte order mark is skipped.
@@ -24,8 +24,8 @@ void calc_csv_read_start(calc_csv_reader *reader, char *text, size_t length, con
 int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *line,
                       calc_errors *errors);
 
-/** The column of a cell of the row that was read last, counted in bytes from 1 after the last line
- *  break before it; a quoted cell's is that of what it quotes. */
+/** The column of a cell of the last row read, counted in bytes from 1 after the last line break
+ *  before it; for a quoted cell, the column of the quoted text. */
 int calc_csv_read_column(const calc_csv_reader *reader, const char *cell);
 
 #endif

@@ -17,7 +17,7 @@ typedef struct reading {
     const calc_csv_table *table;
     calc_errors *errors;
     char *title[CALC_CSV_CELLS_MAX]; /* of the first row */
-    char *cell[CALC_CSV_CELLS_MAX];  /* of the row at hand */
+    char *cell[CALC_CSV_CELLS_MAX];  /* line of the current row */
     int count, line;                 /* its cells, where it starts */
     int head;                        /* cells of the first row */
     int at[CALC_CSV_COLUMNS_MAX];    /* index of the column's cell in a row; -1: there is none */

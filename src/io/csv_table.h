@@ -1,5 +1,5 @@
-/** @file csv_table.h  Files of comma-separated values read into arrays of structs. The first row
- *  names the columns; those that are read are the rows of a table, others are ignored. */
+/** @file csv_table.h  Reads files of comma-separated values into arrays of structs. The first row
+ *  names the columns; columns in the table are read, others are ignored. */
 #ifndef CALC_IO_CSV_TABLE_H
 #define CALC_IO_CSV_TABLE_H
 
@@ -8,7 +8,7 @@
 #include "io/csv_read.h"
 #include "io/text.h"
 
-/** What a cell becomes: CALC_CSV_MEMBER() says by the type of the member. */
+/** Type of a cell's value: CALC_CSV_MEMBER() chooses it by the type of the member. */
 typedef enum calc_csv_type {
     CALC_CSV_TEXT,   /**< const char *, borrowed from the file; one of `words` if there are any */
     CALC_CSV_NUMBER, /**< double, finite, from lo to hi */
@@ -17,7 +17,7 @@ typedef enum calc_csv_type {
     CALC_CSV_WORD    /**< enum: the index in `words` */
 } calc_csv_type;
 
-/** What else holds of a column; or them together. */
+/** Flags of a column; combine them with or. */
 enum {
     CALC_CSV_OPTIONAL = 1, /**< there may be none: texts are "" then, numbers need CALC_CSV_BLANK */
     CALC_CSV_BLANK = 2     /**< a double: blank cells are NaN */
@@ -40,7 +40,7 @@ typedef struct calc_csv_column {
                      int: CALC_CSV_WHOLE, bool: CALC_CSV_FLAG, default: CALC_CSV_WORD),            \
     .offset = offsetof(row, member)
 
-/** A row of a file, for columns that a table cannot know. Borrowed. */
+/** A row of a file, for columns that a table cannot list. Borrowed. */
 typedef struct calc_csv_row {
     const calc_csv_reader *reader; /**< name of the file, columns of cells */
     char *const *title;            /**< cells of the first row, `titles` of them */
@@ -71,8 +71,8 @@ enum { CALC_CSV_COLUMNS_MAX = 64, CALC_CSV_CELLS_MAX = 256 /* of a row */ };
         array, sizeof(array) / sizeof *(array), sizeof(row), what, NULL, NULL, false               \
     }
 
-/** What was read. Owns everything; start with {0}. Texts in rows point into `text`, so that rows
- *  and text may be moved elsewhere together. */
+/** The rows that were read. Owns everything; start with {0}. Texts in rows point into `text`, so
+ *  that rows and text may be moved elsewhere together. */
 typedef struct calc_csv_rows {
     void *item;
     size_t count;

@@ -39,7 +39,7 @@ void calc_json_bind_unknown(calc_json_report *report, const char *key, int membe
     calc_json_report_leave(report, mark);
 }
 
-/* Whether finding a nearest name would be lost work: a document may have a million bad keys. */
+/* Whether searching a nearest name would be wasted work: a document may have a million bad keys. */
 static bool is_full(const calc_json_report *report)
 {
     return report->found.count == CALC_MAX_ERRORS;
@@ -302,7 +302,8 @@ static const char *key_in(calc_json_report *report, const calc_table *table,
     return alias->key;
 }
 
-/* A number of things into what they come to: num_shared_experts into shared_feedforward. */
+/* Converts a number of things into the field's quantity: num_shared_experts into
+ * shared_feedforward. */
 static void bind_count(calc_json_report *report, const calc_table *table, const calc_alias *alias,
                        const json_t *value, char *object)
 {

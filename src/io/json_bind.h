@@ -1,4 +1,5 @@
-/** @file json_bind.h  A parsed JSON value into the member of a struct, by its row in the table. */
+/** @file json_bind.h  Converts a parsed JSON value into the member of a struct, by its row in the
+ *  table. */
 #ifndef CALC_IO_JSON_BIND_H
 #define CALC_IO_JSON_BIND_H
 
@@ -14,8 +15,8 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
 void calc_json_bind_field(calc_json_report *report, const calc_field *field, json_t *value,
                           void *member);
 
-/** Note that a member of a calc_exec says "auto" where its row allows that, and forget it where it
- *  says anything else. @return whether it does: then there is nothing more to fill */
+/** Note that a member of a calc_exec is "auto", if its row allows that; clear the note for any
+ *  other value. @return whether it is "auto": then there is nothing more to fill */
 bool calc_json_bind_automatic(const calc_field *field, const json_t *value, void *object);
 
 /** The key of the table that `word` is another name of, or else the nearest; NULL if none is near.

@@ -47,7 +47,7 @@ static void set_type(reader *r, const json_t *value, calc_layer_strategy *s)
     s->context_par_type = (int8_t)type;
 }
 
-/* null: as the execution says; of blocks: one. */
+/* null: the execution's value; for blocks: one. */
 static void set(reader *r, calc_layer_key k, const json_t *value, calc_layer_run *run)
 {
     calc_layer_strategy *s = &run->strategy;
@@ -178,7 +178,7 @@ static void set_key(reader *r, const char *name, json_t *value, calc_layer_list 
     calc_json_report_leave(r->report, mark);
 }
 
-/* How many runs the longest list has; a number of blocks alone is one.
+/* Number of runs in the longest list; a single number of blocks is one run.
  * @return 0 if an error was reported */
 static int64_t runs_of(reader *r, json_t *object)
 {

@@ -1,6 +1,7 @@
-/** @file json_layers.h  The list of layers of an execution (calc_exec.layers) in JSON: an array
- * with an entry per run of equal layers, or an object with a list per key, in which "7x4" is seven
- * times 4 and "ends" is an object of the embedding and the head (docs/layers.md). */
+/** @file json_layers.h  Reads and writes the list of layers of an execution (calc_exec.layers) in
+ *  JSON: an array with an entry per run of equal layers, or an object with a list per key, in which
+ *  "7x4" is seven times 4 and "ends" is an object of the embedding and the head
+ *  (docs/layers.md). */
 #ifndef CALC_IO_JSON_LAYERS_H
 #define CALC_IO_JSON_LAYERS_H
 
@@ -9,7 +10,7 @@
 
 #include <jansson.h>
 
-/** What is said of layers, by key: X(NAME, least, most) of those that are numbers. */
+/** Keys of a run of layers: X(NAME, least, most) of those that are numbers. */
 /* clang-format off */
 #define CALC_LAYER_NUMBERS(X)                                                                      \
     X(blocks, 1, 10000) X(tensor_par, 1, 10000) X(context_par, 1, 10000) X(expert_par, 1, 10000)   \
@@ -25,7 +26,7 @@ typedef enum calc_layer_key {
         CALC_LAYER_KEY_COUNT
 } calc_layer_key;
 
-/** Beside them, in an object of lists: what the embedding and the head have of their own. */
+/** Additional key in an object of lists: the strategy of the embedding and the head. */
 #define CALC_LAYER_ENDS "ends"
 
 /** Keys by calc_layer_key, then CALC_LAYER_ENDS; NULL at the end. */

@@ -1,5 +1,5 @@
-/** @file json_lists.h  Lists of an execution (stages, layers) by their row in the table of fields.
- */
+/** @file json_lists.h  Reads and writes the lists of an execution (stages, layers) by their row in
+ *  the table of fields. */
 #ifndef CALC_IO_JSON_LISTS_H
 #define CALC_IO_JSON_LISTS_H
 
@@ -23,7 +23,7 @@ void calc_json_lists_clear(calc_exec *exec);
 void calc_json_lists_bind(calc_json_report *report, const calc_field *field, json_t *value,
                           calc_exec *exec);
 
-/** Take the list of a row away. */
+/** Clear the list of a row. */
 void calc_json_lists_take(const calc_field *field, calc_exec *exec);
 
 /** Write the list of a row, if there is one.

@@ -1,5 +1,5 @@
-/** @file json_load.h  JSON text to Jansson values, with errors for people. Public part: calc_load()
- *  and calc_parse() in calc.h. */
+/** @file json_load.h  Parses JSON text to Jansson values, with errors for people. Public part:
+ *  calc_load() and calc_parse() in calc.h. */
 #ifndef CALC_IO_JSON_LOAD_H
 #define CALC_IO_JSON_LOAD_H
 

@@ -30,13 +30,13 @@ static calc_json_token last_of_value(const document *doc, calc_json_token token)
     }
 }
 
-/* The token behind the value that starts with `token`. */
+/* The token after the value that starts with `token`. */
 static calc_json_token skip_value(const document *doc, calc_json_token token)
 {
     return token_after(doc, last_of_value(doc, token));
 }
 
-/* The next component of a pointer, its escapes undone. False if it does not fit. */
+/* The next component of a pointer, unescaped. False if it does not fit. */
 static bool next_component(const char **pointer, char *word, size_t size)
 {
     size_t used = 0;
@@ -114,7 +114,7 @@ static calc_json_token member_key(const document *doc, calc_json_token value, in
     return key.type == CALC_JSON_STRING ? key : value;
 }
 
-/* The first token of the value at `pointer`, or of the deepest on the way that exists. */
+/* The first token of the value at `pointer`, or of the deepest existing value on the way. */
 static bool walk(const document *doc, const char *pointer, calc_json_token *value)
 {
     char word[128];

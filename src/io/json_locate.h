@@ -1,4 +1,4 @@
-/** @file json_locate.h  Where a JSON pointer is in a text. */
+/** @file json_locate.h  Finds the place of a JSON pointer in a text. */
 #ifndef CALC_IO_JSON_LOCATE_H
 #define CALC_IO_JSON_LOCATE_H
 

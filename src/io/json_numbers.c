@@ -46,7 +46,7 @@ static void refuse(walk_state *w, int member, const char *key)
                          "key \"%s\" is not understood", calc_utf8_show(shown, key, strlen(key)));
 }
 
-/* Objects lie in one another no deeper than keys are asked for. */
+/* Objects are nested no deeper than the levels of keys. */
 static void visit(walk_state *w, json_t *object, int depth) /* NOLINT(misc-no-recursion) */
 {
     const char *key;

@@ -1,11 +1,11 @@
-/** @file json_numbers.h  Numbers of a JSON object whose keys say what they are: tables that other
- *  programs measured. */
+/** @file json_numbers.h  Reads JSON objects of numbers whose keys have a meaning: tables measured
+ *  by other programs. */
 #ifndef CALC_IO_JSON_NUMBERS_H
 #define CALC_IO_JSON_NUMBERS_H
 
 #include "calc.h"
 
-/** What a reader makes of a member. */
+/** The reader's decision about a member. */
 typedef enum calc_json_number_use {
     CALC_JSON_NUMBER_IGNORED, /**< whatever it is */
     CALC_JSON_NUMBER_INSIDE,  /**< it must be an object; its members are asked for */
@@ -23,7 +23,7 @@ typedef struct calc_json_numbers {
     bool (*take)(void *context, const char *const *key, int depth, double value);
     double least;     /**< of all numbers; none may be above 1e12 */
     bool above;       /**< they must be more than that */
-    const char *keys; /**< what is said of a key that is refused: what keys there are */
+    const char *keys; /**< hint for a refused key: the valid keys */
 } calc_json_numbers;
 
 /** Read an object, its members in the order of the text.

@@ -61,10 +61,10 @@ void calc_put_rounded(calc_put *put, const char *key, double value, int digits);
 void calc_put_count(calc_put *put, const char *key, int64_t value);
 void calc_put_flag(calc_put *put, const char *key, bool value);
 
-/** JSON that was made before. */
+/** Write JSON that was made before. */
 void calc_put_raw(calc_put *put, const char *key, const char *json);
 
-/** The rows of a struct of numbers (STATS, LAYER, STAGE), as members of the object that is open. */
+/** Write the rows of a struct of numbers (STATS, LAYER, STAGE) as members of the open object. */
 void calc_put_rows(calc_put *put, calc_kind kind, const void *object);
 
 #endif

@@ -1,4 +1,5 @@
-/** @file json_report.h  Errors of one document while it is read: each with pointer and place. */
+/** @file json_report.h  Collects the errors of one document while it is read, each with pointer and
+ *  place. */
 #ifndef CALC_IO_JSON_REPORT_H
 #define CALC_IO_JSON_REPORT_H
 
@@ -31,7 +32,7 @@ calc_status calc_json_report_add(calc_json_report *report, calc_status status, i
 calc_status calc_json_report_add_at(calc_json_report *report, calc_status status, size_t offset,
                                     const char *hint, const char *fmt, ...) CALC_PRINTF(5, 6);
 
-/** Append what was found, in the order of the text, to `errors` (may be NULL).
+/** Append the errors found, in the order of the text, to `errors` (may be NULL).
  *  @return status of the first one, CALC_OK if there is none */
 calc_status calc_json_report_close(calc_json_report *report, calc_errors *errors);
 

@@ -1,5 +1,5 @@
-/** @file json_runs.h  What lists of stages and of layers share in JSON: "7x11" for seven times 11,
- *  what is recomputed, and lists written in as few elements. */
+/** @file json_runs.h  The JSON syntax shared by lists of stages and of layers: "7x11" for seven
+ *  times 11, recomputed modules, and lists written in as few elements as possible. */
 #ifndef CALC_IO_JSON_RUNS_H
 #define CALC_IO_JSON_RUNS_H
 
@@ -18,7 +18,7 @@ json_t *calc_json_runs_repeated(json_t *value, bool number, int64_t most, int64_
 /** Elements of a list, each as often as it says. */
 int64_t calc_json_runs_length(json_t *list, int64_t most);
 
-/** What is recomputed, or report why not: activation_recompute, recompute_modules. */
+/** Read the recomputation, or report why not: activation_recompute, recompute_modules. */
 void calc_json_runs_recompute(calc_json_report *report, const json_t *value, int8_t *recompute);
 void calc_json_runs_modules(calc_json_report *report, const json_t *value, uint16_t *modules);
 
@@ -36,10 +36,11 @@ typedef struct calc_json_runs {
     int64_t (*times)(const void *list, int64_t run); /**< that an element of it counts */
 } calc_json_runs;
 
-/** Whether all runs say the same of a key. */
+/** Whether all runs have the same value of a key. */
 bool calc_json_runs_agree(const calc_json_runs *runs, int key);
 
-/** Write what all say, or a list of what each says, equal neighbours once: "7x11". */
+/** Write the value if all runs share it, or else a list of the values, equal neighbours once:
+ *  "7x11". */
 void calc_json_runs_put_all(calc_put *put, const char *name, const calc_json_runs *runs, int key);
 void calc_json_runs_put_each(calc_put *put, const char *name, const calc_json_runs *runs, int key);
 

@@ -1,5 +1,5 @@
-/** @file json_scan.h  Tokens of a JSON text, valid or not. Jansson keeps no positions; this scanner
- *  finds them again, and runs only when an error is reported. */
+/** @file json_scan.h  Splits a JSON text, valid or not, into tokens. Jansson keeps no positions;
+ *  this scanner finds them again, and runs only when an error is reported. */
 #ifndef CALC_IO_JSON_SCAN_H
 #define CALC_IO_JSON_SCAN_H
 

@@ -48,7 +48,7 @@ static void set_system(reader *r, const json_t *value, calc_stage_run *run)
     run->chip = (uint8_t)chip;
 }
 
-/* null: as the execution says. */
+/* null: the execution's value. */
 static void set(reader *r, calc_stage_key k, const json_t *value, calc_stage_run *run)
 {
     const calc_field blocks = {.type = CALC_TYPE_INT, .lo = 0, .hi = 10000, .unit = "blocks"};
@@ -189,7 +189,7 @@ static void read_join_latency(reader *r, const json_t *value)
     }
 }
 
-/* The system first: maps are by system. */
+/* The system comes first, because maps are by system. */
 static void read_object(reader *r, json_t *object)
 {
     const char *name;

@@ -38,7 +38,7 @@ static int64_t places_of(const void *list, int64_t i)
     return ((const calc_stage_list *)list)->run[i].places;
 }
 
-/* Whether stages on the same chip say the same, and the chips are named. */
+/* Whether all stages on the same chip have the same value, and the chips are named. */
 static bool is_by_chip(const calc_stage_list *list, calc_stage_key k)
 {
     char a[CALC_CHOICE_SET_SIZE], b[CALC_CHOICE_SET_SIZE];
@@ -71,8 +71,8 @@ static void put_by_chip(calc_put *put, const calc_stage_list *list, calc_stage_k
     calc_put_close(put);
 }
 
-/* One key: a value if all runs agree, else a list. Blocks are a list always, also of nulls where no
- * other key is a list: it says how many stages there are. */
+/* One key: a value if all runs agree, else a list. Blocks are always a list, of nulls if necessary
+ * where no other key is a list: its length is the number of stages. */
 static void put_key(calc_put *put, const calc_stage_list *list, calc_stage_key k)
 {
     const calc_json_runs runs = {list, list->count, key_text, places_of};

@@ -12,7 +12,7 @@
 
 enum { MAX_DEPTH = JSON_PARSER_MAX_DEPTH };
 
-/* What may come next. */
+/* Tokens that may come next. */
 typedef enum state {
     VALUE,
     VALUE_OR_CLOSE,
@@ -322,7 +322,7 @@ static bool accept(checker *check)
     return true;
 }
 
-/* A byte that no text has: before anything else, because the rest would be noise. */
+/* A byte that is never text: reported first, because the other errors would be noise. */
 static bool binary(checker *check)
 {
     const char *text = check->text;

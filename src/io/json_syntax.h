@@ -1,4 +1,5 @@
-/** @file json_syntax.h  What is wrong with a text that is not JSON, and what to do about it. */
+/** @file json_syntax.h  Finds the first mistake in a text that is not JSON, and suggests how to
+ *  mend it. */
 #ifndef CALC_IO_JSON_SYNTAX_H
 #define CALC_IO_JSON_SYNTAX_H
 

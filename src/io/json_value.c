@@ -26,7 +26,7 @@ char *calc_json_value_number_text(const json_t *value, char *buffer)
     return strpbrk(buffer, ".e") ? buffer : strcat(buffer, ".0");
 }
 
-/* What a value is: `string "8"`, `8.5`, `an object`. */
+/* Describes a value: `string "8"`, `8.5`, `an object`. */
 static const char *found(const json_t *value, char *buffer)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
@@ -71,7 +71,7 @@ static void range_error(calc_json_report *report, const calc_field *field, const
 
 /* ---- Scalars -------------------------------------------------------------------------------- */
 
-/* Hint for a value that is right but for its quotes or its point; NULL if it is not. */
+/* Hint for a value that is right except for its quotes or its point; NULL if it is not. */
 static const char *unquoted_hint(const json_t *value, bool whole, char *buffer, size_t size)
 {
     const char *text = json_string_value(value);
@@ -93,9 +93,8 @@ static const char *unquoted_hint(const json_t *value, bool whole, char *buffer, 
     return buffer;
 }
 
-/* Report a text with a unit, "10us", of which files have the number alone. @return whether it is
- * one
- */
+/* Report a text with a unit, "10us", where files have the number alone. @return whether it is
+ * one */
 static bool is_amount(calc_json_report *report, const calc_field *field, const char *expected,
                       const json_t *value)
 {
@@ -253,7 +252,7 @@ static void bind_set(calc_json_report *report, const calc_field *field, const js
     *member = set;
 }
 
-/* The system itself is for the caller to find. */
+/* Only the name is read; the caller finds the system. */
 static void bind_system(calc_json_report *report, const json_t *value, calc_other_system *member)
 {
     const char *text = json_string_value(value);

@@ -1,4 +1,4 @@
-/** @file json_value.h  Scalar members from JSON values, and the words in which values are shown. */
+/** @file json_value.h  Reads scalar members from JSON values, and shows values in words. */
 #ifndef CALC_IO_JSON_VALUE_H
 #define CALC_IO_JSON_VALUE_H
 
@@ -16,7 +16,7 @@ void calc_json_value_scalar(calc_json_report *report, const calc_field *field, c
  *  @return whether *out is filled */
 bool calc_json_value_number(calc_json_report *report, const json_t *value, double *out);
 
-/** Rules of Calculon's, as spec/compat.h has their text, or report why not. */
+/** Read the Calculon rules in use (text as in spec/compat.h), or report why not. */
 void calc_json_value_compat(calc_json_report *report, const json_t *value, calc_compat *compat);
 
 /** A number as JSON would write it; a real one keeps a point, so that it does not look whole.

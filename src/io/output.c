@@ -12,14 +12,14 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* A row has hundreds of cells: they are put together before a library that locks is called. */
+/* A row has hundreds of cells: they are collected before calling a library that locks. */
 enum { ROOM = 1 << 16, FIRST_ROOM = 1 << 9 };
 
 struct calc_output {
     FILE *file;      /* NULL when compressed or in memory */
     gzFile gz;       /* NULL when plain or in memory */
-    calc_text *text; /* where what is written to memory goes in the end; NULL: it is taken */
-    char *data;      /* what was written and is not in the file yet */
+    calc_text *text; /* where the memory text goes in the end; NULL: it is taken */
+    char *data;      /* written but not in the file yet */
     size_t used, room;
     char *name;      /* as the caller gave it */
     char *target;    /* where the file will be; NULL: written in place */
@@ -66,8 +66,8 @@ static int create_temporary(calc_output *out)
     return file;
 }
 
-/* Open what will be written to: a temporary file, or the target itself when it is a device or a
- * pipe. @return descriptor, -1 with errno */
+/* Open the file to write to: a temporary file, or the target itself when it is a device or a pipe.
+ * @return descriptor, -1 with errno */
 static int open_target(calc_output *out, const char *path)
 {
     struct stat old;
@@ -85,7 +85,7 @@ static int open_target(calc_output *out, const char *path)
     if (!S_ISREG(old.st_mode)) {
         return open(path, O_WRONLY | O_CLOEXEC);
     }
-    /* rename() asks nobody, so a file that is read-only is asked for here. */
+    /* rename() ignores the permissions of the target, so a read-only file is checked here. */
     if (access(path, W_OK) != 0 || !(out->target = realpath(path, NULL))) {
         return -1;
     }
@@ -199,7 +199,7 @@ static bool grow(calc_output *out, size_t length)
     return data != NULL;
 }
 
-/* Make room for as much more, and for the 0 at the end of a text. */
+/* Make room for that many more bytes, and for the 0 at the end of a text. */
 static bool has_room(calc_output *out, size_t length)
 {
     if (length < out->room - out->used) {
@@ -221,7 +221,7 @@ static void write_bytes(calc_output *out, const char *bytes, size_t length)
     if (out->failure || length == 0) {
         return;
     }
-    /* Others write to standard output, too: it stays in order. */
+    /* Others write to standard output, too; the order is kept. */
     if (out->file != stdout && has_room(out, length)) {
         memcpy(out->data + out->used, bytes, length);
         out->used += length;
@@ -285,7 +285,7 @@ void calc_output_printf(calc_output *out, const char *fmt, ...)
     }
 }
 
-/* What was written to memory is the caller's. */
+/* Text written to memory belongs to the caller. */
 static void finish_memory(calc_output *out)
 {
     if (out->text && !out->failure && has_room(out, 0)) {
@@ -297,7 +297,7 @@ static void finish_memory(calc_output *out)
     }
 }
 
-/* Flush and close what was opened; standard output stays open. */
+/* Flush and close the opened file; standard output stays open. */
 static void finish(calc_output *out)
 {
     flush(out);

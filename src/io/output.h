@@ -1,5 +1,5 @@
-/** @file output.h  Files that appear whole or not at all: written beside their place, then renamed.
- *  "-" is standard output; names ending in .gz are compressed. */
+/** @file output.h  Writes files that appear whole or not at all: they are written beside their
+ *  place, then renamed. "-" is standard output; names ending in .gz are compressed. */
 #ifndef CALC_IO_OUTPUT_H
 #define CALC_IO_OUTPUT_H
 
@@ -13,9 +13,9 @@ typedef struct calc_output calc_output;
 CALC_MUST_USE calc_status calc_output_open(calc_output **out, const char *path,
                                            calc_errors *errors);
 
-/** Open for writing to memory. What was written is in *text once calc_output_close() succeeded, and
- *  is the caller's; after calc_output_discard() it must be freed too. @param text  NULL: it is
- * taken
+/** Open for writing to memory. After calc_output_close() succeeded, the text is in *text and
+ *  belongs to the caller; after calc_output_discard() it must be freed too. @param text  NULL: it
+ *  is taken
  *  @return CALC_OK or CALC_ERR_NOMEM with an error */
 CALC_MUST_USE calc_status calc_output_open_memory(calc_output **out, calc_text *text,
                                                   calc_errors *errors);
@@ -25,8 +25,8 @@ void calc_output_write(calc_output *out, const char *bytes, size_t length);
 void calc_output_text(calc_output *out, const char *text);
 void calc_output_printf(calc_output *out, const char *fmt, ...) CALC_PRINTF(2, 3);
 
-/** What was written to memory since this was last asked; it stays until more is written.
- *  @param length  set @return NULL if nothing was written, or not all for want of memory */
+/** The bytes written to memory since the last call; valid until more is written.
+ *  @param length  set @return NULL if nothing was written, or if memory was short */
 const char *calc_output_take(calc_output *out, size_t *length);
 
 /** From now on what is written is JSON inside markup, so that `<`, which JSON has in texts only, is

@@ -1,4 +1,4 @@
-/** @file peers.h  Which ranks talk to which: the groups of a layout. */
+/** @file peers.h  Writes which ranks communicate with which: the groups of a layout. */
 #ifndef CALC_IO_PEERS_H
 #define CALC_IO_PEERS_H
 

@@ -1,4 +1,4 @@
-/** @file put_answer.h  Parts of the answer to a run, as members of the JSON object that is open. */
+/** @file put_answer.h  Writes parts of the answer to a run, as members of the open JSON object. */
 #ifndef CALC_IO_PUT_ANSWER_H
 #define CALC_IO_PUT_ANSWER_H
 

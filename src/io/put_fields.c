@@ -49,7 +49,7 @@ static void put_range(calc_put *put, const calc_field *field)
     }
 }
 
-/* What an absent key means. */
+/* The meaning of an absent key. */
 static void put_default(calc_put *put, const calc_field *field)
 {
     switch (field->flags & CALC_OPTIONAL ? field->type : CALC_TYPE_NOTE) {

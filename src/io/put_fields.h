@@ -1,5 +1,5 @@
-/** @file put_fields.h  What the fields of a kind may hold, for programs that make up documents. A
- *  JSON Schema (io/schema.h) says the same to those that check them. */
+/** @file put_fields.h  Writes the allowed values of the fields of a kind, for programs that compose
+ *  documents. A JSON Schema (io/schema.h) says the same to programs that check them. */
 #ifndef CALC_IO_PUT_FIELDS_H
 #define CALC_IO_PUT_FIELDS_H
 

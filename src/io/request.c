@@ -32,7 +32,7 @@ static int found_so_far(const calc_json_report *report)
     return report->found.count + report->found.dropped;
 }
 
-/* Add an error that has its place already. */
+/* Add an error that already has its place. */
 static void append(calc_json_report *report, const calc_error *error)
 {
     if (report->found.count < CALC_MAX_ERRORS) {
@@ -42,7 +42,7 @@ static void append(calc_json_report *report, const calc_error *error)
     }
 }
 
-/* A document: its name, or itself. It replaces the last one if nothing is wrong with it. */
+/* A document: its name, or its contents. It replaces the last one if it has no errors. */
 static void read_document(reading *r, json_t *value, size_t which)
 {
     const calc_kind kind = (calc_kind)which;
@@ -214,7 +214,7 @@ static void check_keys(reading *r, json_t *object)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* Keys beside "fields" and "id" would be without effect. */
+/* Keys other than "fields" and "id" would have no effect. */
 static void check_alone(reading *r, json_t *object)
 {
     const char *key;

@@ -1,6 +1,6 @@
-/** @file request.h  What another program asks, as JSON: three documents, changes, and which numbers
- *  it wants; or what the fields of a kind may hold. docs/programs.md says what a request may hold.
- */
+/** @file request.h  Reads requests of other programs, as JSON: three documents, changes, and the
+ *  numbers wanted; or a kind, whose fields' allowed values are wanted. docs/programs.md describes a
+ *  request. */
 #ifndef CALC_IO_REQUEST_H
 #define CALC_IO_REQUEST_H
 
@@ -21,11 +21,11 @@ typedef struct calc_request_documents {
 typedef calc_status calc_request_find(void *context, calc_kind kind, const char *name, void *object,
                                       calc_errors *errors);
 
-/** What does not change from request to request. */
+/** The parts that do not change from request to request. */
 typedef struct calc_request_reader {
     calc_request_find *find;
     void *context;
-    calc_request_documents last; /**< of the request before: what one leaves out is taken from it */
+    calc_request_documents last; /**< of the request before: missing ones are taken from it */
 } calc_request_reader;
 
 /** One request. Free with calc_request_free(). */
@@ -36,11 +36,11 @@ typedef struct calc_request {
     bool all_stats; /**< none are named */
     size_t stat_count;
     const calc_field *stat[CALC_REQUEST_STATS]; /**< rows of calc_stats */
-    bool inputs, layers, stages;                /**< what else is wanted */
+    bool inputs, layers, stages;                /**< other parts of the answer wanted */
     calc_kind fields; /**< whose fields are asked for, and nothing else; CALC_KIND_NONE: a run */
 } calc_request;
 
-/** Handle one request. `errors` says what is wrong with it; `request` is then incomplete. */
+/** Handle one request. `errors` lists its mistakes; `request` is then incomplete. */
 typedef void calc_request_handle(void *context, const calc_request *request,
                                  const calc_errors *errors);
 

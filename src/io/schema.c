@@ -150,7 +150,7 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
 
 /* ---- Objects -------------------------------------------------------------------------------- */
 
-/* Whether the table says what calc answers, not what it reads. */
+/* Whether the table describes answers of calc, not input. */
 static bool is_answer(const calc_table *table)
 {
     return table->count > 0 && table->rows[0].where != NULL;
@@ -177,7 +177,7 @@ static void write_default(calc_output *out, const calc_field *field)
     }
 }
 
-/* A value and what is said about it. */
+/* A value and its description. */
 static void write_property(calc_output *out, const calc_table *table, const calc_field *field,
                            int indent)
 {

@@ -4,8 +4,8 @@
 #define WORD "{\"type\": \"string\"}"
 #define WORDS "{\"type\": [\"string\", \"array\"], \"items\": {\"type\": \"string\"}}"
 
-/* What is said of a stage, by key: in an entry of its own, or for all of them in a list whose
- * elements may be repeated ("7x11"), or in an object with a value per system. */
+/* Keys of a stage: in an entry of its own, or for all stages in a list whose elements may be
+ * repeated ("7x11"), or in an object with a value per system. */
 static void write_stages(calc_output *out)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/** @file schema_lists.h  What lists of stages and of layers may be, as JSON Schema. */
+/** @file schema_lists.h  Writes the JSON Schema of lists of stages and of layers. */
 #ifndef CALC_IO_SCHEMA_LISTS_H
 #define CALC_IO_SCHEMA_LISTS_H
 

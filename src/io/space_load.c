@@ -120,7 +120,7 @@ static bool is_list(const char *key)
     return field && calc_json_is_list(field);
 }
 
-/* Entries that the root needs at most. */
+/* Maximum number of entries of the root. */
 static size_t entries_of(json_t *root)
 {
     const char *key;
@@ -132,7 +132,7 @@ static size_t entries_of(json_t *root)
     return count;
 }
 
-/* Read the members of an object; `prefix` is what their keys begin with. */
+/* Read the members of an object; their keys begin with `prefix`. */
 static void read_object(calc_json_report *report, calc_space_entries *out, const char *prefix,
                         json_t *object)
 {

@@ -1,5 +1,5 @@
-/** @file space_load.h  Space files: an execution in which a field may have many values, and keys of
- *  a study. What keys and values mean is not known here: they are handed on as text. */
+/** @file space_load.h  Reads space files: an execution in which a field may have many values, and
+ *  keys of a study. Keys and values are handed on as text; their meaning is not known here. */
 #ifndef CALC_IO_SPACE_LOAD_H
 #define CALC_IO_SPACE_LOAD_H
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* Where bytes come from: a plain file, or a compressed one. */
+/* The source of bytes: a plain file, or a compressed one. */
 typedef struct source {
     int file;
     gzFile gz; /* NULL: plain */

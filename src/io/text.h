@@ -1,4 +1,4 @@
-/** @file text.h  Whole documents in memory: read from a file or standard input. */
+/** @file text.h  Reads whole documents from a file or standard input into memory. */
 #ifndef CALC_IO_TEXT_H
 #define CALC_IO_TEXT_H
 
@@ -10,7 +10,7 @@ typedef struct calc_text {
     size_t length;
 } calc_text;
 
-enum { CALC_TEXT_MAX = 64 << 20 /**< bytes a document may have */ };
+enum { CALC_TEXT_MAX = 64 << 20 /**< maximum size of a document in bytes */ };
 
 /** Read a file, or standard input if path is "-"; names ending in .gz are decompressed.
  *  @return CALC_OK, CALC_ERR_NOT_FOUND (or a folder), CALC_ERR_IO (no permission, too long, broken

@@ -1,4 +1,4 @@
-/** @file utf8.h  Text from outside: is it UTF-8, and how to show a piece of it in one line. */
+/** @file utf8.h  Checks that text from outside is UTF-8, and shows a piece of it in one line. */
 #ifndef CALC_IO_UTF8_H
 #define CALC_IO_UTF8_H
 

@@ -71,7 +71,7 @@ static void read_number(calc_json_report *report, json_t *value, void *out)
     }
 }
 
-/* All but the verdict. Keys that are no statistics are another version's. */
+/* All statistics except the verdict. Unknown keys are those of another version. */
 static void read_stats(calc_json_report *report, json_t *value, void *out)
 {
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
@@ -97,7 +97,7 @@ static void read_verdict(calc_json_report *report, json_t *value, void *out)
     calc_json_value_scalar(report, &row, value, out);
 }
 
-/* What the system is called, and was called in the command: calc run APP SYS EXE. */
+/* The name of the system, and its name in the command: calc run APP SYS EXE. */
 static void read_system_name(const json_t *names, calc_written_run *run)
 {
     const char *name = json_string_value(json_object_get(names, "system"));
@@ -177,7 +177,7 @@ static int find_machine(calc_json_report *report, const calc_written_plan *plan,
     return 0;
 }
 
-/* A layout, and which machines its stages are on. */
+/* A layout, and the machines of its stages. */
 static void read_layout(calc_json_report *report, json_t *value, calc_written *out)
 {
     calc_written_run *run = &out->run;

@@ -1,12 +1,12 @@
-/** @file written.h  What calc wrote as JSON, read again: a run, the front of a sweep and its
- *  counts, a validation, a plan, a decision of what to measure. */
+/** @file written.h  Reads JSON that calc wrote: a run, the front of a sweep and its counts, a
+ *  validation, a plan, a decision of what to measure. */
 #ifndef CALC_IO_WRITTEN_H
 #define CALC_IO_WRITTEN_H
 
 #include "calc.h"
 #include "io/text.h"
 
-/** What a document is: X(NAME, what wrote it). */
+/** Kinds of documents: X(NAME, command that wrote it). */
 #define CALC_WRITTEN_LIST(X)                                                                       \
     X(RUN, "calc run --json")                                                                      \
     X(SWEEP, "calc sweep --out")                                                                   \
@@ -32,7 +32,7 @@ typedef struct calc_written_run {
     calc_stats stats;
 } calc_written_run;
 
-/** What a plan has beside its best layout. */
+/** Parts of a plan beside its best layout. */
 typedef struct calc_written_plan {
     char app_name[256];
     int machines;
@@ -53,8 +53,8 @@ typedef struct calc_written {
 /** Words for a kind: "calc run --json". */
 const char *calc_written_command(calc_written_kind kind);
 
-/** Read a document: valid JSON whose keys say which kind it is. Everything of a run is checked,
- *  and of a plan all that is taken from it.
+/** Read a document: valid JSON whose keys determine its kind. All members of a run are checked, and
+ *  all members of a plan that are read.
  *  @param path  of a file, "-" for standard input
  *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_written_read(calc_written *out, const char *path,

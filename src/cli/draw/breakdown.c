@@ -97,7 +97,8 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
     bool optimizer = exec->strategy.optimizer_offload;
     bool full = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double share = exec->strategy.offload_share > 0 ? exec->strategy.offload_share : 1;
-    /* Gradients travel with the state only by the rule that knows what of theirs would stay. */
+    /* Gradients are offloaded with the state only where the model computes which part of them
+     * stays. */
     bool gradients = optimizer && !isnan(s->act_grad_space_with_offload);
     const double tier1[CALC_BREAKDOWN_SPACES] = {
         weights ? s->weight_space_with_offload : s->weight_space,
@@ -124,7 +125,7 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
     memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);
 }
 
-/* ---- What of the peak is lost ---------------------------------------------------------------- */
+/* ---- Losses of peak performance -------------------------------------------------------------- */
 
 static const char *const loss_labels[CALC_BREAKDOWN_LOSSES] = {
     "kernels below peak",   "recomputation", "exposed communication", "offload", "pipeline bubble",
@@ -151,7 +152,7 @@ void calc_breakdown_losses(const calc_stats *s, double share[CALC_BREAKDOWN_LOSS
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* What a column of numbers is in. */
+/* The unit of a column of numbers. */
 typedef struct unit {
     const char *text;
     double scale;
@@ -164,7 +165,7 @@ typedef struct whole {
     const unit *unit;
 } whole;
 
-/* One line; the number in steps of its last decimal, the percentage in tenths. */
+/* One line; the number as a multiple of its last decimal, the percentage in tenths. */
 static void write_line(calc_output *out, const calc_paint *paint, const line *l, const whole *w,
                        double fraction, int64_t steps, int64_t tenths)
 {
@@ -216,7 +217,7 @@ void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const 
     write_whole(out, paint, time_lines, time_s, CALC_BREAKDOWN_TIMES, &w);
 }
 
-/* The block at hand needs more than gradients in a list of stages. */
+/* In a list of stages, the block in its backward pass needs more than gradients. */
 static void name_spaces(line lines[CALC_BREAKDOWN_SPACES], bool ours)
 {
     enum { AT_HAND = 3 };

@@ -10,7 +10,7 @@
 #include "spec/field.h"
 #include "spec/value_text.h"
 
-/* What a page compares: time and memory, and of what is served latency and throughput. */
+/* Statistics that a page compares: time and memory; for serving, latency and throughput. */
 static const char *const stat_keys[] = {
     "total_time",  "proc_mem_tier1_cap_req", "proc_mem_tier2_cap_req",
     "sample_rate", "request_time",           "output_tokens_per_s"};
@@ -27,7 +27,7 @@ static void put_stats(calc_put *put, const calc_stats *stats)
     calc_put_close(put);
 }
 
-/* As --set takes it. */
+/* An assignment in the form of --set. */
 static void put_assignment(void *context, const char *path, const char *from, const char *to)
 {
     char text[CALC_VALUE_TEXT + 64];

@@ -20,7 +20,7 @@ static size_t next_character(const char *at, const char *end, int *width)
     return (size_t)(next - at);
 }
 
-/* Where a line is to be broken to fit: at the start of the spaces; `end` if it need not be. */
+/* Where to break a line so that it fits: at the start of the spaces; `end` if it already fits. */
 static const char *break_of(const char *line, const char *end, int columns)
 {
     const char *gap = NULL;
@@ -41,7 +41,7 @@ static const char *break_of(const char *line, const char *end, int columns)
         used += width;
         at += bytes;
         if (used > columns && *at == ' ') {
-            return at; /* behind a word that is longer than a line */
+            return at; /* after a word that is longer than a line */
         }
     }
     return end;

@@ -1,5 +1,5 @@
-/** @file human.h  Numbers for people: units, digits, shares that add up. Every function fills
- *  the caller's buffer of CALC_HUMAN_MAX bytes and returns it. NaN is "n/a". */
+/** @file human.h  Formats numbers for people: units, digits, shares that add up. Every function
+ *  fills the caller's buffer of CALC_HUMAN_MAX bytes and returns it. NaN is "n/a". */
 #ifndef CALC_CLI_DRAW_HUMAN_H
 #define CALC_CLI_DRAW_HUMAN_H
 
@@ -29,8 +29,8 @@ char *calc_human_bytes(double bytes, char *buffer);
 /** One decimal: "38.2 %". */
 char *calc_human_percent(double fraction, char *buffer);
 
-/** Split `whole` into integers in proportion to `part`, so that they add up to it: rounded down,
- *  and what is left goes to those with the largest remainders (the first of equals).
+/** Split `whole` into integers in proportion to `part` that add up to it: each is rounded down, and
+ *  the remainder goes to the parts with the largest remainders (the first of equals).
  *  @param part  finite; their sum is not 0
  *  @param count  at most 32 */
 void calc_human_apportion(const double *part, size_t count, int64_t whole, int64_t *share);

@@ -6,9 +6,9 @@
 
 #include "cli/draw/human.h"
 
-enum { MOST_COLUMNS = 120 /* wider drawings do not show more */, ROWS = 16 };
+enum { MOST_COLUMNS = 120 /* a wider drawing shows no more */, ROWS = 16 };
 
-/* Where the values of an axis lie among so many cells. */
+/* The range of the values of an axis and its number of cells. */
 typedef struct scale {
     double lo, hi;
     int cells;
@@ -19,7 +19,7 @@ typedef struct drawing {
     size_t count;
     bool x_up, y_up;
     scale x, y;
-    char cell[ROWS][MOST_COLUMNS]; /* ' ', 'o', '*' of the front, or a digit */
+    char cell[ROWS][MOST_COLUMNS]; /* ' ', 'o', '*' on the front, or a digit */
 } drawing;
 
 static bool is_finite(const calc_scatter_point *p)
@@ -52,7 +52,7 @@ static int row_of(const drawing *d, const calc_scatter_point *p)
     return ROWS - 1 - cell_of(&d->y, p->y);
 }
 
-/* How much better a is: below 0 if it is worse. */
+/* By how much a is better; below 0 if it is worse. */
 static double gain(double a, double b, bool up)
 {
     return up ? a - b : b - a;
@@ -69,7 +69,8 @@ static bool is_front(const drawing *d, const calc_scatter_point *p)
     return true;
 }
 
-/* On the right of its mark, or on the left, where the cells are free and touch no other number. */
+/* The number goes to the right of its mark, or to the left, where the cells are free and touch no
+ * other number. */
 static void put_number(drawing *d, const calc_scatter_point *p)
 {
     char text[24];

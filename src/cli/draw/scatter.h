@@ -1,23 +1,24 @@
-/** @file scatter.h  Points in the plane as a drawing of characters: two axes with the values at
- *  their ends, the front marked, numbers beside the points that have one. */
+/** @file scatter.h  Draws points in the plane in characters: two axes with the values at their
+ *  ends, the front marked, and numbers beside numbered points. */
 #ifndef CALC_CLI_DRAW_SCATTER_H
 #define CALC_CLI_DRAW_SCATTER_H
 
 #include "cli/draw/paint.h"
 
-enum { CALC_SCATTER_MIN_COLUMNS = 40 /**< narrower terminals get so much all the same */ };
+enum { CALC_SCATTER_MIN_COLUMNS = 40 /**< minimum width, also on narrower terminals */ };
 
 /** One point. */
 typedef struct calc_scatter_point {
-    double x, y;   /**< one that is not finite is left out */
+    double x, y;   /**< points that are not finite are left out */
     size_t number; /**< written beside it where there is room; 0: none */
 } calc_scatter_point;
 
-/** What an axis shows; logarithmically if all values are positive and span a factor of 50. */
+/** Description of an axis; it is logarithmic if all values are positive and span a factor of 50. */
 typedef struct calc_scatter_axis {
     const char *label;
     bool up;                                   /**< more is better */
-    char *(*text)(double value, char *buffer); /**< a value in words, as those of human.h */
+    char *(*text)(double value, char *buffer); /**< formats a value, like the functions of
+                                                *  human.h */
 } calc_scatter_axis;
 
 /** Write the drawing; nothing if no point is finite. A point is on the front if no other is at

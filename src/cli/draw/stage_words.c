@@ -14,7 +14,7 @@ enum { WORD = 160 };
 typedef void word_of(const calc_exec *exec, const calc_stage_run *run, const char *name,
                      char word[WORD]);
 
-/* The word of every run, equal neighbours once. */
+/* The word of every run, equal neighbours joined. */
 static char *words(const calc_exec *exec, word_of *of, const char *name, const char *times,
                    char *text)
 {

@@ -1,4 +1,4 @@
-/** @file stage_words.h  Stages that are listed, in few words: "3, 7x11". */
+/** @file stage_words.h  Describes a list of stages in few words: "3, 7x11". */
 #ifndef CALC_CLI_DRAW_STAGE_WORDS_H
 #define CALC_CLI_DRAW_STAGE_WORDS_H
 
@@ -10,15 +10,16 @@ enum { CALC_STAGE_WORDS_SIZE = 512 };
  *  @param text  CALC_STAGE_WORDS_SIZE bytes, returned */
 char *calc_stage_words_blocks(const calc_exec *exec, char *text);
 
-/** What they run on, "a800, 7x h800", and how many processors that are: "64 x a800 and 448 x h800".
+/** Their systems, "a800, 7x h800", and the number of processors of each: "64 x a800 and 448 x
+ *  h800".
  *  @param name  of the system of the run */
 char *calc_stage_words_chips(const calc_exec *exec, const char *name, char *text);
 char *calc_stage_words_machine(const calc_exec *exec, const char *name, char *text);
 
-/** What an execution recomputes in a block: "none", "full", "core_attn+mlp". */
+/** The recomputation of an execution in a block: "none", "full", "core_attn+mlp". */
 void calc_stage_words_recomputed(const calc_exec *exec, char *word, size_t size);
 
-/** What they recompute: "none, 7x full of 3 blocks". */
+/** The recomputation of stages: "none, 7x full of 3 blocks". */
 char *calc_stage_words_recompute(const calc_exec *exec, char *text);
 
 #endif

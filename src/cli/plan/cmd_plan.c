@@ -42,7 +42,7 @@ static bool watch(void *context, const calc_planner_progress *p)
     return calc_sweep_watch_progress(context, &now);
 }
 
-/* Nothing fits: which stage needs how much. */
+/* Reports, if nothing fits, which stage needs how much memory. */
 static void tell_lack(const calc_plan_task *t, const calc_planner_result *r)
 {
     char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];

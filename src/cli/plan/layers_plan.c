@@ -41,7 +41,7 @@ const char *calc_plan_layers_complaint(const calc_args *args)
     return NULL;
 }
 
-/* Nothing fits: what the layout that lacks least needs. */
+/* Reports, if nothing fits, the need of the layout that lacks the least memory. */
 static void tell_lack(const calc_plan_task *t, const calc_planner_layers_result *r)
 {
     char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
@@ -64,7 +64,7 @@ static void tell_lack(const calc_plan_task *t, const calc_planner_layers_result 
     }
 }
 
-/* What there is with a GiB more. */
+/* The best step time with one GiB more. */
 static calc_status plan_more(const calc_plan_task *t, calc_planner_layers_result *more,
                              calc_errors *errors)
 {

@@ -1,11 +1,12 @@
-/** @file layers_plan.h  `calc plan --layers`: a strategy for each layer. */
+/** @file layers_plan.h  Plans a strategy for each layer (`calc plan --layers`). */
 #ifndef CALC_CLI_PLAN_LAYERS_PLAN_H
 #define CALC_CLI_PLAN_LAYERS_PLAN_H
 
 #include "cli/plan/plan_task.h"
 #include "cli/sweep/sweep_watch.h"
 
-/** Options that go with plans of stages only, where --layers is there; NULL if there are none. */
+/** Checks --layers against options for plans of stages only. @return the mistake; NULL if there is
+ *  none */
 const char *calc_plan_layers_complaint(const calc_args *args);
 
 /** Search, write the files that are asked for, and the table.

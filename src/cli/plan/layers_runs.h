@@ -1,5 +1,5 @@
-/** @file layers_runs.h  Layers of a layout as JSON: what each run of equal ones has of its own, and
- *  what rearranging activations takes where that changes. */
+/** @file layers_runs.h  Writes the layers of a layout as JSON: the strategy of each run of equal
+ *  layers, and the time to rearrange activations where the strategy changes. */
 #ifndef CALC_CLI_PLAN_LAYERS_RUNS_H
 #define CALC_CLI_PLAN_LAYERS_RUNS_H
 

@@ -123,7 +123,7 @@ static void write_stages(calc_output *out, const calc_plan_task *t, const calc_s
     calc_output_text(out, "\n");
 }
 
-/* The stage that all others wait for, and the one that has least room. */
+/* The slowest stage, and the one with the least free memory. */
 static void write_binding(calc_output *out, const calc_plan_task *t, const calc_stage_stats *stage,
                           size_t count)
 {
@@ -145,7 +145,7 @@ static void write_binding(calc_output *out, const calc_plan_task *t, const calc_
     }
 }
 
-/* ---- What it is worth ------------------------------------------------------------------------ */
+/* ---- Value of the plan ----------------------------------------------------------------------- */
 
 static void write_uniform(calc_output *out, const calc_plan_task *t,
                           const calc_planner_layers_result *r)

@@ -1,4 +1,4 @@
-/** @file layers_table.h  What `calc plan --layers` found, for people. */
+/** @file layers_table.h  Writes the results of `calc plan --layers` for people. */
 #ifndef CALC_CLI_PLAN_LAYERS_TABLE_H
 #define CALC_CLI_PLAN_LAYERS_TABLE_H
 
@@ -12,7 +12,7 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *task,
                              const calc_planner_layers_result *result,
                              const calc_planner_layers_result *more);
 
-/** What layers have, listed or not: "16x tp2 zero2, 16x tp2 zero3".
+/** The strategy of the layers, listed or not: "16x tp2 zero2, 16x tp2 zero3".
  *  @param text  CALC_LAYER_WORDS_SIZE bytes, returned */
 char *calc_layers_table_words(const calc_plan_task *task, const calc_exec *exec, char *text);
 

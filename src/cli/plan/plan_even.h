@@ -1,4 +1,4 @@
-/** @file plan_even.h  A planned layout with stages that are all alike, to compare with. */
+/** @file plan_even.h  Evaluates a planned layout with stages that are all alike, for comparison. */
 #ifndef CALC_CLI_PLAN_PLAN_EVEN_H
 #define CALC_CLI_PLAN_PLAN_EVEN_H
 

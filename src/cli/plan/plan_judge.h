@@ -1,4 +1,4 @@
-/** @file plan_judge.h  The best layout's layers, divided by a solver of mixed-integer programs. */
+/** @file plan_judge.h  Divides the best layout's layers by a solver of mixed-integer programs. */
 #ifndef CALC_CLI_PLAN_PLAN_JUDGE_H
 #define CALC_CLI_PLAN_PLAN_JUDGE_H
 
@@ -9,7 +9,7 @@
 CALC_MUST_USE calc_status calc_plan_judge_mps(const calc_plan_task *task,
                                               const calc_planner_found *found, calc_errors *errors);
 
-/** --solver: solve it, and say what came of it beside what the search found. */
+/** --solver: solve it, and report the result beside the result of the search. */
 CALC_MUST_USE calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task *task,
                                                 const calc_planner_found *found,
                                                 calc_errors *errors);

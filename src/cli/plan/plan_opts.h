@@ -1,4 +1,4 @@
-/** @file plan_opts.h  The options of `calc plan`, for the files that share them. */
+/** @file plan_opts.h  The options of `calc plan`, shared by its files. */
 #ifndef CALC_CLI_PLAN_PLAN_OPTS_H
 #define CALC_CLI_PLAN_PLAN_OPTS_H
 

@@ -1,4 +1,4 @@
-/** @file plan_page.h  What a plan found, as a page for a browser. */
+/** @file plan_page.h  Writes the results of a plan as a page for a browser. */
 #ifndef CALC_CLI_PLAN_PLAN_PAGE_H
 #define CALC_CLI_PLAN_PLAN_PAGE_H
 
@@ -15,8 +15,8 @@ typedef struct calc_plan_page_best {
                                     NULL: it is new */
 } calc_plan_page_best;
 
-/** Write the page: the plan, and of its best layout what `calc run --html` writes.
- *  @param plan  what `calc plan --out` writes
+/** Write the page: the plan, and for its best layout the same as `calc run --html`.
+ *  @param plan  output of `calc plan --out`
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_plan_page_write(const char *path, const calc_plan_page_best *best,
                                                const calc_text *plan, calc_errors *errors);

@@ -1,4 +1,5 @@
-/** @file plan_plot.h  The pipeline of the best layout, and with stages that are all alike. */
+/** @file plan_plot.h  Draws the pipeline of the best layout, and the one with stages that are all
+ *  alike. */
 #ifndef CALC_CLI_PLAN_PLAN_PLOT_H
 #define CALC_CLI_PLAN_PLAN_PLOT_H
 

@@ -1,6 +1,6 @@
-/** @file plan_room.h  How much of the memory a plan fills: what nine of ten comparable measured
- * runs would have fitted in (validate/fits.h), unless --all-memory asks for all. A layout that is
- * planned to the last byte is as likely as not to run out of memory. */
+/** @file plan_room.h  Chooses the part of the memory that a plan fills: nine of ten comparable
+ *  measured runs would have fitted in it (validate/fits.h). --all-memory asks for all of it; a
+ *  layout that is planned to the last byte is as likely as not to run out of memory. */
 #ifndef CALC_CLI_PLAN_PLAN_ROOM_H
 #define CALC_CLI_PLAN_PLAN_ROOM_H
 

@@ -15,7 +15,7 @@ const calc_system *calc_plan_system(const calc_plan_task *t, const calc_planner_
     return &t->chip[f->chip].system;
 }
 
-/* Blocks that a stage computes again in full, in all its chunks. */
+/* Blocks that a stage recomputes in full, in all its chunks. */
 static double recomputed(const calc_placed *p, size_t stage, double blocks)
 {
     const calc_exec *e = p->exec;

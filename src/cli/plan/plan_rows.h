@@ -1,4 +1,4 @@
-/** @file plan_rows.h  The stages of a layout one by one: what each is on, how many of its blocks
+/** @file plan_rows.h  Lists the stages of a layout: the system of each, how many of its blocks
  *  recompute, how long it waits. */
 #ifndef CALC_CLI_PLAN_PLAN_ROWS_H
 #define CALC_CLI_PLAN_PLAN_ROWS_H
@@ -10,7 +10,7 @@
 typedef struct calc_plan_row {
     const calc_system *system;
     const char *name;  /**< of the system */
-    double recomputed; /**< blocks that it computes again in full, in all its chunks */
+    double recomputed; /**< blocks that it recomputes in full, in all its chunks */
     double idle;       /**< share of the slowest stage's passes that it waits */
     double message_s;  /**< activations of a micro-batch, chunk and processor on the way to the next
                             stage; NaN: there is none */
@@ -26,8 +26,8 @@ const calc_system *calc_plan_system(const calc_plan_task *task, const calc_plann
 calc_plan_row *calc_plan_rows_make(const calc_plan_task *task, int chip, const calc_exec *exec,
                                    size_t *count);
 
-/** How sure it is that a layout fits: of its stages the least, each on its chip, as calc_fits_of()
- *  has it; NaN: nothing is known. */
+/** How sure it is that a layout fits: the minimum over its stages, each on its chip, see
+ *  calc_fits_of(); NaN: not known. */
 double calc_plan_rows_fits(const calc_plan_task *task, int chip, const calc_exec *exec);
 
 /** Behind the rank of a layout: "!" if no framework runs it, else " ". */

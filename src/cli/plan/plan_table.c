@@ -136,7 +136,7 @@ static void write_stages(calc_output *out, const calc_plan_row *stage, size_t co
     }
 }
 
-/* ---- What it is worth ------------------------------------------------------------------------ */
+/* ---- Value of the plan ----------------------------------------------------------------------- */
 
 static void write_even(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
 {
@@ -161,7 +161,8 @@ static void write_even(calc_output *out, const calc_plan_task *t, const calc_pla
                        calc_human_percent(more, percent));
 }
 
-/* One layer more recomputed on the stage with least room: what it frees and costs. */
+/* Recomputing one layer more on the stage with the least free memory: memory freed and time
+ * added. */
 static void write_more_recompute(calc_output *out, const calc_plan_task *t,
                                  const calc_planner_found *f, size_t fullest,
                                  const calc_stage_stats *before)
@@ -192,7 +193,7 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
         calc_human_percent(fmax(0, stats.total_time / f->stats.total_time - 1), percent));
 }
 
-/* The stage that all others wait for, and the one that has least room. */
+/* The slowest stage, and the one with the least free memory. */
 static void write_binding(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
                           const calc_plan_row *stage, size_t count)
 {

@@ -1,11 +1,12 @@
-/** @file plan_table.h  What `calc plan` found, for people. */
+/** @file plan_table.h  Writes the results of `calc plan` for people. */
 #ifndef CALC_CLI_PLAN_PLAN_TABLE_H
 #define CALC_CLI_PLAN_PLAN_TABLE_H
 
 #include "cli/plan/plan_task.h"
 #include "io/output.h"
 
-/** The table of layouts, the stages of the best, what binds it and what more would buy. */
+/** Write the table of layouts, the stages of the best, its bottleneck, and the effect of more
+ *  memory. */
 void calc_plan_table_write(calc_output *out, const calc_plan_task *task,
                            const calc_planner_result *result);
 

@@ -200,7 +200,7 @@ static void take_chunks(calc_plan_task *t, calc_errors *errors)
     fix_axis(t, CALC_AXIS_pipeline_interleaving, 1, errors);
 }
 
-/* A plan that no framework can be told of is of little use. */
+/* A plan that no framework can run is of little use. */
 static void take_alike(calc_plan_task *t)
 {
     const char *how = calc_opt_value(t->args, CALC_PLAN_OPT_RECOMPUTE);
@@ -211,7 +211,7 @@ static void take_alike(calc_plan_task *t)
     t->planner.alike_on_chip = how ? strcmp(how, "chip") == 0 : !told;
 }
 
-/* --layers: what layers may have is what the axes say. */
+/* --layers: the axes give the strategies that layers may have. */
 static void take_layers(calc_plan_task *t, calc_errors *errors)
 {
     if (!t->planner.recompute) {

@@ -1,4 +1,4 @@
-/** @file plan_task.h  What `calc plan` is asked: model, chips, space. */
+/** @file plan_task.h  Reads the task of `calc plan`: model, chips, space. */
 #ifndef CALC_CLI_PLAN_PLAN_TASK_H
 #define CALC_CLI_PLAN_PLAN_TASK_H
 

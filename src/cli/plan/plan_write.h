@@ -1,10 +1,10 @@
-/** @file plan_write.h  The files that `calc plan` writes: --out, --csv, --save-best, --html. */
+/** @file plan_write.h  Writes the files of `calc plan`: --out, --csv, --save-best, --html. */
 #ifndef CALC_CLI_PLAN_PLAN_WRITE_H
 #define CALC_CLI_PLAN_PLAN_WRITE_H
 
 #include "cli/plan/plan_task.h"
 
-/** What is wrong with their names; NULL if nothing is. */
+/** Checks their names. @return the mistake; NULL if there is none */
 const char *calc_plan_write_complaint(const calc_args *args);
 
 /** Whether one of them is standard output, so that the table is not. */

@@ -34,7 +34,7 @@ static const char *const examples[] = {
     "calc report best.json summary.json --out front.html", "calc report run.json --out run.html",
     "calc report deepseek-v3-671B h800 deepseek-v3_2048 --out run.html", NULL};
 
-/* A page under way; the documents may make it too large for a stack. */
+/* A page in progress; too large for the stack because of the documents. */
 typedef struct task {
     const calc_args *args;
     calc_written result, other; /* the second: the counts of the first, or nothing */
@@ -63,8 +63,8 @@ static void place(const task *t, calc_errors *errors)
     }
 }
 
-/* Not in the document are systems that stages name, and what the file of the system says of itself:
- * it is read again, if it is still there. */
+/* The document lacks systems that stages name, and the system file's statements about itself: the
+ * file is read again, if it still exists. */
 static calc_status find_systems(const calc_written_run *run, calc_inputs *in, calc_errors *errors)
 {
     calc_input *system = &in->input[CALC_KIND_SYSTEM];

@@ -117,7 +117,7 @@ static calc_status write_parts(calc_output *out, const calc_args *args, const ca
                : CALC_OK;
 }
 
-/* On standard output, where its lines are no wider than the terminal or COLUMNS says. */
+/* On standard output, no wider than the terminal or COLUMNS. */
 static calc_status write_summary(const calc_args *args, const calc_run_outcome *o,
                                  calc_errors *errors)
 {
@@ -173,7 +173,7 @@ static void save_exec(calc_output *out, const calc_run_outcome *o)
     calc_output_text(out, "\n");
 }
 
-/* The files beside the page, which is written last. */
+/* The files written beside the page; the page is written last. */
 static const struct {
     int opt;
     void (*write)(calc_output *out, const calc_run_outcome *o);
@@ -208,7 +208,8 @@ static calc_status write_files(const calc_args *args, const calc_run_outcome *o,
     return page ? calc_run_page_write(page, o, NULL, NULL, errors) : CALC_OK;
 }
 
-/* Which outputs and inputs are the standard streams: each at most one. NULL or what is wrong. */
+/* Checks that at most one output and one input is a standard stream. @return NULL, or the
+ * mistake */
 static const char *check_streams(const calc_args *args, bool *stdout_is_taken)
 {
     int out = calc_opt_is_stdout(args, OPT_HTML);
@@ -226,7 +227,8 @@ static bool is_exact(const calc_args *args)
     return strcmp(calc_opt_value(args, OPT_SCHEDULE), "exact") == 0;
 }
 
-/* What is computed without measured operators would contradict what is with them. */
+/* Rejects options whose results do not include measured operators and so would contradict the
+ * run. */
 static const char *check_operators(const calc_args *args, bool calculon)
 {
     if (!calc_opt_value(args, OPT_OPERATORS)) {
@@ -257,7 +259,7 @@ static const char *check_options(const calc_args *args, bool *stdout_is_taken)
     return complaint ? complaint : check_streams(args, stdout_is_taken);
 }
 
-/* The inputs; what --set says is kept for the page. */
+/* Loads the inputs; assignments of --set are kept for the page. */
 static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     size_t cursor = 0;
@@ -271,7 +273,7 @@ static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors 
     return calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
 }
 
-/* The step with measured operators, and its operators. */
+/* Evaluates the step with measured operators and lists them. */
 static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     if (!o->operators_file) {
@@ -290,7 +292,7 @@ static calc_status look_up(const calc_args *args, calc_run_outcome *o, calc_erro
     return status;
 }
 
-/* The stages: with measured operators only where they are asked for, or for the page. */
+/* Lists the stages; with measured operators only if they are asked for or the page needs them. */
 static calc_status list_stages(const calc_args *args, calc_run_outcome *o, calc_errors *errors)
 {
     bool shown = calc_opt_value(args, OPT_STAGES) || !o->operators;

@@ -20,7 +20,7 @@ static const char *const examples[] = {
     "calc trace llama3-405B h100_sxm llama3-405B_16384 --out step.json",
     "calc trace deepseek-v3-671B h800 deepseek-v3_2048 --microbatches 16 --out step.json.gz", NULL};
 
-/* Write the trace, unless it is too large for those who show it. */
+/* Write the trace, unless it is too large for the viewers. */
 static calc_status write_trace(const calc_args *args, const calc_trace *trace, calc_errors *errors)
 {
     int64_t count = calc_trace_count(trace);

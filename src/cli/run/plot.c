@@ -29,7 +29,7 @@ static int plot_columns(void)
 /* Rows of columns; each row is a stage. */
 typedef struct canvas {
     calc_plot_share *share; /* [rows * columns] */
-    int64_t rows, every;    /* a row is drawn of so many stages */
+    int64_t rows, every;    /* stages that one drawn row stands for */
     int columns;
     double column_s;
     bool seen[CALC_PLOT_KINDS];
@@ -60,7 +60,7 @@ static void add_events(canvas *c, const calc_schedule_events *events)
     }
 }
 
-/* What is left of the columns. */
+/* Fills the rest of the columns with idle time. */
 static void add_idle(canvas *c)
 {
     enum { ROUNDING = 1000000 };

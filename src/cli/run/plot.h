@@ -1,4 +1,4 @@
-/** @file plot.h  The pipeline of a step as a drawing of characters: a row per stage, time to the
+/** @file plot.h  Draws the pipeline of a step in characters: one row per stage, time to the
  *  right. */
 #ifndef CALC_CLI_RUN_PLOT_H
 #define CALC_CLI_RUN_PLOT_H
@@ -6,10 +6,10 @@
 #include "cli/run/report.h"
 #include "cli/run/simulation.h"
 
-enum { CALC_PLOT_MAX_ROWS = 64 /**< of more stages every second, third ... is drawn */ };
+enum { CALC_PLOT_MAX_ROWS = 64 /**< with more stages, only every second, third, ... is drawn */ };
 
-/** What fills a column: X(NAME, words, block character, letter, colour). Without UTF-8
- *  the letter is drawn. */
+/** Kinds of time in a column: X(NAME, words, block character, letter, colour). The letter is drawn
+ *  where there is no UTF-8. */
 #define CALC_PLOT_KIND_LIST(X)                                                                     \
     X(FORWARD, "forward", "░", "F", CALC_PAINT_GREEN)                                              \
     X(BACKWARD, "backward", "█", "B", CALC_PAINT_BLUE)                                             \
@@ -23,13 +23,13 @@ typedef enum calc_plot_kind {
 } calc_plot_kind;
 #undef CALC_PLOT_KIND_NAME
 
-/** What happens in a column, as shares of its time. */
+/** Shares of a column's time by kind. */
 typedef struct calc_plot_share {
     double of[CALC_PLOT_KINDS];
 } calc_plot_share;
 
-/** Choose what is drawn for each column of a row, so that over a stretch of columns each kind shows
- *  as often as its share of the time; a column only shows what happens in it.
+/** Choose the kind drawn in each column of a row. Over a stretch of columns each kind appears as
+ *  often as its share of the time; a column only shows a kind that occurs in it.
  *  @param share  [columns] each adds up to 1
  *  @param kind   [columns] */
 void calc_plot_choose(const calc_plot_share *share, int columns, calc_plot_kind *kind);

@@ -37,7 +37,7 @@ void calc_report_half(calc_output *out, bool right, const char *label, const cha
     }
 }
 
-/* What a token sees of a mixture of experts. */
+/* Parameters of a mixture of experts that one token uses. */
 static void write_experts(calc_output *out, const calc_app *app, const calc_parameters *parameters)
 {
     char number[CALC_HUMAN_MAX], active[CALC_HUMAN_MAX];
@@ -50,7 +50,7 @@ static void write_experts(calc_output *out, const calc_app *app, const calc_para
     }
 }
 
-/* What is to be known of the model and the machine. */
+/* Facts about the model and the machine. */
 static void write_remarks(calc_output *out, const calc_inputs *in)
 {
     char text[CALC_REMARK_SIZE];
@@ -107,7 +107,7 @@ static void write_reasons(calc_output *out, const calc_report *r)
     }
 }
 
-/* A pair of rates in one line. */
+/* Two rates in one line. */
 typedef struct rate_row {
     const char *left;
     double left_value;
@@ -127,7 +127,7 @@ static void write_rate_rows(calc_output *out, const rate_row *rows, size_t count
     }
 }
 
-/* What a long run costs, and utilisation by other conventions. */
+/* Time and cost of a long run, and utilisation by other conventions. */
 static void write_costs(calc_output *out, const calc_report *r)
 {
     const calc_stats *s = r->stats;
@@ -200,7 +200,7 @@ static void write_rates(calc_output *out, const calc_report *r)
     }
 }
 
-/* Whether stages take different times, so that one of them is the slowest. */
+/* Whether stage times differ, so that one stage is the slowest. */
 static bool stages_differ(const calc_report *r)
 {
     for (size_t i = 1; i < r->stage_count; i++) {
@@ -213,7 +213,8 @@ static bool stages_differ(const calc_report *r)
     return false;
 }
 
-/* How far the closed form is from the simulated pipeline, which the times are of. */
+/* The deviation of the closed form from the simulated pipeline; the times shown are the simulated
+ * ones. */
 static void write_exact(calc_output *out, const calc_stats *s)
 {
     double percent = 100 * s->pipeline_closed_form_error;
@@ -300,8 +301,8 @@ static void write_offload(calc_output *out, const calc_report *r)
                        calc_number_text(r->inputs->system.chip.mem2.bytes_per_s, 1e9, have));
 }
 
-/* Equal stages that follow one another in one line, with the memory of the first: it holds the
- * most micro-batches. */
+/* Consecutive equal stages in one line, with the memory of the first: it holds the most
+ * micro-batches. */
 static void write_stages(calc_output *out, const calc_report *r)
 {
     calc_report_title(out, r, "Stages, for one micro-batch");
@@ -342,13 +343,13 @@ static void write_layers(calc_output *out, const calc_report *r)
     }
 }
 
-/* "-" for nothing. */
+/* "-" for zero. */
 static const char *unless_zero(double value, char *(*text)(double, char *), char *buffer)
 {
     return value == 0 ? "-" : text(value, buffer);
 }
 
-/* What the operators are listed for: calc_layers(). */
+/* Title of the list of operators, see calc_layers(). */
 static const char *operators_title(const calc_exec *e)
 {
     switch (e->inference.phase) {
@@ -365,7 +366,7 @@ static const char *operators_title(const calc_exec *e)
     }
 }
 
-/* Kernels have a time of their own, collectives one on the link, hidden or not. */
+/* Kernels have a time of their own; collectives have a time on the link, hidden or not. */
 static void write_operators(calc_output *out, const calc_report *r)
 {
     calc_report_title(out, r, operators_title(&r->inputs->exec));

@@ -1,39 +1,39 @@
-/** @file report.h  The summary of one run, for people: what runs where, how long a step takes and
- * on what, how full the memories are. */
+/** @file report.h  Writes the summary of one run: the layout, the time of a step and its parts, and
+ *  the use of the memories. */
 #ifndef CALC_CLI_RUN_REPORT_H
 #define CALC_CLI_RUN_REPORT_H
 
 #include "cli/draw/paint.h"
 #include "cli/shell/inputs.h"
 
-/** What the summary shows; borrows everything. */
+/** Contents of the summary; borrows everything. */
 typedef struct calc_report {
     const calc_inputs *inputs;
     const calc_stats *stats;
-    const calc_reason *reason; /**< why it is infeasible */
+    const calc_reason *reason; /**< reasons of infeasibility */
     size_t reason_count;
     const calc_layer_stats *layer; /**< shown if there are any */
     size_t layer_count;
-    const calc_stage_stats *stage; /**< all stages; none: not known */
+    const calc_stage_stats *stage; /**< all stages; none: not listed */
     size_t stage_count;
-    calc_compat compat;               /**< rules of Calculon's that apply */
+    calc_compat compat;               /**< Calculon's rules in use */
     const struct calc_run_band *band; /**< NULL: not asked for */
-    double tokens;           /**< of the training whose time and price are wanted; 0: none */
-    const char *tokens_text; /**< as it was given: "15T" */
+    double tokens;           /**< of the training whose time and price are asked for; 0: none */
+    const char *tokens_text; /**< the same as typed: "15T" */
     calc_paint paint;
 } calc_report;
 
 /** Write the title of a section, after an empty line. */
 void calc_report_title(calc_output *out, const calc_report *report, const char *title);
 
-/** Whether two halves do not fit beside each other. */
+/** Whether two columns do not fit side by side. */
 bool calc_report_is_narrow(void);
 
-/** Write one half of a row of numbers, without the end of the line; the right one goes below the
- *  left one where it is narrow. */
+/** Write one of two columns of a row, without the end of the line; on a narrow terminal the right
+ *  column goes below the left one. */
 void calc_report_half(calc_output *out, bool right, const char *label, const char *value);
 
-/** Write the summary, for 80 columns or those that there are, but for its longest lines. */
+/** Write the summary in 80 columns or the width of the terminal, except its longest lines. */
 void calc_report_write(calc_output *out, const calc_report *report);
 
 #endif

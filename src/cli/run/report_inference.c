@@ -34,7 +34,7 @@ char *calc_report_inference_title(const calc_exec *exec, const calc_app *app, ch
     return title;
 }
 
-/* Nothing of a number that there is not; of the left one its place. */
+/* Skip a missing number; a missing left one leaves its column blank. */
 static void write_half(calc_output *out, bool right, const char *label, double value, to_text *text)
 {
     char buffer[CALC_HUMAN_MAX];

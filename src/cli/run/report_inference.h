@@ -10,7 +10,7 @@
 char *calc_report_inference_title(const calc_exec *exec, const calc_app *app, char *title,
                                   size_t size);
 
-/** Write the rows of which some number is known. */
+/** Write the rows that have at least one known number. */
 void calc_report_inference_write(calc_output *out, const calc_stats *stats);
 
 #endif

@@ -21,9 +21,9 @@ static const char *choice(const calc_exec *exec, const char *key)
     return field->choices[*(const int *)((const char *)exec + field->offset)];
 }
 
-/* Which networks a group spans: "network 0: 8 procs, 450 GB/s", or, where it goes beyond nodes,
- * "networks 0 and 1: 8 in a node". "-" for one rank. Of stages on several systems, those of the
- * first, without the numbers of its networks. */
+/* Names the networks that a group spans: "network 0: 8 procs, 450 GB/s" or, beyond one node,
+ * "networks 0 and 1: 8 in a node". "-" for one rank. With stages on several systems, it names the
+ * networks of the first system, without their numbers. */
 static void network_text(const calc_inputs *in, const calc_group *group, char text[64])
 {
     const calc_stage_list *list = &in->exec.stages;
@@ -50,7 +50,7 @@ static void network_text(const calc_inputs *in, const calc_group *group, char te
     }
 }
 
-/* One dimension of parallelism: how many, over which network, how. */
+/* One dimension of parallelism: its size, its networks and its method. */
 static void write_dimension(calc_output *out, const calc_report *r, const char *label, double ranks,
                             const calc_group *group, const char *how)
 {
@@ -66,7 +66,7 @@ static void write_note(calc_output *out, const char *label, const char *text)
     calc_output_printf(out, "  %-9s%9s  %s\n", label, "", text);
 }
 
-/* ---- What some layouts say besides ----------------------------------------------------------- */
+/* ---- Lines that only some layouts have ------------------------------------------------------- */
 
 static void write_context(calc_output *out, const calc_report *r, const calc_groups *groups)
 {
@@ -112,8 +112,8 @@ static void write_experts(calc_output *out, const calc_report *r, const calc_gro
     write_note(out, "experts", text);
 }
 
-/* Schedule and balance: "1f1b, messages overlapped; balance ends: 7, 8, 7 blocks" on the first, the
- * others and the last stage; those that follow one another and are equal once. */
+/* Schedule and balance: "1f1b, messages overlapped; balance ends: 7, 8, 7 blocks" gives the blocks
+ * of the first, the middle and the last stage; equal neighbours are given once. */
 static void write_schedule(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
@@ -144,7 +144,7 @@ static void write_schedule(calc_output *out, const calc_report *r)
     write_note(out, "schedule", calc_append(text, sizeof text, " blocks"));
 }
 
-/* Stages one after the other: "7x11" are seven of 11 blocks. */
+/* Stages in order: "7x11" means seven stages of 11 blocks. */
 static void write_stages(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
@@ -159,7 +159,7 @@ static void write_stages(calc_output *out, const calc_report *r)
     }
 }
 
-/* Layers from the first to the last, and what embedding and head are. */
+/* Layers from the first to the last, and the strategy of embedding and head. */
 static void write_layers(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
@@ -171,7 +171,7 @@ static void write_layers(calc_output *out, const calc_report *r)
     calc_output_printf(out, "  %-18s  ends %s\n", "", calc_layer_words_ends(e, text));
 }
 
-/* Processors that prefill, where others decode. */
+/* Processors of the prefill pool, if prefill and decoding run on different ones. */
 static void write_prefill_pool(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
@@ -218,7 +218,7 @@ static void write_attention(calc_output *out, const calc_report *r)
     write_note(out, "attention", text);
 }
 
-/* Number formats; those that are absent by what they then are. */
+/* Number formats; for fields left out, the format that applies instead. */
 static void write_numbers(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
@@ -279,7 +279,7 @@ static void write_sharding(calc_output *out, const calc_report *r)
 
 /* ---- The section ----------------------------------------------------------------------------- */
 
-/* What the layout does to need less memory. */
+/* Techniques by which the layout saves memory. */
 static void write_saving(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
@@ -329,7 +329,7 @@ static void write_batch(calc_output *out, const calc_report *r)
                        (long long)e->microbatch_size);
 }
 
-/* How messages of pipeline and data parallelism are hidden. */
+/* How pipeline and data-parallel messages are hidden. */
 static const char *hidden(bool overlapped)
 {
     return overlapped ? "overlapped" : "overlap none";

@@ -8,10 +8,10 @@
 #include "cli/draw/human.h"
 #include "cli/shell/known_runs.h"
 
-/* How a statistic follows from a quantity that is off by a factor. */
+/* How a statistic scales when a quantity is off by a factor. */
 typedef enum follows { TIME, RATE, MEMORY } follows;
 
-/* A statistic with a band. Those without a label are in JSON only. */
+/* A statistic with a band; without a label it appears in JSON only. */
 typedef struct statistic {
     const char *key;
     size_t offset;
@@ -41,7 +41,7 @@ static const char *const points[POINTS] = {"p5", "p50", "p95"};
 
 /* ---- Making it ------------------------------------------------------------------------------- */
 
-/* Whether assignments changed what the machine does in this layout. */
+/* Whether assignments changed a property of the machine that this layout uses. */
 static bool is_changed(const calc_inputs *in)
 {
     calc_system system;
@@ -56,7 +56,7 @@ static bool is_changed(const calc_inputs *in)
     return as_read.total_time != now.total_time && !isnan(now.total_time);
 }
 
-/* Find out what is known of the machine. @return its family; "" if there is none */
+/* Determine how well the machine is measured. @return its family; "" if there is none */
 static const char *place_machine(calc_run_band *b, const calc_inputs *in)
 {
     const char *name = in->input[CALC_KIND_SYSTEM].name;
@@ -91,7 +91,7 @@ static calc_band band_of(const calc_run_band *b, calc_quantity quantity, calc_un
     return calc_band_of(&b->residuals, &query);
 }
 
-/* How many of the comparable runs would fit, had they needed as much. */
+/* Fraction of the comparable runs whose measured-to-predicted ratio would let this layout fit. */
 static double fits_of(const calc_run_band *b, const calc_stats *stats)
 {
     const calc_fits_query query = {&b->inputs->app, &b->inputs->system, &b->inputs->exec,
@@ -128,7 +128,7 @@ void calc_run_band_free(calc_run_band *band)
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* Factors of a quantity at the points. */
+/* Factors of a quantity at the points of the band. */
 static void factors_of(const calc_band *band, double factor[POINTS])
 {
     factor[0] = exp(-band->reach);
@@ -136,7 +136,7 @@ static void factors_of(const calc_band *band, double factor[POINTS])
     factor[2] = exp(band->reach);
 }
 
-/* A statistic at the points. */
+/* Values of a statistic at the points of the band. */
 static void values_of(const statistic *s, const calc_run_band *b, const calc_stats *stats,
                       double value[POINTS])
 {

@@ -10,7 +10,7 @@
 static const char *const passes[CALC_PASS_COUNT] = {"forward", "activation gradient",
                                                     "weight gradient"};
 
-/* Why a layout has no operators to look up; NULL if it has. */
+/* Why a layout has no operators to look up; NULL if it has some. */
 static const char *refusal(const calc_inputs *in)
 {
     if (in->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
@@ -54,7 +54,7 @@ void calc_run_operators_free(calc_run_operators *operators)
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
-/* What stands after a time, by its source. */
+/* The mark after a time that names its source. */
 static const char marks[CALC_KERNEL_SOURCES + 1] = " ^~=";
 
 static void write_pass(calc_output *out, const calc_operator_source *s, int pass)

@@ -51,9 +51,9 @@ calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors)
     return CALC_OK;
 }
 
-/* ---- Beside what was written before ---------------------------------------------------------- */
+/* ---- Comparison with a written document ------------------------------------------------------ */
 
-/* The first statistic that is another one; NULL if none is. */
+/* The first statistic that differs; NULL if none does. */
 static const calc_field *find_difference(const calc_stats *written, const calc_stats *found)
 {
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
@@ -86,7 +86,7 @@ calc_status calc_run_outcome_same(const calc_run_outcome *o, const calc_stats *w
                            field->key, was, is);
 }
 
-/* ---- The command that gives it again --------------------------------------------------------- */
+/* ---- The command that repeats the run -------------------------------------------------------- */
 
 static void put_words(calc_put *put, const char *option, const char *value)
 {
@@ -136,9 +136,9 @@ calc_status calc_run_outcome_command(calc_run_outcome *o, const char *const argu
 
 /* ---- JSON and CSV ---------------------------------------------------------------------------- */
 
-/* Which bytes the documents had, before --set; of compressed ones, what they hold: those of the
- * command, systems that stages and a prefill pool name, and measured operators. A layout that was
- * found rather than read has none. */
+/* Digests of the documents' bytes before --set (after decompression, for compressed ones): the
+ * documents of the command, systems named by stages and a prefill pool, and measured operators. A
+ * layout that was searched rather than read has no digest. */
 static void put_digests(calc_put *put, const calc_run_outcome *o)
 {
     const calc_input *input = o->inputs.input;

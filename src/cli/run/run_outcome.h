@@ -1,4 +1,4 @@
-/** @file run_outcome.h  All that is known of a run, and the files that `calc run` writes of it. */
+/** @file run_outcome.h  Evaluates a run and writes it as files of `calc run`. */
 #ifndef CALC_CLI_RUN_RUN_OUTCOME_H
 #define CALC_CLI_RUN_RUN_OUTCOME_H
 
@@ -7,25 +7,25 @@
 #include "cli/shell/inputs.h"
 #include "io/output.h"
 
-/** A run and its answers. */
+/** A run and its results. */
 typedef struct calc_run_outcome {
     calc_inputs inputs;
     calc_stats stats;
     calc_compat compat;
-    bool exact; /**< the pipeline is simulated, not in closed form */
+    bool exact; /**< the pipeline is simulated; false: closed form */
     calc_reason reason[CALC_MAX_REASONS];
     size_t reason_count;
     calc_layer_stats layer[CALC_MAX_LAYERS];
     size_t layer_count;      /**< 0 unless asked for */
     calc_stage_stats *stage; /**< owned */
     size_t stage_count;      /**< 0 with measured operators unless asked for */
-    size_t stage_known;      /**< of `stage`, asked for or not */
+    size_t stage_known;      /**< stages listed in `stage`, on request or not */
     const char **set;        /**< owned: assignments FIELD=VALUE */
     size_t set_count;
-    char *command; /**< owned: the command that gives this again, a JSON array of words; or NULL */
+    char *command; /**< owned: the command that repeats the run, a JSON array of words; or NULL */
     bool has_band;
-    calc_run_band band;                          /**< if it has one */
-    const char *operators_file, *operators_rows; /**< as they were given; NULL: not */
+    calc_run_band band;                          /**< if there is one */
+    const char *operators_file, *operators_rows; /**< as typed; NULL: not given */
     calc_run_operators *operators;               /**< owned: measured ones; NULL: not asked for */
 } calc_run_outcome;
 
@@ -34,35 +34,36 @@ typedef struct calc_run_outcome {
 CALC_MUST_USE calc_status calc_run_outcome_evaluate(calc_run_outcome *o, bool layers,
                                                     calc_errors *errors);
 
-/** List every stage, if each has blocks, in `stage` and `stage_known`; stage_count is the caller's.
+/** List every stage in `stage`, if each has blocks, and set `stage_known`; the caller sets
+ *  stage_count.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_run_outcome_stages(calc_run_outcome *o, calc_errors *errors);
 
-/** Whether a document has the statistics that were found: a page must not show other numbers.
- *  @param where    pointer to the object in the document whose "stats" they are
- *  @param command  that makes a page of what is found
- *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that names the first that differs */
+/** Check that a document has the computed statistics: a page must not show other numbers.
+ *  @param where    pointer to the object in the document that has these "stats"
+ *  @param command  the command that makes a page of computed numbers
+ *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that names the first difference */
 CALC_MUST_USE calc_status calc_run_outcome_same(const calc_run_outcome *o,
                                                 const calc_stats *written, const char *where,
                                                 const char *command, calc_errors *errors);
 
-/** Keep the command that gives this again.
- *  @param argument  APP SYS EXE as they were given
+/** Store the command that repeats the run.
+ *  @param argument  APP SYS EXE as given on the command line
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_run_outcome_command(calc_run_outcome *o,
                                                    const char *const argument[CALC_INPUTS],
                                                    calc_errors *errors);
 
-/** Inputs, verdict and statistics as one JSON object. */
+/** Write inputs, verdict and statistics as one JSON object. */
 void calc_run_write_json(calc_output *out, const calc_run_outcome *o);
 
-/** A header and one row of CSV. */
+/** Write a header and one row of CSV. */
 void calc_run_write_csv(calc_output *out, const calc_run_outcome *o);
 
-/** A header and one row of CSV per stage. */
+/** Write a header and one row of CSV per stage. */
 void calc_run_write_stages(calc_output *out, const calc_run_outcome *o);
 
-/** Which ranks talk to which, as JSON. */
+/** Write which ranks communicate with which, as JSON. */
 void calc_run_write_peers(calc_output *out, const calc_run_outcome *o);
 
 /** Free what it owns; fine on {0}. */

@@ -26,7 +26,7 @@ static void put_parameters(calc_put *put, const calc_app *app)
     calc_put_close(put);
 }
 
-/* The time of a step with 10 % more of each rate. */
+/* The time of a step with each rate raised by 10 %. */
 static calc_status put_more(calc_put *put, const calc_run_outcome *o, calc_errors *errors)
 {
     calc_status status = CALC_OK;
@@ -52,7 +52,7 @@ static calc_status put_more(calc_put *put, const calc_run_outcome *o, calc_error
     return status;
 }
 
-/* What to change next; by Calculon's rules changes are not evaluated. */
+/* The best changes to make next; under Calculon's rules changes are not evaluated. */
 static calc_status put_changes(calc_put *put, const calc_run_outcome *o, calc_errors *errors)
 {
     const calc_inputs *in = &o->inputs;
@@ -63,7 +63,7 @@ static calc_status put_changes(calc_put *put, const calc_run_outcome *o, calc_er
     return CALC_OK;
 }
 
-/* The band, where runs of the machine or of its family were measured; else null. */
+/* The band if the machine or its family was measured, else null. */
 static calc_status put_band(calc_put *put, const calc_run_outcome *o, calc_errors *errors)
 {
     calc_run_band band = {0};
@@ -81,7 +81,7 @@ static calc_status put_band(calc_put *put, const calc_run_outcome *o, calc_error
     return status;
 }
 
-/* Published runs of its sizes, and what they took. */
+/* Published runs of the same sizes, and their times. */
 static void put_measured(calc_put *put, const calc_run_outcome *o)
 {
     enum { MOST = 8 };
@@ -108,7 +108,7 @@ static void put_measured(calc_put *put, const calc_run_outcome *o)
     calc_runs_free(&runs);
 }
 
-/* What stages are on and recompute, where they are listed; null where they are not. */
+/* System and recomputation of each stage, if stages list them; otherwise null. */
 static void put_listed(calc_put *put, const calc_inputs *in)
 {
     const calc_exec *e = &in->exec;
@@ -140,8 +140,8 @@ static void put_listed(calc_put *put, const calc_inputs *in)
     calc_put_close(put);
 }
 
-/* What operations are spent on and what follows them; by Calculon's rules, and without a picture,
- * null. */
+/* Time of operations by kind and the phases after the pipeline; null under Calculon's rules and
+ * without a picture. */
 static void put_step(calc_put *put, const calc_run_outcome *o, const calc_page_timeline *drawn)
 {
     const calc_inputs *in = &o->inputs;
@@ -192,7 +192,7 @@ static calc_status write_page(calc_output *out, const calc_run_outcome *o, const
     return status;
 }
 
-/* What the stages do when. Without backward passes there is nothing to order. */
+/* The timeline of the stages. Without backward passes there is no order to show. */
 static calc_status make_timeline(calc_page_timeline *out, const calc_run_outcome *o,
                                  calc_errors *errors)
 {

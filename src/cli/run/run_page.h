@@ -4,12 +4,11 @@
 
 #include "cli/run/run_outcome.h"
 
-/** Write the page: what `calc run --json` writes, and besides all layers and stages, the parts of
- * time and memory, the pipeline, and what more of each rate would help.
+/** Write the page: the output of `calc run --json`, plus all layers and stages, the parts of time
+ *  and memory, the pipeline, and the effect of raising each rate.
  *  @param o     evaluated, with its stages listed
- *  @param json  what `calc run --json` wrote of it before; NULL: it is written now
- *  @param plan  what `calc plan --out` wrote, if the run is the best layout of a plan; NULL: it is
- *  none
+ *  @param json  output of `calc run --json` for it, written before; NULL: it is written now
+ *  @param plan  output of `calc plan --out` if the run is the best layout of a plan; else NULL
  *  @return CALC_OK, or the status of an error that was added: CALC_ERR_NOMEM, CALC_ERR_IO */
 CALC_MUST_USE calc_status calc_run_page_write(const char *path, const calc_run_outcome *o,
                                               const calc_text *json, const calc_text *plan,

@@ -18,7 +18,7 @@ static void put_pass(calc_put *put, const char *name, const calc_app *app,
     calc_put_close(put);
 }
 
-/* The execution whose operators are those of the prefill. */
+/* The execution from which the operators of the prefill are listed. */
 static void prefill_of(const calc_exec *exec, calc_exec *out)
 {
     if (exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
@@ -61,7 +61,7 @@ static const char *const stat_keys[] = {"ttft",           "ttft_p99",
                                         "max_batch",      "output_tokens_per_s_per_proc",
                                         "total_time",     "proc_mem_tier1_cap_req"};
 
-/* The layout with so many requests, if it may have them. @return whether it can run */
+/* The layout with so many requests, if that is allowed. @return whether it can run */
 static bool put_point(calc_put *put, const calc_app *app, const calc_system *system,
                       const calc_exec *exec, double requests, calc_stats *stats)
 {
@@ -82,7 +82,7 @@ static bool put_point(calc_put *put, const calc_app *app, const calc_system *sys
     return true;
 }
 
-/* Requests in flight: powers of two of each replica, and between them what the layout has. */
+/* Requests in flight: powers of two per replica, and the layout's own number between them. */
 static void put_batches(calc_put *put, const calc_app *app, const calc_system *system,
                         const calc_exec *exec)
 {
@@ -105,8 +105,8 @@ static void put_batches(calc_put *put, const calc_app *app, const calc_system *s
     }
 }
 
-/* Requests that arrive per second: steps of the square root of two around what the layout has,
- * until more arrive than are served and those before them wait for ever. */
+/* Arrival rates of requests [1/s]: steps of the square root of two around the layout's own rate, up
+ * to the first that exceeds the service rate, where the queue grows for ever. */
 static void put_rates(calc_put *put, const calc_app *app, const calc_system *system,
                       const calc_exec *exec)
 {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* Place an error in the execution. */
+/* Report an error whose place is the execution. */
 static calc_status locate(const calc_inputs *inputs, calc_status status, calc_errors *errors)
 {
     if (status != CALC_OK) {
@@ -15,7 +15,7 @@ static calc_status locate(const calc_inputs *inputs, calc_status status, calc_er
     return status;
 }
 
-/* Whether a step can be simulated, and in how much memory. */
+/* Whether a step can be simulated, and the memory that takes. */
 static calc_status needs(const calc_inputs *inputs, size_t *bytes, calc_errors *errors)
 {
     return locate(inputs, calc_exact_bytes(&inputs->exec, bytes, errors), errors);

@@ -1,4 +1,4 @@
-/** @file simulation.h  One step of a layout, operation by operation, for pictures of it. */
+/** @file simulation.h  Simulates one step of a layout, operation by operation, for pictures. */
 #ifndef CALC_CLI_RUN_SIMULATION_H
 #define CALC_CLI_RUN_SIMULATION_H
 
@@ -11,7 +11,7 @@ typedef struct calc_simulation {
     double pipeline_s;
     calc_schedule_stage *stage; /**< [timeline.shape.stages] */
     calc_schedule_events events;
-    int64_t *live; /**< [timeline.shape.stages] room to count what each stage holds */
+    int64_t *live; /**< [timeline.shape.stages] scratch: activations each stage holds */
 } calc_simulation;
 
 /** Simulate a step.
@@ -19,8 +19,8 @@ typedef struct calc_simulation {
 CALC_MUST_USE calc_status calc_simulation_run(calc_simulation *simulation,
                                               const calc_inputs *inputs, calc_errors *errors);
 
-/** Whether an event and the next are a forward and a backward that run at once. Not for the last
- *  event. */
+/** Whether an event and the next one are a forward and a backward that run at once. Not for the
+ *  last event. */
 bool calc_simulation_paired(const calc_schedule_event *event);
 
 /** Free the arrays; fine on {0}. */

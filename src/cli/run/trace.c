@@ -14,7 +14,7 @@ typedef struct writer {
     const calc_trace *trace;
     const calc_timeline *timeline;
     calc_trace_out *out;
-    int64_t stage; /* whose events are written */
+    int64_t stage; /* stage whose events are written */
 } writer;
 
 static calc_trace_track track_of(const writer *w, int thread)
@@ -22,9 +22,9 @@ static calc_trace_track track_of(const writer *w, int thread)
     return (calc_trace_track){w->stage + 1, thread};
 }
 
-/* ---- What a pass is spent on ----------------------------------------------------------------- */
+/* ---- Parts of a pass ------------------------------------------------------------------------- */
 
-/* Slices inside the one of the pass, in the order of the list; messages come last. */
+/* Slices inside the slice of the pass, in the order of the list; messages come last. */
 static double write_parts(const writer *w, const double *spent_s, const char *compute,
                           const char *category, double at_s, double end_s)
 {
@@ -38,7 +38,7 @@ static double write_parts(const writer *w, const double *spent_s, const char *co
     return at_s;
 }
 
-/* A pass of one part only is not divided. */
+/* A pass with a single part is not divided. */
 static bool several(const double *first_s, const double *second_s)
 {
     int count = 0;
@@ -81,7 +81,7 @@ static int64_t arrow_id(const writer *w, const calc_schedule_event *e, int64_t p
     return 2 * (place * w->timeline->shape.microbatches + e->microbatch) + forward;
 }
 
-/* The message of a pass at its end, on a thread of its own, and the arrow to who receives it. */
+/* The message at the end of a pass, on a thread of its own, and the arrow to its receiver. */
 static void write_message(const writer *w, const calc_schedule_event *e, bool forward,
                           double message_s, double end_s)
 {
@@ -136,8 +136,8 @@ static const char *category_of(const calc_schedule_event *e)
                                             : "backward";
 }
 
-/* An event: its slice, its parts, its messages. Of a pair of a forward and a backward that run at
- * once each has its own time inside that of the pair. */
+/* An event: its slice, its parts, its messages. In a pair of a forward and a backward that run at
+ * once, each keeps its own time within the slice of the pair. */
 static void write_operation(const writer *w, const calc_schedule_event *e, double start_s,
                             double end_s)
 {
@@ -171,7 +171,8 @@ static void write_memory(const writer *w, double at_s)
     calc_trace_counter(w->out, w->stage + 1, "memory", "GiB", at_s, bytes / 0x1p30);
 }
 
-/* A pass keeps activations from the start of its forward to the end of its weight gradient. */
+/* Memory in use: a pass keeps activations from the start of its forward to the end of its weight
+ * gradient. */
 static void count_memory(const writer *w, const calc_schedule_event *e, bool shown)
 {
     bool begins = e->kind == CALC_SCHEDULE_FW;
@@ -196,7 +197,7 @@ static void write_pair(const writer *w, const calc_schedule_event *e)
     write_operation(w, e + 1, between_s, e->end_s);
 }
 
-/* The passes of the simulation that take no time are those backward of inference. */
+/* Passes of zero time in the simulation are the backward passes of inference. */
 static void write_operations(writer *w)
 {
     const calc_schedule_events *events = &w->trace->simulation->events;
@@ -223,7 +224,7 @@ static void write_operations(writer *w)
     }
 }
 
-/* ---- What follows the pipeline --------------------------------------------------------------- */
+/* ---- Phases after the pipeline --------------------------------------------------------------- */
 
 static void write_end(const writer *w)
 {
@@ -254,7 +255,7 @@ static void write_names(writer *w, int64_t stages)
     }
 }
 
-/* The step and the phases that it adds up to. */
+/* The step and its phases, which add up to it. */
 static void write_phases(const writer *w)
 {
     const calc_stats *s = w->trace->stats;

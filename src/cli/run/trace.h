@@ -1,4 +1,4 @@
-/** @file trace.h  One step of a layout as a trace that Perfetto and Chrome show: docs/trace.md. */
+/** @file trace.h  Writes one step of a layout as a trace for Perfetto and Chrome: docs/trace.md. */
 #ifndef CALC_CLI_RUN_TRACE_H
 #define CALC_CLI_RUN_TRACE_H
 
@@ -7,12 +7,12 @@
 
 enum { CALC_TRACE_MAX_EVENTS = 5000000 };
 
-/** What is traced; borrows everything. */
+/** Contents of a trace; borrows everything. */
 typedef struct calc_trace {
     const calc_inputs *inputs;
     const calc_simulation *simulation;
     const calc_stats *stats; /**< of calc_run_exact() */
-    int64_t microbatches;    /**< only the first so many are shown */
+    int64_t microbatches;    /**< number of micro-batches shown, from the first */
 } calc_trace;
 
 /** Events of the trace. */

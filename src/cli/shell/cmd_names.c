@@ -52,7 +52,7 @@ static void describe_system(const calc_input *input, const calc_system *system,
 {
     char rate[CALC_HUMAN_MAX], memory[32];
     const double bytes = system->chip.mem1.capacity_bytes;
-    bool limited = bytes < 1e15; /* files say of a memory without limit that it is huge */
+    bool limited = bytes < 1e15; /* files give a huge number for memory without limit */
     snprintf(line, LINE_SIZE, "%7s TFLOP/s %9s GiB  %s",
              calc_human_number(system->chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s / 1e12, rate),
              limited ? calc_number_text(bytes, 0x1p30, memory) : "unlimited",
@@ -72,7 +72,7 @@ static void describe_exec(const calc_exec *e, char line[LINE_SIZE])
     }
 }
 
-/* What a document is; "" for one that cannot be read. */
+/* The description of a document; "" if it cannot be read. */
 static void describe(calc_kind kind, const char *path, char line[LINE_SIZE])
 {
     union {
@@ -98,7 +98,8 @@ static void describe(calc_kind kind, const char *path, char line[LINE_SIZE])
     calc_text_free(&input.text);
 }
 
-/* Spaces of calc sweep are kept beside executions, but are none; the first of a name counts. */
+/* Spaces of calc sweep lie beside executions, but are not executions; the first of a name
+ * counts. */
 static bool is_hidden(const calc_find_list *list, size_t i)
 {
     bool hidden = strncmp(list->entry[i].name, "spaces/", 7) == 0;

@@ -23,16 +23,16 @@ static const char *const examples[] = {
 
 enum { LINE_MAX_BYTES = 32 << 20 };
 
-/* Lines as they come. */
+/* Lines as they arrive. */
 typedef struct lines {
     char *data;
     size_t start, used, capacity; /* data[start..used) is not answered yet */
-    size_t seen;                  /* bytes from start on that have no end of a line */
+    size_t seen;                  /* bytes from start on that contain no end of a line */
     bool too_long;                /* the beginning of the line was dropped */
-    bool ended, failed;           /* failed: reading or memory, see errno */
+    bool ended, failed;           /* reading or memory failed, see errno */
 } lines;
 
-/* Forget what there is of a line that is too long. */
+/* Discard the received part of a line that is too long. */
 static void drop(lines *in)
 {
     in->too_long = true;
@@ -40,7 +40,7 @@ static void drop(lines *in)
     in->seen = 0;
 }
 
-/* The next line without its end; NULL if it is not whole yet. */
+/* The next line without its end; NULL if it is not complete yet. */
 static const char *next_line(lines *in, size_t *length)
 {
     if (!in->data) {
@@ -63,7 +63,7 @@ static const char *next_line(lines *in, size_t *length)
     return line;
 }
 
-/* Wait for more. */
+/* Wait for more bytes. */
 static void read_more(lines *in)
 {
     enum { ROOM = 1 << 16 };
@@ -113,7 +113,7 @@ static void answer_too_long(calc_output *out)
     calc_put_end(&put);
 }
 
-/* Answers wait until all requests that are there are answered. */
+/* Answers are held back until all received requests are answered. */
 static void answer_all(lines *in, calc_session *session, calc_output *out)
 {
     bool heard = true;

@@ -1,11 +1,12 @@
-/** @file command.h  What a command is. Its rows give the parser, the help, the manual page and the
- *  completion; a command is added by writing cmd_<name>.c and naming it in command.c. */
+/** @file command.h  Describes a command in rows of a table. The parser, the help, the manual page
+ *  and the completion are made from them; to add a command, write cmd_<name>.c and name it in
+ *  command.c. */
 #ifndef CALC_CLI_SHELL_COMMAND_H
 #define CALC_CLI_SHELL_COMMAND_H
 
 #include "calc.h"
 
-/** How calc ends: X(NAME, meaning). The numbers are a contract, in this order from 0. */
+/** Exit codes of calc: X(NAME, meaning). The numbers are a contract, in this order from 0. */
 #define CALC_EXIT_LIST(X)                                                                          \
     X(OK, "fine")                                                                                  \
     X(INFEASIBLE, "the layout cannot run, or predictions got worse; the reasons are printed")      \
@@ -24,18 +25,21 @@ typedef enum calc_exit {
 /** One option. Lists of them end with a row without a name. */
 typedef struct calc_opt {
     const char *name;           /**< without the dashes */
-    const char *value;          /**< what its value is called: "FILE"; NULL: it takes none */
+    const char *value;          /**< name of its value: "FILE"; NULL: it takes no value */
     const char *const *choices; /**< values allowed, NULL at the end; NULL: any */
-    bool list;                  /**< the value is some of the choices, with commas between them */
+    bool list;                  /**< the value is one or several of the choices, separated by
+                                 *  commas */
     const char *preset;         /**< value if it is not given; NULL: none */
-    bool repeated;              /**< may be given more than once; else the last one counts */
-    const char *section; /**< its and the next ones', in help; NULL: that of the one before */
-    bool unlisted;       /**< for another command of calc: help and completion do not say it */
+    bool repeated;              /**< may be given more than once; otherwise the last one counts */
+    const char *section;        /**< section of the help for it and the following options; NULL: the
+                                 *  section of the one before */
+    bool unlisted; /**< handed on to another command of calc: help and completion leave it
+                    *  out */
     const char *doc;
 } calc_opt;
 
-/** Options are listed once, X(NAME, name, value, .doc = "...", other members); the list makes their
- *  numbers and their rows. */
+/** Options are listed once, X(NAME, name, value, .doc = "...", other members); their numbers and
+ *  their rows are made from the list. */
 #define CALC_OPT_NUMBER(id, ...) OPT_##id,
 #define CALC_OPT_ROW(id, opt, what, ...) {.name = (opt), .value = (what), __VA_ARGS__},
 
@@ -44,13 +48,13 @@ typedef struct calc_arg {
     const char *name;    /**< "APP" */
     bool names_document; /**< a path or the bare name of a document of `kind` */
     calc_kind kind;
-    const char *const *choices; /**< as in calc_opt */
+    const char *const *choices; /**< see calc_opt */
     bool optional;
     bool repeated; /**< takes all further arguments; only the last row may */
     const char *doc;
 } calc_arg;
 
-/** The row of one that names a document. */
+/** The row of an argument that names a document. */
 #define CALC_ARG_DOCUMENT(arg, of, ...)                                                            \
     {                                                                                              \
         .name = (arg), .names_document = true, .kind = (of), __VA_ARGS__                           \
@@ -75,7 +79,8 @@ typedef struct calc_command {
     const calc_arg *args;
     const calc_opt *opts;
     const char *const *examples; /**< command lines, NULL at the end */
-    bool own_words; /**< it reads its words itself: all are arguments but a first -h or --help */
+    bool own_words; /**< it parses its words itself: all are arguments except a first -h or
+                     *  --help */
     calc_exit (*run)(const calc_args *args);
 } calc_command;
 
@@ -84,8 +89,8 @@ extern const calc_command calc_cmd_run, calc_cmd_trace, calc_cmd_sweep, calc_cmd
     calc_cmd_serve, calc_cmd_explain, calc_cmd_diff, calc_cmd_why, calc_cmd_export, calc_cmd_import,
     calc_cmd_schema, calc_cmd_params, calc_cmd_fields, calc_cmd_names, calc_cmd_as, calc_cmd_help;
 
-/** All commands, in the order of the help; NULL at the end. The first ones answer which layout is
- *  best and how it is started. */
+/** All commands, in the order of the help; NULL at the end. Commands that find the best layout and
+ *  start it come first. */
 enum { CALC_COMMANDS_FIRST = 8 };
 extern const calc_command *const calc_command_list[];
 

@@ -18,8 +18,8 @@ static calc_exit exit_of(calc_status status)
     }
 }
 
-/* Whether an error is of the command line, and placed there: "--set tp=x", "--top -3". What such a
- * value contradicts in a file may have an error, too. */
+/* Whether an error concerns the command line and has its place there: "--set tp=x", "--top -3". A
+ * value in a file that contradicts such a value may have an error, too. */
 static bool names_option(const calc_errors *errors)
 {
     for (int i = 0; i < errors->count; i++) {

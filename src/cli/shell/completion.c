@@ -1,5 +1,5 @@
-/* Completion scripts: which words may stand where. The scripts are completion.bash, .zsh and .fish;
- * bash and zsh share the tables of completion.cases. */
+/* Writes the completion scripts, which know the words allowed at each position. The scripts are
+ * completion.bash, .zsh and .fish; bash and zsh share the tables of completion.cases. */
 #include <string.h>
 
 #include "cli/shell/fill.h"
@@ -29,7 +29,7 @@ static void write_values(calc_output *out, const calc_command *command)
     }
 }
 
-/* Cases "command/how many arguments come before the word": what that argument may be. */
+/* Cases "command/number of arguments before the word": the values of that argument. */
 static void write_arguments(calc_output *out, const calc_command *command)
 {
     for (const calc_arg *arg = command->args; arg->name; arg++) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Fill in what is at the start of the text. @return bytes of it that are done */
+/* Fill in the placeholder at the start of the text. @return bytes of the text consumed */
 static size_t fill_in(calc_output *out, const char *text, const calc_fill_place *places)
 {
     for (; places->text; places++) {

@@ -1,4 +1,5 @@
-/** @file fill.h  Files that the build put into the program, written with their places filled in. */
+/** @file fill.h  Writes files that the build put into the program, with their placeholders filled
+ *  in. */
 #ifndef CALC_CLI_SHELL_FILL_H
 #define CALC_CLI_SHELL_FILL_H
 
@@ -10,14 +11,14 @@ typedef struct calc_fill_file {
     size_t length;
 } calc_fill_file;
 
-/** What a file leaves to be filled in, and by what. */
+/** A placeholder in a file, and its replacement. */
 typedef struct calc_fill_place {
-    const char *text;                           /**< as it stands in the file */
-    void (*write)(calc_output *out, int which); /**< instead of it */
+    const char *text;                           /**< the placeholder */
+    void (*write)(calc_output *out, int which); /**< its replacement */
     int which;
 } calc_fill_place;
 
-/** Write a file. @param places  the last one is {0}; the first that matches counts */
+/** Write a file. @param places  the last one is {0}; the first match counts */
 void calc_fill_write(calc_output *out, const calc_fill_file *file, const calc_fill_place *places);
 
 extern const calc_fill_file calc_completion_bash_file, calc_completion_zsh_file,

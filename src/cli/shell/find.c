@@ -65,7 +65,7 @@ static bool add_entry(calc_find_list *list, const char *path, const char *folder
     return entry->path && entry->name;
 }
 
-/* Add the documents of a directory and, at the top, of the directories in it. */
+/* Add the documents of a directory and, at the top level, of the directories in it. */
 static bool add_directory(calc_find_list *list, const char *directory, const char *folder,
                           int place)
 {
@@ -110,7 +110,7 @@ static bool add_place(calc_find_list *list, calc_kind kind, const char *place, s
     return add_directory(list, directory, "", index);
 }
 
-/* ../share/calc beside the command. @return false if that is not known */
+/* ../share/calc beside the command. @return false if its place is not known */
 static bool data_beside_command(char path[CALC_FIND_PATH_MAX])
 {
     static const char data[] = "/share/calc";
@@ -194,8 +194,8 @@ static bool is_named(const calc_find_entry *entry, const char *name)
     return strcmp(entry->name, name) == 0 || (slash && strcmp(slash + 1, name) == 0);
 }
 
-/* The entry called so in the first place that has one; a full name goes before a name in a folder.
- * *rival is another that is as good. */
+/* The entry of that name in the first directory that has one; a full name takes precedence over a
+ * name in a folder. *rival is another entry that matches equally well. */
 static const calc_find_entry *look_up(const calc_find_list *list, const char *name,
                                       const calc_find_entry **rival)
 {
@@ -234,7 +234,8 @@ static const char *nearest_name(const calc_find_list *list, const char *name)
     return nearest;
 }
 
-/* "did you mean "a", "b" or "c"?" of the names that begin so, a few of them; "" if none does. */
+/* "did you mean "a", "b" or "c"?" with a few of the names that begin with this one; "" if there are
+ * none. */
 static void beginning_with(const calc_find_list *list, const char *name, char *hint, size_t size)
 {
     enum { MOST = 5 };
@@ -251,7 +252,7 @@ static void beginning_with(const calc_find_list *list, const char *name, char *h
         if (strncasecmp(own, name, strlen(name)) == 0 && !again) {
             if (count == MOST) {
                 hint[0] = '\0';
-                return; /* too many to be of help */
+                return; /* too many to help */
             }
             found[count++] = own;
         }

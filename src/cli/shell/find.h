@@ -1,5 +1,5 @@
-/** @file find.h  Which file an argument means: a path, or the bare name of a document in the data
- *  directories. */
+/** @file find.h  Finds the file that an argument means: a path, or the bare name of a document in
+ *  the data directories. */
 #ifndef CALC_CLI_SHELL_FIND_H
 #define CALC_CLI_SHELL_FIND_H
 
@@ -10,7 +10,7 @@ enum { CALC_FIND_PATH_MAX = 4096 };
 /** One document in a data directory. */
 typedef struct calc_find_entry {
     char *path;
-    char *name; /**< into a copy: "a100_80g", or "folder/name" one level deeper */
+    char *name; /**< its copy: "a100_80g", or "folder/name" one level deeper */
     int place;  /**< index of the data directory: the lowest wins */
 } calc_find_entry;
 
@@ -18,13 +18,13 @@ typedef struct calc_find_entry {
 typedef struct calc_find_list {
     calc_find_entry *entry; /**< by place, then by name */
     size_t count, capacity;
-    char places[1024]; /**< directories that were looked through, for people */
+    char places[1024]; /**< directories searched, for people */
 } calc_find_list;
 
 /** The order of the arguments, as a hint. */
 #define CALC_FIND_ORDER "arguments are APP SYS EXE"
 
-/** What a document of a kind is called: "a model", "a system", "an execution". */
+/** The noun for a document of a kind: "a model", "a system", "an execution". */
 const char *calc_find_kind_text(calc_kind kind);
 
 /** List the documents of a kind: in models/, systems/ or executions/ (and one level below) of every
@@ -46,7 +46,7 @@ void calc_find_free(calc_find_list *list);
 CALC_MUST_USE calc_status calc_find(calc_kind kind, const char *argument, char *path,
                                     calc_errors *errors);
 
-/** How far predictions were from measured runs, for calc_find_data(). */
+/** Residuals of predictions against measured runs, for calc_find_data(). */
 #define CALC_FIND_RESIDUALS "measured/residuals.csv"
 #define CALC_FIND_FORECASTS "measured/forecasts.csv"
 

@@ -16,7 +16,7 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* What the build says of itself (src/CMakeLists.txt). */
+/* The build's description of itself (src/CMakeLists.txt). */
 #ifndef CALC_BUILD_SOURCE
 #define CALC_BUILD_SOURCE "unknown"
 #define CALC_BUILD_TYPE "unknown"
@@ -105,7 +105,7 @@ void calc_help_synopsis(calc_output *out, const calc_command *command)
     }
 }
 
-/* Sections of them; the first is "Options" if it has no other name. */
+/* Sections of options; the first is "Options" if it has no other name. */
 static void write_options(calc_output *out, const calc_opt *opt, int column)
 {
     calc_output_text(out, opt->section ? "" : "\nOptions:\n");

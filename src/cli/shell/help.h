@@ -1,17 +1,19 @@
-/** @file help.h  Help for a terminal, manual pages and completion, all made from the same rows. */
+/** @file help.h  Writes help for a terminal, manual pages and completion, all from the same
+ *  rows. */
 #ifndef CALC_CLI_SHELL_HELP_H
 #define CALC_CLI_SHELL_HELP_H
 
 #include "cli/shell/command.h"
 #include "io/output.h"
 
-/** A word and what it means. */
+/** A word and its meaning. */
 typedef struct calc_help_pair {
     const char *word, *meaning;
 } calc_help_pair;
 
-extern const char calc_help_purpose[];               /**< what calc is, one line */
-extern const char calc_help_brief[];                 /**< shown when calc is given nothing */
+extern const char calc_help_purpose[];               /**< calc in one line */
+extern const char calc_help_brief[];                 /**< shown when calc is started without
+                                                      *  arguments */
 extern const calc_help_pair calc_help_exits[];       /**< exit codes; ends with {0} */
 extern const calc_help_pair calc_help_environment[]; /**< environment variables; ends with {0} */
 
@@ -34,7 +36,7 @@ void calc_help_synopsis(calc_output *out, const calc_command *command);
  *  as much, with a newline at the end. */
 void calc_help_wrapped(calc_output *out, const char *text, int column);
 
-/** What an option takes and is, as one text: "auto, always or never [auto]".
+/** The values of an option and its meaning as one text: "auto, always or never [auto]".
  *  @return buffer */
 const char *calc_help_opt_doc(const calc_opt *opt, char *buffer, size_t size);
 

@@ -17,7 +17,7 @@ typedef union any_object {
     calc_exec exec;
 } any_object;
 
-/* The kind that a text is a valid document of; CALC_KIND_NONE if of none. */
+/* The kind of which a text is a valid document; CALC_KIND_NONE if of none. */
 static calc_kind kind_of_text(const calc_text *text)
 {
     for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
@@ -30,7 +30,7 @@ static calc_kind kind_of_text(const calc_text *text)
     return CALC_KIND_NONE;
 }
 
-/* Remarks on a file that is not ours. */
+/* Remarks on a file in another program's format. */
 static void tell_on(void *context, const char *text)
 {
     fprintf(stderr, "%s: %s\n", (const char *)context, text);
@@ -95,7 +95,7 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
     return status;
 }
 
-/* "/networks/0/size" as calc_field_find() wants it: "networks[0].size". */
+/* Translates "/networks/0/size" to the form of calc_field_find(): "networks[0].size". */
 static void path_of_pointer(const char *pointer, char *path, size_t size)
 {
     path[0] = '\0';
@@ -108,7 +108,7 @@ static void path_of_pointer(const char *pointer, char *path, size_t size)
     }
 }
 
-/* Errors of a field that an assignment has set are the assignment's, not the file's. */
+/* Errors of a field that an assignment has set belong to the assignment, not to the file. */
 static void blame_assignment(calc_errors *errors, const calc_field_ref *set, const char *assignment)
 {
     for (int i = 0; i < errors->count; i++) {
@@ -133,7 +133,7 @@ static void locate(const calc_inputs *inputs, calc_errors *errors)
     }
 }
 
-/* One of them. @param at  its place in `other` */
+/* Reads one of them. @param at  its index in `other` */
 static calc_status find_system(const char *name, const calc_system *system, const char *path,
                                calc_inputs_other *other, int32_t at, const calc_system **out,
                                calc_errors *errors)
@@ -212,7 +212,7 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
         calc_resolve(&inputs->app, &inputs->system, &inputs->exec);
     }
     if (fine && calc_check(&inputs->app, &inputs->system, &inputs->exec, errors) != CALC_OK) {
-        /* The last assignment to a field is the one that counts, and is blamed last. */
+        /* If a field is assigned several times, the last assignment counts and gets the error. */
         for (size_t i = 0; i < set_count; i++) {
             blame_assignment(errors, &where[i], set[i]);
         }

@@ -1,5 +1,5 @@
-/** @file inputs.h  The three documents of a run: found, read, overridden, checked; with every error
- *  at the place a person would look for it. */
+/** @file inputs.h  Finds, reads, overrides and checks the three documents of a run; every error has
+ *  the place where a person would look for it. */
 #ifndef CALC_CLI_SHELL_INPUTS_H
 #define CALC_CLI_SHELL_INPUTS_H
 
@@ -19,16 +19,17 @@
 
 enum { CALC_INPUTS = 3 /**< APP SYS EXE, in this order: calc_kind counts them */ };
 
-/** One document as it was read. */
+/** One document with its text. */
 typedef struct calc_input {
     char path[CALC_FIND_PATH_MAX];
     char name[256]; /**< for people */
     calc_text text; /**< owned */
-    bool foreign;   /**< another planner's: what it does not say of attention, the model does */
+    bool foreign;   /**< in another planner's format: fields of attention that it lacks come from
+                     *  the model */
 } calc_input;
 
-/** Systems that stages name, by their place in the list, and last that of the prefill pool: as they
- *  were read, and from which bytes; "" for that of the run. */
+/** Systems that stages name, by their index in the list, and the system of the prefill pool last:
+ *  as they were read, with their texts; "" for the system of the run. */
 typedef struct calc_inputs_other {
     calc_system system[CALC_MAX_CHIPS];
     char sha256[CALC_MAX_CHIPS][CALC_DIGEST_TEXT];
@@ -38,26 +39,26 @@ typedef struct calc_inputs {
     calc_app app;
     calc_system system;
     calc_exec exec;
-    calc_inputs_other other;       /**< that its stages name, and its prefill pool */
+    calc_inputs_other other;       /**< systems that its stages and its prefill pool name */
     calc_input input[CALC_INPUTS]; /**< by calc_kind */
 } calc_inputs;
 
-/** The execution with the stages, and the prefill pool, that name the system of the run as if they
- *  did not: they follow changes of it.
+/** The execution in which stages and a prefill pool that name the system of the run no longer name
+ *  it, so that they follow changes of that system.
  *  @return whether any stage is on it */
 bool calc_inputs_own_stages(const calc_inputs *inputs, calc_exec *exec);
 
-/** Find and read the systems that an execution names: its stages, and its prefill pool.
- *  @param system  that of the run, and `path` its file: they may name it, too
- *  @param other   filled, kept by the caller as long as the execution is used
+/** Find and read the systems that an execution names: those of its stages and of its prefill pool.
+ *  @param system  of the run, and `path` its file: stages and pool may name it, too
+ *  @param other   filled; the caller keeps it as long as the execution is used
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_inputs_systems(calc_exec *exec, const calc_system *system,
                                               const char *path, calc_inputs_other *other,
                                               calc_errors *errors);
 
-/** Read and parse one document. What `input` held is freed: start with {0}. A model may also be a
- *  configuration of Hugging Face, and an execution a strategy file of Galvatron: what is said of
- *  them goes to standard error.
+/** Read and parse one document. The previous contents of `input` are freed: start with {0}. A model
+ *  may also be a configuration of Hugging Face, and an execution a strategy file of Galvatron:
+ *  remarks on them go to standard error.
  *  @param object  a calc_app, calc_system or calc_exec, by kind
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_input_load(calc_input *input, calc_kind kind, void *object,
@@ -78,7 +79,7 @@ CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,
 CALC_MUST_USE calc_status calc_inputs_load_args(calc_inputs *inputs, const calc_args *args,
                                                 size_t first, int set, calc_errors *errors);
 
-/** Apply the assignments of an option to documents that are in hand.
+/** Apply the assignments of an option to loaded documents.
  *  @param opt  row of the option --set
  *  @param app, system, exec  NULL: there is none, and a field of it is an error
  *  @return CALC_OK, or the status of the first error */
@@ -86,7 +87,7 @@ CALC_MUST_USE calc_status calc_inputs_set(const calc_args *args, int opt, calc_a
                                           calc_system *system, calc_exec *exec,
                                           calc_errors *errors);
 
-/** What is wrong if more than one of them is standard input; NULL if that is not so. */
+/** Check that at most one of them is standard input. @return the mistake; NULL if there is none */
 const char *calc_inputs_check_stdin(const calc_args *args);
 
 /** Free the texts; fine on {0}. */

@@ -1,4 +1,4 @@
-/** @file main.c  The command: finds which command is meant and runs it. */
+/** @file main.c  Finds the command named by the first argument and runs it. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 
-/* A standard stream that the caller closed would otherwise be the number of the next file that is
- * opened, and that file would get our messages. Opened for the wrong direction, using it fails. */
+/* If the caller closed a standard stream, the next file opened would get its number and receive our
+ * messages. We open it for the wrong direction, so that using it fails. */
 static bool occupy_closed_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {

@@ -1,9 +1,9 @@
-/* Manual pages, in roff with the man macros. */
+/* Writes manual pages, in roff with the man macros. */
 #include <stdio.h>
 
 #include "cli/shell/help.h"
 
-/* Text that roff takes literally: dashes stay dashes, nothing is a request. */
+/* Text that roff takes literally: dashes stay dashes, and no line is a request. */
 static void write_text(calc_output *out, const char *text)
 {
     if (*text == '.' || *text == '\'') {

@@ -30,7 +30,7 @@ static calc_exit complain_choice(calc_args *args, const char *what, const char *
 
 static int find_opt(const calc_opt *opts, const char *name, size_t length);
 
-/* An option that is called otherwise here, or a field; "" if the name is neither. */
+/* The hint for an option that has another name here, or is a field; "" if the name is neither. */
 static const char *meant(const calc_opt *opts, const char *name, char hint[96])
 {
     static const struct {
@@ -81,7 +81,7 @@ static calc_exit complain_unknown(calc_args *args, const char *word, size_t leng
                    : complain(args, "unknown option \"%s\"", name);
 }
 
-/* Row of "--name" or "--name=value"; -1 if there is none. */
+/* Index of the row of "--name" or "--name=value"; -1 if there is none. */
 static int find_opt(const calc_opt *opts, const char *name, size_t length)
 {
     for (int i = 0; opts[i].name; i++) {
@@ -92,7 +92,7 @@ static int find_opt(const calc_opt *opts, const char *name, size_t length)
     return -1;
 }
 
-/* The first word of a value that is no choice of the option; NULL if none. */
+/* The first word of a value that is not a choice of the option; NULL if all are. */
 static const char *wrong_word(const calc_opt *opt, const char *value, char word[64])
 {
     size_t length = 0;
@@ -109,7 +109,7 @@ static const char *wrong_word(const calc_opt *opt, const char *value, char word[
     return NULL;
 }
 
-/* Take one option, and the word after it if that is its value. */
+/* Take one option, and the next word if it is the option's value. */
 static calc_exit take_opt(calc_args *args, const char *word, const char *next, bool *took_next)
 {
     size_t length = strcspn(word, "=");

@@ -1,17 +1,17 @@
-/** @file opt.h  The words after a command, sorted into options and arguments by its rows.
+/** @file opt.h  Sorts the words after a command into options and arguments by the command's rows.
  *  `--name VALUE`, `--name=VALUE`, `-h`; `--` ends the options; `-` is an argument. */
 #ifndef CALC_CLI_SHELL_OPT_H
 #define CALC_CLI_SHELL_OPT_H
 
 #include "cli/shell/command.h"
 
-/** One option as it was given. */
+/** One option on the command line. */
 typedef struct calc_opt_use {
     int opt;           /**< index of its row */
     const char *value; /**< "" for an option without a value */
 } calc_opt_use;
 
-/** What was given; owns the two lists, borrows the texts. Start with {0}. */
+/** Options and arguments; owns the two lists, borrows the texts. Start with {0}. */
 struct calc_args {
     const calc_command *command;
     const char **argument; /**< in order */
@@ -19,7 +19,7 @@ struct calc_args {
     calc_opt_use *use; /**< in order */
     size_t use_count;
     bool help;           /**< -h or --help: show the help and do nothing else */
-    char complaint[512]; /**< what is wrong with the words, one line */
+    char complaint[512]; /**< the mistake in the words, one line */
 };
 
 /** Sort the words.
@@ -33,12 +33,12 @@ void calc_opt_free(calc_args *args);
 /** Last value given for the row `opt` of the command's options, or its preset; NULL if neither. */
 const char *calc_opt_value(const calc_args *args, int opt);
 
-/** The values given for that row, one call after the other; NULL after the last.
+/** The values given for that row, one per call; NULL after the last.
  *  @param cursor  0 before the first call */
 const char *calc_opt_next(const calc_args *args, int opt, size_t *cursor);
 
 /** Read a number from `lo` to `hi`.
- *  @return false if the text is anything else; then *out stays */
+ *  @return false if the text is anything else; then *out is unchanged */
 bool calc_opt_number(const char *text, bool whole, double lo, double hi, double *out);
 
 /** Whether a value of that row is "-": standard output. */

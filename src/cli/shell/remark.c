@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "cli/shell/find.h"
 
-/* The words with which files of machines say it; calc calibrate writes the first. */
+/* The words by which files of machines state their origin; calc calibrate writes the first. */
 calc_remark_origin calc_remark_origin_of(const calc_text *text)
 {
     if (!text->data || strstr(text->data, "No run was fitted")) {
@@ -44,7 +44,7 @@ static bool is_calibrated(const char *path)
     return is;
 }
 
-/* The calibrated machine that is called most like `name`: a100_80g and a100_sxm_80g begin alike. A
+/* The calibrated machine whose name is most like `name`: a100_80g and a100_sxm_80g begin alike. A
  * short name is a plain machine. */
 static void find_alike(const char *name, char *found, size_t size)
 {

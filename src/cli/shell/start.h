@@ -1,12 +1,12 @@
-/** @file start.h  What a person does with a layout that was found: the command that runs it, and
- * the one that writes the script which starts it. */
+/** @file start.h  Writes the commands for using a layout that was found: the one that runs it, and
+ *  the one that writes the script which starts it. */
 #ifndef CALC_CLI_SHELL_START_H
 #define CALC_CLI_SHELL_START_H
 
 #include "cli/shell/opt.h"
 #include "io/json_put.h"
 
-/** A layout and how the three documents are called on a command line. Borrows everything. */
+/** A layout, and the names of the three documents on a command line. Borrows everything. */
 typedef struct calc_start {
     const calc_args *args; /**< of the command that found it */
     int set;               /**< row of its option --set */
@@ -16,9 +16,9 @@ typedef struct calc_start {
     const char *names[3]; /**< APP SYS EXE; EXE "-": standard input */
 } calc_start;
 
-/** Members of the object that is open, each an array of words: "run", and "export" if a framework
- *  starts the layout. Assignments of model and machine go with them; what they say of the layout,
- *  its execution has. */
+/** Members of the open object, each an array of words: "run", and "export" if a framework can start
+ *  the layout. They include assignments of model and machine; assignments of the layout are part of
+ *  its execution already. */
 void calc_start_put(calc_put *put, const calc_start *start);
 
 #endif

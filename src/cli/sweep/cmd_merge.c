@@ -6,7 +6,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
 
-/* Each is an option of calc sweep too. */
+/* Each is also an option of calc sweep. */
 static const calc_opt opts[] = {
     {.name = "out",
      .value = "FILE",
@@ -27,9 +27,9 @@ static const char *const examples[] = {"calc merge part1 part2 part3 part4 --out
                                        "calc merge part1 part2 part3 part4 --html front.html",
                                        NULL};
 
-/* The words of the sweep that made the parts, then ours. */
+/* The words of the sweep that made the parts, followed by those of this command. */
 typedef struct line {
-    char **word; /* as main() gets them; nobody changes them */
+    char **word; /* as main() gets them; never changed */
     size_t count;
 } line;
 
@@ -40,7 +40,7 @@ static bool make_line(line *out, const calc_checkpoint *part, const calc_args *a
     if (!out->word) {
         return false;
     }
-    /* Ours come first: the words of a part end with "--" and arguments. */
+    /* Options of this command come first: the words of a part end with "--" and arguments. */
     static const char *const option[] = {"--out", "--summary", "--save-best", "--html", "--plot"};
     for (size_t i = 0; i < args->use_count; i++) {
         out->word[out->count++] = (char *)option[args->use[i].opt];

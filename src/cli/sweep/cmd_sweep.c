@@ -22,7 +22,7 @@
 #include "io/json_save.h"
 #include "report/page.h"
 
-/* The files of a sweep; NULL: not asked for. */
+/* Output files of a sweep; NULL: not asked for. */
 enum { FILE_OUT, FILE_SUMMARY, FILE_SAVE_BEST, FILE_ALL, FILE_HTML, FILES };
 static const calc_sweep_opt file_opt[FILES] = {CALC_SWEEP_OPT_OUT, CALC_SWEEP_OPT_SUMMARY,
                                                CALC_SWEEP_OPT_SAVE_BEST, CALC_SWEEP_OPT_ALL,
@@ -36,7 +36,8 @@ typedef struct task {
     calc_ranks ranks;
     calc_sweep_result result;
     calc_sweep_watch watch;
-    calc_residuals measured; /* for what fits; empty if the data are not there */
+    calc_residuals measured; /* residuals for predicting what fits; empty if the data files are
+                              * missing */
     calc_sweep_rows best;    /* of the table */
     calc_sweep_row start;    /* the layout to start with */
     calc_sweep_all all;
@@ -57,7 +58,7 @@ static bool is_csv(const char *path)
     return ends_with(path, ".csv") || ends_with(path, ".csv.gz");
 }
 
-/* What is wrong with the options together; NULL if nothing is. */
+/* Checks how the options combine. @return the mistake; NULL if there is none */
 static const char *check_options(task *t)
 {
     const char *out = calc_opt_value(t->args, CALC_SWEEP_OPT_OUT);
@@ -75,7 +76,7 @@ static const char *check_options(task *t)
                        : calc_sweep_save_complaint(t->args, t->ranks.count);
 }
 
-/* Seconds of --time-limit; infinity without it, negative if it is no time. */
+/* Seconds of --time-limit; infinity without it, negative if the value is not a time. */
 static double time_limit_s(const calc_args *args)
 {
     const char *text = calc_opt_value(args, CALC_SWEEP_OPT_TIME_LIMIT);
@@ -86,7 +87,7 @@ static double time_limit_s(const calc_args *args)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* Before the work: a path that cannot be written costs nothing. */
+/* Opened before the sweep, so that a path that cannot be written costs nothing. */
 static calc_status open_files(task *t, calc_errors *errors)
 {
     calc_status status = CALC_OK;
@@ -107,7 +108,7 @@ static void discard_files(task *t)
     }
 }
 
-/* Every file is tried, so that one failure does not lose the others. */
+/* Tries every file, so that one failure does not lose the others. */
 static void write_files(task *t, calc_errors *errors)
 {
     if (t->file[FILE_OUT]) {
@@ -140,7 +141,7 @@ static void write_files(task *t, calc_errors *errors)
 
 /* ---- For people ------------------------------------------------------------------------------ */
 
-/* Write to standard output what a function writes. */
+/* Calls a writer on standard output. */
 static void print(task *t, calc_status (*write)(calc_output *out, task *t, calc_errors *errors),
                   calc_errors *errors)
 {
@@ -185,7 +186,8 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
                                       : status;
 }
 
-/* The best of the table, of more than were asked for; everything else shows no more than that. */
+/* The best layouts that the table shows, at most as many as asked for; the other outputs show no
+ * more than these. */
 static calc_status choose_best(task *t, calc_errors *errors)
 {
     calc_sweep_group *group = &t->result.group[0];
@@ -233,7 +235,7 @@ static calc_status sweep(task *t, calc_errors *errors)
     return status;
 }
 
-/* After the sweep: what it found, everywhere it is wanted. */
+/* After the sweep: writes its results to all outputs. */
 static calc_exit finish(task *t, calc_errors *errors)
 {
     if (!calc_sweep_found_agree(&t->study, &t->result)) {
@@ -245,20 +247,22 @@ static calc_exit finish(task *t, calc_errors *errors)
     if (choose_best(t, errors) != CALC_OK) {
         return calc_complain_errors(errors);
     }
-    write_files(t, errors); /* first: a reader of the table who leaves, as head does, ends calc */
+    write_files(t, errors); /* first: if the reader of the table closes the pipe, as head does, calc
+                             * ends */
     if (!t->stdout_is_taken) {
         print(t, write_result, errors);
     }
     complain_partial(t);
     calc_exit result = calc_complain_errors(errors);
-    if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* other parts may have layouts */
+    if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* the other parts may have
+                                                                 * layouts */
         calc_sweep_infeasible(&t->study, &t->result);
         result = CALC_EXIT_INFEASIBLE;
     }
     return result;
 }
 
-/* Everything that may be wrong with the inputs is, before the work. */
+/* Checks everything that can be wrong with the inputs before the work starts. */
 static calc_status prepare(task *t, calc_errors *errors)
 {
     const char *columns = calc_opt_value(t->args, CALC_SWEEP_OPT_COLUMNS);
@@ -311,7 +315,7 @@ static calc_exit run_task(task *t)
         return calc_complain_errors(&errors);
     }
     calc_status status = sweep(t, &errors);
-    /* The last checkpoint may fail, and the sweep is whole. */
+    /* The last checkpoint may fail although the sweep is complete. */
     bool whole = status == CALC_ERR_IO && t->save.saving.path && t->result.groups_count > 0 &&
                  !t->result.partial;
     if (status != CALC_OK && !whole) {

@@ -13,7 +13,7 @@ static void make_row(void *context, const calc_sweep_point *point)
     calc_sweep_write_row(all->row[point->place], all->study, &found, true);
 }
 
-/* calc_sweep_options.point: the next row. False if memory was short. */
+/* calc_sweep_options.point: starts the next row. False if memory is short. */
 static bool write_row(void *context, const calc_sweep_point *point)
 {
     const calc_sweep_all *all = context;

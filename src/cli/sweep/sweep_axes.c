@@ -12,7 +12,7 @@
 
 enum { NAME_SIZE = 128 };
 
-/* "--batch 512", as errors call it; NULL if it is not given. */
+/* "--batch 512", the name used in errors; NULL if it is not given. */
 static const char *name_of(const calc_args *args, calc_sweep_opt opt, char name[NAME_SIZE])
 {
     char shown[CALC_UTF8_SHOW_SIZE];
@@ -32,7 +32,7 @@ static void set_axis(calc_sweep_study *study, const char *key, const char *item,
     (void)!calc_axis_set(&study->space, &study->builder, &text, errors);
 }
 
-/* --axis and --set, in the order they were given. */
+/* Sets the axes of --axis and --set, in the order given. */
 static void take_assignments(calc_sweep_study *study, const calc_args *args, calc_errors *errors)
 {
     for (size_t i = 0; i < args->use_count; i++) {
@@ -67,7 +67,7 @@ void calc_sweep_axes_options(calc_sweep_study *study, const calc_args *args, cal
     if (name_of(args, CALC_SWEEP_OPT_PROCS, name)) {
         set_axis(study, "num_procs", calc_opt_value(args, CALC_SWEEP_OPT_PROCS), name, errors);
     }
-    /* --batch may be in tokens, and an axis may say how long a sequence is, or the batch itself. */
+    /* --batch may be in tokens; an axis may set the length of a sequence, or the batch itself. */
     calc_values *batch = &study->space.axis[CALC_AXIS_batch_size];
     calc_values before = *batch;
     *batch = (calc_values){0};

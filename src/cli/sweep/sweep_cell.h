@@ -1,4 +1,4 @@
-/** @file sweep_cell.h  What stands in a column of a table of layouts. */
+/** @file sweep_cell.h  Writes the cells in the columns of a table of layouts. */
 #ifndef CALC_CLI_SWEEP_SWEEP_CELL_H
 #define CALC_CLI_SWEEP_SWEEP_CELL_H
 
@@ -17,19 +17,19 @@ typedef struct calc_sweep_flag {
 
 extern const calc_sweep_flag calc_sweep_flags[CALC_SWEEP_FLAGS];
 
-/** How the cells of a column are written. */
+/** Kinds of column, by the way their cells are written. */
 typedef enum calc_sweep_cell {
     CALC_SWEEP_CELL_NUMBER, /**< of the row */
     CALC_SWEEP_CELL_APP,
     CALC_SWEEP_CELL_SYSTEM,
     CALC_SWEEP_CELL_DESIGN, /**< a swept field of model or machine */
     CALC_SWEEP_CELL_STAT,
-    CALC_SWEEP_CELL_FITS, /**< how sure it is that it does */
+    CALC_SWEEP_CELL_FITS, /**< how sure it is that the layout fits */
     CALC_SWEEP_CELL_ALIKE,
     CALC_SWEEP_CELL_SIZES, /**< tensor, pipeline, data parallelism */
-    CALC_SWEEP_CELL_NETS,  /**< of the three */
+    CALC_SWEEP_CELL_NETS,  /**< the networks of these three */
     CALC_SWEEP_CELL_FLAGS,
-    CALC_SWEEP_CELL_FIELD /**< of the execution, or of its inference */
+    CALC_SWEEP_CELL_FIELD /**< a field of the execution, or of its inference */
 } calc_sweep_cell;
 
 /** A column. */
@@ -38,16 +38,16 @@ typedef struct calc_sweep_column {
     const char *head;
     const calc_field *field; /**< STAT, FIELD */
     size_t offset;           /**< FIELD: of the member in calc_exec; DESIGN: which axis */
-    int order;               /**< those with the largest are left out first; 0: never */
-    bool left;               /**< text begins on the left */
+    int order;               /**< columns with the largest are left out first; 0: never */
+    bool left;               /**< text is aligned to the left */
     bool always;             /**< shown even if it is the same in all rows */
-    bool searched;           /**< said above the table if it is */
+    bool searched;           /**< if all rows are the same, the value is said above the table */
     bool varies, shown, dropped;
     int width;
     char first[CALC_SWEEP_CELL_SIZE]; /**< in the first row */
 } calc_sweep_column;
 
-/** Flags that an execution has, by bit. */
+/** Flags of an execution, by bit. */
 unsigned calc_sweep_flags_of(const calc_exec *exec);
 
 /** The text of a column in a row. @param text  filled: CALC_SWEEP_CELL_SIZE bytes */

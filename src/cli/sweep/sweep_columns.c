@@ -11,12 +11,12 @@
 
 enum { WORD_SIZE = 128 };
 
-/* ---- Which there could be -------------------------------------------------------------------- */
+/* ---- Possible columns ------------------------------------------------------------------------ */
 
-/* Columns that have heads of their own, in their order; between them those of the designs, the
- * objectives and the other fields. */
+/* Columns with heads of their own, in order; the designs, the objectives and the other fields stand
+ * between them. */
 static const struct known {
-    const char *head, *name; /* what --columns may call it besides its head and its key */
+    const char *head, *name; /* other names of it for --columns, besides its head and its key */
     calc_sweep_cell cell;
     const char *key;
     int order;
@@ -63,7 +63,8 @@ static bool is_word(const calc_field *field)
     return field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET;
 }
 
-/* The i-th field of the execution, if it can be a column; then those of its inference. */
+/* The i-th field that can be a column: first those of the execution, then those of its
+ * inference. */
 static const calc_field *field_at(size_t i, size_t *offset)
 {
     const calc_table *exec = calc_table_of(CALC_KIND_EXEC);
@@ -84,7 +85,7 @@ static size_t fields(void)
     return exec->count + exec->rows[CALC_AXIS_inference].table->count;
 }
 
-/* The field of the execution or of its inference with a name; NULL if there is none. */
+/* The field of the execution or of its inference with a given name; NULL if there is none. */
 static const calc_field *find_field(const char *key, size_t *offset)
 {
     for (size_t i = 0; i < fields(); i++) {
@@ -96,7 +97,7 @@ static const calc_field *find_field(const char *key, size_t *offset)
     return NULL;
 }
 
-/* The values of the axis that a field is. */
+/* The values of a field's axis. */
 static const calc_values *values_of(const calc_sweep_study *study, const calc_field *field)
 {
     ptrdiff_t axis = field - calc_table_of(CALC_KIND_EXEC)->rows;
@@ -109,13 +110,13 @@ static bool is_axis(const calc_field *field, calc_axis axis)
     return field == &calc_table_of(CALC_KIND_EXEC)->rows[axis];
 }
 
-/* Whether an axis has several values because that was asked for. */
+/* Whether the user gave an axis several values. */
 static bool is_compared(const calc_values *v)
 {
     return v && !v->standard && (v->all || v->count > 1);
 }
 
-/* Whether the search has chosen the value of a field, so that it is news. */
+/* Whether the search chose the value of a field, so that the value is worth showing. */
 static bool is_searched(const calc_sweep_study *study, const calc_field *field)
 {
     const calc_values *v = values_of(study, field);
@@ -126,7 +127,7 @@ static bool is_searched(const calc_sweep_study *study, const calc_field *field)
 static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_cell cell, const char *head,
                               int order)
 {
-    c->count -= c->count == CALC_SWEEP_COLUMNS; /* far more than anybody sweeps */
+    c->count -= c->count == CALC_SWEEP_COLUMNS; /* far more than any sweep has */
     calc_sweep_column *column = &c->column[c->count++];
     *column = (calc_sweep_column){.cell = cell, .head = head, .order = order};
     return column;
@@ -177,7 +178,7 @@ static calc_sweep_column *find_stat(calc_sweep_columns *c, const calc_field *fie
     return NULL;
 }
 
-/* What was asked for has a column, whatever it says, and so have speed and memory. */
+/* Columns of fields that the user asked for always show; so do speed and memory. */
 static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
 {
     const calc_sweep_options *o = &study->options;
@@ -198,7 +199,7 @@ static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
     }
 }
 
-/* Fields that other columns show. */
+/* Fields already shown by other columns. */
 static bool is_shown_elsewhere(const calc_sweep_columns *c, const calc_field *field)
 {
     static const calc_axis together[] = {CALC_AXIS_tensor_par,       CALC_AXIS_pipeline_par,
@@ -218,9 +219,8 @@ static bool is_shown_elsewhere(const calc_sweep_columns *c, const calc_field *fi
     return shown;
 }
 
-/* Whether a statistic says something of what is trained, or of what is served: samples of a step
- * are not served, and nobody waits for a token of training. A price there is where one is stated.
- */
+/* Whether a statistic is meaningful for the use, training or serving: samples of a step are not
+ * served, and training has no latency per token. A price needs a stated rate. */
 static bool says(const calc_sweep_study *study, const struct known *k)
 {
     bool serves = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
@@ -266,9 +266,9 @@ static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
     }
 }
 
-/* ---- Which are asked for --------------------------------------------------------------------- */
+/* ---- Requested columns ----------------------------------------------------------------------- */
 
-/* Add a column by its head or what else it is called. @return whether there is one */
+/* Add a column by its head or another of its names. @return whether there is one */
 static bool add_called(calc_sweep_columns *c, const calc_sweep_study *study, const char *word)
 {
     for (size_t i = 0; i < KNOWNS; i++) {

@@ -12,7 +12,7 @@
 
 enum { TEXT_SIZE = 192, MOST_COUNTED = 5000000 };
 
-/* The largest network of the design that has one larger than those of all others. */
+/* The size of the largest network among all designs, in words. */
 static const char *largest_network(const calc_sweep_study *study, char text[TEXT_SIZE])
 {
     calc_app app;
@@ -33,7 +33,7 @@ static const char *largest_network(const calc_sweep_study *study, char text[TEXT
     return text;
 }
 
-/* What would help if nothing can run for one reason alone; NULL: nothing in a few words. */
+/* Advice if a single reason excludes all layouts; NULL: no short advice. */
 static const char *help_with(const calc_sweep_study *study, const calc_sweep_counts *counts,
                              char text[TEXT_SIZE])
 {
@@ -49,8 +49,8 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
     return NULL;
 }
 
-/* Of a layout that needs the least, and of one on more processors: what would help, and the need.
- */
+/* Names the layout that needs the least memory and its need, and the number of processors that
+ * would help. */
 static void write_need(const calc_sweep_need *need, const char *otherwise)
 {
     char have[CALC_HUMAN_MAX], least[CALC_HUMAN_MAX];
@@ -70,7 +70,7 @@ static void write_need(const calc_sweep_need *need, const char *otherwise)
     }
 }
 
-/* What bounds skipped is counted by its reason, where that takes a second at most. */
+/* Layouts skipped by bounds are counted by their reason, where that takes a second at most. */
 static calc_sweep_counts count_all(const calc_sweep_study *study, const calc_sweep_result *result)
 {
     const calc_sweep_counts *counts = &result->counts;

@@ -1,4 +1,4 @@
-/** @file sweep_opts.h  The options of `calc sweep`, for the files that share them. */
+/** @file sweep_opts.h  The options of `calc sweep`, shared by its files. */
 #ifndef CALC_CLI_SWEEP_SWEEP_OPTS_H
 #define CALC_CLI_SWEEP_SWEEP_OPTS_H
 

@@ -7,10 +7,10 @@
 #include "spec/field.h"
 #include "tune/model.h"
 
-/* Where nothing is known. */
+/* Assumed where nothing is known. */
 static const double same_share = 0.01;
 
-/* What is off by the factor by which the time of a step is. */
+/* Whether a statistic is off by the same factor as the time of a step. */
 static bool follows_time(const calc_field *field)
 {
     static const char *const keys[] = {"total_time",
@@ -56,7 +56,7 @@ calc_sweep_order calc_sweep_order_of(const calc_sweep_study *study, const calc_f
     return order;
 }
 
-/* The logarithm by which the best is better. */
+/* The logarithm of the factor by which the best is better. */
 static double lead(const calc_sweep_order *order, const calc_stats *stats)
 {
     const calc_objective *by = &order->study->options.top_by;
@@ -65,7 +65,7 @@ static double lead(const calc_sweep_order *order, const calc_stats *stats)
     return best == other ? 0 : by->up ? log(best / other) : log(other / best);
 }
 
-/* Whether two designs are one model on one machine, but for what is swept of them. */
+/* Whether two designs have the same model and machine, apart from swept fields. */
 static bool alike(const calc_designs_builder *builder, uint64_t one, uint64_t other)
 {
     if (one == other) {
@@ -79,7 +79,7 @@ static bool alike(const calc_designs_builder *builder, uint64_t one, uint64_t ot
 double calc_sweep_order_sure(const calc_sweep_order *order, uint64_t design, const calc_exec *exec,
                              const calc_stats *stats)
 {
-    enum { FAR = 2 /* more than any error */ };
+    enum { FAR = 2 /* larger than any error */ };
     calc_tune_candidate other;
     double ahead = order->known ? lead(order, stats) : (double)NAN;
     if (!(ahead <= FAR)) {

@@ -1,5 +1,6 @@
-/** @file sweep_order.h  How sure it is that the best layout of a sweep is faster than another one:
- *  both predictions are off, and alike as far as the layouts are (tune/model.h). */
+/** @file sweep_order.h  Computes how sure it is that the best layout of a sweep is faster than
+ *  another one. Both predictions have errors, which are the more alike the more the layouts are
+ *  (tune/model.h). */
 #ifndef CALC_CLI_SWEEP_SWEEP_ORDER_H
 #define CALC_CLI_SWEEP_SWEEP_ORDER_H
 
@@ -7,32 +8,34 @@
 #include "plan/sweep_found.h"
 #include "tune/prior.h"
 
-/** A layout for which it is less sure is an equal of the best: the band of nine in ten of their
- *  difference has both orders. */
+/** A layout less sure to be slower than this counts as equal to the best: the interval with nine
+ *  tenths of their difference includes both orders. */
 #define CALC_SWEEP_ORDER_SURE 0.95
 
-/** The best of a sweep, to be compared with. */
+/** The best of a sweep, for comparison with others. */
 typedef struct calc_sweep_order {
     const calc_sweep_study *study;
-    bool known; /**< what it is the best by is a time or a rate of training */
+    bool known; /**< the objective is a time or a rate of training */
     calc_tune_prior prior;
     calc_tune_candidate best;
     calc_stats stats;
     uint64_t design;
 } calc_sweep_order;
 
-/** Make it. @param best  NULL: nothing is known */
+/** Fill it. @param best  NULL: nothing is known */
 calc_sweep_order calc_sweep_order_of(const calc_sweep_study *study, const calc_found *best);
 
-/** The probability that the best is better than this layout, from 0.5 on if that is predicted.
+/** The probability that the best is better than this layout; at least 0.5 if the prediction says
+ *  so.
  *  @return NaN: not known */
 double calc_sweep_order_sure(const calc_sweep_order *order, uint64_t design, const calc_exec *exec,
                              const calc_stats *stats);
 
-/** Whether a layout is an equal of the best; where nothing is known, within 1 % of it. */
+/** Whether a layout counts as equal to the best; where nothing is known, if it is within 1 % of
+ *  it. */
 bool calc_sweep_order_equal(const calc_sweep_order *order, const calc_sweep_found *found);
 
-/** The member "sure" of a layout. */
+/** Write the member "sure" of a layout. */
 void calc_sweep_order_put(calc_put *put, const calc_sweep_order *order,
                           const calc_sweep_found *found);
 

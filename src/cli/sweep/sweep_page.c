@@ -12,7 +12,7 @@
 #include "report/page.h"
 #include "spec/field.h"
 
-/* ---- Rows: layouts with everything ----------------------------------------------------------- */
+/* ---- Rows: layouts with all their numbers ---------------------------------------------------- */
 
 /* The members of a layout. */
 static void put_found(calc_put *put, const calc_sweep_study *study,
@@ -54,7 +54,7 @@ static void put_rows(calc_put *put, const calc_sweep_study *study, const calc_sw
 {
     enum {
         ROWS = 400 /* of all groups together, evenly spread, */,
-        GROUP_ROWS = 20 /* but of each */
+        GROUP_ROWS = 20 /* but this many of each */
     };
     size_t most = ROWS / (result->groups_count > 0 ? result->groups_count : 1);
     most = most > GROUP_ROWS ? most : GROUP_ROWS;
@@ -132,7 +132,7 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const calc_sw
     calc_put_close(put);
 }
 
-/* ---- What would do where nothing fits -------------------------------------------------------- */
+/* ---- Advice where nothing fits --------------------------------------------------------------- */
 
 static void put_layout(calc_put *put, const char *key, const calc_sweep_study *study,
                        const calc_sweep_page_columns *c, const calc_sweep_found *f)
@@ -159,7 +159,7 @@ static void put_need(calc_put *put, const calc_sweep_study *study, const calc_sw
     calc_put_close(put);
 }
 
-/* ---- What each choice of the best is worth --------------------------------------------------- */
+/* ---- Effect of each choice of the best ------------------------------------------------------- */
 
 static calc_status put_changes(calc_put *put, const calc_sweep_study *study,
                                const calc_sweep_result *result, calc_errors *errors)
@@ -178,7 +178,7 @@ static calc_status put_changes(calc_put *put, const calc_sweep_study *study,
 
 /* ---- Designs --------------------------------------------------------------------------------- */
 
-/* What the numbers of designs mean, if they are few. */
+/* The meaning of the numbers of designs, if they are few. */
 static void put_designs(calc_put *put, const calc_sweep_study *study)
 {
     enum { DESIGNS = 1000 };
@@ -191,7 +191,7 @@ static void put_designs(calc_put *put, const calc_sweep_study *study)
 
 /* ---- The page -------------------------------------------------------------------------------- */
 
-/* What is found once more for the page. */
+/* Results of the additional sweep for the page. */
 typedef struct extras {
     calc_sweep_cloud cloud;
     calc_sweep_cells splits, procs;

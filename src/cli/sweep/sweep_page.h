@@ -1,4 +1,4 @@
-/** @file sweep_page.h  What a sweep found, as a page for a browser. */
+/** @file sweep_page.h  Writes the results of a sweep as a page for a browser. */
 #ifndef CALC_CLI_SWEEP_SWEEP_PAGE_H
 #define CALC_CLI_SWEEP_SWEEP_PAGE_H
 
@@ -13,7 +13,7 @@
  *  number of processors. Evaluates layouts again for that.
  *  @param args      of the sweep
  *  @param start     the layout to start with: calc_sweep_rows_start()
- *  @param measured  what is known of what fits; NULL: nothing
+ *  @param measured  residuals for predicting what fits; NULL: not known
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,
                                                 const calc_sweep_result *result,
@@ -21,8 +21,8 @@ CALC_MUST_USE calc_status calc_sweep_page_write(calc_output *out, const calc_swe
                                                 const calc_residuals *measured,
                                                 calc_errors *errors);
 
-/** The page of what the sweep wrote: as JSON, calc_sweep_write_json(), with its front and best
- * only, and maybe the counts, calc_sweep_write_summary(); NULL: there are none. */
+/** Write the page of a sweep's output as JSON (calc_sweep_write_json()), which has the front and
+ *  the best only, and optionally of its counts (calc_sweep_write_summary()); NULL: no counts. */
 void calc_sweep_page_write_written(calc_output *out, const calc_text *sweep,
                                    const calc_text *summary);
 

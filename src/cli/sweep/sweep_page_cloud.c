@@ -8,7 +8,7 @@
 
 /* ---- Statistics that the page shows ---------------------------------------------------------- */
 
-/* Those besides the ones that the study names: of every study, and of one that serves. */
+/* Statistics shown besides those that the study names: for every study, and for one that serves. */
 static const char *const stat_keys[] = {"sample_rate",
                                         "total_time",
                                         "tokens_per_s",
@@ -111,7 +111,7 @@ static double exec_of(const axis *a, const calc_sweep_cloud_point *p)
     return calc_member_number(a->field, (const char *)&p->exec + a->offset);
 }
 
-/* Whether it is not the same for all. */
+/* Whether the points differ in it. */
 static bool varies(const axis *a, const calc_sweep_cloud *cloud)
 {
     for (size_t i = 1; i < cloud->count; i++) {
@@ -122,7 +122,7 @@ static bool varies(const axis *a, const calc_sweep_cloud *cloud)
     return false;
 }
 
-/* An axis, and its values in a cloud if there is one. */
+/* An axis, with its values if there is a cloud. */
 static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud)
 {
     calc_put_object(put, NULL, CALC_PUT_LINE);
@@ -141,7 +141,7 @@ static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud
     calc_put_close(put);
 }
 
-/* Fields of a table that are not the same for all; without a cloud, all. */
+/* Fields of a table in which the points differ; without a cloud, all. */
 static void put_table(calc_put *put, const calc_table *table, const char *before, size_t offset,
                       const calc_sweep_cloud *cloud)
 {
@@ -149,7 +149,7 @@ static void put_table(calc_put *put, const calc_table *table, const char *before
         const calc_field *field = &table->rows[f];
         axis a = {.field = field, .offset = offset + field->offset};
         snprintf(a.key, sizeof a.key, "%s%s", before, field->key);
-        bool value = field->type <= CALC_TYPE_SET; /* not a curve, an object, a list */
+        bool value = field->type <= CALC_TYPE_SET; /* not a curve, an object or a list */
         if (value && (!cloud || varies(&a, cloud))) {
             put_axis(put, &a, cloud);
         }
@@ -166,7 +166,7 @@ void calc_sweep_page_put_axes(calc_put *put, const calc_sweep_cloud *cloud)
     calc_put_close(put);
 }
 
-/* Whether a statistic says something: it is not the same for all, or not known. */
+/* Whether a statistic is worth showing: the points differ in it. */
 static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
 {
     for (size_t i = 1; i < cloud->count; i++) {
@@ -229,7 +229,7 @@ void calc_sweep_page_put_cloud(calc_put *put, const calc_sweep_page_columns *c,
         calc_put_count(put, NULL, (int64_t)cloud->point[i].design);
     }
     calc_put_close(put);
-    if (cloud->count > 0) { /* what its points have in common */
+    if (cloud->count > 0) { /* fields in which all points agree */
         calc_put_struct(put, "base", CALC_KIND_EXEC, &cloud->point[0].exec);
     }
     calc_sweep_page_put_axes(put, cloud);

@@ -19,7 +19,7 @@ enum { TEXT_SIZE = 4096, VALUES_SHOWN = 4 };
 
 /* ---- Axes ------------------------------------------------------------------------------------ */
 
-/* Whether value `i` of many is shown: the first few and the last. */
+/* Whether value `i` of many is shown: only the first few and the last are. */
 static bool is_shown(size_t i, size_t count)
 {
     return count <= VALUES_SHOWN + 1 || i < VALUES_SHOWN - 1 || i == count - 1;
@@ -81,7 +81,7 @@ static void add_exec_axis(char *out, const calc_space *space, calc_axis axis)
     }
 }
 
-/* Axes that nobody asked for: every legal value, or an optional field that is not there. */
+/* Axes that nobody asked for: every legal value, or an absent optional field. */
 static bool is_silent(const calc_space *space, calc_axis axis)
 {
     const calc_values *values = &space->axis[axis];
@@ -123,7 +123,7 @@ static void add_served_value(char *out, const calc_field *field, int64_t value)
                     : calc_number_text(calc_axis_member_number(field, value), 1, number));
 }
 
-/* What is served, where something is. */
+/* The requests served, if the layouts serve. */
 static void add_inference(char *out, const calc_space *space)
 {
     for (int i = 0; i < CALC_SERVED_COUNT; i++) {
@@ -165,8 +165,7 @@ static void write_names(calc_output *out, const calc_designs_builder *b)
     calc_help_wrapped(out, names, 0);
 }
 
-/* How large the sweep is, the number format, and what has several values because that was asked
- * for. */
+/* Sizes of the sweep, the number format, and axes to which the user gave several values. */
 static bool is_brief(const calc_space *space, calc_axis axis)
 {
     const calc_values *values = &space->axis[axis];
@@ -233,7 +232,7 @@ static void write_number(calc_output *out, double value, const char *what)
     calc_output_printf(out, "%18s  %s\n", calc_human_integer(value, number), what);
 }
 
-/* All digits of a count, which a double does not hold. */
+/* All digits of a count that exceeds the precision of a double. */
 static void write_count(calc_output *out, uint64_t count, const char *what)
 {
     char digits[24];
@@ -250,7 +249,7 @@ static void write_count(calc_output *out, uint64_t count, const char *what)
     calc_output_printf(out, "%18s  %s\n", grouped, what);
 }
 
-/* What makes the sweep slow: statistics that only calc_run() knows. */
+/* Names what slows the sweep down: statistics that only calc_run() computes. */
 static void write_needs(calc_output *out, const calc_sweep_study *study, bool by_run)
 {
     const calc_sweep_options *o = &study->options;
@@ -282,8 +281,8 @@ static void write_needs(calc_output *out, const calc_sweep_study *study, bool by
     }
 }
 
-/* Memory of the sweep: what this process has taken by now, one thread among it, the other threads,
- * and what is found. */
+/* Memory of the sweep: the use of this process so far, which includes one thread, plus the other
+ * threads and the results. */
 static double memory_bytes(const calc_sweep_estimate *e, int threads)
 {
     struct rusage usage;

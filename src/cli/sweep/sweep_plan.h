@@ -1,4 +1,4 @@
-/** @file sweep_plan.h  What is swept, and how much work that is, for people. */
+/** @file sweep_plan.h  Writes the space of a sweep and the amount of work, for people. */
 #ifndef CALC_CLI_SWEEP_SWEEP_PLAN_H
 #define CALC_CLI_SWEEP_SWEEP_PLAN_H
 
@@ -11,7 +11,7 @@ void calc_sweep_plan_brief(calc_output *out, const calc_sweep_study *study);
 /** Write models, machines and all axes. */
 void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study);
 
-/** Write how many layouts there are, what they are made of, and about how long it takes.
+/** Write the number of layouts, the factors it is the product of, and the approximate duration.
  *  @return CALC_OK or CALC_ERR_NOMEM with an error */
 CALC_MUST_USE calc_status calc_sweep_plan_work(calc_output *out, const calc_sweep_study *study,
                                                calc_errors *errors);

@@ -13,11 +13,11 @@
 #include "spec/field.h"
 
 enum {
-    MOST_POINTS = 2000, /* of a list, evenly spread: more than a drawing has cells */
+    MOST_POINTS = 2000, /* points of a list, evenly spread: more than a drawing has cells */
     MOST_BARS = 10
 };
 
-/* Layouts, and the number that each has in a table. */
+/* Layouts, and their numbers in a table. */
 typedef struct points {
     calc_sweep_found *found;
     size_t *number;
@@ -32,7 +32,7 @@ static void add(points *p, const calc_sweep_study *study, const calc_found *foun
     p->number[p->count++] = number;
 }
 
-/* The rows of the table of the front first, as they have numbers; then the rest of it, evenly
+/* First the rows of the table of the front, which have numbers; then the rest of the front, evenly
  * spread; then the best. */
 static void add_front(points *p, const calc_sweep_study *study, const calc_sweep_group *group)
 {
@@ -105,8 +105,8 @@ static calc_scatter_axis axis_of(const calc_objective *of, char label[128])
                                                                   : calc_human_number};
 }
 
-/* The horizontal axis: processors of groups, the next objective, or memory, whichever is the first
- * that is not the same for all. */
+/* The horizontal axis: the first of processors of groups, the next objective and memory in which
+ * the points differ. */
 static calc_objective other_axis(const points *p, const calc_sweep_study *study, bool groups,
                                  const calc_field *vertical)
 {
@@ -173,7 +173,7 @@ static void write_bar(calc_output *out, const calc_paint *paint, const calc_swee
     calc_output_printf(out, "%*s\n", RIGHT, calc_human_seconds(sample_s(found), time));
 }
 
-/* Of training or a forward pass; a served layout has no step of these parts. */
+/* For training or a forward pass; a step of serving does not have these parts. */
 static void write_bars(calc_output *out, const calc_paint *paint, const calc_sweep_study *study,
                        const calc_front *top, int columns)
 {

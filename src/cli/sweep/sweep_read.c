@@ -48,7 +48,8 @@ void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const cal
     for (size_t i = 0; i < args->use_count; i++) {
         const calc_opt *opt = &calc_sweep_opts[args->use[i].opt];
         char word[32];
-        if (args->use[i].opt < (int)CALC_SWEEP_OPT_FRONT) { /* what is searched and wanted */
+        if (args->use[i].opt < (int)CALC_SWEEP_OPT_FRONT) { /* options that define the space and the
+                                                             * objectives */
             snprintf(word, sizeof word, "--%s", opt->name);
             calc_put_text(put, NULL, word);
             calc_put_text(put, NULL, args->use[i].value);

@@ -8,7 +8,7 @@
 #include "formats/refusal.h"
 #include "served.h"
 
-/* What is folded into one row. */
+/* Limits within which layouts are folded into one row. */
 static const double same_share = 0.01, same_memory_share = 0.1;
 
 size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count)
@@ -18,7 +18,7 @@ size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count)
 
 size_t calc_sweep_rows_keep(size_t top)
 {
-    enum { TIMES = 8, MORE = 200, READ = 1000 /* more rows than that are for programs */ };
+    enum { TIMES = 8, MORE = 200, READ = 1000 /* longer tables are for programs */ };
     return top > READ ? top : top < MORE / (TIMES - 1) ? top * TIMES : top + MORE;
 }
 
@@ -60,7 +60,7 @@ calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_
     return calc_fits_of(measured, &query);
 }
 
-/* Find out whether a row can be started, and how sure it is that it fits. */
+/* Determine whether a row can be started, and how sure it is that it fits. */
 static void mark_row(calc_sweep_row *row, const calc_residuals *measured,
                      const calc_sweep_study *study)
 {
@@ -130,14 +130,15 @@ void calc_sweep_rows_free(calc_sweep_rows *rows)
     *rows = (calc_sweep_rows){0};
 }
 
-/* ---- Layouts that differ in nothing that matters --------------------------------------------- */
+/* ---- Layouts that differ in no important way ------------------------------------------------- */
 
 static bool within(double a, double b, double share)
 {
     return fabs(a - b) <= share * fabs(b);
 }
 
-/* Axes whose values are never folded into one row: sizes, and what was asked to be compared. */
+/* Axes whose values are never folded into one row: sizes, and fields that the user asked to
+ * compare. */
 static bool is_apart(const calc_space *space, calc_axis axis)
 {
     const calc_values *values = &space->axis[axis];
@@ -190,7 +191,7 @@ calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *
     if (!make(rows, top < best->count ? top : best->count)) {
         return CALC_ERR_NOMEM;
     }
-    bool folds = study->options.top > top; /* else a fold would be a row too few */
+    bool folds = study->options.top > top; /* else a fold would leave a row too few */
     const calc_sweep_order order = calc_sweep_order_of(study, best->count > 0 ? best->item : NULL);
     for (size_t i = 0; i < best->count; i++) {
         const calc_found *layout = &best->item[i];
@@ -234,11 +235,11 @@ calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study 
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* The best of a group, while groups are sorted. */
+/* The best of a group, for sorting groups. */
 typedef struct place {
     const calc_found *layout;
-    int64_t num_procs; /* 0: whatever it is */
-    double value;      /* of what is best: less is better */
+    int64_t num_procs; /* 0: any number */
+    double value;      /* value of the objective of the best, smaller is better */
     size_t group;
 } place;
 
@@ -255,7 +256,7 @@ static int compare_places(const void *a, const void *b)
     return (x->group > y->group) - (x->group < y->group);
 }
 
-/* The places of all groups. @return how many */
+/* Lists the groups for sorting. @return how many */
 static size_t list_places(place *out, const calc_sweep_study *study,
                           const calc_sweep_result *result)
 {

@@ -1,4 +1,4 @@
-/** @file sweep_rows.h  Which of the layouts that a sweep found are rows of a table. */
+/** @file sweep_rows.h  Selects the layouts of a sweep that are rows of a table. */
 #ifndef CALC_CLI_SWEEP_SWEEP_ROWS_H
 #define CALC_CLI_SWEEP_SWEEP_ROWS_H
 
@@ -6,54 +6,55 @@
 #include "plan/sweep_found.h"
 #include "validate/fits.h"
 
-/** Rows shown at most. */
+/** Maximum number of rows shown. */
 enum { CALC_SWEEP_ROWS_FRONT = 20, CALC_SWEEP_ROWS_GROUPS = 64 };
 
 /** One row. */
 typedef struct calc_sweep_row {
     const calc_found *layout; /**< borrowed from the result */
-    size_t number;            /**< its place in the whole list */
-    size_t alike;             /**< layouts behind it that the row stands for, too */
-    bool equal;               /**< not the first, and calc_sweep_order_equal() to that */
-    bool starts;              /**< a framework can be told to run it: calc_export_starts() */
-    calc_fits fits;           /**< in memory, as far as measured runs tell */
+    size_t number;            /**< its index in the whole list */
+    size_t alike;             /**< layouts after it that the row stands for */
+    bool equal;               /**< not the first, and calc_sweep_order_equal() to the first */
+    bool starts;              /**< a framework can run it: calc_export_starts() */
+    calc_fits fits;           /**< fits in memory, as far as measured runs tell */
 } calc_sweep_row;
 
 /** A table. Owns its rows; free with calc_sweep_rows_free(). Start with {0} and `measured`. */
 typedef struct calc_sweep_rows {
     size_t count;
-    size_t of; /**< rows of which they are, evenly spread or the first ones */
-    bool near; /**< nothing is known of the order of two: an equal is what is within 1 % */
+    size_t of; /**< size of the list the rows are from, evenly spread or the first ones */
+    bool near; /**< the order of two layouts is not known: those within 1 % count as equal */
     calc_sweep_row *row;
-    const calc_residuals *measured; /**< borrowed; NULL: nothing is known of what fits */
+    const calc_residuals *measured; /**< borrowed; NULL: residuals for predicting what fits are not
+                                     *  known */
 } calc_sweep_rows;
 
-/** The i-th of `shown` rows that are spread evenly over `count`, the first and the last included.
- */
+/** Index of the i-th of `shown` rows spread evenly over `count`, the first and the last
+ *  included. */
 size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count);
 
-/** The machine whose runs the constants of a system of the study were fitted to; "": of none. */
+/** The machine whose runs the constants of a system of the study were fitted to; "": none. */
 const char *calc_sweep_rows_calibrated(const calc_sweep_study *study, const char *machine);
 
 /** How sure it is that a layout fits. @param measured  NULL: nothing is known */
 calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
                                const calc_found *layout);
 
-/** The layout to start with: of the best and of the front the one that is best by --top-by, is as
- *  good as sure to fit (CALC_FITS_SURE) and that a framework can be told to run. If there is none,
- *  with several groups, or with rules of Calculon's, the best of all. Asks all that were kept, so
- * before lists are cut.
- *  @return its row, with its place among the best, 0: it is not among them; {0}: nothing fits */
+/** The layout to start with: the best by --top-by among the best and the front that is as good as
+ *  sure to fit (CALC_FITS_SURE) and that a framework can run. If there is none, with several
+ *  groups, or under Calculon's rules, it is the best of all. Examines all layouts kept, so call it
+ *  before lists are cut.
+ *  @return its row, with its index among the best, 0: it is not among them; {0}: nothing fits */
 calc_sweep_row calc_sweep_rows_start(const calc_residuals *measured, const calc_sweep_study *study,
                                      const calc_sweep_result *result);
 
-/** How many best the sweep keeps so that `top` different ones can be shown, if there are as many:
- *  eight times as many, at most 200 more; of more than 1,000 none is folded. */
+/** Number of best layouts the sweep keeps so that `top` different ones can be shown, if there are
+ *  that many: eight times `top`, at most 200 more. Above 1,000, none is folded. */
 size_t calc_sweep_rows_keep(size_t top);
 
-/** The best of a sweep without groups, at most `top`. A layout is folded into a row above it where
- *  design, sizes, micro-batch and what was asked to be compared are the same, what it is the best
- * by is within 1 %, and the need of the first tier within 10 %.
+/** The best of a sweep without groups, at most `top`. A layout is folded into a row above it if
+ *  design, sizes, micro-batch and the fields that the user asked to compare are the same, its
+ *  objective is within 1 %, and its need of the first tier within 10 %.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
                                                const calc_front *best, size_t top);
@@ -63,8 +64,8 @@ CALC_MUST_USE calc_status calc_sweep_rows_front(calc_sweep_rows *rows,
                                                 const calc_sweep_study *study,
                                                 const calc_front *front);
 
-/** The best of each group that has one: designs from the best to the worst, those of a number of
- *  processors together; without designs in the order of these numbers, evenly spread.
+/** The best of each group that has one: designs from the best to the worst, groups of the same
+ *  number of processors together; without designs in the order of these numbers, evenly spread.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_sweep_rows_groups(calc_sweep_rows *rows,
                                                  const calc_sweep_study *study,

@@ -8,10 +8,10 @@
 #include "sample.h"
 #include "validate/spread.h"
 
-/** Points that may be drawn: they are kept. */
+/** Number of points that may be drawn: all are kept in memory. */
 #define MOST_POINTS 1000000
 
-/* A whole number of an option; -1 if it is none. */
+/* A whole number of an option; -1 if it is not one. */
 static long long whole(const char *text)
 {
     char *end;
@@ -38,7 +38,7 @@ static void write_share(calc_output *out, const char *what, size_t points, size_
                        calc_human_percent((double)points / (double)drawn, percent), what);
 }
 
-/* Quantiles of `count` values in ascending order: the value that this share of them does not
+/* Quantiles of `count` values in ascending order: the value that the given share of them does not
  * exceed. */
 static void write_quantiles(calc_output *out, const char *name, const double *value, size_t count)
 {

@@ -1,4 +1,5 @@
-/** @file sweep_sample.h  `calc sweep --sample`: what random points say of a space. */
+/** @file sweep_sample.h  Estimates properties of a space from random points (`calc sweep
+ *  --sample`). */
 #ifndef CALC_CLI_SWEEP_SWEEP_SAMPLE_H
 #define CALC_CLI_SWEEP_SWEEP_SAMPLE_H
 
@@ -6,7 +7,7 @@
 #include "cli/sweep/sweep_study.h"
 #include "io/output.h"
 
-/** What is wrong with --sample and --seed; NULL if nothing is. */
+/** Check --sample and --seed. @return the mistake; NULL if there is none */
 const char *calc_sweep_sample_complaint(const calc_args *args);
 
 /** Draw the points that --sample asks for, evaluate them, and write the shares of the verdicts and

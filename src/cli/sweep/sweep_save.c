@@ -9,9 +9,10 @@
 #include "fingerprint.h"
 #include "parts.h"
 
-/* ---- The command line of a part: what calc merge needs to know the sweep --------------------- */
+/* ---- The command line of a part: the words from which calc merge knows the sweep
+ * ---------------- */
 
-/* Whether an option says what is swept, and not only how or where to. */
+/* Whether an option defines the space, and not only how to sweep and where to write. */
 static bool says_what(int opt)
 {
     switch (opt) {
@@ -52,7 +53,7 @@ static size_t put_word(char *at, const char *a, const char *b, const char *c, co
     return size + 1;
 }
 
-/* The words that say what is swept. @param out  NULL: only count. @return bytes of them all */
+/* The words that define the space. @param out  NULL: only count. @return bytes of them all */
 static size_t put_words(char *out, const calc_args *args)
 {
     size_t size = 0;
@@ -72,7 +73,7 @@ static size_t put_words(char *out, const calc_args *args)
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* Seconds of --checkpoint-every; negative if it is no time. */
+/* Seconds of --checkpoint-every; negative if the value is not a time. */
 static double every_s(const calc_args *args)
 {
     const char *text = calc_opt_value(args, CALC_SWEEP_OPT_EVERY);

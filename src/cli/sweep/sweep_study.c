@@ -25,18 +25,18 @@
 
 enum { WORD_SIZE = 4096, TOP_MAX = 1000000, THREADS_MAX = 4096, TOP = 10 };
 
-/* What a study is made from. */
+/* Sources of a study. */
 typedef struct sources {
     calc_sweep_study *study;
     const calc_args *args;
-    calc_space_entries file; /* empty without one */
+    calc_space_entries file; /* empty without a file */
     const char *app, *system, *space;
     calc_errors *errors;
 } sources;
 
-/* ---- Whose fault it is ----------------------------------------------------------------------- */
+/* ---- Places of errors ------------------------------------------------------------------------ */
 
-/* Errors from `first` on that are nowhere are those of an option. */
+/* Errors from `first` on that have no place yet get the place of an option. */
 static void blame_option(const sources *s, int first, calc_sweep_opt opt, const char *value)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
@@ -51,7 +51,7 @@ static void blame_option(const sources *s, int first, calc_sweep_opt opt, const 
     }
 }
 
-/* ... or those of an item in the file. */
+/* ... or of an item in the file. */
 static void blame_item(const sources *s, int first, const calc_space_entry *entry, size_t item)
 {
     for (int i = first; i < s->errors->count; i++) {
@@ -68,7 +68,7 @@ static void blame_item(const sources *s, int first, const calc_space_entry *entr
 /* Take one word of a setting. */
 typedef calc_status setting(sources *s, const char *word);
 
-/* The next of the words between commas, without blanks around it. */
+/* The next word between commas, without blanks around it. */
 static bool next_word(const char **text, char word[WORD_SIZE])
 {
     if (!*text) {
@@ -101,7 +101,7 @@ static const calc_space_entry *find_entry(const sources *s, calc_study_key key)
     return NULL;
 }
 
-/* Take the words of the file's key. */
+/* Take the words of a key of the file. */
 static void take_entry(sources *s, calc_study_key key, setting *take)
 {
     const calc_space_entry *entry = find_entry(s, key);
@@ -112,7 +112,7 @@ static void take_entry(sources *s, calc_study_key key, setting *take)
     }
 }
 
-/* Take a setting from its option, or else from the file. */
+/* Take a setting from its option, otherwise from the file. */
 static void take_setting(sources *s, calc_sweep_opt opt, calc_study_key key, setting *take)
 {
     const char *text = calc_opt_value(s->args, (int)opt);
@@ -167,7 +167,7 @@ static calc_status take_per(sources *s, const char *word)
                                              "expected num_procs, design or both");
 }
 
-/* A number in a range, which an error names. */
+/* A number in a range that errors name. */
 static calc_status take_number(calc_errors *errors, const char *word, bool whole, double lo,
                                double hi, double *out)
 {
@@ -199,8 +199,9 @@ static calc_status take_verify(sources *s, const char *word)
     return take_number(s->errors, word, false, 0, 1, &s->study->options.verify);
 }
 
-/* What nobody asked for: speed and memory of training; of what is served, what people draw: tokens
- * per second of a user over those of a processor, or where no user sees tokens the first one. */
+/* Default objectives: speed and memory for training; for serving, the usual chart of tokens per
+ * second of a user over those of a processor, or, where no user sees tokens, the first objective
+ * only. */
 static void take_usual(sources *s)
 {
     calc_sweep_options *o = &s->study->options;
@@ -227,7 +228,7 @@ static void take_options(sources *s)
 {
     static const struct {
         calc_sweep_opt opt;
-        calc_study_key key; /* COUNT: the file has none */
+        calc_study_key key; /* COUNT: the file has no such key */
         setting *take;
     } settings[] = {
         {CALC_SWEEP_OPT_OBJECTIVES, CALC_STUDY_KEY_OBJECTIVES, take_objective},
@@ -300,7 +301,7 @@ static calc_status take_system(sources *s, const char *word)
     return status;
 }
 
-/* Load what the arguments name, or else what the file names. */
+/* Load the documents that the arguments name, or otherwise those that the file names. */
 static void take_documents(sources *s)
 {
     static const char hint[] = "calc sweep APP SYS SPACE";
@@ -319,7 +320,8 @@ static void take_documents(sources *s)
     }
 }
 
-/* Errors of a model or a machine alone, whatever the layout: a part that is not modelled yet. */
+/* Errors of a model or a machine alone, independent of the layout: a part that is not modelled
+ * yet. */
 static void check_documents(const sources *s)
 {
     const calc_designs_builder *b = &s->study->builder;
@@ -380,7 +382,8 @@ static void need_axis(const sources *s, calc_axis axis, const char *key, const c
     }
 }
 
-/* The system of prefill pools. One that is the only system of the sweep is as that is swept. */
+/* The system of prefill pools. If it is also the only system of the sweep, swept fields apply to it
+ * too. */
 static void take_prefill_system(sources *s)
 {
     calc_designs_builder *b = &s->study->builder;

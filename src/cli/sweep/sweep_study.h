@@ -1,12 +1,13 @@
-/** @file sweep_study.h  What `calc sweep` is asked to do: a space, what it is swept over, and how;
- *  from the default study, a space file and the command line, of which the last one counts. */
+/** @file sweep_study.h  Builds the study of `calc sweep` (its space, its axes and its settings)
+ *  from the default study, a space file and the command line; later sources override earlier
+ *  ones. */
 #ifndef CALC_CLI_SWEEP_SWEEP_STUDY_H
 #define CALC_CLI_SWEEP_SWEEP_STUDY_H
 
 #include "cli/shell/opt.h"
 #include "plan/study.h"
 
-/** Fill a study. All errors are collected, each with the option or the place in the file.
+/** Fill a study. All errors are collected, each with its option or its place in the file.
  *  @param args  of the command `sweep`; must live as long as the study
  *  @return CALC_OK, or the status of the first error; *study must be freed in any case */
 CALC_MUST_USE calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args,

@@ -12,9 +12,9 @@
 
 enum { TEXT_SIZE = 2048, GAP = 2 };
 
-/* ---- Columns: which differ, and which there is room for -------------------------------------- */
+/* ---- Columns: those that vary and those that fit --------------------------------------------- */
 
-/* Take note of what the rows say. */
+/* Note the values of the rows. */
 static void look(calc_sweep_columns *columns, const calc_sweep_study *study,
                  const calc_sweep_rows *rows)
 {
@@ -36,13 +36,14 @@ static void look(calc_sweep_columns *columns, const calc_sweep_study *study,
     }
 }
 
-/* Choose those that vary, and drop the least important ones, from the right, until they fit. */
+/* Choose columns that vary, and drop the least important ones, from the right, until the rest
+ * fits. */
 static void fit(calc_sweep_columns *columns, int width)
 {
     int used = -GAP;
     for (size_t i = 0; i < columns->count; i++) {
         calc_sweep_column *c = &columns->column[i];
-        bool unknown = !c->varies && strcmp(c->first, "nan") == 0; /* of what is not served */
+        bool unknown = !c->varies && strcmp(c->first, "nan") == 0; /* without meaning in serving */
         c->shown = ((c->varies || c->always) && !unknown) || columns->chosen;
         used += c->shown ? c->width + GAP : 0;
     }
@@ -61,7 +62,7 @@ static void fit(calc_sweep_columns *columns, int width)
     }
 }
 
-/* Whether the value that all rows have says that something is not used. */
+/* Whether the value that all rows share means that a feature is not used. */
 static bool is_off(const calc_sweep_column *c)
 {
     bool size =
@@ -70,7 +71,7 @@ static bool is_off(const calc_sweep_column *c)
     return size || strcmp(c->first, "-") == 0 || strcmp(c->first, "false") == 0;
 }
 
-/* What all rows share, and what there is no room for. */
+/* Values that all rows share, and columns for which there is no room. */
 static void write_rest(calc_output *out, const calc_sweep_columns *columns, bool dropped)
 {
     char text[TEXT_SIZE] = "";
@@ -146,7 +147,7 @@ static bool has(const calc_sweep_rows *rows, size_t number)
     return i < rows->count;
 }
 
-/* Where the best may not fit, or no framework runs it: which is the one to start with. */
+/* If the best may not fit, or no framework runs it: names the layout to start with. */
 static void write_start(calc_output *out, const calc_sweep_study *study,
                         const calc_sweep_view *view)
 {
@@ -174,12 +175,12 @@ static void write_start(calc_output *out, const calc_sweep_study *study,
                                    : ": --save-best FILE saves it");
 }
 
-/* What the tables so far show that heads do not explain. */
+/* Marks in the tables written so far that need a legend. */
 typedef struct legend {
     unsigned letters; /* of flags, by bit */
     bool nets, sizes, equal, near, alike, lacks;
-    bool capacities;   /* machines of different memory may be among the rows */
-    double sure_bytes; /* of the first row that may not fit; 0: all fit, or it is not shown */
+    bool capacities;   /* rows may be of machines with different memory */
+    double sure_bytes; /* of the first shown row that may not fit; 0: there is none */
 } legend;
 
 static void note(legend *l, const calc_sweep_columns *columns, const calc_sweep_rows *rows)

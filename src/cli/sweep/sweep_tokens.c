@@ -14,7 +14,7 @@
 
 #define TRILLION 1e12
 
-/* A positive amount; 0 if there is none, negative if it is wrong. */
+/* A positive amount; 0 if there is none, negative if the value is wrong. */
 static double amount_of(const calc_args *args, calc_sweep_opt opt, const char *unit)
 {
     const char *text = calc_opt_value(args, (int)opt);
@@ -38,7 +38,7 @@ const char *calc_sweep_tokens_complaint(const calc_args *args)
 
 /* ---- Sequences ------------------------------------------------------------------------------- */
 
-/* Tokens of a sequence, if all layouts have as many; else 0. */
+/* Tokens per sequence if they are the same in all layouts; else 0. */
 static int64_t sequence_tokens(const calc_sweep_study *study)
 {
     const calc_values *own = &study->space.axis[CALC_AXIS_seq_size];

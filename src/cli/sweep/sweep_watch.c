@@ -8,7 +8,7 @@
 
 #include "cli/draw/human.h"
 
-/* Seconds between two updates, and columns of the bar. */
+/* Seconds between two updates, and width of the bar in columns. */
 #define BAR_INTERVAL_S 0.2
 #define PLAIN_INTERVAL_S 5.0
 enum { BAR_WIDTH = 24 };
@@ -30,15 +30,15 @@ void calc_sweep_watch_begin(calc_sweep_watch *watch, const char *how, double lim
                                 .limit_s = limit_s,
                                 .start_s = now_s()};
     watch->shown_s = watch->start_s;
-    /* Blocked signals wait; asking for them needs neither a handler nor a global variable. Threads
-     * that start now inherit the mask. */
+    /* Blocked signals stay pending; asking for them needs neither a handler nor a global variable.
+     * Threads that start now inherit the mask. */
     sigemptyset(&watch->signals);
     sigaddset(&watch->signals, SIGINT);
     sigaddset(&watch->signals, SIGTERM);
     sigprocmask(SIG_BLOCK, &watch->signals, &watch->mask);
 }
 
-/* Whether a watched signal waits; it does not any more then. */
+/* Whether a watched signal is pending; it is consumed. */
 static bool take_signal(const calc_sweep_watch *watch)
 {
     const struct timespec no_time = {0};

@@ -63,7 +63,7 @@ static void put_lists(calc_put *put, const calc_sweep_study *study, const calc_s
     put_list(put, "top", study, order, &group->top);
 }
 
-/* What the layouts of a group have in common. */
+/* Members shared by the layouts of a group. */
 static void put_group_key(calc_put *put, const calc_sweep_study *study, size_t index)
 {
     const calc_values *procs = &study->space.axis[CALC_AXIS_num_procs];
@@ -162,7 +162,7 @@ void calc_sweep_write_row(calc_output *out, const calc_sweep_study *study,
     calc_output_text(out, "\n");
 }
 
-/* Rows of a list: those of some pieces at a time are made by all threads and written in order. */
+/* Rows of a list: all threads make those of a few pieces at a time, which are written in order. */
 enum { PIECE = 16, PIECES = 64 };
 
 typedef struct rows {
@@ -170,7 +170,7 @@ typedef struct rows {
     const char *name;
     const calc_front *list;
     size_t first;              /* of the first piece */
-    calc_output *text[PIECES]; /* in memory; NULL if that is short */
+    calc_output *text[PIECES]; /* in memory; NULL if memory is short */
 } rows;
 
 static void write_piece(const rows *r, size_t piece, calc_output *out)

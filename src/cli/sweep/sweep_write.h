@@ -1,5 +1,5 @@
-/** @file sweep_write.h  What a sweep found, as files. All but the summary hold nothing that depends
- *  on the machine, the clock or the number of threads. */
+/** @file sweep_write.h  Writes the results of a sweep as files. Except for the summary, they
+ *  contain nothing that depends on the machine, the clock or the number of threads. */
 #ifndef CALC_CLI_SWEEP_SWEEP_WRITE_H
 #define CALC_CLI_SWEEP_SWEEP_WRITE_H
 
@@ -10,34 +10,35 @@
 void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
                            const calc_sweep_result *result);
 
-/** Model, machine and swept fields of a design as an object in one line. */
+/** Write model, machine and swept fields of a design as an object in one line. */
 void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
                            uint64_t design);
 
-/** What the time of a step and the memory of a processor consist of [s, bytes]: members "time",
- *  "memory1", "memory2" of the object that is open. */
+/** Write the parts of the time of a step and of the memory of a processor [s, bytes]: members
+ *  "time", "memory1", "memory2" of the open object. */
 void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
                           const calc_sweep_found *found);
 
-/** What was asked, as members of the object that is open: version, models, machines, objectives. */
+/** Write the question as members of the open object: version, models, machines, objectives. */
 void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study);
 
-/** What became of the layouts, likewise: feasible, filtered, skipped, and rejected for which
- *  reasons. */
+/** Write the counts of layouts, likewise: feasible, filtered, skipped, and rejected by reason. */
 void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *counts);
 
-/** The same as CSV: list, rank in its group, model, machine, swept fields, layout, statistics. */
+/** Write the same as CSV: list, rank in its group, model, machine, swept fields, layout,
+ *  statistics. */
 void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,
                           const calc_sweep_result *result);
 
-/** Counts, times and rates, as JSON. */
+/** Write counts, times and rates, as JSON. */
 void calc_sweep_write_summary(calc_output *out, const calc_sweep_result *result);
 
-/** Column names of a row of calc_sweep_write_row(); `first`: of columns before them, or NULL. */
+/** Write the column names of a row of calc_sweep_write_row(); `first`: names of preceding columns,
+ *  or NULL. */
 void calc_sweep_write_header(calc_output *out, const calc_sweep_study *study, const char *first);
 
-/** A layout as the end of a row of CSV, with the end of the line. @param is_first  nothing is in
- *  the row yet */
+/** Write a layout as the end of a row of CSV, with the end of the line. @param is_first  the row is
+ *  empty so far */
 void calc_sweep_write_row(calc_output *out, const calc_sweep_study *study,
                           const calc_sweep_found *found, bool is_first);
 

@@ -1,4 +1,4 @@
-/** @file tune_journal.h  Measurements appended to the state of `calc tune` one by one, so that none
+/** @file tune_journal.h  Appends measurements to the state of `calc tune` one by one, so that none
  *  is lost whenever calc ends: each is a line that is written at once, and is on the disk before
  *  the next begins. */
 #ifndef CALC_CLI_TUNE_TUNE_JOURNAL_H

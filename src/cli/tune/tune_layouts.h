@@ -1,4 +1,4 @@
-/** @file tune_layouts.h  The layouts that may be tried, and what they are called. */
+/** @file tune_layouts.h  Lists the layouts that may be tried, and their identities. */
 #ifndef CALC_CLI_TUNE_TUNE_LAYOUTS_H
 #define CALC_CLI_TUNE_TUNE_LAYOUTS_H
 

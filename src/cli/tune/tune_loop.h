@@ -1,4 +1,4 @@
-/** @file tune_loop.h  Deciding and measuring, until it is time to stop. */
+/** @file tune_loop.h  Decides and measures, until it is time to stop. */
 #ifndef CALC_CLI_TUNE_TUNE_LOOP_H
 #define CALC_CLI_TUNE_TUNE_LOOP_H
 

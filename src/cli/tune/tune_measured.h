@@ -1,4 +1,4 @@
-/** @file tune_measured.h  What the state says was measured, of which layouts. */
+/** @file tune_measured.h  Reads the measurements in the state and finds their layouts. */
 #ifndef CALC_CLI_TUNE_TUNE_MEASURED_H
 #define CALC_CLI_TUNE_TUNE_MEASURED_H
 

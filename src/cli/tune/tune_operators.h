@@ -1,5 +1,5 @@
-/** @file tune_operators.h  `calc tune --operators`: a file of measured kernels (docs/operators.md),
- *  and what it says of the layouts that may be tried. */
+/** @file tune_operators.h  Reads a file of measured kernels (`calc tune --operators`,
+ *  docs/operators.md), and applies it to the layouts that may be tried. */
 #ifndef CALC_CLI_TUNE_TUNE_OPERATORS_H
 #define CALC_CLI_TUNE_TUNE_OPERATORS_H
 

@@ -1,4 +1,4 @@
-/** @file tune_opts.h  The options of `calc tune`, for the files that share them. */
+/** @file tune_opts.h  The options of `calc tune`, shared by its files. */
 #ifndef CALC_CLI_TUNE_TUNE_OPTS_H
 #define CALC_CLI_TUNE_TUNE_OPTS_H
 

@@ -14,8 +14,8 @@ size_t *calc_tune_order_make(const calc_tune_task *task, const calc_tune_decisio
 /** Whether a layout is proposed. */
 bool calc_tune_order_is_pick(const calc_tune_decision *decision, size_t candidate);
 
-/** How far the best found is from the best of a simulated truth, as a share of that.
- *  @param best_s  set to the time of that; infinite if nothing fits
+/** Excess of the best found over the best of a simulated truth, as a fraction of the latter.
+ *  @param best_s  set to the time of the latter; infinite if nothing fits
  *  @return false if nothing was found, or nothing fits */
 bool calc_tune_order_regret(const calc_tune_task *task, const calc_tune_decision *decision,
                             double *best_s, double *regret);

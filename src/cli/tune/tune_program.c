@@ -123,12 +123,12 @@ static void end_line(job *j)
     j->length = 0;
 }
 
-/* What it has printed so far. Of a line that is too long to be a result the beginning is kept. */
+/* Reads its output so far. Only the beginning of a line too long to be a result is kept. */
 static void read_output(job *j)
 {
     char bytes[LINE_SIZE];
     ssize_t count = 1;
-    /* Of one that never stops printing not more than a pipe holds. */
+    /* At most as much as a pipe holds, in case it never stops printing. */
     for (int reads = 0; j->file >= 0 && reads < READS; reads++) {
         count = read(j->file, bytes, sizeof bytes);
         if (count <= 0) {

@@ -1,4 +1,5 @@
-/** @file tune_program.h  Programs that measure layouts: run by the shell, watched, and read. */
+/** @file tune_program.h  Runs the programs that measure layouts in a shell, watches them, and reads
+ *  their output. */
 #ifndef CALC_CLI_TUNE_TUNE_PROGRAM_H
 #define CALC_CLI_TUNE_TUNE_PROGRAM_H
 

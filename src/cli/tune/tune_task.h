@@ -1,4 +1,5 @@
-/** @file tune_task.h  What `calc tune` is asked: candidates, measurements so far, how to decide. */
+/** @file tune_task.h  Reads the task of `calc tune`: candidates, measurements so far, how to
+ *  decide. */
 #ifndef CALC_CLI_TUNE_TUNE_TASK_H
 #define CALC_CLI_TUNE_TUNE_TASK_H
 
@@ -47,7 +48,7 @@ typedef struct calc_tune_task {
     bool interrupted;
 } calc_tune_task;
 
-/** What is wrong with the options together; NULL if nothing is. */
+/** Checks how the options combine. @return the mistake; NULL if there is none */
 const char *calc_tune_task_complaint(const calc_args *args);
 
 /** Take the options, and prepare the sweep. All errors are collected.

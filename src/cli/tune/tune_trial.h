@@ -1,4 +1,5 @@
-/** @file tune_trial.h  A layout that is tried: the command for it, and what that prints. */
+/** @file tune_trial.h  Builds the command for a layout to be measured, and reads the command's
+ *  output. */
 #ifndef CALC_CLI_TUNE_TUNE_TRIAL_H
 #define CALC_CLI_TUNE_TUNE_TRIAL_H
 
@@ -24,9 +25,8 @@ bool calc_tune_trial_names_layout(const char *command);
  *  @return NULL if memory is short */
 char *calc_tune_trial_command(const char *command, const calc_tune_trial *trial, size_t slot);
 
-/** What a program says with the last line that it prints: "1.53", "1530ms 61.2GiB", "oom" or
- *  "failed".
- *  @return whether it is a result; if not, *trial stays */
+/** Read the last line that a program prints: "1.53", "1530ms 61.2GiB", "oom" or "failed".
+ *  @return whether it is a result; if not, *trial is unchanged */
 bool calc_tune_trial_read(const char *line, calc_tune_trial *trial);
 
 #endif

@@ -1,4 +1,4 @@
-/** @file tune_write.h  The files that `calc tune` writes: --json, --csv, --html. */
+/** @file tune_write.h  Writes the files of `calc tune`: --json, --csv, --html. */
 #ifndef CALC_CLI_TUNE_TUNE_WRITE_H
 #define CALC_CLI_TUNE_TUNE_WRITE_H
 
@@ -10,7 +10,7 @@
 CALC_MUST_USE calc_status calc_tune_write(const calc_tune_task *task,
                                           const calc_tune_decision *decision, calc_errors *errors);
 
-/** The page of JSON that was written before. */
+/** Write the page from JSON that was written before. */
 void calc_tune_write_page_of(calc_output *out, const calc_text *json);
 
 #endif

@@ -60,7 +60,7 @@ static const char *const examples[] = {"calc validate",
                                        "calc validate serving_runs",
                                        NULL};
 
-/* A validation under way. */
+/* A validation in progress. */
 typedef struct task {
     const calc_args *args;
     calc_measured measured;
@@ -73,13 +73,13 @@ typedef struct task {
     calc_features features, time_features;
     calc_peers peers;
     calc_validation found;
-    double tolerance; /* a fraction */
+    double tolerance; /* as a fraction */
     bool stdout_is_taken;
 } task;
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* What is wrong with the options; NULL if nothing is. */
+/* Checks the options. @return the mistake; NULL if there is none */
 static const char *read_options(task *t)
 {
     int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_CSV) +
@@ -185,7 +185,7 @@ static void write_worse(calc_output *out, task *t)
 
 /* ---- The validation -------------------------------------------------------------------------- */
 
-/* Options that runs of serving have nothing for. */
+/* Options that do not apply to runs of serving. */
 static calc_status check_options(const task *t, calc_errors *errors)
 {
     static const struct {
@@ -202,7 +202,7 @@ static calc_status check_options(const task *t, calc_errors *errors)
     return status;
 }
 
-/* Words of rows that are not read, each once with the first row that has it. */
+/* Unknown words of rows, each once with the first row that has it. */
 static void warn_of_words(const calc_results *results)
 {
     for (size_t i = 0; i < results->predictions; i++) {
@@ -217,7 +217,7 @@ static void warn_of_words(const calc_results *results)
     }
 }
 
-/* Pairs of runs of training, if something shows them. */
+/* Pairs of training runs, if an output shows them. */
 static calc_status make_features(task *t, calc_errors *errors)
 {
     bool shown =
@@ -232,7 +232,7 @@ static calc_status make_features(task *t, calc_errors *errors)
                : status;
 }
 
-/* For the files that say of each run how far fits without it are from it. */
+/* For the files that list, for every run, the errors of fits that left the run out. */
 static calc_status read_residuals(task *t, calc_errors *errors)
 {
     char path[CALC_FIND_PATH_MAX];
@@ -322,7 +322,7 @@ static void free_task(task *t)
     free(t);
 }
 
-/* Two rows to start from, which run as they are. */
+/* Two rows to start from, which run as written. */
 static const char template_rows[] =
     "name,app,sys,exe,arguments,procs,measured_s,measured_mem_gib\n"
     "documents,llama3-70B,h100_sxm,llama3-70B_512,,,15.3,47.1\n"
@@ -343,7 +343,7 @@ static calc_exit write_template(void)
 
 static calc_exit run(const calc_args *args)
 {
-    task *t = calloc(1, sizeof *t); /* the machines make it too large for a stack */
+    task *t = calloc(1, sizeof *t); /* too large for the stack because of the machines */
     if (!t) {
         fprintf(stderr, "calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
         return CALC_EXIT_SYSTEM;

@@ -27,7 +27,7 @@ static calc_status load_system(const char *name, calc_system *out, calc_errors *
     return status;
 }
 
-/* Read a file, and note which bytes it had. */
+/* Read a file, and record the digest of its bytes. */
 static calc_status read_text(calc_text *text, calc_measured_file *file, const char *path,
                              calc_errors *errors)
 {
@@ -60,7 +60,7 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
     return CALC_OK;
 }
 
-/* ---- What rows name -------------------------------------------------------------------------- */
+/* ---- Documents that rows name ---------------------------------------------------------------- */
 
 static calc_status load_document(calc_kind kind, const char *name, void *object,
                                  calc_errors *errors)
@@ -101,7 +101,7 @@ static void tell_ignored(const char *file, const char *column)
             calc_utf8_show(shown, column, strlen(column)));
 }
 
-/* The file of a machine. @return whether there is one */
+/* The file of a machine. @return whether it exists */
 static bool find_machine(const char *name, struct stat *file)
 {
     char path[CALC_FIND_PATH_MAX];
@@ -139,7 +139,7 @@ const char *calc_measured_machine(const calc_measured *measured, const char *nam
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* A table that calc ships, by its bare name; else what the argument says. */
+/* A shipped table given by its bare name; otherwise the argument itself. */
 static const char *table_path(const char *argument, char path[CALC_FIND_PATH_MAX])
 {
     static const char *const endings[] = {".csv", ".csv.gz"};

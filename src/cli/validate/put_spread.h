@@ -1,11 +1,11 @@
-/** @file put_spread.h  A spread of errors in JSON. */
+/** @file put_spread.h  Writes a spread of errors as JSON. */
 #ifndef CALC_CLI_VALIDATE_PUT_SPREAD_H
 #define CALC_CLI_VALIDATE_PUT_SPREAD_H
 
 #include "io/json_put.h"
 #include "validate/spread.h"
 
-/** Its members, in the object that is open. */
+/** Write its members into the open object. */
 static inline void calc_put_spread(calc_put *put, const calc_spread *spread)
 {
     calc_put_count(put, "n", (int64_t)spread->count);

@@ -9,7 +9,7 @@
 #include "validate/result_labels.h"
 #include "validate/sets.h"
 
-/* What is written about, and how a row of it is written. */
+/* Which runs a row is about, and how the row is written. */
 typedef struct table table;
 struct table {
     calc_output *out;

@@ -1,18 +1,18 @@
-/** @file validate_band.h  How many measured runs are inside their bands, for people. */
+/** @file validate_band.h  Writes how many measured runs are inside their bands, for people. */
 #ifndef CALC_CLI_VALIDATE_VALIDATE_BAND_H
 #define CALC_CLI_VALIDATE_VALIDATE_BAND_H
 
 #include "io/json_put.h"
 #include "validate/coverage.h"
 
-/** Measurements in their bands. Owns everything. Start with {0}. */
+/** Measurements and their bands. Owns everything. Start with {0}. */
 typedef struct calc_validate_bands {
     calc_residuals residuals;
     calc_covered *covered[CALC_UNSEEN_COUNT]; /**< by index of result */
 } calc_validate_bands;
 
 /** Make the bands of all scored measurements.
- *  @return CALC_OK, or what calc_find_data() and calc_residuals_read() return; *out must be freed
+ *  @return CALC_OK, or the status of calc_find_data() and calc_residuals_read(); *out must be freed
  *  in any case */
 CALC_MUST_USE calc_status calc_validate_bands_make(calc_validate_bands *out,
                                                    const calc_results *results,
@@ -22,7 +22,7 @@ CALC_MUST_USE calc_status calc_validate_bands_make(calc_validate_bands *out,
 void calc_validate_bands_write(calc_output *out, const calc_results *results,
                                const calc_validate_bands *bands);
 
-/** The same as the member "bands" of the object that is open. */
+/** Write the same as the member "bands" of the open object. */
 void calc_validate_bands_put(calc_put *put, const calc_results *results,
                              const calc_validate_bands *bands);
 

@@ -24,7 +24,7 @@ static void write_group(calc_output *out, const calc_error_group *g)
     calc_output_text(out, "\n");
 }
 
-/* The groups of a quantity by something, under a title; nothing if there are none. */
+/* The errors of a quantity by group, under a title; nothing if there are no groups. */
 static void write_groups(calc_output *out, const calc_error_groups *groups, calc_quantity quantity,
                          const char *by, const char *title)
 {
@@ -60,7 +60,7 @@ static void write_sets(calc_output *out, const calc_error_groups *groups)
     }
 }
 
-/* What every run of serving has one of: the pace of its tokens, or the time of its batch. */
+/* A quantity that every serving run has: the time per token, or the time of its batch. */
 static void write_serving(calc_output *out, const calc_error_groups *groups)
 {
     static const struct {
@@ -224,7 +224,7 @@ static void write_counts(calc_output *out, const calc_results *results)
         calc_results_count(results, CALC_USE_UNPREDICTED));
 }
 
-/* Runs that did run, but are predicted to need more memory than there is. */
+/* Runs that ran, but for which the prediction needs more memory than there is. */
 static void write_misfits(calc_output *out, const calc_results *results)
 {
     size_t count = 0;
@@ -242,7 +242,8 @@ static void write_misfits(calc_output *out, const calc_results *results)
     }
 }
 
-/* Results of a use that have the same remark as `result`, from it on; 0 if an earlier one has. */
+/* Results of a use that have the same remark as `result`, counted from it on; 0 if an earlier one
+ * has that remark. */
 static size_t alike(const calc_results *results, const calc_result *result)
 {
     size_t count = 0;
@@ -271,7 +272,7 @@ static void write_reasons(calc_output *out, const calc_results *results, calc_us
     }
 }
 
-/* A value in the unit that people read. */
+/* A value in the unit shown to people. */
 static const char *value_text(calc_quantity quantity, double value, char *buffer, size_t size)
 {
     switch (quantity) {

@@ -1,4 +1,4 @@
-/** @file validate_table.h  Predictions beside measured runs, for people. */
+/** @file validate_table.h  Writes predictions beside measured runs as tables, for people. */
 #ifndef CALC_CLI_VALIDATE_VALIDATE_TABLE_H
 #define CALC_CLI_VALIDATE_VALIDATE_TABLE_H
 
@@ -6,12 +6,13 @@
 #include "io/output.h"
 #include "validate/baseline.h"
 
-/** Write the errors by published table, what options do to memory, what others have published, how
- *  many runs count, why others do not, and the rows with the largest errors. */
+/** Write the errors by published table, the effect of options on memory, the errors that others
+ *  have published, the number of runs that count, why the others do not, and the rows with the
+ *  largest errors. */
 void calc_validate_table_write(calc_output *out, const calc_validation *validation);
 
 /** Write the groups that got worse than a baseline by more than the tolerance, and how many of its
- *  measurements are no longer predicted. @return how many lines say that something got worse */
+ *  measurements are no longer predicted. @return the number of lines that report something worse */
 size_t calc_validate_table_baseline(calc_output *out, const calc_error_groups *groups,
                                     const calc_baseline *baseline, double tolerance);
 

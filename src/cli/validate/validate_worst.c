@@ -21,8 +21,8 @@ const calc_result *calc_validate_next_worst(const calc_results *results, const c
     return found;
 }
 
-/* The prediction again, with all of its statistics; without what lies outside the tensors where
- * that was not measured. */
+/* Predict again, with all statistics; memory outside the tensors is left out where it was not
+ * measured. */
 static void predict(const calc_result *result, calc_systems *systems, calc_stats *out)
 {
     const calc_run_map *map = &result->prediction->map;
@@ -89,7 +89,7 @@ static void put_row(calc_put *put, const calc_result *r, size_t index, calc_syst
 
 void calc_validate_worst_put(calc_put *put, const calc_results *results, calc_systems *systems)
 {
-    enum { WORST = 24 /* rows whose time is broken down */ };
+    enum { WORST = 24 /* number of rows whose time is broken down */ };
     const calc_result *r = NULL;
     calc_put_array(put, "worst", CALC_PUT_LINES);
     for (int i = 0; i < WORST && (r = calc_validate_next_worst(results, r, true)); i++) {

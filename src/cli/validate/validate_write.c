@@ -33,7 +33,7 @@ static void put_layout(calc_put *put, const calc_result *r)
     }
 }
 
-/* What runs of serving say beside. */
+/* Additional columns of serving runs. */
 static void put_serving(calc_put *put, const calc_result *r)
 {
     const calc_serving_map *map = &r->serving->map;
@@ -46,8 +46,8 @@ static void put_serving(calc_put *put, const calc_result *r)
     calc_put_count(put, "prefill_gpus", map->exec.inference.prefill_procs);
 }
 
-/* Errors of predictions by constants that were fitted without the run, and before it was published;
- * null of runs that nothing was fitted to, or that are older. */
+/* Errors of predictions with constants fitted without the run, and of those fitted to what was
+ * published before it; null for runs that nothing was fitted to, or that are older. */
 static void put_unseen(calc_put *put, const calc_result *r, const calc_validation *v)
 {
     static const char *const keys[] = {
@@ -189,7 +189,7 @@ static void put_counts(calc_put *put, const calc_results *results)
     calc_put_close(put);
 }
 
-/* The tables that the rows are from. */
+/* The published tables of the rows. */
 static void put_read(calc_put *put, const calc_measured *measured)
 {
     calc_put_array(put, "read", CALC_PUT_LINE);

@@ -1,4 +1,4 @@
-/** @file validation.h  All that `calc validate` found, for those that write it. */
+/** @file validation.h  The results of `calc validate`, for the files that write them. */
 #ifndef CALC_CLI_VALIDATE_VALIDATION_H
 #define CALC_CLI_VALIDATE_VALIDATION_H
 
@@ -17,13 +17,13 @@ typedef struct calc_validation {
     const calc_features *time_features; /**< of the time of a step */
     const calc_peers *peers;
     const calc_validate_bands *bands; /**< NULL: not asked for */
-    const calc_residuals *residuals;  /**< of fits that had not seen a run, where there are any */
-    const calc_forecasts *forecasts;  /**< of fits to what was published before, likewise */
-    const calc_measured *measured;    /**< the tables */
+    const calc_residuals *residuals;  /**< of fits that left the run out, if there are any */
+    const calc_forecasts *forecasts;  /**< of fits to what was published before the run, likewise */
+    const calc_measured *measured;    /**< the tables of measured runs */
     calc_systems *systems;
-    size_t worst;   /**< how many of the largest errors are shown */
-    bool breakdown; /**< with what their predictions consist of */
-    bool options;   /**< with a table of `features` */
+    size_t worst;   /**< number of largest errors shown */
+    bool breakdown; /**< show the parts of their predictions */
+    bool options;   /**< show a table of `features` */
 } calc_validation;
 
 #endif
