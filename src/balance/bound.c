@@ -5,7 +5,7 @@
 
 #include "model/operators/processor.h"
 
-/* What sums in another order may differ by. */
+/* Relative difference that summing in another order may cause. */
 #define SAME 1e-13
 
 calc_balance_before calc_balance_before_on(const calc_balance_before *x,

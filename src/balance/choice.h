@@ -1,5 +1,5 @@
-/** @file choice.h  Which layers of a chunk compute what again: with one chunk per stage every stage
- *  chooses by itself, since a shorter backward pass never makes a step longer. */
+/** @file choice.h  Recomputation chosen for the layers of a chunk: with one chunk per stage every
+ *  stage chooses by itself, since a shorter backward pass never makes a step longer. */
 #ifndef CALC_BALANCE_CHOICE_H
 #define CALC_BALANCE_CHOICE_H
 

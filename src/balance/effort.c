@@ -6,7 +6,7 @@
 
 enum { NODES_PER_EVALUATION = 10, LOOK = 256 };
 
-/* What sums in another order may differ by. */
+/* Relative difference that summing in another order may cause. */
 #define SAME 4e-12
 
 static double clock_s(void)

@@ -24,7 +24,7 @@
 
 enum { CALC_BALANCE_VISITS = 3 };
 
-/** What a stage with its layers adds to paths [s]. */
+/** Contribution of a stage with its layers to paths [s]. */
 typedef struct calc_balance_terms {
     double down_s, around_s;
     double at_s[CALC_BALANCE_VISITS]; /**< -INFINITY: no such path */

@@ -17,7 +17,7 @@ enum {
     CALC_BALANCE_MOST_LAYERS = 1024 /**< of the model, both kinds together, at most */
 };
 
-/** What becomes of a layer's activations between its passes. */
+/** Treatment of a layer's activations between its passes. */
 typedef enum calc_balance_recompute {
     CALC_BALANCE_NONE,      /**< all are kept */
     CALC_BALANCE_SELECTIVE, /**< some parts are computed again */
@@ -86,7 +86,7 @@ calc_schedule_pass calc_balance_pass_of(const calc_balance_problem *problem, int
 double calc_balance_held_bytes(const calc_balance_problem *problem, int place,
                                const calc_balance_share *share);
 
-/** What each micro-batch in flight adds to that. */
+/** Bytes that each micro-batch in flight adds to that. */
 double calc_balance_flight_bytes(const calc_balance_problem *problem, int place,
                                  const calc_balance_share *share);
 

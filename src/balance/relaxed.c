@@ -7,7 +7,7 @@
 
 enum { HALVINGS = 50, BROAD = CALC_BALANCE_MOST_LAYERS + 1 };
 
-/* What sums in another order may differ by. */
+/* Relative difference that summing in another order may cause. */
 #define SAME 1e-12
 
 /* The problem with one chunk per stage. */

@@ -6,7 +6,7 @@
 #include "balance/problem.h"
 #include "model/operators/processor.h"
 
-/* What a round may differ from another by and still be the same. */
+/* Relative difference up to which two rounds count as equal. */
 #define SAME 1e-14
 
 enum { LOOK = 16 }; /* rounds from one look to the next */

@@ -10,7 +10,7 @@
 /* Steps simulated, if the options do not say how many: those with chunks take longer. */
 enum { OF_LINE = 200000, OF_CHUNKS = 20000 };
 
-/* What sums in another order may differ by. */
+/* Relative difference that summing in another order may cause. */
 #define SAME 4e-12
 
 /* ---- One chunk per stage ----------------------------------------------------------------------*/

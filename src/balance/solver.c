@@ -6,7 +6,8 @@
 
 #include "base/error.h"
 
-/* What solvers may allow beyond a limit, as a share of it: counts of layers may be off by 1e-5. */
+/* Excess over a limit that solvers may tolerate, as a share of it: counts of layers may be off by
+ * 1e-5. */
 #define TOLERATED 1e-4
 
 void calc_solver_free(calc_solver_result *result)

@@ -4,7 +4,8 @@
 
 #include "calc.h"
 
-/** Append to a text in a buffer of `size` bytes; what does not fit is cut off. @return the text */
+/** Append to a text in a buffer of `size` bytes; text that does not fit is cut off. @return the
+ *  text */
 char *calc_append(char *text, size_t size, const char *fmt, ...) CALC_PRINTF(3, 4);
 
 /** Append words as choices: "a, b or c". @param words  NULL at the end; NULL: none */

@@ -13,8 +13,8 @@ __extension__ typedef unsigned __int128 wide;
 enum { DIGITS = 17 };
 static const uint64_t ten_to_17 = 100000000000000000;
 
-/* A number between LEAST and MOST: value * 10^(16 - exponent) = over / under, which is from 10^16
- * to below 10^17; the next number is `step / under` away. */
+/* A number between LEAST and MOST: value * 10^(16 - exponent) = over / under, at least 10^16 and
+ * below 10^17; the next number is `step / under` away. */
 typedef struct ratio {
     int exponent;
     wide over, under, step;
@@ -91,8 +91,7 @@ static uint64_t rounded(const ratio *r, uint64_t unit)
     return first + (twice > one || (twice == one && first % 2 == 1));
 }
 
-/* Whether the number nearest to `decimal` is this one. Of two that are as near it is the even one.
- */
+/* Whether this number is the nearest to `decimal`. Of two equally near ones the even one counts. */
 static bool reads_back(const ratio *r, uint64_t decimal, bool is_even)
 {
     wide product = decimal * r->under;
@@ -118,7 +117,7 @@ static int put_digits(uint64_t number, char *digit)
     return end;
 }
 
-/* As %g writes them. @param digits  places that it was asked for */
+/* Write the digits as %g does. @param digits  requested precision */
 static void put_number(char *out, const char *digit, int count, int exponent, int digits)
 {
     if (exponent < -4 || exponent >= digits) {

@@ -7,12 +7,12 @@
 enum { CALC_DECIMAL_SIZE = 32 };
 
 /** Write a number with the least of 15, 16 and 17 significant digits that strtod() reads back as
- * the same number, in the form of %g, and whole numbers below 2^53 without an exponent. Exact, and
- * some fifty times as quick as printf() and strtod(), by which fields of a million layouts would be
- *  written for minutes.
+ *  the same number, in the form of %g, and whole numbers below 2^53 without an exponent. Exact, and
+ *  some fifty times as fast as printf() and strtod(), which would take minutes to write the fields
+ *  of a million layouts.
  *  @param buffer  CALC_DECIMAL_SIZE bytes
- *  @return false for a number that it leaves to those: one below 1e-10, above 1e36, infinite or
- * NaN, or a power of two that is not whole or not below 2^53 */
+ *  @return false for a number that is left to printf() and strtod(): one below 1e-10, above 1e36,
+ *  infinite or NaN, or a power of two that is not whole or not below 2^53 */
 CALC_MUST_USE bool calc_decimal(double value, char *buffer);
 
 #endif

@@ -173,7 +173,7 @@ const char *calc_nearest(const char *word, const char *const *words)
         return nearest;
     }
     int best = (length / 3 > 2 ? length / 3 : 2) + 1;
-    /* A word of which nothing is left is not near. */
+    /* A distance of the whole word does not count as near. */
     best = best < length ? best : length;
     for (; *words; words++) {
         int distance = calc_edit_distance(word, *words);

@@ -18,7 +18,7 @@ calc_status calc_errors_add(calc_errors *errors, calc_status status, calc_kind k
 calc_status calc_errors_at(calc_errors *errors, calc_status status, const char *file, int line,
                            int column, const char *hint, const char *fmt, ...) CALC_PRINTF(7, 8);
 
-/** Add what a status says of itself; nothing for CALC_OK. @return status */
+/** Add the message of a status; nothing for CALC_OK. @return status */
 calc_status calc_errors_status(calc_errors *errors, calc_status status);
 
 /** Add "out of memory". @return CALC_ERR_NOMEM */

@@ -1,4 +1,5 @@
-/** @file notes.h  What a search says beside its answer: what was not measured, what is damaged. */
+/** @file notes.h  Remarks that accompany the answer of a search: missing measurements, damaged
+ *  files. */
 #ifndef CALC_BASE_NOTES_H
 #define CALC_BASE_NOTES_H
 
@@ -12,7 +13,7 @@ typedef struct calc_notes {
     char text[CALC_NOTES][CALC_NOTE_SIZE];
 } calc_notes;
 
-/** Add one, unless it is there. */
+/** Add a sentence unless it is already there. */
 void calc_notes_add(calc_notes *notes, const char *fmt, ...) CALC_PRINTF(2, 3);
 
 /** Add errors that do not end a search, with their places; *errors is empty then. */

@@ -13,7 +13,7 @@
     X(FLOAT32, "float32")                                                                          \
     X(FLOAT4, "float4")
 
-/** Number formats of what is stored or sent; auto: what the field's documentation says. */
+/** Number formats for storage and communication; auto: see the documentation of the field. */
 #define CALC_FORMAT_LIST(X)                                                                        \
     X(AUTO, "auto")                                                                                \
     X(FLOAT4, "float4")                                                                            \
@@ -22,7 +22,7 @@
     X(BFLOAT16, "bfloat16")                                                                        \
     X(FLOAT32, "float32")
 
-/** Yes, no, or what a preset says; true and false in JSON. */
+/** Yes, no, or as the preset says; true and false in JSON. */
 #define CALC_CHOICE_LIST(X)                                                                        \
     X(AUTO, "auto")                                                                                \
     X(TRUE, "true")                                                                                \
@@ -63,7 +63,7 @@
     X(GPT, "gpt")                                                                                  \
     X(LLAMA, "llama")
 
-/** What the backward pass computes again instead of keeping it. */
+/** Activations that the backward pass recomputes instead of keeping them. */
 #define CALC_ACTIVATION_RECOMPUTE_LIST(X)                                                          \
     X(NONE, "none")                                                                                \
     X(ATTN_ONLY, "attn_only")                                                                      \
@@ -80,7 +80,7 @@
     X(SHARED_EXPERTS, "shared_experts")                                                            \
     X(MOE, "moe")
 
-/** What updates weights. */
+/** Optimizers. */
 #define CALC_OPTIMIZER_LIST(X)                                                                     \
     X(ADAM, "adam")                                                                                \
     X(MUON, "muon")
@@ -108,9 +108,9 @@
     X(ASYNC, "async")                                                                              \
     X(FUSED, "fused")
 
-/** What decides which network a group of ranks uses: the `_net` fields, one tier per group, or
- *  the order in which ranks are laid out, fastest first, over nodes (Megatron-LM's --use-tp-...
- *  orders); then a group that spans nodes uses both tiers. */
+/** How the network of a group of ranks is determined: by the `_net` fields, one tier per group, or
+ *  by the order in which ranks are laid out over nodes, fastest first (Megatron-LM's --use-tp-...
+ *  orders); a group that spans nodes then uses both tiers. */
 #define CALC_RANK_ORDER_LIST(X)                                                                    \
     X(NETWORKS, "networks")                                                                        \
     X(TP_CP_EP_DP_PP, "tp-cp-ep-dp-pp")                                                            \
@@ -128,22 +128,23 @@
     X(ZIGZAG, "zigzag")                                                                            \
     X(NONE, "none")
 
-/** Matrices of attention that are as wide as the activations, where others are narrower: none,
- * those before the products of queries and keys, the one behind them, too. */
+/** Matrices of attention that stay as wide as the activations where others are narrower: none,
+ *  those before the products of queries and keys, or also the one behind them. */
 #define CALC_WIDE_ATTENTION_LIST(X)                                                                \
     X(NONE, "none")                                                                                \
     X(INPUTS, "inputs")                                                                            \
     X(ALL, "all")
 
-/** How tokens reach their experts: one copy per expert; gathered by all; one copy per node; all
- *  ranks have all tokens, and add up what their experts made (serving). */
+/** How tokens reach their experts: one copy per expert; gathered by all; one copy per node; or all
+ *  ranks have all tokens and add up the outputs of their experts (serving). */
 #define CALC_DISPATCH_TYPE_LIST(X)                                                                 \
     X(ALL_TO_ALL, "all_to_all")                                                                    \
     X(ALL_GATHER, "all_gather")                                                                    \
     X(NODE_LIMITED, "node_limited")                                                                \
     X(REPLICATED, "replicated")
 
-/** What hides the all-to-all of experts: nothing, the shared experts, another micro-batch. */
+/** What the all-to-all of experts overlaps with: nothing, the shared experts, another
+ *  micro-batch. */
 #define CALC_EXPERT_PAR_OVERLAP_LIST(X)                                                            \
     X(NONE, "none")                                                                                \
     X(SHARED, "shared")                                                                            \
@@ -159,20 +160,20 @@
     X(DUALPIPE, "dualpipe")                                                                        \
     X(DUALPIPE_V, "dualpipe_v")
 
-/** How blocks are spread over stages: as many on each; embedding and head each counting as one
- *  block; or a free layout, as equal as can be. */
+/** How blocks are spread over stages: equally many on each; with embedding and head each counted as
+ *  one block; or a free layout, as even as possible. */
 #define CALC_PIPELINE_BALANCE_LIST(X)                                                              \
     X(BLOCKS, "blocks")                                                                            \
     X(ENDS, "ends")                                                                                \
     X(FREE, "free")
 
-/** Whose memory: Calculon's, or Megatron-LM's (whole fp32 gradients, peak over the stages). */
+/** Memory model: Calculon's, or Megatron-LM's (whole fp32 gradients, peak over the stages). */
 #define CALC_MEMORY_MODEL_LIST(X)                                                                  \
     X(CALCULON, "calculon")                                                                        \
     X(MEGATRON, "megatron")
 
-/** What of a sharded optimizer's state is one rank's: as many weights of a flat buffer as every
- *  other's, or whole tensors. */
+/** How a sharded optimizer's state is divided among ranks: equal parts of a flat buffer, or whole
+ *  tensors. */
 #define CALC_OPTIMIZER_SHARDS_LIST(X)                                                              \
     X(EVEN, "even")                                                                                \
     X(TENSORS, "tensors")
@@ -187,7 +188,7 @@
     X(TENSOR, "tensor")                                                                            \
     X(BLOCK, "block")
 
-/** What the software of processors is built on; ANY: not said. */
+/** Software platform of the processors; ANY: not specified. */
 #define CALC_PLATFORM_LIST(X)                                                                      \
     X(ANY, "any")                                                                                  \
     X(CUDA, "cuda")                                                                                \
@@ -200,8 +201,8 @@
     X(ROOFLINE, "roofline")                                                                        \
     X(NO_OVERLAP, "no_overlap")
 
-/** What is served: nothing of it (Calculon's forward pass), prompts, tokens, both together, or both
- *  on processors of their own. */
+/** Phase of serving: none (Calculon's forward pass), prompts, tokens, both together, or each on
+ *  processors of its own. */
 #define CALC_INFERENCE_PHASE_LIST(X)                                                               \
     X(NONE, "none")                                                                                \
     X(PREFILL, "prefill")                                                                          \
@@ -209,7 +210,7 @@
     X(SERVE, "serve")                                                                              \
     X(DISAGGREGATED, "disaggregated")
 
-/** Serving engines, from which version on (model/serve/engine.h). */
+/** Serving engines, each from a certain version on (model/serve/engine.h). */
 #define CALC_SERVING_ENGINE_LIST(X)                                                                \
     X(NONE, "none")                                                                                \
     X(VLLM_0_2, "vllm-0.2")                                                                        \
@@ -229,15 +230,16 @@
     X(ATOM_0_1, "atom-0.1")                                                                        \
     X(GPT_FAST_2023, "gpt-fast-2023")
 
-/** Time of the multiplications of experts: that mode, the sum where nothing is said. */
+/** Time of the multiplications of experts: the larger of arithmetic and memory time, or their sum;
+ *  auto: their sum. */
 #define CALC_GROUPED_MODE_LIST(X)                                                                  \
     X(AUTO, "auto")                                                                                \
     X(ROOFLINE, "roofline")                                                                        \
     X(NO_OVERLAP, "no_overlap")
 
-/** Conventions of Calculon that a layout may be evaluated by (docs/calculon.md): each is a rule
- * with a name and a sentence, asked in one place. None: ours. The first three are its known
- * defects. */
+/** Conventions of Calculon that may be applied to a layout (docs/calculon.md): each is a rule with
+ *  a name and a sentence, tested in one place. Without any, calc's own model applies. The first
+ *  three are Calculon's known defects. */
 #define CALC_COMPAT_LIST(X)                                                                        \
     X(RECOMPUTE_SUMS, "recompute-sums", "a recomputed layer counts all forward work up to it")     \
     X(IDLE_MESSAGE, "idle-message", "without a pipeline its message still takes a latency")        \

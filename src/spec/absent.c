@@ -4,7 +4,7 @@
 
 #include "spec/field.h"
 
-/* What is not zero. */
+/* Set a default that is not zero. */
 static void put(const calc_field *field, void *member)
 {
     if (field->type == CALC_TYPE_INT) {

@@ -19,7 +19,7 @@ static const calc_alias aliases[] = {
     {CALC_KIND_APP, "first_k_dense", "dense_blocks", {NULL}},
     {CALC_KIND_APP, "num_nextn_predict_layers", "mtp_blocks", {NULL}},
     {CALC_KIND_EXEC, "matrix_dtype", "matrix_datatype", {NULL}},
-    /* What people type, and what options of training frameworks are called for short. */
+    /* Words that people type, and short names of options of training frameworks. */
     {CALC_KIND_SYSTEM, "price", "usd_per_hour", {NULL}},
     {CALC_KIND_EXEC, "gpus", "num_procs", {NULL}},
     {CALC_KIND_EXEC, "tp", "tensor_par", {NULL}},

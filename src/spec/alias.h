@@ -1,5 +1,5 @@
-/** @file alias.h  Other names of fields, statistics and choices: from files in circulation, what
- *  people type (tp, mfu), and what the summary of a run calls a statistic ("time per step"). */
+/** @file alias.h  Other names of fields, statistics and choices: from files in circulation, short
+ *  names that people type (tp, mfu), and labels in the summary of a run ("time per step"). */
 #ifndef CALC_SPEC_ALIAS_H
 #define CALC_SPEC_ALIAS_H
 
@@ -16,8 +16,8 @@ typedef struct calc_alias {
 /** The alias with this key in a table; NULL if there is none. */
 const calc_alias *calc_alias_find(const calc_table *table, const char *key);
 
-/** The alias of a field of a document, of which there is one at most; NULL if there is none, or if
- *  the table is one of answers. */
+/** The alias of a field of a document (at most one); NULL if there is none, or if the table
+ *  describes answers. */
 const calc_alias *calc_alias_of(const calc_table *table, const char *field);
 
 /** The aliases of a field or a statistic, one call after the other; NULL after the last.
@@ -28,7 +28,7 @@ const calc_alias *calc_alias_next(const calc_table *table, const char *field,
 /** How many aliases there are. */
 size_t calc_alias_count(void);
 
-/** The choice that another word for it stands for: "mla" for "multi_latent"; NULL if it is none. */
+/** The choice meant by another word: "multi_latent" for "mla"; NULL if there is none. */
 const char *calc_alias_choice(const char *word);
 
 /** The other word for a choice; NULL if there is none. */

@@ -28,7 +28,7 @@ typedef enum dimension {
     DIMENSIONS
 } dimension;
 
-/* How large a unit is: times * 10 ^ exp10 * 2 ^ exp2 of its dimension's own. */
+/* Size of a unit: times * 10 ^ exp10 * 2 ^ exp2 base units of its dimension. */
 typedef struct size {
     int exp10, exp2;
     double times;
@@ -82,7 +82,7 @@ static const struct {
 static const struct {
     const char *text;
     size size;
-    bool small; /* for times only, where those of whole things make no sense */
+    bool small; /* times take only these: none above 1 */
 } prefixes[] = {
     {"", {0, 0, 1}, true},          {"m", {-3, 0, 1}, true},   {"u", {-6, 0, 1}, true},
     {"\xc2\xb5", {-6, 0, 1}, true}, {"n", {-9, 0, 1}, true},   {"K", {3, 0, 1}, false},

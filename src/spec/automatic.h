@@ -1,4 +1,4 @@
-/** @file automatic.h  Fields of an execution that may say "auto" (CALC_AUTO), and which do. */
+/** @file automatic.h  Fields of an execution that may say "auto" (CALC_AUTO), and those that do. */
 #ifndef CALC_SPEC_AUTOMATIC_H
 #define CALC_SPEC_AUTOMATIC_H
 

@@ -1,5 +1,5 @@
-/** @file compat.h  Rules of Calculon's as text: "none", "repaired" (all but its defects),
- * "calculon" (all), or names of rules with commas between them. */
+/** @file compat.h  Calculon's rules as text: "none", "repaired" (all but its defects), "calculon"
+ *  (all), or names of rules with commas between them. */
 #ifndef CALC_SPEC_COMPAT_H
 #define CALC_SPEC_COMPAT_H
 
@@ -7,7 +7,7 @@
 
 enum { CALC_COMPAT_TEXT = 256 /**< bytes that hold any text of rules */ };
 
-/** Names of the rules, in order of their bits, and what they say; NULL at the end. */
+/** Names of the rules in order of their bits, and their descriptions; NULL at the end. */
 extern const char *const calc_compat_names[];
 extern const char *const calc_compat_sentences[];
 

@@ -58,7 +58,7 @@ const char *calc_verdict_text(calc_verdict verdict)
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* What a type adds to its row, beside the columns that the row itself gives. */
+/* Columns that follow from the type of a row, beside those that the row itself gives. */
 #define COLUMNS_INT(S, name, arg) .offset = offsetof(S, name),
 #define COLUMNS_REAL(S, name, arg) .offset = offsetof(S, name),
 #define COLUMNS_BOOL(S, name, arg) .offset = offsetof(S, name),
@@ -365,7 +365,7 @@ bool calc_field_in_range(const calc_field *field, double number)
 
 char *calc_field_range_text(const calc_field *field, double number, char *buffer, size_t size)
 {
-    /* A limit this large is a guard against typing errors: not worth naming unless broken. */
+    /* Limits this large only guard against typing errors: they are named only if broken. */
     const double GUARD = 1000000;
     char lo[32];
     char hi[32];
@@ -505,7 +505,8 @@ char *calc_number_text(double value, double scale, char *buffer)
         return buffer;
     }
     double shown = value / scale;
-    /* Division may land beside a preimage of value; one of its neighbours is then exact. */
+    /* The quotient may miss the number that reads back as value; then one of its neighbours
+     * does. */
     const double candidates[] = {shown, nextafter(shown, INFINITY), nextafter(shown, -INFINITY)};
     for (int precision = 15; precision <= 17; precision++) {
         for (size_t i = 0; i < COUNT(candidates); i++) {

@@ -22,8 +22,8 @@ char *calc_choices_text(const char *const *choices, char *buffer, size_t size);
 /** Whether a number in file units is in the range of an INT or REAL field. */
 bool calc_field_in_range(const calc_field *field, double number);
 
-/** What is expected instead of a number out of range: "1 to 8", "more than 0 GB/s". Only the limit
- *  that is broken is named if the other is a guard against typing errors. @return buffer */
+/** Expected values, for a number out of range: "1 to 8", "more than 0 GB/s". Only the broken limit
+ *  is named if the other is a guard against typing errors. @return buffer */
 char *calc_field_range_text(const calc_field *field, double number, char *buffer, size_t size);
 
 /** Scale from file units to SI units; never 0. */
@@ -39,7 +39,7 @@ void calc_member_set(const calc_field *field, void *member, double number);
  *  CALC_KIND_NONE if there is no such prefix. */
 calc_kind calc_kind_split(const char **path, calc_kind last);
 
-/** "networks[0].size" as the JSON pointer "/networks/0/size"; what does not fit is cut off. */
+/** "networks[0].size" as the JSON pointer "/networks/0/size"; text that does not fit is cut off. */
 void calc_path_pointer(const char *path, char *pointer, size_t size);
 
 /** Shortest text of 15 to 17 digits that reads back to exactly `value` (as strtod(text) * scale;

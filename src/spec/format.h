@@ -1,10 +1,10 @@
-/** @file format.h  Number formats: what is stored or sent, and what an engine computes in. */
+/** @file format.h  Number formats: of stored or sent data, and of arithmetic in an engine. */
 #ifndef CALC_SPEC_FORMAT_H
 #define CALC_SPEC_FORMAT_H
 
 #include "calc.h"
 
-/** Bytes of one number that an engine computes in; of 4 bits, which only matrices have, 2. */
+/** Bytes of one number in an engine's datatype; 2 for 4-bit datatypes, which only matrices have. */
 double calc_datatype_bytes(calc_datatype datatype);
 
 /** Bytes of one number; 0 for auto. Scales of blocks are not counted. */

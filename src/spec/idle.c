@@ -24,7 +24,8 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_dispatch_datatype:
     case ROW_combine_datatype:
         return !exchange;
-    case ROW_expert_par_overlap: /* it hides the pieces of an expert, too, or leaves tiles alone */
+    case ROW_expert_par_overlap: /* it also hides the communication of split experts, or leaves
+                                    tiles alone */
         return app->num_experts == 0 ||
                (!exchange && s->expert_tensor_par <= 1 && s->tensor_par == 1);
     case ROW_expert_par_net:

@@ -13,7 +13,7 @@ static int64_t size_of(int64_t par)
     return par > 1 ? par : 1;
 }
 
-/* What data parallelism shards: where zero_stage does not say, optimizer_sharding does. */
+/* ZeRO stage: zero_stage, or if that is absent as optimizer_sharding says. */
 static int64_t zero_of(const calc_strategy *s)
 {
     return s->zero_stage > 0 ? s->zero_stage : s->optimizer_sharding;

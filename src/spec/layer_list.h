@@ -19,23 +19,23 @@ bool calc_layer_list_alike(const calc_layer_strategy *a, const calc_layer_strate
 bool calc_layer_list_pack(const calc_layer_run *run, int64_t count, calc_layer_list *list);
 
 /** Ranks of a stage, tensor_par * context_par * data_par, and sequences of a micro-batch on all of
- *  them: what all layers share. */
+ *  them: both are the same for all layers. */
 int64_t calc_layer_list_ranks(const calc_exec *exec);
 int64_t calc_layer_list_sequences(const calc_exec *exec);
 
-/** The execution that there would be if all layers, embedding and head had a strategy, and no list
- *  of layers. data_par are the ranks that are left, microbatch_size its share of the sequences.
- * What is nothing to a strategy is off: overlap with tensor_par 1, sharding and overlap of data
- *  parallelism with one replica, a second all-gather with full recomputation. Where ranks or
- *  sequences do not divide, it is not legal: calc_check() says so. Pure. */
+/** The execution that results if all layers, embedding and head have one strategy, without a list
+ *  of layers. data_par is the number of ranks that are left, microbatch_size its share of the
+ *  sequences. Options without effect are off: overlap with tensor_par 1, sharding and overlap of
+ *  data parallelism with one replica, a second all-gather with full recomputation. Where ranks or
+ *  sequences do not divide evenly, the result is not legal, which calc_check() reports. Pure. */
 calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy *strategy);
 
-/** The strategy of the embedding, or of the head: where there are no blocks of multi-token
- * prediction nothing of them recomputes, and they are as the layers beside them in that. */
+/** The strategy of the embedding, or of the head. Without blocks of multi-token prediction they
+ *  have nothing to recompute, and take the recomputation of the layers beside them. */
 calc_layer_strategy calc_layer_list_end(const calc_app *app, const calc_layer_list *list,
                                         bool head);
 
-/** Whether layers of two such executions are the same in all that a strategy can say. */
+/** Whether the layers of two such executions are the same in all members of a strategy. */
 bool calc_layer_list_same(const calc_exec *a, const calc_exec *b);
 
 #endif

@@ -13,7 +13,7 @@
 #include "spec/rules_parallel.h"
 #include "spec/rules_stages.h"
 
-/* What the rules look at, and where their errors go. */
+/* Inputs of the rules, and where their errors go. */
 typedef struct rules {
     const calc_app *app;
     const calc_system *system;
@@ -40,7 +40,8 @@ char *calc_divisors_text(int64_t n, char *buffer, size_t size)
     enum { SHOWN = 16 };
     int64_t divisor[SHOWN + 1];
     size_t count = 0;
-    /* A divisor beyond a million would be a million tries away: the list is for people. */
+    /* Stop at a million, since further divisors would take too long to find; the list is for
+     * people. */
     for (int64_t d = 1; d <= n && d <= 1000000 && count <= SHOWN; d++) {
         if (n % d == 0) {
             divisor[count++] = d;
@@ -289,7 +290,7 @@ static void check_network_index(rules *r, const char *pointer, int64_t index)
                     (long long)r->system->networks_count);
 }
 
-/* A datatype that the field at `pointer` asks for must be offered by an engine. */
+/* The datatype required by the field at `pointer` must be offered by an engine. */
 static void check_engine(rules *r, const char *pointer, const char *name,
                          const calc_engine *engines, calc_datatype datatype)
 {
@@ -308,8 +309,8 @@ static void check_engine(rules *r, const char *pointer, const char *name,
                     calc_datatype_names[datatype]);
 }
 
-/* Blocks may multiply, and add elementwise, in another datatype than the rest. One that is missing
- * is one error. */
+/* Blocks may multiply and work elementwise in other datatypes than the rest. A missing one is
+ * reported once. */
 static void check_engines(rules *r)
 {
     const calc_system *s = r->system;
@@ -330,7 +331,7 @@ static void check_engines(rules *r)
     }
 }
 
-/* What an execution asks of a system: networks and engines. */
+/* Requirements of an execution on the system: networks and engines. */
 static void check_system(rules *r)
 {
     const calc_exec *exec = r->exec;
@@ -376,7 +377,7 @@ static calc_status status_since(const calc_errors *errors, int before)
     return before < errors->count ? errors->item[before].status : CALC_ERR_RULE;
 }
 
-/* Layers that are listed: what the execution says of those that leave it to it, then the list. */
+/* Listed layers: first the execution, for layers that inherit from it, then the list. */
 static calc_status check_listed(rules *r)
 {
     const calc_exec own = calc_layer_list_exec(r->exec, &calc_layer_as_exec);

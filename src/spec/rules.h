@@ -12,13 +12,13 @@ int64_t calc_gcd(int64_t a, int64_t b);
  *  "...". @return buffer */
 char *calc_divisors_text(int64_t n, char *buffer, size_t size);
 
-/** Add an error if `value`, of the field of the execution at `pointer`, does not divide the `n`
- * that `what` names; the hint lists the divisors of `common`. */
+/** Add an error if `value`, the field of the execution at `pointer`, does not divide `n`, which
+ *  `what` names; the hint lists the divisors of `common`. */
 void calc_rules_must_divide(calc_errors *errors, const char *pointer, int64_t value,
                             const char *what, int64_t n, int64_t common);
 
-/** Add an error if the system of a prefill pool is not given, or lacks what the execution asks of
- *  it: networks, engines. Nothing where it is that of the run. */
+/** Add an error if the system of a prefill pool is not given, or lacks networks or engines that the
+ *  execution needs. Nothing if it is the system of the run. */
 void calc_rules_prefill_system(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, calc_errors *errors);
 

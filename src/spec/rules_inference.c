@@ -36,7 +36,7 @@ static void check_lengths(const calc_exec *e, calc_errors *errors)
                "a request that generates %lld token%s is not decoded", (long long)i->generate_size,
                i->generate_size == 1 ? "" : "s");
     }
-    /* A router gives requests of two pools to the replica that has most room. */
+    /* With two pools a router sends each request to the replica with most room. */
     bool routed = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED && i->batch > e->strategy.data_par;
     if (i->batch % e->strategy.data_par != 0 && !routed) {
         char hint[96];
@@ -51,7 +51,7 @@ static void check_lengths(const calc_exec *e, calc_errors *errors)
     }
 }
 
-/* Fields of requests that come and wait. */
+/* Fields of arriving and waiting requests. */
 static void check_queue(const calc_exec *e, calc_errors *errors)
 {
     const calc_inference *i = &e->inference;
@@ -169,7 +169,7 @@ void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_error
     check_pool(app, exec, errors);
 }
 
-/* The first of the rates of a kernel says that there are any. */
+/* The first rate of a kernel must be present for the others to count. */
 void calc_rules_serving(const calc_system *system, calc_errors *errors)
 {
     const calc_table *rates = calc_table_find(calc_table_of(CALC_KIND_SYSTEM), "serving")->table;

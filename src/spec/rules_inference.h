@@ -5,10 +5,10 @@
 
 #include "calc.h"
 
-/** Add what is wrong with exec->inference to `errors`. The other rules must hold. */
+/** Check exec->inference; violations are added to `errors`. The other rules must hold. */
 void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_errors *errors);
 
-/** Add what is wrong with the rates of serving of a system to `errors`, whatever is run. */
+/** Check the rates of serving of a system, whatever is run; violations are added to `errors`. */
 void calc_rules_serving(const calc_system *system, calc_errors *errors);
 
 #endif

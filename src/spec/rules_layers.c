@@ -100,8 +100,8 @@ static void name_of(const rules *r, int32_t run, char name[64])
     }
 }
 
-/* Whether ranks and sequences are shared out evenly, and what is said belongs together: also where
- * it comes to the same as other layers. */
+/* Whether ranks and sequences divide evenly and the members of a strategy fit together; checked
+ * also for layers that come to the same as others. */
 static bool divides(rules *r, const calc_layer_strategy *layer, const char *name)
 {
     calc_exec e = calc_layer_list_exec(r->exec, layer);
@@ -148,8 +148,8 @@ static bool divides(rules *r, const calc_layer_strategy *layer, const char *name
     return true;
 }
 
-/* The rules of a layout whose layers all have one strategy; with stages on several systems, those
- * of the first are asked here, and each by the rules of stages. */
+/* The rules of a layout whose layers all have one strategy. With stages on several systems the
+ * first system is checked here, and each of them by the rules of stages. */
 static bool check_strategy(rules *r, const calc_layer_strategy *layer, const char *name)
 {
     calc_errors found = {0};
@@ -162,7 +162,7 @@ static bool check_strategy(rules *r, const calc_layer_strategy *layer, const cha
     return true;
 }
 
-/* A system for each of the first stages' chips: 1 without a list of them. */
+/* Number of chips in the list of stages; 1 without a list. */
 static int chips_of(const calc_exec *exec)
 {
     bool seen[CALC_MAX_CHIPS] = {false};

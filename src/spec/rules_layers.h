@@ -8,8 +8,8 @@
  *  recomputed; those of the ends among them. */
 enum { CALC_MAX_LAYER_RECIPES = 24 };
 
-/** Add the errors that a list has, if there is one, beside the rules of every strategy in it. The
- *  execution itself is only asked for what its layers have not of their own. */
+/** Check the list, if there is one, and every strategy in it; violations are added to `errors`. The
+ *  execution itself is checked only for members that its layers do not set themselves. */
 void calc_rules_layers(const calc_app *app, const calc_system *system, const calc_exec *exec,
                        calc_errors *errors);
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "spec/rules.h"
 
-/* What the rules look at, and where their errors go. */
+/* Inputs of the rules, and where their errors go. */
 typedef struct rules {
     const calc_app *app;
     const calc_exec *exec;
@@ -156,7 +156,8 @@ static void check_stage_blocks(rules *r)
                     (long long)first, (long long)last, (long long)r->app->num_blocks);
 }
 
-/* At least two micro-batches per stage, of the `right` number otherwise, too. */
+/* Require at least two micro-batches per stage, and `right`, which says whether their number is
+ * otherwise legal. */
 static void check_microbatches(rules *r, bool right, const char *needs)
 {
     const calc_exec *e = r->exec;

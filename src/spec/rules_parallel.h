@@ -5,8 +5,8 @@
 
 #include "calc.h"
 
-/** Add what is wrong with them to `errors`. The sizes must be 1 or more, but for those that may be
- *  left out. */
+/** Check them; violations are added to `errors`. The sizes must be 1 or more, except those that may
+ *  be left out. */
 void calc_rules_parallel(const calc_app *app, const calc_exec *exec, calc_errors *errors);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include "calc.h"
 
-/** Add what is wrong with a list to `errors`, rules of every system and recomputation in it
- *  included. What it is beside has passed the other rules. */
+/** Check a list, including the rules of every system and recomputation in it; violations are added
+ *  to `errors`. The rest of the execution must have passed the other rules. */
 void calc_rules_stages(const calc_app *app, const calc_system *system, const calc_exec *exec,
                        calc_errors *errors);
 

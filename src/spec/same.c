@@ -11,7 +11,7 @@ static bool same_curve(const calc_curve *a, const calc_curve *b)
     return same;
 }
 
-/* Elements of a row that has some of its own. */
+/* Elements of a row with a count of its own. */
 static size_t elements_of(const calc_field *field, const char *object)
 {
     return field->type == CALC_TYPE_LIST

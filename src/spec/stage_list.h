@@ -9,7 +9,7 @@
 int64_t calc_stage_list_places(const calc_stage_list *list);
 
 /** One run per place, .places of each 1.
- *  @param out  room for CALC_MAX_PLACES; what is beyond is left out
+ *  @param out  room for CALC_MAX_PLACES; further places are left out
  *  @return how many were written */
 int64_t calc_stage_list_expand(const calc_stage_list *list, calc_stage_run *out);
 
@@ -21,18 +21,18 @@ bool calc_stage_list_pack(const calc_stage_run *run, int64_t count, calc_stage_l
  *  @return -1 if there is no room for it, or the name is too long */
 int calc_stage_list_chip(calc_stage_list *list, const char *name);
 
-/** Whether two runs recompute and hold the same, wherever they are and however many. */
+/** Whether two runs have the same blocks and recomputation, wherever they are and however long. */
 bool calc_stage_list_alike(const calc_stage_run *a, const calc_stage_run *b);
 
-/** The execution that there would be if all stages were like a run: what it recomputes, and no
- *  list. Full recomputation repeats all-gathers in any case (seq_par_ag_redo). */
+/** The execution that results if all stages are like a run: with its recomputation, and no list.
+ *  Full recomputation repeats all-gathers in any case (seq_par_ag_redo). */
 calc_exec calc_stage_list_exec(const calc_exec *exec, const calc_stage_run *run);
 
 /** The fewest blocks of a stage. */
 int64_t calc_stage_list_fewest(const calc_app *app, const calc_exec *exec);
 
-/** How a list uses its chips: an execution with the stages and processors that are on one of them,
- *  for rules of its networks; pipeline_par 0 if there are none.
+/** The part of a list on one chip: an execution with only the stages and processors on it, for the
+ *  rules of its networks; pipeline_par 0 if there are none.
  *  @param chip  as in calc_stage_run */
 calc_exec calc_stage_list_part(const calc_exec *exec, int chip);
 

@@ -103,8 +103,8 @@ static bool expand(letters *l, const char *text, const char *end, bool groups)
     return true;
 }
 
-/* The blocks of every stage. @return whether each between the first, which has the embedding, and
- * the last, which has the head, has one, and there is room for all */
+/* The blocks of every stage. @return whether every stage between the first (embedding) and the last
+ * (head) has a block, and there is room for all */
 static bool list_blocks(const letters *l, calc_stage_text *s)
 {
     int64_t stage = 0, blocks = 0;

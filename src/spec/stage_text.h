@@ -1,4 +1,4 @@
-/** @file stage_text.h  Which blocks each stage has, as Megatron Core writes it
+/** @file stage_text.h  The blocks of each stage in the notation of Megatron Core
  *  (pipeline_parallel_layer_layout.py): "Et*3|(t*4|)*14t*2L", a letter per embedding, block,
  *  multi-token prediction and loss, stages between bars. */
 #ifndef CALC_SPEC_STAGE_TEXT_H
@@ -10,10 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Blocks spread as evenly as can be, the stages with one more first; with `ends` embedding and
- *  head count as one each: calc_stages_split() with pipeline_balance blocks or ends. */
+/** Blocks spread as evenly as possible, the stages with one more first; with `ends` embedding and
+ *  head count as one block each: calc_stages_split() with pipeline_balance blocks or ends. */
 typedef struct calc_stage_text {
-    int64_t stages; /**< at least 1; with chunks those of all of them, one after the other */
+    int64_t
+        stages; /**< at least 1; with chunks the stages of each chunk, one chunk after the other */
     int64_t blocks;
     int64_t mtp_blocks; /**< on the last stage */
     bool ends;
