@@ -21,9 +21,10 @@ typedef struct calc_validation {
     const calc_forecasts *forecasts;  /**< of fits to what was published before, likewise */
     const calc_measured *measured;    /**< the tables */
     calc_systems *systems;
-    size_t worst;   /**< how many of the largest errors are shown */
-    bool breakdown; /**< with what their predictions consist of */
-    bool options;   /**< with a table of `features` */
+    size_t worst;    /**< how many of the largest errors are shown */
+    bool breakdown;  /**< with what their predictions consist of */
+    bool options;    /**< with a table of `features` */
+    bool over_dates; /**< with a table of `forecasts` */
 } calc_validation;
 
 #endif
