@@ -1,6 +1,7 @@
 /** @file forecasts.h  How far measured runs were from forecasts: predictions by constants that were
- *  fitted to runs published before a month only, of runs published since. The file
- *  measured/forecasts.csv, which `scripts/refit` makes of `calc calibrate --hold-out`. */
+ *  fitted to runs published before a month only, of runs published since. A run has one for each
+ *  month that it was published in or after. The file measured/forecasts.csv, which `scripts/refit`
+ *  makes of `calc calibrate --hold-out`. */
 #ifndef CALC_VALIDATE_FORECASTS_H
 #define CALC_VALIDATE_FORECASTS_H
 
@@ -16,7 +17,7 @@ typedef struct calc_forecast {
 
 /** All of a file. Owns everything. Start with {0}. */
 typedef struct calc_forecasts {
-    calc_forecast *item;
+    calc_forecast *item; /**< by run, then by month */
     size_t count;
     calc_text text;
 } calc_forecasts;
@@ -31,8 +32,16 @@ CALC_MUST_USE calc_status calc_forecasts_read(calc_forecasts *out, const char *p
 CALC_MUST_USE calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text,
                                                const char *name, calc_errors *errors);
 
-/** That of a run; NULL if there is none. */
+/** That of a run by the fit to what was published before `before`; NULL if there is none. */
+const calc_forecast *calc_forecasts_at(const calc_forecasts *forecasts, const char *id,
+                                       const char *before);
+
+/** That of a run by the last of these fits; NULL if there is none. */
 const calc_forecast *calc_forecasts_find(const calc_forecasts *forecasts, const char *id);
+
+/** The first month after `month` that a fit was made at, of the whole file; "" is before them all.
+ *  NULL: there is none. */
+const char *calc_forecasts_next(const calc_forecasts *forecasts, const char *month);
 
 /** Free what they own; fine on {0}. */
 void calc_forecasts_free(calc_forecasts *forecasts);

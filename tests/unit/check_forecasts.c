@@ -32,6 +32,26 @@ START_TEST(what_is_said_is_read)
 }
 END_TEST
 
+START_TEST(a_run_has_one_for_each_month)
+{
+    ck_assert_int_eq(parse("id,before,forecast\nb,2026-02,0.3\nb,2025-07,0.1\nb,2025-12,0.2\n"
+                           "c,2025-10,0.4\n"),
+                     CALC_OK);
+    ck_assert_double_eq(calc_forecasts_find(&forecasts, "b")->value, 0.3);
+    ck_assert_double_eq(calc_forecasts_at(&forecasts, "b", "2025-12")->value, 0.2);
+    ck_assert_ptr_null(calc_forecasts_at(&forecasts, "b", "2025-10"));
+    ck_assert_ptr_null(calc_forecasts_at(&forecasts, "a", "2025-10"));
+    const char *month = "";
+    static const char *const months[] = {"2025-07", "2025-10", "2025-12", "2026-02"};
+    for (size_t i = 0; i < sizeof months / sizeof *months; i++) {
+        month = calc_forecasts_next(&forecasts, month);
+        ck_assert_str_eq(month, months[i]);
+    }
+    ck_assert_ptr_null(calc_forecasts_next(&forecasts, month));
+    calc_forecasts_free(&forecasts);
+}
+END_TEST
+
 START_TEST(what_is_broken_is_refused)
 {
     static const struct {
@@ -63,6 +83,7 @@ int main(void)
 {
     TCase *cases = tcase_create("forecasts");
     tcase_add_test(cases, what_is_said_is_read);
+    tcase_add_test(cases, a_run_has_one_for_each_month);
     tcase_add_test(cases, what_is_broken_is_refused);
     tcase_add_test(cases, no_file_is_said);
     Suite *suite = suite_create("forecasts");

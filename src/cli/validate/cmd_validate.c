@@ -8,6 +8,7 @@
 #include "cli/shell/inputs.h"
 #include "cli/validate/measured.h"
 #include "cli/validate/validate_band.h"
+#include "cli/validate/validate_forecast.h"
 #include "cli/validate/validate_table.h"
 #include "cli/validate/validate_write.h"
 #include "report/page.h"
@@ -34,6 +35,10 @@
     X(BAND, "band", NULL,                                                                          \
       .doc =                                                                                       \
           "show how many runs are inside the bands of calc run --band, those made without them")   \
+    X(FORECAST, "forecast", NULL,                                                                  \
+      .doc = "show how far off predictions are of runs published after a month, by constants "     \
+             "fitted to what was published before it; the fits are those of "                      \
+             "measured/forecasts.csv, which scripts/refit writes with calc calibrate --hold-out")  \
     X(BREAKDOWN, "breakdown", NULL, .doc = "show what their predictions consist of")               \
     X(FEATURES, "features", NULL,                                                                  \
       .doc = "show whether options move memory and time as measured: pairs of runs that differ "   \
@@ -57,6 +62,7 @@ static const char *const examples[] = {"calc validate",
                                        "calc validate --features",
                                        "calc validate --html validation.html",
                                        "calc validate --band --rows 0",
+                                       "calc validate --forecast --rows 0",
                                        "calc validate serving_runs",
                                        NULL};
 
@@ -107,7 +113,8 @@ static const char *read_options(task *t)
                                  .systems = &t->measured.systems,
                                  .worst = (size_t)worst,
                                  .breakdown = calc_opt_value(t->args, OPT_BREAKDOWN) != NULL,
-                                 .options = calc_opt_value(t->args, OPT_FEATURES) != NULL};
+                                 .options = calc_opt_value(t->args, OPT_FEATURES) != NULL,
+                                 .over_dates = calc_opt_value(t->args, OPT_FORECAST) != NULL};
     return taken > 1 ? "only one of the files can be standard output"
            : t->args->argument_count > CALC_MEASURED_FILES ? "too many files of runs"
                                                            : NULL;
@@ -176,6 +183,9 @@ static void write_table(calc_output *out, task *t)
     if (calc_opt_value(t->args, OPT_BAND)) {
         calc_validate_bands_write(out, &t->results, &t->bands);
     }
+    if (t->found.over_dates) {
+        calc_validate_forecast_write(out, &t->results, &t->forecasts);
+    }
 }
 
 static void write_worse(calc_output *out, task *t)
@@ -191,8 +201,10 @@ static calc_status check_options(const task *t, calc_errors *errors)
     static const struct {
         int opt;
         const char *name;
-    } training[] = {
-        {OPT_BAND, "--band"}, {OPT_BREAKDOWN, "--breakdown"}, {OPT_FEATURES, "--features"}};
+    } training[] = {{OPT_BAND, "--band"},
+                    {OPT_FORECAST, "--forecast"},
+                    {OPT_BREAKDOWN, "--breakdown"},
+                    {OPT_FEATURES, "--features"}};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof training / sizeof *training && status == CALC_OK; i++) {
         if (calc_opt_value(t->args, training[i].opt)) {
@@ -232,19 +244,26 @@ static calc_status make_features(task *t, calc_errors *errors)
                : status;
 }
 
-/* For the files that list, for every run, the errors of fits that left the run out. */
-static calc_status read_residuals(task *t, calc_errors *errors)
+/* The errors of fits that left a run out: for the files, which list them for every run, and for the
+ * table over dates. */
+static calc_status read_unseen(task *t, calc_errors *errors)
 {
     char path[CALC_FIND_PATH_MAX];
-    if (!calc_opt_value(t->args, OPT_JSON) && !calc_opt_value(t->args, OPT_HTML)) {
-        return CALC_OK;
+    bool of_each = calc_opt_value(t->args, OPT_JSON) || calc_opt_value(t->args, OPT_HTML);
+    calc_status status = CALC_OK;
+    if (of_each) {
+        status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
+        status = status == CALC_OK ? calc_residuals_read(&t->residuals, path, errors) : status;
     }
-    calc_status status = calc_find_data(CALC_FIND_RESIDUALS, path, errors);
-    status = status == CALC_OK ? calc_residuals_read(&t->residuals, path, errors) : status;
-    calc_errors ignored = {0};
-    bool forecast = calc_find_data(CALC_FIND_FORECASTS, path, &ignored) == CALC_OK;
-    return status == CALC_OK && forecast ? calc_forecasts_read(&t->forecasts, path, errors)
-                                         : status;
+    if (status != CALC_OK || (!of_each && !t->found.over_dates)) {
+        return status;
+    }
+    calc_errors missing = {0};
+    status = calc_find_data(CALC_FIND_FORECASTS, path, t->found.over_dates ? errors : &missing);
+    if (status != CALC_OK) {
+        return t->found.over_dates ? status : CALC_OK;
+    }
+    return calc_forecasts_read(&t->forecasts, path, errors);
 }
 
 static calc_status make_results(task *t, calc_errors *errors)
@@ -269,7 +288,7 @@ static calc_status make_results(task *t, calc_errors *errors)
         status = calc_validate_bands_make(&t->bands, &t->results, errors);
     }
     status = status == CALC_OK ? make_features(t, errors) : status;
-    status = status == CALC_OK && !m->serves ? read_residuals(t, errors) : status;
+    status = status == CALC_OK && !m->serves ? read_unseen(t, errors) : status;
     char peers[CALC_FIND_PATH_MAX];
     status = status == CALC_OK ? calc_find_data("measured/peers.csv", peers, errors) : status;
     return status == CALC_OK ? calc_peers_read(&t->peers, peers, &t->results, errors) : status;

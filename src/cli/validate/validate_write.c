@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "cli/validate/put_spread.h"
+#include "cli/validate/validate_forecast.h"
 #include "cli/validate/validate_worst.h"
 #include "io/csv.h"
 #include "io/json_put.h"
@@ -227,6 +228,9 @@ void calc_validate_write_json(calc_output *out, const calc_validation *v)
     put_peers(&put, v->peers);
     if (v->bands) {
         calc_validate_bands_put(&put, v->results, v->bands);
+    }
+    if (v->over_dates) {
+        calc_validate_forecast_put(&put, v->results, v->forecasts);
     }
     calc_put_end(&put);
 }

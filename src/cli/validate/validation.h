@@ -21,9 +21,10 @@ typedef struct calc_validation {
     const calc_forecasts *forecasts;  /**< of fits to what was published before the run, likewise */
     const calc_measured *measured;    /**< the tables of measured runs */
     calc_systems *systems;
-    size_t worst;   /**< number of largest errors shown */
-    bool breakdown; /**< show the parts of their predictions */
-    bool options;   /**< show a table of `features` */
+    size_t worst;    /**< number of largest errors shown */
+    bool breakdown;  /**< show the parts of their predictions */
+    bool options;    /**< show a table of `features` */
+    bool over_dates; /**< show a table of `forecasts` */
 } calc_validation;
 
 #endif
