@@ -105,7 +105,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_as = {
     .name = "as",
-    .summary = "do what programs of other planners do, with their flags and files",
+    .summary = "take the command lines and files of other planners",
     .detail = "Takes the command lines of other planners as they are, reads and writes their files "
               "in their formats, and computes with calc's own model what they measure or ask "
               "another program for. Each program has a --help of its own.",

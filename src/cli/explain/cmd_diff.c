@@ -403,7 +403,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_diff = {
     .name = "diff",
-    .summary = "compare two executions, systems or models, and what they come to",
+    .summary = "compare two executions, systems or models, and their results",
     .detail =
         "Lists the fields in which two documents of one kind differ. With the two other "
         "documents of a run also how time and memory change, term by term. With --compat, how time "

@@ -22,7 +22,7 @@ enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "NAME",
-     .doc = "a field, a statistic or what the summary calls it: tensor_par, tp, latency, mfu, "
+     .doc = "a field, a statistic or its label in the summary: tensor_par, tp, latency, mfu, "
             "\"time per step\"; kinds that "
             "share a name are told apart by app., sys., exe., stats., layer., stage."},
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
@@ -386,10 +386,10 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_explain = {
     .name = "explain",
-    .summary = "what a field or a statistic is, and how it is computed",
-    .detail = "Says what a field or a statistic means, its unit, range and what its absence means, "
-              "the equation with its source, and which function computes it. With the three "
-              "documents of a run also its value and the numbers that go into its equation.",
+    .summary = "explain a field or a statistic and how it is computed",
+    .detail = "Gives the meaning of a field or a statistic, its unit, range and default, the "
+              "equation with its source, and the function that computes it. With the three "
+              "documents of a run, also its value and the numbers in its equation.",
     .args = rows,
     .opts = opts,
     .examples = examples,

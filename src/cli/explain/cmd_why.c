@@ -242,7 +242,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_why = {
     .name = "why",
-    .summary = "what bounds a layout, and which small changes help",
+    .summary = "show the bottleneck of a layout and small changes that help",
     .detail = "Names the largest part of the time and of the memory, tries every field of the "
               "execution at its neighbouring values (parallel sizes in pairs that keep the number "
               "of processors) and lists those that are faster, or that can run where the layout "

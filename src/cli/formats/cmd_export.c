@@ -417,7 +417,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_export = {
     .name = "export",
-    .summary = "write a model and its layout for a program that runs it",
+    .summary = "write the script or configuration that starts a layout",
     .detail =
         "Writes the options or the configuration with which a framework runs this layout, for "
         "the release named in the file. Fields of ours that the framework cannot be told are "

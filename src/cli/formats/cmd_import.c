@@ -276,7 +276,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_import = {
     .name = "import",
-    .summary = "read a model of Hugging Face, or options of a training framework",
+    .summary = "read a Hugging Face model or the options of a training framework",
     .detail = "Reads the options of Megatron-LM or MindSpeed, or the YAML, JSON or TOML file of "
               "another framework, and writes the layout they describe, and the model if --app is "
               "given. The config.json of a model of Hugging Face is known without --from: what is "

@@ -136,11 +136,10 @@ static calc_exit run(const calc_args *args)
 const calc_command calc_cmd_plan = {
     .name = "plan",
     .summary = "find layouts whose stages differ: uneven layers, recomputation, mixed chips",
-    .detail =
-        "Searches what calc sweep searches, and for each layout the layers of every stage, how "
-        "many of them recompute, and which chip the stage is on. The answer is an execution "
-        "that lists its stages (docs/plan.md); its step is that of calc run. With --layers every "
-        "layer has a strategy of its own (docs/layers.md).",
+    .detail = "Searches the same layouts as calc sweep, and for each of them the layers of every "
+              "stage, how many of them recompute, and the chip of the stage. The result is an "
+              "execution that lists its stages (docs/plan.md); calc run gives the same step time "
+              "for it. With --layers every layer gets a strategy of its own (docs/layers.md).",
     .args = rows,
     .opts = calc_plan_opts,
     .examples = examples,

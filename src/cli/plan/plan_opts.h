@@ -21,29 +21,28 @@
       .doc = "latency of messages between different chips, beside the slower network's",           \
       .preset = "0")                                                                               \
     X(RECOMPUTE, "recompute", "HOW",                                                               \
-      .doc = "how many layers stages recompute: each its own number, those on the same chip the "  \
-             "same, or none [stage where a framework on these chips can be told so, else chip]",   \
+      .doc = "number of layers that recompute: its own for each stage, the same for all stages "   \
+             "on a chip, or none [stage where a framework on these chips supports it, else chip]", \
       .choices = calc_plan_recompute)                                                              \
     X(ALL_MEMORY, "all-memory", NULL,                                                              \
-      .doc = "fill all of the memory; else as much as is 90 % sure to fit, by measured runs")      \
+      .doc = "use all of the memory; by default only as much as is 90 % sure to fit, by measured " \
+             "runs")                                                                               \
     X(LAYERS, "layers", NULL,                                                                      \
-      .doc = "find a strategy for each layer: how it is split, kept and recomputed")               \
-    X(TOP, "top", "N", .section = "What is shown", .doc = "how many layouts to find",              \
-      .preset = "5")                                                                               \
+      .doc = "find a strategy for each layer: parallelism, sharding and recomputation")            \
+    X(TOP, "top", "N", .section = "Display", .doc = "how many layouts to find", .preset = "5")     \
     X(PLOT, "plot", NULL,                                                                          \
       .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
-    X(SAVE_BEST, "save-best", "FILE", .section = "What is written",                                \
+    X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
       .doc = "write the best layout as an execution for calc run")                                 \
     X(HTML, "html", "FILE",                                                                        \
-      .doc =                                                                                       \
-          "write a page for a browser: the layouts, their stages or layers, and the run of the "   \
-          "best; one file that needs no network")                                                  \
-    X(OUT, "out", "FILE", .doc = "write all that was found with its statistics as JSON")           \
+      .doc = "write an HTML page: the layouts, their stages or layers, and the run of the best; "  \
+             "one file that needs no network")                                                     \
+    X(OUT, "out", "FILE", .doc = "write all results with their statistics as JSON")                \
     X(CSV, "csv", "FILE", .doc = "write the table as CSV")                                         \
     X(BALANCE_ONLY, "balance-only", "EXE", .section = "Instead of a search",                       \
-      .doc = "only spread the layers of this layout, and decide what its stages recompute")        \
-    X(TIME_LIMIT, "time-limit", "SECONDS", .section = "How it runs",                               \
-      .doc = "stop after this time with what is known", .preset = "10")                            \
+      .doc = "only spread the layers of this layout and choose the recomputation of its stages")   \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .section = "Running",                                   \
+      .doc = "stop after this time with the results so far", .preset = "10")                       \
     X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = calc_plan_progress, .preset = "auto")                                             \
@@ -52,7 +51,7 @@
              "and compare: glpk, or highs if that command is there",                               \
       .choices = calc_plan_solvers)                                                                \
     X(MPS, "mps", "FILE",                                                                          \
-      .doc = "write that program in fixed columns, and what its names mean to FILE.names.csv")
+      .doc = "write that program as an MPS file, and the meaning of its names to FILE.names.csv")
 
 #define CALC_PLAN_OPT_NUMBER(id, ...) CALC_PLAN_OPT_##id,
 typedef enum calc_plan_opt { CALC_PLAN_OPT_LIST(CALC_PLAN_OPT_NUMBER) } calc_plan_opt;

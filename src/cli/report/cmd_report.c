@@ -277,7 +277,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_report = {
     .name = "report",
-    .summary = "a page for a browser from what earlier commands wrote",
+    .summary = "make an HTML page from the output of earlier commands",
     .detail =
         "Writes the page that --html of calc run, calc sweep, calc plan, calc tune and calc "
         "validate writes, from the JSON that these commands wrote; the document says which. But "

@@ -26,39 +26,40 @@ static const char *const when[] = {"auto", "always", "never", NULL};
 #define OPTIONS(X)                                                                                 \
     CALC_INPUTS_SET(X)                                                                             \
     X(SCHEDULE, "schedule", "HOW",                                                                 \
-      .doc = "time of the pipeline: in closed form, or simulated operation by operation "          \
-             "(docs/schedules.md); of serving, waiting: request by request (docs/inference.md)",   \
+      .doc =                                                                                       \
+          "pipeline time in closed form or simulated operation by operation (docs/schedules.md); " \
+          "for serving, queueing simulated request by request (docs/inference.md)",                \
       .choices = schedules, .preset = "closed")                                                    \
     X(OPERATORS, "operators", "FILE",                                                              \
-      .doc = "look kernels and collectives up among measured ones before the model is asked, and " \
-             "say where each time comes from (docs/operators.md)")                                 \
+      .doc = "use measured kernels and collectives where there are some, the model elsewhere, "    \
+             "and say where each time comes from (docs/operators.md)")                             \
     X(ROWS, "rows", "NAME[,NAME...]",                                                              \
-      .doc = "of the operators, those of these machines, as their column \"system\" names them")   \
+      .doc = "use only operators whose column \"system\" is one of these")                         \
     X(COMPAT, "compat", "RULES",                                                                   \
-      .doc = "rules of Calculon's to follow, with commas between them; repaired: all but its "     \
-             "three known defects; calculon: all (docs/calculon.md)",                              \
+      .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
+             "known defects; calculon: all (docs/calculon.md)",                                    \
       .choices = calc_compat_words, .list = true, .preset = "none")                                \
-    X(BAND, "band", NULL, .section = "What is shown",                                              \
-      .doc = "add within what nine of ten measured runs like this one would be, to the summary "   \
-             "and to JSON (docs/validation.md)")                                                   \
+    X(BAND, "band", NULL, .section = "Display",                                                    \
+      .doc = "add the range of nine in ten comparable measured runs to the summary and to JSON "   \
+             "(docs/validation.md)")                                                               \
     X(LAYERS, "layers", NULL,                                                                      \
       .doc = "add each layer of the blocks, embedding and head to the summary and to JSON")        \
     X(TOKENS, "tokens", "N",                                                                       \
-      .doc = "show the days and the price of training on so many tokens, 15T; --set price=2.5 "    \
+      .doc = "show the days and the price of training on this many tokens, 15T; --set price=2.5 "  \
              "is USD per processor and hour")                                                      \
     X(PLOT, "plot", NULL, .doc = "draw the simulated pipeline below the summary, a row per stage") \
     X(COLOR, "color", "WHEN", .doc = "colour the summary", .choices = when, .preset = "auto")      \
-    X(HTML, "html", "FILE", .section = "What is written",                                          \
-      .doc = "write a page for a browser: where time and memory go, the pipeline, the roofline; "  \
-             "one file that needs no network")                                                     \
+    X(HTML, "html", "FILE", .section = "Files",                                                    \
+      .doc = "write an HTML page: time, memory, the pipeline, the roofline; one file that needs "  \
+             "no network")                                                                         \
     X(JSON, "json", "FILE", .doc = "write inputs, verdict and statistics as one JSON object")      \
     X(CSV, "csv", "FILE", .doc = "write a header and one row of CSV")                              \
     X(STAGES, "stages", "FILE",                                                                    \
       .doc = "write a header and one row of CSV per pipeline stage, and add the stages to JSON")   \
-    X(PEERS, "peers", "FILE", .doc = "write which ranks talk to which, as JSON")                   \
-    X(SAVE_APP, "save-app", "FILE", .doc = "write the model as --set left it, for other commands") \
-    X(SAVE_SYS, "save-sys", "FILE", .doc = "the same of the machine")                              \
-    X(SAVE_EXE, "save-exe", "FILE", .doc = "the same of the layout")
+    X(PEERS, "peers", "FILE", .doc = "write the ranks of every communication group as JSON")       \
+    X(SAVE_APP, "save-app", "FILE", .doc = "write the model with the changes of --set")            \
+    X(SAVE_SYS, "save-sys", "FILE", .doc = "write the machine likewise")                           \
+    X(SAVE_EXE, "save-exe", "FILE", .doc = "write the layout likewise")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -361,7 +362,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_run = {
     .name = "run",
-    .summary = "time and memory of one layout of one model on one machine",
+    .summary = "predict time and memory of one layout",
     .detail = "Evaluates one layout and shows where the time and the memory of one training step "
               "go. A layout that cannot run is shown too, with the reasons. FILE may be \"-\" for "
               "standard output, which then gets nothing else; names ending in .gz are compressed.",

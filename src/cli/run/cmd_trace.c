@@ -100,7 +100,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_trace = {
     .name = "trace",
-    .summary = "one step as a timeline for Perfetto or Chrome",
+    .summary = "write one step as a timeline for Perfetto or Chrome",
     .detail = "Simulates the pipeline of a step operation by operation and writes a trace that "
               "https://ui.perfetto.dev and chrome://tracing show: for each stage its passes with "
               "what they are spent on, messages, data parallelism, optimizer and memory. Its "

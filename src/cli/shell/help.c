@@ -38,11 +38,11 @@ const calc_help_pair calc_help_exits[] = {
         {0}};
 
 const calc_help_pair calc_help_environment[] = {
-    {"CALC_PATH", "directories, separated by colons, in which bare names are looked up first; each "
-                  "holds models/, systems/ and executions/"},
-    {"COLUMNS", "columns of what is drawn; those of the terminal, or 80, without it"},
-    {"NO_COLOR", "if it is set and not empty, nothing is coloured"},
-    {"LC_ALL, LC_CTYPE, LANG", "if they name UTF-8, bars and drawings are more than ASCII"},
+    {"CALC_PATH", "directories, separated by colons, searched first for bare names; each holds "
+                  "models/, systems/ and executions/"},
+    {"COLUMNS", "width of drawings and tables; by default that of the terminal, or 80"},
+    {"NO_COLOR", "if set and not empty, output is not coloured"},
+    {"LC_ALL, LC_CTYPE, LANG", "if they name UTF-8, bars and drawings use Unicode"},
     {0}};
 
 void calc_help_wrapped(calc_output *out, const char *text, int column)

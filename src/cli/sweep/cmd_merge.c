@@ -21,7 +21,7 @@ static const calc_opt opts[] = {
 static const calc_arg rows[] = {
     {.name = "PART",
      .repeated = true,
-     .doc = "what calc sweep --shard wrote: all parts of one sweep, in any order"},
+     .doc = "the parts that calc sweep --shard wrote, all of one sweep, in any order"},
     {0}};
 static const char *const examples[] = {"calc merge part1 part2 part3 part4 --out best.json",
                                        "calc merge part1 part2 part3 part4 --html front.html",
@@ -86,9 +86,9 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_merge = {
     .name = "merge",
-    .summary = "the parts of a sweep put together",
-    .detail = "Puts together what calc sweep --shard wrote: the same result, to the byte, as one "
-              "sweep of everything. The models, machines and spaces of the sweep are read again, "
+    .summary = "merge the parts of a sweep",
+    .detail = "Merges the parts that calc sweep --shard wrote. The result is, byte for byte, that "
+              "of one sweep. The models, machines and spaces of the sweep are read again, "
               "so they must be where they were. All shards must be there, finished, and of the "
               "same sweep.",
     .args = rows,

@@ -352,12 +352,13 @@ static const char *const examples[] = {
 
 const calc_command calc_cmd_sweep = {
     .name = "sweep",
-    .summary = "every layout in a space: the Pareto front and the best",
+    .summary = "evaluate every layout of a space: the best and the Pareto front",
     .detail =
         "Evaluates every legal layout of a model on a machine and shows the exact Pareto front and "
-        "the best. Without arguments: GPT-3 175B on 4,096 H100. Ctrl-C and --time-limit end it "
-        "with what is known, which is said to be partial. FILE may be \"-\" for standard output, "
-        "which then gets nothing else; names ending in .gz are compressed.",
+        "the best. Without arguments: GPT-3 175B on 4,096 H100. Ctrl-C and --time-limit end the "
+        "sweep early and show the partial results, marked as such. FILE may be \"-\" for standard "
+        "output, "
+        "which then carries nothing else; files whose names end in .gz are compressed.",
     .args = calc_sweep_args,
     .opts = calc_sweep_opts,
     .examples = examples,

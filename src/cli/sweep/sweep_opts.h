@@ -6,52 +6,51 @@
 
 /** Rows of calc_sweep_opts. */
 #define CALC_SWEEP_OPT_LIST(X)                                                                     \
-    X(PROCS, "procs", "VALUES", .section = "What is searched",                                     \
+    X(PROCS, "procs", "VALUES", .section = "Search space",                                         \
       .doc = "numbers of processors: 512 or 8:8192:8")                                             \
     X(BATCH, "batch", "MAX",                                                                       \
-      .doc = "largest global batch, 512 or 4Mitokens: each layout takes the largest multiple of "  \
+      .doc = "largest global batch, 512 or 4Mitokens: each layout uses the largest multiple of "   \
              "its data parallelism; --set gbs=N is exact")                                         \
     X(AXIS, "axis", "FIELD=VALUES",                                                                \
       .doc = "sweep a field over a,b,c, lo:hi:step, lo:hi:xFACTOR or * (every legal value); "      \
-             "fields of model and machine too: sys.mem1.GiB=40,80",                                \
+             "also fields of the model and the machine: sys.mem1.GiB=40,80",                       \
       .repeated = true)                                                                            \
     CALC_INPUTS_SET(X)                                                                             \
     X(COMPAT, "compat", "RULES",                                                                   \
-      .doc = "rules of Calculon's to follow, with commas between them; repaired: all but its "     \
-             "three known defects; calculon: all (docs/calculon.md)",                              \
+      .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
+             "known defects; calculon: all (docs/calculon.md)",                                    \
       .choices = calc_compat_words, .list = true, .preset = "none")                                \
-    X(WHERE, "where", "COND", .section = "What is wanted",                                         \
+    X(WHERE, "where", "COND", .section = "Goals",                                                  \
       .doc = "only layouts that meet a condition on a statistic or a field: 'mem1 <= 60GiB', "     \
              "'tensor_par != 3'",                                                                  \
       .repeated = true)                                                                            \
     X(TOKENS, "tokens", "N",                                                                       \
-      .doc = "show the days and the price of training on so many tokens, 15T, with the best of "   \
+      .doc = "show the days and the price of training on this many tokens, 15T, with the best of " \
              "each group (--per design); --set price=2.5 is USD per processor and hour")           \
-    X(DAYS, "days", "N", .doc = "only layouts that are done with --tokens in so many days")        \
+    X(DAYS, "days", "N", .doc = "only layouts that train --tokens in this many days")              \
     X(OBJECTIVES, "objectives", "LIST",                                                            \
-      .doc = "1 to 4 statistics of the Pareto front: mem1 and mem2 are the needs of the tiers; "   \
-             ":up or :down turns one [sample_rate,mem1,mem2; of what is served "                   \
+      .doc = "1 to 4 statistics of the Pareto front; mem1 and mem2 are the memory needs of the "   \
+             "tiers; :up or :down sets the direction of one [sample_rate,mem1,mem2; for serving "  \
              "output_tokens_per_s_per_proc,tokens_per_s_per_user]")                                \
     X(TOP_BY, "top-by", "STAT",                                                                    \
-      .doc = "what they are the best by [sample_rate; of what is served "                          \
-             "output_tokens_per_s_per_proc]")                                                      \
+      .doc =                                                                                       \
+          "statistic that ranks the best [sample_rate; for serving output_tokens_per_s_per_proc]") \
     X(TOP, "top", "N",                                                                             \
-      .doc = "how many best to list; in the table, layouts that are alike count once [10]")        \
+      .doc = "number of best layouts to list; in the table, similar layouts count once [10]")      \
     X(PER, "per", "LIST",                                                                          \
       .doc = "one front and one list of best for each num_procs, each design (model, machine and " \
              "their swept fields), or both")                                                       \
-    X(FRONT, "front", NULL, .section = "What is shown",                                            \
-      .doc = "show the Pareto front, too; --objectives and --plot do as well")                     \
+    X(FRONT, "front", NULL, .section = "Display",                                                  \
+      .doc = "also show the Pareto front, as do --objectives and --plot")                          \
     X(COLUMNS, "columns", "LIST",                                                                  \
-      .doc = "columns of the tables: heads, statistics and fields [those that differ from row to " \
-             "row and fit]")                                                                       \
+      .doc = "columns of the tables: heads, statistics and fields [those that differ between "     \
+             "rows and fit]")                                                                      \
     X(PLOT, "plot", NULL, .doc = "draw the front and the time of the best below the tables")       \
-    X(SAVE_BEST, "save-best", "FILE", .section = "What is written",                                \
-      .doc =                                                                                       \
-          "write the layout to start with as an execution for calc run: the best that is sure to " \
-          "fit and that a framework runs; if none is, the best")                                   \
+    X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
+      .doc = "write the layout to start with as an execution for calc run: the best that is sure " \
+             "to fit and that a framework runs; without such a layout, the best")                  \
     X(HTML, "html", "FILE",                                                                        \
-      .doc = "write a page for a browser: the front, the best, what they spend, every split; one " \
+      .doc = "write an HTML page: the front, the best, their time and memory, every split; one "   \
              "file that needs no network")                                                         \
     X(OUT, "out", "FILE",                                                                          \
       .doc = "write front and best with all fields and statistics, as .json or .csv")              \
@@ -60,32 +59,31 @@
              "statistics")                                                                         \
     X(SUMMARY, "summary", "FILE", .doc = "write counts, times and rates as JSON")                  \
     X(PLAN, "plan", NULL, .section = "Instead of a sweep",                                         \
-      .doc = "show the axes, how many layouts there are and about how long it takes; do nothing "  \
-             "else")                                                                               \
+      .doc = "show the axes, the number of layouts and about how long the sweep takes, without "   \
+             "sweeping")                                                                           \
     X(SAMPLE, "sample", "N",                                                                       \
       .doc =                                                                                       \
           "evaluate N random layouts only: how many are feasible, and the quantiles of --top-by")  \
     X(SEED, "seed", "S", .doc = "another seed draws other layouts", .preset = "0")                 \
-    X(THREADS, "threads", "N", .section = "How it runs",                                           \
+    X(THREADS, "threads", "N", .section = "Running",                                               \
       .doc = "threads [as many as the machine has cores]")                                         \
-    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with what is known")       \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .doc = "stop after this time with the results so far")  \
     X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
       .choices = progress, .preset = "auto")                                                       \
     X(NO_PRUNE, "no-prune", NULL,                                                                  \
-      .doc =                                                                                       \
-          "evaluate also what bounds prove to be dominated or too large; the result is the same")  \
+      .doc = "also evaluate layouts that bounds prove to be dominated or too large; the result "   \
+             "is the same")                                                                        \
     X(VERIFY, "verify", "FRAC",                                                                    \
-      .doc = "share of the work to do again as calc run does, from 0 to 1; a difference ends the " \
+      .doc = "share of the layouts to check against calc run, from 0 to 1; a difference ends the " \
              "sweep")                                                                              \
     X(CPU, "cpu", "LEVEL",                                                                         \
-      .doc =                                                                                       \
-          "instructions to use: generic, x86-64-v3 or x86-64-v4 [the best that the machine has]")  \
-    X(CHECKPOINT, "checkpoint", "FILE", .section = "In parts",                                     \
-      .doc = "save what is found so far, so that a sweep that was killed can go on")               \
-    X(EVERY, "checkpoint-every", "SECONDS", .doc = "how often", .preset = "5")                     \
-    X(RESUME, "resume", NULL, .doc = "go on from the checkpoint; from the start if there is none") \
+      .doc = "instruction set: generic, x86-64-v3 or x86-64-v4 [the best of this machine]")        \
+    X(CHECKPOINT, "checkpoint", "FILE", .section = "Long sweeps",                                  \
+      .doc = "save the results so far, so that a killed sweep can continue")                       \
+    X(EVERY, "checkpoint-every", "SECONDS", .doc = "time between checkpoints", .preset = "5")      \
+    X(RESUME, "resume", NULL, .doc = "continue from the checkpoint, or start if there is none")    \
     X(SHARD, "shard", "I/N",                                                                       \
-      .doc = "sweep the I-th of N equal shares; --out FILE is then a part for calc merge, and a "  \
+      .doc = "sweep the I-th of N equal shares; --out FILE is then a part for calc merge and a "   \
              "checkpoint")                                                                         \
     X(MERGE, "merge", "PART", .doc = "put the parts of shards together instead of sweeping",       \
       .repeated = true, .unlisted = true)

@@ -148,14 +148,13 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_tune = {
     .name = "tune",
-    .summary = "which layouts to measure, in which order, and when to stop",
+    .summary = "choose layouts to measure, in which order, and when to stop",
     .detail =
-        "Takes the best layouts of a sweep as candidates, and what was measured of them. Errors of "
-        "predictions are shared by layouts that are alike: each measurement says something of all. "
-        "Shows what every candidate may take, the chance that it is the best, and what to try "
-        "next, "
-        "until a layout that is faster is unlikely (docs/tune.md). The state is the file of "
-        "--measured. With --next, an empty answer means stop.",
+        "Takes the best layouts of a sweep as candidates and combines their predictions with "
+        "measurements. Similar layouts share their prediction errors, so each measurement also "
+        "corrects the others. Shows the expected range of every candidate, the chance that it is "
+        "the best, and the layouts to try next, until a faster layout is unlikely (docs/tune.md). "
+        "The state is the file of --measured. With --next, an empty answer means stop.",
     .args = rows,
     .opts = calc_tune_opts,
     .examples = examples,

@@ -22,24 +22,23 @@
     X(PLOT_ERRORS, "plot-errors", "FILE",                                                          \
       .doc = "write the errors of times by published table as an SVG picture")                     \
     X(HTML, "html", "FILE",                                                                        \
-      .doc = "write a page for a browser: parity, errors by group, every row; one file that "      \
-             "needs no network")                                                                   \
+      .doc = "write an HTML page: parity, errors by group, every row; one file that needs no "     \
+             "network")                                                                            \
     X(BASELINE, "baseline", "FILE",                                                                \
-      .doc = "what --csv wrote before: end with 1 if the mean error of a group grew")              \
-    X(TOLERANCE, "tolerance", "X", .doc = "by how many percentage points it may grow",             \
+      .doc = "an earlier --csv file: exit with status 1 if the mean error of a group grew")        \
+    X(TOLERANCE, "tolerance", "X", .doc = "percentage points by which it may grow",                \
       .preset = "0.5")                                                                             \
-    X(SYSTEM, "system", "NAME", .doc = "the machine of rows of RUNS that name none")               \
-    X(TEMPLATE, "template", NULL,                                                                  \
-      .doc = "write a file of one's own runs to start from, and nothing else")                     \
+    X(SYSTEM, "system", "NAME", .doc = "machine of the rows of RUNS that name none")               \
+    X(TEMPLATE, "template", NULL, .doc = "write a template for your own runs, and nothing else")   \
     X(ROWS, "rows", "N", .doc = "show the N measurements with the largest errors", .preset = "10") \
     X(BAND, "band", NULL,                                                                          \
-      .doc =                                                                                       \
-          "show how many runs are inside the bands of calc run --band, those made without them")   \
+      .doc = "show how many runs are inside the bands of calc run --band that were made without "  \
+             "them")                                                                               \
     X(FORECAST, "forecast", NULL,                                                                  \
       .doc = "show how far off predictions are of runs published after a month, by constants "     \
              "fitted to what was published before it; the fits are those of "                      \
              "measured/forecasts.csv, which scripts/refit writes with calc calibrate --hold-out")  \
-    X(BREAKDOWN, "breakdown", NULL, .doc = "show what their predictions consist of")               \
+    X(BREAKDOWN, "breakdown", NULL, .doc = "show the parts of their predictions")                  \
     X(FEATURES, "features", NULL,                                                                  \
       .doc = "show whether options move memory and time as measured: pairs of runs that differ "   \
              "in one "                                                                             \
@@ -378,18 +377,17 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_validate = {
     .name = "validate",
-    .summary = "predictions beside published measured runs",
+    .summary = "compare predictions with published measured runs",
     .detail =
         "Maps measured runs to models, machines and layouts, predicts them and shows the "
         "errors by published table: predicted over measured, less 1, of the time of a step "
         "and of memory. Rates are turned into times. RUNS have the columns of published "
         "tables, or app, sys and exe, or the options of Megatron-LM, beside what was measured: "
         "--template. With the columns isl and osl they are of serving: time per output token, to "
-        "the first one, of static batches, tokens per second. Rows that cannot be predicted or do "
-        "not "
-        "count are named with the reason; docs/validation.md and docs/validation-serving.md have "
+        "the first one, of static batches, tokens per second. Rows that cannot be predicted or "
+        "scored are listed with the reason; docs/validation.md and docs/validation-serving.md have "
         "the rules. FILE may be "
-        "\"-\" for standard output, which then gets nothing else.",
+        "\"-\" for standard output, which then carries nothing else.",
     .args = rows,
     .opts = opts,
     .examples = examples,
