@@ -114,8 +114,9 @@ static void share(calc_worker *w, const calc_sheet *sheet)
     calc_worker_put_lane(w, p->row[0], p->choice[0], &w->state);
     calc_cell_put_point(c, w->pair[0], &c->chunking[0], w->first_flag, &w->state);
     bool sharded = calc_zero_stage(&w->state.strategy) >= 3; /* weights travel within the passes */
-    const calc_stage_lines *lines = sharded ? calc_cell_lines(c, w->system, &w->rows, w->pair[0])
-                                            : calc_cell_ranks(c, w->system, w->pair[0]);
+    const calc_stage_lines *lines =
+        sharded ? calc_cell_lines(c, w->system, &w->rows, &w->state.strategy, w->pair[0])
+                : calc_cell_ranks(c, w->system, w->pair[0]);
     w->shared = w->rows.terms[row->terms + p->choice[0]];
     calc_stage_terms_cell(&row->context, &w->state, &row->parts, lines,
                           calc_cell_optimizer_of(c, row, &w->state, lines), &w->shared);
@@ -125,7 +126,8 @@ static void share(calc_worker *w, const calc_sheet *sheet)
 static void fit(calc_worker *w, const calc_sheet *sheet, size_t panel)
 {
     if (sheet->varies) {
-        const calc_stage_lines *lines = calc_cell_lines(&w->cell, w->system, &w->rows, w->pair[0]);
+        const calc_stage_lines *lines =
+            calc_cell_lines(&w->cell, w->system, &w->rows, &w->state.strategy, w->pair[0]);
         calc_adapt_place at = {w->kernel, &w->rows, &w->cell, &w->state, lines};
         calc_adapt_panel(&at, &w->sheets.source[panel], &w->sheets.panel[panel]);
     }
