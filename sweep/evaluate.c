@@ -214,6 +214,18 @@ static void add_corners(calc_worker *w, const calc_sheet *sheet, const calc_pane
     }
 }
 
+/* The lanes that may matter. Few lanes have no corners: they are looked at themselves. */
+static void add_bounded(calc_worker *w, const calc_sheet *sheet)
+{
+    static const unsigned char first = 0;
+    if (sheet->corners == 0 && sheet->panels > 0) {
+        add_neighbours(w, sheet, sheet->first, &first, 1);
+    }
+    for (size_t i = 0; i < sheet->corners && w->status == CALC_OK; i++) {
+        add_corners(w, sheet, &w->sheets.corner[sheet->corner + i]);
+    }
+}
+
 /* The lanes of a sheet with the pairs and flags at hand. */
 static void run_lanes(calc_worker *w, const calc_sheet *sheet)
 {
@@ -230,8 +242,8 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
     if (sheet->panels > 0) {
         share(w, sheet);
     }
-    for (size_t i = 0; i < sheet->corners && calc_worker_prunes(w) && w->status == CALC_OK; i++) {
-        add_corners(w, sheet, &w->sheets.corner[sheet->corner + i]);
+    if (calc_worker_prunes(w)) {
+        add_bounded(w, sheet);
     }
     for (size_t i = 0; i < sheet->panels && !calc_worker_prunes(w) && w->status == CALC_OK; i++) {
         add_panel(w, sheet, sheet->first + i);
