@@ -201,15 +201,12 @@ static void fill_flags(calc_cell *k, const calc_space *space)
     k->gathers = calc_space_pick(space, CALC_AXIS_param_gather_overlap, choices, 3, k->gather);
 }
 
-/* Without replicas only the state that shards nothing is legal. Gradients and weights are sharded
- * beside stages, or experts on several ranks, only if somebody asks for it: Megatron-FSDP has
- * neither (docs/frameworks.md). */
+/* Without replicas only the state that shards nothing is legal. */
 bool calc_cell_keeps(const calc_cell *k, const calc_space *space, const calc_row_choice *c)
 {
     bool split = k->exec.pipeline_par > 1 || k->exec.strategy.expert_par > 1;
-    bool usual = space->axis[CALC_AXIS_zero_stage].standard && split;
     bool plain = !c->sharding && c->zero == 0;
-    return k->alone ? plain : !c->alone && !(usual && c->zero >= 2);
+    return k->alone ? plain : !c->alone && !calc_row_choice_unusual(space, split, c);
 }
 
 static void fill_choices(calc_cell *k, const calc_space *space, const calc_rows *rows)
@@ -238,7 +235,7 @@ static void fill_pairs(calc_cell *k, const calc_space *space, const calc_system 
     for (size_t i = 0; i < k->pipelines * k->datas; i++) {
         k->pair[i].pipeline = e->pipeline_par_net = pipeline[i / k->datas];
         k->pair[i].data = e->strategy.data_par_net = data[i % k->datas];
-        k->pair[i].known = k->pair[i].timed = false;
+        k->pair[i].known = k->pair[i].timed[0] = k->pair[i].timed[1] = false;
         for (size_t n = 0; n < rows->networks_count; n++) {
             e->strategy.tensor_par_net = rows->networks[n];
             k->verdict[n][i] = calc_verdict_networks(s, e);
@@ -356,15 +353,17 @@ const calc_stage_lines *calc_cell_ranks(calc_cell *k, const calc_system *system,
 }
 
 const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
-                                        const calc_rows *rows, size_t index)
+                                        const calc_rows *rows, const calc_strategy *state,
+                                        size_t index)
 {
     calc_cell_pair *pair = &k->pair[index];
+    bool *timed = &pair->timed[calc_zero_stage(state) >= 1];
     calc_cell_ranks(k, system, index);
-    if (!pair->timed) {
+    if (!*timed) {
         const calc_groups groups = groups_of(k, pair);
-        calc_stage_lines_time(system, &groups, calc_stage_message_bytes(&rows->shape),
+        calc_stage_lines_time(system, state, &groups, calc_stage_message_bytes(&rows->shape),
                               &pair->lines);
-        pair->timed = true;
+        *timed = true;
     }
     return &pair->lines;
 }
@@ -398,7 +397,7 @@ const calc_stage_links *calc_cell_links(calc_cell *k, const calc_rows *rows, con
         e.strategy.data_par_net = pair->data;
         pair->links[message] =
             calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
-                                calc_cell_lines(k, row->context.system, rows, index));
+                                calc_cell_lines(k, row->context.system, rows, &e.strategy, index));
         pair->linked[message] = true;
     }
     return &pair->links[message];

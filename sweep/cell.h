@@ -18,7 +18,8 @@ enum {
 /** One choice of networks. */
 typedef struct calc_cell_pair {
     int64_t pipeline, data;
-    bool known, timed;      /**< ranks of the lines are; and what they take */
+    bool known;             /**< ranks of the lines are, */
+    bool timed[2];          /**< and what they take: of state that is whole, that is sharded */
     calc_stage_lines lines; /**< calc_cell_lines() */
     /** For the state at hand, by size of messages: calc_cell_links(). */
     bool linked[CALC_PANEL_MESSAGES];
@@ -119,9 +120,10 @@ void calc_cell_settle(calc_cell *cell, const calc_stage_terms *terms);
 /** Lines of a pair as far as its ranks go: needs of memory ask for no more. */
 const calc_stage_lines *calc_cell_ranks(calc_cell *cell, const calc_system *system, size_t pair);
 
-/** Lines of a pair. */
+/** Lines of a pair, as far as a state needs them. @param state  how it is sharded */
 const calc_stage_lines *calc_cell_lines(calc_cell *cell, const calc_system *system,
-                                        const calc_rows *rows, size_t pair);
+                                        const calc_rows *rows, const calc_strategy *state,
+                                        size_t pair);
 
 /** Steps of the optimizer for a row, for calc_stage_terms_cell().
  *  @param exec  of the row in the cell, with the state of a choice */

@@ -114,8 +114,9 @@ static void share(calc_worker *w, const calc_sheet *sheet)
     calc_worker_put_lane(w, p->row[0], p->choice[0], &w->state);
     calc_cell_put_point(c, w->pair[0], &c->chunking[0], w->first_flag, &w->state);
     bool sharded = calc_zero_stage(&w->state.strategy) >= 3; /* weights travel within the passes */
-    const calc_stage_lines *lines = sharded ? calc_cell_lines(c, w->system, &w->rows, w->pair[0])
-                                            : calc_cell_ranks(c, w->system, w->pair[0]);
+    const calc_stage_lines *lines =
+        sharded ? calc_cell_lines(c, w->system, &w->rows, &w->state.strategy, w->pair[0])
+                : calc_cell_ranks(c, w->system, w->pair[0]);
     w->shared = w->rows.terms[row->terms + p->choice[0]];
     calc_stage_terms_cell(&row->context, &w->state, &row->parts, lines,
                           calc_cell_optimizer_of(c, row, &w->state, lines), &w->shared);
@@ -125,7 +126,8 @@ static void share(calc_worker *w, const calc_sheet *sheet)
 static void fit(calc_worker *w, const calc_sheet *sheet, size_t panel)
 {
     if (sheet->varies) {
-        const calc_stage_lines *lines = calc_cell_lines(&w->cell, w->system, &w->rows, w->pair[0]);
+        const calc_stage_lines *lines =
+            calc_cell_lines(&w->cell, w->system, &w->rows, &w->state.strategy, w->pair[0]);
         calc_adapt_place at = {w->kernel, &w->rows, &w->cell, &w->state, lines};
         calc_adapt_panel(&at, &w->sheets.source[panel], &w->sheets.panel[panel]);
     }
@@ -212,6 +214,18 @@ static void add_corners(calc_worker *w, const calc_sheet *sheet, const calc_pane
     }
 }
 
+/* The lanes that may matter. Few lanes have no corners: they are looked at themselves. */
+static void add_bounded(calc_worker *w, const calc_sheet *sheet)
+{
+    static const unsigned char first = 0;
+    if (sheet->corners == 0 && sheet->panels > 0) {
+        add_neighbours(w, sheet, sheet->first, &first, 1);
+    }
+    for (size_t i = 0; i < sheet->corners && w->status == CALC_OK; i++) {
+        add_corners(w, sheet, &w->sheets.corner[sheet->corner + i]);
+    }
+}
+
 /* The lanes of a sheet with the pairs and flags at hand. */
 static void run_lanes(calc_worker *w, const calc_sheet *sheet)
 {
@@ -228,8 +242,8 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
     if (sheet->panels > 0) {
         share(w, sheet);
     }
-    for (size_t i = 0; i < sheet->corners && calc_worker_prunes(w) && w->status == CALC_OK; i++) {
-        add_corners(w, sheet, &w->sheets.corner[sheet->corner + i]);
+    if (calc_worker_prunes(w)) {
+        add_bounded(w, sheet);
     }
     for (size_t i = 0; i < sheet->panels && !calc_worker_prunes(w) && w->status == CALC_OK; i++) {
         add_panel(w, sheet, sheet->first + i);

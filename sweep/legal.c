@@ -16,6 +16,29 @@ calc_legal_axes calc_legal_axes_of(const calc_space *space)
     return axes;
 }
 
+/* Whether cells of a unit differ in it. */
+static bool varies_in_unit(calc_axis axis)
+{
+    return axis == CALC_AXIS_num_procs || axis == CALC_AXIS_pipeline_par ||
+           axis == CALC_AXIS_data_par || axis == CALC_AXIS_batch_size ||
+           axis == CALC_AXIS_pipeline_balance || axis == CALC_AXIS_first_stage_blocks ||
+           axis == CALC_AXIS_last_stage_blocks;
+}
+
+calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space *space,
+                                   const calc_exec *base)
+{
+    calc_legal_axes left;
+    left.count = 0;
+    for (size_t i = 0; i < axes->count; i++) {
+        calc_axis axis = axes->axis[i];
+        if (varies_in_unit(axis) || calc_axis_get(base, axis) != space->axis[axis].value[0]) {
+            left.axis[left.count++] = axis;
+        }
+    }
+    return left;
+}
+
 /* Whether fields that change nothing have the first of their values, which stands for all. */
 static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
                           const calc_exec *e)

@@ -14,8 +14,14 @@ typedef struct calc_legal_axes {
 
 calc_legal_axes calc_legal_axes_of(const calc_space *space);
 
+/** Those of them that may rule out a cell of a unit: others have the first of their values in all
+ *  its cells.
+ *  @param base  of the unit: calc_units_base() */
+calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space *space,
+                                   const calc_exec *base);
+
 /** Whether a cell is legal, and the first of those that are the same.
- *  @param axes  of the space
+ *  @param axes  of the space, or of the unit
  *  @param exec  its sizes, of a variant */
 bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
                      const calc_exec *exec);

@@ -284,7 +284,7 @@ typedef struct state_choices {
     calc_row_choice choice[CALC_ROW_CHOICES];
 } state_choices;
 
-static void list_states(const calc_space *space, state_choices *out)
+static void list_states(const calc_space *space, const calc_exec *base, state_choices *out)
 {
     int64_t sharding[2];
     const calc_values *zero = &space->axis[CALC_AXIS_zero_stage];
@@ -301,7 +301,8 @@ static void list_states(const calc_space *space, state_choices *out)
         calc_row_choice c = {.sharding = sharding[i / zeros] != 0, .zero = zero->value[i % zeros]};
         calc_strategy strategy = {.optimizer_sharding = c.sharding, .zero_stage = c.zero};
         bool *stage = &known[calc_zero_stage(&strategy)];
-        if (!*stage) {
+        bool kept = !calc_row_choice_unusual(space, base->strategy.expert_par > 1, &c);
+        if (!*stage && kept) {
             out->choice[out->count++] = c;
         }
         *stage = true;
@@ -326,7 +327,7 @@ static void list_choices(calc_rows *rows, const calc_space *space, const calc_sy
     size_t optimizer_count =
         calc_space_pick_bool(space, CALC_AXIS_optimizer_offload, optimizers, optimizer);
     state_choices state;
-    list_states(space, &state);
+    list_states(space, base, &state);
     rows->choices = 0;
     rows->resident = 0;
     for (size_t a = 0; a < activation_count; a++) {

@@ -28,6 +28,15 @@ static inline bool calc_row_choice_away(const calc_row_choice *c)
     return c->weights || c->activations || c->optimizer;
 }
 
+/** Gradients and weights are sharded beside stages, or experts on several ranks, only if somebody
+ *  asks for it: Megatron-FSDP has neither (docs/frameworks.md).
+ *  @param split  whether there are several stages, or ranks of experts */
+static inline bool calc_row_choice_unusual(const calc_space *space, bool split,
+                                           const calc_row_choice *c)
+{
+    return space->axis[CALC_AXIS_zero_stage].standard && split && c->zero >= 2;
+}
+
 /** One row. Its context borrows from it and from the table. */
 typedef struct calc_row {
     calc_exec exec;

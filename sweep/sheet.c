@@ -195,7 +195,9 @@ calc_status calc_sheets_fill(calc_sheets *s, const calc_rows *rows, calc_sheet *
         pad(&s->panel[sheet->first], sheet->panels, rows);
         fine = !sheet->varies || add_sources(s, sheet, rows);
     }
-    if (fine && corners) {
+    size_t lanes = sheet->panels > 0 ? s->panel[sheet->first].count : 0; /* the others are full */
+    sheet->corners = 0;
+    if (fine && corners && lanes > CALC_CORNER_LANES) {
         fine = add_corners(s, sheet, rows);
         pad(&s->corner[sheet->corner], sheet->corners, rows);
     }

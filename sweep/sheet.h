@@ -38,7 +38,7 @@ typedef struct calc_sheets {
 CALC_MUST_USE calc_status calc_sheets_list(calc_sheets *sheets, const calc_rows *rows);
 
 /** Lay out the lanes of a sheet, unless that is done: not every unit has cells for each.
- *  @param corners  their corners, too
+ *  @param corners  their corners, too, if they have more neighbours than one corner has
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_sheets_fill(calc_sheets *sheets, const calc_rows *rows,
                                            calc_sheet *sheet, bool corners);

@@ -339,7 +339,7 @@ static void run_cell(calc_worker *w, const calc_units *units, size_t position, b
     const calc_variant *variant = &units->variants.item[unit->variant];
     for (size_t i = 0; i < unit->variants && w->status == CALC_OK; i++) {
         calc_variant_put_stages(&variant[i].exec, &w->cell.exec);
-        if (!calc_legal_cell(w->space, &w->axes, w->app, &w->cell.exec)) {
+        if (!calc_legal_cell(w->space, &w->unit_axes, w->app, &w->cell.exec)) {
             continue;
         }
         if (!*filled) {
@@ -359,8 +359,10 @@ static void run_cells(calc_worker *w, const calc_units *units, size_t position,
 {
     bool rounds = !calc_space_calculon(w->options->compat);
     const calc_unit *unit = &units->unit[position];
+    int64_t both = num_procs / unit->tensor_par; /* stages divide it: few numbers do */
     for (size_t i = unit->stages_begin; i < unit->stages_end && w->status == CALC_OK; i++) {
-        if (!calc_cell_at(&w->cell, w->space, w->app, base, num_procs, batch, units->pipeline[i])) {
+        if (both % units->pipeline[i] != 0 ||
+            !calc_cell_at(&w->cell, w->space, w->app, base, num_procs, batch, units->pipeline[i])) {
             continue;
         }
         run_cell(w, units, position, filled);
@@ -377,6 +379,7 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     const calc_values *procs = &worker->space->axis[CALC_AXIS_num_procs];
     const calc_values *batches = &worker->space->axis[CALC_AXIS_batch_size];
     bool filled = false;
+    worker->unit_axes = calc_legal_axes_in(&worker->axes, worker->space, &base);
     if (calc_serve_walk_takes(worker)) {
         calc_serve_walk(worker, units, unit, &base);
         return;

@@ -35,7 +35,8 @@ typedef void calc_worker_visit(void *context, const calc_worker_place *place);
 struct calc_worker {
     /* What is swept. Borrowed. */
     const calc_space *space;
-    calc_legal_axes axes; /**< of it */
+    calc_legal_axes axes;      /**< of it */
+    calc_legal_axes unit_axes; /**< of the unit at hand */
     const calc_sweep_options *options;
     const calc_kernel *kernel;
     const calc_app *app;

@@ -58,7 +58,8 @@ static calc_stage_terms terms_of(const calc_panel *p, size_t lane)
     calc_row_choice_put(&worker->rows.choice[p->choice[lane]], &exec.strategy);
     calc_cell_put_point(cell, worker->pair[0], &cell->chunking[0], worker->first_flag, &exec);
     calc_stage_terms t = worker->rows.terms[row->terms + p->choice[lane]];
-    const calc_stage_lines *lines = calc_cell_lines(cell, &sys, &worker->rows, worker->pair[0]);
+    const calc_stage_lines *lines =
+        calc_cell_lines(cell, &sys, &worker->rows, &worker->state.strategy, worker->pair[0]);
     calc_stage_terms_cell(&row->context, &exec, &row->parts, lines, NULL, &t);
     fitted_seen += calc_adapt_varies(row, &worker->rows.choice[p->choice[lane]]);
     return t;

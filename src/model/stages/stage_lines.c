@@ -96,12 +96,18 @@ static void set_whole(const calc_system *s, const calc_groups *g, double bytes,
     out->broadcast_expert_s = broadcast_s(s, &g->expert_data, out->expert_shards);
 }
 
-void calc_stage_lines_time(const calc_system *s, const calc_groups *g, double bytes,
-                           calc_stage_lines *out)
+void calc_stage_lines_time(const calc_system *s, const calc_strategy *strategy,
+                           const calc_groups *g, double bytes, calc_stage_lines *out)
 {
     set_stages(s, g, bytes, out);
-    set_whole(s, g, bytes, out);
+    if (calc_zero_stage(strategy) < 1) {
+        set_sums(s, g, bytes, out);
+        return;
+    }
     set_shards(s, g, bytes, out);
+    if (strategy->optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS) {
+        set_whole(s, g, bytes, out);
+    }
 }
 
 calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
@@ -110,15 +116,7 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
 {
     calc_stage_lines l = {0};
     calc_stage_lines_ranks(s, exec, strategy, g, &l);
-    set_stages(s, g, bytes, &l);
-    if (calc_zero_stage(strategy) < 1) {
-        set_sums(s, g, bytes, &l);
-        return l;
-    }
-    set_shards(s, g, bytes, &l);
-    if (strategy->optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS) {
-        set_whole(s, g, bytes, &l);
-    }
+    calc_stage_lines_time(s, strategy, g, bytes, &l);
     return l;
 }
 

@@ -82,12 +82,13 @@ calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec 
                                      const calc_strategy *strategy, const calc_groups *groups,
                                      double bytes);
 
-/** The same in two steps: the ranks, and then what their operations take. */
+/** The same in two steps: the ranks, and then what those operations take that
+ *  the state of the strategy needs. */
 void calc_stage_lines_ranks(const calc_system *system, const calc_exec *exec,
                             const calc_strategy *strategy, const calc_groups *groups,
                             calc_stage_lines *out);
-void calc_stage_lines_time(const calc_system *system, const calc_groups *groups, double bytes,
-                           calc_stage_lines *out);
+void calc_stage_lines_time(const calc_system *system, const calc_strategy *strategy,
+                           const calc_groups *groups, double bytes, calc_stage_lines *out);
 
 /** Terms of a step, and what of it depends on the networks of pipeline and data parallelism.
  *  @param exec  of it, pipeline_par, data_par, batch_size, microbatch_size, zero_stage,
