@@ -1,6 +1,6 @@
-/** @file chunks.h  A short division where stages have several chunks, or memory is shared
- * otherwise: moves of layers and of recomputation from an even start, with exact simulation, and
- * kicks out of divisions that no move improves. The bound is that of relaxed.h. */
+/** @file chunks.h  Local search for a short division where stages have several chunks, or memory is
+ *  shared otherwise: moves of layers and of recomputation from an even start, with exact
+ *  simulation, and random kicks out of local optima. The bound comes from relaxed.h. */
 #ifndef CALC_BALANCE_CHUNKS_H
 #define CALC_BALANCE_CHUNKS_H
 
