@@ -7,8 +7,8 @@
 #include "balance/effort.h"
 
 /** Search.
- *  @param out  feasible, share and bound_s are written, or of the division that lacks least: stage
- *              and needs_bytes
+ *  @param out  feasible, share and bound_s are written, or stage and needs_bytes of the division
+ *              that lacks least
  *  @return CALC_OK or CALC_ERR_NOMEM */
 calc_status calc_balance_chunks(const calc_balance_problem *problem, calc_balance_effort *effort,
                                 calc_balance_solution *out);
