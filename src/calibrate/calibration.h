@@ -2,13 +2,13 @@
  * determine, their values, and how well these predict runs outside the fit.
  *
  *  1. All constants are fitted together. Among constants that the runs neither determine nor
- *  contradict, the least important one returns to its assumed value, and the others are fitted
- *  again, until no such constant is left and their number is as small as wanted. 2. Layouts whose
- *  micro-batch was not published are searched anew, and the rest is fitted again. 3. Values are
- *  rounded to three digits. One that is out of its constant's range ends it, with
+ *     contradict, the least important one returns to its assumed value, and the others are fitted
+ *     again, until no such constant is left and their number is as small as wanted.
+ *  2. Layouts whose micro-batch was not published are searched anew, and the rest is fitted again.
+ *  3. Values are rounded to three digits. One that is out of its constant's range ends it, with
  *     the run that pulls it there.
  *  4. Cross-validation: the constants that are left are fitted without one fold at a time, and
- * predict that fold. */
+ *     predict that fold. */
 #ifndef CALC_CALIBRATE_CALIBRATION_H
 #define CALC_CALIBRATE_CALIBRATION_H
 

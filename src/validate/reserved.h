@@ -4,10 +4,10 @@
  * are outside of it.
  *
  *  The allocator gives nothing back, and free memory lies in pieces between used memory. So tensors
- *  of different times add up where they do not fit into the free pieces: - what the blocks at hand
- *  need forward, in many small pieces, and the logits that follow; - the logits' narrow copy, freed
- *  before the gradients of the wide ones come, which are larger; - with a split vocabulary, the
- *    probabilities, a third wide copy beside two gradients
+ *  of different times add up where they do not fit into the free pieces:
+ *  - those that the current blocks need forward, in many small pieces, and the logits that follow;
+ *  - the logits' narrow copy, freed before the gradients of the wide ones come, which are larger;
+ *  - with a split vocabulary, the probabilities, a third wide copy beside two gradients
  *    (torch/distributed/tensor/parallel/loss.py).
  *
  *  FSDP2 under the stages of torch.distributed.pipelining (stage.py) holds, besides, the shards of
