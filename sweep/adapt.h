@@ -1,7 +1,7 @@
-/** @file adapt.h  Lanes that are not the same in all cells: where weights are sharded their blocks
- * wait for the network of data parallelism; by rule, the state is shared block by block; and a
- * table that both ends share is held once if they are on one stage. What calc_stage_terms_cell()
- * does to terms is done to a panel here. */
+/** @file adapt.h  Lanes that differ between cells: blocks with sharded weights wait for the network
+ *  of data parallelism; by rule, the state is shared block by block; and a table that both ends
+ *  share is held once if they are on one stage. This does to a panel what calc_stage_terms_cell()
+ *  does to terms. */
 #ifndef CALC_SWEEP_ADAPT_H
 #define CALC_SWEEP_ADAPT_H
 
@@ -17,7 +17,7 @@ bool calc_adapt_varies(const calc_row *row, const calc_row_choice *state);
 void calc_adapt_put(calc_adapt_source *source, size_t lane, const calc_row *row,
                     const calc_row_choice *choice, const calc_stage_terms *terms);
 
-/** What a panel is fitted to. */
+/** The cell that a panel is adapted to. */
 typedef struct calc_adapt_place {
     const calc_kernel *kernel;
     const calc_rows *rows;
@@ -26,7 +26,7 @@ typedef struct calc_adapt_place {
     const calc_stage_lines *lines;
 } calc_adapt_place;
 
-/** Make the lanes of a panel what they are in a cell. */
+/** Adapt the lanes of a panel to a cell. */
 void calc_adapt_panel(const calc_adapt_place *place, const calc_adapt_source *source,
                       calc_panel *panel);
 

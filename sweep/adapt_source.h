@@ -1,5 +1,5 @@
-/** @file adapt_source.h  What the lanes of a panel are made of where they are not the same in all
- * cells: arrays like those of the panel. */
+/** @file adapt_source.h  The source of a panel's lanes where they differ between cells: arrays like
+ *  those of the panel. */
 #ifndef CALC_SWEEP_ADAPT_SOURCE_H
 #define CALC_SWEEP_ADAPT_SOURCE_H
 
@@ -10,7 +10,7 @@
 /** A block of a lane by rule. */
 typedef struct calc_adapt_rule {
     calc_rule_part without;  /**< memory without the state that ranks share, */
-    calc_block_memory state; /**< and that of one that shares with nobody */
+    calc_block_memory state; /**< and of one that shares with nobody */
     double travel_bytes;     /**< to and from the second tier, backward, beside the state */
 } calc_adapt_rule;
 

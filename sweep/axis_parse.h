@@ -15,7 +15,7 @@ typedef struct calc_axis_text {
     const char *key;         /**< "tensor_par", "exe.tensor_par", "app.hidden", "sys.mem1.GiB" */
     const char *const *item; /**< each may hold several values, "1,2,4:64:4" */
     size_t count;            /**< of item */
-    const char *name;        /**< what errors call it: "--procs 8"; NULL for a file, whose errors
+    const char *name;        /**< its name in errors: "--procs 8"; NULL for a file, whose errors
                                   have no place yet: calc_space_entries_locate() gives it */
     const char *pointer;     /**< where it is in the file: "/tensor_par"; NULL: made from the key */
     bool list;               /**< it is a list there: item 2 is at "/tensor_par/2" */

@@ -16,7 +16,7 @@ void calc_batch_free(calc_batch *batch);
  *  batch is full. */
 void calc_batch_take(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec);
 
-/** The same of a layout that serves, with what it shares with others of its row (serve.h). */
+/** The same for a layout that serves, with the data it shares with others of its row (serve.h). */
 void calc_batch_serve(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec);
 
 enum { CALC_BATCH_LOOK = 256 /**< points between two looks */ };

@@ -15,7 +15,7 @@ enum {
     CALC_FLOOR_PATHS = 1 + CALC_MAX_STAGE_CLASSES
 };
 
-/** What bounds on the lanes of a cell have in common. */
+/** Data common to the bounds of a cell's lanes. */
 typedef struct calc_floor {
     double known;                           /**< 1: something is known of the time; else 0 */
     calc_floor_path path[CALC_FLOOR_PATHS]; /**< no chunking has shorter ones */
@@ -49,8 +49,8 @@ typedef struct calc_bound {
     double total_s, tier1_bytes, tier2_bytes;
 } calc_bound;
 
-/** A block of a kind [s], without what not recomputing may spare; by rule, the last of a chunk may
- *  take less than the others. */
+/** Lower bound of a block of a kind [s], less the time saved if it does not recompute; by rule, the
+ *  last of a chunk may take less than the others. */
 CALC_STAGE_INLINE double calc_bound_block_s(const calc_stage_terms *t, int kind)
 {
     const calc_rule_part *rule = &t->rule[kind];

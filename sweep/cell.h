@@ -1,6 +1,6 @@
 /** @file cell.h  Cells: the processor counts, pipeline and data parallelism and batch sizes that go
- *  with one tensor parallelism and micro-batch size; and what the rows of a unit have in common in
- *  one: its interleavings, its pairs of networks, the flags of its points. */
+ *  with one tensor parallelism and micro-batch size; and data common to the rows of a unit in one:
+ *  its interleavings, its pairs of networks, the flags of its points. */
 #ifndef CALC_SWEEP_CELL_H
 #define CALC_SWEEP_CELL_H
 
@@ -21,7 +21,7 @@ typedef struct calc_cell_pair {
     bool known;             /**< ranks of the lines are, */
     bool timed[2];          /**< and what they take: of state that is whole, that is sharded */
     calc_stage_lines lines; /**< calc_cell_lines() */
-    /** For the state at hand, by size of messages: calc_cell_links(). */
+    /** For the current state, by size of messages: calc_cell_links(). */
     bool linked[CALC_PANEL_MESSAGES];
     calc_stage_links links[CALC_PANEL_MESSAGES];
 } calc_cell_pair;
@@ -77,8 +77,8 @@ typedef struct calc_cell {
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
                   const calc_exec *base, int64_t num_procs, int64_t batch, int64_t pipeline_par);
 
-/** The batch that so many replicas take of one of the space's: itself, or the largest multiple that
- *  it is the maximum of; 0: none, or the one before stands for the same. */
+/** The batch that a number of replicas use for one of the space's: itself, or, if it is a maximum,
+ *  the largest multiple up to it; 0: none, or the same as for the one before. */
 int64_t calc_cell_batch(const calc_space *space, const calc_exec *base, int64_t data_par,
                         int64_t batch);
 
@@ -113,7 +113,7 @@ static inline bool calc_cell_pairs_with(const calc_cell *cell, int64_t data_netw
 /** Whether a way to keep the state is legal in the cell: sharding, zero and alone of a choice. */
 bool calc_cell_keeps(const calc_cell *cell, const calc_space *space, const calc_row_choice *state);
 
-/** How many micro-batches the stages of each chunking hold, and what bounds have in common.
+/** Micro-batches in flight on the stages of each chunking, and data common to the bounds.
  *  @param terms  of any lane in the cell, calc_stage_terms_pipeline() at least */
 void calc_cell_settle(calc_cell *cell, const calc_stage_terms *terms);
 
@@ -133,14 +133,14 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *cell, const calc_ro
 
 /** Links of a pair for a row.
  *  @param message  size of its messages: calc_panel.message
- *  @param exec     of the row in the cell, with the state at hand */
+ *  @param exec     of the row in the cell, with the current state */
 const calc_stage_links *calc_cell_links(calc_cell *cell, const calc_rows *rows, const calc_row *row,
                                         const calc_exec *exec, size_t pair, size_t message);
 
-/** Forget them: another state is at hand. */
+/** Forget them, when the state changes. */
 void calc_cell_forget_links(calc_cell *cell);
 
-/** Put what a pair, a chunking and a flag stand for into an execution. */
+/** Set the fields of an execution for a pair, a chunking and a flag. */
 static inline void calc_cell_put_point(const calc_cell *cell, size_t pair,
                                        const calc_cell_chunking *chunking, size_t flag,
                                        calc_exec *exec)

@@ -1,8 +1,9 @@
-/** @file census.h  What a space has, counted and not evaluated, and its points by number.
+/** @file census.h  The points of a space, counted without evaluation, and by number.
  *
- *  Counting sees little of a system: calc_census_system(). Designs of which it sees the same are of
- *  a kind (calc_designs.kinds) and counted once, so that a study of a million systems is counted as
- *  quickly as one of them. Points are numbered kind by kind, in a kind design by design, in a
+ *  Counting depends on few properties of a system: calc_census_system(). Designs that agree in
+ *  these form a kind (calc_designs.kinds) and are counted once, so that a study of a million
+ *  systems is counted as quickly as one of them. Points are numbered kind by kind, in a kind design
+ *  by design, in a
  * design in the order in which a sweep meets them. */
 #ifndef CALC_SWEEP_CENSUS_H
 #define CALC_SWEEP_CENSUS_H
@@ -11,9 +12,9 @@
 #include "sweep.h"
 #include "worker.h"
 
-/** What there is. Free with calc_census_free(). */
+/** The counts. Free with calc_census_free(). */
 typedef struct calc_census {
-    calc_sweep_counts counts; /**< total and what is rejected before evaluation */
+    calc_sweep_counts counts; /**< total and points rejected before evaluation */
     double units, rows;       /**< of all designs: units of work, rows of their tables */
     size_t most_rows;         /**< of one table */
     double walk_s;            /**< that one processor takes to visit all cells of all designs */
@@ -35,7 +36,7 @@ CALC_MUST_USE calc_status calc_census_take(calc_census *out, const calc_space *s
 typedef void calc_census_visit(void *context, size_t i, uint64_t design,
                                const calc_worker_place *place, uint64_t point);
 
-/** Visit points by their numbers, not in order. What they are far from is not visited.
+/** Visit the points with the given numbers without walking through the whole space.
  *  @param index  below counts.total; put in ascending order
  *  @return CALC_OK or CALC_ERR_NOMEM with an error */
 CALC_MUST_USE calc_status calc_census_points(const calc_census *census, uint64_t *index,
@@ -44,8 +45,8 @@ CALC_MUST_USE calc_status calc_census_points(const calc_census *census, uint64_t
 
 void calc_census_free(calc_census *census);
 
-/** A system of which only what counting sees is left: which engines and which tiers there are, the
- *  number and sizes of its networks and which of them must be filled. */
+/** A system reduced to the properties that counting depends on: which engines and which tiers there
+ *  are, the number and sizes of its networks and which of them must be filled. */
 calc_system calc_census_system(const calc_system *system);
 
 /** Whether that is the same of two. */

@@ -1,5 +1,5 @@
 /** @file condition.h  Conditions of a sweep (--where) where the point is known: those on fields
- * before anything is computed, those on time and memory on what the kernel says, the rest by
+ * before anything is computed, those on time and memory with the kernel's numbers, the rest by
  * calc_run(). */
 #ifndef CALC_SWEEP_CONDITION_H
 #define CALC_SWEEP_CONDITION_H
@@ -12,7 +12,7 @@
 /** Whether a sweep has conditions that need calc_run(). */
 bool calc_condition_needs_run(const calc_sweep_options *options);
 
-/** What is known of the conditions of a sweep where a worker is: filter.h. */
+/** The state of the conditions of a sweep at a worker's position: filter.h. */
 typedef struct calc_conditions {
     bool any[CALC_CONDITION_KINDS];
     calc_kernel_range steps; /**< of the cell: by rounding or for other relations than less and more
@@ -28,7 +28,7 @@ void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options 
 bool calc_condition_fields_met(const calc_sweep_options *options, calc_condition_kind kind,
                                const calc_exec *exec);
 
-/** What the conditions on time say of the layouts of a cell. @param exec  of the cell */
+/** The conditions on time for the layouts of a cell. @param exec  of the cell */
 calc_kernel_range calc_condition_steps_of(const calc_sweep_options *options, const calc_app *app,
                                           const calc_system *system, const calc_exec *exec);
 

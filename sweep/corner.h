@@ -1,5 +1,5 @@
-/** @file corner.h  Corners: a lane that takes and needs no more of anything than each of a few
- *  neighbours of a panel. What is known to be too much for it is too much for them, in every cell.
+/** @file corner.h  Corners: a lane with no more time or memory of any kind than each of a few
+ *  neighbours of a panel. Limits that it exceeds are exceeded by them, too, in every cell.
  */
 #ifndef CALC_SWEEP_CORNER_H
 #define CALC_SWEEP_CORNER_H

@@ -1,5 +1,5 @@
-/** @file count.h  Every layout that does not meet a condition, counted: what --no-prune asks for
- *  where there are conditions. In vectors, but for steps whose bounds do not tell. */
+/** @file count.h  Every layout that does not meet a condition, counted: for --no-prune with
+ *  conditions. Vectorized, except for steps whose bounds do not decide. */
 #ifndef CALC_SWEEP_COUNT_H
 #define CALC_SWEEP_COUNT_H
 
@@ -8,12 +8,13 @@
 /** Whether lanes are asked for that meet conditions: to be counted, or on memory. */
 bool calc_count_asks(const calc_worker *worker);
 
-/** Which lanes of the panel at hand meet the conditions on rows, choices and cells:
+/** Which lanes of the current panel meet the conditions on rows, choices and cells:
  * worker->fields_met.
  */
 void calc_count_panel(calc_worker *worker);
 
-/** Which of them, of the chunking at hand, also fit and meet those on memory: worker->met. */
+/** Which of them, with the current chunking, also fit and meet the conditions on memory:
+ *  worker->met. */
 void calc_count_needs(calc_worker *worker);
 
 /** Count the layouts of a chunking and a pair of networks that do not meet the conditions.

@@ -1,6 +1,6 @@
-/** @file defaults.h  What is searched where nobody says otherwise, for models that Calculon's
- *  list of layers cannot describe: how they are trained today. Others keep what calc_space_init()
- *  says, every legal layout. Both are served where a phase of inference is given. */
+/** @file defaults.h  The default space for models that Calculon's list of layers cannot describe:
+ *  current practice of training. Other models keep the space of calc_space_init(), every legal
+ *  layout. A phase of inference selects serving for both. */
 #ifndef CALC_SWEEP_DEFAULTS_H
 #define CALC_SWEEP_DEFAULTS_H
 
@@ -31,8 +31,8 @@ CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_design
 CALC_MUST_USE calc_status calc_defaults_modern(calc_space *space,
                                                const calc_designs_builder *designs);
 
-/** Add an error for what no layout of the space could serve: in training, without a phase, tokens
- *  that are too few ... Nothing if nothing is served. */
+/** Add an error for a task that no layout of the space could serve: in training, without a phase,
+ *  tokens that are too few ... Nothing if nothing is served. */
 void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,
                          calc_errors *errors);
 

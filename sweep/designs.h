@@ -1,6 +1,6 @@
-/** @file designs.h  Applications times systems times swept fields of the two: what a space is swept
- *  over. Designs are made on demand, so that memory grows with the lists and not with their
- *  product. */
+/** @file designs.h  Applications times systems times swept fields of the two: the designs that a
+ *  space is swept over. Designs are made on demand, so that memory grows with the lists and not
+ *  with their product. */
 #ifndef CALC_SWEEP_DESIGNS_H
 #define CALC_SWEEP_DESIGNS_H
 
@@ -15,8 +15,8 @@ typedef struct calc_design_axis {
     char path[CALC_DESIGN_PATH_SIZE]; /**< with its prefix: "sys.networks[0].size" */
     size_t count;
     double *value; /**< in file units; booleans and enumerations by number */
-    /** Values next to each other that make designs of a kind are of a class: all of them, unless
-     *  counting sees the field. */
+    /** Neighbouring values that make designs of one kind form a class: all values, unless counting
+     *  depends on the field. */
     size_t classes;
     size_t *class; /**< of each value */
     size_t *start; /**< position of the first value of each class, and where the last one ends */
@@ -47,7 +47,7 @@ CALC_MUST_USE calc_status calc_designs_add_app(calc_designs_builder *builder, co
 CALC_MUST_USE calc_status calc_designs_add_system(calc_designs_builder *builder, const char *name,
                                                   const calc_system *system);
 
-/** Sweep a field (values copied), instead of what it was swept over before.
+/** Sweep a field (values copied), replacing its earlier values.
  *  @param ref     INT, REAL, BOOL or ENUM field of CALC_KIND_APP or CALC_KIND_SYSTEM
  *  @param path    without prefix: "mem1.GiB"
  *  @param values  at least one, in file units
@@ -62,7 +62,7 @@ CALC_MUST_USE calc_status calc_designs_add_axis(calc_designs_builder *builder,
 CALC_MUST_USE calc_status calc_designs_make(const calc_designs_builder *builder, calc_designs *out,
                                             calc_errors *errors);
 
-/** What a design is made of: positions in the lists. */
+/** The parts of a design: positions in the lists. */
 typedef struct calc_design_parts {
     const calc_design_app *app;
     const calc_design_system *system;

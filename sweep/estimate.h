@@ -13,8 +13,8 @@ typedef struct calc_sweep_estimate {
     size_t cells; /**< that were timed */
     bool by_run;  /**< every layout needs calc_run() */
     double thread_bytes; /**< of memory that a thread takes */
-    double found_bytes;  /**< that what is found takes, with as many layouts in every group as in
-                              the fullest by now */
+    double found_bytes;  /**< memory of the results, with as many layouts in every group as in the
+                              fullest so far */
 } calc_sweep_estimate;
 
 /** Draw rows of a space at random, the likelier the more layouts they have, evaluate them as the

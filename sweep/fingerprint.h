@@ -1,5 +1,5 @@
-/** @file fingerprint.h  One number for all that decides what a sweep finds. Parts of a sweep are
- * put together only if theirs is the same. */
+/** @file fingerprint.h  One number for all inputs that determine a sweep's result. Parts of a sweep
+ *  are merged only if their numbers agree. */
 #ifndef CALC_SWEEP_FINGERPRINT_H
 #define CALC_SWEEP_FINGERPRINT_H
 

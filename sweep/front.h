@@ -32,7 +32,8 @@ typedef struct calc_front {
     calc_found *item; /**< of a front that is not settled: in no particular order */
     size_t kept; /**< of a long list of best ones: the first so many were the best when it was put
                     in order last */
-    struct calc_front_tree *tree; /**< of a front that is not settled: where in `item` what is */
+    struct calc_front_tree *tree; /**< of an unsettled front: its points, whose slots are positions
+                                       in `item` */
 } calc_front;
 
 /** Whether a layout of the front is at least as good in all of `count` objectives and better in
@@ -66,8 +67,8 @@ CALC_MUST_USE calc_status calc_top_insert(calc_front *top, const calc_found *fou
 /** Put the best in order and forget the others. */
 void calc_top_settle(calc_front *top, size_t limit);
 
-/** What the first objective must not exceed to be among the best; infinity while there is room. Of
- *  a list that is not in order it may be more than that. */
+/** Upper limit of the first objective to be among the best; infinity while there is room. For a
+ *  list that is not in order the limit may be too large. */
 double calc_top_threshold(const calc_front *top, size_t limit);
 
 /** Forget the layouts, keep the memory. */

@@ -1,7 +1,7 @@
 /** @file front_tree.h  Points none of which dominates another, by their objectives: a k-d tree
  * whose nodes know the box around their points, so that most of them need not be looked at. Less is
  *  better in each objective; none may be NaN. Each point has a slot, a small number by which its
- *  owner keeps what belongs to it. */
+ *  owner stores data for it. */
 #ifndef CALC_SWEEP_FRONT_TREE_H
 #define CALC_SWEEP_FRONT_TREE_H
 

@@ -9,7 +9,7 @@
 /** The hash of nothing. */
 #define CALC_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/** The hash of what was hashed before and of these bytes. */
+/** Continue a hash with these bytes. */
 static inline uint64_t calc_hash(uint64_t hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;

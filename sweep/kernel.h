@@ -1,7 +1,7 @@
 /** @file kernel.h  The hot loops: needs and times of the lanes of a panel (panel.h), in the pieces
- * of model/stages/stage_step.h, each computed as often as it changes and no more. What a layout
- * needs of memory depends on its chunking, the pipeline on that and its network, what data
- * parallelism exposes on both and its own network. */
+ * of model/stages/stage_step.h, each computed as often as it changes and no more. The memory of a
+ * layout depends on its chunking, the pipeline on that and its network, the exposed time of data
+ * parallelism on both and its own network. */
 #ifndef CALC_SWEEP_KERNEL_H
 #define CALC_SWEEP_KERNEL_H
 
@@ -28,7 +28,7 @@ typedef struct calc_kernel_job {
     const calc_screen *screen; /**< of the group */
     double numerator;          /**< of its rates */
     double most_s;             /**< steps that take longer do not matter, */
-    double least_longest_s;    /**< but those that take no longer do, whatever the screen says */
+    double least_longest_s;    /**< but steps up to this always do, whatever the screen says */
 } calc_kernel_job;
 
 /** An interleaving, with or without overlap of pipeline messages. */
@@ -41,7 +41,7 @@ typedef struct calc_kernel_chunking {
     calc_stage_special start, finish;    /**< calc_stage_first_chunk(), calc_stage_last_chunk() */
 } calc_kernel_chunking;
 
-/** What lanes need of memory with a chunking. */
+/** Memory needs of lanes with a chunking. */
 typedef struct calc_kernel_needs {
     size_t feasible;   /**< lanes; of the others, */
     size_t over_tier1; /**< those for which the first tier is too small, */
@@ -60,8 +60,8 @@ typedef struct calc_kernel_pipelines {
     calc_lanes base_bw_s[CALC_MAX_STAGE_CLASSES], edge_bw_s[CALC_MAX_STAGE_CLASSES]; /**< by rule */
 } calc_kernel_pipelines;
 
-/** What is asked of steps [s]: none outside of `least_s` to `most_s` is meant, all from
- * `sure_from_s` to `sure_to_s` are. Of the others nobody knows. CALC_KERNEL_NEVER_S: without end.
+/** A range of steps [s]: no step outside of `least_s` to `most_s` belongs to it, all from
+ *  `sure_from_s` to `sure_to_s` do, and the others are undecided. CALC_KERNEL_NEVER_S: without end.
  */
 typedef struct calc_kernel_range {
     double least_s, most_s;
@@ -74,7 +74,7 @@ typedef struct calc_kernel_count {
                               last of the panel */
     double points[2][2]; /**< given: of a lane, [gradients overlap][weights overlap] */
     double out;          /**< points that are surely not meant, */
-    double open;         /**< 0: of all others it is known that they are meant */
+    double open;         /**< 0: all others are known to belong */
     calc_lanes open_of;  /**< of a lane: 1, 2, 4 and 8 for its overlaps in the order of `points` */
 } calc_kernel_count;
 
@@ -89,7 +89,7 @@ typedef struct calc_kernel {
      *  @return their number */
     size_t (*bound)(const calc_kernel_job *job, const calc_floor *floor,
                     const unsigned char *vector, size_t vectors, unsigned char *alive);
-    /** What lanes need with a chunking. */
+    /** Compute the memory needs of lanes with a chunking. */
     void (*needs)(const calc_kernel_job *job, const calc_kernel_chunking *chunking,
                   calc_kernel_needs *out);
     /** Which steps matter: when needs are new, and when more is known. */

@@ -1,11 +1,11 @@
-/** @file kernel_loops.h  What the loops of kernel.c are made for: they are written once and
- * compiled for what is usual, so that their bodies have no branches. */
+/** @file kernel_loops.h  Specialisation of the loops of kernel.c: they are written once and
+ *  compiled for the usual cases, so that their bodies have no branches. */
 #ifndef CALC_SWEEP_KERNEL_LOOPS_H
 #define CALC_SWEEP_KERNEL_LOOPS_H
 
 #include "kernel.h"
 
-/** What tells the loops apart. */
+/** The properties that loops are specialised for. */
 typedef struct calc_kernel_known {
     bool training;
     calc_pipeline_schedule schedule;
@@ -14,7 +14,8 @@ typedef struct calc_kernel_known {
     bool experts, chunked;
 } calc_kernel_known;
 
-/** Call a loop, made for what is at hand: BODY(known). `chunking` and `job` are in scope. */
+/** Call the loop specialised for the current case: BODY(known). `chunking` and `job` are in
+ *  scope. */
 #define CALC_KERNEL_CLASSES(BODY, experts, chunked)                                                \
     switch (chunking->classes) {                                                                   \
     case 1:                                                                                        \
@@ -57,7 +58,7 @@ typedef struct calc_kernel_known {
                                   chunking->classes, chunking->experts, chunks}));                 \
     }
 
-/** The chunking as far as loops need it, with what is known of it. */
+/** The members of the chunking that loops need, with its known properties. */
 typedef struct calc_kernel_shape {
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES];

@@ -1,4 +1,4 @@
-/** @file kernel_shard.h  What sharding makes of the blocks and the ends of a lane (adapt.h): the
+/** @file kernel_shard.h  The effect of sharding on the blocks and the ends of a lane (adapt.h): the
  *  bodies of loops of kernel.c. */
 #ifndef CALC_SWEEP_KERNEL_SHARD_H
 #define CALC_SWEEP_KERNEL_SHARD_H

@@ -1,16 +1,16 @@
 /** @file ledger.h  Which rank does which chunks of a sweep: the books of rank 0, and no messages.
  *
  *  A rank works in rounds. In a round it takes chunks, each larger than the one before, and reports
- *  what it found in all of them; the last report ends the round. A rank that is silent for much
- *  longer than it ever was before is lost: what it reported stands, the other chunks that it took
- *  are done again, by others in their next round. Whatever it says of that round later is refused,
- *  so that every chunk is in the result once. */
+ *  its results of all of them; the last report ends the round. A rank that is silent for much
+ *  longer than ever before is lost: its reports stand, and others repeat the rest of its chunks in
+ *  their next round. Later reports of that round are refused, so that every chunk is in the result
+ *  once. */
 #ifndef CALC_SWEEP_LEDGER_H
 #define CALC_SWEEP_LEDGER_H
 
 #include "calc.h"
 
-/** What a rank is to do next. */
+/** The next order for a rank. */
 typedef enum calc_ledger_order {
     CALC_LEDGER_ROUND, /**< work: take chunks */
     CALC_LEDGER_WAIT,  /**< ask again soon: others are still at it */
@@ -48,7 +48,7 @@ void calc_ledger_free(calc_ledger *ledger);
 /** A rank says that it is there. */
 void calc_ledger_hear(calc_ledger *ledger, size_t rank, double now_s);
 
-/** What a rank without a round is to do. */
+/** The order for a rank without a round. */
 calc_ledger_order calc_ledger_order_of(calc_ledger *ledger, size_t rank, double now_s);
 
 /** The next chunk of a rank in a round; UINT64_MAX: it has none. @return CALC_OK or CALC_ERR_NOMEM
@@ -56,8 +56,8 @@ calc_ledger_order calc_ledger_order_of(calc_ledger *ledger, size_t rank, double 
 CALC_MUST_USE calc_status calc_ledger_take(calc_ledger *ledger, size_t rank, double now_s,
                                            uint64_t *chunk);
 
-/** A rank reports what it found in all chunks of its round up to `chunk`.
- *  @return whether that is welcome: it replaces what the rank reported before in this round */
+/** A rank reports its results of all chunks of its round up to `chunk`. @return whether the report
+ *  is accepted: it replaces what the rank reported before in this round */
 bool calc_ledger_report(calc_ledger *ledger, size_t rank, double now_s, uint64_t chunk);
 
 /** A rank reports all of its round, which is over. @param total  chunks of the sweep
@@ -68,7 +68,7 @@ bool calc_ledger_finish(calc_ledger *ledger, size_t rank, double now_s, uint64_t
  *  more. A rank that was heard once only is judged by the others. */
 bool calc_ledger_is_silent(const calc_ledger *ledger, size_t rank, double now_s);
 
-/** Give up the round of a rank that is silent. What it reported last is part of the result.
+/** Give up the round of a rank that is silent. Its last report is part of the result.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_ledger_give_up(calc_ledger *ledger, size_t rank);
 

@@ -1,5 +1,5 @@
-/** @file legal.h  Whether the sizes of a cell belong together: what of calc_check() neither
- * variants nor rows look after. */
+/** @file legal.h  Whether the sizes of a cell are compatible: the rules of calc_check() that
+ *  neither variants nor rows cover. */
 #ifndef CALC_SWEEP_LEGAL_H
 #define CALC_SWEEP_LEGAL_H
 

@@ -1,4 +1,4 @@
-/** @file objective.h  What a sweep optimises and filters by: any statistic, with a direction. */
+/** @file objective.h  Objectives and constraints of a sweep: any statistic, with a direction. */
 #ifndef CALC_SWEEP_OBJECTIVE_H
 #define CALC_SWEEP_OBJECTIVE_H
 
@@ -57,7 +57,7 @@ typedef enum calc_condition_kind {
     CALC_CONDITION_LANE,   /**< field that a lane has: networks, interleaving */
     CALC_CONDITION_FLAG,   /**< data_par_overlap, param_gather_overlap */
     CALC_CONDITION_MEMORY, /**< the need of a tier */
-    CALC_CONDITION_TIME,   /**< the time of a step, or what follows from it: calc_run_rates() */
+    CALC_CONDITION_TIME,   /**< the time of a step, or a number derived from it: calc_run_rates() */
     CALC_CONDITION_OTHER,  /**< any other statistic: calc_run() */
     CALC_CONDITION_KINDS
 } calc_condition_kind;
@@ -86,7 +86,7 @@ CALC_MUST_USE calc_status calc_objective_parse(calc_objective *out, const char *
 CALC_MUST_USE calc_status calc_constraint_parse(calc_constraint *out, const char *text,
                                                 calc_errors *errors);
 
-/** What a constraint looks at, in SI units. @param exec, stats  the one that it is on */
+/** The value that a constraint tests, in SI units. @param exec, stats the one that it is on */
 double calc_constraint_value(const calc_constraint *constraint, const calc_exec *exec,
                              const calc_stats *stats);
 

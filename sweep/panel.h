@@ -1,7 +1,7 @@
 /** @file panel.h  Panels: rows of the table with a choice of state and offload each, side by side,
  *  so that one loop evaluates many of them. A lane is such a pair; a panel keeps an array of every
- *  term in which its lanes differ. What they share, a cell and a way to keep the state, is one
- *  calc_stage_terms beside it. */
+ *  term in which its lanes differ. The terms that they share, of a cell and a way to keep the
+ *  state, are in one calc_stage_terms. */
 #ifndef CALC_SWEEP_PANEL_H
 #define CALC_SWEEP_PANEL_H
 
@@ -60,7 +60,8 @@ enum {
     X(optimizer_held_away, optimizer_held_away)                                                    \
     X(optimizer_owned_away, optimizer_owned_away)
 
-/** The same for what only Calculon's rules need: what ranks that share a state change, and all. */
+/** The same for terms that only Calculon's rules need: those that depend on the ranks that share a
+ *  state, and all. */
 #define CALC_PANEL_SHARED_RULE_LIST(X, kind, index)                                                \
     X(kind##_rule_bw_away_s, rule[index].bw_away_s)                                                \
     X(kind##_rule_optimizer_s, rule[index].optimizer_s)                                            \
@@ -121,7 +122,7 @@ typedef struct calc_panel {
 } calc_panel;
 
 /** The terms of a lane, as far as calc_stage_step_of() reads them.
- *  @param shared    what all lanes of the panel have in common
+ *  @param shared    terms common to all lanes of the panel
  *  @param compat    shared->compat; a constant where speed matters, as is
  *  @param training  shared->training
  *  @param t         filled member by member: compilers make vectors of that */
@@ -152,13 +153,14 @@ static inline size_t calc_panel_whole(size_t lanes)
 /** Put the terms of a lane where it is. */
 void calc_panel_put(calc_panel *panel, size_t lane, const calc_stage_terms *terms);
 
-/** Put what ranks that share the state of a block change by rule: memory, optimizer, offload.
+/** Set the terms that depend, by rule, on the ranks that share the state of a block: memory,
+ *  optimizer, offload.
  *  @param kind  of block */
 void calc_panel_put_shared(calc_panel *panel, size_t lane, int kind, const calc_rule_part *rule);
 
 /** Add lanes of another panel to one that has room for them.
  *  @param lane  positions there
- *  @param rules  with what Calculon's rules need */
+ *  @param rules  including the terms of Calculon's rules */
 void calc_panel_add(calc_panel *panel, const calc_panel *from, const unsigned char *lane,
                     size_t count, bool rules);
 

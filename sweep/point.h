@@ -1,4 +1,4 @@
-/** @file point.h  One point of a lane: whether it matters, and what becomes of it. */
+/** @file point.h  One point of a lane: whether it matters, and its entry into the result. */
 #ifndef CALC_SWEEP_POINT_H
 #define CALC_SWEEP_POINT_H
 

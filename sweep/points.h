@@ -1,4 +1,4 @@
-/** @file points.h  Layouts that are evaluated one by one, for what the kernel does not know. */
+/** @file points.h  Layouts evaluated one by one, for cases that the kernel does not cover. */
 #ifndef CALC_SWEEP_POINTS_H
 #define CALC_SWEEP_POINTS_H
 

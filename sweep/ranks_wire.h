@@ -1,5 +1,5 @@
-/** @file ranks_wire.h  What ranks say to rank 0, over MPI: a message of three numbers, after some
- * of which come bytes, and after some of which they wait for a number. */
+/** @file ranks_wire.h  Messages of ranks to rank 0, over MPI: three numbers each; after some of
+ *  them bytes follow, after some the rank waits for a number. */
 #ifndef CALC_SWEEP_RANKS_WIRE_H
 #define CALC_SWEEP_RANKS_WIRE_H
 
@@ -41,16 +41,16 @@ typedef struct calc_ranks_host calc_ranks_host;
 calc_ranks_host *calc_ranks_host_begin(const calc_ranks *ranks, const calc_sweep_options *options,
                                        bool shards);
 
-/** What rank 0 itself says. @return the answer */
+/** A message of rank 0 itself. @return the answer */
 uint64_t calc_ranks_host_say(calc_ranks_host *host, calc_wire_kind kind, uint64_t second,
                              uint64_t third);
 
-/** Put what rank 0 found in a round into the result; `from` is emptied. */
+/** Merge the finds of rank 0 in a round into the result; `from` is emptied. */
 void calc_ranks_host_add(calc_ranks_host *host, calc_sweep_result *from);
 
 /** Wait until the others have been told to end, or are lost.
  *  @param lost    filled: of each rank, whether it is
- *  @param result  filled with what all found
+ *  @param result  filled with the result of all ranks
  *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_IO if a rank failed, MPI did, or a rank with a shard
  * is lost: with an error, unless a rank says it itself */
 CALC_MUST_USE calc_status calc_ranks_host_end(calc_ranks_host *host, bool *lost,

@@ -1,6 +1,6 @@
-/** @file region.h  What no layout of a unit is below: the shortest times of the parts of the model
- * in any of its rows. A cell whose shortest step with them cannot matter is skipped before any lane
- * of it is made. */
+/** @file region.h  Lower bounds of all layouts of a unit: the shortest times of the parts of the
+ * model in any of its rows. A cell whose shortest step with them cannot matter is skipped before
+ * any lane of it is made. */
 #ifndef CALC_SWEEP_REGION_H
 #define CALC_SWEEP_REGION_H
 

@@ -1,7 +1,7 @@
-/** @file replicas.h  What one replica answers, kept: in a closed loop that never ends, replicas
- * know nothing of one another, so that layouts with other numbers of them, on other numbers of
- *  processors, differ in their throughput alone (calc_serving_flow). Of the statistics only those
- *  are kept that a sweep asks for. The answers are those of calc_run() to the bit. */
+/** @file replicas.h  A cache of results of one replica: in a closed loop that never ends, replicas
+ *  are independent, so that layouts with different numbers of them, on different numbers of
+ *  processors, differ only in throughput (calc_serving_flow). The cache keeps only the statistics
+ *  that a sweep asks for. The results equal calc_run()'s to the bit. */
 #ifndef CALC_SWEEP_REPLICAS_H
 #define CALC_SWEEP_REPLICAS_H
 
@@ -10,9 +10,9 @@
 
 enum { CALC_REPLICA_ASKED = 8 /**< statistics at most */ };
 
-/** What an answer depends on. Numbers, so that keys are compared as they lie in memory. */
+/** The inputs of an answer, as plain numbers, so that keys are compared as they lie in memory. */
 typedef struct calc_replica_key {
-    uint64_t number; /**< of the strategy, the model, the machine, and what is served */
+    uint64_t number; /**< of the strategy, the model, the machine, and the requests served */
     int64_t stages, first_blocks, last_blocks, balance;
     int64_t network, chunks, overlapped;  /**< messages between stages, if there are several */
     int64_t data_network, reduce, gather; /**< where weights are gathered or caches sent */
@@ -29,7 +29,7 @@ typedef struct calc_replica {
     calc_serving_flow flow;
 } calc_replica;
 
-/** The answers, and what is asked for. Owns its memory; start with calc_replicas_init(). */
+/** The answers, and the statistics asked for. Owns its memory; start with calc_replicas_init(). */
 typedef struct calc_replicas {
     bool keeps;  /**< whether all that is asked for can be kept */
     bool shared; /**< whether that says nothing of how many replicas there are */
@@ -53,7 +53,7 @@ calc_replica *calc_replicas_at(calc_replicas *replicas, size_t place, const calc
 void calc_replicas_keep(const calc_replicas *replicas, calc_replica *at,
                         const calc_serving_flow *flow, const calc_stats *stats);
 
-/** Put what is asked for, of so many replicas on so many processors. */
+/** Fill the statistics asked for, for a number of replicas on a number of processors. */
 void calc_replicas_put(const calc_replicas *replicas, const calc_replica *from, double count,
                        double procs, calc_stats *stats);
 

@@ -1,4 +1,4 @@
-/** @file result.h  What threads found, put together. Results as a whole: calc_sweep_merge() and
+/** @file result.h  The finds of threads, merged. Results as a whole: calc_sweep_merge() and
  *  calc_sweep_result_free() of sweep.h. */
 #ifndef CALC_SWEEP_RESULT_H
 #define CALC_SWEEP_RESULT_H
@@ -8,7 +8,7 @@
 
 void calc_result_add_counts(calc_sweep_counts *sum, const calc_sweep_counts *counts);
 
-/** Bring what the threads found of a group into that of the result, in order.
+/** Merge the threads' finds of a group into the result, in order.
  *  @param g     position of the group among theirs
  *  @param last  they are done with it: the first that found something gives its front away, so that
  *               it is not kept twice

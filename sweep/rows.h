@@ -1,6 +1,6 @@
-/** @file rows.h  The table of parts: one row per combination of what the cost of a block depends
- * on, for one unit, with the terms of each choice of what changes neither operators nor their
- * times. */
+/** @file rows.h  The table of parts: one row per combination of fields that the cost of a block
+ *  depends on, for one unit, with the terms of each choice of fields that change neither operators
+ *  nor their times. */
 #ifndef CALC_SWEEP_ROWS_H
 #define CALC_SWEEP_ROWS_H
 
@@ -9,11 +9,11 @@
 #include "space.h"
 
 enum {
-    CALC_ROW_CHOICES = 64, /**< combinations of sharding, zero_stage and what is offloaded */
+    CALC_ROW_CHOICES = 64, /**< combinations of sharding, zero_stage and offload */
     CALC_ROW_WEIGHTS = 8   /**< lists of layers with weights that are told apart */
 };
 
-/** What a row leaves open: how data parallelism keeps its state, and what is kept in the second
+/** Choices that a row leaves open: how data parallelism keeps its state, and the use of the second
  *  memory tier. */
 typedef struct calc_row_choice {
     bool activations, sharding;
@@ -82,10 +82,11 @@ typedef struct calc_rows {
 /** Put a choice into a strategy. */
 void calc_row_choice_put(const calc_row_choice *choice, calc_strategy *strategy);
 
-/** Another model or system is at hand: what was timed is of no use any more. */
+/** Discard all times, when the model or the system changes. */
 void calc_rows_begin(calc_rows *rows);
 
-/** Fill the table for a unit's base: everything but what cells and lanes vary, and the terms.
+/** Fill the table for a unit's base: everything except fields that cells and lanes vary, and the
+ *  terms.
  *  @param profiled  false: only which rows there are
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_rows_fill(calc_rows *rows, const calc_space *space,

@@ -1,4 +1,4 @@
-/** @file sample.h  Random points of a space that is too large to finish, and what they say of it.
+/** @file sample.h  Random points of a space that is too large to finish, and estimates from them.
  */
 #ifndef CALC_SWEEP_SAMPLE_H
 #define CALC_SWEEP_SAMPLE_H

@@ -9,7 +9,7 @@
 typedef struct calc_saving {
     const char *path; /**< the checkpoint (checkpoint.h); NULL: none */
     bool resume;      /**< go on from it; from the start if there is no file */
-    calc_shard shard; /**< what to sweep; calc_shard_parse("1/1") is all */
+    calc_shard shard; /**< part to sweep; calc_shard_parse("1/1") is all */
     char *words;      /**< the command line, as in calc_checkpoint; borrowed */
     size_t words_size;
 } calc_saving;

@@ -1,7 +1,6 @@
-/** @file screen.h  A quick look at the best so far: how long a step may be that still matters, from
- *  its needs of both memory tiers. A table over the needs keeps the best rate of the points that
- *  need less. It errs on the safe side: what is longer than it says is dominated, what is not may
- *  be. */
+/** @file screen.h  A quick comparison with the best so far: the longest step that still matters,
+ *  given its needs of both memory tiers. A table over the needs keeps the best rate of the points
+ *  that need less. It errs on the safe side: longer steps are dominated, others may be. */
 #ifndef CALC_SWEEP_SCREEN_H
 #define CALC_SWEEP_SCREEN_H
 

@@ -1,6 +1,6 @@
-/** @file serve.h  Layouts that serve, in a sweep: calc_run() on every one of them, where what the
- *  layouts of a row have in common is computed once: the shape of the model, and what a pass over a
- *  batch costs, which replicas, pipelines and networks do not change (model/serve/pass_memo.h). */
+/** @file serve.h  Layouts that serve, in a sweep: calc_run() on every one of them, with the common
+ *  parts of a row's layouts computed once: the shape of the model, and the costs of a pass over a
+ *  batch, which replicas, pipelines and networks do not change (model/serve/pass_memo.h). */
 #ifndef CALC_SWEEP_SERVE_H
 #define CALC_SWEEP_SERVE_H
 
@@ -9,7 +9,7 @@
 struct calc_worker;
 struct calc_sweep_options;
 
-/** What one thread keeps for it. */
+/** The data that one thread keeps for it. */
 typedef struct calc_serve calc_serve;
 
 /** For a sweep that asks for some statistics. NULL if memory is short. */
@@ -34,7 +34,7 @@ calc_verdict calc_serve_run(calc_serve *serve, const calc_exec *exec, const calc
 /** Whether a layout shares its answers with those of other numbers of replicas. */
 bool calc_serve_shares(const calc_serve *serve, const calc_exec *exec);
 
-/** Whether calc_run() says the same of it, as far as the two are known. */
+/** Whether calc_run() gives the same results, as far as both are known. */
 bool calc_serve_agrees(const calc_serve *serve, const calc_exec *exec);
 
 #endif

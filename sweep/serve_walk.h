@@ -1,6 +1,6 @@
 /** @file serve_walk.h  The layouts of a unit that serve, batches innermost: cells that differ in
- * the batch alone are the same but for it, and replicas that were asked before know their answers
- *  (replicas.h). */
+ * the batch alone are the same but for it, and the results of replicas evaluated before are reused
+ * (replicas.h). */
 #ifndef CALC_SWEEP_SERVE_WALK_H
 #define CALC_SWEEP_SERVE_WALK_H
 

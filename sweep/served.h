@@ -1,5 +1,5 @@
-/** @file served.h  Fields of what is served, `inference`, as axes: chunks, precision of the cache,
- * the pool that prefills ... Every combination of their values is a variant (variants.h). */
+/** @file served.h  Fields of the requests served, `inference`, as axes: chunks, precision of the
+ * cache, the pool that prefills ... Every combination of their values is a variant (variants.h). */
 #ifndef CALC_SWEEP_SERVED_H
 #define CALC_SWEEP_SERVED_H
 
@@ -32,7 +32,7 @@ size_t calc_served_count(const calc_space *space);
  *  @return whether it is listed; *out is filled in any case */
 bool calc_served_at(const calc_space *space, size_t index, calc_inference *out);
 
-/** Order of what is served: by its fields in the order of their rows. <0, 0 or >0. */
+/** Order of the requests served: by its fields in the order of their rows. <0, 0 or >0. */
 int calc_served_compare(const calc_inference *a, const calc_inference *b);
 
 #endif

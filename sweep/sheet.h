@@ -1,5 +1,5 @@
-/** @file sheet.h  The lanes of a table of rows (rows.h), laid out in panels: what kernels read.
- * Made once for a unit; cells take from it what is legal there. */
+/** @file sheet.h  The lanes of a table of rows (rows.h), laid out in panels for the kernels. Made
+ *  once for a unit; each cell takes the lanes that are legal in it. */
 #ifndef CALC_SWEEP_SHEET_H
 #define CALC_SWEEP_SHEET_H
 

@@ -6,8 +6,8 @@
 
 enum { CALC_SHOW_SIZE = 64 /**< bytes that calc_show() fills at most */ };
 
-/** Copy a text so that it stands in one line: bytes that are not printable ASCII become '?', and
- *  what does not fit becomes "...". @return buffer */
+/** Copy a text so that it stands in one line: bytes that are not printable ASCII become '?', and an
+ *  end that does not fit becomes "...". @return buffer */
 static inline char *calc_show(char buffer[CALC_SHOW_SIZE], const char *text)
 {
     size_t used = 0;

@@ -1,5 +1,5 @@
-/** @file space.h  What is swept: for every field of the execution a list of values, or every legal
- *  one. Only legal layouts belong to a space: those that calc_check() accepts. */
+/** @file space.h  The space of a sweep: for every field of the execution a list of values, or every
+ *  legal one. Only legal layouts belong to a space: those that calc_check() accepts. */
 #ifndef CALC_SWEEP_SPACE_H
 #define CALC_SWEEP_SPACE_H
 
@@ -24,7 +24,7 @@ typedef enum calc_axis {
     CALC_AXIS_COUNT
 } calc_axis;
 
-/** The fields of what is served, in the order of their rows. */
+/** The fields of the requests served, in the order of their rows. */
 typedef enum calc_served {
 #define CALC_FIELD(name, type, arg, ...) CALC_SERVED_##name,
 #include "calc/inference.fields.h"
@@ -44,11 +44,11 @@ typedef struct calc_values {
 /** A space. Start with calc_space_init(); free with calc_space_free(). */
 typedef struct calc_space {
     calc_values axis[CALC_AXIS_COUNT];
-    calc_inference inference; /**< what is served; of fields that vary the first value */
-    calc_values served[CALC_SERVED_COUNT]; /**< served.h; none: what `inference` says */
+    calc_inference inference; /**< the requests served, with the first value of fields that vary */
+    calc_values served[CALC_SERVED_COUNT]; /**< served.h; none: the value in `inference` */
     bool batch_is_maximum;    /**< batch_size stands for its largest multiple of data_par */
     bool batch_is_of_replica; /**< values of batch_size are those of one replica */
-    calc_values all_procs;    /**< none, or what num_procs and prefill_procs are together */
+    calc_values all_procs;    /**< none, or the sum of num_procs and prefill_procs */
 } calc_space;
 
 /** Every legal value of everything, except: multihead attention, training, activations fused; no
@@ -90,7 +90,7 @@ void calc_axis_member_put(const calc_field *field, void *member, int64_t value);
 int64_t calc_axis_member_value(const calc_field *field, double number);
 double calc_axis_member_number(const calc_field *field, int64_t value);
 
-/** A list of numbers as values: copied, sorted, repetitions dropped. Frees what was there.
+/** A list of numbers as values: copied, sorted, repetitions dropped. Frees the earlier ones.
  *  @return CALC_ERR_NOMEM, and nothing has changed, or CALC_OK */
 CALC_MUST_USE calc_status calc_values_set(calc_values *values, const int64_t *list, size_t count);
 
@@ -110,13 +110,13 @@ size_t calc_space_pick_bool(const calc_space *space, calc_axis axis, bool both, 
 /** Whether an axis has a value. */
 bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value);
 
-/** The first field of the execution, by name, with a value of which the kernel knows nothing: few
- *  layouts have it. All are evaluated by calc_run() then. NULL: there is none. */
+/** The first field of the execution, by name, with a value that the kernel does not cover: few
+ *  layouts have one. All are then evaluated by calc_run(). NULL: there is none. */
 const char *calc_space_by_run(const calc_space *space);
 
-/** Whether `*` stands for what Calculon's search has: a number of stages that divides the blocks,
- *  and the overlaps that it knows (rows.c). Else for every legal value. That goes with its rule of
- *  even stages. */
+/** Whether `*` stands for the values of Calculon's search: a number of stages that divides the
+ *  blocks, and the overlaps that it knows (rows.c). Else for every legal value. That goes with its
+ *  rule of even stages. */
 static inline bool calc_space_calculon(calc_compat compat)
 {
     return calc_compat_has(compat, CALC_COMPAT_EVEN_STAGES);

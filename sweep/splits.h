@@ -10,14 +10,14 @@ enum {
     CALC_SPLIT_CHUNKINGS = 12 /**< cells with more are not kept */
 };
 
-/** What a split depends on, of one model and one space. */
+/** The inputs of a split, for one model and one space. */
 typedef struct calc_split_key {
     int64_t stages, microbatches, first_blocks, last_blocks;
     int64_t balance, schedule, phase;
     bool training, rounds;
 } calc_split_key;
 
-/** What calc_cell_split() and calc_cell_settle() fill. */
+/** The results of calc_cell_split() and calc_cell_settle(). */
 typedef struct calc_split {
     bool known;
     calc_split_key key;
@@ -36,10 +36,10 @@ typedef struct calc_splits {
     calc_split item[CALC_SPLITS];
 } calc_splits;
 
-/** Another model is at hand. */
+/** Discard all, when the model changes. */
 void calc_splits_forget(calc_splits *splits);
 
-/** Fill what a cell shares with one before, if that is kept. @return whether it is */
+/** Fill the data that a cell shares with an earlier one, if it is kept. @return whether it is */
 bool calc_splits_find(const calc_splits *splits, calc_cell *cell);
 
 /** Keep that of a cell. */

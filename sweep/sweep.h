@@ -1,9 +1,9 @@
 /** @file sweep.h  The engine: evaluate every layout of a space, keep the best.
  *
  *  A sweep is a sequence of chunks of work, numbered from 0, the same for everybody who sweeps the
- *  same space. Who takes which chunk is the caller's business (options.take): all of them here, one
- *  in n for a shard, whoever is free first among many machines. The result depends on which chunks
- *  were taken, not on order, threads or CPU level. */
+ *  same space. The caller decides who takes which chunk (options.take): all of them here, one in n
+ *  for a shard, whoever is free first among many machines. The result depends on which chunks were
+ *  taken, not on order, threads or CPU level. */
 #ifndef CALC_SWEEP_SWEEP_H
 #define CALC_SWEEP_SWEEP_H
 
@@ -27,7 +27,7 @@ typedef struct calc_designs {
     uint64_t (*member)(const void *context, uint64_t kind, uint64_t member);
 } calc_designs;
 
-/** Points of a space, by what became of them: total = evaluated + skipped + those rejected before
+/** Points of a space, by their verdict: total = evaluated + skipped + those rejected before
  *  evaluation; feasible and memory-rejected points are evaluated ones unless a bound skipped them.
  */
 typedef struct calc_sweep_counts {
@@ -48,7 +48,7 @@ typedef struct calc_sweep_group {
     calc_front top;   /**< best first */
 } calc_sweep_group;
 
-/** What a sweep found. Owns its groups; free with calc_sweep_result_free(). */
+/** The result of a sweep. Owns its groups; free with calc_sweep_result_free(). */
 typedef struct calc_sweep_result {
     calc_sweep_counts counts;
     size_t groups_count; /**< designs (if per_design, else 1) times processor counts (likewise):
@@ -119,7 +119,7 @@ typedef struct calc_sweep_options {
     calc_status (*checkpoint)(void *context, const calc_sweep_result *result, uint64_t chunk);
     void *checkpoint_context;
     double checkpoint_s;
-    const calc_sweep_result *resumed; /**< what an earlier sweep found; NULL: nothing */
+    const calc_sweep_result *resumed; /**< result of an earlier sweep; NULL: none */
 } calc_sweep_options;
 
 /** Sweep.
@@ -131,7 +131,8 @@ CALC_MUST_USE calc_status calc_sweep(const calc_space *space, const calc_designs
                                      const calc_sweep_options *options, calc_sweep_result *result,
                                      calc_errors *errors);
 
-/** Counts of a space without evaluating it: total, and what networks and interleaving reject.
+/** Counts of a space without evaluating it: total, and points that networks and interleaving
+ *  reject.
  *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RANGE for more interleavings than a cell takes
  */
 CALC_MUST_USE calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
@@ -141,7 +142,7 @@ CALC_MUST_USE calc_status calc_sweep_count(const calc_space *space, const calc_d
 CALC_MUST_USE calc_status calc_sweep_merge(const calc_sweep_options *options,
                                            calc_sweep_result *into, const calc_sweep_result *from);
 
-/** Free what the result owns. Fine on {0}. */
+/** Free the members that the result owns. Fine on {0}. */
 void calc_sweep_result_free(calc_sweep_result *result);
 
 #endif

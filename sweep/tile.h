@@ -4,12 +4,12 @@
 
 #include "worker.h"
 
-/** What is evaluated at a time: a chunking and a pair of networks. */
+/** The unit of evaluation: a chunking and a pair of networks. */
 typedef struct calc_tile_place {
     size_t chunking, pair;
 } calc_tile_place;
 
-/** Links of a lane of the panel at hand. */
+/** Links of a lane of the current panel. */
 const calc_stage_links *calc_tile_links(calc_worker *worker, size_t lane, size_t pair);
 
 /** Where the time of a flag is in a step: whether gradients, or weights, overlap. */

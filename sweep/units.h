@@ -1,5 +1,5 @@
 /** @file units.h  Units of work: a tensor parallelism, a micro-batch size and a range of processor
- *  counts. A unit is what a thread takes at a time; its profile table is filled once. */
+ *  counts. A thread takes one unit at a time; its profile table is filled once. */
 #ifndef CALC_SWEEP_UNITS_H
 #define CALC_SWEEP_UNITS_H
 
@@ -12,8 +12,8 @@
 /** One unit of work: small, as a design may have a million of them. */
 typedef struct calc_unit {
     size_t variant;  /**< position of the first of its variants among those of the design */
-    size_t variants; /**< of which it has so many */
-    size_t served;   /**< which of what is served they serve */
+    size_t variants; /**< their number */
+    size_t served;   /**< index of the requests that they serve */
     int64_t tensor_par, expert_tensor_par, microbatch_size;
     size_t procs_begin, procs_end;     /**< positions in the axis of num_procs, */
     size_t batches_begin, batches_end; /**< in that of batch_size, */
@@ -30,7 +30,7 @@ typedef struct calc_units {
     int64_t *pipeline; /**< ascending */
 } calc_units;
 
-/** List the units of a design, roughly the largest first, by estimates that are cheap.
+/** List the units of a design in roughly descending order of work, by cheap estimates.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_units_list(calc_units *units, const calc_space *space,
                                           const calc_app *app, const calc_system *system,
@@ -38,12 +38,12 @@ CALC_MUST_USE calc_status calc_units_list(calc_units *units, const calc_space *s
 
 void calc_units_free(calc_units *units);
 
-/** What the cells of a unit have in common: datatype, attention_type, training, optional fields,
+/** Fields common to the cells of a unit: datatype, attention_type, training, optional fields,
  *  tensor_par, microbatch_size. */
 calc_exec calc_units_base(const calc_units *units, size_t position);
 
-/** Whether two units run the same batches and spread experts another way at most: what their passes
- *  have in common is computed once where one thread takes both. */
+/** Whether two units run the same batches and differ at most in how experts are spread: a thread
+ *  that takes both computes the common part of their passes once. */
 bool calc_units_share(const calc_units *units, size_t position, size_t other);
 
 /** Evaluate the unit at a position. */

@@ -40,7 +40,8 @@ enum { CALC_MOST_CONTEXT_PAR = 64 };
 /** Put which blocks a stage has, as one execution says it, into another. */
 void calc_variant_put_stages(const calc_exec *from, calc_exec *to);
 
-/** Whether a variant is legal for a tensor parallelism: what can be said before cells. */
+/** Whether a variant is legal for a tensor parallelism: the rules that can be decided before
+ *  cells. */
 bool calc_variant_legal(const calc_app *app, const calc_exec *base);
 
 #endif

@@ -1,4 +1,5 @@
-/** @file worker.h  What one thread needs to sweep: the table, scratch, counts and the best so far.
+/** @file worker.h  The state of one sweeping thread: the table, scratch, counts and the best so
+ *  far.
  */
 #ifndef CALC_SWEEP_WORKER_H
 #define CALC_SWEEP_WORKER_H
@@ -57,7 +58,7 @@ struct calc_worker {
     pthread_mutex_t *lock;    /**< of each group, held while a cell is evaluated */
     bool guest;               /**< they are another worker's */
 
-    /* The unit and the cell at hand. */
+    /* The current unit and cell. */
     calc_exec base;
     calc_rows rows;
     calc_region region; /**< of the rows, */
@@ -68,11 +69,11 @@ struct calc_worker {
     calc_splits splits; /**< of cells before */
     calc_conditions conditions;
 
-    /* What evaluate.c has at hand. */
+    /* The current state of evaluate.c. */
     calc_sweep_group *group;
     calc_screen *screen;
     calc_exec state; /**< of a lane of the sheet, with the first pair and flag */
-    calc_exec exec; /**< of the lane that is visited, without what pairs, chunkings and flags say */
+    calc_exec exec;  /**< of the visited lane, without the fields of pairs, chunkings and flags */
     calc_kernel_job job;
     calc_stage_terms shared;
     calc_panel alive;           /**< lanes that may matter */
@@ -97,7 +98,7 @@ struct calc_worker {
     /* What came of it. */
     calc_sweep_counts counts;
     bool stopped; /**< stop() said so: points are neither evaluated nor counted any more */
-    uint64_t told_evaluated, told_total; /**< of the counts: what stop() has taken note of */
+    uint64_t told_evaluated, told_total; /**< part of the counts that stop() has seen */
     uint64_t tiles;
     uint64_t rows_filled; /**< of all units so far */
     calc_status status;   /**< CALC_ERR_NOMEM; CALC_ERR_RULE: verification failed; CALC_ERR_IO:
@@ -112,10 +113,10 @@ calc_worker *calc_worker_create(const calc_space *space, const calc_sweep_option
 void calc_worker_free(calc_worker *worker);
 
 /** Work on the groups of another worker, which lives longer: where groups are many, threads seldom
- *  meet in one, and what they find is kept once. */
+ *  meet in one, and their finds are kept once. */
 void calc_worker_share(calc_worker *worker, const calc_worker *host);
 
-/** Begin a design. Borrows both. What was found before stays. Hosts begin before their guests. */
+/** Begin a design. Borrows both. Earlier results stay. Hosts begin before their guests. */
 void calc_worker_begin(calc_worker *worker, const calc_app *app, const calc_system *system,
                        uint64_t design);
 
@@ -134,14 +135,14 @@ bool calc_worker_prunes(const calc_worker *worker);
  *  rows. */
 bool calc_worker_hopeless(calc_worker *worker);
 
-/** Fill their terms and sheets, unless that is done: what a unit needs where some layout may
- * matter. Sets the worker's status. */
+/** Fill their terms and sheets, unless that is done; a unit needs them if some layout may matter.
+ *  Sets the worker's status. */
 void calc_worker_lay_out(calc_worker *worker);
 
 /** Evaluate worker->cell, which calc_cell_at() has set, with all rows. */
 void calc_worker_cell(calc_worker *worker);
 
-/** The parts of that: what the rows of worker->cell have in common; the layouts of the rows from
+/** The parts of that: the common data of the rows of worker->cell; the layouts of the rows from
  *  `first` to before `last`, counted, and evaluated. */
 void calc_worker_fill(calc_worker *worker);
 void calc_worker_count(calc_worker *worker, size_t first, size_t last);
@@ -150,7 +151,7 @@ void calc_worker_run(calc_worker *worker, size_t first, size_t last);
 /** The group that layouts of worker->cell belong to becomes the worker's. @return its lock */
 pthread_mutex_t *calc_worker_set_group(calc_worker *worker);
 
-/** The layout of a row in the cell, without what choices, lanes and flags say. */
+/** The layout of a row in the cell, without the fields of choices, lanes and flags. */
 calc_exec calc_worker_exec_of(const calc_worker *worker, const calc_row *row);
 
 /** Put a row and a choice of the table into an execution: their layout in the cell, likewise. */

@@ -13,11 +13,12 @@ typedef struct hunt {
     calc_balance_line *line;
     calc_balance_effort *effort;
     calc_balance_best *best;
-    double open_s; /**< the least of what was left */
+    double open_s; /**< the least bound of what was discarded */
     calc_status status;
 } hunt;
 
-/* What stages of a chip chose: all that do not recompute all their layers had at least `fewest`. */
+/* The choices of a chip's stages: those that do not recompute all their layers recompute at least
+ * `fewest`. */
 typedef struct chosen {
     int fewest, most;
 } chosen;
@@ -40,7 +41,7 @@ static void choices(const hunt *h, const int *layers, chosen *of)
     }
 }
 
-/* The chip whose stages differ most, of those with a choice; -1 if none has one. */
+/* The chip with a choice whose stages differ most; -1 if no chip has a choice. */
 static int widest(const box *b, const chosen *of)
 {
     int found = -1;
@@ -72,7 +73,7 @@ static void halve(hunt *h, box b, const int *layers)
 {
     chosen of[CALC_BALANCE_CHIPS];
     choices(h, layers, of);
-    /* The division with as many for all as the fullest stage took. */
+    /* The division where all stages recompute as many as the fullest one. */
     box one = b;
     for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
         one.full[chip] = (calc_balance_range){of[chip].most, of[chip].most};

@@ -5,8 +5,8 @@
 
 #include "balance/branch.h"
 
-/** Search. In a range every stage chooses its own number: that bounds the divisions where all have
- *  the same, and says where to halve the range. The line is left with other limits.
+/** Search. Within a range every stage chooses its own number: that bounds the divisions where all
+ *  have the same, and shows where to halve the range. The limits of the line are changed.
  *  @param least_s  as calc_balance_branch()
  *  @return CALC_OK or CALC_ERR_NOMEM */
 calc_status calc_balance_alike(calc_balance_line *line, calc_balance_effort *effort,

@@ -147,7 +147,7 @@ static int compare(const void *a, const void *b)
     return x->layers - y->layers;
 }
 
-/* Every way to divide the layers from `from` on, by what the rest can do. */
+/* Every way to divide the layers from `from` on, combined with the divisions of the rest. */
 static int64_t gather(calc_balance_bound *b, int stage, int from, double below_s)
 {
     calc_balance_line *l = b->line;
@@ -174,7 +174,7 @@ static int64_t gather(calc_balance_bound *b, int stage, int from, double below_s
     return (int64_t)count;
 }
 
-/* Those that no other beats; the first `count` of scratch. */
+/* Keep those that no other dominates; the first `count` of scratch. */
 static int64_t best_of(calc_balance_bound *b, int64_t count)
 {
     qsort(b->scratch, (size_t)count, sizeof *b->scratch, compare);

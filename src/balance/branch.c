@@ -6,7 +6,7 @@
 
 #include "model/operators/processor.h"
 
-/* Divisions of the stages behind that are kept: a first look, and then as many as it takes. */
+/* Limits on the divisions of the stages behind: few in a first pass, then as many as it takes. */
 enum { FEW = 64, MANY = 4096 };
 
 /* Steps that differ by less are equal. */
@@ -103,7 +103,7 @@ typedef struct tree {
     int layers[CALC_BALANCE_STAGES];
     child *child; /**< of the stages on the way, one after the other */
     size_t room;
-    double open_s; /**< the least of what was left */
+    double open_s; /**< the least bound of what was discarded */
     bool no_memory;
 } tree;
 

@@ -1,5 +1,5 @@
 /** @file branch.h  The shortest division of a line: bounds, moves of a few layers, and branching
- *  over stages where these leave something open. */
+ *  over stages where these leave a gap. */
 #ifndef CALC_BALANCE_BRANCH_H
 #define CALC_BALANCE_BRANCH_H
 
@@ -21,8 +21,7 @@ typedef struct calc_balance_best {
 calc_status calc_balance_branch(calc_balance_line *line, calc_balance_effort *effort,
                                 calc_balance_best *best, double *least_s);
 
-/** The least of all divisions under the limits of the line that may be shorter than the best, by
- *  bounds alone.
+/** A lower bound of all divisions under the limits of the line that may be shorter than the best.
  *  @param layers  [stages], written: a division that has this bound or is close to it
  *  @return CALC_OK or CALC_ERR_NOMEM; *least_s is INFINITY if there is none */
 calc_status calc_balance_branch_bound(calc_balance_line *line, const calc_balance_best *best,

@@ -44,8 +44,8 @@ static void note(chooser *c, const calc_balance_share *x)
     }
 }
 
-/* The least count from 0 to most with which the share fits; most if none does. More layers that
- * compute again need less, but that the first one may need working memory. */
+/* The least count from 0 to most with which the share fits; most if none does. More recomputing
+ * layers need less memory, except that the first one may need working memory. */
 static void least_that_fits(const chooser *c, calc_balance_share *x, int *count, int most)
 {
     *count = 0;

@@ -5,7 +5,7 @@
 
 #include "balance/problem.h"
 
-/** How many layers of a place may recompute in full; of fewer layers all do. */
+/** How many layers of a place may recompute in full; if it has fewer, all do. */
 typedef struct calc_balance_range {
     int least, most;
 } calc_balance_range;
@@ -21,12 +21,12 @@ typedef struct calc_balance_choice {
     double bytes;
 } calc_balance_choice;
 
-/** What a stage with one chunk needs. @param flight  micro-batches in flight at most */
+/** Memory that a stage with one chunk needs. @param flight  micro-batches in flight at most */
 double calc_balance_stage_bytes(const calc_balance_problem *problem, int stage, double flight,
                                 const calc_balance_share *share);
 
-/** The choice with the shortest backward pass that fits on a stage with one chunk; of several, the
- *  one that needs least. If none fits: one that needs as little as any.
+/** The choice with the shortest backward pass that fits on a stage with one chunk; among equals the
+ *  one that needs least. If none fits: one with the least need.
  *  @param dense, moe  layers of kind 0 and 1
  *  @param flight      micro-batches in flight at most
  *  @param more_bytes  added to the limit of the stage */

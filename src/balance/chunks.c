@@ -35,7 +35,7 @@ typedef struct search {
 
 /* ---- One division -----------------------------------------------------------------------------*/
 
-/* Kinds of layers follow from how many each place has. Recomputation is chosen anew where they
+/* The kinds of layers follow from the number on each place. Recomputation is chosen anew where they
  * changed, or everywhere. */
 static void lay(search *s, division *d, bool everywhere)
 {
@@ -130,7 +130,8 @@ static bool better(const search *s, const division *a, const division *b)
     return fewer_first(a, b, s->places);
 }
 
-/* Take what is tried if it is better than what there is; it is simulated if that is still open. */
+/* Accept the trial if it is better than the current division; simulate it if bounds do not
+ * decide. */
 static bool accept(search *s)
 {
     division *x = &s->tried;
@@ -145,7 +146,7 @@ static bool accept(search *s)
 
 /* ---- Moves ------------------------------------------------------------------------------------*/
 
-/* A layer less of one place computes something again, and one more of another on the same stages.
+/* One recomputing layer less on one place, and one more on another of the same stages.
  */
 static bool trade(search *s, int from, int to, int which)
 {
@@ -262,7 +263,7 @@ static int clamp(int x, int least, int most)
     return up < most ? up : most;
 }
 
-/* Layers of stages divided among their chunks, and then as many more or fewer as there are. */
+/* Divide the layers of stages among their chunks, then correct the total. */
 static void start(search *s, const int *of_stage)
 {
     const calc_schedule_shape *shape = &s->p->shape;
@@ -317,7 +318,7 @@ static bool proven(const search *s)
            s->least_s >= calc_balance_effort_goal_s(s->effort, s->best.step_s);
 }
 
-/* As much better as it gets, from what there is. */
+/* Improve the current division until no move helps. */
 static void improve(search *s, bool first)
 {
     descend(s);

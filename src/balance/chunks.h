@@ -1,14 +1,14 @@
-/** @file chunks.h  A short division where stages have several chunks, or memory is shared
- * otherwise: moves of layers and of recomputation from an even start, with exact simulation, and
- * kicks out of divisions that no move improves. The bound is that of relaxed.h. */
+/** @file chunks.h  Local search for a short division where stages have several chunks, or memory is
+ *  shared otherwise: moves of layers and of recomputation from an even start, with exact
+ *  simulation, and random kicks out of local optima. The bound comes from relaxed.h. */
 #ifndef CALC_BALANCE_CHUNKS_H
 #define CALC_BALANCE_CHUNKS_H
 
 #include "balance/effort.h"
 
 /** Search.
- *  @param out  feasible, share and bound_s are written, or of the division that lacks least: stage
- *              and needs_bytes
+ *  @param out  feasible, share and bound_s are written, or stage and needs_bytes of the division
+ *              that lacks least
  *  @return CALC_OK or CALC_ERR_NOMEM */
 calc_status calc_balance_chunks(const calc_balance_problem *problem, calc_balance_effort *effort,
                                 calc_balance_solution *out);

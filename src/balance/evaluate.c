@@ -8,7 +8,7 @@
 #include "balance/rounds.h"
 #include "model/operators/processor.h"
 
-/* What a micro-batch more may take beside the busiest stage and still count as rounding. */
+/* Deviation of a further micro-batch from the busiest stage's time that counts as rounding. */
 #define SAME 1e-12
 
 static bool interleaved(const calc_schedule_shape *s)
@@ -71,7 +71,7 @@ static double pass_s(const calc_schedule_pass *p)
     return p->fw_s + p->bw_s + p->wgrad_s;
 }
 
-/* What a stage does for a micro-batch. DualPipe's stages do half of theirs for the opposite one. */
+/* Work of a stage per micro-batch. DualPipe's stages do half of theirs for the opposite stage. */
 static double busy_s(const calc_schedule_shape *s, const calc_schedule_pass *pass, int stage)
 {
     if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
@@ -84,8 +84,8 @@ static double busy_s(const calc_schedule_shape *s, const calc_schedule_pass *pas
     return all_s;
 }
 
-/* As schedule_steady.h, for any number of stages: with a period of micro-batches more a step grows
- * by ever more, until it grows by what the busiest stage takes. */
+/* As schedule_steady.h, for any number of stages: each further period of micro-batches adds no less
+ * than the one before, until it adds the time of the busiest stage. */
 static double steady_s(const calc_balance_problem *p, const calc_schedule_pass *pass,
                        calc_balance_room *r)
 {

@@ -91,7 +91,7 @@ static void reset(const fitting *f, const int *full)
     }
 }
 
-/* What to try: a place of the group, a kind, and what becomes of one of its layers. */
+/* A change to try: a place of the group, a kind, and the new treatment of one of its layers. */
 typedef struct change {
     int place, kind;
     calc_balance_recompute what;
@@ -123,7 +123,7 @@ static double takes_s(const fitting *f, change c)
     return f->p->layer[f->p->stage[stage].chip][c.kind].again_s[c.what];
 }
 
-/* The change that saves most for its time; whether one saves anything. */
+/* Find the change that saves most memory for its time; return whether one saves anything. */
 static bool add(const fitting *f)
 {
     double before = over(f);
@@ -154,7 +154,7 @@ static void add_all(const fitting *f)
     }
 }
 
-/* The change whose undoing spares most time while all fits; whether there is one. */
+/* Find the change whose undoing saves most time while all fits; return whether there is one. */
 static bool undo(const fitting *f)
 {
     double most_s = 0;

@@ -5,18 +5,18 @@
 
 #include "balance/problem.h"
 
-/** Parts of the model whose activations a stage holds: its chunks; with DualPipe its own and that
- *  of the opposite stage. */
+/** Parts of the model whose activations a stage holds: its chunks; with DualPipe its own part and
+ *  the opposite stage's. */
 int calc_balance_held_parts(const calc_schedule_shape *shape);
 
 /** Place of such a part. */
 int calc_balance_part_place(const calc_schedule_shape *shape, int stage, int part);
 
-/** Counts that no others of the same stage exceed in every part, for each stage. What a stage holds
- *  at most is the most of any of them. */
+/** For each stage, the counts that no other counts of it exceed in every part. The peak memory of a
+ *  stage is the maximum over them. */
 typedef struct calc_balance_flights {
     int parts;
-    int first[CALC_BALANCE_STAGES + 1]; /**< of a stage, in rows of live; [stages] is the end */
+    int first[CALC_BALANCE_STAGES + 1]; /**< first row of a stage in live; [stages] is the end */
     int *live;                          /**< [row][part] */
 } calc_balance_flights;
 
@@ -25,7 +25,7 @@ calc_status calc_balance_flights_begin(calc_balance_flights *flights,
                                        const calc_balance_problem *problem);
 void calc_balance_flights_end(calc_balance_flights *flights);
 
-/** What a stage holds at most. @param share  [places] */
+/** The most that a stage holds. @param share  [places] */
 double calc_balance_flights_bytes(const calc_balance_flights *flights,
                                   const calc_balance_problem *problem, int stage,
                                   const calc_balance_share *share);

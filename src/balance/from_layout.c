@@ -13,7 +13,8 @@ static double alternating(const calc_shape *s)
     return both ? 1 - calc_shape_moe_blocks(s) / s->blocks : 0;
 }
 
-/* Weights, gradients and optimizer state: what every rank holds, and its share of what is split. */
+/* Weights, gradients and optimizer state: the part on every rank, and its share of the sharded
+ * part. */
 static double state_bytes(const calc_stage_terms *t, const calc_stage_weights *w)
 {
     double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
@@ -89,7 +90,7 @@ static void set_layers(const calc_balance_chip *chip, int chips, calc_balance_pr
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
-/* A stage without its blocks, and those that the layout itself gives it. */
+/* A stage without its blocks, and the blocks that the layout itself gives it. */
 static calc_stage_class class_of(const calc_layout *l, int stage, calc_stage_class *whole)
 {
     size_t i = 0;
@@ -104,7 +105,7 @@ static calc_stage_class class_of(const calc_layout *l, int stage, calc_stage_cla
     return ends;
 }
 
-/* Activations of the block at hand, with those that are computed again or without. */
+/* Activations of the block being processed, with or without recomputed ones. */
 static double working_bytes(const calc_layout *l, const calc_stage_class *c, bool recomputes)
 {
     const double blocks[] = {c->dense, c->moe};
@@ -117,7 +118,7 @@ static double working_bytes(const calc_layout *l, const calc_stage_class *c, boo
     return most_bytes;
 }
 
-/* The same with the logits, which have gone when a block is at hand. */
+/* The same with the logits, which have been freed when a block is processed. */
 static double at_hand_bytes(const calc_layout *l, const calc_stage_class *c, double working)
 {
     bool both_ways = l->exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;

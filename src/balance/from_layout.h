@@ -1,7 +1,7 @@
-/** @file from_layout.h  A problem of balance from calc's own layouts: what a layer takes and holds
- *  on each kind of chip, what the ends, messages and the framework add; and the time of a whole
- *  step whose stages differ. The numbers are those of stage_step.h: for the division that a layout
- *  itself has, step and memory are calc_run()'s. */
+/** @file from_layout.h  A balance problem from calc's own layouts: time and memory of a layer on
+ *  each kind of chip, and of the ends, messages and the framework; also the time of a whole step
+ *  whose stages differ. The numbers are those of stage_step.h: for a layout's own division, step
+ *  and memory equal calc_run()'s. */
 #ifndef CALC_BALANCE_FROM_LAYOUT_H
 #define CALC_BALANCE_FROM_LAYOUT_H
 
@@ -11,14 +11,14 @@
 /** The layout on one kind of chip. All chips have the same model and execution, but for
  *  activation_recompute, and each its own system. */
 typedef struct calc_balance_chip {
-    /** With activation_recompute full: a layer of it gives both ends, recomputed and kept. With
-     *  any other, layers are never recomputed. */
+    /** With activation_recompute full, its layers give the costs both with and without
+     *  recomputation. With any other value, layers are never recomputed. */
     const calc_layout *full;
     /** The same with some parts recomputed (attn_only, modules), or NULL. Its working memory is
      *  then counted on every stage, as if one layer at least were selective. */
     const calc_layout *selective;
-    /** The same without recomputation, or NULL: what stages that recompute nothing are where that
-     * is not what `full` has without what it computes again (seq_par_ag_redo). The layers of
+    /** The same without recomputation, or NULL: for stages that recompute nothing, where their
+     *  costs are not those of `full` minus recomputation (seq_par_ag_redo). The layers of
      *  multi-token prediction are then its own. */
     const calc_layout *none;
 } calc_balance_chip;
@@ -26,23 +26,23 @@ typedef struct calc_balance_chip {
 /** Fill a problem.
  *
  *  A message between stages on different chips takes the slower one's time on both ends. Dense
- *  layers among those with experts (moe_every > 1) are not told apart: a layer is then the mean of
- *  both. Where the host makes layers wait, a layer takes as long as calc says, whether it
- * recomputes or not, but its forward pass is that of `full`. The layers of multi-token prediction
- * recompute as those of `full` do. With zero_stage 2 or 3 the one block whose gradients or weights
- * are whole is that of the layout's own division.
+ * layers among layers with experts (moe_every > 1) are not distinguished: a layer is then the mean
+ * of both. Where layers wait for the host, a layer takes as long as calc says, whether it
+ * recomputes or not, but its forward pass is taken from `full`. The layers of multi-token
+ * prediction recompute as those of `full` do. With zero_stage 2 or 3 the one block whose gradients
+ * or weights are gathered is taken from the layout's own division.
  *  @param chip           [chips], at most CALC_BALANCE_CHIPS
  *  @param chip_of_stage  [pipeline_par] indices in chip, or NULL: all are the first
- *  @param out            may_full and may_select say which layouts there were; may_mix and
- *                        alike_on_chip are false, a place has one layer at least and no most
- *  @return NULL, or in words, to follow "a layout", why this one is not linear in its layers or too
- *          large */
+ *  @param out may_full and may_select say which layouts were given; may_mix and alike_on_chip are
+ *  false, and a place has at least one layer and no upper bound
+ *  @return NULL, or the reason why this one is not linear in its layers or too large, in words to
+ *  follow "a layout" */
 const char *calc_balance_of_layouts(const calc_balance_chip *chip, int chips,
                                     const int *chip_of_stage, calc_balance_problem *out);
 
-/** What follows the pipeline of one stage [s]. */
+/** Times of one stage after the pipeline [s]. */
 typedef struct calc_balance_end {
-    double reduction_s; /**< gradients and updated weights, as far as they are exposed */
+    double reduction_s; /**< exposed communication of gradients and updated weights */
     double optimizer_s;
 } calc_balance_end;
 
@@ -55,7 +55,7 @@ calc_balance_end calc_balance_end_of(const calc_balance_chip *chip,
 typedef struct calc_balance_step {
     double pipeline_s, straggler_s;
     double tied_s;                   /**< gradients of the table that both ends share */
-    double reduction_s, optimizer_s; /**< of the stages that take longest for each */
+    double reduction_s, optimizer_s; /**< of the slowest stage, for each of the two */
     double overhead_s, total_s;
 } calc_balance_step;
 

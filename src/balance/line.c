@@ -140,8 +140,9 @@ static double busy_s(const calc_schedule_pass *p)
     return p->fw_s + p->bw_s + p->wgrad_s;
 }
 
-/* As many layers to each stage as it can do in a period, while those behind have what they must;
- * whether that is all. A stage that can have many can have fewer of them. */
+/* Give each stage as many layers as it can process in a period, leaving those behind the fewest
+ * they must have; return whether that is all. A stage that can have many layers can also have
+ * fewer. */
 static bool fill(calc_balance_line *l, double period_s, int *layers)
 {
     int from = 0;
@@ -197,7 +198,8 @@ static int come_from(calc_balance_line *l, int stage, int to, const reach *r)
     return -1;
 }
 
-/* With layers of two kinds a stage that has fewer may leave the next one others that fit there. */
+/* With two kinds of layers, a stage with fewer layers may leave the next one a mixture that fits
+ * there. */
 static bool fill_in_any_way(calc_balance_line *l, int *layers)
 {
     reach r = {{{1}}};

@@ -94,7 +94,7 @@ static void choose_units(calc_milp_maker *m)
     }
 }
 
-/* All that is done, one after the other, on the slowest chip. */
+/* All work, one operation after the other, on the slowest chip. */
 static double horizon(const calc_milp_maker *m)
 {
     const calc_balance_problem *p = m->problem;

@@ -19,7 +19,7 @@
 
 #include "balance/problem.h"
 
-/** What a column stands for, and its name in lists. */
+/** The meaning of a column, and its name in lists. */
 #define CALC_MILP_WHAT_LIST(X)                                                                     \
     X(LAYERS, "layers")          /* of a kind */                                                   \
     X(SELECTIVE, "selective")    /* of them, of a kind */                                          \
@@ -34,7 +34,7 @@
     X(FLIGHT, "flight") /* memory of a micro-batch in flight */                                    \
     X(FW_START, "forward_start")                                                                   \
     X(BW_START, "backward_start")                                                                  \
-    X(PERIOD, "period") /* of the micro-batches that are left out */
+    X(PERIOD, "period") /* of the omitted micro-batches */
 
 #define CALC_MILP_WHAT_NAME(name, text) CALC_MILP_##name,
 typedef enum calc_milp_what {
@@ -73,15 +73,15 @@ typedef struct calc_milp {
     size_t columns, rows, terms;
     size_t column_room, row_room, term_room;
     calc_schedule_shape shape; /**< of the problem: all micro-batches */
-    double unit_s, unit_bytes; /**< what 1 stands for */
+    double unit_s, unit_bytes; /**< value of 1 in the program */
 } calc_milp;
 
 enum { CALC_MILP_NAME_SIZE = 9, CALC_MILP_MOST = 999999 };
 
 typedef struct calc_milp_options {
-    /** From 6 micro-batches per stage on, only 5 per stage and those left over are in the program;
-     *  each further one per stage takes as long as the stages wait between the first forwards of
-     *  the last two. Not exact where that is not yet steady. */
+    /** From 6 micro-batches per stage on, the program has only 5 per stage and the remainder; each
+     *  further one per stage takes the longest time between the first forwards of the last two
+     *  rounds on any stage. Not exact where that is not yet steady. */
     bool reduce;
 } calc_milp_options;
 
@@ -100,7 +100,7 @@ void calc_milp_free(calc_milp *milp);
 char *calc_milp_column_name(size_t column, char name[CALC_MILP_NAME_SIZE]);
 char *calc_milp_row_name(size_t row, char name[CALC_MILP_NAME_SIZE]);
 
-/** The division that values of the columns stand for; integers are rounded.
+/** The division given by values of the columns; integers are rounded.
  *  @param share  [stages * chunks] */
 void calc_milp_shares(const calc_milp *milp, const double *value, calc_balance_share *share);
 

@@ -112,7 +112,8 @@ static void bound_recompute(calc_milp_maker *m, int place)
 
 /* ---- Alike on a chip --------------------------------------------------------------------------*/
 
-/* A factor times the layers of a place that recompute in full, and one times all it has. */
+/* Add terms: a factor times the layers of a place that recompute in full, and a factor times all
+ * its layers. */
 static void place_terms(calc_milp_maker *m, int place, double full, double layers)
 {
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
@@ -122,7 +123,7 @@ static void place_terms(calc_milp_maker *m, int place, double full, double layer
 }
 
 /* r of a place is the smaller of r of the chip and its layers x: r <= both, and one of r >= r of
- * the chip, r >= x. That r <= x is said by kind already. */
+ * the chip, r >= x. r <= x is already stated by kind. */
 static void alike(calc_milp_maker *m, int place, int chip)
 {
     double all = m->problem->layers[0] + m->problem->layers[1];

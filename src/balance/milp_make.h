@@ -1,11 +1,11 @@
-/** @file milp_make.h  A mixed-integer program in the making: parts of milp.c. */
+/** @file milp_make.h  A mixed-integer program under construction: parts of milp.c. */
 #ifndef CALC_BALANCE_MILP_MAKE_H
 #define CALC_BALANCE_MILP_MAKE_H
 
 #include "balance/milp.h"
 #include "balance/order.h"
 
-/** Columns of a place: the first of each kind of columns, -1 where it has none. */
+/** Columns of a place: the first column of each kind, -1 where it has none. */
 typedef struct calc_milp_place {
     int layers[CALC_BALANCE_KINDS], selective[CALC_BALANCE_KINDS], full[CALC_BALANCE_KINDS];
     int reaches, selects, fw_time, bw_time, flight;
@@ -15,13 +15,13 @@ typedef struct calc_milp_place {
 typedef struct calc_milp_maker {
     const calc_balance_problem *problem;
     calc_milp *out;
-    calc_status status;   /**< of the first thing that failed; after that nothing is added */
+    calc_status status;   /**< of the first failure; after it nothing is added */
     int64_t microbatches; /**< that are in the program */
-    int64_t left_out;     /**< rounds of one micro-batch per stage that are not */
+    int64_t left_out;     /**< rounds of one micro-batch per stage that are left out */
     int places;
     calc_schedule_op *op; /**< of all stages, as calc_balance_orders() writes them */
     int64_t room, *count;
-    double horizon; /**< in units: no step takes as long */
+    double horizon; /**< in units: longer than any step */
     calc_milp_place place[CALC_BALANCE_PLACES];
 } calc_milp_maker;
 
@@ -40,7 +40,7 @@ const calc_balance_layer *calc_milp_layers_of(const calc_milp_maker *maker, int 
 /** Columns and rows of the layers of all places and their recomputation. */
 void calc_milp_make_layers(calc_milp_maker *maker);
 
-/** Rows, and columns that they need, of what stages hold. After the layers. */
+/** Rows for the memory of stages, with the columns that they need. After the layers. */
 void calc_milp_make_memory(calc_milp_maker *maker);
 
 /** Columns and rows of passes, and the objective. After the layers. */

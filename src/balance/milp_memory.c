@@ -66,7 +66,7 @@ static bool find_peaks(const calc_milp_maker *m, int stage, peaks *out)
     return fine;
 }
 
-/* What a micro-batch in flight adds on a place. */
+/* Memory that a micro-batch in flight adds on a place. */
 static void make_flight(calc_milp_maker *m, int place, int stage)
 {
     const calc_balance_layer *layer = calc_milp_layers_of(m, place);

@@ -79,7 +79,7 @@ static void make_order(calc_milp_maker *m, int stage)
     }
 }
 
-/* From chunk to chunk; the order of a stage says what is on the same one. */
+/* From chunk to chunk; the order of a stage covers passes on the same one. */
 static void make_way(calc_milp_maker *m, int microbatch)
 {
     const calc_schedule_shape *s = &m->problem->shape;
@@ -93,8 +93,8 @@ static void make_way(calc_milp_maker *m, int microbatch)
     }
 }
 
-/* Each round of micro-batches that is left out takes as long as any stage waits from the first
- * forward of the last round but one to that of the last. */
+/* Each omitted round of micro-batches takes the longest time on any stage from the first forward of
+ * the second-to-last round to that of the last. */
 static void make_period(calc_milp_maker *m)
 {
     if (m->left_out == 0) {

@@ -1,5 +1,5 @@
 /** @file mps.h  A mixed-integer program as an MPS text of fixed columns, which every solver reads,
- *  and what its short names stand for.
+ *  and the meaning of its short names.
  *
  *  Fields begin in columns 2, 5, 15 and 25; numbers have 12 characters, which keeps 9 digits at
  *  least. Every column has an upper bound. The objective is OBJ, in the units of the program. */
@@ -16,8 +16,8 @@ typedef bool (*calc_mps_write)(void *context, const char *text, size_t length);
 CALC_MUST_USE calc_status calc_mps_program(const calc_milp *milp, calc_mps_write write,
                                            void *context);
 
-/** Write what its columns stand for, as comma-separated values:
- *  name,variable,stage,chunk,microbatch, counted from 0; blank where it has none.
+/** Write the meaning of its columns, as comma-separated values:
+ *  name,variable,stage,chunk,microbatch, counted from 0; blank where it does not apply.
  *  @return CALC_OK or CALC_ERR_IO */
 CALC_MUST_USE calc_status calc_mps_names(const calc_milp *milp, calc_mps_write write,
                                          void *context);

@@ -1,6 +1,6 @@
 /** @file order.h  The operations of each stage in order, in the form of
- *  model/schedule/schedule_order.h: its orders, but for 1F1B with several chunks that of
- *  parts.h. */
+ *  model/schedule/schedule_order.h: its orders, except that 1F1B with several chunks has the order
+ *  of parts.h. */
 #ifndef CALC_BALANCE_ORDER_H
 #define CALC_BALANCE_ORDER_H
 

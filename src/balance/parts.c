@@ -116,7 +116,7 @@ double calc_balance_parts_s(const calc_balance_parts *p, const calc_schedule_pas
     for (int64_t s = 0; s < p->stages; s++) {
         r.workers[s] = (worker){.warm_up = calc_balance_warm_up(p, s)};
     }
-    /* Whoever waits does so for a neighbour along the model. */
+    /* A waiting stage waits for a neighbour along the model. */
     for (bool moved = true; moved;) {
         moved = false;
         for (int64_t s = 0; s < p->stages; s++) {

@@ -1,11 +1,11 @@
 /** @file parts.h  1F1B with several chunks per stage, as MindSpore orders it: micro-batches in
- *  parts of one per stage, of which the first also has those that are left over.
+ *  parts of one per stage; the first part also has the remainder.
  *
  *  Every stage does the forwards part by part, and within a part chunk by chunk; the backwards
- *  likewise, from the last chunk to the first. It begins with forwards alone: those of all chunks
- *  but the last, and 2 for each stage behind it, or 1 with less memory; then forwards and backwards
- *  take turns. Where a part has a micro-batch per stage and the memory is not halved, this is
- *  Megatron's order (schedule_order.h). Source: MindSpore's interleaved pipeline scheduler
+ *  likewise, from the last chunk to the first. It begins with forwards alone: one part of all
+ *  chunks but the last, and 2 for each stage behind it, or 1 with less memory; then forwards and
+ *  backwards alternate. Where a part has a micro-batch per stage and the memory is not halved, this
+ *  is Megatron's order (schedule_order.h). Source: MindSpore's interleaved pipeline scheduler
  *  (parallel optimizer of the graph compiler, ENABLE_LESS_MEM_VPP). */
 #ifndef CALC_BALANCE_PARTS_H
 #define CALC_BALANCE_PARTS_H

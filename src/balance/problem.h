@@ -1,9 +1,9 @@
-/** @file problem.h  A pipeline whose stages may differ, as a planner sees it: how many layers each
- *  chunk of each stage has, and how many of them compute their activations again.
+/** @file problem.h  A pipeline whose stages may differ, from the view of a planner: the number of
+ *  layers in each chunk of each stage, and how many of them recompute their activations.
  *
  *  Costs are linear in these counts. Layers are of two kinds, and those of kind 0 (dense) come
- *  before those of kind 1 (with experts) along the model. Any unit of time and of memory will do,
- * as long as it is one: the names say seconds and bytes. */
+ *  before those of kind 1 (with experts) along the model. Any unit of time and any unit of memory
+ *  will do if used throughout: the names say seconds and bytes. */
 #ifndef CALC_BALANCE_PROBLEM_H
 #define CALC_BALANCE_PROBLEM_H
 
@@ -27,27 +27,27 @@ typedef enum calc_balance_recompute {
 
 /** One layer of a kind on one kind of processor, for one micro-batch. */
 typedef struct calc_balance_layer {
-    double fw_s, agrad_s, wgrad_s;           /**< without recomputation */
-    double again_s[CALC_BALANCE_RECOMPUTES]; /**< what the backward pass takes beside; [0] = 0 */
-    double held_bytes;                       /**< weights, gradients, optimizer state */
+    double fw_s, agrad_s, wgrad_s;                /**< without recomputation */
+    double again_s[CALC_BALANCE_RECOMPUTES];      /**< extra time of the backward pass; [0] = 0 */
+    double held_bytes;                            /**< weights, gradients, optimizer state */
     double flight_bytes[CALC_BALANCE_RECOMPUTES]; /**< activations of a micro-batch in flight */
 } calc_balance_layer;
 
 /** A stage: one rank of the pipeline. */
 typedef struct calc_balance_stage {
     int chip;             /**< index in calc_balance_problem.layer */
-    double fixed_bytes;   /**< beside its layers: ends, framework, working memory */
-    double working_bytes; /**< more of it as soon as one layer recomputes in full */
+    double fixed_bytes;   /**< in addition to its layers: ends, framework, working memory */
+    double working_bytes; /**< extra if any layer recomputes in full */
     double limit_bytes;   /**< INFINITY: none */
 } calc_balance_stage;
 
-/** A chunk of a stage, beside its layers: messages, and the ends of the model. */
+/** A chunk of a stage without its layers: messages, and the ends of the model. */
 typedef struct calc_balance_place {
     double fw_s, agrad_s, wgrad_s;
     double flight_bytes;
 } calc_balance_place;
 
-/** The layers of a chunk, and how many of them compute what again: by kind of layer. */
+/** The layers of a chunk by kind, and how many of them recompute in each way. */
 typedef struct calc_balance_share {
     int layers[CALC_BALANCE_KINDS];
     int selective[CALC_BALANCE_KINDS], full[CALC_BALANCE_KINDS]; /**< of them */
@@ -67,7 +67,7 @@ typedef struct calc_balance_problem {
     bool may_select, may_full; /**< which recomputation is allowed; */
     bool may_mix;              /**< both in one chunk */
     /** Stages on one chip recompute the same number of layers in full, or all they have if that is
-     *  less; without, every chunk chooses. */
+     *  less; if false, every chunk chooses. */
     bool alike_on_chip;
     int least_layers, most_layers; /**< of a place; 0 most: no bound */
 } calc_balance_problem;
@@ -82,7 +82,7 @@ int calc_balance_stage_of(const calc_schedule_shape *shape, int place);
 calc_schedule_pass calc_balance_pass_of(const calc_balance_problem *problem, int place,
                                         const calc_balance_share *share);
 
-/** What a place holds of its layers, however many micro-batches are in flight. */
+/** Bytes that a place holds for its layers, independent of micro-batches in flight. */
 double calc_balance_held_bytes(const calc_balance_problem *problem, int place,
                                const calc_balance_share *share);
 

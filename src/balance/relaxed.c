@@ -45,8 +45,7 @@ static double once_s(const calc_balance_problem *p, bool all)
     return sum_s;
 }
 
-/* What holds for every division: one micro-batch is through, and with all work divided evenly all
- * are. */
+/* A bound of every division: one micro-batch through the model, and all work divided evenly. */
 static double any_s(const calc_balance_problem *p)
 {
     bool whole = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
@@ -110,8 +109,8 @@ static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)
     return c.fits && (r->fill_s[stage] + m * busy_s(&c.pass)) * (1 - SAME) <= step_s;
 }
 
-/* The most layers of kind 1 that a stage can take beside so many of kind 0, of at most `most`;
- * -1: none, and not even no layers. */
+/* The most layers of kind 1 that a stage can take in addition to given ones of kind 0, up to
+ * `most`; -1: not even 0. */
 static int most_moe(const relaxed *r, int stage, int dense, int most, double step_s)
 {
     while (most >= 0 && !can(r, stage, dense, most, step_s)) {
@@ -125,7 +124,8 @@ static int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* Whether all layers can be done in a step. Whoever can do some can do fewer. */
+/* Whether all layers can be processed in a step. A stage that can process some layers can also
+ * process fewer. */
 static bool reaches(relaxed *r, double step_s)
 {
     const calc_balance_problem *p = &r->one;

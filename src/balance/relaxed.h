@@ -1,18 +1,19 @@
-/** @file relaxed.h  The least that a step can take with several chunks per stage.
+/** @file relaxed.h  A lower bound of a step with several chunks per stage.
  *
  *  A stage does all micro-batches of all its chunks, whatever their order: m c of the stage. It
- *  begins when the first chunk of the stages before is through once, and with 1F1B these have to go
- *  back through theirs when it is done. Its layers are counted together, those of a kind in any
- *  chunk, and their activations as if all were in flight as few times as those of the least chunk
- *  where that is most. The least over all layers of stages is a search for a threshold. Nor does
- *  a step take less than one micro-batch through the model, or than all work divided evenly; with
- *  DualPipe that is all. */
+ *  begins when one micro-batch has passed the first chunk of the stages before, and with 1F1B these
+ *  still have to do that chunk's backward when it is done. Layers of a kind are counted together
+ *  over all chunks, and their activations as if every chunk had only as many micro-batches in
+ *  flight as the chunk with the fewest, at the peak of that number. A search for a threshold finds
+ *  the minimum over all distributions of layers. Besides, a step takes at least one micro-batch
+ *  through the model, and at least all work divided evenly; with DualPipe these two are the whole
+ *  bound. */
 #ifndef CALC_BALANCE_RELAXED_H
 #define CALC_BALANCE_RELAXED_H
 
 #include "balance/flight.h"
 
-/** @param below_s  a step that some division takes, or INFINITY
+/** @param below_s  the step of some division, or INFINITY
  *  @param least_s  written: no division takes less; INFINITY if none fits
  *  @param layers   [stages], written: layers of a stage at that threshold, all chunks together
  *  @return CALC_OK or CALC_ERR_NOMEM */

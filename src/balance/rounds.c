@@ -9,7 +9,7 @@
 /* Relative difference up to which two rounds count as equal. */
 #define SAME 1e-14
 
-enum { LOOK = 16 }; /* rounds from one look to the next */
+enum { LOOK = 16 }; /* rounds between two checks */
 
 /** When each stage is done with its last forward, and its last operation. */
 typedef struct line {
@@ -18,8 +18,8 @@ typedef struct line {
     double forward_s[CALC_BALANCE_STAGES], done_s[CALC_BALANCE_STAGES];
 } line;
 
-/* Forwards of the stages from first to last; those of the last stages come first, since they need
- * the round before. */
+/* Forwards of the stages from first to last; the last stages come first, since they need the round
+ * before. */
 static void forwards(line *l, int first, int last)
 {
     for (int s = last; s >= first; s--) {
@@ -38,7 +38,7 @@ static void backwards(line *l)
     }
 }
 
-/* Whether all stages are later than before by as much as the busiest takes. */
+/* Whether all stages are delayed by the time of the busiest one. */
 static bool steady(const line *l, const line *before, double busy_s)
 {
     double within_s = SAME * l->done_s[0];

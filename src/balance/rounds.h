@@ -2,15 +2,16 @@
  *  of arithmetic per stage and micro-batch, without lists of operations.
  *
  *  In round i a stage does the forward of micro-batch i + p-1-stage, then the backward of
- *  micro-batch i; rounds before 0 are the warm-up. A forward needs that of the stage before in the
- *  round before; a backward that of the next stage in the same round. */
+ *  micro-batch i; rounds before 0 are the warm-up. A forward needs the forward of the previous
+ *  stage in the previous round; a backward needs the backward of the next stage in the same
+ *  round. */
 #ifndef CALC_BALANCE_ROUNDS_H
 #define CALC_BALANCE_ROUNDS_H
 
 #include <stdint.h>
 
-/** Time of a step [s]. Once every stage is later by as much as the busiest takes from one round to
- *  the next, all rounds until forwards run out are the same, and are not gone through.
+/** Time of a step [s]. Once every stage is delayed from one round to the next by the time of the
+ *  busiest one, all rounds until forwards run out are the same, and are skipped.
  *  @param stages        1 ... CALC_BALANCE_STAGES
  *  @param microbatches  1 or more
  *  @param fw_s, bw_s    [stages] a micro-batch forward, and backward with the weight gradient */

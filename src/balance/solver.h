@@ -16,7 +16,7 @@ typedef struct calc_solver_options {
 typedef enum calc_solver_outcome {
     CALC_SOLVER_OPTIMAL,    /**< proven, within `gap` */
     CALC_SOLVER_FEASIBLE,   /**< a solution, not proven */
-    CALC_SOLVER_INFEASIBLE, /**< proven that there is none */
+    CALC_SOLVER_INFEASIBLE, /**< proven to have no solution */
     CALC_SOLVER_LIMIT       /**< neither a solution nor a proof */
 } calc_solver_outcome;
 
@@ -43,10 +43,10 @@ CALC_MUST_USE calc_solver_solve calc_solver_highs;
 
 void calc_solver_free(calc_solver_result *result);
 
-/** Divide the layers by a solver instead of the search of solve.h, with the same answer. Of
- *  `options` the number of evaluations does not matter; `evaluations`, `stage` and `needs_bytes` of
- *  the answer say 0, -1 and 0. Solvers tolerate a little too much memory: where that is so,
- *  the limit is taken to be 1e-4 lower, and an answer is then not proven.
+/** Divide the layers by a solver instead of the search of solve.h, with the same answer. The number
+ *  of evaluations in `options` is ignored; `evaluations`, `stage` and `needs_bytes` of the answer
+ *  are 0, -1 and 0. Solvers tolerate small excesses of memory: where one occurs, the limit is
+ *  lowered by 1e-4, and the answer is then not proven.
  *  @param solve  calc_solver_glpk or calc_solver_highs
  *  @param options  NULL: none
  *  @return as calc_milp_build() and the solver */

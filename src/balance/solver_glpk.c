@@ -9,13 +9,13 @@
 #include "balance/solver.h"
 #include "base/error.h"
 
-/* A call of the solver. GLPK ends programs that it takes for wrong, or that lack memory, and says
- * so on the terminal: both are caught here. */
+/* A call of the solver. GLPK aborts the process on invalid calls or lack of memory, and prints to
+ * the terminal: both are intercepted here. */
 typedef struct call {
     const calc_milp *milp;
     const calc_solver_options *options;
     glp_prob *problem;
-    double bound; /* of all that is not yet searched */
+    double bound; /* bound of everything not yet searched */
     double *value;
     int *row, *column; /* of terms, from 1 on */
     double *factor;
@@ -127,7 +127,7 @@ static bool is_solution(const call *c)
     return status == GLP_OPT || status == GLP_FEAS;
 }
 
-/* What the codes of glp_intopt() come to. @return false for those that say it failed */
+/* The outcome for a code of glp_intopt(). @return false for those that say it failed */
 static bool conclude(call *c, calc_solver_result *out)
 {
     bool found = is_solution(c);
@@ -163,7 +163,7 @@ static calc_status solve(call *c, calc_solver_result *out, calc_errors *errors)
     }
     bool fine = run(c) && conclude(c, out);
     glp_error_hook(NULL, NULL);
-    glp_free_env(); /* with the problem, also after a failure */
+    glp_free_env(); /* frees the problem, too, also after a failure */
     if (fine) {
         return CALC_OK;
     }

@@ -1,4 +1,4 @@
-/* HiGHS as a command: its files lie in a temporary folder, and no shell is between. */
+/* HiGHS as a command: its files lie in a temporary folder, and no shell is involved. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -1,14 +1,14 @@
 /** @file calibration.h  The calibration of a family of machines: which constants the runs
- * determine, their values, and how well those predict runs that they were not fitted to.
+ * determine, their values, and how well these predict runs outside the fit.
  *
- *  1. All constants are fitted together. Of those that the runs neither determine nor contradict,
- * the one that matters least goes back to what was assumed, and the others are fitted again, until
- *     none is left and no more than wanted are.
+ *  1. All constants are fitted together. Among constants that the runs neither determine nor
+ *     contradict, the least important one returns to its assumed value, and the others are fitted
+ *     again, until no such constant is left and their number is as small as wanted.
  *  2. Layouts whose micro-batch was not published are searched anew, and the rest is fitted again.
  *  3. Values are rounded to three digits. One that is out of its constant's range ends it, with
  *     the run that pulls it there.
  *  4. Cross-validation: the constants that are left are fitted without one fold at a time, and
- * predict that fold. */
+ *     predict that fold. */
 #ifndef CALC_CALIBRATE_CALIBRATION_H
 #define CALC_CALIBRATE_CALIBRATION_H
 
@@ -17,7 +17,7 @@
 /** Folds of cross-validation: none, by width of the model, by publisher of the runs. */
 typedef enum calc_cross { CALC_CROSS_NONE, CALC_CROSS_WIDTH, CALC_CROSS_SOURCE } calc_cross;
 
-/** The published runs, and what they are predicted with. Borrowed. */
+/** The published runs, and the inputs of their prediction. Borrowed. */
 typedef struct calc_calibration_runs {
     const calc_runs *runs;
     size_t files;
@@ -62,8 +62,8 @@ CALC_MUST_USE calc_status calc_calibration_start(calc_calibration *out, const ch
                                                  calc_errors *errors);
 
 /** Calibrate.
- *  @param before  by index of result, NaN at first: the prediction with what was assumed [s]
- *  @param unseen  likewise: that of a fit without the fold of the run; may be NULL without folds
+ *  @param before  by index of result, NaN at first: the prediction with assumed constants [s]
+ *  @param unseen  likewise, by a fit without the fold of the run; may be NULL without folds
  *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if there are no runs on these machines */
 CALC_MUST_USE calc_status calc_calibrate(calc_calibration *c, const calc_calibration_plan *plan,
                                          const calc_calibration_runs *runs, double *before,

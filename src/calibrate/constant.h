@@ -1,5 +1,5 @@
-/** @file constant.h  The constants of a machine that no data sheet states: where they are in a
- *  system, what they may be, and how far from its starting value one may be expected. */
+/** @file constant.h  The constants of a machine that no data sheet states: their place in a system,
+ *  their range, and the expected distance from their starting values. */
 #ifndef CALC_CALIBRATE_CONSTANT_H
 #define CALC_CALIBRATE_CONSTANT_H
 
@@ -18,9 +18,9 @@ typedef struct calc_constant {
     const char *path[CALC_CONSTANT_PATHS]; /**< fields that have this value; NULL: no more */
     const char *unit;                      /**< "s", "bytes" or "" */
     calc_constant_scale scale;
-    double spread; /**< standard deviation of what is assumed before, on `scale` */
+    double spread; /**< standard deviation of the prior, on `scale` */
     bool own;     /**< each machine of a family has its own, the first is the measure of the rest */
-    double start; /**< what is assumed before any measurement; calc_constant_start() */
+    double start; /**< prior value, before any measurement; calc_constant_start() */
     double lo, hi; /**< no machine is known beyond: a fit that ends there has other reasons */
 } calc_constant;
 
@@ -30,8 +30,8 @@ const calc_constant *calc_constant_at(size_t index);
 /** The constant of that name; NULL if there is none. */
 const calc_constant *calc_constant_find(const char *name);
 
-/** What is assumed of a machine before any measurement: operator tables where they exist, round
- *  guesses where they do not (docs/validation.md).
+/** The prior values of a machine's constants, before any measurement: operator tables where they
+ *  exist, round guesses where they do not (docs/validation.md).
  *  @param family  "A100", ... ; NULL: any */
 double calc_constant_start(const calc_constant *constant, const char *family, const char *machine);
 

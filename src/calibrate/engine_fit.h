@@ -7,7 +7,7 @@
  *
  *  numbers being logarithms of times and log-odds of shares, w 1 for times per token
  *  and of whole batches, and a third for first tokens, which depend on how a run was driven, too.
- *  Whether the host works ahead is known of an engine, not fitted. */
+ *  Whether the host works ahead is a known property of an engine and not fitted. */
 #ifndef CALC_CALIBRATE_ENGINE_FIT_H
 #define CALC_CALIBRATE_ENGINE_FIT_H
 
@@ -47,7 +47,7 @@ typedef struct calc_engine_fit {
     calc_serving_engine engine;
     calc_engine_traits start, traits;
     double relative_error[CALC_ENGINE_TRAITS]; /**< standard errors over the values */
-    bool determined[CALC_ENGINE_TRAITS];       /**< the runs say more than what was assumed */
+    bool determined[CALC_ENGINE_TRAITS];       /**< the runs are stronger than the prior */
     size_t points;                             /**< that were seen */
 } calc_engine_fit;
 
@@ -55,8 +55,8 @@ typedef struct calc_engine_fit {
 const char *calc_engine_trait_name(int trait);
 double *calc_engine_trait(calc_engine_traits *traits, int trait);
 
-/** Where a fit starts: the traits of the engine, a trait that it has not being next to nothing; or
- *  where nothing is known of it. */
+/** The start of a fit: the traits of the engine, with almost 0 for traits that it lacks; or
+ *  defaults where nothing is known of it. */
 calc_engine_traits calc_engine_fit_start(calc_serving_engine engine, bool documented);
 
 /** Fit to the points that are used, all of fit->engine; `start` is given, the rest is filled.
@@ -64,7 +64,7 @@ calc_engine_traits calc_engine_fit_start(calc_serving_engine engine, bool docume
 CALC_MUST_USE calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *point,
                                                size_t count, calc_errors *errors);
 
-/** What is predicted of a measurement with these traits; NaN if nothing is. */
+/** The prediction of a measurement with these traits; NaN if there is none. */
 double calc_engine_fit_predict(const calc_engine_point *point, const calc_engine_traits *traits);
 
 #endif

@@ -3,7 +3,7 @@
  *      sum over runs of w * 2 (sqrt(1 + r^2) - 1),  r = (log predicted - log measured) / 0.05
  *      + sum over constants of z^2,                 z = (number - start) / spread
  *
- *  numbers being those of calc_constant_to_free(): a robust likelihood (soft L1, Charbonnier et al.
+ *  with the numbers of calc_constant_to_free(): a robust likelihood (soft L1, Charbonnier et al.
  *  1997) and a normal prior. Its second derivatives give the standard errors (Laplace). */
 #ifndef CALC_CALIBRATE_FIT_H
 #define CALC_CALIBRATE_FIT_H
@@ -14,7 +14,7 @@
 /** A constant is determined by the runs if its standard error is below this share of its spread
  *  before. */
 #define CALC_FIT_DETERMINED 0.6
-/** It is indicated by them if they moved it by more than so many standard errors. */
+/** Runs indicate a constant if they moved it by more than this many standard errors. */
 #define CALC_FIT_INDICATED 1
 
 /** What is fitted to what. */

@@ -13,9 +13,8 @@ typedef struct calc_influence {
     double without;                /**< where it ends without that run */
 } calc_influence;
 
-/** The first constant that a fit moved out of its range (calc_constant); of its runs that without
- *  which it ends nearest to what was assumed. Of many runs, only those that are predicted worst are
- *  tried.
+/** The first constant that a fit moved out of its range (calc_constant); and the run without which
+ *  it ends nearest to its prior. If there are many runs, only the worst predicted ones are tried.
  *  @param fit       as it was made, with the values of `unknowns` put into its family
  *  @param is_free   by unknown
  *  @return CALC_OK, CALC_ERR_NOMEM, or what the fit returns */

@@ -6,8 +6,8 @@
 #include "calc.h"
 #include "model/operators/operator.h"
 
-/** What was measured, with the sizes that say which: X(NAME, name, sizes...). Kernels of serving
- * are last: replayed as a graph, for which a machine has rates of their own. */
+/** The types of measured points, with the sizes that identify each: X(NAME, name, sizes...).
+ * Kernels of serving are last: replayed as a graph, for which a machine has rates of their own. */
 #define CALC_POINT_CLASS_LIST(X)                                                                   \
     X(MATRIX, "matrix", "m", "k", "n", "b")                                                        \
     X(GROUPED, "grouped", "ng", "m", "n", "k")                                                     \

@@ -36,7 +36,8 @@ CALC_MUST_USE calc_status calc_point_calibrate(calc_point_calibration *out,
 /** Free what it owns; fine on {0}. */
 void calc_point_calibration_free(calc_point_calibration *calibration);
 
-/** Write the calibrated machine's file; its source says what was fitted to what, and when.
+/** Write the calibrated machine's file; its source states the fitted constants, their measurements
+ *  and the date.
  *  @param old   the text that the machine was read from
  *  @param date  "2026-11-21"
  *  @return CALC_OK or CALC_ERR_NOMEM */

@@ -4,7 +4,7 @@
 
 #include "calibrate/point_fit.h"
 
-/** Add the constants of kernels that have points. What the file does not give starts from a usual
+/** Add the constants of kernels that have points. Constants absent from the file start from a usual
  *  value in fit->system. See calc_point_fit_make() for the parameters. */
 void calc_point_constants_of_kernels(calc_point_fit *fit, const calc_point *points, size_t count,
                                      const bool *skip);

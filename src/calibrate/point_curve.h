@@ -1,5 +1,5 @@
-/** @file point_curve.h  Efficiency by size, from measured operators: of each point the efficiency
- *  under which the model says what was measured, averaged (in the logarithm) over octaves of size,
+/** @file point_curve.h  Efficiency by size, from measured operators: for each point the efficiency
+ *  with which the model gives the measured time, averaged (in the logarithm) over octaves of size,
  *  and made to rise with size by pooling neighbours that fall (isotonic regression: Ayer et al.
  *  1955). */
 #ifndef CALC_CALIBRATE_POINT_CURVE_H
@@ -10,10 +10,10 @@
 enum { CALC_POINT_CURVE_FOLDS = 5 };
 
 /** Replace the efficiency of the matrix engine of a datatype in `system` by a curve, if that
- *  predicts points that it was not made of better than one number for all sizes does, on average
- *  and weighed by their arithmetic.
+ *  predicts points outside its own fit better than a single number does, on average and weighted by
+ *  their arithmetic.
  *  @param points  `count` of them
- *  @param skip    by index: not to be used; NULL: none
+ *  @param skip    by index: true for points to leave out; NULL: none
  *  @param changed filled: whether it was
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_point_curve_matrix(calc_system *system, calc_datatype datatype,

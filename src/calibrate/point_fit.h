@@ -4,12 +4,12 @@
  *      sum over points of w 2 (sqrt(1 + r^2) - 1),  r = (log predicted - log measured) / scatter
  *      + sum over constants of (number - start)^2 / 2^2
  *
- *  in the logarithms of constants, or of their odds (constant.h). `scatter` is what the points of a
- *  class show themselves. A step adds times up: the w of a multiplication is its arithmetic over
- *  the mean of its class. It is 1 for attention, whose work grows with the square of its length so
- *  that the longest would decide alone, and for messages, of which the small ones tell the latency.
- *  The second sum is weak: a factor of seven costs what a point that is one scatter off does; it
- *  decides what the points do not. */
+ *  in the logarithms of constants, or of their odds (constant.h). `scatter` is estimated from the
+ *  points of a class themselves. A step adds times up: the w of a multiplication is its arithmetic
+ *  over the mean of its class. It is 1 for attention, whose work grows with the square of its
+ *  length so that the longest would decide alone, and for messages, of which the small ones tell
+ *  the latency. The second sum is weak: a factor of seven costs as much as a point that is one
+ *  scatter off; it decides where the points do not. */
 #ifndef CALC_CALIBRATE_POINT_FIT_H
 #define CALC_CALIBRATE_POINT_FIT_H
 
@@ -23,7 +23,7 @@
 
 enum { CALC_POINT_CONSTANTS = 64, CALC_POINT_PATH = 64 };
 
-/** What became of a constant. */
+/** The outcome for a constant. */
 typedef enum calc_point_standing {
     CALC_POINT_STAYS, /**< the points do not determine it */
     CALC_POINT_FITTED,

@@ -11,7 +11,7 @@ typedef struct calc_point_table {
     calc_kernel_point *owned;
 } calc_point_table;
 
-/** What identifies a point that is used. */
+/** The key of a point that is used. */
 calc_kernel_key calc_point_key(const calc_point *point);
 
 /** Make a table for a machine.

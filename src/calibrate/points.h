@@ -21,7 +21,7 @@ typedef struct calc_points {
     calc_point *item;
     size_t count;
     calc_text text;
-    const char *name; /**< what errors call the file; borrowed */
+    const char *name; /**< name of the file in errors; borrowed */
 } calc_points;
 
 /** Read a file, or standard input if path is "-"; names ending in .gz are decompressed. Rows that
@@ -31,7 +31,7 @@ typedef struct calc_points {
  *  *out must be freed in any case. */
 CALC_MUST_USE calc_status calc_points_read(calc_points *out, const char *path, calc_errors *errors);
 
-/** The same from a text, which the points own from now on; `name` is what errors call it. */
+/** The same from a text, which the points own from now on; `name` is its name in errors. */
 CALC_MUST_USE calc_status calc_points_parse(calc_points *out, calc_text text, const char *name,
                                             calc_errors *errors);
 

@@ -14,7 +14,7 @@ typedef struct calc_standard_error {
     double relative; /**< as a share of the value */
 } calc_standard_error;
 
-/** What the file of a machine says of its calibration. */
+/** The calibration stated in the file of a machine. */
 typedef struct calc_standard_errors {
     char
         machine[CALC_STANDARD_ERRORS_MACHINE]; /**< the first one that has runs; "": uncalibrated */
@@ -22,13 +22,13 @@ typedef struct calc_standard_errors {
     size_t count;
 } calc_standard_errors;
 
-/** Read them from the text of a system's file: what calc_system_text_write() wrote. */
+/** Read them from the text of a system's file, as calc_system_text_write() wrote it. */
 void calc_standard_errors_read(calc_standard_errors *out, const calc_text *text);
 
 /** Standard deviation of the logarithm of the time of a step: the effects of the constants, each
- *  half the difference of the logarithms one standard error up and down, added as squares. What is
- *  left out is that errors of constants that are fitted together depend on one another, so that
- *  the sum of their effects is smaller, as a rule.
+ *  half the difference of the logarithms one standard error up and down, added as squares.
+ *  Correlations between errors of constants that were fitted together are left out; with them the
+ *  sum would usually be smaller.
  *  @return 0 without constants; NaN where the layout has no time */
 double calc_standard_errors_of_time(const calc_standard_errors *errors, const calc_app *app,
                                     const calc_system *system, const calc_exec *exec);

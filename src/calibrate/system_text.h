@@ -7,7 +7,7 @@
 #include "io/output.h"
 #include "io/text.h"
 
-/** How what a calibration says in the source begins. */
+/** The beginning of a calibration's text in the source. */
 #define CALC_SYSTEM_TEXT_MARKER "Calibrated on "
 
 /** Write it.

@@ -1,6 +1,6 @@
-/** @file unknowns.h  What a calibration of a family of machines may change: constants that their
- *  files give. Machines whose files give the same value share it, unless another one is documented
- *  of them. */
+/** @file unknowns.h  The unknowns of a calibration of a family of machines: constants that their
+ *  files give. Machines whose files give the same value share it, unless their documentation gives
+ *  another one. */
 #ifndef CALC_CALIBRATE_UNKNOWNS_H
 #define CALC_CALIBRATE_UNKNOWNS_H
 
@@ -15,8 +15,8 @@ typedef struct calc_unknown {
     double start;      /**< assumed before */
     double value;
     double error;    /**< standard error, on the constant's scale; NaN: value is start */
-    bool determined; /**< the runs say more than what was assumed before */
-    bool indicated;  /**< they contradict what was assumed */
+    bool determined; /**< the runs are stronger than the prior */
+    bool indicated;  /**< they contradict the prior */
 } calc_unknown;
 
 /** All of a family. */

@@ -7,8 +7,8 @@
 #include "validate/residuals.h"
 
 /** Write the residuals of the scored measurements on machines of calibrated families. Times are
- *  those of cross-validation by width and by source. No constant of a machine enters memory, so
- *  that a fit sees none of it: both its residuals are those of the prediction.
+ *  those of cross-validation by width and by source. Memory depends on no constant of a machine, so
+ *  that no fit uses it: both its residuals equal the prediction's.
  *  @param results  of runs->runs, under the calibrated values
  *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
 CALC_MUST_USE calc_status calc_unseen_write(calc_output *out, calc_calibration *family,

@@ -4,8 +4,8 @@
 
 #include "validate/results.h"
 
-/** Results whose predictions are `predicted`, by index; what has none there, and memory, is in no
- * group. Borrows the runs and predictions of `results`; free(out->item) ends it.
+/** Results with the predictions `predicted`, by index; results without one, and memory, are in no
+ *  group. Borrows the runs and predictions of `results`; free(out->item) ends it.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_view_make(calc_results *out, const calc_results *results,
                                          const double *predicted, calc_errors *errors);

@@ -65,7 +65,7 @@ double calc_effects_drawn(const calc_effects_draws *d, const calc_effects_item *
     return sum;
 }
 
-/* From what is known before any observation; own errors once for each item that is observed. */
+/* A draw from the prior; own errors once for each observed item. */
 static void draw_before(calc_effects_draws *d, calc_rng *rng)
 {
     const calc_effects_posterior *p = d->posterior;
@@ -88,7 +88,7 @@ static void draw_before(calc_effects_draws *d, calc_rng *rng)
     }
 }
 
-/* Move it by what the observations say. */
+/* Correct it by the observations. */
 static void correct(calc_effects_draws *d)
 {
     const calc_effects_posterior *p = d->posterior;

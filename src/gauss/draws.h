@@ -1,16 +1,16 @@
 /** @file draws.h  Joint draws of items that share their errors (effects.h): Matheron's rule
- *  (Wilson et al. 2020, arXiv 2002.09309): a draw from what is known before, moved by what the
- *  observations say beside what the draw would have had observed. */
+ *  (Wilson et al. 2020, arXiv 2002.09309): a draw from the prior, corrected by the difference
+ *  between the observations and those that the draw itself would have given. */
 #ifndef CALC_GAUSS_DRAWS_H
 #define CALC_GAUSS_DRAWS_H
 
 #include "gauss/effects.h"
 
-/** What makes draws. Owns its memory. */
+/** A source of draws. Owns its memory. */
 typedef struct calc_effects_draws {
     const calc_effects_posterior *posterior;
-    double *factor[CALC_EFFECTS_FIELDS]; /**< of the covariances of fields */
-    double common[CALC_EFFECTS_COMMON];  /**< the draw at hand: effects, */
+    double *factor[CALC_EFFECTS_FIELDS]; /**< factors of the covariances of fields */
+    double common[CALC_EFFECTS_COMMON];  /**< the current draw: effects, */
     double *field[CALC_EFFECTS_FIELDS];  /**< cells, without their means, */
     double *own;                         /**< and own errors, by observation */
     double *residual;

@@ -10,7 +10,7 @@
 
 enum { ROUNDS = 60 };
 
-/* Of a bound that says nothing yet. */
+/* Variance of the observation in place of a bound before it is known. */
 static const double nothing_variance = 1e6;
 
 double calc_effects_expected(const calc_effects *e, const calc_effects_item *item)
@@ -37,7 +37,7 @@ double calc_effects_covariance(const calc_effects *e, const calc_effects_item *a
     return sum;
 }
 
-/* Covariances of an item with what is observed. */
+/* Covariances of an item with the observed values. */
 static void relate(const calc_effects_posterior *p, size_t item, double *out)
 {
     const calc_effects *e = p->effects;
@@ -69,8 +69,8 @@ static bool factor(calc_effects_posterior *p)
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-/* Mean and variance of a normal variable, of which it is known that it is on a side of a bound.
- * Rasmussen & Williams 2006, Gaussian Processes for Machine Learning, 3.58. */
+/* Mean and variance of a normal variable that is known to be on one side of a bound. Rasmussen &
+ * Williams 2006, Gaussian Processes for Machine Learning, 3.58. */
 static void cut(const calc_effects_observation *o, double *mean, double *variance)
 {
     double sign = o->side == CALC_EFFECTS_ABOVE ? 1 : -1;
@@ -87,8 +87,8 @@ static void cut(const calc_effects_observation *o, double *mean, double *varianc
     }
 }
 
-/* Replace what stands for a bound by what has its effect on all else known.
- * @return by how much it changed, in units of what is known without it */
+/* Replace the normal observation in place of a bound by the one with the bound's effect given all
+ * other observations. @return its change, in units of the distribution without it */
 static double stand_in(calc_effects_posterior *p, size_t i)
 {
     const calc_effects_observation *o = &p->observation[i];
@@ -116,7 +116,7 @@ static double stand_in(calc_effects_posterior *p, size_t i)
     return change;
 }
 
-/* One after the other, as what stands for a bound depends on the others. */
+/* One after the other, since each replacement of a bound depends on the others. */
 static bool settle(calc_effects_posterior *p)
 {
     for (int round = 0; round < ROUNDS; round++) {

@@ -1,6 +1,6 @@
 /** @file effects.h  Many uncertain values that share their errors, some of them observed.
  *
- *  The value of an item is what is expected of it, plus
+ *  The value of an item is its expected value plus
  *
  *      sum over common effects of weight * effect  +  sum over fields of weight * field[cell]  +
  * own
@@ -10,8 +10,9 @@
  * jointly normal, the covariance of two of them is a short sum, and draws of a hundred thousand
  * items need draws of a few hundred variables only.
  *
- *  Observations are values with a normal error, or say on which side of a bound a value is; the
- *  latter are replaced by normal ones with the same effect: expectation propagation (Minka 2001).
+ *  An observation is a value with a normal error, or says on which side of a bound a value is;
+ *  bounds are replaced by normal observations with the same effect: expectation propagation (Minka
+ *  2001).
  */
 #ifndef CALC_GAUSS_EFFECTS_H
 #define CALC_GAUSS_EFFECTS_H
@@ -28,7 +29,7 @@ typedef struct calc_effects_field {
     double *mean;       /**< of cells; NULL: 0 */
 } calc_effects_field;
 
-/** What varies. Arrays are the caller's and must outlive the posteriors. */
+/** The random variables. Arrays are the caller's and must outlive the posteriors. */
 typedef struct calc_effects {
     size_t common;
     double sd[CALC_EFFECTS_COMMON];
@@ -37,15 +38,15 @@ typedef struct calc_effects {
     double own_sd;
 } calc_effects;
 
-/** An item: how much of each it has. */
+/** An item: its weight of each effect and field. */
 typedef struct calc_effects_item {
-    double expected; /**< without what the fields' means add */
+    double expected; /**< without the means of the fields */
     double weight[CALC_EFFECTS_COMMON];
     double field_weight[CALC_EFFECTS_FIELDS];
     size_t cell[CALC_EFFECTS_FIELDS];
 } calc_effects_item;
 
-/** What an observation says of its item's value. */
+/** The kind of an observation. */
 typedef enum calc_effects_side {
     CALC_EFFECTS_BELOW = -1,
     CALC_EFFECTS_AT,
@@ -57,19 +58,20 @@ typedef struct calc_effects_observation {
     size_t item;
     calc_effects_side side;
     double value;
-    double noise_sd; /**< of a value that is observed, > 0; for a bound, how sharp it is, >= 0 */
+    double noise_sd; /**< of the error of a value, > 0; blur of a bound, >= 0 */
 } calc_effects_observation;
 
-/** What is known after observations. Owns its memory. */
+/** The posterior after observations. Owns its memory. */
 typedef struct calc_effects_posterior {
     const calc_effects *effects;
     const calc_effects_item *item;
     const calc_effects_observation *observation;
     size_t count;     /**< of observations */
-    double *value;    /**< of each: its value, or of a bound what stands for it */
+    double *value;    /**< of each: its value; for a bound, of the normal observation in its
+                           place */
     double *variance; /**< of its noise, likewise */
-    double *factor;   /**< of the covariance of what is observed */
-    double *pull;     /**< inverse of that times the residuals */
+    double *factor;   /**< of the covariance of the observed values */
+    double *pull;     /**< inverse of that covariance times the residuals */
     double *white;    /**< inverse of the factor times the residuals */
     double *scratch;  /**< `count` numbers, for the maker */
 } calc_effects_posterior;
@@ -82,7 +84,7 @@ double calc_effects_covariance(const calc_effects *effects, const calc_effects_i
                                const calc_effects_item *b);
 
 /** Condition on observations. All arrays must outlive *out.
- *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RULE if the covariance of what is observed is not
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RULE if the covariance of the observed values is not
  *  positive definite: observations without noise contradict each other. Free *out in any case. */
 CALC_MUST_USE calc_status calc_effects_condition(calc_effects_posterior *out,
                                                  const calc_effects *effects,
@@ -95,21 +97,21 @@ void calc_effects_free(calc_effects_posterior *posterior);
 
 /** Mean and variance of the value of an item.
  *  @param white  filled, `count` numbers: inverse of the factor times the item's covariances with
- *  what is observed. The posterior covariance of two items is that before less the product of
- *  theirs. */
+ *                the observed values. The posterior covariance of two items is the prior one minus
+ *                the inner product of their vectors. */
 void calc_effects_moments(const calc_effects_posterior *posterior, size_t item, double *white,
                           double *mean, double *variance);
 
-/** How far each observed value is from what the other observations say of it, in standard
- *  deviations; 0 of bounds. @param out  by observation
+/** Leave-one-out residuals: the distance of each observed value from its prediction by the other
+ *  observations, in standard deviations; 0 for bounds. @param out  by observation
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_effects_surprise(const calc_effects_posterior *posterior,
                                                 double *out, calc_errors *errors);
 
-/** By how much larger than expected the errors of observed values are: the posterior variance of
- * all errors over the prior one, if before any observation it is as uncertain as a variance
- * estimated from `before` values. All variances scale with it: a Student-t process (Shah, Wilson &
- *  Ghahramani 2014). */
+/** The factor by which errors of observed values are larger than expected: the posterior variance
+ *  of all errors over the prior one, where the prior variance is as uncertain as one estimated from
+ *  `before` values. All variances scale with it: a Student-t process (Shah, Wilson & Ghahramani
+ *  2014). */
 double calc_effects_scale(const calc_effects_posterior *posterior, double before);
 
 /** Log of the density of the observations, if all are values. */

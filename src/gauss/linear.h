@@ -1,12 +1,12 @@
 /** @file linear.h  Symmetric positive definite systems, and eigenvalues, on plain arrays, by the
- * GNU Scientific Library. Matrices are square, row after row; of a factor only the lower triangle
- * is meant. */
+ * GNU Scientific Library. Matrices are square, row after row; a factor is its lower triangle
+ * alone. */
 #ifndef CALC_GAUSS_LINEAR_H
 #define CALC_GAUSS_LINEAR_H
 
 #include "calc.h"
 
-/** Factor A = L L' in its place. What is above the diagonal of L becomes 0.
+/** Factor A = L L' in place. Entries above the diagonal of L become 0.
  *  @return whether A is positive definite to rounding; if not, `a` is of no use */
 CALC_MUST_USE bool calc_gauss_factor(double *a, size_t n);
 

@@ -16,7 +16,7 @@ double calc_normal_density(double x);
 /** Share below x. */
 double calc_normal_below(double x);
 
-/** Where a share of the distribution is below. @param share  in (0, 1) */
+/** The quantile of a share of the distribution. @param share  in (0, 1) */
 double calc_normal_quantile(double share);
 
 #endif

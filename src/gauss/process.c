@@ -118,7 +118,7 @@ static void moments(const double *x, size_t count, size_t step, double *mean, do
     *sd = count > 1 ? sqrt(squares / (double)(count - 1)) : 0;
 }
 
-/* Numbers that agree have a spread of rounding only. */
+/* Numbers that agree differ by rounding only. */
 static bool is_spread(double sd, double mean)
 {
     return sd > 1e-12 * fabs(mean);
@@ -213,7 +213,7 @@ static void learn(calc_process *p)
 calc_status calc_process_condition(calc_process *p, const calc_process_terms *terms)
 {
     size_t n = p->count;
-    calc_process_terms own = *terms; /* which may be those of the process */
+    calc_process_terms own = *terms; /* the caller's array may be that of the process */
     forget(p);
     p->terms = own;
     if (n == 0) {
@@ -244,7 +244,7 @@ double calc_process_prior(const calc_process *p, const double *a, const double *
     return p->value_sd * p->value_sd * covariance_of(p, a, b);
 }
 
-/* Data that were added since are not known yet. */
+/* Data added since the last conditioning do not count yet. */
 size_t calc_process_known(const calc_process *p)
 {
     return p->factor ? p->count : 0;

@@ -1,5 +1,5 @@
-/** @file process.h  A Gaussian process: what is known of a function of a few coordinates from data
- *  with noise, and how what is not known hangs together.
+/** @file process.h  A Gaussian process: the posterior mean and covariance of a function of a few
+ *  coordinates, given noisy data.
  *
  *  Coordinates are divided by their sample standard deviations over the data, values become
  *  (value - mean) / sd; where there is one datum, or all agree, a standard deviation is 1. On these
@@ -21,40 +21,40 @@ typedef struct calc_process_terms {
     double length[CALC_PROCESS_DIMENSIONS]; /**< > 0 */
     double scale;                           /**< > 0: variance of the function */
     double noise;                           /**< >= 0: variance of a datum about it */
-    double mean; /**< NaN: that of greatest likelihood, which stands here afterwards */
+    double mean; /**< NaN: the one of greatest likelihood, which replaces it */
 } calc_process_terms;
 
 /** Start with calc_process_start(). Owns its arrays. */
 typedef struct calc_process {
     size_t dimensions, count;
     double *point;                      /**< coordinates of the data, one datum after the other */
-    double *value;                      /**< of each datum, in the unit of what is measured */
-    double *weight;                     /**< how many measurements each is the mean of */
-    double sd[CALC_PROCESS_DIMENSIONS]; /**< that coordinates are divided by */
-    double value_mean, value_sd;        /**< of the data; without any, those of the prior */
+    double *value;                      /**< of each datum, in the unit of the measurement */
+    double *weight;                     /**< how many measurements each datum is the mean of */
+    double sd[CALC_PROCESS_DIMENSIONS]; /**< by which coordinates are divided */
+    double value_mean, value_sd;        /**< of the data, or of the prior without any */
     double prior_mean, prior_sd;
     calc_process_terms terms;
     double log_likelihood; /**< of the standardised values */
     double *factor;        /**< L of the covariance of the data = L L' */
-    double *pull;          /**< its inverse, times the values less their mean */
+    double *pull;          /**< inverse of the covariance, times the values minus their mean */
 } calc_process;
 
-/** Begin without data, nothing known but a prior: until there are data the function has this mean
- *  and standard deviation everywhere. One datum alone, or data that agree, take the standard
- *  deviation from here, too, if it is above 0.
+/** Begin with a prior and no data: until there are data the function has this mean and standard
+ *  deviation everywhere. With a single datum, or data that agree, the standard deviation is still
+ *  this one if above 0.
  *  @param dimensions  1 to CALC_PROCESS_DIMENSIONS
- *  @param prior_sd    >= 0; 0: the function is the mean */
+ *  @param prior_sd    >= 0; 0: the function is constant at the mean */
 void calc_process_start(calc_process *process, size_t dimensions, double prior_mean,
                         double prior_sd);
 
 /** Free what it owns; it is then without data. */
 void calc_process_free(calc_process *process);
 
-/** Add a datum; at a point that has one already the two are merged, weighted by their counts.
- *  What was known before is stale until calc_process_condition() or calc_process_fit().
- *  @param count  > 0: measurements that `value` is the mean of
- *  @return CALC_OK; CALC_ERR_RANGE for more than CALC_PROCESS_DATA data, or what is not finite;
- *  CALC_ERR_NOMEM. The data are as they were unless CALC_OK. */
+/** Add a datum; at a point that has one already the two are merged, weighted by their counts. The
+ *  posterior is stale until calc_process_condition() or calc_process_fit().
+ *  @param count  > 0: number of measurements with mean `value`
+ *  @return CALC_OK; CALC_ERR_RANGE for more than CALC_PROCESS_DATA data, or numbers that are not
+ *  finite; CALC_ERR_NOMEM. The data change only with CALC_OK. */
 CALC_MUST_USE calc_status calc_process_add(calc_process *process, const double *point, double value,
                                            double count);
 
@@ -64,14 +64,14 @@ CALC_MUST_USE calc_status calc_process_add(calc_process *process, const double *
 CALC_MUST_USE calc_status calc_process_condition(calc_process *process,
                                                  const calc_process_terms *terms);
 
-/** Covariance of the function at two points before data [unit of the values, squared]. */
+/** Prior covariance of the function at two points [unit of the values, squared]. */
 double calc_process_prior(const calc_process *process, const double *a, const double *b);
 
-/** Data that have been learnt from. */
+/** Number of data that the process is conditioned on. */
 size_t calc_process_known(const calc_process *process);
 
-/** What data take of the covariance of two points is the product of their reaches: L^-1 k(data, x),
- *  in the unit of the values.
+/** The reach of a point: L^-1 k(data, x), in the unit of the values. Data reduce the covariance of
+ *  two points by the inner product of their reaches.
  *  @param reach  calc_process_known() numbers
  *  @return the mean at the point */
 double calc_process_reach(const calc_process *process, const double *point, double *reach);

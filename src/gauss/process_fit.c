@@ -5,7 +5,7 @@
 
 enum { UNKNOWNS = CALC_PROCESS_DIMENSIONS + 2, ROUNDS = 60 };
 
-/* The logarithms that are searched: lengths, then scale and noise. */
+/* The unknowns of the search, as logarithms: lengths, then scale and noise. */
 typedef struct search {
     calc_process *process;
     size_t count; /* of unknowns */
@@ -26,7 +26,7 @@ static calc_process_terms terms_of(const search *s, const double *at)
     return terms;
 }
 
-/* What is maximised; what has no factor is worse than anything. */
+/* The objective; -INFINITY where the covariance has no factor. */
 static calc_status judge(const search *s, const double *at, double *score)
 {
     calc_process_terms terms = terms_of(s, at);
@@ -76,8 +76,9 @@ static calc_status look_around(search *s)
     return CALC_OK;
 }
 
-/* Directions: each unknown, then all lengths, then these and the scale. What a kernel of this kind
- * is near its data hangs on scale / length, so that the likelihood has a ridge along the last. */
+/* Directions: each unknown, then all lengths, then these and the scale. Near the data a kernel of
+ * this kind depends on scale / length only, so that the likelihood has a ridge along the last
+ * direction. */
 static bool is_along(const search *s, size_t direction, size_t j)
 {
     size_t d = s->process->dimensions;
@@ -92,8 +93,8 @@ static void move(const search *s, size_t direction, double by, double *to)
     }
 }
 
-/* One step to the one side or the other. What is better by rounding is not: lengths of coordinates
- * that all data share change nothing. */
+/* One step to either side. A gain within rounding does not count: lengths of coordinates that all
+ * data share change nothing. */
 static calc_status step_along(search *s, size_t direction)
 {
     double to[UNKNOWNS] = {0}, score;

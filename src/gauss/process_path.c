@@ -65,8 +65,8 @@ static double dot(const double *a, const double *b, size_t count)
     return sum;
 }
 
-/* The row of a point: what it has in common with each before it, and what is its own. A point that
- * others settle has nothing of its own, but for rounding. */
+/* The row of a point: the parts that it shares with each point before it, and its own part, which
+ * is 0 up to rounding where the others determine it. */
 static void fill_row(const calc_process_path *path, calc_process_path_point *x)
 {
     const calc_process *p = path->process;

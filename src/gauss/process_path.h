@@ -1,6 +1,6 @@
-/** @file process_path.h  Draws of a Gaussian process that are asked for point by point, and stay
- *  draws of one function: what was drawn before is kept, and what comes later hangs together with
- *  it. Each point takes a row of the factor of the covariance of all. */
+/** @file process_path.h  Draws of a Gaussian process, point by point, that stay draws of one
+ *  function: earlier values are kept, and later ones are drawn conditional on them. Each point adds
+ *  a row to the factor of the covariance of all points. */
 #ifndef CALC_GAUSS_PROCESS_PATH_H
 #define CALC_GAUSS_PROCESS_PATH_H
 
@@ -11,7 +11,7 @@
 typedef struct calc_process_path_point {
     double at[CALC_PROCESS_DIMENSIONS];
     double *value;  /**< `draws` numbers, */
-    double *normal; /**< and the independent ones that are its own part of them */
+    double *normal; /**< and the independent numbers that are its own part of them */
     double *reach;  /**< calc_process_reach() */
     double *row;    /**< of the factor: a number for each point before it, and its own */
 } calc_process_path_point;
@@ -29,10 +29,10 @@ typedef struct calc_process_path {
 void calc_process_path_start(calc_process_path *path, const calc_process *process, size_t draws,
                              const calc_rng *rng);
 
-/** Forget the points; `rng` goes on. For when the process has learnt something. */
+/** Forget the points; `rng` goes on. Needed when the process has new data. */
 void calc_process_path_clear(calc_process_path *path);
 
-/** The draws at a point: those that it has, or new ones.
+/** The draws at a point: existing ones, or new ones.
  *  @return `draws` numbers, which stay until the path is cleared; NULL if memory is short */
 CALC_MUST_USE const double *calc_process_path_at(calc_process_path *path, const double *point);
 

@@ -1,4 +1,4 @@
-/** @file sobol.h  Sobol's sequence: points that fill the unit cube evenly, of the GNU Scientific
+/** @file sobol.h  Sobol's sequence: points that fill the unit cube evenly, from the GNU Scientific
  *  Library. */
 #ifndef CALC_GAUSS_SOBOL_H
 #define CALC_GAUSS_SOBOL_H

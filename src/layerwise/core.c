@@ -9,7 +9,7 @@ static bool beats(const calc_layerwise_item *a, const calc_layerwise_item *b)
     return a->group == b->group && a->x <= b->x && a->y <= b->y && a->bytes <= b->bytes;
 }
 
-/* Enter an item, unless one is as good; take out those that it beats. */
+/* Enter an item unless another is as good; remove those that it dominates. */
 static void enter(calc_layerwise_core *core, int k, calc_layerwise_item item, bool every)
 {
     calc_layerwise_item *list = core->item[k];

@@ -1,21 +1,21 @@
-/** @file core.h  What all searches of a stage share: options with two values to be made small, the
- *  least weighted sum of them that fits, and every answer below a limit.
+/** @file core.h  Core shared by all searches of a stage. Options have two values to minimise; it
+ *  finds the answer with the least weighted sum that fits, or every answer below a limit.
  *
- *  Only counts matter: so many layers of a kind with so many of each option. Bounds are Lagrange's.
- *  With a price `lambda` of a byte, a layer with option i costs at least its kind's least
- *  w + lambda * bytes, and r_i more; w = alpha x + beta y. So an answer costs at least
+ *  Only the number of layers with each option matters. Bounds come from Lagrangian relaxation of
+ *  the memory budget. With w = alpha x + beta y and a price `lambda` of a byte, a layer with option
+ *  i costs its kind's least w + lambda * bytes, plus r_i. So an answer costs at least
  *
  *      sum of the least + sum of r_i  -  lambda * min(budget, bytes that it may reach)  +  switches
  *
- *  and the counts of all but the two options that the relaxed problem mixes are mostly 0. Which
- *  groups are used is branched on first: a group that the relaxed problem uses is either paid for,
- *  or left out. */
+ *  and most counts are 0, except for the two options that the relaxed problem mixes. The search
+ *  branches on the groups first: a group that the relaxed problem uses is either paid for, or left
+ *  out. */
 #ifndef CALC_LAYERWISE_CORE_H
 #define CALC_LAYERWISE_CORE_H
 
 #include "layerwise/stage.h"
 
-/** An option worth looking at. */
+/** An option in the search. */
 typedef struct calc_layerwise_item {
     double x, y, bytes;
     int16_t option, group;
@@ -37,7 +37,7 @@ typedef struct calc_layerwise_used {
     uint32_t of[CALC_LAYERWISE_KINDS];
 } calc_layerwise_used;
 
-/** An answer while it is made. */
+/** An answer under construction. */
 typedef struct calc_layerwise_answer {
     double x, y, bytes; /**< switches are in x */
     int picks[CALC_LAYERWISE_KINDS];
@@ -46,44 +46,44 @@ typedef struct calc_layerwise_answer {
     } pick[CALC_LAYERWISE_KINDS][CALC_LAYERWISE_PICKS];
 } calc_layerwise_answer;
 
-/** What is looked for. */
+/** A search: its objective, its limits and the receiver of answers. */
 typedef struct calc_layerwise_search {
     const calc_layerwise_core *core;
     double alpha, beta; /**< weights of x and y, >= 0 */
-    double limit;       /**< answers whose weighted sum is above are of no use, */
-    double tie;         /**< nor those within this of it, or above, */
-    double tie_bytes;   /**< that hold as many bytes or more */
-    bool all;           /**< each answer is told, once */
-    /** Told of answers that fit. May lower the limit. */
+    double limit;       /**< answers with a larger weighted sum are of no use, */
+    double tie;         /**< nor those above limit - tie */
+    double tie_bytes;   /**< that hold at least so many bytes */
+    bool all;           /**< report every answer, each once */
+    /** Receives answers that fit. May lower the limit. */
     void (*found)(struct calc_layerwise_search *search, const calc_layerwise_answer *answer);
     void *data;
-    int64_t nodes, most_nodes; /**< it stops there; 0: never */
+    int64_t nodes, most_nodes; /**< the search stops there; 0: never */
 } calc_layerwise_search;
 
 typedef enum calc_layerwise_values {
     CALC_LAYERWISE_WEIGHTED,       /**< x: the weighted time */
-    CALC_LAYERWISE_EVERY_OPTION,   /**< likewise, and no option is left out */
+    CALC_LAYERWISE_EVERY_OPTION,   /**< likewise, but no option is left out */
     CALC_LAYERWISE_MICRO_AND_SYNC, /**< x, y: each by itself */
     CALC_LAYERWISE_TIME_AND_BYTES  /**< x: the weighted time, y: bytes */
 } calc_layerwise_values;
 
-/** Make it: options that another of their group beats in every value are left out, groups between
- *  which nothing is paid are one. */
+/** Set it up: leave out options that another one of the same group dominates, and merge groups with
+ *  free switches between them. */
 void calc_layerwise_core_make(calc_layerwise_core *core, const calc_layerwise_stage *stage,
                               calc_layerwise_values values, double micro_weight,
                               double sync_weight);
 
-/** Time of the shortest way through the groups.
- *  @param order  NULL, or [kinds][PICKS]: groups of each kind in the order of that way, -1 behind
+/** Time of the shortest path through the groups.
+ *  @param order  NULL, or [kinds][PICKS]: groups of each kind in the order of that path, -1 behind
  *                the last
  *  @return INFINITY if a kind uses more than CALC_LAYERWISE_PICKS groups */
 double calc_layerwise_path_s(const calc_layerwise_core *core, const calc_layerwise_used *used,
                              int (*order)[CALC_LAYERWISE_PICKS]);
 
-/** No answer in these groups has less. INFINITY: nothing fits. */
+/** A lower bound of the weighted sum of every answer. INFINITY: nothing fits. */
 double calc_layerwise_least(const calc_layerwise_search *search);
 
-/** Look. @return false if it stopped before it was through */
+/** Run the search. @return false if it stopped before the end */
 bool calc_layerwise_look(calc_layerwise_search *search);
 
 /** An answer in the stage's terms. */

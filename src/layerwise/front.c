@@ -1,5 +1,5 @@
-/* Fronts in two values: first the corners of their convex hull, each the least weighted sum towards
- * which a side faces; then, behind each side, all answers that may lie between its ends. */
+/* Fronts in two values: first the corners of their convex hull, each with the least weighted sum
+ * for the normal of a side; then, behind each side, all answers that may lie between its ends. */
 #include "layerwise/core.h"
 
 #include <math.h>
@@ -18,14 +18,14 @@ typedef struct front {
     calc_layerwise_core core;
     calc_layerwise_answer *answer; /* x ascending, y descending */
     size_t count, capacity;
-    double from_x, to_x;   /* the side that is looked at */
+    double from_x, to_x;   /* the side being searched */
     double step_x, step_y; /* an answer must be so much less than its neighbours */
     size_t most;
     int64_t nodes;
     bool no_memory, proven;
 } front;
 
-/* The first answer whose x is not below. */
+/* The first answer whose x is not smaller. */
 static size_t first_from(const front *f, double x)
 {
     size_t low = 0;
@@ -155,7 +155,7 @@ static void look_behind(front *f, double alpha, double beta, double from_x, doub
     f->nodes += search.nodes;
 }
 
-/* Sides are split at corners until none is in front of them, from the left to the right. */
+/* Split sides at corners, from left to right, until no corner lies in front of a side. */
 static void make(front *f)
 {
     calc_layerwise_answer end;
@@ -187,7 +187,7 @@ static void make(front *f)
 /* ---- Results
  * ------------------------------------------------------------------------------------- */
 
-/* Every so-manieth of them, with both ends. */
+/* Thin the front to an even selection, with both ends. */
 static bool write_out(front *f, size_t most, calc_layerwise_front *out)
 {
     size_t count = f->count < most ? f->count : most;

@@ -11,9 +11,9 @@ static const double ROUNDING = 1e-12;
 
 /* An item at a price of bytes. */
 typedef struct candidate {
-    double more; /* r_i: beyond the least of its kind, with what its group costs at least */
+    double more; /* r_i: cost above the least of its kind, with the least cost of its group */
     const calc_layerwise_item *item;
-    double least_bytes, most_bytes; /* of itself and those before it */
+    double least_bytes, most_bytes; /* over this item and those before it */
 } candidate;
 
 /* The search among counts. */
@@ -28,7 +28,7 @@ typedef struct counting {
     calc_layerwise_answer answer;
 } counting;
 
-/* Whether nothing worth `value` or more, with so many bytes or more, is of use. */
+/* Whether no answer of at least this value and at least this many bytes is of use. */
 static bool is_cut(const calc_layerwise_search *s, double value, double bytes)
 {
     return value > s->limit || (value >= s->limit - s->tie && bytes >= s->tie_bytes);
@@ -37,7 +37,8 @@ static bool is_cut(const calc_layerwise_search *s, double value, double bytes)
 /* ---- Counts
  * -------------------------------------------------------------------------------------- */
 
-/* Whether it uses all groups that are paid for: else it is found where they are left out. */
+/* Whether it uses all groups that are paid for: else another branch finds it, where they are left
+ * out. */
 static bool is_here(const counting *c)
 {
     bool here = true;
@@ -75,7 +76,7 @@ static double switches(const calc_layerwise_search *s, const calc_layerwise_used
 
 static void place(counting *c, int k, int below, int left, double base, double path);
 
-/* `layers` layers of kind k with candidate i, and what is left with those before it. */
+/* Give candidate i `layers` layers of kind k, and the remaining ones to those before it. */
 static void put(counting *c, int k, int i, int layers, int left, double base, double path)
 {
     const calc_layerwise_item *item = c->of[k][i].item;
@@ -125,7 +126,8 @@ static int range(const counting *c, int k, int i, int left, double base, double 
         *least = (int)fmin(fmax(1, ceil(room / more * (1 - ROUNDING))), left + 1);
     }
     if (c->lambda > 0) {
-        /* It must reach (base + path - limit) / lambda bytes: all beyond is the price of a gap. */
+        /* An answer must reach (base + path - limit) / lambda bytes: unused memory costs its
+         * price. */
         double value = (base + path - c->search->limit) / c->lambda;
         double spare = bytes + left * rest->most_bytes + c->most_behind[k + 1] - value;
         double gain = own->item->bytes - rest->most_bytes - own->more / c->lambda;
@@ -270,7 +272,7 @@ static void add(const calc_layerwise_core *core, calc_layerwise_answer *a,
     }
 }
 
-/* What is nearest to the relaxed problem among answers that fit. */
+/* The answer closest to the relaxed problem among those that fit. */
 static void round_down(calc_layerwise_search *s, const calc_layerwise_relaxed *r)
 {
     const calc_layerwise_core *core = s->core;

@@ -1,4 +1,4 @@
-/* The shortest way through groups: within a kind by subsets and last groups (Held and Karp). */
+/* The shortest path through groups: within a kind by subsets and last groups (Held and Karp). */
 #include "layerwise/core.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static int members(uint32_t mask, int *group)
     return count;
 }
 
-/* What it costs to begin with a group, behind the kind before. */
+/* The cost to begin with a group, behind the kind before. */
 static double entry_s(const calc_layerwise_core *core, const passage *before, int group,
                       int16_t *from)
 {

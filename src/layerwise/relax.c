@@ -8,9 +8,8 @@ enum { KINDS = CALC_LAYERWISE_KINDS };
 /* Rounding of sums of bytes, as a share. */
 static const double ROUNDING = 1e-12;
 
-/* The least of price_w * w + price_b * bytes of each kind, of equal ones with the less of the
- * other.
- * @return bytes of them all */
+/* The item of each kind with the least price_w * w + price_b * bytes; ties go to the one with less
+ * of the other value. @return bytes of them all */
 static double least_of(const calc_layerwise_search *s, const calc_layerwise_used *allowed,
                        double price_w, double price_b, const calc_layerwise_item **chosen,
                        double *value)
@@ -51,7 +50,7 @@ static void copy(const calc_layerwise_item **to, const calc_layerwise_item *cons
     }
 }
 
-/* The price of bytes at which the budget is just used, from its two sides. */
+/* The price of bytes at which the budget is just used, approached from both sides. */
 calc_layerwise_relaxed calc_layerwise_relax(const calc_layerwise_search *s,
                                             const calc_layerwise_used *allowed)
 {

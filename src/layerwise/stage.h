@@ -1,11 +1,11 @@
-/** @file stage.h  The layers of one pipeline stage, and how each may be split and kept: which
- * option every layer takes, so that all fit in the memory of the stage and a micro-batch takes
- * least.
+/** @file stage.h  The layers of one pipeline stage, and how each may be split and kept: the search
+ *  picks an option for every layer so that all fit in the memory of the stage and a micro-batch
+ *  takes the least time.
  *
- *  Layers of a kind are identical, so that only how many of them take each option matters. Where
- *  layers that follow one another are split in different ways, activations are sent around: options
- *  have a group, layers of a group stand together, and a path through the groups costs what its
- *  switches do. Any unit of time and of memory will do, as long as it is one. */
+ *  Layers of a kind are identical, so that only the number of layers with each option matters.
+ *  Where successive layers are split in different ways, activations have to be redistributed: every
+ *  option belongs to a group, layers of a group stand together, and a path through the groups costs
+ *  the sum of its switches. Any unit of time and any unit of memory will do if used throughout. */
 #ifndef CALC_LAYERWISE_STAGE_H
 #define CALC_LAYERWISE_STAGE_H
 
@@ -17,14 +17,14 @@ enum {
     CALC_LAYERWISE_OPTIONS = 1024, /**< of a kind */
     CALC_LAYERWISE_KINDS = 4,      /**< of layers in a stage, one after the other */
     CALC_LAYERWISE_GROUPS = 24,
-    CALC_LAYERWISE_PICKS = 8 /**< options of a kind that one answer uses; answers of more are not
-                                  looked for (two options are enough but for rounding) */
+    CALC_LAYERWISE_PICKS = 8 /**< options of a kind in one answer; answers with more are not
+                                  searched (two options would be enough if layers were divisible) */
 };
 
-/** What one layer may do. */
+/** One way to split and keep a layer. */
 typedef struct calc_layerwise_option {
-    double micro_s; /**< a micro-batch, forward and backward, gradients left alone */
-    double sync_s;  /**< what the last one takes beyond that, which reduces them; >= 0 */
+    double micro_s; /**< a micro-batch, forward and backward, without reduction of gradients */
+    double sync_s;  /**< extra time of the last one, which reduces them; >= 0 */
     double bytes;   /**< held on this stage: state, and activations of all that are in flight */
     int group;      /**< layers of the same group follow one another at no cost */
 } calc_layerwise_option;
@@ -45,12 +45,12 @@ typedef struct calc_layerwise_stage {
      *  NULL: nothing. Symmetric, 0 on the diagonal, and no detour is shorter. */
     const double *switch_s;
     double budget_bytes; /**< of the layers together */
-    /** 1 + the group of what stands before the first and behind the last layer, so that getting
-     *  there and away costs its switch, too; 0: whatever the layers need. */
+    /** 1 + the group of the parts before the first and behind the last layer, so that switches from
+     *  and to them are paid, too; 0: any group, no switch. */
     int before, behind;
 } calc_layerwise_stage;
 
-/** So many layers with an option. */
+/** A number of layers with an option. */
 typedef struct calc_layerwise_pick {
     int16_t option, layers;
 } calc_layerwise_pick;
@@ -62,61 +62,62 @@ typedef struct calc_layerwise_point {
     calc_layerwise_pick pick[CALC_LAYERWISE_KINDS][CALC_LAYERWISE_PICKS];
 } calc_layerwise_point;
 
-/** What came of it. Free points with free(). */
+/** The result. Free points with free(). */
 typedef struct calc_layerwise_front {
     size_t count;
     calc_layerwise_point *point; /**< micro_s (curve: weighted time) ascending, sync_s (curve:
                                     bytes) descending; none: nothing fits */
-    bool proven;                 /**< nothing is missing; else it is thinned, with its ends kept */
+    bool proven;                 /**< the front is complete; else it is thinned, with its ends
+                                      kept */
 } calc_layerwise_front;
 
-/** The least of micro_weight * micro_s + sync_weight * sync_s that fits. Exact. Of equal ones the
- *  one that holds less.
+/** Find the answer with the least micro_weight * micro_s + sync_weight * sync_s that fits. Exact.
+ *  Among equal ones it takes the one that holds less.
  *  @return false if nothing fits */
 bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
                          calc_layerwise_point *out);
 
-/** Time that an answer makes of a whole step, say: it may not fall as either rises. */
+/** The value of an answer, for example the time of a whole step: it must not decrease in either
+ *  argument. */
 typedef double calc_layerwise_value(const void *data, double micro_s, double sync_s);
 
-/** What calc_layerwise_best_of() is asked. */
+/** A question to calc_layerwise_best_of(). */
 typedef struct calc_layerwise_aim {
     calc_layerwise_value *value;
     const void *data;
-    /** micro_weight * micro_s + sync_weight * sync_s + offset is nowhere above the value; the
-     * nearer it is, the less is looked at. */
+    /** micro_weight * micro_s + sync_weight * sync_s + offset is a lower bound of the value; the
+     *  tighter it is, the shorter the search. */
     double micro_weight, sync_weight, offset;
     double limit;       /**< only values below are looked for */
-    int64_t most_nodes; /**< effort, in steps of the search; 0: whatever it takes */
+    int64_t most_nodes; /**< limit in steps of the search; 0: none */
 } calc_layerwise_aim;
 
-/** The least value.
- *  @param aim     limit: set to the value, if one was found
- *  @param proven  set: none is less
+/** Find the answer with the least value. @param aim  limit: set to the value, if one was found
+ *  @param proven  set: no answer has less
  *  @return false if none is below the limit */
 bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
                             calc_layerwise_point *out, bool *proven);
 
-/** No answer has less of micro_weight * micro_s + sync_weight * sync_s: layers as divisible as
- * water, switches for nothing. INFINITY: nothing fits. */
+/** A lower bound of micro_weight * micro_s + sync_weight * sync_s: its minimum with fractional
+ *  numbers of layers and free switches. INFINITY: nothing fits. */
 double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
                             double sync_weight);
 
-/** Every answer that fits and takes at most `slack_s` more than the best, of any options: also of
- *  those that another one beats. In no order.
+/** Find every answer that fits and takes at most `slack_s` more than the best, also with options
+ *  that another one dominates. In no order.
  *  @param most  of them; beyond it the front is not proven
  *  @return false if memory ran out */
 bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
                          double slack_s, size_t most, calc_layerwise_front *out);
 
-/** Every answer that fits and than which none that fits is as short in both.
+/** Find the Pareto front in micro_s and sync_s of all answers that fit.
  *  @param most  points kept at most; beyond them the front is thinned and not proven
  *  @return false if memory ran out */
 bool calc_layerwise_front_of(const calc_layerwise_stage *stage, size_t most,
                              calc_layerwise_front *out);
 
-/** The same over memory: the least weighted time for every budget up to budget_bytes; a point per
- *  budget at which it changes. */
+/** Find the Pareto front in weighted time and memory: the least weighted time for every budget up
+ *  to budget_bytes, with a point per budget at which it changes. */
 bool calc_layerwise_curve_of(const calc_layerwise_stage *stage, double micro_weight,
                              double sync_weight, size_t most, calc_layerwise_front *out);
 

@@ -1,5 +1,5 @@
-/** @file layout_kernels.h  The kernels that a layout's blocks run in training, each with what
- *  identifies it among measured ones. */
+/** @file layout_kernels.h  The kernels that a layout's blocks run in training, each with its key
+ *  among measured ones. */
 #ifndef CALC_MODEL_LAYOUT_KERNELS_H
 #define CALC_MODEL_LAYOUT_KERNELS_H
 
@@ -18,9 +18,9 @@ enum { CALC_LAYOUT_KERNELS = 2 * 2 * CALC_PASS_COUNT * CALC_MAX_OPERATORS };
 
 /** List them: of dense blocks and of those with experts, without embedding and head. Neither
  *  communication nor waiting for a host is among them, nor does communication in tiles slow a
- * matrix down. Of a layout that lists stages or layers, those of its general strategy.
+ * matrix down. For a layout that lists stages or layers, the kernels of its general strategy.
  *  @param out  CALC_LAYOUT_KERNELS
- *  @return their number; none of layouts that serve */
+ *  @return their number; 0 for layouts that serve */
 size_t calc_layout_kernels(const calc_app *app, const calc_system *system, const calc_exec *exec,
                            calc_layout_kernel *out);
 

@@ -1,7 +1,7 @@
 /** @file operator_stats.h  The statistics of each operator, for one micro-batch on one processor:
- *  calc_layers(), and where measured times come from. Where a model is served, that is one of a
- *  decoding step, at the mean context, or with the phase prefill a chunk of a prompt, behind the
- * mean of what is cached; the head runs on the tokens that are sampled. */
+ *  calc_layers(), and where measured times come from. In serving, a micro-batch is that of a
+ *  decoding step, at the mean context, or with the phase prefill a chunk of a prompt, after the
+ *  mean number of cached tokens; the head runs on the tokens that are sampled. */
 #ifndef CALC_MODEL_OPERATOR_STATS_H
 #define CALC_MODEL_OPERATOR_STATS_H
 
@@ -9,7 +9,7 @@
 
 /** Where the times of an operator come from, by pass. */
 typedef struct calc_operator_source {
-    double model_s[CALC_PASS_COUNT]; /**< what the model says; 0: the pass runs nothing */
+    double model_s[CALC_PASS_COUNT]; /**< time by the model; 0: the pass runs nothing */
     double time_s[CALC_PASS_COUNT];  /**< what is charged */
     calc_kernel_source source[CALC_PASS_COUNT];
 } calc_operator_source;

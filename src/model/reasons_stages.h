@@ -1,6 +1,6 @@
 /** @file reasons_stages.h  Reasons why layouts cannot run, beside networks: a machine that is too
- * small for ranks laid out over nodes, blocks that do not split over the stages, and what fills the
- * memory of the fullest stage. Texts of up to 255 bytes; pure. */
+ * small for ranks laid out over nodes, blocks that do not split over the stages, and the largest
+ * part of the fullest stage's memory. Texts of up to 255 bytes; pure. */
 #ifndef CALC_MODEL_REASONS_STAGES_H
 #define CALC_MODEL_REASONS_STAGES_H
 
@@ -21,11 +21,11 @@ bool calc_reasons_stages_split(const calc_app *app, const calc_exec *exec, calc_
 bool calc_reasons_stages_offload(const calc_app *app, const calc_exec *exec, calc_compat compat,
                                  calc_reason *reason);
 
-/** The largest part of what the fullest stage holds: "; largest: activations, 63.56 GiB, on stage
+/** The largest part of the fullest stage's memory: "; largest: activations, 63.56 GiB, on stage
  *  0". */
 void calc_reasons_stages_most(const calc_exec *exec, const calc_stats *stats, char text[128]);
 
-/** What would shrink that part and is not done yet. */
+/** A measure that would shrink that part and is not in use yet. */
 void calc_reasons_stages_hint(const calc_app *app, const calc_exec *exec, const calc_stats *stats,
                               char hint[256]);
 

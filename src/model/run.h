@@ -1,4 +1,4 @@
-/** @file run.h  A layout evaluated: what calc_run() computes, and the statistics of it. */
+/** @file run.h  A layout evaluated: the results of calc_run(), and its statistics. */
 #ifndef CALC_MODEL_RUN_H
 #define CALC_MODEL_RUN_H
 
@@ -9,7 +9,7 @@ typedef struct calc_step {
     const calc_layout *layout;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES]; /**< by class */
     size_t slowest, fullest;                      /**< classes */
-    size_t busiest[2];              /**< those of the stages whose work a step's time is told by */
+    size_t busiest[2];              /**< stages whose work the time of a step is reported by */
     double peak_stage;              /**< of the fullest class */
     calc_stage_memory memory;       /**< of that stage */
     calc_stage_reduction reduction; /**< of the class that exposes most */
@@ -17,7 +17,7 @@ typedef struct calc_step {
     double reduction_exposed_s, optimizer_s, bubble_s, total_s;
 } calc_step;
 
-/** Idle time of a stage in a pipeline [s]; what is rounding counts as none.
+/** Idle time of a stage in a pipeline [s]; rounding counts as none.
  *  @param busy_s  of the stage */
 double calc_run_bubble_s(double pipeline_s, double busy_s);
 
@@ -36,14 +36,14 @@ void calc_stats_none(calc_stats *stats);
  *  @return stats->verdict */
 calc_verdict calc_step_stats(const calc_step *step, calc_stats *stats);
 
-/** Parts of them: what the step's time is spent on, by its slowest stages, with what is said of one
- *  block; and what its fullest stage holds.
- *  @param away  what the second tier holds of the stage where that is most */
+/** Parts of them: breakdown of the step's time by its slowest stages, with the numbers of one
+ *  block; and the memory of its fullest stage. @param away  the second tier of the stage with most
+ *  of it */
 void calc_step_put_time(const calc_step *step, calc_stats *stats);
 void calc_step_put_memory(const calc_step *step, const calc_stage_tier2 *away, calc_stats *stats);
 
-/** Add what the step of another layout spends on its passes, beside the reduction, the optimizer
- * and the pipeline, which are one for both. */
+/** Add the breakdown of the passes of another layout's step. Reduction, optimizer and pipeline are
+ *  common to both and not added. */
 void calc_step_add_time(const calc_step *step, calc_stats *stats);
 
 /** Arithmetic of matrices in a pass through a block and back [FLOP].
@@ -56,7 +56,7 @@ calc_verdict calc_run_measured(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, const calc_kernel_table *measured,
                                calc_stats *stats);
 
-/** What rates need of the processors of a layout: means over them. */
+/** Properties of the processors of a layout that rates need: means over them. */
 typedef struct calc_run_chips {
     double flop_per_s; /**< peak of matrices in the layout's datatype */
     double usd_per_hour, watts;
@@ -69,7 +69,7 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
                     calc_stats *stats);
 
 /** All of a step's rates.
- *  @param perfect_s  what its arithmetic would take at the peak */
+ *  @param perfect_s  time of its arithmetic at the peak */
 void calc_step_put_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
                          double perfect_s, calc_stats *stats);
 

@@ -1,8 +1,7 @@
-/** @file timeline.h  A step as the simulator of schedules runs it (schedule_sim.h): how long each
- *  chunk of each stage takes, what that time is spent on, what follows the pipeline, and what a
- *  stage holds. Its stages are those of calc_each_stage(), so that the chunks of a stage add up to
- *  what the closed form is made of; docs/schedules.md says how blocks and ends are spread over
- * them.
+/** @file timeline.h  A step as the simulator of schedules runs it (schedule_sim.h): time of each
+ *  chunk of each stage with its breakdown, the work after the pipeline, and the memory of a stage.
+ *  Its stages are those of calc_each_stage(), so that the chunks of a stage add up to the terms of
+ *  the closed form; docs/schedules.md describes how blocks and ends are spread over them.
  */
 #ifndef CALC_MODEL_TIMELINE_H
 #define CALC_MODEL_TIMELINE_H
@@ -50,15 +49,15 @@ calc_stage_class calc_timeline_chunk_class(const calc_timeline *timeline, int64_
 /** Chunks that a stage holds, the copy of DualPipe included. */
 int64_t calc_timeline_held(const calc_schedule_shape *shape);
 
-/** The stage that receives what a chunk of a stage sends forward; -1 if it sends nothing, since the
- *  model ends there or goes on in the same stage. */
+/** The stage that receives the forward message of a chunk of a stage; -1 if it sends nothing, since
+ *  the model ends there or goes on in the same stage. */
 int64_t calc_timeline_next(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
 
 /** The stage that it receives from; -1 likewise. */
 int64_t calc_timeline_before(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
 
-/** Number of a chunk of a stage, in order of the way of a micro-batch: with DualPipe those of the
- *  way back come after those of the way down. */
+/** Number of a chunk of a stage, in the order in which a micro-batch visits them: with DualPipe the
+ *  chunks of the way back come after those of the way down. */
 int64_t calc_timeline_place(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
 
 /* ---- What time is spent on ------------------------------------------------------------------- */
@@ -87,7 +86,7 @@ typedef enum calc_timeline_part {
 /** Words for a part. */
 const char *calc_timeline_part_text(calc_timeline_part part);
 
-/** One chunk and micro-batch [s]: communication is what is exposed. */
+/** One chunk and micro-batch [s]; communication counts as far as it is exposed. */
 typedef struct calc_timeline_spent {
     double fw_s[CALC_TIMELINE_PARTS], bw_s[CALC_TIMELINE_PARTS], wgrad_s[CALC_TIMELINE_PARTS];
 } calc_timeline_spent;
@@ -112,7 +111,7 @@ calc_timeline_end calc_timeline_end_of(const calc_timeline *timeline, int64_t st
 /** A piece of a stage's time that belongs to no pass. */
 typedef struct calc_timeline_slice {
     const char *name, *category;
-    bool link; /**< on the link, beside the kernels; else in their place */
+    bool link; /**< on the link, at the same time as kernels; else in their place */
     double start_s, end_s;
 } calc_timeline_slice;
 
@@ -121,13 +120,13 @@ enum { CALC_TIMELINE_AFTER = 7 };
 /** Deferred weight gradients, data parallelism, stragglers and the optimizer of a stage, as they
  *  follow a pipeline of `pipeline_s` that stragglers prolong: gradients are reduced in the backward
  * passes as far as that is hidden, and weights that the step before gathers arrive in the first
- * forward passes. What takes no time is there, too.
+ * forward passes. Entries without time are included.
  *  @param out  in the order of a trace */
 void calc_timeline_after(const calc_timeline *timeline, int64_t stage, double pipeline_s,
                          double straggler_s, calc_timeline_slice out[CALC_TIMELINE_AFTER]);
 
-/** Tier 1 memory of a stage: what it always holds, and what a micro-batch in flight adds, in
- *  activations of a whole stage [bytes]. */
+/** Tier 1 memory of a stage: fixed bytes, and bytes per micro-batch in flight, in activations of a
+ *  whole stage [bytes]. */
 typedef struct calc_timeline_memory {
     double fixed_bytes, flight_bytes;
 } calc_timeline_memory;

@@ -5,19 +5,19 @@
 
 enum { STEPS = 50 /* to a length of the step */ };
 
-/* A unit of work with an option, or with several in shares. */
+/* A unit of work with an option, or a mixture of options. */
 typedef struct corner {
     double s, bytes;
 } corner;
 
-/* A stage for layers that are water. */
+/* A stage of the relaxed problem, with fractions of layers. */
 typedef struct water {
     double fixed_s, room_bytes;
     int corners;
     corner *corner; /* convex: bytes ascending, seconds descending */
 } water;
 
-/* What a part adds to its stage's weighted time at least. */
+/* The least that a part adds to its stage's weighted time. */
 static double part_least_s(const calc_layers_case *c, const calc_layers_part *p)
 {
     const calc_layers_common *m = &c->common;
@@ -26,7 +26,7 @@ static double part_least_s(const calc_layers_case *c, const calc_layers_part *p)
     return p->micro_s + (exposed_s + p->optimizer_s) / c->micro_weight;
 }
 
-/* What a layer of a kind takes at least, weighted. */
+/* The least weighted time of a layer of a kind. */
 static double least_s(const calc_layers_case *c, int kind)
 {
     double least = INFINITY;
@@ -72,7 +72,7 @@ static void make_convex(water *w)
     w->corners = kept;
 }
 
-/* Ends, of all that may be: what each holds and takes at least. */
+/* Ends: the least memory and time of each over all options that they may have. */
 static void set_fixed(const calc_layers_case *c, int ends, int stage, double working,
                       double passing, water *w)
 {
@@ -85,7 +85,7 @@ static void set_fixed(const calc_layers_case *c, int ends, int stage, double wor
         calc_layers_part part = calc_layers_ends_of(c, i, stage);
         double room = fmax(calc_layers_room_bytes(c, i, stage, (const int[2]){1, 0}),
                            calc_layers_room_bytes(c, i, stage, (const int[2]){0, 1}));
-        /* The logits are gone while a pass runs through a layer. */
+        /* The logits have been freed when a pass runs through a layer. */
         room -= fmax(working, part.working_bytes) + passing;
         w->fixed_s = fmin(w->fixed_s, part_least_s(c, &part));
         w->room_bytes = fmax(w->room_bytes, room);
@@ -115,12 +115,12 @@ static void make(const calc_layers_case *c, int ends, int stage, const double un
     make_convex(w);
 }
 
-/* The most work that a stage does in a time. Between two corners what work takes grows evenly with
- * it: the more there is, the more of it goes to the one that holds less. */
+/* The most work that a stage does in a time. Between two corners time is linear in work: the more
+ * work there is, the larger the share of the corner that holds less. */
 static double most_work(const water *w, double s, double all)
 {
     double rest_s = s - w->fixed_s;
-    double fits = 0; /* work with the corner at hand, and what is quicker */
+    double fits = 0; /* work with this corner, and with quicker ones */
     double work = 0;
     if (rest_s <= 0 || w->room_bytes <= 0) {
         return 0;
@@ -160,7 +160,7 @@ static double through_s(const calc_layers_case *c, int ends)
     return sum;
 }
 
-/* The most of it that is messages and switches, forward. */
+/* The most of the forward time that is messages and switches. */
 static double most_between_s(const calc_layers_case *c)
 {
     double message_s = 0;

@@ -26,7 +26,7 @@ static bool covers_ends(const calc_layers_option *a, const calc_layers_option *b
            covers(&a->part[CALC_LAYERS_HEAD], &b->part[CALC_LAYERS_HEAD]);
 }
 
-/* Of equal ones the first is kept. */
+/* The first of equal ones is kept. */
 static void drop_covered(calc_layers_case *c)
 {
     for (int i = 0; i < c->options; i++) {
@@ -79,7 +79,8 @@ static void set_detours(calc_layers_case *c)
     }
 }
 
-/* Options whose activations lie alike are a group. @return false if there are too many groups */
+/* Options with the same distribution of activations form a group. @return false if there are too
+ * many groups */
 static bool set_groups(const calc_planner_layers *p, calc_layers_case *c)
 {
     calc_exec first[CALC_LAYERWISE_GROUPS];
@@ -112,7 +113,7 @@ static bool set_groups(const calc_planner_layers *p, calc_layers_case *c)
 
 /* ---- The case -------------------------------------------------------------------------------- */
 
-/* A strategy taken everywhere. @return whether that is legal */
+/* A layout with a strategy everywhere. @return whether it is legal */
 static bool add_option(const calc_planner_layers *p, const calc_layer_strategy *strategy,
                        calc_layout *room, calc_layers_case *c)
 {
@@ -164,7 +165,7 @@ calc_status calc_layers_case_of(const calc_planner_layers *planner,
     if (c->options == 0 || !set_groups(planner, c)) {
         return CALC_ERR_RULE;
     }
-    /* Where layers always recompute the ends have what they have. */
+    /* Where layers always recompute, the ends have their strategy. */
     for (int i = 0; i < c->options && !has_ends(c); i++) {
         c->option[i].ends = true;
     }

@@ -1,5 +1,5 @@
 /** @file layers_case.h  A candidate made ready to be solved: the options of its layers and ends,
- * and what it takes to get from one to the next. */
+ *  and the time that switching between them takes. */
 #ifndef CALC_PLAN_LAYERS_CASE_H
 #define CALC_PLAN_LAYERS_CASE_H
 
@@ -12,15 +12,17 @@ typedef struct calc_layers_case {
     calc_layers_common common;
     int options;
     calc_layers_option *option;
-    bool cut; /**< there were more than can be searched */
+    bool cut; /**< there were more options than the search can handle */
     int groups;
     double switch_s[CALC_LAYERWISE_GROUPS * CALC_LAYERWISE_GROUPS];
-    /** The same where no detour is shorter, as calc_layerwise_stage asks for: no more than that. */
+    /** The same with shortest paths, so that no detour is shorter, as calc_layerwise_stage
+     *  requires; never larger than switch_s. */
     double detour_s[CALC_LAYERWISE_GROUPS * CALC_LAYERWISE_GROUPS];
-    double micro_weight; /**< a step has a slowest stage's micro-batch so often */
+    double micro_weight; /**< weight of the slowest stage's micro-batch in a step: their number
+                              times 1 + growth */
 } calc_layers_case;
 
-/** Whether it has options for its layers and ends. *out is to be freed in any case.
+/** Collect the options of a candidate's layers and ends. *out must be freed in any case.
  *  @return CALC_OK; CALC_ERR_RULE if there are none; CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_layers_case_of(const calc_planner_layers *planner,
                                               const calc_layers_candidate *candidate,
@@ -37,21 +39,21 @@ static inline bool calc_layers_is_last(const calc_layers_case *c, int stage)
     return stage == (int)c->common.stages - 1;
 }
 
-/** What a stage takes and holds beside its layers. @param ends  option of embedding and head */
+/** Time and memory of a stage beside its layers. @param ends  option of embedding and head */
 calc_layers_part calc_layers_ends_of(const calc_layers_case *c, int ends, int stage);
 
-/** What is left for layers, with all that they hold while a pass runs through them [bytes].
+/** Memory left for the layers, including all that they hold while a pass runs through them [bytes].
  *  @param layers  whether there are any of each kind */
 double calc_layers_room_bytes(const calc_layers_case *c, int ends, int stage, const int layers[2]);
 
-/** What a layer holds on a stage. @param in_flight  calc_layers_in_flight() */
+/** Bytes that a layer holds on a stage. @param in_flight  calc_layers_in_flight() */
 static inline double calc_layers_bytes(const calc_layers_part *p, double in_flight)
 {
     return p->held_bytes + in_flight * p->flight_bytes;
 }
 
-/** What a stage adds to a step where it is the one that all wait for, over micro_weight [s]:
- *  a micro-batch, and its share of what comes at the end. @param part  sums over the stage */
+/** Time that the slowest stage adds to a step, divided by micro_weight [s]: a micro-batch, and its
+ *  share of the work at the end of the step. @param part  sums over the stage */
 double calc_layers_weighted_s(const calc_layers_case *c, const calc_layers_part *part);
 
 #endif

@@ -11,7 +11,7 @@ enum {
     BUDGETS = 48 /* of several stages */
 };
 
-/* Memory up to so much more than there is: what more would buy. */
+/* Factor by which the curve goes beyond the memory available: it shows the gain from more. */
 #define MORE 1.25
 
 typedef struct curve {
@@ -21,7 +21,7 @@ typedef struct curve {
     size_t count, room;
 } curve;
 
-/* What calc_run() says of a list; nothing where it is no layout. */
+/* Numbers of a list by calc_run(); none where it is no legal layout. */
 static calc_status add(curve *v, const calc_layers_answer *a)
 {
     const calc_planner_layers *p = v->planner;
@@ -57,7 +57,7 @@ static int compare(const void *a, const void *b)
     return (x->step_s > y->step_s) - (x->step_s < y->step_s);
 }
 
-/* Only those stay that are quicker than all that need less. */
+/* Keep only lists that are quicker than all that need less. */
 static void keep_best(curve *v)
 {
     size_t kept = 0;
@@ -93,7 +93,7 @@ static calc_status add_lists(curve *v, int ends)
     return status;
 }
 
-/* Several stages: with all of many budgets. */
+/* Several stages: one list for each of many budgets. */
 static calc_status add_budgets(curve *v, int ends)
 {
     const calc_layers_common *m = &v->c->common;

@@ -1,12 +1,14 @@
-/** @file layers_curve.h  The step of a candidate's lists over the memory that they need. */
+/** @file layers_curve.h  Time of a step over memory needed, for the lists of layers of a
+ *  candidate. */
 #ifndef CALC_PLAN_LAYERS_CURVE_H
 #define CALC_PLAN_LAYERS_CURVE_H
 
 #include "plan/layers_judge.h"
 
-/** Fill it: every list than which none of this candidate that needs no more memory is as quick,
- * with the ends of a layout. Of one stage all of them (calc_layerwise_curve_of); of several, those
- * that are best within some budgets. Each is judged by calc_run().
+/** Find the Pareto front of a candidate in memory and time, with the ends of a layout: every list
+ *  that is quicker than all others which need no more memory. With one stage the front is complete
+ *  (calc_layerwise_curve_of); with several it has the best lists for a number of memory budgets.
+ *  calc_run() evaluates each of them.
  *  @param exec   the layout
  *  @param point  to be freed with free()
  *  @return CALC_OK or CALC_ERR_NOMEM */

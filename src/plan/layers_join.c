@@ -8,13 +8,13 @@
 #include "plan/layers_bound.h"
 
 enum {
-    LABELS = 16,        /* ways to get to a layer that are kept */
-    MOST_STATES = 40000 /* stages times layers: with more the slowest stage alone is looked at */
+    LABELS = 16,        /* labels kept per layer */
+    MOST_STATES = 40000 /* stages times layers: beyond it only the slowest stage counts */
 };
 
 /* ---- An answer ------------------------------------------------------------------------------- */
 
-/* The pipeline from what its stages take: simulated, with chunks in closed form. */
+/* Time of the pipeline from the times of its stages: simulated, with chunks in closed form. */
 static double pipeline_s(const calc_layers_case *c, const calc_layers_answer *a)
 {
     const calc_layers_common *m = &c->common;
@@ -76,13 +76,13 @@ static void take(calc_layers_table *t, const int *count, calc_layers_answer *out
 
 /* ---- All stages ------------------------------------------------------------------------------ */
 
-/* A way to spread layers before one over stages before one: what its paths take through the
- * pipeline, as in calc_layers_allowed_s(). */
+/* A label: one way to spread the layers before a layer over the stages before a stage, with the
+ * lengths of its paths through the pipeline as in calc_layers_allowed_s(). */
 typedef struct label {
     double sum_s;      /* a micro-batch on all stages */
     double first_s;    /* all micro-batches on a stage, with the first one's way there */
     double others_s;   /* all but the first on a stage, but for forwards that fit between */
-    double end_s;      /* of a step, beside micro-batches */
+    double end_s;      /* of a step, in addition to micro-batches */
     int count, before; /* layers of the last stage; number of the label before it */
 } label;
 
@@ -143,13 +143,13 @@ static void enter(const calc_layers_table *t, state *s, const label *l)
         worst = step_of(t, &s->label[i]) > step_of(t, &s->label[worst]) ? i : worst;
     }
     if (step_of(t, l) < step_of(t, &s->label[worst])) {
-        s->label[worst] = *l; /* labels that come later have not been continued yet */
+        s->label[worst] = *l; /* later labels have not been extended yet */
     }
 }
 
-/* A stage from every layer that it may begin with.
- * @param least_s  a layer takes, whatever memory there is
- * @param limit_s  steps from this on are of no interest */
+/* Extend labels by a stage, for every layer that it may begin with.
+ * @param least_s  least time of a layer, whatever its memory
+ * @param limit_s  only steps below it are looked for */
 static void advance(calc_layers_table *t, int stage, const state *here, state *next, double least_s,
                     double limit_s)
 {
@@ -179,7 +179,7 @@ static void advance(calc_layers_table *t, int stage, const state *here, state *n
 }
 
 /* Improve a division.
- * @param limit_s  of the pipeline, with what the last stage has to do behind it
+ * @param limit_s  of the pipeline, with the work of the last stage after it
  * @param count    room for the layers of each stage */
 static void improve(calc_layers_table *t, double least_s, double limit_s, int *count,
                     calc_layers_answer *out)

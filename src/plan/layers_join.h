@@ -1,5 +1,5 @@
 /** @file layers_join.h  The layers of a candidate spread over its stages, each with its best
- * options: what the slowest stage takes, for every micro-batch, and what all take together once. */
+ *  options: the slowest stage counts once per micro-batch, and the sum of all stages once. */
 #ifndef CALC_PLAN_LAYERS_JOIN_H
 #define CALC_PLAN_LAYERS_JOIN_H
 
@@ -23,7 +23,7 @@ CALC_MUST_USE calc_status calc_layers_join(const calc_layers_case *c, const calc
 
 void calc_layers_answer_free(calc_layers_answer *answer);
 
-/** The step as the planner has it, from what its stages take [s]. */
+/** Time of a step by the planner's own numbers, from the times of its stages [s]. */
 double calc_layers_planned_s(const calc_layers_case *c, const calc_layers_answer *answer);
 
 #endif

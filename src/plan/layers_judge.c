@@ -7,11 +7,12 @@
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
-/* The planner's step and calc_run()'s may be so far apart: lists that are so little slower than
- * what was found are judged, too. */
+/* Relative difference that the planner's step and calc_run()'s may have: lists slower than the best
+ * found by no more than this are evaluated, too. */
 #define NEAR 1.005
 
-/* Room that the planner does not see is worth another look from this share of memory on. */
+/* Free memory that the planner does not see justifies another search from this share of memory
+ * on. */
 #define LESS 0.002
 
 /* ---- The execution --------------------------------------------------------------------------- */
@@ -65,11 +66,11 @@ static void put_stages(const calc_layers_answer *a, calc_exec *e)
 /* A stage's layers one by one, kind by kind. */
 typedef struct walk {
     const calc_layers_stage *stage;
-    int pick[2], taken[2]; /* of each kind: where it is, and what has gone of it */
+    int pick[2], taken[2]; /* for each kind: its current pick, and how many of its layers are used
+                              up */
 } walk;
 
-/* The next layers of a kind, as many as there are of one option.
- * @return its number */
+/* The next layers of a kind that have the same option. @return its number */
 static int next_option(walk *w, int kind, int most, int *count)
 {
     const calc_layerwise_pick *p = &w->stage->pick[kind][w->pick[kind]];
@@ -137,8 +138,9 @@ typedef struct bench {
     calc_exec resolved;      /* the list that is judged */
 } bench;
 
-/* What stages hold by calc_run() beyond what the planner says, to be left alone.
- * @param times  what they lack, so often: the more the more often it was tried
+/* Memory that must stay free on the stages, since they need more by calc_run() than by the
+ * planner's numbers.
+ * @param times  factor on what they lack, which grows with the number of attempts
  * @return whether that is worth another round */
 static bool correct(bench *b, const calc_layers_answer *a, bool fits, int times)
 {
@@ -174,7 +176,7 @@ static uint64_t groups_of(const calc_layers_case *c, const calc_layers_answer *a
     return groups;
 }
 
-/* @return whether the list is a layout at all */
+/* @return whether the list is a legal layout */
 static bool judge(bench *b, const calc_layers_answer *a, calc_planner_layers_found *f)
 {
     const calc_planner_layers *p = b->planner;
@@ -191,8 +193,8 @@ static bool judge(bench *b, const calc_layers_answer *a, calc_planner_layers_fou
     return true;
 }
 
-/* The best list of what is wanted.
- * @param least_s  lowered to what bounds it
+/* The best list for a set of wishes.
+ * @param least_s  lowered to the bound of that list
  * @param used     a bit for each group of the list that was judged last */
 static calc_status solve_want(bench *b, int ends, int group, double *least_s, uint64_t *used,
                               calc_planner_layers_found *best)
@@ -218,7 +220,7 @@ static calc_status solve_want(bench *b, int ends, int group, double *least_s, ui
         if (open) {
             *used = groups_of(b->c, &a);
             bool full = f.stats.verdict == CALC_VERDICT_MEM1_CAPACITY;
-            /* Room that the planner did not see is asked for once. */
+            /* Search once more with free memory that the planner did not see. */
             open = (full || (fits && round == 0)) && correct(b, &a, fits, round + 1);
         }
         calc_layers_answer_free(&a);
@@ -226,9 +228,9 @@ static calc_status solve_want(bench *b, int ends, int group, double *least_s, ui
     return status == CALC_ERR_NOMEM ? status : CALC_OK;
 }
 
-/* The best list with some ends. What it takes to get from a stage's layers to those of the next is
- * not known while each is solved by itself: where they are split in several ways, lists that are
- * split in one of them only may be better. */
+/* The best list with some ends. The switch from the layers of a stage to those of the next is not
+ * known while each stage is solved by itself: where layers are split in several ways, lists that
+ * use only one of them may be better. */
 static calc_status solve_ends(bench *b, int ends, double *least_s, calc_planner_layers_found *best)
 {
     uint64_t used = 0;

@@ -1,17 +1,18 @@
-/** @file layers_judge.h  A list of layers as an execution, and what calc_run() says of it. */
+/** @file layers_judge.h  A list of layers as an execution, and its evaluation by calc_run(). */
 #ifndef CALC_PLAN_LAYERS_JUDGE_H
 #define CALC_PLAN_LAYERS_JUDGE_H
 
 #include "plan/layers_join.h"
 
-/** Rounds in which limits are tightened by what calc_run() needs more than the planner says. */
+/** Rounds in which memory limits are tightened where calc_run() needs more than the planner's
+ *  numbers say. */
 enum { CALC_LAYERS_ROUNDS = 5 };
 
 /** The execution with this list; .layers.count is 0 if it is too long. */
 calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answer *answer);
 
 /** The best list of a candidate.
- *  @param limit_s  steps from this on are of no interest
+ *  @param limit_s  only steps below it are looked for
  *  @param found    filled where there is one; .bound_s in any case
  *  @return CALC_OK; CALC_ERR_RULE if none is quick enough or fits; CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_layers_solve(const calc_planner_layers *planner,

@@ -9,13 +9,13 @@
 #include "units.h"
 #include "worker.h"
 
-enum { BATCH = 512 /* layouts that are evaluated at a time */ };
+enum { BATCH = 512 /* layouts evaluated at a time */ };
 
 /* A list under construction. */
 typedef struct maker {
     const calc_planner_layers *planner;
     calc_layers_list *out;
-    calc_axis key[CALC_AXIS_COUNT]; /* what candidates differ in */
+    calc_axis key[CALC_AXIS_COUNT]; /* fields in which candidates differ */
     size_t keys;
     calc_exec *exec; /* [BATCH] */
     calc_stats *stats;
@@ -25,7 +25,7 @@ typedef struct maker {
 
 /* ---- What candidates differ in --------------------------------------------------------------- */
 
-/* What layers have of their own, and what follows from it. */
+/* Fields that each layer may set for itself, and those that follow from them. */
 static bool is_of_layers(calc_axis axis)
 {
     switch (axis) {
@@ -46,7 +46,7 @@ static bool is_of_layers(calc_axis axis)
     }
 }
 
-/* Other axes tell candidates apart if somebody gave them several values. */
+/* Other axes distinguish candidates if somebody gave them several values. */
 static void set_keys(maker *m)
 {
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
@@ -129,8 +129,8 @@ static bool add_strategy(calc_layers_candidate *c, const calc_layer_strategy *s)
     return grown != NULL;
 }
 
-/* How much a layout says that others leave out: what is nothing to a strategy is off
- * (calc_layer_list_exec), but nothing that is off is put on. */
+/* How many fields a layout supplies that others leave out: calc_layer_list_exec() turns off what
+ * does not apply to a strategy, but turns nothing on. */
 static int said(const calc_exec *e)
 {
     const calc_strategy *s = &e->strategy;

@@ -1,5 +1,5 @@
-/** @file layers_list.h  The candidates of a planner of layers: layouts of its space that differ in
- *  nothing but what layers may have of their own. */
+/** @file layers_list.h  The candidates of a planner of layers: layouts of its space that differ
+ *  only in fields that each layer may set for itself. */
 #ifndef CALC_PLAN_LAYERS_LIST_H
 #define CALC_PLAN_LAYERS_LIST_H
 
@@ -9,14 +9,14 @@
 /** Layouts with the same stages, sequences of a micro-batch, schedule, and all else. */
 typedef struct calc_layers_candidate {
     uint64_t key;   /**< equal for layouts of one */
-    calc_exec base; /**< one of them: what its strategies leave out is what it says */
-    bool listed;    /**< base is there: layers may be listed with it */
+    calc_exec base; /**< one of them: it supplies the fields that strategies leave out */
+    bool listed;    /**< base is set: layers may be listed with it */
     size_t strategies, strategy_room;
-    calc_layer_strategy *strategy; /**< of its layouts, every one once */
+    calc_layer_strategy *strategy; /**< of its layouts, each once */
     calc_exec uniform;             /**< its quickest layout, if one fits: */
     double uniform_s;              /**< else INFINITY */
     double uniform_bytes;          /**< of it */
-    double bound_s;                /**< no list of its layers takes less; to be filled */
+    double bound_s;                /**< lower bound of its lists of layers; to be filled */
 } calc_layers_candidate;
 
 /** In the order in which they were met. Owns its lists. */
@@ -24,14 +24,14 @@ typedef struct calc_layers_list {
     calc_layers_candidate *candidate;
     size_t count, room;
     size_t layouts;
-    double needs_bytes, has_bytes; /**< of the layout that lacks least memory, */
+    double needs_bytes, has_bytes; /**< for the layout that lacks least memory, */
     calc_exec lacking;             /**< if none fits */
 } calc_layers_list;
 
-/** What all layers of an execution have. */
+/** The strategy that all layers of an execution have. */
 calc_layer_strategy calc_layers_strategy_of(const calc_exec *exec);
 
-/** Fill it. @return CALC_OK or CALC_ERR_NOMEM; in either case it is to be freed */
+/** Fill it. @return CALC_OK or CALC_ERR_NOMEM; it must be freed in either case */
 CALC_MUST_USE calc_status calc_layers_list_make(const calc_planner_layers *planner,
                                                 calc_layers_list *list);
 void calc_layers_list_free(calc_layers_list *list);

@@ -85,7 +85,7 @@ static calc_layers_part block_of(const calc_layout *l, const calc_stage_part *p)
     return out;
 }
 
-/* The head is done with its logits when a block is at hand. */
+/* The head has freed its logits when a pass runs through a block. */
 static calc_layers_part head_of(const calc_layout *l)
 {
     const calc_stage_terms *t = &l->terms;
@@ -168,10 +168,10 @@ double calc_layers_exposed_s(const calc_layers_common *c, const calc_layers_part
            exposed_s(c, p->gather_s, p->gather_room_s);
 }
 
-/* With a window W of which a share w hides, contention k and a last share r of a link's time R, the
- * exposed time is max(r R, R - w W) + k min(R, W). Where w <= 1 - r, neither (r + k) R nor
- * R - w W + k w W / (1 - r) is above it: they meet it where R (1 - r) = w W, and min(R, W) is no
- * less than R on the one side and w W / (1 - r) on the other. */
+/* With a window W, a share w of which hides communication, contention k and a last share r of a
+ * link's time R, the exposed time is max(r R, R - w W) + k min(R, W). Where w <= 1 - r, neither (r
+ * + k) R nor R - w W + k w W / (1 - r) is above it: they meet it where R (1 - r) = w W, and min(R,
+ * W) is no less than R on the one side and w W / (1 - r) on the other. */
 double calc_layers_exposed_line_s(const calc_layers_common *c, double link_s, double room_s,
                                   double share)
 {

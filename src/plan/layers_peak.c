@@ -12,7 +12,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Different values, ascending; of many, the largest of each bin. @return how many */
+/* Distinct values, ascending; if there are too many, the largest of each bin. @return how many */
 static int distinct(double *value, int count, int most)
 {
     int kept = 0;
@@ -39,7 +39,7 @@ bool calc_layers_is_below(calc_layers_peak a, calc_layers_peak b)
     return a.working_bytes <= b.working_bytes && a.passing_bytes <= b.passing_bytes;
 }
 
-/* Whether options at a level need both that it has: else a lower level has the same options. */
+/* Whether options at a level need both of its amounts: else a lower level has the same options. */
 static bool is_reached(const calc_layers_peak *peak, int count, calc_layers_peak at)
 {
     calc_layers_peak most = {0, 0};

@@ -16,7 +16,7 @@ void calc_layers_split(const calc_layers_case *c, int from, int count, int layer
     layers[1] = count - dense;
 }
 
-/* Layers of a stage: from one on, or where it has several chunks, a share of each round. */
+/* Layers of a stage: consecutive ones or, with several chunks, a share of each round. */
 void calc_layers_table_split(const calc_layers_table *t, int stage, int from, int count,
                              int layers[2])
 {
@@ -34,7 +34,7 @@ void calc_layers_table_split(const calc_layers_table *t, int stage, int from, in
     }
 }
 
-/* So many layers from one on, on a stage; NULL without memory. */
+/* The answer for a number of layers on a stage, counted from a first one; NULL without memory. */
 const calc_layers_stage *calc_layers_cell(calc_layers_table *t, int stage, int from, int count)
 {
     calc_layers_ask ask = {.stage = stage,
@@ -93,8 +93,8 @@ void calc_layers_table_free(calc_layers_table *t)
 
 /* ---- A step of some length ------------------------------------------------------------------- */
 
-/* Whether a stage has time for so many layers in a step.
- * @param bound  look at what bounds its time, and not at what was found */
+/* Whether a stage has time for a number of layers in a step. @param bound  use the lower bound of
+ * its time instead of the time found */
 static bool has_time(calc_layers_table *t, int stage, int from, int count, double step_s,
                      bool bound)
 {
@@ -114,8 +114,8 @@ static bool spread_evenly(calc_layers_table *t, double step_s, bool bound, int *
     return fits;
 }
 
-/* The most layers that a stage has time for, few being asked for first: these are the quick
- * questions. 0: none */
+/* The most layers that a stage has time for. Small numbers are tried first, since they are quick to
+ * solve. 0: none */
 static int most_layers(calc_layers_table *t, int stage, int from, double step_s, bool bound)
 {
     int low = 0;
@@ -134,9 +134,9 @@ static int most_layers(calc_layers_table *t, int stage, int from, double step_s,
     return low;
 }
 
-/* Every stage has as many layers as it has time for: what comes after it has fewer to do.
+/* Give every stage as many layers as it has time for, so that fewer are left for those behind.
  * @param count  of each stage, filled
- * @return whether that is all of them */
+ * @return whether these are all layers */
 static bool spread(calc_layers_table *t, double step_s, bool bound, int *count)
 {
     int from = 0;
@@ -153,8 +153,8 @@ static bool spread(calc_layers_table *t, double step_s, bool bound, int *count)
     return from == t->layers;
 }
 
-/* The shortest step for which there is time; INFINITY if none below the limit fits.
- * @param count  the layers of each stage then */
+/* The shortest step in which all stages have time; INFINITY if none below the limit fits.
+ * @param count  the layers of each stage in that step */
 double calc_layers_shortest(calc_layers_table *t, bool bound, int *count)
 {
     double high_s = t->want->limit_s;

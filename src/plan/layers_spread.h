@@ -1,5 +1,5 @@
-/** @file layers_spread.h  The stages of a candidate with so many layers each, solved when they are
- * first asked for; and how layers are spread so that all stages have time for theirs. */
+/** @file layers_spread.h  The stages of a candidate for every number of layers, solved when first
+ *  asked for; and a distribution of the layers that leaves every stage enough time for its own. */
 #ifndef CALC_PLAN_LAYERS_SPREAD_H
 #define CALC_PLAN_LAYERS_SPREAD_H
 
@@ -9,9 +9,9 @@
 /** What is asked for. */
 typedef struct calc_layers_want {
     int ends;                  /**< option of embedding and head */
-    int group;                 /**< of the options that layers may have; -1: any */
-    const double *spare_bytes; /**< [stages] of memory, to be left alone */
-    double limit_s;            /**< steps from this on are of no interest */
+    int group;                 /**< the only option that layers may have; -1: any */
+    const double *spare_bytes; /**< [stages] memory that must stay free */
+    double limit_s;            /**< only steps below it are looked for */
 } calc_layers_want;
 
 /** Owns its lists. */
@@ -21,24 +21,24 @@ typedef struct calc_layers_table {
     int stages, layers, dense;
     int chunks; /**< of a stage: with several, stages have equally many layers */
     calc_layers_floor floor;
-    double limit_s; /**< weighted, of a stage: from this on nothing is of interest */
+    double limit_s; /**< weighted time of a stage, below which answers are looked for */
     calc_layers_stage **cell;
     calc_layers_stage *stage; /**< [stages] room for a division */
     bool failed;              /**< without memory */
 } calc_layers_table;
 
 /** Make it. Borrows both.
- *  @return CALC_OK; CALC_ERR_RULE if the layers cannot be spread; CALC_ERR_NOMEM. In any case it is
- * to be freed */
+ *  @return CALC_OK; CALC_ERR_RULE if the layers cannot be spread; CALC_ERR_NOMEM. It must be freed
+ *  in any case */
 CALC_MUST_USE calc_status calc_layers_table_make(const calc_layers_case *c,
                                                  const calc_layers_want *want,
                                                  calc_layers_table *out);
 void calc_layers_table_free(calc_layers_table *table);
 
-/** So many layers from one on, on a stage; NULL without memory. */
+/** The answer for a number of layers on a stage, counted from a first one; NULL without memory. */
 const calc_layers_stage *calc_layers_cell(calc_layers_table *table, int stage, int from, int count);
 
-/** Layers of each kind of a stage. */
+/** Layers of each kind on a stage. */
 void calc_layers_table_split(const calc_layers_table *table, int stage, int from, int count,
                              int layers[2]);
 
@@ -48,8 +48,8 @@ void calc_layers_split(const calc_layers_case *c, int from, int count, int layer
 
 /** The shortest step for which all stages have time (calc_layers_allowed_s), below the limit;
  * INFINITY: none.
- *  @param bound  look at what bounds their times, and not at what was found
- *  @param count  [stages] the layers of each then */
+ *  @param bound  use the lower bounds of their times instead of the times found
+ *  @param count  [stages] the layers of each in that step */
 double calc_layers_shortest(calc_layers_table *table, bool bound, int *count);
 
 #endif

@@ -6,26 +6,26 @@
 #include "plan/layers_peak.h"
 
 enum {
-    ROUNDS = 10, /* of what communication leaves exposed */
+    ROUNDS = 10, /* of exposed communication */
     STEPS = 40,  /* to a price of memory */
-    FRONT = 64   /* answers that are looked at */
+    FRONT = 64   /* answers examined */
 };
 
-/* What is bounded so closely is not looked at again, in shares of a time. */
+/* Relative gap below which a bound counts as reached. */
 #define CLOSE 1e-5
 
-/* How much of the time of communication is taken for what is longer than the passes it hides
- * behind: of gradients, and of weights. */
+/* Weight of the bound for communication longer than the passes that hide it
+ * (calc_layers_exposed_line_s): for gradients, and for weights. */
 typedef struct shares {
     double reduce, gather;
 } shares;
 
-/* A question in terms of src/layerwise. */
+/* The problem in terms of src/layerwise. */
 typedef struct problem {
     const calc_layers_case *c;
     const calc_layers_ask *ask;
     double in_flight, room_bytes;
-    calc_layers_peak ends;  /* what these need by themselves */
+    calc_layers_peak ends;  /* needed by these alone */
     calc_layers_part fixed; /* ends and messages */
     int numbers[2];         /* options of a kind */
     int number[2][CALC_LAYERWISE_OPTIONS];
@@ -64,7 +64,7 @@ static void begin(const calc_layers_case *c, const calc_layers_ask *ask, problem
     p->levels = calc_layers_levels(peak, peaks, p->level);
 }
 
-/* What a layer adds to the weighted time of its stage. */
+/* Weighted time that a layer adds to its stage. */
 static double cost_s(const calc_layers_case *c, const calc_layers_part *x, shares of)
 {
     const calc_layers_common *m = &c->common;
@@ -115,8 +115,9 @@ static bool has_options(const problem *p)
     return true;
 }
 
-/* What layers at a level take at least, where options may be mixed in any shares: for a price of
- * memory each has the cheapest, and the best price bounds them best. INFINITY: they do not fit. */
+/* Lower bound of the time of layers at a level, where options may be mixed in any shares: at a
+ * price of memory each layer has its cheapest option, and the best price gives the best bound.
+ * INFINITY: they do not fit. */
 static double relaxed_s(const problem *p)
 {
     const calc_layerwise_stage *s = &p->stage;
@@ -148,7 +149,7 @@ static double relaxed_s(const problem *p)
         } else {
             low = price;
         }
-        /* A price at which nothing but the least memory counts. */
+        /* A price at which only memory counts. */
         double most = 1e6 * sum_s / fmax(1, bytes);
         if (high < 0 && price > most) {
             return INFINITY;
@@ -177,7 +178,8 @@ static double switches_s(const problem *p, const calc_layers_stage *s)
            (p->stage.behind > 0 && at >= 0 ? c->switch_s[at * c->groups + p->stage.behind - 1] : 0);
 }
 
-/* Of layers that are split alike those that recompute come first, which frameworks can say. */
+/* Among layers with the same split those that recompute come first, an order that frameworks can
+ * express. */
 static void put_recomputing_first(const calc_layers_case *c, calc_layerwise_pick *pick, int picks)
 {
     for (int i = 1; i < picks; i++) {
@@ -218,9 +220,9 @@ static calc_layers_stage answer_of(const problem *p, const calc_layerwise_point 
     return s;
 }
 
-/* The next share to ask for: with all of what an answer is not, then between the two. Nothing where
- * the answer is what was asked for.
- * @param low, high  shares between which it is known to be; -1, 2: not known */
+/* The next weight to try: first the extreme that an answer contradicts, then between the two. None
+ * where the answer agrees with its weight.
+ * @param low, high weights known to enclose the right one; -1, 2: not known */
 static bool narrow(bool longer, double *low, double *high, double *share)
 {
     bool right = longer ? *share >= 1 : *share <= 0;
@@ -239,9 +241,9 @@ static void take(const problem *p, const calc_layerwise_point *point, calc_layer
     }
 }
 
-/* All answers than which none is as short by both lines of gradients, those of weights being as
- * they are: one of them is the best.
- * @return a time that none is below; -INFINITY: not known */
+/* The Pareto front in the two bounds of gradients, with fixed weights of the bounds of weights: one
+ * of its answers is the best.
+ * @return a lower bound of the time; -INFINITY: not known */
 static double try_front(problem *p, int level, double gather, calc_layers_stage *best)
 {
     const shares hidden = {0, gather};
@@ -269,8 +271,8 @@ static double try_front(problem *p, int level, double gather, calc_layers_stage 
     return front.proven ? least_s : -INFINITY;
 }
 
-/* The best at a level. Every mean of the lines below what communication exposes bounds the time,
- * and the best of a mean that is right for it is the best. */
+/* The best at a level. Every mean of the linear bounds of exposed communication bounds the time,
+ * and the best answer for a mean that is tight for it is the optimum. */
 static void solve(problem *p, int level, calc_layers_stage *best)
 {
     double low[2] = {-1, -1};
@@ -301,7 +303,7 @@ static void solve(problem *p, int level, calc_layers_stage *best)
 
 static const calc_layers_stage none = {.weighted_s = INFINITY, .least_s = INFINITY};
 
-/* A level with what bounds it. */
+/* A level and its lower bound. */
 typedef struct order {
     int level;
     double least_s;
@@ -353,7 +355,7 @@ static int compare_bytes(const void *a, const void *b)
     return (x->weighted_s > y->weighted_s) - (x->weighted_s < y->weighted_s);
 }
 
-/* Only those stay than which none that holds less is as quick. */
+/* Keep only answers that are quicker than all that hold less. */
 static size_t best_of(calc_layers_stage *list, size_t count)
 {
     size_t kept = 0;

@@ -9,10 +9,13 @@
 #include "plan/planner_balance.h"
 #include "plan/planner_list.h"
 
-/* Divisions of a candidate that are simulated: those with chunks take longer. */
+/* Divisions of a candidate to simulate: those with chunks take longer. */
 enum { EFFORT_LINE = 500, EFFORT_CHUNKS = 100, BEST_LINE = 20000, BEST_CHUNKS = 2000 };
 
-enum { BATCH = 8 /* candidates between two looks at what was found; whatever the threads */ };
+enum {
+    BATCH = 8 /* candidates between two updates of the best found, whatever the number of
+                 threads */
+};
 
 typedef struct search {
     const calc_planner *planner;
@@ -46,7 +49,8 @@ static void balance(void *context, size_t i)
         return;
     }
     if (c->bound_s == INFINITY && chunks && s->out->has_bytes > 0) {
-        s->done[i].outcome = CALC_PLANNER_NO_ROOM; /* chunks do not make it lack less */
+        s->done[i].outcome = CALC_PLANNER_NO_ROOM; /* chunks would not reduce the memory that it
+                                                      lacks */
         free(bench);
         return;
     }
@@ -61,14 +65,14 @@ static void balance(void *context, size_t i)
     free(bench);
 }
 
-/* The worst that would still be listed. */
+/* The longest step that would still be listed. */
 static double limit_of(const search *s)
 {
     const calc_planner_result *r = s->out;
     return r->count < s->planner->top ? INFINITY : r->found[r->count - 1].stats.total_time;
 }
 
-/* Layouts that differ in what changes nothing are one. */
+/* Layouts that differ only in fields without effect count as one. */
 static bool is_listed(const calc_planner_result *r, const calc_planner_found *f)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -84,7 +88,7 @@ static bool is_listed(const calc_planner_result *r, const calc_planner_found *f)
     return false;
 }
 
-/* What was found of a candidate before is bounded by what was learnt since. */
+/* A candidate balanced before gets the better bound learnt since. */
 static void know_bound(const calc_planner_result *r, const calc_planner_found *f)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -95,7 +99,7 @@ static void know_bound(const calc_planner_result *r, const calc_planner_found *f
     }
 }
 
-/* What was found of a candidate before goes if this is quicker; else this one does. */
+/* One result per candidate is kept: the quicker of this and an earlier one. */
 static bool replaces(calc_planner_result *r, const calc_planner_found *f)
 {
     size_t i = 0;
@@ -112,7 +116,7 @@ static bool replaces(calc_planner_result *r, const calc_planner_found *f)
     return true;
 }
 
-/* Shorter steps first; of equals the one with less memory, then the one that came first. */
+/* Shorter steps first; among equals the one with less memory, then the one that came first. */
 static void take(search *s, const calc_planner_found *f)
 {
     calc_planner_result *r = s->out;
@@ -150,7 +154,7 @@ static void take_lacking(search *s, size_t i)
     }
 }
 
-/* Of the candidates from `next` on. */
+/* The least bound of the candidates from `next` on. */
 static double least_bound_s(const search *s, size_t next)
 {
     double least_s =
@@ -172,7 +176,7 @@ static bool is_stopped(const search *s, size_t next)
     return late || (p->progress && p->progress(p->context, &now));
 }
 
-/* Layouts as a sweep finds them: nothing that is planned is slower. */
+/* Layouts as a sweep finds them: no plan may be slower. */
 static void take_even(search *s)
 {
     for (size_t i = 0; i < s->list.evens; i++) {
@@ -189,8 +193,8 @@ static void take_even(search *s)
     }
 }
 
-/* Whether a candidate is still worth while. While nothing is found even what cannot fit is: the
- * answer is what it lacks. */
+/* Whether a candidate is still worth balancing. While nothing is found, even one that cannot fit
+ * is: the answer is then the memory it lacks. */
 static bool is_open(const search *s, size_t next)
 {
     return next < s->list.evens || s->out->count == 0 ||
@@ -244,7 +248,7 @@ static calc_status balance_all(search *s)
     return CALC_OK;
 }
 
-/* The best again, with more patience. */
+/* Balance the best again, with more effort. */
 static calc_status polish(const search *s)
 {
     calc_planner_result *r = s->out;

@@ -1,11 +1,11 @@
-/** @file planner.h  Layouts whose stages differ: layers and recomputation of every stage, and the
- *  chips that it runs on, searched together with everything that a sweep searches.
+/** @file planner.h  Planner of layouts whose stages differ: layers, recomputation and chip of every
+ *  stage are searched together with everything that a sweep searches.
  *
  *  Every layout of a space and every way of placing its stages on the chips is a candidate with a
- *  lower bound (planner_bound.h). Candidates are balanced (balance/solve.h) from the least bound
- * on, until no bound is below what was found: so most are never balanced, and what is found is the
- *  best as far as balancing is exact. Nothing found is scored by the planner: it is an execution
- *  with stages, and its step is calc_run()'s. */
+ *  lower bound (planner_bound.h). Candidates are balanced (balance/solve.h) by ascending bound,
+ *  until no bound is below the best step found: so most are never balanced, and the result is the
+ *  optimum as far as balancing is exact. The planner's own numbers rank nothing in the result: each
+ *  layout found is an execution with stages, and its step is calc_run()'s. */
 #ifndef CALC_PLAN_PLANNER_H
 #define CALC_PLAN_PLANNER_H
 
@@ -18,14 +18,14 @@
 typedef struct calc_planner_chip {
     char name[32];
     calc_system system;
-    int64_t most_procs; /**< that there are; INT64_MAX: any number */
+    int64_t most_procs; /**< processors available; INT64_MAX: any number */
 } calc_planner_chip;
 
 /** How far a plan is. */
 typedef struct calc_planner_progress {
     size_t candidates, balanced;
     double best_s;  /**< step of the best so far; INFINITY: none */
-    double bound_s; /**< no candidate that is left takes less */
+    double bound_s; /**< no remaining candidate takes less */
 } calc_planner_progress;
 
 /** What is wanted. */
@@ -33,14 +33,15 @@ typedef struct calc_planner {
     const calc_app *app;
     int chips;
     const calc_planner_chip *chip;
-    /** Layouts: activation_recompute, pipeline_balance, first and last stage's blocks and, unless
-     *  somebody set it, pipeline_interleaving are the planner's. */
+    /** Layouts: the planner sets activation_recompute, pipeline_balance, the blocks of the first
+     *  and last stage and, unless somebody chose it, pipeline_interleaving. */
     const calc_space *space;
-    calc_designs design;   /**< the model and the machine that the space is listed for: one */
-    const int64_t *chunks; /**< chunks of a stage to try, beside a space that has one; NULL: all */
+    calc_designs design;   /**< the one model and machine that the space is listed for */
+    const int64_t *chunks; /**< chunks per stage to try, where the space has no choice of its own;
+                                NULL: all */
     size_t chunks_count;
     const calc_exec *only; /**< balance this layout alone; NULL: all of the space */
-    bool keep_order;       /**< chips stand along the pipeline in the order given only */
+    bool keep_order;       /**< chips stand along the pipeline only in the given order */
     bool recompute;        /**< stages may recompute layers */
     bool alike_on_chip;    /**< stages on one chip recompute the same number of layers */
     double join_latency_s; /**< of messages between different chips */
@@ -61,25 +62,25 @@ typedef struct calc_planner_place {
 /** A layout that was found. */
 typedef struct calc_planner_found {
     calc_exec exec;   /**< its systems are those of the planner's chips */
-    int chip;         /**< whose system is the run's: calc_run(app, chip[chip].system, exec) */
+    int chip;         /**< whose system the run takes: calc_run(app, chip[chip].system, exec) */
     calc_stats stats; /**< calc_run() */
-    double planned_s; /**< what the planner took the step for */
+    double planned_s; /**< step by the planner's own numbers */
     double bound_s;   /**< no division of this layout takes less */
     bool proven;      /**< no division of this layout's pipeline is shorter */
     int rounds;       /**< how often its limits had to be tightened */
     calc_exec base;   /**< the layout before it was balanced, */
     calc_planner_place place; /**< and where its stages stand */
-    size_t candidate;         /**< the planner's own number of both */
+    size_t candidate;         /**< both by the planner's own numbers */
 } calc_planner_found;
 
-/** What came of it. Owns `found`; free with calc_planner_result_free(). */
+/** The result. Owns `found`; free with calc_planner_result_free(). */
 typedef struct calc_planner_result {
     size_t count;
     calc_planner_found *found; /**< best first */
     size_t candidates, balanced, infeasible;
-    bool complete;  /**< every candidate was balanced, or its bound is above the worst found */
+    bool complete;  /**< every candidate was balanced or has a bound above the worst found */
     double bound_s; /**< no layout takes less */
-    /** Where nothing fits: of the candidate that lacks least memory, what a stage needs and has. */
+    /** Where nothing fits: memory that a stage needs and has, in the candidate that lacks least. */
     int lacking_stage;
     double needs_bytes, has_bytes;
     calc_exec lacking;

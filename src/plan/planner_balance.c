@@ -6,14 +6,14 @@
 
 enum { QUICK = 12 /* divisions of a first look */ };
 
-/* What more of them may gain, in shares of the step. */
+/* Gain to expect from simulating more of them, as a share of the step. */
 #define NEAR_LINE 1.005
 #define NEAR_CHUNKS 1.03
 
-/* How far from its optimum a line may be left while layouts are compared, in shares of the step. */
+/* Optimality gap that a line may keep while layouts are compared, as a share of the step. */
 #define CLOSE 2e-4
 
-/* Every stage has as much room as it lacks, and the more the more often it was tried. */
+/* Lower the limit of every stage by what it lacks, by more with every attempt. */
 static void tighten(const calc_planner *planner, const calc_planner_found *f, int round,
                     calc_planner_bench *b)
 {
@@ -29,12 +29,13 @@ static void tighten(const calc_planner *planner, const calc_planner_found *f, in
     }
 }
 
-/* What calc_run() says of the division. @return whether it is a layout at all */
+/* Evaluate the division with calc_run(). @return whether it is a legal layout */
 static bool judge(const calc_planner *planner, const calc_planner_place *place,
                   calc_planner_bench *b, calc_planner_found *f)
 {
     f->exec = calc_planner_exec_of(planner, &b->layouts, place, &b->problem, b->solution.share);
-    /* The system of the run is the first one's, unless that is named, too: then it does not matter.
+    /* The run takes the system of the first chip, unless that is named, too: then it does not
+     * matter.
      */
     f->chip = place->chip[0];
     const calc_system *system = &planner->chip[f->chip].system;
@@ -50,7 +51,7 @@ static bool judge(const calc_planner *planner, const calc_planner_place *place,
     return true;
 }
 
-/* A quick look comes first: only divisions that are nearly quick enough are improved.
+/* A short search comes first: only divisions that are nearly quick enough are improved.
  */
 static calc_planner_outcome solve(int64_t effort, double limit_s, calc_planner_bench *b,
                                   calc_planner_found *f)
@@ -68,7 +69,7 @@ static calc_planner_outcome solve(int64_t effort, double limit_s, calc_planner_b
         }
         f->proven = s->proven && f->rounds == 0;
         f->planned_s = calc_balance_total_s(b->chip, &b->problem, s->share, s->answer.step_s);
-        if (f->rounds == 0) { /* limits that were tightened bound nothing */
+        if (f->rounds == 0) { /* bounds under tightened limits do not hold in general */
             f->bound_s = fmax(f->bound_s, f->planned_s * s->bound_s / s->answer.step_s);
         }
         if (f->planned_s >= limit_s * (look > 0 ? 1 : line ? NEAR_LINE : NEAR_CHUNKS)) {
@@ -105,7 +106,7 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
             return CALC_PLANNER_UNBALANCED;
         }
         if (f->stats.verdict == CALC_VERDICT_OK) {
-            /* The problem has a head that gathers again; that of a stage which recomputes does not.
+            /* The head of the problem gathers again; in a stage that recomputes it does not.
              */
             f->bound_s = fmin(f->bound_s, f->stats.total_time);
             return f->stats.total_time < limit_s ? CALC_PLANNER_FOUND : CALC_PLANNER_SLOWER;

@@ -4,7 +4,8 @@
 
 #include "plan/planner_place.h"
 
-/** Rounds in which limits are tightened by what calc_run() needs more than the problem says. */
+/** Rounds in which memory limits are tightened where calc_run() needs more than the balance problem
+ *  says. */
 enum { CALC_PLANNER_ROUNDS = 5 };
 
 /** Room for one candidate. Large: one per thread. */
@@ -24,20 +25,21 @@ typedef enum calc_planner_outcome {
     CALC_PLANNER_NO_MEMORY
 } calc_planner_outcome;
 
-/** The best that a layout is with stages that are all alike, on one chip: of even blocks, or of
- *  embedding and head counted as blocks, with full recomputation or none.
+/** The best of a layout with equal stages on one chip: blocks divided evenly, or with embedding and
+ *  head counted as blocks; with full recomputation or none.
  *  @param exec  with its pipeline_interleaving
  *  @param chip  index in planner->chip
- *  @return whether there is one that fits; *best and *stats are then filled */
+ *  @return whether one of them fits; *best and *stats are then filled */
 bool calc_planner_even(const calc_planner *planner, const calc_exec *exec, int chip,
                        calc_exec *best, calc_stats *stats);
 
 /** Balance one layout in one place.
  *  @param exec     with its pipeline_interleaving
- *  @param limit_s  steps from this on are of no interest
- *  @param effort   divisions to simulate at most, where that is not proven: with chunks
- *  @param bench    filled by the way
- *  @param why      NULL, or filled with words where the outcome is CALC_PLANNER_UNBALANCED */
+ *  @param limit_s  only steps below it are looked for
+ *  @param effort   divisions to simulate at most in a search that cannot prove its optimum: with
+ *                 chunks
+ *  @param bench    filled along the way
+ *  @param why      NULL, or filled with the reason where the outcome is CALC_PLANNER_UNBALANCED */
 calc_planner_outcome calc_planner_balance(const calc_planner *planner, const calc_exec *exec,
                                           const calc_planner_place *place, double limit_s,
                                           int64_t effort, calc_planner_bench *bench,

@@ -4,13 +4,13 @@
 
 #include "model/operators/processor.h"
 
-/* What as much work as a mean layer's takes and holds, on one chip: of either kind of layers, as
- * little as it can be. Work and not layers is what stages share, since a kind of layers may take
- * longer than the other and hold no more. */
+/* Time and memory of a unit of work, a mean layer's, on one chip: for each the smaller of the two
+ * kinds of layers. Stages share work rather than layers, since one kind of layers may take longer
+ * than the other and hold no more. */
 typedef struct water {
     double again_s; /* more if it recomputes */
     double held_bytes, flight_bytes;
-    double spared_bytes; /* of flight_bytes, if it recomputes: the most */
+    double spared_bytes; /* saved of flight_bytes by recomputation, at most */
 } water;
 
 static double layer_s(const calc_balance_layer *l)
@@ -39,7 +39,7 @@ static water water_of(const calc_balance_problem *p, int chip)
         if (p->layers[kind] == 0) {
             continue;
         }
-        double per = mean_s / layer_s(&p->layer[0][kind]); /* layers of this kind to a unit */
+        double per = mean_s / layer_s(&p->layer[0][kind]); /* layers of this kind per unit */
         double spared_bytes =
             l->flight_bytes[CALC_BALANCE_NONE] - l->flight_bytes[CALC_BALANCE_FULL];
         w.again_s = fmin(w.again_s, per * l->again_s[CALC_BALANCE_FULL]);
@@ -50,7 +50,7 @@ static water water_of(const calc_balance_problem *p, int chip)
     return w;
 }
 
-/* The least that a unit of work takes on a chip: a kind of layers may gain more by it than the
+/* The least time of a unit of work on a chip: one kind of layers may gain more from it than the
  * other. */
 static double unit_s(const calc_balance_problem *p, int chip)
 {
@@ -62,7 +62,7 @@ static double unit_s(const calc_balance_problem *p, int chip)
     return mean_first_s(p) * ratio;
 }
 
-/* The fewest micro-batches that a stage holds at its peak, in layers of all of its chunks. */
+/* The fewest micro-batches in flight on a stage at its peak, in layers of all its chunks. */
 static double least_in_flight(const calc_balance_problem *p, int stage)
 {
     double stages = (double)p->shape.stages;
@@ -97,7 +97,7 @@ static double most_layers(const calc_balance_problem *p, const water *w, double 
     return fmin(both, all);
 }
 
-/* What a stage takes beside its layers. */
+/* Time of a stage beside its layers. */
 static double fixed_s(const calc_balance_problem *p, int stage)
 {
     double s = 0;
@@ -111,13 +111,13 @@ static double fixed_s(const calc_balance_problem *p, int stage)
 
 /* ---- Time that a stage has --------------------------------------------------------------------*/
 
-/* What of a step is known before it is balanced. */
+/* Bounds of a step that hold for every division. */
 typedef struct known {
     water w[CALC_BALANCE_CHIPS];
     double unit_s[CALC_BALANCE_CHIPS]; /* of work */
     double sum_s;                      /* a micro-batch through all stages */
-    double step_s;                     /* the least that a stage before others adds to their time */
-    double forward;                    /* most that a forward pass is of both */
+    double step_s;                     /* least time that a stage adds to the stages behind it */
+    double forward;                    /* largest share of the forward pass in both passes */
     bool line;                         /* 1F1B, a chunk per stage */
 } known;
 
@@ -135,8 +135,8 @@ static double sum_s(const calc_balance_problem *p)
     return least_s + ends_s;
 }
 
-/* Whether weight gradients may be computed later than the others: a stage's last ones are then
- * beside the last backward passes of the stages before it. */
+/* Whether weight gradients may be computed later than the other gradients: the last ones of a stage
+ * then run at the same time as the last backward passes of the stages before it. */
 static bool wgrad_waits(const calc_balance_problem *p)
 {
     return p->shape.kind != CALC_PIPELINE_SCHEDULE_1F1B &&
@@ -168,10 +168,11 @@ static known known_of(const calc_balance_problem *p)
     return k;
 }
 
-/* Time that a stage has for a micro-batch if the step is to take no longer than that. Before its
- * first pass and after its last one a micro-batch is on the stages before it, for a layer on each
- * at least. Or: from the first forward on the first micro-batch goes through all stages and
- * back, and a stage has the others to do beside, but for the forwards that fit between. */
+/* Time that a stage has for a micro-batch if the step is to take no longer than given. Two
+ * arguments bound it. Before its first pass and after its last one a micro-batch is on the stages
+ * before it, for at least a layer on each. And while the first micro-batch goes through all stages
+ * and back, the stage also has to process all others, except for the forwards that fit in
+ * between. */
 static double allowed_s(const calc_balance_problem *p, const known *k, int stage, double step_s)
 {
     double m = (double)p->shape.microbatches;

@@ -10,7 +10,10 @@
 #include "plan/layers_curve.h"
 #include "plan/layers_judge.h"
 
-enum { BATCH = 8 /* candidates between two looks at what was found; whatever the threads */ };
+enum {
+    BATCH = 8 /* candidates between two updates of the best found, whatever the number of
+                 threads */
+};
 
 typedef struct search {
     const calc_planner_layers *planner;
@@ -19,7 +22,7 @@ typedef struct search {
     calc_layers_list list;
     calc_layers_case *ready; /* of each candidate */
     calc_status *status;     /* whether it is */
-    size_t *order;           /* of candidates: from the least bound on */
+    size_t *order;           /* of candidates, by ascending bound */
     /* Of a batch. */
     const size_t *batch;
     double limit_s;
@@ -65,7 +68,7 @@ static calc_status make_all_ready(search *s)
 
 /* ---- What was found -------------------------------------------------------------------------- */
 
-/* The worst that would still be listed. */
+/* The longest step that would still be listed. */
 static double limit_of(const search *s)
 {
     const calc_planner_layers_result *r = s->out;
@@ -78,8 +81,8 @@ static bool is_less(const calc_stats *a, const calc_stats *b)
                                              a->proc_mem_tier1_cap_req < b->proc_mem_tier1_cap_req);
 }
 
-/* Shorter steps first; of equals the one with less memory, then the one that came first. Of a
- * candidate one stays. */
+/* Shorter steps first; among equals the one with less memory, then the one that came first. One per
+ * candidate is kept. */
 static void take(search *s, const calc_planner_layers_found *f)
 {
     calc_planner_layers_result *r = s->out;
@@ -106,7 +109,7 @@ static void take(search *s, const calc_planner_layers_found *f)
     r->found[at] = *f;
 }
 
-/* Layouts as a sweep finds them: nothing that is planned is slower. */
+/* Layouts as a sweep finds them: no plan may be slower. */
 static void take_uniform(search *s)
 {
     calc_planner_layers_result *r = s->out;
@@ -141,7 +144,7 @@ static void solve(void *context, size_t i)
     s->done[i].found.candidate = candidate;
 }
 
-/* What was found of a candidate before is bounded by what was learnt since. */
+/* A candidate solved before gets the better bound learnt since. */
 static void know_bound(calc_planner_layers_result *r, const calc_planner_layers_found *f)
 {
     for (size_t i = 0; i < r->count; i++) {

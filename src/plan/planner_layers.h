@@ -1,12 +1,12 @@
-/** @file planner_layers.h  Layouts whose layers differ: how each is split, kept and recomputed,
- *  searched together with how the model is spread over the stages of a pipeline.
+/** @file planner_layers.h  Planner of layouts whose layers differ: how each is split, kept and
+ *  recomputed is searched together with how the model is spread over the stages of a pipeline.
  *
  *  Layouts of a space that differ only in what layers may have of their own are one candidate, and
  *  their strategies are the options of its layers. A candidate has a lower bound (layers_bound.h);
- *  candidates are solved (layers_solve.h) from the least bound on, until no bound is below what was
- *  found. Nothing found is scored by the planner: it is an execution with a list of layers, and
- *  its step is calc_run()'s. Layouts whose layers are all alike compete, so that no answer is
- *  slower than what a sweep of the same space finds. */
+ *  candidates are solved (layers_solve.h) by ascending bound, until no bound is below the best step
+ *  found. Each layout found is an execution with a list of layers, and its step is calc_run()'s,
+ *  not the planner's own number. Layouts with equal layers compete, so that no answer is slower
+ *  than what a sweep of the same space finds. */
 #ifndef CALC_PLAN_PLANNER_LAYERS_H
 #define CALC_PLAN_PLANNER_LAYERS_H
 
@@ -17,10 +17,10 @@
 typedef struct calc_planner_layers {
     const calc_app *app;
     const calc_system *system;
-    const calc_space *space; /**< chunks of stages are those of layouts whose layers are alike */
-    calc_designs design;     /**< the model and the machine that the space is listed for: one */
-    size_t top;              /**< how many to find: one of a candidate at most */
-    bool curve;              /**< of the best, what other memory would make of it */
+    const calc_space *space; /**< stages have as many chunks as layouts with equal layers */
+    calc_designs design;     /**< the one model and machine that the space is listed for */
+    size_t top;              /**< how many to find: at most one per candidate */
+    bool curve;              /**< also the best candidate's step for other amounts of memory */
     double time_limit_s;     /**< 0: none */
     int threads;             /**< 0: as many as the machine has */
     bool (*progress)(void *context, const calc_planner_progress *progress); /**< true: stop */
@@ -36,31 +36,31 @@ typedef struct calc_planner_layers_point {
 
 /** A layout that was found. */
 typedef struct calc_planner_layers_found {
-    calc_exec exec;   /**< with a list of layers, unless they are all alike */
+    calc_exec exec;   /**< with a list of layers, unless they are all equal */
     calc_stats stats; /**< calc_run() */
-    double planned_s; /**< what the planner took the step for */
+    double planned_s; /**< step by the planner's own numbers */
     double bound_s; /**< no list of layers of this candidate takes less, by the planner's numbers */
-    bool proven;    /**< nothing but rounding is between planned_s and bound_s */
+    bool proven;    /**< planned_s and bound_s differ by rounding only */
     int rounds;     /**< how often limits had to be tightened */
     size_t candidate; /**< the planner's own number */
 } calc_planner_layers_found;
 
-/** What came of it. Owns `found` and `curve`; free with calc_planner_layers_result_free(). */
+/** The result. Owns `found` and `curve`; free with calc_planner_layers_result_free(). */
 typedef struct calc_planner_layers_result {
     size_t count;
     calc_planner_layers_found *found; /**< best first */
-    size_t layouts;                   /**< whose layers are all alike */
+    size_t layouts;                   /**< with equal layers */
     size_t candidates, solved;
-    bool complete;  /**< every candidate was solved, or its bound is above the worst found */
-    double bound_s; /**< no layout takes less, by the planner's numbers */
-    bool uniform;   /**< there is a layout with layers that are all alike: */
-    calc_exec uniform_exec;   /**< the best of them, */
-    calc_stats uniform_stats; /**< and what calc_run() says of it */
-    /** Lists of the best layout's candidate, over the memory that they need: ascending, each
-     * quicker than those before it; beyond what there is, too (layers_curve.h). */
+    bool complete;          /**< every candidate was solved or has a bound above the worst found */
+    double bound_s;         /**< no layout takes less, by the planner's numbers */
+    bool uniform;           /**< there is a layout with equal layers: */
+    calc_exec uniform_exec; /**< the best of them, */
+    calc_stats uniform_stats; /**< and its numbers by calc_run() */
+    /** Lists of the best layout's candidate by ascending memory, each quicker than those before it,
+     *  also beyond the memory available (layers_curve.h). */
     size_t points;
     calc_planner_layers_point *curve;
-    double needs_bytes, has_bytes; /**< where nothing fits: of the layout that lacks least */
+    double needs_bytes, has_bytes; /**< where nothing fits: for the layout that lacks least */
     calc_exec lacking;
 } calc_planner_layers_result;
 

@@ -11,7 +11,7 @@
 #include "units.h"
 #include "worker.h"
 
-/* Layouts that are balanced first: they are what a sweep would find. */
+/* Number of layouts that are balanced first: the ones that a sweep would find. */
 enum { EVENS = 16 };
 
 /* The places of one layout. */
@@ -49,7 +49,7 @@ static bool is_wanted(const calc_planner *p, int64_t chunks)
     return wanted;
 }
 
-/* Interleaving goes with everything else: a division need not be even. */
+/* Interleaving combines with every layout here: a division need not be even. */
 static void add_chunks(maker *m, calc_exec e)
 {
     int64_t microbatches = e.batch_size / e.strategy.data_par / e.microbatch_size;
@@ -183,8 +183,7 @@ static calc_status list_candidates(maker *m)
             out->candidate[out->count++] = m->places[i].item[k];
         }
     }
-    /* Those that are quickest with stages that are all alike come first, the rest from the least
-     * bound on. */
+    /* The quickest with equal stages come first, the rest by ascending bound. */
     qsort(out->candidate, out->count, sizeof *out->candidate, compare_even);
     while (out->evens < out->count && out->evens < EVENS &&
            out->candidate[out->evens].even_s < INFINITY) {

@@ -1,5 +1,5 @@
 /** @file planner_list.h  The candidates of a planner: every layout of its space, with every number
- * of chunks, in every place; each with a bound. */
+ *  of chunks, in every place; each with a lower bound. */
 #ifndef CALC_PLAN_PLANNER_LIST_H
 #define CALC_PLAN_PLANNER_LIST_H
 
@@ -10,7 +10,7 @@ typedef struct calc_planner_candidate {
     size_t exec; /**< index */
     calc_planner_place place;
     double bound_s; /**< no division takes less */
-    double even_s;  /**< step with stages that are all alike; INFINITY: none fits */
+    double even_s;  /**< step with equal stages; INFINITY: none fits */
 } calc_planner_candidate;
 
 /** In the order in which they are balanced. Owns its lists. */
@@ -19,9 +19,9 @@ typedef struct calc_planner_list {
     size_t execs, exec_room;
     calc_planner_candidate *candidate;
     size_t count;
-    size_t evens; /**< those that are quickest with stages that are all alike come first; the rest
-                       from the least bound on */
-    const char *why; /**< the one layout of the planner has no candidate; NULL: not known */
+    size_t evens; /**< the quickest with equal stages come first, this many; the rest by ascending
+                       bound */
+    const char *why; /**< why the one layout of the planner has no candidate; NULL: not known */
 } calc_planner_list;
 
 /** Fill it. @return CALC_OK or CALC_ERR_NOMEM; in either case it is to be freed */

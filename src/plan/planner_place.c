@@ -139,7 +139,7 @@ static void name_chips(const calc_planner *planner, const calc_planner_place *pl
                        calc_stage_list *list, uint8_t number[CALC_MAX_CHIPS])
 {
     for (int i = 0; i < place->kinds; i++) {
-        /* With as many chips as there can be the first is the run's, without a name. */
+        /* With the largest number of chips the first is the run's own system, without a name. */
         bool named = place->kinds > 1 && (i > 0 || place->kinds < CALC_MAX_CHIPS);
         const calc_planner_chip *chip = &planner->chip[place->chip[i]];
         number[i] = named ? (uint8_t)calc_stage_list_chip(list, chip->name) : 0;

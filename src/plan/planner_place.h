@@ -1,5 +1,5 @@
-/** @file planner_place.h  Candidates of a planner: a layout, how its stages stand on the chips, and
- *  the pipeline that is to be balanced then. */
+/** @file planner_place.h  Candidates of a planner: a layout, the assignment of its stages to chips,
+ *  and the resulting balance problem. */
 #ifndef CALC_PLAN_PLANNER_PLACE_H
 #define CALC_PLAN_PLANNER_PLACE_H
 
@@ -13,7 +13,8 @@ typedef bool calc_planner_visit(void *context, const calc_planner_place *place);
 bool calc_planner_places(const calc_planner *planner, const calc_exec *exec,
                          calc_planner_visit *visit, void *context);
 
-/** A layout on every chip, without recomputation and with all of it. Large; points into itself. */
+/** A layout on every chip, without recomputation and with full recomputation. Large; points into
+ *  itself. */
 typedef struct calc_planner_layouts {
     calc_exec none, full;
     bool legal[CALC_MAX_CHIPS];
@@ -29,12 +30,12 @@ bool calc_planner_layouts_of(const calc_planner *planner, const calc_exec *exec,
 /** The problem of a place.
  *  @param chip  filled: the layouts on the chips of the place, in its order, as the problem has
  * them
- *  @return NULL, or why there is none (calc_balance_of_layouts) */
+ *  @return NULL, or why there is no such problem (calc_balance_of_layouts) */
 const char *calc_planner_problem(const calc_planner *planner, const calc_planner_layouts *layouts,
                                  const calc_planner_place *place,
                                  calc_balance_chip chip[CALC_MAX_CHIPS], calc_balance_problem *out);
 
-/** The execution that a division is, with its list of stages. */
+/** The execution of a division, with its list of stages. */
 calc_exec calc_planner_exec_of(const calc_planner *planner, const calc_planner_layouts *layouts,
                                const calc_planner_place *place, const calc_balance_problem *problem,
                                const calc_balance_share *share);

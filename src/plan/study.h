@@ -1,4 +1,5 @@
-/** @file study.h  What is swept: models, machines, a space of layouts, and what is wanted of them.
+/** @file study.h  A study: the models, machines and space of layouts to sweep, and the results
+ *  wanted.
  */
 #ifndef CALC_PLAN_STUDY_H
 #define CALC_PLAN_STUDY_H
@@ -8,8 +9,8 @@
 
 /** A document that was read. */
 typedef struct calc_study_document {
-    char name[64];       /**< for people; a long one loses its end */
-    char sha256[65];     /**< of its bytes, in hexadecimal digits */
+    char name[64];       /**< for people to read; a long one is cut */
+    char sha256[65];     /**< of the document's bytes, in hexadecimal digits */
     char calibrated[64]; /**< of a system: the machine whose runs its constants were fitted to */
 } calc_study_document;
 
@@ -20,7 +21,7 @@ typedef struct calc_sweep_study {
     calc_designs designs;       /**< borrows builder */
     calc_system prefill;        /**< that the space names for prefill pools */
     calc_sweep_options options; /**< without callbacks */
-    size_t top; /**< best that are asked for; options.top keeps more, so that those that are alike
+    size_t top; /**< number of best layouts asked for; options.top keeps more, so that similar ones
                      can be shown as one */
     size_t constraints;
     calc_constraint *constraint;

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "plan/sweep_found.h"
 
-/* Layouts up to which everything is counted exactly. */
+/* Number of layouts up to which all counts are exact. */
 #define COUNTED_LAYOUTS 20000000
 
 /* A few values in ascending order, each once. */

@@ -1,5 +1,5 @@
-/** @file sweep_cells.h  A sweep cut into parts, each swept again: every split into tensor and
- *  pipeline parallelism, every number of processors. */
+/** @file sweep_cells.h  A sweep divided into parts that are swept separately: by tensor and
+ *  pipeline parallelism, or by number of processors. */
 #ifndef CALC_PLAN_SWEEP_CELLS_H
 #define CALC_PLAN_SWEEP_CELLS_H
 
@@ -22,7 +22,7 @@ typedef struct calc_sweep_cell {
 typedef struct calc_sweep_cells {
     calc_sweep_cell *item;
     size_t count;
-    bool counted; /**< counts are exact: no bound skipped a layout */
+    bool counted; /**< counts are exact: no layout was skipped by its bound */
 } calc_sweep_cells;
 
 /** Sweep the splits whose values appear in a cloud and among the best.

@@ -6,10 +6,10 @@
 #include "base/rng.h"
 #include "sample.h"
 
-/* Draws at a time, and how often: where few layouts are feasible, fewer points are found. */
+/* Draws per round, and rounds: where few layouts are feasible, fewer points are found. */
 enum { DRAWS = 20000, ROUNDS = 6 };
 
-/* A cloud that is being filled: a fair choice of all that were seen (reservoir sampling). */
+/* A cloud being filled: a uniform sample of all layouts seen (reservoir sampling). */
 typedef struct filling {
     calc_sweep_cloud *cloud;
     calc_rng rng;

@@ -7,7 +7,8 @@
 
 enum {
     CALC_SWEEP_CLOUD_POINTS = 20000, /**< that a picture holds */
-    CALC_SWEEP_CLOUD_ALL = 200000    /**< layouts, feasible or not, above which they are drawn */
+    CALC_SWEEP_CLOUD_ALL = 200000    /**< spaces with more layouts than this, feasible or not, are
+                                          sampled */
 };
 
 /** A feasible layout that meets the constraints. */
@@ -21,8 +22,8 @@ typedef struct calc_sweep_cloud_point {
 typedef struct calc_sweep_cloud {
     calc_sweep_cloud_point *point;
     size_t count;
-    uint64_t seen; /**< feasible layouts that were looked at; count if all of them are here */
-    bool all;      /**< every layout was looked at; else they were drawn at random */
+    uint64_t seen; /**< feasible layouts that were seen; equal to count if all of them are here */
+    bool all;      /**< every layout was evaluated; else they were drawn at random */
 } calc_sweep_cloud;
 
 /** Collect points. They depend on the study alone.

@@ -4,11 +4,11 @@
 
 #include "plan/study.h"
 
-/** What calc_check() says of a layout that has the first value of every axis: what an execution may
- *  leave to calc is left to it, a largest batch is rounded down to what its replicas share, and of
- *  powers of two for tensor and pipeline parallelism, where nobody chose them, those are taken of
- *  which it says least.
- *  @return whether it says anything, which is then in *errors */
+/** The complaints of calc_check() about a layout that has the first value of every axis. Fields
+ *  that an execution may leave to calc are left to it, and a largest batch is rounded down to a
+ *  multiple of its replicas. Where nobody chose tensor and pipeline parallelism, powers of two are
+ *  tried and those with the fewest complaints taken.
+ *  @return whether there are any, which are then in *errors */
 bool calc_sweep_empty(const calc_sweep_study *study, calc_errors *errors);
 
 #endif

@@ -61,7 +61,7 @@ calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune
     return status;
 }
 
-/* A list that calc_run() is asked about, by all threads. */
+/* A list that all threads evaluate with calc_run(). */
 typedef struct question {
     const calc_sweep_study *study;
     const calc_front *list;

@@ -11,8 +11,8 @@ typedef struct calc_sweep_found {
     calc_stats stats;
 } calc_sweep_found;
 
-/** Give the layouts of a result the systems that the space names: parts of a sweep that were saved,
- *  or are of other ranks, have none. */
+/** Give the layouts of a result the systems that the space names: results that were saved, or come
+ *  from other ranks, have none. */
 void calc_sweep_found_systems(const calc_sweep_study *study, calc_sweep_result *result);
 
 /** Evaluate a layout with calc_run(). */
@@ -21,7 +21,7 @@ void calc_sweep_found_run(const calc_sweep_study *study, const calc_found *found
 
 /** Sweep a study for its best layout alone.
  *  @param no_prune  skip nothing, so that the counts of verdicts are whole
- *  @param counts    filled with what was counted, if not NULL
+ *  @param counts    filled with the counts of verdicts, if not NULL
  *  @param found     whether there is one; then *best is filled
  *  @return as calc_sweep() */
 CALC_MUST_USE calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune,

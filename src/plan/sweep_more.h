@@ -1,4 +1,4 @@
-/** @file sweep_more.h  What 10 % more of each resource of the machines would buy: for the best
+/** @file sweep_more.h  The gain from 10 % more of each resource of the machines: for the best
  *  layout as it is, and with the layout that is then the best. */
 #ifndef CALC_PLAN_SWEEP_MORE_H
 #define CALC_PLAN_SWEEP_MORE_H
@@ -17,13 +17,13 @@ typedef struct calc_sweep_more_item {
     calc_stats stats;
 } calc_sweep_more_item;
 
-/** All of those that the machine of the best layout has. */
+/** All resources of the best layout's machine. */
 typedef struct calc_sweep_more {
     size_t count;
     calc_sweep_more_item item[CALC_RESOURCES];
 } calc_sweep_more;
 
-/** Find them; none if nothing was found. All machines of the study get more at once.
+/** Compute the gains; none if the sweep found nothing. All machines of the study get more at once.
  *  @param result  of the whole sweep
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *study,

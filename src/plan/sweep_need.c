@@ -2,7 +2,7 @@
 
 #include "plan/sweep_more.h"
 
-/* The designs of a study with all the memory of the first tier that a layout may ask for. */
+/* The designs of a study with a first tier as large as any layout may need. */
 static void get_roomy(const void *context, uint64_t index, calc_app *app, calc_system *system)
 {
     const calc_designs *designs = context;

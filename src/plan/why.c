@@ -10,7 +10,7 @@
 #include "spec/idle.h"
 #include "spec/value_text.h"
 
-/* What is known while changes are tried. */
+/* State while changes are tried. */
 typedef struct search {
     const calc_app *app;
     const calc_system *system;
@@ -32,7 +32,7 @@ static double value_of(const calc_why *why, const calc_stats *stats)
     return calc_member_number(why->counts, (const char *)stats + why->counts->offset);
 }
 
-/* Evaluate a changed execution; keep it if it can run and differs in time or memory. */
+/* Evaluate a changed execution; keep it if it can run and changes time or memory. */
 static void try(search *s, const calc_exec *exec)
 {
     calc_why *out = s->out;
@@ -67,7 +67,7 @@ static void try(search *s, const calc_exec *exec)
 
 /* ---- Single fields --------------------------------------------------------------------------- */
 
-/* Fields that say what is computed, or how well software does, not how the layout is. */
+/* Fields that define the workload or the efficiency of software, not the layout. */
 static bool is_given(const calc_field *field, const calc_exec *exec)
 {
     static const char *const given[] = {"num_procs",
@@ -162,8 +162,8 @@ static void try_field(search *s, const calc_field *field)
 
 /* ---- What is served -------------------------------------------------------------------------- */
 
-/* How requests are batched and read: at twice and half of what is there; a field that is 0 at what
- * 0 stands for, or may. */
+/* How requests are batched and read: at twice and half the value; a field that is 0 at the value
+ * that 0 stands for, or may stand for. */
 static void try_served(search *s)
 {
     const calc_strategy *strategy = &s->exec->strategy;
@@ -236,7 +236,7 @@ static void buy_all(search *s)
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-/* What counts, by what a layout does. */
+/* The statistic that ranks layouts, by workload. */
 static void choose_counts(const calc_exec *exec, calc_why *out)
 {
     calc_inference_phase phase = exec->inference.phase;
@@ -254,7 +254,7 @@ double calc_why_gain(const calc_why *why, double value)
     return why->up ? value / before - 1 : 1 - value / before;
 }
 
-/* Least first; of equals what needs less memory, then by text, so that the order is fixed. */
+/* Smallest first; equals by memory, then by text, so that the order is fixed. */
 static int compare(const void *left, const void *right)
 {
     const calc_why_change *a = left;

@@ -21,7 +21,7 @@ static void slow_network(calc_network *network)
     network->hop_s *= LONGER;
 }
 
-/* Make what a term stands for take longer on a machine. @return whether the machine has it */
+/* Slow down the part of a machine that a term stands for. @return whether the machine has it */
 static bool slow(calc_system *system, calc_tune_term term)
 {
     calc_chip *chip = &system->chip;
@@ -57,7 +57,7 @@ static bool slow(calc_system *system, calc_tune_term term)
     }
 }
 
-/* Terms of the machine by slowing them down; the others are parts of the step. */
+/* Terms of the machine come from slowing it down; the others are parts of the step. */
 static void weigh_terms(calc_tune_candidate *c, const calc_app *app, const calc_system *system,
                         const calc_exec *exec, const calc_stats *stats)
 {
@@ -81,8 +81,8 @@ static void weigh_terms(calc_tune_candidate *c, const calc_app *app, const calc_
     }
 }
 
-/* What offload keeps elsewhere is none of the first tier's; the parts are those of the whole, and
- * what is left is `other`. */
+/* Offloaded memory is not in the first tier. The parts are those of the whole, and the remainder is
+ * `other`. */
 static void weigh_spaces(calc_tune_candidate *c, const calc_strategy *strategy, const calc_stats *s)
 {
     double weights = strategy->weight_offload ? s->weight_space_with_offload : s->weight_space;

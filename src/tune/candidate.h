@@ -1,13 +1,13 @@
-/** @file candidate.h  A layout that may be tried, as its uncertainty sees it: what calc predicts,
- *  what the prediction is made of, and which errors it shares with other layouts. */
+/** @file candidate.h  A layout that may be tried, described for uncertainty: calc's prediction, the
+ *  parts of that prediction, and the errors that it shares with other layouts. */
 #ifndef CALC_TUNE_CANDIDATE_H
 #define CALC_TUNE_CANDIDATE_H
 
 #include "calc.h"
 
-/** Terms of the time of a step that are wrong together in all layouts of a machine:
- *  X(NAME, words). A term's weight is the elasticity of the step: by how many percent the step gets
- *  longer if the term does by one percent. */
+/** Terms of the time of a step whose errors are the same in all layouts of a machine: X(NAME,
+ *  words). A term's weight is the elasticity of the step: the step gets longer by this many percent
+ *  if the term does by one percent. */
 #define CALC_TUNE_TERM_LIST(X)                                                                     \
     X(MATRIX, "matrix multiplications")                                                            \
     X(ATTENTION, "attention")                                                                      \
@@ -40,8 +40,8 @@ typedef enum calc_tune_space {
         CALC_TUNE_SPACES
 } calc_tune_space;
 
-/** What says how near two layouts are: X(NAME, words). Binary logarithms, but for those of words,
- *  which count 0, 1, 2. The first three are the shape of kernels, the next two the schedule. */
+/** Coordinates that measure how near two layouts are: X(NAME, words). Binary logarithms, or 0, 1, 2
+ *  for words. The first three are the shape of kernels, the next two the schedule. */
 #define CALC_TUNE_COORDINATE_LIST(X)                                                               \
     X(TOKENS, "tokens of a micro-batch on a rank")                                                 \
     X(TENSOR, "tensor parallelism")                                                                \
@@ -66,15 +66,15 @@ typedef struct calc_tune_candidate {
     double step_s;       /**< predicted time of a step */
     double memory_bytes; /**< predicted need of the fullest processor */
     double capacity_bytes;
-    double fits; /**< how sure it is that it fits, before any was tried; NaN: as the errors of
-                    memory have it */
+    double fits; /**< probability that it fits, before any was tried; NaN: derived from the errors
+                      of memory */
     double term[CALC_TUNE_TERMS];
     double space[CALC_TUNE_SPACES];
     double coordinate[CALC_TUNE_COORDINATES];
 } calc_tune_candidate;
 
 /** Evaluate a layout. Whether it fits does not matter here, and is not known.
- *  @return whether it can be evaluated: no rule but capacity is against it */
+ *  @return whether it can be evaluated: no rule but capacity forbids it */
 bool calc_tune_candidate_of(calc_tune_candidate *out, const calc_app *app,
                             const calc_system *system, const calc_exec *exec);
 

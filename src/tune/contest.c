@@ -66,7 +66,7 @@ static calc_status select_contenders(calc_tune_contest *c, const calc_tune_scene
     return CALC_OK;
 }
 
-/* Whether a contender fits in a draw. What is certain needs no draw. */
+/* Whether a contender fits in a draw. Certain outcomes need no draw. */
 static bool fits(const calc_tune_scene *s, const calc_effects_draws *memory, size_t candidate,
                  calc_rng *rng)
 {

@@ -4,16 +4,16 @@
 
 #include "tune/scene.h"
 
-enum { CALC_TUNE_CONTENDERS = 4096 /**< at most, and all that were measured */ };
+enum { CALC_TUNE_CONTENDERS = 4096 /**< at most, plus all measured ones */ };
 
 /** Draws. Owns its lists. */
 typedef struct calc_tune_contest {
     size_t count;      /**< contenders */
     size_t *contender; /**< candidates: the likeliest to be ahead of the incumbent first */
-    size_t incumbent;  /**< its place among them; SIZE_MAX: there is none */
+    size_t incumbent;  /**< its index among them; SIZE_MAX: there is none */
     size_t draws;
     float *drawn;    /**< by draw, then contender: log of the time; INFINITY if it does not fit */
-    double left_out; /**< the largest probability to be ahead of one that is no contender */
+    double left_out; /**< the largest probability of a non-contender to beat the incumbent */
 } calc_tune_contest;
 
 /** Make it.
@@ -22,7 +22,7 @@ CALC_MUST_USE calc_status calc_tune_contest_make(calc_tune_contest *out,
                                                  const calc_tune_scene *scene, calc_errors *errors);
 void calc_tune_contest_free(calc_tune_contest *contest);
 
-/** The log of the time that a contender has in a draw; INFINITY if it does not fit. */
+/** The log of a contender's time in a draw; INFINITY if it does not fit. */
 static inline double calc_tune_contest_drawn(const calc_tune_contest *contest, size_t draw,
                                              size_t contender)
 {

@@ -47,7 +47,7 @@ static size_t fastest(const calc_tune_contest *c, size_t draw)
     return best;
 }
 
-/* Add what a draw says: who is best, who would be a gain, and whether any gain matters. */
+/* Add a draw to the counts: who is best, who would be a gain, and whether any gain matters. */
 static void add_draw(calc_tune_decision *d, const calc_tune_scene *s, const calc_tune_contest *c,
                      size_t draw)
 {

@@ -1,5 +1,6 @@
-/** @file decision.h  What measurements so far say of layouts, which to measure next, and whether to
- *  stop. Pure: the same candidates, measurements and options give the same decision to the bit. */
+/** @file decision.h  From the measurements so far: an outlook on every layout, which to measure
+ *  next, and whether to stop. Pure: the same candidates, measurements and options give the same
+ *  decision to the bit. */
 #ifndef CALC_TUNE_DECISION_H
 #define CALC_TUNE_DECISION_H
 
@@ -10,7 +11,7 @@
 
 enum { CALC_TUNE_PICKS = 64 /**< proposals at once, at most */ };
 
-/** What came of trying a layout: X(NAME, word). */
+/** The outcome of trying a layout: X(NAME, word). */
 #define CALC_TUNE_END_LIST(X)                                                                      \
     X(FINE, "ok")                                                                                  \
     X(OOM, "oom")       /* out of memory: it needs more than the capacity */                       \
@@ -39,24 +40,24 @@ typedef struct calc_tune_options {
     uint64_t seed;
     size_t draws; /**< of the joint posterior; 1,000 */
     size_t picks; /**< layouts to propose, for so many free slices; 1 to CALC_TUNE_PICKS */
-    size_t top;   /**< Thompson: how many of the best of each draw count at first; 3 */
+    size_t top;   /**< Thompson: how many of the best layouts of each draw count at first; 3 */
     double worth; /**< gains below this share of a step do not matter; 0.01 */
-    double stop;  /**< stop when the chance of a gain that matters is below; 0.05 */
+    double stop;  /**< stop when the chance of a gain that matters is below this; 0.05 */
     double noise; /**< standard deviation of one measured time, as a share of it; 0.005 */
-    bool probes;  /**< memory is learnt from CALC_TUNE_PROBES layouts, chosen for that, first */
+    bool probes;  /**< first measure CALC_TUNE_PROBES layouts chosen to learn memory from */
 } calc_tune_options;
 
 calc_tune_options calc_tune_options_default(const calc_tune_prior *prior);
 
-/** What is thought of one candidate. */
+/** The outlook on one candidate. */
 typedef struct calc_tune_outlook {
-    double p5_s, p50_s, p95_s; /**< the time of its step, if it fits; of a measured one: what it
-                                    would be measured again without noise */
+    double p5_s, p50_s, p95_s; /**< quantiles of the time of its step, if it fits; for a measured
+                                    one, of its time without noise */
     double memory_p50_bytes;
     double best; /**< probability that it is the fastest that fits */
     double fits; /**< probability that it fits */
-    double gain; /**< expected gain of measuring it: by how much the best known gets shorter, as a
-                      share of its step; NaN before anything was measured */
+    double gain; /**< expected gain of measuring it: reduction of the best known time, as a share of
+                      it; NaN before anything was measured */
     bool measured;
 } calc_tune_outlook;
 
@@ -65,14 +66,14 @@ typedef struct calc_tune_decision {
     calc_tune_outlook *outlook; /**< by candidate */
     size_t picks;               /**< fewer than asked for if nothing is left */
     size_t pick[CALC_TUNE_PICKS];
-    size_t best;       /**< measured fastest, of the mean of its measurements; SIZE_MAX: none yet */
+    size_t best;       /**< measured fastest, by the mean of its measurements; SIZE_MAX: none yet */
     double best_s;     /**< that mean */
-    double chance;     /**< that a layout not measured is faster than that by more than `worth` */
+    double chance;     /**< that an unmeasured layout is faster than best_s by more than `worth` */
     bool stop;         /**< chance < stop, or nothing is left to measure */
-    size_t contenders; /**< candidates that draws were made of; others are left out because each is
-                            the best with a chance of at most: */
+    size_t contenders; /**< candidates that were drawn; each of the others is the best with a
+                            probability of at most: */
     double left_out;
-    double *surprise; /**< by measurement: its distance from what the others predict of it, in
+    double *surprise; /**< by measurement: its distance from its prediction by the others, in
                            standard deviations; 0 if it is no time */
 } calc_tune_decision;
 

@@ -1,5 +1,5 @@
-/** @file kernel_cells.h  Which kernels candidates run: by cell, a combination of the coordinates
- *  TOKENS, TENSOR and CONTEXT, those of one layout for all. */
+/** @file kernel_cells.h  The kernels that candidates run, by cell: a combination of the coordinates
+ *  TOKENS, TENSOR and CONTEXT, whose kernels are taken from one layout. */
 #ifndef CALC_TUNE_KERNEL_CELLS_H
 #define CALC_TUNE_KERNEL_CELLS_H
 
@@ -11,7 +11,7 @@ enum { CALC_TUNE_CELL_COORDINATES = 3 };
 /** A cell. Its kernels are the caller's, or of calc_tune_kernel_cells. */
 typedef struct calc_tune_kernel_cell {
     double coordinate[CALC_TUNE_CELL_COORDINATES]; /**< TOKENS, TENSOR, CONTEXT */
-    double busy; /**< of what takes longer if kernels or hosts do, the share that is kernels' */
+    double busy; /**< share of kernels in the time that kernels or hosts determine */
     const calc_layout_kernel *kernel;
     size_t kernels;
 } calc_tune_kernel_cell;

@@ -10,9 +10,9 @@
  * what any measurement of a step could show. */
 #define JITTER 1e-12
 
-/* Of the prior's field, how much is left in kernels that were measured: they run alone in a
- * benchmark, and beside others, on other clocks, in a step. Of 0, 0.3, 0.5, 0.7 and 1, half gives
- * SimuMax's runs on B200 the greatest likelihood, in the sum over the three machines that
+/* Share of the prior's field that remains for measured kernels: they run alone in a benchmark, but
+ * beside others and at other clocks in a step. Among 0, 0.3, 0.5, 0.7 and 1, half gives SimuMax's
+ * runs on B200 the greatest likelihood, summed over the three machines that
  * tests/bench/study_kernels.c corrects. */
 #define IN_STEP 0.5
 
@@ -32,10 +32,10 @@ typedef struct work {
     size_t shapes;
     part *part;
     size_t parts;
-    double *share; /* of the class in each cell */
+    double *share; /* share of the class in each cell */
     double *row;   /* covariances of a shape with the others, before measurements */
     double *sum;   /* of those, by cell */
-    double *reach; /* of a shape: what data say of it */
+    double *reach; /* of a shape: calc_process_reach() */
     double *pull;  /* of each cell likewise */
 } work;
 
@@ -100,7 +100,8 @@ static void dot_rows(const work *w, size_t known)
     }
 }
 
-/* A shape in all cells that have it: its mean, what data take of its covariances, and these. */
+/* Add a shape to all cells that have it: its mean, its prior covariances, and their reduction by
+ * data. */
 static void add_shape(const work *w, size_t shape, size_t known)
 {
     const double *at = w->point + shape * w->dimensions;
@@ -155,7 +156,7 @@ static double sum_of(const double *value, size_t count)
     return sum;
 }
 
-/* @param left  share of each cell that no measurement is for, less that of this class if one is */
+/* @param left  share of each cell without a measurement, reduced by this class if it has one */
 static calc_status learn_class(work *w, calc_tune_kernels_class *class,
                                const calc_tune_prior *prior, const calc_kernel_table *measured,
                                double *left, calc_errors *errors)
@@ -234,7 +235,7 @@ static double field(const calc_tune_field *f, const double *a, const double *b)
     return f->sd * f->sd * exp(-sqrt(square));
 }
 
-/* What nobody measured, and what no benchmark shows. @param left  the share of the former */
+/* The shares that nobody measured, and that no benchmark shows. @param left  share of the former */
 static void add_rest(calc_tune_kernels_learnt *out, const calc_tune_field *f, const double *left,
                      size_t cells)
 {
@@ -246,7 +247,7 @@ static void add_rest(calc_tune_kernels_learnt *out, const calc_tune_field *f, co
                           weight * field(f, out->coordinate[a], out->coordinate[b]);
             m[a * cells + b] = m[b * cells + a] = both;
         }
-        /* Rounding may leave less than nothing of what measurements have settled. */
+        /* Rounding may leave a negative variance where measurements determine a cell. */
         m[a * cells + a] = fmax(m[a * cells + a], 0) + JITTER;
     }
 }

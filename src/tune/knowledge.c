@@ -4,8 +4,8 @@
 
 #include "gauss/normal.h"
 
-/* By slope, the steepest first: the lowest line far on the left; of equal slopes the lowest first.
- * Insertion: lists are short, and qsort has no context. */
+/* By slope, the steepest first, which is the lowest line far on the left; among equal slopes the
+ * lowest first. Insertion: lists are short, and qsort has no context. */
 static void sort(const double *mean, const double *slope, size_t count, size_t *order)
 {
     for (size_t i = 0; i < count; i++) {

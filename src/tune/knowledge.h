@@ -1,6 +1,6 @@
-/** @file knowledge.h  The knowledge gradient: by how much the shortest expected time is expected to
- *  fall if one more layout is measured. Frazier, Powell & Dayanik 2009 (INFORMS Journal on
- * Computing 21), for errors that are correlated. */
+/** @file knowledge.h  The knowledge gradient: the expected reduction of the shortest expected time
+ * by one more measurement. Frazier, Powell & Dayanik 2009 (INFORMS Journal on Computing 21), for
+ * errors that are correlated. */
 #ifndef CALC_TUNE_KNOWLEDGE_H
 #define CALC_TUNE_KNOWLEDGE_H
 

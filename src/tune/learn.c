@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "tune/model.h"
 
-/* What is searched for: one number of the prior, or what the runs of a publisher have alone. */
+/* An unknown of the search: one number of the prior, or the own error of a publisher's runs. */
 typedef struct parameter {
     double *at;
     double guess; /* its prior: median, */
@@ -31,7 +31,7 @@ typedef struct search {
     calc_status status;
 } search;
 
-/* What is measured is noisy by a little in any case. */
+/* Every measurement has at least a little noise. */
 static const double least_noise = 0.001;
 
 static double error_of(const search *s, const calc_tune_known *run)

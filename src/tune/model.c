@@ -44,7 +44,8 @@ static double covariance(const calc_tune_field *field, const calc_tune_candidate
     return field->sd * field->sd * exp(-sqrt(square));
 }
 
-/* Give every candidate its cell. @return how many there are; the first of each comes to its front
+/* Give every candidate its cell. @return how many cells there are; the first candidate of each
+ * moves to the front
  */
 static size_t number_cells(placed *list, size_t count, size_t which, calc_effects_item *item)
 {
@@ -94,7 +95,7 @@ static size_t find_cell(const calc_tune_kernels *kernels, const calc_tune_candid
     return i;
 }
 
-/* The field of kernels, as they were measured. */
+/* The field of errors of measured kernels. */
 static calc_status take_kernels(calc_effects_field *out, const calc_tune_kernels *kernels,
                                 const calc_tune_candidate *candidate, size_t count,
                                 calc_effects_item *item, calc_errors *errors)
@@ -168,7 +169,7 @@ calc_status calc_tune_model_make(calc_tune_model *out, const calc_tune_prior *pr
     return status;
 }
 
-/* Of the errors of two candidates' times, without what each has alone. */
+/* Covariance of the errors of two candidates' times, without the error that each has alone. */
 static double shared(const calc_tune_prior *prior, const calc_tune_candidate *a,
                      const calc_tune_candidate *b)
 {

@@ -6,9 +6,9 @@
 #include "gauss/effects.h"
 #include "tune/prior.h"
 
-/** What measured kernels say instead of the prior of the errors of shapes: by cell, which is a
- *  combination of the coordinates TOKENS, TENSOR and CONTEXT, jointly normal errors of the
- * logarithm of what is computed there. Arrays are the caller's. */
+/** Errors learnt from measured kernels, in place of the prior's errors of shapes: jointly normal
+ *  errors of the logarithm of compute time, one per cell, which is a combination of the coordinates
+ *  TOKENS, TENSOR and CONTEXT. Arrays are the caller's. */
 typedef struct calc_tune_kernels {
     size_t cells;
     const double (*coordinate)[3];
@@ -33,9 +33,8 @@ CALC_MUST_USE calc_status calc_tune_model_make(calc_tune_model *out, const calc_
                                                const calc_tune_candidate *candidate, size_t count,
                                                calc_errors *errors);
 
-/** Standard deviation of the logarithm by which two times may be further apart, or nearer, than
- * they are predicted, before anything was measured.
- *  @param alike  layouts of one model on one machine: they share errors, which then do not count */
+/** Prior standard deviation of the error in the logarithm of the ratio of two times.
+ *  @param alike  layouts of one model on one machine: the errors that they share cancel */
 double calc_tune_model_difference(const calc_tune_prior *prior, const calc_tune_candidate *a,
                                   const calc_tune_candidate *b, bool alike);
 

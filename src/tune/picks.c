@@ -10,7 +10,7 @@ static bool is_picked(const size_t *pick, size_t picks, size_t candidate)
     return false;
 }
 
-/* What is left when no contender is: the fastest expected of those that probably fit. */
+/* When no contender is left: the one expected to be fastest among those that probably fit. */
 static size_t fastest_left(const calc_tune_scene *s, const size_t *pick, size_t picks)
 {
     size_t chosen = SIZE_MAX;

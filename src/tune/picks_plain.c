@@ -95,7 +95,8 @@ static size_t neighbour(plain *p, size_t of)
     return near[calc_rng_below(&p->rng, (uint32_t)held)];
 }
 
-/* Where the walk stands: measurements are its steps, taken anew with the same random numbers. */
+/* The current position of the walk: measurements are its steps, replayed with the same random
+ * numbers. */
 static size_t walked_to(const plain *p)
 {
     const calc_tune_scene *s = p->scene;
@@ -127,7 +128,7 @@ static size_t annealed(plain *p)
 
 /* ---- Tree-structured Parzen estimator -------------------------------------------------------- */
 
-/* How many measured ones are faster. */
+/* How many measured layouts are faster. */
 static size_t place_of(const calc_tune_scene *s, size_t observation)
 {
     size_t faster = 0;
@@ -137,8 +138,8 @@ static size_t place_of(const calc_tune_scene *s, size_t observation)
     return faster;
 }
 
-/* Log of the ratio of the densities of the better quarter and of the rest: by coordinate, kernels
- * of a quarter of its range, and a uniform part. */
+/* Log of the ratio of the densities of the better quarter and of the rest: per coordinate, kernels
+ * as wide as a quarter of its range, and a uniform part. */
 static double promise(const plain *p, size_t candidate)
 {
     const calc_tune_scene *s = p->scene;
@@ -178,8 +179,8 @@ static size_t promising(plain *p)
 
 /* ---- Halving --------------------------------------------------------------------------------- */
 
-/* The half of those left that is nearer to the better than to the worse half of what was measured,
- * at least one. @return how many */
+/* Keep the half of the remaining candidates that is nearer to the better than to the worse half of
+ * the measured ones, at least one. @return how many */
 static size_t keep_nearer(plain *p, const calc_effects_observation *seen, size_t from, size_t to)
 {
     size_t kept = 0;

@@ -8,12 +8,13 @@
 
 enum {
     STREAM_MATCHING = 2,
-    /* Measurements up to which several of the best of a draw count for Thompson: what is wrong with
-     * what is thought of errors shows in the first ones, and layouts that are among the best
-     * whatever is drawn are safer. Later the best alone, by what it gains, finds it sooner
+    /* Measurements up to which several of the best of a draw count for Thompson: the first
+     * measurements reveal whether the prior of errors is wrong, and layouts that are among the best
+     * in most draws are safer. Later, counting only the best, by its gain, finds the optimum sooner
      * (docs/tune.md). */
     EARLY = 5,
-    AHEAD = 256 /* contenders whose knowledge gradient is computed, and that it is computed over */
+    AHEAD = 256 /* contenders for which the knowledge gradient is computed, and over which it is
+                   computed */
 };
 
 /* ---- Thompson: how often a contender is among the best of a draw ----------------------------- */
@@ -47,7 +48,7 @@ static void count_all(const calc_tune_contest *c, size_t top, double *wins)
     }
 }
 
-/* Each draw's best counts by how much shorter it is than the best known. */
+/* The best of each draw counts by its gain over the best known. */
 static void count_gains(const calc_tune_contest *c, double *wins)
 {
     for (size_t draw = 0; draw < c->draws; draw++) {
@@ -139,8 +140,8 @@ static calc_status weigh_knowledge(const calc_tune_scene *s, const calc_tune_con
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
 
-/* The contender with the largest score that was not tried or picked, of equals the fastest
- * expected. SIZE_MAX: none */
+/* The contender with the largest score that was not tried or picked; ties go to the one expected to
+ * be fastest. SIZE_MAX: none */
 static size_t highest(const calc_tune_scene *s, const calc_tune_contest *c, const double *score,
                       const size_t *pick, size_t picks)
 {
@@ -229,8 +230,8 @@ static size_t choose(chooser *o, const size_t *pick, size_t picks)
     return highest(o->scene, c, o->score, pick, picks);
 }
 
-/* Nothing is known of any layout yet: that which calc itself would start, as all that follows is
- * compared with it. */
+/* Nothing is known of any layout yet: begin with calc's own choice, as all later ones are compared
+ * with it. */
 static bool starts_with_incumbent(const calc_tune_scene *s)
 {
     return s->times == 0 && s->options->chooser != CALC_TUNE_CHOOSER_MATCHING &&

@@ -2,7 +2,7 @@
 
 calc_tune_prior calc_tune_prior_default(void)
 {
-    /* What calc_tune_learn() makes of tests/measured, rounded: scripts/make_tune shows it. */
+    /* The result of calc_tune_learn() on tests/measured, rounded: scripts/make_tune shows it. */
     return (calc_tune_prior){
         .common = 0.0168,
         .term = {[CALC_TUNE_TERM_MATRIX] = 0.0432,

@@ -6,7 +6,7 @@
 
 enum { POOL = 512 /* layouts considered, evenly spread over the candidates */ };
 
-/* Probes must run, whatever the model's error. */
+/* Probes must fit, whatever the model's error. */
 static const double most_of_capacity = 0.8;
 
 /* Condition number of the normal matrix of rows of shares. */
@@ -79,7 +79,7 @@ static bool exchange(const calc_tune_candidate *candidate, const size_t *pool, s
     return best != SIZE_MAX;
 }
 
-/* Layouts whose shares are the most of each part, then any: a start from which exchanges work. */
+/* The layouts with the largest share of each part, then any: a start for the exchanges. */
 static void start(const calc_tune_candidate *candidate, const size_t *pool, size_t count,
                   size_t *probe)
 {

@@ -6,20 +6,20 @@
 #include "base/error.h"
 #include "gauss/normal.h"
 
-/* How sharply a run that ends for want of memory says how much it needs: allocators fragment. */
+/* Blur of the bound from a run that ends out of memory: allocators fragment. */
 static const double capacity_sharpness = 0.002;
 
 /* How well a printed peak is known. */
 static const double memory_noise = 0.002;
 
-/* A measured time has some noise, whatever is said of it: two that are equal must not be a
- * contradiction. */
+/* A measured time has at least this noise: two measurements of one layout must not contradict each
+ * other. */
 static const double least_noise = 1e-5;
 
-/* A chance to fit that is as good as none, of so few runs as there are. */
+/* A probability to fit that counts as none with so few runs. */
 static const double least_chance = 1e-6;
 
-/* How sure it is how large errors are, before any was seen: as if so many had been. */
+/* Confidence in the prior scale of errors, as a number of observations. */
 static const double sizes_seen = 4;
 
 /* ---- What was measured ----------------------------------------------------------------------- */
@@ -92,9 +92,9 @@ static void average(calc_tune_scene *s)
 
 /* ---- What that says of all candidates -------------------------------------------------------- */
 
-/* Errors of published runs have longer tails than a normal distribution. What it misses of the
- * chance to fit before anything is measured, in standard deviations, counts as much of later as
- * is left of the variance. */
+/* Errors of published runs have longer tails than a normal distribution. The correction for that in
+ * the prior probability to fit, in standard deviations, shrinks with the remaining share of the
+ * variance. */
 static double memory_limit(const calc_tune_scene *s, size_t i)
 {
     const calc_tune_candidate *c = &s->candidate[i];
@@ -163,8 +163,8 @@ static size_t find_incumbent(const calc_tune_scene *s)
     return incumbent;
 }
 
-/* Layouts whose errors are alike differ by little but surely: what counts is the spread of the
- * difference. */
+/* Layouts with nearly the same errors differ by little, but reliably: the spread of the difference
+ * counts. */
 static void compare_all(calc_tune_scene *s, double *white, double *other)
 {
     double mean, variance, here_mean, here_variance;

@@ -1,12 +1,12 @@
-/** @file scene.h  All that a decision is made from: candidates, what was measured of them, and what
- *  that says of the others. */
+/** @file scene.h  All inputs of a decision: candidates, their measurements, and the posterior of
+ *  the others. */
 #ifndef CALC_TUNE_SCENE_H
 #define CALC_TUNE_SCENE_H
 
 #include "tune/decision.h"
 #include "tune/model.h"
 
-/** What became of a candidate so far. */
+/** The state of a candidate so far. */
 typedef enum calc_tune_state {
     CALC_TUNE_UNTRIED,
     CALC_TUNE_MEASURED,
@@ -14,16 +14,16 @@ typedef enum calc_tune_state {
     CALC_TUNE_BROKEN
 } calc_tune_state;
 
-/** What is thought of one candidate: times and memory as logarithms. */
+/** The posterior of one candidate: times and memory as logarithms. */
 typedef struct calc_tune_view {
     calc_tune_state state;
     double measured_s; /**< mean of its measurements; NaN: none */
     size_t seen;       /**< first observation of its time */
     double mean, sd;   /**< of the time */
     double memory_mean, memory_sd;
-    double memory_limit; /**< it fits with less, as far as fits are concerned */
+    double memory_limit; /**< largest memory at which it counts as fitting */
     double fits;
-    double ahead; /**< probability that it fits and is faster than the incumbent */
+    double ahead; /**< probability that it fits and beats the incumbent */
 } calc_tune_view;
 
 /** Owns its lists, points into itself: not to be copied. */
@@ -37,11 +37,12 @@ typedef struct calc_tune_scene {
     calc_effects_observation *seen_time, *seen_memory;
     size_t times, memories;
     calc_effects_posterior time, memory;
-    double spread; /**< factor on the standard deviations of times: as errors turned out to be */
+    double spread; /**< factor on the standard deviations of times, from the errors observed */
     calc_tune_view *view;
     size_t best;      /**< measured fastest; SIZE_MAX: none */
-    size_t incumbent; /**< that, or before there is one, the fastest expected of those that probably
-                           fit; SIZE_MAX: there are no candidates */
+    size_t incumbent; /**< best or, before there is one, the candidate that is expected to be
+                           fastest among those that probably fit; SIZE_MAX: there are no
+                           candidates */
 } calc_tune_scene;
 
 /** Make it.
@@ -54,7 +55,7 @@ CALC_MUST_USE calc_status calc_tune_scene_make(calc_tune_scene *out,
                                                calc_errors *errors);
 void calc_tune_scene_free(calc_tune_scene *scene);
 
-/** Whether a candidate may be proposed: it was not tried. */
+/** Whether a candidate may be proposed: it has not been tried. */
 static inline bool calc_tune_scene_free_to_try(const calc_tune_scene *scene, size_t i)
 {
     return scene->view[i].state == CALC_TUNE_UNTRIED;

@@ -1,5 +1,5 @@
-/** @file truth.h  A simulated truth, for studies: layouts whose times and needs differ from calc's
- *  predictions as those of published runs do. */
+/** @file truth.h  A simulated truth, for studies: the times and memory of layouts differ from
+ *  calc's predictions as published runs do. */
 #ifndef CALC_TUNE_TRUTH_H
 #define CALC_TUNE_TRUTH_H
 
@@ -7,7 +7,7 @@
 #include "tune/decision.h"
 
 /** Draw the truth of all candidates from a prior.
- *  @param step_s, memory_bytes  filled: what would be measured without noise
+ *  @param step_s, memory_bytes filled with noiseless measurements
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_tune_truth(const calc_tune_prior *prior,
                                           const calc_tune_candidate *candidate, size_t count,

@@ -1,4 +1,4 @@
-/** @file assumptions.h  What had to be assumed of a measured run to predict it. */
+/** @file assumptions.h  Assumptions made about a measured run in order to predict it. */
 #ifndef CALC_VALIDATE_ASSUMPTIONS_H
 #define CALC_VALIDATE_ASSUMPTIONS_H
 

@@ -1,16 +1,17 @@
-/** @file band.h  Within which factor of a prediction nine of ten measurements are: split conformal
- *  prediction (Lei et al. 2018, J. Am. Stat. Assoc. 113) on the residuals of comparable runs.
+/** @file band.h  The factor around a prediction that contains nine of ten measurements: split
+ *  conformal prediction (Lei et al. 2018, J. Am. Stat. Assoc. 113) on the residuals of comparable
+ *  runs.
  *
  *  The score of a run is |log(measured / predicted)|. The reach of the band is the smallest score
  *  for which the runs up to it weigh CALC_BAND_LEVEL of all and of one more, that of the run to
  *  predict, which weighs their mean: with equal weights the usual ceil((n + 1) 0.9)-th. A table of
  *  n runs weighs n^0.6 (calc_spread_weight()). Scores have no sign, as tables are off in both
- *  directions: what is slower than predicted in one is faster in the next. Where runs of both kinds
- *  of models are compared, scores are in units of the kind's typical error (normalised scores,
- *  Papadopoulos et al. 2002, ECML): mixtures of experts are further off.
+ *  directions: slower than predicted in one, faster in the next. Where runs of both kinds of models
+ *  are compared, scores are in units of the kind's typical error (normalised scores, Papadopoulos
+ *  et al. 2002, ECML): mixtures of experts are further off.
  *
- *  Of a release later than all that a machine was calibrated with the scores are those of
- *  forecasts; where these are fewer than a class has to have, those of unseen publishers. */
+ *  For a release later than all that a machine was calibrated with, scores come from forecasts or,
+ *  if these are fewer than a class needs, from unseen publishers. */
 #ifndef CALC_VALIDATE_BAND_H
 #define CALC_VALIDATE_BAND_H
 
@@ -21,15 +22,15 @@
 
 enum {
     CALC_BAND_RUNS = 30, /**< runs that a class has to have, of two publishers or more: all runs of
-                              one are a single observation of what another's will be like */
+                              one are a single observation of another's */
     CALC_BAND_TEXT = 160
 };
 
-/** What comparable runs have in common with the one to predict; processors of one node, up to 128,
- *  or more. */
+/** Properties that comparable runs share with the one to predict; processors of one node, up to
+ *  128, or more. */
 enum { CALC_ALIKE_FAMILY = 1, CALC_ALIKE_KIND = 2, CALC_ALIKE_BITS = 4, CALC_ALIKE_SCALE = 8 };
 
-/** What a band is wanted for. */
+/** The run to predict. */
 typedef struct calc_band_query {
     calc_quantity quantity;
     calc_traits traits;
@@ -43,8 +44,8 @@ typedef struct calc_band_query {
 typedef struct calc_band {
     double reach;  /**< NaN: there are too few runs */
     double median; /**< of log(measured / predicted), by weight; NaN: no runs */
-    double most; /**< what nine of ten of these logarithms, and of one more, are at most; NaN: there
-                    are too few runs */
+    double most; /**< bound of nine of ten of these logarithms, and of one more; NaN: there are too
+                      few runs */
     size_t runs, tables;
     unsigned alike; /**< CALC_ALIKE_* */
 } calc_band;

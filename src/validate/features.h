@@ -1,5 +1,5 @@
 /** @file features.h  Whether options move memory, or the time of a step, the way they did in
- * reality: pairs of measured runs that differ in one option only, and what is predicted of them. */
+ * reality: pairs of measured runs that differ in one option only, and their predictions. */
 #ifndef CALC_VALIDATE_FEATURES_H
 #define CALC_VALIDATE_FEATURES_H
 
@@ -27,19 +27,19 @@ typedef struct calc_features_pair {
     double measured_less, predicted_less; /**< to less from */
 } calc_features_pair;
 
-/** What the pairs of one option say. A pair moves if what was measured differs by more than the
- *  share above. A prediction agrees if it goes in the same direction, and misses the option
- *  if it does not but stays within that share; the rest goes the opposite way. */
+/** Statistics of the pairs of one option. A pair moves if its measurements differ by more than the
+ *  share above. A prediction agrees if it goes in the same direction, and misses the option if it
+ *  does not but stays within that share; the rest goes the opposite way. */
 typedef struct calc_features_option {
     const char *name;
     size_t moved, agreed, missed;
     size_t still, stayed; /**< pairs that do not move; of these those predicted so */
-    double tau;    /**< of memory: Kendall's, of relative changes of all pairs; NaN: fewer than two
-                        differ */
-    double ratio;  /**< median of predicted over measured change where it moved; NaN: none */
-    double regret; /**< of time: what taking the one predicted faster cost, over the faster, less 1:
-                        mean over pairs that moved; NaN: none */
-    size_t wrong;  /**< of the pairs that move but do not agree, that of the largest change, ... */
+    double tau;     /**< of memory: Kendall's, of relative changes of all pairs; NaN: fewer than two
+                         differ */
+    double ratio;   /**< median of predicted over measured change where it moved; NaN: none */
+    double regret;  /**< of time: measured time of the run predicted faster over that of the faster
+                         one, less 1: mean over pairs that moved; NaN: none */
+    size_t wrong;   /**< of the pairs that move but do not agree, that of the largest change, ... */
     bool has_wrong; /**< if there is one */
 } calc_features_option;
 

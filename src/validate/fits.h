@@ -1,5 +1,5 @@
-/** @file fits.h  How sure it is that a layout fits: what is predicted of the first tier of memory,
- *  beside how far measured runs like it were from what was predicted of them (band.h). */
+/** @file fits.h  The probability that a layout fits: its predicted need of the first memory tier,
+ *  compared with the errors of predictions for similar measured runs (band.h). */
 #ifndef CALC_VALIDATE_FITS_H
 #define CALC_VALIDATE_FITS_H
 
@@ -8,7 +8,7 @@
 /** Where it is as good as sure: nine of ten fit. */
 #define CALC_FITS_SURE CALC_BAND_LEVEL
 
-/** What is asked. All is borrowed. */
+/** The question. All is borrowed. */
 typedef struct calc_fits_query {
     const calc_app *app;
     const calc_system *system;
@@ -20,7 +20,7 @@ typedef struct calc_fits_query {
 /** The answer. */
 typedef struct calc_fits {
     double share;      /**< of comparable runs that would fit, 0 to 1; NaN: none is known */
-    double sure_bytes; /**< the largest need of which nine of ten would fit; NaN: none is known */
+    double sure_bytes; /**< largest need with which nine of ten would fit; NaN: none is known */
 } calc_fits;
 
 /** The family of machines whose runs are comparable: the machine's own if it has runs, else that of
@@ -32,8 +32,8 @@ const char *calc_fits_family(const calc_residuals *measured, const char *machine
 /** calc_fits.share alone: sooner, for many layouts. */
 double calc_fits_share(const calc_residuals *measured, const calc_fits_query *query);
 
-/** How many runs like this one would fit, had they needed what it is predicted to need. What is
- *  served, and what a tier without limit holds, has no answer. */
+/** The share of similar runs that would fit with this predicted need. There is no answer for
+ *  serving and for a tier without limit. */
 calc_fits calc_fits_of(const calc_residuals *measured, const calc_fits_query *query);
 
 #endif

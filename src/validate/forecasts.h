@@ -11,7 +11,7 @@
 /** The step of one run. Texts are borrowed from the file. */
 typedef struct calc_forecast {
     const char *id;
-    const char *before; /**< the month, "2026-02": what was published then or later was not seen */
+    const char *before; /**< the month, "2026-02": results published then or later were not seen */
     double value;       /**< log(measured / predicted) */
 } calc_forecast;
 
@@ -23,12 +23,12 @@ typedef struct calc_forecasts {
 } calc_forecasts;
 
 /** Read a file.
- *  @return as calc_residuals_read(); also CALC_ERR_TYPE for what is no month. *out must be freed in
- *  any case. */
+ *  @return as calc_residuals_read(); also CALC_ERR_TYPE for text that is no month. *out must be
+ *  freed in any case. */
 CALC_MUST_USE calc_status calc_forecasts_read(calc_forecasts *out, const char *path,
                                               calc_errors *errors);
 
-/** The same from a text, which the forecasts own from now on; `name` is what errors call it. */
+/** The same from a text, which the forecasts own from now on; `name` is its name in errors. */
 CALC_MUST_USE calc_status calc_forecasts_parse(calc_forecasts *out, calc_text text,
                                                const char *name, calc_errors *errors);
 

@@ -21,7 +21,7 @@ typedef struct calc_own_run {
     calc_exec exec;
     const calc_run_machine *machine; /**< NULL: that which `hardware` means */
     const calc_run_source *source;   /**< NULL: that which `id` means, a published table */
-    /* One per name: what the row's pointers lead to, or those of later rows. */
+    /* One per name, to which the pointers of this row or of later rows lead. */
     calc_run_machine its_machine;
     calc_run_source its_source;
     char group[64];              /**< name of the file, without its ending */
@@ -44,7 +44,7 @@ typedef struct calc_own_loader {
     const char *machine; /**< of rows that name none; NULL: they are errors */
 } calc_own_loader;
 
-/** Read a text, which the runs own from now on; `name` is what errors call it.
+/** Read a text, which the runs own from now on; `name` is its name in errors.
  *  @return what calc_runs_parse() returns, or the loader; errors of a row name file, line and
  *  column. *out must be freed in any case. */
 CALC_MUST_USE calc_status calc_own_runs_parse(calc_runs *out, calc_text text, const char *name,

@@ -1,5 +1,5 @@
-/** @file parity_svg.h  Predicted over measured times of steps, or of what was served its tpot and
- *  e2e, as a picture: logarithmic axes, bands of 10 and 25 percent, a colour per machine. */
+/** @file parity_svg.h  Predicted over measured times of steps, or tpot and e2e for serving, as a
+ *  picture: logarithmic axes, bands of 10 and 25 percent, a colour per machine. */
 #ifndef CALC_VALIDATE_PARITY_SVG_H
 #define CALC_VALIDATE_PARITY_SVG_H
 

@@ -7,8 +7,8 @@
 #include "validate/results.h"
 #include "validate/spread.h"
 
-/** What one simulator has published of one quantity on one machine, and what calc says of those of
- *  its runs that are here. Texts are borrowed from the file. */
+/** Errors that one simulator has published of one quantity on one machine, and calc's own on those
+ *  of its runs that are here. Texts are borrowed from the file. */
 typedef struct calc_peer {
     const char *simulator, *machine;
     calc_quantity quantity;

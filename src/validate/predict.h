@@ -1,4 +1,4 @@
-/** @file predict.h  What the model says of a published run. */
+/** @file predict.h  The model's prediction of a published run. */
 #ifndef CALC_VALIDATE_PREDICT_H
 #define CALC_VALIDATE_PREDICT_H
 
@@ -9,7 +9,7 @@
 typedef struct calc_prediction {
     calc_run_map map;    /**< map.exec is complete here: networks, micro-batch, interleaving */
     char reason[256];    /**< why there is no prediction; "" if there is one */
-    char misfit[80];     /**< what does not fit the machine, though it ran; "" if all does */
+    char misfit[80];     /**< parts that do not fit the machine, though it ran; "" if all fit */
     double step_s;       /**< time of a step; NaN: none */
     double memory_bytes; /**< peak as it was counted: allocated by tensors, or all; NaN: none */
 } calc_prediction;
@@ -20,7 +20,7 @@ typedef struct calc_prediction {
  *  failure: the run did run. */
 void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems);
 
-/** Whether the measured memory of a run is what tensors occupy, not all that the processor needs.
+/** Whether the measured memory of a run counts only tensors, not all that the processor needs.
  */
 bool calc_predict_counts_allocated(const calc_run_map *map);
 

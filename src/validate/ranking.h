@@ -1,5 +1,5 @@
-/** @file ranking.h  Whether predictions put layouts in the right order, and what choosing the one
- *  that is predicted fastest would cost. Layouts compete if model, machine, GPUs, batch, sequence
+/** @file ranking.h  Whether predictions put layouts in the right order, and the cost of choosing
+ *  the layout that is predicted fastest. Layouts compete if model, machine, GPUs, batch, sequence
  *  length and number formats are equal; layouts that serve if model, machine, engine, requests in
  *  flight, lengths, number formats and source are, on any number of GPUs. A layout that was
  * measured more than once does not compete with itself, and stands with its shortest time where it
@@ -14,12 +14,12 @@ typedef struct calc_ranking {
     size_t pairs;   /**< competing layouts whose measurements differ by half a percent */
     double tau;     /**< Kendall: pairs in the right order less the others, over all; NaN: none */
     size_t choices; /**< sets of two or more competing layouts */
-    double regret_mean;  /**< what the predicted best was measured to cost over the least, less 1 */
+    double regret_mean;  /**< measured time of the predicted best over the least, less 1 */
     double regret_worst; /**< NaN: no choices */
 } calc_ranking;
 
-/** Rank times of steps, and of what was served tpot, or tokens per second and GPU (of e2e its time
- *  times the GPUs); other quantities are passed over. All results are of one quantity. */
+/** Rank times of steps, and for serving tpot, or tokens per second and GPU (of e2e its time times
+ *  the GPUs); other quantities are passed over. All results are of one quantity. */
 calc_ranking calc_ranking_of(const calc_result *const *result, size_t count);
 
 #endif

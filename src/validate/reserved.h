@@ -1,14 +1,13 @@
-/** @file reserved.h  What PyTorch's allocator has taken from the device at the peak of a step,
- * which some publications print ("max_reserved"): more than tensors occupy
+/** @file reserved.h  Memory that PyTorch's allocator has taken from the device at the peak of a
+ * step, which some publications print ("max_reserved"): more than tensors occupy
  * ("max_memory_allocated"), less than the processor needs, as contexts and communication buffers
  * are outside of it.
  *
- *  The allocator gives nothing back, and what is free lies in pieces between what is not. So what
- *  tensors occupy at different times adds up where the one does not fit into the pieces of the
- *  other:
- *  - what the blocks at hand need forward, in many small pieces, and the logits that follow;
+ *  The allocator gives nothing back, and free memory lies in pieces between used memory. So tensors
+ *  of different times add up where they do not fit into the free pieces:
+ *  - those that the current blocks need forward, in many small pieces, and the logits that follow;
  *  - the logits' narrow copy, freed before the gradients of the wide ones come, which are larger;
- *  - of a vocabulary that is split, the probabilities, a third wide copy beside two gradients
+ *  - with a split vocabulary, the probabilities, a third wide copy beside two gradients
  *    (torch/distributed/tensor/parallel/loss.py).
  *
  *  FSDP2 under the stages of torch.distributed.pipelining (stage.py) holds, besides, the shards of

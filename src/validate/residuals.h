@@ -7,7 +7,8 @@
 #include "validate/forecasts.h"
 #include "validate/results.h"
 
-/** What the fit behind a prediction had not seen: X(NAME, column of the residual, of its fold). */
+/** The data that the fit behind a prediction had not seen: X(NAME, column of the residual, of its
+ *  fold). */
 #define CALC_UNSEEN_LIST(X)                                                                        \
     X(WIDTH, unseen_width, width_fold)    /* models of this width */                               \
     X(SOURCE, unseen_source, source_fold) /* runs of this publisher */
@@ -24,7 +25,7 @@ typedef enum calc_unseen {
 /** Quantities of runs of training, the first ones of CALC_QUANTITY_LIST. */
 #define CALC_RESIDUAL_QUANTITIES 2
 
-/** What a run is compared by. Texts are borrowed. */
+/** Properties by which a run is compared. Texts are borrowed. */
 typedef struct calc_traits {
     const char *family; /**< of machines: "H100"; "": not one that is known */
     bool experts;       /**< a mixture of experts */
@@ -39,7 +40,7 @@ typedef struct calc_residual {
     calc_traits traits;
     int table, family;               /**< numbers of source and family, from 0 */
     double value[CALC_UNSEEN_COUNT]; /**< log(measured / predicted); NaN: there is none */
-    int fold[CALC_UNSEEN_COUNT];     /**< those with the same number were left out together */
+    int fold[CALC_UNSEEN_COUNT];     /**< runs with the same number were left out together */
 } calc_residual;
 
 /** Runs that have a value, by its size without its sign. */
@@ -64,13 +65,13 @@ typedef struct calc_residuals {
 calc_traits calc_traits_of(const calc_app *app, const calc_exec *exec, const char *family);
 
 /** Read a file.
- *  @return CALC_OK; CALC_ERR_FIELD for a missing column or cell, CALC_ERR_TYPE for a cell that is
- *  not what it should be, CALC_ERR_SYNTAX, CALC_ERR_NOMEM, or what calc_text_read() returns. Errors
- *  name file and line. *out must be freed in any case. */
+ *  @return CALC_OK; CALC_ERR_FIELD for a missing column or cell, CALC_ERR_TYPE for a cell of the
+ *  wrong type, CALC_ERR_SYNTAX, CALC_ERR_NOMEM, or what calc_text_read() returns. Errors name file
+ *  and line. *out must be freed in any case. */
 CALC_MUST_USE calc_status calc_residuals_read(calc_residuals *out, const char *path,
                                               calc_errors *errors);
 
-/** The same from a text, which the residuals own from now on; `name` is what errors call it. */
+/** The same from a text, which the residuals own from now on; `name` is its name in errors. */
 CALC_MUST_USE calc_status calc_residuals_parse(calc_residuals *out, calc_text text,
                                                const char *name, calc_errors *errors);
 

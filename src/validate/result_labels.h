@@ -1,5 +1,5 @@
-/** @file result_labels.h  What a result is of, in words: of runs of training and of serving. Texts
- *  are borrowed from the runs, or static. */
+/** @file result_labels.h  Labels of a result in words, for training and serving. Texts are borrowed
+ *  from the runs, or static. */
 #ifndef CALC_VALIDATE_RESULT_LABELS_H
 #define CALC_VALIDATE_RESULT_LABELS_H
 
@@ -16,7 +16,7 @@ const char *calc_result_confidence(const calc_result *result);
 /** "MoE" or "dense"; of serving "closed loop", "disaggregated" or "static batch". */
 const char *calc_result_kind(const calc_result *result);
 
-/** Engine, what bounds it, and when it ran: "2025 and later" or "before 2025"; NULL for training,
+/** Engine, its bottleneck, and when it ran: "2025 and later" or "before 2025"; NULL for training,
  *  or if that is not known. */
 const char *calc_result_engine(const calc_result *result);
 const char *calc_result_regime(const calc_result *result);

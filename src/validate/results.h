@@ -8,7 +8,7 @@
 #include "validate/remarks.h"
 #include "validate/serving_predict.h"
 
-/** What was measured: X(NAME, word, unit). */
+/** The quantity measured: X(NAME, word, unit). */
 #define CALC_QUANTITY_LIST(X)                                                                      \
     X(STEP_TIME, "step_time", "s")                                                                 \
     X(MEMORY, "memory", "bytes")                                                                   \
@@ -18,7 +18,7 @@
     X(OUTPUT_RATE, "output_tokens_per_s", "tokens/s")                                              \
     X(TPOT_SHAPE, "tpot_shape", "1")
 
-/** What becomes of a measurement: X(NAME, word). */
+/** The treatment of a measurement: X(NAME, word). */
 #define CALC_USE_LIST(X)                                                                           \
     X(SCORED, "scored")           /* in the groups */                                              \
     X(UNSCORED, "unscored")       /* predicted, but in no group; the remark says why */            \
@@ -73,7 +73,7 @@ void calc_results_free(calc_results *results);
 /** How many have that use. */
 size_t calc_results_count(const calc_results *results, calc_use use);
 
-/** What is said of runs that are not scored for their confidence. */
+/** The note on runs that are not scored for their confidence. */
 extern const char calc_results_low_confidence[];
 
 /** Words of the quantities, NULL at the end. */

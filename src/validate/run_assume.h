@@ -1,5 +1,5 @@
-/** @file run_assume.h  A published run in the terms of the model, as it is put together, and what
- * had to be assumed for it. */
+/** @file run_assume.h  A published run in the terms of the model, under construction, and the
+ *  assumptions made for it. */
 #ifndef CALC_VALIDATE_RUN_ASSUME_H
 #define CALC_VALIDATE_RUN_ASSUME_H
 

@@ -1,5 +1,5 @@
-/** @file run_dates.h  When a table of runs was published, by what its rows call their source: so
- * that predictions can be made with what was known before (calc calibrate --hold-out). */
+/** @file run_dates.h  When a table of runs was published, by the source that its rows name: so that
+ *  predictions can be made with earlier knowledge only (calc calibrate --hold-out). */
 #ifndef CALC_VALIDATE_RUN_DATES_H
 #define CALC_VALIDATE_RUN_DATES_H
 
@@ -11,7 +11,7 @@ const char *calc_run_published(const calc_runs_row *row);
 /** Whether a text is a month: "2025-07". */
 bool calc_run_is_month(const char *text);
 
-/** The number of a month, those of later ones larger. @param text  a month */
+/** The number of a month; later ones have larger numbers. @param text  a month */
 int calc_run_month_number(const char *text);
 
 #endif

@@ -13,16 +13,16 @@ typedef struct calc_run_machine {
     const char *family;   /**< "A100", "H100", "Blackwell", ...: machines alike */
 } calc_run_machine;
 
-/** The machine of a row: that of a row of one's own, or that which `hardware` means; NULL if it is
- *  not known. */
+/** The machine of a row: its own for an own run, otherwise the machine that `hardware` means; NULL
+ *  if not known. */
 const calc_run_machine *calc_run_machine_of(const calc_runs_row *row,
                                             const calc_run_source *source);
 
-/** The family of a machine's file; "" if it is none of those that published runs are on. */
+/** The family of a machine's file; "" if no published runs are on it. */
 const char *calc_run_machine_family(const char *system);
 
-/** What a processor of the run sends to other nodes at most, as printed: "8x HDR IB 200 Gbps per
- *  node", "4 x 100 Gb/s", "400 Gb/s per GPU" [bytes/s]; 0 if no rate is. */
+/** Bandwidth of a processor to other nodes, as printed: "8x HDR IB 200 Gbps per node", "4 x 100
+ *  Gb/s", "400 Gb/s per GPU" [bytes/s]; 0 if no rate is. */
 double calc_run_machine_network(const calc_runs_row *row);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "validate/run_assume.h"
 
-/** Map a row. Never fails: what cannot be mapped has a reason. */
+/** Map a row. Never fails: a row that cannot be mapped has a reason. */
 void calc_run_map_row(calc_run_map *out, const calc_runs_row *row);
 
 /** The machine of a run: `system`, or a copy of it in *own whose outermost network has the printed

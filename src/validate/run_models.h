@@ -1,5 +1,5 @@
-/** @file run_models.h  The model of a published run: its columns, and what is known of the model's
- *  family where a column is blank. */
+/** @file run_models.h  The model of a published run: its columns, or known properties of the
+ *  model's family where a column is blank. */
 #ifndef CALC_VALIDATE_RUN_MODELS_H
 #define CALC_VALIDATE_RUN_MODELS_H
 

@@ -1,5 +1,5 @@
-/** @file run_sources.h  What is known of the software of a published table but not printed in its
- *  rows: kernels, overlaps, precision of gradients. A source is known by the start of its rows'
+/** @file run_sources.h  Known properties of the software of a published table that its rows do not
+ *  print: kernels, overlaps, precision of gradients. A source is known by the start of its rows'
  *  ids. */
 #ifndef CALC_VALIDATE_RUN_SOURCES_H
 #define CALC_VALIDATE_RUN_SOURCES_H
@@ -62,8 +62,8 @@ typedef struct calc_run_source {
 /** Name of the sources that are not known. */
 #define CALC_RUN_SOURCE_OTHER "other"
 
-/** The source of a row: that of a row of one's own, or that which its id means; the last one of the
- *  table, CALC_RUN_SOURCE_OTHER, if none is known. */
+/** The source of a row: its own for an own run, otherwise the source that its id means; the last
+ *  one of the table, CALC_RUN_SOURCE_OTHER, if none is known. */
 const calc_run_source *calc_run_source_of(const calc_runs_row *row);
 
 /** Who published the runs of a source, where independence is meant: "nvidia" for all tables of its

@@ -1,13 +1,13 @@
-/** @file run_words.h  Free words of published tables: what the cells `dtype`, `zero_stage_fsdp`,
- * `recompute` and `overlap` of a run say. One reader for all sources: letters may be large or
- * small, words joined, spelt with a dash, an underscore, a dot or a blank ("HybridEP",
+/** @file run_words.h  Free words of published tables: a reader of the cells `dtype`,
+ * `zero_stage_fsdp`, `recompute` and `overlap` of a run. One reader for all sources: letters may be
+ * large or small, words joined, spelt with a dash, an underscore, a dot or a blank ("HybridEP",
  * "hybrid-ep"). */
 #ifndef CALC_VALIDATE_RUN_WORDS_H
 #define CALC_VALIDATE_RUN_WORDS_H
 
 #include "validate/runs.h"
 
-/** What words can mean: X(NAME). */
+/** The meanings of words: X(NAME). */
 #define CALC_RUN_WORD_LIST(X)                                                                      \
     /* dtype */                                                                                    \
     X(FLOAT16)                                                                                     \
@@ -61,7 +61,7 @@ typedef enum calc_run_word {
     CALC_RUN_WORD_NOTHING = CALC_RUN_WORDS /**< of words that say nothing to the model */
 } calc_run_word;
 
-/** What the cells of a run say. */
+/** The statements in the cells of a run. */
 typedef struct calc_run_words {
     bool on[CALC_RUN_WORDS];            /**< said */
     bool off[CALC_RUN_WORDS];           /**< denied: "no", "off", "=false" */
@@ -73,8 +73,8 @@ typedef struct calc_run_words {
 /** Read the cells of a run. Words in no table count as not said. */
 void calc_run_words_read(calc_run_words *out, const calc_runs_row *row);
 
-/** What is said of something: `unsaid` if nothing is. What is both said and denied counts as
- *  denied. */
+/** The statement about a meaning: `unsaid` if there is none. A meaning both stated and denied
+ *  counts as denied. */
 bool calc_run_words_say(const calc_run_words *words, calc_run_word word, bool unsaid);
 
 /** The number behind a word; 0: none. */

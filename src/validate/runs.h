@@ -1,12 +1,12 @@
-/** @file runs.h  Measured runs: the rows of a CSV file, as they were printed. What a row means to
- * the model is the business of run_map.h; runs that name their documents, of own_runs.h. */
+/** @file runs.h  Measured runs: the rows of a CSV file, as they were printed. run_map.h translates
+ *  a row to the model; own_runs.h does so for runs that name their documents. */
 #ifndef CALC_VALIDATE_RUNS_H
 #define CALC_VALIDATE_RUNS_H
 
 #include "calc.h"
 #include "io/csv_table.h"
 
-/** Columns that published tables lack, but for `arguments`: X(TYPE, name). `arguments`: options of
+/** Columns that published tables lack, except `arguments`: X(TYPE, name). `arguments`: options of
  *  the command line (run_arguments.h; own_runs.h). `app`, `sys`, `exe`: documents of calc. */
 #define CALC_RUNS_OWN_LIST(X)                                                                      \
     X(TEXT, arguments)                                                                             \
@@ -65,7 +65,7 @@ struct calc_own_run;
  *  file does not have. */
 typedef struct calc_runs_row {
     int line;                 /**< where it starts in its file */
-    struct calc_own_run *own; /**< what own_runs.h made of it, owned; NULL: of a published table */
+    struct calc_own_run *own; /**< made by own_runs.h, owned; NULL: of a published table */
 #define CALC_RUNS_TEXT(name) const char *name;
 #define CALC_RUNS_NUMBER(name) double name;
 #define CALC_X(type, name) CALC_RUNS_##type(name)
@@ -95,7 +95,7 @@ typedef struct calc_runs {
 CALC_MUST_USE calc_status calc_runs_read(calc_runs *out, const char *path, calc_csv_finish finish,
                                          void *context, calc_errors *errors);
 
-/** The same from a text, which the runs own from now on; `name` is what errors call it. */
+/** The same from a text, which the runs own from now on; `name` is its name in errors. */
 CALC_MUST_USE calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *name,
                                           calc_csv_finish finish, void *context,
                                           calc_errors *errors);

@@ -5,8 +5,8 @@
 
 #include "validate/serving_map.h"
 
-/** Fill the sizes of exec and the count of GPUs; what experts are split over is filled for dense
- *  models, too. @return why it cannot be; NULL: it could */
+/** Fill the sizes of exec and the count of GPUs; the ranks of experts are filled for dense models,
+ *  too. @return why that is not possible; NULL: done */
 const char *calc_serving_layout_fill(calc_serving_map *map);
 
 #endif

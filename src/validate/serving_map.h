@@ -7,7 +7,7 @@
 #include "validate/assumptions.h"
 #include "validate/serving_names.h"
 
-/** What bounds a run, by its lengths and sequences alone: X(NAME, word). */
+/** The bottleneck of a run, by its lengths and sequences alone: X(NAME, word). */
 #define CALC_SERVING_REGIME_LIST(X)                                                                \
     X(LOW, "1 to 4 sequences")                                                                     \
     X(MIDDLE, "5 to 64 sequences")                                                                 \
@@ -36,14 +36,14 @@ typedef enum calc_serving_kind {
         CALC_SERVING_KIND_COUNT
 } calc_serving_kind;
 
-/** One run. Texts are static or borrowed from the row. exec lacks what the model and the machine
- *  say: calc_serving_map_complete(). */
+/** One run. Texts are static or borrowed from the row. exec lacks the values that the model and the
+ *  machine determine: calc_serving_map_complete(). */
 typedef struct calc_serving_map {
     const calc_serving_row *row;
     calc_serving_model model;
     const char *system;
     calc_serving_kind kind;
-    calc_exec exec;  /**< a static batch: that of its prefill */
+    calc_exec exec;  /**< a static batch: the size of its prefill */
     double requests; /**< in flight, as printed: exec has a multiple of its replicas; of an open
                           loop 1 */
     double gpus;     /**< of both pools, counted once */
@@ -51,14 +51,15 @@ typedef struct calc_serving_map {
     int year;                   /**< of the run; 0: not known */
     double tpot_s;              /**< measured, NaN: not */
     double ttft_s;              /**< of a static batch: until all prompts have their first token */
-    bool median;                /**< ttft_s is that of all requests, not their mean */
+    bool median;                /**< ttft_s is the time until all requests have one, not their
+                                     mean */
     double e2e_s;               /**< a static batch, with prompts */
-    double output_tokens_per_s; /**< of all GPUs; NaN where it is requests over e2e_s again */
+    double output_tokens_per_s; /**< of all GPUs; NaN where it only repeats requests over e2e_s */
     const char *reason; /**< why it is not predicted; NULL: it is. exec is unspecified then */
     calc_assumptions assumed;
 } calc_serving_map;
 
-/** Map a row. Never fails: what cannot be mapped has a reason. Pure. */
+/** Map a row. Never fails: a row that cannot be mapped has a reason. Pure. */
 void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row);
 
 /** Complete exec by the model and the machine: kind of attention, experts, number formats that the

@@ -1,4 +1,4 @@
-/** @file serving_names.h  What publishers call models, machines and engines, in calc's words. */
+/** @file serving_names.h  Publishers' names of models, machines and engines, in calc's words. */
 #ifndef CALC_VALIDATE_SERVING_NAMES_H
 #define CALC_VALIDATE_SERVING_NAMES_H
 
@@ -22,7 +22,7 @@ typedef struct calc_serving_model {
 calc_serving_model calc_serving_model_of(const calc_serving_row *row);
 
 /** The name of the file of a row's machine: one of the table, or the row's own word.
- *  @param assumed  filled with what is assumed; NULL: nothing */
+ *  @param assumed  filled with the assumption made; NULL: none */
 const char *calc_serving_machine_of(const calc_serving_row *row, const char **assumed);
 
 /** The engine of a row: by its version, or if that is not known by the date.
@@ -31,7 +31,7 @@ const char *calc_serving_machine_of(const calc_serving_row *row, const char **as
 calc_serving_engine calc_serving_engine_of(const calc_serving_row *row, int *year,
                                            const char **reason);
 
-/** Whose runs a source has: one that hands on another's says so in its name. */
+/** The publisher of a source's runs: a source that passes on another's runs names it. */
 const char *calc_serving_publisher(const char *source);
 
 #endif

@@ -1,4 +1,4 @@
-/** @file serving_predict.h  What the model says of a measured run of serving. */
+/** @file serving_predict.h  The model's prediction of a measured run of serving. */
 #ifndef CALC_VALIDATE_SERVING_PREDICT_H
 #define CALC_VALIDATE_SERVING_PREDICT_H
 
@@ -28,7 +28,8 @@ typedef struct calc_serving_prediction {
     const calc_app *app;       /**< borrowed, as is the system */
     const calc_system *system; /**< NULL where there is no prediction */
     char reason[256];          /**< why there is none; "" if there is one */
-    char misfit[80];           /**< what does not fit the machine, though it ran; "" if all does */
+    char misfit[80];           /**< parts that do not fit the machine, though it ran; "" if all
+                                    fit */
     double tpot_s, ttft_s, e2e_s;
     double output_tokens_per_s; /**< of as many requests as were in flight */
 } calc_serving_prediction;

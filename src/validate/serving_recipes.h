@@ -1,11 +1,11 @@
-/** @file serving_recipes.h  What a publisher told the engine, but does not print in its rows:
- * number format of the cache, tokens of a step, drafts. */
+/** @file serving_recipes.h  Options that a publisher gave the engine, but does not print in its
+ * rows: number format of the cache, tokens of a step, drafts. */
 #ifndef CALC_VALIDATE_SERVING_RECIPES_H
 #define CALC_VALIDATE_SERVING_RECIPES_H
 
 #include "validate/serving_names.h"
 
-/** What the engine was told. */
+/** The options given to the engine. */
 typedef struct calc_serving_recipe {
     calc_format kv_datatype;
     int64_t chunk_size;  /**< tokens of prompts in a step */
@@ -23,9 +23,9 @@ calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_ser
 int64_t calc_serving_recipe_slots(const calc_serving_row *row, calc_serving_engine engine,
                                   double each);
 
-/** What an engine limits itself to, where nobody told it anything. */
+/** The default limits of an engine. */
 typedef struct calc_serving_limits {
-    int64_t sequences; /**< that a replica runs at once; 0: those that its cache holds */
+    int64_t sequences; /**< that a replica runs at once; 0: as many as its cache holds */
     int64_t tokens;    /**< of prompts in a step */
 } calc_serving_limits;
 
@@ -34,7 +34,7 @@ typedef struct calc_serving_limits {
 calc_serving_limits calc_serving_limits_of(calc_serving_engine engine, const char *system);
 
 /** Whether the engine admits a request only where it has room to its end (TensorRT-LLM's
- *  GUARANTEED_NO_EVICT), not while it has room for what there is. */
+ *  GUARANTEED_NO_EVICT), not as long as the current tokens fit. */
 bool calc_serving_reserves(calc_serving_engine engine);
 
 /** Whether chunks of prompts run beside decoded tokens; SGLang runs what has come between steps. */

@@ -1,12 +1,12 @@
 /** @file serving_rows.h  Measured runs of serving: the rows of a CSV file, as they were printed.
- * What a row means to the model is the business of serving_map.h. */
+ * serving_map.h translates a row to the model. */
 #ifndef CALC_VALIDATE_SERVING_ROWS_H
 #define CALC_VALIDATE_SERVING_ROWS_H
 
 #include "calc.h"
 #include "io/text.h"
 
-/** Columns: X(TYPE, name). Sizes of a layout that are blank are 1, but for `num_gpus` and `tp`. */
+/** Columns: X(TYPE, name). Blank sizes of a layout are 1, except `num_gpus` and `tp`. */
 #define CALC_SERVING_COLUMN_LIST(X)                                                                \
     X(TEXT, id)                                                                                    \
     X(TEXT, source)                                                                                \
@@ -71,7 +71,7 @@ typedef struct calc_serving_rows {
 /** Whether a file is of runs of serving: its first line names the columns `isl` and `osl`. */
 bool calc_serving_rows_has(const calc_text *text);
 
-/** Read the runs of a text, which they own from now on; `name` is what errors call it. Columns may
+/** Read the runs of a text, which they own from now on; `name` is its name in errors. Columns may
  *  stand in any order; only `model`, `gpu`, `isl` and `osl` must be there, those that are not known
  * are ignored, unless they are nearly one that is. A blank `source` becomes the name of the file
  * without its endings, a blank `id` that with the line.

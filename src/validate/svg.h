@@ -1,4 +1,4 @@
-/** @file svg.h  What the pictures of a validation share. */
+/** @file svg.h  Parts that the pictures of a validation share. */
 #ifndef CALC_VALIDATE_SVG_H
 #define CALC_VALIDATE_SVG_H
 
@@ -16,7 +16,7 @@ typedef struct calc_svg_machines {
 /** Count a point. @return the colour of its machine; those beyond the 16th share the last one */
 const char *calc_svg_machine_color(calc_svg_machines *machines, const char *name);
 
-/** Text between tags: what XML reserves is replaced. */
+/** Text between tags: reserved characters of XML are replaced. */
 void calc_svg_text(calc_output *out, const char *text);
 
 /** A line per machine with its colour and number of points, from (x, y) downwards [pixels]. */

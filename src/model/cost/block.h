@@ -1,12 +1,12 @@
-/** @file block.h  The operators of a block: those of a transformer of today, or with the rule
- * `layers` Calculon's. */
+/** @file block.h  The operators of a block: a present-day transformer's, or Calculon's with the
+ *  rule `layers`. */
 #ifndef CALC_MODEL_BLOCK_H
 #define CALC_MODEL_BLOCK_H
 
 #include "model/cost/cost.h"
 #include "model/operators/transformer.h"
 
-/** What the operators of a context's blocks of a kind depend on. */
+/** The inputs of the operators of a context's blocks of a kind. */
 calc_recipe calc_block_recipe(const calc_cost_context *context, calc_block_kind kind);
 
 /** Operators of a block of a kind, in order of the forward pass.

@@ -1,4 +1,4 @@
-/** @file block_memory.h  Rule `block-memory`: what a processor holds of a block, by what it is for.
+/** @file block_memory.h  Rule `block-memory`: memory of a block on a processor, by purpose.
  *  Sources: Korthikanti et al. 2022, arXiv 2205.05198 (activations); Rajbhandari et al. 2020, arXiv
  *  1910.02054 (state); Isaev et al. (Calculon), SC'23. */
 #ifndef CALC_MODEL_BLOCK_MEMORY_H
@@ -28,8 +28,8 @@ calc_block_memory calc_block_memory_of(const calc_cost_context *context,
 void calc_block_memory_lines(const calc_strategy *strategy, bool training,
                              const calc_block_memory *block, calc_rule_part *out);
 
-/** The part of that which depends on the ranks that share the state: gradients and optimizer; it
- *  comes last. What stays of it is in calc_block_memory_offloaded(), too.
+/** The part of the need that depends on the ranks that share the state: gradients and optimizer; it
+ *  is added last. calc_block_memory_offloaded() also has the share of it that stays.
  *  @param away  the optimizer is offloaded
  *  @param out   without it */
 static inline void calc_block_memory_add_state(bool away, bool training, const calc_block_memory *b,
@@ -53,10 +53,11 @@ static inline double calc_block_memory_kept(const calc_strategy *strategy,
                                                                             : block->stored;
 }
 
-/** What stays in the first tier of a kind that is offloaded: the block at hand, and the next. */
+/** The share of an offloaded kind that stays in the first tier: the current block's, and the next
+ *  one's. */
 calc_block_memory calc_block_memory_offloaded(bool training, const calc_block_memory *block);
 
-/** Everything that so many blocks hold, wherever it is; activations in `stored`.
+/** Everything that a number of blocks hold, in either tier; activations in `stored`.
  *  @param in_flight  micro-batches whose activations they hold */
 calc_block_memory calc_block_memory_whole(const calc_strategy *strategy, bool training,
                                           const calc_block_memory *block, double blocks,

@@ -1,14 +1,14 @@
 /** @file cost.h  Time of a list of operators on a machine, for one micro-batch on one processor,
- *  and what it weighs and keeps. A kernel takes its arithmetic and its memory traffic (their sum or
- *  the larger, by the system's processing_mode) and its launch; a collective what its networks
- * take, less what its class of overlap hides. */
+ *  with its weights and stored activations. A kernel takes its arithmetic and its memory traffic
+ *  (their sum or the larger, by the system's processing_mode) and its launch; a collective takes
+ *  the time of its networks, less the part that its class of overlap hides. */
 #ifndef CALC_MODEL_COST_H
 #define CALC_MODEL_COST_H
 
 #include "model/cost/kernel_table.h"
 #include "model/operators/operator.h"
 
-/** What times need beside the operators. Borrows. */
+/** The context of times, in addition to operators. Borrows. */
 typedef struct calc_cost_context {
     const calc_system *system; /**< for its networks */
     const calc_chip *chip;
@@ -55,11 +55,13 @@ typedef struct calc_cost {
     calc_cost_work work[CALC_PASS_COUNT]; /**< arithmetic is that of matrices and attention, and of
                                                 Calculon's layers */
     calc_cost_work re;
-    /* What hides communication, in the pass that it is in: repeated, only what is repeated. */
+    /* Kernels that can hide communication, in the same pass: with recomputation, only the repeated
+     * ones. */
     double attention_fw_s, attention_bw_s, attention_re_s;
     double shared_fw_s, shared_bw_s, shared_re_s; /**< shared experts */
     double expert_wgrad_s;                        /**< weight gradients of experts */
-    double ring_fw_s, ring_bw_s, ring_re_s;       /**< of context: passed on beside the attention */
+    double ring_fw_s, ring_bw_s, ring_re_s;       /**< of context: sent around while attention
+                                                       runs */
     calc_cost_comm tensor, context, expert; /**< expert includes the ranks that split an expert */
     calc_cost_comm edge;                    /**< tensor, in the last block of a chunk */
     double required_bytes_per_s;            /**< bandwidth at which tiles hide all communication */
@@ -89,7 +91,7 @@ static inline double calc_cost_fw_s(const calc_cost *c)
     return c->fw_s + c->tensor.fw_exposed_s + c->context.fw_exposed_s + c->expert.fw_exposed_s;
 }
 
-/** What recomputation does again and exposes [s]. */
+/** Repeated and exposed time of recomputation [s]. */
 static inline double calc_cost_repeated_s(const calc_cost *c)
 {
     return c->tensor.re_exposed_s + c->context.re_exposed_s + c->expert.re_exposed_s;

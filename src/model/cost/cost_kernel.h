@@ -13,25 +13,26 @@ typedef struct calc_cost_kernel {
 calc_cost_kernel calc_cost_kernel_model(const calc_cost_context *context, const calc_operator *op,
                                         calc_pass pass);
 
-/** Whether passes over operators that are equal take the same time in both: the same chip, and what
- *  of strategies and shapes decides its rates. Never where kernels were measured, or in serving. */
+/** Whether passes over operators that are equal take the same time in both: the same chip, and
+ *  equal properties of strategies and shapes that decide its rates. Never with measured kernels, or
+ *  in serving. */
 bool calc_cost_kernel_alike(const calc_cost_context *a, const calc_cost_context *b);
 
-/** By what was measured of it, where there is something.
- *  @param source  what its time is from */
+/** By its measurements, where there are any.
+ *  @param source  where its time comes from */
 calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *context, const calc_operator *op,
                                      calc_pass pass, calc_kernel_source *source);
 
-/** Put what a pass does and takes among the times of an operator. */
+/** Enter work and time of a pass into the times of an operator. */
 void calc_cost_kernel_put(const calc_operator *op, calc_pass pass, const calc_cost_kernel *kernel,
                           calc_cost_times *out);
 
-/** The same of the first of its passes, so many, wherever they are from. */
+/** The same for a number of its first passes, wherever their times come from. */
 void calc_cost_kernel_times(const calc_cost_context *context, const calc_operator *op, int passes,
                             calc_cost_times *out);
 
-/** Time of one pass over an operator, without communication [s]; of a collective, of what
- * processors add up and copy for it. */
+/** Time of one pass over an operator, without communication [s]; for a collective, time in which
+ *  processors add up and copy for it. */
 double calc_cost_kernel_s(const calc_cost_context *context, const calc_operator *op,
                           calc_pass pass);
 

@@ -1,4 +1,4 @@
-/** @file cost_link.h  What the collective of an operator takes on its group's networks. */
+/** @file cost_link.h  Time of an operator's collective on its group's networks. */
 #ifndef CALC_MODEL_COST_LINK_H
 #define CALC_MODEL_COST_LINK_H
 
@@ -21,7 +21,7 @@ typedef struct calc_cost_copies {
 
 enum { CALC_COST_LINKS = 8 };
 
-/** Those of one context: most collectives of a block are equal. */
+/** The collectives of one context: most of a block's are equal. */
 typedef struct calc_cost_links {
     size_t count;
     bool copied;
@@ -41,13 +41,13 @@ static inline void calc_cost_links_start(calc_cost_links *known)
 double calc_cost_link_once_s(const calc_cost_context *context, const calc_operator *o,
                              calc_pass pass, calc_collective_op op, calc_cost_links *known);
 
-/** Time of an operator's communication in a pass, hidden or not, with what processors add up and
- *  copy for it [s]; 0 of kernels.
+/** Time of an operator's communication in a pass, hidden or not, including the time in which
+ *  processors add up and copy for it [s]; 0 for kernels.
  *  @param edge  in the last block of a chunk */
 double calc_cost_link_s(const calc_cost_context *context, const calc_operator *op, calc_pass pass,
                         bool edge);
 
-/** The same in a block, with where it comes from; of all that is not measured the model. */
+/** The same in a block, with its source: the model unless it was measured. */
 double calc_cost_link_from(const calc_cost_context *context, const calc_operator *op,
                            calc_pass pass, calc_kernel_source *source);
 

@@ -1,6 +1,6 @@
-/** @file cost_times.h  What the passes over each operator of a list take by themselves: what hides
- *  behind what, and what is repeated, is for cost.h to say. Layouts that differ in recomputation
- *  alone, or in an overlap that changes no operator, have these in common. */
+/** @file cost_times.h  Times of the passes over each operator of a list by themselves: cost.h
+ *  decides on overlap and repetition. Layouts that differ in recomputation alone, or in an overlap
+ *  that changes no operator, have these in common. */
 #ifndef CALC_MODEL_COST_TIMES_H
 #define CALC_MODEL_COST_TIMES_H
 
@@ -19,8 +19,8 @@ typedef struct calc_cost_times {
 void calc_cost_times_of(const calc_cost_context *context, const calc_operator *operators,
                         size_t count, calc_cost_links *known, calc_cost_times *out);
 
-/** The same beside another list, of a context that is alike (calc_cost_kernel_alike()): kernels
- *  that are in both, at the same place, take what they take there.
+/** The same beside another list, of a context that is alike (calc_cost_kernel_alike()): kernels at
+ *  the same place in both lists get the times of the other list.
  *  @param times  of that list; not those to fill */
 void calc_cost_times_like(const calc_cost_context *context, const calc_operator *operators,
                           size_t count, const calc_operator *like, const calc_cost_times *times,

@@ -1,6 +1,6 @@
-/** @file kernel_table.h  Measured kernels and collectives, looked up by shape. What was measured
- *  itself is taken as it is; near it, the model's time is corrected by its errors at the
- *  measured neighbours (inverse distance weights: Shepard 1968), sizes in the logarithm. */
+/** @file kernel_table.h  Measured kernels and collectives, looked up by shape. A measured shape
+ *  gets its measured time; near measurements, the model's time is corrected by its errors at the
+ *  neighbours (inverse distance weights: Shepard 1968), with sizes in the logarithm. */
 #ifndef CALC_MODEL_KERNEL_TABLE_H
 #define CALC_MODEL_KERNEL_TABLE_H
 
@@ -24,10 +24,10 @@ typedef enum calc_kernel_kind {
     CALC_KERNEL_ATTENTION,  /**< batch, sequence, heads, key heads, widths of keys and values */
     CALC_KERNEL_MEMORY,     /**< bytes */
     CALC_KERNEL_COLLECTIVE, /**< bytes, ranks, stride; variant: the operation */
-    CALC_KERNEL_SERVING     /**< measured beside them, in no step of training; variant: which */
+    CALC_KERNEL_SERVING     /**< measured in addition, in no step of training; variant: which */
 } calc_kernel_kind;
 
-/** What identifies a kernel. Two can be compared if all but the sizes is equal. */
+/** The key that identifies a kernel. Two can be compared if all but the sizes are equal. */
 typedef struct calc_kernel_key {
     calc_kernel_kind kind;
     int pass;     /**< a calc_pass */
@@ -53,11 +53,11 @@ typedef struct calc_kernel_table {
     size_t count;
 } calc_kernel_table;
 
-/** Neighbours are that near, as a distance of sizes in octaves: a factor of four in one of them. */
+/** Largest distance of neighbours in size, in octaves: a factor of four in one of the sizes. */
 #define CALC_KERNEL_NEAR 2.0
 
 /** Time of a kernel [s].
- *  @param model_s  what the model says
+ *  @param model_s  time by the model
  *  @param source   filled */
 double calc_kernel_table_s(const calc_kernel_table *table, const calc_kernel_key *key,
                            double model_s, calc_kernel_source *source);

@@ -1,5 +1,5 @@
 /** @file muon.h  Muon's step on the matrices of a block: five iterations of Newton and Schulz make
- *  the momentum of each orthogonal. Of a matrix of m rows and n >= m columns an iteration is three
+ *  the momentum of each orthogonal. For a matrix of m rows and n >= m columns an iteration is three
  * multiplications, A = X X', B = b A + c A A, X = a X + B X: 4 m^2 n + 2 m^3 operations. Sources:
  * Jordan et al. 2024, https://kellerjordan.github.io/posts/muon; NVIDIA Emerging-Optimizers,
  * muon_utils.py (the multiplications take 16 bits, the momentum is in 32); Megatron-LM,

@@ -5,7 +5,7 @@
 
 #include "model/cost/cost.h"
 
-/** The step of one layer or of all of a block. */
+/** The optimizer step of one layer, or of all layers of a block. */
 typedef struct calc_optimizer_step {
     double flop, flop_s; /**< arithmetic, and its time alone */
     double bytes, mem_s; /**< memory traffic, which is the state, and its time alone */

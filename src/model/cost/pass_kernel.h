@@ -12,14 +12,14 @@
 /** Time of a kernel's forward pass.
  *  @param c    with serving
  *  @param out  filled where the chip has rates for such kernels
- *  @return whether it was; if not, it takes what it takes in training */
+ *  @return whether it was; if not, the time is that of training */
 bool calc_pass_kernel_of(const calc_cost_context *c, const calc_operator *o, calc_cost_kernel *out);
 
 /** Time of one operation of a collective [s].
  *  @param bytes    as of calc_collective_s()
  *  @param model_s  what it takes in training; 0 for one rank
- *  @return in place of training's latency that of serving where the system has one; of an
- * all-reduce inside a node not more than the engines' own takes */
+ *  @return the same with the latency of serving in place of training's, where the system has one;
+ *  for an all-reduce inside a node at most the time of the engines' own */
 double calc_pass_link_s(const calc_system *system, calc_collective_op op, const calc_group *group,
                         double bytes, double model_s);
 

@@ -1,5 +1,6 @@
-/** @file rule_part.h  What Calculon's rules need of a block beside calc_stage_part: offload,
- * overlap of gradients, optimizer and memory, block by block. All of it is 0 without them. */
+/** @file rule_part.h  Terms of a block for Calculon's rules, in addition to calc_stage_part:
+ * offload, overlap of gradients, optimizer and memory, block by block. All of it is 0 without
+ * them. */
 #ifndef CALC_MODEL_RULE_PART_H
 #define CALC_MODEL_RULE_PART_H
 
@@ -20,7 +21,7 @@ typedef struct calc_rule_part {
                                       the optimizer where it runs block by block */
     double link_s, edge_link_s;  /**< tensor-parallel communication backward */
     double optimizer_s;          /**< step of the block */
-    double optimizer_window_s;   /**< of it, what gradients can hide behind; 0 if sharded */
+    double optimizer_window_s;   /**< the part of it that can hide gradients; 0 if sharded */
     calc_rule_line tier1, tier2; /**< optimizer_sharding and offload included */
     double fixed_bytes, fixed_away_bytes; /**< the same, once on a stage */
 } calc_rule_part;

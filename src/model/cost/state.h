@@ -1,4 +1,4 @@
-/** @file state.h  What data parallelism keeps of each weight: number formats, and what is sharded.
+/** @file state.h  State that data parallelism keeps for each weight: number formats, and sharding.
  *  Sources: Micikevicius et al. 2018, arXiv 1710.03740 (master weights); Rajbhandari et al. 2020,
  *  arXiv 1910.02054 (ZeRO). */
 #ifndef CALC_MODEL_STATE_H
@@ -22,7 +22,7 @@ static inline double calc_state_optimizer_bytes(const calc_state_bytes *b)
 
 calc_state_bytes calc_state_bytes_of(const calc_strategy *strategy, const calc_shape *shape);
 
-/** What data parallelism shards: 0 to 3. */
+/** Level of sharding by data parallelism: 0 to 3. */
 int64_t calc_zero_stage(const calc_strategy *strategy);
 
 #endif

@@ -8,14 +8,14 @@
 /** Kinds of blocks of one model. */
 typedef enum calc_block_kind { CALC_DENSE_BLOCK, CALC_MOE_BLOCK, CALC_BLOCK_KINDS } calc_block_kind;
 
-/** What the operators of a block depend on: its kind, the chip, the strategy. Borrows. */
+/** The inputs of the operators of a block: its kind, the chip, the strategy. Borrows. */
 typedef struct calc_recipe {
     calc_block_kind kind;
     const calc_shape *shape; /**< of the strategy */
     const calc_chip *chip;   /**< NULL where no time depends on it */
     const calc_strategy *strategy;
     double context_inner; /**< context-parallel ranks inside one node */
-    bool adds;            /**< processors add up what tensor-parallel reductions bring */
+    bool adds;            /**< processors add up the data of tensor-parallel reductions */
 } calc_recipe;
 
 /** Operators under construction, with what they have in common. */
@@ -46,19 +46,19 @@ calc_operator *calc_build_next(calc_build *b, const char *name, calc_operator_ki
  *  recompute_modules that do not keep them; full recomputation never does. */
 void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by);
 
-/** Elements that exist beside the gradient of the residual stream while a pass runs an operator:
- *  gradients of its output and its input. */
+/** Elements that exist in addition to the gradient of the residual stream while a pass runs an
+ *  operator: gradients of its output and its input. */
 void calc_build_pass(const calc_build *build, calc_operator *o, double elements);
 
-/** The same of a column-parallel matrix, whose output has `elements`: all tokens' gradient of its
+/** The same for a column-parallel matrix, whose output has `elements`: all tokens' gradient of its
  *  input, and that input where it is gathered again. */
 void calc_build_pass_open(const calc_build *build, calc_operator *o, double elements);
 
-/** And of a row-parallel one, whose input has `elements`: its output's gradient is that of the
+/** And for a row-parallel one, whose input has `elements`: its output's gradient is that of the
  *  residual stream, gathered with sequence parallelism. */
 void calc_build_pass_close(const calc_build *build, calc_operator *o, double elements);
 
-/** Append an elementwise kernel that moves so many bytes forward and backward. */
+/** Append an elementwise kernel that moves the given bytes forward and backward. */
 calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repeated_by,
                                  double elements, double fw_bytes, double bw_bytes);
 
@@ -90,7 +90,7 @@ calc_operator *calc_build_open_tensor_par(calc_build *b, const char *name, unsig
  * (NULL) with one rank. */
 calc_operator *calc_build_close_tensor_par(calc_build *b, const char *name, unsigned repeated_by);
 
-/** What `matrix` reads in `pass` comes from `gather` (NULL: it does not): with sequence
+/** The input that `matrix` reads in `pass` comes from `gather` (NULL: it does not): with sequence
  * parallelism every rank narrows its share of the tokens to 8 or 4 bits before they are sent, so
  * that fewer bytes travel, and half of the traffic of narrowing, all but the transposed copy, is
  * shared by the ranks. Nothing where matrices are not narrow. Source: Transformer Engine, whose

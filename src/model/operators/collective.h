@@ -53,18 +53,18 @@ calc_collective_line_s(const calc_collective_line *line, double bytes)
 /** Time of one operation on a buffer [s]. On several tiers each moves its part at the same time, so
  *  the slowest decides and latencies add up; a tier inside carries the buffer, the one above it a
  *  share per rank inside (Rabenseifner's hierarchy).
- *  @param bytes  whole, unsharded buffer; of an all-to-all what one rank sends
+ *  @param bytes  whole, unsharded buffer; for an all-to-all the bytes that one rank sends
  *  @return 0 for one rank or no operation */
 double calc_collective_s(const calc_system *system, calc_collective_op op, const calc_group *group,
                          double bytes);
 
-/** All-to-all in which `copies` (0..1] of what leaves a node is sent: one copy per node instead of
- *  one per expert sends less between nodes. */
+/** All-to-all in which a share `copies` (0..1] of the data leaving a node is sent: one copy per
+ *  node instead of one per expert sends less between nodes. */
 double calc_collective_all_to_all_s(const calc_system *system, const calc_group *group,
                                     double bytes, double copies);
 
-/** Whether processors add up what tensor-parallel reductions bring: where driving the network takes
- *  a share of them (processor_usage), or the rule reduction-flop says so. */
+/** Whether processors add up the data of tensor-parallel reductions: where driving the network
+ *  takes a share of them (processor_usage), or the rule reduction-flop says so. */
 bool calc_collective_adds(const calc_system *system, const calc_group *tensor, calc_compat compat);
 
 /** Members of a group inside one node. */

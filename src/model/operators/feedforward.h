@@ -11,7 +11,7 @@ void calc_feedforward_dense(calc_build *b);
 /** Append router and shared experts. */
 void calc_feedforward_router(calc_build *b);
 
-/** Append what follows: exchange of tokens, routed experts and the way back. */
+/** Append the operators that follow: exchange of tokens, routed experts and the way back. */
 void calc_feedforward_experts(calc_build *b);
 
 #endif

@@ -16,7 +16,7 @@ typedef enum calc_pass {
     CALC_PASS_COUNT
 } calc_pass;
 
-/** What an operator runs on. */
+/** The unit that an operator runs on. */
 typedef enum calc_operator_kind {
     CALC_OPERATOR_VECTOR,    /**< elementwise: bound by memory */
     CALC_OPERATOR_MATRIX,    /**< matrix multiplication in matrix_datatype */
@@ -58,7 +58,7 @@ enum {
 
 /** One operator. Plain value; `name` is static text. */
 typedef struct calc_operator {
-    const char *name; /**< NULL: a collective in tiles, part of the matrix beside it */
+    const char *name; /**< NULL: a collective in tiles, part of the matrix that it runs with */
     calc_operator_kind kind;
     double inputs, outputs;           /**< elements of the forward pass */
     double flop[CALC_PASS_COUNT];     /**< arithmetic */
@@ -72,30 +72,31 @@ typedef struct calc_operator {
     calc_operator_split split; /**< MATRIX, GROUPED */
     bool expert;               /**< split by expert parallelism, not by tensor parallelism */
     double kept_bytes;         /**< from forward for backward */
-    double dropped_bytes;      /**< of them, what recomputation does not keep */
+    double dropped_bytes;      /**< of them, not kept with recomputation */
     double working_bytes;      /**< held while the block is computed */
     double grad_bytes;         /**< gradients of its output, where a list counts them */
-    double passing_bytes; /**< beside what is kept, while a pass runs it: gradients of its output,
-                               its input and the residual stream; tokens on their way */
+    double passing_bytes; /**< in addition while a pass runs it: gradients of its output, its input
+                               and the residual stream; tokens in transit */
     unsigned dropped_by;  /**< recomputation that does not keep them */
     unsigned repeated_by; /**< recomputation that runs forward again */
     calc_operator_group group; /**< COLLECTIVE: the ranks */
     calc_collective_op
         op[CALC_PASS_COUNT]; /**< COLLECTIVE: of forward; of backward; gathered again */
-    calc_collective_op edge_op[CALC_PASS_COUNT]; /**< the same in the last block of a chunk, which
-                                                       may hand on what is scattered; has_edge */
+    calc_collective_op edge_op[CALC_PASS_COUNT]; /**< the same in the last block of a chunk, whose
+                                                      output may stay scattered; has_edge */
     bool has_edge;
     bool repeats;         /**< COLLECTIVE: the third operation is the first one, where recomputation
                                repeats it; else it is one of the backward pass */
     double message_bytes; /**< COLLECTIVE: whole buffer of one operation */
     double narrowed[CALC_PASS_COUNT]; /**< COLLECTIVE: share of them that 8 or 4 bits save */
     double times[CALC_PASS_COUNT];    /**< COLLECTIVE: how often each runs */
-    double sub_ranks, sub_stride;     /**< COLLECTIVE: of every so many ranks of the group, so many;
-                                           0: the whole group */
-    int beside;               /**< COLLECTIVE: where in the list, from here, the matrix is that
-                                   its tiles run beside: 1 or -1; 0: there is none */
+    double sub_ranks, sub_stride;     /**< COLLECTIVE: ranks that take part, and their distance, in
+                                           the group; 0: the whole group */
+    int beside;               /**< COLLECTIVE: offset in the list to the matrix that its tiles
+                                   overlap with: 1 or -1; 0: none */
     bool shared_expert;       /**< part of the shared experts */
-    bool hidden_by_attention; /**< COLLECTIVE: runs beside the attention kernel (ring) */
+    bool hidden_by_attention; /**< COLLECTIVE: runs at the same time as the attention kernel
+                                   (ring) */
 } calc_operator;
 
 /** Bytes of one of a collective's operations of a pass. */
@@ -120,14 +121,14 @@ static inline bool calc_operator_runs(const calc_operator *o, calc_pass pass)
            (o->weights > 0 && o->kind != CALC_OPERATOR_VECTOR);
 }
 
-/** Whether tensor-parallel communication runs in tiles beside the matrices. */
+/** Whether tensor-parallel communication overlaps with the matrices in tiles. */
 static inline bool calc_operator_tiled(const calc_strategy *strategy)
 {
     return strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
            strategy->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE;
 }
 
-/** What a strategy recomputes in training: bits of recompute_modules, CALC_RECOMPUTE_ALL, and the
+/** Recomputation of a strategy in training: bits of recompute_modules, CALC_RECOMPUTE_ALL, and the
  *  bits beside it; 0 without. */
 unsigned calc_operator_recompute(const calc_strategy *strategy, bool training);
 

@@ -18,7 +18,7 @@ static inline double calc_min(double a, double b)
     return a < b ? a : b;
 }
 
-/** Efficiency of an operation of `size`: that of the first step whose threshold it reaches.
+/** Efficiency of an operation of `size`: the one at the first step whose threshold it reaches.
  *  @param size  >= 0, in the unit of the thresholds */
 static inline double calc_curve_at(const calc_curve *curve, double size)
 {

@@ -19,7 +19,8 @@ typedef struct calc_shape {
     double experts, experts_per_token, expert_feedforward, shared_feedforward;
     double placed_experts; /**< with the copies that serving has of some */
     double dense_blocks;   /**< all blocks, without experts */
-    double moe_every;      /**< of the blocks after the dense ones, one in so many has experts */
+    double moe_every;      /**< among the blocks after the dense ones, one in this many has
+                                experts */
     double mtp_blocks;
     double groups_per_token; /**< most nodes the experts of a token are on; 0: any */
     double window, global_every;
@@ -29,7 +30,7 @@ typedef struct calc_shape {
     double local_heads, local_kv_heads; /**< of one rank; keys are repeated beyond kv_heads */
     double microbatch;
     double tokens;        /**< of a micro-batch on one context-parallel rank */
-    double element_bytes; /**< of activations and of what is not a matrix of a block */
+    double element_bytes; /**< of activations, and of weights outside the matrices of blocks */
     double matrix_bytes;  /**< of the inputs of matrix multiplications in blocks */
     double weight_bytes;  /**< of a stored weight */
     double kept_bytes;    /**< of a stored input of a matrix multiplication */
@@ -45,20 +46,21 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
 /** Blocks with experts among all blocks of the model. */
 double calc_shape_moe_blocks(const calc_shape *shape);
 
-/** On how many of n destinations (ranks, nodes) that share the experts the k experts of a token
- * are, on average. The k are different ones, drawn uniformly, so that a destination with m of the E
- *  experts has none of them with probability C(E - m, k) / C(E, k) (hypergeometric distribution):
- *  n (1 - C(E - E/n, k) / C(E, k)). Where E/n is not whole, some destinations have one more.
+/** Mean number of distinct destinations (ranks, nodes) of a token's k experts, where n destinations
+ *  share the experts. The k are different ones, drawn uniformly, so that a destination with m of
+ *  the E experts has none of them with probability C(E - m, k) / C(E, k) (hypergeometric
+ *  distribution): n (1 - C(E - E/n, k) / C(E, k)). Where E/n is not whole, some destinations have
+ *  one more.
  *  @param destinations  n, >= 1, not necessarily whole
  *  @return [1, min(n, k)], grows with n */
 double calc_shape_reached(const calc_shape *shape, double destinations);
 
 /** Share of the blocks that attend without a window: all of them, or with global_every the last of
- *  so many, floor(L / global_every) of L. [0, 1] */
+ *  every group of so many, floor(L / global_every) of L. [0, 1] */
 double calc_shape_global_share(const calc_shape *shape);
 
 /** Part of the square of scores that a kernel of causal or windowed attention computes, mean over
- *  the blocks: 1, (S+1)/2S, or for a window of W tokens (W/S)(1 - W/2S) of those that have one. */
+ *  the blocks: 1, (S+1)/2S, or for a window of W tokens (W/S)(1 - W/2S) for those that have one. */
 double calc_shape_score_share(const calc_shape *shape);
 
 /** Sizes of parallel groups that may be absent: at least 1. */

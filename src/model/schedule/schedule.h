@@ -2,9 +2,9 @@
  *  whose activations a stage holds. schedule_sim.h gives the same numbers operation by operation;
  *  docs/schedules.md has the equations, errors and sources. 1F1B with one chunk is in stage_step.h.
  *
- *  Of one stage and micro-batch, all chunks: F forward, B activation gradient with recomputation,
- *  W weight gradient, C = F + B + W. p stages, v chunks per stage, m micro-batches. A step takes
- *  m C and the bubble. If all stages are equal and m >= 2p the bubble is, exactly:
+ *  For one stage and micro-batch, all chunks: F forward, B activation gradient with recomputation,
+ *  W weight gradient, C = F + B + W. p stages, v chunks per stage, m micro-batches. A step takes m
+ *  C and the bubble. If all stages are equal and m >= 2p the bubble is, exactly:
  *
  *      gpipe, 1f1b         (p-1) C
  *      1f1b, interleaved   (p-1) C / v, if p divides m
@@ -15,8 +15,8 @@
  *                          h = p/2 - 1
  *      dualpipe_v          the same in half stages, h = p - 1
  *
- *  Calculon's bubble (pipeline.h) is that of 1f1b; it differs where p does not divide m. The errors
- *  of what is not exact are those of tests/property/prop_schedule.c. */
+ *  Calculon's bubble (pipeline.h) equals 1f1b's, except where p does not divide m.
+ *  tests/property/prop_schedule.c bounds the errors of the forms that are not exact. */
 #ifndef CALC_MODEL_SCHEDULE_H
 #define CALC_MODEL_SCHEDULE_H
 
@@ -27,7 +27,7 @@
 
 /* ---- Shapes -----------------------------------------------------------------------------------*/
 
-/** What a schedule is run on. */
+/** The shape that a schedule runs on. */
 typedef struct calc_schedule_shape {
     calc_pipeline_schedule kind;
     int64_t stages;       /**< p: processors along the pipeline */
@@ -53,8 +53,8 @@ typedef enum calc_schedule_status {
 } calc_schedule_status;
 #undef CALC_SCHEDULE_STATUS_NAME
 
-/** Whether a schedule can run on a shape. The rules of DualPipe are those of its authors' code;
- *  1f1b is interleaved for any m (Megatron-LM asks for a multiple of p). */
+/** Whether a schedule can run on a shape. DualPipe follows the rules of its authors' code; 1f1b is
+ *  interleaved for any m (Megatron-LM asks for a multiple of p). */
 calc_schedule_status calc_schedule_check(const calc_schedule_shape *shape);
 
 /** The reason in words, to follow the name of the schedule. */
@@ -66,7 +66,7 @@ const char *calc_schedule_status_text(calc_schedule_status status);
  *  @param stage  0 is the first */
 double calc_schedule_in_flight(const calc_schedule_shape *shape, int64_t stage);
 
-/** The stage from `first` to `last` that holds most of them; of several, the first. */
+/** The stage from `first` to `last` that holds most of them; the first of several. */
 int64_t calc_schedule_fullest(const calc_schedule_shape *shape, int64_t first, int64_t last);
 
 /* ---- The bubble of equal stages ---------------------------------------------------------------*/

@@ -1,5 +1,5 @@
-/** @file schedule_fill.h  An interleaved pipeline that fills: a part of schedule_interleaved.c,
- * which says what paths, slots and rounds are. */
+/** @file schedule_fill.h  The filling of an interleaved pipeline: a part of schedule_interleaved.c,
+ *  which defines paths, slots and rounds. */
 #ifndef CALC_MODEL_SCHEDULE_FILL_H
 #define CALC_MODEL_SCHEDULE_FILL_H
 
@@ -8,11 +8,12 @@
 /** The first and the last stage of each class, and one more. */
 enum { CALC_SCHEDULE_PLACES = 2 * CALC_SCHEDULE_CLASSES + 1 };
 
-/** One direction of all places: times of a usual chunk, and of those of all stages before. */
+/** One direction of all places: times of a usual chunk, and of the usual chunks of all stages
+ *  before. */
 typedef struct calc_schedule_way {
     double chunk_s[CALC_SCHEDULE_PLACES], before_s[CALC_SCHEDULE_PLACES];
     double all_s;           /**< a usual chunk of every stage */
-    double first_s, last_s; /**< what the special chunks take beside a usual one */
+    double first_s, last_s; /**< extra time of the special chunks over a usual one */
 } calc_schedule_way;
 
 typedef struct calc_schedule_line {

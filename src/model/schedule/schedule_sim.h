@@ -48,7 +48,7 @@ typedef struct calc_schedule_event {
 typedef struct calc_schedule_events {
     calc_schedule_event *event;
     int64_t capacity;
-    int64_t count; /**< that there were; those beyond the capacity are not written */
+    int64_t count; /**< all events; those beyond the capacity are not written */
 } calc_schedule_events;
 
 /** Bytes of the workspace for a shape that calc_schedule_check() accepts. */

@@ -10,11 +10,11 @@ bool calc_schedule_steady_fits(const calc_schedule_shape *shape);
 
 /** Time of a step [s], without messages beside the passes.
  *
- *  The time is the longest path through the operations, so that with one period of micro-batches
- *  more (p interleaved, 2 with DualPipe, else 1) it grows by ever more, until it grows by what the
- *  busiest stage takes. A step of 2p micro-batches mostly does so; where it does not, more are
- *  simulated: twice as many, and so on, at most all. So the result is that of
- *  calc_schedule_sim_s() to rounding. Allocates nothing.
+ *  The time is the longest path through the operations, so that each further period of
+ *  micro-batches (p interleaved, 2 with DualPipe, else 1) adds no less than the one before, until
+ *  it adds the time of the busiest stage. A step of 2p micro-batches mostly does so; where it does
+ *  not, more are simulated: twice as many, and so on, at most all. So the result equals that of
+ *  calc_schedule_sim_s() up to rounding. Allocates nothing.
  *  @param shape  one that calc_schedule_check() and calc_schedule_steady_fits() accept
  *  @param pass   [stages * chunks] as in calc_schedule_sim */
 double calc_schedule_steady_s(const calc_schedule_shape *shape, const calc_schedule_pass *pass);

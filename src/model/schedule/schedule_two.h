@@ -1,5 +1,5 @@
-/** @file schedule_two.h  Interleaved 1F1B on two stages, slot by slot: what schedule_sim.h does
- * with any order and any number of stages, without an order and without memory. */
+/** @file schedule_two.h  Interleaved 1F1B on two stages, slot by slot: the simulation of
+ *  schedule_sim.h for this case, without an order and without memory. */
 #ifndef CALC_MODEL_SCHEDULE_TWO_H
 #define CALC_MODEL_SCHEDULE_TWO_H
 

@@ -1,8 +1,8 @@
 /** @file placed.h  The stages of a pipeline one by one. A layout whose stages or layers are listed
  *  (calc_exec.stages, .layers) has a calc_layout for every recipe: a pair of a chip and what is
- *  recomputed; with layers, how they are split and sharded, too. Each listed stage is of one of
- *  them; of listed layers it has slices, one for each recipe in it. Stages that are all alike have
- *  one recipe, and its classes. */
+ *  recomputed; with layers, how they are split and sharded, too. Each listed stage has one of them;
+ *  with listed layers it has slices, one for each recipe in it. If all stages are alike there is
+ *  one recipe, with its classes. */
 #ifndef CALC_MODEL_STAGES_PLACED_H
 #define CALC_MODEL_STAGES_PLACED_H
 
@@ -12,8 +12,8 @@
 #include "spec/rules_layers.h"
 
 enum {
-    /** Those that a list of layers may have; of one of stages there are fewer
-     * (spec/rules_stages.c), and on every chip one without recomputation. */
+    /** Recipes that a list of layers may have; a list of stages has fewer (spec/rules_stages.c),
+     *  and on every chip one without recomputation. */
     CALC_MAX_RECIPES = CALC_MAX_LAYER_RECIPES,
     CALC_MAX_PLACED_PARTS = CALC_MAX_LAYER_RUNS + CALC_MAX_PLACES + 2
 };
@@ -43,15 +43,16 @@ typedef struct calc_placed {
     bool fit;     /**< whether the blocks, chunks and micro-batches do: else there is no step */
     int64_t stages, chunks;
     size_t count;                                 /**< recipes */
-    calc_exec recipe_exec[CALC_MAX_RECIPES];      /**< of a list: what each recomputes */
+    calc_exec recipe_exec[CALC_MAX_RECIPES];      /**< of a list: with each one's recomputation */
     int chip[CALC_MAX_RECIPES];                   /**< as in calc_stage_run */
     calc_layout recipe[CALC_MAX_RECIPES];         /**< without a list: the layout */
-    int recipe_of[CALC_MAX_PLACES];               /**< of a list: by stage, that of most blocks */
+    int recipe_of[CALC_MAX_PLACES];               /**< of a list: by stage, the recipe of most
+                                                       blocks */
     calc_placed_chunk chunk[CALC_MAX_PLACES];     /**< of a list: along the model */
     calc_placed_part part[CALC_MAX_PLACED_PARTS]; /**< of listed layers, along the model */
 } calc_placed;
 
-/** One stage: what its step is put together from (stage_step.h). */
+/** One stage: the terms of its step (stage_step.h). */
 typedef struct calc_placed_stage {
     const calc_layout *layout;
     calc_stage_terms terms;
@@ -72,8 +73,9 @@ size_t calc_placed_slices(const calc_placed *placed, int64_t stage);
 void calc_placed_slice_of(const calc_placed *placed, int64_t stage, size_t slice,
                           calc_placed_stage *out);
 
-/** Messages of a chunk, as far as they are exposed [s]. With layers those of the part before them:
- *  where stages meet, the later one rearranges what arrives, and gradients before they leave. */
+/** Messages of a chunk, as far as they are exposed [s]. With layers, the messages of the part
+ *  before them: where stages meet, the later one rearranges arriving activations, and gradients
+ *  before they are sent. */
 calc_reshard calc_placed_messages(const calc_placed *placed, const calc_placed_stage *at,
                                   int64_t chunk);
 
@@ -92,7 +94,7 @@ double calc_placed_chunk_recompute(const calc_placed *placed, const calc_placed_
 /** Passes over all of a stage. */
 calc_stage_pass calc_placed_pass(const calc_placed *placed, const calc_placed_stage *at);
 
-/** What a stage holds; of that, what is kept of weights. */
+/** Memory of a stage, and the part of it for weights. */
 calc_stage_memory calc_placed_memory(const calc_placed *placed, const calc_placed_stage *at);
 calc_stage_state calc_placed_state(const calc_placed *placed, const calc_placed_stage *at);
 
@@ -101,13 +103,13 @@ calc_stage_reduction calc_placed_reduction(const calc_placed *placed, const calc
                                            const calc_stage_pass *pass);
 double calc_placed_optimizer_s(const calc_placed *placed, const calc_placed_stage *at);
 
-/** What its passes are spent on. What rearranges activations is tensor parallelism's. */
+/** Breakdown of its passes. Rearranging activations counts as tensor parallelism. */
 calc_stage_spent calc_placed_spent(const calc_placed *placed, const calc_placed_stage *at);
 
 /** The pipeline of a list [s]: exact (schedule_steady.h). */
 double calc_placed_pipeline_s(const calc_placed *placed);
 
-/** What its last stage waits for, after its own micro-batches: stage_deferred.h. */
+/** Time that its last stage takes after its own micro-batches: stage_deferred.h. */
 double calc_placed_drain_s(const calc_placed *placed);
 calc_stage_deferred calc_placed_deferred(const calc_placed *placed);
 

@@ -1,5 +1,5 @@
 /** @file placed_layers.h  Stages of layers that are listed (calc_exec.layers): their parts, each of
- *  a recipe, and what the parts come to. For placed.c, which has stages of one recipe. */
+ *  a recipe, and sums over the parts. For placed.c, which has stages of one recipe. */
 #ifndef CALC_MODEL_STAGES_PLACED_LAYERS_H
 #define CALC_MODEL_STAGES_PLACED_LAYERS_H
 
@@ -19,14 +19,14 @@ size_t calc_placed_recipe(calc_placed *p, int chip, const calc_exec *exec, calc_
 void calc_placed_layers(calc_placed *p, const int *chip, calc_compat compat,
                         const calc_kernel_table *measured);
 
-/** Passes over the parts of a chunk, and what rearranges activations between them; no messages. */
+/** Passes over the parts of a chunk, and rearranging of activations between them; no messages. */
 calc_stage_pass calc_placed_layers_pass(const calc_placed *p, const calc_placed_chunk *chunk);
 
 /** Activations of a micro-batch in a chunk, without the head [bytes]. */
 double calc_placed_layers_bytes(const calc_placed *p, const calc_placed_chunk *chunk);
 
-/** What a stage holds: states and activations of all parts, the largest block at hand; chunks are
- *  as if they were alike. */
+/** Memory of a stage: states and activations of all parts, and the largest block being processed;
+ *  chunks are treated as equal. */
 calc_stage_memory calc_placed_layers_memory(const calc_placed *p, const calc_placed_stage *at);
 
 /** Gradients and weights of all parts, behind the passes of the whole stage. */

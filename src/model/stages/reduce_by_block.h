@@ -19,7 +19,7 @@ static inline double calc_reduce_fits(double a, double b, double limit)
     return n * low > a - n * high ? n - 1 : n;
 }
 
-/** What the overlap depends on. Times of the layout's backward pass [s]. */
+/** Inputs of the overlap: times of the layout's backward pass [s]. */
 typedef struct calc_reduce_overlap {
     double block_s;  /**< reduction of one block */
     double usage;    /**< processor_usage of its network */

@@ -1,13 +1,13 @@
-/** @file stage_block.h  A block with its state as data parallelism keeps it: what sharded weights
- * and offload expose beside its passes, what it waits for its host, and what it holds. Elementwise
- *  arithmetic, like stage_step.h: calc_run() and the sweep call the same functions. */
+/** @file stage_block.h  A block with its state as data parallelism keeps it: exposed time of
+ *  sharded weights and offload, waiting for its host, and memory. Elementwise arithmetic, like
+ *  stage_step.h: calc_run() and the sweep call the same functions. */
 #ifndef CALC_MODEL_STAGE_BLOCK_H
 #define CALC_MODEL_STAGE_BLOCK_H
 
 #include "calc.h"
 #include "model/stages/stage_types.h"
 
-/** A block as its operators cost: X(member). The sweep keeps an array of each. */
+/** Costs of a block from its operators: X(member). The sweep keeps an array of each. */
 #define CALC_STAGE_SOURCE_LIST(X)                                                                  \
     X(fw_s) /* passes on the processor, with what is repeated */                                   \
     X(agrad_s)                                                                                     \
@@ -47,17 +47,17 @@ typedef struct calc_stage_away {
     double weight, activation, optimizer;
 } calc_stage_away;
 
-/** What sharded weights expose in a block [s], forward and backward: gathered before both passes,
- *  beside them as calc_stage_gathers_beside() says; their gradients scattered after the backward
- *  pass, beside it with data_par_overlap. */
+/** Exposed time of sharded weights in a block [s], forward and backward: gathered before both
+ *  passes, beside them as calc_stage_gathers_beside() says; their gradients scattered after the
+ *  backward pass, beside it with data_par_overlap. */
 typedef struct calc_stage_sharded {
     double fw_s, bw_s;
     double link_s; /**< on the link, all of it */
 } calc_stage_sharded;
 
-/** Traffic to the second memory tier in a block: what of it is not hidden [s]. Forward, weights
- * come while activations go: the link is duplex. It goes on while sharded weights hold the block
- * up, so that the slower of the two decides. */
+/** Exposed time of traffic to the second memory tier in a block [s]. Forward, weights come while
+ * activations go: the link is duplex. It goes on while sharded weights hold the block up, so that
+ * the slower of the two decides. */
 typedef struct calc_stage_offload {
     double fw_s, bw_s;
 } calc_stage_offload;
@@ -109,7 +109,7 @@ CALC_STAGE_INLINE calc_stage_offload calc_stage_offload_sum(
     return out;
 }
 
-/** Passes over a block with what sharded weights and offload expose beside it. */
+/** Passes over a block, with the exposed time of sharded weights and offload. */
 CALC_STAGE_INLINE calc_stage_pass calc_stage_block_pass(const calc_stage_source *b,
                                                         const calc_stage_keeping *k,
                                                         const calc_stage_away *away, double fw_s,
@@ -127,11 +127,11 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_block_pass(const calc_stage_source 
     return p;
 }
 
-/** What a block of the processor's `s` takes beside its host. Host and processor fall behind in
+/** Time of a block that takes the processor `s`, with its host. Host and processor fall behind in
  * turn, kernel by kernel, so that a block takes longer than the longer of the two sums: by 19 %
  * where they are equal. A norm of fourth power stands for that; among the powers 4, 6 and 8 it
- * describes published runs best (docs/validation.md). A host that waits for every kernel does
- * nothing beside it. */
+ * describes published runs best (docs/validation.md). A host that waits for every kernel overlaps
+ * with none. */
 CALC_STAGE_INLINE double calc_stage_beside_host_s(double s, double host_s, bool blocking)
 {
     double host = host_s / s;
@@ -163,7 +163,7 @@ CALC_STAGE_INLINE calc_stage_part calc_stage_block_of(const calc_stage_source *b
     out.weights.expert = b->expert_weights;
     /* A forward pass alone keeps nothing: a block's activations live while it runs. */
     out.kept_bytes = k->training ? b->kept_bytes * (1 - away->activation) : 0;
-    /* Of what is kept elsewhere two blocks are here: one going, one coming. */
+    /* Two blocks of offloaded state are in the first tier: one leaving, one arriving. */
     out.whole_bytes = b->kept_whole_bytes + away->activation * b->kept_bytes;
     out.away_bytes = k->training ? b->kept_bytes * away->activation : 0;
     out.passing_bytes = k->training ? b->passing_bytes : 0;

@@ -1,6 +1,6 @@
 /** @file stage_by_rule.h  The step of a stage by Calculon's rules (words.h, CALC_COMPAT_LIST): a
- *  part of stage_step.h, which asks for them. What a rule needs of a block is averaged over the
- *  kinds of blocks that a stage has. */
+ *  part of stage_step.h, which asks for them. The terms of a block are averaged over the kinds of
+ *  blocks that a stage has. */
 #ifndef CALC_MODEL_STAGE_BY_RULE_H
 #define CALC_MODEL_STAGE_BY_RULE_H
 
@@ -12,10 +12,10 @@ CALC_STAGE_INLINE bool calc_stage_rule(const calc_stage_terms *t, int rule)
     return calc_compat_has(t->compat, rule);
 }
 
-/* Here and below, what is the same for all that are searched together is a factor, not a condition:
- * compilers make no vectors of those. */
+/* Here and below, a property common to all layouts of a search is a factor instead of a condition,
+ * since compilers do not vectorize conditions. */
 
-/** Mean over the blocks of a class of what dense blocks and blocks with experts have. */
+/** Mean over the blocks of a class of a number of dense blocks and one of blocks with experts. */
 CALC_STAGE_INLINE double calc_stage_mean(const calc_stage_class *c, double dense, double moe)
 {
     double blocks = c->dense + c->moe;
@@ -71,7 +71,7 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_pass_by_rule(const calc_stage_terms
     return p;
 }
 
-/** What the blocks that stages have less than the ceiling take [s]: half a base and half an edge
+/** Time of the blocks that stages have less than the ceiling [s]: half a base and half an edge
  *  block each, or an edge block if a chunk has no other. */
 CALC_STAGE_INLINE double calc_stage_missing_s(const calc_stage_class *c, const calc_stage_pass *p,
                                               double chunks)
@@ -150,7 +150,7 @@ CALC_STAGE_INLINE double calc_stage_mean_in_flight(const calc_stage_terms *t, do
     return chunks > 1 ? plain * (1 + (p - 1) / (chunks * p)) : plain;
 }
 
-/** What the blocks of a class hold in a tier, without and with each micro-batch in flight [bytes]
+/** Memory of the blocks of a class in a tier: fixed, and per micro-batch in flight [bytes]
  *  (`block-memory`). */
 CALC_STAGE_INLINE calc_rule_line calc_stage_tier1_by_rule(const calc_stage_terms *t,
                                                           const calc_stage_class *c)

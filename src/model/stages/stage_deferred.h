@@ -1,8 +1,8 @@
 /** @file stage_deferred.h  Weight gradients of the head that wait until the last stage has no
- *  micro-batch left (deferred_head_wgrad): then the other stages still drain the pipeline. Kept for
- *  them are, of every micro-batch, the head's input and the gradient of its output.
- *  Source: Megatron-LM, tensor_parallel/layers.py (the first so many micro-batches go into buffers
- *  that nothing takes them from before the end) and pipeline_parallel/schedules.py
+ *  micro-batch left (deferred_head_wgrad): then the other stages still drain the pipeline. The
+ *  stage keeps the head's input and the gradient of its output for every micro-batch. Source:
+ *  Megatron-LM, tensor_parallel/layers.py (the first so many micro-batches go into buffers that
+ *  nothing takes them from before the end) and pipeline_parallel/schedules.py
  *  (finish_embedding_wgrad_compute: after the last backward pass, before gradients are reduced). */
 #ifndef CALC_MODEL_STAGE_DEFERRED_H
 #define CALC_MODEL_STAGE_DEFERRED_H
@@ -13,14 +13,14 @@
 
 struct calc_stage_parts;
 
-/** What it holds for them [bytes]. @param c  a class of stages */
+/** Memory that the stage holds for them [bytes]. @param c  a class of stages */
 CALC_STAGE_INLINE double calc_stage_deferred_bytes(const calc_stage_terms *t,
                                                    const calc_stage_class *c)
 {
     return t->deferred.any ? c->last * t->deferred.bytes : 0;
 }
 
-/** What they take beyond the pipeline [s].
+/** Their time beyond the pipeline [s].
  *  @param drain_s  the other stages' backward passes over a chunk, messages included */
 CALC_STAGE_INLINE double calc_stage_deferred_after_s(const calc_stage_deferred *d, double drain_s)
 {

@@ -5,8 +5,8 @@
 
 #include "model/stages/stage_types.h"
 
-/** What sums of a step in another order, and products for quotients, may differ by. Bounds divide
- * by no number of chunks: lanes share it, and its reciprocal. */
+/** Relative difference between sums of a step in different orders, and between products and
+ * quotients. Bounds divide by no number of chunks: lanes share it, and its reciprocal. */
 #define CALC_STAGE_ROUNDING 1e-12
 
 /** A chunk that is not like the others of its stage, where that is alone in its class: all zero
@@ -83,9 +83,9 @@ CALC_STAGE_INLINE bool calc_stage_chunks_alike(const calc_stage_terms *t, const 
     return c->first < 1 && c->last < 1 && !calc_stage_dense_prefix(t, c);
 }
 
-/** What the first chunk of a stage takes at least: its share, unless ends or dense blocks make it
- *  differ from the others. Factors, the same for all lanes, so that loops over lanes have no choice
- *  to make. */
+/** Lower bound of the first chunk of a stage: its share, unless ends or dense blocks make it differ
+ *  from the others. Factors, the same for all lanes, so that loops over lanes have no choice to
+ *  make. */
 typedef struct calc_stage_chunk_share {
     double of_stage;
     double of_start; /**< the first chunk of the first stage */
@@ -143,14 +143,14 @@ calc_stage_interleaved_least_s(const calc_stage_terms *t, const calc_stage_links
     return x.least_s * (1 - CALC_STAGE_ROUNDING);
 }
 
-/** One direction of what interleaved stages take at most. */
+/** One direction of an upper bound for interleaved stages. */
 typedef struct calc_stage_ceiling {
     double chunk_s; /**< longest of the chunks that are alike */
-    double more_s;  /**< what those that are not take beyond it */
+    double more_s;  /**< extra time of the other ones */
 } calc_stage_ceiling;
 
-/** What makes a usual chunk of a stage of a class: of all its chunks without those that are
- *  special, where it has them. Factors likewise. */
+/** Factors of a usual chunk of a stage of a class: its share of all chunks except special ones,
+ *  where the stage has any. Factors likewise. */
 typedef struct calc_stage_usual {
     double first, last; /**< times that the first and the last chunk of the model are taken off */
     double share;       /**< of the rest */
@@ -197,8 +197,8 @@ CALC_STAGE_INLINE bool calc_stage_interleaved_known(const calc_stage_terms *t, i
 
 /** No less than interleaved 1F1B of two stages and more [s]. No chunk shortens a step by growing,
  * and no way through its operations passes one of them twice: so a step takes no longer than one
- * whose chunks are all as long as the longest, and what the first and the last chunk of the model
- * take beyond that, for each micro-batch. Only where calc_stage_interleaved_known().
+ * whose chunks are all as long as the longest, plus the excess of the model's first and last chunk
+ * for each micro-batch. Only where calc_stage_interleaved_known().
  *  @param usual          calc_stage_usual_of() each class
  *  @param start, finish  calc_stage_first_chunk(), calc_stage_last_chunk() */
 CALC_STAGE_INLINE double

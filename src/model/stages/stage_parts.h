@@ -1,4 +1,4 @@
-/** @file stage_parts.h  The parts of a layout in two steps, for those who ask for many layouts. */
+/** @file stage_parts.h  The parts of a layout in two steps, for callers with many layouts. */
 #ifndef CALC_MODEL_STAGE_PARTS_H
 #define CALC_MODEL_STAGE_PARTS_H
 
@@ -13,7 +13,7 @@ typedef enum calc_stage_list_kind {
     CALC_STAGE_LISTS
 } calc_stage_list_kind;
 
-/** One of them, with what its operators take. */
+/** One operator list, with the times of its operators. */
 typedef struct calc_stage_operators {
     size_t count;
     calc_operator item[CALC_MAX_OPERATORS];
@@ -31,12 +31,12 @@ typedef struct calc_stage_common {
 
 enum { CALC_STAGE_COMMONS = 2 };
 
-/** The operators of a layout, and what they were timed for. */
+/** The operators of a layout, and the context of their times. */
 typedef struct calc_stage_timed {
     calc_cost_context context; /**< of the two below */
     calc_strategy strategy;
     calc_shape shape;
-    calc_strategy key; /**< without what calc_stage_timed_find() leaves open */
+    calc_strategy key; /**< without the members that calc_stage_timed_find() leaves open */
     size_t begun;      /**< operators that blocks without experts and with them begin with; 0 where
                           there are none of the former */
     size_t routed;     /**< those that blocks with experts have before these */
@@ -45,7 +45,7 @@ typedef struct calc_stage_timed {
     calc_stage_common common[CALC_STAGE_COMMONS];
 } calc_stage_timed;
 
-/** List and time the operators of a layout; those of blocks that it does not have are none.
+/** List and time the operators of a layout; those blocks that it does not have get none.
  *  @param like  those of another on the same system, whose times are taken where they are theirs,
  *               too; or NULL */
 void calc_stage_operators_of(const calc_cost_context *context, const calc_stage_timed *like,

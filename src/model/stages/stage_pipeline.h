@@ -91,7 +91,7 @@ CALC_STAGE_INLINE calc_stage_sums calc_stage_sums_of(int classes, const calc_sta
     return x;
 }
 
-/** A walk along the pipeline, for 1F1B: what the stages so far take, and the slowest of them. */
+/** A walk along the pipeline, for 1F1B: time of the stages so far, and the slowest of them. */
 typedef struct calc_stage_walk {
     double stage;
     double fw_s, bw_s;
@@ -143,7 +143,7 @@ CALC_STAGE_INLINE calc_stage_through calc_stage_go(calc_stage_through x, const c
 }
 
 /** The longest path through stages of class i that come out of filling before they drain, and
- *  through its last one; `at` is what comes before the class. 0 if there are none. */
+ *  through its last one; `at` is the walk before the class. 0 if there are none. */
 CALC_STAGE_INLINE double calc_stage_path_s(const calc_stage_terms *t, int classes,
                                            const calc_stage_class *c, const calc_stage_pass *pass,
                                            int i, calc_stage_walk at)
@@ -198,7 +198,7 @@ CALC_STAGE_INLINE double calc_stage_1f1b_s(const calc_stage_terms *t, int classe
 }
 
 /** Without training [s]: all stages once, then one micro-batch after the other from the slowest.
- *  Backward there are messages at most, and those by rule. */
+ *  Backward there are at most messages, and only by rule. */
 CALC_STAGE_INLINE double calc_stage_forward_s(const calc_stage_terms *t, const calc_stage_sums *x)
 {
     return x->all_s + (t->microbatches - 1) * x->slowest_s;
@@ -231,8 +231,8 @@ CALC_STAGE_INLINE double calc_stage_pipeline_s(const calc_stage_terms *t, const 
     return calc_stage_1f1b_s(t, classes, c, pass) - unsent_s;
 }
 
-/** calc_stage_pipeline_s() where that is short; else no more than it [s]: the busiest stage is
- * never idle. DualPipe's stages share their work in pairs: what all of them do is divided evenly.
+/** calc_stage_pipeline_s() where that is cheap; else a lower bound of it [s]: the busiest stage is
+ * never idle. DualPipe's stages share their work in pairs: the total is divided evenly.
  *  @param chunked  whether there are several chunks; a constant where speed matters, like classes
  *  @param share    calc_stage_chunk_share_of() each class, with chunks
  *  @param start    calc_stage_first_chunk(), with chunks */

@@ -1,4 +1,4 @@
-/** @file stage_rules.h  What Calculon's rules need of a block: offload, overlap, optimizer, memory.
+/** @file stage_rules.h  Terms of a block for Calculon's rules: offload, overlap, optimizer, memory.
  */
 #ifndef CALC_MODEL_STAGE_RULES_H
 #define CALC_MODEL_STAGE_RULES_H

@@ -1,5 +1,5 @@
-/** @file stage_spent.h  What one micro-batch on one stage of a layout spends its time on:
- *  the parts of calc_stage_pass_of(). */
+/** @file stage_spent.h  Breakdown of the time of one micro-batch on one stage of a layout: the
+ *  parts of calc_stage_pass_of(). */
 #ifndef CALC_MODEL_STAGE_SPENT_H
 #define CALC_MODEL_STAGE_SPENT_H
 
@@ -33,7 +33,7 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context, const cal
                                      const calc_stage_terms *terms, const calc_stage_links *links,
                                      const calc_stage_class *class, double chunks);
 
-/** Of two stages together.
+/** Breakdown of two stages together.
  *  @param share  of the sum: 0.5 for the mean */
 calc_stage_spent calc_stage_spent_sum(const calc_stage_spent *a, const calc_stage_spent *b,
                                       double share);

@@ -1,6 +1,6 @@
-/** @file stage_step.h  The step of a layout, put together from what its blocks, ends and
- *  groups take: the time of each class of stages, the pipeline over them, the reduction of
- * gradients behind them, and their memory.
+/** @file stage_step.h  The step of a layout from the terms of its blocks, ends and groups: the time
+ * of each class of stages, the pipeline over them, the reduction of gradients behind them, and
+ * their memory.
  *
  *  Elementwise arithmetic on doubles only, in small inline functions: calc_run() and the sweep,
  * which evaluates many layouts at once, call the same ones. */
@@ -138,8 +138,8 @@ CALC_STAGE_INLINE double calc_stage_in_flight(const calc_stage_terms *t,
     return chunks > 1 ? chunked : plain;
 }
 
-/** A class as its stage that holds most micro-batches sees it: the first of them. With 1F1B that is
- *  the first of the class. */
+/** A class, from the position of its stage with most micro-batches in flight (the first of
+ *  several). With 1F1B that is the first of the class. */
 CALC_STAGE_INLINE calc_stage_class calc_stage_at_peak(const calc_stage_terms *t,
                                                       calc_pipeline_schedule schedule,
                                                       const calc_stage_class *c)
@@ -151,7 +151,7 @@ CALC_STAGE_INLINE calc_stage_class calc_stage_at_peak(const calc_stage_terms *t,
     return at;
 }
 
-/** What a stage holds [bytes]. */
+/** Memory of a stage [bytes]. */
 typedef struct calc_stage_memory {
     double state; /**< weights, gradients, optimizer */
     double activation, working, ends, framework;
@@ -179,15 +179,16 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_at(const calc_stage_terms 
     double lean_bytes = c->dense * dense->kept_bytes + c->moe * moe->kept_bytes;
     double whole_bytes = c->dense * dense->whole_bytes + c->moe * moe->whole_bytes;
     double stored = rich * whole_bytes + (1 - rich) * lean_bytes + c->last * t->head.whole_bytes;
-    /* What recomputation does not store exists for the block at hand, and its gradients. */
+    /* The block being processed has the activations that recomputation does not store, and their
+     * gradients. */
     double dense_gap =
         c->dense > 0 ? dense->whole_bytes - dense->kept_bytes + dense->passing_bytes : 0;
     double moe_gap = c->moe > 0 ? moe->whole_bytes - moe->kept_bytes + moe->passing_bytes : 0;
     m.in_flight = t->training ? held : 0;
     m.activation = stored * m.in_flight;
     m.working = calc_max(dense_gap, moe_gap);
-    /* The head is done with its logits when a block is at hand: what they need beyond that; unless
-     * another micro-batch is on its way forward at the same time. */
+    /* The head has freed its logits when a block is processed, so only their excess counts; unless
+     * another micro-batch goes forward at the same time. */
     bool both_ways = schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ||
                      schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     double logits = c->last * t->head.kept_bytes;
@@ -220,7 +221,7 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_sum(const calc_stage_terms
     return calc_stage_memory_at(t, c, w, schedule, held);
 }
 
-/** What a stage keeps in the second memory tier [bytes]. */
+/** Second memory tier of a stage [bytes]. */
 typedef struct calc_stage_tier2 {
     double weight, activation, optimizer;
 } calc_stage_tier2;
@@ -257,8 +258,8 @@ CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_sum(const calc_stage_terms *
     return calc_stage_tier2_at(t, c, w, calc_stage_in_flight(t, schedule, c->position, chunks));
 }
 
-/** A step, as far as a search needs it: without overlap of gradients and weights, with that of
- *  gradients, of weights, and of both [s]; and the memory of the fullest stage [bytes]. */
+/** The results of a step that a search needs: its time with and without overlap of gradients and of
+ *  weights [s], and the memory of the fullest stage [bytes]. */
 typedef struct calc_stage_step {
     double pipeline_s;
     double partial_s;     /**< without data parallelism's communication */
@@ -267,7 +268,7 @@ typedef struct calc_stage_step {
     double tier2_bytes; /**< of the stage that keeps most in the second tier */
 } calc_stage_step;
 
-/** What the stages of a layout need at most, whatever its networks. */
+/** Maximum needs over the stages of a layout, independent of its networks. */
 typedef struct calc_stage_needs {
     double optimizer_s;
     double allocated_bytes, tier2_bytes;
@@ -281,7 +282,7 @@ CALC_STAGE_INLINE double calc_stage_held(const calc_stage_terms *t, calc_pipelin
     return calc_stage_in_flight(t, schedule, peak.position, chunks);
 }
 
-/** With what a class needs. */
+/** The maximum including a class. */
 CALC_STAGE_INLINE calc_stage_needs calc_stage_needs_add(calc_stage_needs x,
                                                         const calc_stage_class *c,
                                                         const calc_stage_memory *m,
@@ -322,12 +323,12 @@ CALC_STAGE_INLINE calc_stage_needs calc_stage_needs_of(const calc_stage_terms *t
     return x;
 }
 
-/** What data parallelism exposes on the slowest stage, by what overlaps [s]. */
+/** Exposed time of data parallelism on the slowest stage, by type of overlap [s]. */
 typedef struct calc_stage_exposed {
     double plain_s, weights_s, gradients_s, both_s;
 } calc_stage_exposed;
 
-/** With what a class exposes. */
+/** The maximum including a class. */
 CALC_STAGE_INLINE calc_stage_exposed calc_stage_exposed_add(calc_stage_exposed x,
                                                             const calc_stage_reduction *r)
 {

@@ -1,5 +1,5 @@
-/** @file stage_types.h  What a step is put together from: classes of equal stages, what a block,
- * the ends and the networks take and hold. Filled by stage_terms.c, put together by stage_step.h.
+/** @file stage_types.h  The terms of a step: classes of equal stages, and times and memory of a
+ *  block, the ends and the networks. stage_terms.c fills them, stage_step.h combines them.
  */
 #ifndef CALC_MODEL_STAGE_TYPES_H
 #define CALC_MODEL_STAGE_TYPES_H
@@ -19,10 +19,10 @@ enum {
 /** The sweep vectorizes these functions, so all of them must be inlined. */
 #define CALC_STAGE_INLINE static inline __attribute__((always_inline))
 
-/** Gradients of the last bucket have nothing left to hide behind: this share of them. */
+/** Share of gradients in the last bucket, which has no computation left to hide behind. */
 #define CALC_STAGE_LAST_BUCKET 0.03
 
-/** Equal stages that follow one another. A class with 0 stages is not there.
+/** Equal stages that follow one another. A class with 0 stages does not exist.
  *
  *  Members are listed once, here: the sweep keeps an array of each. */
 #define CALC_STAGE_CLASS_LIST(X)                                                                   \
@@ -30,7 +30,7 @@ enum {
     X(position) /* index of the first of them */                                                   \
     X(dense)    /* blocks of each kind; fractions where kinds alternate or are spread */           \
     X(moe)                                                                                         \
-    X(missing) /* blocks the later of them have less: even-stages */                               \
+    X(missing) /* blocks that the later ones of them lack: even-stages */                          \
     X(first)   /* 1: has the embedding; less where ends are spread */                              \
     X(last)    /* the same for the head */
 
@@ -40,7 +40,7 @@ typedef struct calc_stage_class {
 #undef CALC_X
 } calc_stage_class;
 
-/** Weights of one rank, in elements, or what goes with them. */
+/** Weights of one rank, in elements, or quantities proportional to them. */
 typedef struct calc_stage_weights {
     double dense, expert;
 } calc_stage_weights;
@@ -48,11 +48,11 @@ typedef struct calc_stage_weights {
 /** One part of the model for one micro-batch on one processor. */
 typedef struct calc_stage_part {
     double fw_s, agrad_s, wgrad_s; /**< everything included: what the schedule sees */
-    double spared_s;               /**< of agrad_s: what not recomputing would spare */
+    double spared_s;               /**< part of agrad_s saved without recomputation */
     calc_stage_weights weights;
     double kept_bytes, whole_bytes; /**< activations, with and without recomputation */
     double away_bytes;              /**< activations kept in the second memory tier */
-    double passing_bytes;           /**< beside them, while a pass runs through the part */
+    double passing_bytes;           /**< in addition while a pass runs through the part */
 } calc_stage_part;
 
 /** Terms of a step that depend on the networks of the pipeline and of data parallelism. The sweep
@@ -97,7 +97,8 @@ typedef struct calc_stage_muon {
     double away;                              /**< and the share of them in the second tier */
 } calc_stage_muon;
 
-/** What a layout's step needs beside its networks, its classes of stages, its chunks and its flags.
+/** Terms of a layout's step, except for its networks, its classes of stages, its chunks and its
+ *  flags.
  */
 typedef struct calc_stage_terms {
     calc_compat compat; /**< rules of Calculon's that apply */
@@ -108,11 +109,11 @@ typedef struct calc_stage_terms {
     double stages, microbatches;
     double lost_rounds;  /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
     int dense_first;     /**< whether dense blocks come before those with experts; no bool, since
-                              gcc makes no vectors of a loop that reads one */
+                              gcc does not vectorize loops that read one */
     bool ends_as_blocks; /**< embedding and head take the place of a block each */
     bool training;
     double message_hidden;   /**< share that pipeline_par_overlap hides */
-    double recompute_blocks; /**< only so many blocks of a stage recompute; 0: all */
+    double recompute_blocks; /**< number of blocks of a stage that recompute; 0: all */
 
     /* Data parallelism. */
     double reduced_bytes, gathered_bytes; /**< per element on the network */
@@ -137,13 +138,13 @@ typedef struct calc_stage_terms {
     double weight_held_away, weight_owned_away;
     double optimizer_held_away, optimizer_owned_away;
 
-    calc_rule_part rule[CALC_STAGE_KINDS]; /**< what Calculon's rules need of a block */
+    calc_rule_part rule[CALC_STAGE_KINDS]; /**< terms of a block for Calculon's rules */
 } calc_stage_terms;
 
 /** One micro-batch on a stage [s]. */
 typedef struct calc_stage_pass {
     double fw_s, agrad_s, wgrad_s;
-    /** By rule, of a block and of the last of a chunk, which sends the message. */
+    /** By rule, for a block, and for the last block of a chunk, which sends the message. */
     double base_fw_s, edge_fw_s, base_bw_s, edge_bw_s;
 } calc_stage_pass;
 

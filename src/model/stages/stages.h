@@ -20,7 +20,7 @@ typedef struct calc_stages {
     bool ends_spread; /**< embedding and head are spread over all stages, too */
     bool filled;      /**< whether there is a block for every stage */
     size_t divided;   /**< numbers that chunks are to divide: */
-    double divide[CALC_MAX_STAGE_CLASSES]; /**< of a stage, blocks and what counts as one */
+    double divide[CALC_MAX_STAGE_CLASSES]; /**< of a stage, blocks and parts that count as one */
     double most_chunks;                    /**< that stages have where nothing is to be divided */
     bool fit;                              /**< calc_stages_fit() */
 } calc_stages;
@@ -45,7 +45,7 @@ static inline int calc_stages_classes(const calc_stages *stages)
     return (int)stages->count;
 }
 
-/** What depends on neither data nor pipeline parallelism: one micro-batch on one processor. */
+/** Parts that depend on neither data nor pipeline parallelism: one micro-batch on one processor. */
 typedef struct calc_stage_parts {
     calc_cost block[CALC_BLOCK_KINDS];
     calc_cost embedding, head, mtp;
@@ -73,7 +73,7 @@ typedef struct calc_stage_lines {
     double broadcast_dense_s, broadcast_expert_s;
     calc_collective_line message, ends;
     double dense_ranks, expert_ranks;   /**< replicas */
-    double dense_shards, expert_shards; /**< of them, those that share a sharded state */
+    double dense_shards, expert_shards; /**< of them, ranks that share a sharded state */
     double nodes_log2;
 } calc_stage_lines;
 
@@ -82,15 +82,15 @@ calc_stage_lines calc_stage_lines_of(const calc_system *system, const calc_exec 
                                      const calc_strategy *strategy, const calc_groups *groups,
                                      double bytes);
 
-/** The same in two steps: the ranks, and then what those operations take that
- *  the state of the strategy needs. */
+/** The same in two steps: the ranks, and then the times of the operations that the state of the
+ *  strategy needs. */
 void calc_stage_lines_ranks(const calc_system *system, const calc_exec *exec,
                             const calc_strategy *strategy, const calc_groups *groups,
                             calc_stage_lines *out);
 void calc_stage_lines_time(const calc_system *system, const calc_strategy *strategy,
                            const calc_groups *groups, double bytes, calc_stage_lines *out);
 
-/** Terms of a step, and what of it depends on the networks of pipeline and data parallelism.
+/** Terms of a step, and those that depend on the networks of pipeline and data parallelism.
  *  @param exec  of it, pipeline_par, data_par, batch_size, microbatch_size, zero_stage,
  *               optimizer_sharding, the datatypes of state, what is offloaded, pipeline_schedule,
  *               recompute_blocks and memory_model */
@@ -127,8 +127,8 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *context, const cal
 /** Share of the messages between stages that is exposed. */
 double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_strategy *strategy);
 
-/** Embedding and head on the processor alone: without the factor of the software, and without what
- *  calc_stage_tied_weights() says. */
+/** Embedding and head on the processor alone: without the factor of the software, and without the
+ *  changes by calc_stage_tied_weights(). */
 typedef struct calc_stage_ends {
     calc_stage_part embedding, head;
 } calc_stage_ends;
@@ -142,7 +142,7 @@ double calc_stage_tied_weights(const calc_cost_context *context);
  *  behind it. */
 calc_cost calc_stage_once(const calc_cost *block);
 
-/** What sharded weights expose in a block: stage_block.h. */
+/** Exposed time of sharded weights in a block: stage_block.h. */
 calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *context,
                                          const calc_strategy *strategy, const calc_cost *block,
                                          const calc_stage_lines *lines);
