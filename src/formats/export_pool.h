@@ -7,7 +7,7 @@
 typedef enum calc_pool { CALC_POOL_PREFILL, CALC_POOL_DECODE, CALC_POOL_COUNT } calc_pool;
 
 /** Fills the layout of one pool of a layout with phase disaggregated. The prefill pool runs only
- *  prompts, one pass at a time; the decode pool runs only tokens. */
+ *  prompts, one pass at a time; the decode pool only decodes. */
 void calc_export_pool_exec(const calc_exec *exec, calc_pool pool, calc_exec *out);
 
 #endif

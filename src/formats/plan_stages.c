@@ -37,7 +37,7 @@ static bool complete(const calc_exec *exec, int64_t even, int64_t copies, calc_s
 }
 
 /* Blocks of a place if embedding and head count as one block each and all places hold equally
- * many.  */
+ * many. */
 static int16_t ends_blocks(const calc_app *app, const calc_exec *exec, int64_t place)
 {
     int64_t all = exec->pipeline_par * exec->pipeline_interleaving;
