@@ -19,7 +19,7 @@ static void list_chips(char *text, size_t size)
     }
 }
 
-/* A number from 1, or -1. */
+/* Reads a number of at least 1, or -1. */
 static bool read_most(const char *text, size_t length, int64_t *out)
 {
     size_t digits = strspn(text, "0123456789");

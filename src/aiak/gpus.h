@@ -1,4 +1,4 @@
-/** @file gpus.h  A cluster of several kinds of chips, as AIAK's planner is told of it:
+/** @file gpus.h  Reads a cluster of several kinds of chips in the notation of AIAK's planner:
  *  "a800:120,h800:256". */
 #ifndef CALC_AIAK_GPUS_H
 #define CALC_AIAK_GPUS_H
@@ -13,21 +13,21 @@ enum { CALC_AIAK_UNLIMITED = -1 };
 
 typedef struct calc_aiak_gpu {
     const calc_aiak_name *chip;
-    int64_t most; /**< of them in the cluster, or CALC_AIAK_UNLIMITED */
+    int64_t most; /**< number of them in the cluster, or CALC_AIAK_UNLIMITED */
 } calc_aiak_gpu;
 
 typedef struct calc_aiak_gpus {
-    calc_aiak_gpu of[CALC_AIAK_CHIPS]; /**< in the order in which they are named */
+    calc_aiak_gpu of[CALC_AIAK_CHIPS]; /**< in the order given */
     int count;
 } calc_aiak_gpus;
 
-/** Read TYPE[:MAX][,TYPE[:MAX]...]; a MAX of -1 is none.
- *  @param complaint  filled if that is wrong, one line
- *  @return false if it is */
+/** Reads TYPE[:MAX][,TYPE[:MAX]...]; a MAX of -1 means no limit.
+ *  @param complaint  filled with one line if the text is wrong
+ *  @return false if it is wrong */
 bool calc_aiak_gpus_parse(const char *text, calc_aiak_gpus *out, char *complaint, size_t size);
 
-/** Whether there are so many of them, whatever the kind.
- *  @param complaint  filled if there are not */
+/** Whether the cluster has this number of processors, of all kinds together.
+ *  @param complaint  filled if it does not */
 bool calc_aiak_gpus_suffice(const calc_aiak_gpus *gpus, int64_t count, char *complaint,
                             size_t size);
 

@@ -44,7 +44,7 @@ void calc_aiak_exec(const calc_aiak_task *task, const calc_aiak_sizes *sizes,
     s->zero_stage = sharded;
     s->tensor_par_comm_type =
         split ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
-    /* Full recomputation repeats the all-gather as it is. */
+    /* Full recomputation repeats the all-gather unchanged. */
     s->seq_par_ag_redo = split && recompute != CALC_BALANCE_FULL;
     s->memory_model = CALC_MEMORY_MODEL_MEGATRON;
 }
@@ -119,7 +119,8 @@ const char *calc_aiak_problem(const calc_aiak_task *task, const calc_aiak_layout
     return NULL;
 }
 
-/* What a stage has for its layers, if some of them recompute in full or none. */
+/* Memory left for the layers of a stage [bytes]; `full`: with the working memory of full
+ * recomputation. */
 static double left_bytes(const calc_balance_problem *p, int stage, bool full, double in_flight)
 {
     const calc_balance_stage *s = &p->stage[stage];
@@ -132,7 +133,7 @@ static double in_flight_of(const calc_balance_problem *p, int stage)
     return fmin((double)(p->shape.stages - stage), (double)p->shape.microbatches);
 }
 
-/* Layers that it has room for, all of them recomputed in full or none. */
+/* Number of layers that fit, if all or none of them recompute in full. */
 static double room(const calc_balance_problem *p, int stage, bool full)
 {
     const calc_balance_layer *layer = &p->layer[p->stage[stage].chip][0];
@@ -156,14 +157,16 @@ bool calc_aiak_too_large(const calc_balance_problem *p)
     return layers < p->layers[0] + p->layers[1];
 }
 
-/* ---- What it takes at least ------------------------------------------------------------------ */
+/* ---- Lower bound ----------------------------------------------------------------------------- */
 
-/* A stage: what each layer adds to the sum, and to what the stage stays beside it; of how many
- * layers on some must recompute, and at most. */
+/* Times of a stage: layer_s is a layer's share in the sum over the stages, and the members *stays_s
+ * are the time by which the stage extends the step beyond that sum. Above `plain` layers some must
+ * recompute; `most` is the limit. */
 typedef struct limits {
     double layer_s, stays_s, place_stays_s, again_stays_s;
     double plain, most;
-    double again_per_layer, again_at; /**< so many recompute of n layers: a n + b, rounded up */
+    double again_per_layer, again_at; /**< of n layers, n * again_per_layer + again_at recompute,
+                                       *  rounded up */
 } limits;
 
 static limits limits_of(const calc_balance_problem *p, int stage)
@@ -191,7 +194,7 @@ static limits limits_of(const calc_balance_problem *p, int stage)
     return out;
 }
 
-/* Layers that a stage may have, whole ones, not to stay longer. */
+/* Most whole layers of a stage whose time beyond the sum is at most stays_s. */
 static double whole_layers(const limits *l, double layers, double stays_s)
 {
     double may = l->stays_s > 0 ? (stays_s - l->place_stays_s) / l->stays_s : layers;
@@ -206,7 +209,7 @@ static double whole_layers(const limits *l, double layers, double stays_s)
     return n;
 }
 
-/* What the stages stay at least for all layers to have a place, by halving. */
+/* The least time beyond the sum with which all layers have a place, by bisection. */
 static double least_stay_s(const limits *of, int stages, double layers, double most_s)
 {
     double least_s = 0;
@@ -221,8 +224,8 @@ static double least_stay_s(const limits *of, int stages, double layers, double m
     return most_s;
 }
 
-/* The sum over all stages if none stays longer than that, layers in parts and not recomputed: the
- * fastest stages first, which are `order`. */
+/* The sum over all stages if none exceeds that time, with fractional layers and no recomputation.
+ * `order` lists the fastest stages first. */
 static double sum_s(const limits *of, const int *order, int stages, double layers, double stays_s)
 {
     double all_s = 0;
@@ -254,7 +257,7 @@ double calc_aiak_bound_s(const calc_balance_problem *p)
         }
         order[at] = i;
     }
-    /* The least of both together lies between these, which come closer by a third. */
+    /* Ternary search for the minimum of both terms together. */
     double low_s = least_stay_s(of, stages, layers, most_s);
     double high_s = most_s;
     for (int i = 0; i < 48; i++) {

@@ -7,13 +7,14 @@
 #include "aiak/sizes.h"
 
 enum {
-    ROOM = 20000,      /* candidates that are put in order at a time */
-    EVALUATIONS = 200, /* of each: more change nothing but the proof */
+    ROOM = 20000,      /* most candidates sorted at a time */
+    EVALUATIONS = 200, /* per candidate; more evaluations change only the proof */
     WORK_OF_CANDIDATE = 300,
-    MOST_WORK = 30000000 /* numbers of stages, and candidates: of five chips without a limit */
+    MOST_WORK = 30000000 /* limit on numbers of stages and candidates, reached with five chips
+                          * without a limit */
 };
 
-/* What is to be balanced: sizes and the chips of the stages. */
+/* A balance problem to solve: sizes, and the chips of the stages. */
 typedef struct candidate {
     double least_s;
     const calc_aiak_bound *bound;
@@ -25,7 +26,7 @@ typedef struct search {
     int top;
     calc_aiak_strategy *best;
     calc_aiak_found *found;
-    const calc_aiak_sizes *sizes; /* whose layouts these are */
+    const calc_aiak_sizes *sizes; /* the sizes of these layouts */
     calc_aiak_layouts layouts;
     calc_balance_problem problem;
     calc_balance_solution solution;
@@ -75,7 +76,8 @@ static bool same_chain(const calc_aiak_strategy *a, const calc_aiak_sizes *sizes
            memcmp(a->chain.stages, chain->stages, sizeof chain->stages) == 0;
 }
 
-/* Where the same sizes on the same chips are among the best; their number if they are not. */
+/* Index of the same sizes on the same chips among the best; the number of the best if they are not
+ * there. */
 static int place_of(const search *s, const calc_aiak_sizes *sizes, const calc_aiak_chain *chain)
 {
     int at = 0;
@@ -85,7 +87,7 @@ static int place_of(const search *s, const calc_aiak_sizes *sizes, const calc_ai
     return at;
 }
 
-/* Of strategies that differ in recomputation only the best is kept. */
+/* Keeps the best of the strategies that differ only in recomputation. */
 static void keep(search *s)
 {
     int *count = &s->found->count;
@@ -102,13 +104,13 @@ static void keep(search *s)
     s->best[at] = s->now;
 }
 
-/* Whether something that takes as long may be among the best. */
+/* Whether a strategy with this lower bound can be among the best. */
 static bool promising(const search *s, double least_s)
 {
     return s->found->count < s->top || least_s <= s->best[s->top - 1].step.total_s;
 }
 
-/* The same of a chain that may be there already. */
+/* As above, for a chain that may already be among the best. */
 static bool improving(const search *s, double least_s, const calc_aiak_sizes *sizes,
                       const calc_aiak_chain *chain)
 {
@@ -190,7 +192,7 @@ static int compare_candidates(const void *a, const void *b)
     return differ ? differ : compare_chains(&x->chain, &y->chain);
 }
 
-/* Balance those that were collected, the ones with the least bounds first. */
+/* Balances the collected candidates, the lowest bounds first. */
 static calc_status balance_all(search *s)
 {
     calc_status status = CALC_OK;
@@ -208,7 +210,7 @@ static calc_status balance_all(search *s)
     return status;
 }
 
-/* What a step over the chain takes at least, whatever the division. */
+/* Lower bound on a step over the chain, whatever the division. */
 static double chain_least_s(const search *s, const calc_aiak_bound *bound,
                             const calc_aiak_chain *chain)
 {
@@ -238,7 +240,7 @@ static calc_status collect(search *s, const calc_aiak_bound *bound, const calc_a
 
 /* ---- Chains ---------------------------------------------------------------------------------- */
 
-/* Whether computing attention again saves memory at all. */
+/* Whether recomputing attention saves any memory. */
 static bool saves(const search *s, int chip)
 {
     const calc_stage_part *whole = &s->layouts.of[chip][CALC_BALANCE_NONE].terms.block[0];
@@ -246,7 +248,7 @@ static bool saves(const search *s, int chip)
     return some->kept_bytes < whole->whole_bytes * (1 - 1e-9);
 }
 
-/* Which of its chips recompute attention only: all sets of them. */
+/* Tries all subsets of the chain's chips that recompute attention only. */
 static calc_status select_some(search *s, const calc_aiak_bound *bound, calc_aiak_chain *chain)
 {
     calc_status status = CALC_OK;
@@ -265,7 +267,7 @@ static calc_status select_some(search *s, const calc_aiak_bound *bound, calc_aia
     return status;
 }
 
-/* All orders of the chips that have stages, that of the task first. */
+/* Tries all orders of the chips that have stages, starting with the order of the task. */
 static calc_status order(search *s, const calc_aiak_bound *bound, const int stages[CALC_AIAK_CHIPS],
                          calc_aiak_chain *chain)
 {
@@ -291,7 +293,7 @@ static calc_status order(search *s, const calc_aiak_bound *bound, const int stag
 
 /* ---- Numbers of stages ----------------------------------------------------------------------- */
 
-/* Stages on a chip and those after it; `stages` has those on the chips before. */
+/* Distributes stages over a chip and those after it; `stages` has the chips before it. */
 static calc_status share_out(search *s, const calc_aiak_bound *bound, int stages[CALC_AIAK_CHIPS],
                              int chip, int left)
 {
@@ -320,7 +322,7 @@ static calc_status share_out(search *s, const calc_aiak_bound *bound, int stages
     return status;
 }
 
-/* The fastest chips alone, to begin with: what they reach spares most others. */
+/* Tries the fastest chips first: their result prunes most other candidates. */
 static calc_status try_fastest(search *s, const calc_aiak_bound *bound)
 {
     int stages[CALC_AIAK_CHIPS];

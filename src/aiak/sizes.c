@@ -19,7 +19,7 @@ static int64_t microbatches(const calc_aiak_task *task, const calc_aiak_sizes *s
     return task->batch / (s->data_par * s->microbatch);
 }
 
-/* Micro-batches of all sizes for the rest of them. */
+/* Adds all micro-batch sizes for the other sizes. */
 static size_t add(const calc_aiak_task *task, calc_aiak_sizes s, calc_aiak_sizes *out,
                   size_t capacity, size_t count)
 {
@@ -74,7 +74,7 @@ int calc_aiak_most_stages(const calc_aiak_task *task, const calc_aiak_sizes *siz
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-/* Some stage has the mean number of layers or more, and reduces and updates their weights. */
+/* One stage has at least the mean number of layers, and reduces and updates their weights. */
 static double after_s(const calc_layout *l, double layers)
 {
     calc_stage_class c = {.stages = 1, .dense = layers};

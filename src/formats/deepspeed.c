@@ -1,4 +1,4 @@
-/* DeepSpeed: a JSON file. The model and its pipeline stages are code. */
+/* DeepSpeed: a JSON file. The model and its pipeline stages are defined in code. */
 #include "formats/framework.h"
 
 static const calc_word cpu[] = {{"cpu", 1}, {"none", 0}, {0}};

@@ -16,7 +16,7 @@ static calc_status broken(calc_errors *errors, const char *pointer, const char *
     return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, NULL, "%s", text);
 }
 
-/* Sizes of which frameworks take quotients. */
+/* Checks that the sizes divide evenly where frameworks take quotients. */
 static calc_status check(const calc_exec *e, calc_errors *errors)
 {
     double context = e->strategy.context_par > 0 ? (double)e->strategy.context_par : 1;
@@ -69,7 +69,7 @@ static bool is_told(const calc_field *field, const void *object)
     return field->type != CALC_TYPE_NOTE && !network && !absent;
 }
 
-/* Whether one of the names in a list, each between blanks, is `key`. */
+/* Whether `key` is one of the names in a list separated by blanks. */
 static bool is_listed(const char *list, const char *key)
 {
     char name[64];
@@ -77,7 +77,7 @@ static bool is_listed(const char *list, const char *key)
     return list && strstr(list, name);
 }
 
-/* What of a layout says which rank holds and computes what, and when. */
+/* Whether a field decides which rank holds and computes which part of the model, and when. */
 static bool is_layout(calc_kind kind, const char *key)
 {
     static const char sizes[] =
@@ -96,7 +96,8 @@ static bool is_layout(calc_kind kind, const char *key)
                                  : is_listed(sizes, key) || is_listed(choices, key);
 }
 
-/* Messages between stages may be scattered; only sequence parallelism is another layout. */
+/* Whether two values differ only in the scattering of messages between stages. That is no other
+ * layout; only sequence parallelism is one. */
 static bool is_scattering(const calc_field *field, double given, double back)
 {
     return strcmp(field->key, "tensor_par_comm_type") == 0 &&
@@ -119,7 +120,8 @@ static const char *value_text(const calc_field *field, double number, char *text
     }
 }
 
-/* What the settings say, with the model of the files where the framework's say none. */
+/* Reads the settings back, with the model of the files if the framework's settings describe
+ * none. */
 static bool read_back(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
                       const calc_settings *settings, calc_app *app_back, calc_exec *exec_back)
 {
@@ -140,7 +142,7 @@ static bool read_back(const calc_framework *framework, const calc_app *app, cons
     return calc_plan_apply(&plan, app_back, exec_back, &errors) == CALC_OK;
 }
 
-/* No framework takes layers that differ in how they are split. */
+/* No framework accepts layers that are split differently. */
 static size_t layers_lost(const calc_exec *exec,
                           void (*tell)(void *context, const char *field, const char *value,
                                        bool layout),
@@ -175,7 +177,7 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
     calc_plan_resolve(&a, &e);
     count += calc_plan_stages_lost(&a, &e, &e_back, tell, context);
     count += layers_lost(&e, tell, context);
-    if (e.stages.count > 0) { /* what a list says instead */
+    if (e.stages.count > 0) { /* fields that a list of stages replaces */
         e.strategy.activation_recompute = e_back.strategy.activation_recompute;
         e.strategy.recompute_modules = e_back.strategy.recompute_modules;
         e.recompute_blocks = e_back.recompute_blocks;

@@ -1,4 +1,4 @@
-/** @file export_pool.h  The two servers of a disaggregated layout, each a layout of its own. */
+/** @file export_pool.h  The two servers of a disaggregated layout, each as a layout of its own. */
 #ifndef CALC_FORMATS_EXPORT_POOL_H
 #define CALC_FORMATS_EXPORT_POOL_H
 
@@ -6,8 +6,8 @@
 
 typedef enum calc_pool { CALC_POOL_PREFILL, CALC_POOL_DECODE, CALC_POOL_COUNT } calc_pool;
 
-/** What one pool of a layout with phase disaggregated runs: prompts alone, a pass of them at a
- * time, or tokens alone. */
+/** Fills the layout of one pool of a layout with phase disaggregated. The prefill pool runs only
+ *  prompts, one pass at a time; the decode pool only decodes. */
 void calc_export_pool_exec(const calc_exec *exec, calc_pool pool, calc_exec *out);
 
 #endif

@@ -27,7 +27,7 @@ const calc_framework *calc_framework_find(const char *name)
     return NULL;
 }
 
-/* A dash and an underscore are the same to those who type options. */
+/* Dashes and underscores in option names are equal. */
 static bool same_key(const char *a, const char *b)
 {
     while (*a && (*a == *b || ((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))) {
@@ -72,7 +72,7 @@ static bool write_set(const calc_row *row, int64_t set, calc_syntax syntax, char
     size_t length = (size_t)snprintf(text, CALC_ROW_TEXT_SIZE, "%s", list ? "[" : "");
     for (const calc_word *word = row->words; word->word; word++) {
         if (set & (int64_t)word->value) {
-            set &= ~(int64_t)word->value; /* other words for the same are not needed */
+            set &= ~(int64_t)word->value; /* skips further words for the same bits */
             length += (size_t)snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s%s",
                                        length > list ? list ? ", " : " " : "", word->word);
         }
@@ -200,7 +200,7 @@ static bool read_number(const char *text, double *out)
     char *end;
     errno = 0;
     double value = strtod(text, &end);
-    /* "2 pretrain.py": what follows is another argument. */
+    /* "2 pretrain.py": stops at a blank, since another argument follows. */
     if (end == text || errno != 0 || !isfinite(value) || !strchr(" ,]", *end)) {
         return false;
     }
@@ -208,7 +208,7 @@ static bool read_number(const char *text, double *out)
     return true;
 }
 
-/* The range of the field that the member stands for; counts where there is none. */
+/* The range of the field that the member stands for; the range of a count if there is none. */
 static bool number_fits(const calc_row *row, double value, char *expect, size_t size)
 {
     calc_field_ref ref;
@@ -229,13 +229,13 @@ static bool number_fits(const calc_row *row, double value, char *expect, size_t 
         calc_field_range_text(ref.field, value, expect, size);
         return calc_field_in_range(ref.field, value);
     }
-    /* Rates, choices and switches may be 0; sizes that follow from others may not. */
+    /* Rates, choices and switches may be 0; sizes that other settings imply may not. */
     int least = path ? 0 : 1;
     snprintf(expect, size, "%d to 1e9", least);
     return value >= least && value <= 1e9;
 }
 
-/* @return 1 or 0; -1 if it is neither yes nor no */
+/* @return 1 for yes or 0 for no; -1 if it is neither */
 static int read_switch(const char *text)
 {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on", "0", "1"};
@@ -250,7 +250,7 @@ static int read_switch(const char *text)
 static bool read_on_off(const calc_row *row, const char *text, calc_plan *plan, char *expect,
                         size_t size)
 {
-    /* An option has no value; words after it are somebody else's. */
+    /* A switch has no value; words after it belong to something else. */
     int on = row->key[0] == '-' ? 1 : read_switch(text);
     if (on < 0) {
         snprintf(expect, size, "true or false");
@@ -276,7 +276,7 @@ static const calc_word *find_word(const calc_row *row, const char *text, size_t 
 
 static void list_words(const calc_row *row, char *expect, size_t size)
 {
-    enum { ROOM = 32 /* for a word, and for saying that there are more */ };
+    enum { ROOM = 32 /* for a word, and for a mark that more follow */ };
     size_t length = 0;
     expect[0] = '\0';
     for (const calc_word *word = row->words; word->word; word++) {
@@ -289,7 +289,7 @@ static void list_words(const calc_row *row, char *expect, size_t size)
     }
 }
 
-/* One word, or any number of them for a set. */
+/* Reads one word, or any number of them for a set. */
 static bool read_words(const calc_row *row, const char *text, calc_plan *plan, char *expect,
                        size_t size)
 {
@@ -336,7 +336,7 @@ static bool read_stages(const char *text, calc_plan *plan, char *expect, size_t 
     return true;
 }
 
-/* 0 says that there are none. */
+/* 0 means none */
 static bool read_offsets(const char *text, calc_plan *plan, char *expect, size_t size)
 {
     if (strcmp(text, "0") == 0) {
@@ -346,7 +346,7 @@ static bool read_offsets(const char *text, calc_plan *plan, char *expect, size_t
     return calc_plan_list_read(text, &plan->offsets);
 }
 
-/* True, false, or how many blocks of every stage. */
+/* Reads true, false, or the number of blocks of every stage. */
 static bool read_recomputed(const calc_row *row, const char *text, calc_plan *plan, char *expect,
                             size_t size)
 {

@@ -1,12 +1,13 @@
-/** @file framework.h  Training frameworks, each a table: what a framework calls a member of the
- * plan, and how its values are written. The table drives export, import and the documentation. */
+/** @file framework.h  Tables of frameworks for training and serving: each row gives a framework's
+ *  key for a member of the plan and the form of its values. The table drives export, import and the
+ *  documentation. */
 #ifndef CALC_FORMATS_FRAMEWORK_H
 #define CALC_FORMATS_FRAMEWORK_H
 
 #include "formats/export_pool.h"
 #include "formats/plan.h"
 
-/** Files that frameworks read. */
+/** Syntax of a framework's files. */
 typedef enum calc_syntax {
     CALC_SYNTAX_SHELL, /**< options of a command: --key value */
     CALC_SYNTAX_YAML,
@@ -14,23 +15,23 @@ typedef enum calc_syntax {
     CALC_SYNTAX_JSON
 } calc_syntax;
 
-/** How a member is written. */
+/** The form in which a member is written. */
 typedef enum calc_how {
     CALC_HOW_NUMBER,
     CALC_HOW_DECIMAL,    /**< with a decimal point: 0.0 */
     CALC_HOW_SWITCH,     /**< an option, or true, if the member is .value (0 or 1); else false */
-    CALC_HOW_IS,         /**< an option, or true, if the member is .value; else nothing */
+    CALC_HOW_IS,         /**< an option, or true, if the member is .value; else not written */
     CALC_HOW_WORDS,      /**< one of .words; other values are not written */
     CALC_HOW_SET,        /**< the .words whose bits are set */
-    CALC_HOW_PATTERN,    /**< which blocks have experts: a period or a list of 0 and 1 */
-    CALC_HOW_STAGES,     /**< which blocks each stage has: stage_text.h */
-    CALC_HOW_OFFSETS,    /**< how many blocks more than others each stage has */
-    CALC_HOW_RECOMPUTED, /**< as IS, or how many blocks of each stage */
+    CALC_HOW_PATTERN,    /**< the blocks with experts: a period or a list of 0 and 1 */
+    CALC_HOW_STAGES,     /**< the blocks of each stage: stage_text.h */
+    CALC_HOW_OFFSETS,    /**< blocks that each stage has beyond an even split */
+    CALC_HOW_RECOMPUTED, /**< as IS, or the number of blocks of each stage */
     CALC_HOW_SIZES,      /**< inner and outer size of hierarchical context parallelism */
-    CALC_HOW_WINDOW,     /**< tokens before and after */
+    CALC_HOW_WINDOW,     /**< tokens before and after the position */
     CALC_HOW_FORMAT,     /**< .text, with the number where it has a '#' */
     CALC_HOW_CONSTANT,   /**< always .text; not read */
-    CALC_HOW_DEFAULT     /**< no key: the framework does .value where nothing else is said */
+    CALC_HOW_DEFAULT     /**< no key: the framework uses .value unless another row sets it */
 } calc_how;
 
 /** A word and its value. */
@@ -39,21 +40,22 @@ typedef struct calc_word {
     double value;
 } calc_word;
 
-/** One row. */
+/** One row of a table. */
 typedef struct calc_row {
-    const char *key; /**< "--hidden-size"; dotted for a place in a file: "model.hidden_size" */
+    const char *key; /**< "--hidden-size"; dotted for a nested key of a file: "model.hidden_size" */
     calc_how how;
     calc_plan_member member;
     double value;
     const calc_word *words; /**< ends with a row without a word */
     const char *text;
     calc_plan_member when; /**< written only if this member is not 0 */
-    bool read_only;        /**< another name, understood but never written */
-    bool unset;            /**< -1 says nothing */
+    bool read_only;        /**< an alias: read but never written */
+    bool unset;            /**< -1 means not set */
 } calc_row;
 
-/** Rows of a table: CALC_ROW(how, member, key, .words = ... and what else there is), a constant,
- * and what is done without a key. */
+/** Rows of a table: CALC_ROW(how, member, key, .words = ... and other members) for a key,
+ *  CALC_ROW_CONSTANT for a constant, CALC_ROW_DEFAULT for the framework's behaviour without a
+ *  key. */
 #define CALC_ROW(how_, member_, ...)                                                               \
     {.how = CALC_HOW_##how_, .member = CALC_PLAN_##member_, .key = __VA_ARGS__},
 #define CALC_ROW_CONSTANT(...) {.how = CALC_HOW_CONSTANT, .key = __VA_ARGS__},
@@ -66,22 +68,23 @@ typedef struct calc_row {
 /** One framework. */
 typedef struct calc_framework {
     const char *name;    /**< on the command line: "megatron" */
-    const char *title;   /**< for people: "Megatron-LM" */
-    const char *version; /**< release whose keys these are */
-    const char *launch;  /**< how to use the file, one line */
+    const char *title;   /**< display name: "Megatron-LM" */
+    const char *version; /**< release that the keys belong to */
+    const char *launch;  /**< one line about using the file */
     const char *script;  /**< SHELL: the program that takes the options; with serves all of the
                               command, and the model follows */
     calc_syntax syntax;
-    /** SHELL: options of the servers of the two pools of a disaggregated layout, and what is put in
-     *  front of them; NULL: it has none, or they are started otherwise */
+    /** SHELL: options of the servers of the two pools of a disaggregated layout, and the prefix of
+     *  these options; NULL: the framework has no such layout, or its servers are started
+     *  otherwise */
     const char *pool[CALC_POOL_COUNT], *router;
-    unsigned platforms; /**< that it runs on: CALC_ON() of each */
-    bool has_model;     /**< the file says what the model is */
-    bool serves;        /**< it serves a model instead of training it */
-    bool reads;         /**< import reads it */
-    bool launched;      /**< its launcher says how many processors there are, not its file */
-    /** Fields of ours, each between blanks, that are said elsewhere: by the code of the model, the
-     *  tokenizer, the launcher. NULL: none */
+    unsigned platforms; /**< platforms it runs on: CALC_ON() of each */
+    bool has_model;     /**< the file describes the model */
+    bool serves;        /**< it serves a model and does not train it */
+    bool reads;         /**< import can read it */
+    bool launched;      /**< the launcher, not the file, sets the number of processors */
+    /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher,
+     *  separated by blanks. NULL: none */
     const char *elsewhere;
     const calc_row *rows;
     size_t count;
@@ -100,23 +103,23 @@ extern const calc_framework calc_framework_megatron, calc_framework_mindspeed, c
 /** The framework of that name; NULL if there is none. */
 const calc_framework *calc_framework_find(const char *name);
 
-/** Whether a layout is two servers, which the framework's file starts. */
+/** Whether a layout consists of two servers that the framework's file starts. */
 bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *exec);
 
 /** Row of a key; NULL if the framework's table has none. */
 const calc_row *calc_framework_row(const calc_framework *framework, const char *key);
 
-/** Say what the framework does where the plan says nothing. */
+/** Fills members that the plan leaves open with the framework's defaults. */
 void calc_framework_defaults(const calc_framework *framework, calc_plan *plan);
 
-/** Write the value of a row.
+/** Writes the value of a row.
  *  @param text  filled, CALC_ROW_TEXT_SIZE bytes; empty for an option without a value
  *  @return whether the row is to be written */
 bool calc_row_write(const calc_row *row, calc_syntax syntax, const calc_plan *plan, char *text);
 
-/** Read a value into the plan.
+/** Reads a value into the plan.
  *  @param text    as in the file; "" for an option without a value
- *  @param expect  filled with what is allowed if the value is not
+ *  @param expect  filled with the allowed values if the value is not one
  *  @return whether it was understood */
 bool calc_row_read(const calc_row *row, const char *text, calc_plan *plan, char *expect,
                    size_t size);

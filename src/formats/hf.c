@@ -10,15 +10,15 @@
 #include "io/utf8.h"
 #include "spec/field.h"
 
-enum { NOTES = 20 /* keys that are named at most */, NOTE_SIZE = 320 };
+enum { NOTES = 20 /* most keys to name */, NOTE_SIZE = 320 };
 
-/* How a value is read. */
+/* The type of a value. */
 typedef enum how {
     HOW_COUNT,
     HOW_YES,
     HOW_RATE,
     HOW_WORD, /* in words_of() */
-    HOW_LIST  /* looked at later */
+    HOW_LIST  /* read in a later step */
 } how;
 
 static const struct {
@@ -30,15 +30,15 @@ static const struct {
 #undef CALC_HF
 };
 
-/* A file, and what is known of it so far. */
+/* A file and the values read from it so far. */
 typedef struct reader {
     calc_hf_said said;
     size_t ignored;
-    unsigned parts; /* those that were passed over */
+    unsigned parts; /* keys that were skipped */
     calc_errors *errors;
 } reader;
 
-/* Objects that hold the text model of one that also sees or hears. */
+/* Names of objects that hold the text model of a multimodal model. */
 static const char *const nests[] = {"text_config.", "llm_config.", "language_config."};
 enum { NESTS = sizeof nests / sizeof *nests };
 
@@ -52,7 +52,7 @@ static calc_status wrong(const reader *r, const calc_setting *setting, calc_stat
 
 /* ---- Which keys ------------------------------------------------------------------------------ */
 
-/* Bytes of a key before the text model's own; 0 at the top. */
+/* Length of a key's prefix before the text model's own keys; 0 at the top level. */
 static size_t nest_length(const char *key)
 {
     for (size_t i = 0; i < NESTS; i++) {
@@ -63,7 +63,7 @@ static size_t nest_length(const char *key)
     return 0;
 }
 
-/* The value of "model_type", of the text model if it has its own. */
+/* The value of "model_type"; the text model's, if it has its own. */
 static const calc_setting *type_of(const calc_settings *settings, bool *nested)
 {
     const calc_setting *type = NULL;
@@ -105,7 +105,8 @@ static calc_hf_member member_of(const char *key)
     return (calc_hf_member)member;
 }
 
-/* A key without a row, if it has a value: parts that are not read are said once, others by name. */
+/* Notes a key without a row that has a value. Parts that are not read are noted once, other keys by
+ * name. */
 static void pass_over(reader *r, const char *key, bool nested)
 {
     static const struct {
@@ -167,7 +168,7 @@ static calc_status read_number(reader *r, calc_hf_member member, const calc_sett
     return CALC_OK;
 }
 
-/* Activation functions by what they cost, and routing with a bias per expert. */
+/* Activation functions with their cost, and routing with a bias per expert. */
 static calc_status read_word(reader *r, calc_hf_member member, const calc_setting *setting)
 {
     static const struct {
@@ -214,7 +215,7 @@ static calc_status read_member(reader *r, calc_hf_member member, const calc_sett
     }
 }
 
-/* All keys, those of the text model after those above it. */
+/* Reads all keys; those of the text model override those above it. */
 static calc_status read_settings(reader *r, bool nested)
 {
     calc_status status = CALC_OK;
@@ -223,7 +224,7 @@ static calc_status read_settings(reader *r, bool nested)
             const calc_setting *setting = &r->said.hf->settings->item[i];
             size_t above = nest_length(setting->key);
             if ((above > 0) != (pass == 1) || !setting->value[0]) {
-                continue; /* null is no value */
+                continue; /* null means no value */
             }
             const char *key = setting->key + above;
             calc_hf_member member = member_of(key);

@@ -1,8 +1,8 @@
-/* What a configuration of Hugging Face says. CALC_HF(name, how, field, keys): `field` is the one of
- * the model whose range the value has; NULL: none. `keys` are the names that kinds of models have
- * for it; of several in one file the last counts.
- * Source: transformers 4.57, src/transformers/models/<kind>/configuration_<kind>.py, and the
- * configurations that come with the weights of DeepSeek, Kimi and ChatGLM. */
+/* Keys of Hugging Face configurations: CALC_HF(name, how, field, keys). `field` is the model's
+ * field that gives the range of the value; NULL: none. `keys` are the names that different kinds of
+ * models use; if a file has several, the last one counts. Source: transformers 4.57,
+ * src/transformers/models/<kind>/configuration_<kind>.py, and the configurations that come with the
+ * weights of DeepSeek, Kimi and ChatGLM. */
 /* clang-format off */
 CALC_HF(LAYERS,        COUNT, "num_blocks",        "num_hidden_layers n_layer num_layers")
 CALC_HF(HIDDEN,        COUNT, "hidden",            "hidden_size n_embd n_embed")

@@ -1,5 +1,6 @@
-/* Source: transformers 4.57, src/transformers/models/<kind>/{configuration,modeling}_<kind>.py;
- * modeling_{deepseek,chatglm}.py beside the weights of DeepSeek-V2 and V3, Kimi K2 and GLM-4. */
+/* Families of Hugging Face models. Source: transformers 4.57,
+ * src/transformers/models/<kind>/{configuration,modeling}_<kind>.py; modeling_{deepseek,chatglm}.py
+ * beside the weights of DeepSeek-V2 and V3, Kimi K2 and GLM-4. */
 #include "formats/hf_families.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* Blocks as Llama has them, and as GPT-2 has them. */
+/* Blocks in the style of Llama, and of GPT-2. */
 #define LLAMA                                                                                      \
     .ffn = CALC_FFN_TYPE_SWIGLU, .norm = CALC_NORM_TYPE_RMS, .position = CALC_POSITION_TYPE_ROPE
 #define GEMMA                                                                                      \
@@ -43,7 +44,7 @@ static const calc_hf_family families[] = {
      GEMMA,
      .preset = {{CALC_HF_HEAD_SIZE, 256}, {CALC_HF_PATTERN, 2}},
      .note = NORMS_NOTE ", nor is the cap of the scores"},
-    /* Those with a tower for pictures leave out what the class has. */
+    /* Configurations with a vision tower omit values that equal the defaults of the class. */
     {.types = "gemma3",
      .also = "gemma3_text",
      GEMMA,
@@ -97,7 +98,7 @@ static const calc_hf_family families[] = {
 };
 enum { FAMILIES = sizeof families / sizeof *families };
 
-/* Keys of tokens, training, generation and arithmetic that leave shape and cost alone. */
+/* Keys of tokens, training, generation and arithmetic that change neither shape nor cost. */
 static const char harmless[] =
     "architectures model_type torch_dtype dtype transformers_version auto_map _name_or_path "
     "name_or_path _attn_implementation attn_implementation use_cache use_return_dict return_dict "

@@ -1,11 +1,11 @@
-/** @file hf_families.h  Kinds of models of Hugging Face transformers: what each is without being
- *  said in its configuration. */
+/** @file hf_families.h  Kinds of Hugging Face models: the properties of each that its configuration
+ *  does not state. */
 #ifndef CALC_FORMATS_HF_FAMILIES_H
 #define CALC_FORMATS_HF_FAMILIES_H
 
 #include "calc.h"
 
-/** What a configuration says; the rows of hf.fields.h. */
+/** The values of a configuration; the rows of hf.fields.h. */
 typedef enum calc_hf_member {
 #define CALC_HF(name, how, field, keys) CALC_HF_##name,
 #include "formats/hf.fields.h"
@@ -13,30 +13,30 @@ typedef enum calc_hf_member {
     CALC_HF_COUNT
 } calc_hf_member;
 
-enum { CALC_HF_PRESETS = 8 /**< values of a family at most, with the end */ };
+enum { CALC_HF_PRESETS = 8 /**< most presets of a family, including the end mark */ };
 
-/** What a member is where a published configuration leaves it out. */
+/** The value of a member that a published configuration leaves out. */
 typedef struct calc_hf_preset {
     calc_hf_member member;
-    int64_t value; /**< 0: no more of them */
+    int64_t value; /**< 0 ends the list */
 } calc_hf_preset;
 
 /** One kind of model. */
 typedef struct calc_hf_family {
     const char *types; /**< values of "model_type", separated by blanks */
-    const char *also;  /**< more of them, which messages do not list; or NULL */
+    const char *also;  /**< more values, which messages do not list; or NULL */
     calc_ffn_type ffn; /**< with the usual activation; swiglu and geglu have a gate */
     calc_norm_type norm;
     calc_position_type position;
     bool bias;        /**< all matrices have one */
-    bool attn_bias;   /**< queries, keys and values have one, other matrices need not */
+    bool attn_bias;   /**< queries, keys and values have a bias, other matrices need not */
     bool dropout;     /**< if the file does not say */
     bool tied;        /**< if the file does not say */
     bool qk_norm;     /**< if the file does not say */
     bool router_bias; /**< if the file does not say */
     bool windowless;  /**< windows only with use_sliding_window */
     calc_hf_preset preset[CALC_HF_PRESETS];
-    const char *note; /**< what the model has and calc does not express; or NULL */
+    const char *note; /**< features of the model that calc does not express; or NULL */
 } calc_hf_family;
 
 /** The family of a "model_type"; NULL if it is not known. */
@@ -45,13 +45,13 @@ const calc_hf_family *calc_hf_family_find(const char *type);
 /** The known type nearest to a word; NULL if none is near. The text is written to `buffer`. */
 const char *calc_hf_family_nearest(const char *word, char *buffer, size_t size);
 
-/** The types, for a message. @return buffer */
+/** Lists the types for a message. @return buffer */
 char *calc_hf_family_list(char *buffer, size_t size);
 
 /** Whether a key changes neither the shape nor the cost of a model. */
 bool calc_hf_key_harmless(const char *key);
 
-/** Whether `word` is one of `words`, which blanks separate. */
+/** Whether `word` is one of `words`, which are separated by blanks. */
 bool calc_hf_word_in(const char *words, const char *word, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-/* From what a configuration said to a model. */
+/* Derives a model from the values of a configuration. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static calc_choice choice(bool yes, bool preset)
     return yes == preset ? CALC_CHOICE_AUTO : yes ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
 }
 
-/* The preset that says most, and what differs from it. */
+/* Chooses the preset that explains most values, and sets the values that differ from it. */
 static void set_structure(const calc_hf_said *s, calc_app *a)
 {
     const calc_hf_family *f = s->family;
@@ -60,7 +60,8 @@ static void set_structure(const calc_hf_said *s, calc_app *a)
     }
 }
 
-/* Key and value heads: some say whether there are fewer beside how many there would be. */
+/* Number of key and value heads. Some configurations state a number of heads and a separate switch
+ * that says whether it applies. */
 static int64_t kv_heads_of(const calc_hf_said *s, int64_t heads)
 {
     bool counted = YES(GROUPED) || !(SAYS(GROUPED) || SAYS(MULTI_QUERY));
@@ -86,7 +87,7 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
-/* Blocks without a window by "layer_types": every so many, if that is how they lie. */
+/* Number of blocks between those without a window by "layer_types", if they are evenly spaced. */
 static void set_global_blocks(const calc_hf_said *s, calc_app *a)
 {
     const char *at = s->setting[CALC_HF_LAYER_TYPES]->value;
@@ -136,7 +137,7 @@ static void set_window(const calc_hf_said *s, calc_app *a)
 
 /* ---- Experts --------------------------------------------------------------------------------- */
 
-/* Blocks that are listed as dense: the first ones. */
+/* Reads a list of dense blocks, which must be the first ones. */
 static int64_t dense_blocks_of(const calc_hf_said *s)
 {
     int64_t dense = COUNT(DENSE_FIRST);
@@ -179,9 +180,9 @@ static void set_experts(const calc_hf_said *s, calc_app *a)
     a->router_bias = GET(ROUTER, s->family->router_bias) > 0;
 }
 
-/* ---- The whole ------------------------------------------------------------------------------- */
+/* ---- The whole model ------------------------------------------------------------------------- */
 
-/* Sequences of pre-training are shorter than what positions are made for afterwards. */
+/* Pre-training uses shorter sequences than the later extended positions allow. */
 static void set_sequence(const calc_hf_said *s, calc_app *a)
 {
     char note[NOTE_SIZE];
@@ -233,7 +234,7 @@ static calc_status check(const calc_hf_said *s, calc_errors *errors)
     return status;
 }
 
-/* Numbers that follow from others can leave the range of their field. */
+/* Checks derived numbers, which can leave the range of their field. */
 static calc_status check_ranges(const calc_hf_said *s, const calc_app *a, calc_errors *errors)
 {
     const calc_table *table = calc_table_of(CALC_KIND_APP);

@@ -1,4 +1,4 @@
-/** @file hf_model.h  What a configuration of Hugging Face said, and the model that it means. */
+/** @file hf_model.h  Turns the values of a Hugging Face configuration into a model. */
 #ifndef CALC_FORMATS_HF_MODEL_H
 #define CALC_FORMATS_HF_MODEL_H
 
@@ -11,11 +11,11 @@
 typedef struct calc_hf_said {
     const calc_hf *hf;
     const calc_hf_family *family;
-    const calc_setting *setting[CALC_HF_COUNT]; /**< NULL: the family's, or not said */
-    double value[CALC_HF_COUNT]; /**< counts, rates, 0 or 1, a calc_ffn_type; NaN: not said */
+    const calc_setting *setting[CALC_HF_COUNT]; /**< NULL: the family's value, or not given */
+    double value[CALC_HF_COUNT]; /**< counts, rates, 0 or 1, a calc_ffn_type; NaN: not given */
 } calc_hf_said;
 
-/** Pass a remark on. */
+/** Passes a remark on. */
 static inline void calc_hf_tell(const calc_hf *hf, const char *text)
 {
     if (hf->tell) {
@@ -23,14 +23,15 @@ static inline void calc_hf_tell(const calc_hf *hf, const char *text)
     }
 }
 
-/** What was said of a member, or `absent`. */
+/** The value of a member, or `absent` if it is not given. */
 static inline double calc_hf_get(const calc_hf_said *said, calc_hf_member member, double absent)
 {
     return isnan(said->value[member]) ? absent : said->value[member];
 }
 
-/** The model.
- *  @return CALC_OK, or CALC_ERR_FIELD or CALC_ERR_RULE with what is missing or contradictory */
+/** Fills the model.
+ *  @return CALC_OK, or CALC_ERR_FIELD or CALC_ERR_RULE with errors that name the missing or
+ *  contradictory key */
 CALC_MUST_USE calc_status calc_hf_model(const calc_hf_said *said, calc_app *app,
                                         calc_errors *errors);
 

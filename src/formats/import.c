@@ -9,7 +9,7 @@
 #include "io/utf8.h"
 #include "spec/field.h"
 
-/* Add an error about a setting, with its place or the number of the argument. */
+/* Adds an error about a setting, with its place or the number of the argument. */
 static calc_status wrong(const calc_import *import, const calc_setting *setting, calc_status status,
                          const char *text, calc_errors *errors)
 {
@@ -45,14 +45,14 @@ static calc_status take(const calc_import *import, const calc_setting *setting, 
         return wrong(import, setting, CALC_ERR_RULE, text, errors);
     }
     if (row->member == CALC_PLAN_DROPOUT && before > now) {
-        plan->value[row->member] = before; /* of the two rates, any */
+        plan->value[row->member] = before; /* either of the two rates */
     }
     owner[row->member] = row;
     return CALC_OK;
 }
 
-/* Whether a value leaves it to others: null; what the framework computes, "${.hidden_size}" or
- * "auto"; -1 for a size; "default". */
+/* Whether a value leaves the member open: null, "default", -1 for a size, or a value that the
+ * framework computes ("${.hidden_size}", "auto"). */
 static bool says_nothing(const calc_import *import, const calc_setting *setting,
                          const calc_row *row, bool *computed)
 {
@@ -67,7 +67,7 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
            strcmp(setting->value, "default") == 0;
 }
 
-/* Whether the name of a model is one that the table knows, and only one: "llama3" is several. */
+/* Whether a model's name matches exactly one name of the table: "llama3" matches several. */
 static bool names_one_model(const calc_row *row, const char *name)
 {
     int found = 0;

@@ -1,33 +1,33 @@
-/** @file import.h  Settings of a framework as a model and its layout. */
+/** @file import.h  Reads settings of a framework as a model and its layout. */
 #ifndef CALC_FORMATS_IMPORT_H
 #define CALC_FORMATS_IMPORT_H
 
 #include "formats/framework.h"
 #include "formats/settings.h"
 
-/** What is read. */
+/** The input. */
 typedef struct calc_import {
     const calc_framework *framework;
     const calc_settings *settings;
-    const char *name; /**< what errors call a file; NULL for words of a command line */
-    int64_t procs;    /**< processors, whatever the settings say; 0: as they say */
-    /** Called with each key that the framework's table does not have, and with those whose value
-     *  the framework computes; NULL: not called. */
+    const char *name; /**< the file's name in errors; NULL for words of a command line */
+    int64_t procs;    /**< processors, overriding the settings; 0: as in the settings */
+    /** Called with each key that is not in the framework's table, and with keys whose value the
+     *  framework computes; NULL: not called. */
     void (*ignored)(void *context, const char *key);
     void *context;
 } calc_import;
 
-/** Read the plan only.
+/** Reads the plan only.
  *  @return CALC_OK, or CALC_ERR_RANGE or CALC_ERR_RULE with errors that name the setting */
 CALC_MUST_USE calc_status calc_import_plan(const calc_import *import, calc_plan *plan,
                                            calc_errors *errors);
 
-/** Read a model and its layout. Sizes that the settings do not say are 0 in *app.
+/** Reads a model and its layout. Sizes that the settings do not give are 0 in *app.
  *  @return CALC_OK, or CALC_ERR_RANGE or CALC_ERR_RULE with errors that name the setting */
 CALC_MUST_USE calc_status calc_import_run(const calc_import *import, calc_app *app, calc_exec *exec,
                                           calc_errors *errors);
 
-/** Whether the settings said all that a model needs; else an error names what is missing. */
+/** Whether the settings describe a complete model; else an error names the missing sizes. */
 CALC_MUST_USE calc_status calc_import_complete(const calc_import *import, const calc_app *app,
                                                calc_errors *errors);
 

@@ -6,7 +6,7 @@
 #define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
 #define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
 
-/* Replicas, if the number of processors is known; else 0. */
+/* Number of replicas, if the number of processors is known; else 0. */
 static double replicas_of(const calc_plan *plan)
 {
     double each = VALUE(TENSOR) * VALUE(PIPELINE) * VALUE(CONTEXT);
@@ -50,8 +50,8 @@ static void settle_local_batch(calc_plan *plan)
     }
 }
 
-/* TorchTitan's policy "default" keeps weights gathered where there are stages; replicas of which
- * each is a shard are whole. */
+/* Sharding by TorchTitan's policy "default": weights stay gathered in the step if there are stages.
+ * Replicas that consist of one shard are not sharded. */
 static void settle_sharding(calc_plan *plan)
 {
     if (SAYS(SHARD_RANKS) && plan->value[CALC_PLAN_SHARD_RANKS] == 1) {
@@ -76,7 +76,7 @@ calc_status calc_import_batch(const calc_framework *framework, calc_plan *plan, 
     if (framework != &calc_framework_deepspeed) {
         return CALC_OK;
     }
-    /* runtime/zero/config.py: where overlap_comm is not given. */
+    /* Default of runtime/zero/config.py for a missing overlap_comm. */
     if (VALUE(SHARDED) == 3 && !SAYS(GRAD_OVERLAP)) {
         SET(GRAD_OVERLAP, 1);
     }

@@ -60,7 +60,7 @@ static const calc_word format[] = {{"fp32", CALC_FORMAT_FLOAT32},
                                    {0}};
 static const calc_word master[] = {
     {"fp32", CALC_FORMAT_FLOAT32}, {"fp16", CALC_FORMAT_FLOAT16}, {0}};
-enum { LAYER_WISE = CALC_OPTIMIZER_MUON + 1 }; /* what dist_muon was: Muon, and its state sharded */
+enum { LAYER_WISE = CALC_OPTIMIZER_MUON + 1 }; /* the old dist_muon: Muon, with its state sharded */
 static const calc_word optimizer[] = {
     {"adam", CALC_OPTIMIZER_ADAM}, {"muon", CALC_OPTIMIZER_MUON}, {"dist_muon", LAYER_WISE}, {0}};
 static const calc_word bridge_grad[] = {
@@ -84,7 +84,7 @@ static const calc_word backend[] = {{"flash", 1}, {"unfused", 0}, {"fused", 1},
 static const calc_word graphs[] = {
     {"local", 1}, {"none", 0}, {"transformer_engine", 1}, {"full_iteration", 1}, {0}};
 
-/* Rows of the others are left out. */
+/* Leaves out rows of the other frameworks. */
 #define ALL(...) {__VA_ARGS__},
 #define BOTH(option, nemo, bridge, ...) {.key = option, __VA_ARGS__},
 #define SHELL(option, ...) {.key = option, __VA_ARGS__},
@@ -170,7 +170,7 @@ const calc_framework calc_framework_bridge = {
     .platforms = CALC_ON(CUDA),
     .syntax = CALC_SYNTAX_YAML,
     .has_model = true,
-    .elsewhere = " ffn_type ", /* the recipe; the file says whether there is a gate */
+    .elsewhere = " ffn_type ", /* named by the recipe; the file says whether there is a gate */
     .reads = true,
     .launched = true,
     .rows = bridge_rows,

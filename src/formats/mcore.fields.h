@@ -1,7 +1,7 @@
-/* What Megatron Core calls things: as options of Megatron-LM and MindSpeed, as keys of NeMo's
- * megatron_gpt_config.yaml and of Megatron-Bridge's ConfigContainer. A NULL says that the framework
- * has no such key. BOTH(option, nemo, bridge, ...); the others are rows of one framework only.
- * Order is the order of the file. */
+/* Names of Megatron Core's settings: options of Megatron-LM and MindSpeed, keys of NeMo's
+ * megatron_gpt_config.yaml and of Megatron-Bridge's ConfigContainer. NULL means that the framework
+ * has no such key. BOTH(option, nemo, bridge, ...) is a row of all; the other macros are rows of
+ * one framework only. The order of the rows is the order of the written file. */
 /* clang-format off */
 SHELL("CUDA_DEVICE_MAX_CONNECTIONS", .member = CALC_PLAN_QUEUES)
 SHELL("--nproc-per-node", .member = CALC_PLAN_NODE_PROCS)

@@ -67,7 +67,7 @@ static const calc_row rows[] = {
     CALC_ROW(SWITCH, ROUTER_BIAS, "model.model_config.moe_router_enable_expert_bias", .value = 1)
     CALC_ROW(WORDS, ROUTER, "model.model_config.router_dense_type", .words = router)
     CALC_ROW(NUMBER, MTP, "model.model_config.mtp_num_layers")
-    /* As the models of 1.3, which have no Megatron-Core classes, are configured. */
+    /* Configuration style of the 1.3 models, which do not use Megatron-Core classes. */
     CALC_ROW(NUMBER, BLOCKS, "model.model_config.num_layers", .read_only = true)
     CALC_ROW(NUMBER, HEADS, "model.model_config.num_heads", .read_only = true)
     CALC_ROW(NUMBER, KV_HEADS, "model.model_config.n_kv_heads", .read_only = true)

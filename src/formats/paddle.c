@@ -1,4 +1,4 @@
-/* PaddleNLP: the JSON file of llm/run_pretrain.py. The model is one it knows by name. */
+/* PaddleNLP: the JSON file of llm/run_pretrain.py. It names a model that PaddleNLP knows. */
 #include "formats/framework.h"
 
 static const calc_word models[] = {{"meta-llama/Meta-Llama-3-8B", 0},
@@ -12,7 +12,7 @@ static const calc_word sharding[] = {{"stage1", 1}, {"stage2", 2}, {"stage3", 3}
                                      {"true", 1},   {"false", 0},  {0}};
 static const calc_word granularity[] = {{"full", 2}, {"core_attn", 1}, {0}};
 static const calc_word order[] = {{"pp_first", 0}, {"sharding_first", 1}, {0}};
-/* Words of value 0 change neither time nor memory here. */
+/* Words of value 0 affect neither time nor memory here. */
 static const calc_word tensor_switches[] = {
     {"enable_mp_async_allreduce", CALC_PLAN_TENSOR_REDUCE},
     {"enable_sp_async_reduce_scatter", CALC_PLAN_TENSOR_SCATTER},

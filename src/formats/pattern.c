@@ -9,7 +9,7 @@ enum { DEPTH = 16 };
 
 /* A list under construction. */
 typedef struct list {
-    const char *at; /* what is left of the text */
+    const char *at; /* rest of the text */
     size_t count;
     char item[CALC_PATTERN_MAX]; /* 0 or 1 */
 } list;
@@ -43,7 +43,7 @@ static bool number(list *l, long *out)
     return true;
 }
 
-/* Zeros and ones, with commas or blanks between, up to a bracket or the end. */
+/* Reads zeros and ones, separated by commas or blanks, up to a bracket or the end. */
 static bool items(list *l)
 {
     long value;
@@ -57,7 +57,7 @@ static bool items(list *l)
     return true;
 }
 
-/* [0, 1]*n or (sum)*n */
+/* Reads [0, 1]*n or (sum)*n. */
 static bool term(list *l, int depth)
 {
     size_t start = l->count;
@@ -88,7 +88,7 @@ static bool sum(list *l, int depth)
     return good;
 }
 
-/* Leading zeros, then ones at equal distances with zeros between. */
+/* Recognizes leading zeros followed by ones at equal distances with zeros between. */
 static bool describe(const list *l, calc_pattern *out)
 {
     size_t dense = 0;

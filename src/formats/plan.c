@@ -35,9 +35,9 @@ void calc_plan_clear(calc_plan *plan)
     plan->blocks.count = plan->offsets.count = plan->recomputed.count = 0;
 }
 
-/* What is set, from a resolved model and layout. */
+/* Sets a member from a resolved model and layout. */
 #define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-/* Only if it is more than what is meant without it. */
+/* Sets a member only if it is above the default. */
 #define SET_ABOVE(name, number)                                                                    \
     (plan->value[CALC_PLAN_##name] =                                                               \
          (double)(number) > members[CALC_PLAN_##name].absent ? (double)(number) : NAN)
@@ -105,7 +105,7 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     SET(INSTANCES, instances);
     SET(GRAD_OVERLAP, e->strategy.data_par_overlap);
     bool gather = e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
-    SET(GATHER_OVERLAP, gather && e->strategy.data_par_overlap); /* Megatron-LM wants both */
+    SET(GATHER_OVERLAP, gather && e->strategy.data_par_overlap); /* Megatron-LM requires both */
     if (e->strategy.optimizer != CALC_OPTIMIZER_ADAM) {
         SET(OPTIMIZER, e->strategy.optimizer);
     }
@@ -237,7 +237,7 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
     }
 }
 
-/* Models that a framework has under a name, in the order of the words of its table. Others share
+/* Models that a framework knows by name, in the order of the words of its table. Other models share
  * hidden size and blocks with them: Llama 2 and Qwen 2 with Llama 3. */
 static const struct {
     int64_t hidden, blocks, feedforward, vocab;

@@ -1,7 +1,7 @@
-/* Members of calc_plan: what a framework can be told, resolved. CALC_PLAN(name, field, absent,
- * meaning): `field` is the one of ours it stands for, by its path; NULL: it follows from others.
- * `absent` is what Megatron-LM 0.20 does without the option (megatron/training/arguments.py); 0
- * also where that follows from other members, which plan_apply.c says. */
+/* Members of calc_plan: resolved settings of a framework. CALC_PLAN(name, field, absent, meaning):
+ * `field` is the path of our field that the member stands for; NULL: derived from others. `absent`
+ * is the behaviour of Megatron-LM 0.20 without the option (megatron/training/arguments.py); it is 0
+ * also for a default that follows from other members, as in plan_apply.c. */
 /* clang-format off */
 CALC_PLAN(PROCS,             "exe.num_procs",              0, "processors")
 CALC_PLAN(NODE_PROCS,        NULL,                         1, "processors of one node")

@@ -1,6 +1,6 @@
-/** @file plan.h  A model and its layout in the words that training frameworks share: every size and
- *  switch resolved to one number. The tables of the frameworks (framework.h) give these numbers
- *  their names. */
+/** @file plan.h  A model and its layout in terms that training frameworks share: every size and
+ *  switch is resolved to one number. The tables of the frameworks (framework.h) map these numbers
+ *  to keys. */
 #ifndef CALC_FORMATS_PLAN_H
 #define CALC_FORMATS_PLAN_H
 
@@ -22,78 +22,80 @@ enum {
     CALC_PLAN_PIPELINE_REDUCE = 1,  /**< gradient reduction overlaps with the passes */
     CALC_PLAN_PIPELINE_MESSAGE = 2, /**< messages between stages overlap */
     CALC_PLAN_PIPELINE_DUALPIPE_V = 4,
-    CALC_PLAN_SHARDING_REDUCE = 1, /**< the same without stages, only the optimizer is sharded */
-    CALC_PLAN_SHARDING_REDUCE_GRAD = 2, /**< the same where gradients are sharded too */
+    CALC_PLAN_SHARDING_REDUCE = 1, /**< as above without stages, only the optimizer is sharded */
+    CALC_PLAN_SHARDING_REDUCE_GRAD = 2, /**< as above where gradients are sharded too */
     CALC_PLAN_SHARDING_SPLIT = 4,       /**< tensors are split between ranks */
     CALC_PLAN_SHARDING_GATHER = 8       /**< all-gather of weights overlaps; needs the split */
 };
 
 /** A number for every stage, or every chunk of every stage, along the model. */
 typedef struct calc_plan_list {
-    int32_t count; /**< 0: not said */
+    int32_t count; /**< 0: not given */
     int16_t number[CALC_MAX_PLACES];
 } calc_plan_list;
 
-/** Each number is a count, a rate, 0 or 1, or the index of an enumerated value; NaN: not said. */
+/** Each number is a count, a rate, 0 or 1, or the index of an enumerated value; NaN: not given. */
 typedef struct calc_plan {
     double value[CALC_PLAN_COUNT];
-    calc_plan_list blocks;     /**< of chunks, where STAGE_BLOCKS is 3 */
-    calc_plan_list offsets;    /**< of them from an even split, read only */
-    calc_plan_list recomputed; /**< their first blocks that recompute fully, with RECOMPUTE 2 */
+    calc_plan_list blocks;     /**< of chunks, if STAGE_BLOCKS is 3 */
+    calc_plan_list offsets;    /**< of chunks, as a difference from an even split; read only */
+    calc_plan_list recomputed; /**< first blocks of each chunk that recompute fully, with RECOMPUTE
+                                *  2 */
 } calc_plan;
 
-/** The field a member stands for ("exe.tensor_par"); NULL if it follows from others. */
+/** The field a member stands for ("exe.tensor_par"); NULL if it is derived from others. */
 const char *calc_plan_field(calc_plan_member member);
 
-/** What a member means, a few words. */
+/** The meaning of a member, in a few words. */
 const char *calc_plan_meaning(calc_plan_member member);
 
-/** What the plan says about a member, or what its row in plan.fields.h says without. */
+/** The member's value in the plan, or `absent` of its row in plan.fields.h. */
 double calc_plan_value(const calc_plan *plan, calc_plan_member member);
 
-/** A plan that says nothing. */
+/** An empty plan. */
 void calc_plan_clear(calc_plan *plan);
 
-/** Whether the plan says anything about the member. */
+/** Whether the plan sets the member. */
 static inline bool calc_plan_says(const calc_plan *plan, calc_plan_member member)
 {
     return !isnan(plan->value[member]);
 }
 
-/** What the plan says about a member, or `absent`, which follows from others. */
+/** The member's value in the plan, or `absent`, which follows from others. */
 static inline double calc_plan_get(const calc_plan *plan, calc_plan_member member, double absent)
 {
     return calc_plan_says(plan, member) ? plan->value[member] : absent;
 }
 
-/** The plan of a model and its layout. What frameworks need not be told is not said.
+/** Builds the plan of a model and its layout. Settings that equal a framework's defaults are left
+ *  out.
  *  @param node_procs  processors of one node, at least 1 */
 void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
                     int64_t node_procs);
 
-/** Blocks of a model that a framework has under a name: of a value of the member MODEL. */
+/** Number of blocks of a named model: a value of the member MODEL. */
 int64_t calc_plan_model_blocks(int model);
 
-/** Say again, in the members that only some frameworks have, what others say.
+/** Repeats the settings in the members that only some frameworks use.
  *  @param exec  resolved */
 void calc_plan_split(calc_plan *plan, const calc_exec *exec);
 
-/** The opposite: what those members say, in the members that calc_plan_apply() reads. */
+/** The inverse: fills the members that calc_plan_apply() reads from those members. */
 void calc_plan_join(calc_plan *plan);
 
-/** Say how it is served; nothing for a layout that trains.
+/** Adds the settings of serving; does nothing for a layout that trains.
  *  @param exec  resolved */
 void calc_plan_serve(calc_plan *plan, const calc_app *app, const calc_exec *exec);
 
-/** The model and the layout of a plan; the opposite of calc_plan_from(). What the plan does not say
- *  is as in Megatron-LM without the option. Sizes that the model needs and the plan lacks are 0.
- *  Network indices are 0 for tensor parallelism and 1 for the others.
+/** Builds the model and the layout of a plan; the inverse of calc_plan_from(). Members that the
+ *  plan does not set have Megatron-LM's defaults. Sizes that the model needs and the plan lacks are
+ *  0. Network indices are 0 for tensor parallelism and 1 for the others.
  *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_RANGE with an error added */
 CALC_MUST_USE calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exec,
                                           calc_errors *errors);
 
-/** The same model and layout with every preset, "auto" and equivalent spelling resolved, so that
- *  equal meanings are equal values. */
+/** Resolves every preset, "auto" and equivalent spelling of a model and layout, so that equal
+ *  meanings become equal values. */
 void calc_plan_resolve(calc_app *app, calc_exec *exec);
 
 #endif

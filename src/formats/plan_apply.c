@@ -1,4 +1,5 @@
-/* From what a framework was told to a model and a layout: what is not said is as in Megatron-LM. */
+/* Turns a framework's settings into a model and a layout. Missing settings have Megatron-LM's
+ * defaults. */
 #include "formats/plan.h"
 #include "formats/plan_stages.h"
 
@@ -10,7 +11,7 @@
 #define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
 #define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
 #define COUNT(name) ((int64_t)VALUE(name))
-/* Where what is not said follows from others. */
+/* The value, or a default that follows from others. */
 #define COUNT_OR(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
 #define YES(name) (VALUE(name) > 0)
 #define YES_OR(name, absent) (calc_plan_get(plan, CALC_PLAN_##name, absent) > 0)
@@ -24,7 +25,7 @@ static calc_status contradiction(calc_errors *errors, const char *hint, const ch
                            (long long)first, (long long)second);
 }
 
-/* Processors: given, or nodes times processors of a node; 0 if neither. */
+/* Number of processors: given, or nodes times processors of a node; 0 if neither is given. */
 static double procs_said(const calc_plan *plan)
 {
     if (SAYS(PROCS)) {
@@ -119,8 +120,8 @@ static void apply_tensor(const calc_plan *plan, calc_exec *e)
         sequence ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
     e->strategy.seq_par_ag_redo =
         sequence && e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
-    /* Without user buffers Megatron-LM still overlaps in the backward pass; others have a switch.
-     */
+    /* Without user buffers Megatron-LM still overlaps in the backward pass; other frameworks have a
+     * switch. */
     bool silent = SAYS(TENSOR_SWITCHES) && COUNT(TENSOR_SWITCHES) == 0;
     e->strategy.tensor_par_overlap = e->strategy.tensor_par == 1 ? CALC_TENSOR_PAR_OVERLAP_NONE
                                      : YES(TENSOR_OVERLAP)       ? CALC_TENSOR_PAR_OVERLAP_FUSED
@@ -180,7 +181,7 @@ static void apply_formats(const calc_plan *plan, calc_exec *e)
     if (YES(FP8)) {
         e->strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
         e->strategy.activation_datatype =
-            CALC_FORMAT_FLOAT8; /* what a multiplication keeps of its input */
+            CALC_FORMAT_FLOAT8; /* precision of the input that a multiplication keeps */
         e->strategy.scaling = (calc_scaling)COUNT(FP8_RECIPE);
     }
     if (YES(FP4)) {
@@ -232,7 +233,7 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
 static void apply_dispatch(const calc_plan *plan, calc_exec *e)
 {
     int64_t expert = COUNT(EXPERT);
-    /* Where the file says nothing of the model, it can still spread experts. */
+    /* A file that does not describe the model can still set expert parallelism. */
     bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS) > 0 : expert > 1;
     if (!experts) {
         return;
@@ -257,7 +258,7 @@ static calc_choice choice(bool yes, bool preset)
     return yes == preset ? CALC_CHOICE_AUTO : yes ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
 }
 
-/* The preset that says most, and what differs from it. */
+/* Chooses the preset that explains most values, and sets the values that differ from it. */
 static void apply_structure(const calc_plan *plan, calc_app *a)
 {
     calc_ffn_type ffn =
@@ -327,7 +328,7 @@ static void apply_model(const calc_plan *plan, calc_app *a)
     a->hidden = COUNT(HIDDEN);
     a->num_blocks = COUNT(BLOCKS);
     a->seq_size = COUNT(SEQ);
-    /* What Megatron-LM takes for a width that is not given. */
+    /* Megatron-LM's default for a missing width. */
     bool gated = YES_OR(GATED, COUNT(FFN_TYPE) >= CALC_FFN_TYPE_SWIGLU);
     a->feedforward = COUNT_OR(FFN, gated ? a->hidden * 8 / 3 / 64 * 64 : 4 * a->hidden);
     a->vocab_size = COUNT(VOCAB);
@@ -335,7 +336,7 @@ static void apply_model(const calc_plan *plan, calc_app *a)
     a->mtp_blocks = COUNT(MTP);
 }
 
-/* Numbers that follow from others can leave the range of their field. */
+/* Checks derived numbers, which can leave the range of their field. */
 static calc_status check_ranges(calc_kind kind, const void *object, calc_errors *errors)
 {
     const calc_table *table = calc_table_of(kind);

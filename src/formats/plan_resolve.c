@@ -1,4 +1,4 @@
-/* One meaning, one value: presets, "auto" and equivalent spellings resolved. */
+/* Resolves presets, "auto" and equivalent spellings, so that each meaning has one value. */
 #include "formats/plan.h"
 #include "formats/plan_stages.h"
 
@@ -131,7 +131,7 @@ static void resolve_recompute(calc_exec *exec)
     }
 }
 
-/* What has nothing to act on is as if it were not there. */
+/* Resets settings that have no effect here to their neutral values. */
 static void resolve_idle(const calc_app *app, calc_exec *exec)
 {
     calc_strategy *s = &exec->strategy;
@@ -149,7 +149,7 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
         exec->pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
         exec->first_stage_blocks = exec->last_stage_blocks = 0;
         if (exec->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP) {
-            exec->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP; /* one stage: the same */
+            exec->rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP; /* equivalent with one stage */
         }
     }
     if (exec->pipeline_par == 1 || exec->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
@@ -158,7 +158,8 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
     if (exec->pipeline_par == 1 || exec->pipeline_interleaving == 1) {
         s->pipeline_par_overlap = false;
     }
-    /* An end less on both of two stages, or on the one that has a block more, is the same. */
+    /* Counting the ends as blocks changes nothing with two stages, or if one stage only has a
+     * block more. */
     int64_t stages = exec->pipeline_par;
     bool alike = stages == 2 || (stages > 2 && (app->num_blocks + 2) % stages == 1);
     if (exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS && exec->pipeline_interleaving == 1 &&

@@ -1,4 +1,4 @@
-/* Members that say how a model is served. A request in flight is a slot of its replica. */
+/* Members of the plan for serving. Each request in flight occupies a slot of its replica. */
 #include "formats/plan.h"
 
 #define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
@@ -34,7 +34,7 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
         slots = i->max_sequences;
     }
     int64_t ranks = s->expert_par * s->expert_tensor_par;
-    /* Replicas of attention that share their experts are one server. */
+    /* Replicas of attention that share experts form one server. */
     bool shared = a->num_experts > 0 && s->data_par > 1 && ranks > s->tensor_par;
     int64_t together = shared ? s->data_par : 1;
     SET(SERVE_LENGTH, prompt + i->generate_size);

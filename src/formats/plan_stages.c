@@ -17,7 +17,7 @@ static bool recomputes_nothing(const calc_exec *e)
     return e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE;
 }
 
-/* A place with nothing left to the execution. */
+/* A place with all values explicit. */
 static bool complete(const calc_exec *exec, int64_t even, int64_t copies, calc_stage_run *place)
 {
     calc_exec e = calc_stage_list_exec(exec, place);
@@ -36,7 +36,8 @@ static bool complete(const calc_exec *exec, int64_t even, int64_t copies, calc_s
     return whole;
 }
 
-/* Of a place, where the embedding and the head count as a block each and all have as many. */
+/* Blocks of a place if embedding and head count as one block each and all places hold equally
+ * many. */
 static int16_t ends_blocks(const calc_app *app, const calc_exec *exec, int64_t place)
 {
     int64_t all = exec->pipeline_par * exec->pipeline_interleaving;
@@ -77,7 +78,7 @@ int64_t calc_plan_places(const calc_app *app, const calc_exec *exec, calc_stage_
     return all;
 }
 
-/* ---- What stages have in common -------------------------------------------------------------- */
+/* ---- Common values of stages ----------------------------------------------------------------- */
 
 static bool is_all(const calc_stage_run *p)
 {
@@ -102,8 +103,8 @@ static int16_t most_recomputed(const calc_stage_run *place, int64_t count)
     return most;
 }
 
-/* Whether all recompute the same: all of their blocks, or equally many, those that have fewer all.
- */
+/* Whether all chunks recompute alike: all their blocks, or the same number, or all blocks where a
+ * chunk has fewer. */
 static bool same_recomputation(const calc_stage_run *place, int64_t count)
 {
     int16_t most = most_recomputed(place, count);
@@ -157,12 +158,13 @@ void calc_plan_stages_resolve(const calc_app *app, calc_exec *exec)
     }
 }
 
-/* ---- To a plan and back ---------------------------------------------------------------------- */
+/* ---- Conversion to and from a plan ----------------------------------------------------------- */
 
 #define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
 #define COUNT(name) ((int64_t)calc_plan_value(plan, CALC_PLAN_##name))
 
-/* First blocks of chunks: all that a list of numbers says of recomputation. */
+/* Number of recomputed first blocks of each chunk, the only form that a list of numbers can
+ * express. */
 static bool set_recomputed(calc_plan *plan, const calc_stage_run *place, int64_t count)
 {
     bool some = false;
@@ -204,7 +206,7 @@ void calc_plan_stages_from(calc_plan *plan, const calc_app *app, const calc_exec
     }
 }
 
-/* Blocks from offsets: predictions count as blocks of the last chunk. */
+/* Blocks from offsets; prediction blocks count in the last chunk. */
 static calc_status apply_offsets(const calc_plan *plan, int64_t blocks, int64_t all,
                                  calc_stage_run *place, calc_errors *errors)
 {
@@ -272,7 +274,7 @@ calc_status calc_plan_stages_apply(const calc_plan *plan, const calc_app *app, c
     return CALC_OK;
 }
 
-/* ---- What is lost ---------------------------------------------------------------------------- */
+/* ---- Lost values ----------------------------------------------------------------------------- */
 
 typedef bool differs(const calc_stage_run *a, const calc_stage_run *b);
 typedef void word_of(const calc_exec *exec, const calc_stage_run *place, char word[64]);
@@ -310,7 +312,7 @@ static void system_word(const calc_exec *exec, const calc_stage_run *place, char
              place->chip > 0 ? exec->stages.name[place->chip - 1] : "that of the run");
 }
 
-/* "3, 7x11": words of places, equal neighbours once. */
+/* "3, 7x11": the words of places, with equal neighbours combined. */
 static const char *text_of(const calc_exec *exec, const calc_stage_run *place, int64_t count,
                            word_of *of, char *text, size_t size)
 {
@@ -375,7 +377,7 @@ size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const c
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
-/* A list per chunk, if there are several. */
+/* Writes one list per chunk if there are several. */
 static void write_lists(const int64_t *number, int64_t stages, int64_t all, char *text, size_t size)
 {
     bool several = all > stages;

@@ -1,5 +1,4 @@
-/* Members that put things as some frameworks do: one key for several meanings, or several for one.
- */
+/* Members for frameworks that combine several meanings in one key, or spread one over several. */
 #include "formats/plan.h"
 
 #include "spec/rules.h"
@@ -8,7 +7,7 @@
 #define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
 #define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
 #define COUNT(name) ((int64_t)VALUE(name))
-/* Where what is not said follows from others. */
+/* The value, or a default that follows from others. */
 #define COUNT_OR(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
 
 /* ---- From a layout --------------------------------------------------------------------------- */
@@ -44,7 +43,8 @@ static int64_t sharding_switches(const calc_exec *e)
            (gather ? CALC_PLAN_SHARDING_SPLIT | CALC_PLAN_SHARDING_GATHER : 0);
 }
 
-/* Degrees of which the product with context, tensor and pipeline parallelism is all processors. */
+/* Sharding degrees whose product with context, tensor and pipeline parallelism is the number of
+ * processors. */
 static void set_replicas(calc_plan *plan, const calc_exec *e)
 {
     int64_t ranks = e->strategy.data_par * e->strategy.context_par;
@@ -57,7 +57,7 @@ static void set_replicas(calc_plan *plan, const calc_exec *e)
 }
 
 /* Megatron Core's kernels start in the order of its streams only with one queue; Megatron-FSDP and
- * overlapped micro-batches need several. 8 is what CUDA does by itself. */
+ * overlapped micro-batches need several. CUDA's own default is 8. */
 static void set_queues(calc_plan *plan, const calc_exec *e)
 {
     enum { ONE = 1, USUAL = 8, MOST = 32 };
@@ -71,7 +71,7 @@ static void set_queues(calc_plan *plan, const calc_exec *e)
     }
 }
 
-/* Stages that differ are a list. */
+/* Uneven stages become a list. */
 static void set_stages(calc_plan *plan, const calc_exec *e)
 {
     bool ends = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
@@ -85,7 +85,8 @@ static void set_stages(calc_plan *plan, const calc_exec *e)
     }
 }
 
-/* Letters are a list where no pipeline_balance says the same: uneven chunks have none. */
+/* A text of letters becomes a list unless a pipeline_balance expresses the same; uneven chunks have
+ * none. */
 static void join_listed(calc_plan *plan, int64_t chunks)
 {
     int64_t all = COUNT(STAGE_COUNT), ends = VALUE(STAGE_BLOCKS) == 2 ? 2 : 0, blocks = 0;
@@ -100,7 +101,7 @@ static void join_listed(calc_plan *plan, int64_t chunks)
     }
 }
 
-/* Such a list may also be of equal stages with chunks. */
+/* Such a list may also describe equal stages with chunks. */
 static void join_stages(calc_plan *plan)
 {
     if (SAYS(EVEN_CHUNKS)) {
@@ -142,7 +143,7 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
     SET(SHARDING_SWITCHES, sharding_switches(e));
 }
 
-/* ---- To the members of others ---------------------------------------------------------------- */
+/* ---- To other members ------------------------------------------------------------------------ */
 
 static void join_sizes(calc_plan *plan)
 {

@@ -13,7 +13,7 @@ static bool is_option(const char *word)
     return word[0] == '-' && word[1] == '-' && isalpha((unsigned char)word[2]);
 }
 
-/* A word begins an option or belongs to the last one. */
+/* Starts an option, or adds a word to the last one. */
 static bool take_word(calc_settings *settings, const char *word, int argument, int line, int column)
 {
     if (!is_option(word)) {
@@ -54,10 +54,10 @@ typedef struct script {
     const char *text, *end;
     int line;
     const char *line_start;
-    char quote; /* of a string whose words are read one by one; else 0 */
+    char quote; /* quote of a string whose words are read one by one; else 0 */
     variable variable[MAX_VARIABLES];
     size_t variable_count;
-    int expansions; /* so far: variables may double each other */
+    int expansions; /* so far; limited because variables may double each other */
     char word[WORD_SIZE];
     size_t word_length;
     bool has_word;
@@ -99,8 +99,8 @@ static const variable *find_variable(const script *s, const char *name, size_t l
 
 static const char *expand(script *s, const char *at, const char *end, size_t count);
 
-/* The value of a variable, or of a default, without quotes: variables in it have the values they
- * had before it. */
+/* The value of a variable or of a default, without quotes. Variables in it have the values set
+ * before it. */
 static void put_value(script *s, const char *at, const char *end, size_t count)
 {
     while (at < end) {
@@ -115,8 +115,8 @@ static void put_value(script *s, const char *at, const char *end, size_t count)
     }
 }
 
-/* $NAME, ${NAME} or ${NAME:-DEFAULT}, if the text says what it is; else the sign itself.
- * @return what is left */
+/* Expands $NAME, ${NAME} or ${NAME:-DEFAULT} if the text defines it; else keeps the sign itself.
+ * @return the rest */
 static const char *expand(script *s, const char *at, const char *end, size_t count)
 {
     bool brace = at + 1 < end && at[1] == '{';
@@ -140,7 +140,7 @@ static const char *expand(script *s, const char *at, const char *end, size_t cou
     return close + brace;
 }
 
-/* The closing quote of a string; the end if there is none. */
+/* The closing quote of a string; the end of the text if there is none. */
 static const char *string_end(const script *s, const char *at)
 {
     char quote = *at++;
@@ -150,7 +150,7 @@ static const char *string_end(const script *s, const char *at)
     return at;
 }
 
-/* Whether a string holds options, not one value. */
+/* Whether a string holds options and not one value. */
 static bool holds_options(const char *at, const char *end)
 {
     for (; at + 2 < end; at++) {
@@ -161,7 +161,7 @@ static bool holds_options(const char *at, const char *end)
     return false;
 }
 
-/* NAME=value at the start of a word: remember it. @return what is left; NULL if it is none */
+/* Remembers NAME=value at the start of a word. @return the rest; NULL if there is none */
 static const char *assignment(script *s, const char *at)
 {
     size_t length = name_length(at, s->end);
@@ -200,7 +200,7 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
     return good;
 }
 
-/* What a character outside of strings does. @return what is left */
+/* Handles a character outside strings. @return the rest */
 static const char *take_character(script *s, const char *at)
 {
     if (*at == '\\' && at + 1 < s->end && at[1] != '\n' && at[1] != '\r') {

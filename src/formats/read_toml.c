@@ -1,4 +1,4 @@
-/* Configurations in TOML 1.0: what tables and keys say becomes dotted keys. */
+/* Reads TOML 1.0: tables and keys become dotted keys. */
 #include "formats/read.h"
 
 #include <ctype.h>
@@ -30,7 +30,7 @@ static char peek(const reader *r)
     return r->at < r->end ? *r->at : '\0';
 }
 
-/* The next character is passed. */
+/* Skips the next character. */
 static void step(reader *r)
 {
     if (peek(r) == '\n') {
@@ -47,7 +47,7 @@ static void skip_blanks(reader *r)
     }
 }
 
-/* Blanks, ends of lines and comments. */
+/* Skips blanks, ends of lines and comments. */
 static void skip_lines(reader *r)
 {
     while (r->at < r->end) {
@@ -77,7 +77,7 @@ static bool put(reader *r, const char *text, size_t length)
     return true;
 }
 
-/* a.b."c": added to the path. */
+/* Adds a.b."c" to the path. */
 static calc_status read_key(reader *r)
 {
     do {
@@ -114,7 +114,7 @@ static bool begins(const reader *r, const char *text)
     return (size_t)(r->end - r->at) >= length && memcmp(r->at, text, length) == 0;
 }
 
-/* A string: its text is the value as it stands between the quotes. `setting` may be NULL. */
+/* Reads a string: the text between the quotes, unchanged. `setting` may be NULL. */
 static calc_status read_string(reader *r, calc_setting *setting)
 {
     const char quote[] = {peek(r), peek(r), peek(r), '\0'};
@@ -141,7 +141,7 @@ static calc_status read_string(reader *r, calc_setting *setting)
                                                                                   : CALC_ERR_NOMEM;
 }
 
-/* A number, true, false or a date; numbers lose their underscores. */
+/* Reads a number, true, false or a date; drops underscores of numbers. */
 static calc_status read_plain(reader *r, calc_setting *setting)
 {
     char text[64];
@@ -159,7 +159,7 @@ static calc_status read_plain(reader *r, calc_setting *setting)
     return !setting || calc_setting_append(setting, text, length) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-/* What an inline table holds is passed over. */
+/* Skips the contents of an inline table. */
 static calc_status skip_inline(reader *r)
 {
     const reader opening = *r;
@@ -179,7 +179,7 @@ static calc_status skip_inline(reader *r)
     return open > 0 ? wrong(&opening, "this table has no closing brace") : CALC_OK;
 }
 
-/* Items of an array are added to the value, and those of arrays in it. */
+/* Adds the items of an array, and of arrays in it, to the value. */
 static calc_status read_value(reader *r, calc_setting *setting)
 {
     const reader opening = *r;

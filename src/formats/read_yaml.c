@@ -1,5 +1,5 @@
-/* Configurations in YAML, and in JSON, which is YAML in its flow style: mappings become dotted
- * keys. libyaml tells what comes next; what it means is said here. */
+/* Reads YAML, and JSON as YAML's flow style: mappings become dotted keys. libyaml provides the
+ * events; this file interprets them. */
 #include "formats/read.h"
 
 #include <stdio.h>
@@ -17,14 +17,14 @@ typedef struct reader {
     const char *text, *name;
     size_t length;
     calc_errors *errors;
-    const char *expected;    /* instead of a document that is no mapping */
+    const char *expected;    /* the document is not a mapping */
     size_t above[DEPTH + 1]; /* length of the path above the keys of each open mapping */
     int depth;
     size_t path_length;
     char path[PATH_SIZE];
-    bool key;    /* what comes next is one */
-    int lists;   /* open ones */
-    int skipped; /* what is open inside a mapping of a list */
+    bool key;    /* the next scalar is a key */
+    int lists;   /* open mappings */
+    int skipped; /* collections open inside a mapping in a list */
 } reader;
 
 static calc_status wrong(const reader *r, yaml_mark_t mark, const char *text)
@@ -33,7 +33,7 @@ static calc_status wrong(const reader *r, yaml_mark_t mark, const char *text)
                           (int)mark.column + 1, NULL, "%s", text);
 }
 
-/* What libyaml could not read. */
+/* Reports libyaml's error. */
 static calc_status refuse(const reader *r, const yaml_parser_t *parser)
 {
     static const struct {
@@ -107,7 +107,7 @@ static calc_status take_scalar(reader *r, const yaml_event_t *event)
     return take_text(r, at, null && !r->key ? 0 : event->data.scalar.length, event->start_mark);
 }
 
-/* Aliases are not followed. Where one stands for something that is read, the message shows it. */
+/* Aliases are not followed. If a value that is read uses one, the message shows it. */
 static calc_status take_alias(reader *r, const yaml_event_t *event)
 {
     char text[64];
@@ -160,7 +160,7 @@ static calc_status take(reader *r, const yaml_event_t *event)
         return take_alias(r, event);
     case YAML_SCALAR_EVENT:
         return take_scalar(r, event);
-    default: /* the beginning or the end of the stream or of a document */
+    default: /* the start or the end of the stream or of a document */
         return CALC_OK;
     }
 }

@@ -45,8 +45,8 @@ static const struct {
     {&calc_framework_tensorrt_llm, &calc_refusals_tensorrt_llm},
 };
 
-/* Where reasons go, and the rules that were told so far: a field that one of them is about needs
- * no line of its own. */
+/* Receives reasons and collects the rules reported so far; their fields need no line of their
+ * own. */
 typedef struct teller {
     void (*tell)(void *context, const char *reason);
     void *context;
@@ -89,14 +89,14 @@ static void tell_rules(teller *t, const calc_framework *framework, const calc_re
     }
 }
 
-/* Of a layout that is one server, or is trained. */
+/* For a layout that is one server, or is trained. */
 static void tell_layout(teller *t, const calc_framework *framework, const calc_app *app,
                         const calc_exec *exec)
 {
     calc_resolved r = {*app, *exec};
     calc_settings settings = {0};
     calc_errors errors = {0};
-    /* The rules divide by sizes that agree with each other. */
+    /* The rules divide by sizes and need them to be consistent. */
     if (calc_export(framework, app, exec, 1, &settings, &errors) == CALC_OK) {
         calc_plan_resolve(&r.app, &r.exec);
         tell_rules(t, framework, &r);
@@ -153,7 +153,7 @@ bool calc_export_recomputes_by_stage(const calc_system *system)
     return told;
 }
 
-/* On the system of the run, and on all that stages or the pool of prompts are on. */
+/* Checks the system of the run and all systems of its stages and its prefill pool. */
 static bool runs_there(const calc_framework *framework, const calc_system *system,
                        const calc_exec *exec)
 {

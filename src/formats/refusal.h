@@ -1,24 +1,26 @@
-/** @file refusal.h  Why a framework cannot run a layout: its own checks of its arguments refuse the
- *  combination, or it cannot be told a field that makes another layout of it. A layout can be legal
- *  for calc and still not start. */
+/** @file refusal.h  Explains why a framework cannot run a layout: the checks of its arguments
+ *  refuse the combination, or its settings lack a field without which it is another layout. A
+ *  layout can be legal for calc and still not start. */
 #ifndef CALC_FORMATS_REFUSAL_H
 #define CALC_FORMATS_REFUSAL_H
 
 #include "formats/framework.h"
 
-/** Call `tell` with each reason for which the framework cannot run this layout, a sentence in the
- *  names of our fields. Depends on the arguments only.
- *  @return how many there are; 0: the framework starts with what calc_export() gives */
+/** Calls `tell` with each reason for which the framework cannot run this layout, a sentence that
+ *  uses our field names. Depends on the arguments only.
+ *  @return the number of reasons; 0: the framework starts with the settings of calc_export() */
 size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
                            const calc_exec *exec, void (*tell)(void *context, const char *reason),
                            void *context);
 
-/** The first framework that runs a layout, trains or serves it, on all of its systems: what `calc
- *  export --to` takes; NULL if none does. @param system  of what the layout gives no other */
+/** The first framework that can train or serve a layout on all of its systems, as a value of `calc
+ *  export --to`; NULL if there is none.
+ *  @param system  for parts of the layout that name no other */
 const char *calc_export_starter(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec);
 
-/** Whether one that runs on a system can be told how many blocks each stage recomputes. */
+/** Whether a framework for the system has a setting for the number of recomputed blocks of each
+ *  stage. */
 bool calc_export_recomputes_by_stage(const calc_system *system);
 
 /** Whether there is one. */

@@ -1,4 +1,4 @@
-/* What Megatron Core refuses. Sources, of Megatron-LM core_v0.15.0 where nothing else is said:
+/* Rules of Megatron Core. Sources are files of Megatron-LM core_v0.15.0 unless stated otherwise:
  * arguments.py is megatron/training/arguments.py (validate_args); transformer_config.py,
  * transformer_block.py, moe_layer.py, token_dispatcher.py are in megatron/core/transformer;
  * parallel_state.py, schedules.py, optimizer_config.py, mcore_fsdp_adapter.py and megatron_fsdp.py
@@ -44,8 +44,8 @@ static int64_t replicas_of_experts(const calc_resolved *r)
     return e->num_procs / e->pipeline_par / ranks;
 }
 
-/* parallel_state.py: an order that does not end with pp; without experts the ranks of an expert are
- * those of tensor parallelism */
+/* parallel_state.py: an order that does not end with pp; without experts, expert ranks are the
+ * ranks of tensor parallelism */
 CALC_REFUSAL(stages_are_near_but_replicas_differ, e->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP &&
                                                       e->pipeline_par > 1 &&
                                                       replicas_of_experts(r) != s->data_par)
@@ -56,8 +56,8 @@ CALC_REFUSAL(experts_have_fewer_replicas,
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
-/* arguments.py, transformer_config.py, transformer_block.py: stages hold equally many blocks, but
- * for the first and the last where they are given. */
+/* arguments.py, transformer_config.py, transformer_block.py: all stages hold equally many blocks,
+ * except the first and the last if their numbers are given */
 static bool stages_are_uneven(const calc_resolved *r)
 {
     const calc_exec *e = &r->exec;
@@ -78,7 +78,7 @@ static bool stages_are_uneven(const calc_resolved *r)
            (stages > 0 ? !calc_divides(stages * chunks, blocks) : blocks != 0);
 }
 
-/* pipeline_parallel_layer_layout.py: stages that differ are listed, here without chunks. */
+/* pipeline_parallel_layer_layout.py: uneven stages need a list, here without chunks */
 CALC_REFUSAL(chunks_are_uneven,
              stages_are_uneven(r) && (e->pipeline_interleaving > 1 || e->first_stage_blocks > 0 ||
                                       e->last_stage_blocks > 0))
@@ -123,12 +123,12 @@ CALC_REFUSAL(low_weights_alone,
 /* arguments.py: fp8_param_gather */
 CALC_REFUSAL(low_weights_without_sharding,
              s->weight_datatype == CALC_FORMAT_FLOAT8 && s->zero_stage == 0)
-/* optimizer_config.py: use_precision_aware_optimizer, which offload needs too (arguments.py) */
+/* optimizer_config.py: use_precision_aware_optimizer, which offload requires too (arguments.py) */
 CALC_REFUSAL(formats_without_sharding,
              s->zero_stage == 0 &&
                  (s->optimizer_offload || s->master_datatype != CALC_FORMAT_FLOAT32 ||
                   s->optimizer_moment_datatype != CALC_FORMAT_FLOAT32))
-/* arguments.py: fp8_param_gather with optimizer_cpu_offload, which wants --fp8-recipe delayed */
+/* arguments.py: fp8_param_gather with optimizer_cpu_offload, which requires --fp8-recipe delayed */
 CALC_REFUSAL(low_weights_and_offload,
              s->weight_datatype == CALC_FORMAT_FLOAT8 && s->optimizer_offload)
 /* arguments.py, optimizer/__init__.py: emerging optimizers */
@@ -267,8 +267,8 @@ CALC_REFUSALS(calc_refusals_graphs, graphs);
 
 /* ---- Megatron-FSDP --------------------------------------------------------------------------- */
 
-/* mcore_fsdp_adapter.py, also of core_v0.19.0: the mesh has data and tensor ranks only, and they
- * are all processors */
+/* mcore_fsdp_adapter.py, also of core_v0.19.0: the mesh has only data and tensor ranks, which are
+ * all processors */
 CALC_REFUSAL(shards_and_stages, s->zero_stage >= 2 && e->pipeline_par > 1)
 static const calc_refusal fsdp[] = {
     {shards_and_stages, "zero_stage 2 and 3 (Megatron-FSDP) exclude pipeline stages"}};

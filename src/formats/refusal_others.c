@@ -1,4 +1,4 @@
-/* What frameworks refuse that are not Megatron-LM: sources at each list. */
+/* Rules of frameworks other than Megatron-LM. Each list names its sources. */
 #include "formats/refusal_rules.h"
 
 /* ---- MindSpeed 2.3.0_core_r0.12.1 ------------------------------------------------------------ */
@@ -120,7 +120,7 @@ CALC_REFUSAL(deepep_without_ranks, a->num_experts > 0 &&
 CALC_REFUSAL(dualpipe_and_recomputation,
              dualpipe_v(r) && a->num_experts > 0 && s->expert_par > 1 &&
                  s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE)
-/* distributed/pipeline_parallel.py: virtual stages are the blocks, and the ends, over those of one,
+/* distributed/pipeline_parallel.py: number of virtual stages = (blocks + ends) / blocks of a stage,
  * and generate_llm_fqn_per_model_part() */
 CALC_REFUSAL(titan_uneven_chunks,
              titan_chunks(r) &&
@@ -156,13 +156,14 @@ CALC_REFUSALS(calc_refusals_torchtitan, torchtitan);
 
 /* ---- DeepSpeed 0.19.5 ------------------------------------------------------------------------ */
 
-/* runtime/pipe/engine.py: the model is a PipelineModule, which a configuration cannot say */
+/* runtime/pipe/engine.py: the model must be a PipelineModule, which a configuration cannot
+ * create */
 CALC_REFUSAL(pipelines, e->pipeline_par > 1)
-/* the same file: ZeRO-2 and 3 with a PipelineModule */
+/* runtime/pipe/engine.py: ZeRO-2 and 3 with a PipelineModule */
 CALC_REFUSAL(pipelines_and_shards, e->pipeline_par > 1 && s->zero_stage >= 2)
 /* moe/layer.py: ep_size is an argument of the layer */
 CALC_REFUSAL(spreads_experts, a->num_experts > 0 && s->expert_par > 1)
-/* runtime/zero/config.py: offload_param is of stage 3, offload_optimizer of stage 1 and above */
+/* runtime/zero/config.py: offload_param needs stage 3, offload_optimizer stage 1 or above */
 CALC_REFUSAL(offloads_whole_weights, s->weight_offload && s->zero_stage < 3)
 CALC_REFUSAL(offloads_whole_state, s->optimizer_offload && s->zero_stage == 0)
 /* runtime/engine.py: MiCS is a kind of stage 3 */
@@ -198,8 +199,7 @@ CALC_REFUSALS(calc_refusals_mindformers, mindformers);
 /* ---- PaddleNLP 3.0: paddlenlp/trainer/training_args.py --------------------------------------- */
 
 CALC_REFUSAL(stages_and_sharded_gradients, e->pipeline_par > 1 && s->zero_stage >= 2)
-/* enable_sharding_comm_overlap stands for enable_dp_comm_overlap too, which has an accuracy issue
- */
+/* enable_sharding_comm_overlap also implies enable_dp_comm_overlap, which has an accuracy issue */
 static bool reduces_in_stages(const calc_resolved *r)
 {
     const calc_strategy *s = &r->exec.strategy;

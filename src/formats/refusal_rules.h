@@ -1,5 +1,5 @@
-/** @file refusal_rules.h  Lists of what the checks of a framework refuse, one per source. Private
- * to refusal*.c. */
+/** @file refusal_rules.h  Lists of rules by which frameworks refuse layouts, one list per source.
+ *  Private to refusal*.c. */
 #ifndef CALC_FORMATS_REFUSAL_RULES_H
 #define CALC_FORMATS_REFUSAL_RULES_H
 
@@ -11,13 +11,13 @@ typedef struct calc_resolved {
     calc_exec exec;
 } calc_resolved;
 
-/** Something that is refused. */
+/** One rule: a combination that is refused. */
 typedef struct calc_refusal {
     bool (*applies)(const calc_resolved *r);
-    const char *reason; /**< in the names of our fields */
+    const char *reason; /**< text with the names of our fields */
 } calc_refusal;
 
-/** A list of them. */
+/** A list of rules. */
 typedef struct calc_refusals {
     const calc_refusal *item;
     size_t count;
@@ -34,14 +34,13 @@ typedef struct calc_refusals {
         return condition;                                                                          \
     }
 
-/** List `rules`, an array, under `name`. */
+/** Defines a list under `name` from the array `rules`. */
 #define CALC_REFUSALS(name, rules)                                                                 \
     const calc_refusals name = {rules, sizeof(rules) / sizeof *(rules)}
 
-/** Megatron Core, as every framework built on it has it; without FSDP, which has lists of its own.
- */
+/** Rules of Megatron Core for every framework built on it, except FSDP, which has its own lists. */
 extern const calc_refusals calc_refusals_core;
-/** Stages hold equally many blocks; or they are listed where they do not. */
+/** Whether stages hold equally many blocks, or are listed if they do not. */
 extern const calc_refusals calc_refusals_even, calc_refusals_listed;
 extern const calc_refusals calc_refusals_fsdp, calc_refusals_fsdp_0_15;
 extern const calc_refusals calc_refusals_batch_overlap, calc_refusals_graphs, calc_refusals_flex;
@@ -57,7 +56,7 @@ static inline int64_t calc_microbatches(const calc_exec *e)
     return e->batch_size / e->strategy.data_par / e->microbatch_size;
 }
 
-/** Whether n divides m; 0 is divided by everything. */
+/** Whether n divides m; 0 counts as divisible by everything. */
 static inline bool calc_divides(int64_t n, int64_t m)
 {
     return m % n == 0;

@@ -1,4 +1,5 @@
-/* What programs that serve refuse, or have no settings for. Sources as in serving.c. */
+/* Rules of serving programs: combinations that they refuse or have no settings for. Sources as in
+ * serving.c. */
 #include "formats/refusal_rules.h"
 
 static int64_t ranks_of_experts(const calc_resolved *r)
@@ -10,7 +11,7 @@ static bool has_experts(const calc_resolved *r)
     return r->app.num_experts > 0;
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- All programs ---------------------------------------------------------------------------- */
 
 CALC_REFUSAL(says_no_phase, e->inference.phase == CALC_INFERENCE_PHASE_NONE)
 CALC_REFUSAL(is_two_servers, e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED)
@@ -35,8 +36,8 @@ CALC_REFUSALS(calc_refusals_serve, serve);
 
 /* ---- vLLM ------------------------------------------------------------------------------------ */
 
-/* Experts are split by all ranks of a stage: whole ones with --enable-expert-parallel, else each by
- * all of them. */
+/* All ranks of a stage share the experts: each rank has whole experts with
+ * --enable-expert-parallel, otherwise a part of every expert. */
 CALC_REFUSAL(vllm_experts, has_experts(r) && (ranks_of_experts(r) != s->tensor_par * s->data_par ||
                                               (s->expert_par > 1 && s->expert_tensor_par > 1)))
 /* config/cache.py: BlockSize */
@@ -54,7 +55,7 @@ CALC_REFUSALS(calc_refusals_vllm, vllm);
 CALC_REFUSAL(sglang_experts, has_experts(r) && ranks_of_experts(r) != s->tensor_par &&
                                  ranks_of_experts(r) != s->tensor_par * s->data_par)
 CALC_REFUSAL(sglang_spread, has_experts(r) && !calc_divides(s->expert_par, a->num_experts))
-/* chunked_prefill_size is a multiple of page_size */
+/* chunked_prefill_size must be a multiple of page_size */
 CALC_REFUSAL(sglang_chunks, e->inference.page_size > 1 &&
                                 !calc_divides(e->inference.page_size, e->inference.chunk_size))
 /* pipeline stages exclude speculative decoding */
@@ -69,10 +70,10 @@ CALC_REFUSALS(calc_refusals_sglang, sglang);
 
 /* ---- TensorRT-LLM ---------------------------------------------------------------------------- */
 
-/* Attention is either split by all ranks or replicated on all of them (enable_attention_dp). */
+/* Attention is either split over all ranks or replicated on all of them (enable_attention_dp). */
 CALC_REFUSAL(trt_replicas, s->data_par > 1 && (s->tensor_par > 1 || !has_experts(r)))
 CALC_REFUSAL(trt_experts, has_experts(r) && ranks_of_experts(r) != s->tensor_par * s->data_par)
-/* llm_args.py: tokens_per_block is a power of two */
+/* llm_args.py: tokens_per_block must be a power of two */
 CALC_REFUSAL(trt_pages, e->inference.page_size > 1 &&
                             (e->inference.page_size & (e->inference.page_size - 1)) != 0)
 static const calc_refusal tensorrt_llm[] = {

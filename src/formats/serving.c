@@ -1,6 +1,6 @@
-/* Programs that serve a model: vLLM, SGLang and TensorRT-LLM. The model is named when they are
- * started, and its files say in which number format its weights are.
- * Sources: vLLM, vllm/engine/arg_utils.py; SGLang, python/sglang/srt/server_args.py; TensorRT-LLM,
+/* Programs that serve a model: vLLM, SGLang and TensorRT-LLM. The command that starts them names
+ * the model, whose files give the number format of the weights. Sources: vLLM,
+ * vllm/engine/arg_utils.py; SGLang, python/sglang/srt/server_args.py; TensorRT-LLM,
  * tensorrt_llm/commands/serve.py and llmapi/llm_args.py. Two pools: vLLM, docs/features/
  * nixl_connector_usage.md; SGLang, docs/advanced_features/pd_disaggregation.md. */
 #include "formats/framework.h"

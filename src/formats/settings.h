@@ -1,4 +1,4 @@
-/** @file settings.h  Keys and values in the order of a file, whatever its syntax. */
+/** @file settings.h  Keys and values in the order of a file, in any syntax. */
 #ifndef CALC_FORMATS_SETTINGS_H
 #define CALC_FORMATS_SETTINGS_H
 
@@ -7,29 +7,29 @@
 /** One key and its value, with its place for errors. */
 typedef struct calc_setting {
     char *key;     /**< "--hidden-size", "model.hidden_size" */
-    char *value;   /**< "" for an option without a value; lists have blanks between their items */
+    char *value;   /**< "" for an option without a value; items of lists are separated by blanks */
     size_t length; /**< of value */
     int line, column; /**< 1-based; 0: not from a file */
     int argument;     /**< 1-based on a command line; 0: not from one */
 } calc_setting;
 
-/** A list of them; owns its texts. Start with {0}. */
+/** A list of settings; owns its texts. Start with {0}. */
 typedef struct calc_settings {
     calc_setting *item;
     size_t count, capacity;
 } calc_settings;
 
-/** Append a copy of a key (`key_length` bytes) with the value "".
+/** Appends a copy of a key (`key_length` bytes) with the value "".
  *  @return the new item; NULL if there is no memory */
 calc_setting *calc_settings_add(calc_settings *settings, const char *key, size_t key_length);
 
-enum { CALC_SETTING_MAX = 65536 /**< bytes a value may have; what is beyond is dropped */ };
+enum { CALC_SETTING_MAX = 65536 /**< most bytes of a value; the rest is dropped */ };
 
-/** Append `length` bytes to the value of an item, after a blank if it has one already.
+/** Appends `length` bytes to the value of an item, after a blank if the item already has a value.
  *  @return false if there is no memory */
 bool calc_setting_append(calc_setting *setting, const char *text, size_t length);
 
-/** Free the texts; fine on {0}. */
+/** Frees the texts; {0} is allowed. */
 void calc_settings_free(calc_settings *settings);
 
 #endif

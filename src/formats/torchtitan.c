@@ -1,7 +1,7 @@
-/* TorchTitan: a TOML file. The model is one of its flavours. */
+/* TorchTitan: a TOML file. The model is one of TorchTitan's flavours. */
 #include "formats/framework.h"
 
-enum { INTERLEAVED = 100 /* of CALC_PLAN_LOOPED: 1F1B with chunks */ };
+enum { INTERLEAVED = 100 /* CALC_PLAN_LOOPED: 1F1B with chunks */ };
 
 static const calc_word models[] = {{"llama3", 0},
                                    {"llama3", 1},

@@ -21,7 +21,7 @@ static bool is_launcher(const char *key)
     return strcmp(key, "--nproc-per-node") == 0 || strcmp(key, "--nnodes") == 0;
 }
 
-/* A variable of the environment, not an option. */
+/* Writes a variable of the environment, which is not an option. */
 static bool is_variable(const char *key)
 {
     return key[0] != '-';
@@ -111,7 +111,7 @@ void calc_settings_write_pools(calc_output *out, const calc_framework *framework
 
 /* ---- Nested files ---------------------------------------------------------------------------- */
 
-/* Whether a value stands as it is: a number, true, false or a list. */
+/* Whether a value needs no quotes: a number, true, false or a list. */
 static bool is_plain(const char *value)
 {
     bool number = value[0] && strspn(value, "0123456789.e+-") == strlen(value);
@@ -131,7 +131,7 @@ static bool same_path(const char *a, const char *b, size_t length)
            (b[length] == '.' || b[length] == '\0');
 }
 
-/* Whether an item before `i` has the same first `length` bytes: then it was written with that. */
+/* Whether an earlier item has the same first `length` bytes; item `i` was then written with it. */
 static bool was_written(const calc_settings *settings, size_t i, size_t length)
 {
     for (size_t j = 0; j < i; j++) {
@@ -178,7 +178,7 @@ static void write_json(calc_output *out, const calc_settings *settings)
     calc_output_text(out, "\n}\n");
 }
 
-/* Keys are at most two deep: a table and its keys. */
+/* Keys have at most two levels: a table and its keys. */
 static void write_toml(calc_output *out, const calc_settings *settings)
 {
     for (size_t i = 0; i < settings->count; i++) {

@@ -1,4 +1,4 @@
-/** @file write.h  Settings as a file of a framework. */
+/** @file write.h  Writes settings as a file of a framework. */
 #ifndef CALC_FORMATS_WRITE_H
 #define CALC_FORMATS_WRITE_H
 
@@ -6,16 +6,16 @@
 #include "formats/settings.h"
 #include "io/output.h"
 
-/** Write the settings in the syntax of the framework, after a comment that says for which version
- *  they are, where the syntax has comments. Dotted keys become nested tables. */
+/** Writes the settings in the syntax of the framework. If the syntax has comments, a comment at the
+ *  top gives the framework's version. Dotted keys become nested tables. */
 void calc_settings_write(calc_output *out, const calc_framework *framework,
                          const calc_settings *settings);
 
-/** Write the settings of both pools of a disaggregated layout as one script for either.
+/** Writes the settings of both pools of a disaggregated layout as one script that starts either.
  *  @param framework  has options of pools
  *  @param settings   by pool
  *  @param procs      processors of a server, by pool
- *  @param prefill_system  those that prefill, if they are others; "" */
+ *  @param prefill_system  system of the prefill pool, if it is another one; else "" */
 void calc_settings_write_pools(calc_output *out, const calc_framework *framework,
                                const calc_settings settings[CALC_POOL_COUNT],
                                const int64_t procs[CALC_POOL_COUNT], const char *prefill_system);

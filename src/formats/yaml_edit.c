@@ -9,7 +9,7 @@
 #include "formats/settings.h"
 #include "formats/yaml_path.h"
 
-/* Replace the bytes [from, to). */
+/* Replaces the bytes [from, to). */
 static bool splice(calc_text *text, size_t from, size_t to, const char *insert)
 {
     size_t added = strlen(insert);
@@ -35,7 +35,7 @@ static size_t line_start(const calc_text *text, size_t at)
     return at;
 }
 
-/* Behind the line that ends the content before `at`. */
+/* The position after the line that ends the content before `at`. */
 static size_t line_after(const calc_text *text, size_t at)
 {
     if (at > 0 && text->data[at - 1] == '\n') {
@@ -45,7 +45,7 @@ static size_t line_after(const calc_text *text, size_t at)
     return end ? (size_t)(end - text->data) + 1 : text->length;
 }
 
-/* A list of pieces as one new text. */
+/* Joins a list of pieces into one new text. */
 static char *join(const char *a, const char *b, const char *c, const char *d)
 {
     size_t size = strlen(a) + strlen(b) + strlen(c) + strlen(d) + 1;
@@ -56,7 +56,7 @@ static char *join(const char *a, const char *b, const char *c, const char *d)
     return text;
 }
 
-/* @param of  the mapping that the value is in */
+/* @param of  the mapping that contains the value */
 static bool replace(calc_text *text, const calc_yaml_value *v, const calc_yaml_mapping *of,
                     const char *with)
 {
@@ -80,7 +80,7 @@ static bool replace(calc_text *text, const calc_yaml_value *v, const calc_yaml_m
     return done;
 }
 
-/* The keys from `depth` on with the value, as a flow mapping: "a: {b: 1}". */
+/* Writes the keys from `depth` on with the value, as a flow mapping: "a: {b: 1}". */
 static char *nest(const calc_yaml_path *e, int depth, const char *with)
 {
     char *text = join(with, "", "", "");
@@ -121,7 +121,7 @@ static bool add_in_block(calc_text *text, const calc_yaml_mapping *m, const char
     return done;
 }
 
-/* What is wrong with a key that should hold others. */
+/* Describes why a key cannot hold other keys. */
 static calc_status refuse(const calc_yaml_path *e, int depth, const char *name, calc_errors *errors)
 {
     const calc_yaml_value *v = &e->value[depth];
@@ -168,7 +168,7 @@ static calc_status edit_one(calc_text *text, const calc_yaml_edit *edit, const c
     return done ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-/* Whether a key, or keys below it, are there. */
+/* Whether a key, or a key below it, exists. */
 static bool has_key(const calc_settings *settings, const char *key)
 {
     size_t length = strlen(key);
@@ -181,7 +181,8 @@ static bool has_key(const calc_settings *settings, const char *key)
     return false;
 }
 
-/* Nothing is written that would not be read: YAML has places where a value cannot simply be put. */
+/* Reads the result back before returning it, because YAML has places where a value cannot simply be
+ * inserted. */
 static calc_status check_edited(const calc_text *text, const calc_yaml_edit *edits, size_t count,
                                 const char *name, calc_errors *errors)
 {

@@ -1,5 +1,5 @@
-/** @file yaml_edit.h  Values of a YAML file changed in its text, so that its order, its comments
- * and all that is not changed stay byte for byte. */
+/** @file yaml_edit.h  Changes values in the text of a YAML file and keeps its order, its comments
+ *  and everything else byte for byte. */
 #ifndef CALC_FORMATS_YAML_EDIT_H
 #define CALC_FORMATS_YAML_EDIT_H
 
@@ -9,19 +9,19 @@
 /** A key and its new value. */
 typedef struct calc_yaml_edit {
     const char *key;   /**< dotted: "model.model_config.offset" */
-    const char *value; /**< as it is written: "[[1, 0]]", "true" */
+    const char *value; /**< as written in the file: "[[1, 0]]", "true" */
 } calc_yaml_edit;
 
-/** The text of a mapping with values replaced, one edit after the other. A key that is not there is
- *  added behind the last one of its mapping, and so are mappings. An anchor stays at its value. The
- *  last of equal keys is meant.
+/** Replaces values in the text of a mapping, one edit after the other. A missing key is added after
+ *  the last key of its mapping, and so is a missing mapping. An anchor stays at its value. If keys
+ *  are repeated, the last one is changed.
  *
- *  A value that begins on the line of its key is replaced in place. One below its key is replaced
- *  by one beside it, and its lines go, with the comments on them.
- *  @param name  what errors call the text
+ *  A value that begins on the line of its key is replaced in place. A value below its key is
+ *  removed, with the comments on its lines, and the new value is written on the line of the key.
+ *  @param name  the text's name in errors
  *  @param out   filled on CALC_OK
- *  @return CALC_OK; CALC_ERR_SYNTAX if the text is no mapping in YAML, or a key is below one that
- *  has another value than a mapping, or the text would be none any more, with line and column;
+ *  @return CALC_OK; CALC_ERR_SYNTAX with line and column if the text is not a YAML mapping, a
+ *  parent of the key holds another value than a mapping, or the result would not be a mapping;
  *  CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_yaml_edit_text(const char *text, size_t length, const char *name,
                                               const calc_yaml_edit *edits, size_t count,

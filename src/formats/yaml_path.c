@@ -1,5 +1,5 @@
-/* Where things stand in a YAML file is what libyaml's marks say of its events. Marks count
- * characters, not bytes. */
+/* Finds the places of keys and values in a YAML file from the marks of libyaml's events. Marks
+ * count characters, not bytes. */
 #include "formats/yaml_path.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ enum { LEVELS = 64 };
 /* An open collection. */
 typedef struct level {
     bool maps, flow, key, hit;
-    int depth; /* segments of the path above its keys; -1: beside the path */
+    int depth; /* segments of the path above its keys; -1: not on the path */
 } level;
 
 typedef struct finder {
@@ -20,11 +20,12 @@ typedef struct finder {
     calc_yaml_path *path;
     level level[LEVELS];
     int levels;
-    size_t last;          /* byte where the content so far ends */
-    size_t byte, counted; /* of a character: where counting has come to */
+    size_t last;          /* byte at which the content so far ends */
+    size_t byte, counted; /* byte of the last counted character */
 } finder;
 
-/* The byte of a character; marks come almost in order. */
+/* The byte of a character. Marks are almost in order, so that counting continues from the last
+ * one. */
 static size_t byte_of(finder *e, yaml_mark_t mark)
 {
     if (mark.index < e->counted) {

@@ -44,7 +44,7 @@ static bool refuse(const char *value, const char *expected, char *why, size_t si
     return false;
 }
 
-/* A number from .lo to .hi, which ends where the text does or at one of `ends`. */
+/* Reads a number from .lo to .hi that ends at the end of the text or at one of `ends`. */
 static bool number(const calc_galvatron_argument *row, const char **at, const char *ends,
                    double *out)
 {
@@ -156,7 +156,7 @@ bool calc_galvatron_arguments_set(calc_galvatron_arguments *out, const calc_galv
 
 /* ---- Together -------------------------------------------------------------------------------- */
 
-/* The size of a type: one that is said once is that of all. */
+/* The size of a type. A single value applies to all types. */
 static int64_t size_of(const calc_galvatron_sizes *sizes, int type)
 {
     return sizes->count == 1 ? sizes->of[0] : sizes->of[type];

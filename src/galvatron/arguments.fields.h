@@ -1,5 +1,5 @@
-/* Arguments of Galvatron's search: the block of the file that has them, name, what they take,
- * member of calc_galvatron_arguments. What follows are members of calc_galvatron_argument and of
+/* Arguments of Galvatron's search: block of the file, name, kind of value, member of
+ * calc_galvatron_arguments. The remaining entries are members of calc_galvatron_argument and of
  * calc_flag, which have the same names. */
 /* clang-format off */
 CALC_ARGUMENT(model_info, model_size, TEXT, model_size, .doc = "the model, as its profiles are named")

@@ -1,4 +1,4 @@
-/* Arguments out of files: their blocks, and what else a file may say. */
+/* Reads arguments from files: their blocks, and other keys that a file may have. */
 #include "galvatron/arguments.h"
 
 #include <ctype.h>
@@ -13,12 +13,12 @@
 #include "io/json_locate.h"
 #include "io/utf8.h"
 
-/* Beside the blocks, in JSON. */
+/* Keys outside the blocks, in JSON. */
 static const char *const others[] = {"name",         "model_name", "layers", "profile_dir",
                                      "hardware_dir", "args",       NULL};
 
-/* What training has in blocks that it shares with the search, each between blanks: there to be read
- * by others. */
+/* Training arguments in blocks that training and search share, separated by blanks. They are
+ * skipped. */
 static const char training[] =
     " model_config_path is_moe_model set_experts_manually initialize_on_meta shape_order "
     "dropout_prob print_loss padded_vocab_size make_vocab_size_divisible_by ffn_hidden_size "
@@ -49,7 +49,7 @@ static bool is_in(const char *const *words, const char *word, size_t length)
     return false;
 }
 
-/* All names of a block, or of the blocks with `block` NULL; NULL at the end. */
+/* All names of a block, or the names of the blocks if `block` is NULL; NULL at the end. */
 enum { NAMES = 64 };
 static void names_of(const char *block, const char *list[NAMES])
 {
@@ -80,7 +80,7 @@ static calc_status wrong(const reader *r, const calc_setting *s, const char *tex
                           s->key, text);
 }
 
-/* A path beside the file. */
+/* A path relative to the folder of the file. */
 static void beside(const reader *r, const char *value, char *path)
 {
     const char *slash = strrchr(r->name, '/');
@@ -88,9 +88,9 @@ static void beside(const reader *r, const char *value, char *path)
     snprintf(path, CALC_GALVATRON_PATH_SIZE, "%.*s%s", folder, r->name, value);
 }
 
-/* ---- Beside the blocks ----------------------------------------------------------------------- */
+/* ---- Outside the blocks ---------------------------------------------------------------------- */
 
-/* A whole number from 1 at a place in the text; 0 if there is none. */
+/* Reads a whole number of at least 1 at a place in the text; 0 if there is none. */
 static int64_t whole_at(const reader *r, const char *pointer)
 {
     enum { MOST = 1000000000 };
@@ -105,7 +105,7 @@ static int64_t whole_at(const reader *r, const char *pointer)
     return !*rest && value >= 1 && value <= MOST && value == floor(value) ? (int64_t)value : 0;
 }
 
-/* An entry of "layers". */
+/* Reads an entry of "layers". */
 static bool take_layer(const reader *r, int entry)
 {
     const struct {
@@ -179,7 +179,7 @@ static calc_status take_argument(const reader *r, const calc_setting *s, const c
         if (strcmp(row->block, block) != 0 || strcmp(row->name, key) != 0) {
             continue;
         }
-        /* What training says of the model is no mistake in a file that both read. */
+        /* Training arguments for the model are allowed in a file that both programs read. */
         bool silent = row->kind == CALC_GALVATRON_TAKES_UNUSED && strcmp(block, "model_info") == 0;
         return !s->value[0] || silent ||
                        calc_galvatron_arguments_set(r->out, row, s->value, why, sizeof why)
@@ -199,7 +199,7 @@ static calc_status take_argument(const reader *r, const calc_setting *s, const c
     return unknown(r, s, what, key, names);
 }
 
-/* "hardware_info" or "hardware_info.num_nodes". */
+/* Reads "hardware_info" or "hardware_info.num_nodes". */
 static calc_status take(const reader *r, const calc_setting *s, const char *path)
 {
     const char *blocks[NAMES];
@@ -207,14 +207,14 @@ static calc_status take(const reader *r, const calc_setting *s, const char *path
     char block[64];
     names_of(NULL, blocks);
     if (!is_in(blocks, path, length)) {
-        /* Of an unknown block one line is enough. */
+        /* Reports an unknown block once. */
         return path[length] ? CALC_ERR_FIELD : unknown(r, s, "block", path, blocks);
     }
     snprintf(block, sizeof block, "%.*s", (int)length, path);
     return path[length] ? take_argument(r, s, block, path + length + 1) : CALC_OK;
 }
 
-/* Where the blocks are: "search_engine.", "args." or "" */
+/* Prefix of the blocks: "search_engine.", "args." or "". */
 static const char *root_of(const calc_settings *settings)
 {
     static const char *const roots[] = {"search_engine.", "args."};
@@ -245,7 +245,7 @@ static calc_status read_settings(const reader *r, const calc_settings *settings)
         if (inside) {
             one = take(r, s, s->key + skip);
             any = true;
-        } else if (!nested && root[0] != 's') { /* else blocks of other programs stand there */
+        } else if (!nested && root[0] != 's') { /* otherwise these are blocks of other programs */
             one = take_other(r, s);
         }
         status = status == CALC_OK ? one : status;

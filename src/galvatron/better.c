@@ -21,7 +21,7 @@ static double step_of(const calc_galvatron_posed *p, int end, const calc_layerwi
     return calc_galvatron_pipeline_s(p->task.pp, p->task.chunks, sync_s, nosync_s);
 }
 
-/* What a stage reduces, and nothing hides. */
+/* Time of a stage's gradient reduction that nothing hides [s]. */
 static double exposed_s(const calc_galvatron_posed *p, int end, int stage,
                         const calc_layerwise_point *point)
 {
@@ -54,7 +54,7 @@ static bool choose_from(const calc_galvatron_posed *p, int end, int stage, calc_
 
 /* ---- The first stage ------------------------------------------------------------------------- */
 
-/* The step as a function of the first stage, all others as they are. */
+/* The step as a function of the first stage, with all other stages fixed. */
 typedef struct first_stage {
     const calc_galvatron_posed *posed;
     int end;
@@ -76,7 +76,7 @@ static double step_with(const void *data, double micro_s, double sync_s)
 
 enum { LINES = 3, TRIES = 12 };
 
-/* Without what is exposed the step is the greatest of these in the first stage's micro_s. */
+/* Lines in the first stage's micro_s; their maximum is the step without exposed reductions. */
 typedef struct lines {
     double slope[LINES], at_0[LINES];
 } lines;
@@ -110,7 +110,8 @@ static double greatest(const lines *l, double micro_s)
     return most;
 }
 
-/* The most that can be added to slope * micro_s and stay below all of them: at a corner. */
+/* The largest offset for which slope * micro_s + offset stays below the maximum of all lines. The
+ * minimum is at an intersection of two lines. */
 static double offset_of(const lines *l, double slope)
 {
     double least = greatest(l, 0);
@@ -125,13 +126,13 @@ static double offset_of(const lines *l, double slope)
     return least;
 }
 
-/* Weights below the step, and the step that they prove. */
+/* Weights of a linear function below the step, and the lower bound that they prove. */
 typedef struct weights {
     double micro, sync, offset, bound_s;
 } weights;
 
-/* The strongest of those in which a second of sync_s weighs `ratio` times one of micro_s: what they
- * prove is concave in them. */
+/* The strongest weights in which one second of sync_s counts `ratio` times as much as one of
+ * micro_s. The proven bound is concave in the weights. */
 static weights strongest_in(const calc_galvatron_posed *p, int end, const lines *l, double low,
                             double high, double ratio)
 {
@@ -177,8 +178,9 @@ static weights strongest(const calc_galvatron_posed *p, int end, const lines *l)
     return best;
 }
 
-/* The best first stage for the others as they are.
- * @return a bound on the step whatever the first stage does, if the others are not shorter */
+/* Chooses the best first stage with the others fixed.
+ * @return a lower bound on the step for any first stage, provided that the others cannot be
+ * shorter */
 static double choose_first(const calc_galvatron_posed *p, int end, double limit_s,
                            calc_galvatron_joined *j, bool *proven)
 {
@@ -206,7 +208,7 @@ static double choose_first(const calc_galvatron_posed *p, int end, double limit_
 
 /* ---- All stages ------------------------------------------------------------------------------ */
 
-/* The best first stage, if nothing were exposed of what the others reduce. @return the bound */
+/* Chooses the best first stage as if the others exposed no reduction. @return the bound */
 static double hide_others(const calc_galvatron_posed *p, int end, double limit_s,
                           calc_galvatron_joined *j)
 {
@@ -230,7 +232,7 @@ static double hide_others(const calc_galvatron_posed *p, int end, double limit_s
     return bound_s;
 }
 
-/* Stages of which something is exposed choose anew, one after the other. */
+/* Lets the stages with exposed reductions choose again, one after the other. */
 static bool settle(const calc_galvatron_posed *p, int end, calc_galvatron_joined *j)
 {
     for (int round = 0; round < ROUNDS; round++) {

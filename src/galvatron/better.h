@@ -1,23 +1,26 @@
-/** @file better.h  The least step of a task with given ends: every stage's layers, so that the step
- *  itself is least, not the sum of each stage by itself.
+/** @file better.h  Finds the shortest step of a task with given ends. It chooses the layers of all
+ *  stages together to minimize the step, not the time of each stage alone.
  *
- *  The step (calc_galvatron_pipeline_s) rises with what a micro-batch takes on any stage. Beyond
- * that it has what the last micro-batch reduces where nothing hides it: of stage i, its sync_s less
- * what its ends and the stages before it take. So stages of which nothing is exposed when each
- * micro-batch is as short as can be stay like that; the others choose from their fronts. */
+ *  The step time (calc_galvatron_pipeline_s) rises with the micro-batch time of every stage. It
+ *  also contains the exposed part of the last micro-batch's gradient reduction: for stage i, sync_s
+ *  of the stage minus the time of its ends and of the stages before it. A stage that exposes
+ *  nothing when all micro-batches are as short as possible keeps its choice; every other stage
+ *  chooses from its front of micro_s and sync_s. */
 #ifndef CALC_GALVATRON_BETTER_H
 #define CALC_GALVATRON_BETTER_H
 
 #include "galvatron/posed.h"
 
 typedef struct calc_galvatron_joined {
-    calc_layerwise_point point[CALC_GALVATRON_STAGES]; /**< bytes are MB */
+    calc_layerwise_point point[CALC_GALVATRON_STAGES]; /**< its bytes are MB */
     double step_s;
-    double bound_s; /**< no answer takes less, or none that is below the limit: where it is
-                         step_s or the limit, that is proven */
+    double bound_s; /**< lower bound: no answer is faster, or none below the limit; the answer is
+                     *  proven if the bound equals step_s or the limit */
 } calc_galvatron_joined;
 
-/** @param limit_s  the least is only looked for if it is below; else there is some answer
+/** Finds the shortest step.
+ *  @param limit_s  the search for the minimum stops if no step can be below it; then the answer is
+ *  any that fits
  *  @return CALC_OK; CALC_ERR_RULE if a stage does not fit; CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_galvatron_better(calc_galvatron_posed *posed, int end,
                                                 double limit_s, calc_galvatron_joined *out);

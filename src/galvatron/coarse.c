@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* Step of strategy i everywhere; INFINITY: it does not fit. */
+/* Step with strategy i for every layer; INFINITY: it does not fit. */
 static double step_of(const calc_galvatron_posed *p, int i, double *remain_mb)
 {
     bool whole = p->c.request->compat;

@@ -27,8 +27,8 @@ int64_t calc_galvatron_local_batch(const calc_galvatron_case *c,
 
 /* ---- A layer --------------------------------------------------------------------------------- */
 
-/* ms, with computing and messages at the same time after it: each slows the other down, then the
- * longer ends alone. */
+/* Time [ms] of computing while messages are sent. Each slows the other down while both run; the
+ * longer one then finishes alone. */
 static double with_overlapped(double ms, double mb, double ms_per_mb, double computing_ms,
                               double overlap)
 {
@@ -40,7 +40,7 @@ static double with_overlapped(double ms, double mb, double ms_per_mb, double com
     return ms + message_ms + (computing_ms - message_ms / overlap);
 }
 
-/* Messages of tensor or sequence parallelism: how many, times one. */
+/* Messages of tensor or sequence parallelism: their number times the time of one. [ms] */
 static double tp_ms(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int type)
 {
     const calc_galvatron_profiles *p = c->profiles;
@@ -61,7 +61,8 @@ static double tp_ms(const calc_galvatron_case *c, const calc_galvatron_strategy 
     return 0;
 }
 
-/* Activations between stages, both ways: their MB are of one layer of all, like all else. */
+/* Activations between stages in both directions. The amount is that of one layer and is added to
+ * the sum over all layers. [ms] */
 static double p2p_ms(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int type)
 {
     const calc_galvatron_layers *layers = &c->request->layers[type];
@@ -71,7 +72,7 @@ static double p2p_ms(const calc_galvatron_case *c, const calc_galvatron_strategy
            c->profiles->p2p[calc_galvatron_doublings(s->pp)];
 }
 
-/* What all layers of a type take, in ms. */
+/* Times of all layers of a type, in ms. */
 typedef struct parts {
     double forward, backward, tp, gradient_mb, ms_per_mb;
 } parts_ms;
@@ -85,7 +86,8 @@ static double total_ms(const calc_galvatron_case *c, const calc_galvatron_strate
                                 (1 - hiding) * parts->backward
                           : parts->forward + parts->backward;
     ms += parts->tp;
-    if (s->type == CALC_GALVATRON_ZERO3) { /* parameters are gathered once, before all else */
+    if (s->type == CALC_GALVATRON_ZERO3) { /* parameters are gathered once, before the
+                                            * computation */
         ms += parts->gradient_mb * 0.5 * parts->ms_per_mb;
     }
     return s->pp > 1 ? ms + p2p_ms(c, s, type) : ms;
@@ -127,10 +129,10 @@ int64_t calc_galvatron_stage_layers(const calc_galvatron_request *request, int p
     return stage == pp - 1 ? layers - each * (pp - 1) : each;
 }
 
-/* A pipeline, stage by stage. */
+/* Sums over the stages of a pipeline. */
 typedef struct line {
-    double first_s, last_s, sum_s; /**< of micro-batches that reduce nothing */
-    double exposed_s;              /**< reduction that nothing before it hides */
+    double first_s, last_s, sum_s; /**< of micro-batches that do not reduce gradients */
+    double exposed_s;              /**< reduction that no earlier work hides */
 } stage_line;
 
 static void add_stage(stage_line *line, int stage, double sync_s, double nosync_s)
@@ -141,7 +143,7 @@ static void add_stage(stage_line *line, int stage, double sync_s, double nosync_
     line->exposed_s = fmax(line->exposed_s, sync_s - line->sum_s);
 }
 
-/* The slower of two: the last stage works without a break, or the first does. */
+/* The longer of two times: either the last stage or the first stage works without a break. */
 static double line_s(const stage_line *line, int pp, int64_t chunks)
 {
     double micros = (double)chunks;
@@ -173,7 +175,7 @@ double calc_galvatron_step_s(const calc_galvatron_case *c, const calc_galvatron_
 {
     calc_galvatron_layer_cost cost = {0};
     stage_line line = {0};
-    int64_t at = 0, end = 0; /* layers; the first that is of another type */
+    int64_t at = 0, end = 0; /* layer index; end of the current type */
     int type = -1;
     for (int stage = 0; stage < ends->pp; stage++) {
         int64_t stop = at + calc_galvatron_stage_layers(c->request, ends->pp, stage);
@@ -197,7 +199,7 @@ double calc_galvatron_step_s(const calc_galvatron_case *c, const calc_galvatron_
 
 /* ---- Between layers -------------------------------------------------------------------------- */
 
-/* Constants that only decide between equal costs; later ones count. */
+/* Small constants that break ties between equal costs; later rules override earlier ones. */
 static double tie(const calc_galvatron_strategy *from, const calc_galvatron_strategy *to)
 {
     bool types = from->type == to->type, checkpoints = from->checkpoint == to->checkpoint;

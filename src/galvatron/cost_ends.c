@@ -3,13 +3,13 @@
 #include "galvatron/cost_terms.h"
 #include "galvatron/paddle.h"
 
-/* MB that the framework takes on every GPU. */
+/* MB that the framework occupies on every GPU. */
 static double context_mb(const calc_galvatron_case *c)
 {
     return calc_galvatron_is_paddle(c) ? 0 : 1024;
 }
 
-/* Which part of them a stage has; CALC_GALVATRON_PLACES: none. */
+/* The part of embedding and head on a stage; CALC_GALVATRON_PLACES: none. */
 static int place_of(int pp, int stage)
 {
     if (pp == 1) {
@@ -20,7 +20,7 @@ static int place_of(int pp, int stage)
                              : CALC_GALVATRON_PLACES;
 }
 
-/* Share of their states on a rank. The port shards them whatever the strategy says. */
+/* Share of the ends' states on a rank. The port shards them with every strategy. */
 static double ends_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s)
 {
     return calc_galvatron_is_paddle(c)
@@ -40,14 +40,14 @@ static double ends_mb(const calc_galvatron_case *c, const calc_galvatron_strateg
            context_mb(c);
 }
 
-/* Messages and computing at the same time. */
+/* Time [ms] of messages and computing at the same time. */
 static double hidden_ms(double message_ms, double computing_ms, double overlap)
 {
     return overlap * computing_ms > message_ms ? message_ms + computing_ms - message_ms / overlap
                                                : message_ms;
 }
 
-/* An all-gather of the activations of a layer of a type, where there is tensor parallelism. */
+/* Time [ms] to all-gather the activations of a layer of a type; 0 without tensor parallelism. */
 static double gather_ms(const calc_galvatron_case *c, const calc_galvatron_strategy *s, int type)
 {
     double samples = (double)calc_galvatron_local_batch(c, s);

@@ -5,20 +5,20 @@
 
 /* ---- Sharding -------------------------------------------------------------------------------- */
 
-/* Share of the optimizer's states on a rank, with what sharding itself needs. */
+/* Share of the optimizer's states on a rank, with the overhead of sharding. */
 static double shard(int sdp)
 {
     return 1.0 / sdp + 0.003;
 }
 
-/* States with gradients that are whole for a while: fp32 gradients are a quarter of the states of
- * one precision, an eighth of those of two. */
+/* Share of states when gradients are temporarily whole: fp32 gradients are a quarter of the states
+ * in one precision and an eighth in mixed precision. */
 static double with_whole_gradients(double sharded, bool mixed)
 {
     return mixed ? 7.0 / 8 * sharded + 1.0 / 8 : 3.0 / 4 * sharded + 1.0 / 4;
 }
 
-/* Whole parameters and gradients. */
+/* Share of states with whole parameters and gradients. */
 static double with_whole_both(double sharded, bool mixed)
 {
     return mixed ? 6.0 / 8 * sharded + 2.0 / 8 : 2.0 / 4 * sharded + 2.0 / 4;

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-/* A number of samples that no line was fitted to. */
+/* Notes a number of samples outside the fitted range. */
 static void note_batch(const calc_galvatron_compute *compute, const char *name, double samples,
                        calc_notes *notes)
 {
@@ -18,7 +18,7 @@ static void note_batch(const calc_galvatron_compute *compute, const char *name, 
     }
 }
 
-/* A message that no time was measured of, outside what was. */
+/* Notes a message outside the measured sizes. */
 static void note_message(const calc_galvatron_collective *collective, const char *name, int ranks,
                          double mb, calc_notes *notes)
 {
@@ -56,7 +56,7 @@ void calc_galvatron_cost_notes(const calc_galvatron_case *c, const calc_galvatro
         return;
     }
     note_batch(&c->profiles->other, "embedding and head", samples / s->cp, notes);
-    if (s->tp > 1) { /* that of Ulysses sends nothing */
+    if (s->tp > 1) { /* Ulysses sends nothing here */
         note_messages(c, s, 0, notes);
         note_messages(c, s, c->request->types - 1, notes);
     }

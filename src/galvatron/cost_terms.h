@@ -1,10 +1,10 @@
-/** @file cost_terms.h  Small terms that the times and the memory of the cost model share. */
+/** @file cost_terms.h  Small terms that the time and memory parts of the cost model share. */
 #ifndef CALC_GALVATRON_COST_TERMS_H
 #define CALC_GALVATRON_COST_TERMS_H
 
 #include "galvatron/profiles.h"
 
-/** Exponent of a power of two; of other numbers that of the one below. */
+/** Exponent of the largest power of two that is not above the number. */
 static inline int calc_galvatron_doublings(int64_t n)
 {
     int k = 0;
@@ -15,25 +15,25 @@ static inline int calc_galvatron_doublings(int64_t n)
     return k;
 }
 
-/** Ranks that work on one sample's layer together: one of tp and sp is 1. */
+/** Ranks that share the work on one sample's layer; one of tp and sp is 1. */
 static inline int calc_galvatron_tpsp(const calc_galvatron_strategy *s)
 {
     return s->tp > s->sp ? s->tp : s->sp;
 }
 
-/** Ranks that states are sharded over and gradients reduced. */
+/** Ranks over which states are sharded and gradients reduced. */
 static inline int calc_galvatron_sdp(const calc_galvatron_strategy *s)
 {
     return s->dp * s->sp * s->cp;
 }
 
-/** Mixed precision: two bytes a value instead of four. */
+/** Mixed precision: two bytes per value, not four. */
 static inline bool calc_galvatron_mixed(const calc_galvatron_request *request)
 {
     return request->mixed_precision != CALC_GALVATRON_FP32;
 }
 
-/** Milliseconds of a micro-batch's forward pass: samples may be a fraction. */
+/** Milliseconds of a micro-batch's forward pass. The number of samples may be a fraction. */
 static inline double calc_galvatron_compute_ms(const calc_galvatron_compute *compute,
                                                double samples)
 {
@@ -41,7 +41,7 @@ static inline double calc_galvatron_compute_ms(const calc_galvatron_compute *com
                           : compute->line.offset * samples;
 }
 
-/** Milliseconds of a collective: measured where it was, else on the line. */
+/** Milliseconds of a collective: the measured time if there is one, else the value of the line. */
 static inline double calc_galvatron_collective_ms(const calc_galvatron_collective *collective,
                                                   double mb)
 {
@@ -53,8 +53,8 @@ static inline double calc_galvatron_collective_ms(const calc_galvatron_collectiv
     return collective->line.slope * mb + collective->line.offset;
 }
 
-/** ms/MB of the all-reduce over the ranks that gradients are reduced over. Ranks of tensor
- *  parallelism stand between them, those of Ulysses are among them. */
+/** ms/MB of the all-reduce over the ranks that reduce gradients. Ranks of tensor parallelism lie
+ *  between them; ranks of Ulysses are among them. */
 static inline double calc_galvatron_gradients_ms_per_mb(const calc_galvatron_profiles *profiles,
                                                         const calc_galvatron_strategy *s)
 {
@@ -62,7 +62,7 @@ static inline double calc_galvatron_gradients_ms_per_mb(const calc_galvatron_pro
     return s->tp > 1 ? profiles->strided[n] : profiles->consecutive[n];
 }
 
-/** MB of a layer's activations of so many samples. */
+/** MB of a layer's activations for this number of samples. */
 static inline double calc_galvatron_message_mb(const calc_galvatron_request *request,
                                                double samples, int type)
 {
@@ -71,10 +71,10 @@ static inline double calc_galvatron_message_mb(const calc_galvatron_request *req
            (calc_galvatron_mixed(request) ? 2 : 4) / 1048576;
 }
 
-/** Share of all states that a rank holds. */
+/** Share of all states on a rank. */
 double calc_galvatron_states_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s);
 
-/** Micro-batches whose activations a stage holds at once. */
+/** Number of micro-batches whose activations a stage holds at the same time. */
 double calc_galvatron_in_flight(const calc_galvatron_case *c, int pp, int stage);
 
 #endif

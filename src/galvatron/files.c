@@ -11,7 +11,7 @@
 
 enum { NAME = 256 };
 
-/* How a name begins. */
+/* Beginnings of the names. */
 static const char *const stems[] = {"computation_profiling", "memory_profiling",
                                     "allreduce_bandwidth",   "p2p_bandwidth",
                                     "overlap_coefficient",   "sp_time"};
@@ -73,7 +73,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* Whether it is a name of 2024 and 2025: ..._hidden<H>_head<A>[_seqlen<S>].json. */
+/* Whether it is a name from 2024 and 2025: ..._hidden<H>_head<A>[_seqlen<S>].json. */
 static bool is_early(const calc_galvatron_request *request, calc_galvatron_file file,
                      const char *name)
 {
@@ -86,7 +86,7 @@ static bool is_early(const calc_galvatron_request *request, calc_galvatron_file 
            ends_with(name, ".json") && (!strstr(name, "_seqlen") || ends_with(name, end));
 }
 
-/* Early names in a folder. @return how many; *one is the first of them, by its letters */
+/* Finds early names in a folder. @return how many; *one is the first in alphabetical order */
 static int find_early(const calc_galvatron_request *request, calc_galvatron_file file,
                       const char *folder, char one[NAME], char two[NAME])
 {

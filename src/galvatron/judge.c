@@ -13,7 +13,7 @@ static int type_of(const calc_galvatron_request *r, int64_t layer)
     return type;
 }
 
-/* Between two layers of a stage. */
+/* Re-sharding time between two layers of a stage. */
 static double switch_s(const calc_galvatron_posed *p, const calc_galvatron_strategy *a,
                        const calc_galvatron_strategy *b)
 {

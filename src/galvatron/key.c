@@ -5,9 +5,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { DIGITS = 12 /* of a number, at most */ };
+enum { DIGITS = 12 /* most digits of a number */ };
 
-/* A number at *text, which moves behind it. */
+/* Reads a number at *text and advances *text past it. */
 static bool number(const char **text, int64_t *out)
 {
     size_t digits = strspn(*text, "0123456789");
@@ -19,7 +19,7 @@ static bool number(const char **text, int64_t *out)
     return digits >= 1 && digits <= DIGITS;
 }
 
-/* Numbers up to the end of the text, from the count-th on. */
+/* Reads numbers up to the end of the text, from index `count` on. */
 static int list(const char *text, int64_t *values, int count)
 {
     bool bracket = *text == '[';

@@ -1,4 +1,4 @@
-/* Strategies of layers as an execution, and back. */
+/* Converts strategies of layers to an execution, and back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +32,8 @@ static calc_layer_strategy layer_of(const calc_galvatron_strategy *s)
     return layer;
 }
 
-/* The strategy that the execution itself has: one that splits tensors and has replicas, so that
- * what overlaps with them can be said; else one that splits most. */
+/* Chooses the execution's own strategy: one that splits tensors and has replicas, so that overlaps
+ * of both can be expressed; else the one with the most tensor parallelism. */
 static const calc_galvatron_strategy *base_of(const calc_galvatron_layout *s)
 {
     const calc_galvatron_strategy *base = &s->layer[0];
@@ -114,7 +114,7 @@ static calc_status set_layers(const calc_galvatron_layout *s, calc_exec *e, calc
                                "more than %d runs of equal layers", CALC_MAX_LAYER_RUNS);
     }
     e->layers.ends = layer_of(&s->ends);
-    /* Embedding and head have nothing that is recomputed. */
+    /* Embedding and head recompute nothing. */
     e->layers.ends.recompute = CALC_LAYER_AS_EXEC;
     return CALC_OK;
 }
@@ -223,7 +223,7 @@ static calc_status check_layout(const calc_exec *e, calc_errors *errors)
     return CALC_OK;
 }
 
-/* One strategy. @param exec  what it stands for */
+/* Converts one strategy. @param exec  the execution that holds it */
 static calc_status strategy_from(const calc_exec *exec, calc_galvatron_strategy *out,
                                  calc_errors *errors)
 {
@@ -254,7 +254,7 @@ static calc_status strategy_from(const calc_exec *exec, calc_galvatron_strategy 
     return CALC_OK;
 }
 
-/* Strategies that are not ZeRO-3 have one type in the file. */
+/* The file has a single type for all strategies that are not ZeRO-3. */
 static calc_status take_default(calc_galvatron_layout *out, const calc_galvatron_strategy *s,
                                 bool *said, calc_errors *errors)
 {

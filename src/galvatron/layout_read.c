@@ -1,4 +1,4 @@
-/* galvatron_config_*.json: lists in texts, one number for each layer. */
+/* Reads galvatron_config_*.json: lists in texts, with one number for each layer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static const calc_setting *find(const reader *r, const char *key)
     return NULL;
 }
 
-/* Byte where the value of a setting starts: behind its key, which its place is that of. */
+/* The byte at which the value of a setting starts. The setting's place is the place of its key. */
 static size_t value_start(const reader *r, const calc_setting *s)
 {
     size_t at = 0;
@@ -52,7 +52,7 @@ static size_t value_start(const reader *r, const calc_setting *s)
     return calc_json_scan(r->text, r->length, colon.end).start;
 }
 
-/* An error about byte `offset` of a value. */
+/* Adds an error about byte `offset` of a value. */
 static calc_status wrong(const reader *r, const calc_setting *s, size_t offset, const char *hint,
                          const char *text)
 {
@@ -79,7 +79,7 @@ static calc_status wrong_value(const reader *r, const calc_setting *s, size_t of
     return wrong(r, s, offset, NULL, text);
 }
 
-/* A whole number; `absent` without the key, or an error if that is -1. */
+/* Reads a whole number; `absent` without the key, or an error if that is -1. */
 static calc_status count_of(const reader *r, const char *key, int64_t lo, int64_t hi,
                             int64_t absent, int64_t *out)
 {
@@ -99,7 +99,7 @@ static calc_status count_of(const reader *r, const char *key, int64_t lo, int64_
     return CALC_OK;
 }
 
-/* One of two words; the first without the key. */
+/* Reads one of two words; the first without the key. */
 static calc_status word_of(const reader *r, const char *key, const char *const words[], int count,
                            int *out)
 {
@@ -120,8 +120,8 @@ static calc_status word_of(const reader *r, const char *key, const char *const w
     return s && s->value[0] ? wrong_value(r, s, 0, expected) : CALC_OK;
 }
 
-/* A list of numbers from `lo` to `hi`, `length` of them unless that is 0; all are `absent` without
- * the key, or an error if that is -1. */
+/* Reads a list of numbers from `lo` to `hi`, with `length` items unless that is 0. All items are
+ * `absent` without the key, or it is an error if that is -1. */
 static calc_status list_of(const reader *r, const char *key, int lo, int hi, int length, int absent,
                            list *out)
 {
@@ -159,7 +159,7 @@ static calc_status list_of(const reader *r, const char *key, int lo, int hi, int
 
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
-/* "..._2nodes_8gpus_per_node_..." says 16; 0: the name does not say. */
+/* Number of GPUs in a name: "..._2nodes_8gpus_per_node_..." gives 16; 0 if the name has none. */
 static int64_t world_of_name(const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -200,7 +200,7 @@ static calc_status read_world(const reader *r, int64_t given)
 
 /* ---- Layers ---------------------------------------------------------------------------------- */
 
-/* Data parallelism is what is left; false if nothing is. */
+/* Sets data parallelism to the remaining ranks; false if there are none. */
 static bool set_degrees(const reader *r, int degree, int cp, bool ulysses,
                         calc_galvatron_strategy *s)
 {

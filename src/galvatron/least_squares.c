@@ -6,7 +6,7 @@
 
 enum { TERMS = 3 };
 
-/* Solve by elimination; rows are exchanged so that the largest divides. */
+/* Solves by elimination with row pivoting. */
 static void solve(double a[TERMS][TERMS + 1], int terms)
 {
     for (int c = 0; c < terms; c++) {
@@ -28,7 +28,7 @@ static void solve(double a[TERMS][TERMS + 1], int terms)
     }
 }
 
-/* x is moved and scaled to about one, so that no digits are lost in its powers. */
+/* x is shifted and scaled to about one, so that its powers keep all digits. */
 void calc_galvatron_polynomial(const double *x, const double *y, size_t count, int degree,
                                double *out)
 {

@@ -8,8 +8,8 @@
 
 enum { TERMS = 3, POINTS = 256, MOST_ROUNDS = 200 };
 
-/* What MINPACK takes for the rounding of a double, SciPy's tolerances, and the first radius of
- * trust in shares of the start. */
+/* MINPACK's rounding of a double, SciPy's tolerances, and the first trust radius relative to the
+ * start. */
 static const double ROUNDING = 2.22044604926e-16, TOLERANCE = 1.49012e-8, RADIUS = 100;
 
 typedef struct fitter {
@@ -81,7 +81,7 @@ static void swap_columns(fitter *s, int j, int k)
     s->column[k] = column;
 }
 
-/* Take a reflection from the columns behind it. */
+/* Applies a reflection to the columns after it. */
 static void reflect(fitter *s, int j, int k, double *left, double *length)
 {
     double sum = 0;
@@ -104,7 +104,7 @@ static void reflect(fitter *s, int j, int k, double *left, double *length)
     }
 }
 
-/* Reflections by Householder; the longest column that is left comes first. */
+/* Householder reflections; the longest remaining column comes first. */
 static void factor(fitter *s)
 {
     double left[TERMS], length[TERMS];
@@ -137,7 +137,7 @@ static void factor(fitter *s)
     }
 }
 
-/* The residuals by the same reflections; R is then where they were. */
+/* Applies the same reflections to the residuals; R is then in place. */
 static void turn(fitter *s)
 {
     double f[POINTS] = {0};
@@ -156,7 +156,7 @@ static void turn(fitter *s)
     }
 }
 
-/* The step of Gauss and Newton. @return false where R has no inverse */
+/* The Gauss-Newton step. @return false if R has no inverse */
 static bool step_of(const fitter *s, double *step)
 {
     double w[TERMS];
@@ -176,7 +176,7 @@ static bool step_of(const fitter *s, double *step)
     return true;
 }
 
-/* By how much the linear model says that a step shortens the residuals, squared, as a share. */
+/* Predicted decrease of the squared residuals by the linear model, as a share. */
 static double promised(const fitter *s, const double *step)
 {
     double w[TERMS] = {0};
@@ -201,7 +201,7 @@ static void set_radius(fitter *s, double actual, double expected, double length,
     s->radius = share * fmin(s->radius, length / 0.1);
 }
 
-typedef enum outcome { BETTER, WORSE, DONE, BOUND /* by the region of trust */ } outcome;
+typedef enum outcome { BETTER, WORSE, DONE, BOUND /* limited by the trust region */ } outcome;
 
 /* One step. */
 static outcome improve(fitter *s, bool first)
@@ -240,7 +240,7 @@ static outcome improve(fitter *s, bool first)
     return better ? BETTER : WORSE;
 }
 
-/* @return false: the closed form has to do */
+/* @return false if the closed form must be used */
 static bool run(fitter *s)
 {
     residuals(s, s->p, s->f);

@@ -1,15 +1,15 @@
-/** @file marquardt.h  Lines and parabolas as upstream's fitter finds them, to the last digit. */
+/** @file marquardt.h  Fits lines and parabolas to the last digit as upstream's fitter does. */
 #ifndef CALC_GALVATRON_MARQUARDT_H
 #define CALC_GALVATRON_MARQUARDT_H
 
 #include <stddef.h>
 
-/** Coefficients of the powers 0 to degree of x, degree 1 or 2, that leave the least sum of squares,
- *  by the method of Levenberg and Marquardt from ones on, with differences for derivatives (Moré
- *  1978, DOI 10.1007/BFb0067700; MINPACK's lmdif, which SciPy's curve_fit calls). It ends some
- * 1e-11 off the least, which decides between answers that are otherwise equal; hence its order of
- *  arithmetic. Where its region of trust would bind, or there are more than 256 points, the closed
- *  form (least_squares.h).
+/** Coefficients of the powers 0 to degree of x, degree 1 or 2, with the least sum of squares, by
+ *  the Levenberg-Marquardt method from a start of ones with difference derivatives (Moré 1978, DOI
+ *  10.1007/BFb0067700; MINPACK's lmdif, which SciPy's curve_fit calls). It stops about 1e-11 from
+ *  the minimum. This difference decides between otherwise equal answers, so the order of arithmetic
+ *  is the same as upstream's. If the trust region would bind, or there are more than 256 points,
+ *  the closed form is used (least_squares.h).
  *  @param out  [degree + 1] */
 void calc_galvatron_fit(const double *x, const double *y, size_t count, int degree, double *out);
 

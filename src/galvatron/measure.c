@@ -8,7 +8,7 @@
 #include "spec/field.h"
 
 static const double MB = 1048576;
-/* Messages at which bandwidths are taken: gradients are long, activations less so. */
+/* Message sizes for bandwidths: gradients are large messages, activations smaller ones. */
 static const double ALLREDUCE_MB = 512, P2P_MB = 32;
 
 /* ---- The model ------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static double mean(const double of[CALC_STAGE_KINDS], double experts)
     return of[0] + (of[1] - of[0]) * experts;
 }
 
-/* The mean layer, and the ends. */
+/* Measures the mean layer, and the ends. */
 static void take(const calc_layout *l, const calc_galvatron_run *run, calc_galvatron_measured *out)
 {
     const calc_stage_terms *t = &l->terms;
@@ -111,14 +111,14 @@ bool calc_galvatron_measure(const calc_galvatron_synthesis *s, const calc_galvat
 
 /* ---- The machine ----------------------------------------------------------------------------- */
 
-/* Ranks of a collective, so many apart. */
+/* Ranks of a collective at this distance from one another. */
 static double collective_ms(const calc_galvatron_synthesis *s, calc_collective_op op, int64_t ranks,
                             int64_t stride, double mb)
 {
     const calc_group group = {.ranks = (double)ranks, .stride = (double)stride};
     calc_system system = *s->system;
     if (s->request->num_nodes > 1 && system.networks[0].size > s->request->num_gpus_per_node) {
-        system.networks[0].size = s->request->num_gpus_per_node; /* no further than a node */
+        system.networks[0].size = s->request->num_gpus_per_node; /* at most one node apart */
     }
     return calc_collective_s(&system, op, &group, mb * MB) * 1e3;
 }

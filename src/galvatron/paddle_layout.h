@@ -1,5 +1,5 @@
-/** @file paddle_layout.h  A strategy for every layer as PaddleNLP's port of Galvatron writes it,
- * and as its trainer is told of it. */
+/** @file paddle_layout.h  Writes a strategy for every layer in the file of PaddleNLP's port of
+ *  Galvatron, and as options of its trainer. */
 #ifndef CALC_GALVATRON_PADDLE_LAYOUT_H
 #define CALC_GALVATRON_PADDLE_LAYOUT_H
 
@@ -7,14 +7,14 @@
 
 #define CALC_GALVATRON_PADDLE_FILE "fine_grained_config.json"
 
-/** Write that file. */
+/** Writes the file. */
 void calc_galvatron_paddle_write(const calc_galvatron_layout *layout, calc_output *out);
 
-/** Write the options of the trainer, a line each: those of the first layer, but recompute if any
- *  layer does. */
+/** Writes the options of the trainer, one per line. They are those of the first layer, except that
+ *  recompute is set if any layer recomputes. */
 void calc_galvatron_paddle_options(const calc_galvatron_layout *layout, calc_output *out);
 
-/** Whether these are all that there is to say: the trainer has one strategy for all layers. */
+/** Whether the options express the whole layout: the trainer has one strategy for all layers. */
 bool calc_galvatron_paddle_uniform(const calc_galvatron_layout *layout);
 
 #endif

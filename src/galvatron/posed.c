@@ -8,7 +8,7 @@
 
 calc_galvatron_limits calc_galvatron_limits_of(const calc_galvatron_request *request)
 {
-    static const double FREE_MB = 20480; /* up to here nothing is reserved */
+    static const double FREE_MB = 20480; /* nothing is reserved up to this size */
     double budget_mb = request->memory_constraint * 1024;
     double share = request->dialect == CALC_GALVATRON_PADDLE ? 0.7 : 0.8;
     double limit_mb = fmax(fmin(budget_mb, FREE_MB), ceil(share * budget_mb));
@@ -111,8 +111,8 @@ void calc_galvatron_shorten(double *switch_s)
     }
 }
 
-/* Bytes at the rate at which upstream counts them, in seconds instead of its units: forward, and
- * back. A detour through other degrees counts where it is shorter. */
+/* Re-sharding times from bytes, at upstream's rate but in seconds, for forward and backward. A
+ * detour through other degrees is used if it is shorter. */
 static void fill_switches(calc_galvatron_posed *p)
 {
     static const double SECONDS = 2 * 1e-3 / 1048576 / 1e-7;
@@ -151,7 +151,8 @@ static void fill(calc_galvatron_posed *p)
         }
     }
     fill_switches(p);
-    /* Upstream cuts it down to whole MB; so does the default, so that what fits there fits here. */
+    /* Upstream rounds the buffer down to whole MB. The default does so too, so that everything that
+     * fits there fits here. */
     p->buffer_mb = p->task.mode == CALC_GALVATRON_SP_ONLY
                        ? 0
                        : floor(calc_galvatron_buffer_mb(&p->c, p->task.pp, p->task.buffer_tp));
@@ -199,7 +200,7 @@ void calc_galvatron_posed_free(calc_galvatron_posed *p)
     *p = (calc_galvatron_posed){.strategies = 0};
 }
 
-/* The least of the ends on a stage. */
+/* The least memory and time of the ends on a stage. */
 static calc_galvatron_ends_cost least_ends(const calc_galvatron_posed *p, int stage)
 {
     calc_galvatron_ends_cost least = {.mb = INFINITY, .nosync_s = INFINITY};
@@ -211,9 +212,9 @@ static calc_galvatron_ends_cost least_ends(const calc_galvatron_posed *p, int st
     return least;
 }
 
-/* Sums of a stage, at least. */
+/* Lower bounds on the sums of a stage. */
 typedef struct sums {
-    double micro_s, both_s; /* a micro-batch; chunks of it and what the last one reduces */
+    double micro_s, both_s; /* one micro-batch; all chunks plus the reduction of the last one */
 } sums;
 
 static sums least_of(calc_galvatron_posed *p, int stage, double room_mb)

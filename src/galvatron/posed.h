@@ -1,5 +1,5 @@
-/** @file posed.h  A task with what its strategies cost: each stage as `layerwise` wants it, and the
- *  ends. Bytes there are MB here. */
+/** @file posed.h  Computes the costs of a task's strategies: each stage in the form of `layerwise`,
+ *  and the ends. Bytes of `layerwise` are MB here. */
 #ifndef CALC_GALVATRON_POSED_H
 #define CALC_GALVATRON_POSED_H
 
@@ -7,16 +7,17 @@
 #include "layerwise/stage.h"
 
 enum {
-    CALC_GALVATRON_GROUPS = CALC_LAYERWISE_GROUPS /**< a degree of tp or sp each, by doublings */
+    CALC_GALVATRON_GROUPS = CALC_LAYERWISE_GROUPS /**< one group for each power-of-two degree of tp
+                                                   *  or sp */
 };
 
-/** Budgets of a search. */
+/** Memory limits of a search. */
 typedef struct calc_galvatron_limits {
     double limit_mb, reserve_mb;
 } calc_galvatron_limits;
 
-/** Costs of a task. Options of a stage are the strategies in their order: micro_s is nosync_s,
- *  sync_s what sync_s is beyond it. */
+/** Costs of a task. The options of a stage are the strategies in their order, with micro_s =
+ *  nosync_s, and the option's sync_s = sync_s - nosync_s of the layer. */
 typedef struct calc_galvatron_posed {
     calc_galvatron_case c;
     calc_galvatron_task task;
@@ -24,39 +25,42 @@ typedef struct calc_galvatron_posed {
     calc_galvatron_strategy *layer;      /**< [strategies] */
     calc_galvatron_strategy *end;        /**< [ends] */
     calc_galvatron_layer_cost *cost;     /**< [types][strategies] */
-    calc_galvatron_ends_cost *ends_cost; /**< [ends * pp]; whole MB if the task's are */
-    calc_layerwise_stage *stage;         /**< [pp]; budgets, switches: the caller's */
+    calc_galvatron_ends_cost *ends_cost; /**< [ends * pp]; whole MB if the task uses whole MB */
+    calc_layerwise_stage *stage;         /**< [pp]; the caller sets budgets and switches */
     calc_layerwise_option *option;       /**< [pp][types of the stage][strategies] */
-    double switch_s[CALC_GALVATRON_GROUPS * CALC_GALVATRON_GROUPS]; /**< re-sharding, both ways */
+    double switch_s[CALC_GALVATRON_GROUPS * CALC_GALVATRON_GROUPS]; /**< re-sharding, forward and
+                                                                     *  backward */
     double buffer_mb;
     double limit_mb;
 } calc_galvatron_posed;
 
-/** What a request may use: in compat upstream's rule, by which 21 GB are less than 20; else never
- *  less than that, nor less than at any smaller memory. */
+/** The memory that a request may use. In compat this is upstream's rule, which allows less with 21
+ *  GB than with 20 GB. Otherwise it is at least upstream's value, and at least the value of any
+ *  smaller memory. */
 calc_galvatron_limits calc_galvatron_limits_of(const calc_galvatron_request *request);
 
-/** Room of the layers of a stage beside the ends. May be negative. */
+/** Memory left for the layers of a stage after the ends [MB]. May be negative. */
 double calc_galvatron_room_mb(const calc_galvatron_posed *posed, int end, int stage);
 
 /** Type of the layers of a stage's kind. */
 int calc_galvatron_type_of(const calc_galvatron_posed *posed, int stage, int kind);
 
-/** Work out a task. Whole MB in compat.
- *  @return CALC_OK or CALC_ERR_NOMEM; then there is nothing to free */
+/** Computes the costs of a task, in whole MB in compat.
+ *  @return CALC_OK or CALC_ERR_NOMEM; after an error there is nothing to free */
 CALC_MUST_USE calc_status calc_galvatron_pose(calc_galvatron_posed *out,
                                               const calc_galvatron_case *c,
                                               const calc_galvatron_task *task);
 void calc_galvatron_posed_free(calc_galvatron_posed *posed);
 
-/** A step takes at least so long with these ends; -1: with whichever are best. INFINITY: a stage
- *  does not fit. @param limited  false: as if memory did not bind */
+/** Lower bound on the step with these ends [s]; -1: with the best ends. INFINITY: a stage does not
+ *  fit.
+ *  @param limited  false: ignores the memory limit */
 double calc_galvatron_bound_s(calc_galvatron_posed *posed, int end, bool limited);
 
-/** Between groups, [GROUPS * GROUPS]: by way of others where that is shorter. */
+/** Replaces times between groups, [GROUPS * GROUPS], by shorter routes through other groups. */
 void calc_galvatron_shorten(double *switch_s);
 
-/** With a lower limit nothing fits. INFINITY: there are no strategies. */
+/** The least limit [MB] with which something can fit. INFINITY: there are no strategies. */
 double calc_galvatron_least_mb(const calc_galvatron_posed *posed);
 
 #endif

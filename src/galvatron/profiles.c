@@ -10,7 +10,7 @@
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-/* In the order in which one may need another. */
+/* In the order in which the files may depend on one another. */
 static const struct {
     size_t path;
     const char *option;
@@ -22,7 +22,7 @@ static const struct {
     {offsetof(calc_galvatron_paths, overlap), "overlap_coe_path"},
     {offsetof(calc_galvatron_paths, collectives), "sp_time_path"}};
 
-/* Times of collectives may be made up. */
+/* Times of collectives may be derived from bandwidths. */
 static bool is_left_out(const calc_galvatron_request *request, calc_galvatron_file file,
                         const char *path)
 {

@@ -77,9 +77,9 @@ static bool take(void *context, const char *const *key, int depth, double value)
     return grown != NULL;
 }
 
-/* ---- Its use --------------------------------------------------------------------------------- */
+/* ---- Fits ------------------------------------------------------------------------------------ */
 
-/* What one line is of, in words of the file. */
+/* The subject of a line, in words of the file. */
 typedef struct subject {
     const calc_galvatron_reading *reading;
     const compute_rows *rows;
@@ -88,7 +88,7 @@ typedef struct subject {
     int64_t sequence;
 } compute_subject;
 
-/* The first row of a type, of the right sequence if `right`; NULL: none. */
+/* Finds the first row of a type, with the right sequence length if `right`; NULL: none. */
 static const compute_row *first(const compute_rows *rows, int type, bool right)
 {
     for (size_t i = 0; i < rows->count; i++) {
@@ -99,7 +99,7 @@ static const compute_row *first(const compute_rows *rows, int type, bool right)
     return NULL;
 }
 
-/* As upstream counts: the rows of all types, one type after the other; the one of that number. */
+/* Finds a row by upstream's numbering: the rows of all types, one type after the other. */
 static const compute_row *counted(const compute_rows *rows, int number)
 {
     for (int type = 0; type <= CALC_GALVATRON_TYPES; type++) {
@@ -137,7 +137,7 @@ static calc_status use_static(const compute_subject *s, calc_galvatron_compute *
     return CALC_OK;
 }
 
-/* The amounts that were measured. */
+/* The range of measured amounts. */
 static calc_galvatron_line range_of(const double *x, size_t count)
 {
     calc_galvatron_line range = {.least = INFINITY};
@@ -148,7 +148,7 @@ static calc_galvatron_line range_of(const double *x, size_t count)
     return range;
 }
 
-/* The points of a subject: of the right sequence, or of batch 1. */
+/* The points of a subject: those with the right sequence length, or those of batch 1. */
 static size_t points_of(const compute_subject *s, bool batch, double *x, double *y)
 {
     size_t count = 0;
@@ -170,7 +170,7 @@ static calc_status not_positive(const compute_subject *s, double ms, double samp
         s->name, ms, s->sequence, samples);
 }
 
-/* A line over batches. It must be above 0 from a sample on all ranks to the whole batch. */
+/* Fits a line over batches. It must be positive from one sample on all ranks to the whole batch. */
 static calc_status use_batch(const compute_subject *s, double *x, double *y,
                              calc_galvatron_compute *out)
 {
@@ -202,7 +202,8 @@ static calc_status use_batch(const compute_subject *s, double *x, double *y,
     return CALC_OK;
 }
 
-/* A parabola over sequences, since attention grows with the square; a line for the rest. */
+/* Fits over sequence lengths: a parabola for layers, because attention grows with the square, and a
+ * line for the rest. */
 static calc_status use_sequence(const compute_subject *s, double *x, double *y,
                                 calc_galvatron_compute *out)
 {

@@ -11,14 +11,14 @@ enum { POINTS = 8 /* that a line needs */ };
 
 /* ---- Bandwidths ------------------------------------------------------------------------------ */
 
-/* Bandwidths in MB/ms by doublings; 0: not in the file. */
+/* Bandwidths in MB/ms by log2 of ranks; 0: not in the file. */
 typedef struct bandwidths {
     double consecutive[CALC_GALVATRON_DOUBLINGS];
     double strided[CALC_GALVATRON_DOUBLINGS];
-    double either[CALC_GALVATRON_DOUBLINGS]; /* the file makes no difference */
+    double either[CALC_GALVATRON_DOUBLINGS]; /* same value for both in the file */
 } bandwidth_table;
 
-/* Where a number of ranks has its place; NULL: the search uses no such number. */
+/* The place of a number of ranks; NULL: the search does not use that number. */
 static double *place(double *table, int64_t ranks)
 {
     int k = calc_galvatron_doublings(ranks);
@@ -167,7 +167,7 @@ calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r)
 
 /* ---- Times of collectives -------------------------------------------------------------------- */
 
-/* @return the table and the size that a key is of */
+/* @return the table and the size that a key belongs to */
 static calc_json_number_use collective_place(calc_galvatron_profiles *out, const char *key,
                                              calc_galvatron_collective **table, double *mb)
 {
@@ -211,7 +211,7 @@ static bool take_collective(void *context, const char *const *key, int depth, do
     return true;
 }
 
-/* The least message that the search sends: a sample of the smallest layer. */
+/* The smallest message of the search: one sample of the smallest layer. */
 static double least_mb(const calc_galvatron_request *request)
 {
     double least = INFINITY;

@@ -20,10 +20,10 @@ static const char *const places[] = {"other_memory_pp_off", "other_memory_pp_on_
 /* A number: <section>[_sp].<sequence>.<field>[.<degree>], in MB. */
 typedef struct row {
     int section;
-    bool sp, right; /* profiled with sequence parallelism; of the sequences of the request */
+    bool sp, right; /* profiled with sequence parallelism; sequence lengths equal the request's */
     int64_t sequence;
     memory_field field;
-    int64_t degree; /* CHECKPOINT, or of tp or sp */
+    int64_t degree; /* CHECKPOINT, or degree of tp or sp */
     double mb;
 } memory_row;
 
@@ -35,7 +35,7 @@ typedef struct rows {
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
-/* @return whether it is the name of a section of layers that are asked for, or of the rest */
+/* @return whether it names a section of requested layers or of the rest */
 static bool parse_section(const calc_galvatron_request *request, const char *key, memory_row *row)
 {
     int64_t values[CALC_GALVATRON_KEY_VALUES];
@@ -134,9 +134,9 @@ static bool take(void *context, const char *const *key, int depth, double value)
     return grown != NULL;
 }
 
-/* ---- Its use --------------------------------------------------------------------------------- */
+/* ---- Look-ups -------------------------------------------------------------------------------- */
 
-/* What is looked for, and how. */
+/* A look-up and its options. */
 typedef struct lookup {
     const calc_galvatron_reading *reading;
     const memory_rows *rows;
@@ -155,7 +155,7 @@ static const char *section_name(int section, bool sp, char *name)
     return calc_append(name, SECTION_NAME, sp ? "_sp" : "");
 }
 
-/* The longest profiled sequence of a section, or the shortest; 0: there is none. */
+/* The longest or the shortest profiled sequence of a section; 0: there is none. */
 static int64_t profiled(const memory_lookup *l, int section, bool longest)
 {
     int64_t found = 0;
@@ -169,7 +169,7 @@ static int64_t profiled(const memory_lookup *l, int section, bool longest)
     return found;
 }
 
-/* @param sequence  0: that of the request */
+/* @param sequence  0: the sequence of the request */
 static const memory_row *find(const memory_lookup *l, const memory_row *like)
 {
     for (size_t i = 0; i < l->rows->count; i++) {
@@ -231,8 +231,8 @@ static void missing(memory_lookup *l, const memory_row *like)
         like->field == ACTIVATIONS && like->degree == CHECKPOINT ? ".checkpoint" : number);
 }
 
-/* How long the sequence is whose figure is taken: for parameters the shortest profiled, for all
- * else the longest; 0: that of the request. */
+/* The sequence length whose figure is used: the shortest profiled one for parameters, the longest
+ * for all else; 0: the request's. */
 static int64_t sequence_for(const memory_lookup *l, int section, memory_field field)
 {
     return l->reading->request->memory_profile_mode == CALC_GALVATRON_MEMORY_STATIC
@@ -270,7 +270,7 @@ static void read_layer(memory_lookup *l, int type)
         request->disable_ckpt ? 0 : value_of(l, LAYERS + type, ACTIVATIONS, CHECKPOINT);
 }
 
-/* With several stages no more than half of the ranks can be one group. */
+/* With several stages, a group can have at most half of the ranks. */
 static void read_other(memory_lookup *l, int place)
 {
     calc_galvatron_needs needs = calc_galvatron_needs_of(l->reading->request);
@@ -316,7 +316,7 @@ static calc_status use_rows(const calc_galvatron_reading *r, const memory_rows *
     if (l.sp && profiled(&l, LAYERS, true) == 0) {
         l.sp = false;
         if (profiled(&l, LAYERS, true) && r->request->dialect == CALC_GALVATRON_PADDLE) {
-            /* the port's files have no such sections */
+            /* the port's files do not have these sections */
         } else if (profiled(&l, LAYERS, true)) {
             calc_notes_add(&r->out->notes,
                            "%s has no sections _sp: memory is of those without"

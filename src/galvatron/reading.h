@@ -1,34 +1,34 @@
-/** @file reading.h  The six files of profiles, one reader each. They fill what the search of the
- *  request needs, and note what is beyond what was measured. */
+/** @file reading.h  Readers of the six files of profiles. They fill the values that the search of
+ *  the request needs, and note values outside the measured range. */
 #ifndef CALC_GALVATRON_READING_H
 #define CALC_GALVATRON_READING_H
 
 #include "galvatron/files.h"
 #include "galvatron/profiles.h"
 
-/** A file, and what its numbers are for. */
+/** A file and the destination of its numbers. */
 typedef struct calc_galvatron_reading {
     const calc_galvatron_request *request;
     calc_galvatron_profiles *out;
-    const char *name; /**< of the file, in errors */
+    const char *name; /**< name of the file in errors */
     const char *text;
     size_t length;
     calc_errors *errors;
 } calc_galvatron_reading;
 
-/** Doublings of the largest degrees that the search may use. */
+/** log2 of the largest degrees that the search may use. */
 typedef struct calc_galvatron_needs {
     int world, pp, tp, sp;
-    int ends_tp, ends_sp; /**< of embedding and head */
+    int ends_tp, ends_sp; /**< degrees of embedding and head */
 } calc_galvatron_needs;
 
 calc_galvatron_needs calc_galvatron_needs_of(const calc_galvatron_request *request);
 
-/** Whether the number of GPUs is a power of two, not too large; adds an error. */
+/** Checks that the number of GPUs is a power of two and not too large; else adds an error. */
 CALC_MUST_USE calc_status calc_galvatron_world_check(const calc_galvatron_request *request,
                                                      calc_errors *errors);
 
-/** Read one of them.
+/** Reads one of the files.
  *  @return CALC_OK, or the status of the first error that was added */
 CALC_MUST_USE calc_status calc_galvatron_read(const calc_galvatron_reading *r,
                                               calc_galvatron_file file);
@@ -39,21 +39,21 @@ CALC_MUST_USE calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *
 CALC_MUST_USE calc_status calc_galvatron_read_overlap(const calc_galvatron_reading *r);
 CALC_MUST_USE calc_status calc_galvatron_read_collectives(const calc_galvatron_reading *r);
 
-/** Whether the numbers of a file that was read can be in the units that they should be in: no
- *  processor is a thousand times quicker than those there are, no layer a thousand times larger
- *  than its width says. Adds an error. */
+/** Checks that the numbers of a file can be in the expected units: no processor is a thousand times
+ *  faster than existing ones, and no layer is a thousand times larger than its width implies. Else
+ *  adds an error. */
 CALC_MUST_USE calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
                                                      calc_galvatron_file file);
 
-/** The line of a table, through all of its points. */
+/** Fits the line of a table through all its points. */
 void calc_galvatron_collective_fit(calc_galvatron_collective *collective);
 
-/** Times of collectives from bandwidths of all-reduces, without latency; for where there is no file
- *  of theirs. */
+/** Derives times of collectives from bandwidths of all-reduces, without latency, if there is no
+ *  file of measured times. */
 void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *request,
                                                calc_galvatron_profiles *out);
 
-/** Add "NAME: text" as an error of the file as a whole. @return status */
+/** Adds "NAME: text" as an error of the whole file. @return status */
 calc_status calc_galvatron_file_error(const calc_galvatron_reading *r, calc_status status,
                                       const char *hint, const char *fmt, ...) CALC_PRINTF(4, 5);
 

@@ -1,5 +1,5 @@
-/** @file request.h  What Galvatron's search is asked: the rows of its `search_engine` block, with
- *  its names and defaults (docs/layers.md), and the layers of the model. */
+/** @file request.h  The request of Galvatron's search: the entries of its `search_engine` block,
+ *  with its names and defaults (docs/layers.md), and the layers of the model. */
 #ifndef CALC_GALVATRON_REQUEST_H
 #define CALC_GALVATRON_REQUEST_H
 
@@ -33,20 +33,20 @@ typedef enum calc_galvatron_memory_mode {
     CALC_GALVATRON_MEMORY_SEQUENCE
 } calc_galvatron_memory_mode;
 
-/** Whose cost model. */
+/** The cost model. */
 typedef enum calc_galvatron_dialect {
     CALC_GALVATRON_UPSTREAM,
     CALC_GALVATRON_PADDLE /**< the port in PaddleNLP: paddle.h */
 } calc_galvatron_dialect;
 
-/** Equal layers. */
+/** Layers of equal sizes. */
 typedef struct calc_galvatron_layers {
     int64_t hidden_size, layer_num, seq_len;
 } calc_galvatron_layers;
 
-/** The search. */
+/** The request. */
 typedef struct calc_galvatron_request {
-    char model[64]; /**< as its files are named */
+    char model[64]; /**< name used in its files */
     int types;
     calc_galvatron_layers layers[CALC_GALVATRON_TYPES];
     /* parallelism_info, common_train_info */
@@ -57,7 +57,7 @@ typedef struct calc_galvatron_request {
     bool sequence_parallel, global_memory_buffer;
     /* hardware_info */
     int64_t num_nodes, num_gpus_per_node;
-    double memory_constraint; /**< GB of 1,024 MB; upstream takes whole ones */
+    double memory_constraint; /**< GB of 1,024 MB; upstream accepts whole ones only */
     /* batch_size_info */
     int64_t min_bsz, max_bsz, bsz_scale;
     int64_t settle_bsz, settle_chunk; /**< -1: all */
@@ -73,19 +73,19 @@ typedef struct calc_galvatron_request {
     double debug_costmodel_coe;
     /* calc's own */
     calc_galvatron_dialect dialect;
-    bool compat; /**< budget rule, whole MB, objective and ties as upstream has them */
+    bool compat; /**< upstream's budget rule, whole MB, objective and ties */
 } calc_galvatron_request;
 
-/** All of its defaults; no layers. */
+/** Galvatron's defaults, without layers. */
 calc_galvatron_request calc_galvatron_request_default(void);
 
-/** Whether there is anything to search: layers, GPUs whose number is a power of two, a batch, and
- *  options that do not contradict one another.
- *  @param why  filled with what is wrong and what would help, if it is not */
+/** Checks that a search is possible: there are layers, the number of GPUs is a power of two, there
+ *  is a batch, and no options contradict one another.
+ *  @param why  on failure, the mistake and a remedy */
 bool calc_galvatron_request_check(const calc_galvatron_request *request, char *why, size_t size);
 
-/** How one layer, or the embedding and head together, is split over the ranks. tp and sp are never
- *  both above 1. */
+/** The split of one layer, or of embedding and head together, over the ranks. At most one of tp and
+ *  sp is above 1. */
 typedef struct calc_galvatron_strategy {
     int pp, tp, sp, cp, dp;
     calc_galvatron_dp type;

@@ -10,14 +10,14 @@
 #include "galvatron/strategies.h"
 #include "galvatron/whole.h"
 
-/* Rounding of bounds, as a share. */
+/* Relative rounding of bounds. */
 static const double ROUNDING = 1e-9;
 
-/* A task while it is looked at. */
+/* A task during the search. */
 typedef struct entry {
     calc_galvatron_task task;
-    int order;      /* in upstream's loops */
-    double bound_s; /* of a sample */
+    int order;      /* position in upstream's loops */
+    double bound_s; /* lower bound per sample */
 } entry;
 
 typedef struct search {
@@ -26,8 +26,8 @@ typedef struct search {
     calc_galvatron_found *found;
     int best_order, second_order;
     calc_galvatron_joined joined;
-    calc_galvatron_answer answer; /* of the task at hand */
-    double bound_s;               /* of a sample: what was not proven is not below */
+    calc_galvatron_answer answer; /* of the current task */
+    double bound_s;               /* per sample; lower bound of everything unproven */
     int choice[CALC_GALVATRON_LAYERS];
 } search;
 
@@ -41,7 +41,7 @@ static bool is_alike(const calc_galvatron_task *a, const calc_galvatron_task *b)
     return a->gbsz == b->gbsz && a->chunks == b->chunks && a->pp == b->pp;
 }
 
-/* A sample must take less than this for a task to matter. */
+/* The time per sample below which a task can matter. */
 static double needed_s(const search *s, const calc_galvatron_task *task)
 {
     const calc_galvatron_found *f = s->found;
@@ -89,7 +89,7 @@ static void finish(search *s, const calc_galvatron_posed *p)
 
 /* ---- Upstream's ------------------------------------------------------------------------------ */
 
-/* The layers of all stages with these ends. */
+/* Finds the layers of all stages with these ends. */
 static calc_status solve_whole(search *s, calc_galvatron_posed *p, int end, double *step_s,
                                double *remain_mb)
 {
@@ -178,7 +178,7 @@ static int by_bound(const void *a, const void *b)
     return l->end - r->end;
 }
 
-/* One choice of ends. `*best` is the end of s->answer, -1 at first. */
+/* Tries one choice of ends. `*best` is the end of s->answer, -1 at first. */
 static calc_status try_end(search *s, calc_galvatron_posed *p, int end, double need_s, int *best)
 {
     double step_s;
@@ -318,7 +318,7 @@ static calc_status list_tasks(search *s)
     return status;
 }
 
-/* Upstream's answer where the default's is not proven and takes longer. */
+/* Uses upstream's answer if the default's is not proven and takes longer. */
 static calc_status take_whole(const calc_galvatron_request *request,
                               const calc_galvatron_profiles *profiles, calc_galvatron_found *out)
 {

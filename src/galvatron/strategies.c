@@ -17,11 +17,11 @@ static bool is_off(const calc_galvatron_request *r, const calc_galvatron_strateg
            (ends && r->disable_embedding_lmhead_sp && s->sp > 1);
 }
 
-/* All of a split: its types, plain and checkpointed. @return how many there are now */
+/* Adds all strategies of a split: its types, plain and checkpointed. @return the new count */
 static int add_types(const calc_galvatron_request *r, calc_galvatron_strategy s, bool ends,
                      calc_galvatron_strategy *out, int count)
 {
-    /* The port searches all three of layers, and shards the states of the ends in any case. */
+    /* The port searches all three types for layers, and always shards the states of the ends. */
     bool all = r->dialect == CALC_GALVATRON_PADDLE && !ends;
     calc_galvatron_dp types[] = {s.dp == 1 || all ? CALC_GALVATRON_DDP : r->default_dp_type,
                                  CALC_GALVATRON_ZERO3, CALC_GALVATRON_ZERO2};
@@ -47,7 +47,8 @@ int calc_galvatron_strategies(const calc_galvatron_request *r, int pp, bool ends
     int count = 0;
     for (int tp = 1; tp <= ranks && within(tp, r->max_tp_deg); tp *= 2) {
         for (int sp = 1; sp <= (tp > 1 ? 1 : ranks) && within(sp, r->max_sp_deg); sp *= 2) {
-            /* dp is what is left, so that it falls as cp rises: upstream sorts by cp first. */
+            /* dp takes the remaining ranks and falls as cp rises, because upstream sorts by cp
+             * first. */
             for (int cp = 1; (int64_t)tp * sp * cp <= ranks && within(cp, r->max_cp_deg); cp *= 2) {
                 calc_galvatron_strategy s = {
                     .pp = pp, .tp = tp, .sp = sp, .cp = cp, .dp = (int)(ranks / tp / sp / cp)};
@@ -63,7 +64,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Most ranks of data parallelism: each has a sample. */
+/* Most ranks of data parallelism: each needs a sample. */
 static int64_t most_dp(const calc_galvatron_request *r, const calc_galvatron_task *task)
 {
     int64_t dp = least(task->gbsz / task->chunks, calc_galvatron_world(r) / task->pp);
@@ -73,7 +74,7 @@ static int64_t most_dp(const calc_galvatron_request *r, const calc_galvatron_tas
 bool calc_galvatron_allows(const calc_galvatron_request *r, const calc_galvatron_task *task,
                            const calc_galvatron_strategy *s)
 {
-    /* Upstream drops samples that are left over; what trains has none. */
+    /* Upstream drops leftover samples; a trained layout may have none. */
     bool equal = r->compat || task->gbsz / task->chunks % s->dp == 0;
     return equal && calc_galvatron_tpsp(s) <= task->buffer_tp && s->dp <= most_dp(r, task) &&
            (task->mode != CALC_GALVATRON_TP_ONLY || s->sp == 1) &&

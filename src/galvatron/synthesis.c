@@ -20,8 +20,8 @@ void calc_galvatron_layers_of_app(const calc_app *app, calc_galvatron_request *r
                                 .seq_len = sequence > 0 ? sequence : app->seq_size};
 }
 
-/* Sequences to measure: that of the request, and others around it, from the shortest on. Measured
- * ones are multiples of 8, as profilers take them.
+/* Chooses the sequence lengths to measure in ascending order: the request's and others around it.
+ * Measured lengths are multiples of 8, as profilers require.
  * @return how many */
 static int sequences_of(const calc_galvatron_request *request, int64_t out[SEQUENCES])
 {
@@ -76,7 +76,7 @@ static void put_computation(calc_put *put, const calc_galvatron_synthesis *s)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* What a sample of a sequence leaves on a rank. */
+/* Memory of one sample of a sequence on a rank. */
 static bool measure(const calc_galvatron_synthesis *s, int64_t tp, int64_t sequence, bool sp,
                     bool stages, calc_galvatron_measured *out)
 {
@@ -94,7 +94,8 @@ static double checkpoint_mb(const calc_galvatron_synthesis *s, int64_t sequence)
     return m.layer_mb;
 }
 
-/* A table by degree. Where the model cannot be split so far, half of the degree before it. */
+/* Writes a table by degree. If the model cannot be split so far, half of the value of the previous
+ * degree is used. */
 static void put_degrees(calc_put *put, const calc_galvatron_synthesis *s, int64_t sequence, bool sp,
                         int place, double (*value)(const calc_galvatron_measured *m, int place))
 {
@@ -122,7 +123,7 @@ static double of_place(double first, double last, int place)
                                           : first + last;
 }
 
-/* 16 bytes for each parameter: two weights, its gradients, two moments. */
+/* 16 bytes per parameter: two copies of the weight, its gradient and two moments. */
 static double states_mb(const calc_galvatron_measured *m, int place)
 {
     return of_place(m->first_elements, m->last_elements, place) * 16 / 1048576;

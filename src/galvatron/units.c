@@ -3,13 +3,13 @@
 #include "galvatron/cost_terms.h"
 #include "galvatron/reading.h"
 
-/* No processor computes so fast, no network is so quick, and no layer is so far from 12 times the
- * square of its width: such a number is in another unit. */
+/* Limits beyond any processor's speed, any network's bandwidth, and any layer's size relative to 12
+ * times the square of its width. A number beyond them is in another unit. */
 static const double MOST_FLOP_PER_S = 2e16;
 static const double MOST_MB_PER_MS = 1e5;
 static const double LEAST_SQUARES = 0.25, MOST_SQUARES = 3000;
 
-enum { SAMPLES = 64 /* of which a time is taken, so that an offset weighs little */ };
+enum { SAMPLES = 64 /* samples in the checked time, so that an offset has little weight */ };
 
 static calc_status check_memory(const calc_galvatron_reading *r, int type)
 {
@@ -62,7 +62,7 @@ static calc_status check_times(const calc_galvatron_reading *r, const char *what
     return CALC_OK;
 }
 
-/* Of so many ranks. */
+/* Checks the figures for a number of ranks. */
 static calc_status check_ranks(const calc_galvatron_reading *r, calc_galvatron_file file, int k)
 {
     const calc_galvatron_profiles *p = r->out;

@@ -13,24 +13,24 @@ enum {
     MOST_ANSWERS = 20000
 };
 
-/* A candidate as the last of the first layers. */
+/* The best sum with a candidate as the last of the first layers. */
 typedef struct cell {
     double value;   /* the least sum */
-    int32_t to;     /* the state of those before; -1: not looked at */
-    int16_t before; /* the candidate before */
+    int32_t to;     /* state of the layers before; -1: not visited */
+    int16_t before; /* candidate of the layer before */
 } cell;
 
-/* The first layers of a stage, with so many MB for them. */
+/* The first layers of a stage with a memory of `mb`. */
 typedef struct state {
     int layers, mb;
-    int32_t next; /* with as many layers; -1: none */
+    int32_t next; /* next state with as many layers; -1: none */
 } state;
 
 typedef struct programme {
     const calc_galvatron_posed *posed;
     const calc_layerwise_stage *stage;
     int stage_index, layers, most_mb;
-    int candidates;  /* strategies that answers use */
+    int candidates;  /* number of strategies that answers use */
     int *candidate;  /* strategies, ascending */
     int *index;      /* [strategies]: candidates */
     double *inter_s; /* [kinds][candidates to][candidates from] */
@@ -78,7 +78,7 @@ static bool grow_places(programme *p)
     return true;
 }
 
-/* Room for a state more, with its candidates. */
+/* Makes room for one more state with its candidates. */
 static bool grow(programme *p)
 {
     state *grown = calc_grown(p->state, p->states, &p->room, sizeof *p->state);
@@ -118,7 +118,7 @@ static int32_t state_of(programme *p, int layers, int mb)
     return p->place[place];
 }
 
-/* What is left of an answer while its last layers are taken away, in any order. */
+/* The rest of an answer while its last layers are removed, in any order. */
 typedef struct rest {
     int kinds;
     int picks[KINDS];
@@ -127,8 +127,8 @@ typedef struct rest {
     } pick[KINDS][PICKS];
 } rest;
 
-/* Enter the beginnings of what is left, each from one order of its last layers: picks from `from`
- * on are left alone, so that no beginning is met twice. */
+/* Enters the beginnings of the rest, each for one order of its last layers. Picks from `from` on
+ * are not removed, so that each beginning is entered once. */
 static void enter(programme *p, rest *r, int layers, int mb, int kind, int from)
 {
     int32_t at = state_of(p, layers, mb);
@@ -172,7 +172,8 @@ static int kind_of(const programme *p, int layer)
     return kind;
 }
 
-/* The least value of a state with a candidate as its last layer, and the first that leads to it. */
+/* Computes the least value of a state with a candidate as its last layer, and the first predecessor
+ * that gives it. */
 static void evaluate(programme *p, int32_t i, int kind, int s)
 {
     size_t n = (size_t)p->candidates;
@@ -226,7 +227,7 @@ static bool trace(programme *p, int *choice, double *remain_mb)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* Upstream's cost between groups, of the kinds the least: answers are not missed. */
+/* Upstream's cost between groups, the least over the kinds, so that no answer is missed. */
 static void fill_switches(const programme *p, double *switch_s)
 {
     const calc_galvatron_posed *posed = p->posed;
@@ -315,7 +316,7 @@ static void enter_all(programme *p, const calc_layerwise_front *answers)
 
 static calc_status solve(programme *p, double room_mb, int *choice, double *remain_mb)
 {
-    static const double MOST_TIE_S = 4e-9; /* constants that decide between equal answers */
+    static const double MOST_TIE_S = 4e-9; /* constants that break ties between equal answers */
     double switch_s[GROUPS * GROUPS];
     fill_switches(p, switch_s);
     calc_layerwise_stage stage = *p->stage;

@@ -45,7 +45,7 @@ static void tell_unused(void *context, const char *key)
     }
 }
 
-/* Sizes that nothing else says, in one line. */
+/* Sizes that no other flag implies, in one line. */
 static calc_status check_model(const reading *r)
 {
     static const struct {
@@ -92,7 +92,7 @@ static calc_status need(const reading *r, const char *flag, const char *what)
                           what);
 }
 
-/* Devices: a count of nodes that only the planner has is read here. */
+/* Number of devices; reads the planner's own node count. */
 static calc_status read_devices(const reading *r)
 {
     calc_mindspeed_job *job = &r->out->job;
@@ -149,7 +149,7 @@ static calc_status read_mode(const reading *r)
     return CALC_OK;
 }
 
-/* A count of the job, within what the planner's sums can take. */
+/* A count of the job, within the range of the planner's sums. */
 static bool size_of(const reading *r, const char *flag, double value, int most, int *out)
 {
     if (value >= 0 && value <= most) {
@@ -201,7 +201,7 @@ static void read_switches(const reading *r)
     job->swap_attention = calc_mindspeed_flags_last(r->settings, "--swap-attention") != NULL;
 }
 
-/* What the planner counts on. */
+/* Assumptions of the planner. */
 static calc_status check(const reading *r)
 {
     const calc_mindspeed_job *job = &r->out->job;

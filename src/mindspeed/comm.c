@@ -64,7 +64,7 @@ static int compare_rows(const void *a, const void *b)
     return by_message ? by_message : (x->us > y->us) - (x->us < y->us);
 }
 
-/* Rows of one message, from the shortest to the longest. */
+/* Averages the rows of one message, sorted from the shortest to the longest time. */
 static double mean_s(const comm_row *row, size_t count)
 {
     size_t from = count > 2, to = count > 2 ? count - 1 : count;
@@ -108,7 +108,7 @@ calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, const char *path,
     return status;
 }
 
-/* ---- Questions ------------------------------------------------------------------------------- */
+/* ---- Look-ups -------------------------------------------------------------------------------- */
 
 static void note(calc_mindspeed_comm *comm, const calc_mindspeed_message *message)
 {
@@ -119,7 +119,7 @@ static void note(calc_mindspeed_comm *comm, const calc_mindspeed_message *messag
     }
     void *grown = calc_grown(comm->missing, comm->missing_count, &comm->missing_capacity,
                              sizeof *comm->missing);
-    if (grown) { /* a note less, else */
+    if (grown) { /* otherwise one note less */
         comm->missing = grown;
         comm->missing[comm->missing_count++] = *message;
     }

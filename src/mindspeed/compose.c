@@ -6,7 +6,7 @@
 #include "mindspeed/parts.h"
 #include "model/run.h"
 
-/* Where the step of a layout stands once its parts have changed [s]. */
+/* Recomputes the step of a layout after its parts have changed [s]. */
 static double step_s(calc_layout *l)
 {
     calc_step step;

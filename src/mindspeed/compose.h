@@ -1,7 +1,7 @@
-/** @file compose.h  A step of a configuration, put together from its operators: calc's step, in
- *  which errors of operators are drawn, and collectives are as measured where they were. All that
- *  calc has, embedding, head, gated feed-forward layers, the optimizer and the reduction of
- *  gradients, is part of it. */
+/** @file compose.h  Composes the step of a configuration from its operators: calc's step, with
+ *  sampled errors of operators and with measured collectives where available. The step includes
+ *  everything that calc models: embedding, head, gated feed-forward layers, the optimizer and the
+ *  reduction of gradients. */
 #ifndef CALC_MINDSPEED_COMPOSE_H
 #define CALC_MINDSPEED_COMPOSE_H
 
@@ -16,24 +16,24 @@ typedef struct calc_mindspeed_layout {
     const calc_exec *exec; /**< without lists of stages or layers */
 } calc_mindspeed_layout;
 
-/** Times of one module each, for a micro-batch on one processor [s]: a profile of modules. */
+/** A profile of modules: times of one module each, for a micro-batch on one processor [s]. */
 typedef struct calc_mindspeed_module_times {
     double embedding_s, layer_s, norm_s, head_s, loss_s; /**< forward */
-    double backward; /**< a backward pass over a forward one: of the profile's whole step */
+    double backward; /**< backward time divided by forward time, from the profile's whole step */
 } calc_mindspeed_module_times;
 
-/** Samples of the step's time [s].
- *  @param operators  NULL: calc's times, all samples alike
+/** Computes samples of the step time [s].
+ *  @param operators  NULL: calc's times, all samples equal
  *  @param comm       NULL: nothing was measured
- *  @param samples_s  operators->sampling.samples numbers, or `count` that are alike
+ *  @param samples_s  operators->sampling.samples numbers, or `count` equal ones
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_mindspeed_compose(const calc_mindspeed_layout *layout,
                                                  calc_mindspeed_operators *operators,
                                                  calc_mindspeed_comm *comm, double *samples_s,
                                                  size_t count);
 
-/** The step of profiled modules [s]: the first chunk has the embedding, the last the final norm,
- *  the output layer and the loss. */
+/** The step time from profiled modules [s]. The first chunk has the embedding; the last one has the
+ *  final norm, the output layer and the loss. */
 double calc_mindspeed_compose_modules_s(const calc_mindspeed_layout *layout,
                                         const calc_mindspeed_module_times *modules);
 

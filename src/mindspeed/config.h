@@ -1,4 +1,5 @@
-/** @file config.h  What MindSpeed's planner decides between, and for which model and machine. */
+/** @file config.h  Configurations that MindSpeed's planner chooses from, and the job they are
+ *  for. */
 #ifndef CALC_MINDSPEED_CONFIG_H
 #define CALC_MINDSPEED_CONFIG_H
 
@@ -14,32 +15,32 @@ typedef struct calc_mindspeed_config {
     int ep;  /**< 0 for dense models */
 } calc_mindspeed_config;
 
-/** The generations of the planner whose rules are known here: `mindspeed/core/auto_parallel` of
+/** Generations of the planner whose rules are implemented here: `mindspeed/core/auto_parallel` of
  *  2024 and of 2025. */
 typedef enum calc_mindspeed_generation {
     CALC_MINDSPEED_GEN1 = 1,
     CALC_MINDSPEED_GEN2
 } calc_mindspeed_generation;
 
-/** The job: what Megatron's arguments of a script say. Sizes are counts. */
+/** The job, from Megatron's arguments in a script. Sizes are counts. */
 typedef struct calc_mindspeed_job {
     int layers, hidden, ffn, heads;
-    int groups;  /**< of key and value heads; `heads` without grouped queries */
+    int groups;  /**< number of key and value heads; `heads` without grouped queries */
     int head;    /**< size of a head */
     int seq;     /**< tokens of a sequence */
     int batch;   /**< sequences of a step */
-    int vocab;   /**< padded; 0: not said */
+    int vocab;   /**< padded; 0: not given */
     int experts; /**< 0: dense */
-    int topk;    /**< experts of a token */
+    int topk;    /**< experts per token */
     int nodes, per_node;
-    int target_nodes; /**< nodes that are planned for; `nodes` if they are the same */
+    int target_nodes; /**< nodes to plan for; `nodes` if they are the same */
     bool swiglu, untied;
     bool fp16; /**< false: bfloat16 */
     bool distributed_optimizer, reuse_fp32;
     bool full_recompute, recompute_activation_function, swap_attention;
 } calc_mindspeed_job;
 
-/** Devices that are planned for. */
+/** Number of devices to plan for. */
 static inline int calc_mindspeed_devices(const calc_mindspeed_job *job)
 {
     return job->target_nodes * job->per_node;
@@ -47,8 +48,8 @@ static inline int calc_mindspeed_devices(const calc_mindspeed_job *job)
 
 enum { CALC_MINDSPEED_NAME = 128 };
 
-/** What the files of a configuration are called: PP1_TP8_DP1_CP1_UP1_MBS4, of the second generation
- *  with _VP1_EP0 behind it. @return text */
+/** The file name of a configuration: PP1_TP8_DP1_CP1_UP1_MBS4, followed by _VP1_EP0 in the second
+ *  generation. @return text */
 char *calc_mindspeed_config_name(const calc_mindspeed_config *config,
                                  calc_mindspeed_generation generation,
                                  char text[CALC_MINDSPEED_NAME]);

@@ -12,7 +12,7 @@ static bool exec_of(const void *context, const calc_mindspeed_config *config, ca
            CALC_OK;
 }
 
-/* Those that calc_mindspeed_evidence_time() has read. */
+/* Profiles that calc_mindspeed_evidence_time() has read. */
 static bool modules_of(const void *context, const calc_mindspeed_config *config,
                        calc_mindspeed_module_times *out)
 {
@@ -57,7 +57,7 @@ calc_status calc_mindspeed_evidence_start(calc_mindspeed_evidence *out,
     return status ? status : calc_mindspeed_operators_fit(&out->operators, errors);
 }
 
-/* @return whether the configuration has no profile, or a sound one */
+/* @return true if the configuration has no profile or a valid one */
 static bool read_modules(calc_mindspeed_evidence *e, const calc_mindspeed_config *config)
 {
     const calc_mindspeed_study *s = e->study;

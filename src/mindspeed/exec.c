@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* What scripts say of stages, which the planner decides, or does not know. */
+/* Settings of stages in scripts, which the planner decides or does not know. */
 static const calc_plan_member dropped[] = {
     CALC_PLAN_NODES,        CALC_PLAN_NODE_PROCS,   CALC_PLAN_CONTEXT_TYPE, CALC_PLAN_CONTEXT_INNER,
     CALC_PLAN_EVEN_CHUNKS,  CALC_PLAN_CHUNK_BLOCKS, CALC_PLAN_STAGE_BLOCKS, CALC_PLAN_STAGE_COUNT,

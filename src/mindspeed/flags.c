@@ -5,7 +5,7 @@
 
 /* ---- Flags that are not Megatron's, or not read as Megatron reads them ----------------------- */
 
-/* What the planner decides. */
+/* Settings that the planner decides. */
 static const char *const decided[] = {"--tensor-model-parallel-size",
                                       "--pipeline-model-parallel-size",
                                       "--context-parallel-size",
@@ -19,7 +19,7 @@ static const char *const decided[] = {"--tensor-model-parallel-size",
                                       "--sequence-parallel",
                                       NULL};
 
-/* The planner's own that say nothing here, and where a cluster's nodes are. */
+/* The planner's own flags without effect here, and the addresses of a cluster's nodes. */
 static const char *const silent[] = {"--auto-parallel",
                                      "--master-addr",
                                      "--master-port",
@@ -36,7 +36,7 @@ static const char *const later[] = {"--auto-settings",           "--auto-setting
                                     "--auto-settings-ranks",     "--auto-settings-work-dir",
                                     "--auto-settings-log-level", NULL};
 
-/* Flags that are read, but not by what reads Megatron's. */
+/* Flags that are read here and not with Megatron's. */
 static const char *const ours[] = {"--nnodes",
                                    "--target-nnodes",
                                    "--search-algo",
@@ -45,7 +45,7 @@ static const char *const ours[] = {"--nnodes",
                                    "--swap-attention",
                                    NULL};
 
-/* Two names of the same. */
+/* Aliases. */
 static const char *const renamed[][2] = {
     {"--nodes", "--nnodes"},
     {"--padded-vocab-size", "--vocab-size"},
@@ -59,7 +59,7 @@ static bool is_one_of(const char *key, const char *const *list)
     return *list;
 }
 
-/* ---- Settings put in order ------------------------------------------------------------------- */
+/* ---- Order of settings ----------------------------------------------------------------------- */
 
 static void drop(calc_settings *s, size_t at)
 {
@@ -71,7 +71,7 @@ static void drop(calc_settings *s, size_t at)
 
 static bool rename_key(calc_setting *setting)
 {
-    setting->argument = 0; /* of words that were picked out of others: no number that one sees */
+    setting->argument = 0; /* it counts picked words and means nothing to a user */
     for (size_t i = 0; setting->key[i]; i++) {
         setting->key[i] = setting->key[i] == '_' ? '-' : setting->key[i];
     }
@@ -94,7 +94,7 @@ static bool is_precision(const char *key)
     return strcmp(key, "--fp16") == 0 || strcmp(key, "--bf16") == 0;
 }
 
-/* Whether a setting of a script gives way to one of the command line. */
+/* Whether a setting of a script is overridden on the command line. */
 static bool gives_way(const calc_settings *s, size_t at)
 {
     for (size_t i = at + 1; i < s->count && s->item[at].line > 0; i++) {

@@ -36,7 +36,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* @return false if memory is short */
+/* @return false if out of memory */
 static bool keep(found *f, const char *path)
 {
     path_text *list = calc_grown(f->item, f->count, &f->capacity, sizeof *list);
@@ -48,7 +48,7 @@ static bool keep(found *f, const char *path)
     return true;
 }
 
-/* Folder by folder, those of a depth before those below. @return false if memory is short */
+/* Visits folders by depth, upper ones first. @return false if out of memory */
 static bool search(found *details, const char *root)
 {
     found folders = {0};
@@ -82,7 +82,7 @@ static int compare(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* Add the kernels of a file to those before. */
+/* Appends the kernels of a file. */
 static calc_status add_details(calc_mindspeed_folder *out, const char *path, calc_errors *errors)
 {
     calc_mindspeed_kernels more = {0}, *all = &out->kernels;

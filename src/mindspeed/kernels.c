@@ -18,7 +18,7 @@ static const calc_csv_column columns[] = {
      .hi = HUGE_VAL},
 };
 
-/* Takes one row, or two of a LayerNorm's gradient. @return how many */
+/* Reads one row, or the two rows of a LayerNorm's gradient. @return number of rows read */
 static size_t take(calc_mindspeed_kernels *out, const details_row *row, size_t left)
 {
     double us = row->us;

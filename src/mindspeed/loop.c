@@ -62,8 +62,8 @@ static void time_all(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time, 
     }
 }
 
-/* The fastest candidate of a sample that comes after one of time `after_s`, and of as long ones
- * after `last`. @return `count` if there is none */
+/* The fastest candidate of a sample that is slower than `after_s`, or equally fast and after
+ * candidate `last`. @return `count` if there is none */
 static size_t next_fastest(const calc_mindspeed_loop *loop, size_t sample, double after_s,
                            size_t last)
 {
@@ -125,7 +125,7 @@ static size_t first_unexplored(const calc_mindspeed_loop *loop)
     return c;
 }
 
-/* One of the entries of the pool that are unmeasured, each as likely. */
+/* Draws one of the pool's unmeasured entries with equal probability. */
 static size_t drawn(const calc_mindspeed_loop *loop)
 {
     calc_rng rng;

@@ -1,7 +1,7 @@
-/** @file loop.h  Which configurations to measure, and when to stop: Thompson sampling by
- * probability matching. Each sample of all configurations' times has its k fastest; what is
- * measured next is drawn from these, so that a configuration's chance is that of being among the
- * fastest. The loop ends when hardly any of them is still to be measured. */
+/** @file loop.h  Chooses the configurations to measure, and when to stop: Thompson sampling by
+ *  probability matching. Each sample of the times of all configurations adds its k fastest to a
+ *  pool. The next configuration is drawn from the pool, with the probability of being among the
+ *  fastest. The loop ends when only a small share of the pool is unmeasured. */
 #ifndef CALC_MINDSPEED_LOOP_H
 #define CALC_MINDSPEED_LOOP_H
 
@@ -10,78 +10,80 @@
 
 /** Rules. MindSpeed: 100 samples, k 1 (2024) or 3 (2025), threshold 0.05. */
 typedef struct calc_mindspeed_loop_rules {
-    size_t samples;        /**< of a time, 1 or more */
+    size_t samples;        /**< samples of a time, 1 or more */
     size_t top_k;          /**< 1 or more */
-    double stop_threshold; /**< share of the pool that may be unmeasured in the end */
+    double stop_threshold; /**< largest unmeasured share of the pool at the end */
     size_t max_trials;     /**< 0: no limit */
     uint64_t seed;
-    bool every; /**< measure all, in their order (full_precision) */
+    bool every; /**< measures all in their order (full_precision) */
 } calc_mindspeed_loop_rules;
 
-/** What is known of a candidate. */
+/** State of a candidate. */
 typedef enum calc_mindspeed_mark {
     CALC_MINDSPEED_UNEXPLORED,
     CALC_MINDSPEED_EXPLORED, /**< measured */
-    CALC_MINDSPEED_REMOVED   /**< failed, or needs as much memory as one that had too little */
+    CALC_MINDSPEED_REMOVED   /**< failed, or needs at least as much memory as one that ran out of
+                              *  it */
 } calc_mindspeed_mark;
 
-/** What came of a measurement. */
+/** Result of a measurement. */
 typedef enum calc_mindspeed_end {
     CALC_MINDSPEED_RAN,
     CALC_MINDSPEED_FAILED,
     CALC_MINDSPEED_OUT_OF_MEMORY
 } calc_mindspeed_end;
 
-/** Samples of a candidate's time [s], the i-th of all candidates of one draw.
- *  @return false if it has none: it is then in no pool */
+/** Fills samples of a candidate's time [s]; the i-th samples of all candidates belong to one draw.
+ *  @return false if it has no time; it is then never in the pool */
 typedef bool calc_mindspeed_loop_time(void *context, size_t candidate, double *samples_s,
                                       size_t count);
 
-/** Why there is nothing more to measure. */
+/** Reason for the end of the measurements. */
 typedef enum calc_mindspeed_stop {
     CALC_MINDSPEED_GOES_ON,
-    CALC_MINDSPEED_CONCENTRATED, /**< what is unmeasured is hardly among the fastest */
-    CALC_MINDSPEED_EXHAUSTED,    /**< nothing is left */
-    CALC_MINDSPEED_TRIALS        /**< as many as were allowed */
+    CALC_MINDSPEED_CONCENTRATED, /**< the unmeasured ones are rarely among the fastest */
+    CALC_MINDSPEED_EXHAUSTED,    /**< no candidates are left */
+    CALC_MINDSPEED_TRIALS        /**< the limit of trials is reached */
 } calc_mindspeed_stop;
 
 /** State. Owns its lists; start with calc_mindspeed_loop_start(). */
 typedef struct calc_mindspeed_loop {
     calc_mindspeed_loop_rules rules;
-    size_t count;               /**< candidates */
-    const double *memory_bytes; /**< what each needs by a model; NULL: not known. Borrowed */
+    size_t count;               /**< number of candidates */
+    const double *memory_bytes; /**< memory needed by a model; NULL: not known. Borrowed */
     calc_mindspeed_mark *mark;
-    double *samples_s; /**< `samples` numbers of the first candidate, then of the second */
-    size_t *tally;     /**< how often each is in the pool */
-    size_t pool, rest; /**< entries of the pool, and those of candidates that are unmeasured */
-    size_t trials;     /**< results that were recorded */
-    size_t next;       /**< what is to be measured */
+    double *samples_s; /**< `samples` numbers for each candidate in turn */
+    size_t *tally;     /**< how often each candidate is in the pool */
+    size_t pool, rest; /**< entries of the pool, and those of unmeasured candidates */
+    size_t trials;     /**< number of recorded results */
+    size_t next;       /**< the candidate to measure next */
     calc_mindspeed_stop stop;
 } calc_mindspeed_loop;
 
-/** Begin with nothing measured.
+/** Starts with nothing measured.
  *  @return CALC_OK or CALC_ERR_NOMEM; *loop must be freed in any case */
 CALC_MUST_USE calc_status calc_mindspeed_loop_start(calc_mindspeed_loop *loop,
                                                     const calc_mindspeed_loop_rules *rules,
                                                     size_t count, const double *memory_bytes);
 
-/** Free its lists; fine on {0}. */
+/** Frees its lists; {0} is allowed. */
 void calc_mindspeed_loop_free(calc_mindspeed_loop *loop);
 
-/** Note a result. One that lacked memory takes with it all that need as much, unless they ran. */
+/** Records a result. If it ran out of memory, all candidates that need at least as much are
+ *  removed, unless they ran. */
 void calc_mindspeed_loop_record(calc_mindspeed_loop *loop, size_t candidate,
                                 calc_mindspeed_end end);
 
-/** Time all that are not removed, and find the pool. */
+/** Times all candidates that are not removed, and fills the pool. */
 void calc_mindspeed_loop_judge(calc_mindspeed_loop *loop, calc_mindspeed_loop_time *time,
                                void *context);
 
-/** Choose `next` from the pool that was found, by the seed and the number of trials alone; or
- *  find that there is no more to do.
+/** Chooses `next` from the pool; the choice depends on the seed and the number of trials only. Or
+ *  finds that the loop has ended.
  *  @return loop->stop */
 calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop);
 
-/** Share of the pool that a candidate has: with k = 1 its chance of being the fastest. */
+/** Share of a candidate in the pool; with k = 1, its probability of being the fastest. */
 double calc_mindspeed_loop_chance(const calc_mindspeed_loop *loop, size_t candidate);
 
 #endif

@@ -1,13 +1,13 @@
 #include "mindspeed/memory.h"
 
 #define GIB 1073741824.0
-/* Buffers of the runtime and of collectives, whatever the configuration. */
+/* Buffers of the runtime and of collectives, the same for every configuration. */
 #define RUNTIME_BYTES (4.5 * GIB)
 #define RING_MASK_BYTES (2048.0 * 2048) /* the mask of causal attention around a ring */
 
 enum { ELEMENT = 2 /* bytes of a float16 or bfloat16 number */ };
 
-/* Of the widened multiplication of a gated feed-forward layer, two matrices are one. */
+/* The first multiplication of a gated feed-forward layer has two matrices, joined in one. */
 static double widened(const calc_mindspeed_job *job)
 {
     return job->swiglu ? 2.0 * job->ffn : job->ffn;
@@ -31,8 +31,8 @@ static double parameters(const calc_mindspeed_job *job, const calc_mindspeed_con
     return rest / c->tp + layers * feedforward / c->tp / (c->ep > 0 ? c->ep : 1);
 }
 
-/* What the state of a parameter takes, by format and by what is sharded or reused: the table of
- * MindSpeed's static memory. */
+/* Memory of the parameters' states, by format, sharding and reuse: MindSpeed's table of static
+ * memory. */
 static void take_state(const calc_mindspeed_job *job, const calc_mindspeed_config *c,
                        calc_mindspeed_memory *m)
 {
@@ -75,7 +75,7 @@ double calc_mindspeed_memory_layer_bytes(const calc_mindspeed_job *job,
     return 2 * narrow + (job->swap_attention ? 0 : attention) + feedforward_bytes(job, c, tokens);
 }
 
-/* Layers whose activations are kept at once, of chunks that are passed in turn. */
+/* Layers whose activations are kept at the same time, with chunks visited in turn. */
 static double layers_kept(const calc_mindspeed_job *job, const calc_mindspeed_config *c)
 {
     double layers = (double)job->layers / c->pp;
@@ -83,7 +83,7 @@ static double layers_kept(const calc_mindspeed_job *job, const calc_mindspeed_co
     return layers / c->vpp * in_flight;
 }
 
-/* ---- All of it ------------------------------------------------------------------------------- */
+/* ---- Total ----------------------------------------------------------------------------------- */
 
 calc_mindspeed_memory calc_mindspeed_memory_of(const calc_mindspeed_job *job,
                                                const calc_mindspeed_config *config)

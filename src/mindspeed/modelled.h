@@ -1,4 +1,4 @@
-/** @file modelled.h  A configuration by calc's own model: what is not measured. */
+/** @file modelled.h  Evaluates a configuration by calc's own model, where nothing was measured. */
 #ifndef CALC_MINDSPEED_MODELLED_H
 #define CALC_MINDSPEED_MODELLED_H
 
@@ -6,15 +6,15 @@
 
 /** Answers of calc's model. */
 typedef struct calc_mindspeed_modelled {
-    double step_s;      /**< of a training step; infinite: calc cannot lay it out */
-    double peak_bytes;  /**< of the fullest device; infinite likewise */
-    double layer_bytes; /**< activations that one layer keeps of one micro-batch */
-    bool fits;          /**< in the memory of the system, and on its networks */
-    char why[320];      /**< why it cannot be laid out; else "" */
+    double step_s;      /**< time of a training step; infinite: calc cannot lay it out */
+    double peak_bytes;  /**< peak of the fullest device; infinite as above */
+    double layer_bytes; /**< activations that one layer keeps for one micro-batch */
+    bool fits;          /**< it fits the memory and the networks of the system */
+    char why[320];      /**< reason why it cannot be laid out; else "" */
 } calc_mindspeed_modelled;
 
-/** Compute a configuration.
- *  @param plan  what the script says (exec.h) */
+/** Evaluates a configuration.
+ *  @param plan  the script's settings (exec.h) */
 calc_mindspeed_modelled calc_mindspeed_modelled_of(const calc_plan *plan, const calc_system *system,
                                                    const calc_mindspeed_config *config);
 

@@ -13,12 +13,12 @@ enum { PATH_SIZE = 4096 };
 static const char *const modules[] = {"embedding",    "0",    "final_layernorm",
                                       "output_layer", "loss", NULL};
 
-/* What a number of a file is: a key, or a key in a module. */
+/* The meaning of a number in a file: a key, or a key in a module. */
 typedef struct place {
     const char *key;
-    size_t offset; /* in the profile; of the first module */
+    size_t offset; /* in the profile; for modules, the place of the first one */
     bool in_module;
-    double scale; /* to seconds or GiB */
+    double scale; /* factor to seconds or GiB */
 } place;
 
 #define PLACE(member) offsetof(calc_mindspeed_profile, member)
@@ -52,7 +52,7 @@ static double *number_of(calc_mindspeed_profile *p, const place *at, int module)
     return (double *)(void *)((char *)p + at->offset) + (at->in_module ? module : 0);
 }
 
-/* The place of a number; NULL: it is none of those that are read. */
+/* The place of a number; NULL: it is not read. */
 static const place *find(const reading *r, const char *const *key, int depth)
 {
     for (size_t i = 0; i < r->count; i++) {
@@ -82,7 +82,7 @@ static bool take(void *context, const char *const *key, int depth, double value)
     return true;
 }
 
-/* All that the second generation writes; of the first, either number. */
+/* Requires everything that the second generation writes, or either number of the first. */
 static calc_status complete(const reading *r, const char *name, calc_errors *errors)
 {
     const calc_mindspeed_profile *p = r->out;
@@ -139,7 +139,7 @@ calc_mindspeed_config calc_mindspeed_modules_crop(const calc_mindspeed_job *job,
     return crop;
 }
 
-/* @return CALC_ERR_NOT_FOUND without an error: there is no such file */
+/* @return CALC_ERR_NOT_FOUND without an error if the file does not exist */
 static calc_status read_named(calc_mindspeed_profile *out, const char *folder,
                               const calc_mindspeed_config *config,
                               calc_mindspeed_generation generation, const char *node,

@@ -9,7 +9,7 @@ typedef struct standing {
     const calc_mindspeed_rank_times *times;
 } standing;
 
-/* A measured one has the time that it has; it keeps its place in the pool. */
+/* A measured candidate has its measured time and stays in the pool. */
 static bool time_of(void *context, size_t candidate, double *samples_s, size_t count)
 {
     const standing *s = context;

@@ -23,7 +23,7 @@ static calc_exec exec_of(const calc_mindspeed_job *job)
         .training = true};
 }
 
-/* A block whose sizes are all 1, in numbers of two bytes. */
+/* An operator with all sizes 1, in numbers of two bytes. */
 static calc_shape unit_shape(const calc_mindspeed_operators *o)
 {
     return (calc_shape){.blocks = 1,
@@ -68,7 +68,7 @@ static double multiplication_s(const calc_mindspeed_operators *o, const double *
     return calc_cost_kernel_s(&context, matrix, CALC_PASS_FW);
 }
 
-/* The first operator of a kind of a block of a shape. */
+/* The first operator of a kind in a block, with a shape. */
 static double block_s(const calc_mindspeed_operators *o, const calc_shape *shape,
                       calc_operator_kind kind, calc_pass pass)
 {

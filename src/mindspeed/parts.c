@@ -41,7 +41,7 @@ static unsigned recompute_of(const calc_layout *l, int list)
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* (rows x inner) times (inner x columns), as a pass multiplies them; experts are a batch. */
+/* (rows x inner) times (inner x columns), as a pass multiplies them; experts form a batch. */
 static bool multiplication(const calc_layout *l, const calc_operator *o, calc_pass pass,
                            calc_mindspeed_shape *out)
 {
@@ -92,7 +92,7 @@ static bool is_norm(const calc_operator *o)
     return norm;
 }
 
-/* @return false for what is none of the types */
+/* @return false for other types */
 static bool shape_of(const calc_mindspeed_layout *layout, const calc_layout *l,
                      const calc_operator *o, calc_pass pass, calc_mindspeed_shape *out)
 {
@@ -110,7 +110,8 @@ static bool shape_of(const calc_mindspeed_layout *layout, const calc_layout *l,
     }
 }
 
-/* A ring's attention is a kernel for each of its ranks: what one takes alone is not the sum. */
+/* Ring attention runs one kernel per rank, so the time of one kernel alone is not the time of
+ * all. */
 static double alone_s(const calc_mindspeed_operators *operators, const calc_operator *o,
                       const calc_mindspeed_shape *shape, double model_s)
 {
@@ -183,7 +184,7 @@ static void add_time(calc_cost *cost, const calc_mindspeed_part *part, double mo
     cost->shared_re_s += part->repeated ? shared_s : 0;
 }
 
-/* As calc_cost_sum() has it: a ring runs beside the attention. */
+/* As in calc_cost_sum(): a ring's messages run at the same time as the attention. */
 static double beside_s(double link_s, double ring_s, double attention_s)
 {
     return link_s - ring_s + calc_max(0, ring_s - attention_s);
@@ -226,8 +227,9 @@ static calc_group group_of(const calc_layout *l, const calc_operator *o)
     return group;
 }
 
-/* What a measurement takes beyond calc's time of a collective in a pass [s]; 0 without one. Tokens
- * that are sent once per node, not once per expert, are no collective that was measured. */
+/* Measured time of the collectives of a pass minus calc's time [s]; 0 without a measurement.
+ * Node-limited dispatch sends tokens once per node and not once per expert; no measured collective
+ * corresponds to it. */
 static double beyond_s(const calc_layout *l, const calc_operator *o, calc_pass pass,
                        calc_mindspeed_comm *comm)
 {
@@ -246,7 +248,7 @@ static double beyond_s(const calc_layout *l, const calc_operator *o, calc_pass p
                : 0;
 }
 
-/* More time on a link; of what it had as large a share is exposed as before. */
+/* Adds time to a link and keeps its exposed share. */
 static void add_link(double *link_s, double *exposed_s, double more_s)
 {
     double share = *link_s > 0 ? *exposed_s / *link_s : 1;

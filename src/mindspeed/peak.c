@@ -8,7 +8,7 @@
 
 #define GIB 1073741824.0
 
-/* Activations of a layer of a probe, GiB: measured, or calc's. */
+/* Activations [GiB] of a layer of a probe: measured, or by calc's model. */
 static double layer_gib(calc_mindspeed_peak *peak, int i, calc_notes *notes)
 {
     const calc_mindspeed_study *s = peak->study;

@@ -13,10 +13,10 @@ enum {
 };
 
 static const double good_condition = 100;
-/* An eigenvalue below this share of the largest is none. */
+/* An eigenvalue below this share of the largest counts as zero. */
 static const double rank_share = 1e-12;
 
-/* The configurations of a group, whose terms all differ. */
+/* The configurations of a group, all with different terms. */
 typedef struct group {
     const calc_mindspeed_config **item;
     size_t count;
@@ -30,7 +30,7 @@ typedef struct choice {
     calc_mindspeed_probes best;
 } choice;
 
-/* The most that is there, and the least. */
+/* Extreme degrees of the space. */
 typedef struct extremes {
     int tp, cp, up;
 } extremes;
@@ -98,7 +98,7 @@ static void fill(choice *all, const calc_mindspeed_space *space)
     }
 }
 
-/* The next choice, the last group first. @return false after the last one */
+/* Advances to the next choice, the last group first. @return false after the last one */
 static bool next(choice *all)
 {
     for (int i = CALC_MINDSPEED_PROBES - 1; i >= 0; i--) {
@@ -115,7 +115,7 @@ static const calc_mindspeed_config *of(const choice *all, int i)
     return all->group[i].item[all->at[i]];
 }
 
-/* Condition number of the normal matrix of a choice; infinite if its rank is not full. */
+/* Condition number of the normal matrix of a choice; infinite if it does not have full rank. */
 static double condition(choice *all)
 {
     double normal[T * T] = {0}, term[T], value[T];

@@ -11,8 +11,8 @@ typedef struct ranker {
     const calc_mindspeed_study *study;
     const calc_mindspeed_rank_times *times;
     calc_mindspeed_ranking *out;
-    double *samples; /* a row per configuration */
-    size_t refused;  /* that calc cannot lay out */
+    double *samples; /* one row per configuration */
+    size_t refused;  /* number of configurations that calc cannot lay out */
 } ranker;
 
 /* ---- One configuration ----------------------------------------------------------------------- */
@@ -22,7 +22,7 @@ static double *row_of(const ranker *r, size_t i)
     return r->samples + i * r->times->samples;
 }
 
-/* What was measured of a configuration: infinite if it failed; NaN: nothing. */
+/* The measured time of a configuration: infinite if it failed; NaN: not measured. */
 static double measured_s(const ranker *r, const calc_mindspeed_config *config)
 {
     const calc_mindspeed_result *result =
@@ -40,14 +40,15 @@ static double measured_s(const ranker *r, const calc_mindspeed_config *config)
                                                      s->generation, config, &errors);
     if (status != CALC_OK && status != CALC_ERR_NOT_FOUND) {
         calc_notes_take(&r->out->notes, &errors);
-        return INFINITY; /* as a run that failed */
+        return INFINITY; /* treated as a failed run */
     }
     return profile.step_s;
 }
 
 static void summarize(calc_mindspeed_candidate *c, const double *sample, size_t count)
 {
-    double beyond = 0, square = 0; /* the first, so that samples that are alike have that mean */
+    double beyond = 0, square = 0; /* relative to the first, so that the mean of equal samples is
+                                    * exact */
     for (size_t i = 0; i < count; i++) {
         beyond += (sample[i] - sample[0]) / (double)count;
     }
@@ -109,9 +110,9 @@ static void judge(ranker *r, size_t i)
     out->fit += c->fits;
 }
 
-/* ---- All of them ----------------------------------------------------------------------------- */
+/* ---- Ranking --------------------------------------------------------------------------------- */
 
-/* In how many samples each is the fastest; the first of equal ones. */
+/* Number of samples in which each is the fastest; ties go to the first. */
 static void count_best(const ranker *r)
 {
     calc_mindspeed_ranking *out = r->out;
@@ -133,7 +134,8 @@ static void count_best(const ranker *r)
     }
 }
 
-/* A run that lacked memory says the same of all that need as much, unless they ran. */
+/* A run out of memory also rules out all configurations that need at least as much, unless they
+ * ran. */
 static void drop_larger(ranker *r)
 {
     calc_mindspeed_ranking *out = r->out;

@@ -5,7 +5,7 @@
 #include "gauss/linear.h"
 
 #define GIB 1073741824.0
-/* Buffers of the runtime and of collectives, whatever the configuration. */
+/* Buffers of the runtime and of collectives, the same for every configuration. */
 #define RUNTIME_BYTES (4 * GIB)
 
 enum { T = CALC_MINDSPEED_TERMS };
@@ -19,8 +19,8 @@ void calc_mindspeed_regression_terms(const calc_mindspeed_config *c, double term
     term[3] = (double)c->mbs / ((double)c->cp * c->up);
 }
 
-/* The normal equations: those of a few rows and four well-scaled terms lose no digit that matters,
- * and that they are solvable is what the choice of the rows is judged by. */
+/* Solves the normal equations. With a few rows and four well-scaled terms no significant digits are
+ * lost, and the choice of rows ensures that they can be solved. */
 bool calc_mindspeed_regression_fit(calc_mindspeed_regression *out,
                                    const calc_mindspeed_measured *measured, size_t count)
 {

@@ -20,7 +20,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Names have versions behind them, and the two kernels of a LayerNorm's gradient say Backprop. */
+/* Names can end with a version, and the two kernels of a LayerNorm's gradient contain Backprop. */
 calc_mindspeed_type calc_mindspeed_shape_type(const char *name)
 {
     bool gradient = strstr(name, "Grad") || strstr(name, "Back");
@@ -65,7 +65,7 @@ typedef struct tensor {
     double size[DIMENSIONS];
 } tensor;
 
-/* Step over a size. @return whether there is one */
+/* Skips a size. @return whether there is one */
 static bool read_size(const char **at, tensor *t)
 {
     double size = 0;
@@ -89,7 +89,7 @@ static bool read_tensors(const char *at, tensor out[TENSORS], int *count)
     while (*at && *count < TENSORS) {
         tensor *t = &out[(*count)++];
         t->count = 0;
-        while (!strchr(";\" ", *at)) { /* which is where the text ends, too */
+        while (!strchr(";\" ", *at)) { /* the text also ends here */
             if (!read_size(&at, t)) {
                 return false;
             }
@@ -115,7 +115,8 @@ static double batch_of(const tensor *t)
     return batch;
 }
 
-/* Whether matrices are rows x columns, or that transposed: as many as there are, or one for all. */
+/* Whether matrices are rows x columns or transposed. There are as many as the batch, or one for
+ * all. */
 static bool is_matrix(const tensor *t, double rows, double columns, double batch)
 {
     const double *last = t->size + t->count - 2;

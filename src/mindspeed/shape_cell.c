@@ -19,7 +19,7 @@ static calc_status finish(void *context, void *row, const calc_csv_row *from, ca
     if (c->kind != CALC_MINDSPEED_SHAPE_WRONG) {
         return CALC_OK;
     }
-    /* Attention asks for its inputs only. */
+    /* Attention needs its inputs only. */
     bool input = calc_mindspeed_shape_read(CALC_MINDSPEED_FLASH, c->inputs, "", &ignored) ==
                  CALC_MINDSPEED_SHAPE_WRONG;
     const char *cell = input ? c->inputs : c->outputs;

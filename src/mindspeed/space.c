@@ -4,9 +4,9 @@
 
 #include "base/buffer.h"
 
-enum { LEAST_TOKENS = 4096 /* of a rank, where sequences are split */, MOST_MBS = 2 };
+enum { LEAST_TOKENS = 4096 /* tokens of a rank, if sequences are split */, MOST_MBS = 2 };
 
-/* A walk through the space, one dimension in another. */
+/* A walk through the space with nested dimensions. */
 typedef struct walk {
     const calc_mindspeed_job *job;
     calc_mindspeed_generation generation;
@@ -70,7 +70,7 @@ static void over_microbatches(walk *w)
     }
 }
 
-/* What the algorithms need of heads and sequences. */
+/* Requirements of the algorithms on heads and sequences. */
 static bool attends(const walk *w)
 {
     bool all = w->generation == CALC_MINDSPEED_GEN1;
@@ -105,7 +105,7 @@ static void over_context(walk *w)
     }
 }
 
-/* Sizes of tensor parallelism, which go by powers of two, must divide heads and groups. */
+/* Degrees of tensor parallelism are powers of two and must divide heads and groups. */
 static bool divides_heads(const calc_mindspeed_job *job, int tp)
 {
     return job->heads % tp == 0 && (job->groups <= 1 || job->groups % tp == 0);

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* @return whether samples are times */
+/* @return whether the samples are valid times */
 static bool fill(const calc_mindspeed_judge *judge, const calc_mindspeed_config *config,
                  double *samples_s, size_t count)
 {

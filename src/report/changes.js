@@ -1,8 +1,8 @@
-/* What small changes of a layout come to. */
+/* Shows the effect of small changes of a layout. */
 "use strict";
 
-/* Changes as a table, in their order. `key` is the statistic that is compared; `command(set)` gives
- * the words of a shell, or is null. */
+/* A table of changes in their order. `key` is the statistic to compare; `command(set)` returns the words of a
+ * shell command, or null. */
 function changesTable(rows, { key, before, label, text, memoryBefore, command, first = 8, caption }) {
   const marked = rows.some((row) => !row.starts);
   const said = el("pre", { hidden: true });

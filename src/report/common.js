@@ -1,5 +1,5 @@
-/* What all pages share: numbers, elements, the tip, the address, the theme.
- * Text from outside reaches the page only as text nodes and attributes, never as markup. */
+/* Shared by all pages: numbers, elements, the tooltip, the address, the theme.
+ * Text from outside enters the page only as text nodes and attributes, never as markup. */
 "use strict";
 
 const data = JSON.parse(document.getElementById("calc-data").textContent);
@@ -8,7 +8,7 @@ const data = JSON.parse(document.getElementById("calc-data").textContent);
 
 const isNumber = (x) => typeof x === "number" && isFinite(x);
 
-/* Significant digits, thin spaces between thousands, a true minus, never an exponent. */
+/* Significant digits, with thin spaces between thousands, a true minus and no exponent. */
 function num(x, digits = 3) {
   if (!isNumber(x)) return "–";
   if (x === 0) return "0";
@@ -20,7 +20,7 @@ function num(x, digits = 3) {
   return (x < 0 ? "\u2212" : "") + grouped + (rest ? "." + rest : "");
 }
 
-/* A short number: 3 rather than 3.00. */
+/* A short number: 3, not 3.00. */
 const short = (x, digits = 3) => num(x, digits).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 const count = (x) => (isNumber(x) ? (Number.isInteger(x) ? num(x, 21).split(".")[0] : short(x)) : "–");
 const percent = (x, digits = 3) => (isNumber(x) ? `${num(100 * x, digits)}\u202f%` : "–");
@@ -47,13 +47,13 @@ function withUnit(x, parts) {
   return unit ? `${value}\u202f${unit}` : value;
 }
 
-/* For axes: 1 s rather than 1.00 s. */
+/* For axes: 1 s, not 1.00 s. */
 const brief = (x, steps) => {
   const step = steps.find(([unit]) => Math.abs(x) >= unit * 0.99995) || steps[steps.length - 1];
   return `${short(x / step[0])}\u202f${step[1]}`;
 };
 const seconds = (x) => withUnit(x, secondsIn);
-/* As many digits as a headline has. */
+/* Number of digits of a headline. */
 const whole = (x) => withUnit(x, (y) => secondsIn(y, 4));
 const bytes = (x) => withUnit(x, bytesIn);
 const parameters = (x) => withUnit(x, (y) => scaled(y, [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "k"], [1, ""]], 4));
@@ -61,7 +61,7 @@ const amount = (x) => withUnit(x, (y) => scaled(y, countSteps, 3));
 
 /* ---- Elements --------------------------------------------------------------------------------- */
 
-/* el("td", {class: "n"}, "text", node): attributes that are false or null are left out. */
+/* el("td", {class: "n"}, "text", node). Attributes that are false or null are left out. */
 function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(attributes || {})) {
@@ -77,12 +77,12 @@ const nav = document.getElementById("nav");
 const bold = (text) => el("b", {}, text);
 const colorOf = (name) => `var(--${name})`;
 
-/* A part of the page with a title and a line that says what it shows. */
+/* A section of the page with a title and a line that explains it. */
 function section(id, short_name, title, lead) {
   const node = el("section", { id, "aria-labelledby": `${id}-title` },
     el("h2", { id: `${id}-title`, tabindex: "-1" }, title), lead ? el("p", { class: "lead" }, lead) : null);
   main.append(node);
-  /* The fragment belongs to what was chosen. */
+  /* The fragment is reserved for the reader's choices. */
   nav.append(el("a", { href: `#${id}`, onclick: (event) => {
     event.preventDefault();
     node.scrollIntoView();
@@ -110,7 +110,8 @@ function hero({ context, headline, why, kpis, bad }) {
       el("dd", { class: "small" }, note || ""))))));
 }
 
-/* What made the page, then `rows`: pairs of texts. @param compat  rules of Calculon's that were followed */
+/* The origin of the page, followed by `rows`: pairs of texts. @param compat  rules of Calculon that were
+ * followed */
 function footer(rows_, compat = "none") {
   const rows = [["Program", `${data.program}${compat === "none" ? "" : `, arithmetic of ${compat}`}`], ...rows_,
     ["Charts", `D3 ${d3.version}, Copyright Mike Bostock, BSD 3-Clause`]];
@@ -118,7 +119,7 @@ function footer(rows_, compat = "none") {
     [el("dt", {}, label), el("dd", {}, value)])));
 }
 
-/* A document by its name and the first digits of the SHA-256 of its bytes. */
+/* Names a document, with the first digits of the SHA-256 of its bytes. */
 const digested = (name, digests, key) => (digests && digests[key] ? `${name}, SHA-256 ${digests[key].slice(0, 12)}` : name);
 
 function legend(parent, items, onclick) {
@@ -128,11 +129,11 @@ function legend(parent, items, onclick) {
 
 const swatch = (color) => el("i", { class: "key", style: `background:${color}`, "aria-hidden": "true" });
 
-/* A word of a shell. */
+/* Quotes a word for a shell. */
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 const commandText = (words) => words.map(quoted).join(" ");
 
-/* Copy, where the browser allows it; the text stands beside the button in any case. */
+/* Copies a text if the browser allows it; the text is also next to the button. */
 function copyButton(label, text, name) {
   const button = el("button", { type: "button", "aria-label": name }, label);
   button.addEventListener("click", async (event) => {
@@ -155,11 +156,11 @@ function download(name, text) {
   URL.revokeObjectURL(link.href);
 }
 
-/* ---- The tip ---------------------------------------------------------------------------------- */
+/* ---- The tooltip ------------------------------------------------------------------------------ */
 
 const tip = document.getElementById("tip");
 
-/* Beside a place of the window; `rows` are pairs of texts. */
+/* Shows the tooltip next to a place of the window; `rows` are pairs of texts. */
 function showTip(x, y, title, rows, color) {
   if (tip.dataset.pinned) return;
   tip.replaceChildren(el("b", {}, color ? swatch(color) : null, title),
@@ -168,7 +169,7 @@ function showTip(x, y, title, rows, color) {
   showsWhole(x, y);
 }
 
-/* Beside the place, inside the window. */
+/* Keeps it next to the place and inside the window. */
 function showsWhole(x, y) {
   const box = tip.getBoundingClientRect();
   const left = x + 14 + box.width > innerWidth ? x - 14 - box.width : x + 14;
@@ -177,8 +178,8 @@ function showsWhole(x, y) {
   tip.style.top = `${Math.max(4, top)}px`;
 }
 
-/* The same, to stay until Escape, a tap elsewhere or its button; `actions` are buttons. The focus
- * goes to the first, if the keyboard asked, and back. */
+/* As above, but stays until Escape, a tap elsewhere or its button; `actions` are buttons. If the keyboard
+ * opened it, the focus goes to the first button, and back at the end. */
 let beforePin = null;
 function pinTip(x, y, title, rows, actions, byKeyboard) {
   unpin();
@@ -197,16 +198,16 @@ function unpin() {
   beforePin = null;
 }
 
-/* A finger that goes up leaves the tip where it is. */
+/* Lifting a finger leaves the tooltip open. */
 function hideTip(event) {
   if (!tip.dataset.pinned && (!event || event.pointerType !== "touch")) tip.hidden = true;
 }
 addEventListener("keydown", (event) => { if (event.key === "Escape") unpin(); });
 addEventListener("pointerdown", (event) => { if (!tip.contains(event.target)) unpin(); }, true);
-/* A finger or a wheel moves the page away below it. */
+/* A finger or a wheel scrolls the page away from the tooltip. */
 for (const moves of ["pointercancel", "wheel"]) addEventListener(moves, () => hideTip(), { passive: true });
 
-/* A mark that tells of itself under the pointer, and at a tap. `what()`: title, rows, colour. */
+/* A mark that shows its tooltip under the pointer, and at a tap. `what()`: title, rows, colour. */
 function tells(mark, what) {
   const tell = (event) => showTip(event.clientX, event.clientY, ...what(event));
   mark.addEventListener("pointermove", tell);
@@ -214,9 +215,9 @@ function tells(mark, what) {
   mark.addEventListener("pointerleave", hideTip);
 }
 
-/* ---- What the address keeps -------------------------------------------------------------------- */
+/* ---- The address ------------------------------------------------------------------------------- */
 
-/* The fragment of the address says what was chosen, so that it can be sent and reloaded. */
+/* The fragment of the address stores the reader's choices, so that they can be sent and reloaded. */
 const kept = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
 let keeping = 0;
 
@@ -230,7 +231,7 @@ function keep(key, value) {
 /* ---- The theme -------------------------------------------------------------------------------- */
 
 const repaints = [];
-const paints = new Map(); /* by name, of the theme that is shown */
+const paints = new Map(); /* by name, for the current theme */
 const dark = matchMedia("(prefers-color-scheme: dark)");
 let theme = ["light", "dark"].includes(kept.get("theme")) ? kept.get("theme") : "auto";
 
@@ -254,7 +255,7 @@ for (const button of document.querySelectorAll("button[data-theme]")) {
   });
 }
 dark.addEventListener("change", () => setTheme(theme));
-/* Paper has one width and is light: everything is drawn again for it, and then for the window. */
+/* Printing uses one width and the light theme: draws everything again for it, and afterwards for the window. */
 const sized = [];
 
 function setPaper(on) {
@@ -273,11 +274,11 @@ function setPaper(on) {
 addEventListener("beforeprint", () => setPaper(true));
 addEventListener("afterprint", () => setPaper(false));
 
-/* The value of a colour of the theme, for canvases. */
+/* The value of a theme colour, for canvases. */
 function paintOf(name) {
   if (!paints.has(name)) paints.set(name, getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim());
   return paints.get(name);
 }
 
-/* Black or white, whichever is read better on a colour of the Lab space: at least 4.5 to 1. */
+/* Black or white, whichever has more contrast with a colour of the Lab space: at least 4.5 to 1. */
 const inkOn = (color) => (color.l > 49.5 ? "#000000" : "#ffffff");

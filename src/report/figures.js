@@ -1,9 +1,9 @@
-/* Pictures, stacked bars and tables, which all pages share. */
+/* Pictures, stacked bars and tables, shared by all pages. */
 "use strict";
 
 /* ---- Figures ---------------------------------------------------------------------------------- */
 
-/* An SVG picture as wide as its parent, drawn again when that changes. */
+/* An SVG picture as wide as its parent, redrawn when the width changes. */
 function picture(parent, aria, draw) {
   const svg = d3.create("svg").attr("role", "img").attr("aria-label", aria);
   const node = el("figure", {}, svg.node());
@@ -44,8 +44,8 @@ function canvas(parent, height, draw, attributes) {
   return { node, redraw };
 }
 
-/* The keyboard walks along the marks of a picture: arrows go to the next, which is told of and ringed.
- * `marks()`: {node, what}, as for tells(). */
+/* Arrow keys move between the marks of a picture; the current mark is ringed and its tooltip shown. `marks()`:
+ * {node, what}, as for tells(). */
 function walks(node, label, marks) {
   let at = -1;
   for (const [key, value] of [["tabindex", "0"], ["role", "group"], ["aria-roledescription", "picture with marks"], ["aria-label", label]]) node.setAttribute(key, value);
@@ -62,7 +62,7 @@ function walks(node, label, marks) {
   node.addEventListener("blur", () => { at = -1; ring(); hideTip(); });
 }
 
-/* Labels of a time or byte axis in one unit, that of its end. */
+/* Labels of a time or byte axis in one unit, the unit of its end. */
 function axisLabels(max, steps) {
   const step = steps.find(([unit]) => max >= unit * 0.99995) || steps[steps.length - 1];
   return { unit: step[0], name: step[1], text: (x) => (x === 0 ? "0" : `${short(x / step[0])}\u202f${step[1]}`) };
@@ -73,8 +73,9 @@ function niceTicks(max, steps, most) {
   return { values: d3.ticks(0, max / labels.unit, most).map((x) => x * labels.unit), text: labels.text };
 }
 
-/* Horizontal stacked bars. rows: {label, note, values: {key: number}, total, band: [low, high] and measured: [{value, label}] if known}; parts: {key, label,
- * color} in the order of the stack; limit: {value, label}; total: how totals are written. */
+/* Horizontal stacked bars. rows: {label, note, values: {key: number}, total, and if known band: [low, high]
+ * and measured: [{value, label}]}; parts: {key, label, color} in the order of the stack; limit: {value,
+ * label}; total: format of totals. */
 function stacks(parent, { rows, parts, steps, text, limit, aria, height = 18, gap = 12, total = text }) {
   const used = parts.filter((part) => rows.some((row) => row.values[part.key] > 0));
   const longest = d3.max(rows, (row) => row.total) || 1;
@@ -143,9 +144,8 @@ const clipped = (text, most) => (text.length > most ? `${text.slice(0, Math.max(
 
 /* ---- Tables ----------------------------------------------------------------------------------- */
 
-/* columns: {label, value(row) to sort by, show(row) node or text, number, wrap, screen: not on paper,
- * title}. first: rows shown
- * before "Show all". Returns {node, update(rows)}. */
+/* columns: {label, value(row) to sort by, show(row) node or text, number, wrap, screen: not printed, title}.
+ * first: number of rows before "Show all". Returns {node, update(rows)}. */
 function table({ columns, rows, sort, down = true, first = Infinity, search, rowAttributes, caption, tools }) {
   let by = sort;
   let falling = down;
@@ -219,7 +219,7 @@ function folded(title, node) {
   return el("details", {}, el("summary", {}, title), node);
 }
 
-/* A group of buttons of which one is pressed. */
+/* A group of buttons, one of which is pressed. */
 function choice(label, options, value, onchange) {
   const buttons = options.map(([key, text]) => el("button", { type: "button", onclick: () => {
     for (const [i, button] of buttons.entries()) button.setAttribute("aria-pressed", String(options[i][0] === key));
@@ -235,7 +235,7 @@ function picker(label, options, value, onchange) {
 
 /* ---- Parts of time and memory ------------------------------------------------------------------ */
 
-/* By the labels that calc gives them: family by hue, member by lightness; and what they are. */
+/* Colours and descriptions by calc's labels: one hue per family, one lightness per member. */
 const timeLooks = {
   "forward": ["blue1", "matrix and vector work of the forward pass"],
   "backward": ["blue2", "activation and weight gradients"],
@@ -262,11 +262,11 @@ const memoryLooks = {
 };
 const timePart = (label) => ({ key: label, label, color: colorOf((timeLooks[label] || ["grey"])[0]) });
 const memoryPart = (label) => ({ key: label, label, color: colorOf(memoryLooks[label] || "grey") });
-/* In the order of the looks, so that families stay together. */
+/* In the order of the colours, so that families stay together. */
 const timeParts = Object.keys(timeLooks).map(timePart);
 const memoryParts = Object.keys(memoryLooks).map(memoryPart);
 
-/* The same numbers as a table behind the picture. */
+/* The same numbers in a table below the picture. */
 function partsTable(rows, parts, text, name) {
   const used = parts.filter((part) => rows.some((row) => row.values[part.key] > 0));
   return folded("Show as table", table({ caption: name, rows, columns: [

@@ -28,7 +28,7 @@ static void put_passes(calc_put *put, const calc_timeline *t, int64_t stage)
     calc_put_close(put);
 }
 
-/* @return when the last of it ends [s] */
+/* @return end of the last phase [s] */
 static double put_after(calc_put *put, const calc_timeline *t, int64_t stage, double pipeline_s)
 {
     calc_timeline_slice slice[CALC_TIMELINE_AFTER];

@@ -6,13 +6,13 @@
 #include "base/error.h"
 #include "spec/field.h"
 
-/* At most three operations for each micro-batch and chunk: forward and two gradients. */
+/* At most three operations per micro-batch and chunk: forward and two gradients. */
 static double events_of(const calc_schedule_shape *shape)
 {
     return 3.0 * (double)shape->stages * (double)shape->chunks * (double)shape->microbatches;
 }
 
-/* Leave out rounds of the steady state until the rest can be shown. */
+/* Drops rounds of the steady state until the rest can be shown. */
 static bool shorten(calc_schedule_shape *shape)
 {
     int64_t round = 2 * shape->stages;
@@ -32,7 +32,7 @@ static bool shorten(calc_schedule_shape *shape)
     return true;
 }
 
-/* Run it. @return false: out of memory */
+/* Runs the schedule. @return false: out of memory */
 static bool simulate(calc_page_timeline *out, const calc_schedule_pass *pass)
 {
     calc_schedule_events events = {.capacity = (int64_t)events_of(&out->shape)};
@@ -75,10 +75,10 @@ calc_status calc_page_timeline_make(calc_page_timeline *out, const calc_schedule
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* A trace of what is drawn is exact to the nanosecond up to a second, and 10 ns up to 100 s. */
+/* Precision of the drawn times: 1 ns up to 1 s, and 10 ns up to 100 s. */
 enum { DIGITS = 10 };
 
-/* Kinds as calc_schedule_op_kind numbers them. */
+/* Kinds in the order of calc_schedule_op_kind. */
 static const char *const columns[] = {"stage", "kind", "chunk", "microbatch", "start", "dur"};
 
 static double value_of(const calc_schedule_event *e, size_t column)

@@ -1,12 +1,13 @@
-/* What a plan found: before the page of the run of its best layout. */
+/* The result of a plan, shown before the run of its best layout. */
 "use strict";
 
 const { plan } = data;
 const planned = plan.found[0];
-const layered = !!planned.layers; /* of layers that differ; else of stages */
+const layered = !!planned.layers; /* a plan with layers that differ; else one of stages */
 const alike = layered ? "layers that are all alike" : plan.systems.length > 1 ? "equally many blocks on every stage" : "stages that are all alike";
 
-/* The step with all alike: of the layout, or of layers the best there is. */
+/* Step time with uniform layers or stages: for stages, of the same layout; for layers, the best of all uniform
+ * layouts. */
 const alikeTime = (found) => (layered ? plan.uniform_time : found.even && found.even.total_time);
 const passOf = (stage) => stage.stats.fw_time + stage.stats.bw_time;
 const roomOf = (stage) => stage.mem_tier1_capacity - stage.stats.mem_tier1;
@@ -15,7 +16,7 @@ function planCommand(found, set = [], words = found.run) {
   return `${commandText([...words, ...set.flatMap((one) => ["--set", one])])} <<'EOF'\n${JSON.stringify(found.execution)}\nEOF\n`;
 }
 
-/* Equal neighbours: [value, how many]. */
+/* Groups equal neighbours: [value, how many]. */
 function runsOf(values) {
   const runs = [];
   for (const value of values) {
@@ -70,7 +71,7 @@ function planHero() {
   });
 }
 
-/* ---- Layouts that were found ------------------------------------------------------------------- */
+/* ---- Layouts found ----------------------------------------------------------------------------- */
 
 function showFound(onchoice) {
   const node = section("plan", "Layouts", "Layouts found", `Best first, against ${layered ? "the best of" : "the same with"} ${alike}. The command of a row runs it${plan.found.some((found) => found.export) ? "; another writes the script that starts it" : ""}.`);
@@ -101,7 +102,7 @@ function showFound(onchoice) {
 
 /* ---- Stages ------------------------------------------------------------------------------------ */
 
-/* Stages that follow one another and are alike, if there are many: {from, to, stage} of the fullest. */
+/* Groups adjacent equal stages, if there are many: {from, to, stage} with the fullest stage. */
 function stageGroups(rows) {
   const groups = [];
   rows.forEach((stage, i) => {
@@ -202,7 +203,7 @@ function fillStages(area, found) {
   if (joins.length) area.append(el("p", { class: "note" }, `Activations of a micro-batch take ${joins.join(", ")}; between stages on the same chip ${seconds(d3.min(found.stages, (stage) => stage.message_time))} at least.`));
 }
 
-/* ---- All of it --------------------------------------------------------------------------------- */
+/* ---- The page ---------------------------------------------------------------------------------- */
 
 let chosenPlan = plan.found[Number(kept.get("layout")) - 1] || planned;
 

@@ -1,11 +1,11 @@
-/* Layers that differ: strategies along the model, and what other memory makes of them. */
+/* Layers that differ: strategies along the model, and the effect of other memory sizes. */
 "use strict";
 
 const layerNote = "Where neighbours are split in different ways, activations are rearranged between them, with every micro-batch. In a row every shade is a value.";
 const layerKeys = [["tensor_par", "Tensor parallel"], ["context_par", "Context parallel"], ["expert_par", "Expert parallel"], ["data_par", "Data parallel"],
   ["microbatch_size", "Micro-batch"], ["zero_stage", "ZeRO stage"], ["recompute", "Recompute"]];
 
-/* Runs and both ends, along the model: {label, from, to, run}. */
+/* Runs and both ends along the model: {label, from, to, run}. */
 function layerSpans(found) {
   let at = 0;
   const spans = found.layers.map((run) => {
@@ -16,7 +16,7 @@ function layerSpans(found) {
   return [...spans, { label: "Embedding and head", run: found.ends }];
 }
 
-/* A shade of one colour for each value in its order. */
+/* Assigns each value a shade of one colour, in the order of the values. */
 function shadeOf(values) {
   const order = [...new Set(values)].sort((a, b) => (typeof a === "number" ? a - b : d3.ascending(a === "none" ? "" : a, b === "none" ? "" : b)));
   const ramp = d3.interpolateLab(paintOf("seq0"), paintOf("seq1"));
@@ -55,7 +55,7 @@ function stripsPicture(parent, found) {
       cell(left, left + end, y, ends.run[key], shade, what(ends));
       cell(width - end, width, y, ends.run[key], shade, what(ends));
       let first = 0;
-      inner.forEach((span, k) => { /* equal neighbours are one */
+      inner.forEach((span, k) => { /* equal neighbours form one span */
         if (k + 1 < inner.length && inner[k + 1].run[key] === span.run[key]) return;
         cell(x(inner[first].from), x(span.to), y, span.run[key], shade, first === k ? what(span) : [`Layers ${inner[first].from} to ${span.to - 1}`, [[name, String(span.run[key])]]]);
         first = k + 1;
@@ -72,7 +72,7 @@ function stripsPicture(parent, found) {
   repaints.push(redraw);
 }
 
-/* Where stages of one chunk begin. */
+/* Positions at which stages of one chunk begin. */
 function stageLines(svg, found, x, top, bottom) {
   if (found.stages.length < 2 || found.execution.pipeline_interleaving > 1) return;
   let at = 0;
@@ -84,7 +84,7 @@ function stageLines(svg, found, x, top, bottom) {
   });
 }
 
-/* What rearranging takes, below where it happens. */
+/* Marks of rearranging times, below the places where activations are rearranged. */
 function rearrangingMarks(svg, found, inner, x, bottom) {
   const marks = [...inner.map((span) => ({ at: span.from, time: span.run.rearranging_time, label: span.label })),
     { at: inner[inner.length - 1].to, time: found.ends.rearranging_time, label: "Head" }].filter((mark) => mark.time > 0);

@@ -6,7 +6,7 @@ const { stats, names, execution: exe, system, application: app } = run;
 const fits = run.verdict === "ok";
 const timeTotal = stats.total_time;
 const { stages } = data;
-const listed = data.listed || null; /* what stages are on and recompute, where they are listed */
+const listed = data.listed || null; /* systems and recomputation of the stages, if they are listed */
 const machine = listed && listed.machine.includes(" and ") ? listed.machine : names.system;
 const link = (key) => [stats[`${key}_comm_link_time`] || 0, stats[`${key}_comm_exposed_time`] || 0];
 const communication = [
@@ -21,7 +21,7 @@ const kind = data.plan ? "plan" : "run";
 document.title = `${names.application} on ${machine} – calc ${kind}`;
 document.getElementById("kind").textContent = kind;
 
-/* Within what nine of ten measured runs like this one were, where there are some: [low, high]. */
+/* The 5th to 95th percentile of measured runs like this one, if known: [low, high]. */
 const known = run.band || data.band;
 function bandOf(key) {
   const band = known && known.stats[key];
@@ -62,7 +62,7 @@ function sayWhy() {
 
 const [stepValue, stepUnit] = isNumber(timeTotal) ? secondsIn(timeTotal, 4) : ["–", ""];
 const [memoryValue, memoryUnit] = isNumber(stats.proc_mem_tier1_cap_req) ? bytesIn(stats.proc_mem_tier1_cap_req) : ["–", ""];
-/* Of comparable measured runs so many would fit, where it is not as good as sure. */
+/* Share of comparable measured runs that would fit, shown if it is not nearly certain. */
 const fitting = fits && known && known.fits < 0.9 ? `${Math.round(100 * known.fits)}\u202f%` : "";
 const memoryKpi = ["Memory", memoryValue, memoryUnit, stats.mem_tier1_capacity ? `${share(stats.proc_mem_tier1_cap_req / stats.mem_tier1_capacity)} of ${bytes(stats.mem_tier1_capacity)}${fitting ? `, ${fitting} sure that it fits` : ""}` : ""];
 const stepWord = serves ? (exe.inference.phase === "prefill" ? "prefill" : "decoding step") : exe.training ? "step" : "forward pass";
@@ -102,7 +102,7 @@ if (run.reasons.length > 1) {
 
 function showChanges() {
   const found = data.changes;
-  /* Where requests arrive at a rate, as much is served in any case, sooner or later. */
+  /* With a fixed arrival rate, the throughput is given and the latency is compared. */
   const [key, label, text] = !serves ? ["total_time", "Step", seconds]
     : exe.inference.arrival_rate > 0 ? ["request_time", "Whole request", seconds]
       : exe.inference.phase === "prefill" ? ["total_time", "Prefill", seconds] : ["output_tokens_per_s", "Output tokens/s", amount];
@@ -223,7 +223,7 @@ function memoryRow(stage, label) {
     values: Object.fromEntries(spaceKeys.map(([key, part]) => [part, stage[key] || 0])), total: stage.mem_tier1 };
 }
 
-/* Stages that follow one another and hold as much share a bar. */
+/* Adjacent stages with the same memory share a bar. */
 function memoryRows() {
   const rows = [];
   stages.forEach((stage, i) => {

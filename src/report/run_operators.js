@@ -3,7 +3,7 @@
 
 const phases = [["fw", "forward", "blue1"], ["agrad", "activation grad", "orange1"], ["wgrad", "weight grad", "green"]];
 
-/* One row per operation and phase: once, and how often it runs in the model. */
+/* One row per operation and phase: its own time, and its number of runs in the model. */
 function operationsOf(layers) {
   const rows = layers.flatMap((layer) => phases.map(([key, phase, color]) => ({
     name: layer.name, phase, color, runs: layer.runs, time: layer[`${key}_processing_time`] || 0,
@@ -14,7 +14,7 @@ function operationsOf(layers) {
   return rows;
 }
 
-/* A card for each pass that runs; a switch where there are several. */
+/* A card for each pass that runs; a switch if there are several. */
 function perPass(node, draw) {
   const box = el("div");
   const show = (name) => {
@@ -27,10 +27,10 @@ function perPass(node, draw) {
   show(names[0]);
 }
 
-/* The largest efficiency of a curve: what the best sizes reach of a peak. */
+/* The largest efficiency of a curve: the share of the peak that the best sizes reach. */
 const mostOf = (curve) => d3.max(curve || [], (point) => point[1]) || 1;
 
-/* Roofs: the matrix engine in the formats in use, the vector engine, the memory. */
+/* Roofs: the matrix engine in the formats in use, and the vector engine. */
 function roofs() {
   const formats = [...new Set([exe.matrix_datatype && exe.matrix_datatype !== "auto" ? exe.matrix_datatype : exe.datatype, exe.datatype])];
   const list = [];
@@ -43,7 +43,7 @@ function roofs() {
   return list;
 }
 
-/* What would take longer at its peak. */
+/* The resource that would take longer at its peak. */
 function boundOf(o, peak, memory) {
   if (!(o.time > 0)) return "network";
   const [compute, traffic] = [o.flop / peak, o.moved / memory];
@@ -103,7 +103,7 @@ function drawRoofline(box, operations, list, memory) {
         .style("stroke", roof.matrix ? "var(--ink)" : "var(--ink3)").style("stroke-dasharray", roof.matrix ? "5 3" : "2 3");
       svg.append("text").attr("x", width - right).attr("y", y(roof.rate) - 6).attr("text-anchor", "end").text(`${roof.label} ${short(roof.rate / 1e12)} TFLOP/s`);
     }
-    /* What kernels reach of them at best. */
+    /* The largest share of the roofs that kernels reach. */
     const [reach, top_] = [memory * mostOf(system.mem1.MB_efficiency), d3.max(list, (roof) => roof.rate * roof.reached)];
     const reached = svg.append("g").style("stroke", "var(--accent)").style("stroke-opacity", 0.55).style("fill", "none");
     reached.append("path").attr("d", `M${x(Math.max(x.domain()[0], y.domain()[0] / reach))},${y(Math.max(x.domain()[0] * reach, y.domain()[0]))}L${x(top_ / reach)},${y(top_)}`);

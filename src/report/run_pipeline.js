@@ -221,7 +221,7 @@ function drawPipeline(box, t, step) {
   pipelineTable(box, t, events, half);
 }
 
-/* The memory of a stage over the window that the timeline shows. */
+/* The memory of a stage over the window of the timeline. */
 function drawMemory(parent, t, step, events, window_) {
   const known = new Map();
   const capacity = stats.mem_tier1_capacity;
@@ -280,7 +280,7 @@ function pipelineLegend(box, t, step, after) {
 }
 
 function pipelineTable(box, t, events, half) {
-  /* Of a pair the time counts once. */
+  /* The time of a pair counts once. */
   const busy = events.map((list) => d3.sum(list, (i) => (half[i] === 1 ? 0 : t.dur[i])));
   box.append(folded("Show as table", table({ caption: "Stages over the picture", rows: d3.range(t.stages), columns: [
     { label: "Stage", number: true, show: (s) => count(s) }, ...stageColumns(),
@@ -291,7 +291,7 @@ function pipelineTable(box, t, events, half) {
   ] }).node));
 }
 
-/* What a list of stages says of them, if they differ in it. */
+/* Columns from a list of stages, if they differ. */
 function stageColumns() {
   if (!listed) return [];
   const differ = (key) => listed.stages.some((stage) => stage[key] !== listed.stages[0][key]);

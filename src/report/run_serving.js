@@ -1,9 +1,9 @@
-/* The page of a run that serves: its answer, and latency against throughput. */
+/* The page of a serving run: its answer, and latency against throughput. */
 "use strict";
 
 const serves = Boolean(data.concurrency);
 
-/* Prefill alone has no time per token, decoding alone no first token. */
+/* Prefill alone has no time per token, and decoding alone no first token. */
 function servingHeadline(s) {
   const [first, each] = [isNumber(s.ttft), isNumber(s.tpot)];
   const em = (x) => el("em", {}, secondsIn(x, 4).join("\u202f"));
@@ -41,7 +41,7 @@ function servingKpis(s, memory) {
 
 /* ---- Latency against throughput ---------------------------------------------------------------- */
 
-/* A line through the points over log scales; the own one is filled. */
+/* A line through the points on log scales; the point of this run is filled. */
 function curve(parent, points, own, { x, y, xLabel, yLabel, xText, yText, title, of }) {
   const used = points.filter((p) => p[x] > 0 && p[y] > 0);
   if (used.length < 2) return;
@@ -81,7 +81,7 @@ function curve(parent, points, own, { x, y, xLabel, yLabel, xText, yText, title,
 function showConcurrency() {
   const { by, points } = data.concurrency;
   const out = exe.inference.phase === "prefill" ? "tokens_per_s" : "output_tokens_per_s";
-  if (new Set(points.map((p) => p[out])).size < 2) return; /* prompts are read one pass after the other */
+  if (new Set(points.map((p) => p[out])).size < 2) return; /* prompts run one pass after the other */
   const arrive = by === "arrival_rate";
   const now = arrive ? exe.inference.arrival_rate : exe.inference.batch || exe.batch_size;
   const own = points.find((p) => Math.abs(p.requests / now - 1) < 1e-9);

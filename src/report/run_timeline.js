@@ -1,22 +1,22 @@
-/* What the timeline of a run shows, as data and in words. */
+/* Data and texts of a run's timeline. */
 "use strict";
 
 const kindNames = ["forward", "activation gradient", "weight gradient", "backward"];
 const kindColors = [["blue1", "blue3"], ["orange1", "orange3"], ["cat7", "cat7"], ["orange1", "orange3"]];
 
-/* What operations are spent on beside their kernels, by the words of the data. */
+/* Time of operations besides their kernels, by the names in the data. */
 const communicationColor = "ink2";
 const partLooks = { "compute": null, "recompute": "blue3", "embedding, head": "purple", "offload": "sand", "wait for host": "grey2" };
 const partColor = (name) => (name in partLooks ? partLooks[name] : communicationColor);
 const afterColor = (name) => ({ "stragglers": "green2", "optimizer": "green", "fixed overhead": "cat5" }[name] || communicationColor);
 
-/* Kind and chunk by colour: darker to lighter by chunk. */
+/* Colours by kind and chunk: from dark to light with the chunk. */
 function timelineColors(chunks) {
   return kindColors.map(([from, to]) => d3.range(chunks).map((i) =>
     d3.interpolateRgb(paintOf(from), paintOf(to))(chunks > 1 ? (0.75 * i) / (chunks - 1) : 0.15)));
 }
 
-/* ---- Its data --------------------------------------------------------------------------------- */
+/* ---- Data ------------------------------------------------------------------------------------- */
 
 /* Operations by stage, in order of time. */
 function operationsByStage(t) {
@@ -26,7 +26,7 @@ function operationsByStage(t) {
   return events;
 }
 
-/* Both halves of an overlapped pair have its times: they share the height. 1: above, 2: below. */
+/* Both halves of an overlapped pair have the pair's times and share the height. 1: above, 2: below. */
 function halvesOf(t, events) {
   const half = new Uint8Array(t.start.length);
   for (const list of events) {
@@ -41,7 +41,7 @@ function halvesOf(t, events) {
   return half;
 }
 
-/* What an operation is spent on, in order: [name, seconds]. */
+/* Parts of an operation's time, in order: [name, seconds]. */
 function partsOf(t, step, i) {
   if (!step) return [];
   const spent = step.stages[t.stage[i]].passes[t.chunk[i]];
@@ -49,8 +49,8 @@ function partsOf(t, step, i) {
   return lists.flatMap((list) => list.map((value, part) => [step.parts[part], value])).filter(([, value]) => value > 0);
 }
 
-/* What follows the pipeline on a stage: pieces in the place of operations. What is hidden behind
- * operations is not drawn. */
+/* Phases after the pipeline on a stage, as pieces in the form of operations. Parts hidden behind operations
+ * are not drawn. */
 function afterOf(t, step, s) {
   if (!step) return [];
   const { after } = step.stages[s];
@@ -60,9 +60,9 @@ function afterOf(t, step, s) {
     .concat(step.overhead_s > 0 ? [{ name: "fixed overhead", start: step.end_s - step.overhead_s, end: step.end_s }] : []);
 }
 
-/* What a stage holds, from each time on [s, bytes]: activations of a pass from the start of its
- * forward to the end of its weight gradient. In the order of its operations, which rounded times
- * do not say where one ends as the next begins. */
+/* Memory of a stage from each change on [s, bytes]. The activations of a pass are held from the start of its
+ * forward pass to the end of its weight gradient. Uses the order of the operations, because rounded times do
+ * not show the order where one ends as the next begins. */
 function memoryOf(t, step, list, s) {
   const { fixed, flight } = step.stages[s];
   const parts = t.schedule === "dualpipe" ? 1 : t.chunks;
@@ -77,8 +77,8 @@ function memoryOf(t, step, list, s) {
   return turns;
 }
 
-/* What is drawn, in the format of Chrome and Perfetto. Of a pair that runs at once the second half
- * has a thread of its own. */
+/* The picture in the format of Chrome and Perfetto. The second half of a pair that runs at the same time has
+ * its own thread. */
 function traceOf(t, step, events, half) {
   const ns = (x) => Math.round(x * 1e9);
   const slice = (s, tid, name, cat, start, end) => ({ ph: "X", name, cat, pid: s + 1, tid, ts: start / 1e3, dur: (end - start) / 1e3 });
@@ -96,9 +96,9 @@ function traceOf(t, step, events, half) {
   return { displayTimeUnit: "ms", otherData: { version: run.version, schedule: t.schedule, microbatches: t.microbatches, microbatches_shown: t.shown }, traceEvents };
 }
 
-/* ---- Words ------------------------------------------------------------------------------------ */
+/* ---- Texts ------------------------------------------------------------------------------------ */
 
-/* Whether the picture ends with the step of the headline; if not, which is which. */
+/* Explains whether the picture ends with the step of the headline, and if not, what each of them is. */
 function sayEnd(t, step) {
   if (t.shown < t.microbatches) {
     return ` The first ${count(t.shown)} of ${count(t.microbatches)} micro-batches are drawn, and behind them what follows the pipeline: the steady part repeats.`;
@@ -113,7 +113,7 @@ function sayEnd(t, step) {
     : `${all} The last stage ends after ${whole(step.end_s)}; the answer above, ${whole(timeTotal)}, is the closed form, in which every part waits for its slowest stage.`;
 }
 
-/* Ticks of a window: the first in full, the others from it on where the window is small. */
+/* Ticks of a window: the first in full, the others relative to it if the window is small. */
 function windowTicks(from, to, many) {
   const span = to - from;
   if (span > to / 8) {

@@ -8,7 +8,7 @@ document.getElementById("kind").textContent = "sweep";
 
 const goalValue = (row) => (goal === "sample_rate" ? `${num(row.stats.sample_rate, 4)}\u202fsamples/s` : metricText(goal)(row.stats[goal]));
 
-/* Which design is the best, and how many are as good, where each has its own best. */
+/* Names the design of the best layout and, if each design has its own best layout, counts its equals. */
 function sayDesigns() {
   const keys = axes.filter((axis) => axis.ofDesign);
   if (!keys.length) return [];
@@ -18,7 +18,7 @@ function sayDesigns() {
   return [" Its design: ", bold(name(best)), each.length > 1 ? `; ${count(alike)} of the ${count(each.length - 1)} others are its equals.` : "."];
 }
 
-/* Where nothing fits: a layout that needs the least, and one on more processors. */
+/* If nothing fits: a layout with the least memory, and one on more processors. */
 const need = data.need || null;
 const gib = (bytes_) => Math.ceil(bytes_ / 2 ** 30);
 
@@ -76,7 +76,7 @@ function servingKpis(s) {
     ...known("output_tokens_per_s", "Output", (x) => [amount(x), "tokens/s"], `${num(s.output_tokens_per_s_per_proc)} per processor`)];
 }
 
-/* Of a sweep in which nothing fits. */
+/* The answer of a sweep in which nothing fits. */
 function noKpis() {
   const { stats } = need ? need.least : {};
   const missing = need && stats.proc_mem_tier1_cap_req - stats.mem_tier1_capacity;
@@ -114,7 +114,7 @@ const reasonText = {
   mem2_capacity: "more of the second tier than there is",
 };
 
-/* What would run where nothing does: the same with more memory, or on more processors. */
+/* Remedies if nothing runs: the same layout with more memory, or on more processors. */
 function showNeed() {
   if (!need) return;
   const node = section("need", "What fits", "What would run", "The smallest changes that make a layout fit.");
@@ -138,7 +138,7 @@ function showSplits() {
   const node = !best ? section("splits", "Reasons", "Why nothing fits")
     : section("splits", "TP × PP", "Best layout for each tensor × pipeline split", fromFile ? "Of the layouts of the file; other splits are not in it." : "The best of all other choices for each split.");
   if (best) node.querySelector(".lead").append(el("span", { class: "screen" }, " A click keeps only its layouts."));
-  /* A wide map has the whole width. */
+  /* A wide map has the full width. */
   const cols = el("div", { class: new Set(splits.map((cell) => cell.pipeline_par)).size > 6 ? null : "cols even" });
   node.append(cols);
   if (best) {
@@ -253,7 +253,7 @@ function showScaling() {
 
 /* ---- What each choice is worth ----------------------------------------------------------------- */
 
-/* From the best layout one choice at a time: of every field, or pair of sizes, the best other value. */
+/* Changes one choice of the best layout at a time: for each field, or pair of sizes, the best other value. */
 function showWorth() {
   const found = best && data.changes;
   if (!found || !found.items.length) return;

@@ -1,7 +1,7 @@
-/* What a page of a sweep shows: its layouts, their names, and points as columns. */
+/* Data of a sweep's page: its layouts, their names, and points as columns. */
 "use strict";
 
-/* What calc report makes of a file has the layouts of the file only, and may have no counts. */
+/* A page that calc report makes from a file has only the layouts of the file, and may have no counts. */
 const fromFile = Boolean(data.written);
 if (fromFile) Object.assign(data, readFile(data));
 const { study, summary, cloud } = data;
@@ -11,7 +11,8 @@ const goal = study.top_by.statistic;
 const goalUp = study.top_by.direction === "up";
 const several = study.designs > 1;
 
-/* The file of a sweep as the page of one: of each list 400 rows of all groups together, but at least 20. */
+/* Converts the file of a sweep to the data of a page: from each list 400 rows in all groups together, but at
+ * least 20. */
 function readFile({ written, axes, statistics }) {
   const groups = written.groups || [written];
   const most = Math.max(20, Math.floor(400 / Math.max(1, groups.length)));
@@ -51,7 +52,7 @@ function readFile({ written, axes, statistics }) {
   };
 }
 
-/* ---- Words ------------------------------------------------------------------------------------ */
+/* ---- Texts ------------------------------------------------------------------------------------ */
 
 const metricLooks = {
   sample_rate: ["Throughput, samples/s", num], total_time: ["Time of a step", seconds],
@@ -83,7 +84,7 @@ const isUp = (key) => /rate|efficiency|utilization|per_s|sample/.test(key);
 
 /* ---- Layouts ---------------------------------------------------------------------------------- */
 
-/* Everything that is known in full; `sets` says from which list. */
+/* All layouts that are known in full; `sets` names the lists they come from. */
 const rows = [];
 const rowByKey = new Map();
 
@@ -112,10 +113,12 @@ rows.sort(better);
 rows.forEach((row, i) => { row.index = i; });
 const inSet = (set) => rows.filter((row) => row.sets.has(set));
 const best = inSet("top")[0] || rows[0];
-/* The one to start with, which --save-best saves: the best, or the first that surely fits and that a framework runs. */
+/* The layout to start with, which --save-best saves: the best, or the first that surely fits and that a
+ * framework runs. */
 const start = inSet("start")[0] || best;
 
-/* Equals of the best: both predictions are off, so that it is not sure which is better; where nothing is known of that, what is near. */
+/* Equals of the best: predictions of both are uncertain, so that it is not sure which is better. If the
+ * uncertainty is unknown, the layouts near the best. */
 const SURE = 0.95;
 const isSure = rows.some((row) => isNumber(row.stats.sure));
 const isEqual = ({ stats }) => (isSure ? stats.sure < SURE : Math.abs(stats[goal] / best.stats[goal] - 1) <= 0.01);
@@ -129,10 +132,10 @@ function splitName(exe) {
   return parts.map(([name, value]) => `${name} ${count(value)}`).join(" × ");
 }
 
-/* A field of an execution, "inference.chunk_size" too. */
+/* A field of an execution, including nested ones such as "inference.chunk_size". */
 const fieldOf = (exe, key) => key.split(".").reduce((object, part) => (object === undefined ? undefined : object[part]), exe);
 
-/* What designs differ in is an axis, too: its values are the choices, in order. */
+/* The differences between designs are axes, too; their values are the choices, in order. */
 const designs = data.designs || [];
 const designText = (design, key) => String(design[key] ?? "");
 for (const key of Object.keys(designs[0] || {})) {
@@ -141,7 +144,7 @@ for (const key of Object.keys(designs[0] || {})) {
     cloud.axes.push({ key, choices, type: 3, ofDesign: true, of: (row) => choices.indexOf(designText(row.design, key)), values: cloud.design.map((i) => choices.indexOf(designText(designs[i], key))) });
   }
 }
-/* So is whether it is an equal of the best. */
+/* Whether a layout is an equal of the best is also an axis. */
 const BOOL = 2, SET = 4;
 if (isSure) {
   if (fromFile) cloud.metrics.push({ key: "sure", values: [] });
@@ -149,7 +152,7 @@ if (isSure) {
   cloud.axes.push({ key: "equal", choices: [], type: BOOL, of: (row) => +isEqual(row), values: values.map((sure) => +(sure < SURE)) });
 }
 
-/* The value of an axis as a number, and in words. */
+/* The value of an axis as a number, and as text. */
 const axisByKey = new Map(cloud.axes.map((axis) => [axis.key, axis]));
 const numberOf = (axis, row) => (axis.of ? axis.of(row) : axisNumber(axis, fieldOf(row.exe, axis.key)));
 function axisNumber(axis, value) {
@@ -170,12 +173,12 @@ const rowValue = (row, key) => {
 };
 const plainValue = (value) => (value === true ? "yes" : value === false || value === undefined ? "–" : typeof value === "number" ? count(value) : String(value));
 
-/* Points of the scatter: the cloud, and the rows, which may not be in it. */
+/* Points of the scatter: the cloud, and the rows, which may not be in the cloud. */
 const total = cloud.shown + rows.length;
-/* Of which so many are counted: rows are in the cloud too, unless there is none. */
+/* Number of points counted: rows are also in the cloud, unless there is no cloud. */
 const counted = fromFile ? total : cloud.shown;
 const columns = new Map();
-/* Rows are rounded as the cloud is, so that equals are equal, and a row is on the front rather than its copy. */
+/* Rows are rounded like the cloud, so that equal points are equal, and a row is on the front and not its copy. */
 const rounded = (v) => (isNumber(v) ? Number(v.toPrecision(7)) : NaN);
 for (const metric of cloud.metrics) {
   columns.set(metric.key, Float64Array.from([...metric.values.map((v) => (v === null ? NaN : v)), ...rows.map((row) => rounded(row.stats[metric.key]))]));
@@ -187,7 +190,7 @@ for (const axis of axes) {
   const places = new Map(axis.distinct.map((value, i) => [value, i]));
   axis.place = Uint32Array.from(axis.column, (value) => places.get(value));
 }
-/* Which row a point is; -1: none. */
+/* The row of a point; -1: none. */
 const rowAt = new Int32Array(total).fill(-1);
 function matchRows() {
   const hash = (i) => axes.reduce((h, axis) => (Math.imul(h, 31) + axis.place[i]) | 0, 7);
@@ -202,7 +205,7 @@ function matchRows() {
 }
 matchRows();
 
-/* A point as a layout that can be run: the row that it is, or what the columns say of it. Its parts are not known then. */
+/* The layout of a point that can be run: its row, or a layout from the columns without known parts. */
 const layouts = new Map();
 function layoutAt(i) {
   if (rowAt[i] >= 0) return rows[rowAt[i]];
@@ -226,7 +229,7 @@ const metrics = cloud.metrics.map((metric) => metric.key).filter((key) => {
   return lo !== undefined && lo !== hi && !key.includes("capacity");
 });
 
-/* What makes the layout to start with this one: FIELD=VALUE; null where that cannot be said. */
+/* The changes that turn the start layout into this one: FIELD=VALUE; null if they cannot be expressed. */
 function differences(exe, from = start.exe, before = "") {
   const found = [];
   for (const key of new Set([...Object.keys(from), ...Object.keys(exe)])) {
@@ -244,8 +247,8 @@ function differences(exe, from = start.exe, before = "") {
   return found;
 }
 
-/* A command for a shell: the layout goes in as standard input or, in short, as what makes the one to start with, in
- * best.json, this one. `changes`: FIELD=VALUE. */
+/* A command for a shell. The layout goes in as standard input or, in short form, as changes to the start
+ * layout in best.json. `changes`: FIELD=VALUE. */
 function commandOf(row, changes = [], short_ = false) {
   const own = short_ ? differences(row.exe) : null;
   const sets = Object.entries(row.design).filter(([key]) => key !== "application" && key !== "system")

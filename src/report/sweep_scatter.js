@@ -131,7 +131,7 @@ function showScatter() {
     at = -1;
   }
 
-  /* Marks of 3 by 3 pixels straight into the picture: 100,000 of them are quick. */
+  /* Draws marks of 3 by 3 pixels directly into the image: fast with 100,000 of them. */
   function paint(paper_, ratio, x, y, xs, ys, colors) {
     const context = paper_.getContext("2d");
     const picture_ = context.createImageData(paper_.width, paper_.height);
@@ -189,7 +189,7 @@ function showScatter() {
   const titleOf = (i) => (rowAt[i] < 0 ? "A layout" : rows[rowAt[i]] === best ? "The best" : "In the table below");
   const tell = (i, clientX, clientY) => showTip(clientX, clientY, titleOf(i), linesOf(i));
 
-  /* What is told of a point, to stay, with its command; it can be compared. */
+  /* The pinned tooltip of a point, with its command; the point can be compared. */
   function pin(i, clientX, clientY, byKeyboard) {
     const layout = layoutAt(i);
     pinTip(clientX, clientY, titleOf(i), linesOf(i), [
@@ -269,7 +269,7 @@ function showScatter() {
     }
     facets.append(el("div", { class: "facet" }, axisLabel(axis.key), group));
   }
-  /* Of many values one at a time. */
+  /* If there are many values, one at a time. */
   const selects = axes.filter((a) => a.distinct.length > 16).map((axis) => {
     const chosen = view.chosen.get(axis.key);
     const select_ = el("select", { "aria-label": axisLabel(axis.key), onchange: () => {

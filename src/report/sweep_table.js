@@ -1,4 +1,4 @@
-/* Layouts of a sweep as a table, and side by side. */
+/* Layouts of a sweep as a table and side by side. */
 "use strict";
 
 /* ---- The table -------------------------------------------------------------------------------- */
@@ -18,7 +18,7 @@ function toggle(row, only_add) {
   for (const watcher of compareWatchers) watcher();
 }
 
-/* What a layout reaches: samples in training, tokens and latencies where it serves. */
+/* Results of a layout: samples in training, tokens and latencies in serving. */
 const rate = serves ? "output_tokens_per_s" : "sample_rate";
 function columnsOfRates(fastest) {
   const column = (key, label, text) => ({ label, number: true, value: (row) => row.stats[key], show: (row) => (isNumber(row.stats[key]) ? text(row.stats[key]) : "–") });
@@ -90,11 +90,11 @@ function noteOf(row) {
   return parts.join(" · ");
 }
 
-/* Of a point of the scatter the parts are not known. */
+/* The parts of a point of the scatter are not known. */
 const whole_ = "not divided";
 const wholePart = { key: whole_, label: whole_, color: colorOf("line") };
 
-/* Choices and what they come to, what differs first; grey is what the first has, too. */
+/* Choices and results of layouts, differences first; values equal to the first layout's are grey. */
 function sideBySide() {
   const lines = [...axes.filter((axis) => axis.key !== "equal").map((axis) => [axisLabel(axis.key), (row) => rowValue(row, axis.key)]),
     ...[...new Set([goal, ...metrics])].filter((key) => columns.has(key)).map((key) => [metricLabel(key), (row) => (row === best && key === "sure" ? "–" : metricText(key)(row.stats[key]))])]

@@ -1,4 +1,4 @@
-/* What of a sweep is in view: axes, filters, the front, colours; and what the address keeps of it. */
+/* The view of a sweep: axes, filters, the front, colours, and the parts that the address stores. */
 "use strict";
 
 const view = {
@@ -10,7 +10,7 @@ const view = {
 const watchers = [];
 let compared = [];
 
-/* What the address says of the view, and what it is told. */
+/* Reads the view from the address, and writes it back. */
 function recallView() {
   for (const key of ["x", "y"]) if (metrics.includes(kept.get(key))) view[key] = kept.get(key);
   if (axisByKey.has(kept.get("color")) || metrics.includes(kept.get("color"))) view.color = kept.get("color");
@@ -51,7 +51,7 @@ function refilter() {
 
 const rowInView = (row) => view.mask[cloud.shown + row.index] === 1;
 
-/* All points along x, from its better end; kept for the pair of axes that is shown. */
+/* All points along x, from its better end; kept for the current pair of axes. */
 let alongX = { of: "", order: [] };
 
 function orderOf(x, y, sx, sy) {
@@ -59,21 +59,22 @@ function orderOf(x, y, sx, sy) {
   if (alongX.of !== of) {
     const order = [];
     for (let i = 0; i < total; i++) if (!Number.isNaN(x[i]) && !Number.isNaN(y[i])) order.push(i);
-    /* Rows stand behind the cloud: of equals they come first, as more is known of them. */
+    /* Rows follow the cloud in the index. Among equal points they come first, because more is known about
+     * them. */
     order.sort((a, b) => sx * (x[a] - x[b]) || sy * (y[a] - y[b]) || b - a);
     alongX = { of, order };
   }
   return alongX.order;
 }
 
-/* Points of the front of the axes shown, along x; of equals one. */
+/* Points of the front on the current axes, along x; one of equal points. */
 function frontOf() {
   const [x, y] = [columns.get(view.x), columns.get(view.y)];
   const [sx, sy] = [isUp(view.x) ? -1 : 1, isUp(view.y) ? -1 : 1];
   const order = orderOf(x, y, sx, sy);
   const front = [];
   let least = Infinity;
-  /* Points of the cloud are rounded: what is better by less than that is the same layout. */
+  /* Points of the cloud are rounded: a smaller improvement means the same layout. */
   for (const i of order) {
     if (view.mask[i] && sy * y[i] < least - 1e-6 * Math.abs(y[i])) {
       least = sy * y[i];
@@ -85,7 +86,7 @@ function frontOf() {
 
 let colorsKept = { of: "" };
 
-/* Kept for the choice and the theme that are shown. */
+/* Kept for the current choice and theme. */
 function colorsNow() {
   const of = `${view.color} ${document.documentElement.dataset.theme}`;
   if (colorsKept.of !== of) colorsKept = { of, ...makeColors() };
@@ -97,11 +98,11 @@ function makeColors() {
   const column = axis ? axis.column : columns.get(view.color);
   const index = new Uint8Array(total);
   let names, paints;
-  /* Viridis without its end that the page swallows. */
+  /* Viridis without the end that is too close to the page's colour. */
   const [start, range] = document.documentElement.dataset.theme === "dark" ? [0.25, 0.75] : [0, 0.88];
   const shade = (i, n) => d3.interpolateViridis(start + (range * i) / Math.max(1, n - 1));
   if (axis && axis.distinct.length <= 8) {
-    /* Sizes are in an order, which a ramp shows; of few the hues are told apart more easily. */
+    /* Sizes have an order, which a ramp shows; a few values are easier to distinguish by hue. */
     const ordered = !axis.choices.length && axis.distinct.length > 4;
     names = axis.distinct.map((v) => axisText(axis, v));
     paints = names.map((_, i) => (ordered ? shade(i, names.length) : paintOf(`cat${i}`)));

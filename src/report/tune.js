@@ -1,4 +1,5 @@
-/* The page of a decision: what to measure next, and what measurements so far say of layouts. */
+/* The page of a tuning decision: the layout to measure next, and the estimates of all layouts from
+ * measurements so far. */
 "use strict";
 
 const { tune } = data;
@@ -8,18 +9,18 @@ const fine = tune.measured.filter((row) => isNumber(row.step_s));
 const timesOf = d3.nest().key((row) => row.layout).map(fine);
 const endsOf = d3.nest().key((row) => row.layout).map(tune.measured);
 const started = isNumber(tune.best_s);
-const surprising = (row) => Math.abs(row.surprise) > 3; /* as calc tune says it */
+const surprising = (row) => Math.abs(row.surprise) > 3; /* same threshold as in calc tune */
 
 document.title = `${tune.application} on ${tune.system} \u2013 calc tune`;
 document.getElementById("kind").textContent = "tune";
 
-/* 2/8/4, and what else there is of it. */
+/* 2/8/4, followed by the layout's other choices. */
 function choicesText(layout) {
   return [`${layout.tensor_par}/${layout.pipeline_par}/${layout.data_par}`, layout.context_par > 1 && `cp${layout.context_par}`, layout.expert_par > 1 && `ep${layout.expert_par}`,
     `mb${layout.microbatch_size}`, layout.zero_stage > 0 && `zero${layout.zero_stage}`, layout.pipeline_interleaving > 1 && `v${layout.pipeline_interleaving}`,
     layout.activation_recompute !== "none" && layout.activation_recompute.replaceAll("_", " ")].filter(Boolean).join(" ");
 }
-/* What came of it: its mean time, or why there is none. */
+/* The result of a layout: its mean time, or the reason why there is none. */
 const measuredText = (layout) => (isNumber(layout.measured_s) ? whole(layout.measured_s) : endsOf.has(layout.layout) ? endsOf.get(layout.layout)[0].outcome : "");
 
 /* ---- The answer ------------------------------------------------------------------------------- */
@@ -55,7 +56,7 @@ hero({
   ],
 });
 
-/* ---- What next -------------------------------------------------------------------------------- */
+/* ---- Next measurement ------------------------------------------------------------------------- */
 
 const layoutColumns = [
   { label: "#", number: true, value: (l) => l.rank, show: (l) => count(l.rank), title: "place by prediction" },
@@ -87,7 +88,7 @@ function showNext() {
     el("div", { class: "tools", style: "margin:10px 0 0" }, "and again", el("span", { class: "right" }, copyButton("Copy", () => goes, "Copy the command that goes on"))), el("pre", {}, goes)]);
 }
 
-/* ---- What is thought of each ------------------------------------------------------------------- */
+/* ---- Estimates of each layout ------------------------------------------------------------------ */
 
 const bandColor = (layout) => (picks.some((pick) => pick.layout === layout.layout) && !tune.stop ? "accent" : endsOf.has(layout.layout) ? "green" : "grey");
 
@@ -151,7 +152,7 @@ function showLayouts() {
     rowAttributes: (l) => ({ class: !tune.stop && picks.some((pick) => pick.layout === l.layout) ? "on" : null }) }).node);
 }
 
-/* ---- What was measured ------------------------------------------------------------------------- */
+/* ---- Measurements ------------------------------------------------------------------------------ */
 
 /* The mean of the fastest layout after each measurement. */
 function bestSoFar() {

@@ -4,7 +4,7 @@
 const { rows: allRows, groups, version } = data.validate;
 allRows.forEach((row, i) => { row.index = i; });
 const hasError = (row) => row.status === "scored" && isNumber(row.error);
-/* What was measured: a name, in a sentence, how amounts are written, steps of an axis. */
+/* Measured quantities: name, name in a sentence, format of amounts, steps of an axis. */
 const quantityKinds = {
   step_time: ["Step time", "step times", seconds, timeSteps],
   tpot: ["Time per output token", "times per output token", seconds, timeSteps],
@@ -43,7 +43,7 @@ const worstRow = times.slice().sort((a, b) => Math.abs(b.error) - Math.abs(a.err
 const mean = d3.mean(times, (row) => row.error), meanAbsolute = d3.mean(absolute);
 const remarks = allRows.filter((row) => row.status !== "scored").length;
 
-/* The same runs by what the constants had seen of them, and without the source that has most. */
+/* The same runs grouped by their use in the fit of the constants, and without the largest source. */
 function splitOf(rows) {
   const sources = d3.nest().key((row) => row.source).entries(rows).sort((a, b) => b.values.length - a.values.length);
   const largest = sources.length > 1 ? sources[0] : null;
@@ -95,10 +95,10 @@ hero({
   ],
 });
 
-/* ---- What was fitted to ------------------------------------------------------------------------ */
+/* ---- The fit ----------------------------------------------------------------------------------- */
 
 function showSplit() {
-  if (!times.some((row) => isNumber(row.unseen_source))) return; /* nothing was fitted to them */
+  if (!times.some((row) => isNumber(row.unseen_source))) return; /* no fit used them */
   const node = section("belief", "Belief", "What to expect of a run that was not measured", "Constants of the machines were fitted to many of these runs. What a prediction of another run is worth is the error of fits that had not seen it.");
   const box = card(node);
   const list = () => splitOf(shownRows());
@@ -117,7 +117,7 @@ const tellRow = (row, x, y) => showTip(x, y, row.id, [["model", row.model], ["ma
   ["layout", layoutOf(row)], ["format", row.dtype], ["measured", amountOf(row.measured)], ["predicted", amountOf(row.predicted)],
   ["error", signed(row.error)], ["source", row.source], ["confidence", row.confidence]], colorAt(machineIndex.get(row.machine)));
 
-/* Tell of the mark nearest to the pointer. */
+/* Shows the tooltip of the mark nearest to the pointer. */
 function hover(node, marks) {
   node.addEventListener("pointermove", (event) => {
     const area = node.getBoundingClientRect();
@@ -168,7 +168,7 @@ function showParity() {
       svg.append("path").attr("d", `M${path.join("L")}Z`).style("fill", "var(--band)").style("fill-opacity", opacity);
     }
     svg.append("line").attr("x1", x(lo)).attr("y1", y(lo)).attr("x2", x(hi)).attr("y2", y(hi)).style("stroke", "var(--ink3)");
-    const unit = quantityKinds[quantity][3] === byteSteps ? 2 ** 30 : 1; /* round in what is written */
+    const unit = quantityKinds[quantity][3] === byteSteps ? 2 ** 30 : 1; /* round in the displayed unit */
     const ticks = d3.scaleLog([lo / unit, hi / unit], [0, 1]).ticks(5).filter((v, i, values) => values.length < 8 || Math.abs(Math.log10(v) % 1) < 1e-9).map((v) => v * unit);
     for (const v of ticks) {
       svg.append("line").attr("class", "grid").attr("x1", x(v)).attr("x2", x(v)).attr("y1", top).attr("y2", bottom);
@@ -206,7 +206,7 @@ function showParity() {
       const own = list.filter((row) => row.machine === machine.key).sort((a, b) => a.error - b.error);
       svg.append("text").attr("class", "strong").attr("x", left - 10).attr("y", middle).attr("text-anchor", "end").text(clipped(machine.key, width < 460 ? 11 : 16));
       svg.append("text").attr("x", left - 10).attr("y", middle + 13).attr("text-anchor", "end").style("font-size", "11px").text(`${count(own.length)} runs`);
-      /* Marks that would touch are stacked to both sides, more closely where there are many. */
+      /* Marks that would touch are stacked to both sides, more densely if there are many. */
       const bins = new Map();
       for (const row of own) {
         const bin = Math.round(x(row.error) / 4);

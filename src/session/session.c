@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT = 256 /* documents that are remembered by name */ };
+enum { KEPT = 256 /* documents remembered by name */ };
 
 typedef struct kept_document {
     calc_kind kind;
@@ -23,11 +23,11 @@ struct calc_session {
     calc_session_find *find; /* NULL: names are paths */
     void *context;
     kept_document kept[KEPT];
-    size_t count, next; /* next: which one a new one replaces when all are in use */
+    size_t count, next; /* next: index of the document to replace when the list is full */
     calc_request_reader reader;
     calc_request request;
-    calc_system other[CALC_MAX_CHIPS - 1]; /* that the stages of the request name, */
-    calc_system prefill;                   /* and its prefill pool */
+    calc_system other[CALC_MAX_CHIPS - 1]; /* systems named by the stages of the request */
+    calc_system prefill;                   /* and by its prefill pool */
     calc_stats stats;
     calc_layer_stats layer[CALC_MAX_LAYERS];
     calc_reason reason[CALC_MAX_REASONS];
@@ -58,7 +58,7 @@ static calc_status load(calc_session *session, calc_kind kind, const char *name,
     return calc_load(kind, object, name, errors);
 }
 
-/* Remember a copy. The oldest goes when there are too many. */
+/* Remembers a copy. The oldest is replaced when the list is full. */
 static calc_status keep(calc_session *session, calc_kind kind, const char *name, const void *object,
                         calc_errors *errors)
 {
@@ -95,7 +95,7 @@ static calc_status find_document(void *context, calc_kind kind, const char *name
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-/* Where answers go. */
+/* Destination of the answers. */
 typedef struct answering {
     calc_session *session;
     calc_put put;
@@ -180,7 +180,7 @@ static void evaluate(calc_session *session, calc_put *put)
     }
 }
 
-/* The systems that the stages of a request name, and its prefill pool. */
+/* Loads the systems that the stages of a request and its prefill pool name. */
 static bool find_systems(calc_session *session, calc_errors *errors)
 {
     calc_stage_list *list = &session->request.used.exec.stages;

@@ -10,7 +10,7 @@
 #include "formats/read.h"
 #include "io/utf8.h"
 
-enum { MEMORY_GB = 58 /* what Taylor takes where the file says nothing it can read */ };
+enum { MEMORY_GB = 58 /* Taylor's values if the file has none that it can read */ };
 
 typedef struct reader {
     const calc_settings *settings;
@@ -36,7 +36,7 @@ static calc_status wrong(const reader *r, const calc_setting *s, const char *exp
                           calc_utf8_show(shown, s->value, strlen(s->value)));
 }
 
-/* A count from 1 to `hi`; `absent` without the key, or an error if that is -1. */
+/* Reads a count from 1 to `hi`; `absent` without the key, or an error if that is -1. */
 static calc_status count_of(const reader *r, const char *key, const char *other, int64_t absent,
                             int64_t *out)
 {
@@ -69,7 +69,7 @@ static bool is_word(const char *text, const char *word)
     return !word[i] && !text[i];
 }
 
-/* Whether recomputation is asked for: a truth, or lists of counts. */
+/* Whether recomputation is requested: a truth value, or lists of counts. */
 static calc_status asks(const reader *r, const char *key, bool *out)
 {
     const calc_setting *s = find(r, key);
@@ -171,8 +171,8 @@ static calc_status read_sizes(const reader *r, calc_taylor_config *out)
     return read_memory(r, out);
 }
 
-/* What the planner decides is left out, since its lists are no values of ours; so is what only the
- * layout of the file needs to be right. */
+/* Skips keys that the planner decides, whose lists have no counterpart here, and keys that matter
+ * only for the file's own layout. */
 static bool is_planned(const char *key)
 {
     static const char *const planned[] = {"recompute_config.", "model.model_config.offset",
@@ -247,8 +247,8 @@ int64_t calc_taylor_config_world(const calc_taylor_config *config)
 void calc_taylor_config_recompute(const calc_taylor_config *config, calc_taylor_again again,
                                   int64_t blocks, calc_exec *exec)
 {
-    /* Norms, and the activation functions of experts: what the operators that are named in
-     * select_recompute amount to. */
+    /* Norms, and the activation functions of experts, if they are covered by the operators named in
+     * select_recompute. */
     const int64_t parts = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM |
                           (config->experts > 0 ? 1 << CALC_RECOMPUTE_MODULES_MOE_ACT : 0);
     static const calc_activation_recompute recompute[] = {

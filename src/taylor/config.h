@@ -1,12 +1,12 @@
-/** @file config.h  The configuration that Taylor starts from: a MindSpore Transformers YAML file,
- * as the model that calc knows and the sizes that the planner searches. */
+/** @file config.h  Reads the configuration that Taylor starts from, a MindSpore Transformers YAML
+ *  file, as a calc model and the sizes that the planner searches. */
 #ifndef CALC_TAYLOR_CONFIG_H
 #define CALC_TAYLOR_CONFIG_H
 
 #include "calc.h"
 #include "formats/settings.h"
 
-/** What of a layer is computed again; in the order of calc_balance_recompute. */
+/** The recomputation of a layer, in the order of calc_balance_recompute. */
 typedef enum calc_taylor_again {
     CALC_TAYLOR_AGAIN_NONE,
     CALC_TAYLOR_AGAIN_SELECT,
@@ -14,42 +14,42 @@ typedef enum calc_taylor_again {
 } calc_taylor_again;
 
 typedef struct calc_taylor_config {
-    calc_app app;   /**< prediction layers are among its blocks, as the planner counts them */
-    calc_exec exec; /**< as the file says, one chunk per stage; runner_config.batch_size sequences
-                         of a micro-batch */
+    calc_app app;   /**< prediction layers count as blocks, as in the planner */
+    calc_exec exec; /**< as in the file, with one chunk per stage; runner_config.batch_size
+                     *  sequences per micro-batch */
     int64_t data, tensor, pipeline, expert;
     int64_t microbatches;    /**< parallel_config.micro_batch_num */
     int64_t chunks;          /**< model.model_config.pp_interleave_num, or the rows of offset */
     int64_t layers;          /**< num_layers: without prediction layers */
     int64_t prediction;      /**< mtp_depth */
     int64_t dense;           /**< layers without experts, which come first */
-    int64_t experts;         /**< 0: none has any */
-    int64_t heads;           /**< of attention */
-    calc_taylor_again again; /**< a list of counts is what the greatest of them asks for */
-    const char *layers_key;  /**< which key says how many; static text */
-    int64_t strategies;      /**< rows of parallel.dataset_strategy; 0: it is not there */
-    bool selects;            /**< some operators are computed again */
-    bool shards;             /**< optimizer state over replicas */
+    int64_t experts;         /**< 0: no layer has any */
+    int64_t heads;           /**< attention heads */
+    calc_taylor_again again; /**< for a list of counts, the kind of its largest count */
+    const char *layers_key;  /**< the key that gives their number; static text */
+    int64_t strategies;      /**< rows of parallel.dataset_strategy; 0: it is missing */
+    bool selects;            /**< some operators are recomputed */
+    bool shards;             /**< the optimizer state is sharded over replicas */
     double memory_mb;        /**< context.max_device_memory, in GB * 1024; else 58 * 1024 */
-    bool says_memory;        /**< else it is what Taylor takes */
+    bool says_memory;        /**< otherwise the limit is Taylor's default */
 } calc_taylor_config;
 
-/** Processors: data * tensor * pipeline parallelism. */
+/** Number of processors: data * tensor * pipeline parallelism. */
 int64_t calc_taylor_config_world(const calc_taylor_config *config);
 
-/** Read a file's text.
- *  @param name  what errors call it
- *  @return CALC_OK; CALC_ERR_SYNTAX, _FIELD, _RANGE or _RULE with errors that name line, key, what
- *  was found and what is allowed; CALC_ERR_NOMEM */
+/** Reads a file's text.
+ *  @param name  the file's name in errors
+ *  @return CALC_OK; CALC_ERR_SYNTAX, _FIELD, _RANGE or _RULE with errors that name the line, the
+ *  key, the value found and the allowed values; CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_taylor_config_parse(calc_taylor_config *out, const char *text,
                                                    size_t length, const char *name,
                                                    calc_errors *errors);
 
-/** Have the first `blocks` of each stage recompute so, or all of them if that is 0. */
+/** Sets this recomputation for the first `blocks` of each stage, or for all blocks if that is 0. */
 void calc_taylor_config_recompute(const calc_taylor_config *config, calc_taylor_again again,
                                   int64_t blocks, calc_exec *exec);
 
-/** A layout of the same model. @param expert  0: 1 */
+/** The execution of a layout of the same model. @param expert  0 means 1 */
 calc_exec calc_taylor_config_exec(const calc_taylor_config *config, int64_t data, int64_t tensor,
                                   int64_t pipeline, int64_t expert, int64_t batch,
                                   calc_taylor_again again);

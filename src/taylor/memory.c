@@ -13,7 +13,8 @@ static const double mb_bytes = 1024.0 * 1024.0;
 
 /* ---- By calc's model ------------------------------------------------------------------------- */
 
-/* A stage with so many blocks of a kind, as the first or the last one or one between. */
+/* Memory of a stage with a number of blocks of one kind, as the first, the last or a middle
+ * stage. */
 static calc_stage_memory stage_of(const calc_layout *l, bool moe, double blocks,
                                   calc_taylor_end end)
 {
@@ -35,7 +36,7 @@ static double used_mb(const calc_layout *l, double bytes)
     return bytes * l->terms.used_share / mb_bytes;
 }
 
-/* What is neither of layers nor in flight. */
+/* Memory that belongs neither to layers nor to micro-batches in flight. */
 static double rest_mb(const calc_layout *l, bool moe, calc_taylor_end end, double layer_mb)
 {
     calc_stage_memory m = stage_of(l, moe, 1, end);
@@ -50,7 +51,8 @@ static double flight_mb(const calc_layout *l, bool moe)
     return used_mb(l, m.activation / m.in_flight);
 }
 
-/* Fills what a way to recompute decides. @return the static part of a middle stage */
+/* Fills the terms that depend on the kind of recomputation. @return the static part of a middle
+ * stage */
 static double fill_again(const calc_taylor_config *config, const calc_system *system,
                          const calc_exec *like, calc_balance_recompute again,
                          calc_taylor_memory *out)
@@ -122,7 +124,7 @@ static calc_status refuse_key(const char *name, int line, const char *key, calc_
         "no term of memory is called \"%s\"", calc_utf8_show(shown, key, strlen(key)));
 }
 
-/* One line, with its 0 in place. */
+/* Reads one line, zero-terminated in place. */
 static calc_status take_line(calc_taylor_memory *out, int *said, char *text, const char *name,
                              int line, calc_errors *errors)
 {

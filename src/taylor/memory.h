@@ -1,16 +1,16 @@
-/** @file memory.h  Memory of a stage in Taylor's terms, in MB of 2^20 bytes: what layers of each
- * kind hold and keep for a micro-batch, and what stages hold beside them. From calc's own model, or
- * from a file of measured ones.
+/** @file memory.h  Memory of a stage in Taylor's terms, in MB of 2^20 bytes: states of the layers
+ *  of each kind, their activations for one micro-batch, and a static part per stage. The terms come
+ *  from calc's own model, or from a file of measured values.
  *
- *  Peak of a stage = its static part + layers * held + micro-batches in flight * what layers keep.
- */
+ *  Peak of a stage = static part + layers * held + micro-batches in flight * activations of the
+ *  layers. */
 #ifndef CALC_TAYLOR_MEMORY_H
 #define CALC_TAYLOR_MEMORY_H
 
 #include "balance/problem.h"
 #include "taylor/config.h"
 
-/** Stages by what they hold beside layers. */
+/** Kinds of stages, by their static part. */
 typedef enum calc_taylor_end {
     CALC_TAYLOR_FIRST,
     CALC_TAYLOR_MIDDLE,
@@ -23,7 +23,7 @@ typedef struct calc_taylor_memory {
     double layer_mb[CALC_BALANCE_KINDS];
     double act_mb[CALC_BALANCE_KINDS][CALC_BALANCE_RECOMPUTES];
     double static_mb[CALC_TAYLOR_ENDS];
-    double working_mb; /**< more as soon as a layer recomputes in full; 0 where it is measured */
+    double working_mb; /**< added once any layer recomputes in full; 0 if terms are measured */
 } calc_taylor_memory;
 
 /** X(key, other spelling, member): the lines of a file, key=value. */
@@ -42,36 +42,37 @@ typedef struct calc_taylor_memory {
 
 enum { CALC_TAYLOR_MEMORY_KEYS = 11 };
 
-/** The terms of a layout by calc's model.
- *  @param exec  calc_taylor_config_exec(), which must have passed calc_check(); what it says of
- *               recomputation does not matter */
+/** Fills the terms of a layout by calc's model.
+ *  @param exec  calc_taylor_config_exec(), which must have passed calc_check(); its recomputation
+ *  is ignored */
 void calc_taylor_memory_of(const calc_taylor_config *config, const calc_system *system,
                            const calc_exec *exec, calc_taylor_memory *out);
 
-/** Replace the terms that a file's text names; a term that it does not name stays.
- *  @param said  how many it names
+/** Replaces the terms that a file's text contains; other terms stay.
+ *  @param said  number of terms in the text
  *  @return CALC_OK, or CALC_ERR_SYNTAX, _FIELD or _RANGE with line and column */
 CALC_MUST_USE calc_status calc_taylor_memory_parse(calc_taylor_memory *out, int *said,
                                                    const char *text, size_t length,
                                                    const char *name, calc_errors *errors);
 
-/** Which end a stage is. @param stages  of the pipeline; the only one is the first */
+/** The kind of a stage. @param stages  of the pipeline; a single one is the first */
 calc_taylor_end calc_taylor_end_of(int64_t stage, int64_t stages);
 
-/** Peak of a stage [MB]. @param layers, again  by kind; @param in_flight  micro-batches */
+/** Peak of a stage [MB]. @param layers, again  by kind; @param in_flight  number of
+ *  micro-batches */
 double calc_taylor_stage_mb(const calc_taylor_memory *memory, calc_taylor_end end,
                             const int64_t layers[CALC_BALANCE_KINDS], calc_balance_recompute again,
                             int64_t in_flight);
 
-/** What Taylor spreads a model's layers by before it knows better: the layers that do not divide
- *  go one each to stage 0, then to stages p-2, p-3, ... Fills the offsets of `stages` stages. */
+/** Fills the offsets of Taylor's initial division of the layers over `stages` stages. The remaining
+ *  layers that do not divide go one each to stage 0, then to stages p-2, p-3, ... */
 void calc_taylor_initial_offset(int64_t stages, int64_t layers, int *offset);
 
 /** The stage that Taylor probes: p - layers mod p; the last if the stages are equal. */
 int64_t calc_taylor_probed_stage(int64_t stages, int64_t layers);
 
-/** Peak of a stage of that division, with all layers alike [MB].
- *  @param stage  -1: of the fullest one */
+/** Peak [MB] of a stage of the initial division, with all layers alike.
+ *  @param stage  -1: the fullest one */
 double calc_taylor_initial_mb(const calc_taylor_config *config, const calc_taylor_memory *memory,
                               const calc_exec *exec, calc_balance_recompute again, int64_t stage);
 

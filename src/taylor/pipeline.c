@@ -110,7 +110,7 @@ void calc_taylor_problem(const calc_taylor_ask *a, const calc_taylor_ratios *r,
     last->agrad_s = r->backward * r->head;
 }
 
-/* Layers of a stage, all its chunks. */
+/* Number of layers of a stage, over all its chunks. */
 static calc_balance_share stage_share(const calc_balance_problem *p, const calc_balance_share *s,
                                       int64_t stage)
 {
@@ -156,7 +156,8 @@ double calc_taylor_checked_mb(const calc_taylor_config *config, const calc_syste
     if (problem->shape.chunks == 1) {
         return (m.total * l.terms.used_share + l.terms.reserved_bytes) / mb_bytes;
     }
-    /* How many micro-batches of which chunk are in flight is the order's: what the sum has. */
+    /* The order of the schedule determines the micro-batches in flight of each chunk: takes them
+     * from the sum. */
     double linear_mb = answer->peak_bytes[stage] - limits->fixed_bytes;
     linear_mb -= full > 0 ? limits->working_bytes : 0;
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {

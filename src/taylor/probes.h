@@ -1,6 +1,5 @@
-/** @file probes.h  Peaks of memory that were measured for some layouts, and what they say of
- * others: peak(ep) = base + expert_total / ep, since experts are all that expert parallelism
- * divides. */
+/** @file probes.h  Measured peaks of memory for some layouts, extrapolated to others by peak(ep) =
+ *  base + expert_total / ep, because expert parallelism divides only the experts. */
 #ifndef CALC_TAYLOR_PROBES_H
 #define CALC_TAYLOR_PROBES_H
 
@@ -14,7 +13,7 @@ typedef struct calc_taylor_probe {
     double peak_mb;
 } calc_taylor_probe;
 
-/** Read such a file; *out must be freed with calc_taylor_probes_free() in any case.
+/** Reads such a file; *out must be freed with calc_taylor_probes_free() in any case.
  *  @return as calc_csv_table_read() */
 CALC_MUST_USE calc_status calc_taylor_probes_read(calc_csv_rows *out, const char *path,
                                                   calc_errors *errors);
@@ -22,23 +21,23 @@ CALC_MUST_USE calc_status calc_taylor_probes_parse(calc_csv_rows *out, calc_text
                                                    const char *name, calc_errors *errors);
 void calc_taylor_probes_free(calc_csv_rows *rows);
 
-/** What two probes say. */
+/** The fit to two probes. */
 typedef struct calc_taylor_fit {
-    int probes; /**< that there are: with fewer than 2 nothing is known */
+    int probes; /**< number of probes; with fewer than 2 nothing is known */
     double base_mb, expert_mb;
 } calc_taylor_fit;
 
-/** Fit two peaks. @param ep1, ep2  differ */
+/** Fits two peaks. @param ep1, ep2  must differ */
 calc_taylor_fit calc_taylor_fit_of(int64_t ep1, double peak1_mb, int64_t ep2, double peak2_mb);
 
-/** The fit of a layout: its first two probes whose ep differ. */
+/** Fits the first two probes of a layout whose ep differ. */
 calc_taylor_fit calc_taylor_probes_fit(const calc_csv_rows *rows, const calc_taylor_layout *layout);
 
-/** Peak [MB]. */
+/** Peak [MB] by the fit. */
 double calc_taylor_fit_mb(const calc_taylor_fit *fit, int64_t expert);
 
-/** Whether expert parallelism is tried: a power of 2 up to `most` that divides dp * tp, and the
- *  experts if there are any (0: the bound is not known). */
+/** Whether an expert parallelism is tried: a power of 2 up to `most` that divides dp * tp, and
+ *  divides the experts if there are any (0: their number is not known). */
 bool calc_taylor_tries(const calc_taylor_layout *layout, int64_t experts, int64_t most,
                        int64_t expert);
 

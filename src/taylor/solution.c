@@ -32,13 +32,13 @@ void calc_taylor_solution_write(const calc_taylor_ask *a, const calc_balance_sha
     }
 }
 
-/* A variable's place in a text of its own. */
+/* A variable's index in a zero-terminated text. */
 typedef struct cell {
     size_t variable;
     int kind, stage, chunk, value;
 } cell;
 
-/* "_<n>" from 0 to `hi`. @return what follows; NULL if it is not there */
+/* Reads "_<n>" from 0 to `hi`. @return the rest; NULL if it is not there */
 static const char *take_index(const char *at, int hi, int *out)
 {
     char *end;
@@ -50,7 +50,7 @@ static const char *take_index(const char *at, int hi, int *out)
     return value <= hi ? end : NULL;
 }
 
-/* Whether a name is one of ours. */
+/* Whether a name is one of our variables. */
 static bool is_cell(const char *name, cell *out)
 {
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
@@ -66,7 +66,7 @@ static bool is_cell(const char *name, cell *out)
     return false;
 }
 
-/* A line with its 0. @return CALC_OK, with *is saying whether it is a cell */
+/* Reads a zero-terminated line. @return CALC_OK, with *is set if it is a cell */
 static calc_status take_line(char *line, int number, const char *name, double *objective, cell *out,
                              bool *is, calc_errors *errors)
 {
@@ -101,7 +101,7 @@ static calc_status take_line(char *line, int number, const char *name, double *o
     return CALC_OK;
 }
 
-/* Once for the sizes, once for the values: @param share  NULL the first time */
+/* Called once for the sizes and once for the values. @param share  NULL the first time */
 static calc_status take_text(const char *text, size_t length, const char *name,
                              calc_taylor_ask *ask, calc_balance_share *share, double *objective,
                              calc_errors *errors)

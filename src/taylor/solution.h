@@ -11,12 +11,11 @@
 #include "io/output.h"
 #include "taylor/pipeline.h"
 
-/** Write it. */
+/** Writes it. */
 void calc_taylor_solution_write(const calc_taylor_ask *ask, const calc_balance_share *share,
                                 double objective, calc_output *out);
 
-/** Read it. Sizes are those of its lines; variables that are not there are 0, and other names are
- *  passed over.
+/** Reads it. The lines determine the sizes. Missing variables are 0, and other names are skipped.
  *  @param ask    filled with stages, chunks and layers
  *  @param share  [CALC_BALANCE_PLACES], in the order of chunks, then stages
  *  @return CALC_OK, or CALC_ERR_SYNTAX, _RANGE or _FIELD (no layers) with line and column */

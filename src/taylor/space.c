@@ -13,7 +13,7 @@ calc_taylor_space calc_taylor_space_preset(void)
                                .divides = true};
 }
 
-enum { DIVISORS = 240 /* of a number up to 10^6, at most */ };
+enum { DIVISORS = 240 /* most divisors of a number up to 10^6 */ };
 
 /* Every size divides the world. */
 typedef struct divisors {
@@ -32,7 +32,7 @@ static divisors divisors_of(int64_t world)
     return d;
 }
 
-/* Shards of the optimizer: divisors of dp that hold whole groups of an expert's replicas.
+/* Shards of the optimizer: divisors of dp that contain whole groups of an expert's replicas.
  * @param replicas  1: any */
 static int64_t count_shards(const divisors *d, int64_t data, int64_t replicas)
 {
@@ -43,7 +43,7 @@ static int64_t count_shards(const divisors *d, int64_t data, int64_t replicas)
     return count;
 }
 
-/* Whether a quadruple passes the filters that look at nothing else. */
+/* Whether a quadruple passes the filters that depend on nothing else. */
 static bool keeps(const calc_taylor_space *s, const calc_taylor_layout *l)
 {
     return l->context <= s->most_context && l->tensor <= s->most_tensor &&
@@ -63,7 +63,8 @@ static void count(const calc_taylor_space *s, const divisors *d, const calc_tayl
                   calc_taylor_counts *all, int64_t *kept)
 {
     int64_t ranks = l->data * l->tensor;
-    int64_t chunks = (s->layers + s->prediction + l->pipeline - 1) / l->pipeline; /* from 0 on */
+    int64_t chunks = (s->layers + s->prediction + l->pipeline - 1) / l->pipeline; /* counted from
+                                                                                   * 0 */
     int64_t switches = s->world < s->sequence_from ? 2 : 1;
     bool keep = keeps(s, l);
     for (int i = 0; i < d->count; i++) {

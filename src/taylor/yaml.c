@@ -32,7 +32,7 @@ char *calc_taylor_file_name(const calc_taylor_candidate *c, char name[CALC_TAYLO
     return name;
 }
 
-/* A count behind letters, from 1 to 10^6. @return what follows; NULL if it is not there */
+/* Reads a count after letters, from 1 to 10^6. @return the rest; NULL if it is not there */
 static const char *take_count(const char *at, const char *letters, int64_t *out)
 {
     size_t length = strlen(letters);
@@ -60,7 +60,7 @@ bool calc_taylor_file_layout(const char *name, calc_taylor_candidate *out)
     return false;
 }
 
-/* A list of counts: "[1, 0]". */
+/* Writes a list of counts: "[1, 0]". */
 static char *list_text(const int *item, int64_t count, char *text, size_t size)
 {
     snprintf(text, size, "[");
@@ -112,11 +112,11 @@ void calc_taylor_edits_layout(const calc_taylor_config *config, const calc_taylo
                      even ? "0" : list_text(offset, stages, text, sizeof text));
 }
 
-/* The shapes: layers that are computed once and layers that are computed again on some stage, with
- * all stages present. */
+/* Shapes for profiles: some stage has layers with and layers without recomputation, and all stages
+ * are present. */
 static const struct {
     int64_t stages;
-    int layers; /* prediction layers included */
+    int layers; /* including prediction layers */
     int offset[8], again[8];
 } shapes[] = {{2, 11, {1, 0}, {6, 0}},
               {4, 11, {1, 1, 1, 0}, {3, 3, 0, 0}},
@@ -169,8 +169,8 @@ bool calc_taylor_edits_profile(const calc_taylor_config *config, const calc_tayl
     return true;
 }
 
-/* Operators that recompute in parts, by the names that the framework matches; each has the matrix.
- */
+/* Operators that recompute in parts, by the names that the framework matches; each has the
+ * matrix. */
 static void edit_operators(calc_taylor_edits *edits, const char *key, const char *const *operators,
                            const char *matrix)
 {

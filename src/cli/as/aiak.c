@@ -12,7 +12,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 
-enum { MULTIPLE = 512 /* of batches and sequences */ };
+enum { MULTIPLE = 512 /* for batches and sequences: sizes are multiples of it */ };
 
 static const char *const models[] = {
     "llama-7b",  "llama-65b",      "llama-175b",    "llama-540b",     "llama-1800b",
@@ -55,7 +55,7 @@ static const char *const examples[] = {
     "calc as aiak --gpu-infos kunlun3 --chip-files kunlun3=p800.json --format json",
     "calc as aiak --num-gpus 64 --mode analytic --top 1", NULL};
 
-/* All that a request needs. */
+/* Everything that a request needs. */
 typedef struct plan {
     const calc_flags *flags;
     calc_app app;
@@ -101,7 +101,7 @@ static bool check_gpus(plan *p, char *complaint, size_t size)
     return false;
 }
 
-/* The file of a chip in TYPE=FILE,...; NULL if it is not named there. */
+/* The file given for a chip in TYPE=FILE,...; NULL if the chip is not listed. */
 static const char *file_of(const char *list, const char *chip, char *buffer, size_t size)
 {
     size_t named = strlen(chip);
@@ -115,7 +115,7 @@ static const char *file_of(const char *list, const char *chip, char *buffer, siz
     return NULL;
 }
 
-/* Every TYPE=FILE must name a chip of the cluster. */
+/* Checks that every TYPE=FILE names a chip of the cluster. */
 static bool check_files(plan *p, char *complaint, size_t size)
 {
     const char *list = calc_flags_text(p->flags, FLAG_CHIP_FILES);
@@ -156,7 +156,7 @@ static calc_status load_chip(plan *p, int i, calc_errors *errors)
                 "with --chip-files %s=FILE\n",
                 gpu->chip->name, gpu->chip->name);
     }
-    /* A cluster is as large as it is asked for. */
+    /* The cluster grows to the requested number of processors. */
     calc_network *last = &p->system[i].networks[p->system[i].networks_count - 1];
     last->size = last->size < p->task.gpus ? p->task.gpus : last->size;
     p->task.system[i] = &p->system[i];
@@ -165,7 +165,7 @@ static calc_status load_chip(plan *p, int i, calc_errors *errors)
     return CALC_OK;
 }
 
-/* What calc's rules say of the first sizes they say of all. */
+/* Checks calc's rules on the first sizes only: all sizes give the same verdict. */
 static calc_status check_rules(plan *p, calc_errors *errors)
 {
     calc_aiak_sizes sizes;

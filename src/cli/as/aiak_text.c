@@ -37,7 +37,7 @@ static void put_key(writer *w, const char *key)
     calc_output_text(w->out, ": ");
 }
 
-/* Python's float has a point or an exponent. */
+/* Adds ".0" if needed: Python prints a float with a point or an exponent. */
 static void put_float(const writer *w, double value)
 {
     char number[32];
@@ -63,7 +63,7 @@ static void put_count(writer *w, const char *key, int64_t value)
     calc_output_printf(w->out, "%lld", (long long)value);
 }
 
-/* A switch has the empty text where it is to be given, and is left out where not. */
+/* A switch is an empty text if it must be set, and is left out otherwise. */
 static void put_switch(writer *w, const char *key, bool on)
 {
     if (on) {
@@ -106,7 +106,7 @@ static void put_stages(writer *w)
     close_with(w, "]");
 }
 
-/* Megatron-LM's words: block recomputes the first layers of a stage, uniform all of them. */
+/* Megatron-LM's terms: "block" recomputes the first layers of a stage, "uniform" recomputes all. */
 static void put_recompute(writer *w)
 {
     const calc_aiak_strategy *s = w->strategy;

@@ -1,24 +1,24 @@
-/** @file aiak_text.h  Strategies as AIAK's planner prints them: a literal of Python per line; or as
- *  JSON. */
+/** @file aiak_text.h  Writes strategies as AIAK's planner prints them, one Python literal per line,
+ *  or as JSON. */
 #ifndef CALC_CLI_AS_AIAK_TEXT_H
 #define CALC_CLI_AS_AIAK_TEXT_H
 
 #include "aiak/search.h"
 #include "io/output.h"
 
-/** What the strategies are of; borrows everything. */
+/** The context of the strategies. Borrows everything. */
 typedef struct calc_aiak_text {
-    const char *model;                 /**< as AIAK names it */
-    const char *chip[CALC_AIAK_CHIPS]; /**< of the task, likewise */
+    const char *model;                 /**< AIAK's name for it */
+    const char *chip[CALC_AIAK_CHIPS]; /**< the task's chips under AIAK's names */
     bool rms, rope;                    /**< norms and positions of the model */
     const calc_aiak_task *task;
 } calc_aiak_text;
 
-/** Tokens per second of the whole job, rounded up as there. */
+/** Tokens per second of the whole job, rounded up as AIAK rounds them. */
 int64_t calc_aiak_throughput(int64_t batch, int64_t sequence, double total_s);
 
-/** One strategy, in one line without its end.
- *  @param json  members are as in Python, texts in double quotes and None is null */
+/** Writes one strategy on one line, without the newline.
+ *  @param json  same members as in Python, but with double quotes and null for None */
 void calc_aiak_text_put(calc_output *out, const calc_aiak_text *text,
                         const calc_aiak_strategy *strategy, bool json);
 

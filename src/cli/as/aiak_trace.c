@@ -11,7 +11,7 @@
 
 enum { THREAD_COMPUTE = 1, THREAD_P2P, THREAD_COLLECTIVE };
 
-/* The strategy once more, simulated. */
+/* A strategy, simulated once more for its trace. */
 typedef struct step {
     const calc_aiak_text *text;
     const calc_aiak_strategy *strategy;
@@ -23,14 +23,14 @@ typedef struct step {
     calc_trace_out trace;
 } step;
 
-/* ---- What stages do -------------------------------------------------------------------------- */
+/* ---- Stages ---------------------------------------------------------------------------------- */
 
 static calc_trace_track track_of(int stage, int thread)
 {
     return (calc_trace_track){stage, thread};
 }
 
-/* A slice of a micro-batch. */
+/* One slice of a micro-batch. */
 static void put_pass(step *s, const calc_schedule_event *e, int thread, const char *what,
                      double start_s, double end_s)
 {
@@ -50,7 +50,7 @@ static void put_pass(step *s, const calc_schedule_event *e, int thread, const ch
     s->trace.count++;
 }
 
-/* The message that a pass ends with: what its place takes beside the ends of the model. */
+/* Time [s] of the message that ends a pass: the time of the place minus the ends of the model. */
 static double message_s(const step *s, int stage, bool forward)
 {
     const calc_balance_place *place = &s->problem.place[stage];
@@ -86,7 +86,7 @@ static void put_event(step *s, const calc_schedule_event *e)
     put_pass(s, e, THREAD_P2P, forward ? "send" : "send back", done_s, e->end_s);
 }
 
-/* Activations come with a forward and go with its backward. */
+/* Counts activations in flight: a forward pass adds one and its backward pass removes it. */
 static void put_memory(step *s, const calc_schedule_event *e, int *live)
 {
     bool forward = e->kind == CALC_SCHEDULE_FW;
@@ -101,8 +101,8 @@ static void put_memory(step *s, const calc_schedule_event *e, int *live)
                        bytes / 0x1p30);
 }
 
-/* Stragglers, gradients and weights, optimizer, and what a step takes beside: each when all stages
- * have done with the one before. */
+/* Stragglers, reduction of gradients and gathering of weights, optimizer, and other time per step.
+ * Each phase starts when all stages have finished the one before. */
 static void put_end(step *s, int stage, double pipeline_s)
 {
     const calc_balance_step *whole = &s->strategy->step;
@@ -167,7 +167,7 @@ static calc_status make_folder(calc_errors *errors)
                            "cannot make the folder ./cache: %s", strerror(errno));
 }
 
-/* Simulate into s->events. @return the time of the pipeline, negative without memory */
+/* Simulates into s->events. @return pipeline time [s], negative if memory ran out */
 static double simulate(step *s)
 {
     const calc_aiak_strategy *strategy = s->strategy;

@@ -9,7 +9,7 @@
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 
-/* A planner is added by its rows in both lists. */
+/* A planner needs a row in both lists. */
 static const char *const planners[] = {"taylor",           "aiak",      "galvatron",
                                        "galvatron-paddle", "mindspeed", NULL};
 static const calc_as_tool *const tools[] = {
@@ -29,7 +29,7 @@ static bool asks_help(const char *word)
     return strcmp(word, "-h") == 0 || strcmp(word, "--help") == 0;
 }
 
-/* The programs of a planner, as a list of choices; NULL at the end. */
+/* A planner's programs as a list of choices, ended by NULL. */
 static void programs_of(const char *planner, const char *list[], size_t size)
 {
     size_t count = 0;
@@ -58,7 +58,8 @@ static calc_exit show_programs(const char *planner)
     return calc_complain_errors(&errors);
 }
 
-/* The program that the words mean; NULL if the second one is needed and is none. */
+/* Finds the program that the words name; NULL if a planner needs a second word and it names
+ * none. */
 static const calc_as_tool *find(const calc_args *args, size_t *words)
 {
     for (size_t i = 0; tools[i]; i++) {

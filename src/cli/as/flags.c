@@ -29,7 +29,7 @@ static bool is_called(const char *name, const char *word, size_t length)
     return name && strlen(name) == length && strncmp(name, word, length) == 0;
 }
 
-/* Row of a word; -1 if there is none. */
+/* The row of a word; -1 if there is none. */
 static int find(const calc_flag *flags, const char *word, size_t length)
 {
     for (int i = 0; flags[i].name; i++) {
@@ -50,7 +50,7 @@ static bool complain_unknown(calc_flags *out, const char *word, size_t length)
             names[count++] = flag->also;
         }
     }
-    /* Dashes would make any two short words near. */
+    /* Leaves out leading dashes, which would make any two short words look similar. */
     const char *bare[2 * CALC_FLAGS_MAX + 2] = {NULL};
     for (size_t i = 0; i < count; i++) {
         bare[i] = names[i] + strspn(names[i], "-");
@@ -107,7 +107,7 @@ static bool check(calc_flags *out, const calc_flag *flag, const char *value)
     return *value || complain(out, "%s: an empty text is no %s", flag->name, flag->value);
 }
 
-/* Take one flag, and the word after it if that is its value. */
+/* Takes one flag, and the next word if it is the flag's value. */
 static bool take(calc_flags *out, const char *word, const char *next, bool *took_next)
 {
     size_t length = strcspn(word, "=");
@@ -136,7 +136,7 @@ static bool take(calc_flags *out, const char *word, const char *next, bool *took
     return check(out, flag, value);
 }
 
-/* Keep a flag without a row, and the words up to the next flag. @return how many there are */
+/* Keeps a flag without a row, and the words up to the next flag. @return how many words it kept */
 static size_t pass(calc_flags *out, const char *const *words, size_t count)
 {
     size_t end = 1;

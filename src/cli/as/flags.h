@@ -1,7 +1,6 @@
-/** @file flags.h  Other planners' programs, with the flags and the files that these have. A row of
- *  cmd_as.c adds one. Flags are spelt as the program spells them: `--yaml_path X`,
- * `-head_loss 1.5`,
- *  `--gbs=1024`; one that is given twice counts the last time. */
+/** @file flags.h  Parses the command lines of other planners' programs. A row of cmd_as.c adds a
+ *  program. Flags are spelt as the program spells them: `--yaml_path X`, `-head_loss 1.5`,
+ *  `--gbs=1024`. If a flag is repeated, the last one counts. */
 #ifndef CALC_CLI_AS_FLAGS_H
 #define CALC_CLI_AS_FLAGS_H
 
@@ -14,24 +13,24 @@ typedef enum calc_flag_kind {
     CALC_FLAG_BOOL    /**< yes, true, t, y, 1, or no, false, f, n, 0; any case */
 } calc_flag_kind;
 
-/** One flag. Lists of them end with a row without a name. */
+/** One flag. A list of flags ends with a row without a name. */
 typedef struct calc_flag {
     const char *name;  /**< with its dashes: "--yaml_path", "-t" */
-    const char *value; /**< what its value is called: "FILE"; NULL: it takes none */
+    const char *value; /**< placeholder for its value: "FILE"; NULL: it takes none */
     calc_flag_kind kind;
     const char *also;           /**< another spelling; NULL: none */
     const char *preset;         /**< value if it is not given; NULL: none */
     bool needed;                /**< must be given */
     bool unused;                /**< accepted, without effect here; .doc says why */
-    bool lone;                  /**< its value may be left out: then "true" */
-    bool ours;                  /**< calc has it, the program does not; those come last */
+    bool lone;                  /**< its value may be left out and is then "true" */
+    bool ours;                  /**< calc's own flag, unknown to the program; these come last */
     double lo, hi;              /**< range of numbers */
-    const char *const *choices; /**< values allowed, NULL at the end; NULL: any */
+    const char *const *choices; /**< allowed values, NULL at the end; NULL: any */
     const char *doc;
 } calc_flag;
 
-/** Flags are listed once, X(NAME, name, value, kind, .doc = "...", other members); the list makes
- *  their numbers and their rows. */
+/** Each flag is listed once as X(NAME, name, value, kind, .doc = "...", other members). The list
+ *  generates the enum and the rows. */
 #define CALC_FLAG_NUMBER_OF(id, ...) FLAG_##id,
 #define CALC_FLAG_ROW(id, flag, what, of, ...)                                                     \
     {.name = (flag), .value = (what), .kind = CALC_FLAG_##of, __VA_ARGS__},
@@ -41,32 +40,33 @@ typedef struct calc_flags calc_flags;
 /** One program. */
 typedef struct calc_as_tool {
     const char *planner; /**< calc as PLANNER */
-    const char *program; /**< calc as PLANNER PROGRAM; NULL: the planner has one */
-    const char *theirs;  /**< what it is called there: "parallel_tool.py" */
+    const char *program; /**< calc as PLANNER PROGRAM; NULL: the planner has only one */
+    const char *theirs;  /**< the original's name: "parallel_tool.py" */
     const char *summary; /**< one line, no full stop */
     const char *detail;  /**< a paragraph */
     const calc_flag *flags;
     const char *const *examples; /**< command lines, NULL at the end */
-    const char *file; /**< what a word without a dash says, once: "FILE"; NULL: none may */
-    bool passes;      /**< flags that have no row, with the words behind them, are kept for it */
+    const char *file; /**< placeholder for the one word without a dash: "FILE"; NULL: none
+                       *  allowed */
+    bool passes;      /**< keeps flags that have no row, with the words behind them */
     calc_exit (*run)(const calc_flags *flags);
 } calc_as_tool;
 
-enum { CALC_FLAGS_MAX = 80 /**< of a program */, CALC_FLAGS_OTHERS = 1024 };
+enum { CALC_FLAGS_MAX = 80 /**< most flags of a program */, CALC_FLAGS_OTHERS = 1024 };
 
-/** What was given; borrows the texts. */
+/** A parsed command line. Borrows the texts. */
 struct calc_flags {
     const calc_as_tool *tool;
-    const char *value[CALC_FLAGS_MAX]; /**< by row; its preset, or NULL, if it is not given */
+    const char *value[CALC_FLAGS_MAX]; /**< by row; the default, or NULL, if it is not given */
     bool given[CALC_FLAGS_MAX];
     const char *file;                     /**< the word that is no flag; NULL: there is none */
-    const char *other[CALC_FLAGS_OTHERS]; /**< words that are passed on, in their order */
+    const char *other[CALC_FLAGS_OTHERS]; /**< words to pass on, in their order */
     size_t others;
     bool help;           /**< -h or --help: show the help and do nothing else */
-    char complaint[512]; /**< what is wrong with the words, one line */
+    char complaint[512]; /**< mistake on the command line, one line */
 };
 
-/** Sort the words after the program's name. All values are checked.
+/** Parses the words after the program's name and checks all values.
  *  @return false with out->complaint filled if they are wrong */
 bool calc_flags_parse(calc_flags *out, const calc_as_tool *tool, size_t count,
                       const char *const *words);
@@ -80,16 +80,16 @@ double calc_flags_number(const calc_flags *flags, int row);
 /** The value of a row of kind BOOL; false if there is none. */
 bool calc_flags_bool(const calc_flags *flags, int row);
 
-/** How a program is called here: "as taylor nd". @return buffer */
+/** The name of a program on calc's command line: "as taylor nd". @return buffer */
 char *calc_as_tool_name(const calc_as_tool *tool, char *buffer, size_t size);
 
-/** Show the help of a program. */
+/** Shows the help of a program. */
 calc_exit calc_flags_help(const calc_as_tool *tool);
 
-/** Say on standard error which of the flags that were given have no effect here. */
+/** Lists on standard error the given flags that have no effect here. */
 void calc_flags_tell_unused(const calc_flags *flags);
 
-/** Print one line about a wrong value of a flag and where the help is.
+/** Prints one line about a wrong value of a flag and where to find the help.
  *  @return CALC_EXIT_USAGE */
 calc_exit calc_flags_complain(const calc_flags *flags, const char *text);
 

@@ -13,7 +13,7 @@
 
 static const char *const formats[] = {"text", "json", NULL};
 
-/* Arguments that upstream has keep their place in the table of both. */
+/* Upstream's arguments keep their row numbers in both tables. */
 #define TAKES_COUNT .value = "N"
 #define TAKES_LIMIT .value = "N"
 #define TAKES_REAL .value = "X"
@@ -57,10 +57,10 @@ typedef struct task {
     calc_galvatron_profiles profiles;
     calc_galvatron_found found;
     calc_galvatron_layout layout;
-    char file[CALC_AS_PATH_SIZE]; /* that is written */
+    char file[CALC_AS_PATH_SIZE]; /* path of the written file */
 } task;
 
-/* ---- What is asked --------------------------------------------------------------------------- */
+/* ---- The request ----------------------------------------------------------------------------- */
 
 static calc_status read_file(task *t, calc_errors *errors)
 {
@@ -76,13 +76,13 @@ static calc_status read_file(task *t, calc_errors *errors)
     return status;
 }
 
-/* Flags come after the file, and count more. */
+/* Applies the flags after the file, so that flags win. */
 static bool take_flags(task *t, char *complaint, size_t size)
 {
     char why[400];
     for (int i = 0; i < FLAG_COMPAT; i++) {
         const calc_galvatron_argument *row = &calc_galvatron_argument_rows[i];
-        /* What changes nothing is told of flags and of files in one line each. */
+        /* Unused arguments of flags and files are reported later, in one line each. */
         bool takes = t->flags->given[i] && row->kind != CALC_GALVATRON_TAKES_UNUSED;
         if (takes && !calc_galvatron_arguments_set(&t->arguments, row, calc_flags_text(t->flags, i),
                                                    why, sizeof why)) {
@@ -101,7 +101,7 @@ static void take_size(calc_galvatron_sizes *sizes, int64_t value)
     }
 }
 
-/* A model of calc's says what nothing else does. */
+/* Loads a calc model, which supplies values that are not given elsewhere. */
 static calc_status take_model(task *t, calc_errors *errors)
 {
     calc_galvatron_arguments *a = &t->arguments;
@@ -184,7 +184,7 @@ static calc_status answer(task *t, calc_errors *errors)
     return status ? status : show(t, errors);
 }
 
-/* @return CALC_EXIT_COUNT: go on */
+/* @return CALC_EXIT_COUNT to continue */
 static calc_exit prepare(task *t, calc_errors *errors)
 {
     char complaint[512];

@@ -89,7 +89,7 @@ typedef struct task {
     char file[CALC_AS_PATH_SIZE];
 } task;
 
-/* ---- What is asked --------------------------------------------------------------------------- */
+/* ---- The request ----------------------------------------------------------------------------- */
 
 static int word(const calc_flags *f, int row)
 {
@@ -105,7 +105,7 @@ static int64_t count(const calc_flags *f, int row)
     return (int64_t)calc_flags_number(f, row);
 }
 
-/* Lists of sizes, as the arguments of the search take them. */
+/* Takes lists of sizes as the arguments of the search do. */
 static bool take_lists(task *t, char *complaint, size_t size)
 {
     static const struct {
@@ -160,7 +160,7 @@ static void take_request(task *t)
     strcpy(t->arguments.model_size, "llama");
 }
 
-/* What is said twice must be the same. */
+/* Checks that values given in two places agree. */
 static bool check_twins(const task *t, char *complaint, size_t size)
 {
     const calc_flags *f = t->flags;

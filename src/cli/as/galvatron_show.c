@@ -1,4 +1,4 @@
-/* What Galvatron's search found, for people and as JSON. */
+/* Shows the result of Galvatron's search, for people and as JSON. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,7 @@ enum { RUNS_SIZE = 4096 };
 
 static const char *const mode_words[] = {"tp_only", "sp_only", "tp_with_sp"};
 
-/* Upstream's notation, in which the port's has no word for ZeRO-2: z, before what follows. */
+/* Upstream's notation; for the port, z marks ZeRO-2, which upstream's notation lacks. */
 static char *notation(const calc_galvatron_shown *s, const calc_galvatron_strategy *strategy,
                       char text[CALC_GALVATRON_STRATEGY_SIZE])
 {
@@ -26,7 +26,7 @@ static char *notation(const calc_galvatron_shown *s, const calc_galvatron_strate
     return text;
 }
 
-/* "8 x 4-1-2-c + 3 x 4-2*-1": the layers of a stage. */
+/* The layers of a stage: "8 x 4-1-2-c + 3 x 4-2*-1". */
 static char *runs_of(const calc_galvatron_shown *s, int first, int end, char *text)
 {
     const calc_galvatron_layout *layout = s->layout;
@@ -45,7 +45,7 @@ static double sample_s(const calc_galvatron_answer *a)
     return 1 / a->throughput;
 }
 
-/* How much shorter a sample could be if there were memory without end. */
+/* How much shorter the time per sample could be with unlimited memory. */
 static double memory_costs(const calc_galvatron_found *f)
 {
     return f->unlimited_s > 0 ? fmax(0, 1 - f->unlimited_s / sample_s(&f->best)) : 0;
@@ -280,7 +280,7 @@ void calc_galvatron_show_json(const calc_galvatron_shown *shown, calc_output *ou
     calc_put_end(&put);
 }
 
-/* ---- Beside it ------------------------------------------------------------------------------- */
+/* ---- Notes ----------------------------------------------------------------------------------- */
 
 void calc_galvatron_tell(const calc_galvatron_shown *shown, const char *program)
 {

@@ -18,7 +18,7 @@ static const char *const modes[] = {"fast_mode", "full_precision", NULL};
 
 #define NOTHING "accepted; nothing is started here"
 
-/* Theirs first; what is read of them is read as the script's, and said last. */
+/* MindSpeed's flags first. They are read as settings of the script and reported last. */
 #define THEIRS(X)                                                                                  \
     X(PARALLEL, "--auto-parallel", NULL, TEXT, .doc = NOTHING)                                     \
     X(NODES, "--nnodes", "N", TEXT, .also = "--nodes", .doc = "nodes at hand")                     \
@@ -99,7 +99,7 @@ typedef struct task {
     calc_mindspeed_next next;
 } task;
 
-/* ---- What is asked --------------------------------------------------------------------------- */
+/* ---- The request ----------------------------------------------------------------------------- */
 
 static calc_status add_flag(calc_settings *settings, const calc_flag *row, const char *value)
 {
@@ -108,7 +108,7 @@ static calc_status add_flag(calc_settings *settings, const calc_flag *row, const
     return good ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-/* Settings of the script, then those of the command line, which count more. */
+/* Applies the settings of the script, then the command line's, which win. */
 static calc_status read_settings(task *t, calc_errors *errors)
 {
     const calc_flags *f = t->flags;
@@ -163,7 +163,7 @@ static void tell(const task *t)
     }
 }
 
-/* What was measured, learnt from. */
+/* Reads measured times and fits the model to them. */
 static calc_status learn(task *t, calc_errors *errors)
 {
     const calc_flags *f = t->flags;
@@ -183,7 +183,7 @@ static calc_status learn(task *t, calc_errors *errors)
     return calc_mindspeed_evidence_start(&t->evidence, &t->study, &sampling, errors);
 }
 
-/* What is worth knowing of the folder before its configurations are timed, and after. */
+/* Collects notes on the folder before its configurations are timed, and after. */
 static void take_notes(task *t)
 {
     calc_notes *notes = &t->evidence.notes;

@@ -28,7 +28,7 @@ static const char *memory_words(const calc_mindspeed_shown *s)
 
 /* ---- The planner's line ---------------------------------------------------------------------- */
 
-/* Flags of MindSpeed, with their values. */
+/* MindSpeed's flags with their values. */
 static void put_strategy(calc_put *put, const calc_mindspeed_shown *s,
                          const calc_mindspeed_config *c)
 {
@@ -114,7 +114,7 @@ static void show_row(const calc_mindspeed_shown *s, const calc_mindspeed_candida
                        c->source == CALC_MINDSPEED_MEASURED ? "  measured" : "");
 }
 
-/* Why there is nothing to measure. */
+/* Explains why there is nothing to measure. */
 static const char *stop_words(calc_mindspeed_stop stop)
 {
     switch (stop) {
@@ -285,7 +285,7 @@ void calc_mindspeed_show_csv(const calc_mindspeed_shown *shown, calc_output *out
     }
 }
 
-/* ---- Beside it ------------------------------------------------------------------------------- */
+/* ---- Notes ----------------------------------------------------------------------------------- */
 
 static void tell_calc(const calc_mindspeed_shown *s)
 {

@@ -1,4 +1,5 @@
-/** @file mindspeed_show.h  What MindSpeed's planner answers, for people, as JSON and as CSV. */
+/** @file mindspeed_show.h  Writes the answer of MindSpeed's planner for people, as JSON and as
+ *  CSV. */
 #ifndef CALC_CLI_AS_MINDSPEED_SHOW_H
 #define CALC_CLI_AS_MINDSPEED_SHOW_H
 
@@ -6,27 +7,28 @@
 #include "io/output.h"
 #include "mindspeed/next.h"
 
-/** What is shown of a search. */
+/** The data shown for a search. */
 typedef struct calc_mindspeed_shown {
     const calc_mindspeed_study *study;
     const calc_mindspeed_ranking *ranking;
     const char *system;              /**< its name */
-    const char *times;               /**< where times are from, a few words */
-    const calc_mindspeed_next *next; /**< what to measure; NULL: nothing is said of it */
-    size_t top;                      /**< configurations that are shown */
-    bool all;                        /**< the whole space */
+    const char *times;               /**< source of the times, a few words */
+    const calc_mindspeed_next *next; /**< configurations to measure next; NULL: not shown */
+    size_t top;                      /**< number of configurations shown */
+    bool all;                        /**< shows the whole space */
 } calc_mindspeed_shown;
 
-/** A head, the top as a table, and the line `{"optimal_parallel_strategy": {...}}`. */
+/** Writes a header, the top configurations as a table, and the line `{"optimal_parallel_strategy":
+ *  {...}}`. */
 void calc_mindspeed_show(const calc_mindspeed_shown *shown, calc_output *out);
 
-/** Everything as one JSON document. */
+/** Writes everything as one JSON document. */
 void calc_mindspeed_show_json(const calc_mindspeed_shown *shown, calc_output *out);
 
-/** The space as CSV, with the columns of the planner's model_results.csv first. */
+/** Writes the space as CSV; the first columns are those of the planner's model_results.csv. */
 void calc_mindspeed_show_csv(const calc_mindspeed_shown *shown, calc_output *out);
 
-/** Say on standard error what beside the answer should be known; and why there is none. */
+/** Writes notes to standard error and, if there is no answer, the reason. */
 void calc_mindspeed_show_notes(const calc_mindspeed_shown *shown);
 
 #endif

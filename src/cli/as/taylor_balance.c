@@ -1,4 +1,4 @@
-/* pipeline_parallel.py: how the layers of one layout are divided over its stages. */
+/* pipeline_parallel.py: divides the layers of one layout over its stages. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ typedef struct request {
     calc_output *out;
 } request;
 
-/* "DIR/folder" of the outputs, made. */
+/* Creates the output folder "DIR/folder". */
 static calc_status open_folder(const request *r, const char *folder, char path[CALC_AS_PATH_SIZE],
                                calc_errors *errors)
 {
@@ -112,7 +112,7 @@ static void memory_path(const request *r, char path[CALC_AS_PATH_SIZE])
 {
     char stem[CALC_TAYLOR_STEM_SIZE], folder[CALC_AS_PATH_SIZE], name[CALC_TAYLOR_STEM_SIZE + 32];
     calc_taylor_job plain = r->job;
-    plain.ask.chunks = 1; /* as the program calls it, whatever the chunks */
+    plain.ask.chunks = 1; /* the program's name for it, whatever the chunks */
     snprintf(name, sizeof name, "memory_info/%s.txt", calc_taylor_stem(&plain, stem));
     snprintf(folder, sizeof folder, "%s", calc_flags_text(r->flags, FLAG_OUTPUT));
     calc_as_path(folder, name, path);
@@ -171,7 +171,7 @@ static bool write_piece(void *context, const char *text, size_t length)
     return true;
 }
 
-/* The program, and what its names stand for. */
+/* The program and the meaning of its names. */
 static calc_status write_program(const request *r, calc_errors *errors)
 {
     char folder[CALC_AS_PATH_SIZE], path[CALC_AS_PATH_SIZE], stem[CALC_TAYLOR_STEM_SIZE];
@@ -244,7 +244,7 @@ static calc_status write_yaml(const request *r, calc_errors *errors)
     return status;
 }
 
-/* Whether the configuration has room for the answer, before it is looked for. */
+/* Checks that the configuration has room for the answer before the search starts. */
 static calc_status check_writable(const request *r, calc_errors *errors)
 {
     static const calc_yaml_edit edits[] = {{"model.model_config.offset", "0"},

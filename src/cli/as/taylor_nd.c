@@ -1,5 +1,5 @@
-/* parallel_tool.py: which layouts are legal and fit. What it measures with dry runs is calc's model
- * of memory here, or a table of peaks. */
+/* parallel_tool.py: finds the layouts that are legal and fit. The program measures memory with dry
+ * runs; here calc's memory model or a table of peaks replaces them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,7 +148,7 @@ static char *python_number(double value, char text[40])
     return text;
 }
 
-/* The ep of a layout that fit. @return how many; -1 if memory is short */
+/* Collects the ep values of a layout that fit. @return how many; -1 if out of memory */
 static int take_experts(search *s, const calc_taylor_layout *l, const calc_taylor_fit *fit)
 {
     const calc_taylor_config *c = &s->file.config;

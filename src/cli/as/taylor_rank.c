@@ -1,4 +1,4 @@
-/* pipeline_tool.py: candidates, each with its best pipeline, in order of what a step costs. */
+/* pipeline_tool.py: ranks candidates, each with its best pipeline, by the time per step. */
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
@@ -61,7 +61,7 @@ typedef struct ranking {
 
 /* ---- Candidates ------------------------------------------------------------------------------ */
 
-/* Whether --nd_path, if given, has the layout. */
+/* Whether --nd_path, if given, contains the layout. */
 static bool is_wanted(const ranking *r, const calc_taylor_candidate *c)
 {
     const calc_taylor_probe *row = r->only.item;
@@ -128,7 +128,7 @@ static calc_status list_candidates(ranking *r, calc_errors *errors)
 
 /* ---- Solving --------------------------------------------------------------------------------- */
 
-/* Whether a configuration is of the layout that its name says. */
+/* Whether a configuration describes the layout that its name states. */
 static bool agrees(const calc_taylor_result *one)
 {
     const calc_taylor_config *c = &one->file.config;
@@ -154,7 +154,7 @@ static void fill_job(const ranking *r, calc_taylor_result *one)
     j->time_limit_s = r->flags->given[FLAG_TIME] ? calc_flags_number(r->flags, FLAG_TIME) : 0;
 }
 
-/* By its profile, or by calc's model without profiles. */
+/* Costs from the profile, or from calc's model if there are no profiles. */
 static calc_status find_ratios(const ranking *r, const calc_taylor_result *one,
                                calc_taylor_ratios *out, calc_errors *errors)
 {
@@ -174,7 +174,7 @@ static calc_status find_ratios(const ranking *r, const calc_taylor_result *one,
                                 (long long)c->layout.pipeline, (long long)c->expert);
 }
 
-/* Solve a candidate; what goes wrong is its own. */
+/* Solves a candidate. An error affects this candidate only. */
 static void solve(const ranking *r, calc_taylor_result *one)
 {
     calc_errors errors = {0};
@@ -258,7 +258,7 @@ static calc_status read_all(ranking *r, calc_errors *errors)
         status = list_candidates(r, errors);
     }
     if (status == CALC_OK && r->flags->given[FLAG_PROFILES]) {
-        /* Rows that are wrong are reported; the others count. */
+        /* Reports wrong rows and keeps the others. */
         status = calc_taylor_profiles_read(&r->profiles, calc_flags_text(r->flags, FLAG_PROFILES),
                                            errors);
         status = r->profiles.count > 0 ? CALC_OK : status;

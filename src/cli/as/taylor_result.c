@@ -47,7 +47,7 @@ void calc_taylor_result_head(calc_output *out)
     calc_output_text(out, "\n");
 }
 
-/* Empty if it is no number. */
+/* Writes nothing if it is not a number. */
 static void put_number(calc_output *out, double value)
 {
     calc_output_printf(out, isfinite(value) ? ",%.10g" : ",", value);

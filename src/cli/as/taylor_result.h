@@ -1,4 +1,4 @@
-/** @file taylor_result.h  Ranked candidates, as Taylor's table of results has them. */
+/** @file taylor_result.h  Writes ranked candidates as Taylor's table of results. */
 #ifndef CALC_CLI_AS_TAYLOR_RESULT_H
 #define CALC_CLI_AS_TAYLOR_RESULT_H
 
@@ -9,20 +9,20 @@
 
 typedef struct calc_taylor_result {
     char path[CALC_AS_PATH_SIZE];
-    calc_taylor_candidate candidate; /**< as the file's name says */
+    calc_taylor_candidate candidate; /**< as in the file's name */
     calc_taylor_file file;           /**< without its text */
     calc_taylor_job job;
-    double cost_ms;    /**< of a step; INFINITY: it fits nowhere, or failed */
-    char failure[512]; /**< why it was not solved; empty: it was */
+    double cost_ms;    /**< time of a step; INFINITY: it fits nowhere, or failed */
+    char failure[512]; /**< reason for no solution; empty: it was solved */
 } calc_taylor_result;
 
-/** The columns of the table, a byte order mark before them. */
+/** Writes the header of the table after a byte order mark. */
 void calc_taylor_result_head(calc_output *out);
 
-/** A row of it. */
+/** Writes one row. */
 void calc_taylor_result_row(const calc_taylor_result *result, calc_output *out);
 
-/** All in order, for people. */
+/** Writes all candidates in order, for people. */
 void calc_taylor_result_table(calc_taylor_result *const *results, size_t count, calc_output *out);
 
 #endif

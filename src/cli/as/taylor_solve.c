@@ -43,7 +43,7 @@ static calc_status solve_once(calc_taylor_job *j, calc_errors *errors)
         j->solver == CALC_TAYLOR_SOLVER_GLPK ? calc_solver_glpk : calc_solver_highs;
     calc_errors before = *errors;
     calc_status status = calc_solver_divide(&j->problem, solve, &options, &j->solution, errors);
-    if (status == CALC_ERR_NOT_FOUND) { /* a planner whose preset it is would not stop here */
+    if (status == CALC_ERR_NOT_FOUND) { /* a planner with this default would not stop here */
         *errors = before;
         j->solver = CALC_TAYLOR_SOLVER_CALC;
         status = calc_balance_solve(&j->problem, &options, &j->solution);
@@ -51,7 +51,8 @@ static calc_status solve_once(calc_taylor_job *j, calc_errors *errors)
     return status;
 }
 
-/* Peaks by calc's model; how much the ends are over, at most. @return whether none is */
+/* Compares the peaks by calc's model with the limit. Fills the largest excess of each end. @return
+ * whether all stages fit */
 static bool check(calc_taylor_job *j, double over_mb[CALC_TAYLOR_ENDS])
 {
     bool fits = true;

@@ -1,4 +1,4 @@
-/** @file tools.h  The programs that `calc as` has, one per file. */
+/** @file tools.h  The programs of `calc as`, one per file. */
 #ifndef CALC_CLI_AS_TOOLS_H
 #define CALC_CLI_AS_TOOLS_H
 

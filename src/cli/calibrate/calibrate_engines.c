@@ -20,7 +20,8 @@ static const struct {
                   {CALC_QUANTITY_E2E, "whole static batches"},
                   {CALC_QUANTITY_OUTPUT_RATE, "output tokens/s of static batches"}};
 
-/* Runs beside what engines say today, fitted, and by fits that did not see them. */
+/* The measured runs beside three predictions: with today's engines, fitted, and by fits that left
+ * the run out. */
 typedef struct task {
     calc_results results;
     calc_engine_calibration calibration;
@@ -51,7 +52,7 @@ static calc_status allocate(task *t, calc_errors *errors)
     return fine ? CALC_OK : calc_errors_no_memory(errors);
 }
 
-/* What engines say today of the runs that another view has, too. */
+/* Keeps today's predictions only for runs that another view has, too. */
 static void keep_shipped(task *t)
 {
     for (size_t i = 0; i < t->results.count; i++) {
@@ -62,7 +63,7 @@ static void keep_shipped(task *t)
     }
 }
 
-/* A name that no run has is a mistake. */
+/* Rejects a name that no run has. */
 static calc_status check_held_out(const task *t, const calc_engine_plan *plan, calc_errors *errors)
 {
     for (const char *const *name = plan->held_out; name && *name; name++) {
@@ -158,7 +159,8 @@ static void write_group(calc_output *out, const task *t, const calc_error_group 
 
 static void write_errors(calc_output *out, const task *t, size_t q)
 {
-    static const char *const kinds[] = {"engine", "machine", "source", "set"}; /* the last: all */
+    static const char *const kinds[] = {"engine", "machine", "source", "set"}; /* the last row sums
+                                                                                * up all */
     const calc_error_groups *all = &t->groups[CALC_CALIBRATE_ASSUMED];
     bool first = true;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
@@ -197,7 +199,7 @@ static calc_status write_table(const task *t, calc_errors *errors)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* Two digits: no run says more. */
+/* Two digits; the runs support no more. */
 static double rounded(double value)
 {
     char text[32];
@@ -271,7 +273,7 @@ static calc_status write_json(const task *t, const char *path, calc_errors *erro
     return calc_output_close(out, errors);
 }
 
-/* What an execution may have as its "inference": the engine with its traits. */
+/* Writes an "inference" member for an execution: the engine with its traits. */
 static calc_status write_files(const task *t, const char *where, calc_errors *errors)
 {
     calc_status status = CALC_OK;

@@ -1,19 +1,20 @@
-/** @file calibrate_engines.h  calc calibrate with runs of serving: traits of engines. */
+/** @file calibrate_engines.h  `calc calibrate` with serving runs: fits the traits of engines. */
 #ifndef CALC_CLI_CALIBRATE_CALIBRATE_ENGINES_H
 #define CALC_CLI_CALIBRATE_CALIBRATE_ENGINES_H
 
 #include "calibrate/engine_calibration.h"
 #include "cli/validate/measured.h"
 
-/** What is asked. Texts are borrowed. */
+/** The request. Texts are borrowed. */
 typedef struct calc_calibrate_engines_task {
     calc_measured *measured;
     calc_engine_plan plan;
-    const char *out, *json; /**< NULL: nowhere */
-    bool quiet;             /**< standard output has other work */
+    const char *out, *json; /**< NULL: not written */
+    bool quiet;             /**< standard output carries something else */
 } calc_calibrate_engines_task;
 
-/** Calibrate the engines of the runs, say how far off they were and are, and write their traits. */
+/** Calibrates the engines of the runs, reports the errors before and after, and writes their
+ *  traits. */
 CALC_MUST_USE calc_status calc_calibrate_engines(const calc_calibrate_engines_task *task,
                                                  calc_errors *errors);
 

@@ -1,11 +1,10 @@
-/** @file calibrate_files.h  The files of calibrated machines. */
+/** @file calibrate_files.h  Writes the files of calibrated machines. */
 #ifndef CALC_CLI_CALIBRATE_CALIBRATE_FILES_H
 #define CALC_CLI_CALIBRATE_CALIBRATE_FILES_H
 
 #include "calibrate/calibration.h"
 
-/** Write the file of each machine anew, with its calibrated values, where
- *  calc_calibrate_out_path() says.
+/** Writes the file of each machine with its calibrated values to calc_calibrate_out_path().
  *  @param date  for the sentence about the calibration
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_calibrate_files_write(const calc_calibration *family,

@@ -13,7 +13,7 @@
 #include "io/utf8.h"
 #include "spec/field.h"
 
-/* One machine at work. */
+/* The calibration of one machine. */
 typedef struct job {
     calc_input input;
     calc_system system;
@@ -62,7 +62,7 @@ static calc_status calibrate(const calc_calibrate_operators_task *t, const char 
 static const char *const views[CALC_POINT_VIEWS] = {"file", "fitted", "unseen", "lookup"};
 static const char *const standings[] = {"not determined", "determined", "adjusted"};
 
-/* Errors of a class in a view. */
+/* The errors of a class in a view. */
 static calc_spread spread_of(const calc_point_calibration *c, const calc_points *points, int class,
                              int view)
 {
@@ -82,7 +82,7 @@ static calc_spread spread_of(const calc_point_calibration *c, const calc_points 
     return spread;
 }
 
-/* Rows that are refused for the same reason as row `i`; 0 if one before it has that. */
+/* Number of rows refused for the same reason as row `i`; 0 if an earlier row has that reason. */
 static size_t refused_like(const calc_points *points, size_t i)
 {
     size_t count = 0;
@@ -294,7 +294,7 @@ static void write_tables(calc_output *out, job *const *jobs, size_t count)
     }
 }
 
-/* The report goes to `path`. */
+/* Writes the report to `path`. */
 static calc_status report(const char *path, job *const *jobs, size_t count, bool json,
                           calc_errors *errors)
 {

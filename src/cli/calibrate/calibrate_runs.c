@@ -23,7 +23,7 @@ size_t calc_calibrate_runs_count(const calc_calibrate_report *report)
     return count;
 }
 
-/* The run that is worse than all others that come after `last`; `count` at the end. */
+/* The next worst run after `last`; `count` at the end. */
 static size_t next_worst(const calc_calibrate_report *report, size_t last)
 {
     const calc_results *after = report->results[CALC_CALIBRATE_FITTED];
@@ -80,7 +80,7 @@ void calc_calibrate_runs_write(calc_output *out, const calc_calibrate_report *re
     write_memory(out, report->results[CALC_CALIBRATE_FITTED]);
 }
 
-/* Where the run stands, if the command line names its file. */
+/* The file of a run, if the command line names it. */
 static void place(const calc_runs_row *row, const calc_measured *measured, const calc_args *args,
                   calc_errors *errors)
 {

@@ -29,11 +29,11 @@ static size_t views_of(const calc_calibrate_report *report)
     return report->unseen ? CALC_CALIBRATE_VIEWS : CALC_CALIBRATE_UNSEEN;
 }
 
-/* ---- Sources that the fit did not see -------------------------------------------------------- */
+/* ---- Sources that the fit left out ----------------------------------------------------------- */
 
-/* Runs that are predicted before and after. */
+/* Runs predicted both before and after. */
 typedef struct tally {
-    size_t count, better; /* how many; of which the error became smaller */
+    size_t count, better; /* number of runs, and of those whose error shrank */
     double assumed, fitted;
 } tally;
 
@@ -49,7 +49,7 @@ static const char *source_of(const calc_calibrate_report *report, size_t index)
     return report->results[CALC_CALIBRATE_FITTED]->item[index].prediction->map.source->name;
 }
 
-/* Which runs: what is NULL does not matter. */
+/* Selects runs; NULL matches any value. */
 typedef struct selection {
     const char *source, *confidence;
     const char *kind; /* result_labels.h */
@@ -60,7 +60,7 @@ static bool is(const char *wanted, const char *found)
     return !wanted || strcmp(wanted, found) == 0;
 }
 
-/* Of a selection, on one side. */
+/* The tally of a selection on one side. */
 static tally tally_of(const calc_calibrate_report *report, selection of, bool held)
 {
     tally t = {0};
@@ -82,7 +82,7 @@ static tally tally_of(const calc_calibrate_report *report, selection of, bool he
     return t;
 }
 
-/* Below the sources. */
+/* Sums below the sources. */
 static const struct {
     const char *name;
     selection of;
@@ -321,7 +321,7 @@ static void put_tally(calc_put *put, const char *name, const tally *t)
     calc_put_object(put, name, CALC_PUT_LINE);
     calc_put_count(put, "n", (int64_t)t->count);
     calc_put_count(put, "better", (int64_t)t->better);
-    calc_put_number(put, "assumed", t->assumed); /* of none it is not a number */
+    calc_put_number(put, "assumed", t->assumed); /* NaN if there are none */
     calc_put_number(put, "fitted", t->fitted);
     calc_put_close(put);
 }

@@ -76,7 +76,7 @@ static const char *const examples[] = {
 
 enum { FAMILIES_MAX = 8 };
 
-/* A calibration under way. */
+/* State of a calibration. */
 typedef struct task {
     const calc_args *args;
     calc_measured measured;
@@ -91,7 +91,7 @@ typedef struct task {
     char date[CALC_DATE_SIZE];
     char complaint[256];
     bool stdout_is_taken;
-    double rows; /* runs that are shown one by one; NaN: nobody says */
+    double rows; /* number of runs shown one by one; NaN: not given */
     const char *cross;
 } task;
 
@@ -152,7 +152,7 @@ static const char *read_held_out(task *t)
     return NULL;
 }
 
-/* A name that no run has is a mistake. */
+/* Rejects a name that no run has. */
 static calc_status check_held_out(const task *t, calc_errors *errors)
 {
     for (size_t i = 0; i < t->held_out.count; i++) {
@@ -170,7 +170,7 @@ static calc_status check_held_out(const task *t, calc_errors *errors)
     return CALC_OK;
 }
 
-/* What belongs to runs only, or to operators only. */
+/* Options for runs only, or for operators only. */
 static const char *check_operators(const task *t)
 {
     static const int of_runs[] = {OPT_FIELDS, OPT_START,     OPT_CROSS,   OPT_MOST,
@@ -199,7 +199,7 @@ static const char *read_rows(task *t)
                : NULL;
 }
 
-/* What is wrong with the options; NULL if nothing is. */
+/* Checks the options. @return the mistake; NULL if there is none */
 static const char *read_options(task *t)
 {
     const char *complaint = read_machines(t);
@@ -338,7 +338,7 @@ static calc_status write_report(const task *t, calc_errors *errors)
     return status;
 }
 
-/* To operators: each machine for itself. */
+/* Calibrates to operators, each machine separately. */
 static calc_exit calibrate_operators(const task *t)
 {
     const calc_args *args = t->args;
@@ -352,7 +352,7 @@ static calc_exit calibrate_operators(const task *t)
     return calc_calibrate_operators(&o);
 }
 
-/* The machine of rows that name none; NULL: more than one is calibrated. */
+/* The machine of rows that name none; NULL if more than one is calibrated. */
 static const char *only_machine(const task *t)
 {
     return t->families == 1 && t->machines[0].count == 1 ? t->machines[0].item[0] : NULL;
@@ -367,7 +367,7 @@ static void name_machines(task *t)
     }
 }
 
-/* To runs of serving: each engine for itself. */
+/* Calibrates to serving runs, each engine separately. */
 static calc_exit calibrate_engines(task *t)
 {
     static const struct {
@@ -458,7 +458,7 @@ static void free_task(task *t)
 
 static calc_exit run(const calc_args *args)
 {
-    task *t = calloc(1, sizeof *t); /* the machines make it too large for a stack */
+    task *t = calloc(1, sizeof *t); /* static: the machines make it too large for the stack */
     if (!t) {
         fprintf(stderr, "calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
         return CALC_EXIT_SYSTEM;

@@ -42,7 +42,7 @@ static const char *const examples[] = {
 /* Two runs that differ in one document. */
 typedef struct sides {
     calc_inputs side[2];
-    calc_kind kind; /* of the documents that are compared */
+    calc_kind kind; /* the documents to compare */
     calc_stats stats[2];
 } sides;
 
@@ -53,7 +53,7 @@ static void *object_of(calc_inputs *inputs, calc_kind kind)
                                       : (void *)&inputs->exec;
 }
 
-/* ---- What is compared ------------------------------------------------------------------------ */
+/* ---- The documents --------------------------------------------------------------------------- */
 
 static calc_status load_both(sides *s, calc_kind kind, const char *const *argument,
                              calc_errors *errors)
@@ -68,7 +68,8 @@ static calc_status load_both(sides *s, calc_kind kind, const char *const *argume
     return status;
 }
 
-/* The first kind that both are. Else the errors of the kind that the first is. */
+/* Loads both arguments as the first kind that fits both. On failure reports the errors for the kind
+ * of the first argument. */
 static calc_status load_compared(sides *s, const char *const *argument, calc_errors *errors)
 {
     static const calc_kind order[] = {CALC_KIND_EXEC, CALC_KIND_SYSTEM, CALC_KIND_APP};
@@ -96,7 +97,7 @@ static calc_status load_compared(sides *s, const char *const *argument, calc_err
                            "\"%.100s\" is no execution, system or model", argument[0]);
 }
 
-/* The two documents that both sides share. */
+/* Loads the two documents that both sides share. */
 static calc_status load_others(sides *s, const char *const *argument, calc_errors *errors)
 {
     int next = 0;
@@ -116,7 +117,7 @@ static calc_status load_others(sides *s, const char *const *argument, calc_error
     return CALC_OK;
 }
 
-/* What --set says, on both sides. */
+/* Applies --set to both sides. */
 static calc_status set_both(sides *s, const calc_args *args, bool all, calc_errors *errors)
 {
     calc_status status = CALC_OK;
@@ -148,7 +149,7 @@ static calc_status run_both(sides *s, calc_errors *errors)
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
-/* Two structs of one table; NULL: there is none on that side. */
+/* Two structs of the same table; NULL: absent on that side. */
 typedef struct pair {
     const char *object[2];
 } pair;
@@ -183,7 +184,7 @@ static void write_leaf(calc_output *out, const char *path, const calc_field *fie
 static void write_table(calc_output *out, const calc_table *table, const char *prefix, pair objects,
                         size_t *count);
 
-/* Elements of a list that both or one has; of a map those that one offers. */
+/* Elements of a list that either side has; keys of a map that either side sets. */
 static void write_elements(calc_output *out, const calc_field *field, const char *prefix,
                            pair objects, size_t *count)
 {
@@ -216,7 +217,7 @@ static void write_elements(calc_output *out, const calc_field *field, const char
     }
 }
 
-/* Lists of layers, a row for each key that differs. */
+/* Compares lists of layers, one row for each key that differs. */
 static void write_layers(calc_output *out, pair executions, size_t *count)
 {
     char text[2][CALC_LAYER_WORDS_SIZE];
@@ -235,7 +236,7 @@ static void write_layers(calc_output *out, pair executions, size_t *count)
     }
 }
 
-/* Lists of stages, a row for each key that differs. */
+/* Compares lists of stages, one row for each key that differs. */
 static void write_stages(calc_output *out, pair executions, size_t *count)
 {
     char text[2][CALC_STAGE_WORDS_SIZE];
@@ -278,7 +279,7 @@ static void write_table(calc_output *out, const calc_table *table, const char *p
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* One term of both runs, in its unit, and its difference. Nothing if both are 0. */
+/* Writes one term of both runs, in its unit, with the difference. Writes nothing if both are 0. */
 static void write_term(calc_output *out, const char *label, const double value[2], double scale)
 {
     if (value[0] == 0 && value[1] == 0) {

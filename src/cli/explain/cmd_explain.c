@@ -34,7 +34,7 @@ static const char *const examples[] = {
     "calc explain sample_rate gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
     "calc explain networks[0].efficiency", NULL};
 
-/* A run whose numbers are shown. */
+/* The run whose numbers are shown. */
 typedef struct numbers {
     calc_inputs inputs;
     calc_stats stats;
@@ -52,27 +52,28 @@ static const void *object_of(const numbers *n, calc_kind kind)
     case CALC_KIND_STATS:
         return &n->stats;
     default:
-        return NULL; /* layers and stages are many */
+        return NULL; /* static: layers and stages are large */
     }
 }
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-/* The other name that a path is in its kind; NULL if it is none. */
+/* The alias that a path names in its kind; NULL if it is none. */
 static const calc_alias *alias_of(calc_kind kind, const char *path)
 {
     (void)calc_kind_split(&path, CALC_KIND_STAGE);
     return calc_alias_find(calc_table_of(kind), path);
 }
 
-/* A field, also by a name that counts others: "num_shared_experts". */
+/* Finds a field, also by an alias: "num_shared_experts". */
 static bool find_in(calc_kind kind, const char *name, calc_field_ref *ref)
 {
     const calc_alias *alias = alias_of(kind, name);
     return calc_field_find(kind, alias ? alias->field : name, ref) == CALC_OK;
 }
 
-/* What the name means in any kind from `kind` on; CALC_KIND_NONE if nothing. */
+/* The first kind, from `kind` on, in which the name means something; CALC_KIND_NONE if there is
+ * none. */
 static calc_kind find_from(calc_kind kind, const char *name, calc_field_ref *ref)
 {
     calc_kind only = calc_kind_split(&name, CALC_KIND_STAGE);
@@ -84,14 +85,14 @@ static calc_kind find_from(calc_kind kind, const char *name, calc_field_ref *ref
     return CALC_KIND_NONE;
 }
 
-/* Fields of parts that have a name, "latency", by their paths. */
+/* Paths of nested fields with a given name, such as "latency". */
 enum { MOST_INSIDE = 12, PATH_SIZE = 128 };
 typedef struct inside {
     char path[MOST_INSIDE][PATH_SIZE];
     size_t count;
 } inside;
 
-/* Of lists the first element stands for all, of maps that of bfloat16. */
+/* The first element represents a list, and bfloat16 represents a map. */
 static void find_inside(const calc_table *table, const char *prefix, const char *name, inside *out)
 {
     for (size_t i = 0; i < table->count; i++) {
@@ -109,7 +110,7 @@ static void find_inside(const calc_table *table, const char *prefix, const char 
     }
 }
 
-/* The field of which the name is a value. */
+/* Finds the field that has the name as one of its values. */
 static bool hint_of_choice(const char *name, char *hint, size_t size)
 {
     for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
@@ -172,12 +173,12 @@ static void write_value(calc_output *out, const calc_field *field, const void *m
     write_line(out, "value", text);
 }
 
-/* The next name of fields or statistics in an equation. @return whether there is one */
+/* Finds the next name of a field or statistic in an equation. @return whether there is one */
 static bool next_name(const char **text, char *word, size_t size)
 {
     while (**text) {
         while (**text && !isalpha((unsigned char)**text) && **text != '_') {
-            /* the e of 1e12 is no name */
+            /* skips the e of 1e12 */
             *text += isdigit((unsigned char)**text) ? strspn(*text, "0123456789.e") : 1;
         }
         size_t length = strspn(*text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -194,7 +195,7 @@ static bool next_name(const char **text, char *word, size_t size)
     return false;
 }
 
-/* What a name in an equation means: a field that it names in full, or else a statistic. */
+/* Resolves a name in an equation: a field by its full path, or a statistic. */
 static bool resolve(const char *word, calc_kind near, calc_field_ref *ref)
 {
     const char *path = word;
@@ -207,7 +208,7 @@ static bool resolve(const char *word, calc_kind near, calc_field_ref *ref)
             (near <= CALC_KIND_EXEC && calc_field_find(near, word, ref) == CALC_OK));
 }
 
-/* The numbers that an equation names, once each. */
+/* Lists each number that an equation names once. */
 static void write_operands(calc_output *out, const calc_field *field, calc_kind kind,
                            const numbers *n)
 {
@@ -236,7 +237,7 @@ static void write_operands(calc_output *out, const calc_field *field, calc_kind 
     }
 }
 
-/* What an absent field means. */
+/* Explains the effect of leaving a field out. */
 static void write_absent(calc_output *out, const calc_field *field)
 {
     char number[32];
@@ -252,7 +253,7 @@ static void write_absent(calc_output *out, const calc_field *field)
     write_line(out, "if absent", text);
 }
 
-/* Statistics whose equation names the field. */
+/* Lists the statistics whose equation names the field. */
 static void write_users(calc_output *out, const calc_field_ref *wanted)
 {
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
@@ -274,7 +275,7 @@ static void write_users(calc_output *out, const calc_field_ref *wanted)
     }
 }
 
-/* What another name stands for. */
+/* Explains an alias. */
 static void write_alias(calc_output *out, const char *name, const calc_field_ref *ref)
 {
     const calc_alias *alias = alias_of(ref->kind, name);

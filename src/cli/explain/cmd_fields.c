@@ -26,7 +26,7 @@ static const calc_arg rows[] = {
     {0}};
 static const char *const examples[] = {"calc fields exe", "calc fields stats --markdown", NULL};
 
-/* Room in a row for texts of a field. */
+/* Buffer sizes for the texts of a row. */
 enum { RANGE_SIZE = 256, MEANING_SIZE = CALC_FIELD_TEXT_MEANING };
 
 /* calc_field_visitor */

@@ -22,7 +22,7 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {"calc params gpt3-175B megatron-1T",
                                        "calc params models/*.json --json params.json", NULL};
 
-/* Load and count one model. */
+/* Loads one model and counts its parameters. */
 static calc_status count_model(const calc_args *args, const char *argument,
                                calc_parameters *parameters, char *name, size_t size,
                                calc_errors *errors)
@@ -78,8 +78,8 @@ static void put_row(calc_put *put, const char *name, const calc_parameters *p)
     calc_put_close(put);
 }
 
-/* One pass over the models. Broken ones are reported and passed over.
- * @return the exit code of the first broken one */
+/* Visits the models once, reporting and skipping invalid ones. @return the exit code of the first
+ * invalid one */
 static calc_exit write_models(const calc_args *args, calc_output *out, calc_put *json)
 {
     calc_exit result = CALC_EXIT_OK;

@@ -41,7 +41,7 @@ static size_t largest(const double *part, size_t count)
     return best;
 }
 
-/* The bottleneck in numbers. */
+/* Writes the numbers behind the bottleneck. */
 typedef struct bottleneck {
     const char *time, *space;
     double time_s, space_bytes;
@@ -58,8 +58,8 @@ static bottleneck bottleneck_of(const calc_inputs *in, const calc_stats *stats)
                         spaces[s]};
 }
 
-/* How many changes help: all that can run where the layout cannot, else those that are faster by
- * what can be seen in the table. */
+/* Number of changes to show: if the layout cannot run, all that can; else those faster by an amount
+ * visible in the table. */
 static size_t useful(const calc_why *why, size_t top)
 {
     static const double least_gain = 0.0005;
@@ -120,7 +120,7 @@ static void write_change(calc_output *out, const calc_why *why, const calc_why_c
     calc_output_text(out, "\n");
 }
 
-/* What the column of values is called. */
+/* Heading of the column of values. */
 static const char *head_of(const calc_why *why)
 {
     return why->up                                         ? "tokens/s"
@@ -212,7 +212,7 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     if (!why) {
         return calc_errors_no_memory(errors);
     }
-    calc_exec exec; /* whose stages on the system of the run are on what grows */
+    calc_exec exec; /* the execution, with its own copy of the stages' systems */
     bool used = calc_inputs_own_stages(inputs, &exec);
     calc_why_find(&inputs->app, &inputs->system, &exec, why);
     why->resources = used ? why->resources : 0;

@@ -6,7 +6,7 @@
 
 enum { NAME = 20 };
 
-/* What a set of rules gives. */
+/* Results with a set of rules. */
 typedef struct result {
     double time_s, bytes;
 } result;
@@ -29,7 +29,7 @@ static void write_total(calc_output *out, const char *name, result r)
     calc_output_printf(out, "%-*s%12.4g s%11.4g GiB\n", NAME, name, r.time_s, r.bytes / 0x1p30);
 }
 
-/* How much a result is off another, in percent; nothing where that is nothing. */
+/* Writes the change of a result in percent; nothing if there is no reference. */
 static void write_change(calc_output *out, double from, double to)
 {
     if (isnan(from) || isnan(to)) {
@@ -51,7 +51,7 @@ void calc_diff_rules_write(calc_output *out, const calc_inputs *in)
     calc_output_printf(out, "%-*s%11s%11s  %11s%11s\n", NAME, "rule", "step", "memory", "step",
                        "memory");
     result before = ours;
-    /* Defects come last: without them Calculon is repaired. */
+    /* Defects come last: without them the result is Calculon with its defects repaired. */
     for (int i = 0; i < CALC_COMPAT_COUNT; i++) {
         int rule = (i + CALC_COMPAT_LAYERS) % CALC_COMPAT_COUNT;
         calc_compat one = (calc_compat)1 << rule;

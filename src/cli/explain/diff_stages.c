@@ -40,7 +40,7 @@ static const struct {
 const char *calc_diff_stages(const calc_exec *a, const calc_exec *b, int which, char *text[2])
 {
     const calc_exec *side[2] = {a, b};
-    /* Without a list nothing is said of them; only one on several chips has these keys. */
+    /* Skips sides without a list; only lists on several chips have these keys. */
     bool chips = which == 1 || which == 3;
     for (int i = 0; i < 2; i++) {
         const calc_stage_list *list = &side[i]->stages;

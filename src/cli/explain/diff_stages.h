@@ -1,4 +1,4 @@
-/** @file diff_stages.h  Lists of stages of two executions (calc_exec.stages) beside each other. */
+/** @file diff_stages.h  Compares the lists of stages (calc_exec.stages) of two executions. */
 #ifndef CALC_CLI_EXPLAIN_DIFF_STAGES_H
 #define CALC_CLI_EXPLAIN_DIFF_STAGES_H
 
@@ -6,10 +6,10 @@
 
 enum { CALC_DIFF_STAGES_KEYS = 4 };
 
-/** What both say of a key, in words.
+/** Describes one key on both sides, in words.
  *  @param which  below CALC_DIFF_STAGES_KEYS
  *  @param text   CALC_STAGE_WORDS_SIZE bytes each, filled
- *  @return the key, "stages.blocks"; NULL if they say the same */
+ *  @return the key, "stages.blocks"; NULL if both sides agree */
 const char *calc_diff_stages(const calc_exec *a, const calc_exec *b, int which, char *text[2]);
 
 #endif

@@ -106,7 +106,8 @@ static void write_keys(calc_output *out, const calc_framework *framework)
 
 /* ---- The export ------------------------------------------------------------------------------ */
 
-/* What makes another layout is a reason to refuse. */
+/* Reports fields that are lost. Losses that change the layout are skipped here: they are reasons to
+ * refuse. */
 static void tell_lost(void *context, const char *field, const char *value, bool layout)
 {
     const calc_framework *framework = context;
@@ -116,7 +117,7 @@ static void tell_lost(void *context, const char *field, const char *value, bool 
     fprintf(stderr, "not in %s: %s = %s\n", framework->title, field, value);
 }
 
-/* Who refuses which layout. */
+/* Context of tell_refused(): the framework and the layout that it refuses. */
 typedef struct refused {
     const calc_framework *framework;
     const char *layout;
@@ -144,7 +145,7 @@ static void write_json(calc_output *out, const calc_app *app, const calc_exec *e
     calc_put_end(&put);
 }
 
-/* A script that starts either server of a disaggregated layout. */
+/* Writes a script that starts either server of a disaggregated layout. */
 static calc_status write_pools(calc_output *out, const calc_framework *framework,
                                const calc_app *app, const calc_exec *exec, calc_errors *errors)
 {
@@ -186,7 +187,7 @@ static calc_status write_documents(const calc_args *args, const calc_framework *
     return calc_output_end(out, status, errors);
 }
 
-/* @param refused  set where the framework cannot run this; then nothing is written */
+/* @param refused  set if the framework cannot run this; then nothing is written */
 static calc_status export_documents(const calc_args *args, const calc_framework *framework,
                                     const calc_app *app, const calc_exec *exec, int64_t per_node,
                                     bool *refused, calc_errors *errors)
@@ -221,7 +222,7 @@ static calc_status load_one(calc_kind kind, void *object, const char *name, calc
     return status;
 }
 
-/* What "auto" comes to depends on the machine, too. */
+/* Rejects "auto", whose resolution also depends on the machine. */
 static calc_status check_settled(const calc_exec *exec, calc_errors *errors)
 {
     if (exec->automatic == 0) {
@@ -253,13 +254,13 @@ static const calc_setting *find_setting(const calc_settings *settings, const cha
     return NULL;
 }
 
-/* An option without a value is there or not. */
+/* The text of a setting; an option without a value is either present or absent. */
 static const char *setting_text(const calc_setting *setting)
 {
     return !setting ? "-" : setting->value[0] ? setting->value : "set";
 }
 
-/* The settings of `from` that are others in `to`; with `missing` only those that it lacks. */
+/* Writes the settings of `from` that differ in `to`; with `missing` only those absent from `to`. */
 static void write_changed(calc_output *out, const calc_settings *from, const calc_settings *to,
                           bool missing)
 {
@@ -325,7 +326,7 @@ static calc_exit list_keys(const calc_args *args, const calc_framework *framewor
 
 /* ---- Profiles -------------------------------------------------------------------------------- */
 
-/* @return whether the options say what is profiled; else a complaint is in *why */
+/* @return whether the options name something to profile; else *why is the complaint */
 static bool read_profile(const calc_args *args, calc_galvatron_request *request, const char **why)
 {
     double nodes, per_node;

@@ -12,7 +12,7 @@
 #include "io/text.h"
 #include "io/utf8.h"
 
-enum { SHOWN = 20 /* ignored keys that are named */ };
+enum { SHOWN = 20 /* most ignored keys to name */ };
 
 static const char *const sources[] = {"megatron",    "mindspeed", "nemo",        "megatron-bridge",
                                       "mindformers", "paddle",    "deepspeed",   "torchtitan",
@@ -46,7 +46,7 @@ static const char *const examples[] = {
     "calc import --from megatron --procs 64 -- --tensor-model-parallel-size 8 --bf16",
     "calc import --from nemo megatron_gpt_config.yaml --app model.json --exe run.json", NULL};
 
-/* Counts the keys that are ignored and names the first. */
+/* Counts the ignored keys and names the first. */
 static void tell_ignored(void *context, const char *key)
 {
     size_t *count = context;
@@ -84,16 +84,16 @@ static calc_status write_document(calc_kind kind, const void *object, const char
     return status;
 }
 
-/* What is asked. */
+/* The request. */
 typedef struct request {
     const calc_args *args;
     const char *from;
-    int64_t procs, seq_size; /* 0: as the settings say */
-    bool options;            /* on the command line, not in a file */
+    int64_t procs, seq_size; /* 0: as in the settings */
+    bool options;            /* settings are on the command line, not in a file */
     size_t ignored;
 } request;
 
-/* Remarks on a configuration of Hugging Face. */
+/* Writes remarks on a configuration of Hugging Face. */
 static void tell_remark(void *context, const char *text)
 {
     (void)context;
@@ -111,7 +111,7 @@ static calc_status convert_hf(const request *r, const char *name, const calc_tex
                              : status;
 }
 
-/* A strategy file of Galvatron's search. */
+/* Imports a strategy file of Galvatron's search. */
 static calc_status convert_galvatron(const request *r, const char *name, const calc_text *text,
                                      calc_errors *errors)
 {
@@ -161,7 +161,7 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
                              : status;
 }
 
-/* Settings of a framework, of a file or of the command line. */
+/* Imports a framework's settings from a file or the command line. */
 static calc_status convert_settings(request *r, const char *name, const calc_text *text,
                                     calc_errors *errors)
 {
@@ -182,7 +182,7 @@ static calc_status convert_settings(request *r, const char *name, const calc_tex
     return status;
 }
 
-/* Whose file it is: said, or seen. */
+/* The format of the file: given, or detected. */
 static const char *source_of(const request *r, const calc_text *text)
 {
     return r->from                                              ? r->from
@@ -191,7 +191,7 @@ static const char *source_of(const request *r, const calc_text *text)
                                                                 : "megatron";
 }
 
-/* @param misused  what an option that is given would need, which the file has not; else NULL */
+/* @param misused  the feature that a given option requires and the file lacks; else NULL */
 static calc_status convert_file(request *r, const char **misused, calc_errors *errors)
 {
     const char *name = r->args->argument[0];

@@ -31,7 +31,7 @@ static calc_status open_files(profile_files *files, const calc_galvatron_request
     return status;
 }
 
-/* Close all of them, or take back those that were closed before one failed. */
+/* Closes all files, or removes those already closed if one fails. */
 static calc_status close_files(profile_files *files, calc_status status, calc_errors *errors)
 {
     int closed = 0;

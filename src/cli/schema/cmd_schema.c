@@ -4,7 +4,7 @@
 #include "io/schema.h"
 #include "spec/field.h"
 
-/* The kinds of tables come first, as calc_kind counts them; then those of files. */
+/* Kinds of tables come first, in the order of calc_kind; then kinds of files. */
 static const char *const names[] = {"app",       "sys",        "exe",   "stats", "layer",
                                     "stage",     "result",     "space", "runs",  "serving_runs",
                                     "operators", "validation", "plan",  "tune",  NULL};
@@ -28,7 +28,7 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {"calc schema exe", "calc schema sys --out sys.schema.json",
                                        NULL};
 
-/* ---- Parts that the tables of fields make ---------------------------------------------------- */
+/* ---- Parts from the tables of fields --------------------------------------------------------- */
 
 static void write_object(calc_output *out, int kind)
 {
@@ -36,7 +36,8 @@ static void write_object(calc_output *out, int kind)
     calc_schema_object(out, calc_table_of((calc_kind)kind), kind == CALC_KIND_LAYER ? name : "", 4);
 }
 
-/* Ranges, lists in one text and "*" are texts; so is every number that a program writes as one. */
+/* Ranges, lists in one text and "*" are texts, and so is every number that a program writes as
+ * text. */
 static void write_axis(calc_output *out, const calc_field *field)
 {
     bool number = field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL;
@@ -49,7 +50,7 @@ static void write_axis(calc_output *out, const calc_field *field)
     calc_output_printf(out, ", {\"$ref\": \"#/$defs/%s\"}]}}]}", text);
 }
 
-/* Members of a space: fields of the execution, and those of model and machine. */
+/* Members of a space: the fields of the execution, the model and the machine. */
 static void write_axes(calc_output *out, int kind)
 {
     (void)kind;
