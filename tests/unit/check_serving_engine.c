@@ -107,7 +107,7 @@ int main(void)
 {
     TCase *cases = tcase_create("serving_engine");
     tcase_add_test(cases, no_engine_takes_nothing);
-        tcase_add_test(cases, latent_prompts_are_narrow_where_the_engine_has_them_so);
+    tcase_add_test(cases, latent_prompts_are_narrow_where_the_engine_has_them_so);
     tcase_add_test(cases, a_host_that_does_not_work_ahead_is_added);
     tcase_add_test(cases, a_host_that_works_ahead_is_waited_for_where_it_is_slower);
     tcase_add_test(cases, a_pass_takes_what_issuing_it_takes);
