@@ -133,6 +133,14 @@ def prefill_law(x, r):
     return x["fixed"] + flop * softmax / x["efficiency"] + traffic / x["memory_efficiency"]
 
 
+def narrow_rows(m, r):
+    """Latent attention of prompts in the 8 bits of its cache: TensorRT-LLM's on Blackwell."""
+    if r["op"] != "mla_prefill" or r["kv_dtype"] != "fp8" or r["framework"] != "trtllm" or 0.5 not in m.flop:
+        return None
+    flop, traffic, width = prefill_rows(m, r)
+    return flop * m.flop[2] / m.flop[1], traffic, width
+
+
 def grouped_rows(m, r):
     """Mixtures with equal loads, by the kernels that engines choose: on Blackwell not Triton's, on others not those that
     fall far behind (README of the table)."""
@@ -299,6 +307,22 @@ def put_system(file, text, source):
     path.write_text(old.replace('  "step_overhead"', '  "serving": {\n%s\n  },\n  "step_overhead"' % text))
 
 
+def with_narrow(group, machines, table, x):
+    """The rate of prompts in 8 bits, at the other constants of prompts; behind the rate in 16."""
+    found = [(narrow_rows(machines[r["system"]], r), number(r, "latency_us"), r) for r in table if r["system"] in machines]
+    found = [v for v in found if v[0]]
+    if not found:
+        return x
+
+    def law(y, r):
+        return prefill_law({**x, "efficiency": y["efficiency_8bit"]}, r)
+    y = fit(law, [(v, t) for v, t, r in found if not held_out(r)], {"efficiency_8bit": .4})
+    print("%-10s %-10s n %5d  median %4.1f %%  p90 %4.1f %%  ratio %.2f " %
+          (group, "in 8 bits", *errors(law, y, [(v, t) for v, t, r in found if held_out(r)])), y, flush=True)
+    first = {n: x[n] for n in ("memory_efficiency", "fixed", "efficiency") if n in x}
+    return {**first, **y, **x}
+
+
 def write_systems(group, files, text):
     assumed = ", ".join([*ASSUMED.get(group, {}), "vector"])
     for file in files:
@@ -334,6 +358,8 @@ def main():
             print("%-10s %-10s n %5d  median %4.1f %%  p90 %4.1f %%  ratio %.2f " %
                   (group, family, *errors(law, x, test or [(v, t) for v, t, r in found])), x, flush=True)
             rates[family] = {**x, "efficiency": LATENT} if family == "decode" and "efficiency" not in x else x
+            if family == "prefill":
+                rates[family] = with_narrow(group, machines, table, x)
             kept += [{**r, "system": machines[r["system"]].file, "family": family}
                      for v, t, r in found if held_out(r) and (family != "grouped" or number(r, "tp") == 1)]
         rates.update(ASSUMED.get(group, {}))

@@ -13,4 +13,5 @@ CALC_FIELD(experts_undivided, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTION
 CALC_FIELD(handover_steps,  REAL, _, .lo = 1e-6, .hi = 1e3, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "steps of a replica that decodes until it takes a request of another pool, whose cache it makes room for, asks for and looks for between them; 0: the engine's")
 CALC_FIELD(overlapped,      BOOL, _, .flags = CALC_OPTIONAL, .doc = "the host works for the next step while this one runs, whatever the engine does: a request that comes as one begins misses the next, too")
 CALC_FIELD(gathers,         BOOL, _, .flags = CALC_OPTIONAL, .doc = "prompts are held (hold_steps) until every replica has one, not looked for at times, whatever the engine does")
+CALC_FIELD(narrow_prompts,  BOOL, _, .flags = CALC_OPTIONAL, .doc = "latent attention of prompts computes in 8 bits where the cache has 8 bits, whatever the engine does")
 /* clang-format on */

@@ -117,6 +117,7 @@ static double attention_s(char *const *cell)
     }
     exec.inference.kv_datatype =
         strcmp(cell[KV_DTYPE], "fp8") == 0 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    exec.inference.traits.narrow_prompts = strcmp(cell[FRAMEWORK], "trtllm") == 0;
     return named_s(&work, CALC_DENSE_BLOCK, &name, 1);
 }
 

@@ -97,7 +97,7 @@ static void random_serving(calc_rng next, calc_serving_rates *r)
     }
     if (coin(rng)) {
         r->prefill = (calc_serving_prefill){real_between(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
-                                            maybe(rng, 0.3, 1), maybe(rng, 10, 300)};
+                                            maybe(rng, 0.3, 1), 0, maybe(rng, 10, 300)};
     }
     if (coin(rng)) {
         r->vector = (calc_serving_vector){real_between(rng, 0.5, 1), maybe(rng, 1e-7, 1e-5)};

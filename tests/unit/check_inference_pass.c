@@ -508,74 +508,73 @@ START_TEST(a_model_that_is_placed_is_that_of_the_execution)
 }
 END_TEST
 
-START_TEST(a_pass_that_was_kept_is_the_one_that_was_computed)
+/* ---- Prompts in 8 bits ----------------------------------------------------------------------- */
+
+/* 1e15 FLOP/s in 16 bits, 3e15 in 8: half and a quarter of them in the attention of prompts. */
+static calc_system prompts_in_8_bits(void)
 {
-    static calc_pass_memo_entry entry[16];
-    calc_pass_memo memo = {.count = 16, .entry = entry};
-    calc_app app = shipped_app("llama3-70B");
-    calc_system system = memory_bound_system();
-    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 4, 1, 8);
-    calc_inference_pass_model model;
-    calc_inference_pass_work work = decoded(2, 100);
-    calc_inference_pass want = pass_of(&app, &system, &exec, work);
-    calc_inference_pass got;
-    calc_inference_pass_model_init(&model, &app, &system, &exec);
-    model.memo = &memo;
-    model.number = 1;
-    for (int i = 0; i < 3; i++) {
-        calc_inference_pass_of(&model, &work, &got);
-        ck_assert_double_eq(got.latency_s, want.latency_s);
-        ck_assert_double_eq(got.flop, want.flop);
-    }
-    size_t known = 0;
-    for (size_t i = 0; i < memo.count; i++) {
-        known += entry[i].known;
-    }
-    ck_assert_uint_eq(known, 1);
+    calc_system s = memory_bound_system();
+    s.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 1e15;
+    s.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 3e15;
+    s.chip.serving.prefill =
+        (calc_serving_prefill){.memory_efficiency = 1, .efficiency = 0.5, .efficiency_8bit = 0.25};
+    return s;
+}
+
+/* What the trait saves of a pass. */
+static double saved_s(const calc_app *app, const calc_system *system, calc_exec exec,
+                      calc_inference_pass_work work)
+{
+    exec.inference.traits.narrow_prompts = false;
+    double wide_s = pass_of(app, system, &exec, work).latency_s;
+    exec.inference.traits.narrow_prompts = true;
+    return wide_s - pass_of(app, system, &exec, work).latency_s;
+}
+
+START_TEST(latent_prompts_compute_in_the_8_bits_of_their_cache)
+{
+    calc_system system = prompts_in_8_bits();
+    calc_app app = shipped_app("deepseek-v3-671B");
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 1, 1);
+    double flop = 61 * 687362539520.0; /* of attention, as above */
+    exec.inference.kv_datatype = CALC_FORMAT_FLOAT8;
+    assert_near(saved_s(&app, &system, exec, prefilled(4096, 0)),
+                flop / (0.5 * 1e15) - flop / (0.25 * 3e15));
+    /* The rate may be worse than that of 16 bits. */
+    system.chip.serving.prefill.efficiency_8bit = 0.1;
+    assert_near(saved_s(&app, &system, exec, prefilled(4096, 0)),
+                flop / (0.5 * 1e15) - flop / (0.1 * 3e15));
 }
 END_TEST
 
-/* The same for what strategies have in common that spread experts another way; drafts are not. */
-START_TEST(a_pass_is_the_same_with_what_was_kept_of_another)
+START_TEST(other_passes_are_as_wide_as_ever)
 {
-    static calc_pass_memo_entry entry[16];
-    static calc_pass_common_entry common[16];
-    calc_pass_memo memo = {16, entry, 16, common};
-    calc_app app = shipped_app("deepseek-v3-671B");
-    calc_system system = memory_bound_system();
-    for (int64_t drafts = 0; drafts < 2; drafts++) {
-        for (int64_t ranks = 1; ranks <= 8; ranks *= 2) {
-            calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 8, 64);
-            exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
-            exec.strategy.expert_par = ranks;
-            exec.inference.speculative_tokens = drafts;
-            calc_inference_pass_model model;
-            calc_inference_pass_work work = {.prompts = 1, .chunk = 100, .finished = 1};
-            calc_inference_pass got;
-            calc_inference_pass want;
-            calc_inference_pass_model_init(&model, &app, &system, &exec);
-            calc_inference_pass_of(&model, &work, &want);
-            model.memo = &memo;
-            model.number = (uint64_t)(8 * drafts + ranks);
-            model.common = (uint64_t)(1 + drafts);
-            calc_inference_pass_of(&model, &work, &got);
-            ck_assert_mem_eq(&got.cost, &want.cost, sizeof want.cost);
-            ck_assert_double_eq(got.latency_s, want.latency_s);
-            ck_assert_double_eq(got.flop, want.flop);
-        }
-    }
-    size_t known = 0;
-    for (size_t i = 0; i < memo.commons; i++) {
-        known += common[i].known;
-    }
-    ck_assert_uint_eq(known, 1);
+    const calc_system system = prompts_in_8_bits();
+    calc_system other = system;
+    calc_app app = shipped_app("deepseek-v3-671B"), llama = shipped_app("llama3-70B");
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 1, 1), wide = exec;
+    calc_inference_pass_work prompt = prefilled(4096, 0);
+    exec.inference.kv_datatype = CALC_FORMAT_FLOAT8;
+    ck_assert_double_gt(saved_s(&app, &system, exec, prompt), 0);
+    ck_assert_double_eq(saved_s(&app, &system, exec, decoded(16, 1000)), 0);
+    ck_assert_double_eq(saved_s(&llama, &system, exec, prompt), 0);
+    ck_assert_double_eq(saved_s(&app, &system, wide, prompt), 0);
+    wide.inference.kv_datatype = CALC_FORMAT_FLOAT16;
+    ck_assert_double_eq(saved_s(&app, &system, wide, prompt), 0);
+    other.chip.serving.prefill.efficiency_8bit = 0;
+    ck_assert_double_eq(saved_s(&app, &other, exec, prompt), 0);
+    /* Nor does the rate change anything without the trait. */
+    ck_assert_double_eq(pass_of(&app, &other, &exec, prompt).latency_s,
+                        pass_of(&app, &system, &exec, prompt).latency_s);
+    other = system;
+    other.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
+    ck_assert_double_eq(saved_s(&app, &other, exec, prompt), 0);
 }
 END_TEST
 
 int main(void)
 {
     TCase *cases = tcase_create("inference_pass");
-    tcase_add_test(cases, a_pass_is_the_same_with_what_was_kept_of_another);
     tcase_add_test(cases, one_sequence_takes_the_time_of_reading_weights_and_cache);
     tcase_add_test(cases, weights_are_read_as_they_are_stored);
     tcase_add_test(cases, ranks_read_their_share_of_the_weights_and_a_whole_latent);
@@ -585,6 +584,8 @@ int main(void)
     tcase_add_test(cases, latent_attention_decodes_absorbed_and_prefills_expanded);
     tcase_add_test(cases, absorbing_costs_what_expanding_a_token_costs);
     tcase_add_test(cases, a_prompt_is_the_forward_pass_with_one_head);
+    tcase_add_test(cases, latent_prompts_compute_in_the_8_bits_of_their_cache);
+    tcase_add_test(cases, other_passes_are_as_wide_as_ever);
     tcase_add_test(cases, windows_shorten_the_attention_of_prompts);
     tcase_add_test(cases, drafts_are_verified_in_one_reading_of_the_cache);
     tcase_add_test(cases, a_step_waits_for_two_all_reduces_a_block);
@@ -593,7 +594,6 @@ int main(void)
     tcase_add_test(cases, a_mixed_batch_reads_the_weights_once);
     tcase_add_test(cases, stored_scores_take_memory_and_time);
     tcase_add_test(cases, a_model_that_is_placed_is_that_of_the_execution);
-    tcase_add_test(cases, a_pass_that_was_kept_is_the_one_that_was_computed);
     tcase_add_test(cases, replicas_without_tokens_send_none_to_experts);
     return run_cases(cases);
 }

@@ -1,6 +1,7 @@
-#include "model/serve/pass_memo.h"
+#include "model/serve/inference_pass.h"
 
-#include <check.h>
+#include "serving_case.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,6 +103,71 @@ START_TEST(what_is_in_common_is_kept_where_there_is_room)
 }
 END_TEST
 
+START_TEST(a_pass_that_was_kept_is_the_one_that_was_computed)
+{
+    static calc_pass_memo_entry kept[16];
+    memo = (calc_pass_memo){.count = 16, .entry = kept};
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = memory_bound_system();
+    calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 4, 1, 8);
+    calc_inference_pass_model model;
+    calc_inference_pass_work work = decoded(2);
+    calc_inference_pass want;
+    calc_inference_pass got;
+    calc_inference_pass_model_init(&model, &app, &system, &exec);
+    calc_inference_pass_of(&model, &work, &want);
+    model.memo = &memo;
+    model.number = 1;
+    for (int i = 0; i < 3; i++) {
+        calc_inference_pass_of(&model, &work, &got);
+        ck_assert_double_eq(got.latency_s, want.latency_s);
+        ck_assert_double_eq(got.flop, want.flop);
+    }
+    size_t known = 0;
+    for (size_t i = 0; i < memo.count; i++) {
+        known += kept[i].known;
+    }
+    ck_assert_uint_eq(known, 1);
+}
+END_TEST
+
+/* The same for what strategies have in common that spread experts another way; drafts are not. */
+START_TEST(a_pass_is_the_same_with_what_was_kept_of_another)
+{
+    static calc_pass_memo_entry kept[16];
+    static calc_pass_common_entry common[16];
+    memo = (calc_pass_memo){16, kept, 16, common};
+    calc_app app = shipped_app("deepseek-v3-671B");
+    calc_system system = memory_bound_system();
+    for (int64_t drafts = 0; drafts < 2; drafts++) {
+        for (int64_t ranks = 1; ranks <= 8; ranks *= 2) {
+            calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 8, 64);
+            exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
+            exec.strategy.expert_par = ranks;
+            exec.inference.speculative_tokens = drafts;
+            calc_inference_pass_model model;
+            calc_inference_pass_work work = {.prompts = 1, .chunk = 100, .finished = 1};
+            calc_inference_pass got;
+            calc_inference_pass want;
+            calc_inference_pass_model_init(&model, &app, &system, &exec);
+            calc_inference_pass_of(&model, &work, &want);
+            model.memo = &memo;
+            model.number = (uint64_t)(8 * drafts + ranks);
+            model.common = (uint64_t)(1 + drafts);
+            calc_inference_pass_of(&model, &work, &got);
+            ck_assert_mem_eq(&got.cost, &want.cost, sizeof want.cost);
+            ck_assert_double_eq(got.latency_s, want.latency_s);
+            ck_assert_double_eq(got.flop, want.flop);
+        }
+    }
+    size_t known = 0;
+    for (size_t i = 0; i < memo.commons; i++) {
+        known += common[i].known;
+    }
+    ck_assert_uint_eq(known, 1);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pass_memo");
@@ -112,6 +178,8 @@ int main(void)
     tcase_add_test(tests, the_next_number_has_the_next_place);
     tcase_add_test(tests, of_two_on_one_place_the_later_stays);
     tcase_add_test(tests, what_is_in_common_is_kept_where_there_is_room);
+    tcase_add_test(tests, a_pass_that_was_kept_is_the_one_that_was_computed);
+    tcase_add_test(tests, a_pass_is_the_same_with_what_was_kept_of_another);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -16,6 +16,18 @@ START_TEST(no_engine_takes_nothing)
 }
 END_TEST
 
+/* TensorRT-LLM since September 2025; whoever states it has it of any engine. */
+START_TEST(latent_prompts_are_narrow_where_the_engine_has_them_so)
+{
+    calc_inference i = {.engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_1};
+    ck_assert(!calc_engine_traits_for(&i).narrow_prompts);
+    i.traits.narrow_prompts = true;
+    ck_assert(calc_engine_traits_for(&i).narrow_prompts);
+    ck_assert(calc_engine_traits_of(CALC_SERVING_ENGINE_TENSORRT_LLM_1_2).narrow_prompts);
+    ck_assert(!calc_engine_traits_of(CALC_SERVING_ENGINE_SGLANG_0_5).narrow_prompts);
+}
+END_TEST
+
 /* 2 ms and 50 us for each of 20 sequences are 3 ms; a tenth more for each of 3 doublings. */
 START_TEST(a_host_that_does_not_work_ahead_is_added)
 {
@@ -95,6 +107,7 @@ int main(void)
 {
     TCase *cases = tcase_create("serving_engine");
     tcase_add_test(cases, no_engine_takes_nothing);
+    tcase_add_test(cases, latent_prompts_are_narrow_where_the_engine_has_them_so);
     tcase_add_test(cases, a_host_that_does_not_work_ahead_is_added);
     tcase_add_test(cases, a_host_that_works_ahead_is_waited_for_where_it_is_slower);
     tcase_add_test(cases, a_pass_takes_what_issuing_it_takes);

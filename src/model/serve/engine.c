@@ -29,6 +29,7 @@ calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
     calc_engine_traits t = traits[engine];
     /* How they schedule is known, not fitted. */
     t.gathers = is_tensorrt_llm(engine);
+    t.narrow_prompts = engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
     t.overlapped = t.gathers || is_sglang(engine) || engine == CALC_SERVING_ENGINE_ATOM_0_1;
     return t;
 }
@@ -55,6 +56,7 @@ calc_engine_traits calc_engine_traits_for(const calc_inference *i)
     t.handover_steps = or_else(own->handover_steps, t.handover_steps);
     t.overlapped = own->overlapped || t.overlapped;
     t.gathers = own->gathers || t.gathers;
+    t.narrow_prompts = own->narrow_prompts || t.narrow_prompts;
     return t;
 }
 

@@ -6,9 +6,23 @@
 #include "model/cost/block.h"
 #include "model/operators/processor.h"
 #include "model/serve/engine.h"
+#include "spec/format.h"
 
 /* Operators that a pass adds to those of a block or a head. */
 enum { ADDED = 4 };
+
+/* An engine that computes latent attention of prompts in the 8 bits of the cache. */
+static void narrow_prompts(calc_inference_pass_model *m, const calc_exec *exec)
+{
+    const calc_engine *matrix = m->system->chip.matrix;
+    calc_serving_prefill *r = &m->rates.prefill;
+    double wide = matrix[exec->strategy.datatype].flop_per_s;
+    double narrow = matrix[CALC_DATATYPE_FLOAT8].flop_per_s;
+    bool cached = calc_format_bytes_or(exec->inference.kv_datatype, m->shape.element_bytes) == 1;
+    if (m->shape.latent && cached && narrow > 0 && r->efficiency_8bit > 0) {
+        r->efficiency = r->efficiency_8bit * narrow / wide;
+    }
+}
 
 void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app *app,
                                     const calc_system *system, const calc_exec *exec)
@@ -27,6 +41,9 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     m->drafts = own && m->shape.mtp_blocks > 0 ? (double)i->speculative_tokens : 0;
     m->shape.mtp_blocks = m->drafts > 0 ? m->shape.mtp_blocks : 0;
     m->cache = calc_kv_cache_of(&m->shape, i);
+    if (engine.narrow_prompts) {
+        narrow_prompts(m, exec);
+    }
     calc_inference_pass_model_place(m, exec);
 }
 
