@@ -52,7 +52,7 @@ static const void *object_of(const numbers *n, calc_kind kind)
     case CALC_KIND_STATS:
         return &n->stats;
     default:
-        return NULL; /* static: layers and stages are large */
+        return NULL; /* a run has several layers and stages */
     }
 }
 
