@@ -3,7 +3,7 @@
  *
  *  The search covers all sizes whose tensor-parallel ranks are in one node and divide the heads,
  *  with at least as many micro-batches as stages. It covers all orders of the chips. Each chip has
- *  up to as many stages as its limit allows, in whole nodes if a stage fills less than a node. A
+ *  up to as many stages as its limit allows, in whole nodes if the job has a full node. A
  *  lower bound on each candidate's step is known before it is balanced. Candidates are balanced
  *  from the lowest bound on, so that most are never balanced. */
 #ifndef CALC_AIAK_SEARCH_H

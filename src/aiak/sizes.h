@@ -24,7 +24,7 @@ typedef struct calc_aiak_bound {
  *  @return how many there are */
 size_t calc_aiak_sizes_list(const calc_aiak_task *task, calc_aiak_sizes *out, size_t capacity);
 
-/** Most stages of a chip that its limit allows, in whole nodes if a stage fills less than a node;
+/** Most stages of a chip that its limit allows, in whole nodes if the job has a full node;
  *  at most all stages.
  *  @param step  filled: the number of stages must be a multiple of this, unless the chip has all
  *  stages */

@@ -34,7 +34,7 @@ static const struct {
 typedef struct reader {
     calc_hf_said said;
     size_t ignored;
-    unsigned parts; /* keys that were skipped */
+    unsigned parts; /* parts that were skipped */
     calc_errors *errors;
 } reader;
 

@@ -87,7 +87,8 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
 
 /* ---- Windows --------------------------------------------------------------------------------- */
 
-/* Number of blocks between those without a window by "layer_types", if they are evenly spaced. */
+/* Sets the period of the blocks without a window from "layer_types", and notes an uneven spacing.
+ */
 static void set_global_blocks(const calc_hf_said *s, calc_app *a)
 {
     const char *at = s->setting[CALC_HF_LAYER_TYPES]->value;

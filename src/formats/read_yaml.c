@@ -17,13 +17,13 @@ typedef struct reader {
     const char *text, *name;
     size_t length;
     calc_errors *errors;
-    const char *expected;    /* the document is not a mapping */
+    const char *expected;    /* for the error if the document is not a mapping */
     size_t above[DEPTH + 1]; /* length of the path above the keys of each open mapping */
     int depth;
     size_t path_length;
     char path[PATH_SIZE];
     bool key;    /* the next scalar is a key */
-    int lists;   /* open mappings */
+    int lists;   /* open lists */
     int skipped; /* collections open inside a mapping in a list */
 } reader;
 

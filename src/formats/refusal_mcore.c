@@ -25,7 +25,7 @@ CALC_REFUSAL(sequence_is_not_cut_in_pairs,
 CALC_REFUSAL(hierarchy_has_no_sizes,
              s->context_par > 1 && s->context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL &&
                  (s->context_par_inner <= 0 || !calc_divides(s->context_par_inner, s->context_par)))
-/* parallel_state.py: the size of a stage over that of its experts */
+/* parallel_state.py: ranks of a stage divided by the ranks of its experts */
 CALC_REFUSAL(experts_do_not_fit_the_ranks,
              a->num_experts > 0 && !calc_divides(s->expert_par * s->expert_tensor_par,
                                                  e->num_procs / e->pipeline_par))

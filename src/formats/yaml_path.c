@@ -21,7 +21,7 @@ typedef struct finder {
     level level[LEVELS];
     int levels;
     size_t last;          /* byte at which the content so far ends */
-    size_t byte, counted; /* byte of the last counted character */
+    size_t byte, counted; /* byte of the character with index `counted` */
 } finder;
 
 /* The byte of a character. Marks are almost in order, so that counting continues from the last

@@ -27,8 +27,8 @@ int64_t calc_galvatron_local_batch(const calc_galvatron_case *c,
 
 /* ---- A layer --------------------------------------------------------------------------------- */
 
-/* Time [ms] of computing while messages are sent. Each slows the other down while both run; the
- * longer one then finishes alone. */
+/* Adds to `ms` the time of computing and messages that run at the same time. Each slows the other
+ * down while both run; the longer one then finishes alone. [ms] */
 static double with_overlapped(double ms, double mb, double ms_per_mb, double computing_ms,
                               double overlap)
 {

@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OTHER = -1, BATCHES = 8 /* that a line needs */, LENGTHS = 3 /* that a parabola does */ };
+enum { OTHER = -1, BATCHES = 8 /* least for a line */, LENGTHS = 3 /* least for a parabola */ };
 
 /* layertype_<type>_bsz<batch>_seq<sequence>: milliseconds of a sample. */
 typedef struct row {
     int type; /* OTHER: embedding and head */
     int64_t batch, sequence;
-    bool right; /* the sequence is that of the request */
+    bool right; /* its sequence is the request's */
     double ms;
 } compute_row;
 

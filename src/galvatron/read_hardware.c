@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { POINTS = 8 /* that a line needs */ };
+enum { POINTS = 8 /* least number for a line */ };
 
 /* ---- Bandwidths ------------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 
 #include "galvatron/search.h"
 
-enum { GPUS_MAX = 65536, BATCHES_MAX = 100000000 /* of all batches together */ };
+enum { GPUS_MAX = 65536, BATCHES_MAX = 100000000 /* sum over all batches */ };
 
 calc_galvatron_request calc_galvatron_request_default(void)
 {

@@ -45,7 +45,7 @@ static void tell_unused(void *context, const char *key)
     }
 }
 
-/* Sizes that no other flag implies, in one line. */
+/* Checks that the required sizes are given, and reports the missing ones in one line. */
 static calc_status check_model(const reading *r)
 {
     static const struct {
@@ -92,7 +92,7 @@ static calc_status need(const reading *r, const char *flag, const char *what)
                           what);
 }
 
-/* Number of devices; reads the planner's own node count. */
+/* Reads the number of devices, with the node count that only the planner has. */
 static calc_status read_devices(const reading *r)
 {
     calc_mindspeed_job *job = &r->out->job;

@@ -10,7 +10,7 @@
 #include "formats/read.h"
 #include "io/utf8.h"
 
-enum { MEMORY_GB = 58 /* Taylor's values if the file has none that it can read */ };
+enum { MEMORY_GB = 58 /* Taylor's default if the file gives no value that it can read */ };
 
 typedef struct reader {
     const calc_settings *settings;

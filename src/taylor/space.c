@@ -63,8 +63,7 @@ static void count(const calc_taylor_space *s, const divisors *d, const calc_tayl
                   calc_taylor_counts *all, int64_t *kept)
 {
     int64_t ranks = l->data * l->tensor;
-    int64_t chunks = (s->layers + s->prediction + l->pipeline - 1) / l->pipeline; /* counted from
-                                                                                   * 0 */
+    int64_t chunks = (s->layers + s->prediction + l->pipeline - 1) / l->pipeline; /* from 0 on */
     int64_t switches = s->world < s->sequence_from ? 2 : 1;
     bool keep = keeps(s, l);
     for (int i = 0; i < d->count; i++) {

@@ -63,7 +63,7 @@ static void put_count(writer *w, const char *key, int64_t value)
     calc_output_printf(w->out, "%lld", (long long)value);
 }
 
-/* A switch is an empty text if it must be set, and is left out otherwise. */
+/* Writes an empty text for a switch that is on, and nothing for one that is off. */
 static void put_switch(writer *w, const char *key, bool on)
 {
     if (on) {

@@ -12,7 +12,8 @@ enum { RUNS_SIZE = 4096 };
 
 static const char *const mode_words[] = {"tp_only", "sp_only", "tp_with_sp"};
 
-/* Upstream's notation; for the port, z marks ZeRO-2, which upstream's notation lacks. */
+/* Upstream's notation, which has no mark for ZeRO-2; for the port, a z before the remaining marks
+ * denotes it. */
 static char *notation(const calc_galvatron_shown *s, const calc_galvatron_strategy *strategy,
                       char text[CALC_GALVATRON_STRATEGY_SIZE])
 {

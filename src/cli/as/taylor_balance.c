@@ -112,7 +112,7 @@ static void memory_path(const request *r, char path[CALC_AS_PATH_SIZE])
 {
     char stem[CALC_TAYLOR_STEM_SIZE], folder[CALC_AS_PATH_SIZE], name[CALC_TAYLOR_STEM_SIZE + 32];
     calc_taylor_job plain = r->job;
-    plain.ask.chunks = 1; /* the program's name for it, whatever the chunks */
+    plain.ask.chunks = 1; /* as in the program's file names, whatever the chunks */
     snprintf(name, sizeof name, "memory_info/%s.txt", calc_taylor_stem(&plain, stem));
     snprintf(folder, sizeof folder, "%s", calc_flags_text(r->flags, FLAG_OUTPUT));
     calc_as_path(folder, name, path);

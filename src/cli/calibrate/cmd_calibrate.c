@@ -458,7 +458,7 @@ static void free_task(task *t)
 
 static calc_exit run(const calc_args *args)
 {
-    task *t = calloc(1, sizeof *t); /* static: the machines make it too large for the stack */
+    task *t = calloc(1, sizeof *t); /* the machines make it too large for the stack */
     if (!t) {
         fprintf(stderr, "calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
         return CALC_EXIT_SYSTEM;

@@ -42,7 +42,7 @@ static const char *const examples[] = {
 /* Two runs that differ in one document. */
 typedef struct sides {
     calc_inputs side[2];
-    calc_kind kind; /* the documents to compare */
+    calc_kind kind; /* kind of the documents to compare */
     calc_stats stats[2];
 } sides;
 

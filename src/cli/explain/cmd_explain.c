@@ -52,7 +52,7 @@ static const void *object_of(const numbers *n, calc_kind kind)
     case CALC_KIND_STATS:
         return &n->stats;
     default:
-        return NULL; /* static: layers and stages are large */
+        return NULL; /* a run has several layers and stages */
     }
 }
 
@@ -208,7 +208,7 @@ static bool resolve(const char *word, calc_kind near, calc_field_ref *ref)
             (near <= CALC_KIND_EXEC && calc_field_find(near, word, ref) == CALC_OK));
 }
 
-/* Lists each number that an equation names once. */
+/* Lists the numbers named in an equation, each once. */
 static void write_operands(calc_output *out, const calc_field *field, calc_kind kind,
                            const numbers *n)
 {

@@ -212,7 +212,7 @@ static calc_status answer(const calc_args *args, const calc_inputs *inputs, size
     if (!why) {
         return calc_errors_no_memory(errors);
     }
-    calc_exec exec; /* the execution, with its own copy of the stages' systems */
+    calc_exec exec; /* its stages on the system of the run follow changes of that system */
     bool used = calc_inputs_own_stages(inputs, &exec);
     calc_why_find(&inputs->app, &inputs->system, &exec, why);
     why->resources = used ? why->resources : 0;
