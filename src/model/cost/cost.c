@@ -6,7 +6,7 @@
 #include "model/operators/processor.h"
 #include "spec/format.h"
 
-/* What the documentation of overlap_shares.fields.h gives for absent shares. */
+/* The values of absent shares, as documented in overlap_shares.fields.h. */
 #define TENSOR_PAR_ASYNC 0.5
 #define EXPERT_PAR_HIDDEN 0.6
 
@@ -42,7 +42,7 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
     return calc_cost_context_for(system, &system->chip, exec, &exec->strategy, shape, compat);
 }
 
-/* What the operators of a list that is summed have in common. */
+/* Data common to the operators of a list that is summed. */
 typedef struct common {
     const calc_cost_context *context;
     unsigned recompute;
@@ -110,7 +110,7 @@ static double exposed_s(const common *m, const calc_operator *o, const calc_cost
     return o->group == CALC_IN_TENSOR ? link_s * m->share_exposed[pass != CALC_PASS_FW] : link_s;
 }
 
-/* Inline: what it gives is summed at once. */
+/* Inline: its result is summed at once. */
 __attribute__((always_inline)) static inline calc_cost_comm
 passes_of(const common *m, const calc_operator *o, const calc_cost_times *t, bool edge)
 {

@@ -5,8 +5,8 @@
 
 #include "model/cost/cost_kernel.h"
 
-/* What processors add up and copy is part of a collective's time, and counted as a kernel unless
- * the operator is part of another. */
+/* Adding up and copying by processors is part of a collective's time, and counted as a kernel
+ * unless the operator is part of another. */
 static void time_collective(const calc_cost_context *c, const calc_operator *o, int passes,
                             calc_cost_links *known, calc_cost_times *out)
 {

@@ -18,8 +18,8 @@ static bool replicated(const calc_build *b)
     return b->strategy->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED && b->shape->tensor_par > 1;
 }
 
-/* Feed-forward layer of `width` on all ranks together, in the parts that `module` names. What ranks
- * with all tokens make of it is added up with what their experts make. */
+/* Feed-forward layer of `width` on all ranks together, in the parts that `module` names. Where
+ * ranks have all tokens, its output is reduced together with the experts' output. */
 static void add_feedforward(calc_build *b, double width, unsigned module, bool shared)
 {
     const calc_shape *s = b->shape;
@@ -46,7 +46,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * elements;
     o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * elements;
     calc_build_pass(b, o, (gates + unfused) * elements);
-    /* In kernels of its own a gate keeps what it is multiplied with, too. */
+    /* As a separate kernel, a gate keeps its other factor, too. */
     double products = s->gated ? unfused - 1 : 0;
     calc_build_keep(o, (gates + products) * elements * s->kept_bytes, module);
     o = calc_build_matrix(b, shared ? "shared expert down" : "feed-forward down",

@@ -32,7 +32,7 @@ typedef struct front {
     double late_s[CALC_SCHEDULE_PLACES]; /**< that arrive only within the next span, at its end */
 } front;
 
-/** What changing stages takes, [to][from]. */
+/** Time to change stages, [to][from]. */
 typedef double ways[CALC_SCHEDULE_PLACES][CALC_SCHEDULE_PLACES];
 
 typedef struct moves {
@@ -205,7 +205,7 @@ static void set_late(const calc_schedule_line *l, int from, int to, span next, m
     m->left_s[next][to][from] = missed <= l->p ? left_s : -INFINITY;
 }
 
-/* Inline with each span, so that what they have in common is computed once. */
+/* Inline with each span, so that common parts are computed once. */
 __attribute__((always_inline)) static inline void set_down(const calc_schedule_line *l, int from,
                                                            int to, span at, moves *restrict m)
 {
@@ -248,7 +248,8 @@ static void set_moves(const calc_schedule_line *l, moves *restrict out)
 
 /* ---- Periods ----------------------------------------------------------------------------------*/
 
-/* What follows is made for each usual number of places, so that its loops have no ends to look for.
+/* The functions below are specialised for each usual number of places, so that their loops have
+ * constant bounds.
  */
 #define MADE_FOR_COUNT __attribute__((always_inline)) static inline
 

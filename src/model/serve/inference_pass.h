@@ -21,7 +21,7 @@
 #include "model/serve/kv_cache.h"
 #include "model/serve/pass_memo.h"
 
-/** What of an execution decides which stages there are. */
+/** The fields of an execution that determine its stages. */
 typedef struct calc_inference_pass_pipeline {
     int64_t stages, chunks, first_blocks, last_blocks;
     calc_pipeline_balance balance;
@@ -57,7 +57,7 @@ void calc_inference_pass_model_place(calc_inference_pass_model *model, const cal
 int64_t calc_inference_pass_network(const calc_system *system, const calc_exec *exec);
 
 /** Change it to another strategy for the same model and machine that splits a block over as many
- *  ranks; to be placed. What pipelines have in common is not computed again. */
+ *  ranks; to be placed. The common part of pipelines is not computed again. */
 void calc_inference_pass_model_take(calc_inference_pass_model *model,
                                     const calc_inference_pass_model *other);
 
@@ -65,7 +65,7 @@ void calc_inference_pass_model_take(calc_inference_pass_model *model,
 calc_shape calc_inference_pass_shape(const calc_inference_pass_model *model,
                                      const calc_inference_pass_work *work);
 
-/** What times of a pass need beside its operators: the kernels are those of serving. */
+/** The context of times of a pass, in addition to its operators, with the kernels of serving. */
 calc_cost_context calc_inference_pass_context(const calc_inference_pass_model *model,
                                               const calc_shape *shape);
 
@@ -108,7 +108,7 @@ static inline void calc_inference_pass_widen(calc_operator *o, const calc_shape 
 /** Tokens that a pass gives, drafts that are verified included. */
 double calc_inference_pass_sampled(const calc_inference_pass_work *work);
 
-/** One batch on a stage, by what its time is spent on [s]. */
+/** One batch on a stage, with a breakdown of its time [s]. */
 typedef struct calc_inference_pass_spent {
     double kernel_s, tensor_s, context_s, expert_s, sharded_s, ends_s, message_s;
     double total_s;

@@ -24,7 +24,7 @@ static calc_cost_context context_of(const calc_inference_pass_model *m,
     return c;
 }
 
-/* Operators of a block, what they take, and links that are known. */
+/* Operators of a block, their times, and known links. */
 typedef struct list {
     calc_operator item[CALC_MAX_OPERATORS];
     calc_cost_times times[CALC_MAX_OPERATORS];

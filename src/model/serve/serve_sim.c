@@ -239,7 +239,7 @@ static void start_one(calc_sim *s, size_t i)
     t->ready_s = 0;
 }
 
-/* What there is at first: all requests of a run at once, or those that are decoded in the mean. */
+/* The initial requests: all of a run at once, or the mean number being decoded. */
 static void start(calc_sim *s)
 {
     const calc_serving *r = s->r;

@@ -1,5 +1,5 @@
-/** @file sim_step.h  Steps of a simulation: which requests a pass takes, what it takes, and what
- * becomes of them. */
+/** @file sim_step.h  Steps of a simulation: the requests that a pass takes, its time, and what
+ *  happens to them. */
 #ifndef CALC_MODEL_SIM_STEP_H
 #define CALC_MODEL_SIM_STEP_H
 

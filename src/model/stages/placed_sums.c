@@ -1,4 +1,4 @@
-/* What a stage holds and what follows its passes; the pipeline of a list. */
+/* Memory of a stage and the work after its passes; the pipeline of a list. */
 #include <math.h>
 
 #include "model/operators/processor.h"
