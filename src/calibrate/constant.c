@@ -56,7 +56,7 @@ static const calc_constant constants[] = {
 
 enum { CONSTANTS = sizeof constants / sizeof *constants };
 
-/* What is known better of a family, or of one machine. */
+/* Better known values of a family, or of one machine. */
 static const struct {
     const char *name, *of;
     double start;

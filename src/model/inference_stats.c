@@ -111,7 +111,7 @@ static void put_time(const calc_serving *r, calc_stats *s)
     s->slowest_stage = r->model.stages.item[r->part[0].pass->slowest].position;
 }
 
-/* Of the kind of block most stages are made of, in the first part. */
+/* For the most frequent kind of block, in the first part. */
 static void put_block(const calc_serving *r, calc_stats *s)
 {
     const calc_shape *shape = &r->model.shape;
@@ -172,7 +172,8 @@ static void put_latency(const calc_serving *r, calc_stats *s)
     }
 }
 
-/* Of a processor of all pools, by what those that decode and those that prefill have. */
+/* Mean over the processors of all pools, from the values of the decoding and the prefilling
+ * ones. */
 static double mean_of(const calc_serving *r, double decode, double prefill)
 {
     double here = (double)r->exec->num_procs;

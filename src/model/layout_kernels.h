@@ -10,8 +10,8 @@
 typedef struct calc_layout_kernel {
     bool keyed; /**< whether it could have been measured as one kernel of finite sizes */
     calc_kernel_key key;
-    double time_s; /**< predicted, of one micro-batch in all blocks of the model that have it, with
-                        what recomputation repeats [s] */
+    double time_s; /**< predicted, of one micro-batch in all blocks of the model that have it,
+                        including repeats by recomputation [s] */
 } calc_layout_kernel;
 
 enum { CALC_LAYOUT_KERNELS = 2 * 2 * CALC_PASS_COUNT * CALC_MAX_OPERATORS };

@@ -1,4 +1,4 @@
-/* calc_reasons(): why a layout is infeasible, in words, with the numbers and what would fix it. */
+/* calc_reasons(): why a layout is infeasible, in words, with the numbers and a remedy. */
 #include <stdio.h>
 
 #include "base/buffer.h"

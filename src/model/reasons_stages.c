@@ -265,8 +265,8 @@ static void advise_activations(const calc_exec *e, char hint[256])
     advise(hint, true, "raise context_par or tensor_par");
 }
 
-/* Smaller pieces of the weights and what goes with them: of experts where those have most of them,
- * which tensor_par does not split. */
+/* Split the weights, with gradients and optimizer, further: those of experts where experts have
+ * most of them, since tensor_par does not split these. */
 static void advise_split(const calc_app *app, const calc_exec *e, const calc_shape *s,
                          char hint[256])
 {

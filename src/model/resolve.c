@@ -81,7 +81,8 @@ static void resolve_interleaving(const layout *l)
 
 /* ---- Stages that are listed and all alike ---------------------------------------------------- */
 
-/* What a run of chunks, so many to a stage, recomputes: the execution says it of stages. */
+/* Recomputation of a run of chunks, with a number of chunks per stage: the execution has it per
+ * stage. */
 static calc_exec stage_of(const calc_exec *exec, const calc_stage_run *run, int64_t chunks)
 {
     calc_exec e = calc_stage_list_exec(exec, run);

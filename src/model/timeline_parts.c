@@ -51,7 +51,7 @@ static void add_some(const calc_layout *l, const calc_cost *b, double blocks,
     out->wgrad_s[CALC_TIMELINE_COMPUTE] += n * b->wgrad_s;
 }
 
-/* Of a chunk's blocks of a kind, a share recomputes. */
+/* A share of a chunk's blocks of a kind recomputes. */
 static void add_blocks(const calc_layout *l, const calc_cost *b, double blocks, double recompute,
                        calc_timeline_spent *out)
 {

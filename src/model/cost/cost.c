@@ -47,7 +47,7 @@ typedef struct common {
     const calc_cost_context *context;
     unsigned recompute;
     bool tiled;              /* tensor-parallel communication may run in tiles */
-    double share_exposed[2]; /* of what does not, forward and backward */
+    double share_exposed[2]; /* of the others, forward and backward */
 } common;
 
 /* Share of a pass's communication that is exposed, where it does not run in tiles. */
@@ -296,7 +296,7 @@ static void add_memory(const common *m, const calc_operator *operators, size_t f
     out->grad_bytes = grad;
 }
 
-/* The backward pass goes from the last operator to the first, and drops what it has used. */
+/* The backward pass goes from the last operator to the first, and frees the data it has used. */
 static double passing_bytes(const calc_operator *operators, size_t count)
 {
     double dropped = 0;

@@ -126,7 +126,7 @@ calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned r
     return o;
 }
 
-/* Arithmetic of a reduction: each rank adds up its share of what the others send. */
+/* Arithmetic of a reduction: each rank adds up its share of the others' data. */
 static void add_up(const calc_build *b, calc_operator *o, calc_pass pass)
 {
     double ranks = b->shape->tensor_par;

@@ -105,10 +105,10 @@ static void add_exchange(calc_build *b, const char *name, double routed, calc_fo
     }
 }
 
-/* Forward, when tokens come back: as they arrived, what the experts made of them, that sorted, and
- * what was sent back; the first two until the block is done, as measured peaks of Megatron-LM have
- * it (tests/golden/b200). Without an exchange only the second and the third. Beside them the shared
- * experts' output. */
+/* Buffers in the forward pass, when tokens come back: the tokens as they arrived, the experts'
+ * output, the sorted output, and the data sent back; the first two until the block is done, as
+ * measured peaks of Megatron-LM have it (tests/golden/b200). Without an exchange only the second
+ * and the third. Beside them the shared experts' output. */
 static void add_way_back(calc_build *b, double routed)
 {
     const calc_shape *s = b->shape;
@@ -145,8 +145,8 @@ static void add_expert_gather(calc_build *b, const char *name, double routed, bo
     }
 }
 
-/* The multiplication before the activation writes what it makes of it, too, in the format that the
- * one behind it reads; backward, the gradient of the activation never leaves the multiplication
+/* The multiplication before the activation also writes the activation, in the format that the next
+ * multiplication reads; backward, the gradient of the activation never leaves the multiplication
  * that makes it, and is narrowed there. TransformerEngine's fused grouped MLP. */
 static void fuse_activation(const calc_build *b, calc_operator *up, calc_operator *activation,
                             calc_operator *down)

@@ -189,7 +189,7 @@ static void add_scores(calc_build *b, double kept_bytes)
     o->bytes[CALC_PASS_AGRAD] = pairs * (7 * e + mask);
     o->launches[CALC_PASS_FW] = 5;
     o->launches[CALC_PASS_AGRAD] = 7;
-    /* Probabilities; with dropout its mask and what it leaves of them (Korthikanti et al. 2022). */
+    /* Probabilities; with dropout its mask and its output (Korthikanti et al. 2022). */
     calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
     /* Gradients of probabilities and of scores, too. */

@@ -15,9 +15,9 @@ typedef struct steps {
     double missed;   /* before it can begin */
     calc_hold hold;  /* before prompts are taken */
     double room;     /* prompts that a step has room for; infinite between steps */
-    double seen;     /* share of the others: what one request sees of all */
+    double seen;     /* share of the others: the requests that one sees */
     double met;      /* tokens of their prompts prefilled while one is decoded */
-    double apart;    /* half of what rounds differ by */
+    double apart;    /* half of the difference between rounds */
 } steps;
 
 static bool chunked(const calc_serving *r)

@@ -162,7 +162,7 @@ static double largest_of(double n)
 /* The load of the busiest rank of experts, for which all wait. */
 typedef struct busiest {
     double touched; /**< share of its experts that some token is routed to */
-    double times;   /**< the work of tokens, over what a rank has in the mean of all */
+    double times;   /**< the work of tokens, relative to the mean over ranks */
 } busiest;
 
 /* Other tokens are likelier to choose the experts of the first one, too: the shares of experts are

@@ -78,7 +78,7 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *model,
                                  calc_operator *out);
 
 /** The same in steps: attention, which all kinds of blocks begin with; with experts router and
- * shared experts; and all that follows, behind it what attention has beside its first kernel.
+ * shared experts; and all that follows, then the operators of attention after its first kernel.
  *  @param begun  operators that the step before returned; they are in `out`, or it is 0
  *  @return the number of all so far */
 size_t calc_inference_pass_begin(const calc_inference_pass_model *model,

@@ -38,7 +38,7 @@ static void add(const calc_cost_context *c, list *l, size_t first, size_t end, c
     calc_cost_times_add(c, l->item, l->times, first, end, 0, sum);
 }
 
-/* The rest of a block: *sum is that of what it begins with. */
+/* The rest of a block: *sum has its first part. */
 static void add_rest(const calc_inference_pass_model *m, const calc_cost_context *c,
                      const calc_inference_pass_work *w, calc_block_kind kind, size_t begun, list *l,
                      calc_cost *sum)

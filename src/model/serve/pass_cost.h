@@ -36,7 +36,7 @@ typedef struct calc_pass_block {
  *  of the software (software_efficiency). */
 typedef struct calc_pass_cost {
     calc_pass_block block[CALC_BLOCK_KINDS];
-    double embedding_s, head_s;                 /**< the head with what is drafted */
+    double embedding_s, head_s;                 /**< the head with drafts */
     double sharded_embedding_s, sharded_head_s; /**< of them, gathered weights */
     double head_flop;
     double message_bytes;                /**< between stages, if there are several */

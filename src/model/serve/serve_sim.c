@@ -12,7 +12,7 @@
 /* Of those that arrive at random, that are being decoded already at the start. */
 enum { MOST_AT_START = 1 << 14 };
 
-/* ---- What there is to simulate --------------------------------------------------------------- */
+/* ---- The task -------------------------------------------------------------------------------- */
 
 static bool is_apart(const calc_exec *e)
 {
@@ -225,7 +225,7 @@ static void set_limits(calc_sim *s)
     s->next_s = INFINITY;
 }
 
-/* A request that is being decoded already, at any place of what it generates. */
+/* A request that is being decoded already, at any position of its output. */
 static void start_one(calc_sim *s, size_t i)
 {
     calc_sim_request *q = &s->request[i];

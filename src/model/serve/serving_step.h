@@ -35,10 +35,10 @@ double calc_serving_step_s(const calc_serving *serving, const calc_inference_pas
                            bool prompts);
 
 /** The batch of a step, of one micro-batch, that decodes so many sequences of a replica. They are
- *  in the middle of what they generate; of lengths that differ the long ones are there longer. */
+ *  in the middle of their output; where lengths differ, long ones stay longer. */
 calc_inference_pass_work calc_serving_decoding(const calc_serving *serving, double sequences);
 
-/** Decoding steps of `sequences` on a replica: serving->plain and what goes with it.
+/** Decoding steps of `sequences` on a replica: serving->plain and its related members.
  *  @return time of a step on top of its passes: the engine, and drafts by another model [s] */
 double calc_serving_run_decode(calc_serving *serving, double sequences);
 
