@@ -10,7 +10,7 @@
 #include "spec/rules_inference.h"
 #include "units.h"
 
-/* Values of an axis; of those that are legal in a context all, or only the last one. */
+/* Values of an axis: all that are legal in a context, or only the last one. */
 static const struct {
     calc_axis axis;
     size_t count;

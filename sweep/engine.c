@@ -117,7 +117,7 @@ static bool follows(const shared *s, const size_t *position, size_t i)
     return i > 0 && calc_units_share(&s->units, position[i - 1], position[i]);
 }
 
-/* Evaluate the units at these positions: whoever takes one takes those that follow it. */
+/* Evaluate the units at these positions: a thread that takes one also takes the next ones. */
 static void run_units(shared *s, const size_t *position, size_t count)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)

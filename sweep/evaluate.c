@@ -80,7 +80,7 @@ static bool legal(calc_worker *w, size_t row, size_t choice)
     return met;
 }
 
-/* Of some lanes of a panel those that are legal, of the rows asked for.
+/* Select the legal lanes, of the rows asked for, among some lanes of a panel.
  * @param lane  their positions; changed
  * @return their number */
 static size_t keep_legal(calc_worker *w, const calc_panel *p, unsigned char *lane, size_t lanes)
@@ -155,7 +155,7 @@ static void skip(calc_worker *w, const calc_panel *p, unsigned char *lane, size_
     w->counts.skipped += keep_legal(w, p, lane, lanes) * points_of_lane(w);
 }
 
-/* The neighbours of a panel whose corners may matter: of these, lanes that may.
+/* The neighbours of a panel whose corners may matter, and the lanes among them that may.
  * @param vector  their numbers */
 static void add_neighbours(calc_worker *w, const calc_sheet *sheet, size_t panel,
                            const unsigned char *vector, size_t vectors)

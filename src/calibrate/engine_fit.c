@@ -119,7 +119,8 @@ static void residuals(void *context, const double *x, double *residual)
     }
 }
 
-/* A relative error is that of a time's logarithm; of a share's odds, what is left of it. */
+/* The relative error of a time is the error of its logarithm; for a share, the error of its
+ * log-odds times 1 minus the share. */
 static double relative(int trait, double value, double error)
 {
     return traits[trait].share ? error * (1 - value) : error;

@@ -16,7 +16,7 @@ typedef struct calc_layout_kernel {
 
 enum { CALC_LAYOUT_KERNELS = 2 * 2 * CALC_PASS_COUNT * CALC_MAX_OPERATORS };
 
-/** List them: of dense blocks and of those with experts, without embedding and head. Neither
+/** List the kernels of dense blocks and of blocks with experts, without embedding and head. Neither
  *  communication nor waiting for a host is among them, nor does communication in tiles slow a
  * matrix down. For a layout that lists stages or layers, the kernels of its general strategy.
  *  @param out  CALC_LAYOUT_KERNELS

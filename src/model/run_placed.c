@@ -188,7 +188,7 @@ static calc_verdict verdict_of(const calc_placed *p, const sums *x, bool fit)
                                                                   : x->verdict;
 }
 
-/* A stage as it is looked at: of listed layers, its slice of most of them, with its messages. */
+/* The view of a stage: with listed layers, its slice with most of them, with its messages. */
 static calc_placed_stage most_of(const calc_placed *p, const calc_placed_stage *at)
 {
     calc_placed_stage slice = *at;

@@ -33,7 +33,8 @@ typedef struct calc_prefill {
 } calc_prefill;
 
 /** Prefill `prompts` prompts of `fresh` tokens behind `cached` ones, in chunks of `chunk` tokens.
- * Of less than one, that share of the replicas that run in step has one, and the others none. */
+ * Less than one means that this share of the replicas that run in step has one, and the others
+ * none. */
 void calc_inference_prefill_of(const calc_inference_pass_model *model, double prompts, double fresh,
                                double cached, double chunk, calc_prefill *out);
 
@@ -61,7 +62,7 @@ typedef struct calc_serving {
     const calc_inference *i;
     calc_inference_pass_model model;          /**< of num_procs */
     calc_inference_pass_model pool;           /**< of the prefill pool, where there is one */
-    const calc_inference_pass_model *prefill; /**< of the two, the one that prefills */
+    const calc_inference_pass_model *prefill; /**< the one of the two that prefills */
     calc_exec own_exec, pool_exec;            /**< borrowed by the models, if not `exec` */
     double replicas, prefill_replicas;
     calc_engine_traits engine;

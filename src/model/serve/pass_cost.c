@@ -273,7 +273,7 @@ bool calc_pass_cost_like(const calc_inference_pass_model *m, const calc_inferenc
     calc_cost_links_start(&l.known);
     add_rest(m, &c, w, CALC_MOE_BLOCK, 0, &l, &block);
     *out = common->cost;
-    /* Of a block that shards no weights, as calc_stage_block_of(). */
+    /* The passes of a block that shards no weights, as calc_stage_block_of(). */
     double away = calc_stage_away_of(&m->exec->strategy).activation;
     calc_stage_part part = {.weights = {block.dense_weights, block.expert_weights},
                             .whole_bytes = block.kept_whole_bytes + away * block.kept_bytes};

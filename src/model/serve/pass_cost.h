@@ -19,7 +19,7 @@ typedef struct calc_inference_pass_work {
     double chunk;     /**< new tokens of each */
     double cached;    /**< tokens of each that are in the cache already */
     double finished;  /**< prompts whose first token this pass gives */
-    double idle;      /**< of the replicas that share experts, those without tokens: 0 .. 1 */
+    double idle;      /**< share without tokens of the replicas that share experts: 0 .. 1 */
 } calc_inference_pass_work;
 
 /** One batch through a block, or nothing of a kind that the model does not have. */

@@ -52,7 +52,7 @@ static double transfer_s(const calc_serving *r)
                     send_s(m->system, m->system->networks_count - 1, most));
 }
 
-/* Of one prompt, while all replicas prefill [s]. */
+/* Time of one prompt, while all replicas prefill [s]. */
 static double prompt_s(const calc_serving *r)
 {
     return 1 / r->prefill_requests_per_s;
@@ -178,8 +178,8 @@ static double later_s(const calc_serving *r)
     return calc_queue_mean(r->first + once, r->waves - once) / share;
 }
 
-/* Of requests that come over a share of a round, and find all slots taken, with `waiting` of them
- * for each slot: those that come as slots become free wait for that, the others for a round
+/* Wait of requests that come over a share of a round, and find all slots taken, with `waiting` of
+ * them for each slot: those that come as slots become free wait for that, the others for a round
  * more. */
 static void wait_for_slots(calc_serving *r, const calc_queue_wave *wave, double decoded_s,
                            double waiting)

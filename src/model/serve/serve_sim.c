@@ -9,7 +9,7 @@
 #include "model/serve/sim_step.h"
 #include "spec/prefill_pool.h"
 
-/* Of those that arrive at random, that are being decoded already at the start. */
+/* With random arrivals, the largest number being decoded already at the start. */
 enum { MOST_AT_START = 1 << 14 };
 
 /* ---- The task -------------------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static int64_t simulated_replicas(const calc_exec *e)
     return e->strategy.data_par / a;
 }
 
-/* Of all requests, those that come to the simulated replicas. */
+/* The share of all requests that come to the simulated replicas. */
 static double share(const calc_exec *e)
 {
     return (double)simulated_replicas(e) / (double)e->strategy.data_par;

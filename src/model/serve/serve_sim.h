@@ -1,10 +1,10 @@
 /** @file serve_sim.h  Requests that are served, one by one and step by step: the reference for the
  *  closed forms of batching.h and pools.h. Lengths are drawn, arrivals too; an engine fills its
- *  steps with the oldest prompts, up to its slots, its chunk and its pages. Of sequences that
- *  outgrow the memory the youngest is preempted: its cache is dropped and computed again (Kwon et
- *  al. 2023, arXiv 2309.06180), on a pool that only decodes without time. One replica stands for
- * all; of two pools as many of each as their ratio needs. Requests are routed to the replica that
- * has fewest. Numbers are random but the same in every run.
+ *  steps with the oldest prompts, up to its slots, its chunk and its pages. If sequences outgrow
+ *  the memory the youngest is preempted: its cache is dropped and computed again (Kwon et al. 2023,
+ *  arXiv 2309.06180), on a pool that only decodes without time. One replica stands for all; with
+ * two pools as many of each as their ratio needs. Requests are routed to the replica that has
+ * fewest. Numbers are random but the same in every run.
  *
  *  A run of `requests` is simulated from its first to its last one. A loop without end starts with
  *  all slots taken, at random places of their requests, or with arrivals that find it empty;
