@@ -40,7 +40,7 @@ static void put_ends(calc_adapt_source *s, size_t lane, const calc_row *row,
     s->head_pass_bw_s[lane] = ends.head.agrad_s + ends.head.wgrad_s;
 }
 
-/* What calc_stage_rules_of() makes of a block, without the ranks that share its state. */
+/* The terms of calc_stage_rules_of() for a block, without the ranks that share its state. */
 static void put_rule(calc_adapt_rule *to, const calc_row *row, const calc_strategy *strategy,
                      calc_block_kind kind, const calc_stage_terms *t)
 {

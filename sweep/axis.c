@@ -250,7 +250,7 @@ static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_te
     return CALC_OK;
 }
 
-/* Whether a field of the execution is inside of what it serves. */
+/* Whether a field of the execution is inside `inference`. */
 static bool is_served(const calc_field_ref *ref)
 {
     const calc_field *row = &calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference];

@@ -42,7 +42,7 @@ calc_status calc_axis_error(const calc_axis_text *text, size_t item, calc_errors
     return status;
 }
 
-/* ---- What is being read --------------------------------------------------------------------- */
+/* ---- The text being read -------------------------------------------------------------------- */
 
 enum { WORD_SIZE = 256 };
 

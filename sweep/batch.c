@@ -7,7 +7,7 @@
 #include "point.h"
 #include "serve.h"
 
-/* A point, and what came of it. */
+/* A point, and its result. */
 typedef struct point {
     calc_sweep_group *group;
     calc_exec exec;

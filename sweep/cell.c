@@ -279,7 +279,7 @@ size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, size_t choic
     return choices < rows->choices ? k->resident : k->choices;
 }
 
-/* ---- What depends on terms ------------------------------------------------------------------- */
+/* ---- Parts that depend on terms -------------------------------------------------------------- */
 
 static void shorten(calc_floor_path *least, const calc_floor_path *path)
 {

@@ -11,7 +11,7 @@
 /* Threads pay where a kind has at least so many units. */
 enum { SEVERAL_UNITS = 64 };
 
-/* Counting under way: the kind at hand. */
+/* Counting under way: the current kind. */
 typedef struct calc_census_walk {
     const calc_space *space;
     const calc_designs *designs;
@@ -123,7 +123,7 @@ static void begin(walk *w, calc_worker *worker, calc_worker_visit *visit, void *
     worker->visit_context = context;
 }
 
-/* Count the units that were listed. @param one  filled with what one design of the kind has */
+/* Count the units that were listed. @param one  filled with the counts of one design of the kind */
 static calc_status count_units(walk *w, calc_census *one)
 {
     int threads = w->units.count < SEVERAL_UNITS ? 1 : w->threads;
@@ -163,7 +163,7 @@ static bool add_times(uint64_t *sum, uint64_t number, uint64_t times)
            !__builtin_add_overflow(*sum, product, sum);
 }
 
-/* Add what one design of a kind has, for all of the kind. */
+/* Add the counts of one design of a kind, for all of the kind. */
 static calc_status add_kind(calc_census *sum, const calc_census *one, uint64_t members,
                             calc_errors *errors)
 {
@@ -272,7 +272,7 @@ static void visit_row(void *context, const calc_worker_place *place)
     }
 }
 
-/* Visit the units of the kind at hand that have points asked for. */
+/* Visit the units of the current kind that have points asked for. */
 static calc_status visit_units(walk *w, asking *a)
 {
     calc_worker *worker = w->worker[0];

@@ -98,7 +98,7 @@ calc_status calc_checkpoint_write(const calc_checkpoint *part, const char *path,
     }
     calc_pack pack = {0};
     pack_part(&pack, part);
-    /* One name for all times: what a killed writer leaves behind is the next one's to overwrite. */
+    /* One name for all times: the next writer overwrites the leftovers of a killed one. */
     size_t size = strlen(path) + sizeof ".tmp";
     char *temporary = malloc(size);
     int code = pack.failed || !temporary ? ENOMEM : 0;

@@ -39,7 +39,7 @@ void calc_conditions_init(calc_conditions *conditions, const calc_sweep_options 
     }
 }
 
-/* Whether all conditions of a kind are met by what they look at. */
+/* Whether the values meet all conditions of a kind. */
 static bool all_met(const calc_sweep_options *o, calc_condition_kind kind, const calc_exec *exec,
                     const calc_stats *stats)
 {
@@ -73,7 +73,7 @@ void calc_condition_memory_met(const calc_sweep_options *o, const double *tier1_
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* What of the statistics follows from a time. */
+/* The statistics that follow from a time. */
 static void put_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
                       const calc_shape *shape, double total_s, calc_stats *s)
 {
@@ -110,7 +110,7 @@ static calc_kernel_range steps_of(const calc_constraint *c, double value_1s, dou
     bool falls = value_2s < value_1s && c->value > 0;
     calc_kernel_range steps = any_step;
     if (isnan(value_1s)) {
-        return no_step; /* what is not a number meets nothing */
+        return no_step; /* NaN meets nothing */
     }
     double edge_s = grows ? c->value / value_1s : value_1s / c->value;
     if (!(grows || falls) || !(below || above || equal)) {

@@ -22,7 +22,8 @@ static inline double most(const double *of)
                 more(more(of[4], of[5]), more(of[6], of[7])));
 }
 
-/* What recomputation does not store exists for the block at hand: as little as in any lane. */
+/* The current block has the activations that recomputation does not store: the least of any
+ * lane. */
 static double whole_bytes(const double *kept, const double *whole)
 {
     double gap[CALC_CORNER_LANES];

@@ -44,8 +44,8 @@ void calc_count_needs(calc_worker *w)
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* Flags at hand that meet the conditions on them and whose gradients and weights overlap so. @param
- * flag  filled with one of them, if there is any */
+/* The current flags that meet the conditions on them and have the given overlap of gradients and
+ * weights. @param flag  filled with one of them, if there is any */
 static size_t flags_of(const calc_worker *w, bool reduces, bool gathers, size_t *flag)
 {
     size_t flags = 0;

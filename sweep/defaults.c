@@ -10,7 +10,7 @@
 #include "spec/rules_inference.h"
 #include "units.h"
 
-/* Values of an axis; of those that are legal in a context all, or only the last one. */
+/* Values of an axis: all that are legal in a context, or only the last one. */
 static const struct {
     calc_axis axis;
     size_t count;
@@ -83,8 +83,8 @@ static bool ordered(const calc_space *space)
     return true;
 }
 
-/* The largest number of a field of the application in any design: what it is swept over, or what
- * the applications say. */
+/* The largest number of a field of the application in any design: from its swept values, or from
+ * the applications. */
 static double most_of(const calc_designs_builder *designs, const char *key)
 {
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_APP), key);
@@ -153,7 +153,7 @@ static calc_status set_forward(calc_space *space)
     return status;
 }
 
-/* ---- What serves ------------------------------------------------------------------------------
+/* ---- Serving ----------------------------------------------------------------------------------
  */
 
 static calc_status set_served(calc_space *space, calc_served served, const int64_t *value,
@@ -226,7 +226,7 @@ static calc_status set_pools(calc_space *space)
                : status;
 }
 
-/* What people try of what is served: requests in flight, chunks, and with two pools their sizes. */
+/* The usual choices for serving: requests in flight, chunks, and with two pools their sizes. */
 static calc_status set_serving(calc_space *space)
 {
     static const int64_t chunk[] = {512, 1024, 2048, 4096, 8192, 16384};

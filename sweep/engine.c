@@ -78,7 +78,7 @@ static void tell_best(shared *s, const calc_worker *w)
 {
     double known = atomic_load(&s->best);
     while (w->best < known && !atomic_compare_exchange_weak(&s->best, &known, w->best)) {
-        /* known is now what another thread has found */
+        /* another thread's finds are known now */
     }
 }
 
@@ -111,13 +111,13 @@ static void run_unit(shared *s, size_t position)
     tell(s, w);
 }
 
-/* Whether a unit shares what the one before it computed, which is the thread's. */
+/* Whether a unit shares computed data with the one before it, which the thread keeps. */
 static bool follows(const shared *s, const size_t *position, size_t i)
 {
     return i > 0 && calc_units_share(&s->units, position[i - 1], position[i]);
 }
 
-/* Evaluate the units at these positions: whoever takes one takes those that follow it. */
+/* Evaluate the units at these positions: a thread that takes one also takes the next ones. */
 static void run_units(shared *s, const size_t *position, size_t count)
 {
 #pragma omp parallel for schedule(dynamic, 1) num_threads(s->threads)
@@ -128,8 +128,8 @@ static void run_units(shared *s, const size_t *position, size_t count)
     }
 }
 
-/* Bring what the threads found into the result. It stays with them as a bound, but for fronts if
- * they are done with them. */
+/* Merge the threads' finds into the result. The threads keep them as bounds, except fronts that
+ * they no longer need. */
 static calc_status collect(shared *s, calc_sweep_result *result, bool last)
 {
     calc_status status = CALC_OK;
@@ -191,7 +191,7 @@ static calc_status make_checkpoint(shared *s, calc_sweep_result *result, uint64_
     return status == CALC_OK ? o->checkpoint(o->checkpoint_context, result, chunk) : status;
 }
 
-/* Where the chunks of a design of the kind at hand are noted; NULL if nobody knows its kind. */
+/* Where the chunks of a design of the current kind are noted; NULL if its kind is not known. */
 static uint64_t *chunks_of_kind(const shared *s)
 {
     const calc_designs *d = s->designs;

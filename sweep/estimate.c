@@ -19,7 +19,7 @@ static const double warm_s = 0.03, timed_s = 0.06, most_s = 0.8, often = 100;
 /* Lists have room to grow, and trees beside them. */
 static const double spare = 1.4;
 
-/* Time of this thread, so that what else the machine does is left out. */
+/* Time of this thread, so that other load of the machine does not count. */
 static double now_s(void)
 {
     struct timespec now;
@@ -194,7 +194,7 @@ static double extrapolate(const calc_worker *w, const calc_census *census, const
     return all_s + (warm->run_s > later_s ? warm->run_s - later_s : 0);
 }
 
-/* Memory, from what the worker has: few of the groups have seen all that they will. */
+/* Memory, from the worker's current use: few groups have all their finds yet. */
 static void weigh(calc_sweep_estimate *out, const calc_worker *w, const calc_designs *designs)
 {
     size_t most = 0;

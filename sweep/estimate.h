@@ -9,9 +9,9 @@
 
 /** What was measured. */
 typedef struct calc_sweep_estimate {
-    double cpu_s; /**< of the whole sweep, on one core of this machine that does nothing else */
-    size_t cells; /**< that were timed */
-    bool by_run;  /**< every layout needs calc_run() */
+    double cpu_s;        /**< of the whole sweep, on one otherwise idle core of this machine */
+    size_t cells;        /**< that were timed */
+    bool by_run;         /**< every layout needs calc_run() */
     double thread_bytes; /**< of memory that a thread takes */
     double found_bytes;  /**< memory of the results, with as many layouts in every group as in the
                               fullest so far */

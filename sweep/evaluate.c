@@ -62,7 +62,7 @@ static void collect(calc_worker *w, const calc_panel *from, const unsigned char 
 
 /* ---- Lanes of a cell ------------------------------------------------------------------------- */
 
-/* Whether a lane is legal in the cell, and may meet the conditions on what it is; others are
+/* Whether a lane is legal in the cell, and may meet the conditions on its fields; others are
  * counted. */
 static bool legal(calc_worker *w, size_t row, size_t choice)
 {
@@ -80,7 +80,7 @@ static bool legal(calc_worker *w, size_t row, size_t choice)
     return met;
 }
 
-/* Of some lanes of a panel those that are legal, of the rows asked for.
+/* Select the legal lanes, of the rows asked for, among some lanes of a panel.
  * @param lane  their positions; changed
  * @return their number */
 static size_t keep_legal(calc_worker *w, const calc_panel *p, unsigned char *lane, size_t lanes)
@@ -105,7 +105,7 @@ static size_t list_lanes(const calc_panel *p, size_t begin, size_t end, unsigned
     return lanes;
 }
 
-/* What the lanes of a sheet share in the cell, with the first pair and flag. */
+/* Data common to the lanes of a sheet in the cell, with the first pair and flag. */
 static void share(calc_worker *w, const calc_sheet *sheet)
 {
     calc_cell *c = &w->cell;
@@ -122,7 +122,7 @@ static void share(calc_worker *w, const calc_sheet *sheet)
                           calc_cell_optimizer_of(c, row, &w->state, lines), &w->shared);
 }
 
-/* Make the lanes of a panel what they are in the cell. */
+/* Adapt the lanes of a panel to the cell. */
 static void fit(calc_worker *w, const calc_sheet *sheet, size_t panel)
 {
     if (sheet->varies) {
@@ -157,7 +157,7 @@ static void skip(calc_worker *w, const calc_panel *p, unsigned char *lane, size_
     w->counts.skipped += keep_legal(w, p, lane, lanes) * points_of_lane(w);
 }
 
-/* The neighbours of a panel whose corners may matter: of these, lanes that may.
+/* The neighbours of a panel whose corners may matter, and the lanes among them that may.
  * @param vector  their numbers */
 static void add_neighbours(calc_worker *w, const calc_sheet *sheet, size_t panel,
                            const unsigned char *vector, size_t vectors)
@@ -214,7 +214,8 @@ static void add_corners(calc_worker *w, const calc_sheet *sheet, const calc_pane
     }
 }
 
-/* The lanes that may matter. Few lanes have no corners: they are looked at themselves. */
+/* Adds the lanes that may matter. A sheet of few lanes has no corners: its lanes are bounded at
+ * once. */
 static void add_bounded(calc_worker *w, const calc_sheet *sheet)
 {
     static const unsigned char first = 0;
@@ -226,7 +227,7 @@ static void add_bounded(calc_worker *w, const calc_sheet *sheet)
     }
 }
 
-/* The lanes of a sheet with the pairs and flags at hand. */
+/* The lanes of a sheet with the current pairs and flags. */
 static void run_lanes(calc_worker *w, const calc_sheet *sheet)
 {
     const calc_cell *c = &w->cell;
@@ -268,7 +269,7 @@ static void list_pairs(calc_worker *w, const calc_sheet *sheet, int64_t data)
 }
 
 /* Where weights are sharded they come and go within the passes, so that terms depend on the network
- * of data parallelism and on what overlaps. */
+ * of data parallelism and on overlap. */
 static void run_each(calc_worker *w, const calc_sheet *sheet)
 {
     const calc_cell *c = &w->cell;

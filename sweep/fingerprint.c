@@ -14,7 +14,7 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return calc_hash(hash, text, strlen(text) + 1);
 }
 
-/* Structs are hashed by their fields: what lies between the members is not said. */
+/* Structs are hashed by their fields: padding between members is undefined. */
 static uint64_t hash_struct(uint64_t hash, const calc_table *table, const char *object)
 {
     for (size_t i = 0; i < table->count; i++) {

@@ -272,7 +272,7 @@ double calc_top_threshold(const calc_front *top, size_t limit)
     return have < limit ? INFINITY : top->item[limit - 1].objective[0];
 }
 
-/* Of a long list only the first is in its place. */
+/* In a long list only the first is in its place. */
 static calc_status add(calc_front *top, const calc_found *found, size_t limit)
 {
     if (found->objective[0] > calc_top_threshold(top, limit)) {

@@ -44,8 +44,8 @@ bool calc_front_dominates(const calc_front *front, const double *objective, size
  *  first does not matter; infinity if there are none. */
 double calc_front_best_first(const calc_front *front, const double *objective, size_t count);
 
-/** Add a layout to the front if nothing dominates it, and drop what it dominates. Of equals the
- *  first stays. @return CALC_OK or CALC_ERR_NOMEM */
+/** Add a layout to the front if nothing dominates it, and drop what it dominates. The first of
+ *  equals stays. @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_front_insert(calc_front *front, const calc_found *found,
                                             size_t count);
 

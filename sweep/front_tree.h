@@ -29,7 +29,7 @@ double calc_front_tree_best_first(const calc_front_tree *tree, const double *obj
 bool calc_front_tree_find(const calc_front_tree *tree, const double *objective, size_t *slot);
 
 /** Add a point that nothing dominates or equals, and drop those that it dominates.
- *  @param slot  one that is free: of a point that was dropped, or else the least without a point
+ *  @param slot  a free one: of a dropped point, or else the least without a point
  *  @return CALC_OK or CALC_ERR_NOMEM; the tree is then only good to be freed */
 CALC_MUST_USE calc_status calc_front_tree_add(calc_front_tree *tree, const double *objective,
                                               size_t *slot);

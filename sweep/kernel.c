@@ -1,6 +1,6 @@
 /* The hot loops. Compiled once per CPU level; CALC_KERNEL_NAME is the kernel's name at that level.
- * Loops are written once and made for what is usual: where training, schedule, rules, the number of
- * classes and whether there are chunks are known, their bodies have no branches. */
+ * Loops are written once and specialised for the usual cases: where training, schedule, rules, the
+ * number of classes and whether there are chunks are known, their bodies have no branches. */
 #include "kernel.h"
 
 #include <assert.h>
@@ -27,7 +27,7 @@ typedef struct bounds {
     calc_lanes total_s, tier1_bytes, tier2_bytes;
 } bounds;
 
-/* Bodies of loops are functions: so compilers keep what is local to them out of memory. */
+/* Bodies of loops are functions: so compilers keep their local variables out of memory. */
 CALC_STAGE_INLINE void bound_lane(const calc_panel *restrict p, const calc_stage_terms *shared,
                                   const calc_floor *f, calc_pipeline_schedule schedule,
                                   calc_compat compat, bool training, size_t lane, size_t i,
@@ -59,7 +59,7 @@ CALC_STAGE_INLINE void bound_loop(const calc_kernel_job *job, const calc_floor *
     }
 }
 
-/* What is left of the time of a step [s]: less than nothing does not matter. */
+/* The remainder of the time of a step [s]: negative values do not matter. */
 static void spare(const calc_kernel_job *job, size_t count, bounds *restrict b)
 {
     const double tier1 = job->tier1_capacity_bytes;
@@ -412,7 +412,7 @@ static size_t step(const calc_kernel_job *job, const calc_kernel_chunking *chunk
 
 /* ---- Steps in a range ------------------------------------------------------------------------ */
 
-/* What is counted of a lane. */
+/* The counts of a lane. */
 typedef struct verdict {
     double out, open;
 } verdict;

@@ -78,7 +78,7 @@ static bool pools_legal(const calc_space *space, const calc_exec *e)
     return found;
 }
 
-/* Whether the sizes of a cell go with what is served. */
+/* Whether the sizes of a cell are compatible with the requests served. */
 static bool served_legal(const calc_space *space, const calc_app *app, const calc_exec *exec)
 {
     if (exec->inference.phase == CALC_INFERENCE_PHASE_NONE) {

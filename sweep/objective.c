@@ -178,7 +178,7 @@ static calc_status parse_number(calc_constraint *out, const char *word, calc_err
 }
 
 /* The number of a word: a choice, several of them, true or false. @return whether it is one; `bad`
- * is what is none */
+ * is the invalid part */
 static bool number_of(const calc_field *field, const char *const *words, const char *word,
                       double *number, char *bad)
 {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is served: every member, an integer, a real number or a choice, as 8 bytes, and those of
- * objects in it. */
+/* The requests served: every member, an integer, a real number or a choice, as 8 bytes, and those
+ * of objects in it. */
 static const calc_table *inference_table(void)
 {
     return calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].table;

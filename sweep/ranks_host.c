@@ -1,4 +1,4 @@
-/* Rank 0: who does what, and what they found. */
+/* Rank 0: distribution of work, and results. */
 #include <limits.h>
 #include <mpi.h>
 #include <pthread.h>
@@ -77,7 +77,7 @@ static void add(calc_ranks_host *h, calc_sweep_result *from)
     calc_sweep_result_free(from);
 }
 
-/* The round of a rank is over: what it reported last is part of the sum. */
+/* The round of a rank is over: its last report is part of the sum. */
 static void settle(calc_ranks_host *h, peer *p)
 {
     calc_sweep_result found = {0};
@@ -90,7 +90,7 @@ static void settle(calc_ranks_host *h, peer *p)
     p->report = NULL;
 }
 
-/* ---- What ranks say -------------------------------------------------------------------------- */
+/* ---- Messages of ranks ----------------------------------------------------------------------- */
 
 static bool all_ready(const calc_ranks_host *h)
 {
@@ -218,7 +218,7 @@ static void take_message(calc_ranks_host *h, size_t rank)
     }
 }
 
-/* Take what has come from a rank. @return whether anything has */
+/* Receive a message from a rank. @return whether anything has */
 static bool serve(calc_ranks_host *h, size_t rank)
 {
     peer *p = &h->peer[rank];

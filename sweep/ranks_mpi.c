@@ -139,7 +139,7 @@ calc_status calc_ranks_agree(calc_ranks *ranks, calc_status status, calc_errors 
     return status;
 }
 
-/* ---- What a rank says ------------------------------------------------------------------------ */
+/* ---- Messages of a rank ---------------------------------------------------------------------- */
 
 /* Rank 0 answers at once, unless it is gone. */
 static const double gone_s = 120;
@@ -199,7 +199,7 @@ static uint64_t say(rank *r, calc_wire_kind kind, uint64_t second, uint64_t thir
     return r->failed ? UINT64_MAX : answer;
 }
 
-/* Send what was found. Rank 0 needs no message from itself. */
+/* Send the finds. Rank 0 needs no message from itself. */
 static calc_status report(rank *r, const calc_sweep_result *result, uint64_t chunk)
 {
     enum { PIECE = 1 << 30 }; /* MPI counts in an int */

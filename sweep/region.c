@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* What is sharded or kept in the second tier only adds to a block: rows are looked at without. */
+/* Sharding and the second tier only add to a block: rows are taken without them. */
 static double block_s(const calc_row *row, calc_block_kind kind, double speed)
 {
     static const calc_stage_lines alone = {0};

@@ -95,7 +95,8 @@ size_t calc_replicas_place(const calc_replica_key *key)
     return (size_t)(hash >> 32);
 }
 
-/* Without a call, and what was just written, the batch, apart: both take longer than the rest. */
+/* No function call here, and the batch, which was just written, is compared separately: both would
+ * take longer than the rest. */
 static bool same(const calc_replica_key *a, const calc_replica_key *b)
 {
     enum { WORDS = offsetof(calc_replica_key, batch) / sizeof(uint64_t) };

@@ -5,7 +5,7 @@
 #include "model/cost/state.h"
 #include "model/stages/stage_rules.h"
 
-enum { TIMED = 4 }; /* rooms for operators: those at hand, and those before */
+enum { TIMED = 4 }; /* rooms for operators: current and previous ones */
 
 void calc_rows_free(calc_rows *rows)
 {
@@ -254,7 +254,7 @@ static size_t pick(const calc_space *space, calc_axis axis, const int64_t *legal
     return calc_space_pick(space, axis, legal, count, out);
 }
 
-/* What may be recomputed: modules go with a list of them. Where `*` is asked for, attention alone
+/* Choices of recomputation: modules go with a list of them. Where `*` is asked for, attention alone
  * is left out under flash attention, which has next to nothing to spare. */
 static size_t pick_recompute(const calc_space *space, const calc_exec *base, int64_t *out)
 {
@@ -309,8 +309,8 @@ static void list_states(const calc_space *space, const calc_exec *base, state_ch
     }
 }
 
-/* Each with what may be offloaded. Where `*` is asked for, nothing is without a second tier, and no
- * checkpoints are: rows of full recomputation then have the resident ones only. */
+/* Each with the choices of offload. Where `*` is asked for, nothing is without a second tier, and
+ * no checkpoints are: rows of full recomputation then have the resident ones only. */
 static void list_choices(calc_rows *rows, const calc_space *space, const calc_system *system,
                          const calc_exec *base)
 {
@@ -371,8 +371,8 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
         pick(space, CALC_AXIS_tensor_par_comm_type, types, scatters && !single ? 3 : 1, type);
     size_t overlap_count = pick(space, CALC_AXIS_tensor_par_overlap, overlaps,
                                 e->strategy.tensor_par > 1 ? kinds : 1, overlap);
-    /* Of one rank all types are the same, and with tiles nothing is gathered whole: the first that
-     * is legal stands for the others. */
+    /* With one rank all types are the same, and with tiles nothing is gathered whole: the first
+     * that is legal stands for the others. */
     bool calculon = calc_space_calculon(compat);
     size_t before = rows->count;
     for (size_t k = 0; k < type_count; k++) {

@@ -52,7 +52,7 @@ static void add(calc_screen *screen, const calc_sweep_options *o, const double *
     calc_screen_add(screen, rate, tier1_bytes, tier2_bytes);
 }
 
-/* What was found in other designs. A screen without it says less, and nothing wrong. */
+/* Finds in other designs. A screen without them excludes less, but nothing wrongly. */
 static void add_front(calc_screen *screen, const calc_sweep_options *o, const calc_front *front)
 {
     double(*list)[CALC_MAX_OBJECTIVES] = front->count > 0 ? calc_front_objectives(front) : NULL;

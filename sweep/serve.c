@@ -12,12 +12,12 @@
 #include "worker.h"
 
 enum {
-    PASSES = 1 << 9,   /* that are kept: what a cache holds */
+    PASSES = 1 << 9,   /* that are kept: the capacity of a cache */
     COMMONS = 1 << 12, /* batches whose experts alone are left to compute */
     TABLES = 32        /* whose passes are told apart, the latest ones */
 };
 
-/* A table of rows, by what it was made for. */
+/* A table of rows, with its key. */
 typedef struct table {
     uint64_t design;
     size_t rows;
@@ -27,7 +27,7 @@ typedef struct table {
     uint64_t common;     /* and of the first of those that spread experts another way */
 } table;
 
-/* What the layouts of a row have in common. */
+/* Data common to the layouts of a row. */
 typedef struct served_row {
     bool known;
     calc_inference_pass_model model, pool;
@@ -40,13 +40,13 @@ struct calc_serve {
     served_row *row;
     size_t tables; /* so far */
     table table[TABLES];
-    uint64_t first, common; /* numbers of the table at hand */
+    uint64_t first, common; /* numbers of the current table */
     uint64_t numbered;      /* models so far */
     calc_pass_memo memo;
-    calc_serving serving; /* its models are those of the row at hand */
+    calc_serving serving; /* its models belong to the current row */
     calc_stats stats; /* the same ones are written for every layout of a table, null the others */
     calc_replicas replicas;
-    uint64_t at;           /* number of the row at hand */
+    uint64_t at;           /* number of the current row */
     calc_replica_key key;  /* of the layout at hand, */
     size_t place;          /* its place but for its batch, */
     bool alone;            /* and whether it is one replica's */
@@ -95,7 +95,7 @@ static uint64_t hash_strategies(const calc_rows *rows)
     return hash;
 }
 
-/* The table of a unit: those that differ in what stages have alone cost the same passes. */
+/* The table of a unit: units that differ only in how stages are divided have the same passes. */
 static table table_of(const calc_serve *s, const calc_worker *w, size_t rows)
 {
     table t = {w->design, rows, w->base, hash_strategies(&w->rows), s->numbered, s->numbered};
@@ -187,8 +187,8 @@ bool calc_serve_shares(const calc_serve *s, const calc_exec *e)
            i->arrival_rate == 0 && i->requests == 0 && calc_zero_stage(&e->strategy) < 3;
 }
 
-/* What layouts of a row differ in, as far as it changes anything: networks of replicas, and what
- * overlaps with gathering weights, only where weights are gathered or caches sent. */
+/* Effective differences of layouts of a row: networks of replicas, and overlap with gathering
+ * weights, only where weights are gathered or caches sent. */
 static calc_replica_key key_of(const calc_serve *s, const calc_exec *e, bool alone)
 {
     const calc_strategy *strategy = &e->strategy;

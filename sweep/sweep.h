@@ -2,7 +2,7 @@
  *
  *  A sweep is a sequence of chunks of work, numbered from 0, the same for everybody who sweeps the
  *  same space. The caller decides who takes which chunk (options.take): all of them here, one in n
- *  for a shard, whoever is free first among many machines. The result depends on which chunks were
+ *  for a shard, or the first free one of many machines. The result depends on which chunks were
  *  taken, not on order, threads or CPU level. */
 #ifndef CALC_SWEEP_SWEEP_H
 #define CALC_SWEEP_SWEEP_H

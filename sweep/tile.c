@@ -115,7 +115,7 @@ static void count(calc_worker *w)
     w->counts.rejected[CALC_VERDICT_MEM2_CAPACITY] += n->over_tier2 * points;
 }
 
-/* Look at what matters: needs are new, or more is known. */
+/* Update which lanes matter: needs are new, or more is known. */
 static void screen(calc_worker *w)
 {
     bool asks = calc_count_asks(w);

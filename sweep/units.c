@@ -14,8 +14,8 @@
  * batches and have more cells. */
 enum { PROCS_PER_UNIT = 16, MOST_PROCS_PER_UNIT = 256 };
 
-/** Numbers of stages and batches of a unit that serves: what their passes have in common is kept
- * for those that spread experts another way (calc_pass_common). */
+/** Numbers of stages and batches of a unit that serves: the common part of their passes is kept for
+ *  units that spread experts differently (calc_pass_common). */
 enum { STAGES_PER_UNIT = 8, BATCHES_PER_UNIT = 64 };
 
 static bool serves(const calc_space *space)
@@ -266,8 +266,8 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
 }
 
 /* Small micro-batches divide more batches: their units have more cells. Operators of one tensor
- * parallelism have much in common (calc_stage_timed, calc_pass_common), but not with what serves
- * otherwise. */
+ * parallelism have much in common (calc_stage_timed, calc_pass_common), but not with other kinds of
+ * serving. */
 static int compare_units(const void *a, const void *b)
 {
     const calc_unit *x = a;
@@ -384,8 +384,8 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
         calc_serve_walk(worker, units, unit, &base);
         return;
     }
-    /* With more processors steps are shorter: what is found with them leaves less of the others.
-     * Who visits points counts them, in order. */
+    /* With more processors steps are shorter: finds with them skip more of the others. Who visits
+     * points counts them, in order. */
     bool descends = !worker->visit && !worker->by_run;
     for (size_t i = 0; i < unit->procs_end - unit->procs_begin; i++) {
         size_t n = descends ? unit->procs_end - 1 - i : unit->procs_begin + i;

@@ -67,7 +67,7 @@ typedef struct fitting {
     const calc_balance_flights *flights;
     const calc_balance_group *group;
     calc_balance_share *share;
-    bool alike; /**< what recomputes in full is settled */
+    bool alike; /**< the number recomputing in full is fixed */
 } fitting;
 
 static double over(const fitting *f)

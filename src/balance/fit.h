@@ -22,8 +22,8 @@ double calc_balance_over_bytes(const calc_balance_problem *problem,
                                const calc_balance_flights *flights, const calc_balance_group *group,
                                const calc_balance_share *share);
 
-/** Choose recomputation for the places of a group greedily: take what saves most memory for its
- *  time until all fits, then take back excess choices. Their layers stay.
+/** Choose recomputation for the places of a group greedily: take the choice that saves most memory
+ *  for its time until all fits, then take back excess choices. Their layers stay.
  *  @param share  [places], written
  *  @param full   [chips] layers that recompute in full where all stages of a chip have the same
  *               number; NULL: any

@@ -39,7 +39,7 @@ static calc_status complain(calc_errors *errors, const char *what, const char *p
                            strerror(errno));
 }
 
-/* ---- What it is given -------------------------------------------------------------------------*/
+/* ---- Input ------------------------------------------------------------------------------------*/
 
 static calc_status make_folder(call *c, calc_errors *errors)
 {
@@ -144,7 +144,7 @@ static calc_status run(call *c, calc_errors *errors)
     return CALC_OK;
 }
 
-/* ---- What it says -----------------------------------------------------------------------------*/
+/* ---- Output -----------------------------------------------------------------------------------*/
 
 static bool is_line(const char *line, const char *begin)
 {

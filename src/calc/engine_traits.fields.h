@@ -1,4 +1,4 @@
-/* Rows of calc_engine_traits: what a serving engine takes beside the model. */
+/* Rows of calc_engine_traits: the overhead of a serving engine on top of the model. */
 /* clang-format off */
 CALC_FIELD(host_s,          REAL, _, .key = "host", .lo = 1e-9, .hi = 10, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "s", .doc = "time of the host for a step: scheduling, inputs, sampling, answers; 0: the engine's")
 CALC_FIELD(host_sequence_s, REAL, _, .key = "host_sequence", .lo = 1e-9, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "s", .doc = "added per sequence of the step; 0: the engine's")

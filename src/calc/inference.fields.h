@@ -1,4 +1,4 @@
-/* Rows of calc_inference: what is served, instead of a step of training. */
+/* Rows of calc_inference: the requests served, instead of a step of training. */
 /* clang-format off */
 CALC_FIELD(phase,               ENUM, inference_phase, .flags = CALC_OPTIONAL, .doc = "none: one forward pass of the batch; prefill: prompts alone; decode: tokens alone; serve: both on the same processors; disaggregated: prompts on prefill_procs, tokens on num_procs")
 CALC_FIELD(engine,              ENUM, serving_engine, .flags = CALC_OPTIONAL, .doc = "serving engine, and the version from which on it is as it is: what its steps cost beside the model, and how it schedules; none: nothing beside the model")

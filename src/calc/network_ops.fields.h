@@ -1,5 +1,5 @@
-/* Rows of calc_network_ops: what an operation on V bytes and n ranks moves, scalar * (V + offset *
- * V / n). */
+/* Rows of calc_network_ops: the bytes that an operation on V bytes and n ranks moves, scalar * (V +
+ * offset * V / n). */
 /* clang-format off */
 CALC_FIELD(p2p,            OP, _, .flags = CALC_POINT_TO_POINT, .equation = "bytes moved = scalar * (V + offset * V / n), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "point-to-point message: [scalar, null]")
 CALC_FIELD(reduce_scatter, OP, _, .equation = "bytes moved = scalar * (V + offset * V / n), V bytes on n ranks", .source = "Patarasuk & Yuan 2009; Thakur et al. 2005", .doc = "reduce-scatter: [scalar, offset]")

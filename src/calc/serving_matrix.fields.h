@@ -1,7 +1,7 @@
 /* Rows of calc_serving_matrix. With memory_efficiency:
  * fixed + inner K + ((arithmetic / efficiency)^3 + (traffic / memory_efficiency)^3)^(1/3), both at
- * peak rates, and for inputs of 8 or 4 bits what their conversion takes. The scales of blocks are
- * found for every input, those of tensors are known before. */
+ * peak rates, plus the conversion of inputs to 8 or 4 bits. Scales of blocks are computed for every
+ * input, scales of tensors are known before. */
 /* clang-format off */
 CALC_FIELD(memory_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth at which weights are read; 0: as in training")
 CALC_FIELD(fixed_s,         REAL, _, .key = "fixed", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of one call")

@@ -1,5 +1,5 @@
-/* Rows of calc_serving_rates: kernels of serving engines, replayed as a graph. What is absent costs
- * what it costs in training. */
+/* Rows of calc_serving_rates: kernels of serving engines, replayed as a graph. Absent values are
+ * those of training. */
 /* clang-format off */
 CALC_FIELD(matrix,     OBJECT, serving_matrix, .flags = CALC_OPTIONAL, .doc = "matrix multiplications")
 CALC_FIELD(grouped,    OBJECT, serving_matrix, .flags = CALC_OPTIONAL, .doc = "grouped multiplications of experts, with routing, sorting and weighting of their tokens")

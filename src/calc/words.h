@@ -143,8 +143,7 @@
     X(NODE_LIMITED, "node_limited")                                                                \
     X(REPLICATED, "replicated")
 
-/** What the all-to-all of experts overlaps with: nothing, the shared experts, another
- *  micro-batch. */
+/** Overlap of the all-to-all of experts with: nothing, the shared experts, another micro-batch. */
 #define CALC_EXPERT_PAR_OVERLAP_LIST(X)                                                            \
     X(NONE, "none")                                                                                \
     X(SHARED, "shared")                                                                            \

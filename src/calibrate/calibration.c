@@ -18,7 +18,7 @@ typedef struct task {
     calc_results results;
     calc_evidence evidence;
     bool is_free[CALC_UNKNOWNS_MAX];
-    bool *use; /* by index of evidence: what is fitted to; NULL: all of it */
+    bool *use; /* by index of evidence: part of the fit; NULL: all of it */
 } task;
 
 calc_status calc_calibration_start(calc_calibration *out, const char *const *machine,
@@ -91,7 +91,7 @@ static void count_runs(task *t)
 {
     calc_calibration *c = t->c;
     for (size_t i = 0; i < t->evidence.count; i++) {
-        /* A machine whose runs are all held out starts from what is assumed, too. */
+        /* A machine whose runs are all held out starts from the prior, too. */
         c->family.measured |= 1U << t->evidence.row[i].machine;
         if (t->use && !t->use[i]) {
             continue;
@@ -141,8 +141,8 @@ static calc_status fit(task *t, const bool *use, calc_unknowns *unknowns, calc_e
     return calc_fit_unknowns(&f, unknowns, t->is_free, errors);
 }
 
-/* How much the sum of squares grows if the unknown goes back to what was assumed, about: the square
- * of its distance in standard errors. */
+/* How much the sum of squares grows if the unknown goes back to its prior, approximately: the
+ * square of its distance in standard errors. */
 static double worth(const calc_unknown *p)
 {
     const calc_constant *c = p->constant;
@@ -319,7 +319,7 @@ static calc_status cross(task *t, double *unseen, int *fold, calc_errors *errors
     return status == CALC_OK ? cross_validate(t, unseen, errors) : status;
 }
 
-/* Free what a task has, with an error for its status if there is none yet. */
+/* Free a task's memory, and add an error for its status if there is none yet. */
 static calc_status end(task *t, calc_status status, calc_errors *errors)
 {
     calc_evidence_free(&t->evidence);

@@ -6,11 +6,12 @@
 #define LOG CALC_CONSTANT_LOG
 #define LOGIT CALC_CONSTANT_LOGIT
 
-/* The last two columns are the range beyond which no machine is known. Efficiencies: of the peak of
- * a data sheet, which nothing sustains; a stream of copies reaches 0.8 to 0.95 of memory, a large
- * multiplication 0.4 to 0.9 of its engine, a large message 0.5 to 0.95 of its network. Launches of
- * kernels take microseconds; Python's work for a block, up to some tens of milliseconds. Shares
- * that overlap may be anything. Kernels cannot read and write less than once (eager_traffic, ...).
+/* The last two columns are the range beyond which no machine is known. Efficiencies are shares of a
+ * data sheet's peak, which nothing sustains; a stream of copies reaches 0.8 to 0.95 of memory, a
+ * large multiplication 0.4 to 0.9 of its engine, a large message 0.5 to 0.95 of its network.
+ * Launches of kernels take microseconds; Python's work for a block, up to some tens of
+ * milliseconds. Shares that overlap may be anything. Kernels cannot read and write less than once
+ * (eager_traffic, ...).
  */
 /* clang-format off */
 static const calc_constant constants[] = {
@@ -56,7 +57,7 @@ static const calc_constant constants[] = {
 
 enum { CONSTANTS = sizeof constants / sizeof *constants };
 
-/* What is known better of a family, or of one machine. */
+/* Better known values of a family, or of one machine. */
 static const struct {
     const char *name, *of;
     double start;

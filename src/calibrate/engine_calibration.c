@@ -72,7 +72,7 @@ static int half_of(const calc_engine_point *p)
     return calc_evidence_fold(text, 2);
 }
 
-/* What runs that are left out together have in common. */
+/* The property shared by runs that are left out together. */
 static const char *common_of(const task *t, const calc_engine_point *p)
 {
     return t->plan->cross == CALC_ENGINE_CROSS_MACHINE
@@ -170,7 +170,7 @@ static void predict(task *t, const calc_engine_fit *fit, int fold, double *into)
     }
 }
 
-/* The engine's own fit, and what it says of the runs that it saw, and of those that are held out.
+/* The engine's own fit, and its predictions of the runs in the fit and of those held out.
  */
 static calc_status fit_engine(task *t, calc_errors *errors)
 {
@@ -184,8 +184,8 @@ static calc_status fit_engine(task *t, calc_errors *errors)
     return status;
 }
 
-/* Each fold by a fit to what it may know. What nothing is known of is predicted from where the fit
- * starts. */
+/* Each fold by a fit to what it may know. Without any data the prediction uses the start of the
+ * fit. */
 static calc_status fit_folds(task *t, calc_errors *errors)
 {
     calc_engine_fit without = {.engine = t->fit->engine, .start = t->fit->start};

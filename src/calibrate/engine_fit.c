@@ -8,7 +8,7 @@
 #include "calibrate/least_squares.h"
 #include "model/serve/engine.h"
 
-/* Errors of a good model of serving: what runs of one layout differ by. */
+/* Errors of a good model of serving: the spread between runs of one layout. */
 #define SIGMA 0.1
 #define FIRST_TOKEN_WEIGHT (1.0 / 3)
 /* A share of 1 has no odds. */
@@ -63,7 +63,7 @@ static double to_number(int trait, double value)
     return traits[trait].share ? log(value / (1 - value)) : log(value);
 }
 
-/* Within what the fields may be. */
+/* Clamp to the ranges of the fields. */
 static double from_number(int trait, double number)
 {
     return traits[trait].share
@@ -119,7 +119,8 @@ static void residuals(void *context, const double *x, double *residual)
     }
 }
 
-/* A relative error is that of a time's logarithm; of a share's odds, what is left of it. */
+/* The relative error of a time is the error of its logarithm; for a share, the error of its
+ * log-odds times 1 minus the share. */
 static double relative(int trait, double value, double error)
 {
     return traits[trait].share ? error * (1 - value) : error;

@@ -58,7 +58,7 @@ int calc_evidence_width_fold(int64_t hidden, int64_t depth)
     return calc_evidence_fold(text, CALC_EVIDENCE_WIDTH_FOLDS);
 }
 
-/* Folds by width; of runs that all have the same one, by depth. */
+/* Folds by width, or by depth if all runs have the same width. */
 static void assign_folds_by_width(calc_evidence *evidence)
 {
     bool deep = is_one_width(evidence);

@@ -7,7 +7,7 @@
 #include "calibrate/least_squares.h"
 #include "validate/spread.h"
 
-/* Errors of a good model: what identical runs of different software differ by. */
+/* Errors of a good model: the spread between identical runs of different software. */
 #define SIGMA 0.05
 
 /* A fit under way. */

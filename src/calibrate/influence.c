@@ -37,7 +37,7 @@ static double worth_trying(const calc_fit *fit)
     return worst[TRIED - 1];
 }
 
-/* How far a value is from what was assumed. */
+/* The distance of a value from its prior. */
 static double moved(const calc_unknown *p, double value)
 {
     return fabs(calc_constant_to_free(p->constant, value) -
@@ -74,7 +74,8 @@ static calc_status leave_out(calc_influence *out, const calc_fit *fit,
     return CALC_OK;
 }
 
-/* The first unknown that left its range; `count` if none did. What a file says is its own. */
+/* The first unknown that left its range; `count` if none did. A start outside of it, given by a
+ * file, does not count. */
 static size_t outside(const calc_unknowns *unknowns, const bool *is_free)
 {
     size_t i = 0;

@@ -13,7 +13,7 @@ enum { OCTAVES = 64, BISECTIONS = 40 };
 #define SAME 1.02  /* steps whose efficiencies differ by less are one */
 #define GAIN 0.98  /* a curve must lower the error of unseen points to this share */
 
-/* Points of one engine, with what the model needs to say what was measured. */
+/* Points of one engine, with the model's inputs for the measured times. */
 typedef struct sample {
     const calc_point *point;
     double flop;
@@ -46,7 +46,7 @@ static void set_flat(calc_curve *curve, double efficiency)
     *curve = (calc_curve){.count = 1, .threshold = {0}, .efficiency = {efficiency}};
 }
 
-/* The efficiency under which the model takes what was measured, at most 1. */
+/* The efficiency with which the model gives the measured time, at most 1. */
 static double implied(calc_system *system, calc_curve *curve, const calc_point *p)
 {
     double low = LEAST;

@@ -87,7 +87,7 @@ static calc_status solve(task *t, calc_errors *errors)
     return status;
 }
 
-/* What the points of each class scatter by: 1.48 times the median deviation, as of a normal
+/* The scatter of the points of each class: 1.48 times the median deviation, as of a normal
  * distribution. */
 static void measure_scatter(task *t)
 {
@@ -105,7 +105,7 @@ static void measure_scatter(task *t)
     }
 }
 
-/* ---- What is determined ---------------------------------------------------------------------- */
+/* ---- Determined constants -------------------------------------------------------------------- */
 
 /* Standard error over the value. */
 static double relative_error(const task *t, size_t k)

@@ -31,7 +31,7 @@ static const struct {
     {"|attention_decode|decode_attention|", CALC_POINT_SERVING_DECODE},
 };
 
-/* What an operator is with "stage=serving". */
+/* The meaning of an operator with "stage=serving". */
 static const struct {
     calc_point_class class, served;
 } served[] = {{CALC_POINT_MATRIX, CALC_POINT_SERVING_MATRIX},
@@ -189,7 +189,7 @@ static bool read_stage(calc_point *p)
            refuse(p, "no operator that serving has rates of");
 }
 
-/* The operator's name, with what may follow it: "allreduce_8gpu". */
+/* The operator's name, with an optional suffix: "allreduce_8gpu". */
 static bool read_class(calc_point *p)
 {
     size_t length = strlen(p->op);
@@ -286,7 +286,7 @@ static double time_unit_s(const char *unit)
     return (double)NAN;
 }
 
-/* Seconds, by what was measured; NaN if it is nothing that gives a time. */
+/* Seconds, from the measured quantity; NaN if that gives no time. */
 static double seconds(const calc_point *p)
 {
     static const char fraction[] = "fraction of ";

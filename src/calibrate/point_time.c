@@ -49,7 +49,7 @@ static calc_shape shape_of(const calc_point *p)
                         .grad_bytes = p->result_bytes};
 }
 
-/* What a kernel costs, by the rates of serving if it is one of serving. */
+/* Time of a kernel, by the rates of serving if it is one of serving. */
 static double kernel_s(const calc_point *p, const calc_system *system, const calc_exec *exec,
                        const calc_shape *shape, const calc_operator *o, calc_pass pass)
 {

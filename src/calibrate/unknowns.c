@@ -61,7 +61,7 @@ void calc_unknowns_make(calc_unknowns *out, const calc_family *family, const cha
     for (size_t i = 0; i < out->count; i++) {
         if (out->item[i].machines & family->measured) {
             out->item[kept] = out->item[i];
-            /* Values told the machines apart; from here on they are what is assumed. */
+            /* The values distinguished the machines; from here on they are the prior. */
             out->item[kept].value = out->item[kept].start;
             kept++;
         }

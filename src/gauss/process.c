@@ -137,7 +137,7 @@ static void standardise(calc_process *p)
     }
 }
 
-/* ---- What the data say ----------------------------------------------------------------------- */
+/* ---- Conditioning ---------------------------------------------------------------------------- */
 
 static double covariance_of(const calc_process *p, const double *a, const double *b)
 {
@@ -237,7 +237,7 @@ calc_status calc_process_condition(calc_process *p, const calc_process_terms *te
     return CALC_OK;
 }
 
-/* ---- What is known elsewhere ----------------------------------------------------------------- */
+/* ---- Prediction ------------------------------------------------------------------------------ */
 
 double calc_process_prior(const calc_process *p, const double *a, const double *b)
 {

@@ -157,7 +157,7 @@ static bool is_hopeless(const counting *c, int k, int below, int left, double ba
     return is_cut(c->search, base + path - c->lambda * most, least);
 }
 
-/* `left` layers of kind k with candidates up to `below`, of which that one has what it has. */
+/* Place `left` layers of kind k on candidates before `below`, whose own count is already fixed. */
 static void place(counting *c, int k, int below, int left, double base, double path)
 {
     calc_layerwise_search *s = c->search;

@@ -92,7 +92,8 @@ typedef struct calc_layerwise_aim {
     int64_t most_nodes; /**< limit in steps of the search; 0: none */
 } calc_layerwise_aim;
 
-/** Find the answer with the least value. @param aim  limit: set to the value, if one was found
+/** Find the answer with the least value.
+ *  @param aim     limit: set to the value, if one was found
  *  @param proven  set: no answer has less
  *  @return false if none is below the limit */
 bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,

@@ -1,4 +1,4 @@
-/* What serving means for the statistics of a layout: memory, times, latencies, throughput. */
+/* The statistics of a layout that serves: memory, times, latencies, throughput. */
 #include <math.h>
 
 #include "model/operators/processor.h"
@@ -10,7 +10,7 @@
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* What the pool that decodes needs, and the one that prefills [bytes]. */
+/* Memory of the decoding pool, and of the prefill pool [bytes]. */
 typedef struct needs {
     double decode, prefill;
 } needs;
@@ -58,7 +58,7 @@ static needs put_memory(const calc_serving *r, calc_stats *s)
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
-/* The reported time by what it is spent on; what is left is waiting for the slowest stage. */
+/* Breakdown of the reported time; the remainder is waiting for the slowest stage. */
 static void put_time(const calc_serving *r, calc_stats *s)
 {
     /* Sums, and parts that a served model does not have. */
@@ -111,7 +111,7 @@ static void put_time(const calc_serving *r, calc_stats *s)
     s->slowest_stage = r->model.stages.item[r->part[0].pass->slowest].position;
 }
 
-/* Of the kind of block most stages are made of, in the first part. */
+/* For the most frequent kind of block, in the first part. */
 static void put_block(const calc_serving *r, calc_stats *s)
 {
     const calc_shape *shape = &r->model.shape;
@@ -172,7 +172,8 @@ static void put_latency(const calc_serving *r, calc_stats *s)
     }
 }
 
-/* Of a processor of all pools, by what those that decode and those that prefill have. */
+/* Mean over the processors of all pools, from the values of the decoding and the prefilling
+ * ones. */
 static double mean_of(const calc_serving *r, double decode, double prefill)
 {
     double here = (double)r->exec->num_procs;
@@ -286,7 +287,7 @@ calc_verdict calc_run_inference(const calc_app *app, const calc_system *system,
     return calc_serving_put_memory(&r, stats);
 }
 
-/* What was simulated, in place of the closed forms. What a step's time is spent on keeps its
+/* Simulated results, in place of the closed forms. The breakdown of a step's time keeps its
  * shares. */
 static void take_simulated(calc_serving *r, const calc_serve_sim_result *sim)
 {

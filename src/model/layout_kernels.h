@@ -10,13 +10,13 @@
 typedef struct calc_layout_kernel {
     bool keyed; /**< whether it could have been measured as one kernel of finite sizes */
     calc_kernel_key key;
-    double time_s; /**< predicted, of one micro-batch in all blocks of the model that have it, with
-                        what recomputation repeats [s] */
+    double time_s; /**< predicted, of one micro-batch in all blocks of the model that have it,
+                        including repeats by recomputation [s] */
 } calc_layout_kernel;
 
 enum { CALC_LAYOUT_KERNELS = 2 * 2 * CALC_PASS_COUNT * CALC_MAX_OPERATORS };
 
-/** List them: of dense blocks and of those with experts, without embedding and head. Neither
+/** List the kernels of dense blocks and of blocks with experts, without embedding and head. Neither
  *  communication nor waiting for a host is among them, nor does communication in tiles slow a
  * matrix down. For a layout that lists stages or layers, the kernels of its general strategy.
  *  @param out  CALC_LAYOUT_KERNELS

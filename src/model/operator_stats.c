@@ -88,8 +88,8 @@ static void put_kernel(const calc_cost_context *c, const calc_operator *o,
     s->wgrad_arithmetic_intensity = intensity(s->wgrad_flops, s->wgrad_mem_accessed);
 }
 
-/* Communication of a collective, or in tiles beside `matrix`; what is exposed is known one by one
- * of tensor parallelism only. */
+/* Communication of a collective, or in tiles beside `matrix`; the exposed time of single operators
+ * is known for tensor parallelism only. */
 static void put_comm(const calc_cost_context *c, const calc_operator *o,
                      const calc_operator *matrix, unsigned recompute, calc_layer_stats *s)
 {
@@ -169,7 +169,7 @@ static bool is_listed(rows *r, const char *name, double runs)
     return false;
 }
 
-/* An operator that runs nothing says what the one before it keeps. */
+/* An operator that runs nothing has the activations that the one before it keeps. */
 static bool is_note(const calc_operator *o)
 {
     return o->kind == CALC_OPERATOR_VECTOR && o->launches[CALC_PASS_FW] == 0;

@@ -1,4 +1,4 @@
-/* calc_reasons(): why a layout is infeasible, in words, with the numbers and what would fix it. */
+/* calc_reasons(): why a layout is infeasible, in words, with the numbers and a remedy. */
 #include <stdio.h>
 
 #include "base/buffer.h"
@@ -90,7 +90,7 @@ static void cache_hint(const calc_exec *e, const calc_stats *s, char hint[256])
              i->kv_datatype == CALC_FORMAT_AUTO ? "set inference.kv_datatype float8, " : "");
 }
 
-/* Of the first layers that have one, where they are listed. */
+/* For listed layers, the reason of the first ones that have one. */
 static void layers_network_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
 {
     const calc_layer_list *list = &exec->layers;
@@ -105,7 +105,7 @@ static void layers_network_reasons(reasons *r, const calc_system *system, const 
     }
 }
 
-/* Of processors that prefill, which are not those of the run. */
+/* A reason of the processors that prefill, which are not those of the run. */
 static void pool_reasons(reasons *r, const calc_system *system, const calc_exec *exec)
 {
     calc_exec pool;

@@ -30,7 +30,7 @@ bool calc_reasons_stages_network(const calc_system *system, const calc_exec *exe
 
 /* ---- Blocks and stages ----------------------------------------------------------------------- */
 
-/* First or last stage are given, and what they leave does not split over the others. */
+/* First or last stage are given, and the remaining blocks do not split over the others. */
 static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *reason)
 {
     int64_t first = e->first_stage_blocks;
@@ -68,7 +68,7 @@ static bool split_ends(const calc_app *app, const calc_exec *e, calc_reason *rea
     return true;
 }
 
-/* What counts as blocks beside the blocks of a class of stages. */
+/* Parts that count as blocks, in addition to the blocks of a class of stages. */
 static int64_t counted(const calc_exec *e, const calc_stage_class *class)
 {
     bool ends = e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
@@ -189,7 +189,8 @@ typedef enum part {
     PARTS
 } part;
 
-/* What of a part is in tier 1: all, or what offload leaves there, null without offload. */
+/* The share of a part in tier 1: all, or the rest that offload leaves there, null without
+ * offload. */
 static double stays(double space, double with_offload)
 {
     return isnan(with_offload) ? space : with_offload;
@@ -264,8 +265,8 @@ static void advise_activations(const calc_exec *e, char hint[256])
     advise(hint, true, "raise context_par or tensor_par");
 }
 
-/* Smaller pieces of the weights and what goes with them: of experts where those have most of them,
- * which tensor_par does not split. */
+/* Split the weights, with gradients and optimizer, further: those of experts where experts have
+ * most of them, since tensor_par does not split these. */
 static void advise_split(const calc_app *app, const calc_exec *e, const calc_shape *s,
                          char hint[256])
 {

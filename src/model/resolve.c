@@ -1,4 +1,4 @@
-/* calc_resolve(): what "auto" comes to beside the other fields of a layout. */
+/* calc_resolve(): the value of "auto", given the other fields of a layout. */
 #include "calc.h"
 #include "model/operators/shape.h"
 #include "model/stages/stages.h"
@@ -43,7 +43,7 @@ static void resolve_sizes(const layout *l)
     }
 }
 
-/* What is wanted of a field, if it says "auto" and the value is legal. */
+/* The wanted value of a field, if it says "auto" and the value is legal. */
 static void resolve_choice(const layout *l, const char *key, int wanted)
 {
     const calc_field *field = take(l, key);
@@ -81,7 +81,8 @@ static void resolve_interleaving(const layout *l)
 
 /* ---- Stages that are listed and all alike ---------------------------------------------------- */
 
-/* What a run of chunks, so many to a stage, recomputes: the execution says it of stages. */
+/* Recomputation of a run of chunks, with a number of chunks per stage: the execution has it per
+ * stage. */
 static calc_exec stage_of(const calc_exec *exec, const calc_stage_run *run, int64_t chunks)
 {
     calc_exec e = calc_stage_list_exec(exec, run);

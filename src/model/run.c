@@ -35,7 +35,7 @@ static void set_busiest_pair(calc_step *r)
     }
 }
 
-/* What each class of stages takes and holds; which is the slowest, which the fullest. */
+/* Time and memory of each class of stages; which is the slowest, which the fullest. */
 static void add_classes(calc_step *r, calc_stage_needs *needs, calc_stage_exposed *exposed)
 {
     const calc_layout *l = r->layout;

@@ -14,7 +14,7 @@ static size_t pass_bytes(const calc_schedule_shape *shape)
     return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* What is served: its requests; of prompts or tokens alone there is nothing to simulate. */
+/* Serving: simulate its requests; for prompts or tokens alone there is nothing to simulate. */
 static calc_status served_bytes(const calc_exec *exec, size_t *bytes, calc_errors *errors)
 {
     double requests = calc_serve_sim_requests(exec);

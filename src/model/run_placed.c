@@ -28,7 +28,7 @@ static double tier1_bytes(const calc_placed_stage *at, const calc_stage_memory *
     return m->total * at->terms.used_share + at->terms.reserved_bytes;
 }
 
-/* What the second tier holds of a stage. */
+/* Bytes of a stage in the second tier. */
 static calc_stage_tier2 tier2_of(const calc_placed *p, const calc_placed_stage *at)
 {
     calc_stage_weights w = calc_stage_weights_sum(&at->terms, &at->class);
@@ -99,7 +99,7 @@ static void look_at(calc_placed *p, const calc_placed_stage *at, const sums *x, 
     r->slowest = r->fullest = r->busiest[0] = r->busiest[1] = 0;
 }
 
-/* Of layers that are listed: slice by slice. */
+/* For listed layers: slice by slice. */
 static double layers_flop(const calc_placed *p, int64_t stage)
 {
     calc_placed_stage at;
@@ -188,7 +188,7 @@ static calc_verdict verdict_of(const calc_placed *p, const sums *x, bool fit)
                                                                   : x->verdict;
 }
 
-/* A stage as it is looked at: of listed layers, its slice of most of them, with its messages. */
+/* The view of a stage: with listed layers, its slice with most of them, with its messages. */
 static calc_placed_stage most_of(const calc_placed *p, const calc_placed_stage *at)
 {
     calc_placed_stage slice = *at;
@@ -204,7 +204,7 @@ static calc_placed_stage most_of(const calc_placed *p, const calc_placed_stage *
     return slice;
 }
 
-/* What each recipe keeps of weights and activations. */
+/* Weights and activations that each recipe keeps. */
 static void put_layers_memory(const calc_placed *p, const calc_placed_stage *at, calc_stats *s)
 {
     int64_t stage = (int64_t)at->class.position;
@@ -247,8 +247,8 @@ static void put_memory(calc_placed *p, const sums *x, calc_step *r, calc_stats *
     }
 }
 
-/* A stage of listed layers is looked at as its slice of most layers: what the other slices, and
- * rearranging activations, add to that. */
+/* A stage of listed layers is looked at as its slice of most layers: the time that other slices,
+ * and rearranging activations, add to that. */
 static void add_slices(calc_placed *p, const sums *x, calc_stats *s)
 {
     int64_t stage = (int64_t)x->slowest.class.position;

@@ -16,7 +16,7 @@ calc_run_chips calc_run_chips_of(const calc_system *system, const calc_exec *exe
         bool powered = i == 0 || sum.watts > 0;
         places += run->places;
         sum.flop_per_s += run->places * chip->matrix[exec->strategy.datatype].flop_per_s;
-        /* What one of them does not say is not known of all. */
+        /* A value absent for one of them is unknown for all. */
         sum.usd_per_hour = priced && chip->usd_per_hour > 0
                                ? sum.usd_per_hour + run->places * chip->usd_per_hour
                                : 0;

@@ -131,7 +131,8 @@ static void put_block(const calc_step *r, calc_stats *s)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* The rule counts by kind what a stage holds, and what of it would stay if that were offloaded. */
+/* By rule, the memory of a stage counts by kind, and so does the share that would stay if it were
+ * offloaded. */
 static void put_memory_by_rule(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = r->layout;
@@ -155,14 +156,14 @@ static void put_memory_by_rule(const calc_step *r, calc_stats *s)
     s->optimizer_space_with_offload = kept.optimizer;
 }
 
-/* Of a part that is offloaded, what stays, and all of it where most is kept away. */
+/* For an offloaded part, the rest that stays, and all of it where most is kept away. */
 static void put_away(double *space, double *with_offload, double away, double share)
 {
     *with_offload = *space;
     *space = away / share;
 }
 
-/* What the second tier holds: of the stage where that is most. */
+/* The second tier of the stage where it is largest. */
 static calc_stage_tier2 most_away(const calc_step *r)
 {
     const calc_layout *l = r->layout;
@@ -195,7 +196,7 @@ static void put_parts(const calc_step *r, const calc_stage_tier2 *away, calc_sta
     s->weight_space = state.weight;
     s->weight_grad_space = state.grad;
     s->optimizer_space = state.optimizer;
-    /* What full recomputation keeps are the inputs of blocks. */
+    /* Full recomputation keeps the inputs of blocks. */
     s->act_space = full ? 0 : m->activation;
     s->act_checkpoint_size = full ? m->activation : 0;
     s->act_grad_space = m->working;
@@ -233,8 +234,9 @@ void calc_step_put_memory(const calc_step *r, const calc_stage_tier2 *away, calc
     s->peak_stage = r->peak_stage;
 }
 
-/* Bandwidth of the second tier that would hide what a block moves, and what it could move: beside
- * its passes, or by rule beside the part of them that its own memory traffic leaves free. */
+/* Bandwidth of the second tier that would hide the traffic of a block, and of all that it could
+ * move: during its passes, or by rule during the part of them that its own memory traffic leaves
+ * free. */
 static void put_offload_rates(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = r->layout;
@@ -271,7 +273,7 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* Sum over the blocks of the busiest stage and its micro-batches of what a group sends. */
+/* Bytes that a group sends, summed over the blocks of the busiest stage and its micro-batches. */
 static void put_links(const calc_step *r, calc_stats *s)
 {
     const calc_layout *l = r->layout;

@@ -28,7 +28,7 @@ static void put_memory(const calc_placed *p, const calc_placed_stage *at, calc_s
     out->mem_overhead = out->mem_tier1 - m.total;
 }
 
-/* By rule the parts are counted block by block; of what is offloaded, what stays. */
+/* By rule the parts are counted block by block; for offloaded parts, the rest that stays. */
 static void put_parts_by_rule(const calc_layout *l, calc_stage_stats *out)
 {
     const calc_exec *e = l->exec;
@@ -46,8 +46,8 @@ static void put_parts_by_rule(const calc_layout *l, calc_stage_stats *out)
     out->working_space = all.activation_grad;
 }
 
-/* What a stage takes and how its state is split does not depend on its position, and is the same
- * for all stages of a class. */
+/* Time of a stage and the split of its state do not depend on its position, and are the same for
+ * all stages of a class. */
 static calc_stage_stats row_of(const calc_placed *p, const calc_placed_stage *at)
 {
     calc_stage_state state = calc_placed_state(p, at);

@@ -60,7 +60,7 @@ int64_t calc_timeline_before(const calc_schedule_shape *shape, int64_t stage, in
  *  chunks of the way back come after those of the way down. */
 int64_t calc_timeline_place(const calc_schedule_shape *shape, int64_t stage, int64_t chunk);
 
-/* ---- What time is spent on ------------------------------------------------------------------- */
+/* ---- Breakdown of time ----------------------------------------------------------------------- */
 
 /** Parts of a pass: X(NAME, words). */
 #define CALC_TIMELINE_PART_LIST(X)                                                                 \
@@ -95,7 +95,7 @@ typedef struct calc_timeline_spent {
 void calc_timeline_spent_of(const calc_timeline *timeline, int64_t stage, int64_t chunk,
                             calc_timeline_spent *out);
 
-/* ---- What follows the pipeline, and memory --------------------------------------------------- */
+/* ---- After the pipeline, and memory ---------------------------------------------------------- */
 
 /** Data parallelism and the optimizer of one stage [s]. */
 typedef struct calc_timeline_end {

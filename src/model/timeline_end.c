@@ -1,4 +1,4 @@
-/* What follows the pipeline of a step, and what a stage holds. */
+/* The work after the pipeline of a step, and the memory of a stage. */
 #include "model/timeline.h"
 
 #include <math.h>

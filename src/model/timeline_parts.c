@@ -1,4 +1,4 @@
-/* What the time of a chunk is spent on: calc_timeline_spent_of(). */
+/* Breakdown of the time of a chunk: calc_timeline_spent_of(). */
 #include "model/operators/processor.h"
 #include "model/timeline.h"
 
@@ -12,7 +12,7 @@ const char *calc_timeline_part_text(calc_timeline_part part)
     return text[part];
 }
 
-/* What is left of a pass is spent on `part`; less is rounding. */
+/* The remainder of a pass counts as `part`; a negative one is rounding. */
 static void put_rest(double *parts, calc_timeline_part part, double all_s)
 {
     double known_s = 0;
@@ -51,7 +51,7 @@ static void add_some(const calc_layout *l, const calc_cost *b, double blocks,
     out->wgrad_s[CALC_TIMELINE_COMPUTE] += n * b->wgrad_s;
 }
 
-/* Of a chunk's blocks of a kind, a share recomputes. */
+/* A share of a chunk's blocks of a kind recomputes. */
 static void add_blocks(const calc_layout *l, const calc_cost *b, double blocks, double recompute,
                        calc_timeline_spent *out)
 {

@@ -23,7 +23,7 @@ typedef struct maker {
     bool failed; /* without memory */
 } maker;
 
-/* ---- What candidates differ in --------------------------------------------------------------- */
+/* ---- Differences of candidates --------------------------------------------------------------- */
 
 /* Fields that each layer may set for itself, and those that follow from them. */
 static bool is_of_layers(calc_axis axis)

@@ -154,7 +154,7 @@ void calc_layers_option_of(const calc_layout *l, calc_layers_option *out)
     out->tied_s = l->links.tied_s;
 }
 
-/* ---- What is exposed ------------------------------------------------------------------------- */
+/* ---- Exposed communication ------------------------------------------------------------------- */
 
 static double exposed_s(const calc_layers_common *c, double link_s, double room_s)
 {

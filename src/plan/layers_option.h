@@ -42,7 +42,7 @@ typedef struct calc_layers_option {
     double tied_s;    /**< gradients of a table that both ends share, in a step */
 } calc_layers_option;
 
-/** What the options of a layout have in common. */
+/** Numbers common to the options of a layout. */
 typedef struct calc_layers_common {
     double stages, chunks, microbatches;
     double growth;     /**< factor on the pipeline's time: stragglers */

@@ -66,7 +66,7 @@ static calc_status make_all_ready(search *s)
     return CALC_OK;
 }
 
-/* ---- What was found -------------------------------------------------------------------------- */
+/* ---- Results --------------------------------------------------------------------------------- */
 
 /* The longest step that would still be listed. */
 static double limit_of(const search *s)

@@ -1,12 +1,12 @@
 /** @file planner_layers.h  Planner of layouts whose layers differ: how each is split, kept and
  *  recomputed is searched together with how the model is spread over the stages of a pipeline.
  *
- *  Layouts of a space that differ only in what layers may have of their own are one candidate, and
- *  their strategies are the options of its layers. A candidate has a lower bound (layers_bound.h);
- *  candidates are solved (layers_solve.h) by ascending bound, until no bound is below the best step
- *  found. Each layout found is an execution with a list of layers, and its step is calc_run()'s,
- *  not the planner's own number. Layouts with equal layers compete, so that no answer is slower
- *  than what a sweep of the same space finds. */
+ *  Layouts of a space that differ only in fields that each layer may set for itself form one
+ *  candidate, and their strategies are the options of its layers. A candidate has a lower bound
+ *  (layers_bound.h); candidates are solved (layers_solve.h) by ascending bound, until no bound is
+ *  below the best step found. Each layout found is an execution with a list of layers, and its step
+ *  is calc_run()'s, not the planner's own number. Layouts with equal layers compete, so that no
+ *  answer is slower than what a sweep of the same space finds. */
 #ifndef CALC_PLAN_PLANNER_LAYERS_H
 #define CALC_PLAN_PLANNER_LAYERS_H
 
@@ -27,7 +27,7 @@ typedef struct calc_planner_layers {
     void *context;
 } calc_planner_layers;
 
-/** A list of layers, and what it needs. */
+/** A list of layers, and its needs. */
 typedef struct calc_planner_layers_point {
     double needs_bytes; /**< of every processor */
     double step_s;

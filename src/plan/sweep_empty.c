@@ -33,7 +33,7 @@ static int sizes_of(const calc_values *values, int64_t size[SIZES])
     return values->count > 0 ? 1 : SIZES;
 }
 
-/* What is wrong with a layout. @return whether anything is */
+/* The errors of a layout. @return whether there are any */
 static bool check(const calc_space *space, const calc_app *app, const calc_system *system,
                   calc_exec exec, calc_errors *errors)
 {

@@ -160,7 +160,7 @@ static void try_field(search *s, const calc_field *field)
     }
 }
 
-/* ---- What is served -------------------------------------------------------------------------- */
+/* ---- Serving --------------------------------------------------------------------------------- */
 
 /* How requests are batched and read: at twice and half the value; a field that is 0 at the value
  * that 0 stands for, or may stand for. */

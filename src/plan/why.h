@@ -1,4 +1,4 @@
-/** @file why.h  What would make a layout faster: changes of one field, and faster hardware. */
+/** @file why.h  Changes that would make a layout faster: of one field, and of hardware. */
 #ifndef CALC_PLAN_WHY_H
 #define CALC_PLAN_WHY_H
 
@@ -7,7 +7,7 @@
 
 enum { CALC_WHY_CHANGES = 512 /**< changes that are remembered */ };
 
-/** A change and what it comes to. */
+/** A change and its result. */
 typedef struct calc_why_change {
     calc_exec exec;     /**< with the change; a faster rate leaves it as it was */
     char text[160];     /**< "tensor_par 4 -> 8, data_par 12 -> 6" */

@@ -12,7 +12,7 @@
 #define BROKEN(errors, field, hint, ...)                                                           \
     calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/" #field, hint, __VA_ARGS__)
 
-/* Report that a parallel size of the prefill pool does not divide what it splits. */
+/* Report that a parallel size of the prefill pool does not divide the dimension that it splits. */
 static void must_divide(calc_errors *errors, const char *pointer, int64_t value, const char *what,
                         int64_t n)
 {

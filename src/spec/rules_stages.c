@@ -7,7 +7,7 @@
 #include "spec/field.h"
 #include "spec/stage_list.h"
 
-enum { RECIPES = 8 /* pairs of a system and what is recomputed: CALC_MAX_RECIPES of the model */ };
+enum { RECIPES = 8 /* pairs of a system and a recomputation: CALC_MAX_RECIPES of the model */ };
 
 typedef struct rules {
     const calc_app *app;

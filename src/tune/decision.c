@@ -30,7 +30,7 @@ calc_tune_options calc_tune_options_default(const calc_tune_prior *prior)
                                .noise = 0.005};
 }
 
-/* ---- What draws say -------------------------------------------------------------------------- */
+/* ---- Draws ----------------------------------------------------------------------------------- */
 
 /* The fastest contender of a draw; SIZE_MAX: none fits. */
 static size_t fastest(const calc_tune_contest *c, size_t draw)

@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 /* Variance that is added to every cell, so that cells that are alike still have a factor: far below
- * what any measurement of a step could show. */
+ * the resolution of any measurement of a step. */
 #define JITTER 1e-12
 
 /* Share of the prior's field that remains for measured kernels: they run alone in a benchmark, but
@@ -84,7 +84,7 @@ static void collect(work *w, const calc_tune_kernel_class *class, const calc_tun
     }
 }
 
-/* ---- What measurements say of a class -------------------------------------------------------- */
+/* ---- Learning a class ------------------------------------------------------------------------ */
 
 static void dot_rows(const work *w, size_t known)
 {

@@ -22,7 +22,7 @@ static const double least_chance = 1e-6;
 /* Confidence in the prior scale of errors, as a number of observations. */
 static const double sizes_seen = 4;
 
-/* ---- What was measured ----------------------------------------------------------------------- */
+/* ---- Measurements ---------------------------------------------------------------------------- */
 
 static void see_time(calc_tune_scene *s, const calc_tune_measurement *m)
 {
@@ -90,7 +90,7 @@ static void average(calc_tune_scene *s)
     }
 }
 
-/* ---- What that says of all candidates -------------------------------------------------------- */
+/* ---- The posterior of all candidates --------------------------------------------------------- */
 
 /* Errors of published runs have longer tails than a normal distribution. The correction for that in
  * the prior probability to fit, in standard deviations, shrinks with the remaining share of the

@@ -10,7 +10,7 @@
 
 enum { TABLES_MAX = 512, CLASSES = 5 };
 
-/* Sums of weights are rounded; what they have to reach is less by more than that. */
+/* Sums of weights are rounded; their target is lowered by more than that. */
 #define ROUNDING (1 - 1e-12)
 
 /* One class of runs. */

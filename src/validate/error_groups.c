@@ -22,7 +22,7 @@ static const struct {
 
 /* ---- One group ------------------------------------------------------------------------------- */
 
-/* What groups are made from, and room for one of them. */
+/* The input of groups, and room for one of them. */
 typedef struct maker {
     const calc_results *results;
     const double *then;
@@ -103,7 +103,7 @@ typedef struct selection {
     bool own; /* of runs in no published table only */
 } selection;
 
-/* Of no published table of training. */
+/* A result of no published table of training. */
 static bool is_own(const calc_result *r)
 {
     return r->serving || calc_own_runs_has(r->prediction->map.row);

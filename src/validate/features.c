@@ -21,7 +21,7 @@ typedef enum place { NUMBER, TEXT, WORD, ARGUMENT } place;
 
 typedef struct feature {
     const char *name;
-    bool work; /* what is computed, not how */
+    bool work; /* the workload, not its layout */
     place place;
     size_t offset;    /* of the column */
     double blank;     /* of NUMBER */
@@ -108,7 +108,7 @@ static bool same(const feature *o, const calc_runs_row *a, const calc_runs_row *
 
 /* ---- Cells and pairs ------------------------------------------------------------------------- */
 
-/* What a row calls its source, up to remarks in parentheses, names the release, too. */
+/* The source of a row, up to remarks in parentheses, names the release, too. */
 static bool same_release(const char *a, const char *b)
 {
     size_t length = strcspn(a, "(");
@@ -122,7 +122,7 @@ static bool comparable(const calc_result *a, const calc_result *b)
     const calc_run_map *right = &b->prediction->map;
     const calc_app *x = &left->app;
     const calc_app *y = &right->app;
-    /* What a row of one's own sets is in no column of these. */
+    /* Fields set by an own row are in none of these columns. */
     bool columns = !left->row->own || !left->row->own->complete;
     return columns && left->source == right->source &&
            same_release(left->row->source, right->row->source) && left->machine == right->machine &&
@@ -209,7 +209,7 @@ static bool find_pairs(calc_features *f)
     return true;
 }
 
-/* ---- What they say --------------------------------------------------------------------------- */
+/* ---- Statistics ------------------------------------------------------------------------------ */
 
 static bool moves(const calc_features *f, double change)
 {

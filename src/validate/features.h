@@ -39,7 +39,8 @@ typedef struct calc_features_option {
     double ratio;   /**< median of predicted over measured change where it moved; NaN: none */
     double regret;  /**< of time: measured time of the run predicted faster over that of the faster
                          one, less 1: mean over pairs that moved; NaN: none */
-    size_t wrong;   /**< of the pairs that move but do not agree, that of the largest change, ... */
+    size_t wrong;   /**< the pair with the largest change among those that move but do not agree,
+                         ... */
     bool has_wrong; /**< if there is one */
 } calc_features_option;
 

@@ -13,7 +13,7 @@ enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
 static const char example[] = "calc validate --template prints an example";
 
 /* clang-format off */
-/* Columns of a short table that are no fields. What else runs.h reads is a field here, or nothing:
+/* Columns of a short table that are no fields. Other columns of runs.h are fields here, or ignored:
  * "hidden". */
 static const char *const own_columns[] = {
     "name", "id", "source", "app", "sys", "exe", "arguments", "procs", "num_gpus", "measured_s",
@@ -33,7 +33,7 @@ typedef struct reading {
     const calc_own_loader *loader;
     char stem[64];      /* of its name */
     calc_own_run *last; /* of the rows so far */
-    bool refused;       /* what holds for all rows was said */
+    bool refused;       /* notes for all rows were given */
     const char *loaded[KINDS];
     calc_app app; /* the documents that were loaded last */
     calc_system system;
@@ -112,7 +112,7 @@ static void set_machine(const entry *e, const char *name)
     e->own->machine = o ? &o->its_machine : &e->own->its_machine;
 }
 
-/* @param like  what is known of its software */
+/* @param like  known properties of its software */
 static void set_source(const entry *e, const calc_run_source *like)
 {
     snprintf(e->own->group, sizeof e->own->group, "%s", e->r->stem);
@@ -238,7 +238,7 @@ static calc_status set_fields(const entry *e)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* What the first row lacks, said once. */
+/* Columns missing in the first row, reported once. */
 static calc_status check_titles(const entry *e)
 {
     const calc_csv_row *from = e->from;

@@ -11,8 +11,8 @@ enum { STAGES_MAX = 64 };
 
 #define GIB 1073741824.0
 
-/* What tensors have on the last rank, the only one that Megatron-LM's log speaks of: the last stage
- * of the pipeline. */
+/* Memory of tensors on the last rank, the only one in Megatron-LM's log: the last stage of the
+ * pipeline. */
 static double last_stage_of(const calc_run_map *map, const calc_system *system)
 {
     calc_stage_stats stage[STAGES_MAX];
@@ -29,8 +29,8 @@ bool calc_predict_counts_allocated(const calc_run_map *map)
            calc_runs_has(counting, "mem-max-allocated");
 }
 
-/* What was measured as memory: what tensors have, what the allocator took for them, or all that the
- * processor lacks then. */
+/* Predicted memory of the kind that was measured: of tensors, taken by the allocator, or all that
+ * the processor needs. */
 static double memory_of(const calc_run_map *map, const calc_system *system, const calc_stats *stats)
 {
     const char *counting = map->row->memory_counting;
@@ -81,7 +81,7 @@ static double try_layout(calc_prediction *p, const calc_system *system, const ca
     return stats.total_time;
 }
 
-/* Whether the sizes divide what they must. */
+/* Whether the sizes divide the numbers that they must. */
 static bool is_candidate(const calc_exec *e, int64_t blocks, int64_t batch, int64_t chunks)
 {
     int64_t stages = e->pipeline_par;

@@ -61,7 +61,7 @@ static bool repeat(const calc_result *a, const calc_result *b)
            left->pipeline_interleaving == right->pipeline_interleaving;
 }
 
-/* What a value of its quantity costs: the less, the better a layout is. Times; of throughput the
+/* The cost of a value of its quantity: the less, the better a layout is. Times; of throughput the
  * time of a GPU per token. NaN: layouts are not ranked by it. */
 static double cost_of(const calc_result *r, double value)
 {

@@ -16,7 +16,7 @@ static double tokens_of(const calc_run_map *map)
     return (double)(map->app.seq_size * e->microbatch_size) / (double)e->strategy.context_par;
 }
 
-/* What the last stage's logits add. */
+/* Memory added by the last stage's logits. */
 static double loss_pieces(const calc_run_map *map, const calc_stage_stats *stage)
 {
     const calc_strategy *s = &map->exec.strategy;
@@ -25,7 +25,7 @@ static double loss_pieces(const calc_run_map *map, const calc_stage_stats *stage
     return stage->head_space > 0 ? stage->working_space + each * logits : 0;
 }
 
-/* What FSDP2 holds under stages. */
+/* Memory of FSDP2 under stages. */
 static double staged_pieces(const calc_run_map *map, const calc_stage_stats *stage)
 {
     const calc_exec *e = &map->exec;

@@ -14,7 +14,7 @@
 static const char *const kinds[] = {"dense", "MoE", NULL};
 
 /* In the order in which they are written. */
-/* Of runs of training, the first of CALC_QUANTITY_LIST. */
+/* Quantities of training, the first of CALC_QUANTITY_LIST. */
 static const char *const quantities[] = {"step_time", "memory", NULL};
 
 static const calc_csv_column columns[] = {

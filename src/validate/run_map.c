@@ -15,7 +15,7 @@ static bool is_measured(const calc_run_map *map)
     return !isnan(map->step_s) || !isnan(map->memory_bytes);
 }
 
-/* What the row lacks; NULL if it has all. */
+/* The column that the row lacks; NULL if it has all. */
 static const char *what_is_missing(const calc_run_map *map)
 {
     const calc_runs_row *row = map->row;

@@ -13,8 +13,8 @@ enum { DTYPE = 1, SHARDING = 2, RECOMPUTE = 4, OVERLAP = 8 };
 /* What a phrase does. */
 typedef enum role {
     SAYS,   /* its meaning; "=value" or a word behind it may deny that */
-    BEFORE, /* denies what follows it, up to the end of the clause */
-    BEHIND, /* denies what was said in this clause */
+    BEFORE, /* denies the words after it, up to the end of the clause */
+    BEHIND, /* denies the earlier words of this clause */
     KEY,    /* of the value behind it, which says it all */
     PASS,   /* says nothing that is modelled */
     REST    /* says its meaning, and the rest up to a semicolon belongs to it */
@@ -42,7 +42,7 @@ typedef struct cell {
     calc_run_words *out;
     const char *name; /* of its column */
     int column;
-    bool denied;                 /* what follows, up to the end of the clause */
+    bool denied;                 /* the words after it, up to the end of the clause */
     bool clause[CALC_RUN_WORDS]; /* what was said in it */
 } cell;
 
@@ -86,7 +86,7 @@ static const phrase *longest(const cell *c, const char *at, const char **next)
     return best;
 }
 
-/* What "=value" or ": value" says of the phrase before it. */
+/* The effect of "=value" or ": value" on the phrase before it. */
 typedef enum value { ABSENT, YES, NO, OWN_WORDS } value;
 
 /* Moves *at behind the value, unless it is words of its own. */
@@ -192,7 +192,7 @@ static void begin_clause(cell *c)
     memset(c->clause, 0, sizeof c->clause);
 }
 
-/* A word that no table has; numbers alone belong to what is before them. */
+/* A word that no table has; numbers alone belong to the word before them. */
 static const char *pass_word(cell *c, const char *at)
 {
     size_t length = strspn(at, "0123456789");

@@ -1,6 +1,6 @@
-/* Phrases of free words (run_words.h): columns, role, meaning and text, of which letters, digits
- * and "=" count. Of phrases in the same place the longest is read; one that means several things
- * has a row for each, one after the other. */
+/* Phrases of free words (run_words.h): columns, role, meaning and text, in which letters, digits
+ * and "=" count. The longest of several phrases in the same place is read; one that means several
+ * things has a row for each, one after the other. */
 /* clang-format off */
 CALC_RUN_PHRASE(DTYPE, SAYS, FLOAT16, "fp16")
 CALC_RUN_PHRASE(DTYPE, SAYS, FLOAT16, "float16")

@@ -16,7 +16,7 @@ static bool starts(const char *text, const char *start)
     return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* ---- How requests come, and what was measured ------------------------------------------------ */
+/* ---- How requests come, and the measurement -------------------------------------------------- */
 
 static calc_serving_kind kind_of(const calc_serving_row *row)
 {
@@ -116,8 +116,8 @@ static void fill_slots(calc_serving_map *map, double each)
     map->exec.inference.max_sequences = told;
 }
 
-/* What limits a replica that may have more requests than it runs: what its users told the engine,
- * or else the engine's own. */
+/* Limits of a replica that may have more requests than it runs: options given to the engine, or
+ * else its defaults. */
 static void fill_limits(calc_serving_map *map)
 {
     const calc_serving_row *r = map->row;

@@ -43,7 +43,7 @@ bool calc_serving_rows_has(const calc_text *text)
 
 enum { NAME_SIZE = 96 };
 
-/* Names for what has none: "runs/my.csv.gz" is "my". */
+/* Names for rows without one: "runs/my.csv.gz" is "my". */
 static calc_status fill_names(calc_serving_rows *rows, const char *file, calc_errors *errors)
 {
     rows->names = calloc(rows->count + 1, NAME_SIZE);

@@ -6,7 +6,7 @@
 
 enum { SOURCES = 6 };
 
-/* A set: what is NULL does not matter. */
+/* A set: members that are NULL do not matter. */
 typedef struct set {
     const char *name;
     const char *source[SOURCES];

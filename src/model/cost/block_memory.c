@@ -33,7 +33,7 @@ void calc_block_memory_lines(const calc_strategy *s, bool training, const calc_b
     calc_rule_line none = {0, 0};
     out->tier1 = none;
     out->tier2 = none;
-    /* Gradients of the block at hand are not reduced yet. */
+    /* Gradients of the current block are not reduced yet. */
     out->fixed_bytes = b->activation_grad;
     out->fixed_away_bytes = 0;
     if (s->weight_offload) {

@@ -45,7 +45,7 @@ static inline void calc_block_memory_add_state(bool away, bool training, const c
     }
 }
 
-/** Bytes that can travel to the second tier: what is stored, or the checkpoint. */
+/** Bytes that can travel to the second tier: stored activations, or the checkpoint. */
 static inline double calc_block_memory_kept(const calc_strategy *strategy,
                                             const calc_block_memory *block)
 {

@@ -6,7 +6,7 @@
 #include "model/operators/processor.h"
 #include "spec/format.h"
 
-/* What the documentation of overlap_shares.fields.h gives for absent shares. */
+/* The values of absent shares, as documented in overlap_shares.fields.h. */
 #define TENSOR_PAR_ASYNC 0.5
 #define EXPERT_PAR_HIDDEN 0.6
 
@@ -42,12 +42,12 @@ calc_cost_context calc_cost_context_of(const calc_system *system, const calc_exe
     return calc_cost_context_for(system, &system->chip, exec, &exec->strategy, shape, compat);
 }
 
-/* What the operators of a list that is summed have in common. */
+/* Data common to the operators of a list that is summed. */
 typedef struct common {
     const calc_cost_context *context;
     unsigned recompute;
     bool tiled;              /* tensor-parallel communication may run in tiles */
-    double share_exposed[2]; /* of what does not, forward and backward */
+    double share_exposed[2]; /* of the others, forward and backward */
 } common;
 
 /* Share of a pass's communication that is exposed, where it does not run in tiles. */
@@ -110,7 +110,7 @@ static double exposed_s(const common *m, const calc_operator *o, const calc_cost
     return o->group == CALC_IN_TENSOR ? link_s * m->share_exposed[pass != CALC_PASS_FW] : link_s;
 }
 
-/* Inline: what it gives is summed at once. */
+/* Inline: its result is summed at once. */
 __attribute__((always_inline)) static inline calc_cost_comm
 passes_of(const common *m, const calc_operator *o, const calc_cost_times *t, bool edge)
 {
@@ -296,7 +296,7 @@ static void add_memory(const common *m, const calc_operator *operators, size_t f
     out->grad_bytes = grad;
 }
 
-/* The backward pass goes from the last operator to the first, and drops what it has used. */
+/* The backward pass goes from the last operator to the first, and frees the data it has used. */
 static double passing_bytes(const calc_operator *operators, size_t count)
 {
     double dropped = 0;

@@ -71,7 +71,8 @@ typedef struct calc_cost {
     double working_bytes;                   /**< held while the block is computed */
     double grad_bytes;                      /**< gradients of activations that a list counts */
     double passing_bytes;                   /**< most that exists beside them in a pass: gradients,
-                                                 less what the backward pass has done with */
+                                                 less stored data already freed by the backward
+                                                 pass */
 } calc_cost;
 
 /** Sum a list.

@@ -7,7 +7,7 @@
 #include "model/operators/processor.h"
 #include "spec/format.h"
 
-/* The matrix engine in the datatype of what is never narrow. */
+/* The matrix engine in the datatype of operators that are never narrow. */
 static const calc_engine *wide(const calc_cost_context *c)
 {
     return &c->chip->matrix[c->strategy->datatype];
@@ -193,7 +193,7 @@ calc_cost_kernel calc_cost_kernel_of(const calc_cost_context *c, const calc_oper
     return k;
 }
 
-/* What an operator counts as arithmetic. */
+/* The arithmetic of an operator. */
 static inline bool counts(const calc_operator *o)
 {
     return o->kind != CALC_OPERATOR_VECTOR && o->kind != CALC_OPERATOR_PERMUTE;

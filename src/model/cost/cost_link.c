@@ -97,7 +97,7 @@ double calc_cost_link_once_s(const calc_cost_context *c, const calc_operator *o,
     return link.once_s;
 }
 
-/* One of a collective's operations, with what processors add up and copy for it. */
+/* One of a collective's operations, with the time in which processors add up and copy for it. */
 static double operation_s(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
                           calc_collective_op op, calc_kernel_source *source)
 {

@@ -5,8 +5,8 @@
 
 #include "model/cost/cost_kernel.h"
 
-/* What processors add up and copy is part of a collective's time, and counted as a kernel unless
- * the operator is part of another. */
+/* Adding up and copying by processors is part of a collective's time, and counted as a kernel
+ * unless the operator is part of another. */
 static void time_collective(const calc_cost_context *c, const calc_operator *o, int passes,
                             calc_cost_links *known, calc_cost_times *out)
 {
@@ -40,7 +40,7 @@ static void time_kernel(const calc_cost_context *c, const calc_operator *o, int 
 /* Whether two kernels do the same, as far as a chip can tell. */
 static bool same_kernel(const calc_operator *a, const calc_operator *b)
 {
-    /* What the passes do lies side by side. */
+    /* The work of the passes lies side by side. */
     enum { FIRST = offsetof(calc_operator, flop), END = offsetof(calc_operator, converted_bytes) };
     _Static_assert(END - FIRST == 4 * sizeof a->flop, "flop, bytes, launches and work");
     const char *x = (const char *)a + FIRST;

@@ -64,7 +64,7 @@ static void attention_key(const calc_cost_context *c, calc_kernel_key *key)
                           6);
 }
 
-/* @return false for what is never measured as one kernel */
+/* @return false for passes never measured as one kernel */
 static bool kernel_key(const calc_cost_context *c, const calc_operator *o, calc_pass pass,
                        calc_kernel_key *key)
 {
@@ -92,7 +92,7 @@ static bool kernel_key(const calc_cost_context *c, const calc_operator *o, calc_
     }
 }
 
-/* What converting operands of a pass to a narrow format takes: traffic beyond the plain matrix. */
+/* Time to convert operands of a pass to a narrow format: traffic beyond the plain matrix. */
 static double quantize_s(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
 {
     bool narrow = (o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_GROUPED) &&

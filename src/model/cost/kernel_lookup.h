@@ -7,7 +7,8 @@
 
 /** The key of a pass over a kernel among measured ones.
  *  @param key       filled
- *  @param beside_s  filled: of its time [s], conversion to a narrow format, a kernel of its own
+ *  @param beside_s  filled: part of its time [s] for conversion to a narrow format, a separate
+ *                   kernel
  *  @return false for collectives, and for passes never measured as one kernel, see below. A size of
  *  a key may be infinite: then no measurement is near. */
 bool calc_kernel_lookup_key(const calc_cost_context *context, const calc_operator *op,

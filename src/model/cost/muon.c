@@ -68,7 +68,7 @@ calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operator
 {
     const calc_shape *s = c->shape;
     calc_muon sum = {0, 0, 0};
-    bool first = !s->latent; /* what a block begins with is split by columns */
+    bool first = !s->latent; /* the first matrix of a part is split by columns */
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
         bool grouped = o->kind == CALC_OPERATOR_GROUPED;

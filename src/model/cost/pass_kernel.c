@@ -7,10 +7,10 @@
 /* 4-bit numbers have a scale of 8 bits for every 16 of them (NVFP4), beside their own bytes. */
 #define SCALES_4BIT 0.125
 
-/* Cached tokens at which half of what grows with them is added. */
+/* Cached tokens at which half of the term that grows with them is added. */
 #define HALF_GROWN 1000.0
 
-/* What arithmetic and traffic take that hide each other but for where they are alike. */
+/* Time of arithmetic and traffic that hide each other, except where both are about equal. */
 static double together_s(double flop_s, double mem_s)
 {
     return cbrt(flop_s * flop_s * flop_s + mem_s * mem_s * mem_s);

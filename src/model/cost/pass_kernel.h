@@ -17,7 +17,7 @@ bool calc_pass_kernel_of(const calc_cost_context *c, const calc_operator *o, cal
 
 /** Time of one operation of a collective [s].
  *  @param bytes    as of calc_collective_s()
- *  @param model_s  what it takes in training; 0 for one rank
+ *  @param model_s  its time in training; 0 for one rank
  *  @return the same with the latency of serving in place of training's, where the system has one;
  *  for an all-reduce inside a node at most the time of the engines' own */
 double calc_pass_link_s(const calc_system *system, calc_collective_op op, const calc_group *group,

@@ -126,7 +126,7 @@ calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned r
     return o;
 }
 
-/* Arithmetic of a reduction: each rank adds up its share of what the others send. */
+/* Arithmetic of a reduction: each rank adds up its share of the others' data. */
 static void add_up(const calc_build *b, calc_operator *o, calc_pass pass)
 {
     double ranks = b->shape->tensor_par;
@@ -198,7 +198,7 @@ void calc_build_keep_input(const calc_build *b, calc_operator *o, double width)
 {
     bool gathered = b->sequence_par && b->shape->tensor_par > 1 && keeps_gathered(b);
     double tokens = gathered ? b->tokens : b->kept;
-    /* What was gathered does not come back from a norm alone. */
+    /* Recomputing the norm alone does not restore its gathered output. */
     calc_build_keep(o, tokens * width * b->shape->kept_bytes,
                     gathered ? CALC_RECOMPUTE_ALL : 1U << CALC_RECOMPUTE_MODULES_LAYERNORM);
 }

@@ -18,7 +18,7 @@ typedef struct calc_recipe {
     bool adds;            /**< processors add up the data of tensor-parallel reductions */
 } calc_recipe;
 
-/** Operators under construction, with what they have in common. */
+/** Operators under construction, with their common data. */
 typedef struct calc_build {
     const calc_shape *shape;
     const calc_chip *chip; /**< NULL where no time depends on it */

@@ -12,7 +12,7 @@ enum {
     HELD = CALC_RECOMPUTE_HELD /* the layer before it holds the same */
 };
 
-/* A block under construction, with what its layers have in common. */
+/* A block under construction, with data common to its layers. */
 typedef struct builder {
     calc_operator *out;
     size_t count;
@@ -24,9 +24,9 @@ typedef struct builder {
     double elements;        /* of the residual stream */
     double kept_elements;   /* of it on one rank between communication steps */
     bool scattered;         /* sequence parallelism */
-    bool edge;              /* the last block of a chunk scatters what it hands on */
+    bool edge;              /* the last block of a chunk scatters its output */
     bool tiled;             /* communication overlaps with matrices */
-    bool adds;              /* processors add up what is reduced */
+    bool adds;              /* processors add up reductions */
     bool multiquery;
 } builder;
 

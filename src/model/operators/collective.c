@@ -214,7 +214,7 @@ double calc_collective_all_to_all_s(const calc_system *system, const calc_group 
         double reach = i + 1 == system->networks_count ? group->ranks : inside(network, group);
         double ranks = reach / below;
         if (ranks > 1) {
-            /* Every rank has a port of its own: what leaves the node is not shared. */
+            /* Every rank has a port of its own: traffic that leaves the node shares none. */
             double sent = below > 1 || i > 0 ? bytes * copies : bytes;
             slowest_s =
                 calc_max(slowest_s, sent * s_per_byte(network, CALC_OP_ALL_TO_ALL, sent, ranks));

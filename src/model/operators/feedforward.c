@@ -18,8 +18,8 @@ static bool replicated(const calc_build *b)
     return b->strategy->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED && b->shape->tensor_par > 1;
 }
 
-/* Feed-forward layer of `width` on all ranks together, in the parts that `module` names. What ranks
- * with all tokens make of it is added up with what their experts make. */
+/* Feed-forward layer of `width` on all ranks together, in the parts that `module` names. Where
+ * ranks have all tokens, its output is reduced together with the experts' output. */
 static void add_feedforward(calc_build *b, double width, unsigned module, bool shared)
 {
     const calc_shape *s = b->shape;
@@ -46,7 +46,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * elements;
     o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * elements;
     calc_build_pass(b, o, (gates + unfused) * elements);
-    /* In kernels of its own a gate keeps what it is multiplied with, too. */
+    /* As a separate kernel, a gate keeps its other factor, too. */
     double products = s->gated ? unfused - 1 : 0;
     calc_build_keep(o, (gates + products) * elements * s->kept_bytes, module);
     o = calc_build_matrix(b, shared ? "shared expert down" : "feed-forward down",
@@ -105,10 +105,10 @@ static void add_exchange(calc_build *b, const char *name, double routed, calc_fo
     }
 }
 
-/* Forward, when tokens come back: as they arrived, what the experts made of them, that sorted, and
- * what was sent back; the first two until the block is done, as measured peaks of Megatron-LM have
- * it (tests/golden/b200). Without an exchange only the second and the third. Beside them the shared
- * experts' output. */
+/* Buffers in the forward pass, when tokens come back: the tokens as they arrived, the experts'
+ * output, the sorted output, and the data sent back; the first two until the block is done, as
+ * measured peaks of Megatron-LM have it (tests/golden/b200). Without an exchange only the second
+ * and the third. Beside them the shared experts' output. */
 static void add_way_back(calc_build *b, double routed)
 {
     const calc_shape *s = b->shape;
@@ -145,8 +145,8 @@ static void add_expert_gather(calc_build *b, const char *name, double routed, bo
     }
 }
 
-/* The multiplication before the activation writes what it makes of it, too, in the format that the
- * one behind it reads; backward, the gradient of the activation never leaves the multiplication
+/* The multiplication before the activation also writes the activation, in the format that the next
+ * multiplication reads; backward, the gradient of the activation never leaves the multiplication
  * that makes it, and is narrowed there. TransformerEngine's fused grouped MLP. */
 static void fuse_activation(const calc_build *b, calc_operator *up, calc_operator *activation,
                             calc_operator *down)

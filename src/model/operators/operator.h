@@ -47,8 +47,8 @@ typedef enum calc_operator_group {
 } calc_operator_group;
 
 enum {
-    /** Bits beside those of recompute_modules: full recomputation; inputs that are gathered again;
-     *  training, which drops what another operator holds already. */
+    /** Bits in addition to those of recompute_modules: full recomputation; inputs that are gathered
+     *  again; training, which drops data that another operator holds already. */
     CALC_RECOMPUTE_ALL = 1 << CALC_RECOMPUTE_MODULES_COUNT,
     CALC_RECOMPUTE_GATHER = CALC_RECOMPUTE_ALL << 1,
     CALC_RECOMPUTE_HELD = CALC_RECOMPUTE_ALL << 2,

@@ -14,11 +14,10 @@
 double calc_parameters_step_flop(const calc_shape *shape, const calc_exec *exec, bool square);
 
 /** Tensors of weights that a rank of one of `stages` equal stages holds, as frameworks allocate
- * them: of every block two norms, queries, keys and values together (latent attention: its
+ * them: for every block two norms, queries, keys and values together (latent attention: its
  * projections and norms), output, and the matrices of the feed-forward, shared experts' and the
  * router; the tables, and the last norm. A bias is one more.
- *  @param dense   all but experts
- *  @param expert  of the local experts; 0: none */
+ *  @param dense   all except experts @param expert  of the local experts; 0: none */
 void calc_parameters_tensors(const calc_shape *shape, double stages, double *dense, double *expert);
 
 #endif

@@ -5,7 +5,7 @@
 #include "model/operators/processor.h"
 #include "spec/format.h"
 
-/* A choice, or what the preset says. */
+/* A choice, or the preset's value. */
 static bool chosen(calc_choice choice, bool preset)
 {
     return choice == CALC_CHOICE_AUTO ? preset : choice == CALC_CHOICE_TRUE;

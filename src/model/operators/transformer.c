@@ -72,7 +72,7 @@ static void add_query_key_value(calc_build *b)
 }
 
 /* Latent attention: both down projections run on the rank's share of the tokens, whole on every
- * rank; what is gathered is the latents. The up projections are split by heads. */
+ * rank; the latents are gathered. The up projections are split by heads. */
 static void add_latent_query_key_value(calc_build *b)
 {
     const calc_shape *s = b->shape;
@@ -149,7 +149,7 @@ static void add_flash(calc_build *b, double kept_bytes)
     double width = s->qk_size + s->v_size;
     double bw_width = 3 * s->qk_size + 2 * s->v_size;
     double exponentials = b->chip->attention.softmax_size;
-    /* The rates are those of heads of 128, where the exponentials are part of them. */
+    /* The rates hold for heads of 128 and include their exponentials. */
     double usual = exponentials > 0 ? 256 / (256 + exponentials) : 1;
     calc_operator *o = calc_build_next(b, "flash attention", CALC_OPERATOR_ATTENTION, CORE_ATTN);
     o->inputs = b->tokens * (s->local_heads + 2 * s->local_kv_heads) * s->qk_size;
@@ -189,7 +189,7 @@ static void add_scores(calc_build *b, double kept_bytes)
     o->bytes[CALC_PASS_AGRAD] = pairs * (7 * e + mask);
     o->launches[CALC_PASS_FW] = 5;
     o->launches[CALC_PASS_AGRAD] = 7;
-    /* Probabilities; with dropout its mask and what it leaves of them (Korthikanti et al. 2022). */
+    /* Probabilities; with dropout its mask and its output (Korthikanti et al. 2022). */
     calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
     /* Gradients of probabilities and of scores, too. */

@@ -14,8 +14,8 @@
 size_t calc_transformer_block(const calc_recipe *recipe, calc_operator *out);
 
 /** The same in three steps: attention and the norm behind it, which all kinds of blocks begin with;
- *  with experts, what neither they nor the ranks that they are spread over change, router and
- * shared experts; and all that follows.
+ *  with experts, router and shared experts, which do not depend on the spread of experts over
+ *  ranks; and all that follows.
  *  @param begun  operators that the step before returned; they are in `out`
  *  @return the number of all so far */
 size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out);

@@ -99,7 +99,7 @@ static double gpipe_s(const calc_schedule_times *t, double m)
     return way_s + (m - 1) * (fw_s + bw_s);
 }
 
-/** One stage sets the pace, the bubble is that of the others on average. */
+/** One stage sets the pace; the bubble is the others' on average. */
 static double paced_s(const calc_schedule_shape *shape, const calc_schedule_times *t, int pace)
 {
     calc_schedule_even even = {

@@ -2,7 +2,7 @@
 
 #include "model/operators/processor.h"
 
-/* What paths take on a place before they go on. */
+/* Time of paths on a place before they go on. */
 typedef struct stay {
     double slowest_s; /**< first chunk of this place, and of those before it */
     double step_s;    /**< of the next period's first round */

@@ -32,13 +32,13 @@ typedef struct front {
     double late_s[CALC_SCHEDULE_PLACES]; /**< that arrive only within the next span, at its end */
 } front;
 
-/** What changing stages takes, [to][from]. */
+/** Time to change stages, [to][from]. */
 typedef double ways[CALC_SCHEDULE_PLACES][CALC_SCHEDULE_PLACES];
 
 typedef struct moves {
     double stay_s[SPANS][CALC_SCHEDULE_PLACES];
     ways change_s[SPANS]; /**< at the end of a span */
-    /** Leaving at the beginning of a span, further down: the way, and what is left of the span. */
+    /** Leaving at the beginning of a span, further down: the way, and the rest of the span. */
     ways down_s[SPANS], left_s[SPANS];
     double slot_s[CALC_SCHEDULE_PLACES]; /**< the first slot of a period */
 } moves;
@@ -142,8 +142,8 @@ static double one_round_s(const calc_schedule_line *l)
 
 /* ---- Changing stages --------------------------------------------------------------------------*/
 
-/* Each gives the time gained until the end of a span: what the path passes, less the slots of the
-   span that it leaves out; -INFINITY if it cannot be. */
+/* Each gives the time gained until the end of a span: the passes on the path, less the slots of the
+ * span that it leaves out; -INFINITY if it cannot be. */
 
 static double up_s(const calc_schedule_line *l, int from, int to, span end)
 {
@@ -205,7 +205,7 @@ static void set_late(const calc_schedule_line *l, int from, int to, span next, m
     m->left_s[next][to][from] = missed <= l->p ? left_s : -INFINITY;
 }
 
-/* Inline with each span, so that what they have in common is computed once. */
+/* Inline with each span, so that common parts are computed once. */
 __attribute__((always_inline)) static inline void set_down(const calc_schedule_line *l, int from,
                                                            int to, span at, moves *restrict m)
 {
@@ -248,7 +248,8 @@ static void set_moves(const calc_schedule_line *l, moves *restrict out)
 
 /* ---- Periods ----------------------------------------------------------------------------------*/
 
-/* What follows is made for each usual number of places, so that its loops have no ends to look for.
+/* The functions below are specialised for each usual number of places, so that their loops have
+ * constant bounds.
  */
 #define MADE_FOR_COUNT __attribute__((always_inline)) static inline
 
@@ -301,7 +302,7 @@ MADE_FOR_COUNT double arrive_s(const moves *m, span at, int count, int to, const
     return calc_max(at_s, f->late_s[to]); /* which is known last */
 }
 
-/* A span, and what leaves at its end. */
+/* A span, and the paths that leave at its end. */
 MADE_FOR_COUNT void pass_span(const moves *m, span at, span next, int count, front *f)
 {
     double at_s[CALC_SCHEDULE_PLACES];

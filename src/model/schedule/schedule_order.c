@@ -156,7 +156,7 @@ static void dual_wgrad(dual *d)
     }
 }
 
-/** Of the steady state: a forward, and a backward of the other chunk. */
+/** In the steady state: a forward, and a backward of the other chunk. */
 static void dual_both(dual *d, int64_t fw_chunk)
 {
     int64_t bw_chunk = 1 - fw_chunk;

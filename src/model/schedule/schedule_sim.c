@@ -181,7 +181,7 @@ static void record(run *r, int64_t slot_index, int64_t microbatch, calc_schedule
     e->count++;
 }
 
-/** What an operation does: slots or NULL. */
+/** The passes of an operation: slots or NULL. */
 typedef struct parts {
     slot *fw, *bw, *wgrad;
 } parts;

@@ -7,7 +7,7 @@
 
 enum { WORKSPACE = 1 << 19 };
 
-/* What a micro-batch more may take beside the busiest stage and still count as rounding. */
+/* Deviation of a further micro-batch from the busiest stage's time that counts as rounding. */
 #define SAME 1e-12
 
 /* After so many micro-batches more, all stages do the same again. */

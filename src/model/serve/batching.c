@@ -15,9 +15,9 @@ typedef struct steps {
     double missed;   /* before it can begin */
     calc_hold hold;  /* before prompts are taken */
     double room;     /* prompts that a step has room for; infinite between steps */
-    double seen;     /* share of the others: what one request sees of all */
-    double met;      /* of their prompts, what is prefilled while one is decoded */
-    double apart;    /* half of what rounds differ by */
+    double seen;     /* share of the others: the requests that one sees */
+    double met;      /* tokens of their prompts prefilled while one is decoded */
+    double apart;    /* half of the difference between rounds */
 } steps;
 
 static bool chunked(const calc_serving *r)
@@ -97,8 +97,8 @@ static void step_with_chunks(calc_serving *r, const steps *s, double per_step)
 /* Steps between which whole prompts are prefilled. */
 static void step_with_prompts(calc_serving *r, const steps *s, double per_step)
 {
-    /* Of random prompts that came over several steps, as many as there are if there are any; and
-     * one prompt is more often in passes with more of them. */
+    /* For random prompts that came over several steps: the expected number given that there is one;
+     * and a prompt is more often in passes with many. */
     const double few = 1e-6;
     double found = per_step * s->hold.looks;
     bool held = s->hold.looks > 1 && found > few;
@@ -143,7 +143,7 @@ static double full_s(const calc_serving *r)
     return r->plain_s + r->prompt_token_s * (double)r->i->chunk_size;
 }
 
-/* What a prompt waits in its own steps for others beside it [s].
+/* Time that a prompt waits in its own steps for others in them [s].
  * @param freed  others per step */
 static double beside_s(const calc_serving *r, const steps *s, double freed)
 {
@@ -175,8 +175,8 @@ static double wave_wait(const calc_serving *r, const steps *s, const calc_queue_
     return (1 + width) / 2 * calc_queue_closed(r->slots, away, s->apart, 1 / s->room);
 }
 
-/* What whole prompts wait for others [s]: for those that missed the step before, and for half of
- * those that came with them; where they are held, for all that are not in the same pass.
+/* Time that whole prompts wait for others [s]: for those that missed the step before, and for half
+ * of those that came with them; where they are held, for all that are not in the same pass.
  * @param freed  prompts per step */
 static double before_s(const calc_serving *r, const steps *s, const calc_queue_wave *wave,
                        double freed)
@@ -201,8 +201,8 @@ static calc_queue_times wave_times(const calc_serving *r, const steps *s,
     double least_s =
         missed * missed_s(r, s, freed) + beside_s(r, s, freed) + hold.least * r->plain_s;
     double held_s = (hold.most - hold.least) * r->plain_s;
-    /* In a loop that is full the wait is nearly the same for all: what is left to chance is that of
-     * so many others, sqrt(N) of them. */
+    /* In a loop that is full the wait is nearly the same for all: the remaining variation comes
+     * from the others, sqrt(N) of them. */
     double chance_s = chunked(r) ? sqrt(r->slots) / 2 / s->room * full_s(r) : 0;
     double tail_s = mixed_up * calc_min(wait_s, chance_s);
     double even_s = mixed_up * (wait_s - tail_s); /* all wait that long */
@@ -217,7 +217,7 @@ static calc_queue_times wave_times(const calc_serving *r, const steps *s,
     };
 }
 
-/* What the requests before one of a run wait for slots, all together, in waits of one slot: none of
+/* Total time that the requests before one of a run wait for slots, in waits of one slot: none of
  * those that find one, then one more each until all are in flight. */
 static double waits_before(double request, double slots, double waiting)
 {
@@ -313,8 +313,8 @@ static bool balance(calc_serving *r, const steps *s, double most)
     return above > 0;
 }
 
-/* What one that arrives at any time waits for the step that is running [s]: half of a decoding
- * step, and of one with chunks where it may go beside them in the next. */
+/* Time that a request arriving at any time waits for the running step [s]: half of a decoding step,
+ * and of one with chunks where it may go beside them in the next. */
 static double residual_s(const calc_serving *r, const steps *s)
 {
     double busy = 1 - exp(-r->running);

@@ -2,13 +2,13 @@
  *  runs step by step, and prefills prompts as slots become free, in chunks beside the decoded
  * tokens (Agrawal et al. 2024, arXiv 2403.02310) or in passes between two steps.
  *
- *  Of N requests that run at once each is, per round, decoded in S steps, waits for the step that
- *  began as it came, if it is not alone, and is prefilled. What delays one are the N - 1 others.
+ *  N requests run at once. In a round each of them is decoded in S steps, waits for the step that
+ *  was running when it came, unless it is alone, and is prefilled. The N - 1 others delay it.
  *
  *  Chunks: a step has room for C tokens of prompts per micro-batch; a prompt of P takes ceil(P / C)
  *  steps and 1 / (room in prompts) of the engine's time as a server, for which prompts queue. X
  *  prompts per step leave X S sequences decoded. Time of a step grows with its tokens of prompts,
- *  so that a prompt takes what its own tokens and those beside them take.
+ *  so that a prompt takes the time of its own tokens and of the others in its steps.
  *
  *  Whole prompts: those that came in a step are prefilled before the next, which stops decoding.
  *

@@ -69,7 +69,7 @@ double calc_engine_beside_s(const calc_engine_traits *t, double pass_s, double s
     return t->gap_s + late_s + (t->overlapped ? calc_max(0, host_s - pass_s - late_s) : host_s);
 }
 
-/* An efficiency that is not said is that of all widths, or 1. */
+/* An absent efficiency is the one of all widths, or 1. */
 static void slow_matrix(calc_serving_matrix *m, double share)
 {
     m->efficiency = calc_share_or(m->efficiency, 1) * share;

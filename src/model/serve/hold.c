@@ -19,8 +19,8 @@ calc_hold calc_hold_of(const calc_exec *e, const calc_engine_traits *engine, dou
     if (!engine->gathers) {
         return (calc_hold){.most = longest - 1, .looks = longest};
     }
-    /* The first that comes to a replica is held for all of it, those that come meanwhile for what
-     * is left. */
+    /* The first that comes to a replica is held for all of it, those that come meanwhile for the
+     * rest. */
     double most = calc_queue_gather(calc_hold_replicas(e, engine), rate, longest);
     return (calc_hold){.least = most / (1 + rate * most), .most = most, .looks = 1};
 }

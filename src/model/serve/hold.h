@@ -14,11 +14,11 @@ typedef struct calc_hold {
     double looks;       /**< steps from one look for prompts to the next, >= 1 */
 } calc_hold;
 
-/** Replicas that hold prompts for one another: those of an engine that gathers them whose experts
- *  are spread over all; else 1. */
+/** The number of replicas that hold prompts for one another, if the engine gathers prompts and
+ *  experts are spread over all of them; else 1. */
 double calc_hold_replicas(const calc_exec *exec, const calc_engine_traits *engine);
 
-/** What `hold_steps` of a layout means.
+/** The meaning of `hold_steps` for a layout.
  *  @param rate  prompts that come to a replica in a step, > 0 */
 calc_hold calc_hold_of(const calc_exec *exec, const calc_engine_traits *engine, double rate);
 

@@ -9,7 +9,7 @@
 #include "model/serve/serving_step.h"
 #include "spec/prefill_pool.h"
 
-/* ---- What is asked --------------------------------------------------------------------------- */
+/* ---- The question ---------------------------------------------------------------------------- */
 
 static double or_one(int64_t value)
 {

@@ -1,5 +1,5 @@
 /** @file inference.h  Serving a model: time to the first token, time per output token, throughput,
- *  and what memory the cache needs. The phases:
+ *  and memory of the cache. The phases:
  *
  *  prefill        batch prompts, prefill_batch at a time, in chunks; the head on the last token.
  *  decode         batch sequences at their mean context, prompt + generate / 2. A pipeline of p
@@ -33,7 +33,8 @@ typedef struct calc_prefill {
 } calc_prefill;
 
 /** Prefill `prompts` prompts of `fresh` tokens behind `cached` ones, in chunks of `chunk` tokens.
- * Of less than one, that share of the replicas that run in step has one, and the others none. */
+ * Less than one means that this share of the replicas that run in step has one, and the others
+ * none. */
 void calc_inference_prefill_of(const calc_inference_pass_model *model, double prompts, double fresh,
                                double cached, double chunk, calc_prefill *out);
 
@@ -43,7 +44,7 @@ typedef struct calc_serving_part {
     double times;
 } calc_serving_part;
 
-/** What one pool of replicas needs of the memory of a processor, and has room for. */
+/** Memory that one pool of replicas needs on a processor, and its room for the cache. */
 typedef struct calc_serving_memory {
     calc_stage_memory stage; /**< of the fullest one, without the cache */
     double position;         /**< which it is */
@@ -61,8 +62,8 @@ typedef struct calc_serving {
     const calc_inference *i;
     calc_inference_pass_model model;          /**< of num_procs */
     calc_inference_pass_model pool;           /**< of the prefill pool, where there is one */
-    const calc_inference_pass_model *prefill; /**< of the two, the one that prefills */
-    calc_exec own_exec, pool_exec;            /**< what they borrow, if it is not `exec` */
+    const calc_inference_pass_model *prefill; /**< the one of the two that prefills */
+    calc_exec own_exec, pool_exec;            /**< borrowed by the models, if not `exec` */
     double replicas, prefill_replicas;
     calc_engine_traits engine;
     double batch;                 /**< requests of a replica */
@@ -81,10 +82,10 @@ typedef struct calc_serving {
     calc_inference_pass_work work; /**< whose operators are listed: of the decoding step, or of the
                               prefill where nothing is decoded */
     double plain_s, mixed_s;       /**< such a step */
-    double step_s, sequences;      /**< mean step, and what it decodes on a replica */
+    double step_s, sequences;      /**< mean step, and sequences that it decodes on a replica */
     double mixed_share;            /**< serve: of the steps */
     double prefill_s, transfer_s;  /**< of a request */
-    double prompt_token_s; /**< serve: that a token of a prompt adds to what a replica does */
+    double prompt_token_s;         /**< serve: time that a token of a prompt adds on a replica */
     calc_queue_times
         first[2 * CALC_QUEUE_WAVES]; /**< times to the first token [s], in both phases */
     size_t waves;                    /**< how many parts of them */
@@ -94,7 +95,7 @@ typedef struct calc_serving {
     double round_s; /**< serve, closed loop: a request from one arrival to the next, and of the end
                        of a run its share */
     double requests_per_s, prefill_requests_per_s, decode_requests_per_s;
-    calc_serving_part part[4]; /**< what the reported time consists of */
+    calc_serving_part part[4]; /**< breakdown of the reported time */
     size_t parts;
     double batches;    /**< of each part, one after the other */
     double drafting_s; /**< of a step, by another model */
@@ -106,15 +107,15 @@ typedef struct calc_serving {
 void calc_serving_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
                      calc_serving *out);
 
-/** The same in steps, for a sweep: what layouts share that differ in their ranks, batch, pipeline
- *  and networks only, */
+/** The same in steps, for a sweep: the part shared by layouts that differ only in ranks, batch,
+ *  pipeline and networks, */
 void calc_serving_init(calc_serving *serving, const calc_app *app, const calc_system *system,
                        const calc_exec *exec);
 
 /** and one of them. @param exec  must live as long as the answer */
 void calc_serving_at(calc_serving *serving, const calc_exec *exec);
 
-/** Tokens that a step gives a sequence, with so many drafts of that acceptance. */
+/** Tokens that a step gives a sequence, with a number of drafts of given acceptance. */
 double calc_inference_tokens_per_step(int64_t drafts, double accept);
 
 /** Its statistics: of memory, with the verdict on the layout,
@@ -124,7 +125,7 @@ calc_verdict calc_serving_put_memory(const calc_serving *serving, calc_stats *st
 /** and all others. */
 void calc_serving_put(calc_serving *serving, calc_stats *stats);
 
-/** What throughput and its price follow from. */
+/** The inputs of throughput and its price. */
 typedef struct calc_serving_flow {
     double watts, usd_per_hour; /**< of a processor, in the mean of all pools; 0: not known */
     calc_inference_phase phase;

@@ -131,7 +131,7 @@ static void set_decoded(calc_operator *o, const calc_inference_pass_model *m, co
     double tokens = w->sequences * w->queries;
     double read = calc_kv_cache_read(&m->cache, w->context);
     double width = s->latent ? 2 * s->kv_rank + s->rope_size : s->qk_size + s->v_size;
-    /* What the absorbing products write and this reads is the width of the latent. */
+    /* The absorbing products write, and this reads, the width of the latent. */
     double ends = (s->latent ? 2 : 1) * tokens * s->local_heads * width * s->element_bytes;
     *o = (calc_operator){
         .name = "decode attention", .kind = CALC_OPERATOR_ATTENTION, .cached = read};
@@ -176,14 +176,14 @@ static double largest_of(double n)
  */
 #define UNEQUAL 0.5
 
-/* What the busiest rank of experts has, for which all wait. */
+/* The load of the busiest rank of experts, for which all wait. */
 typedef struct busiest {
     double touched; /**< share of its experts that some token is routed to */
-    double times;   /**< the work of tokens, over what a rank has in the mean of all */
+    double times;   /**< the work of tokens, relative to the mean over ranks */
 } busiest;
 
-/* What the first token chooses others are likelier to choose, too: the shares of experts are of a
- * gamma distribution (Greenwood and Yule 1920). Copies are experts of their own.
+/* Other tokens are likelier to choose the experts of the first one, too: the shares of experts are
+ * of a gamma distribution (Greenwood and Yule 1920). Copies are experts of their own.
  *  @param busy  share of the replicas that have tokens for the experts */
 static busiest busiest_of(const calc_inference_pass_model *m, const calc_shape *s, double busy)
 {
@@ -271,7 +271,7 @@ size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_
     size_t count = calc_block_begin(c, kind, out);
     calc_operator *core = NULL;
     calc_wide_attention wide = m->exec->inference.wide_attention;
-    bool attends = true; /* until the projection of what attention gives */
+    bool attends = true; /* until the projection of attention's output */
     for (size_t i = 0; i < count; i++) {
         calc_operator *o = &out[i];
         if (is_core(o)) {
@@ -394,7 +394,7 @@ calc_cost_context calc_inference_pass_context(const calc_inference_pass_model *m
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
 
-/* What blocks of a kind on one stage take. */
+/* Time of blocks of a kind on one stage. */
 static void spend_blocks(const calc_pass_block *b, double n, calc_inference_pass_spent *t)
 {
     t->kernel_s += n * b->kernel_s;
@@ -404,7 +404,7 @@ static void spend_blocks(const calc_pass_block *b, double n, calc_inference_pass
     t->sharded_s += n * b->sharded_s;
 }
 
-/* What is not hidden of a message to the next stage [s]. */
+/* Exposed time of a message to the next stage [s]. */
 static double message_s(const calc_inference_pass_model *m, const calc_pass_cost *p)
 {
     if (m->exec->pipeline_par <= 1) {

@@ -21,7 +21,7 @@
 #include "model/serve/kv_cache.h"
 #include "model/serve/pass_memo.h"
 
-/** What of an execution decides which stages there are. */
+/** The fields of an execution that determine its stages. */
 typedef struct calc_inference_pass_pipeline {
     int64_t stages, chunks, first_blocks, last_blocks;
     calc_pipeline_balance balance;
@@ -57,7 +57,7 @@ void calc_inference_pass_model_place(calc_inference_pass_model *model, const cal
 int64_t calc_inference_pass_network(const calc_system *system, const calc_exec *exec);
 
 /** Change it to another strategy for the same model and machine that splits a block over as many
- *  ranks; to be placed. What pipelines have in common is not computed again. */
+ *  ranks; to be placed. The common part of pipelines is not computed again. */
 void calc_inference_pass_model_take(calc_inference_pass_model *model,
                                     const calc_inference_pass_model *other);
 
@@ -65,7 +65,7 @@ void calc_inference_pass_model_take(calc_inference_pass_model *model,
 calc_shape calc_inference_pass_shape(const calc_inference_pass_model *model,
                                      const calc_inference_pass_work *work);
 
-/** What times of a pass need beside its operators: the kernels are those of serving. */
+/** The context of times of a pass, in addition to its operators, with the kernels of serving. */
 calc_cost_context calc_inference_pass_context(const calc_inference_pass_model *model,
                                               const calc_shape *shape);
 
@@ -78,7 +78,7 @@ size_t calc_inference_pass_block(const calc_inference_pass_model *model,
                                  calc_operator *out);
 
 /** The same in steps: attention, which all kinds of blocks begin with; with experts router and
- * shared experts; and all that follows, behind it what attention has beside its first kernel.
+ * shared experts; and all that follows, then the operators of attention after its first kernel.
  *  @param begun  operators that the step before returned; they are in `out`, or it is 0
  *  @return the number of all so far */
 size_t calc_inference_pass_begin(const calc_inference_pass_model *model,
@@ -108,7 +108,7 @@ static inline void calc_inference_pass_widen(calc_operator *o, const calc_shape 
 /** Tokens that a pass gives, drafts that are verified included. */
 double calc_inference_pass_sampled(const calc_inference_pass_work *work);
 
-/** One batch on a stage, by what its time is spent on [s]. */
+/** One batch on a stage, with a breakdown of its time [s]. */
 typedef struct calc_inference_pass_spent {
     double kernel_s, tensor_s, context_s, expert_s, sharded_s, ends_s, message_s;
     double total_s;

@@ -20,7 +20,7 @@ calc_kv_cache calc_kv_cache_of(const calc_shape *s, const calc_inference *i)
     };
 }
 
-/* Mean over the blocks of what those with and without window have. */
+/* Mean over the blocks with and without window. */
 static double mean(const calc_kv_cache *cache, double whole, double windowed)
 {
     return cache->window > 0 ? cache->global * whole + (1 - cache->global) * windowed : whole;

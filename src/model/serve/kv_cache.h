@@ -37,7 +37,7 @@ double calc_kv_cache_pairs(const calc_kv_cache *cache, double cached, double fre
 double calc_kv_cache_space(const calc_kv_cache *cache, double blocks, double sequences,
                            double context);
 
-/** What fits into `bytes` on one rank of `blocks` blocks. */
+/** Sequences that fit into `bytes` on one rank of `blocks` blocks. */
 typedef struct calc_kv_room {
     double tokens;    /**< of blocks without window */
     double sequences; /**< whole ones of `context` tokens */

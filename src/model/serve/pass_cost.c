@@ -24,7 +24,7 @@ static calc_cost_context context_of(const calc_inference_pass_model *m,
     return c;
 }
 
-/* Operators of a block, what they take, and links that are known. */
+/* Operators of a block, their times, and known links. */
 typedef struct list {
     calc_operator item[CALC_MAX_OPERATORS];
     calc_cost_times times[CALC_MAX_OPERATORS];
@@ -38,7 +38,7 @@ static void add(const calc_cost_context *c, list *l, size_t first, size_t end, c
     calc_cost_times_add(c, l->item, l->times, first, end, 0, sum);
 }
 
-/* The rest of a block: *sum is that of what it begins with. */
+/* The rest of a block: *sum has its first part. */
 static void add_rest(const calc_inference_pass_model *m, const calc_cost_context *c,
                      const calc_inference_pass_work *w, calc_block_kind kind, size_t begun, list *l,
                      calc_cost *sum)
@@ -273,7 +273,7 @@ bool calc_pass_cost_like(const calc_inference_pass_model *m, const calc_inferenc
     calc_cost_links_start(&l.known);
     add_rest(m, &c, w, CALC_MOE_BLOCK, 0, &l, &block);
     *out = common->cost;
-    /* Of a block that shards no weights, as calc_stage_block_of(). */
+    /* The passes of a block that shards no weights, as calc_stage_block_of(). */
     double away = calc_stage_away_of(&m->exec->strategy).activation;
     calc_stage_part part = {.weights = {block.dense_weights, block.expert_weights},
                             .whole_bytes = block.kept_whole_bytes + away * block.kept_bytes};

@@ -1,5 +1,5 @@
-/** @file pass_cost.h  What a pass of a serving engine costs block by block and at the ends of the
- *  model, whatever the pipeline that these are spread over: the operators of its batch, summed. All
+/** @file pass_cost.h  Cost of a pass of a serving engine per block and at the ends of the model,
+ *  independent of the pipeline over which these are spread: the operators of its batch, summed. All
  *  layouts of one strategy on one machine that run the same batch share it, so that a sweep asks
  *  once (pass_memo.h); but where weights are sharded, gathering them depends on more. */
 #ifndef CALC_MODEL_PASS_COST_H
@@ -19,12 +19,12 @@ typedef struct calc_inference_pass_work {
     double chunk;     /**< new tokens of each */
     double cached;    /**< tokens of each that are in the cache already */
     double finished;  /**< prompts whose first token this pass gives */
-    double idle;      /**< of the replicas that share experts, those without tokens: 0 .. 1 */
+    double idle;      /**< share without tokens of the replicas that share experts: 0 .. 1 */
 } calc_inference_pass_work;
 
 /** One batch through a block, or nothing of a kind that the model does not have. */
 typedef struct calc_pass_block {
-    double kernel_s, tensor_s, context_s, expert_s; /**< kernels, and what is exposed beside them */
+    double kernel_s, tensor_s, context_s, expert_s; /**< kernels, and exposed communication */
     double sharded_s;                               /**< weights that are gathered before it */
     double tensor_link_s;                           /**< of tensor_s, hidden or not */
     double flop, bytes;                             /**< of the kernels */
@@ -36,13 +36,13 @@ typedef struct calc_pass_block {
  *  of the software (software_efficiency). */
 typedef struct calc_pass_cost {
     calc_pass_block block[CALC_BLOCK_KINDS];
-    double embedding_s, head_s;                 /**< the head with what is drafted */
+    double embedding_s, head_s;                 /**< the head with drafts */
     double sharded_embedding_s, sharded_head_s; /**< of them, gathered weights */
     double head_flop;
     double message_bytes;                /**< between stages, if there are several */
     double message_s[CALC_MAX_NETWORKS]; /**< it takes, by the network that it goes over */
     double message_hidden;               /**< share of it that pipeline_par_overlap hides */
-    /* What the stages hold; the head with the weights of drafting. */
+    /* Memory of the stages; the head with the weights of drafting. */
     calc_stage_weights embedding, head;
     double logit_bytes, draft_bytes; /**< activations of the head, and of its prediction blocks */
     double held_bytes, owned_bytes;  /**< per element that a rank holds, or owns */
@@ -56,7 +56,7 @@ typedef struct calc_pass_cost {
 void calc_pass_cost_of(const struct calc_inference_pass_model *model,
                        const calc_inference_pass_work *work, calc_pass_cost *out);
 
-/** What of a pass does not depend on how experts are spread over ranks. */
+/** The part of a pass that does not depend on how experts are spread over ranks. */
 typedef struct calc_pass_common {
     calc_group tensor, context;  /**< ranks it was computed for, */
     calc_dispatch_type dispatch; /**< and how tokens reach experts: a prefill pool has its own */
@@ -64,7 +64,7 @@ typedef struct calc_pass_common {
     calc_pass_cost cost;         /**< of all, with the experts of one strategy */
 } calc_pass_common;
 
-/** calc_pass_cost_of() with what others may share. */
+/** calc_pass_cost_of() with the part that others may share. */
 void calc_pass_common_of(const struct calc_inference_pass_model *model,
                          const calc_inference_pass_work *work, calc_pass_common *out);
 

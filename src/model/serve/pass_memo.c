@@ -24,7 +24,7 @@ static calc_pass_memo_key key_of(uint64_t number, uint64_t variant,
     return key;
 }
 
-/* @return whether what is there is of this key; it is from now on */
+/* @return whether the entry has this key; it has from now on */
 static bool take(calc_pass_memo_key *at, const calc_pass_memo_key *key)
 {
     bool same = memcmp(at, key, sizeof *key) == 0;

@@ -1,5 +1,5 @@
 /** @file pass_memo.h  Costs of passes that were asked for before: a sweep evaluates many layouts
- *  that run the same batches with the same strategy. What is found is what was computed, to the
+ *  that run the same batches with the same strategy. A cost found equals the computed one to the
  *  bit. The memory is the caller's; of two passes that fall on the same place the later stays. */
 #ifndef CALC_MODEL_PASS_MEMO_H
 #define CALC_MODEL_PASS_MEMO_H
@@ -22,7 +22,7 @@ typedef struct calc_pass_memo_entry {
     calc_pass_cost cost;
 } calc_pass_memo_entry;
 
-/** What passes have in common that spread experts another way. */
+/** The common part of passes that differ in how experts are spread. */
 typedef struct calc_pass_common_entry {
     calc_pass_memo_key key;
     bool known;
@@ -33,7 +33,7 @@ typedef struct calc_pass_common_entry {
 typedef struct calc_pass_memo {
     size_t count; /**< a power of two */
     calc_pass_memo_entry *entry;
-    size_t commons; /**< a power of two, or 0: what is in common is not kept */
+    size_t commons; /**< a power of two, or 0: the common part is not kept */
     calc_pass_common_entry *common;
 } calc_pass_memo;
 
@@ -44,12 +44,12 @@ typedef struct calc_pass_memo {
 calc_pass_memo_entry *calc_pass_memo_at(calc_pass_memo *memo, uint64_t number, uint64_t variant,
                                         const calc_inference_pass_work *work);
 
-/** The same for what is in common. @return NULL if it is not kept */
+/** The same for the common part. @return NULL if it is not kept */
 calc_pass_common_entry *calc_pass_memo_common_at(calc_pass_memo *memo, uint64_t number,
                                                  uint64_t variant,
                                                  const calc_inference_pass_work *work);
 
-/** The cost of a pass: calc_pass_cost_of(), or what is kept of it or of another like it. */
+/** The cost of a pass: calc_pass_cost_of(), or a kept result of it or of an equal one. */
 void calc_pass_memo_cost(const struct calc_inference_pass_model *model,
                          const calc_inference_pass_work *work, calc_pass_cost *out);
 

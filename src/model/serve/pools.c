@@ -28,7 +28,7 @@ static int64_t pools_network(const calc_serving *r)
     return i;
 }
 
-/* What a rank takes to send another one of its machine so many bytes. */
+/* Time of a rank to send a number of bytes to another one of its machine. */
 static double send_s(const calc_system *system, int64_t network, double bytes)
 {
     calc_group pair = {2, 0, network};
@@ -52,7 +52,7 @@ static double transfer_s(const calc_serving *r)
                     send_s(m->system, m->system->networks_count - 1, most));
 }
 
-/* Of one prompt, while all replicas prefill [s]. */
+/* Time of one prompt, while all replicas prefill [s]. */
 static double prompt_s(const calc_serving *r)
 {
     return 1 / r->prefill_requests_per_s;
@@ -65,7 +65,7 @@ typedef struct passes {
     double together; /* replicas that run in step */
 } passes;
 
-/* What a pass of prompts takes that come at such a rate [s]: all that came during the last one, as
+/* Time of a pass of prompts that come at a given rate [s]: all that came during the last one, as
  * many as there is room for. */
 static double pass_s(const calc_serving *r, const passes *p, double per_s)
 {
@@ -82,7 +82,7 @@ static double pass_s(const calc_serving *r, const passes *p, double per_s)
     return least_s + slope_s * (calc_max(least, prompts) - least);
 }
 
-/* What a prompt waits for the pass that is running, where passes have room for several [s]. */
+/* Time that a prompt waits for the running pass, where passes have room for several [s]. */
 static double pass_left_s(const calc_serving *r, const passes *p, double pass_s, double per_s)
 {
     double came = per_s * p->together / r->prefill_replicas * pass_s;
@@ -178,8 +178,8 @@ static double later_s(const calc_serving *r)
     return calc_queue_mean(r->first + once, r->waves - once) / share;
 }
 
-/* Of requests that come over a share of a round, and find all slots taken, with `waiting` of them
- * for each slot: those that come as slots become free wait for that, the others for a round
+/* Wait of requests that come over a share of a round, and find all slots taken, with `waiting` of
+ * them for each slot: those that come as slots become free wait for that, the others for a round
  * more. */
 static void wait_for_slots(calc_serving *r, const calc_queue_wave *wave, double decoded_s,
                            double waiting)
@@ -228,7 +228,7 @@ static void run_closed(calc_serving *r, const passes *prefill)
 
 /* ---- An open loop ---------------------------------------------------------------------------- */
 
-/* How many more are decoded than so many are in the mean, of those that arrive. */
+/* How many more requests are decoded than the given mean, as seen by those that arrive. */
 static double too_many(void *context, double sequences)
 {
     calc_serving *r = context;

@@ -2,7 +2,7 @@
  *  2401.09670; Patel et al. 2023, Splitwise, 2311.18677). Replicas that prefill are the servers of
  *  one queue. The cache of a prompt is sent when it is prefilled, by every rank its part, and the
  *  request waits for a slot of a replica that decodes. The slower pool decides the requests per
- *  second; the other one is less busy: of a closed loop, those that are in the prefill pool are not
+ *  second; the other one is less busy: in a closed loop, requests in the prefill pool are not being
  *  decoded. */
 #ifndef CALC_MODEL_POOLS_H
 #define CALC_MODEL_POOLS_H

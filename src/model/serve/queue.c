@@ -170,7 +170,7 @@ double calc_queue_mean(const calc_queue_times *times, size_t count)
     return sum;
 }
 
-/* Of one part: what is uniform and what is exponential, both at their quantile. */
+/* Of one part: the uniform and the exponential term, both at their quantile. */
 static double alone(const calc_queue_times *t, double quantile)
 {
     double above = 1 - quantile;

@@ -1,12 +1,12 @@
-/** @file queue.h  How long requests wait: few formulas, for whatever serves them. Times are in any
- *  one unit, of seconds or of steps. Service takes the same time for all: prompts of one length.
+/** @file queue.h  How long requests wait: a few formulas, independent of the server. Times are in
+ *  any one unit, seconds or steps. Service takes the same time for all: prompts of one length.
  *
  *  Arrivals at random (an open loop) wait as Pollaczek and Khinchine found for one server, and for
  *  several as Sakasegawa approximates (1977, Ann. Inst. Statist. Math. 29, 67) with the variation
  *  of Allen and Cunneen; DistServe (Zhong et al. 2024, arXiv 2401.09670) takes M/D/1 for prefill.
  *
  *  A closed loop, whose requests come again when they are answered, is one of N sources that come
- * once per round: what is found waiting is that of a Brownian bridge (Roberts and Virtamo 1991,
+ * once per round: the number found waiting follows a Brownian bridge (Roberts and Virtamo 1991,
  * IEEE Trans. Commun. 39, 298), at a rate that the wait itself lowers (mean value analysis, Reiser
  * and Lavenberg 1980, J. ACM 27, 313). With ever more requests of the same rate that is M/D/1.
  * Where rounds are nearly alike, requests that met once keep clear of one another; that is fitted
@@ -42,9 +42,9 @@ double calc_queue_gather(double queues, double rate, double longest);
  *  1 that they take, whole ones counted. */
 double calc_queue_pieces(double mean, double spread);
 
-/** Where what is taken meets what arrives: the zero of a function that rises from `below` at 0, or
- *  less, to `above` at `high`; by false position (Illinois). The function was evaluated there last,
- *  unless above is not positive: then nothing is. */
+/** The point where served and arriving requests balance: the zero of a function that rises from
+ *  `below` at 0, or less, to `above` at `high`; by false position (Illinois). The function was
+ *  evaluated there last, unless above is not positive: then nothing is. */
 double calc_queue_balance(double (*surplus)(void *context, double at), void *context, double high,
                           double below, double above);
 

@@ -9,10 +9,10 @@
 #include "model/serve/sim_step.h"
 #include "spec/prefill_pool.h"
 
-/* Of those that arrive at random, that are being decoded already at the start. */
+/* With random arrivals, the largest number being decoded already at the start. */
 enum { MOST_AT_START = 1 << 14 };
 
-/* ---- What there is to simulate --------------------------------------------------------------- */
+/* ---- The task -------------------------------------------------------------------------------- */
 
 static bool is_apart(const calc_exec *e)
 {
@@ -45,7 +45,7 @@ static int64_t simulated_replicas(const calc_exec *e)
     return e->strategy.data_par / a;
 }
 
-/* Of all requests, those that come to the simulated replicas. */
+/* The share of all requests that come to the simulated replicas. */
 static double share(const calc_exec *e)
 {
     return (double)simulated_replicas(e) / (double)e->strategy.data_par;
@@ -225,7 +225,7 @@ static void set_limits(calc_sim *s)
     s->next_s = INFINITY;
 }
 
-/* A request that is being decoded already, at any place of what it generates. */
+/* A request that is being decoded already, at any position of its output. */
 static void start_one(calc_sim *s, size_t i)
 {
     calc_sim_request *q = &s->request[i];
@@ -239,7 +239,7 @@ static void start_one(calc_sim *s, size_t i)
     t->ready_s = 0;
 }
 
-/* What there is at first: all requests of a run at once, or those that are decoded in the mean. */
+/* The initial requests: all of a run at once, or the mean number being decoded. */
 static void start(calc_sim *s)
 {
     const calc_serving *r = s->r;

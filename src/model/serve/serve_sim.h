@@ -1,13 +1,13 @@
-/** @file serve_sim.h  Requests that are served, one by one and step by step: what the closed forms
- *  of batching.h and pools.h are judged by. Lengths are drawn, arrivals too; an engine fills its
- *  steps with the oldest prompts, up to its slots, its chunk and its pages. Of sequences that
- *  outgrow the memory the youngest is preempted: its cache is dropped and computed again (Kwon et
- *  al. 2023, arXiv 2309.06180), on a pool that only decodes without time. One replica stands for
- * all; of two pools as many of each as their ratio needs. Requests are routed to the replica that
- * has fewest. Numbers are random but the same in every run.
+/** @file serve_sim.h  Requests that are served, one by one and step by step: the reference for the
+ *  closed forms of batching.h and pools.h. Lengths are drawn, arrivals too; an engine fills its
+ *  steps with the oldest prompts, up to its slots, its chunk and its pages. If sequences outgrow
+ *  the memory the youngest is preempted: its cache is dropped and computed again (Kwon et al. 2023,
+ *  arXiv 2309.06180), on a pool that only decodes without time. One replica stands for all; with
+ * two pools as many of each as their ratio needs. Requests are routed to the replica that has
+ * fewest. Numbers are random but the same in every run.
  *
- *  A run of `requests` is simulated from its first to its last one. What goes on for ever starts
- *  with all slots taken, at random places of their requests, or with arrivals that find it empty;
+ *  A run of `requests` is simulated from its first to its last one. A loop without end starts with
+ *  all slots taken, at random places of their requests, or with arrivals that find it empty;
  *  CALC_SERVE_SIM_WARM requests, or one for each slot, go by before any is measured. */
 #ifndef CALC_MODEL_SERVE_SIM_H
 #define CALC_MODEL_SERVE_SIM_H
@@ -19,7 +19,7 @@ enum {
     CALC_SERVE_SIM_MEASURED = 4000, /**< of those that come for ever, but for 4 of each slot */
 };
 
-/** What was measured; times of requests are means over them [s]. */
+/** The measurements; times of requests are means over them [s]. */
 typedef struct calc_serve_sim_result {
     double requests; /**< that were measured */
     double ttft_s, ttft_p50_s, ttft_p99_s;
@@ -27,7 +27,7 @@ typedef struct calc_serve_sim_result {
     double tpot_s;    /**< per token after the first */
     double request_s; /**< from the arrival to the last token */
     double sequences; /**< decoded on a replica, in the mean over time */
-    double prefill_share;  /**< of the time of steps, weighted by what they decode */
+    double prefill_share;  /**< of the time of steps, weighted by the sequences they decode */
     double requests_per_s; /**< of all replicas */
     double preempted;      /**< how often a sequence lost its cache */
 } calc_serve_sim_result;

@@ -49,7 +49,7 @@ static calc_serving_memory memory_of(const calc_inference_pass_model *m,
     double allocated = out.stage.total + out.cache_bytes;
     out.need_bytes = allocated * (1 + chip->mem_fragmentation) + chip->mem_reserved_bytes;
     if (limited && out.fits) {
-        /* All of it, less what rounding makes of that. */
+        /* All of it, less rounding. */
         out.need_bytes = calc_min(out.need_bytes, chip->mem1.capacity_bytes);
     }
     return out;

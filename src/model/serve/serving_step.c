@@ -26,7 +26,7 @@ double calc_serving_beside_s(const calc_serving *r, const calc_exec *pool, doubl
                                 prompts ? issued_s / (double)pool->pipeline_par : 0);
 }
 
-/* What the engine takes for the passes of a prefill [s]. */
+/* Overhead of the engine for the passes of a prefill [s]. */
 static double engine_s(const calc_serving *r)
 {
     const calc_exec *pool = r->prefill->exec;

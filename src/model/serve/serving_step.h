@@ -1,5 +1,5 @@
-/** @file serving_step.h  What phases of serving are put together from: prefill of a batch of
- * prompts, decoding steps, and what the reported time consists of. */
+/** @file serving_step.h  The building blocks of serving phases: prefill of a batch of prompts,
+ *  decoding steps, and the breakdown of the reported time. */
 #ifndef CALC_MODEL_SERVING_STEP_H
 #define CALC_MODEL_SERVING_STEP_H
 
@@ -15,7 +15,7 @@ bool calc_serving_queues(const calc_serving *serving);
  *  @return until their first tokens, an empty pipeline before [s] */
 double calc_serving_run_prefill(calc_serving *serving, double prompts);
 
-/** What a replica that prefills is busy with them [s]. */
+/** Time that a prefilling replica is busy with them [s]. */
 double calc_serving_busy_s(const calc_serving *serving);
 
 /** Every part of that prefill, `times` in the reported time. */
@@ -24,7 +24,7 @@ void calc_serving_report_prefill(calc_serving *serving, double times);
 /** A step of the micro-batches that follow one another around the pipeline [s]. */
 double calc_serving_around_s(const calc_serving *serving, const calc_inference_pass *pass);
 
-/** What the engine takes beside a pass of one of the pools [s].
+/** Overhead of the engine on top of a pass of one of the pools [s].
  *  @param prompts  whether it has prompts */
 double calc_serving_beside_s(const calc_serving *serving, const calc_exec *pool, double pass_s,
                              double sequences, bool prompts);
@@ -35,11 +35,11 @@ double calc_serving_step_s(const calc_serving *serving, const calc_inference_pas
                            bool prompts);
 
 /** The batch of a step, of one micro-batch, that decodes so many sequences of a replica. They are
- *  in the middle of what they generate; of lengths that differ the long ones are there longer. */
+ *  in the middle of their output; where lengths differ, long ones stay longer. */
 calc_inference_pass_work calc_serving_decoding(const calc_serving *serving, double sequences);
 
-/** Decoding steps of `sequences` on a replica: serving->plain and what goes with it.
- *  @return what a step takes beside its passes: the engine, and drafts by another model [s] */
+/** Decoding steps of `sequences` on a replica: serving->plain and its related members.
+ *  @return time of a step on top of its passes: the engine, and drafts by another model [s] */
 double calc_serving_run_decode(calc_serving *serving, double sequences);
 
 #endif

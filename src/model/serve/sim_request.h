@@ -1,5 +1,5 @@
-/** @file sim_request.h  Requests of a simulation, and what they wait at: lists, micro-batches that
- *  decode, servers. Nothing here knows what a step takes. */
+/** @file sim_request.h  Requests of a simulation, and the places where they wait: lists,
+ *  micro-batches that decode, servers. Nothing here depends on the time of a step. */
 #ifndef CALC_MODEL_SIM_REQUEST_H
 #define CALC_MODEL_SIM_REQUEST_H
 
@@ -40,7 +40,7 @@ typedef struct calc_sim_stream {
     double next;     /**< place of the first that ends */
 } calc_sim_stream;
 
-/** What requests wait at: a replica with its streams, or all replicas that only prefill. */
+/** A server where requests wait: a replica with its streams, or all replicas that only prefill. */
 typedef struct calc_sim_server {
     calc_sim_list waiting; /**< by the time they join */
     double queued, running;
@@ -76,8 +76,7 @@ double calc_sim_context(const calc_sim_stream *stream, const calc_sim_request *r
  */
 calc_sim_request *calc_sim_drop(calc_sim_stream *stream);
 
-/** Give each that is decoded so many tokens more.
- *  @return those that have all of theirs now */
+/** Add a number of tokens to each decoded request. @return those that now have all of theirs */
 calc_sim_list calc_sim_give(calc_sim_stream *stream, double tokens);
 
 #endif

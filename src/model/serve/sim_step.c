@@ -92,7 +92,7 @@ static double stored(const calc_sim *s, double tokens)
     return calc_kv_cache_stored(&s->r->model.cache, tokens);
 }
 
-/* What the sequences of a replica take, after a step that adds `more` tokens to each. */
+/* Memory of a replica's sequences, after a step that adds `more` tokens to each. */
 static double used(const calc_sim *s, const calc_sim_server *v, double more)
 {
     double sum = 0;
@@ -131,7 +131,7 @@ static void preempt(calc_sim *s, calc_sim_server *v, calc_sim_stream *t)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* What a step does beside decoding. */
+/* The work of a step in addition to decoding. */
 typedef struct prompts {
     double tokens, count, cached, finished;
 } prompts;
@@ -182,7 +182,7 @@ static void first_tokens(calc_sim_stream *t, double at_s)
     }
 }
 
-/* What a step takes: passes and what the engine does beside them [s]. */
+/* Time of a step: passes and the engine's overhead [s]. */
 static double step_s(calc_sim *s, const calc_sim_stream *t, const prompts *c, double *slow_s)
 {
     const calc_serving *r = s->r;

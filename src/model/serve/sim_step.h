@@ -1,5 +1,5 @@
-/** @file sim_step.h  Steps of a simulation: which requests a pass takes, what it takes, and what
- * becomes of them. */
+/** @file sim_step.h  Steps of a simulation: the requests that a pass takes, its time, and what
+ *  happens to them. */
 #ifndef CALC_MODEL_SIM_STEP_H
 #define CALC_MODEL_SIM_STEP_H
 
@@ -33,10 +33,10 @@ typedef struct calc_sim {
 /** Make a request of the lengths that are drawn next. */
 void calc_sim_make(calc_sim *sim, calc_sim_request *request, double at_s);
 
-/** The same, and let it wait at what takes it first. */
+/** The same, and let it wait at its first server. */
 void calc_sim_arrive(calc_sim *sim, calc_sim_request *request, double at_s);
 
-/** Let a stream of a server do what is next at its time, or sleep until something is. */
+/** Let a stream of a server do its next work at its time, or sleep until there is some. */
 void calc_sim_run_stream(calc_sim *sim, calc_sim_server *server, calc_sim_stream *stream,
                          double at_s);
 

@@ -6,13 +6,13 @@
 #include "model/stages/placed_layers.h"
 #include "spec/stage_list.h"
 
-/* None of the blocks recompute, where the stage has some that do: calc_stage_rich() takes 0 for all
- * of them. */
+/* The number of recomputing blocks where a stage has none: calc_stage_rich() takes 0 for all of
+ * them. */
 #define NO_BLOCK 1e-300
 
 /* Blocks of a stage that do not recompute, where others do, are those of stages without any: they
- * need not keep what sequence parallelism gathers (seq_par_ag_redo), which full recomputation does
- * not ask for. */
+ * need not keep data gathered by sequence parallelism (seq_par_ag_redo), an option that full
+ * recomputation does not use. */
 static void set_spared(calc_placed *p, const calc_stage_run *run, size_t recipe, calc_compat compat,
                        const calc_kernel_table *measured)
 {
@@ -24,7 +24,7 @@ static void set_spared(calc_placed *p, const calc_stage_run *run, size_t recipe,
         const calc_stage_part *kept = &p->recipe[other].terms.block[kind];
         b->spared_s =
             b->fw_s + b->agrad_s + b->wgrad_s - (kept->fw_s + kept->agrad_s + kept->wgrad_s);
-        /* The block at hand is one that recomputes, and keeps what it gathered until it is done. */
+        /* The current block is one that recomputes, and keeps gathered data until it is done. */
         b->passing_bytes += b->whole_bytes - kept->kept_bytes;
         b->whole_bytes = kept->kept_bytes;
     }
@@ -255,7 +255,7 @@ double calc_placed_chunk_recompute(const calc_placed *p, const calc_placed_stage
     }
     const calc_placed_chunk *c = chunk_of(p, (int64_t)at->class.position, chunk);
     if (at->layout->exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE) {
-        return 1; /* recomputing blocks are then what blocks are */
+        return 1; /* recomputing blocks are then as plain blocks */
     }
     return c->dense + c->moe > 0 ? c->recompute_blocks / (c->dense + c->moe) : 0;
 }

@@ -1,8 +1,8 @@
 /** @file placed.h  The stages of a pipeline one by one. A layout whose stages or layers are listed
- *  (calc_exec.stages, .layers) has a calc_layout for every recipe: a pair of a chip and what is
- *  recomputed; with layers, how they are split and sharded, too. Each listed stage has one of them;
- *  with listed layers it has slices, one for each recipe in it. If all stages are alike there is
- *  one recipe, with its classes. */
+ *  (calc_exec.stages, .layers) has a calc_layout for every recipe: a pair of a chip and a
+ *  recomputation; with layers, how they are split and sharded, too. Each listed stage has one of
+ *  them; with listed layers it has slices, one for each recipe in it. If all stages are alike there
+ *  is one recipe, with its classes. */
 #ifndef CALC_MODEL_STAGES_PLACED_H
 #define CALC_MODEL_STAGES_PLACED_H
 

@@ -105,7 +105,7 @@ static void add_blocks(walk *w, calc_placed_chunk *c, int chip)
     }
 }
 
-/* What most blocks of a stage are: its own recipe. */
+/* The recipe of most blocks of a stage: its own recipe. */
 static void set_recipe_of(calc_placed *p, int64_t stage)
 {
     double blocks[CALC_MAX_RECIPES] = {0};

@@ -1,4 +1,4 @@
-/* What the parts of a stage come to: passes, memory, state, reduction. */
+/* Sums over the parts of a stage: passes, memory, state, reduction. */
 #include "model/operators/processor.h"
 #include "model/stages/placed_layers.h"
 
@@ -32,7 +32,7 @@ double calc_placed_layers_bytes(const calc_placed *p, const calc_placed_chunk *c
     return bytes;
 }
 
-/* What a slice holds of the block at hand and the next one, gathered or not yet scattered. */
+/* Memory of a slice for the current block and the next one, gathered or not yet scattered. */
 static double passing_state(const calc_placed_stage *slice, const calc_stage_weights *w)
 {
     const calc_stage_terms *t = &slice->terms;
@@ -40,8 +40,8 @@ static double passing_state(const calc_placed_stage *slice, const calc_stage_wei
     return (t->gathered_ahead + t->whole_block_bytes) * ((w->dense + w->expert) / blocks);
 }
 
-/* What the framework holds goes with the shapes of weights: of slices that split them alike, the
- * most; a slice of ends has the head's only. */
+/* The framework's memory depends on the shapes of weights: the maximum over slices that split them
+ * alike; a slice of ends has the head's only. */
 static double framework_bytes(const calc_placed *p, const calc_placed_stage *at)
 {
     double bytes = 0;

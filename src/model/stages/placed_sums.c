@@ -1,4 +1,4 @@
-/* What a stage holds and what follows its passes; the pipeline of a list. */
+/* Memory of a stage and the work after its passes; the pipeline of a list. */
 #include <math.h>
 
 #include "model/operators/processor.h"
@@ -156,7 +156,7 @@ double calc_placed_optimizer_s(const calc_placed *p, const calc_placed_stage *at
     return sum_s;
 }
 
-/* ---- What passes are spent on ---------------------------------------------------------------- */
+/* ---- Breakdown of passes --------------------------------------------------------------------- */
 
 static calc_stage_spent spent_of(const calc_placed *p, const calc_placed_stage *at)
 {

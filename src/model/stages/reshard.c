@@ -14,7 +14,7 @@ static int64_t context_of(const calc_strategy *s)
     return s->context_par > 1 ? s->context_par : 1;
 }
 
-/* Ranks that share a sequence; of them, those that hold different tokens of it. */
+/* Ranks that share a sequence, and how many of them hold different tokens of it. */
 static int64_t sharing(const calc_strategy *s)
 {
     return s->tensor_par * context_of(s);

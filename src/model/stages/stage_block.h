@@ -9,12 +9,12 @@
 
 /** Costs of a block from its operators: X(member). The sweep keeps an array of each. */
 #define CALC_STAGE_SOURCE_LIST(X)                                                                  \
-    X(fw_s) /* passes on the processor, with what is repeated */                                   \
+    X(fw_s) /* passes on the processor, with repeats */                                            \
     X(agrad_s)                                                                                     \
     X(wgrad_s)                                                                                     \
     X(once_fw_s) /* the same where it does not recompute */                                        \
     X(once_agrad_s)                                                                                \
-    X(host_s) /* to issue it, with and without what is repeated */                                 \
+    X(host_s) /* to issue it, with and without repeats */                                          \
     X(host_once_s)                                                                                 \
     X(dense_weights)                                                                               \
     X(expert_weights)                                                                              \

@@ -2,8 +2,8 @@
 #include "model/stages/stages.h"
 
 /* The buffers take the first micro-batches of a step; the head runs once for the next token and
- * once for each that is predicted beyond. What the last micro-batch adds to them is held in any
- * case while it passes. */
+ * once for each that is predicted beyond. The part of the last micro-batch is held in any case
+ * while it passes. */
 void calc_stage_set_deferred(const calc_cost_context *c, const calc_exec *e,
                              const calc_stage_parts *p, calc_stage_terms *t)
 {

@@ -1,4 +1,4 @@
-/* Operations of data parallelism and between stages: what they cost in the groups of a layout. */
+/* Operations of data parallelism and between stages: their cost in the groups of a layout. */
 #include <math.h>
 
 #include "model/operators/parameters.h"
@@ -33,7 +33,7 @@ static calc_collective_line shard_gather(const calc_system *system, const calc_g
     return calc_collective_line_of(system, CALC_OP_ALL_GATHER, &inner, bytes);
 }
 
-/* What network.fields.h gives for an absent hop_latency. */
+/* The value of an absent hop_latency, as documented in network.fields.h. */
 #define RING_HOP_S 4e-6
 
 static double broadcast_s(const calc_system *system, const calc_group *group, double limit)
@@ -87,7 +87,7 @@ static void set_shards(const calc_system *s, const calc_groups *g, double bytes,
     out->shard_gather_expert = shard_gather(s, expert, out->expert_shards, bytes);
 }
 
-/* What whole tensors need beside the lines of shards. */
+/* Lines of whole tensors, in addition to those of shards. */
 static void set_whole(const calc_system *s, const calc_groups *g, double bytes,
                       calc_stage_lines *out)
 {

@@ -25,8 +25,8 @@ static double launched_again(const calc_operator *operators, size_t count, unsig
     return all > 0 ? again / all : 0; /* of Calculon: nothing is launched */
 }
 
-/* What the host needs to issue a block's kernels. An all-to-all hides behind another micro-batch
- * only if the block is issued in pieces, in turn with those of the other, each with events and a
+/* Time of the host to issue a block's kernels. An all-to-all hides behind another micro-batch only
+ * if the block is issued in pieces, in turn with those of the other, each with events and a
  * backward graph of its own (Megatron Core, overlap_moe_expert_parallel_comm). */
 static double issued_s(const calc_cost_context *c, calc_block_kind kind)
 {
@@ -42,8 +42,8 @@ static double issued_s(const calc_cost_context *c, calc_block_kind kind)
     return (h->block_s + h->moe_block_s) * (1 + growth);
 }
 
-/* What the host needs to issue a block once, forward and backward. Graphs launch most of it; ranks
- * of tensor parallelism meet at every collective, so the slowest host sets the pace. */
+/* Time of the host to issue a block once, forward and backward. Graphs launch most of it; ranks of
+ * tensor parallelism meet at every collective, so the slowest host sets the pace. */
 static double host_once_s(const calc_cost_context *c, calc_block_kind kind)
 {
     const calc_host *h = &c->chip->host;
@@ -104,7 +104,7 @@ double calc_stage_message_bytes(const calc_shape *shape)
     return shape->tokens * shape->hidden * shape->element_bytes;
 }
 
-/* What full recomputation keeps of a block: its input, a rank's share of it with sequence
+/* Memory that full recomputation keeps of a block: its input, a rank's share of it with sequence
  * parallelism; whole by rule. */
 static double checkpoint_bytes(const calc_cost_context *c)
 {
@@ -119,7 +119,7 @@ static bool has_block(const calc_shape *shape, calc_block_kind kind)
                                   : calc_shape_moe_blocks(shape) < shape->blocks;
 }
 
-/* What the operators of a list take.
+/* Times of the operators of a list.
  * @param like  of a context that is alike, or NULL */
 static void time_operators(const calc_cost_context *c, size_t first,
                            const calc_stage_operators *like, calc_cost_links *known,
@@ -196,7 +196,7 @@ static void put_context(const calc_cost_context *c, calc_stage_timed *out)
     out->context.shape = &out->shape;
 }
 
-/* A strategy without what layouts may differ in that have most operators in common. */
+/* A strategy without the fields in which layouts with mostly equal operators may differ. */
 static calc_strategy key_of(const calc_strategy *strategy)
 {
     calc_strategy s = *strategy;
@@ -274,7 +274,7 @@ static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned 
         out->host_once_s[kind] * (1 + growth * launched_again(list->item, list->count, recompute));
 }
 
-/* What is left to say of a block whose operators are summed. */
+/* The remaining terms of a block whose operators are summed. */
 static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned recompute,
                       const calc_stage_operators *list, calc_stage_parts *out)
 {
@@ -296,7 +296,7 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     }
 }
 
-/* What the framework keeps beside the model's own tensors. */
+/* Memory of the framework in addition to the model's own tensors. */
 static void set_framework(const calc_cost_context *c, const calc_stage_operators *lists,
                           calc_stage_parts *out)
 {

@@ -51,9 +51,9 @@ typedef struct calc_stage_timed {
 void calc_stage_operators_of(const calc_cost_context *context, const calc_stage_timed *like,
                              calc_stage_timed *out);
 
-/** Of some layouts of the same model and system one that has the same operators as another but for
- *  those of experts: it may differ in the ranks that these are spread over, and in what
- *  calc_stage_operators_same() allows. NULL: there is none. */
+/** One of several layouts, of the same model and system, that has the same operators as another
+ *  layout except those of experts: it may differ in the ranks that these are spread over, and in
+ *  fields that calc_stage_operators_same() allows. NULL: there is none. */
 calc_stage_timed *calc_stage_timed_find(const calc_cost_context *context, calc_stage_timed *timed,
                                         size_t count);
 

@@ -7,7 +7,8 @@
 #include "model/cost/optimizer.h"
 #include "model/stages/stages.h"
 
-/** Fill terms->rule; nothing without a rule. Depends on what a row of a sweep has, and on shards.
+/** Fill terms->rule; nothing without a rule. Depends on the fields of a row of a sweep, and on
+ *  shards.
  *  @param dense_shards  ranks that share a state: does not matter where none is sharded
  *  @param optimizer     calc_stage_rules_optimizer() of each kind; NULL: it is computed */
 void calc_stage_rules_of(const calc_cost_context *context, const calc_strategy *strategy,

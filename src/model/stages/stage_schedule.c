@@ -147,7 +147,7 @@ static calc_schedule_chunk chunk_of(const calc_stage_pass *p)
     return (calc_schedule_chunk){p->fw_s, p->agrad_s + p->wgrad_s};
 }
 
-/* A stage whose chunks are alike but for one: gives what that takes beside the others. */
+/* A stage whose chunks are alike except one: returns the extra time of that one. */
 static calc_schedule_chunk tell_apart(calc_schedule_chunk *all, const calc_stage_pass *one,
                                       double chunks)
 {

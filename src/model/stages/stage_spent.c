@@ -33,7 +33,7 @@ static void add_blocks(const calc_cost_context *c, const calc_exec *exec, const 
     }
 }
 
-/* What the last block of each chunk exposes more than the others. */
+/* Extra exposed time of the last block of each chunk. */
 static void add_edges(const calc_cost *b, double chunks, calc_stage_spent *t)
 {
     const calc_cost_comm *x = &b->edge;
@@ -90,7 +90,7 @@ calc_stage_spent calc_stage_spent_of(const calc_cost_context *context, const cal
     double known_s = t.fw_s + t.bw_s + t.re_s + t.repeated_s + t.tensor_s + t.context_s +
                      t.expert_s + t.sharded_s + t.fw_offload_s + t.bw_offload_s + t.ends_s +
                      t.message_s + unsent_s;
-    /* What is left is the host's; less is rounding. */
+    /* The remainder is the host's; a negative one is rounding. */
     t.host_s = t.all_s - known_s > 1e-12 * t.all_s ? t.all_s - known_s : 0;
     return t;
 }

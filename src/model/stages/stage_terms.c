@@ -1,4 +1,4 @@
-/* Terms of the step of a layout: what its parts cost, in the groups and with the state of one
+/* Terms of the step of a layout: the costs of its parts, in the groups and with the state of one
  * execution. */
 #include <math.h>
 
@@ -6,7 +6,7 @@
 #include "model/stages/stage_rules.h"
 #include "spec/format.h"
 
-/* What the documentation of overlap_shares.fields.h gives for absent shares. */
+/* The values of absent shares, as documented in overlap_shares.fields.h. */
 #define DATA_PAR_WINDOW 0.7
 #define PIPELINE_PAR_HIDDEN 0.85
 
@@ -26,7 +26,7 @@ calc_stage_away calc_stage_away_of(const calc_strategy *s)
                              s->optimizer_offload ? share : 0};
 }
 
-/* Bytes per element: what every rank holds, and what is split over the ranks that share it. */
+/* Bytes per element: the part on every rank, and the part split over the ranks that share it. */
 static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                       calc_stage_terms *t)
 {
@@ -48,7 +48,7 @@ static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zer
         return;
     }
     if (zero >= 2 || (calculon && zero >= 1)) {
-        /* Gradients of the block at hand are whole. */
+        /* Gradients of the current block are whole. */
         t->owned_bytes += copies * b->grad;
         t->whole_block_bytes = copies * 4;
     } else {
@@ -90,7 +90,7 @@ static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t
     }
 }
 
-/* What is kept in the second tier, per element. */
+/* Bytes in the second tier, per element. */
 static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                      calc_stage_terms *t)
 {
@@ -315,7 +315,7 @@ double calc_stage_exposed_messages(const calc_stage_terms *terms, const calc_str
     return strategy->pipeline_par_overlap ? 1 - terms->message_hidden : 1;
 }
 
-/* What depends on neither the state nor on what of it is shared. */
+/* Terms that depend neither on the state nor on how it is shared. */
 static void set_parts(const calc_cost_context *c, const calc_exec *e, const calc_stage_parts *p,
                       calc_stage_terms *t)
 {

@@ -31,7 +31,7 @@ static bool given_ends(const calc_exec *e, double blocks, double p, double *firs
     return even > 0 ? whole(*middle) && *middle >= 0 : rest == 0;
 }
 
-/* @param others  what counts as blocks beside them in the chunks of a stage */
+/* @param others  parts that count as blocks in addition to them in the chunks of a stage */
 static void add_class(calc_stages *s, double stages, double blocks, double others)
 {
     if (stages <= 0) {
@@ -50,8 +50,8 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
     s->fewest_blocks = calc_stage_min(s->fewest_blocks, blocks);
 }
 
-/* Which blocks have experts: the first chunk of the first stage begins with dense ones; what is
- * left of them is spread evenly, as are blocks without experts further on. */
+/* Which blocks have experts: the first chunk of the first stage begins with dense ones; the rest of
+ * them is spread evenly, as are blocks without experts further on. */
 static void set_kinds(calc_stages *s, const calc_shape *shape)
 {
     if (shape->experts == 0) {
@@ -79,7 +79,8 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
     }
 }
 
-/* Whether there is anything on the first and the last stage beside blocks, or what counts as one.
+/* Whether the first and the last stage have anything in addition to blocks, or parts that count as
+ * one.
  */
 static bool has_ends(const calc_shape *shape, const calc_exec *exec)
 {

@@ -92,15 +92,15 @@ void calc_stage_lines_time(const calc_system *system, const calc_strategy *strat
 
 /** Terms of a step, and those that depend on the networks of pipeline and data parallelism.
  *  @param exec  of it, pipeline_par, data_par, batch_size, microbatch_size, zero_stage,
- *               optimizer_sharding, the datatypes of state, what is offloaded, pipeline_schedule,
+ *               optimizer_sharding, the datatypes of state, offload, pipeline_schedule,
  *               recompute_blocks and memory_model */
 void calc_stage_terms_of(const calc_cost_context *context, const calc_exec *exec,
                          const calc_stage_parts *parts, const calc_stage_lines *lines,
                          calc_stage_terms *out, calc_stage_links *links);
 
 /** The same in steps, for a sweep: terms as far as they depend on the parts and the state only,
- *  @param like  the same for a layout that differs in nothing but what of its state is shared, and
- *               whether the optimizer is offloaded: its blocks and ends are taken; or NULL
+ *  @param like  the same for a layout that differs only in how its state is shared, and whether the
+ *               optimizer is offloaded: its blocks and ends are taken; or NULL
  *  @param optimizer  calc_stage_rules_optimizer() of each kind of block on one rank, where a rule
  * asks for it; NULL: it is computed */
 void calc_stage_terms_row(const calc_cost_context *context, const calc_exec *exec,
