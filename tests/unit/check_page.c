@@ -80,13 +80,11 @@ END_TEST
 
 START_TEST(each_page_has_its_own_script)
 {
-    static const char *const first[] = {
-        [CALC_PAGE_RUN] = "/* The page of one run. */",
-        [CALC_PAGE_PLAN] =
-            "/* What a plan found: before the page of the run of its best layout. */",
-        [CALC_PAGE_SWEEP] = "/* The page of a sweep. */",
-        [CALC_PAGE_VALIDATE] = "/* The page of a validation. */",
-        [CALC_PAGE_TUNE] = "/* The page of a decision: "};
+    static const char *const first[] = {[CALC_PAGE_RUN] = "const { run } = data;",
+                                        [CALC_PAGE_PLAN] = "const { plan } = data;",
+                                        [CALC_PAGE_SWEEP] = "\nfunction sayDesigns() {",
+                                        [CALC_PAGE_VALIDATE] = "= data.validate;",
+                                        [CALC_PAGE_TUNE] = "const { tune } = data;"};
     for (int page = CALC_PAGE_RUN; page <= CALC_PAGE_TUNE; page++) {
         write_page((calc_page)page, "");
         for (int other = CALC_PAGE_RUN; other <= CALC_PAGE_TUNE; other++) {
