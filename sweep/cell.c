@@ -386,19 +386,20 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *k, const calc_row *
 }
 
 const calc_stage_links *calc_cell_links(calc_cell *k, const calc_rows *rows, const calc_row *row,
-                                        const calc_exec *exec, size_t index, size_t message)
+                                        calc_exec *exec, size_t index, size_t message)
 {
     calc_cell_pair *pair = &k->pair[index];
     if (!pair->linked[message]) {
-        calc_exec e;
-        e.stages.count = e.layers.count = 0;
-        calc_space_copy(&e, exec);
-        e.pipeline_par_net = pair->pipeline;
-        e.strategy.data_par_net = pair->data;
-        pair->links[message] =
-            calc_stage_links_of(&row->context, &e, row->parts.message_bytes,
-                                calc_cell_lines(k, row->context.system, rows, &e.strategy, index));
+        const int64_t pipeline = exec->pipeline_par_net;
+        const int64_t data = exec->strategy.data_par_net;
+        exec->pipeline_par_net = pair->pipeline;
+        exec->strategy.data_par_net = pair->data;
+        pair->links[message] = calc_stage_links_of(
+            &row->context, exec, row->parts.message_bytes,
+            calc_cell_lines(k, row->context.system, rows, &exec->strategy, index));
         pair->linked[message] = true;
+        exec->pipeline_par_net = pipeline;
+        exec->strategy.data_par_net = data;
     }
     return &pair->links[message];
 }

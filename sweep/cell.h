@@ -133,9 +133,9 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *cell, const calc_ro
 
 /** Links of a pair for a row.
  *  @param message  size of its messages: calc_panel.message
- *  @param exec     of the row in the cell, with the current state */
+ *  @param exec     of the row in the cell, with the current state; as before on return */
 const calc_stage_links *calc_cell_links(calc_cell *cell, const calc_rows *rows, const calc_row *row,
-                                        const calc_exec *exec, size_t pair, size_t message);
+                                        calc_exec *exec, size_t pair, size_t message);
 
 /** Forget them, when the state changes. */
 void calc_cell_forget_links(calc_cell *cell);

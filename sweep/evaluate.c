@@ -284,10 +284,10 @@ static void run_each(calc_worker *w, const calc_sheet *sheet)
     }
 }
 
-void calc_evaluate_sheet(calc_worker *w, calc_sheet *sheet, size_t first, size_t last)
+static void run_sheet(calc_worker *w, calc_sheet *sheet)
 {
     calc_cell *c = &w->cell;
-    if (c->fitting == 0 || !calc_cell_keeps(c, w->space, &sheet->state)) {
+    if (!calc_cell_keeps(c, w->space, &sheet->state)) {
         return;
     }
     w->status = calc_sheets_fill(&w->sheets, &w->rows, sheet, calc_worker_prunes(w));
@@ -296,15 +296,7 @@ void calc_evaluate_sheet(calc_worker *w, calc_sheet *sheet, size_t first, size_t
     }
     calc_strategy strategy = {.optimizer_sharding = sheet->state.sharding,
                               .zero_stage = sheet->state.zero};
-    w->first_row = first;
-    w->last_row = last;
     calc_cell_forget_links(c);
-    w->job.shared = &w->shared;
-    w->job.schedule = c->exec.pipeline_schedule;
-    w->job.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;
-    w->job.tier2_capacity_bytes = w->system->chip.mem2.capacity_bytes;
-    w->job.most_s = w->conditions.steps.most_s;
-    calc_screening_cell(w);
     if (calc_zero_stage(&strategy) >= 3) {
         run_each(w, sheet);
         return;
@@ -314,5 +306,20 @@ void calc_evaluate_sheet(calc_worker *w, calc_sheet *sheet, size_t first, size_t
         w->first_flag = 0;
         w->flags = c->reduces * c->gathers;
         run_lanes(w, sheet);
+    }
+}
+
+void calc_evaluate_cell(calc_worker *w, size_t first, size_t last)
+{
+    w->first_row = first;
+    w->last_row = last;
+    w->job.shared = &w->shared;
+    w->job.schedule = w->cell.exec.pipeline_schedule;
+    w->job.tier1_capacity_bytes = w->system->chip.mem1.capacity_bytes;
+    w->job.tier2_capacity_bytes = w->system->chip.mem2.capacity_bytes;
+    w->job.most_s = w->conditions.steps.most_s;
+    calc_screening_cell(w);
+    for (size_t i = 0; i < w->sheets.count && w->status == CALC_OK; i++) {
+        run_sheet(w, &w->sheets.sheet[i]);
     }
 }

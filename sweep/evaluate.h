@@ -5,8 +5,8 @@
 
 #include "worker.h"
 
-/** Evaluate the lanes of a sheet in the worker's cell and count them.
+/** Evaluate the lanes of all sheets in the worker's cell, which some chunking fits, and count them.
  *  @param first, last  of the rows from the one to before the other */
-void calc_evaluate_sheet(calc_worker *worker, calc_sheet *sheet, size_t first, size_t last);
+void calc_evaluate_cell(calc_worker *worker, size_t first, size_t last);
 
 #endif

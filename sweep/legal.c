@@ -4,13 +4,23 @@
 #include "spec/idle.h"
 #include "spec/rules_inference.h"
 
+/* Whether it never is idle: the sizes of a cell. */
+static bool is_size(calc_axis axis)
+{
+    return axis == CALC_AXIS_num_procs || axis == CALC_AXIS_pipeline_par ||
+           axis == CALC_AXIS_data_par || axis == CALC_AXIS_batch_size ||
+           axis == CALC_AXIS_first_stage_blocks || axis == CALC_AXIS_last_stage_blocks;
+}
+
 /* Tiles and lanes look after pipeline_par_overlap. */
 calc_legal_axes calc_legal_axes_of(const calc_space *space)
 {
     calc_legal_axes axes = {0};
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-        if (space->axis[axis].count > 1 && axis != CALC_AXIS_pipeline_par_overlap) {
-            axes.axis[axes.count++] = (calc_axis)axis;
+    for (int i = 0; i < CALC_AXIS_COUNT; i++) {
+        calc_axis axis = (calc_axis)i;
+        bool asked = space->axis[axis].count > 1 && axis != CALC_AXIS_pipeline_par_overlap;
+        if (asked && !is_size(axis)) {
+            axes.axis[axes.count++] = axis;
         }
     }
     return axes;
@@ -19,10 +29,7 @@ calc_legal_axes calc_legal_axes_of(const calc_space *space)
 /* Whether cells of a unit differ in it. */
 static bool varies_in_unit(calc_axis axis)
 {
-    return axis == CALC_AXIS_num_procs || axis == CALC_AXIS_pipeline_par ||
-           axis == CALC_AXIS_data_par || axis == CALC_AXIS_batch_size ||
-           axis == CALC_AXIS_pipeline_balance || axis == CALC_AXIS_first_stage_blocks ||
-           axis == CALC_AXIS_last_stage_blocks;
+    return axis == CALC_AXIS_pipeline_balance;
 }
 
 calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space *space,
@@ -98,7 +105,7 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
 bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
                      const calc_exec *e)
 {
-    return first_of_idle(space, axes, app, e) && stages_legal(e) && served_legal(space, app, e);
+    return stages_legal(e) && first_of_idle(space, axes, app, e) && served_legal(space, app, e);
 }
 
 bool calc_legal_by_batch(const calc_exec *e)

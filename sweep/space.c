@@ -210,8 +210,14 @@ int calc_axis_compare(const calc_exec *a, const calc_exec *b)
 
 bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value)
 {
+    enum { FEW = 8 }; /* most axes have few values, and cells ask often */
     const calc_values *v = &space->axis[axis];
-    return v->all || bsearch(&value, v->value, v->count, sizeof value, compare_values) != NULL;
+    bool found = v->all;
+    for (size_t i = 0; i < v->count && v->count <= FEW && !found; i++) {
+        found = v->value[i] == value;
+    }
+    return found || (v->count > FEW &&
+                     bsearch(&value, v->value, v->count, sizeof value, compare_values) != NULL);
 }
 
 const char *calc_space_by_run(const calc_space *space)

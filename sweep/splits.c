@@ -1,5 +1,8 @@
 #include "splits.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 static calc_split_key key_of(const calc_cell *k)
 {
     const calc_exec *e = &k->exec;
@@ -24,66 +27,95 @@ static bool same(const calc_split_key *a, const calc_split_key *b)
            a->training == b->training && a->rounds == b->rounds;
 }
 
-/* Cells of a unit differ in these. */
-static size_t place_of(const calc_split_key *k)
+/* The place of a key, or the free one where it belongs: there are more places than items. */
+static size_t place_of(const calc_splits *s, const calc_split_key *k)
 {
+    /* Cells of a unit differ in these. */
     uint64_t mixed = (uint64_t)k->stages * 4 + (uint64_t)k->balance * 2 + k->rounds;
-    mixed = (mixed ^ (uint64_t)k->microbatches << 7) * UINT64_C(0x9e3779b97f4a7c15);
-    return (size_t)(mixed >> 32) % CALC_SPLITS;
+    mixed = (mixed ^ (uint64_t)k->microbatches << 11) * UINT64_C(0x9e3779b97f4a7c15);
+    size_t place = (size_t)(mixed >> 32) % CALC_SPLIT_PLACES;
+    while (s->place[place] > 0 && !same(&s->item[s->place[place] - 1].key, k)) {
+        place = (place + 1) % CALC_SPLIT_PLACES;
+    }
+    return place;
 }
 
 void calc_splits_forget(calc_splits *s)
 {
-    for (size_t i = 0; i < CALC_SPLITS; i++) {
-        s->item[i].known = false;
+    if (s->count > 0) {
+        memset(s->place, 0, sizeof s->place);
     }
+    s->count = s->chunkings = 0;
+}
+
+void calc_splits_free(calc_splits *s)
+{
+    free(s->item);
+    free(s->chunking);
+    *s = (calc_splits){0};
 }
 
 bool calc_splits_find(const calc_splits *s, calc_cell *k)
 {
     const calc_split_key key = key_of(k);
-    const calc_split *x = &s->item[place_of(&key)];
-    if (!x->known || !same(&x->key, &key)) {
+    const size_t place = s->place[place_of(s, &key)];
+    if (place == 0) {
         return false;
     }
+    const calc_split *x = &s->item[place - 1];
+    const calc_split_chunking *c = &s->chunking[x->first];
     k->fitting = x->fitting;
     k->unfit = x->unfit;
-    for (size_t i = 0; i < x->fitting; i++) {
-        k->chunking[i] = x->chunking[i];
-        k->shape[i] = x->shape[i];
-    }
-    for (size_t i = 0; i < x->unfit; i++) {
-        k->unfit_chunking[i] = x->unfit_chunking[i];
-    }
-    k->plain = x->plain;
-    k->plain_of = x->plain_of;
+    k->plain_of = -1;
     k->fewest_blocks = x->fewest_blocks;
     k->offloads = x->offloads;
-    k->floor = x->floor;
+    for (size_t i = 0; i < x->fitting; i++) {
+        k->chunking[i] = c[i].chunking;
+        k->shape[i] = c[i].shape;
+    }
+    for (size_t i = 0; i < x->unfit; i++) {
+        k->unfit_chunking[i] = c[x->fitting + i].chunking;
+    }
+    if (x->fitting > 0) {
+        k->floor = x->floor;
+    }
     return true;
+}
+
+static bool has_room(calc_splits *s, size_t chunkings)
+{
+    if (s->count == CALC_SPLITS || s->chunkings + chunkings > CALC_SPLIT_ROOM) {
+        calc_splits_forget(s);
+    }
+    if (!s->item) {
+        s->item = malloc(CALC_SPLITS * sizeof *s->item);
+        s->chunking = malloc(CALC_SPLIT_ROOM * sizeof *s->chunking);
+    }
+    return s->item && s->chunking;
 }
 
 void calc_splits_keep(calc_splits *s, const calc_cell *k)
 {
-    const calc_split_key key = key_of(k);
-    calc_split *x = &s->item[place_of(&key)];
-    if (k->fitting > CALC_SPLIT_CHUNKINGS || k->unfit > CALC_SPLIT_CHUNKINGS) {
+    if (k->fitting > CALC_SPLIT_CHUNKINGS || k->unfit > CALC_SPLIT_CHUNKINGS ||
+        !has_room(s, k->fitting + k->unfit)) {
         return;
     }
-    x->known = true;
-    x->key = key;
-    x->fitting = k->fitting;
-    x->unfit = k->unfit;
+    calc_split *x = &s->item[s->count];
+    calc_split_chunking *c = &s->chunking[s->chunkings];
+    *x = (calc_split){.key = key_of(k),
+                      .first = s->chunkings,
+                      .fitting = k->fitting,
+                      .unfit = k->unfit,
+                      .fewest_blocks = k->fewest_blocks,
+                      .offloads = k->offloads,
+                      .floor = k->floor};
     for (size_t i = 0; i < k->fitting; i++) {
-        x->chunking[i] = k->chunking[i];
-        x->shape[i] = k->shape[i];
+        c[i].chunking = k->chunking[i];
+        c[i].shape = k->shape[i];
     }
     for (size_t i = 0; i < k->unfit; i++) {
-        x->unfit_chunking[i] = k->unfit_chunking[i];
+        c[k->fitting + i].chunking = k->unfit_chunking[i];
     }
-    x->plain = k->plain;
-    x->plain_of = k->plain_of;
-    x->fewest_blocks = k->fewest_blocks;
-    x->offloads = k->offloads;
-    x->floor = k->floor;
+    s->place[place_of(s, &x->key)] = (unsigned short)++s->count;
+    s->chunkings += k->fitting + k->unfit;
 }

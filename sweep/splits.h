@@ -6,8 +6,10 @@
 #include "cell.h"
 
 enum {
-    CALC_SPLITS = 64,         /**< a power of two */
-    CALC_SPLIT_CHUNKINGS = 12 /**< cells with more are not kept */
+    CALC_SPLITS = 1024,        /**< cells that are kept; with more all are discarded */
+    CALC_SPLIT_ROOM = 2048,    /**< their chunkings, likewise */
+    CALC_SPLIT_CHUNKINGS = 12, /**< cells with more are not kept */
+    CALC_SPLIT_PLACES = 4096   /**< a power of two */
 };
 
 /** The inputs of a split, for one model and one space. */
@@ -17,32 +19,40 @@ typedef struct calc_split_key {
     bool training, rounds;
 } calc_split_key;
 
-/** The results of calc_cell_split() and calc_cell_settle(). */
+/** The results of calc_cell_split() and calc_cell_settle(), but for their chunkings. */
 typedef struct calc_split {
-    bool known;
     calc_split_key key;
-    size_t fitting, unfit;
-    calc_cell_chunking chunking[CALC_SPLIT_CHUNKINGS], unfit_chunking[CALC_SPLIT_CHUNKINGS];
-    calc_kernel_chunking shape[CALC_SPLIT_CHUNKINGS];
-    calc_stages plain;
-    int64_t plain_of;
+    size_t first, fitting, unfit; /**< calc_split_chunking: those that fit come first */
     double fewest_blocks;
     bool offloads;
     calc_floor floor;
 } calc_split;
 
-/** Those that are kept, each at one place. Start with {0}. */
+typedef struct calc_split_chunking {
+    calc_cell_chunking chunking;
+    calc_kernel_chunking shape; /**< if it fits */
+} calc_split_chunking;
+
+/** Those that are kept. Owns its arrays, which are made for the first of them. Start with {0}. */
 typedef struct calc_splits {
-    calc_split item[CALC_SPLITS];
+    size_t count, chunkings;
+    calc_split *item;              /**< CALC_SPLITS */
+    calc_split_chunking *chunking; /**< CALC_SPLIT_ROOM */
+    /** Open addressing: 0, or one more than the position of an item. */
+    unsigned short place[CALC_SPLIT_PLACES];
 } calc_splits;
 
 /** Discard all, when the model changes. */
 void calc_splits_forget(calc_splits *splits);
 
-/** Fill the data that a cell shares with an earlier one, if it is kept. @return whether it is */
+/** Free what it owns. */
+void calc_splits_free(calc_splits *splits);
+
+/** Fill the data that a cell shares with an earlier one, if it is kept: all but its plain stages.
+ *  @return whether it is */
 bool calc_splits_find(const calc_splits *splits, calc_cell *cell);
 
-/** Keep that of a cell. */
+/** Keep that of a cell. Without memory nothing is kept. */
 void calc_splits_keep(calc_splits *splits, const calc_cell *cell);
 
 #endif

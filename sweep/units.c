@@ -101,6 +101,35 @@ static bool list_pipelines(calc_units *units, const calc_space *space, const cal
     return fine;
 }
 
+/* Few pipeline sizes divide a processor count, and every unit asks. */
+static bool list_dividing(calc_units *units, const calc_space *space)
+{
+    const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
+    size_t count = 0;
+    size_t capacity = 0;
+    free(units->first);
+    free(units->dividing);
+    units->dividing = NULL;
+    units->first = calloc(procs->count + 1, sizeof *units->first);
+    bool fine = units->first != NULL;
+    for (size_t n = 0; n < procs->count && fine; n++) {
+        for (size_t i = 0; i < units->pipelines && fine; i++) {
+            if (procs->value[n] % units->pipeline[i] != 0) {
+                continue;
+            }
+            unsigned short *grown =
+                calc_grown(units->dividing, count, &capacity, sizeof *units->dividing);
+            fine = grown != NULL;
+            if (fine) {
+                units->dividing = grown;
+                grown[count++] = (unsigned short)i;
+            }
+        }
+        units->first[n + 1] = count;
+    }
+    return fine;
+}
+
 /* Add the batch of one replica for each data parallelism that goes with a processor count. */
 static bool add_local_batches(numbers *local, const calc_units *units, const calc_space *space,
                               int64_t stages_and_data, int64_t batch)
@@ -289,7 +318,7 @@ calc_status calc_units_list(calc_units *units, const calc_space *space, const ca
                             const calc_system *system, calc_compat compat)
 {
     numbers microbatches = {0};
-    bool fine = list_pipelines(units, space, app, compat) &&
+    bool fine = list_pipelines(units, space, app, compat) && list_dividing(units, space) &&
                 calc_variants_list(&units->variants, space, app, system, compat) == CALC_OK;
     units->count = 0;
     for (size_t i = 0; i < units->variants.count && fine; i++) {
@@ -308,6 +337,8 @@ void calc_units_free(calc_units *units)
     calc_variants_free(&units->variants);
     free(units->unit);
     free(units->pipeline);
+    free(units->first);
+    free(units->dividing);
     *units = (calc_units){0};
 }
 
@@ -353,15 +384,16 @@ static void run_cell(calc_worker *w, const calc_units *units, size_t position, b
     }
 }
 
-/* The cells of one processor count and batch. */
+/* The cells of one processor count, given by its position, and batch. */
 static void run_cells(calc_worker *w, const calc_units *units, size_t position,
-                      const calc_exec *base, int64_t num_procs, int64_t batch, bool *filled)
+                      const calc_exec *base, size_t procs, int64_t batch, bool *filled)
 {
     bool rounds = !calc_space_calculon(w->options->compat);
     const calc_unit *unit = &units->unit[position];
-    int64_t both = num_procs / unit->tensor_par; /* stages divide it: few numbers do */
-    for (size_t i = unit->stages_begin; i < unit->stages_end && w->status == CALC_OK; i++) {
-        if (both % units->pipeline[i] != 0 ||
+    int64_t num_procs = w->space->axis[CALC_AXIS_num_procs].value[procs];
+    for (size_t k = units->first[procs]; k < units->first[procs + 1] && w->status == CALC_OK; k++) {
+        size_t i = units->dividing[k];
+        if (i < unit->stages_begin || i >= unit->stages_end ||
             !calc_cell_at(&w->cell, w->space, w->app, base, num_procs, batch, units->pipeline[i])) {
             continue;
         }
@@ -392,7 +424,7 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
         worker->cell.procs_index = n;
         for (size_t b = unit->batches_begin;
              b < unit->batches_end && procs->value[n] % unit->tensor_par == 0; b++) {
-            run_cells(worker, units, position, &base, procs->value[n], batches->value[b], &filled);
+            run_cells(worker, units, position, &base, n, batches->value[b], &filled);
         }
     }
 }

@@ -28,6 +28,10 @@ typedef struct calc_units {
     calc_variants variants;
     size_t pipelines;
     int64_t *pipeline; /**< ascending */
+    /** Positions of those that divide a processor count: of the n-th, from dividing[first[n]] to
+     * before dividing[first[n + 1]]. */
+    size_t *first;
+    unsigned short *dividing;
 } calc_units;
 
 /** List the units of a design in roughly descending order of work, by cheap estimates.

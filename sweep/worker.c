@@ -96,6 +96,7 @@ void calc_worker_free(calc_worker *w)
     calc_batch_free(w->batch);
     calc_rows_free(&w->rows);
     calc_sheets_free(&w->sheets);
+    calc_splits_free(&w->splits);
     calc_serve_free(w->serve);
     free(w);
 }
@@ -214,16 +215,20 @@ static void count_rows(calc_worker *w, const calc_row_kind *kind)
 void calc_worker_fill(calc_worker *w)
 {
     calc_cell *c = &w->cell;
-    calc_stage_terms t = {.compat = w->options->compat, .training = c->exec.training};
     bool settles = !w->counts_only && !w->by_run;
+    bool found = settles && calc_splits_find(&w->splits, c);
+    if (found && c->fitting + c->unfit == 0) {
+        return; /* no layouts */
+    }
     calc_cell_fill(c, w->space, w->system, &w->rows);
-    if (!settles || !calc_splits_find(&w->splits, c)) {
+    if (!found) {
         calc_cell_split(c, w->space, &w->rows, w->options->compat);
-        if (settles) {
-            calc_stage_terms_pipeline(&w->rows.shape, &c->exec, &t);
-            calc_cell_settle(c, &t);
-            calc_splits_keep(&w->splits, c);
-        }
+    }
+    if (!found && settles) {
+        calc_stage_terms t = {.compat = w->options->compat, .training = c->exec.training};
+        calc_stage_terms_pipeline(&w->rows.shape, &c->exec, &t);
+        calc_cell_settle(c, &t);
+        calc_splits_keep(&w->splits, c);
     }
     calc_filter_cell(w);
 }
@@ -281,7 +286,7 @@ bool calc_worker_hopeless(calc_worker *w)
 void calc_worker_run(calc_worker *w, size_t first, size_t last)
 {
     calc_cell *c = &w->cell;
-    if (c->reduces * c->gathers == 0) {
+    if (c->reduces * c->gathers * c->fitting == 0) {
         return;
     }
     pthread_mutex_t *lock = calc_worker_set_group(w);
@@ -292,9 +297,7 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
         skip(w, first, last);
     } else {
         calc_worker_lay_out(w);
-        for (size_t i = 0; i < w->sheets.count && w->status == CALC_OK; i++) {
-            calc_evaluate_sheet(w, &w->sheets.sheet[i], first, last);
-        }
+        calc_evaluate_cell(w, first, last);
     }
     pthread_mutex_unlock(lock);
 }
@@ -314,6 +317,9 @@ void calc_worker_count(calc_worker *w, size_t first, size_t last)
 void calc_worker_cell(calc_worker *w)
 {
     calc_worker_fill(w);
+    if (w->cell.fitting + w->cell.unfit == 0) {
+        return;
+    }
     if (w->visit) {
         calc_worker_count(w, 0, w->rows.count);
     }
