@@ -55,6 +55,7 @@ static void ask(calc_serving *r)
     r->tokens_per_step =
         calc_inference_tokens_per_step(i->speculative_tokens, i->speculative_accept);
     r->mixed_share = 0;
+    r->mixed_s = 0;
     r->overhead_s = 0;
     r->round_s = NAN;
     r->parts = 0;
