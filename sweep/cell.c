@@ -1,5 +1,6 @@
 #include "cell.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "model/stages/stage_parts.h"
@@ -202,21 +203,22 @@ static void fill_flags(calc_cell *k, const calc_space *space)
 }
 
 /* Without replicas only the state that shards nothing is legal. */
-bool calc_cell_keeps(const calc_cell *k, const calc_space *space, const calc_row_choice *c)
+bool calc_cell_keeps(const calc_cell *k, const calc_space *space, bool experts,
+                     const calc_row_choice *c)
 {
-    bool split = k->exec.pipeline_par > 1 || k->exec.strategy.expert_par > 1;
+    bool split = k->exec.pipeline_par > 1 || experts;
     bool plain = !c->sharding && c->zero == 0;
     return k->alone ? plain : !c->alone && !calc_row_choice_unusual(space, split, c);
 }
 
-static void fill_choices(calc_cell *k, const calc_space *space, const calc_rows *rows)
+static void fill_choices(calc_cell *k, const calc_space *space, const calc_rows *rows, bool experts)
 {
-    k->choices = 0;
-    k->resident = 0;
+    calc_cell_choices *to = &k->choices[experts];
+    to->count = to->resident = 0;
     for (size_t i = 0; i < rows->choices; i++) {
-        if (calc_cell_keeps(k, space, &rows->choice[i])) {
-            k->choice[k->choices++] = (unsigned char)i;
-            k->resident += i < rows->resident;
+        if (calc_cell_keeps(k, space, experts, &rows->choice[i])) {
+            to->item[to->count++] = (unsigned char)i;
+            to->resident += i < rows->resident;
         }
     }
 }
@@ -235,13 +237,23 @@ static void fill_pairs(calc_cell *k, const calc_space *space, const calc_system 
     for (size_t i = 0; i < k->pipelines * k->datas; i++) {
         k->pair[i].pipeline = e->pipeline_par_net = pipeline[i / k->datas];
         k->pair[i].data = e->strategy.data_par_net = data[i % k->datas];
-        k->pair[i].known = k->pair[i].timed[0] = k->pair[i].timed[1] = false;
+        k->pair[i].expert_par = e->strategy.expert_par;
         for (size_t n = 0; n < rows->networks_count; n++) {
             e->strategy.tensor_par_net = rows->networks[n];
             k->verdict[n][i] = calc_verdict_networks(s, e);
         }
     }
     e->strategy.tensor_par_net = k->exec.strategy.tensor_par_net;
+    assert(rows->spreads.count == 1 || k->pipelines * k->datas <= 1);
+    for (size_t i = 0; i < rows->spreads.count && rows->spreads.count > 1; i++) {
+        k->pair[i].pipeline = k->pair[0].pipeline;
+        k->pair[i].data = k->pair[0].data;
+        k->pair[i].expert_par = rows->spreads.expert_par[i];
+    }
+    k->lines = rows->spreads.count > 1 ? rows->spreads.count : k->pipelines * k->datas;
+    for (size_t i = 0; i < k->lines; i++) {
+        k->pair[i].known = k->pair[i].timed[0] = k->pair[i].timed[1] = false;
+    }
 }
 
 void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *system,
@@ -258,7 +270,10 @@ void calc_cell_fill(calc_cell *k, const calc_space *space, const calc_system *sy
     k->plain_of = -1;
     k->alone = k->exec.strategy.data_par == 1 && k->exec.strategy.context_par <= 1;
     fill_flags(k, space);
-    fill_choices(k, space, rows);
+    fill_choices(k, space, rows, rows->spreads.expert_par[0] > 1);
+    if (rows->spreads.count > 1) {
+        fill_choices(k, space, rows, true);
+    }
     fill_pairs(k, space, system, rows);
     for (size_t i = 0; i < CALC_ROW_WEIGHTS; i++) {
         k->optimizer[i].known = false;
@@ -274,9 +289,11 @@ void calc_cell_split(calc_cell *k, const calc_space *space, const calc_rows *row
     fill_offload(k);
 }
 
-size_t calc_cell_choices(const calc_cell *k, const calc_rows *rows, size_t choices)
+size_t calc_cell_choices_count(const calc_cell *k, const calc_rows *rows, int64_t expert_par,
+                               size_t choices)
 {
-    return choices < rows->choices ? k->resident : k->choices;
+    const calc_cell_choices *legal = &k->choices[expert_par > 1];
+    return choices < rows->choices ? legal->resident : legal->count;
 }
 
 /* ---- Parts that depend on terms -------------------------------------------------------------- */
@@ -338,6 +355,7 @@ static calc_groups groups_of(calc_cell *k, const calc_cell_pair *pair)
     calc_exec *e = &k->trial;
     e->pipeline_par_net = pair->pipeline;
     e->strategy.data_par_net = pair->data;
+    e->strategy.expert_par = pair->expert_par;
     return calc_groups_of(e, &e->strategy);
 }
 
@@ -392,21 +410,24 @@ const calc_stage_links *calc_cell_links(calc_cell *k, const calc_rows *rows, con
     if (!pair->linked[message]) {
         const int64_t pipeline = exec->pipeline_par_net;
         const int64_t data = exec->strategy.data_par_net;
+        const int64_t expert_par = exec->strategy.expert_par;
         exec->pipeline_par_net = pair->pipeline;
         exec->strategy.data_par_net = pair->data;
+        exec->strategy.expert_par = pair->expert_par;
         pair->links[message] = calc_stage_links_of(
             &row->context, exec, row->parts.message_bytes,
             calc_cell_lines(k, row->context.system, rows, &exec->strategy, index));
         pair->linked[message] = true;
         exec->pipeline_par_net = pipeline;
         exec->strategy.data_par_net = data;
+        exec->strategy.expert_par = expert_par;
     }
     return &pair->links[message];
 }
 
 void calc_cell_forget_links(calc_cell *k)
 {
-    for (size_t i = 0; i < k->pipelines * k->datas; i++) {
+    for (size_t i = 0; i < k->lines; i++) {
         for (size_t m = 0; m < CALC_PANEL_MESSAGES; m++) {
             k->pair[i].linked[m] = false;
         }

@@ -15,9 +15,10 @@ enum {
     CALC_CELL_CHUNKINGS = 1064
 };
 
-/** One choice of networks. */
+/** One choice of networks. Where there is only one and experts are spread in several ways, there is
+ *  a pair for each of these. */
 typedef struct calc_cell_pair {
-    int64_t pipeline, data;
+    int64_t pipeline, data, expert_par;
     bool known;             /**< ranks of the lines are, */
     bool timed[2];          /**< and what they take: of state that is whole, that is sharded */
     calc_stage_lines lines; /**< calc_cell_lines() */
@@ -31,6 +32,13 @@ typedef struct calc_cell_chunking {
     int64_t interleaving;
     bool overlapped;
 } calc_cell_chunking;
+
+/** Choices of the rows that are legal in a cell. */
+typedef struct calc_cell_choices {
+    size_t count;
+    size_t resident; /**< of them, without offload of activations: these come first */
+    unsigned char item[CALC_ROW_CHOICES];
+} calc_cell_choices;
 
 /** Steps of the optimizer for rows of the same weights, where state is sharded. */
 typedef struct calc_cell_optimizer {
@@ -48,6 +56,7 @@ typedef struct calc_cell {
     bool rounds;        /**< calc_cell_whole_rounds(): interleaved layouts only */
 
     size_t pipelines, datas;              /**< networks */
+    size_t lines;                         /**< pairs, or spreads of experts */
     calc_cell_pair pair[CALC_CELL_PAIRS]; /**< networks of data parallelism fastest */
     calc_verdict verdict[CALC_MAX_NETWORKS][CALC_CELL_PAIRS]; /**< [tensor-parallel network] */
 
@@ -63,9 +72,8 @@ typedef struct calc_cell {
     size_t reduces, gathers; /**< values of data_par_overlap and param_gather_overlap */
     int64_t reduce[2], gather[3];
 
-    size_t choices;  /**< of the rows, that are legal here */
-    size_t resident; /**< of them, without offload of activations: these come first */
-    unsigned char choice[CALC_ROW_CHOICES];
+    bool legal[CALC_SPREADS];     /**< spreads of experts: calc_legal_cell() */
+    calc_cell_choices choices[2]; /**< [experts on several ranks] */
 
     calc_cell_optimizer optimizer[CALC_ROW_WEIGHTS];
 } calc_cell;
@@ -100,9 +108,21 @@ void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_system 
 void calc_cell_split(calc_cell *cell, const calc_space *space, const calc_rows *rows,
                      calc_compat compat);
 
-/** Choices of a row that are legal in the cell: the first so many of cell->choice.
- *  @param choices  of the row */
-size_t calc_cell_choices(const calc_cell *cell, const calc_rows *rows, size_t choices);
+/** Choices of a row that are legal in the cell, and their number.
+ *  @param expert_par  of the row
+ *  @param choices     it has so many */
+static inline const unsigned char *calc_cell_choices_of(const calc_cell *cell, int64_t expert_par)
+{
+    return cell->choices[expert_par > 1].item;
+}
+size_t calc_cell_choices_count(const calc_cell *cell, const calc_rows *rows, int64_t expert_par,
+                               size_t choices);
+
+/** The pair with which a row has its lines and links. @param pair  of its networks */
+static inline size_t calc_cell_pair_of(size_t pair, size_t spread)
+{
+    return pair + spread;
+}
 
 /** Whether a row was made for the networks of a pair. @param data_network  of the row */
 static inline bool calc_cell_pairs_with(const calc_cell *cell, int64_t data_network, size_t pair)
@@ -110,17 +130,20 @@ static inline bool calc_cell_pairs_with(const calc_cell *cell, int64_t data_netw
     return data_network < 0 || data_network == cell->pair[pair].data;
 }
 
-/** Whether a way to keep the state is legal in the cell: sharding, zero and alone of a choice. */
-bool calc_cell_keeps(const calc_cell *cell, const calc_space *space, const calc_row_choice *state);
+/** Whether a way to keep the state is legal in the cell: sharding, zero and alone of a choice.
+ *  @param experts  whether they are on several ranks */
+bool calc_cell_keeps(const calc_cell *cell, const calc_space *space, bool experts,
+                     const calc_row_choice *state);
 
 /** Micro-batches in flight on the stages of each chunking, and data common to the bounds.
  *  @param terms  of any lane in the cell, calc_stage_terms_pipeline() at least */
 void calc_cell_settle(calc_cell *cell, const calc_stage_terms *terms);
 
-/** Lines of a pair as far as its ranks go: needs of memory ask for no more. */
+/** Lines of a pair as far as its ranks go: needs of memory ask for no more.
+ *  @param pair  calc_cell_pair_of() */
 const calc_stage_lines *calc_cell_ranks(calc_cell *cell, const calc_system *system, size_t pair);
 
-/** Lines of a pair, as far as a state needs them. @param state  how it is sharded */
+/** The same, as far as a state needs them. @param state  how it is sharded */
 const calc_stage_lines *calc_cell_lines(calc_cell *cell, const calc_system *system,
                                         const calc_rows *rows, const calc_strategy *state,
                                         size_t pair);
@@ -132,6 +155,7 @@ const calc_optimizer_step *calc_cell_optimizer_of(calc_cell *cell, const calc_ro
                                                   const calc_stage_lines *lines);
 
 /** Links of a pair for a row.
+ *  @param pair     calc_cell_pair_of()
  *  @param message  size of its messages: calc_panel.message
  *  @param exec     of the row in the cell, with the current state; as before on return */
 const calc_stage_links *calc_cell_links(calc_cell *cell, const calc_rows *rows, const calc_row *row,

@@ -65,6 +65,7 @@ void calc_corner_put(calc_panel *to, size_t lane, const calc_panel *p, size_t fi
     to->dense_whole_bytes[lane] =
         whole_bytes(&p->dense_kept_bytes[first], &p->dense_whole_bytes[first]);
     to->moe_whole_bytes[lane] = whole_bytes(&p->moe_kept_bytes[first], &p->moe_whole_bytes[first]);
+    to->expert_shards[lane] = most(&p->expert_shards[first]);
     to->head_weights[lane] -= shared_weights;
     if (rules) {
         to->head_kept_bytes[lane] = 0;

@@ -104,7 +104,7 @@ static const calc_lanes *most_of(calc_worker *w, calc_tile_place at)
         return &w->pipelines.pipeline_s;
     }
     if (!w->most_known) {
-        w->kernel->most(&w->job, shape, calc_tile_links(w, 0, at.pair), &w->pipelines);
+        w->kernel->most(&w->job, shape, w->of_all, &w->pipelines);
         w->most_known = true;
     }
     return &w->pipelines.most_s;
@@ -127,8 +127,8 @@ static uint64_t unmet(calc_worker *w, calc_tile_place at)
         size_t flag;
         c->points[o / 2][o % 2] = (double)flags_of(w, o / 2 > 0, o % 2 > 0, &flag);
     }
-    w->kernel->count(&w->job, &w->cell.shape[at.chunking], calc_tile_links(w, 0, at.pair),
-                     &w->needs, &w->pipelines, most_of(w, at), steps, c);
+    w->kernel->count(&w->job, &w->cell.shape[at.chunking], w->of_all, &w->needs, &w->pipelines,
+                     most_of(w, at), steps, c);
     return (uint64_t)c->out + (c->open > 0 ? unmet_open(w, at) : 0);
 }
 

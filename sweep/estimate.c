@@ -1,6 +1,7 @@
 #include "estimate.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -32,7 +33,7 @@ typedef struct draw {
     uint64_t design;
     calc_exec base, exec; /* of the unit, of the cell */
     size_t procs_index, row;
-    bool rounds;
+    bool rounds, legal[CALC_SPREADS];
 } draw;
 
 /* ---- Cells at random --------------------------------------------------------------------------
@@ -50,6 +51,7 @@ static void visit(void *context, size_t i, uint64_t design, const calc_worker_pl
                      .procs_index = w->cell.procs_index,
                      .row = (size_t)(place->row - w->rows.row),
                      .rounds = w->cell.rounds};
+    memcpy(item[i].legal, w->cell.legal, sizeof item[i].legal);
 }
 
 static calc_status draw_cells(draw *item, const calc_census *census, calc_errors *errors)
@@ -148,6 +150,7 @@ static calc_status time_cell(calc_worker *w, const draw *d, times *t)
     w->cell.filled = false;
     w->cell.procs_index = d->procs_index;
     w->cell.rounds = d->rounds;
+    memcpy(w->cell.legal, d->legal, sizeof w->cell.legal);
     calc_worker_fill(w);
     /* Units of which no cell matters are never laid out. */
     start_s = now_s();

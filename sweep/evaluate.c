@@ -88,7 +88,7 @@ static size_t keep_legal(calc_worker *w, const calc_panel *p, unsigned char *lan
     size_t kept = 0;
     for (size_t i = 0; i < lanes && !w->all_legal; i++) {
         size_t row = p->row[lane[i]];
-        bool asked = row >= w->first_row && row < w->last_row;
+        bool asked = row >= w->first_row && row < w->last_row && w->runs[p->spread[lane[i]]];
         lane[kept] = lane[i];
         kept += asked && legal(w, row, p->choice[lane[i]]);
     }
@@ -105,21 +105,62 @@ static size_t list_lanes(const calc_panel *p, size_t begin, size_t end, unsigned
     return lanes;
 }
 
-/* Data common to the lanes of a sheet in the cell, with the first pair and flag. */
-static void share(calc_worker *w, const calc_sheet *sheet)
+/* The first lane of a sheet whose spread is legal. @return whether there is one */
+static bool find_legal(const calc_worker *w, const calc_sheet *sheet, size_t *row, size_t *choice)
+{
+    for (size_t i = sheet->first; i < sheet->first + sheet->panels; i++) {
+        const calc_panel *p = &w->sheets.panel[i];
+        for (size_t lane = 0; lane < p->count; lane++) {
+            if (w->runs[p->spread[lane]]) {
+                *row = p->row[lane];
+                *choice = p->choice[lane];
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Data common to the lanes of a sheet in the cell, with the first pair and flag.
+ * @param index, choice  of one of them */
+static void share(calc_worker *w, size_t index, size_t choice)
 {
     calc_cell *c = &w->cell;
-    const calc_panel *p = &w->sheets.panel[sheet->first];
-    const calc_row *row = &w->rows.row[p->row[0]];
-    calc_worker_put_lane(w, p->row[0], p->choice[0], &w->state);
+    const calc_row *row = &w->rows.row[index];
+    calc_worker_put_lane(w, index, choice, &w->state);
     calc_cell_put_point(c, w->pair[0], &c->chunking[0], w->first_flag, &w->state);
+    w->lines = calc_cell_pair_of(w->pair[0], row->spread);
     bool sharded = calc_zero_stage(&w->state.strategy) >= 3; /* weights travel within the passes */
     const calc_stage_lines *lines =
-        sharded ? calc_cell_lines(c, w->system, &w->rows, &w->state.strategy, w->pair[0])
-                : calc_cell_ranks(c, w->system, w->pair[0]);
-    w->shared = w->rows.terms[row->terms + p->choice[0]];
+        sharded ? calc_cell_lines(c, w->system, &w->rows, &w->state.strategy, w->lines)
+                : calc_cell_ranks(c, w->system, w->lines);
+    w->shared = w->rows.terms[row->terms + choice];
     calc_stage_terms_cell(&row->context, &w->state, &row->parts, lines,
                           calc_cell_optimizer_of(c, row, &w->state, lines), &w->shared);
+}
+
+/* The ranks that share the experts of each lane; of corners, the most of any. */
+static void share_experts(calc_worker *w, const calc_sheet *sheet)
+{
+    double shards[CALC_SPREADS];
+    double most = 1;
+    for (size_t i = 0; i < w->rows.spreads.count; i++) {
+        size_t pair = calc_cell_pair_of(w->pair[0], i);
+        shards[i] = w->runs[i] ? calc_cell_ranks(&w->cell, w->system, pair)->expert_shards : 1;
+        most = fmax(most, shards[i]);
+    }
+    for (size_t i = sheet->first; i < sheet->first + sheet->panels; i++) {
+        calc_panel *p = &w->sheets.panel[i];
+        for (size_t lane = 0; lane < calc_panel_whole(p->count); lane++) {
+            p->expert_shards[lane] = shards[p->spread[lane]];
+        }
+    }
+    for (size_t i = sheet->corner; i < sheet->corner + sheet->corners; i++) {
+        calc_panel *p = &w->sheets.corner[i];
+        for (size_t lane = 0; lane < calc_panel_whole(p->count); lane++) {
+            p->expert_shards[lane] = most;
+        }
+    }
 }
 
 /* Adapt the lanes of a panel to the cell. */
@@ -127,7 +168,7 @@ static void fit(calc_worker *w, const calc_sheet *sheet, size_t panel)
 {
     if (sheet->varies) {
         const calc_stage_lines *lines =
-            calc_cell_lines(&w->cell, w->system, &w->rows, &w->state.strategy, w->pair[0]);
+            calc_cell_lines(&w->cell, w->system, &w->rows, &w->state.strategy, w->lines);
         calc_adapt_place at = {w->kernel, &w->rows, &w->cell, &w->state, lines};
         calc_adapt_panel(&at, &w->sheets.source[panel], &w->sheets.panel[panel]);
     }
@@ -137,15 +178,18 @@ static void fit(calc_worker *w, const calc_sheet *sheet, size_t panel)
 static void add_panel(calc_worker *w, const calc_sheet *sheet, size_t panel)
 {
     unsigned char lane[CALC_PANEL_LANES];
-    const calc_panel *p = &w->sheets.panel[panel];
-    size_t lanes = keep_legal(w, p, lane, list_lanes(p, 0, p->count, lane));
+    calc_panel *p = &w->sheets.panel[panel];
+    const size_t all = p->count;
+    size_t lanes = keep_legal(w, p, lane, list_lanes(p, 0, all, lane));
     if (lanes == 0) {
         return;
     }
     fit(w, sheet, panel);
     w->job.panel = p;
-    if (lanes == p->count) {
+    if (lane[lanes - 1] == lanes - 1) { /* the first so many */
+        p->count = lanes;
         calc_tile_run(w);
+        p->count = all;
     } else {
         collect(w, p, lane, lanes);
     }
@@ -231,6 +275,11 @@ static void add_bounded(calc_worker *w, const calc_sheet *sheet)
 static void run_lanes(calc_worker *w, const calc_sheet *sheet)
 {
     const calc_cell *c = &w->cell;
+    size_t row;
+    size_t choice;
+    if (!find_legal(w, sheet, &row, &choice)) {
+        return;
+    }
     memset(w->allowed, 0, sizeof w->allowed);
     calc_filter_set_flags(w);
     for (size_t i = w->first_flag; i < w->first_flag + w->flags; i++) {
@@ -238,10 +287,12 @@ static void run_lanes(calc_worker *w, const calc_sheet *sheet)
             w->conditions.flag_met[i] || w->conditions.flags_met == 0;
     }
     w->alive.count = 0;
-    w->all_legal = c->offloads && calc_filter_flags(w) && !w->conditions.any[CALC_CONDITION_TILE] &&
-                   w->first_row == 0 && w->last_row >= w->rows.count;
-    if (sheet->panels > 0) {
-        share(w, sheet);
+    w->all_legal = w->all_run && c->offloads && calc_filter_flags(w) &&
+                   !w->conditions.any[CALC_CONDITION_TILE] && w->first_row == 0 &&
+                   w->last_row >= w->rows.count;
+    share(w, row, choice);
+    if (w->rows.shape.experts > 0) {
+        share_experts(w, sheet);
     }
     if (calc_worker_prunes(w)) {
         add_bounded(w, sheet);
@@ -284,10 +335,29 @@ static void run_each(calc_worker *w, const calc_sheet *sheet)
     }
 }
 
+/* Whether any spread of a sheet is legal in the cell. */
+static bool list_spreads(calc_worker *w, const calc_sheet *sheet)
+{
+    const calc_cell *c = &w->cell;
+    const calc_spreads *s = &w->rows.spreads;
+    bool kept[2];
+    bool any = false;
+    kept[0] = calc_cell_keeps(c, w->space, false, &sheet->state);
+    kept[1] = calc_cell_keeps(c, w->space, true, &sheet->state);
+    w->all_run = true;
+    for (size_t i = 0; i < s->count; i++) {
+        bool mine = sheet->spread < 0 || sheet->spread == (int64_t)i;
+        w->runs[i] = mine && c->legal[i] && kept[s->expert_par[i] > 1];
+        w->all_run = w->all_run && (w->runs[i] || !mine);
+        any = any || w->runs[i];
+    }
+    return any;
+}
+
 static void run_sheet(calc_worker *w, calc_sheet *sheet)
 {
     calc_cell *c = &w->cell;
-    if (!calc_cell_keeps(c, w->space, &sheet->state)) {
+    if (!list_spreads(w, sheet)) {
         return;
     }
     w->status = calc_sheets_fill(&w->sheets, &w->rows, sheet, calc_worker_prunes(w));

@@ -186,15 +186,19 @@ static void needs(const calc_kernel_job *job, const calc_kernel_chunking *chunki
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-/* Links of a lane, with its own messages. */
-CALC_STAGE_INLINE void links_of(const calc_stage_links *from, double message_s,
-                                double back_message_s, calc_stage_links *l)
+/* Links of a lane: with its own messages, and what its experts add. */
+CALC_STAGE_INLINE void links_of(const calc_stage_links *from,
+                                const calc_kernel_pipelines *restrict own, size_t i,
+                                calc_stage_links *l)
 {
 #define CALC_X(member) l->member = from->member;
     CALC_STAGE_LINK_LIST(CALC_X)
 #undef CALC_X
-    l->message_s = message_s;
-    l->back_message_s = back_message_s;
+#define CALC_X(member) l->member += own->member.of[i];
+    CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
+#undef CALC_X
+    l->message_s = own->message_s.of[i];
+    l->back_message_s = own->back_message_s.of[i];
 }
 
 /* The pass of a class. No loop over classes: compilers make vectors of the lanes instead. */
@@ -221,7 +225,7 @@ CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_st
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
     calc_stage_links l;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    links_of(links, io->message_s.of[i], io->back_message_s.of[i], &l);
+    links_of(links, io, i, &l);
     calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
     io->pipeline_s.of[i] =
         calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass, s->chunks,
@@ -291,7 +295,7 @@ CALC_STAGE_INLINE void most_lane(const calc_panel *restrict p, const calc_stage_
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
     calc_stage_links l;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    links_of(links, io->message_s.of[i], io->back_message_s.of[i], &l);
+    links_of(links, io, i, &l);
     passes_of(io, k, i, pass);
     io->most_s.of[i] = calc_stage_interleaved_most_s(&t, &l, k.classes, usual, pass, s->chunks,
                                                      s->exposed, &s->start, &s->finish);
@@ -351,7 +355,7 @@ CALC_STAGE_INLINE void steps_of(const calc_panel *restrict p, const calc_stage_t
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
     calc_stage_links l;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    links_of(links, pipes->message_s.of[i], pipes->back_message_s.of[i], &l);
+    links_of(links, pipes, i, &l);
     passes_of(pipes, k, i, pass);
     calc_stage_needs n = {needs->optimizer_s.of[i], 0, 0};
     calc_stage_exposed x = calc_stage_exposed_of(&t, &l, k.classes, s->item, pass, s->chunks);

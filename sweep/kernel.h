@@ -51,10 +51,21 @@ typedef struct calc_kernel_needs {
     calc_lanes longest_s;
 } calc_kernel_needs;
 
+/** Members of calc_stage_links that depend on how experts are spread. */
+#define CALC_KERNEL_EXPERT_LINK_LIST(X)                                                            \
+    X(reduce_expert_latency_s)                                                                     \
+    X(reduce_expert_s_per_byte)                                                                    \
+    X(gather_expert_latency_s)                                                                     \
+    X(gather_expert_s_per_byte)
+
 /** The pipeline of lanes with a chunking and its network. */
 typedef struct calc_kernel_pipelines {
     calc_lanes message_s, back_message_s; /**< given */
-    calc_lanes pipeline_s;                /**< calc_stage_pipeline_least_s() */
+    /** Given: links of the experts of a lane, in addition to those of all lanes. */
+#define CALC_X(member) calc_lanes member;
+    CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
+#undef CALC_X
+    calc_lanes pipeline_s; /**< calc_stage_pipeline_least_s() */
     calc_lanes most_s; /**< no less than calc_stage_pipeline_s(): most(), where it is not exact */
     calc_lanes fw_s[CALC_MAX_STAGE_CLASSES], bw_s[CALC_MAX_STAGE_CLASSES];
     calc_lanes base_bw_s[CALC_MAX_STAGE_CLASSES], edge_bw_s[CALC_MAX_STAGE_CLASSES]; /**< by rule */

@@ -48,30 +48,42 @@ calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space
 
 /* Whether fields that change nothing have the first of their values, which stands for all. */
 static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
-                          const calc_exec *e)
+                          int64_t expert_par, const calc_exec *exec)
 {
     const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
+    calc_exec e;
+    e.stages.count = e.layers.count = 0;
     bool first = true;
     for (size_t i = 0; i < axes->count && first; i++) {
         calc_axis axis = axes->axis[i];
-        first =
-            calc_axis_get(e, axis) == space->axis[axis].value[0] || !calc_idle(app, e, &rows[axis]);
+        if (calc_axis_get(exec, axis) == space->axis[axis].value[0]) {
+            continue;
+        }
+        calc_space_copy(&e, exec);
+        e.strategy.expert_par = expert_par;
+        first = !calc_idle(app, &e, &rows[axis]);
     }
     return first;
 }
 
-/* Whether the sizes of a cell go with experts and schedule. */
+/* Whether the sizes of a cell go with the schedule. */
 static bool stages_legal(const calc_exec *e)
 {
-    int64_t ep = e->strategy.expert_par > 1 ? e->strategy.expert_par : 1;
-    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
     int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
     bool dual = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE;
     bool twice = dual || e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     bool paired = (!dual || (e->pipeline_par % 2 == 0 && microbatches % 2 == 0)) &&
                   (!twice || microbatches >= 2 * e->pipeline_par);
     bool shards = e->strategy.fsdp_par <= 0 || e->num_procs % e->strategy.fsdp_par == 0;
-    return e->num_procs / e->pipeline_par % (ep * etp) == 0 && paired && shards;
+    return paired && shards;
+}
+
+/* Whether the ranks of a stage can be split among experts. */
+static bool experts_legal(const calc_exec *e, int64_t expert_par)
+{
+    int64_t ep = expert_par > 1 ? expert_par : 1;
+    int64_t etp = e->strategy.expert_tensor_par > 1 ? e->strategy.expert_tensor_par : 1;
+    return e->num_procs / e->pipeline_par % (ep * etp) == 0;
 }
 
 /* Whether two pools have as many processors as there are. */
@@ -103,9 +115,23 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
 }
 
 bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
-                     const calc_exec *e)
+                     const calc_spreads *spreads, const calc_exec *exec, bool *legal)
 {
-    return stages_legal(e) && first_of_idle(space, axes, app, e) && served_legal(space, app, e);
+    bool any = false;
+    bool fine = stages_legal(exec) && served_legal(space, app, exec);
+    bool known[2] = {false}; /* whether fields are idle depends on several ranks of experts, */
+    bool first[2] = {false}; /* and not on their number */
+    for (size_t i = 0; i < spreads->count; i++) {
+        bool split = spreads->expert_par[i] > 1;
+        legal[i] = fine && experts_legal(exec, spreads->expert_par[i]);
+        if (legal[i] && !known[split]) {
+            first[split] = first_of_idle(space, axes, app, spreads->expert_par[i], exec);
+            known[split] = true;
+        }
+        legal[i] = legal[i] && first[split];
+        any = any || legal[i];
+    }
+    return any;
 }
 
 bool calc_legal_by_batch(const calc_exec *e)

@@ -5,6 +5,7 @@
 
 #include "calc.h"
 #include "space.h"
+#include "spreads.h"
 
 /** Axes of a space with several values that may change nothing. */
 typedef struct calc_legal_axes {
@@ -20,11 +21,13 @@ calc_legal_axes calc_legal_axes_of(const calc_space *space);
 calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space *space,
                                    const calc_exec *base);
 
-/** Whether a cell is legal, and the first of those that are the same.
- *  @param axes  of the space, or of the unit
- *  @param exec  its sizes, of a variant */
+/** Which spreads of experts are legal in a cell, and the first of those that are the same.
+ *  @param axes   of the space, or of the unit
+ *  @param exec   its sizes, of a variant
+ *  @param legal  filled, one per spread
+ *  @return whether any is */
 bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
-                     const calc_exec *exec);
+                     const calc_spreads *spreads, const calc_exec *exec, bool *legal);
 
 /** Whether that may depend on the batch. */
 bool calc_legal_by_batch(const calc_exec *exec);

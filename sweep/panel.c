@@ -33,6 +33,7 @@ void calc_panel_add(calc_panel *p, const calc_panel *from, const unsigned char *
     for (size_t i = 0; i < count; i++) {
         p->row[at + i] = from->row[lane[i]];
         p->choice[at + i] = from->choice[lane[i]];
+        p->spread[at + i] = from->spread[lane[i]];
         p->message[at + i] = from->message[lane[i]];
     }
 #define CALC_X(name, member)                                                                       \
@@ -52,6 +53,7 @@ void calc_panel_pad(calc_panel *p, bool rules)
     for (size_t lane = p->count; lane < calc_panel_whole(p->count); lane++) {
         p->row[lane] = p->row[0];
         p->choice[lane] = p->choice[0];
+        p->spread[lane] = p->spread[0];
         p->message[lane] = p->message[0];
 #define CALC_X(name, member) p->name[lane] = p->name[0];
         CALC_PANEL_LIST(CALC_X)

@@ -58,7 +58,8 @@ enum {
     X(weight_held_away, weight_held_away)                                                          \
     X(weight_owned_away, weight_owned_away)                                                        \
     X(optimizer_held_away, optimizer_held_away)                                                    \
-    X(optimizer_owned_away, optimizer_owned_away)
+    X(optimizer_owned_away, optimizer_owned_away)                                                  \
+    X(expert_shards, expert_shards)
 
 /** The same for terms that only Calculon's rules need: those that depend on the ranks that share a
  *  state, and all. */
@@ -105,7 +106,6 @@ enum {
     X(growth)                                                                                      \
     X(overhead_s)                                                                                  \
     X(dense_shards)                                                                                \
-    X(expert_shards)                                                                               \
     X(used_share)                                                                                  \
     X(reserved_bytes)
 
@@ -114,6 +114,7 @@ typedef struct calc_panel {
     size_t count; /**< up to the next whole vector the entries are harmless */
     unsigned short row[CALC_PANEL_LANES];    /**< of the table */
     unsigned char choice[CALC_PANEL_LANES];  /**< of the table */
+    unsigned char spread[CALC_PANEL_LANES];  /**< of the row */
     unsigned char message[CALC_PANEL_LANES]; /**< number of its size of messages */
 #define CALC_X(name, member) _Alignas(CALC_PANEL_ALIGN) double name[CALC_PANEL_LANES];
     CALC_PANEL_LIST(CALC_X)

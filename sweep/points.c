@@ -35,14 +35,19 @@ void calc_points_run(calc_worker *w, size_t first, size_t last, calc_sweep_group
     e.pipeline_interleaving = 1;
     for (size_t i = first; i < last; i++) {
         const calc_row *row = &w->rows.row[i];
-        size_t choices = calc_cell_choices(c, &w->rows, row->choices);
+        int64_t expert_par = row->exec.strategy.expert_par;
+        size_t choices = calc_cell_choices_count(c, &w->rows, expert_par, row->choices);
+        if (!c->legal[row->spread]) {
+            continue;
+        }
         /* Rows of a table differ in their strategies. */
         e.strategy = row->exec.strategy;
         e.strategy.data_par = c->exec.strategy.data_par;
         for (size_t choice = 0; choice < choices && w->status == CALC_OK; choice++) {
             calc_worker_put_choice(w, choice, &e);
             if (w->serve) {
-                calc_serve_row(w->serve, i * w->rows.choices + c->choice[choice], &e);
+                size_t legal = calc_cell_choices_of(c, expert_par)[choice];
+                calc_serve_row(w->serve, i * w->rows.choices + legal, &e);
             }
             run_points(w, row, &e, group);
         }

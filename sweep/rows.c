@@ -85,7 +85,8 @@ static bool same_operators(const calc_row *a, const calc_row *b)
     return s->fused_activation == t->fused_activation &&
            s->tensor_par_comm_type == t->tensor_par_comm_type &&
            s->seq_par_ag_redo == t->seq_par_ag_redo && a->network == b->network &&
-           a->data_network == b->data_network && calc_stage_operators_same(s, t);
+           a->spread == b->spread && a->data_network == b->data_network &&
+           calc_stage_operators_same(s, t);
 }
 
 /* List and time the operators of a row. Those that differ from others before in experts alone, as
@@ -214,20 +215,21 @@ static void list_data_networks(calc_rows *rows, const calc_space *space, const c
 static void add_kind(calc_rows *rows, const calc_row *row)
 {
     size_t i = 0;
-    while (i < rows->kinds && (rows->kind[i].network != row->network ||
-                               rows->kind[i].data_network != row->data_network ||
-                               rows->kind[i].choices != row->choices)) {
+    while (i < rows->kinds &&
+           (rows->kind[i].spread != row->spread || rows->kind[i].network != row->network ||
+            rows->kind[i].data_network != row->data_network ||
+            rows->kind[i].choices != row->choices)) {
         i++;
     }
     if (i == rows->kinds) {
         rows->kind[rows->kinds++] =
-            (calc_row_kind){row->network, row->data_network, row->choices, 0};
+            (calc_row_kind){row->spread, row->network, row->data_network, row->choices, 0};
     }
     rows->kind[i].rows++;
 }
 
 /* A row for each tensor-parallel network. */
-static calc_status add_rows(calc_rows *rows, const calc_exec *exec)
+static calc_status add_rows(calc_rows *rows, size_t spread, const calc_exec *exec)
 {
     bool full = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     for (size_t i = 0; i < rows->networks_count * rows->datas; i++) {
@@ -240,6 +242,7 @@ static calc_status add_rows(calc_rows *rows, const calc_exec *exec)
         row->exec = *exec;
         row->exec.strategy.tensor_par_net = rows->networks[n];
         row->exec.strategy.data_par_net = data < 0 ? exec->strategy.data_par_net : data;
+        row->spread = spread;
         row->network = n;
         row->data_network = data;
         row->choices = full ? rows->resident : rows->choices;
@@ -284,7 +287,7 @@ typedef struct state_choices {
     calc_row_choice choice[CALC_ROW_CHOICES];
 } state_choices;
 
-static void list_states(const calc_space *space, const calc_exec *base, state_choices *out)
+static void list_states(const calc_space *space, bool split, state_choices *out)
 {
     int64_t sharding[2];
     const calc_values *zero = &space->axis[CALC_AXIS_zero_stage];
@@ -301,7 +304,7 @@ static void list_states(const calc_space *space, const calc_exec *base, state_ch
         calc_row_choice c = {.sharding = sharding[i / zeros] != 0, .zero = zero->value[i % zeros]};
         calc_strategy strategy = {.optimizer_sharding = c.sharding, .zero_stage = c.zero};
         bool *stage = &known[calc_zero_stage(&strategy)];
-        bool kept = !calc_row_choice_unusual(space, base->strategy.expert_par > 1, &c);
+        bool kept = !calc_row_choice_unusual(space, split, &c);
         if (!*stage && kept) {
             out->choice[out->count++] = c;
         }
@@ -327,7 +330,7 @@ static void list_choices(calc_rows *rows, const calc_space *space, const calc_sy
     size_t optimizer_count =
         calc_space_pick_bool(space, CALC_AXIS_optimizer_offload, optimizers, optimizer);
     state_choices state;
-    list_states(space, base, &state);
+    list_states(space, rows->spreads.expert_par[0] > 1, &state);
     rows->choices = 0;
     rows->resident = 0;
     for (size_t a = 0; a < activation_count; a++) {
@@ -346,7 +349,7 @@ static void list_choices(calc_rows *rows, const calc_space *space, const calc_sy
 
 /* Rows of one fusion and recomputation. */
 static calc_status add_communications(calc_rows *rows, const calc_space *space, calc_compat compat,
-                                      calc_exec *e)
+                                      size_t spread, calc_exec *e)
 {
     static const int64_t types[] = {CALC_TENSOR_PAR_COMM_TYPE_AR,
                                     CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG,
@@ -392,7 +395,29 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
             if (again && !calculon) {
                 continue;
             }
-            if (add_rows(rows, e) != CALC_OK) {
+            if (add_rows(rows, spread, e) != CALC_OK) {
+                return CALC_ERR_NOMEM;
+            }
+        }
+    }
+    return CALC_OK;
+}
+
+/* Rows of one spread. */
+static calc_status add_spread(calc_rows *rows, const calc_space *space, calc_compat compat,
+                              size_t spread, const calc_exec *base)
+{
+    int64_t fused[2];
+    int64_t recompute[4];
+    calc_exec e = *base;
+    e.strategy.expert_par = rows->spreads.expert_par[spread];
+    size_t fused_count = calc_space_pick_bool(space, CALC_AXIS_fused_activation, true, fused);
+    size_t recompute_count = pick_recompute(space, base, recompute);
+    for (size_t i = 0; i < fused_count; i++) {
+        e.strategy.fused_activation = fused[i] != 0;
+        for (size_t j = 0; j < recompute_count; j++) {
+            e.strategy.activation_recompute = (calc_activation_recompute)recompute[j];
+            if (add_communications(rows, space, compat, spread, &e) != CALC_OK) {
                 return CALC_ERR_NOMEM;
             }
         }
@@ -404,34 +429,31 @@ calc_status calc_rows_fill(calc_rows *rows, const calc_space *space, const calc_
                            const calc_system *system, const calc_exec *base, calc_compat compat,
                            bool profiled)
 {
-    int64_t fused[2];
-    int64_t recompute[4];
-    calc_exec e = *base;
+    calc_status status = CALC_OK;
+    calc_strategy strategy = base->strategy;
     rows->count = rows->kinds = 0;
-    rows->shape = calc_shape_of(app, &base->strategy, base->microbatch_size, base->seq_size);
+    rows->spreads = calc_spreads_in(space, app, base);
+    for (size_t i = 0; i < rows->spreads.count; i++) {
+        strategy.expert_par = rows->spreads.expert_par[i];
+        rows->shape_of[i] = calc_shape_of(app, &strategy, base->microbatch_size, base->seq_size);
+    }
+    rows->shape = rows->shape_of[0];
     bool placed = base->rank_order != CALC_RANK_ORDER_NETWORKS;
     rows->networks_count =
         calc_space_networks(space, CALC_AXIS_tensor_par_net, placed ? 1 : base->strategy.tensor_par,
                             system, rows->networks);
     list_data_networks(rows, space, system, base);
     list_choices(rows, space, system, base);
-    size_t fused_count = calc_space_pick_bool(space, CALC_AXIS_fused_activation, true, fused);
-    size_t recompute_count = pick_recompute(space, base, recompute);
-    for (size_t i = 0; i < fused_count; i++) {
-        e.strategy.fused_activation = fused[i] != 0;
-        for (size_t j = 0; j < recompute_count; j++) {
-            e.strategy.activation_recompute = (calc_activation_recompute)recompute[j];
-            if (add_communications(rows, space, compat, &e) != CALC_OK) {
-                return CALC_ERR_NOMEM;
-            }
-        }
+    for (size_t i = 0; i < rows->spreads.count && status == CALC_OK; i++) {
+        status = add_spread(rows, space, compat, i, base);
     }
-    for (size_t i = 0; i < rows->count && profiled; i++) {
+    for (size_t i = 0; i < rows->count && profiled && status == CALC_OK; i++) {
         calc_row *row = &rows->row[i];
-        row->context = calc_cost_context_of(system, &row->exec, &rows->shape, compat);
+        row->context =
+            calc_cost_context_of(system, &row->exec, &rows->shape_of[row->spread], compat);
     }
-    if (!profiled) {
-        return CALC_OK;
+    if (!profiled || status != CALC_OK) {
+        return status;
     }
     rows->common = *base;
     return profile_parts(rows);

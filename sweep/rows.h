@@ -7,6 +7,7 @@
 #include "calc.h"
 #include "model/stages/stage_parts.h"
 #include "space.h"
+#include "spreads.h"
 
 enum {
     CALC_ROW_CHOICES = 64, /**< combinations of sharding, zero_stage and offload */
@@ -42,6 +43,7 @@ typedef struct calc_row {
     calc_exec exec;
     calc_cost_context context;
     calc_stage_parts parts;
+    size_t spread;        /**< position of expert_par */
     size_t network;       /**< position of tensor_par_net */
     int64_t data_network; /**< the data_par_net that experts use, too; -1: they do not */
     size_t choices;       /**< it has so many: the first ones of the table */
@@ -52,20 +54,23 @@ typedef struct calc_row {
 
 /** Rows that are legal where others are: points are counted by these. */
 typedef struct calc_row_kind {
-    size_t network;
+    size_t spread, network;
     int64_t data_network;
     size_t choices, rows;
 } calc_row_kind;
 
 /** The table. Reused from unit to unit. */
 typedef struct calc_rows {
-    calc_shape shape;
+    calc_shape shape; /**< of the first spread: experts on a rank aside, of all */
     calc_exec common; /**< of all rows, whatever their strategies */
     size_t count, capacity;
     calc_row *row;
     size_t kinds;
+    /** Where networks are chosen there is one spread. */
     calc_row_kind kind[2 * CALC_MAX_NETWORKS * CALC_MAX_NETWORKS];
-    calc_stage_terms *terms; /**< calc_stage_terms_row() of each choice of each row */
+    calc_spreads spreads;
+    calc_shape shape_of[CALC_SPREADS]; /**< of each of them */
+    calc_stage_terms *terms;           /**< calc_stage_terms_row() of each choice of each row */
     size_t terms_capacity;
     size_t networks_count;
     int64_t networks[CALC_MAX_NETWORKS];

@@ -24,6 +24,11 @@ bool calc_serve_walk_takes(const calc_worker *w)
     return w->serve && !w->visit && !w->counts_only && !w->batch;
 }
 
+static bool is_legal(calc_worker *w, const calc_exec *exec)
+{
+    return calc_legal_cell(w->space, &w->axes, w->app, &w->spreads, exec, w->cell.legal);
+}
+
 /* The batches of a cell, which is at one of them. */
 static void list_batches(walk *k)
 {
@@ -31,12 +36,12 @@ static void list_batches(walk *k)
     const calc_values *axis = &space->axis[CALC_AXIS_batch_size];
     calc_exec *e = &k->w->cell.exec;
     bool same = !calc_legal_by_batch(e);
-    bool legal = same && calc_legal_cell(space, &k->w->axes, k->w->app, e);
+    bool fine = same && is_legal(k->w, e);
     k->batches = 0;
-    for (size_t i = k->unit->batches_begin; i < k->unit->batches_end && (legal || !same); i++) {
+    for (size_t i = k->unit->batches_begin; i < k->unit->batches_end && (fine || !same); i++) {
         int64_t batch = calc_cell_batch(space, k->base, e->strategy.data_par, axis->value[i]);
         e->batch_size = batch;
-        if (batch > 0 && (same || calc_legal_cell(space, &k->w->axes, k->w->app, e))) {
+        if (batch > 0 && (same || is_legal(k->w, e))) {
             k->batch[k->batches++] = batch;
         }
     }
@@ -140,12 +145,14 @@ static void run_rows(walk *k)
     e.pipeline_interleaving = 1;
     for (size_t i = 0; i < w->rows.count; i++) {
         const calc_row *row = &w->rows.row[i];
-        size_t choices = calc_cell_choices(c, &w->rows, row->choices);
+        int64_t expert_par = row->exec.strategy.expert_par;
+        const unsigned char *legal = calc_cell_choices_of(c, expert_par);
+        size_t choices = calc_cell_choices_count(c, &w->rows, expert_par, row->choices);
         e.strategy = row->exec.strategy;
         e.strategy.data_par = c->exec.strategy.data_par;
         for (size_t choice = 0; choice < choices && w->status == CALC_OK && !w->stopped; choice++) {
             calc_worker_put_choice(w, choice, &e);
-            calc_serve_row(w->serve, i * w->rows.choices + c->choice[choice], &e);
+            calc_serve_row(w->serve, i * w->rows.choices + legal[choice], &e);
             run_choice(k, row, &e);
         }
     }

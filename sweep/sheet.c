@@ -71,16 +71,34 @@ static bool same_state(const calc_row_choice *a, const calc_row_choice *b)
     return a->sharding == b->sharding && a->zero == b->zero && a->alone == b->alone;
 }
 
-/* The lanes of a sheet: choice after choice, so that neighbours are alike. */
+static void put_lane(calc_sheets *s, calc_panel *p, const calc_rows *rows, size_t index,
+                     size_t choice)
+{
+    const calc_row *row = &rows->row[index];
+    size_t lane = p->count++;
+    p->row[lane] = (unsigned short)index;
+    p->choice[lane] = (unsigned char)choice;
+    p->spread[lane] = (unsigned char)row->spread;
+    p->message[lane] = message_of(s, row->parts.message_bytes);
+    calc_panel_put(p, lane, &rows->terms[row->terms + choice]);
+    p->expert_shards[lane] = 1; /* a cell knows better */
+}
+
+/* The lanes of a sheet: spread after spread, as few go with all cells, and then choice after
+ * choice, so that neighbours are alike. */
 static bool add_lanes(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows)
 {
     calc_panel *p = NULL;
     sheet->first = s->panels;
-    for (size_t c = 0; c < rows->choices; c++) {
-        for (size_t i = 0; i < rows->count && same_state(&rows->choice[c], &sheet->state); i++) {
+    for (size_t n = 0; n < rows->spreads.count * rows->choices; n++) {
+        size_t spread = n / rows->choices;
+        size_t c = n % rows->choices;
+        bool mine = (sheet->spread < 0 || sheet->spread == (int64_t)spread) &&
+                    same_state(&rows->choice[c], &sheet->state);
+        for (size_t i = 0; i < rows->count && mine; i++) {
             const calc_row *row = &rows->row[i];
-            if (row->network != sheet->network || row->data_network != sheet->data_network ||
-                c >= row->choices) {
+            if (row->spread != spread || row->network != sheet->network ||
+                row->data_network != sheet->data_network || c >= row->choices) {
                 continue;
             }
             if (!p || p->count == CALC_PANEL_LANES) {
@@ -89,10 +107,7 @@ static bool add_lanes(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows)
             if (!p) {
                 return false;
             }
-            p->row[p->count] = (unsigned short)i;
-            p->choice[p->count] = (unsigned char)c;
-            p->message[p->count] = message_of(s, row->parts.message_bytes);
-            calc_panel_put(p, p->count++, &rows->terms[row->terms + c]);
+            put_lane(s, p, rows, i, c);
         }
     }
     sheet->panels = s->panels - sheet->first;
@@ -128,13 +143,13 @@ static bool add_corners(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows
     return true;
 }
 
-static bool add_sheet(calc_sheets *s, size_t network, int64_t data_network,
+static bool add_sheet(calc_sheets *s, int64_t spread, size_t network, int64_t data_network,
                       const calc_row_choice *state)
 {
     for (size_t i = 0; i < s->count; i++) {
         const calc_sheet *known = &s->sheet[i];
-        if (known->network == network && known->data_network == data_network &&
-            same_state(&known->state, state)) {
+        if (known->spread == spread && known->network == network &&
+            known->data_network == data_network && same_state(&known->state, state)) {
             return true;
         }
     }
@@ -145,6 +160,7 @@ static bool add_sheet(calc_sheets *s, size_t network, int64_t data_network,
     s->sheet = grown;
     calc_sheet *sheet = &s->sheet[s->count++];
     *sheet = (calc_sheet){
+        .spread = spread,
         .network = network,
         .data_network = data_network,
         .state = {.sharding = state->sharding, .zero = state->zero, .alone = state->alone}};
@@ -205,6 +221,20 @@ calc_status calc_sheets_fill(calc_sheets *s, const calc_rows *rows, calc_sheet *
     return fine ? CALC_OK : CALC_ERR_NOMEM;
 }
 
+/* Sheets of a network and a choice of the rows. */
+static bool add_spreads(calc_sheets *s, const calc_rows *rows, size_t network, int64_t data_network,
+                        const calc_row_choice *state)
+{
+    const calc_strategy strategy = {.optimizer_sharding = state->sharding,
+                                    .zero_stage = state->zero};
+    bool apart = calc_zero_stage(&strategy) >= 3;
+    bool fine = true;
+    for (size_t i = 0; i < (apart ? rows->spreads.count : 1) && fine; i++) {
+        fine = add_sheet(s, apart ? (int64_t)i : -1, network, data_network, state);
+    }
+    return fine;
+}
+
 calc_status calc_sheets_list(calc_sheets *s, const calc_rows *rows)
 {
     bool fine = true;
@@ -214,7 +244,7 @@ calc_status calc_sheets_list(calc_sheets *s, const calc_rows *rows)
     for (size_t n = 0; n < networks; n++) {
         for (size_t d = 0; d < rows->datas; d++) {
             for (size_t c = 0; c < rows->choices && fine; c++) {
-                fine = add_sheet(s, n, rows->data[d], &rows->choice[c]);
+                fine = add_spreads(s, rows, n, rows->data[d], &rows->choice[c]);
             }
         }
     }

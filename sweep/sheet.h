@@ -8,8 +8,9 @@
 #include "rows.h"
 
 /** The lanes of one tensor-parallel network, one network of data parallelism that rows are made
- *  for, and one way to keep the state. */
+ *  for, and one way to keep the state; where weights are sharded, of one spread of experts. */
 typedef struct calc_sheet {
+    int64_t spread;         /**< calc_row.spread; -1: all */
     size_t network;         /**< calc_row.network */
     int64_t data_network;   /**< calc_row.data_network */
     calc_row_choice state;  /**< sharding, zero and alone; nothing is offloaded */

@@ -25,8 +25,9 @@ static const calc_row *row_of(const calc_worker *w, size_t lane)
 
 const calc_stage_links *calc_tile_links(calc_worker *w, size_t lane, size_t pair)
 {
-    return calc_cell_links(&w->cell, &w->rows, row_of(w, lane), &w->state, pair,
-                           w->job.panel->message[lane]);
+    const calc_panel *p = w->job.panel;
+    return calc_cell_links(&w->cell, &w->rows, row_of(w, lane), &w->state,
+                           calc_cell_pair_of(pair, p->spread[lane]), p->message[lane]);
 }
 
 /* The points of a lane. Most have done their work by their times alone: a layout is not small. */
@@ -132,6 +133,12 @@ static bool meets(const calc_worker *w, calc_tile_place at)
            calc_filter_place(w, at.chunking, at.pair);
 }
 
+/* A lane of the panel, for those of its last vector, too. */
+static size_t within(const calc_panel *p, size_t lane)
+{
+    return lane < p->count ? lane : p->count - 1;
+}
+
 static void run_pipeline(calc_worker *w, calc_tile_place at)
 {
     const calc_panel *p = w->job.panel;
@@ -139,9 +146,10 @@ static void run_pipeline(calc_worker *w, calc_tile_place at)
     double back_message_s[CALC_PANEL_MESSAGES] = {0};
     bool known[CALC_PANEL_MESSAGES] = {false};
     for (size_t i = 0; i < calc_panel_whole(p->count); i++) {
-        size_t m = p->message[i];
+        size_t lane = within(p, i);
+        size_t m = p->message[lane];
         if (!known[m]) {
-            const calc_stage_links *links = calc_tile_links(w, i, at.pair);
+            const calc_stage_links *links = calc_tile_links(w, lane, at.pair);
             message_s[m] = links->message_s;
             back_message_s[m] = links->back_message_s;
             known[m] = true;
@@ -149,9 +157,46 @@ static void run_pipeline(calc_worker *w, calc_tile_place at)
         w->pipelines.message_s.of[i] = message_s[m];
         w->pipelines.back_message_s.of[i] = back_message_s[m];
     }
-    w->kernel->pipeline(&w->job, &w->cell.shape[at.chunking], calc_tile_links(w, 0, at.pair),
-                        &w->pipelines);
+    w->kernel->pipeline(&w->job, &w->cell.shape[at.chunking], w->of_all, &w->pipelines);
     w->most_known = false;
+}
+
+/* Links of experts, lane by lane. @param pair  -1: nothing, as all lanes have the same ones */
+static void put_expert_links(calc_worker *w, int64_t pair)
+{
+    static const calc_stage_links none = {0};
+    const calc_panel *p = w->job.panel;
+    calc_kernel_pipelines *to = &w->pipelines;
+    const calc_stage_links *links = &none;
+    size_t lanes = pair < 0 ? CALC_PANEL_LANES : calc_panel_whole(p->count);
+    for (size_t i = 0; i < lanes; i++) {
+        size_t lane = pair < 0 ? 0 : within(p, i);
+        if (pair >= 0 && (i == 0 || p->spread[lane] != p->spread[lane - 1])) {
+            links = calc_tile_links(w, lane, (size_t)pair);
+        }
+#define CALC_X(member) to->member.of[i] = links->member;
+        CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
+#undef CALC_X
+    }
+    w->apart = pair >= 0;
+}
+
+/* The links of a pair: of all lanes, and of those whose experts are spread differently. */
+static void put_links(calc_worker *w, size_t pair)
+{
+    bool apart = w->rows.spreads.count > 1;
+    w->of_all = calc_tile_links(w, 0, pair);
+    w->linked = (int64_t)pair;
+    if (apart || w->apart) {
+        put_expert_links(w, apart ? (int64_t)pair : -1);
+    }
+    if (apart) {
+        w->links = *w->of_all;
+#define CALC_X(member) w->links.member = 0;
+        CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
+#undef CALC_X
+        w->of_all = &w->links;
+    }
 }
 
 /* All pairs of networks with a chunking. */
@@ -163,13 +208,15 @@ static void run_pairs(calc_worker *w, size_t chunking, bool verifies)
         if (!meets(w, at)) {
             continue;
         }
+        if (w->linked != (int64_t)at.pair) {
+            put_links(w, at.pair);
+        }
         if (w->cell.pair[at.pair].pipeline != pipeline) {
             pipeline = w->cell.pair[at.pair].pipeline;
             run_pipeline(w, at);
         }
-        size_t hits =
-            w->kernel->step(&w->job, &w->cell.shape[chunking], calc_tile_links(w, 0, at.pair),
-                            &w->needs, &w->pipelines, w->allowed, &w->best_s);
+        size_t hits = w->kernel->step(&w->job, &w->cell.shape[chunking], w->of_all, &w->needs,
+                                      &w->pipelines, w->allowed, &w->best_s);
         bool met = !calc_filter_counts(w) || calc_count_pair(w, at);
         if (hits > 0 && met) {
             uint64_t entered = w->entered;
@@ -189,6 +236,7 @@ void calc_tile_run(calc_worker *w)
 {
     const calc_cell *c = &w->cell;
     bool asks = calc_count_asks(w);
+    w->linked = -1;
     if (asks) {
         calc_count_panel(w);
     }

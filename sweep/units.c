@@ -370,7 +370,8 @@ static void run_cell(calc_worker *w, const calc_units *units, size_t position, b
     const calc_variant *variant = &units->variants.item[unit->variant];
     for (size_t i = 0; i < unit->variants && w->status == CALC_OK; i++) {
         calc_variant_put_stages(&variant[i].exec, &w->cell.exec);
-        if (!calc_legal_cell(w->space, &w->unit_axes, w->app, &w->cell.exec)) {
+        if (!calc_legal_cell(w->space, &w->unit_axes, w->app, &w->spreads, &w->cell.exec,
+                             w->cell.legal)) {
             continue;
         }
         if (!*filled) {
@@ -412,6 +413,7 @@ void calc_units_run(calc_worker *worker, const calc_units *units, size_t positio
     const calc_values *batches = &worker->space->axis[CALC_AXIS_batch_size];
     bool filled = false;
     worker->unit_axes = calc_legal_axes_in(&worker->axes, worker->space, &base);
+    worker->spreads = calc_spreads_in(worker->space, worker->app, &base);
     if (calc_serve_walk_takes(worker)) {
         calc_serve_walk(worker, units, unit, &base);
         return;

@@ -7,6 +7,7 @@
 #include "served.h"
 #include "spec/absent.h"
 #include "spec/format.h"
+#include "spreads.h"
 #include "units.h"
 
 void calc_variants_free(calc_variants *variants)
@@ -40,11 +41,11 @@ void calc_variant_put_stages(const calc_exec *from, calc_exec *to)
     to->last_stage_blocks = from->last_stage_blocks;
 }
 
-/* Optional fields that cells and lanes vary. */
-static bool varies_later(calc_axis axis)
+/* Optional fields that rows, cells and lanes vary. @param spreads  rows spread experts */
+static bool varies_later(calc_axis axis, bool spreads)
 {
     return axis == CALC_AXIS_zero_stage || axis == CALC_AXIS_pipeline_par_overlap ||
-           axis == CALC_AXIS_param_gather_overlap;
+           axis == CALC_AXIS_param_gather_overlap || (axis == CALC_AXIS_expert_par && spreads);
 }
 
 bool calc_variants_know(calc_axis axis)
@@ -167,55 +168,64 @@ static bool wants(const calc_space *space, const calc_app *app, calc_attention_t
  * varied in the second, so that variants with the same rows are neighbours. */
 enum { PLACES = 2 * CALC_AXIS_COUNT };
 
-static bool varies_at(int place)
+static bool varies_at(int place, bool spreads)
 {
     calc_axis axis = (calc_axis)(place % CALC_AXIS_COUNT);
-    return calc_axis_is_optional(axis) && !varies_later(axis) &&
+    return calc_axis_is_optional(axis) && !varies_later(axis, spreads) &&
            is_of_stages(axis) == (place >= CALC_AXIS_COUNT);
 }
 
+/* What is listed. */
+typedef struct listing {
+    const calc_space *space;
+    const calc_app *app;
+    const calc_system *system;
+    calc_compat compat;
+    calc_spreads spreads;
+} listing;
+
 /* Every combination of the values of the axes from `place` on.
  * @param first  calc_variant.first, once no other axis is left */
-static bool list_from(calc_variants *v, const calc_space *space, const calc_app *app,
-                      const calc_system *system, calc_compat compat, int place, size_t first,
-                      calc_exec *exec)
+static bool list_from(calc_variants *v, const listing *l, int place, size_t first, calc_exec *exec)
 {
     first = place <= CALC_AXIS_COUNT ? v->count : first;
-    while (place < PLACES && !varies_at(place)) {
+    while (place < PLACES && !varies_at(place, l->spreads.count > 0)) {
         place++;
     }
     if (place == PLACES) {
-        return !legal(app, system, exec, compat) || add(v, exec, first);
+        return !legal(l->app, l->system, exec, l->compat) || add(v, exec, first);
     }
     calc_axis axis = (calc_axis)(place % CALC_AXIS_COUNT);
-    const calc_values *values = &space->axis[axis];
+    const calc_values *values = &l->space->axis[axis];
     bool fine = true;
     for (size_t i = 0; i < values->count && fine; i++) {
         calc_axis_put(exec, axis, values->value[i]);
-        fine = list_from(v, space, app, system, compat, place + 1, first, exec);
+        fine = list_from(v, l, place + 1, first, exec);
     }
-    int64_t known = values->all ? next_known(app, exec, axis, 0) : 0;
+    int64_t known = values->all ? next_known(l->app, exec, axis, 0) : 0;
     while (known > 0 && fine) {
         calc_axis_put(exec, axis, known);
-        fine = list_from(v, space, app, system, compat, place + 1, first, exec);
-        known = next_known(app, exec, axis, known);
+        fine = list_from(v, l, place + 1, first, exec);
+        known = next_known(l->app, exec, axis, known);
     }
     return fine;
 }
 
 /* Those of a datatype and an attention type. @param e  with nothing else */
-static bool list_modes(calc_variants *v, const calc_space *space, const calc_app *app,
-                       const calc_system *system, calc_compat compat, calc_exec *e)
+static bool list_modes(calc_variants *v, const listing *l, calc_exec *e)
 {
-    size_t served = calc_served_count(space);
+    size_t served = calc_served_count(l->space);
     bool fine = true;
+    if (l->spreads.count > 0) {
+        e->strategy.expert_par = l->spreads.expert_par[0];
+    }
     for (int training = 0; training < 2; training++) {
         e->training = training != 0;
         for (size_t i = 0;
-             i < served && fine && calc_space_has(space, CALC_AXIS_training, training); i++) {
+             i < served && fine && calc_space_has(l->space, CALC_AXIS_training, training); i++) {
             size_t before = v->count;
-            if (calc_served_at(space, i, &e->inference)) {
-                fine = list_from(v, space, app, system, compat, 0, 0, e);
+            if (calc_served_at(l->space, i, &e->inference)) {
+                fine = list_from(v, l, 0, 0, e);
             }
             for (size_t n = before; n < v->count; n++) {
                 v->item[n].served = i;
@@ -228,6 +238,7 @@ static bool list_modes(calc_variants *v, const calc_space *space, const calc_app
 calc_status calc_variants_list(calc_variants *v, const calc_space *space, const calc_app *app,
                                const calc_system *system, calc_compat compat)
 {
+    const listing all = {space, app, system, compat, calc_spreads_of(space, app)};
     const calc_values *datatypes = &space->axis[CALC_AXIS_datatype];
     bool fine = true;
     v->count = 0;
@@ -241,7 +252,7 @@ calc_status calc_variants_list(calc_variants *v, const calc_space *space, const 
             e.strategy.datatype = (calc_datatype)d;
             e.strategy.attention_type = (calc_attention_type)type;
             if (wants(space, app, (calc_attention_type)type)) {
-                fine = list_modes(v, space, app, system, compat, &e);
+                fine = list_modes(v, &all, &e);
             }
         }
     }

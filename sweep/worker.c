@@ -185,7 +185,8 @@ void calc_worker_put_lane(const calc_worker *w, size_t row, size_t choice, calc_
 
 void calc_worker_put_choice(const calc_worker *w, size_t choice, calc_exec *e)
 {
-    calc_row_choice_put(&w->rows.choice[w->cell.choice[choice]], &e->strategy);
+    const unsigned char *legal = calc_cell_choices_of(&w->cell, e->strategy.expert_par);
+    calc_row_choice_put(&w->rows.choice[legal[choice]], &e->strategy);
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
@@ -195,8 +196,13 @@ void calc_worker_put_choice(const calc_worker *w, size_t choice, calc_exec *e)
 static void count_rows(calc_worker *w, const calc_row_kind *kind)
 {
     const calc_cell *c = &w->cell;
-    uint64_t per_chunking =
-        kind->rows * calc_cell_choices(c, &w->rows, kind->choices) * c->reduces * c->gathers;
+    int64_t expert_par = w->rows.spreads.expert_par[kind->spread];
+    if (!c->legal[kind->spread]) {
+        return;
+    }
+    uint64_t per_chunking = kind->rows *
+                            calc_cell_choices_count(c, &w->rows, expert_par, kind->choices) *
+                            c->reduces * c->gathers;
     uint64_t per_pair = per_chunking * (c->fitting + c->unfit);
     for (size_t i = 0; i < c->pipelines * c->datas; i++) {
         calc_verdict verdict = c->verdict[kind->network][i];
@@ -237,14 +243,17 @@ void calc_worker_fill(calc_worker *w)
 static void skip_rows(calc_worker *w, const calc_row_kind *kind)
 {
     const calc_cell *c = &w->cell;
+    int64_t expert_par = w->rows.spreads.expert_par[kind->spread];
+    const unsigned char *legal = calc_cell_choices_of(c, expert_par);
+    size_t choices = calc_cell_choices_count(c, &w->rows, expert_par, kind->choices);
     uint64_t points = 0; /* of a lane */
     for (size_t i = 0; i < c->pipelines * c->datas; i++) {
         bool fine = c->verdict[kind->network][i] == CALC_VERDICT_OK;
         bool mine = calc_cell_pairs_with(c, kind->data_network, i);
         points += fine && mine ? c->fitting * c->reduces * c->gathers : 0;
     }
-    for (size_t i = 0; i < calc_cell_choices(c, &w->rows, kind->choices); i++) {
-        bool away = calc_row_choice_away(&w->rows.choice[c->choice[i]]);
+    for (size_t i = 0; i < choices && c->legal[kind->spread]; i++) {
+        bool away = calc_row_choice_away(&w->rows.choice[legal[i]]);
         uint64_t *count = away && !c->offloads ? &w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS]
                                                : &w->counts.skipped;
         *count += kind->rows * points;
@@ -253,7 +262,7 @@ static void skip_rows(calc_worker *w, const calc_row_kind *kind)
 
 static calc_row_kind kind_of(const calc_row *row)
 {
-    return (calc_row_kind){row->network, row->data_network, row->choices, 1};
+    return (calc_row_kind){row->spread, row->network, row->data_network, row->choices, 1};
 }
 
 static void skip(calc_worker *w, size_t first, size_t last)

@@ -60,6 +60,7 @@ struct calc_worker {
 
     /* The current unit and cell. */
     calc_exec base;
+    calc_spreads spreads; /**< of the unit */
     calc_rows rows;
     calc_region region; /**< of the rows, */
     bool laid_out;      /**< which have their terms and sheets */
@@ -72,12 +73,15 @@ struct calc_worker {
     /* The current state of evaluate.c. */
     calc_sweep_group *group;
     calc_screen *screen;
-    calc_exec state; /**< of a lane of the sheet, with the first pair and flag */
+    calc_exec state; /**< of a lane of the sheet, with the first pair and flag, */
+    size_t lines;    /**< calc_cell_pair_of() it */
     calc_exec exec;  /**< of the visited lane, without the fields of pairs, chunkings and flags */
     calc_kernel_job job;
     calc_stage_terms shared;
     calc_panel alive;           /**< lanes that may matter */
     size_t first_row, last_row; /**< rows asked for: from the one to before the other */
+    bool runs[CALC_SPREADS];    /**< spreads that the sheet has, and are legal in the cell */
+    bool all_run;               /**< all that it has are */
     bool all_legal;             /**< nothing rules out any lane of the sheet in the cell */
     size_t pairs;               /**< of networks, */
     unsigned char pair[CALC_CELL_PAIRS];
@@ -86,7 +90,11 @@ struct calc_worker {
     bool allowed[2][2];
     calc_kernel_needs needs;
     calc_kernel_pipelines pipelines;
-    bool most_known; /**< most_s of the pipelines is */
+    int64_t linked;                 /**< the pair whose links are known, or -1: */
+    const calc_stage_links *of_all; /**< those of all lanes of the panel */
+    calc_stage_links links;         /**< these, if lanes differ in those of their experts, */
+    bool apart;                     /**< which the pipelines have then */
+    bool most_known;                /**< most_s of the pipelines is */
     calc_lanes best_s;
     bool fields_met[CALC_PANEL_LANES]; /**< lanes: count.h */
     bool met[CALC_PANEL_LANES];
@@ -157,7 +165,7 @@ calc_exec calc_worker_exec_of(const calc_worker *worker, const calc_row *row);
 /** Put a row and a choice of the table into an execution: their layout in the cell, likewise. */
 void calc_worker_put_lane(const calc_worker *worker, size_t row, size_t choice, calc_exec *exec);
 
-/** Put a choice of the cell into it. */
+/** Put a choice of the cell into it, which is a row's. */
 void calc_worker_put_choice(const calc_worker *worker, size_t choice, calc_exec *exec);
 
 /** The layout of a point of a place, and the verdict on it before its evaluation.

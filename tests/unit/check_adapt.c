@@ -59,7 +59,8 @@ static calc_stage_terms terms_of(const calc_panel *p, size_t lane)
     calc_cell_put_point(cell, worker->pair[0], &cell->chunking[0], worker->first_flag, &exec);
     calc_stage_terms t = worker->rows.terms[row->terms + p->choice[lane]];
     const calc_stage_lines *lines =
-        calc_cell_lines(cell, &sys, &worker->rows, &worker->state.strategy, worker->pair[0]);
+        calc_cell_lines(cell, &sys, &worker->rows, &worker->state.strategy,
+                        calc_cell_pair_of(worker->pair[0], row->spread));
     calc_stage_terms_cell(&row->context, &exec, &row->parts, lines, NULL, &t);
     fitted_seen += calc_adapt_varies(row, &worker->rows.choice[p->choice[lane]]);
     return t;
@@ -76,7 +77,8 @@ static void same(const char *member, size_t lane, double got, double want)
 static void assert_lane(const calc_kernel_job *job, size_t lane)
 {
     const calc_panel *p = job->panel;
-    const calc_stage_terms t = terms_of(p, lane);
+    calc_stage_terms t = terms_of(p, lane);
+    t.expert_shards = app.num_experts > 0 ? t.expert_shards : 1; /* of none */
 #define CALC_X(name, member) same(#name, lane, p->name[lane], t.member);
     CALC_PANEL_LIST(CALC_X)
     if (t.compat) {

@@ -72,14 +72,10 @@ static void run_level(const calc_kernel_level *level)
     calc_screen_add(&screen, job.numerator, job.tier1_capacity_bytes / 2, 0);
     level->run->screen(&job, &needs);
     assert_longest(level->name);
-    for (size_t i = 0; i < calc_panel_whole(panel.count); i++) {
-        size_t lane = i < panel.count ? i : 0;
-        pipelines.message_s.of[i] = links[lane].message_s;
-        pipelines.back_message_s.of[i] = links[lane].back_message_s;
-    }
-    level->run->pipeline(&job, &chunking, &links[0], &pipelines);
+    put_links(&pipelines);
+    level->run->pipeline(&job, &chunking, &links_of_all, &pipelines);
     size_t hits =
-        level->run->step(&job, &chunking, &links[0], &needs, &pipelines, allowed, &best_s);
+        level->run->step(&job, &chunking, &links_of_all, &needs, &pipelines, allowed, &best_s);
     assert_steps(level->name, hits);
 }
 
@@ -100,7 +96,10 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less)
     for (size_t i = 0; i < panel.count; i++) {
         calc_stage_step step = step_of(&chunking, i, false);
         calc_stage_step less = step_of(&chunking, i, true);
-        ck_assert_msg(exact() ? least_s(&less) == least_s(&step) : least_s(&less) <= least_s(&step),
+        /* By rule the last block of a chunk is of one kind; bounds do not know which. */
+        bool known = !shared.compat || !chunking.experts;
+        ck_assert_msg(exact() ? least_s(&less) == least_s(&step)
+                              : !known || least_s(&less) <= least_s(&step),
                       "schedule %d, lane %zu: %.17g not %.17g", (int)job.schedule, i,
                       least_s(&less), least_s(&step));
         ck_assert(less.tier1_bytes == step.tier1_bytes && less.tier2_bytes == step.tier2_bytes);
@@ -110,12 +109,8 @@ END_TEST
 
 static void run_pipeline(const calc_kernel *run)
 {
-    for (size_t i = 0; i < calc_panel_whole(panel.count); i++) {
-        size_t lane = i < panel.count ? i : 0;
-        pipelines.message_s.of[i] = links[lane].message_s;
-        pipelines.back_message_s.of[i] = links[lane].back_message_s;
-    }
-    run->pipeline(&job, &chunking, &links[0], &pipelines);
+    put_links(&pipelines);
+    run->pipeline(&job, &chunking, &links_of_all, &pipelines);
 }
 
 /* Upper bounds, by a level. @return lanes of which something is known */
@@ -123,7 +118,7 @@ static size_t assert_most(const calc_kernel *run)
 {
     size_t some = 0;
     run_pipeline(run);
-    run->most(&job, &chunking, &links[0], &pipelines);
+    run->most(&job, &chunking, &links_of_all, &pipelines);
     for (size_t i = 0; i < panel.count; i++) {
         calc_stage_step step = step_of(&chunking, i, false);
         ck_assert_msg(pipelines.most_s.of[i] >= step.pipeline_s, "lane %zu: %.17g below %.17g", i,
@@ -169,8 +164,8 @@ static size_t assert_count(const calc_kernel *run, const calc_kernel_range *rang
     size_t open = 0;
     run->needs(&job, &chunking, &needs);
     run_pipeline(run);
-    run->most(&job, &chunking, &links[0], &pipelines);
-    run->count(&job, &chunking, &links[0], &needs, &pipelines,
+    run->most(&job, &chunking, &links_of_all, &pipelines);
+    run->count(&job, &chunking, &links_of_all, &needs, &pipelines,
                exact() ? &pipelines.pipeline_s : &pipelines.most_s, range, c);
     for (size_t i = 0; i < panel.count; i++) {
         calc_stage_step step = step_of(&chunking, i, false);

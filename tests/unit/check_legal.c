@@ -22,7 +22,11 @@ static void end(void)
 static bool legal(const calc_exec *exec)
 {
     const calc_legal_axes axes = calc_legal_axes_of(&space);
-    return calc_legal_cell(&space, &axes, &app, exec);
+    const calc_spreads spreads = {1, {exec->strategy.expert_par}};
+    bool fine;
+    bool any = calc_legal_cell(&space, &axes, &app, &spreads, exec, &fine);
+    ck_assert(any == fine);
+    return any;
 }
 
 START_TEST(two_pools_have_the_processors_there_are)

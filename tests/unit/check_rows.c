@@ -175,7 +175,7 @@ START_TEST(terms_are_those_of_the_layout)
     begin();
     filled(true);
     const calc_row *row = &rows.row[0];
-    ck_assert_ptr_eq(row->context.shape, &rows.shape);
+    ck_assert_ptr_eq(row->context.shape, &rows.shape_of[row->spread]);
     ck_assert_ptr_eq(row->context.strategy, &row->exec.strategy);
     for (size_t s = 0; s < rows.choices; s++) {
         calc_exec e = row->exec;

@@ -75,6 +75,11 @@ static void assert_lane(const calc_sheet *sheet, const calc_panel *p, size_t lan
     ck_assert(sheets.message_bytes[p->message[lane]] == row->parts.message_bytes);
     times[p->row[lane]][p->choice[lane]]++;
     const calc_stage_terms *want = &rows.terms[row->terms + p->choice[lane]];
+    calc_stage_terms alone = *want;
+    alone.expert_shards = 1; /* until a cell says otherwise */
+    want = &alone;
+    ck_assert_uint_eq(p->spread[lane], row->spread);
+    ck_assert(sheet->spread < 0 || sheet->spread == (int64_t)row->spread);
 #define CALC_X(name, member) ck_assert_mem_eq(&p->name[lane], &want->member, sizeof want->member);
     CALC_PANEL_LIST(CALC_X)
     if (compat) {

@@ -12,7 +12,8 @@ static calc_stage_terms shared;
 static calc_stage_terms terms[CALC_PANEL_LANES];
 static calc_panel panel;
 static calc_screen screen;
-static calc_stage_links links[CALC_PANEL_LANES]; /* they differ in their messages */
+static calc_stage_links links[CALC_PANEL_LANES]; /* they differ in messages and experts; */
+static calc_stage_links links_of_all;            /* the rest */
 static bool allowed[2][2];
 static calc_kernel_job job;
 
@@ -69,6 +70,9 @@ static inline void random_chunking(calc_kernel_chunking *c, bool gaps)
                                 .overlapped = (double)calc_rng_below(&rng, 2),
                                 .classes = 1 + (int)calc_rng_below(&rng, CALC_MAX_STAGE_CLASSES),
                                 .experts = calc_rng_below(&rng, 2) > 0};
+    if (job.schedule != CALC_PIPELINE_SCHEDULE_1F1B) {
+        c->chunks = 1; /* others have none */
+    }
     bool even = calc_compat_has(shared.compat, CALC_COMPAT_EVEN_STAGES);
     c->classes = even && (!gaps || calc_rng_below(&rng, 2)) ? 1 : c->classes;
     c->classes = gaps || left >= c->classes ? c->classes : 1;
@@ -95,11 +99,30 @@ static inline void random_links(void)
 #define CALC_X(member) links[i].member = panel_case_number(&rng);
         CALC_STAGE_LINK_LIST(CALC_X)
 #undef CALC_X
-        double message_s = links[i].message_s;
-        double back_s = links[i].back_message_s;
+        const calc_stage_links own = links[i];
         links[i] = links[0];
-        links[i].message_s = message_s;
-        links[i].back_message_s = back_s;
+        links[i].message_s = own.message_s;
+        links[i].back_message_s = own.back_message_s;
+#define CALC_X(member) links[i].member = own.member;
+        CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
+#undef CALC_X
+    }
+    links_of_all = links[0];
+#define CALC_X(member) links_of_all.member = 0;
+    CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
+#undef CALC_X
+}
+
+/* What lanes have of their own, for pipelines. */
+static inline void put_links(calc_kernel_pipelines *to)
+{
+    for (size_t i = 0; i < calc_panel_whole(panel.count); i++) {
+        const calc_stage_links *own = &links[i < panel.count ? i : 0];
+        to->message_s.of[i] = own->message_s;
+        to->back_message_s.of[i] = own->back_message_s;
+#define CALC_X(member) to->member.of[i] = own->member;
+        CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
+#undef CALC_X
     }
 }
 

@@ -86,7 +86,6 @@ static inline calc_stage_terms panel_case_shared(calc_rng *rng)
         .growth = calc_rng_real(rng),
         .overhead_s = panel_case_number(rng),
         .dense_shards = panel_case_count(rng, 8),
-        .expert_shards = panel_case_count(rng, 8),
         .used_share = 1 + calc_rng_real(rng),
         .reserved_bytes = panel_case_number(rng),
     };
@@ -99,6 +98,7 @@ static inline calc_stage_terms panel_case_shared(calc_rng *rng)
 static inline calc_stage_terms panel_case_terms(calc_rng *rng, const calc_stage_terms *shared)
 {
     calc_stage_terms t = *shared;
+    t.expert_shards = panel_case_count(rng, 8);
     t.held_bytes = panel_case_number(rng);
     t.owned_bytes = panel_case_number(rng);
     t.gathered_ahead = panel_case_number(rng);
