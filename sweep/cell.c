@@ -130,15 +130,15 @@ static bool balanced_before(calc_cell *k, const calc_space *space, const calc_sh
     return same;
 }
 
-static void put_shape(calc_kernel_chunking *to, const calc_stages *s, bool overlapped)
+static void put_shape(calc_kernel_chunking *to, const calc_shape *shape, const calc_stages *s,
+                      bool overlapped)
 {
     to->chunks = s->chunks;
     to->overlapped = overlapped;
     to->classes = calc_stages_classes(s);
-    to->experts = false;
+    to->experts = shape->experts > 0;
     for (int i = 0; i < CALC_MAX_STAGE_CLASSES; i++) {
         to->item[i] = s->item[i];
-        to->experts = to->experts || s->item[i].moe > 0;
     }
 }
 
@@ -175,7 +175,7 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
         for (size_t o = 0; o < overlaps; o++) {
             calc_cell_chunking c = {v, overlap[o] != 0};
             if (fit) {
-                put_shape(&k->shape[k->fitting], &s, c.overlapped);
+                put_shape(&k->shape[k->fitting], &rows->shape, &s, c.overlapped);
                 k->chunking[k->fitting++] = c;
             } else {
                 k->unfit_chunking[k->unfit++] = c;

@@ -188,13 +188,13 @@ static void needs(const calc_kernel_job *job, const calc_kernel_chunking *chunki
 
 /* Links of a lane: with its own messages, and what its experts add. */
 CALC_STAGE_INLINE void links_of(const calc_stage_links *from,
-                                const calc_kernel_pipelines *restrict own, size_t i,
+                                const calc_kernel_pipelines *restrict own, bool experts, size_t i,
                                 calc_stage_links *l)
 {
 #define CALC_X(member) l->member = from->member;
     CALC_STAGE_LINK_LIST(CALC_X)
 #undef CALC_X
-#define CALC_X(member) l->member += own->member.of[i];
+#define CALC_X(member) l->member += experts ? own->member.of[i] : 0;
     CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
 #undef CALC_X
     l->message_s = own->message_s.of[i];
@@ -225,7 +225,7 @@ CALC_STAGE_INLINE void pipeline_lane(const calc_panel *restrict p, const calc_st
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
     calc_stage_links l;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    links_of(links, io, i, &l);
+    links_of(links, io, k.experts, i, &l);
     calc_stage_passes_of(&t, &l, k.classes, s->item, s->chunks, s->exposed, pass);
     io->pipeline_s.of[i] =
         calc_stage_pipeline_least_s(&t, &l, k.schedule, k.classes, s->item, pass, s->chunks,
@@ -295,7 +295,7 @@ CALC_STAGE_INLINE void most_lane(const calc_panel *restrict p, const calc_stage_
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
     calc_stage_links l;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    links_of(links, io, i, &l);
+    links_of(links, io, k.experts, i, &l);
     passes_of(io, k, i, pass);
     io->most_s.of[i] = calc_stage_interleaved_most_s(&t, &l, k.classes, usual, pass, s->chunks,
                                                      s->exposed, &s->start, &s->finish);
@@ -355,7 +355,7 @@ CALC_STAGE_INLINE void steps_of(const calc_panel *restrict p, const calc_stage_t
     calc_panel_terms(p, shared, k.compat, k.training, i, &t);
     calc_stage_links l;
     calc_stage_pass pass[CALC_MAX_STAGE_CLASSES];
-    links_of(links, pipes, i, &l);
+    links_of(links, pipes, k.experts, i, &l);
     passes_of(pipes, k, i, pass);
     calc_stage_needs n = {needs->optimizer_s.of[i], 0, 0};
     calc_stage_exposed x = calc_stage_exposed_of(&t, &l, k.classes, s->item, pass, s->chunks);

@@ -35,7 +35,7 @@ typedef struct calc_kernel_job {
 typedef struct calc_kernel_chunking {
     double chunks, overlapped;
     int classes;  /**< of stages, the first ones of item */
-    bool experts; /**< some have blocks with experts */
+    bool experts; /**< the model has some */
     calc_stage_class item[CALC_MAX_STAGE_CLASSES];
     double held[CALC_MAX_STAGE_CLASSES]; /**< calc_stage_held() */
     calc_stage_special start, finish;    /**< calc_stage_first_chunk(), calc_stage_last_chunk() */
@@ -61,7 +61,7 @@ typedef struct calc_kernel_needs {
 /** The pipeline of lanes with a chunking and its network. */
 typedef struct calc_kernel_pipelines {
     calc_lanes message_s, back_message_s; /**< given */
-    /** Given: links of the experts of a lane, in addition to those of all lanes. */
+    /** Given, if there are experts: links of those of a lane, in addition to those of all lanes. */
 #define CALC_X(member) calc_lanes member;
     CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
 #undef CALC_X

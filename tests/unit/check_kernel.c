@@ -72,7 +72,7 @@ static void run_level(const calc_kernel_level *level)
     calc_screen_add(&screen, job.numerator, job.tier1_capacity_bytes / 2, 0);
     level->run->screen(&job, &needs);
     assert_longest(level->name);
-    put_links(&pipelines);
+    put_links(&chunking, &pipelines);
     level->run->pipeline(&job, &chunking, &links_of_all, &pipelines);
     size_t hits =
         level->run->step(&job, &chunking, &links_of_all, &needs, &pipelines, allowed, &best_s);
@@ -109,7 +109,7 @@ END_TEST
 
 static void run_pipeline(const calc_kernel *run)
 {
-    put_links(&pipelines);
+    put_links(&chunking, &pipelines);
     run->pipeline(&job, &chunking, &links_of_all, &pipelines);
 }
 

@@ -60,6 +60,16 @@ static inline void hold(calc_kernel_chunking *c)
                              : calc_stage_nothing_special;
 }
 
+/* Without experts lanes do not differ in theirs. */
+static inline void share_links(void)
+{
+    for (size_t i = 1; i < panel.count; i++) {
+#define CALC_X(member) links[i].member = links[0].member;
+        CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
+#undef CALC_X
+    }
+}
+
 /* Up to four classes of stages.
  * @param gaps  some may have no stages */
 static inline void random_chunking(calc_kernel_chunking *c, bool gaps)
@@ -91,6 +101,9 @@ static inline void random_chunking(calc_kernel_chunking *c, bool gaps)
     }
     put_ends(c);
     hold(c);
+    if (!c->experts) {
+        share_links();
+    }
 }
 
 static inline void random_links(void)
@@ -107,20 +120,19 @@ static inline void random_links(void)
         CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
 #undef CALC_X
     }
-    links_of_all = links[0];
-#define CALC_X(member) links_of_all.member = 0;
-    CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
-#undef CALC_X
 }
 
-/* What lanes have of their own, for pipelines. */
-static inline void put_links(calc_kernel_pipelines *to)
+/* What lanes have of their own, for pipelines. Without experts nobody looks at theirs. */
+static inline void put_links(const calc_kernel_chunking *c, calc_kernel_pipelines *to)
 {
+    links_of_all = links[0];
     for (size_t i = 0; i < calc_panel_whole(panel.count); i++) {
         const calc_stage_links *own = &links[i < panel.count ? i : 0];
         to->message_s.of[i] = own->message_s;
         to->back_message_s.of[i] = own->back_message_s;
-#define CALC_X(member) to->member.of[i] = own->member;
+#define CALC_X(member)                                                                             \
+    to->member.of[i] = c->experts ? own->member : NAN;                                             \
+    links_of_all.member = c->experts ? 0 : links[0].member;
         CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
 #undef CALC_X
     }
