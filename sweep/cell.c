@@ -370,17 +370,30 @@ const calc_stage_lines *calc_cell_ranks(calc_cell *k, const calc_system *system,
     return &pair->lines;
 }
 
+/* Lines of another spread of experts that have their times, or NULL. */
+static const calc_stage_lines *timed_like(const calc_cell *k, bool sharded)
+{
+    bool spreads = k->lines > k->pipelines * k->datas;
+    for (size_t i = 0; i < k->lines && spreads; i++) {
+        if (k->pair[i].timed[sharded]) {
+            return &k->pair[i].lines;
+        }
+    }
+    return NULL;
+}
+
 const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
                                         const calc_rows *rows, const calc_strategy *state,
                                         size_t index)
 {
     calc_cell_pair *pair = &k->pair[index];
-    bool *timed = &pair->timed[calc_zero_stage(state) >= 1];
+    bool sharded = calc_zero_stage(state) >= 1;
+    bool *timed = &pair->timed[sharded];
     calc_cell_ranks(k, system, index);
     if (!*timed) {
         const calc_groups groups = groups_of(k, pair);
         calc_stage_lines_time(system, state, &groups, calc_stage_message_bytes(&rows->shape),
-                              &pair->lines);
+                              timed_like(k, sharded), &pair->lines);
         *timed = true;
     }
     return &pair->lines;

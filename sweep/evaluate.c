@@ -344,6 +344,9 @@ static bool list_spreads(calc_worker *w, const calc_sheet *sheet)
     bool any = false;
     kept[0] = calc_cell_keeps(c, w->space, false, &sheet->state);
     kept[1] = calc_cell_keeps(c, w->space, true, &sheet->state);
+    if (!kept[0] && !kept[1]) {
+        return false;
+    }
     w->all_run = true;
     for (size_t i = 0; i < s->count; i++) {
         bool mine = sheet->spread < 0 || sheet->spread == (int64_t)i;

@@ -161,19 +161,18 @@ static void run_pipeline(calc_worker *w, calc_tile_place at)
     w->most_known = false;
 }
 
-/* Links of experts, lane by lane. @param pair  -1: nothing, as all lanes have the same ones */
+/* Links of experts, lane by lane, where they matter.
+ * @param pair  -1: nothing, as all lanes have the same ones */
 static void put_expert_links(calc_worker *w, int64_t pair)
 {
     static const calc_stage_links none = {0};
     const calc_panel *p = w->job.panel;
     calc_kernel_pipelines *to = &w->pipelines;
-    const calc_stage_links *links = &none;
     size_t lanes = pair < 0 ? CALC_PANEL_LANES : calc_panel_whole(p->count);
     for (size_t i = 0; i < lanes; i++) {
-        size_t lane = pair < 0 ? 0 : within(p, i);
-        if (pair >= 0 && (i == 0 || p->spread[lane] != p->spread[lane - 1])) {
-            links = calc_tile_links(w, lane, (size_t)pair);
-        }
+        bool matters = pair >= 0 && (w->needs.longest_s.of[i] >= 0 || w->options->verify > 0);
+        const calc_stage_links *links =
+            matters ? calc_tile_links(w, within(p, i), (size_t)pair) : &none;
 #define CALC_X(member) to->member.of[i] = links->member;
         CALC_KERNEL_EXPERT_LINK_LIST(CALC_X)
 #undef CALC_X
@@ -236,7 +235,6 @@ void calc_tile_run(calc_worker *w)
 {
     const calc_cell *c = &w->cell;
     bool asks = calc_count_asks(w);
-    w->linked = -1;
     if (asks) {
         calc_count_panel(w);
     }
@@ -244,6 +242,7 @@ void calc_tile_run(calc_worker *w)
         bool verifies = w->options->verify > 0 && calc_point_verifies(w);
         /* Overlap of messages changes no need. */
         if (i == 0 || c->chunking[i].interleaving != c->chunking[i - 1].interleaving) {
+            w->linked = -1;
             w->kernel->needs(&w->job, &c->shape[i], &w->needs);
             if (asks) {
                 calc_count_needs(w);

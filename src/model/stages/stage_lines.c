@@ -69,45 +69,76 @@ static void set_stages(const calc_system *s, const calc_groups *g, double bytes,
     out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
 }
 
-static void set_sums(const calc_system *s, const calc_groups *g, double bytes,
-                     calc_stage_lines *out)
+/* Whether a state is summed whole, and whether it is scattered and gathered. */
+static bool sums(const calc_strategy *strategy)
 {
-    out->sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &g->dense_data, bytes);
-    out->sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &g->expert_data, bytes);
+    return calc_zero_stage(strategy) < 1 ||
+           strategy->optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS;
 }
 
-static void set_shards(const calc_system *s, const calc_groups *g, double bytes,
+static bool shards(const calc_strategy *strategy)
+{
+    return calc_zero_stage(strategy) >= 1;
+}
+
+static void set_dense(const calc_system *s, const calc_strategy *strategy, const calc_group *dense,
+                      double bytes, calc_stage_lines *out)
+{
+    if (sums(strategy)) {
+        out->sum_dense = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, dense, bytes);
+    }
+    if (shards(strategy)) {
+        out->shard_reduce_dense = shard_reduce(s, dense, out->dense_shards, bytes);
+        out->shard_gather_dense = shard_gather(s, dense, out->dense_shards, bytes);
+    }
+    if (sums(strategy) && shards(strategy)) {
+        out->broadcast_dense_s = broadcast_s(s, dense, out->dense_shards);
+    }
+}
+
+static void set_expert(const calc_system *s, const calc_strategy *strategy,
+                       const calc_group *expert, double bytes, calc_stage_lines *out)
+{
+    if (sums(strategy)) {
+        out->sum_expert = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, expert, bytes);
+    }
+    if (shards(strategy)) {
+        out->shard_reduce_expert = shard_reduce(s, expert, out->expert_shards, bytes);
+        out->shard_gather_expert = shard_gather(s, expert, out->expert_shards, bytes);
+    }
+    if (sums(strategy) && shards(strategy)) {
+        out->broadcast_expert_s = broadcast_s(s, expert, out->expert_shards);
+    }
+}
+
+static void copy_dense(const calc_strategy *strategy, const calc_stage_lines *from,
                        calc_stage_lines *out)
 {
-    const calc_group *dense = &g->dense_data;
-    const calc_group *expert = &g->expert_data;
-    out->shard_reduce_dense = shard_reduce(s, dense, out->dense_shards, bytes);
-    out->shard_reduce_expert = shard_reduce(s, expert, out->expert_shards, bytes);
-    out->shard_gather_dense = shard_gather(s, dense, out->dense_shards, bytes);
-    out->shard_gather_expert = shard_gather(s, expert, out->expert_shards, bytes);
-}
-
-/* Lines of whole tensors, in addition to those of shards. */
-static void set_whole(const calc_system *s, const calc_groups *g, double bytes,
-                      calc_stage_lines *out)
-{
-    set_sums(s, g, bytes, out);
-    out->broadcast_dense_s = broadcast_s(s, &g->dense_data, out->dense_shards);
-    out->broadcast_expert_s = broadcast_s(s, &g->expert_data, out->expert_shards);
+    out->message = from->message;
+    out->ends = from->ends;
+    if (sums(strategy)) {
+        out->sum_dense = from->sum_dense;
+    }
+    if (shards(strategy)) {
+        out->shard_reduce_dense = from->shard_reduce_dense;
+        out->shard_gather_dense = from->shard_gather_dense;
+    }
+    if (sums(strategy) && shards(strategy)) {
+        out->broadcast_dense_s = from->broadcast_dense_s;
+    }
 }
 
 void calc_stage_lines_time(const calc_system *s, const calc_strategy *strategy,
-                           const calc_groups *g, double bytes, calc_stage_lines *out)
+                           const calc_groups *g, double bytes, const calc_stage_lines *like,
+                           calc_stage_lines *out)
 {
-    set_stages(s, g, bytes, out);
-    if (calc_zero_stage(strategy) < 1) {
-        set_sums(s, g, bytes, out);
-        return;
+    if (like) {
+        copy_dense(strategy, like, out);
+    } else {
+        set_stages(s, g, bytes, out);
+        set_dense(s, strategy, &g->dense_data, bytes, out);
     }
-    set_shards(s, g, bytes, out);
-    if (strategy->optimizer_shards == CALC_OPTIMIZER_SHARDS_TENSORS) {
-        set_whole(s, g, bytes, out);
-    }
+    set_expert(s, strategy, &g->expert_data, bytes, out);
 }
 
 calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec,
@@ -116,7 +147,7 @@ calc_stage_lines calc_stage_lines_of(const calc_system *s, const calc_exec *exec
 {
     calc_stage_lines l = {0};
     calc_stage_lines_ranks(s, exec, strategy, g, &l);
-    calc_stage_lines_time(s, strategy, g, bytes, &l);
+    calc_stage_lines_time(s, strategy, g, bytes, NULL, &l);
     return l;
 }
 
