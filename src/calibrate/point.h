@@ -1,4 +1,5 @@
-/** @file point.h  A measured operator: one kernel or one collective, of one shape, on one machine.
+/** @file point.h  A measured operator: one kernel, one collective or one block, of one shape, on
+ * one machine.
  */
 #ifndef CALC_CALIBRATE_POINT_H
 #define CALC_CALIBRATE_POINT_H
@@ -7,7 +8,8 @@
 #include "model/operators/operator.h"
 
 /** The types of measured points, with the sizes that identify each: X(NAME, name, sizes...).
- * Kernels of serving are last: replayed as a graph, for which a machine has rates of their own. */
+ * Kernels of serving follow the others: replayed as a graph, for which a machine has rates of their
+ * own. Halves and folds of a calibration depend on the order: new ones go to the end. */
 #define CALC_POINT_CLASS_LIST(X)                                                                   \
     X(MATRIX, "matrix", "m", "k", "n", "b")                                                        \
     X(GROUPED, "grouped", "ng", "m", "n", "k")                                                     \
@@ -28,7 +30,9 @@
       "qk_head_dim", "v_head_dim")                                                                 \
     X(SERVING_DECODE, "serving decode", "batch", "kv_len", "head_num", "kv_head_num",              \
       "qk_head_dim", "v_head_dim")                                                                 \
-    X(SERVING_ALL_REDUCE, "serving all_reduce", "bytes", "ranks")
+    X(SERVING_ALL_REDUCE, "serving all_reduce", "bytes", "ranks")                                  \
+    X(BLOCK, "block", "microbatch_size", "seq_size", "hidden", "feedforward", "attn_heads",        \
+      "tensor_par")
 
 typedef enum calc_point_class {
 #define CALC_X(name, ...) CALC_POINT_##name,
@@ -80,7 +84,8 @@ static inline bool calc_point_is_network(const calc_point *point)
 /** Whether it is a kernel of serving, or an all-reduce of an engine's own. */
 static inline bool calc_point_is_serving(const calc_point *point)
 {
-    return point->class >= CALC_POINT_SERVING_MATRIX;
+    return point->class >= CALC_POINT_SERVING_MATRIX &&
+           point->class <= CALC_POINT_SERVING_ALL_REDUCE;
 }
 
 #endif

@@ -46,7 +46,7 @@ static calc_status look_up(const calc_points *points, const bool *only, const ca
         calc_point_table_make(&table, points->item, points->count, only, system, errors);
     for (size_t i = 0; i < points->count && status == CALC_OK; i++) {
         if (only[i]) {
-            calc_kernel_key key = calc_point_key(&points->item[i]);
+            calc_kernel_key key = calc_point_key(&points->item[i], system);
             out->predicted_s[CALC_POINT_LOOKUP][i] = calc_kernel_table_s(
                 &table.table, &key, out->predicted_s[CALC_POINT_UNSEEN][i], &out->source[i]);
         }

@@ -200,7 +200,7 @@ static calc_status fit_points(task *t, size_t first, const calc_point *points, s
         const calc_point *p = &points[i];
         if (calc_point_is_used(p) && !(skip && skip[i]) &&
             (network < 0
-                 ? !calc_point_is_network(p)
+                 ? !calc_point_is_network(p) && p->class != CALC_POINT_BLOCK
                  : p->class == class && calc_point_network(p, &t->fit->system) == network)) {
             t->point[t->points++] = p;
         }

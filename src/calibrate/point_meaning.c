@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "calibrate/point_block.h"
 #include "io/utf8.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -23,6 +24,7 @@ static const struct {
     {"|sdp_bwd|attention_bwd|flash_attention_bwd|", CALC_POINT_ATTENTION_BW},
     {"|memory|copy|elementwise|", CALC_POINT_MEMORY},
     {"|rms_norm|rmsnorm|layer_norm|layernorm|", CALC_POINT_NORM},
+    {"|block|transformer_block|transformer_layer|", CALC_POINT_BLOCK},
     {"|all_reduce|allreduce|", CALC_POINT_ALL_REDUCE},
     {"|all_gather|allgather|", CALC_POINT_ALL_GATHER},
     {"|reduce_scatter|reducescatter|", CALC_POINT_REDUCE_SCATTER},
@@ -126,7 +128,9 @@ static double absent_size(const calc_point *p, size_t index)
     if (strcmp(name, "v_head_dim") == 0) {
         return p->size[4];
     }
-    bool one = strcmp(name, "b") == 0 || strcmp(name, "batch") == 0 || strcmp(name, "stride") == 0;
+    bool one = strcmp(name, "b") == 0 || strcmp(name, "batch") == 0 ||
+               strcmp(name, "stride") == 0 || strcmp(name, "microbatch_size") == 0 ||
+               strcmp(name, "tensor_par") == 0;
     return one || (strcmp(name, "ranks") == 0 && p->class == CALC_POINT_P2P) ? 1.0 : (double)NAN;
 }
 
@@ -227,6 +231,14 @@ static bool read_datatype(calc_point *p)
                   calc_utf8_show(shown, p->dtype, strlen(p->dtype)));
 }
 
+/* The settings of a block, beside its sizes. */
+static bool read_block(calc_point *p)
+{
+    calc_app app;
+    calc_exec exec;
+    return p->class != CALC_POINT_BLOCK || calc_point_block_of(p, &app, &exec, p->reason);
+}
+
 /* ---- Seconds --------------------------------------------------------------------------------- */
 
 /* Arithmetic as benchmarks count it: attention on the whole square of scores unless they say
@@ -266,6 +278,7 @@ static double bus_bytes(const calc_point *p)
     case CALC_POINT_P2P:
         return p->size[0];
     case CALC_POINT_NORM:
+    case CALC_POINT_BLOCK:
         return (double)NAN; /* whose bytes? only times are clear */
     default:
         return p->size[0] * share;
@@ -294,7 +307,8 @@ static double seconds(const calc_point *p)
     double flop = counted_flop(p);
     bool reduces = p->class == CALC_POINT_ALL_REDUCE || p->class == CALC_POINT_SERVING_ALL_REDUCE;
     bool sends = reduces || calc_point_is_network(p);
-    bool bytes = sends || p->class == CALC_POINT_MEMORY || p->class == CALC_POINT_NORM;
+    bool bytes = sends || p->class == CALC_POINT_MEMORY || p->class == CALC_POINT_NORM ||
+                 p->class == CALC_POINT_BLOCK;
     if (has_word("|time|latency|latency_median|real_time|", p->metric, strlen(p->metric))) {
         return p->value * time_unit_s(p->unit);
     }
@@ -341,7 +355,7 @@ static bool read_seconds(calc_point *p)
 
 void calc_point_meaning(calc_point *p)
 {
-    bool used = read_class(p) && read_datatype(p) && read_sizes(p);
+    bool used = read_class(p) && read_datatype(p) && read_sizes(p) && read_block(p);
     bool among = p->class == CALC_POINT_SERVING_ALL_REDUCE ||
                  (calc_point_is_network(p) && p->class != CALC_POINT_P2P);
     if (used && among && p->size[1] < 2) {

@@ -4,10 +4,14 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "calibrate/point_block.h"
 #include "calibrate/point_time.h"
 
-calc_kernel_key calc_point_key(const calc_point *p)
+calc_kernel_key calc_point_key(const calc_point *p, const calc_system *system)
 {
+    if (p->class == CALC_POINT_BLOCK) {
+        return calc_point_block_key(p, system);
+    }
     int sizes = 0;
     while (calc_point_size_names(p->class)[sizes]) {
         sizes++;
@@ -61,7 +65,7 @@ calc_status calc_point_table_make(calc_point_table *out, const calc_point *point
         const calc_point *p = &points[i];
         if (calc_point_is_used(p) && !(skip && skip[i])) {
             out->owned[out->table.count++] =
-                (calc_kernel_point){calc_point_key(p), p->measured_s,
+                (calc_kernel_point){calc_point_key(p, system), p->measured_s,
                                     log(p->measured_s / calc_point_time_s(p, system))};
         }
     }
@@ -72,4 +76,41 @@ void calc_point_table_free(calc_point_table *table)
 {
     free(table->owned);
     *table = (calc_point_table){0};
+}
+
+/* ---- Several machines ------------------------------------------------------------------------ */
+
+const calc_kernel_table *calc_point_tables_of(void *of, const char *machine,
+                                              const calc_system *system)
+{
+    calc_point_tables *t = of;
+    const calc_points *all = &t->points;
+    calc_points own = {calloc(all->count + 1, sizeof *own.item), all->count, {0}, all->name};
+    const calc_kernel_table *made = NULL;
+    t->errors = (calc_errors){0};
+    if (!own.item || t->count == CALC_SYSTEMS_MAX) {
+        calc_errors_no_memory(&t->errors);
+        free(own.item);
+        return NULL;
+    }
+    for (size_t i = 0; i < own.count; i++) {
+        own.item[i] = all->item[i];
+        own.item[i].system = *own.item[i].system ? own.item[i].system : machine;
+    }
+    if (calc_points_select(&own, machine, system, &t->errors) == CALC_OK) {
+        calc_point_table *table = &t->table[t->count++];
+        calc_status status =
+            calc_point_table_make(table, own.item, own.count, NULL, system, &t->errors);
+        made = status == CALC_OK ? &table->table : NULL;
+    }
+    free(own.item);
+    return made;
+}
+
+void calc_point_tables_free(calc_point_tables *tables)
+{
+    for (size_t i = 0; i < tables->count; i++) {
+        calc_point_table_free(&tables->table[i]);
+    }
+    calc_points_free(&tables->points);
 }

@@ -1,5 +1,6 @@
 #include "calibrate/point_time.h"
 
+#include "calibrate/point_block.h"
 #include "model/cost/block.h"
 #include "model/cost/cost_kernel.h"
 #include "model/cost/pass_kernel.h"
@@ -223,6 +224,8 @@ double calc_point_time_s(const calc_point *p, const calc_system *system)
         return memory_s(p, system, &exec);
     case CALC_POINT_NORM:
         return norm_s(p, system, &exec);
+    case CALC_POINT_BLOCK:
+        return calc_point_block_s(p, system);
     case CALC_POINT_ALL_TO_ALL:
         return calc_collective_all_to_all_s(system, &group, p->size[0], 1);
     default:

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "calibrate/point_block.h"
 #include "calibrate/point_meaning.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
@@ -108,7 +109,7 @@ static size_t list_machines(const calc_points *points, char names[NAMES_SIZE])
 
 static bool can_run(const calc_system *system, const calc_point *p)
 {
-    bool computes = p->class <= CALC_POINT_ATTENTION_BW ||
+    bool computes = p->class <= CALC_POINT_ATTENTION_BW || p->class == CALC_POINT_BLOCK ||
                     (calc_point_is_serving(p) && p->class != CALC_POINT_SERVING_ALL_REDUCE);
     return !computes || system->chip.matrix[p->datatype].flop_per_s > 0;
 }
@@ -124,25 +125,32 @@ calc_status calc_points_select(calc_points *points, const char *rows, const calc
                               "the measurements are of more than one machine: %s", names);
     }
     size_t found = 0;
+    const calc_point *refused = NULL; /* the first of the machine */
     for (size_t i = 0; i < points->count; i++) {
         calc_point *p = &points->item[i];
-        if (rows && !is_listed(rows, p->system)) {
+        bool other = rows && !is_listed(rows, p->system);
+        if (other) {
             snprintf(p->reason, sizeof p->reason, "another machine");
         } else if (calc_point_is_used(p) && !can_run(system, p)) {
             snprintf(p->reason, sizeof p->reason, "the system has no matrix engine in %s",
                      calc_datatype_names[p->datatype]);
+        } else if (calc_point_is_used(p) && p->class == CALC_POINT_BLOCK) {
+            (void)calc_point_block_runs(p, system, p->reason);
         }
         found += calc_point_is_used(p);
+        refused = !refused && !other && !calc_point_is_used(p) ? p : refused;
     }
     if (found > 0) {
         return CALC_OK;
     }
-    if (rows && machines > 0) {
+    if (rows && machines > 0 && !refused) {
         return calc_errors_at(errors, CALC_ERR_FIELD, points->name, 0, 0, NULL,
                               "no row that can be used is of %.60s; there are rows of: %s", rows,
                               names);
     }
-    return calc_errors_at(errors, CALC_ERR_FIELD, points->name, 0, 0, NULL,
-                          "no row can be used; the first says: %s",
-                          points->count > 0 ? points->item[0].reason : "there are none");
+    return calc_errors_at(errors, CALC_ERR_FIELD, points->name, refused ? refused->line : 0, 0,
+                          NULL, "no row can be used; the first says: %s",
+                          refused             ? refused->reason
+                          : points->count > 0 ? points->item[0].reason
+                                              : "there are none");
 }

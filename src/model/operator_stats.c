@@ -8,7 +8,7 @@
 #include "model/cost/cost_tiles.h"
 #include "model/cost/optimizer.h"
 #include "model/serve/inference.h"
-#include "model/stages/stages.h"
+#include "model/stages/measured_block.h"
 
 /* Rows under construction. */
 typedef struct rows {
@@ -18,6 +18,7 @@ typedef struct rows {
     double dense_grad, expert_grad; /* and the gradients */
     calc_layer_stats *out;
     calc_operator_source *source; /* NULL: not wanted */
+    bool whole;                   /* a measured block has the time of the operators added */
     size_t count, capacity;
     const char *name[CALC_MAX_LAYERS]; /* of the rows, also beyond the capacity */
 } rows;
@@ -196,7 +197,9 @@ static void add(rows *r, const calc_operator *operators, size_t count, unsigned 
                 put_comm(c, inside ? tiles : o, inside ? o : NULL, recompute, s);
             }
             put_space(r, o, recompute, s);
-            if (r->source) {
+            if (r->source && r->whole) {
+                r->source[r->count] = (calc_operator_source){0};
+            } else if (r->source) {
                 put_source(r->context, o, &r->source[r->count]);
             }
             if (i + 1 < count && is_note(o + 1) && r->context->training) {
@@ -289,9 +292,11 @@ size_t calc_operator_stats_measured(const calc_app *app, const calc_system *syst
         double blocks = blocks_of(&shape, kind);
         if (blocks > 0) {
             size_t count = calc_block_operators(&context, kind, operators);
+            r.whole = last == CALC_DENSE_BLOCK && calc_measured_block_of(&context).measured;
             add(&r, operators, count, recompute, blocks + (kind == last ? depth : 0));
         }
     }
+    r.whole = false;
     add(&r, operators, calc_block_embedding(&context, operators), 0, 1);
     add(&r, operators, calc_block_head(&context, operators), 0, 1 + depth);
     if (depth > 0) {

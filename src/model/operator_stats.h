@@ -15,7 +15,8 @@ typedef struct calc_operator_source {
 } calc_operator_source;
 
 /** calc_layers() of training with measured kernels that are looked up before the model is asked.
- *  @param source  filled like `out`; a collective's times are those on the link */
+ *  @param source  filled like `out`; a collective's times are those on the link. Operators of
+ * blocks that are measured as a whole (measured_block.h) are not charged and have none */
 size_t calc_operator_stats_measured(const calc_app *app, const calc_system *system,
                                     const calc_exec *exec, calc_compat compat,
                                     const calc_kernel_table *measured, calc_layer_stats *out,

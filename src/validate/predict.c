@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/run.h"
 #include "validate/own_runs.h"
 #include "validate/reserved.h"
 
@@ -56,24 +57,37 @@ static void say_misfit(calc_prediction *p, calc_verdict verdict, const calc_stat
     }
 }
 
+/* The machine of a run, and its measured operators. */
+typedef struct machine {
+    const calc_system *system;
+    const calc_kernel_table *measured;
+} machine;
+
+static calc_verdict evaluate(const calc_prediction *p, const machine *m, const calc_exec *exec,
+                             calc_stats *stats)
+{
+    return m->measured ? calc_run_measured(&p->map.app, m->system, exec, m->measured, stats)
+                       : calc_run(&p->map.app, m->system, exec, CALC_COMPAT_NONE, stats);
+}
+
 /* One layout. @return its step time; NaN with a reason if there is none */
-static double try_layout(calc_prediction *p, const calc_system *system, const calc_exec *exec)
+static double try_layout(calc_prediction *p, const machine *m, const calc_exec *exec)
 {
     calc_stats stats;
     calc_errors errors = {0};
-    if (calc_check(&p->map.app, system, exec, &errors) != CALC_OK) {
+    if (calc_check(&p->map.app, m->system, exec, &errors) != CALC_OK) {
         snprintf(p->reason, sizeof p->reason, "%.60s: %.190s", errors.item[0].pointer,
                  errors.item[0].text);
         return (double)NAN;
     }
-    calc_verdict verdict = calc_run(&p->map.app, system, exec, CALC_COMPAT_NONE, &stats);
+    calc_verdict verdict = evaluate(p, m, exec, &stats);
     bool full = verdict == CALC_VERDICT_MEM1_CAPACITY || verdict == CALC_VERDICT_MEM2_CAPACITY;
     bool fine = verdict == CALC_VERDICT_OK || full;
     if (!fine || !(stats.total_time > 0) || !isfinite(stats.total_time)) {
         snprintf(p->reason, sizeof p->reason, "verdict %s", calc_verdict_text(verdict));
         return (double)NAN;
     }
-    p->memory_bytes = memory_of(&p->map, system, &stats);
+    p->memory_bytes = memory_of(&p->map, m->system, &stats);
     say_misfit(p, verdict, &stats);
     if (full && !p->map.search) {
         calc_run_assume(&p->map, "predicted to need more memory than the machine has");
@@ -93,7 +107,7 @@ static bool is_candidate(const calc_exec *e, int64_t blocks, int64_t batch, int6
     return chunks == 1 || (stages > 1 && blocks % (stages * chunks) == 0 && batches % stages == 0);
 }
 
-static double search(calc_prediction *p, const calc_system *system)
+static double search(calc_prediction *p, const machine *m)
 {
     double best_s = (double)NAN;
     calc_exec best = p->map.exec;
@@ -105,7 +119,7 @@ static double search(calc_prediction *p, const calc_system *system)
             }
             e.microbatch_size = batch;
             e.pipeline_interleaving = chunks;
-            double step_s = try_layout(p, system, &e);
+            double step_s = try_layout(p, m, &e);
             if (step_s < best_s || (isnan(best_s) && !isnan(step_s))) {
                 best_s = step_s;
                 best = e;
@@ -114,7 +128,7 @@ static double search(calc_prediction *p, const calc_system *system)
     }
     p->map.exec = best;
     p->memory_bytes = (double)NAN;
-    return isnan(best_s) ? best_s : try_layout(p, system, &p->map.exec);
+    return isnan(best_s) ? best_s : try_layout(p, m, &p->map.exec);
 }
 
 void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems)
@@ -138,8 +152,8 @@ void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *
         map->exec.strategy.data_par_net = outer;
     }
     calc_system own;
-    const calc_system *system = calc_run_map_system(map, &entry->system, &own);
-    out->step_s = map->search ? search(out, system) : try_layout(out, system, &map->exec);
+    const machine m = {calc_run_map_system(map, &entry->system, &own), entry->measured};
+    out->step_s = map->search ? search(out, &m) : try_layout(out, &m, &map->exec);
     if (!isnan(out->step_s)) {
         out->reason[0] = '\0';
     }

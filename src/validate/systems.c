@@ -16,6 +16,9 @@ const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *na
     calc_errors errors = {0};
     *entry = (calc_systems_entry){.name = name};
     entry->fine = systems->load(name, &entry->system, &errors) == CALC_OK;
+    if (entry->fine && systems->measure) {
+        entry->measured = systems->measure(systems->operators, name, &entry->system);
+    }
     if (!entry->fine && errors.count > 0) {
         snprintf(entry->reason, sizeof entry->reason, "%.199s", errors.item[0].text);
     }

@@ -16,7 +16,7 @@ static void check_table(const calc_points *points, const calc_system *system)
         const calc_point *p = &points->item[i];
         calc_kernel_source source;
         if (calc_point_is_used(p)) {
-            calc_kernel_key key = calc_point_key(p);
+            calc_kernel_key key = calc_point_key(p, system);
             double s = calc_kernel_table_s(&table.table, &key, 1, &source);
             MUST(source == CALC_KERNEL_EXACT && s > 0 && isfinite(s));
         }

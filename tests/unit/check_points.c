@@ -103,9 +103,14 @@ START_TEST(rows_of_one_machine_are_chosen)
     ck_assert_str_eq(errors.item[0].text, "the measurements are of more than one machine: a,b 1");
     ck_assert_str_eq(errors.item[0].file, "o.csv");
     errors = (calc_errors){0};
+    ck_assert_int_eq(calc_points_select(&points, "d", &system, &errors), CALC_ERR_FIELD);
+    ck_assert_str_eq(errors.item[0].text,
+                     "no row that can be used is of d; there are rows of: a,b 1");
+    ck_assert_int_eq(parse(point_csv), CALC_OK);
     ck_assert_int_eq(calc_points_select(&points, "c", &system, &errors), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text,
-                     "no row that can be used is of c; there are rows of: a,b 1");
+                     "no row can be used; the first says: no operator that is compared");
+    ck_assert_int_eq(errors.item[0].line, 4);
     ck_assert_int_eq(parse(point_csv), CALC_OK);
     ck_assert_int_eq(calc_points_select(&points, "x,b 1", &system, &errors), CALC_OK);
     ck_assert_str_eq(points.item[0].reason, "another machine");

@@ -31,8 +31,8 @@ static const char *const when[] = {"auto", "always", "never", NULL};
           "for serving, queueing simulated request by request (docs/inference.md)",                \
       .choices = schedules, .preset = "closed")                                                    \
     X(OPERATORS, "operators", "FILE",                                                              \
-      .doc = "use measured kernels and collectives where there are some, the model elsewhere, "    \
-             "and say where each time comes from (docs/operators.md)")                             \
+      .doc = "use measured kernels, collectives and blocks where there are some, the model "       \
+             "elsewhere, and say where each time comes from (docs/operators.md)")                  \
     X(ROWS, "rows", "NAME[,NAME...]",                                                              \
       .doc = "use only operators whose column \"system\" is one of these")                         \
     X(COMPAT, "compat", "RULES",                                                                   \

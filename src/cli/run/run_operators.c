@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/shell/complain.h"
 #include "model/run.h"
 #include "spec/field.h"
 
@@ -31,6 +32,7 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
     if (status == CALC_OK) {
         calc_digest_text(text.data, text.length, out->sha256);
         status = calc_points_parse(&out->points, text, path, errors);
+        calc_complain_points(&out->points);
     }
     status =
         status == CALC_OK ? calc_points_select(&out->points, rows, &in->system, errors) : status;
@@ -38,6 +40,10 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
                                                        out->points.count, NULL, &in->system, errors)
                                : status;
     if (status == CALC_OK) {
+        calc_layout layout;
+        calc_layout_of(&in->app, &in->system, &in->exec, CALC_COMPAT_NONE, &out->table.table,
+                       &layout);
+        out->block = calc_measured_block_of(&layout.context);
         calc_run_measured(&in->app, &in->system, &in->exec, &out->table.table, stats);
         out->count = calc_operator_stats_measured(&in->app, &in->system, &in->exec,
                                                   CALC_COMPAT_NONE, &out->table.table, out->layer,
@@ -77,12 +83,30 @@ static bool runs(const calc_operator_source *s)
     return any;
 }
 
+/* A block as a whole, where the file has some; without measurements of it, its operators follow. */
+static void write_block(calc_output *out, const calc_measured_block *b)
+{
+    static const char *const what[CALC_KERNEL_SOURCES] = {
+        "no block of this structure is measured", "no block near this one is measured",
+        "forward and backward, communication included",
+        "forward and backward, communication included"};
+    char text[CALC_HUMAN_MAX];
+    if (b->time_s > 0) {
+        calc_output_printf(out, "  %-26s%16s %c %s\n", "block", calc_human_seconds(b->time_s, text),
+                           marks[b->source], what[b->source]);
+    }
+}
+
 void calc_run_operators_write(calc_output *out, const calc_run_operators *o)
 {
     double time_s[CALC_KERNEL_SOURCES] = {0};
     double total_s = 0;
     calc_output_printf(out, "\n%-28s%16s%18s%18s\n", "Where times come from", passes[0],
                        "activation grad.", "weight grad.");
+    write_block(out, &o->block);
+    if (o->block.measured) {
+        time_s[o->block.source] = total_s = o->block.time_s;
+    }
     for (size_t i = 0; i < o->count; i++) {
         const calc_operator_source *s = &o->source[i];
         if (!runs(s)) {
@@ -107,21 +131,30 @@ void calc_run_operators_write(calc_output *out, const calc_run_operators *o)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+static void put_time(calc_put *put, const char *name, const char *pass, calc_kernel_source source,
+                     double time_s, double model_s)
+{
+    if (time_s > 0) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "name", name);
+        calc_put_text(put, "pass", pass);
+        calc_put_text(put, "source", calc_kernel_source_text(source));
+        calc_put_number(put, "time", time_s);
+        calc_put_number(put, "model_time", model_s);
+        calc_put_close(put);
+    }
+}
+
 void calc_run_operators_put(calc_put *put, const calc_run_operators *o)
 {
     calc_put_array(put, "operators", CALC_PUT_LINES);
+    put_time(put, "block", "forward and backward", o->block.source, o->block.time_s,
+             o->block.model_s);
     for (size_t i = 0; i < o->count; i++) {
         for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
             const calc_operator_source *s = &o->source[i];
-            if (s->time_s[pass] > 0) {
-                calc_put_object(put, NULL, CALC_PUT_LINE);
-                calc_put_text(put, "name", o->layer[i].name);
-                calc_put_text(put, "pass", passes[pass]);
-                calc_put_text(put, "source", calc_kernel_source_text(s->source[pass]));
-                calc_put_number(put, "time", s->time_s[pass]);
-                calc_put_number(put, "model_time", s->model_s[pass]);
-                calc_put_close(put);
-            }
+            put_time(put, o->layer[i].name, passes[pass], s->source[pass], s->time_s[pass],
+                     s->model_s[pass]);
         }
     }
     calc_put_close(put);

@@ -7,6 +7,7 @@
 #include "cli/shell/inputs.h"
 #include "io/json_put.h"
 #include "model/operator_stats.h"
+#include "model/stages/measured_block.h"
 
 /** Measured operators and their use in a layout. Owns the file and the table. Start with {0}. */
 typedef struct calc_run_operators {
@@ -16,6 +17,7 @@ typedef struct calc_run_operators {
     calc_layer_stats layer[CALC_MAX_LAYERS];
     calc_operator_source source[CALC_MAX_LAYERS];
     size_t count;
+    calc_measured_block block; /**< time_s 0: the file has no blocks */
 } calc_run_operators;
 
 /** Read a file and look up the operators of a layout; `stats` are those of a step with them.

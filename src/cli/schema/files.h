@@ -9,9 +9,9 @@ extern const calc_fill_file calc_schema_result;       /**< output of calc run --
 extern const calc_fill_file calc_schema_space;        /**< input of calc sweep */
 extern const calc_fill_file calc_schema_runs;         /**< measured runs */
 extern const calc_fill_file calc_schema_serving_runs; /**< measured runs of serving */
-extern const calc_fill_file calc_schema_operators;    /**< measured kernels and collectives */
-extern const calc_fill_file calc_schema_validation;   /**< output of calc validate --json */
-extern const calc_fill_file calc_schema_plan;         /**< output of calc plan --out */
-extern const calc_fill_file calc_schema_tune;         /**< output of calc tune --json */
+extern const calc_fill_file calc_schema_operators;  /**< measured kernels, collectives and blocks */
+extern const calc_fill_file calc_schema_validation; /**< output of calc validate --json */
+extern const calc_fill_file calc_schema_plan;       /**< output of calc plan --out */
+extern const calc_fill_file calc_schema_tune;       /**< output of calc tune --json */
 
 #endif

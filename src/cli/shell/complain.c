@@ -51,3 +51,18 @@ calc_exit calc_complain_usage(const calc_command *command, const char *text)
     fprintf(stderr, "calc%s%s: %s (see calc%s%s --help)\n", space, name, text, space, name);
     return CALC_EXIT_USAGE;
 }
+
+void calc_complain_points(const calc_points *points)
+{
+    const calc_point *first = NULL;
+    size_t count = 0;
+    for (size_t i = 0; i < points->count; i++) {
+        const calc_point *p = &points->item[i];
+        first = !first && !calc_point_is_used(p) ? p : first;
+        count += !calc_point_is_used(p);
+    }
+    if (count > 0 && count < points->count) {
+        fprintf(stderr, "warning: %s:%d: %zu of %zu rows are not used; this one: %s\n",
+                points->name, first->line, count, points->count, first->reason);
+    }
+}

@@ -2,6 +2,7 @@
 #ifndef CALC_CLI_SHELL_COMPLAIN_H
 #define CALC_CLI_SHELL_COMPLAIN_H
 
+#include "calibrate/points.h"
 #include "cli/shell/command.h"
 
 /** Print all errors. The first decides the exit code, but if the place of any is an option ("--set
@@ -13,5 +14,9 @@ calc_exit calc_complain_errors(const calc_errors *errors);
  *  calc itself.
  *  @return CALC_EXIT_USAGE */
 calc_exit calc_complain_usage(const calc_command *command, const char *text);
+
+/** Warn of rows of measured operators that are not used, with the reason of the first. Silent where
+ *  none is used: that is an error of its own. */
+void calc_complain_points(const calc_points *points);
 
 #endif

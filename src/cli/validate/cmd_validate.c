@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "calibrate/point_table.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/validate/measured.h"
@@ -29,6 +30,9 @@
     X(TOLERANCE, "tolerance", "X", .doc = "percentage points by which it may grow",                \
       .preset = "0.5")                                                                             \
     X(SYSTEM, "system", "NAME", .doc = "machine of the rows of RUNS that name none")               \
+    X(OPERATORS, "operators", "FILE",                                                              \
+      .doc = "use measured kernels, collectives and blocks where there are some, as calc run "     \
+             "does; the column \"system\" has the names of machines (docs/operators.md)")          \
     X(TEMPLATE, "template", NULL, .doc = "write a template for your own runs, and nothing else")   \
     X(ROWS, "rows", "N", .doc = "show the N measurements with the largest errors", .preset = "10") \
     X(BAND, "band", NULL,                                                                          \
@@ -57,6 +61,7 @@ static const char *const examples[] = {"calc validate",
                                        "calc validate --csv now.csv --baseline before.csv",
                                        "calc validate --template > my_runs.csv",
                                        "calc validate my_runs.csv --json - --plot parity.svg",
+                                       "calc validate my_runs.csv --operators my_operators.csv",
                                        "calc validate --rows 3 --breakdown",
                                        "calc validate --features",
                                        "calc validate --html validation.html",
@@ -69,6 +74,7 @@ static const char *const examples[] = {"calc validate",
 typedef struct task {
     const calc_args *args;
     calc_measured measured;
+    calc_point_tables operators;
     calc_results results;
     calc_baseline baseline;
     calc_error_groups groups;
@@ -203,7 +209,8 @@ static calc_status check_options(const task *t, calc_errors *errors)
     } training[] = {{OPT_BAND, "--band"},
                     {OPT_FORECAST, "--forecast"},
                     {OPT_BREAKDOWN, "--breakdown"},
-                    {OPT_FEATURES, "--features"}};
+                    {OPT_FEATURES, "--features"},
+                    {OPT_OPERATORS, "--operators"}};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof training / sizeof *training && status == CALC_OK; i++) {
         if (calc_opt_value(t->args, training[i].opt)) {
@@ -265,15 +272,41 @@ static calc_status read_unseen(task *t, calc_errors *errors)
     return calc_forecasts_read(&t->forecasts, path, errors);
 }
 
+static calc_status predict(task *t, calc_errors *errors)
+{
+    calc_measured *m = &t->measured;
+    const char *operators = calc_opt_value(t->args, OPT_OPERATORS);
+    if (m->serves) {
+        return calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks, &m->apps,
+                                         &m->systems, errors);
+    }
+    calc_status status = CALC_OK;
+    if (operators) {
+        calc_text text = {0};
+        status = calc_measured_text(&text, &m->operators, operators, errors);
+        status = status == CALC_OK
+                     ? calc_points_parse(&t->operators.points, text, operators, errors)
+                     : status;
+        calc_complain_points(&t->operators.points);
+        m->systems.measure = calc_point_tables_of;
+        m->systems.operators = &t->operators;
+    }
+    if (status == CALC_OK) {
+        status =
+            calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
+    }
+    if (status == CALC_OK && t->operators.count == 0 && t->operators.errors.count > 0) {
+        *errors = t->operators.errors;
+        return errors->item[0].status;
+    }
+    return status;
+}
+
 static calc_status make_results(task *t, calc_errors *errors)
 {
     const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
     calc_measured *m = &t->measured;
-    calc_status status =
-        m->serves
-            ? calc_serving_results_make(&t->results, m->serving, m->files, &m->remarks, &m->apps,
-                                        &m->systems, errors)
-            : calc_results_make(&t->results, m->runs, m->files, &m->remarks, &m->systems, errors);
+    calc_status status = predict(t, errors);
     if (status == CALC_OK) {
         warn_of_words(&t->results);
     }
@@ -328,6 +361,7 @@ static calc_exit validate(task *t)
 static void free_task(task *t)
 {
     calc_measured_free(&t->measured);
+    calc_point_tables_free(&t->operators);
     calc_results_free(&t->results);
     calc_baseline_free(&t->baseline);
     calc_error_groups_free(&t->groups);

@@ -27,9 +27,8 @@ static calc_status load_system(const char *name, calc_system *out, calc_errors *
     return status;
 }
 
-/* Read a file, and record the digest of its bytes. */
-static calc_status read_text(calc_text *text, calc_measured_file *file, const char *path,
-                             calc_errors *errors)
+calc_status calc_measured_text(calc_text *text, calc_measured_file *file, const char *path,
+                               calc_errors *errors)
 {
     const char *slash = strrchr(path, '/');
     calc_status status = calc_text_read(text, path, errors);
@@ -49,7 +48,8 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
         char path[CALC_FIND_PATH_MAX];
         calc_status status = calc_find_data(shipped[i], path, errors);
         calc_text text = {0};
-        status = status == CALC_OK ? read_text(&text, &m->file[m->files], path, errors) : status;
+        status = status == CALC_OK ? calc_measured_text(&text, &m->file[m->files], path, errors)
+                                   : status;
         if (status == CALC_OK) {
             status = calc_runs_parse(&m->runs[m->files++], text, path, NULL, NULL, errors);
         }
@@ -164,7 +164,7 @@ static calc_status read_file(calc_measured *out, const char *argument,
     char found[CALC_FIND_PATH_MAX];
     const char *path = table_path(argument, found);
     calc_text text = {0};
-    calc_status status = read_text(&text, &out->file[out->files], path, errors);
+    calc_status status = calc_measured_text(&text, &out->file[out->files], path, errors);
     if (status != CALC_OK) {
         return status;
     }

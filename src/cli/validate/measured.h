@@ -22,7 +22,8 @@ typedef struct calc_measured {
     calc_serving_rows serving[CALC_MEASURED_FILES]; /**< instead of runs */
     calc_measured_file file[CALC_MEASURED_FILES];
     size_t files;
-    bool serves; /**< the files have runs of serving */
+    calc_measured_file operators; /**< measured ones to look up; no name: none */
+    bool serves;                  /**< the files have runs of serving */
     calc_remarks remarks;
     calc_serving_apps apps;
     calc_systems systems;
@@ -35,6 +36,11 @@ typedef struct calc_measured {
  *  @return CALC_OK, or the status of the first error; *out must be freed in any case */
 CALC_MUST_USE calc_status calc_measured_read(calc_measured *out, const calc_args *args,
                                              const char *machine, calc_errors *errors);
+
+/** Read a file, and fill in what is recorded of it.
+ *  @return CALC_OK, or what calc_text_read() returns */
+CALC_MUST_USE calc_status calc_measured_text(calc_text *text, calc_measured_file *file,
+                                             const char *path, calc_errors *errors);
 
 /** Add an error if the runs are of serving. @param what  the feature that needs runs of training
  *  @return CALC_OK, or CALC_ERR_UNSUPPORTED */

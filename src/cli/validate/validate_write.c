@@ -190,15 +190,19 @@ static void put_counts(calc_put *put, const calc_results *results)
     calc_put_close(put);
 }
 
-/* The published tables of the rows. */
+/* The tables of the rows, and the measured operators. */
 static void put_read(calc_put *put, const calc_measured *measured)
 {
     calc_put_array(put, "read", CALC_PUT_LINE);
-    for (size_t i = 0; i < measured->files; i++) {
-        calc_put_object(put, NULL, CALC_PUT_LINE);
-        calc_put_text(put, "name", measured->file[i].name);
-        calc_put_text(put, "sha256", measured->file[i].sha256);
-        calc_put_close(put);
+    for (size_t i = 0; i <= measured->files; i++) {
+        const calc_measured_file *file =
+            i < measured->files ? &measured->file[i] : &measured->operators;
+        if (*file->name) {
+            calc_put_object(put, NULL, CALC_PUT_LINE);
+            calc_put_text(put, "name", file->name);
+            calc_put_text(put, "sha256", file->sha256);
+            calc_put_close(put);
+        }
     }
     calc_put_close(put);
 }

@@ -1,12 +1,12 @@
-/** @file kernel_table.h  Measured kernels and collectives, looked up by shape. A measured shape
- *  gets its measured time; near measurements, the model's time is corrected by its errors at the
- *  neighbours (inverse distance weights: Shepard 1968), with sizes in the logarithm. */
+/** @file kernel_table.h  Measured kernels, collectives and blocks, looked up by shape. A measured
+ *  shape gets its measured time; near measurements, the model's time is corrected by its errors at
+ * the neighbours (inverse distance weights: Shepard 1968), with sizes in the logarithm. */
 #ifndef CALC_MODEL_KERNEL_TABLE_H
 #define CALC_MODEL_KERNEL_TABLE_H
 
 #include "calc.h"
 
-enum { CALC_KERNEL_SIZES = 6 };
+enum { CALC_KERNEL_SIZES = 8 };
 
 /** Where a time comes from. */
 typedef enum calc_kernel_source {
@@ -24,6 +24,7 @@ typedef enum calc_kernel_kind {
     CALC_KERNEL_ATTENTION,  /**< batch, sequence, heads, key heads, widths of keys and values */
     CALC_KERNEL_MEMORY,     /**< bytes */
     CALC_KERNEL_COLLECTIVE, /**< bytes, ranks, stride; variant: the operation */
+    CALC_KERNEL_BLOCK,      /**< a whole block: measured_block.h */
     CALC_KERNEL_SERVING     /**< measured in addition, in no step of training; variant: which */
 } calc_kernel_kind;
 
@@ -32,7 +33,7 @@ typedef struct calc_kernel_key {
     calc_kernel_kind kind;
     int pass;     /**< a calc_pass */
     int datatype; /**< a calc_datatype; 0 where it does not matter */
-    int variant;  /**< weight gradients: bytes of a number; attention: causal */
+    int variant;  /**< weight gradients: bytes of a number; attention: causal; blocks: structure */
     int sizes;
     double log2_size[CALC_KERNEL_SIZES];
 } calc_kernel_key;
