@@ -172,6 +172,8 @@ MINDSPEED("--swap-optimizer", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC
 BRIDGE("optimizer.optimizer_cpu_offload", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_OPT_OFFLOAD)
 NEMO("model.cpu_offloading", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN_ACT_OFFLOAD)
 MINDSPEED("--swap-attention", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_ACT_OFFLOAD)
+BRIDGE("model.fine_grained_activation_offloading", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_MOVES)
+BRIDGE("model.offload_modules", .how = CALC_HOW_SET, .member = CALC_PLAN_MOVED, .words = moved)
 SHELL("--use-precision-aware-optimizer", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_PRECISE)
 BRIDGE("optimizer.use_precision_aware_optimizer", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_PRECISE)
 SHELL("--main-params-dtype", .how = CALC_HOW_WORDS, .member = CALC_PLAN_MASTER, .words = master)

@@ -37,6 +37,8 @@ CALC_PLAN(GATHER_OVERLAP,    "exe.param_gather_overlap",   0, "all-gather of wei
 CALC_PLAN(OPT_OFFLOAD,       "exe.optimizer_offload",      0, "optimizer state on the host")
 CALC_PLAN(WEIGHT_OFFLOAD,    "exe.weight_offload",         0, "weights on the host")
 CALC_PLAN(ACT_OFFLOAD,       "exe.activations_offload",    0, "activations on the host")
+CALC_PLAN(MOVES,             "exe.offload_modules",        0, "inputs of parts of a block on the host")
+CALC_PLAN(MOVED,             "exe.offload_modules",        0, "those parts")
 CALC_PLAN(PRECISION,         "exe.datatype",               CALC_DATATYPE_FLOAT32, "number format")
 CALC_PLAN(FP8,               "exe.matrix_datatype",        0, "8-bit matrix multiplications")
 CALC_PLAN(FP8_RECIPE,        "exe.scaling",                0, "scales of 8-bit numbers")

@@ -173,6 +173,7 @@ static void apply_sharding(const calc_plan *plan, calc_exec *e)
     e->strategy.optimizer_offload = YES(OPT_OFFLOAD);
     e->strategy.weight_offload = YES(WEIGHT_OFFLOAD);
     e->strategy.activations_offload = YES(ACT_OFFLOAD);
+    e->strategy.offload_modules = YES(MOVES) ? COUNT(MOVED) : 0;
 }
 
 static void apply_formats(const calc_plan *plan, calc_exec *e)

@@ -279,6 +279,7 @@ static const struct {
     {"exe.optimizer", NULL},
     {"exe.scaling", NULL},
     {"exe.offload_share", one},
+    {"exe.offload_modules", NULL},
     {"exe.recompute_modules", NULL},
     {"exe.recompute_blocks", all_blocks},
     {"exe.fused_cross_entropy", NULL},

@@ -231,6 +231,22 @@ START_TEST(dispatch_has_conditions)
 }
 END_TEST
 
+START_TEST(offloaded_parts_have_conditions)
+{
+    const int64_t input = 1 << CALC_OFFLOAD_MODULES_EXPERT_FC1;
+    const int64_t together = 1 << CALC_OFFLOAD_MODULES_FUSED_GROUP_MLP;
+    FINE(bridge, s->offload_modules = input);
+    FINE(bridge, s->offload_modules = together; s->fused_experts = true);
+    REFUSED(bridge, "moe_act exclude fused_experts", s->offload_modules = input;
+            s->fused_experts = true);
+    REFUSED(bridge, "needs fused_experts", s->offload_modules = together);
+    REFUSED(bridge, "exclude recompute_modules moe", s->offload_modules = input;
+            s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+            s->recompute_modules = 1 << CALC_RECOMPUTE_MODULES_MOE);
+    REFUSED(megatron, "no setting for offload_modules", s->offload_modules = input);
+}
+END_TEST
+
 START_TEST(sharded_gradients_have_conditions)
 {
     REFUSED(megatron, "exclude pipeline stages", s->zero_stage = 2; s->expert_par = 0;
@@ -397,6 +413,7 @@ int main(void)
     tcase_add_test(tests, sequence_parallelism_is_needed);
     tcase_add_test(tests, number_formats_and_offload_need_sharding);
     tcase_add_test(tests, dispatch_has_conditions);
+    tcase_add_test(tests, offloaded_parts_have_conditions);
     tcase_add_test(tests, sharded_gradients_have_conditions);
     tcase_add_test(tests, dualpipe_v_has_conditions);
     tcase_add_test(tests, mindspore_has_conditions);

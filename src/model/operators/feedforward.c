@@ -12,6 +12,13 @@ enum {
     MOE = 1 << CALC_RECOMPUTE_MODULES_MOE
 };
 
+/* Bits of offload. */
+enum {
+    MOVE_EXPERT_FC1 = 1 << CALC_OFFLOAD_MODULES_EXPERT_FC1,
+    MOVE_MOE_ACT = 1 << CALC_OFFLOAD_MODULES_MOE_ACT,
+    MOVE_FUSED = 1 << CALC_OFFLOAD_MODULES_FUSED_GROUP_MLP
+};
+
 /* Whether all ranks that experts are spread over have all tokens. */
 static bool replicated(const calc_build *b)
 {
@@ -226,12 +233,14 @@ void calc_feedforward_experts(calc_build *b)
     up->expert = true;
     calc_build_bias(b, up, local * gates * width);
     calc_build_keep(up, rows * s->hidden * s->kept_bytes, MOE);
+    up->moved_by = MOVE_EXPERT_FC1 | MOVE_FUSED;
     calc_operator *o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
                                          (gates + 1) * rows * width * e * traffic,
                                          (2 * gates + 1) * rows * width * e * traffic);
     o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * rows * width;
     o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * rows * width;
     calc_build_keep(o, gates * rows * width * s->kept_bytes, MOE);
+    o->moved_by = MOVE_MOE_ACT | MOVE_FUSED;
     calc_operator *activation = o;
     o = calc_build_matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden,
                           local);
@@ -239,6 +248,7 @@ void calc_feedforward_experts(calc_build *b)
     o->expert = true;
     calc_build_bias(b, o, local * s->hidden);
     calc_build_keep(o, rows * width * s->kept_bytes, MOE | MOE_ACT);
+    o->moved_by = MOVE_FUSED;
     if (x->fused_experts) {
         fuse_activation(b, up, activation, o);
     }
