@@ -106,7 +106,8 @@ static bool parts_legal(const calc_exec *e)
     const int64_t core = 1 << CALC_OFFLOAD_MODULES_CORE_ATTN;
     const int64_t behind = 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ;
     int64_t parts = e->strategy.offload_modules;
-    return parts == 0 || (e->training && (parts & (core | behind)) != behind);
+    bool twice = e->strategy.paged_stash > 0 && parts & CALC_STASHED_MODULES;
+    return parts == 0 || (e->training && (parts & (core | behind)) != behind && !twice);
 }
 
 /* Whether heads and recomputation go together with the model. */

@@ -350,6 +350,11 @@ CALC_DECLARE_SET(recompute_modules, RECOMPUTE_MODULES)
 CALC_DECLARE_SET(offload_modules, OFFLOAD_MODULES)
 CALC_DECLARE_SET(framework_mem, FRAMEWORK_MEM)
 
+/** Parts of experts that keep what paged_stash packs. */
+#define CALC_STASHED_MODULES                                                                       \
+    (1 << CALC_OFFLOAD_MODULES_EXPERT_FC1 | 1 << CALC_OFFLOAD_MODULES_MOE_ACT |                    \
+     1 << CALC_OFFLOAD_MODULES_FUSED_GROUP_MLP)
+
 /** Rules of Calculon, as bits. */
 enum { CALC_COMPAT_LIST(CALC_X_COMPAT) CALC_COMPAT_COUNT };
 typedef int64_t calc_compat;

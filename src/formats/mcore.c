@@ -43,7 +43,7 @@ static const calc_word dispatch[] = {{"alltoall", CALC_DISPATCH_TYPE_ALL_TO_ALL}
                                      {"allgather", CALC_DISPATCH_TYPE_ALL_GATHER},
                                      {"flex", CALC_DISPATCH_TYPE_NODE_LIMITED},
                                      {0}};
-static const calc_word flex[] = {{"deepep", 1}, {0}};
+static const calc_word flex[] = {{"deepep", 1}, {"hybridep", 2}, {0}};
 static const calc_word fp8[] = {{"hybrid", 1}, {"e4m3", 1}, {0}};
 static const calc_word fp8_recipe[] = {{"tensorwise", CALC_SCALING_TENSOR},
                                        {"blockwise", CALC_SCALING_BLOCK},

@@ -163,7 +163,7 @@ enum {
 CALC_REFUSAL(moves_fused_experts_apart, s->fused_experts &&moves(r, MOVED_APART))
 CALC_REFUSAL(moves_experts_together, !s->fused_experts && moves(r, MOVED_TOGETHER))
 CALC_REFUSAL(moves_what_recomputes,
-             recomputes(r, CALC_RECOMPUTE_MODULES_MOE) && moves(r, MOVED_APART | MOVED_TOGETHER))
+             recomputes(r, CALC_RECOMPUTE_MODULES_MOE) && moves(r, CALC_STASHED_MODULES))
 /* arguments.py: mtp_num_layers */
 CALC_REFUSAL(prediction_with_learned_positions,
              a->mtp_blocks > 0 && a->position_type == CALC_POSITION_TYPE_LEARNED)
@@ -241,7 +241,15 @@ CALC_REFUSAL(flex_has_one_rank, a->num_experts > 0 &&
 CALC_REFUSAL(flex_pads, a->num_experts > 0 && s->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED &&
                             s->capacity_factor > 0)
 
+/* transformer_config.py: moe_expert_rank_capacity_factor */
+CALC_REFUSAL(room_without_flex, s->rank_capacity_factor > 0 && a->num_experts > 0 &&
+                                    s->dispatch_type != CALC_DISPATCH_TYPE_NODE_LIMITED)
+CALC_REFUSAL(room_without_fusion,
+             s->rank_capacity_factor > 0 && a->num_experts > 0 && !s->fused_experts)
+
 static const calc_refusal flex[] = {
+    {room_without_flex, "rank_capacity_factor needs dispatch_type node_limited"},
+    {room_without_fusion, "rank_capacity_factor needs fused_experts"},
     {flex_has_one_rank, "dispatch_type node_limited needs expert_par * expert_tensor_par above 1"},
     {flex_pads, "dispatch_type node_limited excludes capacity_factor"}};
 CALC_REFUSALS(calc_refusals_flex, flex);

@@ -254,6 +254,8 @@ static const struct {
     {"exe.combine_datatype", datatype},
     {"exe.capacity_factor", one},
     {"exe.moe_imbalance", NULL},
+    {"exe.rank_capacity_factor", NULL},
+    {"exe.paged_stash", NULL},
     {"exe.expert_par_overlap", NULL},
     {"exe.pipeline_schedule", NULL},
     {"exe.pipeline_balance", NULL},

@@ -247,6 +247,19 @@ START_TEST(offloaded_parts_have_conditions)
 }
 END_TEST
 
+START_TEST(room_for_tokens_has_conditions)
+{
+    FINE(bridge, FLEX; s->rank_capacity_factor = 1.5; s->paged_stash = 1.2;
+         s->fused_experts = true);
+    REFUSED(bridge, "needs dispatch_type node_limited", s->rank_capacity_factor = 1.5;
+            s->fused_experts = true);
+    REFUSED(bridge, "rank_capacity_factor needs fused_experts", FLEX;
+            s->rank_capacity_factor = 1.5);
+    REFUSED(megatron, "no setting for rank_capacity_factor", FLEX; s->rank_capacity_factor = 1.5;
+            s->fused_experts = true);
+}
+END_TEST
+
 START_TEST(sharded_gradients_have_conditions)
 {
     REFUSED(megatron, "exclude pipeline stages", s->zero_stage = 2; s->expert_par = 0;
@@ -414,6 +427,7 @@ int main(void)
     tcase_add_test(tests, number_formats_and_offload_need_sharding);
     tcase_add_test(tests, dispatch_has_conditions);
     tcase_add_test(tests, offloaded_parts_have_conditions);
+    tcase_add_test(tests, room_for_tokens_has_conditions);
     tcase_add_test(tests, sharded_gradients_have_conditions);
     tcase_add_test(tests, dualpipe_v_has_conditions);
     tcase_add_test(tests, mindspore_has_conditions);

@@ -612,6 +612,24 @@ START_TEST(parts_are_offloaded_where_they_keep_something)
 }
 END_TEST
 
+START_TEST(experts_pack_what_they_store_or_offload_it)
+{
+    documents d = valid(1, 1, 1);
+    calc_strategy *s = &d.exec.strategy;
+    d.app.num_experts = 8;
+    d.app.experts_per_token = 2;
+    s->paged_stash = 1.1;
+    s->rank_capacity_factor = 1.5;
+    assert_valid(&d);
+    s->offload_modules = 1 << CALC_OFFLOAD_MODULES_ATTN_NORM;
+    assert_valid(&d);
+    s->offload_modules = 1 << CALC_OFFLOAD_MODULES_MOE_ACT;
+    assert_broken(
+        &d, "/paged_stash", "what experts store is packed into pages or offloaded, not both",
+        "leave it out, or expert_fc1, moe_act and fused_group_mlp out of offload_modules");
+}
+END_TEST
+
 /* ---- Context parallelism --------------------------------------------------------------------- */
 
 static documents with_context(int64_t tensor_par, int64_t context_par)
@@ -1122,6 +1140,7 @@ int main(void)
     tcase_add_test(cases, the_attention_type_is_one_the_model_has);
     tcase_add_test(cases, modules_are_recomputed_only_where_asked_for);
     tcase_add_test(cases, parts_are_offloaded_where_they_keep_something);
+    tcase_add_test(cases, experts_pack_what_they_store_or_offload_it);
     tcase_add_test(cases, context_par_is_one_of_the_parallel_sizes);
     tcase_add_test(cases, context_par_divides_the_sequence);
     tcase_add_test(cases, balanced_causal_attention_has_two_pieces_per_rank);
