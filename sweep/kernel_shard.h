@@ -13,7 +13,8 @@
     {                                                                                              \
         const calc_adapt_block *b = &s->block[index];                                              \
         calc_stage_source from;                                                                    \
-        calc_stage_away away = {s->weight_away[i], s->activation_away[i], 0};                      \
+        calc_stage_away away = {s->weight_away[i], s->activation_away[i], 0,                       \
+                                s->activation_away[i]};                                            \
         CALC_STAGE_SOURCE_LIST(CALC_KERNEL_SOURCE)                                                 \
         calc_stage_part part = calc_stage_block_of(&from, k, &away);                               \
         p->kind##_fw_s[i] = part.fw_s;                                                             \

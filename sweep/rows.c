@@ -275,6 +275,9 @@ static size_t pick_recompute(const calc_space *space, const calc_exec *base, int
         return pick(space, axis, plain, 1, out);
     }
     bool all = space->axis[axis].all;
+    if (base->strategy.offload_modules) { /* parts of blocks that recompute whole keep nothing */
+        return pick(space, axis, every, base->strategy.flash_attention && all ? 1 : 2, out);
+    }
     return base->strategy.flash_attention && all ? pick(space, axis, flash, 2, out)
                                                  : pick(space, axis, every, 3, out);
 }
@@ -321,7 +324,8 @@ static void list_choices(calc_rows *rows, const calc_space *space, const calc_sy
     bool tier2 = system->chip.mem2.capacity_bytes > 0;
     bool serves = base->inference.phase != CALC_INFERENCE_PHASE_NONE; /* from the first tier */
     bool weights = !serves && (tier2 || !axis[CALC_AXIS_weight_offload].all);
-    bool activations = !serves && (tier2 || !axis[CALC_AXIS_activations_offload].all);
+    bool parts = base->strategy.offload_modules != 0; /* instead of all activations */
+    bool activations = !serves && !parts && (tier2 || !axis[CALC_AXIS_activations_offload].all);
     bool optimizers = base->training && (tier2 || !axis[CALC_AXIS_optimizer_offload].all);
     int64_t weight[2], activation[2], optimizer[2];
     size_t weight_count = calc_space_pick_bool(space, CALC_AXIS_weight_offload, weights, weight);

@@ -101,11 +101,21 @@ static bool ends_legal(const calc_app *app, const calc_exec *e)
            (!given || e->pipeline_balance == CALC_PIPELINE_BALANCE_BLOCKS);
 }
 
+/* Whether the parts of a block that are offloaded are there and keep something. */
+static bool parts_legal(const calc_exec *e)
+{
+    const int64_t core = 1 << CALC_OFFLOAD_MODULES_CORE_ATTN;
+    const int64_t behind = 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ;
+    int64_t parts = e->strategy.offload_modules;
+    bool twice = e->strategy.paged_stash > 0 && parts & CALC_STASHED_MODULES;
+    return parts == 0 || (e->training && (parts & (core | behind)) != behind && !twice);
+}
+
 /* Whether heads and recomputation go together with the model. */
 static bool legal(const calc_app *app, const calc_system *system, const calc_exec *e,
                   calc_compat compat)
 {
-    if (!offered(system, e) || !ends_legal(app, e)) {
+    if (!offered(system, e) || !ends_legal(app, e) || !parts_legal(e)) {
         return false;
     }
     bool flash =

@@ -80,6 +80,18 @@
     X(SHARED_EXPERTS, "shared_experts")                                                            \
     X(MOE, "moe")
 
+/** Parts of a block whose inputs are kept in the second memory tier, as Megatron-LM names them
+ *  (offload_modules). */
+#define CALC_OFFLOAD_MODULES_LIST(X)                                                               \
+    X(ATTN_NORM, "attn_norm")                                                                      \
+    X(QKV_LINEAR, "qkv_linear")                                                                    \
+    X(CORE_ATTN, "core_attn")                                                                      \
+    X(ATTN_PROJ, "attn_proj")                                                                      \
+    X(MLP_NORM, "mlp_norm")                                                                        \
+    X(EXPERT_FC1, "expert_fc1")                                                                    \
+    X(MOE_ACT, "moe_act")                                                                          \
+    X(FUSED_GROUP_MLP, "fused_group_mlp")
+
 /** Optimizers. */
 #define CALC_OPTIMIZER_LIST(X)                                                                     \
     X(ADAM, "adam")                                                                                \
@@ -331,10 +343,17 @@ CALC_DECLARE_ENUM(serving_engine, SERVING_ENGINE)
     enum { CALC_##TYPE##_LIST(CALC_X_##TYPE) CALC_##TYPE##_COUNT };                                \
     typedef int64_t calc_##type;
 #define CALC_X_RECOMPUTE_MODULES(name, text) CALC_RECOMPUTE_MODULES_##name,
+#define CALC_X_OFFLOAD_MODULES(name, text) CALC_OFFLOAD_MODULES_##name,
 #define CALC_X_FRAMEWORK_MEM(name, text) CALC_FRAMEWORK_MEM_##name,
 #define CALC_X_COMPAT(name, text, sentence) CALC_COMPAT_##name,
 CALC_DECLARE_SET(recompute_modules, RECOMPUTE_MODULES)
+CALC_DECLARE_SET(offload_modules, OFFLOAD_MODULES)
 CALC_DECLARE_SET(framework_mem, FRAMEWORK_MEM)
+
+/** Parts of experts that keep what paged_stash packs. */
+#define CALC_STASHED_MODULES                                                                       \
+    (1 << CALC_OFFLOAD_MODULES_EXPERT_FC1 | 1 << CALC_OFFLOAD_MODULES_MOE_ACT |                    \
+     1 << CALC_OFFLOAD_MODULES_FUSED_GROUP_MLP)
 
 /** Rules of Calculon, as bits. */
 enum { CALC_COMPAT_LIST(CALC_X_COMPAT) CALC_COMPAT_COUNT };

@@ -43,7 +43,7 @@ static const calc_word dispatch[] = {{"alltoall", CALC_DISPATCH_TYPE_ALL_TO_ALL}
                                      {"allgather", CALC_DISPATCH_TYPE_ALL_GATHER},
                                      {"flex", CALC_DISPATCH_TYPE_NODE_LIMITED},
                                      {0}};
-static const calc_word flex[] = {{"deepep", 1}, {0}};
+static const calc_word flex[] = {{"deepep", 1}, {"hybridep", 2}, {0}};
 static const calc_word fp8[] = {{"hybrid", 1}, {"e4m3", 1}, {0}};
 static const calc_word fp8_recipe[] = {{"tensorwise", CALC_SCALING_TENSOR},
                                        {"blockwise", CALC_SCALING_BLOCK},
@@ -79,6 +79,11 @@ static const calc_word modules_0_12[] = {{"core_attn", 1 << CALC_RECOMPUTE_MODUL
                                          {"mlp", 1 << CALC_RECOMPUTE_MODULES_MLP},
                                          {"moe", 1 << CALC_RECOMPUTE_MODULES_MOE},
                                          {0}};
+static const calc_word moved[] = {
+#define CALC_X(name, text) {text, 1 << CALC_OFFLOAD_MODULES_##name},
+    CALC_OFFLOAD_MODULES_LIST(CALC_X)
+#undef CALC_X
+        {0}};
 static const calc_word backend[] = {{"flash", 1}, {"unfused", 0}, {"fused", 1},
                                     {"auto", 1},  {"local", 0},   {0}};
 static const calc_word graphs[] = {

@@ -112,6 +112,10 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     SET(OPT_OFFLOAD, e->strategy.optimizer_offload);
     SET(WEIGHT_OFFLOAD, e->strategy.weight_offload);
     SET(ACT_OFFLOAD, e->strategy.activations_offload);
+    if (e->strategy.offload_modules) {
+        SET(MOVES, 1);
+        SET(MOVED, e->strategy.offload_modules);
+    }
 }
 
 static void set_formats(calc_plan *plan, const calc_exec *e)
@@ -179,7 +183,18 @@ static void set_dispatch(calc_plan *plan, const calc_exec *e)
     SET(EXPERT, e->strategy.expert_par);
     SET(EXPERT_TENSOR, e->strategy.expert_tensor_par);
     SET(DISPATCH, e->strategy.dispatch_type);
-    SET(DEEPEP, e->strategy.dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED);
+    enum { DEEPEP = 1, HYBRIDEP = 2 }; /* only the latter has room for a fixed number of tokens */
+    bool limited = e->strategy.dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED;
+    bool fixed = e->strategy.rank_capacity_factor > 0;
+    SET(DEEPEP, limited);
+    SET(FLEX, !limited ? 0 : fixed ? HYBRIDEP : DEEPEP);
+    if (fixed) {
+        SET(ROOM, e->strategy.rank_capacity_factor);
+    }
+    if (e->strategy.paged_stash > 0) {
+        SET(STASH, 1);
+        SET(STASH_SIZE, e->strategy.paged_stash);
+    }
     if (e->strategy.capacity_factor > 0) {
         SET(CAPACITY, e->strategy.capacity_factor);
         SET(PADDED, 1);

@@ -3,6 +3,7 @@
 #include "formats/plan.h"
 #include "formats/plan_stages.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -173,6 +174,7 @@ static void apply_sharding(const calc_plan *plan, calc_exec *e)
     e->strategy.optimizer_offload = YES(OPT_OFFLOAD);
     e->strategy.weight_offload = YES(WEIGHT_OFFLOAD);
     e->strategy.activations_offload = YES(ACT_OFFLOAD);
+    e->strategy.offload_modules = YES(MOVES) ? COUNT(MOVED) : 0;
 }
 
 static void apply_formats(const calc_plan *plan, calc_exec *e)
@@ -241,8 +243,11 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
     int64_t tensor = COUNT_OR(EXPERT_TENSOR, e->strategy.tensor_par);
     e->strategy.expert_par = expert > 1 ? expert : 0;
     e->strategy.expert_tensor_par = tensor > 1 ? tensor : 0;
-    e->strategy.dispatch_type =
-        YES(DEEPEP) ? CALC_DISPATCH_TYPE_NODE_LIMITED : (calc_dispatch_type)COUNT(DISPATCH);
+    e->strategy.dispatch_type = YES(DEEPEP) || YES(FLEX) ? CALC_DISPATCH_TYPE_NODE_LIMITED
+                                                         : (calc_dispatch_type)COUNT(DISPATCH);
+    /* A negative size of the stash is the same, of the tokens that have come most. */
+    e->strategy.rank_capacity_factor = VALUE(ROOM) > 0 ? fmax(VALUE(ROOM), 1) : 0;
+    e->strategy.paged_stash = YES(STASH) ? fmax(fabs(VALUE(STASH_SIZE)), 1) : 0;
     e->strategy.capacity_factor = VALUE(CAPACITY);
     e->strategy.delayed_wgrad = YES(DELAYED_WGRAD);
     e->strategy.fused_experts = YES(FUSED_EXPERTS);

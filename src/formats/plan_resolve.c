@@ -175,7 +175,10 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
         s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
         s->expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;
         s->fused_experts = false;
-        s->capacity_factor = 0;
+        s->capacity_factor = s->rank_capacity_factor = s->paged_stash = 0;
+    }
+    if (s->rank_capacity_factor <= 0) {
+        s->paged_stash = 0;
     }
     s->delayed_wgrad = s->delayed_wgrad && s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
 }

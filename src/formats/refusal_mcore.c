@@ -151,6 +151,19 @@ CALC_REFUSAL(recomputes_no_latent, recomputes(r, CALC_RECOMPUTE_MODULES_MLA_UP_P
 CALC_REFUSAL(recomputes_what_overlaps, recomputes(r, CALC_RECOMPUTE_MODULES_SHARED_EXPERTS) &&
                                            a->shared_feedforward > 0 &&
                                            s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_SHARED)
+/* transformer_config.py, moe/experts.py: parts of experts that run in one operator move together */
+static bool moves(const calc_resolved *r, int64_t parts)
+{
+    return (r->exec.strategy.offload_modules & parts) != 0;
+}
+enum {
+    MOVED_APART = 1 << CALC_OFFLOAD_MODULES_EXPERT_FC1 | 1 << CALC_OFFLOAD_MODULES_MOE_ACT,
+    MOVED_TOGETHER = 1 << CALC_OFFLOAD_MODULES_FUSED_GROUP_MLP
+};
+CALC_REFUSAL(moves_fused_experts_apart, s->fused_experts &&moves(r, MOVED_APART))
+CALC_REFUSAL(moves_experts_together, !s->fused_experts && moves(r, MOVED_TOGETHER))
+CALC_REFUSAL(moves_what_recomputes,
+             recomputes(r, CALC_RECOMPUTE_MODULES_MOE) && moves(r, CALC_STASHED_MODULES))
 /* arguments.py: mtp_num_layers */
 CALC_REFUSAL(prediction_with_learned_positions,
              a->mtp_blocks > 0 && a->position_type == CALC_POSITION_TYPE_LEARNED)
@@ -211,6 +224,10 @@ static const calc_refusal core[] = {
     {recomputes_no_latent, "recompute_modules mla_up_proj needs latent attention"},
     {recomputes_what_overlaps,
      "recompute_modules shared_experts excludes expert_par_overlap shared"},
+    {moves_fused_experts_apart, "offload_modules expert_fc1 and moe_act exclude fused_experts"},
+    {moves_experts_together, "offload_modules fused_group_mlp needs fused_experts"},
+    {moves_what_recomputes,
+     "offload_modules expert_fc1, moe_act and fused_group_mlp exclude recompute_modules moe"},
     {prediction_with_learned_positions, "mtp_blocks needs position_type rope or none"},
     {shared_overlap_without_exchange, "expert_par_overlap shared needs dispatch_type all_to_all"}};
 CALC_REFUSALS(calc_refusals_core, core);
@@ -224,7 +241,15 @@ CALC_REFUSAL(flex_has_one_rank, a->num_experts > 0 &&
 CALC_REFUSAL(flex_pads, a->num_experts > 0 && s->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED &&
                             s->capacity_factor > 0)
 
+/* transformer_config.py: moe_expert_rank_capacity_factor */
+CALC_REFUSAL(room_without_flex, s->rank_capacity_factor > 0 && a->num_experts > 0 &&
+                                    s->dispatch_type != CALC_DISPATCH_TYPE_NODE_LIMITED)
+CALC_REFUSAL(room_without_fusion,
+             s->rank_capacity_factor > 0 && a->num_experts > 0 && !s->fused_experts)
+
 static const calc_refusal flex[] = {
+    {room_without_flex, "rank_capacity_factor needs dispatch_type node_limited"},
+    {room_without_fusion, "rank_capacity_factor needs fused_experts"},
     {flex_has_one_rank, "dispatch_type node_limited needs expert_par * expert_tensor_par above 1"},
     {flex_pads, "dispatch_type node_limited excludes capacity_factor"}};
 CALC_REFUSALS(calc_refusals_flex, flex);

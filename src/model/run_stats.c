@@ -208,6 +208,10 @@ static void put_parts(const calc_step *r, const calc_stage_tier2 *away, calc_sta
         put_away(&s->act_checkpoint_size, &s->act_checkpoint_size_with_offload,
                  full ? away->activation : 0, share);
     }
+    if (e->strategy.offload_modules) {
+        s->act_space_with_offload = s->act_space;
+        s->act_space += away->activation;
+    }
     if (e->strategy.optimizer_offload) {
         s->weight_grad_space_with_offload = state.grad;
         put_away(&s->optimizer_space, &s->optimizer_space_with_offload, away->optimizer, share);
@@ -259,9 +263,9 @@ static void put_offload_rates(const calc_step *r, calc_stats *s)
             s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, travel.bw_bytes / bw_s);
         }
     } else {
-        calc_stage_away away = calc_stage_away_of(&e->strategy);
+        calc_stage_away away = calc_stage_away_block(&e->strategy, b);
         double weight = away.weight * m.weight;
-        double activation = away.activation * kept;
+        double activation = away.copied * kept;
         s->offload_mem_bw_req = calc_max(weight, activation) / fw_s;
         if (e->training) {
             s->offload_mem_bw_req = calc_max(s->offload_mem_bw_req, (weight + activation) / bw_s);

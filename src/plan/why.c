@@ -78,6 +78,8 @@ static bool is_given(const calc_field *field, const calc_exec *exec)
                                         "attention_type",
                                         "capacity_factor",
                                         "moe_imbalance",
+                                        "rank_capacity_factor",
+                                        "paged_stash",
                                         "memory_model",
                                         "framework_mem",
                                         "software_efficiency",

@@ -44,6 +44,7 @@ static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};
 static const char *const inference_phase_names[] = {CALC_INFERENCE_PHASE_LIST(CHOICE) NULL};
 static const char *const serving_engine_names[] = {CALC_SERVING_ENGINE_LIST(CHOICE) NULL};
 static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIST(CHOICE) NULL};
+static const char *const offload_modules_names[] = {CALC_OFFLOAD_MODULES_LIST(CHOICE) NULL};
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
 static const char *const verdict_names[] = {CALC_VERDICT_LIST(CHOICE) NULL};
 #define datatype_names calc_datatype_names

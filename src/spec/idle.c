@@ -36,9 +36,12 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
         return app->num_experts == 0 || ordered;
     case ROW_capacity_factor:
     case ROW_moe_imbalance:
+    case ROW_rank_capacity_factor:
     case ROW_unfused_experts:
     case ROW_fused_experts:
         return app->num_experts == 0;
+    case ROW_paged_stash:
+        return app->num_experts == 0 || s->rank_capacity_factor <= 0;
     case ROW_delayed_wgrad:
         return app->num_experts == 0 || (!exchange && s->expert_tensor_par <= 1) ||
                s->expert_par_overlap != CALC_EXPERT_PAR_OVERLAP_BATCH;

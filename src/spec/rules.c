@@ -174,6 +174,29 @@ static void check_attention_type(rules *r)
     }
 }
 
+static void check_offload(rules *r)
+{
+    const calc_strategy *s = &r->exec->strategy;
+    const int64_t core = 1 << CALC_OFFLOAD_MODULES_CORE_ATTN;
+    const int64_t behind = 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ;
+    if (!s->offload_modules) {
+        return;
+    }
+    if (s->activations_offload) {
+        BROKEN(r, offload_modules, "leave it out, or use activations_offload false",
+               "activations_offload already keeps what all parts save in tier 2");
+    }
+    if (s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL) {
+        BROKEN(r, offload_modules,
+               "leave it out, or use activation_recompute \"modules\" or \"none\"",
+               "full recomputation leaves nothing of a part of a block to keep");
+    }
+    if ((s->offload_modules & (core | behind)) == behind) {
+        BROKEN(r, offload_modules, "add core_attn, or leave attn_proj out",
+               "the backward pass of core_attn reads what attn_proj would move: its own output");
+    }
+}
+
 static void check_batch(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -269,6 +292,10 @@ static void check_inference(rules *r)
     if ((e->strategy.data_par > 1 || e->strategy.context_par > 1) && e->strategy.data_par_overlap) {
         BROKEN(r, data_par_overlap, "use false, or training true",
                "without training there are no gradients to reduce");
+    }
+    if (e->strategy.offload_modules) {
+        BROKEN(r, offload_modules, "leave it out, or training true",
+               "without training nothing is kept for a backward pass");
     }
     if (e->strategy.optimizer_offload) {
         BROKEN(r, optimizer_offload, "use false, or training true",
@@ -399,6 +426,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     }
     check_structure(&r);
     check_attention_type(&r);
+    check_offload(&r);
     check_parallel_sizes(&r);
     calc_rules_parallel(app, exec, r.errors);
     check_batch(&r);

@@ -60,8 +60,10 @@ static void check_beside(rules *r)
                "not listed",
                calc_pipeline_schedule_names[e->pipeline_schedule]);
     }
-    if (s->weight_offload || s->activations_offload || s->optimizer_offload) {
-        BROKEN(r, "leave weight_offload, activations_offload and optimizer_offload out",
+    if (s->weight_offload || s->activations_offload || s->optimizer_offload || s->offload_modules) {
+        BROKEN(r,
+               "leave weight_offload, activations_offload, optimizer_offload and offload_modules "
+               "out",
                "layers that are listed keep nothing in tier 2");
     }
     if (e->recompute_blocks > 0) {

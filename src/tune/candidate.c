@@ -88,8 +88,8 @@ static void weigh_spaces(calc_tune_candidate *c, const calc_strategy *strategy, 
     double weights = strategy->weight_offload ? s->weight_space_with_offload : s->weight_space;
     double optimizer =
         strategy->optimizer_offload ? s->optimizer_space_with_offload : s->optimizer_space;
-    double activations = strategy->activations_offload ? s->act_space_with_offload
-                                                       : s->act_space + s->act_checkpoint_size;
+    bool moved = strategy->activations_offload || strategy->offload_modules;
+    double activations = moved ? s->act_space_with_offload : s->act_space + s->act_checkpoint_size;
     double state_bytes = weights + optimizer + s->weight_grad_space;
     double activation_bytes = activations + s->act_grad_space;
     double state = isnan(state_bytes) ? 0 : fmin(state_bytes / c->memory_bytes, 1);

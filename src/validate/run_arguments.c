@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "spec/choice_set.h"
+#include "spec/field.h"
 #include "spec/stage_list.h"
 #include "spec/stage_text.h"
 
@@ -155,14 +158,33 @@ static void fill_kernels(calc_run_map *map)
     }
 }
 
+/* "--offload-modules [core_attn attn_proj]", to a set of parts. @return whether all are known */
+static bool fill_offload(calc_run_map *map)
+{
+    calc_strategy *s = &map->exec.strategy;
+    const char *value = calc_run_argument(map->row->arguments, "offload-modules");
+    const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "offload_modules");
+    char text[CALC_CHOICE_SET_SIZE] = "", bad[CALC_CHOICE_SET_SIZE];
+    if (!given(map, "fine-grained-activation-offloading")) {
+        return true;
+    }
+    for (; value && *value && !calc_runs_starts(value, "--"); value++) {
+        size_t length = strcspn(value, " []");
+        if (length > 0) {
+            calc_append(text, sizeof text, "%s%.*s", *text ? "+" : "", (int)length, value);
+            value += length - 1;
+        }
+    }
+    return *text && calc_choice_set_parse(row->choices, text, &s->offload_modules, bad);
+}
+
 static const char *unknown(calc_run_map *map)
 {
     return given(map, "hybrid-override-pattern") || given(map, "hybrid-layer-pattern")
                ? "hybrid Mamba model"
            : says(map, "optimizer", "muon") && given(map, "no-use-layer-wise-param-layout")
                ? "optimizer by layers without their layout: one rank has the embedding's state"
-           : given(map, "fine-grained-activation-offloading")
-               ? "offload of single operators is not modelled"
+           : !fill_offload(map) ? "offload of a part of a block that is not modelled"
            : !fill_letters(map) ? "pipeline layout by letters, with parts of the ends as stages"
                                 : NULL;
 }

@@ -136,6 +136,7 @@ static void make(uint64_t seed)
     only(CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
     only(CALC_AXIS_recompute_modules, 0);
     only(CALC_AXIS_recompute_blocks, 0);
+    only(CALC_AXIS_offload_modules, 0);
     only(CALC_AXIS_pipeline_interleaving, 1);
     only(CALC_AXIS_pipeline_schedule, CALC_PIPELINE_SCHEDULE_1F1B);
     only(CALC_AXIS_weight_offload, false);

@@ -186,6 +186,13 @@ void random_modern_axes(calc_rng *rng, calc_space *space)
     MAYBE_AXIS(rng, space, framework_mem, 1, 0, 3);
     maybe_all(rng, space, CALC_AXIS_attention_type);
     MAYBE_AXIS(rng, space, vector_datatype, 1, 0, CALC_FORMAT_FLOAT8);
+    /* A stream of their own: what is drawn here moves no other choice. */
+    calc_rng aside = {rng->state, rng->increment + 2};
+    if (calc_rng_below(&aside, 8) == 0) {
+        MAYBE_AXIS(&aside, space, rank_capacity_factor, 3, 0, 1.5);
+        MAYBE_AXIS(&aside, space, paged_stash, 3, 0, 1.25);
+        MAYBE_AXIS(&aside, space, offload_modules, 2, 0, 4, 8, 44, 64);
+    }
 }
 
 /* What Calculon does, and one or two other values. */

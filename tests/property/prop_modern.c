@@ -625,10 +625,11 @@ static bool law_offload(const calc_random_layout *l)
 {
     const calc_exec *e = &l->exec;
     if (!e->strategy.weight_offload && !e->strategy.activations_offload &&
-        !e->strategy.optimizer_offload) {
+        !e->strategy.optimizer_offload && !e->strategy.offload_modules) {
         return false;
     }
     calc_random_layout none = *l;
+    none.exec.strategy.offload_modules = 0;
     none.exec.strategy.weight_offload = none.exec.strategy.activations_offload =
         none.exec.strategy.optimizer_offload = false;
     calc_stats with = run(l), without = run(&none);
@@ -667,7 +668,8 @@ static bool law_recompute(const calc_random_layout *l)
     must(without.recompute_time == 0, "recompute_time", without.recompute_time, 0);
     bool hides = e->strategy.data_par_overlap || e->strategy.param_gather_overlap ||
                  e->strategy.zero_stage == 3 || e->strategy.activations_offload ||
-                 e->strategy.weight_offload || host_shapes_bubble(e, &without);
+                 e->strategy.offload_modules || e->strategy.weight_offload ||
+                 host_shapes_bubble(e, &without);
     must(hides || !(with.total_time < without.total_time * (1 - rounding)), "total_time",
          with.total_time, without.total_time);
     return true;

@@ -31,7 +31,7 @@ typedef struct framework_case {
     const calc_framework *framework;
     const char *const *wordless;                /* fields of which it cannot be told every value */
     bool (*takes)(const calc_random_layout *l); /* whether it can run such a layout; NULL: any */
-    bool seen[64]; /* one did come back otherwise: the list says no more than is so */
+    bool seen[80]; /* one did come back otherwise: the list says no more than is so */
 } framework_case;
 
 /* What none of them is told: it is a matter of calc, of the machine, or of serving; or what they
@@ -47,30 +47,30 @@ typedef struct framework_case {
         "recompute_blocks", "optimizer_shards", "param_gather_datatype", "launch_blocking"
 
 /* clang-format off */
-static const char *const megatron[] = {OF_ALL, "fused_experts", "causal", "activations_offload",
+static const char *const megatron[] = {OF_ALL, "offload_modules", "rank_capacity_factor", "paged_stash", "fused_experts", "causal", "activations_offload",
     "param_gather_overlap", NULL};
-static const char *const mindspeed[] = {OF_ALL, "optimizer", "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "param_gather_overlap",
+static const char *const mindspeed[] = {OF_ALL, "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "param_gather_overlap",
     "context_par_type", "window_size", "global_every", "pipeline_interleaving",
     "recompute_modules", NULL};
-static const char *const nemo[] = {OF_ALL, "optimizer", "delayed_wgrad", "fused_experts", "causal", "param_gather_overlap", "vocab_size",
+static const char *const nemo[] = {OF_ALL, "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "delayed_wgrad", "fused_experts", "causal", "param_gather_overlap", "vocab_size",
     "zero_stage", "fsdp_par", "expert_par_overlap", "context_par_inner",
     "attention_type", "kv_heads", "kv_lora_rank", "q_lora_rank", "qk_nope_size", "qk_rope_size",
     "v_size", "mtp_blocks", "window_size", "global_every", "optimizer_offload",
     "activation_recompute", "recompute_modules", NULL};
 static const char *const bridge[] = {OF_ALL, "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", NULL};
-static const char *const mindformers[] = {OF_ALL, "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "activations_offload",
+static const char *const mindformers[] = {OF_ALL, "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", "context_par_type", "context_par_inner", "fused_activation",
     "expert_par_overlap", "dispatch_type", "fused_cross_entropy", "capacity_factor",
     "vocab_multiple", "zero_stage", "fsdp_par", "data_par_overlap", "expert_tensor_par",
     "window_size", "global_every", "moe_every", "optimizer_offload", "activation_recompute",
     "recompute_modules", "first_stage_blocks", "last_stage_blocks", NULL};
-static const char *const paddle[] = {OF_ALL, "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "activations_offload", "param_gather_overlap",
+static const char *const paddle[] = {OF_ALL, "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "activations_offload", "param_gather_overlap",
     "context_par_type", "context_par_inner", "fused_activation", "expert_par_overlap",
     "dispatch_type", "fused_cross_entropy", "capacity_factor", "fsdp_par", "data_par_overlap",
     "expert_tensor_par", "activation_recompute", "recompute_modules", "first_stage_blocks",
     "last_stage_blocks", NULL};
-static const char *const deepspeed[] = {"optimizer", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
+static const char *const deepspeed[] = {"offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",
@@ -80,7 +80,7 @@ static const char *const deepspeed[] = {"optimizer", "optimizer_shards", "param_
     "param_gather_overlap", "context_par_inner", "capacity_factor", "expert_tensor_par",
     "dispatch_type", "expert_par_overlap", "fused_activation", "flash_attention",
     "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", NULL};
-static const char *const torchtitan[] = {"optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
+static const char *const torchtitan[] = {"offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",

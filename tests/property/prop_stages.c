@@ -40,7 +40,7 @@ static void also_some(const char *name, const calc_random_layout *layout)
     visit_some(name, layout);
     if (some.exec.pipeline_interleaving > 1 && some.exec.training) {
         some.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-        some.exec.strategy.recompute_modules = 0;
+        some.exec.strategy.recompute_modules = some.exec.strategy.offload_modules = 0;
         some.exec.strategy.seq_par_ag_redo = false;
         some.exec.recompute_blocks = some.exec.pipeline_interleaving;
         snprintf(text, sizeof text, "%.400s, recomputing some", name);

@@ -407,6 +407,19 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
         (calc_optimizer_shards)calc_rng_below(&aside, CALC_OPTIMIZER_SHARDS_COUNT);
     x->param_gather_datatype = coin(&aside) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     x->launch_blocking = calc_rng_below(&aside, 4) == 0;
+    if (out->app.num_experts > 0 && calc_rng_below(&aside, 4) == 0) {
+        x->rank_capacity_factor = maybe(&aside, 1, 2);
+        x->paged_stash = x->rank_capacity_factor > 0 ? maybe(&aside, 1, 2) : 0;
+    }
+    bool kept = out->exec.training && !x->activations_offload &&
+                x->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    if (kept && calc_rng_below(&aside, 4) == 0) {
+        x->offload_modules = between(&aside, 1, (1 << CALC_OFFLOAD_MODULES_COUNT) - 1);
+        x->offload_modules |= x->offload_modules & 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ
+                                  ? 1 << CALC_OFFLOAD_MODULES_CORE_ATTN
+                                  : 0;
+        x->paged_stash = 0; /* experts pack what they store, or offload it */
+    }
     /* Something beyond Calculon in every one. */
     out->app.causal = out->app.causal || out->app.structure_type == CALC_STRUCTURE_TYPE_GPT;
 }

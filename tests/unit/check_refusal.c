@@ -231,6 +231,35 @@ START_TEST(dispatch_has_conditions)
 }
 END_TEST
 
+START_TEST(offloaded_parts_have_conditions)
+{
+    const int64_t input = 1 << CALC_OFFLOAD_MODULES_EXPERT_FC1;
+    const int64_t together = 1 << CALC_OFFLOAD_MODULES_FUSED_GROUP_MLP;
+    FINE(bridge, s->offload_modules = input);
+    FINE(bridge, s->offload_modules = together; s->fused_experts = true);
+    REFUSED(bridge, "moe_act exclude fused_experts", s->offload_modules = input;
+            s->fused_experts = true);
+    REFUSED(bridge, "needs fused_experts", s->offload_modules = together);
+    REFUSED(bridge, "exclude recompute_modules moe", s->offload_modules = input;
+            s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
+            s->recompute_modules = 1 << CALC_RECOMPUTE_MODULES_MOE);
+    REFUSED(megatron, "no setting for offload_modules", s->offload_modules = input);
+}
+END_TEST
+
+START_TEST(room_for_tokens_has_conditions)
+{
+    FINE(bridge, FLEX; s->rank_capacity_factor = 1.5; s->paged_stash = 1.2;
+         s->fused_experts = true);
+    REFUSED(bridge, "needs dispatch_type node_limited", s->rank_capacity_factor = 1.5;
+            s->fused_experts = true);
+    REFUSED(bridge, "rank_capacity_factor needs fused_experts", FLEX;
+            s->rank_capacity_factor = 1.5);
+    REFUSED(megatron, "no setting for rank_capacity_factor", FLEX; s->rank_capacity_factor = 1.5;
+            s->fused_experts = true);
+}
+END_TEST
+
 START_TEST(sharded_gradients_have_conditions)
 {
     REFUSED(megatron, "exclude pipeline stages", s->zero_stage = 2; s->expert_par = 0;
@@ -397,6 +426,8 @@ int main(void)
     tcase_add_test(tests, sequence_parallelism_is_needed);
     tcase_add_test(tests, number_formats_and_offload_need_sharding);
     tcase_add_test(tests, dispatch_has_conditions);
+    tcase_add_test(tests, offloaded_parts_have_conditions);
+    tcase_add_test(tests, room_for_tokens_has_conditions);
     tcase_add_test(tests, sharded_gradients_have_conditions);
     tcase_add_test(tests, dualpipe_v_has_conditions);
     tcase_add_test(tests, mindspore_has_conditions);

@@ -586,6 +586,50 @@ START_TEST(modules_are_recomputed_only_where_asked_for)
 }
 END_TEST
 
+START_TEST(parts_are_offloaded_where_they_keep_something)
+{
+    documents d = valid(1, 1, 1);
+    calc_strategy *s = &d.exec.strategy;
+    s->offload_modules = 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ;
+    assert_broken(&d, "/offload_modules",
+                  "the backward pass of core_attn reads what attn_proj would move: its own output",
+                  "add core_attn, or leave attn_proj out");
+    s->offload_modules |= 1 << CALC_OFFLOAD_MODULES_CORE_ATTN;
+    assert_valid(&d);
+    s->activations_offload = true;
+    assert_broken(&d, "/offload_modules",
+                  "activations_offload already keeps what all parts save in tier 2",
+                  "leave it out, or use activations_offload false");
+    s->activations_offload = false;
+    s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    assert_broken(&d, "/offload_modules",
+                  "full recomputation leaves nothing of a part of a block to keep",
+                  "leave it out, or use activation_recompute \"modules\" or \"none\"");
+    s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    d.exec.training = false;
+    assert_broken(&d, "/offload_modules", "without training nothing is kept for a backward pass",
+                  "leave it out, or training true");
+}
+END_TEST
+
+START_TEST(experts_pack_what_they_store_or_offload_it)
+{
+    documents d = valid(1, 1, 1);
+    calc_strategy *s = &d.exec.strategy;
+    d.app.num_experts = 8;
+    d.app.experts_per_token = 2;
+    s->paged_stash = 1.1;
+    s->rank_capacity_factor = 1.5;
+    assert_valid(&d);
+    s->offload_modules = 1 << CALC_OFFLOAD_MODULES_ATTN_NORM;
+    assert_valid(&d);
+    s->offload_modules = 1 << CALC_OFFLOAD_MODULES_MOE_ACT;
+    assert_broken(
+        &d, "/paged_stash", "what experts store is packed into pages or offloaded, not both",
+        "leave it out, or expert_fc1, moe_act and fused_group_mlp out of offload_modules");
+}
+END_TEST
+
 /* ---- Context parallelism --------------------------------------------------------------------- */
 
 static documents with_context(int64_t tensor_par, int64_t context_par)
@@ -1095,6 +1139,8 @@ int main(void)
     tcase_add_test(cases, some_block_has_experts);
     tcase_add_test(cases, the_attention_type_is_one_the_model_has);
     tcase_add_test(cases, modules_are_recomputed_only_where_asked_for);
+    tcase_add_test(cases, parts_are_offloaded_where_they_keep_something);
+    tcase_add_test(cases, experts_pack_what_they_store_or_offload_it);
     tcase_add_test(cases, context_par_is_one_of_the_parallel_sizes);
     tcase_add_test(cases, context_par_divides_the_sequence);
     tcase_add_test(cases, balanced_causal_attention_has_two_pieces_per_rank);

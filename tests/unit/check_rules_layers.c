@@ -121,7 +121,7 @@ START_TEST(some_things_are_not_beside_a_list)
     calc_exec before = exec;
     exec.strategy.weight_offload = true;
     broken("layers that are listed keep nothing in tier 2",
-           "leave weight_offload, activations_offload and optimizer_offload out");
+           "leave weight_offload, activations_offload, optimizer_offload and offload_modules out");
     exec = before;
     exec.recompute_blocks = 1;
     broken("which layers recompute is what their list says", "leave recompute_blocks out");

@@ -145,13 +145,15 @@ START_TEST(what_the_model_does_not_know_is_the_reason)
 {
     static const struct {
         const char *arguments, *reason;
-    } unknown[] = {
-        {"--hybrid-layer-pattern MEM*", "hybrid Mamba model"},
-        {"--optimizer muon --no-use-layer-wise-param-layout",
-         "optimizer by layers without their layout: one rank has the embedding's state"},
-        {"--fine-grained-activation-offloading", "offload of single operators is not modelled"},
-        {"--pipeline-model-parallel-layout Ett|ttL", /* of another model */
-         "pipeline layout by letters, with parts of the ends as stages"}};
+    } unknown[] = {{"--hybrid-layer-pattern MEM*", "hybrid Mamba model"},
+                   {"--optimizer muon --no-use-layer-wise-param-layout",
+                    "optimizer by layers without their layout: one rank has the embedding's state"},
+                   {"--fine-grained-activation-offloading",
+                    "offload of a part of a block that is not modelled"},
+                   {"--fine-grained-activation-offloading --offload-modules [core_attn gdp_qkv]",
+                    "offload of a part of a block that is not modelled"},
+                   {"--pipeline-model-parallel-layout Ett|ttL", /* of another model */
+                    "pipeline layout by letters, with parts of the ends as stages"}};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         given(unknown[i].arguments);
         ck_assert_ptr_nonnull(map.reason);
@@ -193,6 +195,20 @@ START_TEST(the_optimizer_is_named)
 }
 END_TEST
 
+START_TEST(parts_of_blocks_are_offloaded)
+{
+    const int64_t two = 1 << CALC_OFFLOAD_MODULES_CORE_ATTN | 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ;
+    given("--fine-grained-activation-offloading --offload-modules [core_attn attn_proj] --lr 1");
+    ck_assert_ptr_null(map.reason);
+    ck_assert_int_eq(map.exec.strategy.offload_modules, two);
+    given("--offload-modules core_attn attn_proj --fine-grained-activation-offloading");
+    ck_assert_ptr_null(map.reason);
+    ck_assert_int_eq(map.exec.strategy.offload_modules, two);
+    given("--offload-modules core_attn");
+    ck_assert_int_eq(map.exec.strategy.offload_modules, 0);
+}
+END_TEST
+
 START_TEST(weight_gradients_of_the_head_are_deferred)
 {
     given("--defer-embedding-wgrad-compute --wgrad-deferral-limit 2");
@@ -220,6 +236,7 @@ int main(void)
     tcase_add_test(tests, experts_are_split_by_default);
     tcase_add_test(tests, letters_are_blocks_of_chunks);
     tcase_add_test(tests, the_optimizer_is_named);
+    tcase_add_test(tests, parts_of_blocks_are_offloaded);
     tcase_add_test(tests, weight_gradients_of_the_head_are_deferred);
     tcase_add_test(tests, what_the_model_does_not_know_is_the_reason);
     suite_add_tcase(suite, tests);

@@ -225,6 +225,11 @@ START_TEST(seldom_values_are_for_calc_run)
     ck_assert_str_eq(calc_space_by_run(&space), "deferred_head_wgrad");
     calc_space_set_all(&space, CALC_AXIS_deferred_head_wgrad);
     ck_assert_str_eq(calc_space_by_run(&space), "deferred_head_wgrad");
+    SET(deferred_head_wgrad, 0);
+    SET(offload_modules, 0);
+    ck_assert_ptr_null(calc_space_by_run(&space));
+    SET(offload_modules, 0, 1);
+    ck_assert_str_eq(calc_space_by_run(&space), "offload_modules");
 }
 END_TEST
 

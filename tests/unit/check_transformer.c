@@ -391,6 +391,38 @@ START_TEST(capacity_and_imbalance_multiply_what_is_routed)
 }
 END_TEST
 
+/* Inputs of both multiplications and of the activation, of all copies of a token, in two bytes. */
+START_TEST(room_for_tokens_is_stored_or_packed)
+{
+    modern_case plain = case_of(moe_app(), modern_exec(1, 1, 1));
+    modern_case c = plain;
+    make_block(&plain, CALC_MOE_BLOCK);
+    double kept = plain.cost.kept_bytes, whole = plain.cost.kept_whole_bytes;
+    double experts = 2 * K * T * (H + 3 * FE), tokens = 2 * K * T * H;
+    c.exec.strategy.rank_capacity_factor = 1.5;
+    make_block(&c, CALC_MOE_BLOCK);
+    assert_near(c.cost.kept_bytes, kept + experts / 2);
+    assert_near(c.cost.kept_whole_bytes, whole + experts / 2);
+    assert_near(named(&c, "unpermute")->passing_bytes,
+                named(&plain, "unpermute")->passing_bytes + tokens / 2);
+    ck_assert(!has_operator(&c, "experts unpacked"));
+    c.exec.strategy.paged_stash = 1.25;
+    make_block(&c, CALC_MOE_BLOCK);
+    assert_near(c.cost.kept_bytes, kept + experts / 4);
+    assert_near(c.cost.kept_whole_bytes, whole + experts / 2);
+    ck_assert_double_eq(c.cost.fw_s, plain.cost.fw_s);
+    ck_assert_double_eq(c.cost.agrad_s + c.cost.wgrad_s, plain.cost.agrad_s + plain.cost.wgrad_s);
+    c.exec.strategy.moe_imbalance = 0.25; /* as many as are packed */
+    make_block(&c, CALC_MOE_BLOCK);
+    assert_near(c.cost.kept_bytes, kept + experts / 4);
+    assert_near(c.cost.kept_whole_bytes, whole + experts / 2);
+    c.exec.strategy.moe_imbalance = 1; /* more than there is room for: as without */
+    make_block(&c, CALC_MOE_BLOCK);
+    assert_near(c.cost.kept_bytes, kept + experts);
+    ck_assert(!has_operator(&c, "experts unpacked"));
+}
+END_TEST
+
 START_TEST(tokens_travel_in_their_own_formats)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
@@ -1160,6 +1192,7 @@ int main(void)
     tcase_add_test(cases, experts_fold_into_tensor_and_data_parallelism);
     tcase_add_test(cases, one_expert_a_rank_is_the_limit);
     tcase_add_test(cases, capacity_and_imbalance_multiply_what_is_routed);
+    tcase_add_test(cases, room_for_tokens_is_stored_or_packed);
     tcase_add_test(cases, tokens_travel_in_their_own_formats);
     tcase_add_test(cases, all_gather_brings_every_token_to_every_rank);
     tcase_add_test(cases, grouped_weights_may_have_gradient_traffic_of_their_own);

@@ -93,7 +93,8 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
                            double space_bytes[CALC_BREAKDOWN_SPACES])
 {
     bool weights = exec->strategy.weight_offload;
-    bool activations = exec->strategy.activations_offload;
+    bool modules = exec->strategy.offload_modules != 0;
+    bool activations = exec->strategy.activations_offload || modules;
     bool optimizer = exec->strategy.optimizer_offload;
     bool full = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double share = exec->strategy.offload_share > 0 ? exec->strategy.offload_share : 1;
@@ -116,7 +117,9 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
     };
     const double tier2[CALC_BREAKDOWN_SPACES] = {
         weights ? s->weight_space * share : 0,
-        activations && !full ? s->act_space * share : 0,
+        modules                ? s->act_space - s->act_space_with_offload
+        : activations && !full ? s->act_space * share
+                               : 0,
         activations && full ? s->act_checkpoint_size * share : 0,
         0,
         gradients ? s->block_weight_grad_space * s->blocks_per_proc : 0,

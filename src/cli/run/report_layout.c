@@ -264,6 +264,11 @@ static void write_sharding(calc_output *out, const calc_report *r)
         calc_append(text, sizeof text, " in %.40s of a stage",
                     calc_human_counted((double)e->recompute_blocks, "block", number));
     }
+    if (e->strategy.offload_modules) {
+        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "offload_modules");
+        calc_append(text, sizeof text, ", offload %s",
+                    calc_choice_set_text(field->choices, e->strategy.offload_modules, modules));
+    }
     write_note(out, "memory", text);
     snprintf(text, sizeof text, "%s",
              e->layers.count > 0 ? "" : what[calc_zero_stage(&e->strategy)]);

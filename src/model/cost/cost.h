@@ -6,6 +6,7 @@
 #define CALC_MODEL_COST_H
 
 #include "model/cost/kernel_table.h"
+#include "model/cost/offload.h"
 #include "model/operators/operator.h"
 
 /** The context of times, in addition to operators. Borrows. */
@@ -68,6 +69,7 @@ typedef struct calc_cost {
     double dense_weights, expert_weights;   /**< elements on one rank */
     double kept_bytes;                      /**< stored, with recomputation */
     double kept_whole_bytes;                /**< stored without */
+    calc_offload offload;                   /**< of single operators: of blocks of a stage only */
     double working_bytes;                   /**< held while the block is computed */
     double grad_bytes;                      /**< gradients of activations that a list counts */
     double passing_bytes;                   /**< most that exists beside them in a pass: gradients,

@@ -337,6 +337,7 @@ const char *calc_calculon_lacks(const calc_app *app, const calc_strategy *strate
     bool several = s.kv_heads > 1 && s.kv_heads < s.heads;
     bool narrow = s.matrix_bytes != s.element_bytes || s.weight_bytes != s.element_bytes ||
                   s.kept_bytes != s.element_bytes;
+    bool parts = strategy->offload_modules != 0;
     bool modules = strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
     return s.experts > 0         ? "experts"
            : s.latent            ? "latent attention"
@@ -350,6 +351,7 @@ const char *calc_calculon_lacks(const calc_app *app, const calc_strategy *strate
            : s.context_par > 1   ? "context parallelism"
            : narrow              ? "matrices, weights or activations of other formats"
            : modules             ? "recomputation by modules"
+           : parts               ? "offload of parts of a block"
                                  : NULL;
 }
 

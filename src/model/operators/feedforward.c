@@ -1,5 +1,6 @@
 #include "model/operators/feedforward.h"
 
+#include "model/operators/processor.h"
 #include "model/operators/transformer.h"
 #include "spec/format.h"
 
@@ -10,6 +11,13 @@ enum {
     MOE_ACT = 1 << CALC_RECOMPUTE_MODULES_MOE_ACT,
     SHARED_EXPERTS = 1 << CALC_RECOMPUTE_MODULES_SHARED_EXPERTS,
     MOE = 1 << CALC_RECOMPUTE_MODULES_MOE
+};
+
+/* Bits of offload. */
+enum {
+    MOVE_EXPERT_FC1 = 1 << CALC_OFFLOAD_MODULES_EXPERT_FC1,
+    MOVE_MOE_ACT = 1 << CALC_OFFLOAD_MODULES_MOE_ACT,
+    MOVE_FUSED = 1 << CALC_OFFLOAD_MODULES_FUSED_GROUP_MLP
 };
 
 /* Whether all ranks that experts are spread over have all tokens. */
@@ -105,11 +113,39 @@ static void add_exchange(calc_build *b, const char *name, double routed, calc_fo
     }
 }
 
+/* Room for tokens over those that come: for each pass, and for what is stored of it. */
+typedef struct room {
+    double passing, stored;
+} room;
+
+static room room_of(const calc_strategy *x, double capacity)
+{
+    double come = capacity * (1 + x->moe_imbalance);
+    room r = {1, 1};
+    if (x->rank_capacity_factor > 0) {
+        r.passing = calc_max(1, x->rank_capacity_factor / come);
+        r.stored = x->paged_stash > 0 ? calc_max(1, x->paged_stash / come) : r.passing;
+    }
+    return r;
+}
+
+/* Activations are packed when the block is done, and unpacked to be as large again when its
+ * backward pass comes.
+ * @param bytes  of the tokens that come */
+static void add_unpacked(calc_build *b, const room *r, double bytes)
+{
+    if (r->passing > r->stored) {
+        calc_operator *o = calc_build_vector(b, "experts unpacked", 0, 0, 0, 0);
+        o->launches[CALC_PASS_FW] = o->launches[CALC_PASS_AGRAD] = 0;
+        calc_build_keep(o, (r->passing - r->stored) * bytes, CALC_RECOMPUTE_HELD);
+    }
+}
+
 /* Buffers in the forward pass, when tokens come back: the tokens as they arrived, the experts'
  * output, the sorted output, and the data sent back; the first two until the block is done, as
  * measured peaks of Megatron-LM have it (tests/golden/b200). Without an exchange only the second
  * and the third. Beside them the shared experts' output. */
-static void add_way_back(calc_build *b, double routed)
+static void add_way_back(calc_build *b, double routed, double passing)
 {
     const calc_shape *s = b->shape;
     double tokens = calc_transformer_routed_tokens(s);
@@ -124,7 +160,7 @@ static void add_way_back(calc_build *b, double routed)
         back = tokens;
     }
     double exchanged = exchange ? sent + back : 0;
-    double experts = routed * (replicated(b) ? 1 : s->expert_tensor_par);
+    double experts = passing * routed * (replicated(b) ? 1 : s->expert_tensor_par);
     double shared = s->shared_feedforward > 0 ? b->kept : 0;
     b->out[b->count - 1].passing_bytes =
         (experts + sent + exchanged + shared) * s->hidden * s->element_bytes;
@@ -214,6 +250,7 @@ void calc_feedforward_experts(calc_build *b)
     double traffic = !x->unfused_experts || x->fused_experts  ? 1
                      : b->chip->expert_activation_traffic > 0 ? b->chip->expert_activation_traffic
                                                               : 2.5;
+    room place = room_of(x, capacity);
     b->reached = x->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED
                      ? calc_shape_reached(s, s->expert_par)
                      : 0;
@@ -225,27 +262,31 @@ void calc_feedforward_experts(calc_build *b)
     up->split = CALC_SPLIT_COLUMNS;
     up->expert = true;
     calc_build_bias(b, up, local * gates * width);
-    calc_build_keep(up, rows * s->hidden * s->kept_bytes, MOE);
+    calc_build_keep(up, place.stored * rows * s->hidden * s->kept_bytes, MOE);
+    up->moved_by = MOVE_EXPERT_FC1 | MOVE_FUSED;
     calc_operator *o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
                                          (gates + 1) * rows * width * e * traffic,
                                          (2 * gates + 1) * rows * width * e * traffic);
     o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * rows * width;
     o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * rows * width;
-    calc_build_keep(o, gates * rows * width * s->kept_bytes, MOE);
+    calc_build_keep(o, place.stored * gates * rows * width * s->kept_bytes, MOE);
+    o->moved_by = MOVE_MOE_ACT | MOVE_FUSED;
     calc_operator *activation = o;
     o = calc_build_matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden,
                           local);
     o->split = CALC_SPLIT_INNER;
     o->expert = true;
     calc_build_bias(b, o, local * s->hidden);
-    calc_build_keep(o, rows * width * s->kept_bytes, MOE | MOE_ACT);
+    calc_build_keep(o, place.stored * rows * width * s->kept_bytes, MOE | MOE_ACT);
+    o->moved_by = MOVE_FUSED;
     if (x->fused_experts) {
         fuse_activation(b, up, activation, o);
     }
+    add_unpacked(b, &place, rows * (s->hidden + (gates + 1) * width) * s->kept_bytes);
     add_expert_gather(b, "expert reduction", routed, false);
     add_exchange(b, "combine", routed, x->combine_datatype, true);
     add_sort(b, "unpermute", routed);
-    add_way_back(b, routed);
+    add_way_back(b, routed, place.passing);
     if (replicated(b)) {
         calc_build_close_tensor_par(b, "experts reduction", MOE);
     }

@@ -78,6 +78,8 @@ typedef struct calc_operator {
     double passing_bytes; /**< in addition while a pass runs it: gradients of its output, its input
                                and the residual stream; tokens in transit */
     unsigned dropped_by;  /**< recomputation that does not keep them */
+    unsigned moved_by;    /**< bits of offload_modules that keep kept_bytes in the second tier */
+    double copied_bytes;  /**< in addition copied there by them, for another operator keeps them */
     unsigned repeated_by; /**< recomputation that runs forward again */
     calc_operator_group group; /**< COLLECTIVE: the ranks */
     calc_collective_op

@@ -10,10 +10,19 @@ enum {
     MLA_UP_PROJ = 1 << CALC_RECOMPUTE_MODULES_MLA_UP_PROJ
 };
 
+/* Bits of offload. */
+enum {
+    MOVE_ATTN_NORM = 1 << CALC_OFFLOAD_MODULES_ATTN_NORM,
+    MOVE_QKV_LINEAR = 1 << CALC_OFFLOAD_MODULES_QKV_LINEAR,
+    MOVE_CORE_ATTN = 1 << CALC_OFFLOAD_MODULES_CORE_ATTN,
+    MOVE_ATTN_PROJ = 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ,
+    MOVE_MLP_NORM = 1 << CALC_OFFLOAD_MODULES_MLP_NORM
+};
+
 /* ---- Parts of a block ------------------------------------------------------------------------ */
 
 /* A norm of the residual stream. It keeps its input. */
-static void add_norm(calc_build *b, const char *name)
+static void add_norm(calc_build *b, const char *name, unsigned moved_by)
 {
     const calc_shape *s = b->shape;
     double elements = b->kept * s->hidden;
@@ -26,6 +35,7 @@ static void add_norm(calc_build *b, const char *name)
     /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
     calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
     o->dropped_by = b->count > 1 ? CALC_RECOMPUTE_ALL : 0;
+    o->moved_by = moved_by;
 }
 
 /* Residual sum, with the dropout before it. */
@@ -55,6 +65,7 @@ static void add_query_key_value(calc_build *b)
     calc_build_pass_open(b, o, b->tokens * (query + key_value));
     calc_build_bias(b, o, query + key_value);
     calc_build_keep_input(b, o, s->hidden);
+    o->moved_by = MOVE_QKV_LINEAR;
     double heads = (s->local_heads + s->local_kv_heads) * s->qk_size * b->tokens;
     double bytes = 2 * heads * s->element_bytes;
     if (s->qk_norm) {
@@ -87,6 +98,7 @@ static void add_latent_query_key_value(calc_build *b)
     calc_operator *o = calc_build_matrix(b, "key value down projection", CALC_OPERATOR_MATRIX, 0,
                                          b->kept, s->hidden, s->kv_rank + s->rope_size, 1);
     calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, LAYERNORM);
+    o->moved_by = MOVE_QKV_LINEAR;
     double elements = b->kept * latents;
     o = calc_build_vector(b, "latent norm", MLA_UP_PROJ, elements, 2 * elements * e,
                           3 * elements * e);
@@ -94,6 +106,7 @@ static void add_latent_query_key_value(calc_build *b)
     o->flop[CALC_PASS_AGRAD] = 8 * elements;
     o->weights = latents;
     calc_build_keep(o, 2 * elements * e, CALC_RECOMPUTE_ALL);
+    o->moved_by = MOVE_QKV_LINEAR;
     calc_build_open_tensor_par(b, "latent gather", 0,
                                s->q_rank > 0 ? latents + s->rope_size
                                              : s->hidden + s->kv_rank + s->rope_size);
@@ -171,6 +184,9 @@ static void add_flash(calc_build *b, double kept_bytes)
     o->launches[CALC_PASS_FW] = 0;
     o->launches[CALC_PASS_AGRAD] = 0;
     calc_build_keep(o, kept, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
+    o->moved_by = MOVE_CORE_ATTN;
+    /* Its backward pass reads its output, too, which is the input of the projection behind it. */
+    o->copied_bytes = b->tokens * s->local_heads * s->v_size * e;
 }
 
 /* Attention in separate kernels that write and read the whole square of scores. */
@@ -191,12 +207,14 @@ static void add_scores(calc_build *b, double kept_bytes)
     o->launches[CALC_PASS_AGRAD] = 7;
     /* Probabilities; with dropout its mask and its output (Korthikanti et al. 2022). */
     calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
+    o->moved_by = MOVE_CORE_ATTN;
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
     /* Gradients of probabilities and of scores, too. */
     calc_build_pass(b, o, 2 * pairs + kept_bytes / e + b->tokens * s->local_heads * s->v_size);
     o->launches[CALC_PASS_FW] = 0;
     o->launches[CALC_PASS_AGRAD] = 0;
     calc_build_keep(o, kept_bytes, s->latent ? MLA_UP_PROJ : CALC_RECOMPUTE_ALL);
+    o->moved_by = MOVE_CORE_ATTN;
 }
 
 /* Ranks of the inner all-to-all and of the outer ring of context parallelism. */
@@ -269,7 +287,7 @@ static void add_attention(calc_build *b)
     double keys = s->local_kv_heads * (s->qk_size + s->v_size);
     double kept_bytes = b->tokens * s->element_bytes * (s->local_heads * s->qk_size + keys);
     double output = s->local_heads * s->v_size;
-    add_norm(b, "attention norm");
+    add_norm(b, "attention norm", MOVE_ATTN_NORM);
     if (s->latent) {
         add_latent_query_key_value(b);
     } else {
@@ -290,6 +308,7 @@ static void add_attention(calc_build *b)
         s->context_par > 1 && b->strategy->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES ? 2
                                                                                              : 1;
     calc_build_keep(o, copies * b->tokens * output * s->kept_bytes, CALC_RECOMPUTE_ALL);
+    o->moved_by = MOVE_ATTN_PROJ;
     calc_operator *reduction = calc_build_close_tensor_par(b, "attention reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
     add_residual(b, "attention residual");
@@ -299,7 +318,7 @@ size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out)
 {
     calc_build b = calc_build_start(recipe, out);
     add_attention(&b);
-    add_norm(&b, "feed-forward norm");
+    add_norm(&b, "feed-forward norm", MOVE_MLP_NORM);
     return b.count;
 }
 
@@ -375,7 +394,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     }
     double words = shape->vocab / shape->tensor_par;
     double logits = b.tokens * words;
-    add_norm(&b, "final norm");
+    add_norm(&b, "final norm", 0);
     calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
     calc_operator *o =
         calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);

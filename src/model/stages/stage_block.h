@@ -45,6 +45,7 @@ typedef struct calc_stage_keeping {
 /** Shares of weights, activations and optimizer state that are kept in the second tier. */
 typedef struct calc_stage_away {
     double weight, activation, optimizer;
+    double copied; /**< activations that are copied in a pass, over those that are stored */
 } calc_stage_away;
 
 /** Exposed time of sharded weights in a block [s], forward and backward: gathered before both
@@ -99,10 +100,10 @@ CALC_STAGE_INLINE calc_stage_offload calc_stage_offload_sum(
     double fw_s, double agrad_s, double wgrad_s, const calc_stage_sharded *sharded)
 {
     double weight_s = away->weight * k->weight_bytes * weights * k->tier2_byte_s;
-    double activation_s = k->training ? away->activation * kept_bytes * k->tier2_byte_s : 0;
+    double activation_s = k->training ? away->copied * kept_bytes * k->tier2_byte_s : 0;
     double fw_away_s = calc_max(weight_s, activation_s) - fw_s - sharded->fw_s;
     double bw_away_s = weight_s + activation_s - agrad_s - wgrad_s - sharded->bw_s;
-    bool some = k->offloads && away->weight + away->activation > 0;
+    bool some = k->offloads && away->weight + away->copied > 0;
     calc_stage_offload out;
     out.fw_s = some ? calc_max(0, fw_away_s) : 0;
     out.bw_s = some && k->training ? calc_max(0, bw_away_s) : 0;

@@ -285,6 +285,9 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
         return;
     }
     block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
+    if (c->training && c->strategy->offload_modules) {
+        block->offload = calc_offload_of(c->strategy, list->item, list->count, recompute);
+    }
     set_host(c, kind, recompute, list, out);
     if (!calc_compat_has(c->compat, CALC_COMPAT_OPTIMIZER_ROOFLINE)) {
         return;

@@ -22,8 +22,26 @@ static double tier2_byte_s(const calc_chip *chip)
 calc_stage_away calc_stage_away_of(const calc_strategy *s)
 {
     double share = calc_share_or(s->offload_share, 1);
-    return (calc_stage_away){s->weight_offload ? share : 0, s->activations_offload ? share : 0,
-                             s->optimizer_offload ? share : 0};
+    double activation = s->activations_offload ? share : 0;
+    return (calc_stage_away){s->weight_offload ? share : 0, activation,
+                             s->optimizer_offload ? share : 0, activation};
+}
+
+calc_stage_away calc_stage_away_block(const calc_strategy *s, const calc_cost *block)
+{
+    double share = calc_share_or(s->offload_share, 1);
+    calc_stage_away away = calc_stage_away_of(s);
+    if (s->offload_modules && block->kept_bytes > 0) {
+        away.activation = share * block->offload.away_bytes / block->kept_bytes;
+        away.copied = share * block->offload.copied_bytes / block->kept_bytes;
+    }
+    return away;
+}
+
+/* Whether weights or activations come and go during the passes. */
+static bool passes_move(const calc_strategy *s)
+{
+    return s->weight_offload || s->activations_offload || s->offload_modules;
 }
 
 /* Bytes per element: the part on every rank, and the part split over the ranks that share it. */
@@ -98,7 +116,7 @@ static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
     double weight = copies * away.weight * b->weight;
     double optimizer = e->training ? away.optimizer * calc_state_optimizer_bytes(b) : 0;
-    t->away = away.weight + away.activation + away.optimizer > 0;
+    t->away = passes_move(&e->strategy) || e->strategy.optimizer_offload;
     t->weight_held_away = zero >= 3 ? 0 : weight;
     t->weight_owned_away = zero >= 3 ? weight : 0;
     t->optimizer_held_away = zero >= 1 ? 0 : optimizer;
@@ -117,8 +135,7 @@ calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_
                                          const calc_stage_lines *l, double speed)
 {
     calc_state_bytes b = calc_state_bytes_of(strategy, c->shape);
-    calc_stage_away away = calc_stage_away_of(strategy);
-    bool offloads = away.weight + away.activation > 0;
+    bool offloads = passes_move(strategy);
     return (calc_stage_keeping){
         .training = c->training,
         .sharded = sharded(strategy, l),
@@ -155,10 +172,10 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_
                                          const calc_cost *b, const calc_stage_sharded *sharded)
 {
     static const calc_stage_lines none = {0};
-    calc_stage_away away = calc_stage_away_of(s);
-    if (away.weight + away.activation <= 0) {
+    if (!passes_move(s)) {
         return (calc_stage_offload){0, 0};
     }
+    calc_stage_away away = calc_stage_away_block(s, b);
     calc_stage_keeping k = calc_stage_keeping_of(c, s, &none, 1);
     return calc_stage_offload_sum(&k, &away, b->dense_weights + b->expert_weights, b->kept_bytes,
                                   calc_cost_fw_s(b), calc_cost_agrad_s(b), b->wgrad_s, sharded);
@@ -200,8 +217,8 @@ static void set_blocks(const calc_cost_context *c, const calc_strategy *strategy
                        calc_stage_terms *t)
 {
     calc_stage_keeping k = calc_stage_keeping_of(c, strategy, l, speed);
-    calc_stage_away away = calc_stage_away_of(strategy);
     for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        calc_stage_away away = calc_stage_away_block(strategy, &p->block[kind]);
         calc_stage_source source = calc_stage_source_of(p, kind);
         t->block[kind] = calc_stage_block_of(&source, &k, &away);
     }

@@ -165,8 +165,11 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *context,
                                          const calc_strategy *strategy, const calc_cost *block,
                                          const calc_stage_sharded *sharded);
 
-/** Shares that are kept in the second tier. */
+/** Shares that are kept in the second tier, apart from single operators: */
 calc_stage_away calc_stage_away_of(const calc_strategy *strategy);
+
+/** of a block, with them. */
+calc_stage_away calc_stage_away_block(const calc_strategy *strategy, const calc_cost *block);
 
 /** How blocks keep their state.
  *  @param lines  of data parallelism; where weights are not sharded they do not matter
