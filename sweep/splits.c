@@ -6,9 +6,10 @@
 static calc_split_key key_of(const calc_cell *k)
 {
     const calc_exec *e = &k->exec;
+    int64_t microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size;
     return (calc_split_key){
         .stages = e->pipeline_par,
-        .microbatches = e->batch_size / e->strategy.data_par / e->microbatch_size,
+        .whole = microbatches % e->pipeline_par == 0,
         .first_blocks = e->first_stage_blocks,
         .last_blocks = e->last_stage_blocks,
         .balance = (int64_t)e->pipeline_balance,
@@ -21,18 +22,20 @@ static calc_split_key key_of(const calc_cell *k)
 
 static bool same(const calc_split_key *a, const calc_split_key *b)
 {
-    return a->stages == b->stages && a->microbatches == b->microbatches &&
-           a->first_blocks == b->first_blocks && a->last_blocks == b->last_blocks &&
-           a->balance == b->balance && a->schedule == b->schedule && a->phase == b->phase &&
-           a->training == b->training && a->rounds == b->rounds;
+    return a->stages == b->stages && a->whole == b->whole && a->first_blocks == b->first_blocks &&
+           a->last_blocks == b->last_blocks && a->balance == b->balance &&
+           a->schedule == b->schedule && a->phase == b->phase && a->training == b->training &&
+           a->rounds == b->rounds;
 }
 
 /* The place of a key, or the free one where it belongs: there are more places than items. */
 static size_t place_of(const calc_splits *s, const calc_split_key *k)
 {
-    /* Cells of a unit differ in these. */
-    uint64_t mixed = (uint64_t)k->stages * 4 + (uint64_t)k->balance * 2 + k->rounds;
-    mixed = (mixed ^ (uint64_t)k->microbatches << 11) * UINT64_C(0x9e3779b97f4a7c15);
+    /* Cells differ in these. */
+    uint64_t flags = (uint64_t)k->balance * 4 + (uint64_t)k->rounds * 2 + k->whole;
+    uint64_t ends = (uint64_t)k->first_blocks << 20 ^ (uint64_t)k->last_blocks << 40;
+    uint64_t mixed = ((uint64_t)k->stages * 16 + flags) ^ ends;
+    mixed *= UINT64_C(0x9e3779b97f4a7c15);
     size_t place = (size_t)(mixed >> 32) % CALC_SPLIT_PLACES;
     while (s->place[place] > 0 && !same(&s->item[s->place[place] - 1].key, k)) {
         place = (place + 1) % CALC_SPLIT_PLACES;
@@ -76,9 +79,6 @@ bool calc_splits_find(const calc_splits *s, calc_cell *k)
     for (size_t i = 0; i < x->unfit; i++) {
         k->unfit_chunking[i] = c[x->fitting + i].chunking;
     }
-    if (x->fitting > 0) {
-        k->floor = x->floor;
-    }
     return true;
 }
 
@@ -107,8 +107,7 @@ void calc_splits_keep(calc_splits *s, const calc_cell *k)
                       .fitting = k->fitting,
                       .unfit = k->unfit,
                       .fewest_blocks = k->fewest_blocks,
-                      .offloads = k->offloads,
-                      .floor = k->floor};
+                      .offloads = k->offloads};
     for (size_t i = 0; i < k->fitting; i++) {
         c[i].chunking = k->chunking[i];
         c[i].shape = k->shape[i];

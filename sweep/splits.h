@@ -1,31 +1,30 @@
-/** @file splits.h  How cells split the blocks over stages and chunks, kept: units of one tensor
- *  parallelism and micro-batch have the same cells again and again. */
+/** @file splits.h  How cells split the blocks over stages and chunks, kept: few differ. */
 #ifndef CALC_SWEEP_SPLITS_H
 #define CALC_SWEEP_SPLITS_H
 
 #include "cell.h"
 
 enum {
-    CALC_SPLITS = 1024,        /**< cells that are kept; with more all are discarded */
-    CALC_SPLIT_ROOM = 2048,    /**< their chunkings, likewise */
+    CALC_SPLITS = 512,         /**< that are kept; with more all are discarded */
+    CALC_SPLIT_ROOM = 1024,    /**< their chunkings, likewise */
     CALC_SPLIT_CHUNKINGS = 12, /**< cells with more are not kept */
-    CALC_SPLIT_PLACES = 4096   /**< a power of two */
+    CALC_SPLIT_PLACES = 2048   /**< a power of two */
 };
 
 /** The inputs of a split, for one model and one space. */
 typedef struct calc_split_key {
-    int64_t stages, microbatches, first_blocks, last_blocks;
+    int64_t stages, first_blocks, last_blocks;
     int64_t balance, schedule, phase;
+    bool whole; /**< micro-batches are so many for each stage */
     bool training, rounds;
 } calc_split_key;
 
-/** The results of calc_cell_split() and calc_cell_settle(), but for their chunkings. */
+/** The results of calc_cell_split(), but for their chunkings. */
 typedef struct calc_split {
     calc_split_key key;
     size_t first, fitting, unfit; /**< calc_split_chunking: those that fit come first */
     double fewest_blocks;
     bool offloads;
-    calc_floor floor;
 } calc_split;
 
 typedef struct calc_split_chunking {

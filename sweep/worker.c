@@ -218,6 +218,14 @@ static void count_rows(calc_worker *w, const calc_row_kind *kind)
     }
 }
 
+/* Micro-batches in flight, and what bounds have in common. */
+static void settle(calc_worker *w)
+{
+    calc_stage_terms t = {.compat = w->options->compat, .training = w->cell.exec.training};
+    calc_stage_terms_pipeline(&w->rows.shape, &w->cell.exec, &t);
+    calc_cell_settle(&w->cell, &t);
+}
+
 void calc_worker_fill(calc_worker *w)
 {
     calc_cell *c = &w->cell;
@@ -231,10 +239,10 @@ void calc_worker_fill(calc_worker *w)
         calc_cell_split(c, w->space, &w->rows, w->options->compat);
     }
     if (!found && settles) {
-        calc_stage_terms t = {.compat = w->options->compat, .training = c->exec.training};
-        calc_stage_terms_pipeline(&w->rows.shape, &c->exec, &t);
-        calc_cell_settle(c, &t);
         calc_splits_keep(&w->splits, c);
+    }
+    if (settles && c->fitting > 0) {
+        settle(w);
     }
     calc_filter_cell(w);
 }
