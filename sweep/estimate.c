@@ -183,18 +183,20 @@ static calc_status time_cells(calc_worker *w, calc_app *app, calc_system *system
 }
 
 /* Time for the whole from the times of some. */
-static double extrapolate(const calc_worker *w, const calc_census *census, const times *warm,
-                          const times *timed)
+static void extrapolate(const calc_worker *w, const calc_census *census, const times *warm,
+                        const times *timed, calc_sweep_estimate *out)
 {
     double cells = (double)timed->cells;
     /* Cells that differ in the batch alone are visited at once where they serve. */
     bool at_once = calc_serve_walk_takes(w);
     double visits = at_once ? (double)w->space->axis[CALC_AXIS_batch_size].count : 1;
-    double all_s = census->walk_s / visits + census->rows * timed->rows_s / cells +
-                   (double)census->counts.total * timed->layout_s / cells;
+    double layouts_s = (double)census->counts.total * timed->layout_s / cells;
     /* Until something good is known, all takes longer. */
     double later_s = warm->layouts * timed->layout_s / cells;
-    return all_s + (warm->run_s > later_s ? warm->run_s - later_s : 0);
+    out->cells_s = census->walk_s / visits;
+    out->rows_s = census->rows * timed->rows_s / cells;
+    out->cpu_s = out->cells_s + out->rows_s + layouts_s +
+                 (warm->run_s > later_s ? warm->run_s - later_s : 0);
 }
 
 /* Memory, from the worker's current use: few groups have all their finds yet. */
@@ -238,7 +240,7 @@ calc_status calc_sweep_estimate_of(const calc_space *space, const calc_designs *
             status = calc_errors_status(
                 errors, time_cells(w, &app, &system, item, designs, limit_s, &timed));
             out->cells = timed.cells;
-            out->cpu_s = extrapolate(w, census, &warm, &timed);
+            extrapolate(w, census, &warm, &timed, out);
             if (out->cpu_s < often * limit_s) {
                 break;
             }

@@ -9,7 +9,9 @@
 
 /** What was measured. */
 typedef struct calc_sweep_estimate {
-    double cpu_s;        /**< of the whole sweep, on one otherwise idle core of this machine */
+    double cpu_s;        /**< of the whole sweep, on one otherwise idle core of this machine; */
+    double cells_s;      /**< of it, to visit cells, */
+    double rows_s;       /**< and to make the tables of units */
     size_t cells;        /**< that were timed */
     bool by_run;         /**< every layout needs calc_run() */
     double thread_bytes; /**< of memory that a thread takes */

@@ -8,4 +8,4 @@
     --axis tensor_par=1,2 --axis zero_stage='*' --threads 2 --no-prune |
     sed 's/ *[0-9.]* m*s  with .*/TIME/'
 "$CALC" sweep llama3-405B h100_sxm --procs 16384 --batch 2048 --axis seq_size=131072 \
-    --axis tensor_par_net=0 --plan --threads 2 | sed '/of memory, about/d; /measured on/d'
+    --axis tensor_par_net=0 --plan --threads 2 | sed '/of memory, about/d; /measured on/d; /of that for/d'
