@@ -330,7 +330,7 @@ static void set_floor(calc_cell *k, const calc_stage_terms *t)
     }
 }
 
-void calc_cell_settle(calc_cell *k, const calc_stage_terms *t)
+void calc_cell_settle(calc_cell *k, const calc_stage_terms *t, bool bounds)
 {
     for (size_t i = 0; i < k->fitting; i++) {
         calc_kernel_chunking *c = &k->shape[i];
@@ -344,7 +344,7 @@ void calc_cell_settle(calc_cell *k, const calc_stage_terms *t)
         c->start = c->chunks > 1 ? calc_stage_first_chunk(t, c->item, c->chunks)
                                  : calc_stage_nothing_special;
     }
-    if (k->fitting > 0) {
+    if (k->fitting > 0 && bounds) {
         set_floor(k, t);
     }
 }
@@ -363,8 +363,8 @@ const calc_stage_lines *calc_cell_ranks(calc_cell *k, const calc_system *system,
 {
     calc_cell_pair *pair = &k->pair[index];
     if (!pair->known) {
-        const calc_groups groups = groups_of(k, pair);
-        calc_stage_lines_ranks(system, &k->trial, &k->trial.strategy, &groups, &pair->lines);
+        pair->groups = groups_of(k, pair);
+        calc_stage_lines_ranks(system, &k->trial, &k->trial.strategy, &pair->groups, &pair->lines);
         pair->known = true;
     }
     return &pair->lines;
@@ -391,8 +391,7 @@ const calc_stage_lines *calc_cell_lines(calc_cell *k, const calc_system *system,
     bool *timed = &pair->timed[sharded];
     calc_cell_ranks(k, system, index);
     if (!*timed) {
-        const calc_groups groups = groups_of(k, pair);
-        calc_stage_lines_time(system, state, &groups, calc_stage_message_bytes(&rows->shape),
+        calc_stage_lines_time(system, state, &pair->groups, calc_stage_message_bytes(&rows->shape),
                               timed_like(k, sharded), &pair->lines);
         *timed = true;
     }

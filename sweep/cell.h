@@ -19,8 +19,9 @@ enum {
  *  a pair for each of these. */
 typedef struct calc_cell_pair {
     int64_t pipeline, data, expert_par;
-    bool known;             /**< ranks of the lines are, */
-    bool timed[2];          /**< and what they take: of state that is whole, that is sharded */
+    bool known;    /**< groups and ranks of the lines are, */
+    bool timed[2]; /**< and what they take: of state that is whole, that is sharded */
+    calc_groups groups;
     calc_stage_lines lines; /**< calc_cell_lines() */
     /** For the current state, by size of messages: calc_cell_links(). */
     bool linked[CALC_PANEL_MESSAGES];
@@ -136,8 +137,9 @@ bool calc_cell_keeps(const calc_cell *cell, const calc_space *space, bool expert
                      const calc_row_choice *state);
 
 /** Micro-batches in flight on the stages of each chunking, and data common to the bounds.
- *  @param terms  of any lane in the cell, calc_stage_terms_pipeline() at least */
-void calc_cell_settle(calc_cell *cell, const calc_stage_terms *terms);
+ *  @param terms   of any lane in the cell, calc_stage_terms_pipeline() at least
+ *  @param bounds  whether there are any */
+void calc_cell_settle(calc_cell *cell, const calc_stage_terms *terms, bool bounds);
 
 /** Lines of a pair as far as its ranks go: needs of memory ask for no more.
  *  @param pair  calc_cell_pair_of() */

@@ -335,18 +335,13 @@ static void run_each(calc_worker *w, const calc_sheet *sheet)
     }
 }
 
-/* Whether any spread of a sheet is legal in the cell. */
-static bool list_spreads(calc_worker *w, const calc_sheet *sheet)
+/* Whether any spread of a sheet is legal in the cell.
+ * @param kept  calc_cell_keeps() its state, without and with several ranks of experts */
+static bool list_spreads(calc_worker *w, const calc_sheet *sheet, const bool kept[2])
 {
     const calc_cell *c = &w->cell;
     const calc_spreads *s = &w->rows.spreads;
-    bool kept[2];
     bool any = false;
-    kept[0] = calc_cell_keeps(c, w->space, false, &sheet->state);
-    kept[1] = calc_cell_keeps(c, w->space, true, &sheet->state);
-    if (!kept[0] && !kept[1]) {
-        return false;
-    }
     w->all_run = true;
     for (size_t i = 0; i < s->count; i++) {
         bool mine = sheet->spread < 0 || sheet->spread == (int64_t)i;
@@ -357,10 +352,10 @@ static bool list_spreads(calc_worker *w, const calc_sheet *sheet)
     return any;
 }
 
-static void run_sheet(calc_worker *w, calc_sheet *sheet)
+static void run_sheet(calc_worker *w, calc_sheet *sheet, const bool kept[2])
 {
     calc_cell *c = &w->cell;
-    if (!list_spreads(w, sheet)) {
+    if (!list_spreads(w, sheet, kept)) {
         return;
     }
     w->status = calc_sheets_fill(&w->sheets, &w->rows, sheet, calc_worker_prunes(w));
@@ -392,7 +387,15 @@ void calc_evaluate_cell(calc_worker *w, size_t first, size_t last)
     w->job.tier2_capacity_bytes = w->system->chip.mem2.capacity_bytes;
     w->job.most_s = w->conditions.steps.most_s;
     calc_screening_cell(w);
+    bool kept[2] = {false};
     for (size_t i = 0; i < w->sheets.count && w->status == CALC_OK; i++) {
-        run_sheet(w, &w->sheets.sheet[i]);
+        calc_sheet *sheet = &w->sheets.sheet[i];
+        if (sheet->spread <= 0) { /* those of other spreads follow it, and have its state */
+            kept[0] = calc_cell_keeps(&w->cell, w->space, false, &sheet->state);
+            kept[1] = calc_cell_keeps(&w->cell, w->space, true, &sheet->state);
+        }
+        if (kept[0] || kept[1]) {
+            run_sheet(w, sheet, kept);
+        }
     }
 }

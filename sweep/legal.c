@@ -48,21 +48,18 @@ calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space
 
 /* Whether fields that change nothing have the first of their values, which stands for all. */
 static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
-                          int64_t expert_par, const calc_exec *exec)
+                          int64_t expert_par, calc_exec *exec)
 {
     const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
-    calc_exec e;
-    e.stages.count = e.layers.count = 0;
+    const int64_t own = exec->strategy.expert_par;
     bool first = true;
+    exec->strategy.expert_par = expert_par;
     for (size_t i = 0; i < axes->count && first; i++) {
         calc_axis axis = axes->axis[i];
-        if (calc_axis_get(exec, axis) == space->axis[axis].value[0]) {
-            continue;
-        }
-        calc_space_copy(&e, exec);
-        e.strategy.expert_par = expert_par;
-        first = !calc_idle(app, &e, &rows[axis]);
+        first = calc_axis_get(exec, axis) == space->axis[axis].value[0] ||
+                !calc_idle(app, exec, &rows[axis]);
     }
+    exec->strategy.expert_par = own;
     return first;
 }
 
@@ -115,7 +112,7 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
 }
 
 bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
-                     const calc_spreads *spreads, const calc_exec *exec, bool *legal)
+                     const calc_spreads *spreads, calc_exec *exec, bool *legal)
 {
     bool any = false;
     bool fine = stages_legal(exec) && served_legal(space, app, exec);

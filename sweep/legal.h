@@ -23,11 +23,11 @@ calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space
 
 /** Which spreads of experts are legal in a cell, and the first of those that are the same.
  *  @param axes   of the space, or of the unit
- *  @param exec   its sizes, of a variant
+ *  @param exec   its sizes, of a variant; as before on return
  *  @param legal  filled, one per spread
  *  @return whether any is */
 bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
-                     const calc_spreads *spreads, const calc_exec *exec, bool *legal);
+                     const calc_spreads *spreads, calc_exec *exec, bool *legal);
 
 /** Whether that may depend on the batch. */
 bool calc_legal_by_batch(const calc_exec *exec);

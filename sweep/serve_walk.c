@@ -24,7 +24,7 @@ bool calc_serve_walk_takes(const calc_worker *w)
     return w->serve && !w->visit && !w->counts_only && !w->batch;
 }
 
-static bool is_legal(calc_worker *w, const calc_exec *exec)
+static bool is_legal(calc_worker *w, calc_exec *exec)
 {
     return calc_legal_cell(w->space, &w->axes, w->app, &w->spreads, exec, w->cell.legal);
 }

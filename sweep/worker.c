@@ -223,7 +223,7 @@ static void settle(calc_worker *w)
 {
     calc_stage_terms t = {.compat = w->options->compat, .training = w->cell.exec.training};
     calc_stage_terms_pipeline(&w->rows.shape, &w->cell.exec, &t);
-    calc_cell_settle(&w->cell, &t);
+    calc_cell_settle(&w->cell, &t, calc_worker_prunes(w));
 }
 
 void calc_worker_fill(calc_worker *w)

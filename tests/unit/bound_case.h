@@ -43,7 +43,7 @@ static inline void random_cell(void)
         bool sends = shared.stages > 1 && shared.training;
         c->overlapped = shared.compat && !sends ? 0 : c->overlapped;
     }
-    calc_cell_settle(&cell, &shared);
+    calc_cell_settle(&cell, &shared, true);
 }
 
 static inline calc_bound cell_bound(const calc_panel *p, size_t lane)

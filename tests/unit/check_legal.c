@@ -19,7 +19,7 @@ static void end(void)
     calc_space_free(&space);
 }
 
-static bool legal(const calc_exec *exec)
+static bool legal(calc_exec *exec)
 {
     const calc_legal_axes axes = calc_legal_axes_of(&space);
     const calc_spreads spreads = {1, {exec->strategy.expert_par}};

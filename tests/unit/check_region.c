@@ -81,7 +81,7 @@ static double least_s(const calc_worker *w)
     }
     memcpy(&cell, &w->cell, sizeof cell);
     calc_stage_terms_pipeline(&rows.shape, &cell.exec, &t);
-    calc_cell_settle(&cell, &t);
+    calc_cell_settle(&cell, &t, true);
     return calc_region_least_s(&region, &cell.floor);
 }
 
