@@ -130,12 +130,13 @@ static calc_status profile_parts(calc_rows *rows)
     return rows->timed ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-/* The first choice that offloads the same of a block. */
-static size_t like_choice(const calc_rows *rows, size_t index)
+/* The first choice of a row that offloads the same of a block. */
+static size_t like_choice(const calc_rows *rows, const calc_row *row, size_t index)
 {
     const calc_row_choice *c = &rows->choice[index];
     size_t i = 0;
-    while (rows->choice[i].activations != c->activations || rows->choice[i].weights != c->weights) {
+    while (!calc_row_has(rows, row, i) || rows->choice[i].activations != c->activations ||
+           rows->choice[i].weights != c->weights) {
         i++;
     }
     return i;
@@ -189,7 +190,10 @@ calc_status calc_rows_terms(calc_rows *rows)
         calc_stage_terms *of_row = row->choices > 0 ? &rows->terms[row->terms] : NULL;
         const calc_optimizer_step *step = step_of(&optimizer, row);
         for (size_t c = 0; c < row->choices; c++) {
-            size_t like = like_choice(rows, c);
+            if (!calc_row_has(rows, row, c)) {
+                continue;
+            }
+            size_t like = like_choice(rows, row, c);
             calc_row_choice_put(&rows->choice[c], &e->strategy);
             calc_stage_terms_row(&row->context, e, &row->parts, like < c ? &of_row[like] : NULL,
                                  step, &of_row[c]);
@@ -343,6 +347,7 @@ static void list_choices(calc_rows *rows, const calc_space *space, const calc_sy
             c.activations = activation[a] != 0;
             c.weights = weight[i / optimizer_count % weight_count] != 0;
             c.optimizer = optimizer[i % optimizer_count] != 0;
+            rows->unusual[rows->choices] = calc_row_choice_unusual(space, true, &c);
             rows->choice[rows->choices++] = c;
         }
         if (activation[a] == 0 || !axis[CALC_AXIS_activations_offload].all) {

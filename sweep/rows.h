@@ -70,7 +70,7 @@ typedef struct calc_rows {
     calc_row_kind kind[2 * CALC_MAX_NETWORKS * CALC_MAX_NETWORKS];
     calc_spreads spreads;
     calc_shape shape_of[CALC_SPREADS]; /**< of each of them */
-    calc_stage_terms *terms;           /**< calc_stage_terms_row() of each choice of each row */
+    calc_stage_terms *terms;           /**< calc_stage_terms_row() of what each row has */
     size_t terms_capacity;
     size_t networks_count;
     int64_t networks[CALC_MAX_NETWORKS];
@@ -79,10 +79,18 @@ typedef struct calc_rows {
     size_t choices;
     size_t resident; /**< of them, without offload of activations: these come first */
     calc_row_choice choice[CALC_ROW_CHOICES];
-    calc_stage_timed *timed; /**< rooms for some layouts' operators; */
-    size_t timings;          /**< rooms were taken so often, the oldest first, */
-    size_t latest;           /**< this one last */
+    bool unusual[CALC_ROW_CHOICES]; /**< with experts on several ranks no cell has it */
+    calc_stage_timed *timed;        /**< rooms for some layouts' operators; */
+    size_t timings;                 /**< rooms were taken so often, the oldest first, */
+    size_t latest;                  /**< this one last */
 } calc_rows;
+
+/** Whether a row has a choice. */
+static inline bool calc_row_has(const calc_rows *rows, const calc_row *row, size_t choice)
+{
+    bool split = rows->spreads.expert_par[row->spread] > 1;
+    return choice < row->choices && !(split && rows->unusual[choice]);
+}
 
 /** Put a choice into a strategy. */
 void calc_row_choice_put(const calc_row_choice *choice, calc_strategy *strategy);

@@ -98,7 +98,7 @@ static bool add_lanes(calc_sheets *s, calc_sheet *sheet, const calc_rows *rows)
         for (size_t i = 0; i < rows->count && mine; i++) {
             const calc_row *row = &rows->row[i];
             if (row->spread != spread || row->network != sheet->network ||
-                row->data_network != sheet->data_network || c >= row->choices) {
+                row->data_network != sheet->data_network || !calc_row_has(rows, row, c)) {
                 continue;
             }
             if (!p || p->count == CALC_PANEL_LANES) {

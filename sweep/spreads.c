@@ -11,10 +11,22 @@ static bool placed(const calc_space *space)
     return fine;
 }
 
-/* Add a divisor of the experts, if the space has it. */
+/* Whether a value divides some number of processors. Where there are many it is taken to. */
+static bool divides(const calc_space *space, int64_t value)
+{
+    enum { MANY = 64 };
+    const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
+    bool found = procs->count == 0 || procs->count > MANY;
+    for (size_t i = 0; i < procs->count && !found; i++) {
+        found = procs->value[i] % value == 0;
+    }
+    return found;
+}
+
+/* Add a divisor of the experts, if the space has layouts with it. */
 static void add(calc_spreads *s, const calc_space *space, int64_t value)
 {
-    if (calc_space_has(space, CALC_AXIS_expert_par, value)) {
+    if (calc_space_has(space, CALC_AXIS_expert_par, value) && divides(space, value)) {
         if (s->count < CALC_SPREADS) {
             s->expert_par[s->count] = value;
         }

@@ -80,6 +80,18 @@ START_TEST(none_where_networks_are_chosen_or_layouts_serve)
 }
 END_TEST
 
+START_TEST(those_that_divide_some_number_of_processors)
+{
+    static const int64_t procs[] = {8, 16, 20};
+    static const int64_t kept[] = {1, 2, 4};
+    begin();
+    calc_space_set_all(&space, CALC_AXIS_expert_par);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_num_procs, procs, 3), CALC_OK);
+    expect(kept, 3);
+    end();
+}
+END_TEST
+
 START_TEST(with_more_than_there_is_room_for_there_are_none)
 {
     begin();
@@ -110,6 +122,7 @@ int main(void)
     tcase_add_test(cases, every_divisor_of_the_experts_in_order);
     tcase_add_test(cases, those_of_a_list_that_divide_the_experts);
     tcase_add_test(cases, none_where_networks_are_chosen_or_layouts_serve);
+    tcase_add_test(cases, those_that_divide_some_number_of_processors);
     tcase_add_test(cases, with_more_than_there_is_room_for_there_are_none);
     tcase_add_test(cases, a_unit_without_them_has_that_of_its_base);
     return run_cases(cases);
