@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "hash.h"
+#include "base/hash.h"
 #include "pack.h"
 
 /* The file: magic, length of the body, its hash, the body. The body starts with the version of

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "hash.h"
+#include "base/hash.h"
 
 static uint64_t hash_u64(uint64_t hash, uint64_t value)
 {

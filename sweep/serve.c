@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "model/run.h"
 #include "model/serve/inference.h"
 #include "replicas.h"

@@ -2,8 +2,8 @@
 
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "base/rng.h"
-#include "hash.h"
 #include "random_struct.h"
 #include "scratch.h"
 #include "sweep_case.h"

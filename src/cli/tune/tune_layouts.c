@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "hash.h"
+#include "base/hash.h"
 #include "io/json_save.h"
 #include "parallel.h"
 

@@ -1,7 +1,6 @@
 #include "model/stages/measured_block.h"
 
-#include <string.h>
-
+#include "base/hash.h"
 #include "model/cost/block.h"
 #include "model/stages/stage_block.h"
 #include "spec/format.h"
@@ -23,15 +22,9 @@ double calc_measured_block_model_s(const calc_cost_context *c)
 
 /* ---- What tells blocks apart ----------------------------------------------------------------- */
 
-/* FNV-1a. */
-static uint32_t mixed(uint32_t hash, double number)
+static uint64_t mixed(uint64_t hash, double number)
 {
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    for (int byte = 0; byte < 8; byte++) {
-        hash = (hash ^ (uint32_t)(bits >> (8 * byte) & 255)) * 16777619U;
-    }
-    return hash;
+    return calc_hash(hash, &number, sizeof number);
 }
 
 /* All but the sizes: kinds of its operators, which of them are repeated, and what these do not
@@ -67,7 +60,7 @@ static int structure_of(const calc_cost_context *c)
     calc_operator operators[CALC_MAX_OPERATORS];
     size_t count = calc_block_operators(c, CALC_DENSE_BLOCK, operators);
     unsigned recompute = calc_operator_recompute(t, c->training);
-    uint32_t hash = 2166136261U;
+    uint64_t hash = CALC_HASH_START;
     for (size_t i = 0; i < sizeof traits / sizeof *traits; i++) {
         hash = mixed(hash, traits[i]);
     }

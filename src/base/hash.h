@@ -1,7 +1,7 @@
 /** @file hash.h  FNV-1a with 64 bits (Fowler, Noll, Vo): tells whether bytes are the same; no
  *  protection against an adversary. */
-#ifndef CALC_SWEEP_HASH_H
-#define CALC_SWEEP_HASH_H
+#ifndef CALC_BASE_HASH_H
+#define CALC_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
