@@ -28,14 +28,16 @@ int64_t calc_cell_batch(const calc_space *space, const calc_exec *base, int64_t 
     if (space->batch_is_of_replica) {
         return batch % base->microbatch_size == 0 ? batch * data_par : 0;
     }
-    int64_t multiple = batch - batch % data_par;
-    bool is = multiple == batch;
+    int64_t local = batch / data_par;
+    int64_t multiple = local * data_par;
+    if (local == 0 || local % base->microbatch_size != 0) {
+        return 0;
+    }
     /* The maximum below may stand for the same. */
-    bool stands = !is && space->batch_is_maximum &&
-                  value_before(&space->axis[CALC_AXIS_batch_size], batch) < multiple;
-    bool fine =
-        data_par <= batch && (is || stands) && multiple / data_par % base->microbatch_size == 0;
-    return fine ? multiple : 0;
+    bool stands =
+        multiple == batch || (space->batch_is_maximum &&
+                              value_before(&space->axis[CALC_AXIS_batch_size], batch) < multiple);
+    return stands ? multiple : 0;
 }
 
 bool calc_cell_at(calc_cell *cell, const calc_space *space, const calc_app *app,
