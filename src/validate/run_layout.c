@@ -139,6 +139,10 @@ static void fill_pipeline(calc_run_map *map)
         calc_run_assume(map, "blocks per stage not printed: as equal as can be");
     }
     fill_listed_stages(map);
+    if (several && calc_run_words_say(&map->words, CALC_RUN_WORD_DEFERRED_WGRAD, false)) {
+        int64_t limit = calc_run_words_number(&map->words, CALC_RUN_WORD_DEFERRED_WGRAD);
+        e->deferred_head_wgrad = limit > 0 ? limit : -1;
+    }
     /* Interleaving that is only assumed does not vouch for the overlap that goes with it. */
     e->strategy.pipeline_par_overlap =
         several && chunks > 1 &&
@@ -250,12 +254,16 @@ static void fill_formats(calc_run_map *map)
     e->strategy.matrix_datatype = says[CALC_RUN_WORD_FLOAT4]   ? CALC_FORMAT_FLOAT4
                                   : says[CALC_RUN_WORD_FLOAT8] ? CALC_FORMAT_FLOAT8
                                                                : CALC_FORMAT_AUTO;
-    e->strategy.param_gather_datatype =
-        says[CALC_RUN_WORD_FLOAT8_GATHER] ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     bool attention = calc_run_words_say(&map->words, CALC_RUN_WORD_FLOAT8_ATTENTION, false);
     e->strategy.attention_datatype = attention ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     bool block = says[CALC_RUN_WORD_BLOCK_SCALES] || calc_runs_has(map->row->id, "MX");
     e->strategy.scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
+    /* Weights scaled by block are gathered in 16 bits: a transposed copy has scales of its own. */
+    bool scaled = e->strategy.matrix_datatype == CALC_FORMAT_FLOAT8 && !block;
+    bool narrow = scaled ? calc_run_assume_word(map, CALC_RUN_WORD_FLOAT8_GATHER,
+                                                CALC_RUN_TRAIT_FLOAT8_GATHER, true)
+                         : says[CALC_RUN_WORD_FLOAT8_GATHER];
+    e->strategy.param_gather_datatype = narrow ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
 }
 
 /* Share of a block that CUDA graphs launch. */

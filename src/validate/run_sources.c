@@ -10,7 +10,11 @@ enum {
     OLD_GPT = T(UNFUSED_ATTENTION) | T(DROPOUT) | T(UNFUSED_LOSS),
     MEGATRON_2021 = OLD_GPT | T(NO_MESSAGE_OVERLAP),
     VTRAIN = MEGATRON_2021 | T(HALF_GRADIENTS),
-    NVIDIA_RECIPE = T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(FUSED_TENSOR_OVERLAP),
+    NVIDIA_EARLIER = T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(FUSED_TENSOR_OVERLAP),
+    /* fp8_params of MLPerf 4.0's configurations (3.1's have none), of DGX Cloud's since v24.11 and
+     * of NeMo's recipes; fp8_param_gather of Megatron-Bridge (mixed_precision.py of v0.2.0 to
+     * v0.6.0). NeMo-Framework-Launcher of 24.07 names it for MLPerf's model alone. */
+    NVIDIA_RECIPE = NVIDIA_EARLIER | T(FLOAT8_GATHER),
     PYTORCH = T(PORTABLE_ATTENTION) | T(DATA_OVERLAP),
     TITAN = PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED) | T(MICROBATCH_PER_STAGE) |
             T(CHUNKS_2) | T(FLOAT32_SHARDS),
@@ -43,10 +47,11 @@ static const calc_run_source sources[] = {
     {"foundry_a100_80", NULL, 0, "foundry_a100_80", FOUNDRY, NULL},
     {"foundry_a100_40", NULL, 0, "foundry_a100_40", FOUNDRY, NULL},
     {"foundry", NULL, 0, "foundry", FOUNDRY, NULL},
+    {"mlperf3", NULL, 0, "mlperf", NVIDIA_EARLIER, NULL},
     {"mlperf", NULL, 0, "mlperf", NVIDIA_RECIPE, NULL},
     {"torchtitan_ao", NULL, 0, "torchao", TITAN, NULL},
     {"torchtitan", NULL, 0, "torchtitan", TITAN, NULL},
-    {"nemo_24", NULL, 0, "nemo_2407", NVIDIA_RECIPE, NULL},
+    {"nemo_24", NULL, 0, "nemo_2407", NVIDIA_EARLIER, NULL},
     {"nemo_long", NULL, 0, "nemo_longseq", 0, nothing_shared},
     {"nemo_", NULL, 0, "nemo", NVIDIA_RECIPE, NULL},
     {"automodel", "GPT-OSS", 0, "automodel", PYTORCH | T(NO_RECOMPUTE) | T(SPREAD_EXPERTS), NULL},
@@ -60,10 +65,13 @@ static const calc_run_source sources[] = {
     {"nemotron4", NULL, 0, "nemotron4", T(DATA_OVERLAP) | T(MICROBATCH_1) | T(CHUNKS_8), NULL},
     {"primus", NULL, 0, "primus", T(DATA_OVERLAP), NULL},
     {"dgxc_", "grok", 0, "dgxc_grok", NVIDIA_RECIPE | T(SPLIT_EXPERTS), NULL},
-    {"dgxc_", "nemotron4-340b", 0, "dgxc_dense", T(DATA_OVERLAP) | T(HALF_GRADIENTS), NULL},
+    {"dgxc_", "nemotron4-340b", 0, "dgxc_dense",
+     T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(FLOAT8_GATHER), NULL},
     {"dgxc_", NULL, 0, "dgxc_dense", NVIDIA_RECIPE, NULL},
     {"mbridge", NULL, 1, "mbridge_moe",
-     T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(NODE_LIMITED_DISPATCH) | T(ENGINE_BUFFERS), NULL},
+     T(DATA_OVERLAP) | T(HALF_GRADIENTS) | T(FLOAT8_GATHER) | T(NODE_LIMITED_DISPATCH) |
+         T(ENGINE_BUFFERS),
+     NULL},
     {"mbridge", "nemotron-3", 0, "mbridge_moe", 0, NULL},
     {"mbridge", NULL, -1, "mbridge_dense", NVIDIA_RECIPE | T(ENGINE_BUFFERS), NULL},
     {"bigscience_v100", NULL, 0, "bigscience_v100", BIGSCIENCE, NULL},

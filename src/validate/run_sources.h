@@ -19,6 +19,7 @@
     X(DATA_OVERLAP, "gradient and weight communication overlapped, this software's default")       \
     X(NO_MESSAGE_OVERLAP, "pipeline messages not overlapped")                                      \
     X(HALF_GRADIENTS, "gradients reduced in 16 bits, this software's default")                     \
+    X(FLOAT8_GATHER, "weights in 8 bits gathered in 8 bits, this software's default")              \
     X(FLOAT16_GRADIENTS, "float16 gradients reduced as they are; of bfloat16, float32 sums")       \
     X(NODE_LIMITED_DISPATCH, "one copy of a token per rank and node (DeepEP, HybridEP)")           \
     X(SPLIT_EXPERTS, "experts split over the tensor-parallel ranks")                               \

@@ -127,7 +127,8 @@ static const char *number_at(const char **at)
 
 static bool has_number(calc_run_word word)
 {
-    return word == CALC_RUN_WORD_BLOCKS || word == CALC_RUN_WORD_SHARD_GROUP;
+    return word == CALC_RUN_WORD_BLOCKS || word == CALC_RUN_WORD_SHARD_GROUP ||
+           word == CALC_RUN_WORD_DEFERRED_WGRAD;
 }
 
 /* All phrases of a text that means several things. */

@@ -50,6 +50,7 @@
     X(ATTENTION_GRAPH)                                                                             \
     X(FUSED_EXPERTS)                                                                               \
     X(DELAYED_WGRAD)                                                                               \
+    X(DEFERRED_WGRAD) /* of the head; with the number of micro-batches, 0: of all */               \
     X(FLOAT8_ATTENTION)                                                                            \
     X(STAGE_LIST) /* with the blocks of the first stage; the rest follows in the cell */
 

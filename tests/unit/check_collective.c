@@ -267,6 +267,25 @@ START_TEST(a_line_is_drawn_where_its_messages_are)
 END_TEST
 
 /* To 16 experts on two nodes: half of what is sent leaves, over a port of the rank's own. */
+/* Stages at distance 2 on nodes of 8: three of four messages stay inside. */
+START_TEST(a_message_to_the_next_rank_leaves_a_node_from_its_last_one)
+{
+    calc_system s = small_system();
+    s.networks[0].latency_s = 3;
+    s.networks[1].latency_s = 5;
+    calc_group eight = placed(8, 2), close = placed(4, 2), far = placed(4, 8), one = placed(1, 2);
+    calc_collective_line line = calc_collective_next_line_of(&s, &eight, mib);
+    assert_near(line.s_per_byte, 0.75 / fast + 0.25 / slow);
+    assert_near(line.latency_s, 3.5);
+    assert_near(calc_collective_next_line_of(&s, &close, mib).s_per_byte, 1 / fast);
+    assert_near(calc_collective_next_line_of(&s, &far, mib).s_per_byte, 1 / slow);
+    assert_near(calc_collective_next_line_of(&s, &far, mib).latency_s, 5);
+    ck_assert_double_eq(calc_collective_next_line_of(&s, &one, mib).latency_s, 0);
+    calc_group named = on_network(4, 1);
+    assert_near(calc_collective_next_line_of(&s, &named, mib).s_per_byte, 1 / slow);
+}
+END_TEST
+
 START_TEST(an_all_to_all_over_nodes_sends_what_leaves_through_each_port)
 {
     calc_system s = small_system();
@@ -409,6 +428,7 @@ int main(void)
     tcase_add_test(cases, a_line_has_the_latency_and_the_bytes_of_its_operation);
     tcase_add_test(cases, a_line_over_nodes_is_that_of_the_slower_tier);
     tcase_add_test(cases, a_line_is_drawn_where_its_messages_are);
+    tcase_add_test(cases, a_message_to_the_next_rank_leaves_a_node_from_its_last_one);
     tcase_add_test(cases, an_all_to_all_over_nodes_sends_what_leaves_through_each_port);
     tcase_add_test(cases, copies_are_saved_on_the_second_network_only);
     tcase_add_test(cases, groups_are_on_the_networks_that_the_execution_names);

@@ -428,6 +428,46 @@ START_TEST(sharding_and_formats)
 }
 END_TEST
 
+/* fp8_param_gather of Megatron-Bridge, fp8_params of NeMo, FP8_PARAMS of MLPerf 4.0. */
+START_TEST(weights_of_8_bits_travel_in_8_bits_in_nvidias_recipes)
+{
+    static const struct {
+        const char *id, *dtype;
+        calc_format gathered;
+    } rows[] = {{"mbridge_x", "fp8 current scaling", CALC_FORMAT_FLOAT8},
+                {"mbridge_x", "mxfp8", CALC_FORMAT_AUTO},
+                {"mbridge_x", "nvfp4", CALC_FORMAT_AUTO},
+                {"mbridge_x", "bf16", CALC_FORMAT_AUTO},
+                {"dgxc_x", "fp8 (TE hybrid)", CALC_FORMAT_FLOAT8},
+                {"mlperf4.0_x", "fp8", CALC_FORMAT_FLOAT8},
+                {"mlperf3.1_x", "fp8", CALC_FORMAT_AUTO},
+                {"unheard_of", "fp8", CALC_FORMAT_AUTO},
+                {"unheard_of", "bf16 with float8 all-gather", CALC_FORMAT_FLOAT8}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        row.id = rows[i].id;
+        row.dtype = rows[i].dtype;
+        maps();
+        ck_assert_msg(map.exec.strategy.param_gather_datatype == rows[i].gathered, "%s %s",
+                      rows[i].id, rows[i].dtype);
+    }
+}
+END_TEST
+
+START_TEST(gradients_of_the_head_wait_where_there_are_stages)
+{
+    row.overlap = "wgrad_deferral_limit=22";
+    row.pp = 2;
+    maps();
+    ck_assert_int_eq(map.exec.deferred_head_wgrad, 22);
+    row.overlap = "wgrad_deferral_limit=0";
+    maps();
+    ck_assert_int_eq(map.exec.deferred_head_wgrad, -1);
+    row.pp = 1;
+    maps();
+    ck_assert_int_eq(map.exec.deferred_head_wgrad, 0);
+}
+END_TEST
+
 START_TEST(recomputation_in_words)
 {
     row.recompute = "full block 4";
@@ -541,6 +581,8 @@ int main(void)
     tcase_add_test(tests, stages_that_count_the_ends_or_are_free);
     tcase_add_test(tests, listed_stages_keep_the_last_one);
     tcase_add_test(tests, sharding_and_formats);
+    tcase_add_test(tests, weights_of_8_bits_travel_in_8_bits_in_nvidias_recipes);
+    tcase_add_test(tests, gradients_of_the_head_wait_where_there_are_stages);
     tcase_add_test(tests, recomputation_in_words);
     tcase_add_test(tests, traits_of_a_source_are_assumptions_where_they_apply);
     tcase_add_test(tests, stages_of_torchtitan_split_a_batch_into_as_many);

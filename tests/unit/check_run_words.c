@@ -91,7 +91,9 @@ START_TEST(graphs_and_their_parts)
     says_nothing("cuda_graph=transformer_engine/['attn', 'moe_router']", CALC_RUN_WORD_GRAPHS);
     ck_assert(words.on[CALC_RUN_WORD_ENGINE_GRAPHS] && words.on[CALC_RUN_WORD_ATTENTION_GRAPH]);
     denies("cuda_graph=None/[]", CALC_RUN_WORD_GRAPHS);
-    says("cuda_graph=none/full_iteration", CALC_RUN_WORD_FULL_GRAPH);
+    says("cuda_graph=local/full_iteration", CALC_RUN_WORD_FULL_GRAPH);
+    /* A scope without an implementation captures nothing: Megatron-Bridge's train.py. */
+    says_nothing("cuda_graph=none/full_iteration; nccl_ub=None", CALC_RUN_WORD_FULL_GRAPH);
     says("CUDA graphs", CALC_RUN_WORD_GRAPHS);
     denies("layer CUDA graph=0", CALC_RUN_WORD_GRAPHS);
 }
@@ -161,6 +163,15 @@ START_TEST(options_of_newer_software)
     denies("moe_a2a_overlap=False", CALC_RUN_WORD_DELAYED_WGRAD);
     row.dtype = "mxfp8, FP8 attention";
     says("", CALC_RUN_WORD_FLOAT8_ATTENTION);
+}
+END_TEST
+
+START_TEST(deferred_gradients_have_a_number)
+{
+    says("overlap_p2p=true; wgrad_deferral_limit=22", CALC_RUN_WORD_DEFERRED_WGRAD);
+    ck_assert_int_eq(calc_run_words_number(&words, CALC_RUN_WORD_DEFERRED_WGRAD), 22);
+    says("wgrad_deferral_limit=0", CALC_RUN_WORD_DEFERRED_WGRAD); /* of all micro-batches */
+    ck_assert_int_eq(calc_run_words_number(&words, CALC_RUN_WORD_DEFERRED_WGRAD), 0);
 }
 END_TEST
 
@@ -236,6 +247,7 @@ int main(void)
     tcase_add_test(tests, sharding_in_words_and_numbers);
     tcase_add_test(tests, formats_and_recomputation);
     tcase_add_test(tests, options_of_newer_software);
+    tcase_add_test(tests, deferred_gradients_have_a_number);
     tcase_add_test(tests, lists_belong_to_their_key);
     tcase_add_test(tests, a_word_that_no_table_has_is_named);
     tcase_add_test(tests, every_word_of_shipped_tables_is_known);

@@ -189,6 +189,25 @@ calc_collective_line calc_collective_line_of(const calc_system *system, calc_col
     return line;
 }
 
+calc_collective_line calc_collective_next_line_of(const calc_system *system,
+                                                  const calc_group *group, double bytes)
+{
+    if (group->stride == 0) {
+        return calc_collective_line_of(system, CALC_OP_P2P, group, bytes);
+    }
+    calc_collective_line line = {0};
+    int64_t top = calc_collective_top_network(system, group);
+    double crossing = group->ranks > 1 ? 1 : 0;
+    for (int64_t i = 0; i <= top; i++) {
+        const calc_network *network = &system->networks[i];
+        double beyond = i < top ? 1 / inside(network, group) : 0;
+        line.latency_s += (crossing - beyond) * latency_s(network, CALC_OP_P2P, 2);
+        line.s_per_byte += (crossing - beyond) * s_per_byte(network, CALC_OP_P2P, bytes, 2);
+        crossing = beyond;
+    }
+    return line;
+}
+
 double calc_collective_s(const calc_system *system, calc_collective_op op, const calc_group *group,
                          double bytes)
 {

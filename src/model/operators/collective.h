@@ -38,6 +38,13 @@ typedef struct calc_collective_line {
     double latency_s, s_per_byte;
 } calc_collective_line;
 
+/** The line of a message from a rank to the next one, as between stages: the mean over the ranks of
+ *  a group that is placed (stride > 0), as only the last rank inside a network sends beyond it. One
+ *  network carries all messages of the others.
+ *  @param bytes  near which it holds, where bandwidth depends on the size of messages */
+calc_collective_line calc_collective_next_line_of(const calc_system *system,
+                                                  const calc_group *group, double bytes);
+
 /** The line of an operation; 0 for one rank or no operation.
  *  @param bytes  near which it holds, where bandwidth depends on the size of messages */
 calc_collective_line calc_collective_line_of(const calc_system *system, calc_collective_op op,

@@ -65,7 +65,7 @@ static void set_stages(const calc_system *s, const calc_groups *g, double bytes,
     calc_group ends = g->pipeline;
     ends.ranks = 2;
     ends.stride *= g->pipeline.ranks - 1;
-    out->message = calc_collective_line_of(s, CALC_OP_P2P, &g->pipeline, bytes);
+    out->message = calc_collective_next_line_of(s, &g->pipeline, bytes);
     out->ends = calc_collective_line_of(s, CALC_OP_ALL_REDUCE, &ends, bytes);
 }
 
