@@ -109,13 +109,14 @@ void calc_cell_fill(calc_cell *cell, const calc_space *space, const calc_system 
 void calc_cell_split(calc_cell *cell, const calc_space *space, const calc_rows *rows,
                      calc_compat compat);
 
-/** Choices of a row that are legal in the cell, and their number.
- *  @param expert_par  of the row
- *  @param choices     it has so many */
+/** Choices of a row that are legal in the cell, the first calc_cell_choices_count() of a list.
+ *  @param expert_par  of the row */
 static inline const unsigned char *calc_cell_choices_of(const calc_cell *cell, int64_t expert_par)
 {
     return cell->choices[expert_par > 1].item;
 }
+
+/** Their number. @param choices  of the row */
 size_t calc_cell_choices_count(const calc_cell *cell, const calc_rows *rows, int64_t expert_par,
                                size_t choices);
 

@@ -74,14 +74,14 @@ struct calc_worker {
     calc_sweep_group *group;
     calc_screen *screen;
     calc_exec state; /**< of a lane of the sheet, with the first pair and flag, */
-    size_t lines;    /**< calc_cell_pair_of() it */
+    size_t lines;    /**< and the calc_cell_pair that has its lines: calc_cell_pair_of() */
     calc_exec exec;  /**< of the visited lane, without the fields of pairs, chunkings and flags */
     calc_kernel_job job;
     calc_stage_terms shared;
     calc_panel alive;           /**< lanes that may matter */
     size_t first_row, last_row; /**< rows asked for: from the one to before the other */
-    bool runs[CALC_SPREADS];    /**< spreads that the sheet has, and are legal in the cell */
-    bool all_run;               /**< all that it has are */
+    bool runs[CALC_SPREADS];    /**< spreads of the sheet that are legal in the cell */
+    bool all_run;               /**< all of the sheet's are */
     bool all_legal;             /**< nothing rules out any lane of the sheet in the cell */
     size_t pairs;               /**< of networks, */
     unsigned char pair[CALC_CELL_PAIRS];
@@ -165,7 +165,7 @@ calc_exec calc_worker_exec_of(const calc_worker *worker, const calc_row *row);
 /** Put a row and a choice of the table into an execution: their layout in the cell, likewise. */
 void calc_worker_put_lane(const calc_worker *worker, size_t row, size_t choice, calc_exec *exec);
 
-/** Put a choice of the cell into it, which is a row's. */
+/** Put a choice of the cell into it. @param exec  has the expert_par of a row */
 void calc_worker_put_choice(const calc_worker *worker, size_t choice, calc_exec *exec);
 
 /** The layout of a point of a place, and the verdict on it before its evaluation.
