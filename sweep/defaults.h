@@ -1,6 +1,6 @@
-/** @file defaults.h  The default space for models that Calculon's list of layers cannot describe:
- *  current practice of training. Other models keep the space of calc_space_init(), every legal
- *  layout. A phase of inference selects serving for both. */
+/** @file defaults.h  The default space: what people who train or serve models today turn on or
+ *  search, given the models and the machines. With rules of Calculon, models that its list of
+ *  layers can describe keep the space of calc_space_init(), every legal layout. */
 #ifndef CALC_SWEEP_DEFAULTS_H
 #define CALC_SWEEP_DEFAULTS_H
 
@@ -8,26 +8,26 @@
 #include "designs.h"
 #include "space.h"
 
-/** Sequences from this length on are split over context-parallel ranks, too [tokens]. */
-enum { CALC_DEFAULTS_LONG_SEQ = 32768 };
+enum {
+    CALC_DEFAULTS_RANK_TOKENS = 4096, /**< a sequence is split over context-parallel ranks as long
+                                           as each has so many of its tokens */
+    CALC_DEFAULTS_SMALL_WIDTH = 5120  /**< kernels of dense models that are no wider may be shorter
+                                           than the host needs to launch them */
+};
 
-/** Set the axes that nobody set. Where a phase of inference is given: no training, requests in
- * flight on a replica, chunks of one pool, and how two pools share the processors; without training
- * no recomputation, sharding of state or overlap of tensor-parallel communication, and
- * micro-batches of one prompt. If every application of the builder is a model of today:
- *  - attention of the model, in one kernel; bfloat16 where all machines have it
- *  - ranks in the order tp-cp-ep-dp-pp, unless networks are asked for
- *  - sequence parallelism, gathering again, overlapped with the backward pass; `ar` for one rank
- *  - sharded optimizer, overlapped reduction and messages, where there is something to shard or
- * send
- *  - blocks spread evenly over stages, with and without embedding and head counted as blocks
- *  - recomputation of everything or nothing; Megatron-LM's memory; the loss in one kernel
- *  - every expert_par for experts; every context_par for long sequences, whether the model, an axis
- *    of the model or one of the execution says their length
+/** Set the axes that nobody set, each with the reason for its values (calc_values.reason). Where a
+ *  phase of inference is given: no training, requests in flight on a replica, chunks of one pool,
+ *  and how two pools share the processors; without training no recomputation, sharding of state or
+ *  overlap of tensor-parallel communication, and micro-batches of one prompt.
+ *  @param compat  with rules and a model that Calculon's list of layers can describe, every legal
+ *                 layout stays
  *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs);
+CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs,
+                                            calc_compat compat);
 
-/** The same for training, whatever the applications are: how models of today are trained. */
+/** The choices of training alone, whatever the rules are: one table, by what the models have
+ *  (experts, latent attention, width, format they were trained in) and the machines offer
+ *  (platform, formats). */
 CALC_MUST_USE calc_status calc_defaults_modern(calc_space *space,
                                                const calc_designs_builder *designs);
 

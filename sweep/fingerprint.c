@@ -125,6 +125,7 @@ static uint64_t hash_options(uint64_t hash, const calc_sweep_options *options)
         hash = hash_u64(hash, (uint64_t)constraint->relation);
         hash = calc_hash(hash, &constraint->value, sizeof constraint->value);
     }
+    hash = hash_text(hash, options->runs_name ? options->runs_name : "");
     hash = hash_u64(hash, options->per_num_procs);
     hash = hash_u64(hash, options->per_design);
     return hash_u64(hash, options->no_prune);

@@ -52,14 +52,21 @@ static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, 
 {
     const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
     const int64_t own = exec->strategy.expert_par;
+    const calc_tensor_par_overlap overlap = exec->strategy.tensor_par_overlap;
     bool first = true;
     exec->strategy.expert_par = expert_par;
+    /* Rows choose the overlap; with tiles, the most depends on others. */
+    if (calc_space_has(space, CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_RING) ||
+        calc_space_has(space, CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_PIPE)) {
+        exec->strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    }
     for (size_t i = 0; i < axes->count && first; i++) {
         calc_axis axis = axes->axis[i];
         first = calc_axis_get(exec, axis) == space->axis[axis].value[0] ||
                 !calc_idle(app, exec, &rows[axis]);
     }
     exec->strategy.expert_par = own;
+    exec->strategy.tensor_par_overlap = overlap;
     return first;
 }
 

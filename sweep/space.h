@@ -37,6 +37,7 @@ typedef struct calc_values {
     bool all;      /**< every legal value, by the rules of Calculon's search */
     bool last;     /**< only the last one of those that are legal in a context */
     bool standard; /**< nobody asked for it: calc_space_init() or calc_defaults_set() chose it */
+    const char *reason; /**< why it was chosen, a phrase; NULL: every legal value, or asked for */
     size_t count;
     int64_t *value;
 } calc_values;

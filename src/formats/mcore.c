@@ -97,14 +97,14 @@ static const calc_word graphs[] = {
 #define MINDSPEED(option, ...)
 #define NEMO(name, ...)
 #define BRIDGE(name, ...)
-static const calc_row megatron_rows[] = {
+static const calc_setting_row megatron_rows[] = {
 #include "formats/mcore.fields.h"
 };
 #undef MEGATRON
 #undef MINDSPEED
 #define MEGATRON(option, ...)
 #define MINDSPEED(option, ...) {.key = option, __VA_ARGS__},
-static const calc_row mindspeed_rows[] = {
+static const calc_setting_row mindspeed_rows[] = {
 #include "formats/mcore.fields.h"
 };
 #undef BOTH
@@ -115,7 +115,7 @@ static const calc_row mindspeed_rows[] = {
 #define SHELL(option, ...)
 #define MINDSPEED(option, ...)
 #define NEMO(name, ...) {.key = name, __VA_ARGS__},
-static const calc_row nemo_rows[] = {
+static const calc_setting_row nemo_rows[] = {
 #include "formats/mcore.fields.h"
 };
 #undef BOTH
@@ -124,7 +124,7 @@ static const calc_row nemo_rows[] = {
 #define BOTH(option, nemo, bridge, ...) {.key = bridge, __VA_ARGS__},
 #define NEMO(name, ...)
 #define BRIDGE(name, ...) {.key = name, __VA_ARGS__},
-static const calc_row bridge_rows[] = {
+static const calc_setting_row bridge_rows[] = {
 #include "formats/mcore.fields.h"
 };
 

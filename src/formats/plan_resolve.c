@@ -171,6 +171,9 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
         s->zero_stage = s->fsdp_par = 0;
         s->param_gather_overlap = CALC_CHOICE_AUTO;
     }
+    if (s->expert_par <= 1 && s->expert_tensor_par <= 1) { /* every token finds its experts there */
+        s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
+    }
     if (app->num_experts == 0) {
         s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
         s->expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_NONE;

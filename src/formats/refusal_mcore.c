@@ -234,10 +234,7 @@ CALC_REFUSALS(calc_refusals_core, core);
 
 /* ---- Flexible dispatch ----------------------------------------------------------------------- */
 
-/* token_dispatcher.py: tp_size * ep_size > 1, and no padding */
-CALC_REFUSAL(flex_has_one_rank, a->num_experts > 0 &&
-                                    s->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED &&
-                                    s->expert_par * s->expert_tensor_par == 1)
+/* token_dispatcher.py: no padding; with tp_size * ep_size = 1 there is no dispatch */
 CALC_REFUSAL(flex_pads, a->num_experts > 0 && s->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED &&
                             s->capacity_factor > 0)
 
@@ -250,7 +247,6 @@ CALC_REFUSAL(room_without_fusion,
 static const calc_refusal flex[] = {
     {room_without_flex, "rank_capacity_factor needs dispatch_type node_limited"},
     {room_without_fusion, "rank_capacity_factor needs fused_experts"},
-    {flex_has_one_rank, "dispatch_type node_limited needs expert_par * expert_tensor_par above 1"},
     {flex_pads, "dispatch_type node_limited excludes capacity_factor"}};
 CALC_REFUSALS(calc_refusals_flex, flex);
 

@@ -14,7 +14,7 @@ static const calc_word sglang_cache[] = {
     {"auto", CALC_FORMAT_AUTO}, {"fp8_e4m3", CALC_FORMAT_FLOAT8}, {0}};
 
 /* clang-format off */
-static const calc_row vllm[] = {
+static const calc_setting_row vllm[] = {
     CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size")
     CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size")
     CALC_ROW(NUMBER, DATA, "--data-parallel-size")
@@ -30,7 +30,7 @@ static const calc_row vllm[] = {
     CALC_ROW(FORMAT, SERVE_PREDICTED, "--speculative-config", .text = "{\"method\": \"mtp\", \"num_speculative_tokens\": #}")
 };
 
-static const calc_row sglang[] = {
+static const calc_setting_row sglang[] = {
     CALC_ROW(NUMBER, SERVE_RANKS, "--tp-size")
     CALC_ROW(NUMBER, PIPELINE, "--pp-size")
     CALC_ROW(NUMBER, DATA, "--dp-size")
@@ -49,7 +49,7 @@ static const calc_row sglang[] = {
     CALC_ROW(NUMBER, SERVE_VERIFIED, "--speculative-num-draft-tokens", .when = CALC_PLAN_SERVE_PREDICTED)
 };
 
-static const calc_row tensorrt_llm[] = {
+static const calc_setting_row tensorrt_llm[] = {
     CALC_ROW(NUMBER, SERVE_RANKS, "tensor_parallel_size")
     CALC_ROW(NUMBER, PIPELINE, "pipeline_parallel_size")
     CALC_ROW(SWITCH, SERVE_TOGETHER, "enable_attention_dp", .value = 1)
