@@ -166,6 +166,7 @@ static const struct {
      false,
      two_batches,
      "one micro-batch's exchange beside another"},
+    {CALC_AXIS_delayed_wgrad, 1, {true}, false, two_batches, "with expert_par_overlap batch"},
     {CALC_AXIS_zero_stage,
      3,
      {0, 2, 3},
@@ -316,6 +317,10 @@ static calc_status set_sizes(calc_space *space, const facts *f)
                      "the kernels of a narrow model are short");
     }
     set_all(space, CALC_AXIS_attention_type, "the model's");
+    if (space->axis[CALC_AXIS_microbatch_size].standard) {
+        space->most_tokens = CALC_DEFAULTS_MOST_TOKENS;
+        space->axis[CALC_AXIS_microbatch_size].reason = "of at most 32,768 tokens on a rank";
+    }
     return status;
 }
 
@@ -330,6 +335,7 @@ static calc_status set_forward(calc_space *space)
         {CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE},
         {CALC_AXIS_recompute_modules, 0},
         {CALC_AXIS_expert_par_overlap, CALC_EXPERT_PAR_OVERLAP_NONE},
+        {CALC_AXIS_delayed_wgrad, false},
         {CALC_AXIS_grad_datatype, CALC_FORMAT_AUTO},
         {CALC_AXIS_seq_par_ag_redo, false},
         {CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE},

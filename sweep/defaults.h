@@ -9,10 +9,12 @@
 #include "space.h"
 
 enum {
-    CALC_DEFAULTS_RANK_TOKENS = 4096, /**< a sequence is split over context-parallel ranks as long
-                                           as each has so many of its tokens */
-    CALC_DEFAULTS_SMALL_WIDTH = 5120  /**< kernels of dense models that are no wider may be shorter
-                                           than the host needs to launch them */
+    CALC_DEFAULTS_RANK_TOKENS = 4096,  /**< a sequence is split over context-parallel ranks as long
+                                            as each has so many of its tokens */
+    CALC_DEFAULTS_MOST_TOKENS = 32768, /**< of a micro-batch of several sequences on a rank: kernels
+                                            gain nothing beyond, and nobody publishes more */
+    CALC_DEFAULTS_SMALL_WIDTH = 5120   /**< kernels of dense models that are no wider may be shorter
+                                            than the host needs to launch them */
 };
 
 /** Set the axes that nobody set, each with the reason for its values (calc_values.reason). Where a

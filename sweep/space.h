@@ -49,6 +49,8 @@ typedef struct calc_space {
     calc_values served[CALC_SERVED_COUNT]; /**< served.h; none: the value in `inference` */
     bool batch_is_maximum;    /**< batch_size stands for its largest multiple of data_par */
     bool batch_is_of_replica; /**< values of batch_size are those of one replica */
+    int64_t most_tokens;      /**< of a micro-batch of several sequences on a rank, where its sizes
+                                   are every legal one; 0: any */
     calc_values all_procs;    /**< none, or the sum of num_procs and prefill_procs */
 } calc_space;
 

@@ -185,7 +185,9 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
     size_t kept = 0;
     for (size_t i = 0; i < out->count; i++) {
         int64_t m = out->value[i];
-        bool legal = axis->all ? m * seq_size / context_par % tensor_par == 0
+        bool few =
+            m == 1 || space->most_tokens == 0 || m * seq_size / context_par <= space->most_tokens;
+        bool legal = axis->all ? few && m * seq_size / context_par % tensor_par == 0
                                : calc_space_has(space, CALC_AXIS_microbatch_size, m);
         if (legal) {
             out->value[kept++] = m;

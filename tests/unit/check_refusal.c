@@ -214,7 +214,9 @@ START_TEST(number_formats_and_offload_need_sharding)
     REFUSED(megatron, "no setting for master_datatype = bfloat16",
             s->master_datatype = CALC_FORMAT_BFLOAT16);
     FINE(megatron, s->master_datatype = CALC_FORMAT_FLOAT16);
-    REFUSED(megatron, "cuda_graph excludes", s->cuda_graph = 1;
+    REFUSED(megatron, "needs capacity_factor", s->cuda_graph = 1);
+    FINE(megatron, s->cuda_graph = 0.5);
+    REFUSED(megatron, "cuda_graph excludes", s->cuda_graph = 1; s->capacity_factor = 1.5;
             s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY);
 }
 END_TEST

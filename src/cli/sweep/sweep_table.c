@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
+#include "cli/sweep/sweep_next.h"
 #include "cli/sweep/sweep_write.h"
 #include "spec/field.h"
 
@@ -305,6 +306,10 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
         status = write_table(out, study, view, view->best, title, &l, errors);
         if (status == CALC_OK) {
             write_start(out, study, view);
+        }
+        if (status == CALC_OK && view->start->layout) {
+            status =
+                calc_errors_status(errors, calc_sweep_next_write(out, study, view->start->layout));
         }
         if (status == CALC_OK && view->front) {
             status = calc_errors_status(
