@@ -39,7 +39,7 @@ typedef struct task {
     calc_residuals measured; /* residuals for predicting what fits; empty if the data files are
                               * missing */
     calc_sweep_rows best;    /* of the table */
-    calc_sweep_row start;    /* the layout to start with */
+    calc_sweep_advice advice;
     calc_sweep_all all;
     calc_output *file[FILES];
     bool stdout_is_taken;
@@ -119,8 +119,8 @@ static void write_files(task *t, calc_errors *errors)
     if (t->file[FILE_SUMMARY]) {
         calc_sweep_write_summary(t->file[FILE_SUMMARY], &t->result);
     }
-    if (t->file[FILE_SAVE_BEST] && t->start.layout) {
-        const calc_exec exec = calc_found_exec(t->start.layout);
+    if (t->file[FILE_SAVE_BEST] && t->advice.start.layout) {
+        const calc_exec exec = calc_found_exec(t->advice.start.layout);
         calc_json_save(t->file[FILE_SAVE_BEST], CALC_KIND_EXEC, &exec, 0);
         calc_output_text(t->file[FILE_SAVE_BEST], "\n");
     } else {
@@ -128,7 +128,7 @@ static void write_files(task *t, calc_errors *errors)
         t->file[FILE_SAVE_BEST] = NULL;
     }
     if (t->file[FILE_HTML] &&
-        calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, t->args, &t->start,
+        calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, t->args, &t->advice.start,
                               t->best.measured, errors) != CALC_OK) {
         calc_output_discard(t->file[FILE_HTML]);
         t->file[FILE_HTML] = NULL;
@@ -172,7 +172,7 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
                                            calc_opt_value(t->args, CALC_SWEEP_OPT_OBJECTIVES),
                                   .width = calc_paint_columns(),
                                   .best = &t->best,
-                                  .start = &t->start,
+                                  .advice = &t->advice,
                                   .saved = calc_opt_value(t->args, CALC_SWEEP_OPT_SAVE_BEST),
                                   .measured = t->best.measured};
     calc_sweep_plan_brief(out, &t->study);
@@ -194,11 +194,11 @@ static calc_status choose_best(task *t, calc_errors *errors)
     size_t top = t->study.top;
     calc_status status = CALC_OK;
     t->best.measured = calc_known_runs_try(&t->measured);
+    t->advice = calc_sweep_rows_advise(t->best.measured, &t->study, &t->result);
     if (t->result.groups_count == 1) {
-        status =
-            calc_errors_status(errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top));
+        status = calc_errors_status(
+            errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top, &t->advice.start));
     }
-    t->start = calc_sweep_rows_start(t->best.measured, &t->study, &t->result);
     for (size_t g = 0; g < t->result.groups_count; g++) {
         calc_front *list = &t->result.group[g].top;
         list->count = list->count < top ? list->count : top;

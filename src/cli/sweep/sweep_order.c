@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "gauss/normal.h"
 #include "spec/field.h"
 #include "tune/model.h"
 
@@ -88,16 +87,19 @@ double calc_sweep_order_sure(const calc_sweep_order *order, uint64_t design, con
     if (!candidate_of(&other, order->study, design, exec)) {
         return (double)NAN;
     }
-    return calc_normal_below(
-        ahead / calc_tune_model_difference(&order->prior, &order->best, &other,
-                                           alike(&order->study->builder, order->design, design)));
+    return calc_tune_model_sure(&order->prior, &order->best, &other,
+                                alike(&order->study->builder, order->design, design), ahead);
 }
 
-bool calc_sweep_order_equal(const calc_sweep_order *order, const calc_sweep_found *found)
+bool calc_sweep_order_equal(const calc_sweep_order *order, double sure, const calc_stats *stats)
 {
-    double sure = calc_sweep_order_sure(order, found->design, &found->exec, &found->stats);
-    return isnan(sure) ? fabs(lead(order, &found->stats)) <= same_share
-                       : sure < CALC_SWEEP_ORDER_SURE;
+    return isnan(sure) ? fabs(lead(order, stats)) <= same_share : sure < CALC_SWEEP_ORDER_SURE;
+}
+
+double calc_sweep_order_share(const calc_sweep_order *order, const calc_stats *stats)
+{
+    double share = exp(-lead(order, stats));
+    return isnan(share) ? 0 : share;
 }
 
 void calc_sweep_order_put(calc_put *put, const calc_sweep_order *order,

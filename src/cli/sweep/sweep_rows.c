@@ -18,8 +18,9 @@ size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count)
 
 size_t calc_sweep_rows_keep(size_t top)
 {
-    enum { TIMES = 8, MORE = 200, READ = 1000 /* longer tables are for programs */ };
-    return top > READ ? top : top < MORE / (TIMES - 1) ? top * TIMES : top + MORE;
+    enum { TIMES = 8, LEAST = 10, MORE = 200, READ = 1000 /* longer tables are for programs */ };
+    size_t most = top < LEAST ? LEAST : top;
+    return top > READ ? top : most < MORE / (TIMES - 1) ? most * TIMES : top + MORE;
 }
 
 static bool make(calc_sweep_rows *rows, size_t count)
@@ -81,47 +82,99 @@ static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
 
 /* ---- The layout to start with ---------------------------------------------------------------- */
 
-static bool is_sure(const calc_sweep_row *row)
+/* By how much less a layout may be worth and yet come first for being simpler: 2 %, which costs on
+ * none of the sets of measured layouts (docs/sweep.md). */
+static const double tie = 0.02;
+
+typedef struct search {
+    const calc_residuals *measured;
+    const calc_sweep_study *study;
+    calc_sweep_order order;
+    bool chooses;       /* the start, now that `most` is known */
+    double most, worth; /* of any layout; of the start so far */
+    double safe;        /* share of advice.safe; 0: none */
+    calc_sweep_advice advice;
+} search;
+
+static void choose(search *s, const calc_sweep_row *row, double worth)
 {
-    return row->starts && !(row->fits.share < CALC_FITS_SURE);
+    const calc_found *before = s->advice.start.layout;
+    int more = 0;
+    if (before && s->order.known) {
+        const calc_exec a = calc_found_exec(row->layout);
+        const calc_exec b = calc_found_exec(before);
+        more = calc_sweep_found_simpler(&a, &b);
+    }
+    if (!before || more < 0 || (more == 0 && worth > s->worth)) {
+        s->advice.start = *row;
+        s->worth = worth;
+    }
 }
 
-calc_sweep_row calc_sweep_rows_start(const calc_residuals *measured, const calc_sweep_study *study,
-                                     const calc_sweep_result *result)
+/* Take a layout into account. Asking frameworks takes longer than an evaluation, so that they are
+ * asked about layouts that matter only. @return its share of the best */
+static double consider(search *s, calc_sweep_row row)
 {
-    const calc_sweep_row best = {.layout = calc_sweep_found_best_of_all(result), .number = 1};
-    if (!best.layout) {
-        return (calc_sweep_row){0};
+    calc_sweep_found found;
+    calc_sweep_found_run(s->study, row.layout, &found);
+    double share = calc_sweep_order_share(&s->order, &found.stats);
+    double least = s->chooses ? s->most * (s->order.known ? 1 - tie : 1) : s->most;
+    bool safer = !s->chooses && share > s->safe;
+    if (share >= least || safer) {
+        mark_row(&row, s->measured, s->study);
+        row.share = share;
+        double worth = row.starts ? share * (isnan(row.fits.share) ? 1 : row.fits.share) : 0;
+        if (safer && row.starts && !(row.fits.share < CALC_FITS_SURE)) {
+            s->advice.safe = row;
+            s->safe = share;
+        }
+        if (s->chooses && worth >= least) {
+            choose(s, &row, worth);
+        }
+        s->most = fmax(s->most, worth);
     }
-    if (result->groups_count > 1 || study->options.compat != CALC_COMPAT_NONE) {
-        return best;
+    return share;
+}
+
+/* Consider the best, down to where they cannot matter any more, and the front if it may. */
+static void look(search *s, const calc_sweep_group *group)
+{
+    double share = 1; /* of the last of the best */
+    for (size_t i = 0; i < group->top.count + group->front.count; i++) {
+        bool front = i >= group->top.count;
+        if (share < s->most * (1 - tie) && s->safe > 0) {
+            return;
+        }
+        const calc_found *layout =
+            front ? &group->front.item[i - group->top.count] : &group->top.item[i];
+        double found = consider(s, (calc_sweep_row){.layout = layout, .number = front ? 0 : i + 1});
+        share = front ? share : found;
     }
-    const calc_front *top = &result->group[0].top;
-    for (size_t i = 0; i < top->count; i++) {
-        calc_sweep_row row = {.layout = &top->item[i], .number = i + 1};
-        mark_row(&row, measured, study);
-        if (is_sure(&row)) {
-            return row;
+}
+
+calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
+                                         const calc_sweep_study *study,
+                                         const calc_sweep_result *result)
+{
+    const calc_found *best = calc_sweep_found_best_of_all(result);
+    search s = {.measured = measured, .study = study};
+    if (!best) {
+        return s.advice;
+    }
+    s.advice.fastest = (calc_sweep_row){.layout = best, .number = 1, .share = 1};
+    mark_row(&s.advice.fastest, measured, study);
+    if (result->groups_count == 1 && study->options.compat == CALC_COMPAT_NONE) {
+        s.order = calc_sweep_order_of(study, best);
+        look(&s, &result->group[0]);
+        s.chooses = s.most > 0;
+        if (s.chooses) {
+            look(&s, &result->group[0]);
         }
     }
-    const calc_front *front = &result->group[0].front;
-    calc_sweep_row start = best;
-    double least = HUGE_VAL;
-    for (size_t i = 0; i < front->count; i++) {
-        calc_sweep_row row = {.layout = &front->item[i]};
-        calc_sweep_found found;
-        calc_sweep_found_run(study, row.layout, &found);
-        double value = calc_objective_of(&study->options.top_by, &found.stats);
-        if (value >= least) {
-            continue; /* asking frameworks takes longer than an evaluation */
-        }
-        mark_row(&row, measured, study);
-        if (is_sure(&row)) {
-            start = row;
-            least = value;
-        }
+    if (!s.advice.start.layout) {
+        s.advice.start = s.advice.fastest;
     }
-    return start;
+    return s.advice;
 }
 
 void calc_sweep_rows_free(calc_sweep_rows *rows)
@@ -185,29 +238,46 @@ static bool is_like(const calc_sweep_study *study, const calc_found *a, const ca
                   same_memory_share);
 }
 
+/* Fold a layout into a row that stands for those alike after it, or add a row if there is room. */
+static void add_best(calc_sweep_rows *rows, const calc_sweep_study *study,
+                     const calc_sweep_order *order, const calc_found *layout, size_t number,
+                     size_t top)
+{
+    bool folds = study->options.top > top; /* else a fold would leave a row too few */
+    size_t at = folds ? 0 : rows->count;
+    while (at < rows->count &&
+           (rows->row[at].number > number || !is_like(study, layout, rows->row[at].layout))) {
+        at++;
+    }
+    if (at < rows->count) {
+        rows->row[at].alike++;
+    } else if (rows->count < top) {
+        calc_sweep_found found;
+        calc_sweep_found_run(study, layout, &found);
+        double sure = calc_sweep_order_sure(order, found.design, &found.exec, &found.stats);
+        rows->row[rows->count++] = (calc_sweep_row){
+            .layout = layout,
+            .number = number,
+            .share = calc_sweep_order_share(order, &found.stats),
+            .sure = sure,
+            .equal = number != 1 && calc_sweep_order_equal(order, sure, &found.stats)};
+    }
+}
+
 calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
-                                 const calc_front *best, size_t top)
+                                 const calc_front *best, size_t top, const calc_sweep_row *start)
 {
     if (!make(rows, top < best->count ? top : best->count)) {
         return CALC_ERR_NOMEM;
     }
-    bool folds = study->options.top > top; /* else a fold would leave a row too few */
     const calc_sweep_order order = calc_sweep_order_of(study, best->count > 0 ? best->item : NULL);
+    top = top < best->count ? top : best->count;
+    if (start->layout) {
+        add_best(rows, study, &order, start->layout, start->number, top);
+    }
     for (size_t i = 0; i < best->count; i++) {
-        const calc_found *layout = &best->item[i];
-        size_t at = folds ? 0 : rows->count;
-        while (at < rows->count && !is_like(study, layout, rows->row[at].layout)) {
-            at++;
-        }
-        if (at < rows->count) {
-            rows->row[at].alike++;
-        } else if (rows->count < top) {
-            calc_sweep_found found;
-            calc_sweep_found_run(study, layout, &found);
-            rows->row[rows->count++] =
-                (calc_sweep_row){.layout = layout,
-                                 .number = i + 1,
-                                 .equal = i > 0 && calc_sweep_order_equal(&order, &found)};
+        if (&best->item[i] != start->layout) {
+            add_best(rows, study, &order, &best->item[i], i + 1, top);
         }
     }
     rows->of = rows->count;
