@@ -29,6 +29,7 @@ SIZES = ("tensor_par", "pipeline_par", "context_par", "expert_par")
 CHOSEN = (*SIZES, "data_par", "expert_tensor_par", "microbatch_size", "pipeline_interleaving",
           "zero_stage", "activation_recompute", "recompute_modules", "recompute_blocks",
           "pipeline_balance", "cuda_graph", "dispatch_type", "expert_par_overlap", "grad_datatype")
+OFFLOADS = ("weight_offload", "activations_offload", "optimizer_offload")
 WHERE_LEGAL = ("tensor_par_comm_type", "tensor_par_overlap", "seq_par_ag_redo", "data_par_overlap",
                "pipeline_par_overlap", "optimizer_sharding")
 
@@ -121,6 +122,7 @@ def published_of(recipe, template):
         "pipeline_interleaving": recipe["vp"],
         "expert_par": recipe["ep"], "expert_tensor_par": recipe["etp"],
         "activation_recompute": recipe["recompute"], **dict.fromkeys(WHERE_LEGAL, "auto"),
+        **dict.fromkeys(OFFLOADS, False),
     }
     if recipe["zero"] > 1:
         exe["zero_stage"] = recipe["zero"]
