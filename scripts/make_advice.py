@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Whether calc's advice is right: each recipe of tests/measured/recipes.csv, a layout that somebody
-tuned and published, beside the layout with which `calc sweep` says to start."""
+"""Is calc's advice right? Published layouts (the recipes of tests/measured/recipes.csv, the executions
+of executions/published.csv) beside the layout with which `calc sweep` says to start. --docs writes
+the tables of docs/studies.md."""
 import argparse
 import concurrent.futures
 import csv
 import json
+import math
 import os
 import pathlib
 import re
@@ -14,9 +16,19 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-RECIPES = ROOT / "tests/measured/recipes.csv"
+PAGE = ROOT / "docs/studies.md"
+BEGIN = "<!-- advice: scripts/make_advice.py -->\n"
+END = "<!-- /advice -->\n"
+TOP = 200  # rows in which the first five different sizes are looked for, and a layout ranked
 ALIKE = 1 + 1e-9  # rates within it are the same
-TOP = 200  # rows in which the first five different sizes are looked for
+SETS = {
+    "shipped": "Executions that calc ships",
+    "known": "Recipes that changes of the search and of its defaults may look at",
+    "apart": "Recipes that nothing may be tuned on",
+}
+# How much slower than the published layout the one to start with may be predicted (--check).
+BOUND = {"shipped": 0.02, "known": 0.05}
+# Number formats of matrices, as recipes name them.
 FORMATS = {
     "bf16": [],
     "fp8": ["matrix_datatype=float8"],
@@ -26,63 +38,94 @@ FORMATS = {
 }
 # What a layout chooses; the rest of an execution is software, batch and formats.
 SIZES = ("tensor_par", "pipeline_par", "context_par", "expert_par")
-CHOSEN = (*SIZES, "data_par", "expert_tensor_par", "microbatch_size", "pipeline_interleaving",
-          "zero_stage", "activation_recompute", "recompute_modules", "recompute_blocks",
-          "pipeline_balance", "cuda_graph", "dispatch_type", "expert_par_overlap", "grad_datatype")
-OFFLOADS = ("weight_offload", "activations_offload", "optimizer_offload")
 WHERE_LEGAL = ("tensor_par_comm_type", "tensor_par_overlap", "seq_par_ag_redo", "data_par_overlap",
                "pipeline_par_overlap", "optimizer_sharding")
+CHOSEN = (*SIZES, *WHERE_LEGAL, "data_par", "microbatch_size", "pipeline_interleaving",
+          "zero_stage", "activation_recompute", "recompute_modules", "recompute_blocks",
+          "pipeline_balance", "first_stage_blocks", "last_stage_blocks", "tensor_par_net",
+          "pipeline_par_net", "data_par_net", "context_par_net", "expert_par_net")
+OFFLOADS = ("weight_offload", "activations_offload", "optimizer_offload")
+CONTEXT = (1, 2)
+LONG = 32768  # tokens from which on every context_par is searched
 
 
 class Calc:
-    """The command under test, and a folder for its files."""
+    """The command under test."""
 
     def __init__(self, path, threads, limit):
         self.path, self.limit = path, limit
         self.env = {**os.environ, "OMP_NUM_THREADS": str(threads), "CALC_PATH": str(ROOT)}
 
     def run(self, *arguments):
-        """What calc answers; a layout that does not fit is an answer (status 1), too."""
+        """What calc answers; that a layout does not fit is an answer (status 1), too."""
         done = subprocess.run([self.path, *map(str, arguments)], capture_output=True, text=True,
                               env=self.env)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"calc {' '.join(map(str, arguments))}: {done.stderr.strip()}")
         return done.stdout
 
-    def layout(self, recipe, settings, exe, folder, *options):
+    def layout(self, recipe, execution, changes, *options):
         """A layout by calc run: verdict, statistics and execution."""
-        file = pathlib.Path(folder, "exe.json")
-        file.write_text(json.dumps(exe))
-        settings = sets([f"app.seq_size={recipe['seq']}", *settings])
-        return json.loads(self.run("run", recipe["model"], recipe["chip"], file, *settings,
-                                   *options, "--json", "-"))
+        return json.loads(self.run("run", recipe["model"], recipe["chip"], execution,
+                                   *sets(changes), *options, "--json", "-"))
 
     def sweep(self, recipe, options, folder):
         """The rows of a sweep, the layout to start with, and counts and time."""
-        out, summary, best = (pathlib.Path(folder, name) for name in
-                              ("out.json", "summary.json", "best.json"))
-        for file in (out, summary, best):
-            file.unlink(missing_ok=True)
-        self.run("sweep", recipe["model"], recipe["chip"], *options, "--objectives", "sample_rate", "--top", TOP,
-                 "--save-best", best, "--out", out, "--summary", summary, "--progress", "none",
-                 "--time-limit", self.limit, "--verify", "0")
-        rows = json.loads(out.read_text())["top"]
+        out, summary, best = (folder / name for name in ("out.json", "summary.json", "best.json"))
+        best.unlink(missing_ok=True)
+        self.run("sweep", recipe["model"], recipe["chip"], *options, "--objectives", "sample_rate",
+                 "--top", TOP, "--save-best", best, "--out", out, "--summary", summary,
+                 "--progress", "none", "--time-limit", self.limit, "--verify", 0)
         start = json.loads(best.read_text()) if best.exists() else None
-        return rows, start, json.loads(summary.read_text())
+        return json.loads(out.read_text())["top"], start, json.loads(summary.read_text())
 
 
-def sets(words):
+def sets(changes):
     """Words FIELD=VALUE as options."""
-    return [word for change in words for word in ("--set", change)]
+    return [word for change in changes for word in ("--set", change)]
+
+
+def written(folder, name, content):
+    """A file with an execution or a space."""
+    file = folder / name
+    file.write_text(json.dumps(content))
+    return file
+
+
+def both(first, second):
+    """Values of an axis without repetition."""
+    return list(dict.fromkeys((*first, second)))
 
 
 def read_recipes():
-    """The recipes, with numbers as integers."""
-    rows = list(csv.DictReader(RECIPES.open()))
+    """The recipes, with numbers as numbers."""
+    rows = list(csv.DictReader((ROOT / "tests/measured/recipes.csv").open()))
     for row in rows:
         for key in "procs seq batch tp pp cp ep etp vp mbs zero".split():
             row[key] = int(row[key])
-        row["measured"] = float(row.pop("measured_tokens_per_s_per_gpu") or "nan")
+        row["measured"] = float(row["measured_tokens_per_s_per_gpu"] or "nan")
+        row["formats"] = FORMATS[row["precision"]]
+        row["software"] = row["software"].split()
+    return rows
+
+
+def read_shipped(calc):
+    """The executions of executions/published.csv in the same form."""
+    rows = list(csv.DictReader((ROOT / "executions/published.csv").open()))
+    for row in rows:
+        changes = row["set"].split()
+        row |= {"set": "shipped", "model": row["application"], "chip": row["system"]}
+        ran = calc.layout(row, row["execution"], changes)
+        exe = ran["execution"]
+        sizes = [max(1, exe.get(key, 1)) for key in SIZES]
+        row |= dict(zip(("tp", "pp", "cp", "ep"), sizes)) | {
+            "id": f"{row['execution']} {row['chip']}", "ran": ran, "procs": exe["num_procs"],
+            "batch": exe["batch_size"], "measured": math.nan,
+            "seq": exe.get("seq_size") or ran["application"]["seq_size"],
+            "etp": max(1, exe.get("expert_tensor_par", 1)),
+            "formats": [f"{key}={exe[key]}" for key in ("matrix_datatype", "scaling") if key in exe],
+            "recompute": "+".join(exe.get("recompute_modules", [])) or exe["activation_recompute"],
+        }
     return rows
 
 
@@ -105,6 +148,8 @@ def layout_of(exe):
             words.append(f"{short}{exe[key]}")
     if exe.get("zero_stage", 0) > 1:
         words.append(f"zero{exe['zero_stage']}")
+    if exe.get("pipeline_schedule", "1f1b") != "1f1b":
+        words.append(exe["pipeline_schedule"])
     if exe["activation_recompute"] == "modules":
         words.append("+".join(exe["recompute_modules"]))
     elif exe["activation_recompute"] != "none":
@@ -112,14 +157,13 @@ def layout_of(exe):
     return " ".join(words)
 
 
-def published_of(recipe, template):
-    """The published layout as an execution; `template` has the fields that a recipe does not say."""
-    exe = {key: value for key, value in template.items() if key not in CHOSEN}
-    replicas = recipe["procs"] // (recipe["tp"] * recipe["pp"] * recipe["cp"])
+def execution_of(recipe, template):
+    """A recipe's layout as an execution; `template` has what a recipe does not say."""
+    exe = {key: value for key, value in template.items() if key not in CHOSEN or "net" in key}
     exe |= {
         "tensor_par": recipe["tp"], "pipeline_par": recipe["pp"], "context_par": recipe["cp"],
-        "data_par": replicas, "microbatch_size": recipe["mbs"],
-        "pipeline_interleaving": recipe["vp"],
+        "data_par": recipe["procs"] // (recipe["tp"] * recipe["pp"] * recipe["cp"]),
+        "microbatch_size": recipe["mbs"], "pipeline_interleaving": recipe["vp"],
         "expert_par": recipe["ep"], "expert_tensor_par": recipe["etp"],
         "activation_recompute": recipe["recompute"], **dict.fromkeys(WHERE_LEGAL, "auto"),
         **dict.fromkeys(OFFLOADS, False),
@@ -132,12 +176,29 @@ def published_of(recipe, template):
     return exe
 
 
-def best_balance(calc, recipe, settings, exe, folder):
-    """A layout with the balance of stages that is fastest of those that fit, or of all."""
-    balances = ("blocks", "ends", "free") if exe["pipeline_par"] > 1 else ("blocks",)
-    answers = [calc.layout(recipe, settings, {**exe, "pipeline_balance": balance}, folder)
-               for balance in balances]
+def published_of(calc, recipe, template, software, folder):
+    """A recipe's layout by calc run, with the balance of stages that is fastest of those that fit,
+    or of all: recipes do not say it."""
+    exe = execution_of(recipe, template)
+    changes = [f"app.seq_size={recipe['seq']}", *software]
+    balances = ("blocks", "ends", "free") if recipe["pp"] > 1 else ("blocks",)
+    answers = [calc.layout(recipe, written(folder, "published.json", exe | {"pipeline_balance": way}),
+                           changes) for way in balances]
     return max(answers, key=lambda answer: (answer["verdict"] == "ok", rate_of(answer)))
+
+
+def space_of(exe, seq):
+    """The space of layouts with the software of a published one."""
+    space = {key: value for key, value in exe.items() if key not in CHOSEN}
+    modules = "+".join(exe.get("recompute_modules") or []) or "none"
+    space["context_par"] = "*" if seq >= LONG else sorted(both(CONTEXT, exe.get("context_par") or 1))
+    space["activation_recompute"] = ["none", "full", "modules"]
+    space["recompute_modules"] = both(("none", "layernorm"), modules)
+    space["tensor_par_overlap"] = both(("none", "async"), exe["tensor_par_overlap"])
+    space["pipeline_balance"] = both(("blocks", "ends"), exe.get("pipeline_balance", "blocks"))
+    space["pipeline_par_overlap"] = [False, True]
+    space["pipeline_schedule"] = both(("1f1b",), exe.get("pipeline_schedule", "1f1b"))
+    return space
 
 
 def rate_of(answer):
@@ -145,199 +206,269 @@ def rate_of(answer):
     return answer["stats"]["sample_rate"] or 0
 
 
-def oddities(recipe, exe, sure):
-    """What an expert would not do, in words: (refused, odd)."""
+def oddities(recipe, exe, fits):
+    """What an expert would not do, in words: refused, and only odd. What the published layout does,
+    too, is neither."""
     domain = domain_of(recipe["chip"])
-    experts = recipe["ep"] > 1
     tensor, stages, context, expert = sizes_of(exe)
-    expert_span, published_span = (ep * max(1, etp) for ep, etp in
-                                   ((expert, exe.get("expert_tensor_par", 1)),
-                                    (recipe["ep"], recipe["etp"])))
+    span = expert * max(1, exe.get("expert_tensor_par", 1))
     refused = {
         "full recompute": exe["activation_recompute"] == "full" and recipe["recompute"] != "full",
         "PP >= 32": stages >= 32 > recipe["pp"],
-        "micro-batch > 32k tokens": exe["microbatch_size"] * recipe["seq"] / context > 32768,
-        "FSDP of experts without EP": exe.get("zero_stage", 0) == 3 and experts and expert <= 1,
+        "micro-batch > 32k tokens": exe["microbatch_size"] * recipe["seq"] / context > 32768
+        and exe["microbatch_size"] > 1,
+        "FSDP of experts without EP": exe.get("zero_stage", 0) == 3 and recipe["ep"] > 1 >= expert,
         "TP across domains": tensor > domain >= recipe["tp"],
-        "EP across domains": expert_span > domain >= published_span,
+        "EP across domains": span > domain >= recipe["ep"] * recipe["etp"],
     }
     odd = {
         "chunks > 20": exe["pipeline_interleaving"] > 20,
-        "pipeline inside a domain": stages > 1 and recipe["procs"] <= domain and recipe["pp"] == 1,
-        "fits < 90 %": sure < 0.9,
+        "pipeline inside a domain": stages > 1 == recipe["pp"] and recipe["procs"] <= domain,
+        "fits < 90 %": fits < 0.9,
     }
-    return [[word for word, holds in table.items() if holds] for table in (refused, odd)]
+    return ["; ".join(word for word, holds in table.items() if holds) for table in (refused, odd)]
 
 
 def advice_of(calc, recipe, swept, published, folder):
     """What the answer of a sweep says for a recipe, beside the published rate."""
     rows, start, summary = swept
-    ran = calc.layout(recipe, [], start, folder, "--band")
-    sure = ran["band"]["fits"] if ran["verdict"] == "ok" else 0
-    tokens = recipe["seq"] / recipe["procs"]
-    rate, first = rate_of(ran) * tokens, rate_of(rows[0]) * tokens
-    refused, odd = oddities(recipe, start, sure)
+    ran = calc.layout(recipe, written(folder, "start.json", start),
+                      [f"app.seq_size={recipe['seq']}"], "--band")
+    fits = ran["band"]["fits"] if ran["verdict"] == "ok" else 0
+    refused, odd = oddities(recipe, start, fits)
     sizes = list(dict.fromkeys(sizes_of(row["execution"]) for row in rows))
     own = tuple(recipe[key] for key in ("tp", "pp", "cp", "ep"))
+    rate, first = rate_of(ran), rate_of(rows[0])
     return {
-        "first": layout_of(rows[0]["execution"]), "first_rate": first, "start": layout_of(start), "start_fits": sure,
-        "start_rate": rate, "start_rank": 1 + sum(rate_of(row) > rate_of(ran) * ALIKE for row in rows),
-        "start_over_measured": rate / recipe["measured"] - 1,
+        "first": layout_of(rows[0]["execution"]), "first_rate": first, "start": layout_of(start),
+        "start_fits": fits, "start_rate": rate,
+        "start_rank": 1 + sum(rate_of(row) > rate * ALIKE for row in rows),
+        "start_over_measured": rate / recipe["measured_rate"] - 1,
         "start_over_published": rate / published - 1, "regret": first / published - 1,
+        "rank": 1 + sum(rate_of(row) > published * ALIKE for row in rows),
         "sizes_first": int(sizes[0] == own), "sizes_start": int(sizes_of(start) == own),
-        "sizes_among_five": int(own in sizes[:5]), "refused": "; ".join(refused),
-        "odd": "; ".join(odd), "layouts": summary["counts"]["total"],
-        "seconds": summary["elapsed_s"], "partial": int(summary["partial"]),
+        "sizes_among_five": int(own in sizes[:5]), "refused": refused, "odd": odd,
+        "layouts": summary["counts"]["total"], "seconds": summary["elapsed_s"],
+        "partial": int(summary["partial"]),
     }
-
-
-def axes_of(recipe):
-    """The axes of a sweep to which the software of a recipe is said."""
-    modules = [recipe["recompute"]] if recipe["recompute"] not in ("none", "full") else []
-    axes = dict(word.split("=") for word in recipe["software"].split())
-    if "tensor_par_overlap" in axes:
-        axes["tensor_par_overlap"] = "none,async," + axes["tensor_par_overlap"]
-    axes["activation_recompute"] = "none,full,modules"
-    axes["recompute_modules"] = ",".join(dict.fromkeys(["none", "layernorm", *modules]))
-    axes["context_par"] = ",".join(map(str, sorted({1, 2, recipe["cp"]})))
-    return [word for axis in axes.items() for word in ("--axis", "=".join(axis))]
 
 
 def judge(calc, recipe, said, keep):
     """All that is reported of a recipe."""
+    recipe["measured_rate"] = recipe["measured"] * recipe["procs"] / recipe["seq"]
     typed = ["--procs", recipe["procs"],
-             *sets([f"gbs={recipe['batch']}", f"app.seq_size={recipe['seq']}",
-                    *FORMATS[recipe["precision"]]])]
-    with tempfile.TemporaryDirectory() as folder:
+             *sets([f"gbs={recipe['batch']}", f"app.seq_size={recipe['seq']}", *recipe["formats"]])]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
         swept = calc.sweep(recipe, typed, folder)
         if not swept[0]:
-            return {"id": recipe["id"], "set": recipe["set"], "error": "no layout fits"}
+            return {key: recipe[key] for key in ("id", "set")} | {"error": "no layout fits"}
         if keep:
-            pathlib.Path(keep, recipe["id"] + ".json").write_text(json.dumps(swept[1]))
-        exe = published_of(recipe, swept[0][0]["execution"])
-        plain = best_balance(calc, recipe, [], exe, folder)
-        own = best_balance(calc, recipe, recipe["software"].split(), exe, folder)
-        tokens = recipe["seq"] / recipe["procs"]
-        published = rate_of(own) * tokens
-        result = {key: recipe[key] for key in ("id", "set", "model", "chip", "procs", "precision")}
+            written(pathlib.Path(keep), recipe["id"].replace(" ", "_") + ".json", swept[1])
+        template = swept[0][0]["execution"]
+        shipped = "ran" in recipe
+        own = recipe["ran"] if shipped else published_of(calc, recipe, template,
+                                                         recipe["software"], folder)
+        published = rate_of(own)
+        result = {key: recipe[key] for key in
+                  ("id", "set", "model", "chip", "procs", "batch", "seq", "source", "measured")}
         result |= {
-            "published": layout_of(exe), "measured": recipe["measured"], "published_rate": published,
-            "measured_over_published": recipe["measured"] / published - 1,
-            "fits": int(own["verdict"] == "ok"), "plain_fits": int(plain["verdict"] == "ok"),
-            "plain_rate": rate_of(plain) * tokens, **advice_of(calc, recipe, swept, published, folder),
+            "published": layout_of(own["execution"]), "rate": published,
+            "tokens": recipe["seq"] / recipe["procs"],
+            "measured_over_predicted": recipe["measured_rate"] / published - 1,
+            "fits": int(own["verdict"] == "ok"),
+            **advice_of(calc, recipe, swept, published, folder),
         }
-        result["plain_regret"] = result["first_rate"] / result["plain_rate"] - 1
+        if not shipped:
+            plain = published_of(calc, recipe, template, [], folder)
+            result |= {"plain_fits": int(plain["verdict"] == "ok"),
+                       "plain_regret": result["first_rate"] / rate_of(plain) - 1}
         if said:
-            swept = calc.sweep(recipe, [*typed, *axes_of(recipe)], folder)
+            space = written(folder, "space.json", space_of(own["execution"], recipe["seq"]))
+            swept = calc.sweep(recipe, [space, "--set", f"app.seq_size={recipe['seq']}"], folder)
             result |= {"said_" + key: value for key, value in
                        advice_of(calc, recipe, swept, published, folder).items()}
     return result
 
 
+# ---- Reports ---------------------------------------------------------------------------------------
+
+
 def percent(values, of=statistics.mean):
-    """A statistic of shares, in percent."""
+    """A statistic of shares."""
     values = list(values)
-    return f"{100 * of(values):.1f} %" if values else "-"
+    return f"{100 * of(values):+.1f} %" if values else "-"
 
 
-def summary_of(results, prefix=""):
-    """The rows of the table of all recipes: what, and how much."""
-    of = [{**row, **{key[len(prefix):]: row[key] for key in row if key.startswith(prefix)}}
-          for row in results if "error" not in row]
-    measured = [row for row in of if row["measured"] == row["measured"]]
-    slower = [row for row in measured if row["start_over_measured"] < 0]
-    fits = [row for row in of if row["fits"]]
-    refused = [row for row in of if row["refused"]]
-    odd = [row for row in of if row["odd"] and not row["refused"]]
-    regrets = [max(0, row["regret"]) for row in fits]
-    plain = [max(0, row["plain_regret"]) for row in of if row["plain_fits"] and not prefix]
-    longest = max(of, key=lambda row: row["seconds"])
-    return [
-        ("start predicted slower than the published ran",
-         f"{len(slower)} of {len(measured)}, mean {percent(row['start_over_measured'] for row in measured)}"),
-        ("start predicted against published predicted",
-         f"mean {percent(row['start_over_published'] for row in of)}, worst "
-         f"{percent((row['start_over_published'] for row in of), min)}, slower "
-         f"{sum(row['start_over_published'] < -0.001 for row in of)} of {len(of)}"),
-        ("published layout fits",
-         f"{len(fits)} of {len(of)}; with default software {sum(row['plain_fits'] for row in of)}"),
-        ("first row over the published layout, where that fits",
-         f"mean {percent(regrets)}, median {percent(regrets, statistics.median)}, worst {percent(regrets, max)}"),
-        ("the same, both with default software",
-         f"mean {percent(plain)}, median {percent(plain, statistics.median)}, worst {percent(plain, max)}"
-         if plain else "-"),
-        ("published sizes in the first row; start; among the first five sizes",
-         "; ".join(f"{sum(row[key] for row in of)}" for key in
-                   ("sizes_first", "sizes_start", "sizes_among_five")) + f" of {len(of)}"),
+def spread(values):
+    """Mean, median and worst of shares."""
+    values = list(values)
+    return (f"mean {percent(values)}, median {percent(values, statistics.median)}, "
+            f"most {percent(values, max)}")
+
+
+def summary_of(results, prefix):
+    """What all recipes show: pairs of what and how much."""
+    rows = [{**row, **{key[len(prefix):]: row[key] for key in row if key.startswith(prefix)}}
+            for row in results if "error" not in row]
+    if not rows:
+        return []
+    measured = [row for row in rows if not math.isnan(row["measured"])]
+    slower = sum(row["start_over_measured"] < 0 for row in measured)
+    behind = [row["start_over_published"] for row in rows]
+    longest = max(rows, key=lambda row: row["seconds"])
+    table = [
+        ("start predicted slower than the published layout ran",
+         f"{slower} of {len(measured)}, mean {percent(row['start_over_measured'] for row in measured)}"
+         if measured else "-"),
+        ("start predicted slower than the published layout is predicted",
+         f"{sum(share < -0.001 for share in behind)} of {len(rows)}, mean {percent(behind)}, "
+         f"worst {percent(behind, min)}"),
+        ("published layout fits", f"{sum(row['fits'] for row in rows)} of {len(rows)}"),
+        ("first row faster than the published layout, where that fits",
+         spread(max(0, row["regret"]) for row in rows if row["fits"])),
+        ("published sizes in the first row; in the start; among the first five sizes",
+         "; ".join(str(sum(row[key] for row in rows)) for key in
+                   ("sizes_first", "sizes_start", "sizes_among_five")) + f" of {len(rows)}"),
         ("starts that an expert would refuse; others with an oddity",
-         f"{len(refused)}; {len(odd)} of {len(of)}"),
-        ("mean measured over predicted of published layouts",
-         percent(row["measured_over_published"] for row in measured)
-         + ", absolute " + percent(abs(row["measured_over_published"]) for row in measured)),
+         f"{sum(bool(row['refused']) for row in rows)}; "
+         f"{sum(bool(row['odd']) and not row['refused'] for row in rows)} of {len(rows)}"),
         ("longest sweep", f"{longest['seconds']:.1f} s ({longest['id']})"),
-        ("no layout fits", ", ".join(row["id"] for row in results if "error" in row) or "-"),
     ]
+    if not prefix:
+        plain = [row for row in rows if "plain_fits" in row]
+        table[4:4] = [("the same two, with the sweep's software",
+                       f"{sum(row['plain_fits'] for row in plain)} of {len(plain)}; "
+                       + spread(max(0, row["plain_regret"]) for row in plain if row["plain_fits"]))
+                      ] if plain else []
+        table[-1:-1] = [] if not measured else [("measured over predicted rate of the published layouts",
+                         f"mean {percent(row['measured_over_predicted'] for row in measured)}, "
+                         f"absolute {percent(abs(row['measured_over_predicted']) for row in measured)}")]
+    nothing = [row["id"] for row in results if "error" in row]
+    return table + ([("no layout fits", ", ".join(nothing))] if nothing else [])
 
 
 def share(value):
-    """A share in percent, for a table."""
-    return "" if value != value else f"{100 * value:+.1f}"
-
-
-COLUMNS = (
-    ("recipe", lambda row: row["id"]), ("published", lambda row: row["published"]),
-    ("fits", lambda row: "yes" if row["fits"] else "no"),
-    ("tok/s", lambda row: f"{row['published_rate']:.0f}"),
-    ("meas/pred", lambda row: share(row["measured_over_published"])),
-    ("first", lambda row: row["first"]), ("tok/s", lambda row: f"{row['first_rate']:.0f}"),
-    ("regret", lambda row: share(row["regret"])), ("start", lambda row: row["start"]),
-    ("#", lambda row: str(row["start_rank"])), ("tok/s", lambda row: f"{row['start_rate']:.0f}"),
-    ("vs meas", lambda row: share(row["start_over_measured"])),
-    ("vs pub", lambda row: share(row["start_over_published"])),
-    ("same/5", lambda row: f"{row['sizes_first']}/{row['sizes_among_five']}"),
-    ("s", lambda row: f"{row['seconds']:.1f}"),
-    ("refused; odd", lambda row: "; ".join(filter(None, (row["refused"].upper(), row["odd"])))),
-)
+    """A share in percent; nothing if it is not known."""
+    return "" if math.isnan(value) else f"{100 * value:+.1f}"
 
 
 def print_table(results):
-    """The table for people."""
-    rows = [[cell(row) for _, cell in COLUMNS] for row in results if "error" not in row]
-    rows.insert(0, [title for title, _ in COLUMNS])
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    """The recipes, a line each; rates are tokens per second and processor."""
+    table = [["recipe", "published", "fits", "tok/s", "meas/pred", "first", "tok/s", "regret",
+              "start", "#", "tok/s", "/meas", "/pub", "same/5", "s", "REFUSED; odd"]]
+    for row in results:
+        if "error" in row:
+            table.append([row["id"], row["error"]])
+            continue
+        rate, first, start = (f"{row[key] * row['tokens']:.0f}" for key in
+                              ("rate", "first_rate", "start_rate"))
+        table.append([
+            row["id"], row["published"], "yes" if row["fits"] else "no", rate,
+            share(row["measured_over_predicted"]), row["first"], first, share(row["regret"]),
+            row["start"], str(row["start_rank"]), start, share(row["start_over_measured"]),
+            share(row["start_over_published"]), f"{row['sizes_first']}/{row['sizes_among_five']}",
+            f"{row['seconds']:.1f}", "; ".join(filter(None, (row["refused"].upper(), row["odd"])))])
+    widths = [max(len(line[i]) for line in table if i < len(line)) for i in range(len(table[0]))]
+    for line in table:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+
+
+def print_summaries(results):
+    """The summaries of the sets."""
+    for name, title in SETS.items():
+        rows = [row for row in results if row["set"] == name]
+        for prefix in ("", "said_") if any("said_first" in row for row in rows) else ("",):
+            for i, (what, much) in enumerate(summary_of(rows, prefix)):
+                if i == 0:
+                    print(f"\n{title}" + (", with the software said" if prefix else ""))
+                print(f"  {what:76}{much}")
+
+
+def page_of(results):
+    """The tables of docs/studies.md."""
+    sets_of = {name: [row for row in results if row["set"] == name] for name in SETS}
+    text = "| | " + " | ".join(f"{name}, as typed | {name}, software said" for name in SETS)
+    text += " |\n|---|" + "---|" * (2 * len(SETS)) + "\n"
+    columns = [dict(summary_of(rows, prefix)) for rows in sets_of.values()
+               for prefix in ("", "said_")]
+    for what in max(columns, key=len):
+        if what != "longest sweep":  # the only figure that a slower computer changes
+            cells = (column.get(what, "") for column in columns)
+            text += f"| {what} | {' | '.join(cells)} |\n"
+    for name, title in SETS.items():
+        text += (f"\n{title} (`{name}`):\n\n| model | machine | procs | batch | published | samples/s "
+                 "| measured | start | samples/s | change | best, software said | samples/s | rank "
+                 "| loss | source |\n|---|---|--:|--:|---|--:|--:|---|--:|--:|---|--:|--:|--:|---|\n")
+        for row in sets_of[name]:
+            rank = f"> {TOP}" if row["said_rank"] > TOP else f"{row['said_rank']}"
+            loss = f"{-100 * row['said_regret'] / (1 + row['said_regret']):+.1f} %"
+            text += (
+                f"| `{row['model']}` | `{row['chip']}` | {row['procs']:,} | {row['batch']:,} "
+                f"| {row['published']} | {row['rate']:.4g} "
+                f"| {share(row['measured_over_predicted'])} | {row['start']} "
+                f"| {row['start_rate']:.4g} | {share(row['start_over_published'])} "
+                f"| {row['said_first']} | {row['said_first_rate']:.4g} "
+                f"| {rank if row['fits'] else '-'} | {loss if row['fits'] else 'does not fit'} "
+                f"| {row['source']} |\n")
+    return text
+
+
+def offenders(results):
+    """The lines of the recipes whose start an expert would refuse, or that is too slow."""
+    lines = []
+    for row in results:
+        if "error" in row:
+            lines.append(f"{row['id']}: {row['error']}")
+            continue
+        behind = -row["start_over_published"]
+        why = [row["refused"]] if row["refused"] else []
+        if behind > BOUND[row["set"]]:
+            why.append(f"{100 * behind:.1f} % slower than {row['published']}")
+        if why:
+            lines.append(f"{row['id']}: {row['start']}: {'; '.join(why)}")
+    return lines
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("calc", help="the command under test")
     parser.add_argument("--only", default="", metavar="REGEX", help="recipes whose id matches")
-    parser.add_argument("--set", choices=("known", "apart"), help="recipes of one set only")
+    parser.add_argument("--set", action="append", choices=SETS, help="recipes of these sets only")
     parser.add_argument("--jobs", type=int, default=1, help="recipes at a time")
-    parser.add_argument("--said", action="store_true", help="also sweep with the recipe's software")
+    parser.add_argument("--said", action="store_true", help="also sweep with the software of recipes")
     parser.add_argument("--csv", metavar="FILE", help="write all figures as CSV")
     parser.add_argument("--keep", metavar="FOLDER", help="keep the layouts to start with there")
+    parser.add_argument("--docs", action="store_true", help="write the tables of docs/studies.md")
+    parser.add_argument("--check", action="store_true",
+                        help="print the starts that an expert would refuse or that are slower than "
+                        "the published layout, and fail if there are some; not of the set apart")
     parser.add_argument("--time-limit", type=int, default=120, metavar="S", help="of a sweep")
     options = parser.parse_args()
-    recipes = [row for row in read_recipes()
-               if re.search(options.only, row["id"]) and options.set in (None, row["set"])]
+    wanted = options.set or (list(BOUND) if options.check else list(SETS))
     calc = Calc(options.calc, max(1, len(os.sched_getaffinity(0)) // options.jobs),
                 options.time_limit)
+    recipes = [row for row in [*read_shipped(calc), *read_recipes()]
+               if re.search(options.only, row["id"]) and row["set"] in wanted]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda row: judge(calc, row, options.said, options.keep), recipes))
+        results = list(pool.map(lambda row: judge(calc, row, options.said or options.docs,
+                                                  options.keep), recipes))
+    if options.check:
+        lines = offenders(results)
+        print("\n".join([*lines, f"{len(lines)} of {len(results)} starts"]))
+        sys.exit(bool(lines))
+    if options.docs:
+        text = PAGE.read_text()
+        begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+        PAGE.write_text(text[:begin] + page_of(results) + text[end:])
     print_table(results)
+    print_summaries(results)
     if options.csv:
-        keys = list(dict.fromkeys(key for row in results for key in row))
         with open(options.csv, "w", newline="") as file:
-            writer = csv.DictWriter(file, keys, lineterminator="\n")
+            writer = csv.DictWriter(file, list(dict.fromkeys(key for row in results for key in row)),
+                                    lineterminator="\n")
             writer.writeheader()
             writer.writerows(results)
-    for name in sorted({row["set"] for row in results}, reverse=True):
-        for prefix in ("", "said_") if options.said else ("",):
-            print(f"\n{name}" + (", software said" if prefix else ""))
-            for what, much in summary_of([row for row in results if row["set"] == name], prefix):
-                print(f"  {what:68}{much}")
 
 
 if __name__ == "__main__":
