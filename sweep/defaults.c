@@ -46,9 +46,9 @@ static bool two_batches(const facts *f)
     return f->experts && is_on(f, ON(CUDA) | ON(CANN));
 }
 
-static bool small_dense(const facts *f)
+static bool graphed(const facts *f)
 {
-    return f->dense && f->small && on_cuda(f);
+    return on_cuda(f) && (f->dense ? f->small : f->experts && f->float8);
 }
 
 static bool latent_experts(const facts *f)
@@ -295,8 +295,9 @@ static facts facts_of(const calc_space *space, const calc_designs_builder *desig
 /* Axes whose values depend on sizes of the models. */
 static calc_status set_sizes(calc_space *space, const facts *f)
 {
-    const int64_t graphs[] = {calc_axis_value(CALC_AXIS_cuda_graph, 0),
-                              calc_axis_value(CALC_AXIS_cuda_graph, 1)};
+    const int64_t graphs[] = {
+        calc_axis_value(CALC_AXIS_cuda_graph, 0),
+        calc_axis_value(CALC_AXIS_cuda_graph, f->dense ? 1 : CALC_GRAPHED_ATTENTION)};
     int64_t split[8];
     size_t count = 0;
     calc_status status = CALC_OK;
@@ -312,9 +313,10 @@ static calc_status set_sizes(calc_space *space, const facts *f)
         status = set(space, CALC_AXIS_context_par, split, count, false,
                      "as long as a rank has 4,096 tokens of a sequence");
     }
-    if (small_dense(f) && status == CALC_OK) {
+    if (graphed(f) && status == CALC_OK) {
         status = set(space, CALC_AXIS_cuda_graph, graphs, 2, false,
-                     "the kernels of a narrow model are short");
+                     f->dense ? "the kernels of a narrow model are short"
+                              : "attention and router, whose kernels are short");
     }
     set_all(space, CALC_AXIS_attention_type, "the model's");
     if (space->axis[CALC_AXIS_microbatch_size].standard) {

@@ -144,7 +144,8 @@ static bool write_format(const char *format, double value, char *text)
     return true;
 }
 
-bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_plan *plan, char *text)
+bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_plan *plan,
+                    char *text)
 {
     double value = plan->value[row->member];
     if (!row->key || row->read_only || row->how == CALC_HOW_DEFAULT ||
@@ -247,8 +248,8 @@ static int read_switch(const char *text)
     return -1;
 }
 
-static bool read_on_off(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
-                        size_t size)
+static bool read_on_off(const calc_setting_row *row, const char *text, calc_plan *plan,
+                        char *expect, size_t size)
 {
     /* A switch has no value; words after it belong to something else. */
     int on = row->key[0] == '-' ? 1 : read_switch(text);
@@ -347,8 +348,8 @@ static bool read_offsets(const char *text, calc_plan *plan, char *expect, size_t
 }
 
 /* Reads true, false, or the number of blocks of every stage. */
-static bool read_recomputed(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
-                            size_t size)
+static bool read_recomputed(const calc_setting_row *row, const char *text, calc_plan *plan,
+                            char *expect, size_t size)
 {
     if (read_switch(text) >= 0) {
         return read_on_off(row, text, plan, expect, size);

@@ -23,9 +23,9 @@ static calc_status wrong(const calc_import *import, const calc_setting *setting,
                           calc_utf8_show(key, setting->key, strlen(setting->key)), text);
 }
 
-static calc_status take(const calc_import *import, const calc_setting *setting, const calc_setting_row *row,
-                        const calc_setting_row *owner[CALC_PLAN_COUNT], calc_plan *plan,
-                        calc_errors *errors)
+static calc_status take(const calc_import *import, const calc_setting *setting,
+                        const calc_setting_row *row, const calc_setting_row *owner[CALC_PLAN_COUNT],
+                        calc_plan *plan, calc_errors *errors)
 {
     char expect[160];
     char text[320];

@@ -55,6 +55,7 @@ CALC_PLAN(UNFUSED_ROPE,      "exe.unfused_rope",           0, "rotary embedding 
 CALC_PLAN(FUSED_LOSS,        "exe.fused_cross_entropy",    0, "fused loss")
 CALC_PLAN(EAGER,             "exe.eager",                  0, "no compiler")
 CALC_PLAN(GRAPHS,            "exe.cuda_graph",             0, "blocks launched as graphs")
+CALC_PLAN(GRAPHED,           "exe.cuda_graph",             0, "parts of blocks launched as graphs")
 CALC_PLAN(DISPATCH,          "exe.dispatch_type",          0, "how tokens reach experts")
 CALC_PLAN(DEEPEP,            "exe.dispatch_type",          0, "one copy of a token per node")
 CALC_PLAN(FLEX,              "exe.dispatch_type",          0, "one copy of a token per node")

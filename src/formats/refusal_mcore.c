@@ -278,16 +278,20 @@ CALC_REFUSALS(calc_refusals_batch_overlap, batch);
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
-/* arguments.py, transformer_config.py: cuda_graph_impl local */
+/* arguments.py, transformer_config.py: cuda_graph_impl local; of parts of blocks
+ * (transformer_engine) full recomputation only */
 CALC_REFUSAL(graphs_and_recomputation,
-             s->cuda_graph > 0 && s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE)
+             s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE &&
+                 (s->cuda_graph >= 1 ||
+                  (s->cuda_graph > 0 && s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL)))
 /* transformer_config.py: cuda_graph_scope moe without moe_pad_expert_input_to_capacity */
 CALC_REFUSAL(graphs_and_dropless_experts, s->cuda_graph >= 1 && a->num_experts > 0 &&
                                               s->capacity_factor <= 0 &&
                                               s->rank_capacity_factor <= 0)
 
 static const calc_refusal graphs[] = {
-    {graphs_and_recomputation, "cuda_graph excludes activation_recompute"},
+    {graphs_and_recomputation,
+     "cuda_graph excludes activation_recompute, of parts of blocks full recomputation"},
     {graphs_and_dropless_experts, "cuda_graph of whole blocks with experts needs capacity_factor "
                                   "or rank_capacity_factor"}};
 CALC_REFUSALS(calc_refusals_graphs, graphs);

@@ -278,8 +278,8 @@ static double graphed(const calc_run_words *w)
         return 1;
     }
     return !w->on[CALC_RUN_WORD_ENGINE_GRAPHS]    ? 0
-           : w->on[CALC_RUN_WORD_ATTENTION_GRAPH] ? 0.7
-                                                  : 0.2;
+           : w->on[CALC_RUN_WORD_ATTENTION_GRAPH] ? CALC_GRAPHED_ATTENTION
+                                                  : CALC_GRAPHED_ROUTER;
 }
 
 static void fill_kernels(calc_run_map *map)

@@ -290,9 +290,9 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
         if (status == CALC_OK) {
             write_start(out, view);
         }
-        if (status == CALC_OK && view->start->layout) {
-            status =
-                calc_errors_status(errors, calc_sweep_next_write(out, study, view->start->layout));
+        if (status == CALC_OK && view->advice->start.layout) {
+            status = calc_errors_status(
+                errors, calc_sweep_next_write(out, study, view->advice->start.layout));
         }
         if (status == CALC_OK && view->front) {
             status = calc_errors_status(
