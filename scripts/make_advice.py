@@ -253,11 +253,12 @@ def advice_of(calc, recipe, swept, published, folder):
     }
 
 
-def judge(calc, recipe, said, keep):
-    """All that is reported of a recipe."""
+def judge(calc, recipe, axes, said, keep):
+    """All that is reported of a recipe. `axes` are searched besides the default ones."""
     recipe["measured_rate"] = recipe["measured"] * recipe["procs"] / recipe["seq"]
     typed = ["--procs", recipe["procs"],
-             *sets([f"gbs={recipe['batch']}", f"app.seq_size={recipe['seq']}", *recipe["formats"]])]
+             *sets([f"gbs={recipe['batch']}", f"app.seq_size={recipe['seq']}", *recipe["formats"]]),
+             *(word for axis in axes for word in ("--axis", axis))]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         swept = calc.sweep(recipe, typed, folder)
@@ -319,8 +320,8 @@ def summary_of(results, prefix):
     longest = max(rows, key=lambda row: row["seconds"])
     table = [
         ("start predicted slower than the published layout ran",
-         f"{slower} of {len(measured)}, mean {percent(row['start_over_measured'] for row in measured)}"
-         if measured else "-"),
+         f"{slower} of {len(measured)}, mean "
+         + percent(row["start_over_measured"] for row in measured) if measured else "-"),
         ("start predicted slower than the published layout is predicted",
          f"{sum(share < -0.001 for share in behind)} of {len(rows)}, mean {percent(behind)}, "
          f"worst {percent(behind, min)}"),
@@ -341,9 +342,10 @@ def summary_of(results, prefix):
                        f"{sum(row['plain_fits'] for row in plain)} of {len(plain)}; "
                        + spread(max(0, row["plain_regret"]) for row in plain if row["plain_fits"]))
                       ] if plain else []
-        table[-1:-1] = [] if not measured else [("measured over predicted rate of the published layouts",
-                         f"mean {percent(row['measured_over_predicted'] for row in measured)}, "
-                         f"absolute {percent(abs(row['measured_over_predicted']) for row in measured)}")]
+        errors = [row["measured_over_predicted"] for row in measured]
+        table[-1:-1] = [("measured over predicted rate of the published layouts",
+                         f"mean {percent(errors)}, absolute {percent(map(abs, errors))}")
+                        ] if errors else []
     nothing = [row["id"] for row in results if "error" in row]
     return table + ([("no layout fits", ", ".join(nothing))] if nothing else [])
 
@@ -436,6 +438,8 @@ def main():
     parser.add_argument("--only", default="", metavar="REGEX", help="recipes whose id matches")
     parser.add_argument("--set", action="append", choices=SETS, help="recipes of these sets only")
     parser.add_argument("--jobs", type=int, default=1, help="recipes at a time")
+    parser.add_argument("--axis", action="append", default=[], metavar="FIELD=VALUES",
+                        help="search this, too, besides what a sweep searches unasked")
     parser.add_argument("--said", action="store_true", help="also sweep with the software of recipes")
     parser.add_argument("--csv", metavar="FILE", help="write all figures as CSV")
     parser.add_argument("--keep", metavar="FOLDER", help="keep the layouts to start with there")
@@ -451,8 +455,8 @@ def main():
     recipes = [row for row in [*read_shipped(calc), *read_recipes()]
                if re.search(options.only, row["id"]) and row["set"] in wanted]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda row: judge(calc, row, options.said or options.docs,
-                                                  options.keep), recipes))
+        results = list(pool.map(lambda row: judge(calc, row, options.axis, options.said or
+                                                  options.docs, options.keep), recipes))
     if options.check:
         lines = offenders(results)
         print("\n".join([*lines, f"{len(lines)} of {len(results)} starts"]))
