@@ -44,6 +44,12 @@ CHOSEN = (*SIZES, *WHERE_LEGAL, "data_par", "microbatch_size", "pipeline_interle
           "zero_stage", "activation_recompute", "recompute_modules", "recompute_blocks",
           "pipeline_balance", "first_stage_blocks", "last_stage_blocks", "tensor_par_net",
           "pipeline_par_net", "data_par_net", "context_par_net", "expert_par_net")
+# What a published layout takes from the first row of the sweep; other software only if it says so.
+KEPT = ("num_procs", "batch_size", "datatype", "matrix_datatype", "scaling", "training",
+        "attention_type", "flash_attention", "fused_activation", "fused_cross_entropy",
+        "memory_model", "rank_order", "tensor_par_net", "pipeline_par_net", "data_par_net")
+UNSAID = {"cuda_graph": 0, "dispatch_type": "all_to_all", "expert_par_overlap": "none",
+          "grad_datatype": "auto"}  # software that a published layout does not have unless it says so
 OFFLOADS = ("weight_offload", "activations_offload", "optimizer_offload")
 CONTEXT = (1, 2)
 LONG = 32768  # tokens from which on every context_par is searched
@@ -159,7 +165,7 @@ def layout_of(exe):
 
 def execution_of(recipe, template):
     """A recipe's layout as an execution; `template` has what a recipe does not say."""
-    exe = {key: value for key, value in template.items() if key not in CHOSEN or "net" in key}
+    exe = {key: template[key] for key in KEPT if key in template}
     exe |= {
         "tensor_par": recipe["tp"], "pipeline_par": recipe["pp"], "context_par": recipe["cp"],
         "data_par": recipe["procs"] // (recipe["tp"] * recipe["pp"] * recipe["cp"]),
@@ -189,7 +195,7 @@ def published_of(calc, recipe, template, software, folder):
 
 def space_of(exe, seq):
     """The space of layouts with the software of a published one."""
-    space = {key: value for key, value in exe.items() if key not in CHOSEN}
+    space = UNSAID | {key: value for key, value in exe.items() if key not in CHOSEN}
     modules = "+".join(exe.get("recompute_modules") or []) or "none"
     space["context_par"] = "*" if seq >= LONG else sorted(both(CONTEXT, exe.get("context_par") or 1))
     space["activation_recompute"] = ["none", "full", "modules"]
@@ -338,7 +344,7 @@ def summary_of(results, prefix):
     ]
     if not prefix:
         plain = [row for row in rows if "plain_fits" in row]
-        table[4:4] = [("the same two, with the sweep's software",
+        table[4:4] = [("the same two, without the software of the published layout",
                        f"{sum(row['plain_fits'] for row in plain)} of {len(plain)}; "
                        + spread(max(0, row["plain_regret"]) for row in plain if row["plain_fits"]))
                       ] if plain else []
@@ -370,7 +376,8 @@ def print_table(results):
             share(row["measured_over_predicted"]), row["first"], first, share(row["regret"]),
             row["start"], str(row["start_rank"]), start, share(row["start_over_measured"]),
             share(row["start_over_published"]), f"{row['sizes_first']}/{row['sizes_among_five']}",
-            f"{row['seconds']:.1f}", "; ".join(filter(None, (row["refused"].upper(), row["odd"])))])
+            f"{row['seconds']:.1f}" + "+" * row["partial"],
+            "; ".join(filter(None, (row["refused"].upper(), row["odd"])))])
     widths = [max(len(line[i]) for line in table if i < len(line)) for i in range(len(table[0]))]
     for line in table:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
@@ -476,4 +483,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RuntimeError as error:
+        sys.exit(str(error))
