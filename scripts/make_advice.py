@@ -44,6 +44,12 @@ CHOSEN = (*SIZES, *WHERE_LEGAL, "data_par", "microbatch_size", "pipeline_interle
           "zero_stage", "activation_recompute", "recompute_modules", "recompute_blocks",
           "pipeline_balance", "first_stage_blocks", "last_stage_blocks", "tensor_par_net",
           "pipeline_par_net", "data_par_net", "context_par_net", "expert_par_net")
+# What a published layout takes from the first row of the sweep; other software only if it says so.
+KEPT = ("num_procs", "batch_size", "datatype", "matrix_datatype", "scaling", "training",
+        "attention_type", "flash_attention", "fused_activation", "fused_cross_entropy",
+        "memory_model", "rank_order", "tensor_par_net", "pipeline_par_net", "data_par_net")
+UNSAID = {"cuda_graph": 0, "dispatch_type": "all_to_all", "expert_par_overlap": "none",
+          "grad_datatype": "auto"}  # software that a published layout does not have unless it says so
 OFFLOADS = ("weight_offload", "activations_offload", "optimizer_offload")
 CONTEXT = (1, 2)
 LONG = 32768  # tokens from which on every context_par is searched
@@ -159,7 +165,7 @@ def layout_of(exe):
 
 def execution_of(recipe, template):
     """A recipe's layout as an execution; `template` has what a recipe does not say."""
-    exe = {key: value for key, value in template.items() if key not in CHOSEN or "net" in key}
+    exe = {key: template[key] for key in KEPT if key in template}
     exe |= {
         "tensor_par": recipe["tp"], "pipeline_par": recipe["pp"], "context_par": recipe["cp"],
         "data_par": recipe["procs"] // (recipe["tp"] * recipe["pp"] * recipe["cp"]),
@@ -189,7 +195,7 @@ def published_of(calc, recipe, template, software, folder):
 
 def space_of(exe, seq):
     """The space of layouts with the software of a published one."""
-    space = {key: value for key, value in exe.items() if key not in CHOSEN}
+    space = UNSAID | {key: value for key, value in exe.items() if key not in CHOSEN}
     modules = "+".join(exe.get("recompute_modules") or []) or "none"
     space["context_par"] = "*" if seq >= LONG else sorted(both(CONTEXT, exe.get("context_par") or 1))
     space["activation_recompute"] = ["none", "full", "modules"]
@@ -253,11 +259,12 @@ def advice_of(calc, recipe, swept, published, folder):
     }
 
 
-def judge(calc, recipe, said, keep):
-    """All that is reported of a recipe."""
+def judge(calc, recipe, axes, said, keep):
+    """All that is reported of a recipe. `axes` are searched besides the default ones."""
     recipe["measured_rate"] = recipe["measured"] * recipe["procs"] / recipe["seq"]
     typed = ["--procs", recipe["procs"],
-             *sets([f"gbs={recipe['batch']}", f"app.seq_size={recipe['seq']}", *recipe["formats"]])]
+             *sets([f"gbs={recipe['batch']}", f"app.seq_size={recipe['seq']}", *recipe["formats"]]),
+             *(word for axis in axes for word in ("--axis", axis))]
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         swept = calc.sweep(recipe, typed, folder)
@@ -319,8 +326,8 @@ def summary_of(results, prefix):
     longest = max(rows, key=lambda row: row["seconds"])
     table = [
         ("start predicted slower than the published layout ran",
-         f"{slower} of {len(measured)}, mean {percent(row['start_over_measured'] for row in measured)}"
-         if measured else "-"),
+         f"{slower} of {len(measured)}, mean "
+         + percent(row["start_over_measured"] for row in measured) if measured else "-"),
         ("start predicted slower than the published layout is predicted",
          f"{sum(share < -0.001 for share in behind)} of {len(rows)}, mean {percent(behind)}, "
          f"worst {percent(behind, min)}"),
@@ -337,13 +344,14 @@ def summary_of(results, prefix):
     ]
     if not prefix:
         plain = [row for row in rows if "plain_fits" in row]
-        table[4:4] = [("the same two, with the sweep's software",
+        table[4:4] = [("the same two, without the software of the published layout",
                        f"{sum(row['plain_fits'] for row in plain)} of {len(plain)}; "
                        + spread(max(0, row["plain_regret"]) for row in plain if row["plain_fits"]))
                       ] if plain else []
-        table[-1:-1] = [] if not measured else [("measured over predicted rate of the published layouts",
-                         f"mean {percent(row['measured_over_predicted'] for row in measured)}, "
-                         f"absolute {percent(abs(row['measured_over_predicted']) for row in measured)}")]
+        errors = [row["measured_over_predicted"] for row in measured]
+        table[-1:-1] = [("measured over predicted rate of the published layouts",
+                         f"mean {percent(errors)}, absolute {percent(map(abs, errors))}")
+                        ] if errors else []
     nothing = [row["id"] for row in results if "error" in row]
     return table + ([("no layout fits", ", ".join(nothing))] if nothing else [])
 
@@ -368,7 +376,8 @@ def print_table(results):
             share(row["measured_over_predicted"]), row["first"], first, share(row["regret"]),
             row["start"], str(row["start_rank"]), start, share(row["start_over_measured"]),
             share(row["start_over_published"]), f"{row['sizes_first']}/{row['sizes_among_five']}",
-            f"{row['seconds']:.1f}", "; ".join(filter(None, (row["refused"].upper(), row["odd"])))])
+            f"{row['seconds']:.1f}" + "+" * row["partial"],
+            "; ".join(filter(None, (row["refused"].upper(), row["odd"])))])
     widths = [max(len(line[i]) for line in table if i < len(line)) for i in range(len(table[0]))]
     for line in table:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
@@ -436,6 +445,8 @@ def main():
     parser.add_argument("--only", default="", metavar="REGEX", help="recipes whose id matches")
     parser.add_argument("--set", action="append", choices=SETS, help="recipes of these sets only")
     parser.add_argument("--jobs", type=int, default=1, help="recipes at a time")
+    parser.add_argument("--axis", action="append", default=[], metavar="FIELD=VALUES",
+                        help="search this, too, besides what a sweep searches unasked")
     parser.add_argument("--said", action="store_true", help="also sweep with the software of recipes")
     parser.add_argument("--csv", metavar="FILE", help="write all figures as CSV")
     parser.add_argument("--keep", metavar="FOLDER", help="keep the layouts to start with there")
@@ -451,8 +462,8 @@ def main():
     recipes = [row for row in [*read_shipped(calc), *read_recipes()]
                if re.search(options.only, row["id"]) and row["set"] in wanted]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda row: judge(calc, row, options.said or options.docs,
-                                                  options.keep), recipes))
+        results = list(pool.map(lambda row: judge(calc, row, options.axis, options.said or
+                                                  options.docs, options.keep), recipes))
     if options.check:
         lines = offenders(results)
         print("\n".join([*lines, f"{len(lines)} of {len(results)} starts"]))
@@ -472,4 +483,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RuntimeError as error:
+        sys.exit(str(error))
