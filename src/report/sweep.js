@@ -57,7 +57,7 @@ function sayWhy() {
   if (isSure && equals) said.push(" ", bold(`${count(equals)} of the ${count(inSet("top").length - 1)} next`), " are its equals: what was measured does not say which is faster.");
   if (start !== best) {
     const behind = Math.abs(start.stats[goal] / best.stats[goal] - 1);
-    said.push(" ", bold(`${splitName(start.exe)}, ${percent(behind, 2)} behind,`), " is the first that is sure to fit and that a framework runs: best.json has it.");
+    said.push(" ", bold(`${splitName(start.exe)}, ${percent(behind, 2)} behind,`), " is the layout to start with: simpler, more likely to fit, or run by a framework. best.json has it.");
   }
   return said;
 }

@@ -191,10 +191,7 @@ double calc_tune_model_difference(const calc_tune_prior *prior, const calc_tune_
 double calc_tune_model_sure(const calc_tune_prior *prior, const calc_tune_candidate *a,
                             const calc_tune_candidate *b, bool alike, double ahead)
 {
-    /* Of the scales 0.2 to 2 the one near the best that gives no publisher's pairs a lower
-     * likelihood than the normal distribution does: docs/tune.md. */
-    const double scale = 0.8;
-    double t = ahead / (scale * calc_tune_model_difference(prior, a, b, alike));
+    double t = ahead / calc_tune_model_difference(prior, a, b, alike);
     double u = t / sqrt(4 + t * t);
     return 0.5 + 0.75 * (u - u * u * u / 3);
 }

@@ -40,8 +40,8 @@ double calc_tune_model_difference(const calc_tune_prior *prior, const calc_tune_
 
 /** The probability that `a` is faster than `b`, of which it is ahead by a logarithm of predicted
  *  times. Some publishers' runs are in the predicted order far more often than others', so the size
- *  of errors is itself uncertain, as in the decisions of calc tune: the difference has a Student-t
- *  distribution with four degrees of freedom. */
+ *  of errors is itself uncertain, as if learnt from four of them: the difference has a Student-t
+ *  distribution with four degrees of freedom, as the errors of calc tune (scene.c) have. */
 double calc_tune_model_sure(const calc_tune_prior *prior, const calc_tune_candidate *a,
                             const calc_tune_candidate *b, bool alike, double ahead);
 

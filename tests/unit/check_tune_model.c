@@ -61,9 +61,9 @@ START_TEST(orders_are_as_sure_as_a_student_t_distribution_is)
     prior = calc_tune_prior_default();
     const calc_tune_candidate a = tune_case(1, 12, 2), b = tune_case(1.1, 13, 1);
     for (int alike = 0; alike < 2; alike++) {
-        double scale = 0.8 * calc_tune_model_difference(&prior, &a, &b, alike);
+        double sd = calc_tune_model_difference(&prior, &a, &b, alike);
         for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-            double ahead = table[i][0] * scale;
+            double ahead = table[i][0] * sd;
             ck_assert_double_eq_tol(calc_tune_model_sure(&prior, &a, &b, alike, ahead), table[i][1],
                                     1e-6);
             ck_assert_double_eq_tol(calc_tune_model_sure(&prior, &b, &a, alike, -ahead),

@@ -12,21 +12,8 @@ static const double same_share = 0.01;
 /* Whether a statistic is off by the same factor as the time of a step. */
 static bool follows_time(const calc_field *field)
 {
-    static const char *const keys[] = {"total_time",
-                                       "sample_rate",
-                                       "tokens_per_s",
-                                       "tokens_per_s_per_proc",
-                                       "energy_per_token",
-                                       "model_flops_utilization",
-                                       "days_per_trillion_tokens",
-                                       "proc_hours_per_trillion_tokens",
-                                       "usd_per_trillion_tokens"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (strcmp(field->key, keys[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return strcmp(field->key, "total_time") == 0 ||
+           (field->where && strcmp(field->where, "calc_run_rates") == 0);
 }
 
 static bool candidate_of(calc_tune_candidate *out, const calc_sweep_study *study, uint64_t design,

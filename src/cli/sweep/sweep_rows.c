@@ -82,73 +82,64 @@ static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
 
 /* ---- The layout to start with ---------------------------------------------------------------- */
 
-/* By how much less a layout may be worth and yet come first for being simpler: 2 %, which costs on
- * none of the sets of measured layouts (docs/sweep.md). */
-static const double tie = 0.02;
-
 typedef struct search {
     const calc_residuals *measured;
     const calc_sweep_study *study;
     calc_sweep_order order;
-    bool chooses;       /* the start, now that `most` is known */
-    double most, worth; /* of any layout; of the start so far */
-    double safe;        /* share of advice.safe; 0: none */
+    double least; /* what a layout must be worth to matter */
+    double worth; /* of the start so far */
     calc_sweep_advice advice;
 } search;
 
-static void choose(search *s, const calc_sweep_row *row, double worth)
-{
-    const calc_found *before = s->advice.start.layout;
-    int more = 0;
-    if (before && s->order.known) {
-        const calc_exec a = calc_found_exec(row->layout);
-        const calc_exec b = calc_found_exec(before);
-        more = calc_sweep_found_simpler(&a, &b);
-    }
-    if (!before || more < 0 || (more == 0 && worth > s->worth)) {
-        s->advice.start = *row;
-        s->worth = worth;
-    }
-}
-
-/* Take a layout into account. Asking frameworks takes longer than an evaluation, so that they are
- * asked about layouts that matter only. @return its share of the best */
-static double consider(search *s, calc_sweep_row row)
+/* Fill a row. @return what it is worth; 0 if it does not matter: asking frameworks takes longer
+ * than an evaluation */
+static double worth_of(const search *s, calc_sweep_row *row)
 {
     calc_sweep_found found;
-    calc_sweep_found_run(s->study, row.layout, &found);
-    double share = calc_sweep_order_share(&s->order, &found.stats);
-    double least = s->chooses ? s->most * (s->order.known ? 1 - tie : 1) : s->most;
-    bool safer = !s->chooses && share > s->safe;
-    if (share >= least || safer) {
-        mark_row(&row, s->measured, s->study);
-        row.share = share;
-        double worth = row.starts ? share * (isnan(row.fits.share) ? 1 : row.fits.share) : 0;
-        if (safer && row.starts && !(row.fits.share < CALC_FITS_SURE)) {
-            s->advice.safe = row;
-            s->safe = share;
-        }
-        if (s->chooses && worth >= least) {
-            choose(s, &row, worth);
-        }
-        s->most = fmax(s->most, worth);
+    calc_sweep_found_run(s->study, row->layout, &found);
+    row->share = calc_sweep_order_share(&s->order, &found.stats);
+    if (row->share < s->least) {
+        return 0;
     }
-    return share;
+    mark_row(row, s->measured, s->study);
+    return row->starts ? row->share * (isnan(row->fits.share) ? 1 : row->fits.share) : 0;
 }
 
-/* Consider the best, down to where they cannot matter any more, and the front if it may. */
-static void look(search *s, const calc_sweep_group *group)
+/* Whether a layout comes before the start so far. */
+static bool is_before(const search *s, const calc_sweep_row *row, double worth)
 {
+    if (!s->advice.start.layout || !s->order.known) {
+        return worth > s->worth;
+    }
+    const calc_exec a = calc_found_exec(row->layout);
+    const calc_exec b = calc_found_exec(s->advice.start.layout);
+    int parts = calc_sweep_found_simpler(&a, &b);
+    return parts < 0 || (parts == 0 && worth > s->worth);
+}
+
+/* Look at the best, down to where they cannot matter any more, and at the front if it may: for what
+ * a layout must be worth; then, knowing it, for the start. */
+static void look(search *s, const calc_sweep_group *group, bool chooses)
+{
+    /* A layout may be worth 2 % less and yet come first for being simpler: that costs on none of
+     * the sets of measured layouts (docs/sweep.md). */
+    const double part = s->order.known ? 0.98 : 1;
+    const calc_front *top = &group->top;
     double share = 1; /* of the last of the best */
-    for (size_t i = 0; i < group->top.count + group->front.count; i++) {
-        bool front = i >= group->top.count;
-        if (share < s->most * (1 - tie) && s->safe > 0) {
-            return;
+    for (size_t i = 0; i < top->count + group->front.count && share >= s->least; i++) {
+        bool best = i < top->count;
+        calc_sweep_row row = {.layout = best ? &top->item[i] : &group->front.item[i - top->count],
+                              .number = best ? i + 1 : 0};
+        double worth = worth_of(s, &row);
+        share = best ? row.share : share;
+        if (chooses && worth >= s->least && is_before(s, &row, worth)) {
+            s->advice.start = row;
+            s->worth = worth;
         }
-        const calc_found *layout =
-            front ? &group->front.item[i - group->top.count] : &group->top.item[i];
-        double found = consider(s, (calc_sweep_row){.layout = layout, .number = front ? 0 : i + 1});
-        share = front ? share : found;
+        if (worth > 0 && !(row.fits.share < CALC_FITS_SURE) && row.share > s->advice.safe.share) {
+            s->advice.safe = row;
+        }
+        s->least = fmax(s->least, part * worth);
     }
 }
 
@@ -158,21 +149,16 @@ calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
 {
     const calc_found *best = calc_sweep_found_best_of_all(result);
     search s = {.measured = measured, .study = study};
-    if (!best) {
-        return s.advice;
+    if (best) {
+        s.advice.start = (calc_sweep_row){.layout = best, .number = 1, .share = 1};
+        mark_row(&s.advice.start, measured, study);
     }
-    s.advice.fastest = (calc_sweep_row){.layout = best, .number = 1, .share = 1};
-    mark_row(&s.advice.fastest, measured, study);
-    if (result->groups_count == 1 && study->options.compat == CALC_COMPAT_NONE) {
+    s.advice.fastest = s.advice.start;
+    if (best && result->groups_count == 1 && study->options.compat == CALC_COMPAT_NONE) {
         s.order = calc_sweep_order_of(study, best);
-        look(&s, &result->group[0]);
-        s.chooses = s.most > 0;
-        if (s.chooses) {
-            look(&s, &result->group[0]);
-        }
-    }
-    if (!s.advice.start.layout) {
-        s.advice.start = s.advice.fastest;
+        look(&s, &result->group[0], false);
+        s.advice.start.layout = s.least > 0 ? NULL : best; /* unless no framework runs any */
+        look(&s, &result->group[0], s.least > 0);
     }
     return s.advice;
 }
@@ -238,46 +224,36 @@ static bool is_like(const calc_sweep_study *study, const calc_found *a, const ca
                   same_memory_share);
 }
 
-/* Fold a layout into a row that stands for those alike after it, or add a row if there is room. */
-static void add_best(calc_sweep_rows *rows, const calc_sweep_study *study,
-                     const calc_sweep_order *order, const calc_found *layout, size_t number,
-                     size_t top)
-{
-    bool folds = study->options.top > top; /* else a fold would leave a row too few */
-    size_t at = folds ? 0 : rows->count;
-    while (at < rows->count &&
-           (rows->row[at].number > number || !is_like(study, layout, rows->row[at].layout))) {
-        at++;
-    }
-    if (at < rows->count) {
-        rows->row[at].alike++;
-    } else if (rows->count < top) {
-        calc_sweep_found found;
-        calc_sweep_found_run(study, layout, &found);
-        double sure = calc_sweep_order_sure(order, found.design, &found.exec, &found.stats);
-        rows->row[rows->count++] = (calc_sweep_row){
-            .layout = layout,
-            .number = number,
-            .share = calc_sweep_order_share(order, &found.stats),
-            .sure = sure,
-            .equal = number != 1 && calc_sweep_order_equal(order, sure, &found.stats)};
-    }
-}
-
 calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
                                  const calc_front *best, size_t top, const calc_sweep_row *start)
 {
     if (!make(rows, top < best->count ? top : best->count)) {
         return CALC_ERR_NOMEM;
     }
+    bool folds = study->options.top > top; /* else a fold would leave a row too few */
     const calc_sweep_order order = calc_sweep_order_of(study, best->count > 0 ? best->item : NULL);
-    top = top < best->count ? top : best->count;
-    if (start->layout) {
-        add_best(rows, study, &order, start->layout, start->number, top);
-    }
-    for (size_t i = 0; i < best->count; i++) {
-        if (&best->item[i] != start->layout) {
-            add_best(rows, study, &order, &best->item[i], i + 1, top);
+    for (size_t i = 0; i <= best->count && best->count > 0; i++) {
+        const calc_found *layout = i == 0 ? start->layout : &best->item[i - 1];
+        size_t number = i == 0 ? start->number : i, at = folds ? 0 : rows->count;
+        if (i > 0 && layout == start->layout) {
+            continue;
+        }
+        while (at < rows->count &&
+               (rows->row[at].number > number || !is_like(study, layout, rows->row[at].layout))) {
+            at++;
+        }
+        if (at < rows->count) {
+            rows->row[at].alike++;
+        } else if (rows->count < top) {
+            calc_sweep_found f;
+            calc_sweep_found_run(study, layout, &f);
+            double sure = calc_sweep_order_sure(&order, f.design, &f.exec, &f.stats);
+            rows->row[rows->count++] = (calc_sweep_row){
+                .layout = layout,
+                .number = number,
+                .share = calc_sweep_order_share(&order, &f.stats),
+                .sure = sure,
+                .equal = number != 1 && calc_sweep_order_equal(&order, sure, &f.stats)};
         }
     }
     rows->of = rows->count;

@@ -48,7 +48,7 @@ typedef struct calc_sweep_advice {
     calc_sweep_row start;   /**< the one to start with */
     calc_sweep_row fastest; /**< the best by --top-by */
     calc_sweep_row safe;    /**< the best that is as good as sure to fit (CALC_FITS_SURE) and that a
-                             *   framework runs; {0}: none */
+                             *   framework runs; {0}: none that is not far behind */
 } calc_sweep_advice;
 
 /** Choose them among the best and, if these do not settle it, the front. A layout that a framework

@@ -276,7 +276,7 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
                                    calc_errors *errors)
 {
     legend l = {.capacities = study->designs.count > 1};
-    calc_sweep_rows rows = {.measured = view->measured};
+    calc_sweep_rows rows = {.measured = view->best->measured};
     calc_status status = CALC_OK;
     if (result->groups_count > 1) {
         status = calc_errors_status(errors, calc_sweep_rows_groups(&rows, study, result));
