@@ -182,13 +182,10 @@ static void apply_formats(const calc_plan *plan, calc_exec *e)
     e->strategy.datatype = (calc_datatype)COUNT(PRECISION);
     if (YES(FP8)) {
         e->strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
-        e->strategy.activation_datatype =
-            CALC_FORMAT_FLOAT8; /* precision of the input that a multiplication keeps */
         e->strategy.scaling = (calc_scaling)COUNT(FP8_RECIPE);
     }
     if (YES(FP4)) {
         e->strategy.matrix_datatype = CALC_FORMAT_FLOAT4;
-        e->strategy.activation_datatype = CALC_FORMAT_FLOAT4;
         e->strategy.scaling = CALC_SCALING_BLOCK;
     }
     e->strategy.weight_datatype = YES(LOW_WEIGHTS) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;

@@ -1,6 +1,7 @@
 /* Resolves presets, "auto" and equivalent spellings, so that each meaning has one value. */
 #include "formats/plan.h"
 #include "formats/plan_stages.h"
+#include "spec/format.h"
 
 static bool is_llama(const calc_app *app, const calc_exec *exec)
 {
@@ -94,6 +95,7 @@ static void resolve_formats(calc_exec *exec)
     calc_format own = format_of(exec->strategy.datatype);
     resolve_format(&exec->strategy.matrix_datatype, own);
     resolve_format(&exec->strategy.weight_datatype, own);
+    exec->strategy.activation_datatype = calc_format_stored(&exec->strategy);
     resolve_format(&exec->strategy.activation_datatype, own);
     resolve_format(&exec->strategy.dispatch_datatype, own);
     resolve_format(&exec->strategy.combine_datatype, own);

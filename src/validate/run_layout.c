@@ -254,6 +254,10 @@ static void fill_formats(calc_run_map *map)
     e->strategy.matrix_datatype = says[CALC_RUN_WORD_FLOAT4]   ? CALC_FORMAT_FLOAT4
                                   : says[CALC_RUN_WORD_FLOAT8] ? CALC_FORMAT_FLOAT8
                                                                : CALC_FORMAT_AUTO;
+    bool narrowed = e->strategy.matrix_datatype != CALC_FORMAT_AUTO;
+    if (calc_run_assume_trait(map, CALC_RUN_TRAIT_WIDE_INPUTS, narrowed) && narrowed) {
+        e->strategy.activation_datatype = CALC_FORMAT_BFLOAT16;
+    }
     bool attention = calc_run_words_say(&map->words, CALC_RUN_WORD_FLOAT8_ATTENTION, false);
     e->strategy.attention_datatype = attention ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     bool block = says[CALC_RUN_WORD_BLOCK_SCALES] || calc_runs_has(map->row->id, "MX");

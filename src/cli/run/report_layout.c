@@ -230,7 +230,7 @@ static void write_numbers(calc_output *out, const calc_report *r)
              calc_datatype_names[calc_format_datatype(e->strategy.matrix_datatype,
                                                       e->strategy.datatype)],
              narrow && e->strategy.scaling == CALC_SCALING_BLOCK ? " with block scales" : "",
-             calc_datatype_names[calc_format_datatype(e->strategy.activation_datatype,
+             calc_datatype_names[calc_format_datatype(calc_format_stored(&e->strategy),
                                                       e->strategy.datatype)]);
     write_note(out, "numbers", text);
     if (e->training) {

@@ -79,7 +79,10 @@ static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zer
     }
 }
 
-/* Gradients are cleared and read for their norm, scaled, and read; state is read and written. */
+/* Gradients are cleared where they are whole or sharded, read for their norm, scaled, and read, by
+ * their owner; state is read and written (Megatron-LM: reset() of param_and_grad_buffer.py,
+ * clip_grads.py, distrib_optimizer.py). Buckets of 16 bits are scaled before each reduction, wider
+ * ones by it (Megatron-FSDP, gradient_reduce_preprocessing()); no sum is read and written there. */
 static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_state_bytes *b,
                           int64_t zero, calc_stage_terms *t)
 {
@@ -89,13 +92,14 @@ static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_
     const calc_memory_tier *memory = &chip->mem1;
     double reached = calc_share_or(chip->optimizer_efficiency, memory->efficiency.efficiency[0]);
     double byte_s = 1 / (memory->bytes_per_s * reached);
-    double cleared = 2 * b->grad * byte_s;
+    double once = b->grad * byte_s; /* cleared, or read for the norm, which the update waits for */
+    double scaled = b->reduced < 4 ? calc_max(0, 2 * b->reduced - b->grad) * byte_s : 0;
     double updated = (3 * b->grad + 2 * calc_state_optimizer_bytes(b)) * byte_s;
     /* State kept elsewhere comes and goes while the rest is updated. */
     double moved = 2 * calc_state_optimizer_bytes(b) * calc_stage_away_of(&e->strategy).optimizer;
     updated = calc_max(updated, moved * tier2_byte_s(chip));
-    t->optimizer_s = (zero >= 2 ? 0 : cleared) + (zero >= 1 ? 0 : updated);
-    t->optimizer_owned_s = (zero >= 2 ? cleared : 0) + (zero >= 1 ? updated : 0);
+    t->optimizer_s = zero >= 3 ? 0 : zero == 2 ? scaled : once + (zero == 1 ? 0 : once + updated);
+    t->optimizer_owned_s = zero >= 1 ? (zero >= 2 ? once : 0) + once + updated : 0;
 }
 
 static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
