@@ -60,3 +60,65 @@ calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *s
     }
     return status;
 }
+
+/* ---- Where nothing fits ---------------------------------------------------------------------- */
+
+/* The designs of a study with a first tier as large as any layout may need. */
+static void get_roomy(const void *context, uint64_t index, calc_app *app, calc_system *system)
+{
+    const calc_designs *designs = context;
+    designs->get(designs->context, index, app, system);
+    system->chip.mem1.capacity_bytes *= 1e6;
+}
+
+static calc_status find_least(calc_sweep_need *out, const calc_sweep_study *study,
+                              calc_errors *errors)
+{
+    calc_sweep_study with = *study;
+    calc_found least;
+    with.designs =
+        (calc_designs){.count = study->designs.count, .get = get_roomy, .context = &study->designs};
+    calc_status status = calc_objective_parse(&with.options.top_by, "mem1", errors);
+    if (status == CALC_OK) {
+        status = calc_sweep_found_search(&with, false, NULL, &out->known, &least, errors);
+    }
+    if (status == CALC_OK && out->known) {
+        calc_sweep_found_run(study, &least, &out->least);
+    }
+    return status;
+}
+
+static calc_status find_larger(calc_sweep_need *out, const calc_sweep_study *study,
+                               calc_errors *errors)
+{
+    const calc_values *procs = &study->space.axis[CALC_AXIS_num_procs];
+    calc_sweep_study with = *study;
+    calc_status status = CALC_OK;
+    bool found = false;
+    for (int times = 2; times <= CALC_SWEEP_NEED_TIMES && !found && status == CALC_OK; times *= 2) {
+        int64_t more = procs->value[procs->count - 1] * times;
+        calc_found best;
+        with.space.axis[CALC_AXIS_num_procs] = (calc_values){.count = 1, .value = &more};
+        status = calc_sweep_found_search(&with, false, NULL, &found, &best, errors);
+        if (found) {
+            out->num_procs = more;
+            calc_sweep_found_run(study, &best, &out->larger);
+        }
+    }
+    return status;
+}
+
+calc_status calc_sweep_need_find(calc_sweep_need *out, const calc_sweep_study *study,
+                                 const calc_sweep_result *result, calc_errors *errors)
+{
+    const calc_space *space = &study->space;
+    *out = (calc_sweep_need){0};
+    if (calc_sweep_found_best_of_all(result) || result->partial ||
+        result->elapsed_s > CALC_SWEEP_MORE_LONGEST_S || study->options.constraints > 0 ||
+        space->inference.phase != CALC_INFERENCE_PHASE_NONE ||
+        space->axis[CALC_AXIS_num_procs].count == 0) {
+        return CALC_OK;
+    }
+    calc_status status = find_least(out, study, errors);
+    return status == CALC_OK && out->known ? find_larger(out, study, errors) : status;
+}

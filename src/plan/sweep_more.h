@@ -1,5 +1,6 @@
-/** @file sweep_more.h  The gain from 10 % more of each resource of the machines: for the best
- *  layout as it is, and with the layout that is then the best. */
+/** @file sweep_more.h  The gain from 10 % more of each resource of the machines, for the best
+ * layout as it is and with the layout that is then the best. And ways out where no layout of a
+ * sweep fits the memory: the layout that needs the least of it, and more processors. */
 #ifndef CALC_PLAN_SWEEP_MORE_H
 #define CALC_PLAN_SWEEP_MORE_H
 
@@ -27,6 +28,25 @@ typedef struct calc_sweep_more {
  *  @param result  of the whole sweep
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_sweep_more_find(calc_sweep_more *out, const calc_sweep_study *study,
+                                               const calc_sweep_result *result,
+                                               calc_errors *errors);
+
+enum { CALC_SWEEP_NEED_TIMES = 64 /**< at most this many times the processors are tried */ };
+
+/** A layout that does not fit, and one on more processors that does. */
+typedef struct calc_sweep_need {
+    bool known;              /**< a layout would run with a larger first tier */
+    calc_sweep_found least;  /**< the layout that needs the smallest one */
+    int64_t num_procs;       /**< the first of 2, 4, ... times the largest number of processors on
+                                  which a layout fits; 0: none of them */
+    calc_sweep_found larger; /**< the best on these */
+} calc_sweep_need;
+
+/** Find it. `known` stays false for serving, whose cache takes all memory that is left, for sweeps
+ *  with conditions, and for sweeps that took longer than CALC_SWEEP_MORE_LONGEST_S.
+ *  @param result  of the whole sweep, without a layout
+ *  @return CALC_OK, or the status of an error that was added */
+CALC_MUST_USE calc_status calc_sweep_need_find(calc_sweep_need *out, const calc_sweep_study *study,
                                                const calc_sweep_result *result,
                                                calc_errors *errors);
 

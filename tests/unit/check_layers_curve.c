@@ -1,5 +1,5 @@
 /* Curves of step over memory: points as calc_run() has them, each quicker than those before it. */
-#include "plan/layers_curve.h"
+#include "plan/layers_judge.h"
 
 #include "layers_plan_case.h"
 
@@ -7,7 +7,7 @@ static int curves, points, beyond;
 
 static void check_case(const layers_plan *l, const calc_layers_case *c)
 {
-    calc_planner_layers_found f;
+    calc_planner_found f;
     calc_planner_layers_point *point;
     size_t count;
     if (calc_layers_solve(&l->planner, c, INFINITY, &f) != CALC_OK) {

@@ -59,7 +59,7 @@ static int solved, limited;
 
 static void check_solved(const layers_plan *l, const calc_layers_case *c)
 {
-    calc_planner_layers_found f, less;
+    calc_planner_found f, less;
     calc_status status = calc_layers_solve(&l->planner, c, INFINITY, &f);
     ck_assert_int_ne(status, CALC_ERR_NOMEM);
     if (status != CALC_OK) {

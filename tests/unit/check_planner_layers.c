@@ -118,7 +118,7 @@ START_TEST(the_best_of_all_lists_is_found)
             make("llama2-7B", stages, memory_gib[stages - 1][i]);
             all_lists = (brute){.best_s = INFINITY};
             ck_assert_int_gt(layers_plan_cases(&l, try_case), 0);
-            calc_planner_layers_result r = layers_plan_run(&l);
+            calc_planner_result r = layers_plan_run(&l);
             ck_assert_int_eq(r.count > 0, isfinite(all_lists.best_s));
             if (r.count > 0) {
                 double s = r.found[0].stats.total_time;
@@ -128,7 +128,7 @@ START_TEST(the_best_of_all_lists_is_found)
                 ck_assert_double_le(r.bound_s, all_lists.best_s * (1 + 1e-3));
                 ck_assert_double_le(s, all_lists.best_s * (1 + 2e-3));
             }
-            calc_planner_layers_result_free(&r);
+            calc_planner_result_free(&r);
             layers_plan_free(&l);
         }
     }
@@ -155,7 +155,7 @@ START_TEST(more_memory_never_makes_it_slower_and_no_uniform_layout_is_quicker)
         double before_s = INFINITY;
         for (double gib = 3; gib <= 24; gib *= 1.25) {
             free_layers(app[i], 8, 8, 32, gib);
-            calc_planner_layers_result r = layers_plan_run(&l);
+            calc_planner_result r = layers_plan_run(&l);
             if (r.count > 0) {
                 double s = r.found[0].stats.total_time;
                 ck_assert_double_le(s, before_s * (1 + 1e-3));
@@ -165,7 +165,7 @@ START_TEST(more_memory_never_makes_it_slower_and_no_uniform_layout_is_quicker)
             } else {
                 ck_assert(!isfinite(before_s));
             }
-            calc_planner_layers_result_free(&r);
+            calc_planner_result_free(&r);
             layers_plan_free(&l);
         }
     }
@@ -179,13 +179,13 @@ START_TEST(what_is_found_is_what_calc_run_says)
 {
     free_layers("deepseek-v2-lite", 6, 8, 32, 12);
     l.planner.top = 4;
-    calc_planner_layers_result r = layers_plan_run(&l);
+    calc_planner_result r = layers_plan_run(&l);
     l.planner.threads = 3;
-    calc_planner_layers_result again = layers_plan_run(&l);
+    calc_planner_result again = layers_plan_run(&l);
     ck_assert_uint_eq(r.count, 4);
     ck_assert_uint_eq(again.count, r.count);
     for (size_t i = 0; i < r.count; i++) {
-        const calc_planner_layers_found *f = &r.found[i];
+        const calc_planner_found *f = &r.found[i];
         calc_exec e = f->exec;
         calc_errors errors = {0};
         calc_stats stats;
@@ -203,8 +203,8 @@ START_TEST(what_is_found_is_what_calc_run_says)
         }
     }
     ck_assert(r.complete);
-    calc_planner_layers_result_free(&r);
-    calc_planner_layers_result_free(&again);
+    calc_planner_result_free(&r);
+    calc_planner_result_free(&again);
     layers_plan_free(&l);
 }
 END_TEST
@@ -212,13 +212,13 @@ END_TEST
 START_TEST(what_does_not_fit_says_what_it_lacks)
 {
     free_layers("llama3.2-1B", 8, 4, 8, 0.5);
-    calc_planner_layers_result r = layers_plan_run(&l);
+    calc_planner_result r = layers_plan_run(&l);
     ck_assert_uint_eq(r.count, 0);
     ck_assert(!r.uniform);
     ck_assert_double_eq(r.has_bytes, 0x1p29);
     ck_assert_double_gt(r.needs_bytes, r.has_bytes);
     ck_assert_int_eq(r.lacking.num_procs, 4);
-    calc_planner_layers_result_free(&r);
+    calc_planner_result_free(&r);
     layers_plan_free(&l);
 }
 END_TEST
@@ -236,14 +236,14 @@ START_TEST(a_search_that_is_stopped_has_the_uniform_layouts)
     free_layers("llama3.2-1B", 8, 4, 8, 8);
     l.planner.progress = stop;
     l.planner.context = &asked;
-    calc_planner_layers_result r = layers_plan_run(&l);
+    calc_planner_result r = layers_plan_run(&l);
     ck_assert_int_eq(asked, 1);
     ck_assert(!r.complete);
-    ck_assert_uint_eq(r.solved, 0);
+    ck_assert_uint_eq(r.balanced, 0);
     ck_assert(r.uniform);
     ck_assert_double_eq(r.found[0].stats.total_time, r.uniform_stats.total_time);
     ck_assert_double_le(r.bound_s, r.found[0].stats.total_time);
-    calc_planner_layers_result_free(&r);
+    calc_planner_result_free(&r);
     layers_plan_free(&l);
 }
 END_TEST

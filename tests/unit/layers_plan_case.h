@@ -66,9 +66,9 @@ static inline void layers_plan_free(layers_plan *l)
     calc_designs_builder_free(&l->builder);
 }
 
-static inline calc_planner_layers_result layers_plan_run(const layers_plan *l)
+static inline calc_planner_result layers_plan_run(const layers_plan *l)
 {
-    calc_planner_layers_result r;
+    calc_planner_result r;
     calc_errors errors = {0};
     ck_assert_msg(calc_planner_layers_run(&l->planner, &r, &errors) == CALC_OK, "%s",
                   errors.item[0].text);

@@ -9,8 +9,9 @@
 #include "cli/draw/layer_words.h"
 #include "cli/draw/scatter.h"
 #include "cli/draw/stage_words.h"
-#include "cli/plan/plan_room.h"
 #include "cli/plan/plan_rows.h"
+#include "model/cost/state.h"
+#include "model/stages/reshard.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
@@ -32,7 +33,7 @@ char *calc_layers_table_words(const calc_plan_task *t, const calc_exec *exec, ch
 
 /* ---- The layouts ----------------------------------------------------------------------------- */
 
-static void write_row(calc_output *out, const calc_plan_task *t, const calc_planner_layers_found *f,
+static void write_row(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
                       size_t rank)
 {
     const calc_exec *e = &f->exec;
@@ -66,8 +67,7 @@ static void write_strategy(calc_output *out, const char *name, const calc_exec *
 }
 
 /* Runs one by one, with the ends; without a list what all have. */
-static void write_layers(calc_output *out, const calc_plan_task *t,
-                         const calc_planner_layers_found *f)
+static void write_layers(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
 {
     const calc_layer_list *list = &f->exec.layers;
     int64_t first = 0;
@@ -147,10 +147,9 @@ static void write_binding(calc_output *out, const calc_plan_task *t, const calc_
 
 /* ---- Value of the plan ----------------------------------------------------------------------- */
 
-static void write_uniform(calc_output *out, const calc_plan_task *t,
-                          const calc_planner_layers_result *r)
+static void write_uniform(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
-    const calc_planner_layers_found *f = &r->found[0];
+    const calc_planner_found *f = &r->found[0];
     char time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
     if (!r->uniform) {
         calc_output_text(out, "No layout whose layers are all alike fits.\n");
@@ -165,8 +164,8 @@ static void write_uniform(calc_output *out, const calc_plan_task *t,
     }
 }
 
-static void write_more(calc_output *out, const calc_planner_layers_result *r,
-                       const calc_planner_layers_result *more)
+static void write_more(calc_output *out, const calc_planner_result *r,
+                       const calc_planner_result *more)
 {
     char time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     if (!more || more->count == 0) {
@@ -179,8 +178,7 @@ static void write_more(calc_output *out, const calc_planner_layers_result *r,
 }
 
 /* Some points of the curve: its ends, the last one that fits, and others between. */
-static void write_curve(calc_output *out, const calc_plan_task *t,
-                        const calc_planner_layers_result *r)
+static void write_curve(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     size_t shown = r->points < POINTS ? r->points : POINTS;
     char time[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
@@ -199,9 +197,9 @@ static void write_curve(calc_output *out, const calc_plan_task *t,
     }
 }
 
-static void write_gap(calc_output *out, const calc_planner_layers_result *r)
+static void write_gap(calc_output *out, const calc_planner_result *r)
 {
-    const calc_planner_layers_found *f = &r->found[0];
+    const calc_planner_found *f = &r->found[0];
     char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     double gap = fmax(0, 1 - r->bound_s / f->stats.total_time);
     calc_output_printf(out, "Planned %s, calc run says %s; ",
@@ -212,16 +210,15 @@ static void write_gap(calc_output *out, const calc_planner_layers_result *r)
 }
 
 void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
-                             const calc_planner_layers_result *r,
-                             const calc_planner_layers_result *more)
+                             const calc_planner_result *r, const calc_planner_result *more)
 {
-    const calc_planner_layers_found *f = &r->found[0];
+    const calc_planner_found *f = &r->found[0];
     char number[3][CALC_HUMAN_MAX];
     calc_output_printf(out, "%s on %s: %s layouts of %s kinds, layers of %s listed\n\n",
                        t->app_name, t->chip[0].name,
                        calc_human_integer((double)r->layouts, number[0]),
                        calc_human_integer((double)r->candidates, number[1]),
-                       calc_human_integer((double)r->solved, number[2]));
+                       calc_human_integer((double)r->balanced, number[2]));
     calc_output_text(out,
                      "rank   PP  VP micros   seqs        step     MFU      GiB P(fits)  layers\n");
     for (size_t i = 0; i < r->count; i++) {
@@ -250,8 +247,7 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
 
 /* ---- A picture ------------------------------------------------------------------------------- */
 
-void calc_layers_plot_write(calc_output *out, const calc_plan_task *t,
-                            const calc_planner_layers_result *r)
+void calc_layers_plot_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     calc_scatter_point *point = calloc(r->points + 1, sizeof *point);
     const calc_scatter_axis x = {"memory", false, calc_human_bytes};
@@ -265,4 +261,59 @@ void calc_layers_plot_write(calc_output *out, const calc_plan_task *t,
         calc_scatter_write(out, &paint, point, r->points, &x, &y, CALC_SCATTER_MIN_COLUMNS * 2);
     }
     free(point);
+}
+
+/* ---- Its layers as JSON ---------------------------------------------------------------------- */
+
+static void put_strategy(calc_put *put, const calc_exec *e)
+{
+    const calc_strategy *s = &e->strategy;
+    char again[160];
+    calc_stage_words_recomputed(e, again, sizeof again);
+    calc_put_count(put, "tensor_par", s->tensor_par);
+    calc_put_count(put, "context_par", s->context_par > 1 ? s->context_par : 1);
+    calc_put_count(put, "expert_par", s->expert_par > 1 ? s->expert_par : 1);
+    calc_put_count(put, "data_par", s->data_par);
+    calc_put_count(put, "microbatch_size", e->microbatch_size);
+    calc_put_count(put, "zero_stage", calc_zero_stage(s));
+    calc_put_text(put, "recompute", again);
+}
+
+/* From layers to the next, and with gradients back, of a micro-batch [s]. */
+static double rearranging_s(const calc_plan_task *t, const calc_exec *a, const calc_exec *b)
+{
+    calc_reshard x = calc_reshard_of(&t->app, &t->chip[0].system, a, b);
+    return x.fw_s + x.bw_s;
+}
+
+void calc_layers_runs_put(calc_put *put, const calc_plan_task *t, const calc_exec *exec)
+{
+    calc_exec plain = *exec;
+    calc_layer_list list = exec->layers;
+    if (list.count == 0) {
+        list = (calc_layer_list){.count = 1,
+                                 .ends = calc_layer_as_exec,
+                                 .run = {{(int16_t)t->app.num_blocks, calc_layer_as_exec}}};
+    }
+    plain.layers = (calc_layer_list){0};
+    const calc_layer_strategy end[] = {calc_layer_list_end(&t->app, &list, false),
+                                       calc_layer_list_end(&t->app, &list, true)};
+    const calc_exec embedding = calc_layer_list_exec(&plain, &end[0]);
+    const calc_exec head = calc_layer_list_exec(&plain, &end[1]);
+    calc_exec before = embedding;
+    calc_put_array(put, "layers", CALC_PUT_LINES);
+    for (int32_t i = 0; i < list.count; i++) {
+        const calc_exec e = calc_layer_list_exec(&plain, &list.run[i].strategy);
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_count(put, "blocks", list.run[i].blocks);
+        put_strategy(put, &e);
+        calc_put_number(put, "rearranging_time", rearranging_s(t, &before, &e));
+        calc_put_close(put);
+        before = e;
+    }
+    calc_put_close(put);
+    calc_put_object(put, "ends", CALC_PUT_LINE);
+    put_strategy(put, &head);
+    calc_put_number(put, "rearranging_time", rearranging_s(t, &before, &head));
+    calc_put_close(put);
 }

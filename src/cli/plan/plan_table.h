@@ -10,4 +10,9 @@
 void calc_plan_table_write(calc_output *out, const calc_plan_task *task,
                            const calc_planner_result *result);
 
+/** Draw both; nothing without --plot. @return CALC_OK, or the status of an error that was added */
+CALC_MUST_USE calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *task,
+                                               const calc_planner_found *found,
+                                               calc_errors *errors);
+
 #endif

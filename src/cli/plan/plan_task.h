@@ -19,12 +19,10 @@ typedef struct calc_plan_task {
     calc_residuals known;            /**< runs that tell what fits; empty: none do */
     calc_exec only;
     calc_space space;
-    calc_values chunks; /**< that --axis asks for */
     calc_designs_builder builder;
     calc_planner planner;
-    bool listed;                               /**< layers are to be listed: */
-    calc_planner_layers layers;                /**< this is what is wanted, and not planner, */
-    const calc_planner_layers_result *layered; /**< and what came of it */
+    bool listed;                /**< layers are to be listed: */
+    calc_planner_layers layers; /**< this is what is wanted, and not planner */
 } calc_plan_task;
 
 /** Fill it from the command line. All errors are collected.

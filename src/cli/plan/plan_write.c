@@ -8,9 +8,7 @@
 #include "base/error.h"
 #include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
-#include "cli/plan/layers_runs.h"
 #include "cli/plan/layers_table.h"
-#include "cli/plan/plan_even.h"
 #include "cli/plan/plan_page.h"
 #include "cli/plan/plan_rows.h"
 #include "cli/shell/start.h"
@@ -78,7 +76,7 @@ static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
     calc_put_struct(put, "stats", CALC_KIND_STATS, &f->stats);
     calc_plan_rows_put(put, t, f->chip, &f->exec);
-    if (t->layered) {
+    if (t->listed) {
         calc_layers_runs_put(put, t, &f->exec);
     } else {
         put_even(put, t, f);
@@ -88,7 +86,7 @@ static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner
 
 /* What there is beside, of a plan of layers: how many layouts are alike, the best of them, and what
  * other memory would make of the best. */
-static void put_layers(calc_put *put, const calc_plan_task *t, const calc_planner_layers_result *r)
+static void put_layers(calc_put *put, const calc_plan_task *t, const calc_planner_result *r)
 {
     calc_put_count(put, "layouts", (int64_t)r->layouts);
     if (r->uniform) {
@@ -123,8 +121,8 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
     calc_put_count(&put, "balanced", (int64_t)r->balanced);
     calc_put_flag(&put, "complete", r->complete);
     calc_put_number(&put, "bound_time", fmin(r->bound_s, r->found[0].bound_s));
-    if (t->layered) {
-        put_layers(&put, t, t->layered);
+    if (t->listed) {
+        put_layers(&put, t, r);
     }
     calc_put_struct(&put, "model", CALC_KIND_APP, &t->app);
     calc_put_array(&put, "machines", CALC_PUT_LINES);
@@ -147,7 +145,7 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
     calc_output_text(out, "rank,system,tensor_par,pipeline_par,data_par,context_par,expert_par,"
                           "pipeline_interleaving,microbatch_size,total_time,bound_time,"
                           "model_flops_utilization,mem_tier1,blocks,chips,recompute");
-    calc_output_text(out, t->layered ? ",layers,ends\n" : "\n");
+    calc_output_text(out, t->listed ? ",layers,ends\n" : "\n");
     for (size_t i = 0; i < r->count; i++) {
         const calc_planner_found *f = &r->found[i];
         const calc_exec *e = &f->exec;
@@ -166,7 +164,7 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
         calc_output_printf(out, ",\"%s\"",
                            listed ? calc_stage_words_chips(e, t->chip[f->chip].name, text) : "");
         calc_output_printf(out, ",\"%s\"", listed ? calc_stage_words_recompute(e, text) : "");
-        if (t->layered) {
+        if (t->listed) {
             char words[CALC_LAYER_WORDS_SIZE];
             calc_output_printf(out, ",\"%s\"", calc_layer_words(e, words));
             calc_output_printf(out, ",\"%s\"", calc_layer_words_ends(e, words));
@@ -179,8 +177,10 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
 
 static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
-    (void)t;
-    calc_json_save(out, CALC_KIND_EXEC, &r->found[0].exec, 0);
+    size_t rank;
+    const calc_planner_found *start = t->listed ? NULL : calc_plan_rows_start(t, r, &rank);
+    const calc_exec named = calc_plan_rows_named(t, start ? start : &r->found[0]);
+    calc_json_save(out, CALC_KIND_EXEC, &named, 0);
     calc_output_text(out, "\n");
 }
 

@@ -8,7 +8,6 @@
 #include "io/json_save.h"
 #include "plan/sweep_cells.h"
 #include "plan/sweep_more.h"
-#include "plan/sweep_need.h"
 #include "report/page.h"
 #include "spec/field.h"
 

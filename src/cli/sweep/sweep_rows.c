@@ -83,7 +83,7 @@ static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
 
 static bool is_sure(const calc_sweep_row *row)
 {
-    return row->starts && !(row->fits.share < CALC_FITS_SURE);
+    return row->starts && calc_fits_is_sure(row->fits.share);
 }
 
 calc_sweep_row calc_sweep_rows_start(const calc_residuals *measured, const calc_sweep_study *study,

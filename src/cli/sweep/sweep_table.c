@@ -7,6 +7,7 @@
 #include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
+#include "cli/shell/start.h"
 #include "cli/sweep/sweep_write.h"
 #include "spec/field.h"
 
@@ -160,19 +161,8 @@ static void write_start(calc_output *out, const calc_sweep_study *study,
     calc_sweep_found_run(study, start->layout, &found);
     const calc_objective *by = &study->options.top_by;
     double worse = calc_objective_of(by, &found.stats) / calc_objective_of(by, &best.stats) - 1;
-    bool shown = has(view->best, start->number);
-    if (shown) {
-        calc_output_printf(out, "  %zu", start->number);
-    } else {
-        const calc_exec *e = &found.exec;
-        calc_output_printf(out, "  %d/%d/%d, %.1f %% behind,", (int)e->strategy.tensor_par,
-                           (int)e->pipeline_par, (int)e->strategy.data_par, 100 * fabs(worse));
-    }
-    calc_output_text(out, " is the first that is sure to fit and that a framework runs");
-    calc_output_printf(out, view->saved ? ": %s has it\n" : "%s\n",
-                       view->saved ? view->saved
-                       : shown     ? ""
-                                   : ": --save-best FILE saves it");
+    calc_start_tell(out, &found.exec, has(view->best, start->number) ? start->number : 0, worse,
+                    view->saved);
 }
 
 /* Marks in the tables written so far that need a legend. */
