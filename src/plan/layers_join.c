@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "model/schedule/schedule_steady.h"
-#include "plan/layers_bound.h"
+#include "plan/layers_case.h"
 
 enum {
     LABELS = 16,        /* labels kept per layer */

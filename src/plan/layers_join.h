@@ -3,7 +3,7 @@
 #ifndef CALC_PLAN_LAYERS_JOIN_H
 #define CALC_PLAN_LAYERS_JOIN_H
 
-#include "plan/layers_bound.h"
+#include "plan/layers_case.h"
 #include "plan/layers_stage.h"
 
 /** What is asked for. */

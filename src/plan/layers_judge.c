@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
-#include "plan/layers_bound.h"
+#include "plan/layers_case.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
@@ -131,7 +131,7 @@ calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answe
 
 /* A candidate at work. */
 typedef struct bench {
-    const calc_planner_layers *planner;
+    const calc_planner *planner;
     const calc_layers_case *c;
     double limit_s;
     double *spare_bytes;     /* [stages] */
@@ -148,7 +148,7 @@ static bool correct(bench *b, const calc_layers_answer *a, bool fits, int times)
     size_t stages = (size_t)a->stages;
     double capacity_bytes = b->c->common.capacity_bytes;
     bool any = false;
-    size_t count = calc_each_stage(b->planner->app, b->planner->system, &b->resolved,
+    size_t count = calc_each_stage(b->planner->app, &b->planner->chip[0].system, &b->resolved,
                                    CALC_COMPAT_NONE, b->stage, stages);
     for (size_t i = 0; i < stages && i < count; i++) {
         double over_bytes = b->stage[i].mem_tier1 - capacity_bytes;
@@ -180,17 +180,17 @@ static uint64_t groups_of(const calc_layers_case *c, const calc_layers_answer *a
 /* @return whether the list is a legal layout */
 static bool judge(bench *b, const calc_layers_answer *a, calc_planner_found *f)
 {
-    const calc_planner_layers *p = b->planner;
+    const calc_planner *p = b->planner;
     calc_errors ignored = {0};
     f->exec = b->resolved = calc_layers_exec_of(b->c, a);
     if (f->exec.layers.count == 0) {
         return false;
     }
-    calc_resolve(p->app, p->system, &b->resolved);
-    if (calc_check(p->app, p->system, &b->resolved, &ignored) != CALC_OK) {
+    calc_resolve(p->app, &p->chip[0].system, &b->resolved);
+    if (calc_check(p->app, &p->chip[0].system, &b->resolved, &ignored) != CALC_OK) {
         return false;
     }
-    calc_run(p->app, p->system, &b->resolved, CALC_COMPAT_NONE, &f->stats);
+    calc_run(p->app, &p->chip[0].system, &b->resolved, CALC_COMPAT_NONE, &f->stats);
     return true;
 }
 
@@ -265,7 +265,7 @@ static int compare(const void *a, const void *b)
     return x->ends - y->ends;
 }
 
-calc_status calc_layers_solve(const calc_planner_layers *planner, const calc_layers_case *c,
+calc_status calc_layers_solve(const calc_planner *planner, const calc_layers_case *c,
                               double limit_s, calc_planner_found *found)
 {
     size_t stages = (size_t)c->common.stages;
@@ -314,7 +314,7 @@ enum {
 #define MORE 1.25
 
 typedef struct curve {
-    const calc_planner_layers *planner;
+    const calc_planner *planner;
     const calc_layers_case *c;
     calc_planner_layers_point *point;
     size_t count, room;
@@ -323,7 +323,7 @@ typedef struct curve {
 /* Numbers of a list by calc_run(); none where it is no legal layout. */
 static calc_status add_point(curve *v, const calc_layers_answer *a)
 {
-    const calc_planner_layers *p = v->planner;
+    const calc_planner *p = v->planner;
     calc_errors ignored = {0};
     calc_stats stats;
     const calc_exec listed = calc_layers_exec_of(v->c, a);
@@ -331,11 +331,11 @@ static calc_status add_point(curve *v, const calc_layers_answer *a)
     if (e.layers.count == 0) {
         return CALC_OK;
     }
-    calc_resolve(p->app, p->system, &e);
-    if (calc_check(p->app, p->system, &e, &ignored) != CALC_OK) {
+    calc_resolve(p->app, &p->chip[0].system, &e);
+    if (calc_check(p->app, &p->chip[0].system, &e, &ignored) != CALC_OK) {
         return CALC_OK;
     }
-    calc_run(p->app, p->system, &e, CALC_COMPAT_NONE, &stats);
+    calc_run(p->app, &p->chip[0].system, &e, CALC_COMPAT_NONE, &stats);
     calc_planner_layers_point *grown = calc_grown(v->point, v->count, &v->room, sizeof *grown);
     if (!grown) {
         return CALC_ERR_NOMEM;
@@ -430,7 +430,7 @@ static int ends_of(const calc_layers_case *c, const calc_exec *e)
     return 0;
 }
 
-calc_status calc_layers_curve_of(const calc_planner_layers *planner, const calc_layers_case *c,
+calc_status calc_layers_curve_of(const calc_planner *planner, const calc_layers_case *c,
                                  const calc_exec *exec, calc_planner_layers_point **point,
                                  size_t *count)
 {

@@ -16,9 +16,8 @@ calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answe
  *  @param limit_s  only steps below it are looked for
  *  @param found    filled where there is one; .bound_s in any case
  *  @return CALC_OK; CALC_ERR_RULE if none is quick enough or fits; CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_layers_solve(const calc_planner_layers *planner,
-                                            const calc_layers_case *c, double limit_s,
-                                            calc_planner_found *found);
+CALC_MUST_USE calc_status calc_layers_solve(const calc_planner *planner, const calc_layers_case *c,
+                                            double limit_s, calc_planner_found *found);
 
 /** Find the Pareto front of a candidate in memory and time, with the ends of a layout: every list
  *  that is quicker than all others which need no more memory. With one stage the front is complete
@@ -27,7 +26,7 @@ CALC_MUST_USE calc_status calc_layers_solve(const calc_planner_layers *planner,
  *  @param exec   the layout
  *  @param point  to be freed with free()
  *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_layers_curve_of(const calc_planner_layers *planner,
+CALC_MUST_USE calc_status calc_layers_curve_of(const calc_planner *planner,
                                                const calc_layers_case *c, const calc_exec *exec,
                                                calc_planner_layers_point **point, size_t *count);
 

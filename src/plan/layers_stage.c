@@ -395,7 +395,7 @@ bool calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *a
 
 enum { BINS = CALC_LAYERS_BINS };
 
-static int compare(const void *a, const void *b)
+static int compare_numbers(const void *a, const void *b)
 {
     double x = *(const double *)a;
     double y = *(const double *)b;
@@ -406,7 +406,7 @@ static int compare(const void *a, const void *b)
 static int distinct(double *value, int count, int most)
 {
     int kept = 0;
-    qsort(value, (size_t)count, sizeof *value, compare);
+    qsort(value, (size_t)count, sizeof *value, compare_numbers);
     for (int i = 0; i < count; i++) {
         kept += kept == 0 || value[i] > value[kept - 1] * (1 + 1e-9);
         value[kept - 1] = value[i];

@@ -102,6 +102,15 @@ void calc_planner_take(calc_planner_result *r, size_t kept, const calc_planner_f
     r->found[at] = *f;
 }
 
+bool calc_planner_is_stopped(const calc_planner *p, const calc_planner_result *r, double start_s,
+                             double bound_s)
+{
+    calc_planner_progress now = {r->candidates, r->balanced,
+                                 r->count > 0 ? r->found[0].stats.total_time : INFINITY, bound_s};
+    bool late = p->time_limit_s > 0 && calc_parallel_now_s() - start_s > p->time_limit_s;
+    return late || (p->progress && p->progress(p->context, &now));
+}
+
 /* ---- Balancing ------------------------------------------------------------------------------- */
 
 /* The longest step with which a layout that runs would be the best of those. */
@@ -143,7 +152,7 @@ static void balance(void *context, size_t i)
         limit_s = start_limit_of(s);
     }
     if (s->out->count > 0 && c->bound_s >= limit_s) {
-        s->done[i].outcome = CALC_PLANNER_SLOWER;
+        s->done[i].outcome = CALC_PLANNER_UNBALANCED; /* no framework runs it */
         return;
     }
     if (c->bound_s == INFINITY && chunks && s->out->has_bytes > 0) {
@@ -202,17 +211,6 @@ static double least_bound_s(const search *s, size_t next)
     return least_s;
 }
 
-static bool is_stopped(const search *s, size_t next)
-{
-    const calc_planner *p = s->planner;
-    const calc_planner_result *r = s->out;
-    calc_planner_progress now = {s->list.count, r->balanced,
-                                 r->count > 0 ? r->found[0].stats.total_time : INFINITY,
-                                 least_bound_s(s, next)};
-    bool late = p->time_limit_s > 0 && calc_parallel_now_s() - s->start_s > p->time_limit_s;
-    return late || (p->progress && p->progress(p->context, &now));
-}
-
 /* Layouts as a sweep finds them: no plan may be slower. */
 static void take_evens(search *s)
 {
@@ -261,15 +259,16 @@ static calc_status balance_all(search *s)
     r->bound_s = INFINITY;
     take_evens(s);
     while (next_batch(s, &next)) {
-        if (is_stopped(s, s->item[0])) {
+        double least_s = least_bound_s(s, s->item[0]);
+        if (calc_planner_is_stopped(s->planner, r, s->start_s, least_s)) {
             r->complete = s->list.candidate[s->item[0]].bound_s == INFINITY;
-            r->bound_s = fmin(r->bound_s, least_bound_s(s, s->item[0]));
+            r->bound_s = fmin(r->bound_s, least_s);
             return CALC_OK;
         }
         memset(s->done, 0, sizeof s->done);
         calc_parallel_for(s->planner->threads, s->items, balance, s);
         for (size_t i = 0; i < s->items; i++) {
-            r->balanced++;
+            r->balanced += s->done[i].outcome != CALC_PLANNER_UNBALANCED;
             switch (s->done[i].outcome) {
             case CALC_PLANNER_FOUND:
                 r->bound_s = fmin(r->bound_s, s->done[i].found.bound_s);

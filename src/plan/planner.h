@@ -45,8 +45,9 @@ typedef struct calc_planner {
     bool alike_on_chip;    /**< stages on one chip recompute the same number of layers */
     double join_latency_s; /**< of messages between different chips */
     size_t top;            /**< how many to find */
-    double time_limit_s;   /**< 0: none */
-    int threads;           /**< 0: as many as the machine has */
+    bool curve; /**< with a list of layers: the best candidate's step for other memory, too */
+    double time_limit_s; /**< 0: none */
+    int threads;         /**< 0: as many as the machine has */
     bool (*progress)(void *context, const calc_planner_progress *progress); /**< true: stop */
     /** Whether a framework runs a layout on a chip: the best of these is found, too. Called by
      *  several threads at once. NULL: nobody asks. */
@@ -114,6 +115,12 @@ double calc_planner_limit_s(const calc_planner_result *result, size_t kept);
  *  memory, then the one that came first. One per candidate is kept. */
 void calc_planner_take(calc_planner_result *result, size_t kept, const calc_planner_found *found);
 
+/** Whether it is late, or progress() says to stop.
+ *  @param start_s  of the clock
+ *  @param bound_s  no remaining candidate takes less */
+bool calc_planner_is_stopped(const calc_planner *planner, const calc_planner_result *result,
+                             double start_s, double bound_s);
+
 /** A candidate listed before gets the better bound learnt since. */
 void calc_planner_know_bound(calc_planner_result *result, const calc_planner_found *found);
 
@@ -122,6 +129,18 @@ void calc_planner_know_bound(calc_planner_result *result, const calc_planner_fou
  *          if planner->only cannot be balanced. One error is added. */
 CALC_MUST_USE calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *out,
                                            calc_errors *errors);
+
+/** Search for layouts whose layers differ, on the first chip alone: how each is split, kept and
+ * recomputed together with how the model is spread over the stages of a pipeline.
+ *
+ *  Layouts of a space that differ only in fields that each layer may set for itself form one
+ *  candidate, and their strategies are the options of its layers. A candidate has a lower bound
+ *  (layers_case.h); candidates are solved (layers_judge.h) by ascending bound, until no bound is
+ *  below the best step found. Layouts with equal layers compete, so that no answer is slower than
+ * what a sweep of the same space finds; stages have as many chunks as these.
+ *  @return as calc_planner_run() */
+CALC_MUST_USE calc_status calc_planner_layers_run(const calc_planner *planner,
+                                                  calc_planner_result *out, calc_errors *errors);
 
 void calc_planner_result_free(calc_planner_result *result);
 

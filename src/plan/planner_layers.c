@@ -1,4 +1,4 @@
-#include "plan/planner_layers.h"
+#include "plan/planner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "parallel.h"
-#include "plan/layers_bound.h"
+#include "plan/layers_case.h"
 #include "plan/layers_judge.h"
 
 enum {
@@ -15,7 +15,7 @@ enum {
 };
 
 typedef struct search {
-    const calc_planner_layers *planner;
+    const calc_planner *planner;
     calc_planner_result *out;
     double start_s; /* of the clock */
     calc_layers_list list;
@@ -80,7 +80,7 @@ static void take_uniform(search *s)
         if (!isfinite(c->uniform_s)) {
             continue;
         }
-        calc_run(s->planner->app, s->planner->system, &f.exec, CALC_COMPAT_NONE, &f.stats);
+        calc_run(s->planner->app, &s->planner->chip[0].system, &f.exec, CALC_COMPAT_NONE, &f.stats);
         calc_planner_take(r, s->planner->top, &f);
     }
     r->uniform = r->count > 0;
@@ -105,17 +105,6 @@ static void solve(void *context, size_t i)
 static double bound_at(const search *s, size_t next)
 {
     return next < s->list.count ? s->list.candidate[s->order[next]].bound_s : INFINITY;
-}
-
-static bool is_stopped(const search *s, size_t next)
-{
-    const calc_planner_layers *p = s->planner;
-    const calc_planner_result *r = s->out;
-    calc_planner_progress now = {s->list.count, r->balanced,
-                                 r->count > 0 ? r->found[0].stats.total_time : INFINITY,
-                                 bound_at(s, next)};
-    bool late = p->time_limit_s > 0 && calc_parallel_now_s() - s->start_s > p->time_limit_s;
-    return late || (p->progress && p->progress(p->context, &now));
 }
 
 static calc_status solve_batch(search *s, size_t next, size_t count)
@@ -147,7 +136,7 @@ static calc_status solve_all(search *s)
     r->bound_s = INFINITY;
     while (next < s->list.count &&
            bound_at(s, next) < calc_planner_limit_s(s->out, s->planner->top) && status == CALC_OK) {
-        if (is_stopped(s, next)) {
+        if (calc_planner_is_stopped(s->planner, r, s->start_s, bound_at(s, next))) {
             r->bound_s = fmin(r->bound_s, bound_at(s, next));
             return CALC_OK;
         }
@@ -173,7 +162,7 @@ static void free_search(search *s)
     free(s);
 }
 
-calc_status calc_planner_layers_run(const calc_planner_layers *planner, calc_planner_result *out,
+calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_result *out,
                                     calc_errors *errors)
 {
     search *s = calloc(1, sizeof *s);

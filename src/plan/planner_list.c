@@ -121,18 +121,13 @@ static void place_exec(void *context, size_t i)
 
 /* ---- What a sweep finds ---------------------------------------------------------------------- */
 
-typedef struct swept_chip {
-    const calc_planner *planner;
-    int chip;
-} swept_chip;
-
-/* calc_designs.get */
+/* calc_designs.get: the model and the first chip of a planner */
 static void get_chip(const void *context, uint64_t index, calc_app *app, calc_system *system)
 {
-    const swept_chip *of = context;
+    const calc_planner *p = context;
     (void)index;
-    *app = *of->planner->app;
-    *system = of->planner->chip[of->chip].system;
+    *app = *p->app;
+    *system = p->chip[0].system;
 }
 
 static void add_even(maker *m, int chip, const calc_exec *e)
@@ -153,14 +148,14 @@ static void add_even(maker *m, int chip, const calc_exec *e)
 /* The best layouts of a chip, and those that take longer and need less memory. */
 static calc_status sweep_chip(maker *m, int chip, calc_errors *errors)
 {
-    const swept_chip of = {m->planner, chip};
+    calc_planner of = *m->planner;
     const calc_designs one = {.count = 1, .get = get_chip, .context = &of};
     calc_space space = *m->planner->space; /* borrows its values */
     calc_values *procs = &space.axis[CALC_AXIS_num_procs];
-    calc_sweep_options options = {
-        .objectives = 2, .top = SWEPT, .threads = m->planner->threads, .constraints = 0};
+    calc_sweep_options options = {.objectives = 2, .top = SWEPT, .threads = m->planner->threads};
     calc_sweep_result result = {0};
-    while (procs->count > 0 && procs->value[procs->count - 1] > m->planner->chip[chip].most_procs) {
+    of.chip += chip;
+    while (procs->count > 0 && procs->value[procs->count - 1] > of.chip->most_procs) {
         procs->count--;
     }
     if (procs->count == 0) {
@@ -174,13 +169,11 @@ static calc_status sweep_chip(maker *m, int chip, calc_errors *errors)
         options.objective[0] = options.top_by;
         status = calc_sweep(&space, &one, &options, &result, errors);
     }
-    for (size_t g = 0; status == CALC_OK && g < result.groups_count; g++) {
-        const calc_front *const lists[] = {&result.group[g].top, &result.group[g].front};
-        for (int l = 0; l < 2; l++) {
-            for (size_t i = 0; i < lists[l]->count; i++) {
-                const calc_exec e = calc_found_exec(&lists[l]->item[i]);
-                add_even(m, chip, &e);
-            }
+    for (int l = 0; status == CALC_OK && l < 2; l++) {
+        const calc_front *list = l == 0 ? &result.group[0].top : &result.group[0].front;
+        for (size_t i = 0; i < list->count; i++) {
+            const calc_exec e = calc_found_exec(&list->item[i]);
+            add_even(m, chip, &e);
         }
     }
     calc_sweep_result_free(&result);

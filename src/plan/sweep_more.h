@@ -1,11 +1,13 @@
 /** @file sweep_more.h  The gain from 10 % more of each resource of the machines, for the best
- * layout as it is and with the layout that is then the best. And ways out where no layout of a
- * sweep fits the memory: the layout that needs the least of it, and more processors. */
+ * layout as it is and with the layout that is then the best. And where there is none: the layout
+ * that needs the least memory, more processors with which one fits, or why a space has no layout at
+ * all. */
 #ifndef CALC_PLAN_SWEEP_MORE_H
 #define CALC_PLAN_SWEEP_MORE_H
 
-#include "plan/resources.h"
+#include "plan/study.h"
 #include "plan/sweep_found.h"
+#include "plan/why.h"
 
 enum { CALC_SWEEP_MORE_LONGEST_S = 5 /**< sweeps that take longer are not repeated */ };
 
@@ -49,5 +51,12 @@ typedef struct calc_sweep_need {
 CALC_MUST_USE calc_status calc_sweep_need_find(calc_sweep_need *out, const calc_sweep_study *study,
                                                const calc_sweep_result *result,
                                                calc_errors *errors);
+
+/** The complaints of calc_check() about a layout that has the first value of every axis. Fields
+ *  that an execution may leave to calc are left to it, and a largest batch is rounded down to a
+ *  multiple of its replicas. Where nobody chose tensor and pipeline parallelism, powers of two are
+ *  tried and those with the fewest complaints taken.
+ *  @return whether there are any, which are then in *errors */
+bool calc_sweep_empty(const calc_sweep_study *study, calc_errors *errors);
 
 #endif

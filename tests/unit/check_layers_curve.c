@@ -18,8 +18,8 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
         const calc_planner_layers_point *p = &point[i];
         calc_stats stats;
         calc_exec e = p->exec;
-        calc_resolve(&l->app, &l->system, &e);
-        calc_run(&l->app, &l->system, &e, CALC_COMPAT_NONE, &stats);
+        calc_resolve(&l->app, &l->chip.system, &e);
+        calc_run(&l->app, &l->chip.system, &e, CALC_COMPAT_NONE, &stats);
         ck_assert_double_eq(stats.total_time, p->step_s);
         ck_assert_double_eq(stats.proc_mem_tier1_cap_req, p->needs_bytes);
         ck_assert(i == 0 || p->needs_bytes > point[i - 1].needs_bytes);

@@ -1,6 +1,6 @@
 /* A plan of layers against all lists there are: every option of every layer and of the ends, on
  * every division over stages, judged by calc_run(). */
-#include "plan/planner_layers.h"
+#include "plan/planner.h"
 
 #include "layers_plan_case.h"
 #include "spec/layer_list.h"
@@ -39,10 +39,11 @@ static void try_one(brute *b)
             1, (int16_t)b->blocks[i], CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
     }
     ck_assert(b->stages == 1 || calc_stage_list_pack(stage, b->stages, &e.stages));
-    calc_resolve(&l.app, &l.system, &e);
-    ck_assert_msg(calc_check(&l.app, &l.system, &e, &errors) == CALC_OK, "%s", errors.item[0].text);
+    calc_resolve(&l.app, &l.chip.system, &e);
+    ck_assert_msg(calc_check(&l.app, &l.chip.system, &e, &errors) == CALC_OK, "%s",
+                  errors.item[0].text);
     b->tried++;
-    if (calc_run(&l.app, &l.system, &e, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
+    if (calc_run(&l.app, &l.chip.system, &e, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
         b->best_s = fmin(b->best_s, stats.total_time);
     }
 }
@@ -96,7 +97,7 @@ static void make(const char *app, int stages, double gib)
     static const int64_t micro[] = {2, 4};
     static const int64_t again[] = {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL};
     layers_plan_init(&l, app, "a100_sxm_40g", stages > 1 ? 4 : 3, 4, 16);
-    l.system.chip.mem1.capacity_bytes = gib * 0x1p30;
+    l.chip.system.chip.mem1.capacity_bytes = gib * 0x1p30;
     layers_plan_set(&l, CALC_AXIS_pipeline_par, stages);
     layers_plan_set(&l, CALC_AXIS_pipeline_interleaving, 1);
     layers_plan_set(&l, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS);
@@ -143,7 +144,7 @@ END_TEST
 static void free_layers(const char *app, int blocks, int procs, int batch, double gib)
 {
     layers_plan_init(&l, app, "h100_sxm", blocks, procs, batch);
-    l.system.chip.mem1.capacity_bytes = gib * 0x1p30;
+    l.chip.system.chip.mem1.capacity_bytes = gib * 0x1p30;
     layers_plan_ready(&l);
 }
 
@@ -189,9 +190,9 @@ START_TEST(what_is_found_is_what_calc_run_says)
         calc_exec e = f->exec;
         calc_errors errors = {0};
         calc_stats stats;
-        calc_resolve(&l.app, &l.system, &e);
-        ck_assert_int_eq(calc_check(&l.app, &l.system, &e, &errors), CALC_OK);
-        ck_assert_int_eq(calc_run(&l.app, &l.system, &e, CALC_COMPAT_NONE, &stats),
+        calc_resolve(&l.app, &l.chip.system, &e);
+        ck_assert_int_eq(calc_check(&l.app, &l.chip.system, &e, &errors), CALC_OK);
+        ck_assert_int_eq(calc_run(&l.app, &l.chip.system, &e, CALC_COMPAT_NONE, &stats),
                          CALC_VERDICT_OK);
         ck_assert_double_eq(stats.total_time, f->stats.total_time);
         ck_assert_double_eq(again.found[i].stats.total_time, f->stats.total_time);

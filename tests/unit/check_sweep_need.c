@@ -1,4 +1,4 @@
-/* What would do where nothing of a sweep fits: src/plan/sweep_need.c. */
+/* What would do where nothing of a sweep fits: src/plan/sweep_more.c. */
 #include "plan/sweep_more.h"
 #include "sweep_case.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "cli/plan/layers_table.h"
-#include "cli/plan/plan_judge.h"
 #include "cli/plan/plan_rows.h"
 #include "cli/plan/plan_table.h"
 #include "cli/plan/plan_write.h"
@@ -70,27 +69,6 @@ static const char *layers_complaint(const calc_args *args)
     return NULL;
 }
 
-/* The best step time with one GiB more. */
-static calc_status plan_more(const calc_plan_task *t, calc_planner_result *more,
-                             calc_errors *errors)
-{
-    calc_planner_layers p = t->layers;
-    calc_system *system = malloc(sizeof *system);
-    *more = (calc_planner_result){0};
-    if (!system) {
-        return calc_errors_no_memory(errors);
-    }
-    *system = t->planned[0].system;
-    system->chip.mem1.capacity_bytes += 0x1p30;
-    p.system = system;
-    p.top = 1;
-    p.curve = false;
-    p.progress = NULL;
-    calc_status status = calc_planner_layers_run(&p, more, errors);
-    free(system);
-    return status;
-}
-
 /* What people read. @param more  with --layers: what a GiB more on every processor would give */
 static void write_table(const calc_plan_task *t, const calc_planner_result *r,
                         const calc_planner_result *more, calc_errors *errors)
@@ -115,7 +93,7 @@ static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *error
     calc_planner_result r = {0};
     calc_planner_result more = {0};
     bool quiet = calc_plan_write_takes_stdout(t->args);
-    calc_status status = t->listed ? calc_planner_layers_run(&t->layers, &r, errors)
+    calc_status status = t->listed ? calc_planner_layers_run(&t->planner, &r, errors)
                                    : calc_planner_run(&t->planner, &r, errors);
     calc_sweep_watch_end(w);
     bool found = status == CALC_OK && r.count > 0;
@@ -127,7 +105,7 @@ static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *error
         calc_plan_room_lack(t, &r);
     } else if (found && calc_plan_write(t, &r, errors) == CALC_OK &&
                calc_plan_judge_mps(t, &r.found[0], errors) == CALC_OK && !quiet &&
-               (!t->listed || plan_more(t, &more, errors) == CALC_OK)) {
+               (!t->listed || calc_plan_rows_more(t, NULL, &more, errors) == CALC_OK)) {
         write_table(t, &r, &more, errors);
     }
     calc_planner_result_free(&more);
@@ -150,8 +128,8 @@ static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
         return calc_complain_usage(t->args->command, complaint);
     }
     calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
-    t->planner.progress = t->layers.progress = watch;
-    t->planner.context = t->layers.context = &w;
+    t->planner.progress = watch;
+    t->planner.context = &w;
     return plan(t, &w, errors);
 }
 

@@ -10,6 +10,7 @@
 #include "cli/draw/scatter.h"
 #include "cli/draw/stage_words.h"
 #include "cli/plan/plan_rows.h"
+#include "cli/plan/plan_table.h"
 #include "model/cost/state.h"
 #include "model/stages/reshard.h"
 #include "spec/layer_list.h"
@@ -91,60 +92,6 @@ static void write_layers(calc_output *out, const calc_plan_task *t, const calc_p
     calc_output_text(out, "\n");
 }
 
-/* ---- The best: its stages -------------------------------------------------------------------- */
-
-static bool same_row(const calc_stage_stats *a, const calc_stage_stats *b)
-{
-    return a->blocks == b->blocks && a->fw_time == b->fw_time && a->bw_time == b->bw_time;
-}
-
-static void write_stages(calc_output *out, const calc_plan_task *t, const calc_stage_stats *stage,
-                         size_t count)
-{
-    double has_bytes = t->chip[0].system.chip.mem1.capacity_bytes;
-    double slowest_s = 0;
-    for (size_t i = 0; i < count; i++) {
-        slowest_s = fmax(slowest_s, stage[i].fw_time + stage[i].bw_time);
-    }
-    calc_output_text(out, "stage      blocks   micro-batch      idle       GiB      room\n");
-    for (size_t i = 0, end; i < count; i = end) {
-        char place[32], time[CALC_HUMAN_MAX], idle[CALC_HUMAN_MAX];
-        double most_bytes = 0;
-        for (end = i; end < count && same_row(&stage[i], &stage[end]); end++) {
-            most_bytes = fmax(most_bytes, stage[end].mem_tier1);
-        }
-        double pass_s = stage[i].fw_time + stage[i].bw_time;
-        snprintf(place, sizeof place, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
-        calc_output_printf(out, "%-8s %8.4g %13s %9s %9.2f %9.2f\n", place, stage[i].blocks,
-                           calc_human_seconds(pass_s, time),
-                           calc_human_percent(1 - pass_s / slowest_s, idle), most_bytes / 0x1p30,
-                           (has_bytes - most_bytes) / 0x1p30);
-    }
-    calc_output_text(out, "\n");
-}
-
-/* The slowest stage, and the one with the least free memory. */
-static void write_binding(calc_output *out, const calc_plan_task *t, const calc_stage_stats *stage,
-                          size_t count)
-{
-    size_t slowest = 0;
-    size_t fullest = 0;
-    char bytes[CALC_HUMAN_MAX];
-    for (size_t i = 1; i < count; i++) {
-        const calc_stage_stats *s = &stage[slowest];
-        slowest = stage[i].fw_time + stage[i].bw_time > s->fw_time + s->bw_time ? i : slowest;
-        fullest = stage[i].mem_tier1 > stage[fullest].mem_tier1 ? i : fullest;
-    }
-    double room = t->chip[0].system.chip.mem1.capacity_bytes - stage[fullest].mem_tier1;
-    calc_human_bytes(room, bytes);
-    if (count > 1) {
-        calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
-                           fullest, bytes);
-    } else {
-        calc_output_printf(out, "There is room for %s more.\n", bytes);
-    }
-}
-
 /* ---- Value of the plan ----------------------------------------------------------------------- */
 
 static void write_uniform(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
@@ -197,18 +144,6 @@ static void write_curve(calc_output *out, const calc_plan_task *t, const calc_pl
     }
 }
 
-static void write_gap(calc_output *out, const calc_planner_result *r)
-{
-    const calc_planner_found *f = &r->found[0];
-    char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
-    double gap = fmax(0, 1 - r->bound_s / f->stats.total_time);
-    calc_output_printf(out, "Planned %s, calc run says %s; ",
-                       calc_human_seconds(f->planned_s, planned),
-                       calc_human_seconds(f->stats.total_time, time));
-    calc_output_printf(out, "no list of layers is quicker by more than %s.\n",
-                       calc_human_percent(gap, percent));
-}
-
 void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
                              const calc_planner_result *r, const calc_planner_result *more)
 {
@@ -227,21 +162,10 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
     calc_plan_room_write(out, t);
     calc_output_text(out, r->complete ? "\n" : "Stopped early: there may be better.\n\n");
     write_layers(out, t, f);
-    calc_stage_stats *stage = calloc(CALC_MAX_PLACES, sizeof *stage);
-    calc_exec e = f->exec;
-    calc_resolve(&t->app, &t->chip[0].system, &e);
-    size_t count = stage ? calc_each_stage(&t->app, &t->chip[0].system, &e, CALC_COMPAT_NONE, stage,
-                                           CALC_MAX_PLACES)
-                         : 0;
-    count = count < CALC_MAX_PLACES ? count : CALC_MAX_PLACES;
-    if (count > 0) {
-        write_stages(out, t, stage, count);
-        write_binding(out, t, stage, count);
-    }
-    free(stage);
+    calc_plan_table_stages(out, t, f);
     write_uniform(out, t, r);
     write_more(out, r, more);
-    write_gap(out, r);
+    calc_plan_table_gap(out, f, fmax(0, 1 - r->bound_s / f->stats.total_time), "list of layers");
     write_curve(out, t, r);
 }
 

@@ -13,11 +13,6 @@
 #include "plan/planner_balance.h"
 #include "spec/stage_list.h"
 
-const calc_system *calc_plan_system(const calc_plan_task *t, const calc_planner_found *f)
-{
-    return &t->chip[f->chip].system;
-}
-
 /* Blocks that a stage recomputes in full, in all its chunks. */
 static double recomputed(const calc_placed *p, size_t stage, double blocks)
 {
@@ -313,4 +308,22 @@ void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
     } else {
         fprintf(stderr, "\n");
     }
+}
+
+calc_status calc_plan_rows_more(const calc_plan_task *t, const calc_exec *only,
+                                calc_planner_result *out, calc_errors *errors)
+{
+    calc_planner p = t->planner;
+    calc_planner_chip chip[CALC_MAX_CHIPS];
+    memcpy(chip, t->planned, sizeof chip);
+    for (int i = 0; i < t->chips; i++) {
+        chip[i].system.chip.mem1.capacity_bytes += 0x1p30;
+    }
+    p.chip = chip;
+    p.only = only;
+    p.top = 1;
+    p.curve = false;
+    p.progress = NULL;
+    p.runs = NULL;
+    return t->listed ? calc_planner_layers_run(&p, out, errors) : calc_planner_run(&p, out, errors);
 }

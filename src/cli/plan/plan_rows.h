@@ -20,9 +20,6 @@ typedef struct calc_plan_row {
     calc_stage_stats stats;
 } calc_plan_row;
 
-/** The system of a layout whose stages name none. */
-const calc_system *calc_plan_system(const calc_plan_task *task, const calc_planner_found *found);
-
 /** All stages. @param exec  of a layout on the chips of the task, kept as long as the stages
  *  @param chip  whose system stages without one are on
  *  @return a list that the caller frees, of *count; NULL if memory is short or no stage is known */
@@ -76,5 +73,9 @@ bool calc_plan_room_left(const calc_plan_task *task);
 
 /** A line that says how much of which chip, where some is left free. */
 void calc_plan_room_write(calc_output *out, const calc_plan_task *task);
+
+/** Plan with a GiB more on every processor. @param only  one layout; NULL: all of the space */
+CALC_MUST_USE calc_status calc_plan_rows_more(const calc_plan_task *task, const calc_exec *only,
+                                              calc_planner_result *out, calc_errors *errors);
 
 #endif

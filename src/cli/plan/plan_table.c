@@ -22,7 +22,7 @@ static char *blocks_text(const calc_plan_task *t, const calc_planner_found *f,
         return calc_stage_words_blocks(&f->exec, text);
     }
     calc_stage_stats stage[CALC_MAX_PLACES];
-    size_t count = calc_each_stage(&t->app, calc_plan_system(t, f), &f->exec, CALC_COMPAT_NONE,
+    size_t count = calc_each_stage(&t->app, &t->chip[f->chip].system, &f->exec, CALC_COMPAT_NONE,
                                    stage, CALC_MAX_PLACES);
     count = count < CALC_MAX_PLACES ? count : CALC_MAX_PLACES;
     text[0] = '\0';
@@ -106,7 +106,7 @@ static void write_start(calc_output *out, const calc_plan_task *t, const calc_pl
     calc_start_write(out, &(calc_start){.args = t->args,
                                         .set = CALC_PLAN_OPT_SET,
                                         .app = &t->app,
-                                        .system = calc_plan_system(t, f),
+                                        .system = &t->chip[f->chip].system,
                                         .exec = &f->exec,
                                         .names = {t->args->argument[0], t->chip[f->chip].name,
                                                   saved ? saved : "FILE"}});
@@ -196,7 +196,7 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
                                  const calc_planner_found *f, size_t fullest,
                                  const calc_stage_stats *before)
 {
-    const calc_system *system = calc_plan_system(t, f);
+    const calc_system *system = &t->chip[f->chip].system;
     calc_stage_run place[CALC_MAX_PLACES];
     calc_stage_stats stage[CALC_MAX_PLACES];
     calc_exec e = f->exec;
@@ -205,7 +205,7 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
     char bytes[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     int64_t count = calc_stage_list_expand(&e.stages, place);
     calc_stage_run *run = &place[fullest];
-    if (count == 0 || !t->planner.recompute || run->recompute_blocks >= run->blocks) {
+    if (count == 0 || t->listed || !t->planner.recompute || run->recompute_blocks >= run->blocks) {
         return;
     }
     run->recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
@@ -233,8 +233,13 @@ static void write_binding(calc_output *out, const calc_plan_task *t, const calc_
         slowest = stage[i].idle < stage[slowest].idle ? i : slowest;
         fullest = room_of(&stage[i]) < room_of(&stage[fullest]) ? i : fullest;
     }
-    calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
-                       fullest, calc_human_bytes(room_of(&stage[fullest]), bytes));
+    calc_human_bytes(room_of(&stage[fullest]), bytes);
+    if (count > 1) {
+        calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
+                           fullest, bytes);
+    } else {
+        calc_output_printf(out, "There is room for %s more.\n", bytes);
+    }
     write_more_recompute(out, t, f, fullest, &stage[fullest].stats);
 }
 
@@ -242,23 +247,12 @@ static void write_binding(calc_output *out, const calc_plan_task *t, const calc_
 static void write_more_memory(calc_output *out, const calc_plan_task *t,
                               const calc_planner_found *f)
 {
-    calc_planner p = t->planner;
-    calc_planner_chip chip[CALC_MAX_CHIPS];
     calc_planner_result r;
     calc_exec only = f->exec;
-    memcpy(chip, t->planned, sizeof chip);
-    for (int i = 0; i < t->chips; i++) {
-        chip[i].system.chip.mem1.capacity_bytes += 0x1p30;
-    }
     only.stages = (calc_stage_list){0};
     only.first_stage_blocks = only.last_stage_blocks = only.recompute_blocks = 0;
     only.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    p.chip = chip;
-    p.only = &only;
-    p.top = 1;
-    p.progress = NULL;
-    p.runs = NULL;
-    if (calc_planner_run(&p, &r, NULL) == CALC_OK && r.count > 0) {
+    if (calc_plan_rows_more(t, &only, &r, NULL) == CALC_OK && r.count > 0) {
         double gain = 1 - r.found[0].stats.total_time / f->stats.total_time;
         char percent[CALC_HUMAN_MAX];
         calc_output_printf(out, "One GiB more on every processor would save %s.\n",
@@ -267,28 +261,36 @@ static void write_more_memory(calc_output *out, const calc_plan_task *t,
     calc_planner_result_free(&r);
 }
 
-static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
+void calc_plan_table_stages(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
 {
     size_t count;
     calc_plan_row *stage = calc_plan_rows_make(t, f->chip, &f->exec, &count);
-    char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
-    calc_output_text(out, "\nThe best, stage by stage\n");
     if (count > 0) {
         write_stages(out, stage, count);
         calc_output_text(out, "\n");
         write_binding(out, t, f, stage, count);
     }
+    free(stage);
+}
+
+void calc_plan_table_gap(calc_output *out, const calc_planner_found *f, double gap,
+                         const char *what)
+{
+    char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
+    calc_output_printf(out, "Planned %s, calc run says %s; no %s is quicker by more than %s.\n",
+                       calc_human_seconds(f->planned_s, planned),
+                       calc_human_seconds(f->stats.total_time, time), what,
+                       calc_human_percent(gap, percent));
+}
+
+static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
+{
+    calc_output_text(out, "\nThe best, stage by stage\n");
+    calc_plan_table_stages(out, t, f);
     write_even(out, t, f);
     write_more_memory(out, t, f);
-    calc_output_printf(out, "Planned %s, calc run says %s",
-                       calc_human_seconds(f->planned_s, planned),
-                       calc_human_seconds(f->stats.total_time, time));
-    calc_output_printf(
-        out,
-        f->bound_s > 0 ? "; no division of this layout is quicker by more than %s.\n"
-                       : "; other divisions of this layout are not known to calc plan.\n",
-        calc_human_percent(f->proven ? 0 : 1 - f->bound_s / f->stats.total_time, percent));
-    free(stage);
+    calc_plan_table_gap(out, f, f->proven ? 0 : 1 - f->bound_s / f->stats.total_time,
+                        "division of this layout");
 }
 
 void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)

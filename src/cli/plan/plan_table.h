@@ -15,4 +15,12 @@ CALC_MUST_USE calc_status calc_plan_plot_write(calc_output *out, const calc_plan
                                                const calc_planner_found *found,
                                                calc_errors *errors);
 
+/** The stages of a layout one by one, and what binds it. */
+void calc_plan_table_stages(calc_output *out, const calc_plan_task *task,
+                            const calc_planner_found *found);
+
+/** By how much the planner's step is off. @param gap  no `what` is quicker by a larger share */
+void calc_plan_table_gap(calc_output *out, const calc_planner_found *found, double gap,
+                         const char *what);
+
 #endif

@@ -10,6 +10,7 @@
 #include "calibrate/standard_errors.h"
 #include "cli/plan/plan_rows.h"
 #include "cli/shell/known_runs.h"
+#include "cli/shell/list.h"
 #include "cli/shell/remark.h"
 #include "defaults.h"
 #include "formats/refusal.h"
@@ -50,28 +51,16 @@ static void load_chip(calc_plan_task *t, const char *word, calc_errors *errors)
     calc_text_free(&input.text);
 }
 
-/* Words between commas; false after the last. */
-static bool next_word(const char **text, char *word, size_t size)
-{
-    if (!**text) {
-        return false;
-    }
-    size_t length = strcspn(*text, ",");
-    snprintf(word, size, "%.*s", (int)length, *text);
-    *text += length + ((*text)[length] == ',');
-    return true;
-}
-
 static void load_chips(calc_plan_task *t, calc_errors *errors)
 {
-    const char *text = t->args->argument[1];
-    char word[1024];
-    while (next_word(&text, word, sizeof word)) {
-        load_chip(t, word, errors);
-    }
-    if (!*t->args->argument[1]) {
+    calc_list list = {0};
+    if (!calc_list_split(&list, t->args->argument[1])) {
         calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                        "name one machine at least, for example h100_sxm", "SYS is empty");
+                        "name one machine at least, for example h100_sxm", "SYS %s",
+                        *t->args->argument[1] ? "has an empty name" : "is empty");
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        load_chip(t, list.item[i], errors);
     }
     for (int i = 1; i < t->chips; i++) {
         for (int k = 0; k < i; k++) {
@@ -95,8 +84,13 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
 {
     const char *text = calc_opt_value(t->args, CALC_PLAN_OPT_CHIPS);
     bool seen[CALC_MAX_CHIPS] = {false};
-    char word[1024];
-    while (text && next_word(&text, word, sizeof word)) {
+    calc_list list = {0};
+    if (text && !calc_list_split(&list, text)) {
+        bad_cap(text, "has an empty name", errors);
+    }
+    for (size_t k = 0; k < list.count; k++) {
+        char word[CALC_LIST_SIZE];
+        snprintf(word, sizeof word, "%s", list.item[k]);
         char *colon = strrchr(word, ':');
         double most = -1;
         int i = 0;
@@ -310,13 +304,7 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     t->planner.threads = (int)threads;
     t->planner.runs = calc_plan_rows_runs;
     t->planner.runs_context = t;
-    t->layers = (calc_planner_layers){.app = &t->app,
-                                      .system = &t->planned[0].system,
-                                      .space = &t->space,
-                                      .design = t->planner.design,
-                                      .top = (size_t)top,
-                                      .curve = true,
-                                      .threads = (int)threads};
+    t->planner.curve = true;
     take_alike(t);
     calc_plan_room_take(t);
     return calc_errors_first(errors);

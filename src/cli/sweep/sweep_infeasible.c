@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "plan/sweep_empty.h"
 #include "plan/sweep_found.h"
 #include "plan/sweep_more.h"
 
