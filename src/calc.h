@@ -276,10 +276,10 @@ typedef struct calc_stage_run {
 /** A pipeline whose stages are listed (stages): they may differ in their blocks, in what they
  *  recompute and in the processors that they run on. What a list leaves out is the execution's. */
 typedef struct calc_stage_list {
-    int32_t count;                                 /**< runs; 0: no list */
-    int32_t chips;                                 /**< systems that are named */
-    char name[CALC_MAX_CHIPS - 1][32];             /**< as the list names them */
-    const calc_system *system[CALC_MAX_CHIPS - 1]; /**< borrowed: the caller gives them */
+    int32_t count;                             /**< runs; 0: no list */
+    int32_t chips;                             /**< systems that are named */
+    char name[CALC_MAX_CHIPS][32];             /**< as the list names them */
+    const calc_system *system[CALC_MAX_CHIPS]; /**< borrowed: the caller gives them */
     double join_latency_s; /**< of messages between different chips, beside the slower network's */
     calc_stage_run run[CALC_MAX_STAGE_RUNS];
 } calc_stage_list;

@@ -150,8 +150,7 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
     const calc_values *axis = &space->axis[CALC_AXIS_pipeline_interleaving];
     int64_t overlap[2];
     calc_exec *e = &k->trial;
-    bool chunked = e->pipeline_par > 1 && e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
-                   e->inference.phase == CALC_INFERENCE_PHASE_NONE;
+    bool chunked = calc_stages_interleave(e);
     /* Without messages there is nothing to overlap: false stands for both. */
     bool sends =
         e->pipeline_par > 1 || !calc_space_has(space, CALC_AXIS_pipeline_par_overlap, false);

@@ -41,8 +41,8 @@ static void set_system(reader *r, const json_t *value, calc_stage_run *run)
     int chip = calc_stage_list_chip(r->list, json_string_value(value));
     if (chip < 0) {
         calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                             "at most %d systems are named, by at most %zu letters",
-                             CALC_MAX_CHIPS - 1, sizeof r->list->name[0] - 1);
+                             "at most %d systems are named, by at most %zu letters", CALC_MAX_CHIPS,
+                             sizeof r->list->name[0] - 1);
         return;
     }
     run->chip = (uint8_t)chip;

@@ -5,6 +5,7 @@
 #include "spec/automatic.h"
 #include "spec/field.h"
 #include "spec/layer_list.h"
+#include "spec/same.h"
 #include "spec/stage_list.h"
 
 typedef struct layout {
@@ -70,9 +71,8 @@ static void resolve_interleaving(const layout *l)
         return;
     }
     calc_shape shape = calc_shape_of(l->app, &e->strategy, e->microbatch_size, e->seq_size);
-    int64_t chunks = l->app->num_blocks / e->pipeline_par + 1; /* embedding and head may count */
-    for (e->pipeline_interleaving = chunks; e->pipeline_interleaving > 1;
-         e->pipeline_interleaving--) {
+    for (e->pipeline_interleaving = calc_stages_chunks_limit(l->app, e);
+         e->pipeline_interleaving > 1; e->pipeline_interleaving--) {
         if (is_legal(l) && calc_stages_split(&shape, e, CALC_COMPAT_NONE).fit) {
             return;
         }
@@ -289,6 +289,11 @@ static void resolve_layers(const layout *l)
 void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exec)
 {
     const layout l = {app, system, exec};
+    int only = calc_stage_list_only(&exec->stages);
+    const calc_system *own = only > 0 ? exec->stages.system[only - 1] : NULL;
+    if (own && calc_same(calc_table_of(CALC_KIND_SYSTEM), own, system)) {
+        exec->stages = (calc_stage_list){0}; /* it is on its system */
+    }
     if (exec->automatic == 0) {
         resolve_layers(&l);
         resolve_stages(&l);

@@ -1,5 +1,7 @@
 /** @file layers_case.h  A candidate made ready to be solved: the options of its layers and ends,
- *  and the time that switching between them takes. */
+ * and the time that switching between them takes. And a lower bound of the step of every list of
+ * its layers, without solving it: a relaxation in which stages may have fractions of layers, and
+ * layers any mixture of options. */
 #ifndef CALC_PLAN_LAYERS_CASE_H
 #define CALC_PLAN_LAYERS_CASE_H
 
@@ -24,7 +26,7 @@ typedef struct calc_layers_case {
 
 /** Collect the options of a candidate's layers and ends. *out must be freed in any case.
  *  @return CALC_OK; CALC_ERR_RULE if there are none; CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_layers_case_of(const calc_planner_layers *planner,
+CALC_MUST_USE calc_status calc_layers_case_of(const calc_planner *planner,
                                               const calc_layers_candidate *candidate,
                                               calc_layers_case *out);
 void calc_layers_case_free(calc_layers_case *out);
@@ -55,5 +57,28 @@ static inline double calc_layers_bytes(const calc_layers_part *p, double in_flig
 /** Time that the slowest stage adds to a step, divided by micro_weight [s]: a micro-batch, and its
  *  share of the work at the end of the step. @param part  sums over the stage */
 double calc_layers_weighted_s(const calc_layers_case *c, const calc_layers_part *part);
+
+/** A lower bound of a step [s]; INFINITY if the layers do not fit.
+ *  @param ends  option of embedding and head; -1: any */
+double calc_layers_bound_s(const calc_layers_case *c, int ends);
+
+/** Bounds of a pipeline that hold for every division of its layers. */
+typedef struct calc_layers_floor {
+    double through_s; /**< least time of a micro-batch on all stages together */
+    double stage_s;   /**< and on a stage before others, until the next one may begin */
+    double forward;   /**< largest share of the forward pass in layers and ends, */
+    double between_s; /**< and forward time beside these: messages, and two switches */
+    double after_s;   /**< time of a step after the pipeline */
+} calc_layers_floor;
+
+/** @param ends  option of embedding and head; -1: any */
+calc_layers_floor calc_layers_floor_of(const calc_layers_case *c, int ends);
+
+/** The weighted time (calc_layers_weighted_s) that a stage may take in a step of a given length.
+ *  Two arguments bound it. Before the stage's first pass and after its last one a micro-batch is on
+ *  the stages before it. And while the first micro-batch goes through all stages and back, the
+ *  stage also has to process all others, except for the forwards that fit in between. */
+double calc_layers_allowed_s(const calc_layers_case *c, const calc_layers_floor *floor, int stage,
+                             double step_s);
 
 #endif

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plan/layers_bound.h"
+#include "base/buffer.h"
+#include "plan/layers_case.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
@@ -130,7 +131,7 @@ calc_exec calc_layers_exec_of(const calc_layers_case *c, const calc_layers_answe
 
 /* A candidate at work. */
 typedef struct bench {
-    const calc_planner_layers *planner;
+    const calc_planner *planner;
     const calc_layers_case *c;
     double limit_s;
     double *spare_bytes;     /* [stages] */
@@ -147,7 +148,7 @@ static bool correct(bench *b, const calc_layers_answer *a, bool fits, int times)
     size_t stages = (size_t)a->stages;
     double capacity_bytes = b->c->common.capacity_bytes;
     bool any = false;
-    size_t count = calc_each_stage(b->planner->app, b->planner->system, &b->resolved,
+    size_t count = calc_each_stage(b->planner->app, &b->planner->chip[0].system, &b->resolved,
                                    CALC_COMPAT_NONE, b->stage, stages);
     for (size_t i = 0; i < stages && i < count; i++) {
         double over_bytes = b->stage[i].mem_tier1 - capacity_bytes;
@@ -177,19 +178,19 @@ static uint64_t groups_of(const calc_layers_case *c, const calc_layers_answer *a
 }
 
 /* @return whether the list is a legal layout */
-static bool judge(bench *b, const calc_layers_answer *a, calc_planner_layers_found *f)
+static bool judge(bench *b, const calc_layers_answer *a, calc_planner_found *f)
 {
-    const calc_planner_layers *p = b->planner;
+    const calc_planner *p = b->planner;
     calc_errors ignored = {0};
     f->exec = b->resolved = calc_layers_exec_of(b->c, a);
     if (f->exec.layers.count == 0) {
         return false;
     }
-    calc_resolve(p->app, p->system, &b->resolved);
-    if (calc_check(p->app, p->system, &b->resolved, &ignored) != CALC_OK) {
+    calc_resolve(p->app, &p->chip[0].system, &b->resolved);
+    if (calc_check(p->app, &p->chip[0].system, &b->resolved, &ignored) != CALC_OK) {
         return false;
     }
-    calc_run(p->app, p->system, &b->resolved, CALC_COMPAT_NONE, &f->stats);
+    calc_run(p->app, &p->chip[0].system, &b->resolved, CALC_COMPAT_NONE, &f->stats);
     return true;
 }
 
@@ -197,7 +198,7 @@ static bool judge(bench *b, const calc_layers_answer *a, calc_planner_layers_fou
  * @param least_s  lowered to the bound of that list
  * @param used     a bit for each group of the list that was judged last */
 static calc_status solve_want(bench *b, int ends, int group, double *least_s, uint64_t *used,
-                              calc_planner_layers_found *best)
+                              calc_planner_found *best)
 {
     calc_status status = CALC_OK;
     bool open = true;
@@ -207,7 +208,7 @@ static calc_status solve_want(bench *b, int ends, int group, double *least_s, ui
     for (int round = 0; round <= CALC_LAYERS_ROUNDS && open; round++) {
         const calc_layers_want want = {ends, group, b->spare_bytes, b->limit_s * NEAR};
         calc_layers_answer a;
-        calc_planner_layers_found f = {.rounds = round};
+        calc_planner_found f = {.rounds = round};
         status = calc_layers_join(b->c, &want, &a);
         *least_s = round == 0 ? fmin(*least_s, a.bound_s) : *least_s;
         f.planned_s = a.planned_s;
@@ -231,7 +232,7 @@ static calc_status solve_want(bench *b, int ends, int group, double *least_s, ui
 /* The best list with some ends. The switch from the layers of a stage to those of the next is not
  * known while each stage is solved by itself: where layers are split in several ways, lists that
  * use only one of them may be better. */
-static calc_status solve_ends(bench *b, int ends, double *least_s, calc_planner_layers_found *best)
+static calc_status solve_ends(bench *b, int ends, double *least_s, calc_planner_found *best)
 {
     uint64_t used = 0;
     uint64_t ignored;
@@ -264,8 +265,8 @@ static int compare(const void *a, const void *b)
     return x->ends - y->ends;
 }
 
-calc_status calc_layers_solve(const calc_planner_layers *planner, const calc_layers_case *c,
-                              double limit_s, calc_planner_layers_found *found)
+calc_status calc_layers_solve(const calc_planner *planner, const calc_layers_case *c,
+                              double limit_s, calc_planner_found *found)
 {
     size_t stages = (size_t)c->common.stages;
     order *ends = malloc((size_t)c->options * sizeof *ends);
@@ -285,7 +286,7 @@ calc_status calc_layers_solve(const calc_planner_layers *planner, const calc_lay
     if (count > 0) {
         qsort(ends, (size_t)count, sizeof *ends, compare);
     }
-    *found = (calc_planner_layers_found){.stats = {.total_time = INFINITY}};
+    *found = (calc_planner_found){.stats = {.total_time = INFINITY}};
     for (int i = 0; i < count && status == CALC_OK; i++) {
         if (ends[i].bound_s >= b.limit_s) {
             least_s = fmin(least_s, ends[i].bound_s);
@@ -300,4 +301,146 @@ calc_status calc_layers_solve(const calc_planner_layers *planner, const calc_lay
     found->proven = found->rounds == 0 && found->planned_s <= least_s * (1 + 1e-9);
     bool any = isfinite(found->stats.total_time);
     return status != CALC_OK ? status : any ? CALC_OK : CALC_ERR_RULE;
+}
+
+/* ---- Step over memory ------------------------------------------------------------------------ */
+
+enum {
+    MOST = 100,  /* lists for each amount of working memory */
+    BUDGETS = 48 /* of several stages */
+};
+
+/* Factor by which the curve goes beyond the memory available: it shows the gain from more. */
+#define MORE 1.25
+
+typedef struct curve {
+    const calc_planner *planner;
+    const calc_layers_case *c;
+    calc_planner_layers_point *point;
+    size_t count, room;
+} curve;
+
+/* Numbers of a list by calc_run(); none where it is no legal layout. */
+static calc_status add_point(curve *v, const calc_layers_answer *a)
+{
+    const calc_planner *p = v->planner;
+    calc_errors ignored = {0};
+    calc_stats stats;
+    const calc_exec listed = calc_layers_exec_of(v->c, a);
+    calc_exec e = listed;
+    if (e.layers.count == 0) {
+        return CALC_OK;
+    }
+    calc_resolve(p->app, &p->chip[0].system, &e);
+    if (calc_check(p->app, &p->chip[0].system, &e, &ignored) != CALC_OK) {
+        return CALC_OK;
+    }
+    calc_run(p->app, &p->chip[0].system, &e, CALC_COMPAT_NONE, &stats);
+    calc_planner_layers_point *grown = calc_grown(v->point, v->count, &v->room, sizeof *grown);
+    if (!grown) {
+        return CALC_ERR_NOMEM;
+    }
+    v->point = grown;
+    v->point[v->count++] =
+        (calc_planner_layers_point){stats.proc_mem_tier1_cap_req, stats.total_time, listed};
+    return CALC_OK;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const calc_planner_layers_point *x = a;
+    const calc_planner_layers_point *y = b;
+    if (x->needs_bytes != y->needs_bytes) {
+        return x->needs_bytes < y->needs_bytes ? -1 : 1;
+    }
+    return (x->step_s > y->step_s) - (x->step_s < y->step_s);
+}
+
+/* Keep only lists that are quicker than all that need less. */
+static void keep_best(curve *v)
+{
+    size_t kept = 0;
+    qsort(v->point, v->count, sizeof *v->point, compare_points);
+    for (size_t i = 0; i < v->count; i++) {
+        if (kept == 0 || v->point[i].step_s < v->point[kept - 1].step_s) {
+            v->point[kept++] = v->point[i];
+        }
+    }
+    v->count = kept;
+}
+
+/* One stage: the whole curve. */
+static calc_status add_lists(curve *v, int ends)
+{
+    const calc_layers_common *m = &v->c->common;
+    const calc_layers_ask ask = {.layers = {m->layers[0], m->layers[1]},
+                                 .ends = ends,
+                                 .group = -1,
+                                 .spare_bytes = (1 - MORE) * m->capacity_bytes,
+                                 .limit_s = INFINITY};
+    calc_layers_stage *list;
+    size_t count;
+    int layers[1][2] = {{m->layers[0], m->layers[1]}};
+    bool room = calc_layers_stage_curve(v->c, &ask, MOST, &list, &count);
+    calc_status status = room ? CALC_OK : CALC_ERR_NOMEM;
+    for (size_t i = 0; i < count && status == CALC_OK; i++) {
+        const calc_layers_answer a = {
+            .ends = ends, .stages = 1, .stage = &list[i], .layers = layers};
+        status = add_point(v, &a);
+    }
+    free(list);
+    return status;
+}
+
+/* Several stages: one list for each of many budgets. */
+static calc_status add_budgets(curve *v, int ends)
+{
+    const calc_layers_common *m = &v->c->common;
+    double *spare_bytes = malloc((size_t)m->stages * sizeof *spare_bytes);
+    calc_status status = spare_bytes ? CALC_OK : CALC_ERR_NOMEM;
+    for (int i = BUDGETS; i > 0 && status == CALC_OK; i--) {
+        for (int k = 0; k < (int)m->stages; k++) {
+            spare_bytes[k] = (1 - MORE * i / BUDGETS) * m->capacity_bytes;
+        }
+        const calc_layers_want want = {ends, -1, spare_bytes, INFINITY};
+        calc_layers_answer a;
+        status = calc_layers_join(v->c, &want, &a);
+        status = status == CALC_OK ? add_point(v, &a) : status;
+        calc_layers_answer_free(&a);
+    }
+    free(spare_bytes);
+    return status == CALC_ERR_NOMEM ? status : CALC_OK;
+}
+
+/* The option that the ends of a layout have. */
+static int ends_of(const calc_layers_case *c, const calc_exec *e)
+{
+    calc_layer_strategy s = calc_layers_strategy_of(e);
+    if (e->layers.count > 0) {
+        calc_exec ends = calc_layer_list_exec(e, &e->layers.ends);
+        s = calc_layers_strategy_of(&ends);
+    }
+    s.recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    s.modules = 0;
+    for (int i = 0; i < c->options; i++) {
+        if (calc_layer_list_alike(&c->option[i].strategy, &s)) {
+            return i;
+        }
+    }
+    return 0;
+}
+
+calc_status calc_layers_curve_of(const calc_planner *planner, const calc_layers_case *c,
+                                 const calc_exec *exec, calc_planner_layers_point **point,
+                                 size_t *count)
+{
+    curve v = {.planner = planner, .c = c};
+    int ends = ends_of(c, exec);
+    calc_status status = c->common.stages > 1 ? add_budgets(&v, ends) : add_lists(&v, ends);
+    if (v.count > 0) {
+        keep_best(&v);
+    }
+    *point = v.point;
+    *count = v.count;
+    return status;
 }

@@ -1,10 +1,89 @@
 /** @file layers_list.h  The candidates of a planner of layers: layouts of its space that differ
- *  only in fields that each layer may set for itself. */
+ * only in fields that each layer may set for itself; and the time and memory of a layer, and of the
+ * ends of the model, with such an option. */
 #ifndef CALC_PLAN_LAYERS_LIST_H
 #define CALC_PLAN_LAYERS_LIST_H
 
-#include "plan/layers_option.h"
-#include "plan/planner_layers.h"
+#include "model/stages/layout.h"
+#include "plan/planner.h"
+
+/** Parts of the model. Where dense layers and layers with experts take turns, a layer is their mean
+ *  and of kind CALC_LAYERS_MOE. */
+typedef enum calc_layers_kind {
+    CALC_LAYERS_DENSE,
+    CALC_LAYERS_MOE,
+    CALC_LAYERS_EMBEDDING,
+    CALC_LAYERS_HEAD,
+    CALC_LAYERS_PARTS
+} calc_layers_kind;
+
+/** Numbers of one part. Times of a step are sums over its parts, except for communication hidden
+ *  behind other parts. */
+typedef struct calc_layers_part {
+    double micro_s;            /**< a micro-batch, forward and backward, with */
+    double fw_s, wgrad_s;      /**< forward, and gradients of weights */
+    double reduce_s, gather_s; /**< gradients and updated weights on the link, in a step */
+    double reduce_room_s;      /**< time of its passes that can hide reduce_s, */
+    double gather_room_s;      /**< and gather_s */
+    double optimizer_s;        /**< in a step */
+    double held_bytes;         /**< weights, gradients, optimizer */
+    double flight_bytes;       /**< activations of a micro-batch in flight */
+    double working_bytes;      /**< in addition while a pass runs through it: activations, */
+    double passing_bytes;      /**< and sharded weights and gradients gathered for the pass */
+} calc_layers_part;
+
+/** A strategy. */
+typedef struct calc_layers_option {
+    calc_layer_strategy strategy;
+    int group;      /**< options of a group follow one another at no cost */
+    bool ends;      /**< embedding and head may have it */
+    bool layers[2]; /**< layers of a kind may have it */
+    calc_layers_part part[CALC_LAYERS_PARTS];
+    double framework_bytes[2][2], framework_head_bytes;
+    double message_s; /**< exposed messages between stages, of all chunks, both ways */
+    double tied_s;    /**< gradients of a table that both ends share, in a step */
+} calc_layers_option;
+
+/** Numbers common to the options of a layout. */
+typedef struct calc_layers_common {
+    double stages, chunks, microbatches;
+    double growth;     /**< factor on the pipeline's time: stragglers */
+    double after_s;    /**< of a step: overhead */
+    double contention; /**< between links and passes that run at the same time */
+    double last_share; /**< share of the link's time that no pass is left to hide */
+    double used_share, reserved_bytes, capacity_bytes;
+    int layers[2];          /**< dense, with experts */
+    calc_stage_terms terms; /**< of the base: to count micro-batches in flight */
+    calc_pipeline_schedule schedule;
+} calc_layers_common;
+
+/** The numbers that layouts share whatever their strategy.
+ *  @param layout  of any of them */
+calc_layers_common calc_layers_common_of(const calc_layout *layout);
+
+/** Its parts and what goes with them; the members before .part are left alone.
+ *  @param layout  with that strategy everywhere */
+void calc_layers_option_of(const calc_layout *layout, calc_layers_option *out);
+
+/** Micro-batches in flight on a stage at its peak. */
+double calc_layers_in_flight(const calc_layers_common *common, int stage);
+
+/** Exposed time of a stage's communication of gradients and weights [s]. @param part  sums over the
+ *  stage */
+double calc_layers_exposed_s(const calc_layers_common *common, const calc_layers_part *part);
+
+/** A linear lower bound of the exposed time of one communication, in its time on the link and the
+ *  time that can hide it: a mean of two lines, one tight where communication is hidden, the other
+ *  where it is longer than the passes that hide it.
+ *  @param share  weight of the latter, in [0, 1]; the former has the rest */
+double calc_layers_exposed_line_s(const calc_layers_common *common, double link_s, double room_s,
+                                  double share);
+
+/** Whether communication is longer than the passes that can hide it. */
+bool calc_layers_is_longer(const calc_layers_common *common, double link_s, double room_s);
+
+/** Add a part `times` times to sums; working_bytes and passing_bytes are maxima. */
+void calc_layers_part_add(calc_layers_part *sum, const calc_layers_part *part, double times);
 
 /** Layouts with the same stages, sequences of a micro-batch, schedule, and all else. */
 typedef struct calc_layers_candidate {
@@ -32,7 +111,7 @@ typedef struct calc_layers_list {
 calc_layer_strategy calc_layers_strategy_of(const calc_exec *exec);
 
 /** Fill it. @return CALC_OK or CALC_ERR_NOMEM; it must be freed in either case */
-CALC_MUST_USE calc_status calc_layers_list_make(const calc_planner_layers *planner,
+CALC_MUST_USE calc_status calc_layers_list_make(const calc_planner *planner,
                                                 calc_layers_list *list);
 void calc_layers_list_free(calc_layers_list *list);
 

@@ -1,5 +1,7 @@
 /** @file layers_stage.h  The layers of one stage of a candidate: the best options of a given number
- *  of them within the memory of the stage. */
+ * of them within the memory of the stage. A stage needs the memory that layers take only while a
+ * pass runs through them once, at the largest amount among them. So it is solved at several levels
+ * of that amount, each restricted to the options that need no more. */
 #ifndef CALC_PLAN_LAYERS_STAGE_H
 #define CALC_PLAN_LAYERS_STAGE_H
 
@@ -37,5 +39,27 @@ void calc_layers_stage_best(const calc_layers_case *c, const calc_layers_ask *as
  *  @return false if memory ran out */
 bool calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *ask, size_t most,
                              calc_layers_stage **out, size_t *count);
+
+enum {
+    CALC_LAYERS_BINS = 16, /**< distinct amounts of either that are kept */
+    CALC_LAYERS_LEVELS = CALC_LAYERS_BINS * CALC_LAYERS_BINS
+};
+
+/** Activations, and sharded weights and gradients gathered for the pass. */
+typedef struct calc_layers_peak {
+    double working_bytes, passing_bytes;
+} calc_layers_peak;
+
+/** The need of an option, at least as much as the ends need by themselves. */
+calc_layers_peak calc_layers_peak_of(calc_layers_peak ends, const calc_layers_part *part);
+
+/** Whether a is within b. */
+bool calc_layers_is_below(calc_layers_peak a, calc_layers_peak b);
+
+/** The levels of a set of options; the last one admits all of them.
+ *  @param peak   of the options, at most 2 * CALC_LAYERWISE_OPTIONS
+ *  @return how many there are */
+int calc_layers_levels(const calc_layers_peak *peak, int count,
+                       calc_layers_peak level[CALC_LAYERS_LEVELS]);
 
 #endif

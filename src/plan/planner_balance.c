@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "plan/planner_bound.h"
+#include "plan/planner_place.h"
 
 enum { QUICK = 12 /* divisions of a first look */ };
 
@@ -34,9 +34,6 @@ static bool judge(const calc_planner *planner, const calc_planner_place *place,
                   calc_planner_bench *b, calc_planner_found *f)
 {
     f->exec = calc_planner_exec_of(planner, &b->layouts, place, &b->problem, b->solution.share);
-    /* The run takes the system of the first chip, unless that is named, too: then it does not
-     * matter.
-     */
     f->chip = place->chip[0];
     const calc_system *system = &planner->chip[f->chip].system;
     calc_errors ignored = {0};

@@ -1,4 +1,4 @@
-#include "plan/planner_layers.h"
+#include "plan/planner.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,8 +6,7 @@
 
 #include "base/error.h"
 #include "parallel.h"
-#include "plan/layers_bound.h"
-#include "plan/layers_curve.h"
+#include "plan/layers_case.h"
 #include "plan/layers_judge.h"
 
 enum {
@@ -16,8 +15,8 @@ enum {
 };
 
 typedef struct search {
-    const calc_planner_layers *planner;
-    calc_planner_layers_result *out;
+    const calc_planner *planner;
+    calc_planner_result *out;
     double start_s; /* of the clock */
     calc_layers_list list;
     calc_layers_case *ready; /* of each candidate */
@@ -28,7 +27,7 @@ typedef struct search {
     double limit_s;
     struct {
         calc_status status;
-        calc_planner_layers_found found;
+        calc_planner_found found;
     } done[BATCH];
 } search;
 
@@ -68,62 +67,21 @@ static calc_status make_all_ready(search *s)
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* The longest step that would still be listed. */
-static double limit_of(const search *s)
-{
-    const calc_planner_layers_result *r = s->out;
-    return r->count < s->planner->top ? INFINITY : r->found[r->count - 1].stats.total_time;
-}
-
-static bool is_less(const calc_stats *a, const calc_stats *b)
-{
-    return a->total_time < b->total_time || (a->total_time == b->total_time &&
-                                             a->proc_mem_tier1_cap_req < b->proc_mem_tier1_cap_req);
-}
-
-/* Shorter steps first; among equals the one with less memory, then the one that came first. One per
- * candidate is kept. */
-static void take(search *s, const calc_planner_layers_found *f)
-{
-    calc_planner_layers_result *r = s->out;
-    for (size_t i = 0; i < r->count; i++) {
-        if (r->found[i].candidate == f->candidate) {
-            if (!is_less(&f->stats, &r->found[i].stats)) {
-                r->found[i].bound_s = f->bound_s;
-                return;
-            }
-            memmove(&r->found[i], &r->found[i + 1], (r->count - i - 1) * sizeof *r->found);
-            r->count--;
-            break;
-        }
-    }
-    size_t at = r->count;
-    while (at > 0 && is_less(&f->stats, &r->found[at - 1].stats)) {
-        at--;
-    }
-    if (at == s->planner->top) {
-        return;
-    }
-    r->count += r->count < s->planner->top;
-    memmove(&r->found[at + 1], &r->found[at], (r->count - at - 1) * sizeof *r->found);
-    r->found[at] = *f;
-}
-
 /* Layouts as a sweep finds them: no plan may be slower. */
 static void take_uniform(search *s)
 {
-    calc_planner_layers_result *r = s->out;
+    calc_planner_result *r = s->out;
     for (size_t i = 0; i < s->list.count; i++) {
         const calc_layers_candidate *c = &s->list.candidate[i];
-        calc_planner_layers_found f = {.exec = c->uniform,
-                                       .planned_s = c->uniform_s,
-                                       .bound_s = fmin(c->bound_s, c->uniform_s),
-                                       .candidate = i};
+        calc_planner_found f = {.exec = c->uniform,
+                                .planned_s = c->uniform_s,
+                                .bound_s = fmin(c->bound_s, c->uniform_s),
+                                .candidate = i};
         if (!isfinite(c->uniform_s)) {
             continue;
         }
-        calc_run(s->planner->app, s->planner->system, &f.exec, CALC_COMPAT_NONE, &f.stats);
-        take(s, &f);
+        calc_run(s->planner->app, &s->planner->chip[0].system, &f.exec, CALC_COMPAT_NONE, &f.stats);
+        calc_planner_take(r, s->planner->top, &f);
     }
     r->uniform = r->count > 0;
     if (r->uniform) {
@@ -144,62 +102,41 @@ static void solve(void *context, size_t i)
     s->done[i].found.candidate = candidate;
 }
 
-/* A candidate solved before gets the better bound learnt since. */
-static void know_bound(calc_planner_layers_result *r, const calc_planner_layers_found *f)
-{
-    for (size_t i = 0; i < r->count; i++) {
-        calc_planner_layers_found *g = &r->found[i];
-        if (g->candidate == f->candidate) {
-            g->bound_s = fmin(f->bound_s, g->stats.total_time);
-        }
-    }
-}
-
 static double bound_at(const search *s, size_t next)
 {
     return next < s->list.count ? s->list.candidate[s->order[next]].bound_s : INFINITY;
 }
 
-static bool is_stopped(const search *s, size_t next)
-{
-    const calc_planner_layers *p = s->planner;
-    const calc_planner_layers_result *r = s->out;
-    calc_planner_progress now = {s->list.count, r->solved,
-                                 r->count > 0 ? r->found[0].stats.total_time : INFINITY,
-                                 bound_at(s, next)};
-    bool late = p->time_limit_s > 0 && calc_parallel_now_s() - s->start_s > p->time_limit_s;
-    return late || (p->progress && p->progress(p->context, &now));
-}
-
 static calc_status solve_batch(search *s, size_t next, size_t count)
 {
-    calc_planner_layers_result *r = s->out;
-    s->limit_s = limit_of(s);
+    calc_planner_result *r = s->out;
+    s->limit_s = calc_planner_limit_s(s->out, s->planner->top);
     s->batch = s->order + next;
     calc_parallel_for(s->planner->threads, count, solve, s);
     for (size_t i = 0; i < count; i++) {
-        calc_planner_layers_found *f = &s->done[i].found;
-        r->solved++;
+        calc_planner_found *f = &s->done[i].found;
+        r->balanced++;
         r->bound_s = fmin(r->bound_s, f->bound_s);
         if (s->done[i].status == CALC_ERR_NOMEM) {
             return CALC_ERR_NOMEM;
         }
         if (s->done[i].status == CALC_OK) {
-            take(s, f);
+            calc_planner_take(r, s->planner->top, f);
         }
-        know_bound(r, f);
+        calc_planner_know_bound(r, f);
     }
     return CALC_OK;
 }
 
 static calc_status solve_all(search *s)
 {
-    calc_planner_layers_result *r = s->out;
+    calc_planner_result *r = s->out;
     calc_status status = CALC_OK;
     size_t next = 0;
     r->bound_s = INFINITY;
-    while (next < s->list.count && bound_at(s, next) < limit_of(s) && status == CALC_OK) {
-        if (is_stopped(s, next)) {
+    while (next < s->list.count &&
+           bound_at(s, next) < calc_planner_limit_s(s->out, s->planner->top) && status == CALC_OK) {
+        if (calc_planner_is_stopped(s->planner, r, s->start_s, bound_at(s, next))) {
             r->bound_s = fmin(r->bound_s, bound_at(s, next));
             return CALC_OK;
         }
@@ -225,11 +162,11 @@ static void free_search(search *s)
     free(s);
 }
 
-calc_status calc_planner_layers_run(const calc_planner_layers *planner,
-                                    calc_planner_layers_result *out, calc_errors *errors)
+calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_result *out,
+                                    calc_errors *errors)
 {
     search *s = calloc(1, sizeof *s);
-    *out = (calc_planner_layers_result){.found = calloc(planner->top + 1, sizeof *out->found)};
+    *out = (calc_planner_result){.found = calloc(planner->top + 1, sizeof *out->found)};
     calc_status status = s && out->found ? CALC_OK : CALC_ERR_NOMEM;
     if (status == CALC_OK) {
         s->planner = planner;
@@ -250,7 +187,7 @@ calc_status calc_planner_layers_run(const calc_planner_layers *planner,
         status = solve_all(s);
     }
     if (status == CALC_OK && planner->curve && out->count > 0) {
-        const calc_planner_layers_found *best = &out->found[0];
+        const calc_planner_found *best = &out->found[0];
         if (s->status[best->candidate] == CALC_OK) {
             status = calc_layers_curve_of(planner, &s->ready[best->candidate], &best->exec,
                                           &out->curve, &out->points);
@@ -260,11 +197,4 @@ calc_status calc_planner_layers_run(const calc_planner_layers *planner,
         free_search(s);
     }
     return calc_errors_status(errors, status);
-}
-
-void calc_planner_layers_result_free(calc_planner_layers_result *result)
-{
-    free(result->found);
-    free(result->curve);
-    *result = (calc_planner_layers_result){0};
 }

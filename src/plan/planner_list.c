@@ -5,14 +5,23 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/error.h"
+#include "model/stages/stages.h"
 #include "parallel.h"
 #include "plan/planner_balance.h"
-#include "plan/planner_bound.h"
+#include "plan/planner_place.h"
 #include "units.h"
 #include "worker.h"
 
-/* Number of layouts that are balanced first: the ones that a sweep would find. */
-enum { EVENS = 16 };
+enum {
+    SWEPT = 64,  /* best layouts that are taken from a sweep of each chip; */
+    EVENS = 16,  /* candidates of the best of them, which are balanced first, */
+    LINES = 128, /* and then those with one chunk per stage that have the least bounds: they are
+                    proven in milliseconds, and frameworks run most of them */
+};
+
+/* When a candidate is balanced. */
+enum { FIRST, SECOND, LAST };
 
 /* The places of one layout. */
 typedef struct placed_list {
@@ -40,25 +49,14 @@ static void add_exec(maker *m, const calc_exec *e)
     }
 }
 
-static bool is_wanted(const calc_planner *p, int64_t chunks)
-{
-    bool wanted = !p->chunks;
-    for (size_t i = 0; i < p->chunks_count; i++) {
-        wanted = wanted || p->chunks[i] == chunks;
-    }
-    return wanted;
-}
-
-/* Interleaving combines with every layout here: a division need not be even. */
+/* Every number of chunks that a sweep may try: a division need not be even. */
 static void add_chunks(maker *m, calc_exec e)
 {
-    int64_t microbatches = e.batch_size / e.strategy.data_par / e.microbatch_size;
-    bool may = e.pipeline_par > 1 && microbatches % e.pipeline_par == 0 &&
-               e.pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
-    int64_t most = may ? m->planner->app->num_blocks / e.pipeline_par : 1;
-    for (int64_t v = 1; v <= most && (v == 1 || e.pipeline_par * v <= CALC_MAX_PLACES); v++) {
+    int64_t most = calc_stages_chunks_limit(m->planner->app, &e);
+    for (int64_t v = 1; v <= most; v++) {
         e.pipeline_interleaving = v;
-        if (is_wanted(m->planner, v)) {
+        if (calc_stages_rounds_fit(&e) &&
+            calc_space_has(m->planner->space, CALC_AXIS_pipeline_interleaving, v)) {
             add_exec(m, &e);
         }
     }
@@ -97,14 +95,8 @@ static bool visit_place(void *context, const calc_planner_place *place)
         }
         return true;
     }
-    calc_planner_candidate c = {p->exec, *place, calc_planner_bound_s(chip, p->problem), INFINITY};
-    calc_exec even;
-    calc_stats stats;
-    if (place->kinds == 1 && c.bound_s < INFINITY &&
-        calc_planner_even(p->m->planner, &p->m->out->exec[p->exec], place->chip[0], &even,
-                          &stats)) {
-        c.even_s = stats.total_time;
-    }
+    calc_planner_candidate c = {p->exec, *place, calc_planner_bound_s(chip, p->problem), LAST,
+                                NULL};
     calc_planner_candidate *item = calc_grown(list->item, list->count, &list->room, sizeof *item);
     list->failed = !item;
     if (item) {
@@ -127,24 +119,135 @@ static void place_exec(void *context, size_t i)
     free(p.problem);
 }
 
-static int compare_candidates(const void *a, const void *b);
+/* ---- What a sweep finds ---------------------------------------------------------------------- */
 
-static int compare_even(const void *a, const void *b)
+/* calc_designs.get: the model and the first chip of a planner */
+static void get_chip(const void *context, uint64_t index, calc_app *app, calc_system *system)
 {
-    const calc_planner_candidate *x = a;
-    const calc_planner_candidate *y = b;
-    if (x->even_s != y->even_s) {
-        return x->even_s < y->even_s ? -1 : 1;
-    }
-    return compare_candidates(a, b);
+    const calc_planner *p = context;
+    (void)index;
+    *app = *p->app;
+    *system = p->chip[0].system;
 }
+
+static void add_even(maker *m, int chip, const calc_exec *e)
+{
+    calc_planner_list *out = m->out;
+    calc_planner_even_layout *grown =
+        calc_grown(out->even, out->evens, &out->even_room, sizeof *grown);
+    m->failed = m->failed || !grown;
+    if (grown) {
+        calc_planner_even_layout *to = &grown[out->evens++];
+        out->even = grown;
+        *to = (calc_planner_even_layout){.exec = *e, .chip = chip, .candidate = SIZE_MAX};
+        calc_run(m->planner->app, &m->planner->chip[chip].system, &to->exec, CALC_COMPAT_NONE,
+                 &to->stats);
+    }
+}
+
+/* The best layouts of a chip, and those that take longer and need less memory. */
+static calc_status sweep_chip(maker *m, int chip, calc_errors *errors)
+{
+    calc_planner of = *m->planner;
+    const calc_designs one = {.count = 1, .get = get_chip, .context = &of};
+    calc_space space = *m->planner->space; /* borrows its values */
+    calc_values *procs = &space.axis[CALC_AXIS_num_procs];
+    calc_sweep_options options = {.objectives = 2, .top = SWEPT, .threads = m->planner->threads};
+    calc_sweep_result result = {0};
+    of.chip += chip;
+    while (procs->count > 0 && procs->value[procs->count - 1] > of.chip->most_procs) {
+        procs->count--;
+    }
+    if (procs->count == 0) {
+        return CALC_OK;
+    }
+    calc_status status = calc_objective_parse(&options.top_by, "total_time", errors);
+    if (status == CALC_OK) {
+        status = calc_objective_parse(&options.objective[1], "mem1", errors);
+    }
+    if (status == CALC_OK) {
+        options.objective[0] = options.top_by;
+        status = calc_sweep(&space, &one, &options, &result, errors);
+    }
+    for (int l = 0; status == CALC_OK && l < 2; l++) {
+        const calc_front *list = l == 0 ? &result.group[0].top : &result.group[0].front;
+        for (size_t i = 0; i < list->count; i++) {
+            const calc_exec e = calc_found_exec(&list->item[i]);
+            add_even(m, chip, &e);
+        }
+    }
+    calc_sweep_result_free(&result);
+    return status;
+}
+
+static calc_status sweep_chips(maker *m, calc_errors *errors)
+{
+    const calc_planner *p = m->planner;
+    calc_status status = CALC_OK;
+    for (int chip = 0; chip < p->chips && status == CALC_OK; chip++) {
+        calc_exec even;
+        calc_stats stats;
+        if (!p->only) {
+            status = sweep_chip(m, chip, errors);
+        } else if (p->only->num_procs <= p->chip[chip].most_procs &&
+                   calc_planner_even(p, p->only, chip, &even, &stats)) {
+            add_even(m, chip, &even);
+        }
+    }
+    return m->failed ? calc_errors_no_memory(errors) : status;
+}
+
+/* Whether a layout is one of the list, but for how its blocks are spread and recompute. */
+static bool is_even_of(const calc_exec *even, const calc_exec *listed)
+{
+    calc_exec e;
+    if (even->pipeline_par != listed->pipeline_par ||
+        even->strategy.tensor_par != listed->strategy.tensor_par ||
+        even->microbatch_size != listed->microbatch_size ||
+        even->pipeline_interleaving != listed->pipeline_interleaving) {
+        return false; /* sooner */
+    }
+    calc_space_copy(&e, even);
+    e.pipeline_balance = listed->pipeline_balance;
+    e.first_stage_blocks = listed->first_stage_blocks;
+    e.last_stage_blocks = listed->last_stage_blocks;
+    e.recompute_blocks = listed->recompute_blocks;
+    e.strategy.activation_recompute = listed->strategy.activation_recompute;
+    e.strategy.recompute_modules = listed->strategy.recompute_modules;
+    e.strategy.seq_par_ag_redo = listed->strategy.seq_par_ag_redo;
+    return calc_axis_compare(&e, listed) == 0;
+}
+
+/* Every candidate gets the best of its layouts with equal stages. */
+static void join_evens(calc_planner_list *out)
+{
+    for (size_t i = 0; i < out->count; i++) {
+        calc_planner_candidate *c = &out->candidate[i];
+        for (size_t k = 0; c->place.kinds == 1 && k < out->evens; k++) {
+            const calc_planner_even_layout *even = &out->even[k];
+            bool quicker = !c->even || even->stats.total_time < c->even->stats.total_time;
+            if (even->chip == c->place.chip[0] && quicker &&
+                is_even_of(&even->exec, &out->exec[c->exec])) {
+                c->even = even;
+            }
+        }
+    }
+}
+
+/* ---- The order ------------------------------------------------------------------------------- */
 
 static int compare_candidates(const void *a, const void *b)
 {
     const calc_planner_candidate *x = a;
     const calc_planner_candidate *y = b;
-    if (x->bound_s != y->bound_s) {
-        return x->bound_s < y->bound_s ? -1 : 1;
+    if (x->turn != y->turn) {
+        return x->turn < y->turn ? -1 : 1;
+    }
+    bool even = x->turn == FIRST && x->even->stats.total_time != y->even->stats.total_time;
+    double before_s = even ? x->even->stats.total_time : x->bound_s;
+    double after_s = even ? y->even->stats.total_time : y->bound_s;
+    if (before_s != after_s) {
+        return before_s < after_s ? -1 : 1;
     }
     if (x->exec != y->exec) {
         return x->exec < y->exec ? -1 : 1;
@@ -152,17 +255,52 @@ static int compare_candidates(const void *a, const void *b)
     return memcmp(&x->place, &y->place, sizeof x->place);
 }
 
+/* The quickest with equal stages come first, then those with one chunk per stage, then the rest. */
+static void put_in_order(calc_planner_list *out)
+{
+    size_t left = EVENS;
+    for (size_t i = 0; i < out->count; i++) {
+        out->candidate[i].turn = out->candidate[i].even ? FIRST : LAST;
+    }
+    for (int turn = FIRST; turn < LAST; turn++) {
+        calc_planner_candidate *rest = out->candidate + out->ahead;
+        size_t count = out->count - out->ahead;
+        qsort(rest, count, sizeof *rest, compare_candidates);
+        for (size_t i = 0; i < count; i++) {
+            bool is_next = turn == FIRST ? rest[i].even != NULL
+                                         : out->exec[rest[i].exec].pipeline_interleaving == 1;
+            rest[i].turn = is_next && left > 0 ? turn : LAST;
+            left -= rest[i].turn == turn;
+            out->ahead += rest[i].turn == turn;
+        }
+        left = LINES;
+    }
+    qsort(out->candidate, out->count, sizeof *out->candidate, compare_candidates);
+    for (size_t i = 0; i < out->count; i++) {
+        for (size_t k = 0; k < out->evens; k++) {
+            if (out->candidate[i].even == &out->even[k]) {
+                out->even[k].candidate = i;
+            }
+        }
+    }
+}
+
 static calc_status list_candidates(maker *m)
 {
     calc_planner_list *out = m->out;
     const calc_planner *p = m->planner;
+    static int64_t one[] = {1}, none[] = {CALC_ACTIVATION_RECOMPUTE_NONE},
+                   blocks[] = {CALC_PIPELINE_BALANCE_BLOCKS};
     calc_status status = CALC_OK;
     if (p->only) {
         add_exec(m, p->only);
     } else {
-        const calc_designs one = p->design;
+        calc_space listed = *p->space; /* borrows its values */
         calc_sweep_counts counts;
-        status = calc_units_walk(p->space, &one, CALC_COMPAT_NONE, visit_row, m, &counts);
+        listed.axis[CALC_AXIS_pipeline_interleaving] = (calc_values){.count = 1, .value = one};
+        listed.axis[CALC_AXIS_activation_recompute] = (calc_values){.count = 1, .value = none};
+        listed.axis[CALC_AXIS_pipeline_balance] = (calc_values){.count = 1, .value = blocks};
+        status = calc_units_walk(&listed, &p->design, CALC_COMPAT_NONE, visit_row, m, &counts);
     }
     m->places = calloc(out->execs + 1, sizeof *m->places);
     if (status != CALC_OK || m->failed || !m->places) {
@@ -183,22 +321,20 @@ static calc_status list_candidates(maker *m)
             out->candidate[out->count++] = m->places[i].item[k];
         }
     }
-    /* The quickest with equal stages come first, the rest by ascending bound. */
-    qsort(out->candidate, out->count, sizeof *out->candidate, compare_even);
-    while (out->evens < out->count && out->evens < EVENS &&
-           out->candidate[out->evens].even_s < INFINITY) {
-        out->evens++;
-    }
-    qsort(out->candidate + out->evens, out->count - out->evens, sizeof *out->candidate,
-          compare_candidates);
+    join_evens(out);
+    put_in_order(out);
     return CALC_OK;
 }
 
-calc_status calc_planner_list_make(const calc_planner *planner, calc_planner_list *list)
+calc_status calc_planner_list_make(const calc_planner *planner, calc_planner_list *list,
+                                   calc_errors *errors)
 {
     *list = (calc_planner_list){.count = 0};
     maker m = {.planner = planner, .out = list};
-    calc_status status = list_candidates(&m);
+    calc_status status = sweep_chips(&m, errors);
+    if (status == CALC_OK) {
+        status = calc_errors_status(errors, list_candidates(&m));
+    }
     for (size_t i = 0; m.places && i < list->execs; i++) {
         free(m.places[i].item);
     }
@@ -208,6 +344,7 @@ calc_status calc_planner_list_make(const calc_planner *planner, calc_planner_lis
 
 void calc_planner_list_free(calc_planner_list *list)
 {
+    free(list->even);
     free(list->exec);
     free(list->candidate);
     *list = (calc_planner_list){.count = 0};

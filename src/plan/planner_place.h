@@ -1,5 +1,7 @@
 /** @file planner_place.h  Candidates of a planner: a layout, the assignment of its stages to chips,
- *  and the resulting balance problem. */
+ * the resulting balance problem, and a lower bound of its divisions without balancing it: a
+ * relaxation in which stages may have fractions of layers, and recompute exactly as many as the
+ * lack of memory requires. */
 #ifndef CALC_PLAN_PLANNER_PLACE_H
 #define CALC_PLAN_PLANNER_PLACE_H
 
@@ -39,5 +41,12 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
 calc_exec calc_planner_exec_of(const calc_planner *planner, const calc_planner_layouts *layouts,
                                const calc_planner_place *place, const calc_balance_problem *problem,
                                const calc_balance_share *share);
+
+/** A lower bound of the pipeline [s]; INFINITY if the layers do not fit. */
+double calc_planner_pipeline_s(const calc_balance_problem *problem);
+
+/** A lower bound of a step [s]; INFINITY if the layers do not fit.
+ *  @param chip  as calc_balance_total_s() */
+double calc_planner_bound_s(const calc_balance_chip *chip, const calc_balance_problem *problem);
 
 #endif

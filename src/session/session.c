@@ -26,8 +26,8 @@ struct calc_session {
     size_t count, next; /* next: index of the document to replace when the list is full */
     calc_request_reader reader;
     calc_request request;
-    calc_system other[CALC_MAX_CHIPS - 1]; /* systems named by the stages of the request */
-    calc_system prefill;                   /* and by its prefill pool */
+    calc_system other[CALC_MAX_CHIPS]; /* systems named by the stages of the request */
+    calc_system prefill;               /* and by its prefill pool */
     calc_stats stats;
     calc_layer_stats layer[CALC_MAX_LAYERS];
     calc_reason reason[CALC_MAX_REASONS];

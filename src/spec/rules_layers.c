@@ -167,7 +167,7 @@ static bool check_strategy(rules *r, const calc_layer_strategy *layer, const cha
 /* Number of chips in the list of stages; 1 without a list. */
 static int chips_of(const calc_exec *exec)
 {
-    bool seen[CALC_MAX_CHIPS] = {false};
+    bool seen[CALC_MAX_CHIPS + 1] = {false};
     int count = 0;
     for (int32_t i = 0; i < exec->stages.count; i++) {
         count += !seen[exec->stages.run[i].chip];

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "spec/field.h"
+#include "spec/same.h"
 #include "spec/stage_list.h"
 
 enum { RECIPES = 8 /* pairs of a system and a recomputation: CALC_MAX_RECIPES of the model */ };
@@ -205,6 +206,16 @@ void calc_rules_stages(const calc_app *app, const calc_system *system, const cal
 {
     rules r = {.app = app, .system = system, .exec = exec, .errors = errors};
     if (exec->stages.count == 0) {
+        return;
+    }
+    int only = calc_stage_list_only(&exec->stages);
+    const calc_system *own = only > 0 ? exec->stages.system[only - 1] : NULL;
+    if (own && !calc_same(calc_table_of(CALC_KIND_SYSTEM), own, system)) {
+        char hint[96];
+        snprintf(hint, sizeof hint, "give %s as SYS, or --set stages=null",
+                 exec->stages.name[only - 1]);
+        BROKEN(&r, hint, "this is a layout for %s, and the system of the run is another one",
+               exec->stages.name[only - 1]);
         return;
     }
     r.places = calc_stage_list_expand(&exec->stages, r.place);

@@ -52,7 +52,7 @@ int calc_stage_list_chip(calc_stage_list *list, const char *name)
             return i + 1;
         }
     }
-    if (list->chips == CALC_MAX_CHIPS - 1 || strlen(name) >= sizeof list->name[0]) {
+    if (list->chips == CALC_MAX_CHIPS || strlen(name) >= sizeof list->name[0]) {
         return -1;
     }
     memcpy(list->name[list->chips], name, strlen(name) + 1);
@@ -112,6 +112,16 @@ calc_exec calc_stage_list_part(const calc_exec *exec, int chip)
     part.pipeline_par = all > 0 ? exec->pipeline_par * mine / all : 0;
     part.num_procs = exec->num_procs / exec->pipeline_par * part.pipeline_par;
     return part;
+}
+
+int calc_stage_list_only(const calc_stage_list *list)
+{
+    const calc_stage_run *run = &list->run[0];
+    calc_stage_run bare = {.blocks = CALC_STAGE_AS_EXEC,
+                           .recompute_blocks = CALC_STAGE_AS_EXEC,
+                           .recompute = CALC_STAGE_AS_EXEC,
+                           .chip = run->chip};
+    return list->count == 1 && calc_stage_list_alike(run, &bare) ? run->chip : 0;
 }
 
 const calc_system *calc_stage_list_system(const calc_system *system, const calc_exec *exec,

@@ -36,6 +36,10 @@ int64_t calc_stage_list_fewest(const calc_app *app, const calc_exec *exec);
  *  @param chip  as in calc_stage_run */
 calc_exec calc_stage_list_part(const calc_exec *exec, int chip);
 
+/** The chip that all stages are on, as in calc_stage_run, if a list says nothing else: the
+ * execution is one for that system. 0: none. */
+int calc_stage_list_only(const calc_stage_list *list);
+
 /** The system of a run. */
 const calc_system *calc_stage_list_system(const calc_system *system, const calc_exec *exec,
                                           const calc_stage_run *run);

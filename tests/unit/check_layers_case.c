@@ -34,10 +34,10 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
     for (int i = 0; i < c->options; i++) {
         calc_errors errors = {0};
         const calc_exec a = calc_layer_list_exec(&c->candidate->base, &c->option[i].strategy);
-        ck_assert_int_eq(calc_check(&l->app, &l->system, &a, &errors), CALC_OK);
+        ck_assert_int_eq(calc_check(&l->app, &l->chip.system, &a, &errors), CALC_OK);
         for (int k = 0; k < c->options; k++) {
             const calc_exec b = calc_layer_list_exec(&c->candidate->base, &c->option[k].strategy);
-            calc_reshard r = calc_reshard_of(&l->app, &l->system, &a, &b);
+            calc_reshard r = calc_reshard_of(&l->app, &l->chip.system, &a, &b);
             int at = c->option[i].group * c->groups + c->option[k].group;
             ck_assert_double_eq_tol(c->switch_s[at], r.fw_s + r.bw_s, 1e-15);
             ck_assert_double_le(c->detour_s[at], c->switch_s[at]);

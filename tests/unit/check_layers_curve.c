@@ -1,5 +1,5 @@
 /* Curves of step over memory: points as calc_run() has them, each quicker than those before it. */
-#include "plan/layers_curve.h"
+#include "plan/layers_judge.h"
 
 #include "layers_plan_case.h"
 
@@ -7,7 +7,7 @@ static int curves, points, beyond;
 
 static void check_case(const layers_plan *l, const calc_layers_case *c)
 {
-    calc_planner_layers_found f;
+    calc_planner_found f;
     calc_planner_layers_point *point;
     size_t count;
     if (calc_layers_solve(&l->planner, c, INFINITY, &f) != CALC_OK) {
@@ -18,8 +18,8 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
         const calc_planner_layers_point *p = &point[i];
         calc_stats stats;
         calc_exec e = p->exec;
-        calc_resolve(&l->app, &l->system, &e);
-        calc_run(&l->app, &l->system, &e, CALC_COMPAT_NONE, &stats);
+        calc_resolve(&l->app, &l->chip.system, &e);
+        calc_run(&l->app, &l->chip.system, &e, CALC_COMPAT_NONE, &stats);
         ck_assert_double_eq(stats.total_time, p->step_s);
         ck_assert_double_eq(stats.proc_mem_tier1_cap_req, p->needs_bytes);
         ck_assert(i == 0 || p->needs_bytes > point[i - 1].needs_bytes);

@@ -18,14 +18,14 @@ static void compare(const layers_plan *l, const calc_layers_case *c, const calc_
     ck_assert_int_eq(calc_layer_list_blocks(&e.layers), l->app.num_blocks);
     mixed += e.layers.count > 1;
     chunked += c->common.chunks > 1;
-    calc_resolve(&l->app, &l->system, &e);
-    ck_assert_msg(calc_check(&l->app, &l->system, &e, &errors) == CALC_OK, "%s",
+    calc_resolve(&l->app, &l->chip.system, &e);
+    ck_assert_msg(calc_check(&l->app, &l->chip.system, &e, &errors) == CALC_OK, "%s",
                   errors.item[0].text);
-    calc_run(&l->app, &l->system, &e, CALC_COMPAT_NONE, &stats);
+    calc_run(&l->app, &l->chip.system, &e, CALC_COMPAT_NONE, &stats);
     /* What it takes to get from stage to stage, and latencies, are not planned. */
     double near = c->common.stages > 1 ? 0.1 : 0.03;
     ck_assert_double_eq_tol(a->planned_s, stats.total_time, near * stats.total_time);
-    size_t count = calc_each_stage(&l->app, &l->system, &e, CALC_COMPAT_NONE, stage, 64);
+    size_t count = calc_each_stage(&l->app, &l->chip.system, &e, CALC_COMPAT_NONE, stage, 64);
     ck_assert_uint_eq(count, (size_t)a->stages);
     for (size_t i = 0; i < count; i++) {
         ck_assert_double_eq_tol(stage[i].blocks, a->layers[i][0] + a->layers[i][1], 1e-12);
@@ -59,7 +59,7 @@ static int solved, limited;
 
 static void check_solved(const layers_plan *l, const calc_layers_case *c)
 {
-    calc_planner_layers_found f, less;
+    calc_planner_found f, less;
     calc_status status = calc_layers_solve(&l->planner, c, INFINITY, &f);
     ck_assert_int_ne(status, CALC_ERR_NOMEM);
     if (status != CALC_OK) {

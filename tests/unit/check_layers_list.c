@@ -38,7 +38,7 @@ static void visit_row(void *context, const calc_worker_place *place)
         }
         layouts++;
         ck_assert(found == 1 || e.pipeline_balance != CALC_PIPELINE_BALANCE_BLOCKS);
-        if (calc_run(&l.app, &l.system, &e, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
+        if (calc_run(&l.app, &l.chip.system, &e, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
             best_s = fmin(best_s, stats.total_time);
         }
     }

@@ -1,6 +1,6 @@
 /* Parts of options against what calc_each_stage() and calc_run() say of layouts that have them
  * everywhere; lines of exposed time against what they are lines of. */
-#include "plan/layers_option.h"
+#include "plan/layers_list.h"
 
 #include "layers_plan_case.h"
 #include "spec/layer_list.h"
@@ -22,11 +22,11 @@ static void check_option(const layers_plan *l, const calc_layers_case *c, int op
     calc_exec e = calc_layer_list_exec(&c->candidate->base, &c->option[option].strategy);
     calc_stage_stats stage[64];
     calc_stats stats;
-    size_t count = calc_each_stage(&l->app, &l->system, &e, CALC_COMPAT_NONE, stage, 64);
+    size_t count = calc_each_stage(&l->app, &l->chip.system, &e, CALC_COMPAT_NONE, stage, 64);
     double exposed_s = 0;
     double optimizer_s = 0;
     double dense = c->common.layers[0];
-    calc_run(&l->app, &l->system, &e, CALC_COMPAT_NONE, &stats);
+    calc_run(&l->app, &l->chip.system, &e, CALC_COMPAT_NONE, &stats);
     for (size_t i = 0; i < count && !isnan(stats.total_time); i++) {
         double blocks[2] = {fmin(dense, stage[i].blocks), 0};
         blocks[1] = stage[i].blocks - blocks[0];

@@ -1,5 +1,5 @@
 /* Levels of what options need together, against all sets of options. */
-#include "plan/layers_peak.h"
+#include "plan/layers_stage.h"
 
 #include "base/rng.h"
 #include "layers_plan_case.h"

@@ -1,5 +1,5 @@
-/* Runs of layers as JSON, beside the stages that have them: src/cli/plan/layers_runs.c. */
-#include "cli/plan/layers_runs.h"
+/* Runs of layers as JSON, beside the stages that have them: src/cli/plan/layers_table.c. */
+#include "cli/plan/layers_table.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* How layers are spread: kinds, chunks, and the shortest step in which all stages have time. */
-#include "plan/layers_spread.h"
+#include "plan/layers_join.h"
 
 #include "layers_plan_case.h"
 

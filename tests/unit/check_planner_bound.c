@@ -1,6 +1,5 @@
 /* The bound of a candidate is below every division of it: against the search's proven optimum, on
  * random pipelines of shipped models and machines. */
-#include "plan/planner_bound.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* A plan of layers against all lists there are: every option of every layer and of the ends, on
  * every division over stages, judged by calc_run(). */
-#include "plan/planner_layers.h"
+#include "plan/planner.h"
 
 #include "layers_plan_case.h"
 #include "spec/layer_list.h"
@@ -39,10 +39,11 @@ static void try_one(brute *b)
             1, (int16_t)b->blocks[i], CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
     }
     ck_assert(b->stages == 1 || calc_stage_list_pack(stage, b->stages, &e.stages));
-    calc_resolve(&l.app, &l.system, &e);
-    ck_assert_msg(calc_check(&l.app, &l.system, &e, &errors) == CALC_OK, "%s", errors.item[0].text);
+    calc_resolve(&l.app, &l.chip.system, &e);
+    ck_assert_msg(calc_check(&l.app, &l.chip.system, &e, &errors) == CALC_OK, "%s",
+                  errors.item[0].text);
     b->tried++;
-    if (calc_run(&l.app, &l.system, &e, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
+    if (calc_run(&l.app, &l.chip.system, &e, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK) {
         b->best_s = fmin(b->best_s, stats.total_time);
     }
 }
@@ -96,7 +97,7 @@ static void make(const char *app, int stages, double gib)
     static const int64_t micro[] = {2, 4};
     static const int64_t again[] = {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL};
     layers_plan_init(&l, app, "a100_sxm_40g", stages > 1 ? 4 : 3, 4, 16);
-    l.system.chip.mem1.capacity_bytes = gib * 0x1p30;
+    l.chip.system.chip.mem1.capacity_bytes = gib * 0x1p30;
     layers_plan_set(&l, CALC_AXIS_pipeline_par, stages);
     layers_plan_set(&l, CALC_AXIS_pipeline_interleaving, 1);
     layers_plan_set(&l, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS);
@@ -118,7 +119,7 @@ START_TEST(the_best_of_all_lists_is_found)
             make("llama2-7B", stages, memory_gib[stages - 1][i]);
             all_lists = (brute){.best_s = INFINITY};
             ck_assert_int_gt(layers_plan_cases(&l, try_case), 0);
-            calc_planner_layers_result r = layers_plan_run(&l);
+            calc_planner_result r = layers_plan_run(&l);
             ck_assert_int_eq(r.count > 0, isfinite(all_lists.best_s));
             if (r.count > 0) {
                 double s = r.found[0].stats.total_time;
@@ -128,7 +129,7 @@ START_TEST(the_best_of_all_lists_is_found)
                 ck_assert_double_le(r.bound_s, all_lists.best_s * (1 + 1e-3));
                 ck_assert_double_le(s, all_lists.best_s * (1 + 2e-3));
             }
-            calc_planner_layers_result_free(&r);
+            calc_planner_result_free(&r);
             layers_plan_free(&l);
         }
     }
@@ -143,7 +144,7 @@ END_TEST
 static void free_layers(const char *app, int blocks, int procs, int batch, double gib)
 {
     layers_plan_init(&l, app, "h100_sxm", blocks, procs, batch);
-    l.system.chip.mem1.capacity_bytes = gib * 0x1p30;
+    l.chip.system.chip.mem1.capacity_bytes = gib * 0x1p30;
     layers_plan_ready(&l);
 }
 
@@ -155,7 +156,7 @@ START_TEST(more_memory_never_makes_it_slower_and_no_uniform_layout_is_quicker)
         double before_s = INFINITY;
         for (double gib = 3; gib <= 24; gib *= 1.25) {
             free_layers(app[i], 8, 8, 32, gib);
-            calc_planner_layers_result r = layers_plan_run(&l);
+            calc_planner_result r = layers_plan_run(&l);
             if (r.count > 0) {
                 double s = r.found[0].stats.total_time;
                 ck_assert_double_le(s, before_s * (1 + 1e-3));
@@ -165,7 +166,7 @@ START_TEST(more_memory_never_makes_it_slower_and_no_uniform_layout_is_quicker)
             } else {
                 ck_assert(!isfinite(before_s));
             }
-            calc_planner_layers_result_free(&r);
+            calc_planner_result_free(&r);
             layers_plan_free(&l);
         }
     }
@@ -179,19 +180,19 @@ START_TEST(what_is_found_is_what_calc_run_says)
 {
     free_layers("deepseek-v2-lite", 6, 8, 32, 12);
     l.planner.top = 4;
-    calc_planner_layers_result r = layers_plan_run(&l);
+    calc_planner_result r = layers_plan_run(&l);
     l.planner.threads = 3;
-    calc_planner_layers_result again = layers_plan_run(&l);
+    calc_planner_result again = layers_plan_run(&l);
     ck_assert_uint_eq(r.count, 4);
     ck_assert_uint_eq(again.count, r.count);
     for (size_t i = 0; i < r.count; i++) {
-        const calc_planner_layers_found *f = &r.found[i];
+        const calc_planner_found *f = &r.found[i];
         calc_exec e = f->exec;
         calc_errors errors = {0};
         calc_stats stats;
-        calc_resolve(&l.app, &l.system, &e);
-        ck_assert_int_eq(calc_check(&l.app, &l.system, &e, &errors), CALC_OK);
-        ck_assert_int_eq(calc_run(&l.app, &l.system, &e, CALC_COMPAT_NONE, &stats),
+        calc_resolve(&l.app, &l.chip.system, &e);
+        ck_assert_int_eq(calc_check(&l.app, &l.chip.system, &e, &errors), CALC_OK);
+        ck_assert_int_eq(calc_run(&l.app, &l.chip.system, &e, CALC_COMPAT_NONE, &stats),
                          CALC_VERDICT_OK);
         ck_assert_double_eq(stats.total_time, f->stats.total_time);
         ck_assert_double_eq(again.found[i].stats.total_time, f->stats.total_time);
@@ -203,8 +204,8 @@ START_TEST(what_is_found_is_what_calc_run_says)
         }
     }
     ck_assert(r.complete);
-    calc_planner_layers_result_free(&r);
-    calc_planner_layers_result_free(&again);
+    calc_planner_result_free(&r);
+    calc_planner_result_free(&again);
     layers_plan_free(&l);
 }
 END_TEST
@@ -212,13 +213,13 @@ END_TEST
 START_TEST(what_does_not_fit_says_what_it_lacks)
 {
     free_layers("llama3.2-1B", 8, 4, 8, 0.5);
-    calc_planner_layers_result r = layers_plan_run(&l);
+    calc_planner_result r = layers_plan_run(&l);
     ck_assert_uint_eq(r.count, 0);
     ck_assert(!r.uniform);
     ck_assert_double_eq(r.has_bytes, 0x1p29);
     ck_assert_double_gt(r.needs_bytes, r.has_bytes);
     ck_assert_int_eq(r.lacking.num_procs, 4);
-    calc_planner_layers_result_free(&r);
+    calc_planner_result_free(&r);
     layers_plan_free(&l);
 }
 END_TEST
@@ -236,14 +237,14 @@ START_TEST(a_search_that_is_stopped_has_the_uniform_layouts)
     free_layers("llama3.2-1B", 8, 4, 8, 8);
     l.planner.progress = stop;
     l.planner.context = &asked;
-    calc_planner_layers_result r = layers_plan_run(&l);
+    calc_planner_result r = layers_plan_run(&l);
     ck_assert_int_eq(asked, 1);
     ck_assert(!r.complete);
-    ck_assert_uint_eq(r.solved, 0);
+    ck_assert_uint_eq(r.balanced, 0);
     ck_assert(r.uniform);
     ck_assert_double_eq(r.found[0].stats.total_time, r.uniform_stats.total_time);
     ck_assert_double_le(r.bound_s, r.found[0].stats.total_time);
-    calc_planner_layers_result_free(&r);
+    calc_planner_result_free(&r);
     layers_plan_free(&l);
 }
 END_TEST

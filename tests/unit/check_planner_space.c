@@ -5,7 +5,7 @@
 #include "defaults.h"
 #include "designs.h"
 #include "plan/planner_balance.h"
-#include "plan/planner_bound.h"
+#include "plan/planner_place.h"
 #include "plan_case.h"
 #include "units.h"
 
@@ -22,6 +22,14 @@ static void set(calc_axis axis, int64_t value)
     space.axis[axis].standard = false;
 }
 
+/* Up to so many chunks per stage. */
+static void set_chunks(size_t most)
+{
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_pipeline_interleaving, some_chunks, most),
+                     CALC_OK);
+    space.axis[CALC_AXIS_pipeline_interleaving].standard = false;
+}
+
 /* 8 blocks on 16 processors, as calc plan asks for it. */
 static void make(int chips, size_t most_chunks)
 {
@@ -32,7 +40,7 @@ static void make(int chips, size_t most_chunks)
     space.batch_is_maximum = false;
     set(CALC_AXIS_num_procs, 16);
     set(CALC_AXIS_batch_size, 32);
-    set(CALC_AXIS_pipeline_interleaving, 1);
+    set_chunks(most_chunks);
     set(CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
     set(CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS);
     ck_assert_int_eq(calc_designs_add_app(&builder, "app", &c.app), CALC_OK);
@@ -41,8 +49,6 @@ static void make(int chips, size_t most_chunks)
     ck_assert_int_eq(calc_designs_make(&builder, &c.planner.design, &errors), CALC_OK);
     c.planner.only = NULL;
     c.planner.space = &space;
-    c.planner.chunks = some_chunks;
-    c.planner.chunks_count = most_chunks;
     c.planner.top = 5;
 }
 
@@ -225,16 +231,54 @@ START_TEST(chunks_are_searched_too_and_never_make_it_worse)
 {
     make(1, 1);
     calc_planner_result plain = plan_case_run(&c.planner);
-    c.planner.chunks_count = 4;
+    set_chunks(4);
     calc_planner_result more = plan_case_run(&c.planner);
     ck_assert_uint_gt(more.candidates, plain.candidates);
     ck_assert_double_le(more.found[0].stats.total_time, plain.found[0].stats.total_time);
+    for (c.planner.top = 1; c.planner.top < 5; c.planner.top++) {
+        calc_planner_result fewer = plan_case_run(&c.planner);
+        check_same(&more, &fewer, c.planner.top); /* whatever the number asked for */
+        calc_planner_result_free(&fewer);
+    }
     for (size_t i = 0; i < more.count; i++) {
         ck_assert_int_le(more.found[i].exec.pipeline_interleaving, 4);
         ck_assert_double_le(more.bound_s, more.found[i].bound_s);
     }
     calc_planner_result_free(&plain);
     calc_planner_result_free(&more);
+    release();
+}
+END_TEST
+
+/* calc_planner.runs */
+static bool has_two_stages(const void *context, int chip, const calc_exec *e)
+{
+    ck_assert_ptr_eq(context, &c);
+    ck_assert_int_eq(chip, 0);
+    return e->pipeline_par == 2 && e->strategy.tensor_par == 1;
+}
+
+/* The quickest that runs, however many are quicker and do not. */
+START_TEST(the_best_that_runs_is_found_beside_the_best)
+{
+    make(1, 1);
+    c.planner.top = 1;
+    calc_planner_result all_of_it = plan_case_run(&c.planner);
+    ck_assert(!all_of_it.starts);
+    c.planner.runs = has_two_stages;
+    c.planner.runs_context = &c;
+    calc_planner_result r = plan_case_run(&c.planner);
+    ck_assert(r.starts);
+    ck_assert_double_eq(r.found[0].stats.total_time, all_of_it.found[0].stats.total_time);
+    set(CALC_AXIS_pipeline_par, 2);
+    set(CALC_AXIS_tensor_par, 1);
+    c.planner.runs = NULL;
+    calc_planner_result two = plan_case_run(&c.planner);
+    ck_assert_double_eq(r.start.stats.total_time, two.found[0].stats.total_time);
+    ck_assert_double_gt(r.start.stats.total_time, r.found[0].stats.total_time);
+    calc_planner_result_free(&two);
+    calc_planner_result_free(&r);
+    calc_planner_result_free(&all_of_it);
     release();
 }
 END_TEST
@@ -317,6 +361,7 @@ int main(void)
     tcase_add_test(tcase, what_is_found_does_not_depend_on_threads);
     tcase_add_test(tcase, fewer_that_are_asked_for_are_the_first_ones);
     tcase_add_test(tcase, chunks_are_searched_too_and_never_make_it_worse);
+    tcase_add_test(tcase, the_best_that_runs_is_found_beside_the_best);
     tcase_add_test(tcase, a_search_that_is_stopped_keeps_what_it_found_and_a_bound);
     tcase_add_test(tcase, so_does_one_that_is_out_of_time);
     suite_add_tcase(suite, tcase);

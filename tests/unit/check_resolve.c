@@ -193,6 +193,9 @@ START_TEST(a_list_that_says_nothing_is_none)
     is_taken_away("stages={\"recompute_blocks\": 0}");
     is_taken_away("stages={\"activation_recompute\": \"none\", \"blocks\": 10}");
     is_taken_away("stages={\"system\": \"h100_sxm\"}");
+    set("pipeline_balance=ends"); /* 82 on 8 */
+    is_taken_away("stages={\"system\": \"h100_sxm\"}");
+    set("pipeline_balance=blocks");
     set("pipeline_interleaving=2");
     set("batch_size=2048");
     is_taken_away("stages=16x5");

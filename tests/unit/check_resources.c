@@ -1,5 +1,5 @@
-/* 10 % more of everything that a machine has: src/plan/resources.c. */
-#include "plan/resources.h"
+/* 10 % more of everything that a machine has: src/plan/why.c. */
+#include "plan/why.h"
 
 #include "small_case.h"
 

@@ -233,6 +233,20 @@ START_TEST(systems_that_are_named_are_given_and_can_run_it)
 }
 END_TEST
 
+/* A list with nothing but one system says which machine the execution is for. */
+START_TEST(a_layout_for_one_system_is_not_run_on_another)
+{
+    name(&other);
+    add(4, CALC_STAGE_AS_EXEC, 1);
+    legal(); /* another name for the same */
+    other.chip.mem1.capacity_bytes *= 2;
+    broken(CALC_ERR_RULE, "this is a layout for chip0, and the system of the run is another one",
+           "give chip0 as SYS, or --set stages=null");
+    exec.stages.run[0].blocks = 2; /* a list of stages, which may all be elsewhere */
+    legal();
+}
+END_TEST
+
 START_TEST(more_than_eight_recipes_are_too_many)
 {
     exec = small_exec(1, 8, 1);
@@ -285,7 +299,7 @@ START_TEST(runs_are_places_and_back)
 }
 END_TEST
 
-START_TEST(a_name_is_one_chip_and_three_are_all)
+START_TEST(a_name_is_one_chip_and_four_are_all)
 {
     calc_stage_list list = {0};
     ck_assert_int_eq(calc_stage_list_chip(&list, "a"), 1);
@@ -293,8 +307,9 @@ START_TEST(a_name_is_one_chip_and_three_are_all)
     ck_assert_int_eq(calc_stage_list_chip(&list, "a"), 1);
     ck_assert_int_eq(calc_stage_list_chip(&list, "0123456789abcdef0123456789abcdef"), -1);
     ck_assert_int_eq(calc_stage_list_chip(&list, "c"), 3);
-    ck_assert_int_eq(calc_stage_list_chip(&list, "d"), -1);
-    ck_assert_int_eq(list.chips, 3);
+    ck_assert_int_eq(calc_stage_list_chip(&list, "d"), 4);
+    ck_assert_int_eq(calc_stage_list_chip(&list, "e"), -1);
+    ck_assert_int_eq(list.chips, 4);
 }
 END_TEST
 
@@ -344,9 +359,10 @@ int main(void)
     tcase_add_test(tests, blocks_recompute_something);
     tcase_add_test(tests, chunks_of_a_stage_are_on_one_system_and_recompute_one_way);
     tcase_add_test(tests, systems_that_are_named_are_given_and_can_run_it);
+    tcase_add_test(tests, a_layout_for_one_system_is_not_run_on_another);
     tcase_add_test(tests, more_than_eight_recipes_are_too_many);
     tcase_add_test(tests, runs_are_places_and_back);
-    tcase_add_test(tests, a_name_is_one_chip_and_three_are_all);
+    tcase_add_test(tests, a_name_is_one_chip_and_four_are_all);
     tcase_add_test(tests, the_fewest_blocks_are_of_a_stage_with_all_its_chunks);
     tcase_add_test(tests, a_chip_has_its_share_of_the_stages_and_processors);
     return run_cases(tests);

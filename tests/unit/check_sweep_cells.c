@@ -1,5 +1,5 @@
-/* A sweep cut into parts and into points: src/plan/sweep_cells.c, src/plan/sweep_cloud.c. */
-#include "plan/sweep_cells.h"
+/* A sweep cut into parts and into points: src/plan/sweep_cloud.c. */
+#include "plan/sweep_cloud.h"
 #include "sweep_case.h"
 
 static sweep_case example;

@@ -1,5 +1,5 @@
 /* What is said of a space without a layout. */
-#include "plan/sweep_empty.h"
+#include "plan/sweep_more.h"
 #include "sweep_case.h"
 
 static sweep_case c;

@@ -1,5 +1,5 @@
-/* What would do where nothing of a sweep fits: src/plan/sweep_need.c. */
-#include "plan/sweep_need.h"
+/* What would do where nothing of a sweep fits: src/plan/sweep_more.c. */
+#include "plan/sweep_more.h"
 #include "sweep_case.h"
 
 static sweep_case example;

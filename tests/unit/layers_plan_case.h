@@ -15,10 +15,10 @@
 /** A planner and all that it points to. Does not move. */
 typedef struct layers_plan {
     calc_app app;
-    calc_system system;
+    calc_planner_chip chip;
     calc_space space;
     calc_designs_builder builder;
-    calc_planner_layers planner;
+    calc_planner planner;
 } layers_plan;
 
 static inline void layers_plan_axis(layers_plan *l, calc_axis axis, const int64_t *value,
@@ -39,15 +39,15 @@ static inline void layers_plan_init(layers_plan *l, const char *app, const char 
 {
     memset(l, 0, sizeof *l);
     load_shipped(CALC_KIND_APP, &l->app, "models", app);
-    load_shipped(CALC_KIND_SYSTEM, &l->system, "systems", system);
+    load_shipped(CALC_KIND_SYSTEM, &l->chip.system, "systems", system);
     l->app.num_blocks = blocks;
     l->app.dense_blocks = l->app.dense_blocks < blocks ? l->app.dense_blocks : 1;
     ck_assert_int_eq(calc_space_init(&l->space), CALC_OK);
     l->space.batch_is_maximum = false;
     layers_plan_set(l, CALC_AXIS_num_procs, procs);
     layers_plan_set(l, CALC_AXIS_batch_size, batch);
-    l->planner = (calc_planner_layers){
-        .app = &l->app, .system = &l->system, .space = &l->space, .top = 1, .threads = 1};
+    l->planner = (calc_planner){
+        .app = &l->app, .chips = 1, .chip = &l->chip, .space = &l->space, .top = 1, .threads = 1};
 }
 
 /** The other axes are as in calc plan. */
@@ -55,7 +55,7 @@ static inline void layers_plan_ready(layers_plan *l)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(calc_designs_add_app(&l->builder, "app", &l->app), CALC_OK);
-    ck_assert_int_eq(calc_designs_add_system(&l->builder, "sys", &l->system), CALC_OK);
+    ck_assert_int_eq(calc_designs_add_system(&l->builder, "sys", &l->chip.system), CALC_OK);
     ck_assert_int_eq(calc_defaults_modern(&l->space, &l->builder), CALC_OK);
     ck_assert_int_eq(calc_designs_make(&l->builder, &l->planner.design, &errors), CALC_OK);
 }
@@ -66,9 +66,9 @@ static inline void layers_plan_free(layers_plan *l)
     calc_designs_builder_free(&l->builder);
 }
 
-static inline calc_planner_layers_result layers_plan_run(const layers_plan *l)
+static inline calc_planner_result layers_plan_run(const layers_plan *l)
 {
-    calc_planner_layers_result r;
+    calc_planner_result r;
     calc_errors errors = {0};
     ck_assert_msg(calc_planner_layers_run(&l->planner, &r, &errors) == CALC_OK, "%s",
                   errors.item[0].text);
@@ -114,7 +114,7 @@ static inline int layers_plan_samples(layers_plan_visit *visit)
         static layers_plan l;
         layers_plan_init(&l, sample[i].app, sample[i].system, sample[i].blocks, sample[i].procs,
                          sample[i].batch);
-        l.system.chip.mem1.capacity_bytes = sample[i].gib * 0x1p30;
+        l.chip.system.chip.mem1.capacity_bytes = sample[i].gib * 0x1p30;
         layers_plan_ready(&l);
         count += layers_plan_cases(&l, visit);
         layers_plan_free(&l);

@@ -28,9 +28,6 @@ typedef struct plan_case {
                          sizeof *(a)-offsetof(calc_stats, block_fw_flops));                        \
     } while (0)
 
-/** Values of calc_planner.chunks. */
-static const int64_t plan_case_one_chunk[] = {1};
-
 /** Llama 2 70B with few blocks on tensor_par 4 and data_par 2. */
 static inline void plan_case_init(plan_case *c, int blocks, int stages, int microbatches, int chips)
 {
@@ -55,8 +52,6 @@ static inline void plan_case_init(plan_case *c, int blocks, int stages, int micr
     c->planner = (calc_planner){.app = &c->app,
                                 .chips = chips,
                                 .chip = c->chip,
-                                .chunks = plan_case_one_chunk,
-                                .chunks_count = 1,
                                 .only = &c->only,
                                 .recompute = true,
                                 .top = 1,

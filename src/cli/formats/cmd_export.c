@@ -14,6 +14,7 @@
 #include "galvatron/synthesis.h"
 #include "io/json_save.h"
 #include "spec/field.h"
+#include "spec/stage_list.h"
 
 static const char *const targets[] = {CALC_FRAMEWORK_NAMES, "galvatron", "json",
                                       "galvatron-profile", NULL};
@@ -226,6 +227,9 @@ static calc_status load(const calc_args *args, calc_app *app, calc_exec *exec, c
     calc_status second = load_one(CALC_KIND_EXEC, exec, args->argument[1], errors);
     calc_status status = first == CALC_OK ? second : first;
     status = status == CALC_OK ? calc_inputs_set(args, OPT_SET, app, NULL, exec, errors) : status;
+    if (calc_stage_list_only(&exec->stages) > 0) {
+        exec->stages = (calc_stage_list){0}; /* the machine is not asked for here */
+    }
     return status == CALC_OK ? check_settled(exec, errors) : status;
 }
 

@@ -1,15 +1,11 @@
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/draw/human.h"
-#include "cli/plan/layers_plan.h"
-#include "cli/plan/plan_judge.h"
-#include "cli/plan/plan_plot.h"
-#include "cli/plan/plan_room.h"
+#include "cli/plan/layers_table.h"
+#include "cli/plan/plan_rows.h"
 #include "cli/plan/plan_table.h"
 #include "cli/plan/plan_write.h"
 #include "cli/shell/complain.h"
@@ -42,58 +38,81 @@ static bool watch(void *context, const calc_planner_progress *p)
     return calc_sweep_watch_progress(context, &now);
 }
 
-/* Reports, if nothing fits, which stage needs how much memory. */
-static void tell_lack(const calc_plan_task *t, const calc_planner_result *r)
+/* Checks --layers against options for plans of stages only. */
+static const char *layers_complaint(const calc_args *args)
 {
-    char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
-    fprintf(stderr, "calc plan: no layout fits");
-    if (r->candidates == 0) {
-        fprintf(stderr, ": no layout of this many processors and this batch is legal\n");
-    } else if (r->has_bytes > 0) {
-        const calc_exec *e = &r->lacking;
-        fprintf(stderr,
-                ": the nearest, tensor_par %lld, pipeline_par %lld, data_par %lld, needs %s on "
-                "stage %d, which has %s%s\n",
-                (long long)e->strategy.tensor_par, (long long)e->pipeline_par,
-                (long long)e->strategy.data_par, calc_human_bytes(r->needs_bytes, needs),
-                r->lacking_stage, calc_human_bytes(r->has_bytes, has),
-                calc_plan_room_left(t) ? " to be 90 % sure" : "");
-        fprintf(stderr, "  hint: more processors, a smaller micro-batch, or more memory%s\n",
-                calc_plan_room_left(t) ? "; --all-memory fills all there is" : "");
-    } else {
-        fprintf(stderr, "\n");
+    static const struct {
+        calc_plan_opt opt;
+        const char *text;
+    } without[] = {
+        {CALC_PLAN_OPT_BALANCE_ONLY, "--layers searches layouts: give --procs and --batch instead "
+                                     "of --balance-only"},
+        {CALC_PLAN_OPT_CHIPS, "--layers is for processors of one kind, --chips for several"},
+        {CALC_PLAN_OPT_KEEP_ORDER, "--layers is for processors of one kind, --keep-order for "
+                                   "several"},
+        {CALC_PLAN_OPT_SOLVER, "--solver divides layers that are alike: it does not go with "
+                               "--layers"},
+        {CALC_PLAN_OPT_MPS, "--mps has a program of layers that are alike: it does not go with "
+                            "--layers"},
+    };
+    bool layers = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
+    const char *recompute = calc_opt_value(args, CALC_PLAN_OPT_RECOMPUTE);
+    for (size_t i = 0; i < sizeof without / sizeof *without && layers; i++) {
+        if (calc_opt_value(args, (int)without[i].opt)) {
+            return without[i].text;
+        }
     }
+    if (layers && recompute && strcmp(recompute, "none") != 0) {
+        return "--recompute says it of stages, --layers of each layer: none is all that goes with "
+               "it";
+    }
+    return NULL;
+}
+
+/* What people read. @param more  with --layers: what a GiB more on every processor would give */
+static void write_table(const calc_plan_task *t, const calc_planner_result *r,
+                        const calc_planner_result *more, calc_errors *errors)
+{
+    calc_output *out;
+    if (calc_output_open(&out, "-", errors) != CALC_OK) {
+        return;
+    }
+    if (t->listed) {
+        calc_layers_table_write(out, t, r, more);
+        calc_layers_plot_write(out, t, r);
+    } else {
+        calc_plan_table_write(out, t, r);
+        (void)!calc_plan_plot_write(out, t, &r->found[0], errors);
+        (void)!calc_plan_judge_write(out, t, &r->found[0], errors);
+    }
+    (void)!calc_output_close(out, errors);
 }
 
 static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *errors)
 {
     calc_planner_result r = {0};
-    calc_output *out;
+    calc_planner_result more = {0};
     bool quiet = calc_plan_write_takes_stdout(t->args);
-    calc_status status = calc_planner_run(&t->planner, &r, errors);
+    calc_status status = t->listed ? calc_planner_layers_run(&t->planner, &r, errors)
+                                   : calc_planner_run(&t->planner, &r, errors);
     calc_sweep_watch_end(w);
-    for (size_t i = 0; i < r.count; i++) {
-        calc_plan_room_give(t, r.found[i].chip, &r.found[i].exec, &r.found[i].stats);
+    bool found = status == CALC_OK && r.count > 0;
+    for (size_t i = 0; i < r.count + r.starts; i++) {
+        calc_planner_found *f = i < r.count ? &r.found[i] : &r.start;
+        calc_plan_room_give(t, f->chip, &f->exec, &f->stats);
     }
-    calc_exit code = CALC_EXIT_OK;
-    if (status != CALC_OK) {
-        code = calc_complain_errors(errors);
-    } else if (r.count == 0) {
-        tell_lack(t, &r);
-        code = CALC_EXIT_INFEASIBLE;
-    } else if (calc_plan_write(t, &r, errors) != CALC_OK ||
-               calc_plan_judge_mps(t, &r.found[0], errors) != CALC_OK ||
-               (!quiet && calc_output_open(&out, "-", errors) != CALC_OK)) {
-        code = calc_complain_errors(errors);
-    } else if (!quiet) {
-        calc_plan_table_write(out, t, &r);
-        (void)!calc_plan_plot_write(out, t, &r.found[0], errors);
-        (void)!calc_plan_judge_write(out, t, &r.found[0], errors);
-        (void)!calc_output_close(out, errors);
-        code = errors->count > 0 ? calc_complain_errors(errors) : code;
+    if (status == CALC_OK && !found) {
+        calc_plan_room_lack(t, &r);
+    } else if (found && calc_plan_write(t, &r, errors) == CALC_OK &&
+               calc_plan_judge_mps(t, &r.found[0], errors) == CALC_OK && !quiet &&
+               (!t->listed || calc_plan_rows_more(t, NULL, &more, errors) == CALC_OK)) {
+        write_table(t, &r, &more, errors);
     }
+    calc_planner_result_free(&more);
     calc_planner_result_free(&r);
-    return code;
+    return errors->count > 0 ? calc_complain_errors(errors)
+           : found           ? CALC_EXIT_OK
+                             : CALC_EXIT_INFEASIBLE;
 }
 
 static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
@@ -109,9 +128,9 @@ static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
         return calc_complain_usage(t->args->command, complaint);
     }
     calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
-    t->planner.progress = t->layers.progress = watch;
-    t->planner.context = t->layers.context = &w;
-    return t->listed ? calc_plan_layers(t, &w, errors) : plan(t, &w, errors);
+    t->planner.progress = watch;
+    t->planner.context = &w;
+    return plan(t, &w, errors);
 }
 
 static calc_exit run(const calc_args *args)
@@ -122,7 +141,7 @@ static calc_exit run(const calc_args *args)
         (void)!calc_errors_no_memory(&errors);
         return calc_complain_errors(&errors);
     }
-    const char *complaint = calc_plan_layers_complaint(args);
+    const char *complaint = layers_complaint(args);
     bool drawn = !calc_opt_value(args, CALC_PLAN_OPT_HTML) || calc_page_check(&errors) == CALC_OK;
     calc_exit code = complaint ? calc_complain_usage(args->command, complaint)
                      : drawn && calc_plan_task_load(t, args, &errors) == CALC_OK

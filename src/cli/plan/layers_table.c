@@ -9,8 +9,10 @@
 #include "cli/draw/layer_words.h"
 #include "cli/draw/scatter.h"
 #include "cli/draw/stage_words.h"
-#include "cli/plan/plan_room.h"
 #include "cli/plan/plan_rows.h"
+#include "cli/plan/plan_table.h"
+#include "model/cost/state.h"
+#include "model/stages/reshard.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
@@ -32,7 +34,7 @@ char *calc_layers_table_words(const calc_plan_task *t, const calc_exec *exec, ch
 
 /* ---- The layouts ----------------------------------------------------------------------------- */
 
-static void write_row(calc_output *out, const calc_plan_task *t, const calc_planner_layers_found *f,
+static void write_row(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
                       size_t rank)
 {
     const calc_exec *e = &f->exec;
@@ -66,8 +68,7 @@ static void write_strategy(calc_output *out, const char *name, const calc_exec *
 }
 
 /* Runs one by one, with the ends; without a list what all have. */
-static void write_layers(calc_output *out, const calc_plan_task *t,
-                         const calc_planner_layers_found *f)
+static void write_layers(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
 {
     const calc_layer_list *list = &f->exec.layers;
     int64_t first = 0;
@@ -91,66 +92,11 @@ static void write_layers(calc_output *out, const calc_plan_task *t,
     calc_output_text(out, "\n");
 }
 
-/* ---- The best: its stages -------------------------------------------------------------------- */
-
-static bool same_row(const calc_stage_stats *a, const calc_stage_stats *b)
-{
-    return a->blocks == b->blocks && a->fw_time == b->fw_time && a->bw_time == b->bw_time;
-}
-
-static void write_stages(calc_output *out, const calc_plan_task *t, const calc_stage_stats *stage,
-                         size_t count)
-{
-    double has_bytes = t->chip[0].system.chip.mem1.capacity_bytes;
-    double slowest_s = 0;
-    for (size_t i = 0; i < count; i++) {
-        slowest_s = fmax(slowest_s, stage[i].fw_time + stage[i].bw_time);
-    }
-    calc_output_text(out, "stage      blocks   micro-batch      idle       GiB      room\n");
-    for (size_t i = 0, end; i < count; i = end) {
-        char place[32], time[CALC_HUMAN_MAX], idle[CALC_HUMAN_MAX];
-        double most_bytes = 0;
-        for (end = i; end < count && same_row(&stage[i], &stage[end]); end++) {
-            most_bytes = fmax(most_bytes, stage[end].mem_tier1);
-        }
-        double pass_s = stage[i].fw_time + stage[i].bw_time;
-        snprintf(place, sizeof place, end - i > 1 ? "%zu to %zu" : "%zu", i, end - 1);
-        calc_output_printf(out, "%-8s %8.4g %13s %9s %9.2f %9.2f\n", place, stage[i].blocks,
-                           calc_human_seconds(pass_s, time),
-                           calc_human_percent(1 - pass_s / slowest_s, idle), most_bytes / 0x1p30,
-                           (has_bytes - most_bytes) / 0x1p30);
-    }
-    calc_output_text(out, "\n");
-}
-
-/* The slowest stage, and the one with the least free memory. */
-static void write_binding(calc_output *out, const calc_plan_task *t, const calc_stage_stats *stage,
-                          size_t count)
-{
-    size_t slowest = 0;
-    size_t fullest = 0;
-    char bytes[CALC_HUMAN_MAX];
-    for (size_t i = 1; i < count; i++) {
-        const calc_stage_stats *s = &stage[slowest];
-        slowest = stage[i].fw_time + stage[i].bw_time > s->fw_time + s->bw_time ? i : slowest;
-        fullest = stage[i].mem_tier1 > stage[fullest].mem_tier1 ? i : fullest;
-    }
-    double room = t->chip[0].system.chip.mem1.capacity_bytes - stage[fullest].mem_tier1;
-    calc_human_bytes(room, bytes);
-    if (count > 1) {
-        calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
-                           fullest, bytes);
-    } else {
-        calc_output_printf(out, "There is room for %s more.\n", bytes);
-    }
-}
-
 /* ---- Value of the plan ----------------------------------------------------------------------- */
 
-static void write_uniform(calc_output *out, const calc_plan_task *t,
-                          const calc_planner_layers_result *r)
+static void write_uniform(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
-    const calc_planner_layers_found *f = &r->found[0];
+    const calc_planner_found *f = &r->found[0];
     char time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
     if (!r->uniform) {
         calc_output_text(out, "No layout whose layers are all alike fits.\n");
@@ -165,8 +111,8 @@ static void write_uniform(calc_output *out, const calc_plan_task *t,
     }
 }
 
-static void write_more(calc_output *out, const calc_planner_layers_result *r,
-                       const calc_planner_layers_result *more)
+static void write_more(calc_output *out, const calc_planner_result *r,
+                       const calc_planner_result *more)
 {
     char time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     if (!more || more->count == 0) {
@@ -179,8 +125,7 @@ static void write_more(calc_output *out, const calc_planner_layers_result *r,
 }
 
 /* Some points of the curve: its ends, the last one that fits, and others between. */
-static void write_curve(calc_output *out, const calc_plan_task *t,
-                        const calc_planner_layers_result *r)
+static void write_curve(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     size_t shown = r->points < POINTS ? r->points : POINTS;
     char time[CALC_HUMAN_MAX], words[CALC_LAYER_WORDS_SIZE];
@@ -199,29 +144,16 @@ static void write_curve(calc_output *out, const calc_plan_task *t,
     }
 }
 
-static void write_gap(calc_output *out, const calc_planner_layers_result *r)
-{
-    const calc_planner_layers_found *f = &r->found[0];
-    char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
-    double gap = fmax(0, 1 - r->bound_s / f->stats.total_time);
-    calc_output_printf(out, "Planned %s, calc run says %s; ",
-                       calc_human_seconds(f->planned_s, planned),
-                       calc_human_seconds(f->stats.total_time, time));
-    calc_output_printf(out, "no list of layers is quicker by more than %s.\n",
-                       calc_human_percent(gap, percent));
-}
-
 void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
-                             const calc_planner_layers_result *r,
-                             const calc_planner_layers_result *more)
+                             const calc_planner_result *r, const calc_planner_result *more)
 {
-    const calc_planner_layers_found *f = &r->found[0];
+    const calc_planner_found *f = &r->found[0];
     char number[3][CALC_HUMAN_MAX];
     calc_output_printf(out, "%s on %s: %s layouts of %s kinds, layers of %s listed\n\n",
                        t->app_name, t->chip[0].name,
                        calc_human_integer((double)r->layouts, number[0]),
                        calc_human_integer((double)r->candidates, number[1]),
-                       calc_human_integer((double)r->solved, number[2]));
+                       calc_human_integer((double)r->balanced, number[2]));
     calc_output_text(out,
                      "rank   PP  VP micros   seqs        step     MFU      GiB P(fits)  layers\n");
     for (size_t i = 0; i < r->count; i++) {
@@ -230,28 +162,16 @@ void calc_layers_table_write(calc_output *out, const calc_plan_task *t,
     calc_plan_room_write(out, t);
     calc_output_text(out, r->complete ? "\n" : "Stopped early: there may be better.\n\n");
     write_layers(out, t, f);
-    calc_stage_stats *stage = calloc(CALC_MAX_PLACES, sizeof *stage);
-    calc_exec e = f->exec;
-    calc_resolve(&t->app, &t->chip[0].system, &e);
-    size_t count = stage ? calc_each_stage(&t->app, &t->chip[0].system, &e, CALC_COMPAT_NONE, stage,
-                                           CALC_MAX_PLACES)
-                         : 0;
-    count = count < CALC_MAX_PLACES ? count : CALC_MAX_PLACES;
-    if (count > 0) {
-        write_stages(out, t, stage, count);
-        write_binding(out, t, stage, count);
-    }
-    free(stage);
+    calc_plan_table_stages(out, t, f);
     write_uniform(out, t, r);
     write_more(out, r, more);
-    write_gap(out, r);
+    calc_plan_table_gap(out, f, fmax(0, 1 - r->bound_s / f->stats.total_time), "list of layers");
     write_curve(out, t, r);
 }
 
 /* ---- A picture ------------------------------------------------------------------------------- */
 
-void calc_layers_plot_write(calc_output *out, const calc_plan_task *t,
-                            const calc_planner_layers_result *r)
+void calc_layers_plot_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     calc_scatter_point *point = calloc(r->points + 1, sizeof *point);
     const calc_scatter_axis x = {"memory", false, calc_human_bytes};
@@ -265,4 +185,59 @@ void calc_layers_plot_write(calc_output *out, const calc_plan_task *t,
         calc_scatter_write(out, &paint, point, r->points, &x, &y, CALC_SCATTER_MIN_COLUMNS * 2);
     }
     free(point);
+}
+
+/* ---- Its layers as JSON ---------------------------------------------------------------------- */
+
+static void put_strategy(calc_put *put, const calc_exec *e)
+{
+    const calc_strategy *s = &e->strategy;
+    char again[160];
+    calc_stage_words_recomputed(e, again, sizeof again);
+    calc_put_count(put, "tensor_par", s->tensor_par);
+    calc_put_count(put, "context_par", s->context_par > 1 ? s->context_par : 1);
+    calc_put_count(put, "expert_par", s->expert_par > 1 ? s->expert_par : 1);
+    calc_put_count(put, "data_par", s->data_par);
+    calc_put_count(put, "microbatch_size", e->microbatch_size);
+    calc_put_count(put, "zero_stage", calc_zero_stage(s));
+    calc_put_text(put, "recompute", again);
+}
+
+/* From layers to the next, and with gradients back, of a micro-batch [s]. */
+static double rearranging_s(const calc_plan_task *t, const calc_exec *a, const calc_exec *b)
+{
+    calc_reshard x = calc_reshard_of(&t->app, &t->chip[0].system, a, b);
+    return x.fw_s + x.bw_s;
+}
+
+void calc_layers_runs_put(calc_put *put, const calc_plan_task *t, const calc_exec *exec)
+{
+    calc_exec plain = *exec;
+    calc_layer_list list = exec->layers;
+    if (list.count == 0) {
+        list = (calc_layer_list){.count = 1,
+                                 .ends = calc_layer_as_exec,
+                                 .run = {{(int16_t)t->app.num_blocks, calc_layer_as_exec}}};
+    }
+    plain.layers = (calc_layer_list){0};
+    const calc_layer_strategy end[] = {calc_layer_list_end(&t->app, &list, false),
+                                       calc_layer_list_end(&t->app, &list, true)};
+    const calc_exec embedding = calc_layer_list_exec(&plain, &end[0]);
+    const calc_exec head = calc_layer_list_exec(&plain, &end[1]);
+    calc_exec before = embedding;
+    calc_put_array(put, "layers", CALC_PUT_LINES);
+    for (int32_t i = 0; i < list.count; i++) {
+        const calc_exec e = calc_layer_list_exec(&plain, &list.run[i].strategy);
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_count(put, "blocks", list.run[i].blocks);
+        put_strategy(put, &e);
+        calc_put_number(put, "rearranging_time", rearranging_s(t, &before, &e));
+        calc_put_close(put);
+        before = e;
+    }
+    calc_put_close(put);
+    calc_put_object(put, "ends", CALC_PUT_LINE);
+    put_strategy(put, &head);
+    calc_put_number(put, "rearranging_time", rearranging_s(t, &before, &head));
+    calc_put_close(put);
 }

@@ -1,19 +1,17 @@
 #include "cli/plan/plan_rows.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/draw/human.h"
 #include "formats/refusal.h"
 #include "io/json_save.h"
 #include "model/stages/placed.h"
+#include "plan/planner_balance.h"
 #include "spec/stage_list.h"
-
-const calc_system *calc_plan_system(const calc_plan_task *t, const calc_planner_found *f)
-{
-    return &t->chip[f->chip].system;
-}
 
 /* Blocks that a stage recomputes in full, in all its chunks. */
 static double recomputed(const calc_placed *p, size_t stage, double blocks)
@@ -103,9 +101,44 @@ double calc_plan_rows_fits(const calc_plan_task *t, int chip, const calc_exec *e
     return least;
 }
 
-const char *calc_plan_rows_mark(const calc_plan_task *t, int chip, const calc_exec *exec)
+bool calc_plan_rows_runs(const void *task, int chip, const calc_exec *exec)
 {
-    return calc_export_starts(&t->app, &t->chip[chip].system, exec) ? " " : "!";
+    const calc_plan_task *t = task;
+    return calc_export_starts(&t->app, &t->chip[chip].system, exec);
+}
+
+const calc_planner_found *calc_plan_rows_start(const calc_plan_task *t,
+                                               const calc_planner_result *r, size_t *rank)
+{
+    for (*rank = 1; *rank <= r->count + r->starts; ++*rank) {
+        const calc_planner_found *f = *rank > r->count ? &r->start : &r->found[*rank - 1];
+        if (calc_plan_rows_runs(t, f->chip, &f->exec) &&
+            calc_fits_is_sure(calc_plan_rows_fits(t, f->chip, &f->exec))) {
+            *rank = *rank > r->count ? 0 : *rank;
+            return f;
+        }
+    }
+    return NULL;
+}
+
+calc_exec calc_plan_rows_named(const calc_plan_task *t, const calc_planner_found *f)
+{
+    calc_exec e = f->exec;
+    calc_stage_list *list = &e.stages;
+    if (t->chips > 1 && list->count == 0) {
+        list->count = 1;
+        list->run[0] = (calc_stage_run){(int16_t)e.pipeline_par,
+                                        CALC_STAGE_AS_EXEC,
+                                        CALC_STAGE_AS_EXEC,
+                                        CALC_STAGE_AS_EXEC,
+                                        0,
+                                        0};
+    }
+    for (int32_t i = 0; i < list->count && t->chips > 1; i++) {
+        uint8_t *chip = &list->run[i].chip;
+        *chip = *chip > 0 ? *chip : (uint8_t)calc_stage_list_chip(list, t->chip[f->chip].name);
+    }
+    return e;
 }
 
 void calc_plan_rows_put(calc_put *put, const calc_plan_task *t, int chip, const calc_exec *exec)
@@ -128,4 +161,169 @@ void calc_plan_rows_put(calc_put *put, const calc_plan_task *t, int chip, const 
     }
     calc_put_close(put);
     free(stage);
+}
+
+/* ---- With stages that are all alike ---------------------------------------------------------- */
+
+/* Where the chips stand, with as many blocks on every place, the first ones with what is left. */
+static bool even_places(const calc_app *app, const calc_exec *exec, bool full, calc_exec *out)
+{
+    calc_stage_run place[CALC_MAX_PLACES];
+    int64_t count = calc_stage_list_expand(&exec->stages, place);
+    *out = *exec;
+    for (int64_t i = 0; i < count; i++) {
+        place[i].blocks = (int16_t)(app->num_blocks / count + (i < app->num_blocks % count));
+        place[i].recompute = full ? CALC_ACTIVATION_RECOMPUTE_FULL : CALC_STAGE_AS_EXEC;
+        place[i].recompute_blocks = full ? place[i].blocks : 0;
+    }
+    return count > 0 && calc_stage_list_pack(place, count, &out->stages);
+}
+
+bool calc_plan_even(const calc_plan_task *t, const calc_planner_found *f, calc_exec *exec,
+                    calc_stats *stats)
+{
+    const calc_system *system = &t->chip[f->chip].system;
+    if (f->place.kinds == 1) {
+        return calc_planner_even(&t->planner, &f->base, f->place.chip[0], exec, stats);
+    }
+    for (int full = 0; full <= (int)t->planner.recompute; full++) {
+        calc_errors ignored = {0};
+        if (even_places(&t->app, &f->exec, full, exec) &&
+            calc_check(&t->app, system, exec, &ignored) == CALC_OK &&
+            calc_run(&t->app, system, exec, CALC_COMPAT_NONE, stats) == CALC_VERDICT_OK) {
+            return true; /* recomputation is slower where memory does not ask for it */
+        }
+    }
+    return false;
+}
+
+const char *calc_plan_even_words(const calc_planner_found *f)
+{
+    return f->place.kinds > 1 ? "equally many blocks on every stage" : "stages that are all alike";
+}
+
+bool calc_plan_even_recomputed(const calc_exec *even)
+{
+    return even->stages.count > 0
+               ? even->stages.run[0].recompute_blocks > 0
+               : even->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
+}
+
+/* ---- The memory that is planned for ---------------------------------------------------------- */
+
+/* What comparable runs have in common: the one layout, or of the space what layouts begin with. */
+static calc_exec typical(const calc_plan_task *t)
+{
+    calc_exec e = {0};
+    if (t->planner.only) {
+        return *t->planner.only;
+    }
+    for (int a = 0; a < CALC_AXIS_COUNT; a++) {
+        const calc_values *v = &t->space.axis[a];
+        if (v->count > 0) {
+            calc_axis_put(&e, (calc_axis)a, v->value[0]);
+        }
+    }
+    return e;
+}
+
+void calc_plan_room_take(calc_plan_task *t)
+{
+    const calc_exec exec = typical(t);
+    bool all = calc_opt_value(t->args, CALC_PLAN_OPT_ALL_MEMORY) != NULL;
+    memcpy(t->planned, t->chip, sizeof t->planned);
+    for (int i = 0; i < t->chips && !all; i++) {
+        double *bytes = &t->planned[i].system.chip.mem1.capacity_bytes;
+        const calc_fits_query query = {
+            .app = &t->app,
+            .system = &t->chip[i].system,
+            .exec = &exec,
+            .family = calc_fits_family(&t->known, t->chip[i].name, t->fitted[i]),
+            .need_bytes = *bytes};
+        *bytes = fmin(*bytes, calc_fits_of(&t->known, &query).sure_bytes);
+    }
+}
+
+void calc_plan_room_give(const calc_plan_task *t, int chip, calc_exec *exec, calc_stats *stats)
+{
+    calc_stage_list *list = &exec->stages;
+    for (int k = 0; k < list->chips; k++) {
+        for (int i = 0; i < t->chips; i++) {
+            list->system[k] =
+                list->system[k] == &t->planned[i].system ? &t->chip[i].system : list->system[k];
+        }
+    }
+    calc_run(&t->app, &t->chip[chip].system, exec, CALC_COMPAT_NONE, stats);
+}
+
+static double has_bytes(const calc_planner_chip *chip)
+{
+    return chip->system.chip.mem1.capacity_bytes;
+}
+
+bool calc_plan_room_left(const calc_plan_task *t)
+{
+    bool left = false;
+    for (int i = 0; i < t->chips; i++) {
+        left = left || has_bytes(&t->planned[i]) < has_bytes(&t->chip[i]);
+    }
+    return left;
+}
+
+void calc_plan_room_write(calc_output *out, const calc_plan_task *t)
+{
+    if (!calc_plan_room_left(t)) {
+        return;
+    }
+    calc_output_text(out, "Planned within ");
+    for (int i = 0; i < t->chips; i++) {
+        calc_output_printf(out, "%s%.2f of the %.2f GiB of %s", i > 0 ? ", " : "",
+                           has_bytes(&t->planned[i]) / 0x1p30, has_bytes(&t->chip[i]) / 0x1p30,
+                           t->chip[i].name);
+    }
+    calc_output_text(out, ", which is 90 % sure to fit; --all-memory: all.\n");
+}
+
+void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
+{
+    char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
+    bool left = calc_plan_room_left(t);
+    fprintf(stderr, "calc plan: no layout fits");
+    if (r->candidates == 0) {
+        fprintf(stderr, ": no layout of this many processors and this batch is legal\n");
+    } else if (r->has_bytes > 0) {
+        const calc_exec *e = &r->lacking;
+        fprintf(stderr,
+                ": the nearest%s, tensor_par %lld, pipeline_par %lld, data_par %lld, needs %s",
+                t->listed ? " whose layers are alike" : "", (long long)e->strategy.tensor_par,
+                (long long)e->pipeline_par, (long long)e->strategy.data_par,
+                calc_human_bytes(r->needs_bytes, needs));
+        if (!t->listed) {
+            fprintf(stderr, " on stage %d, which has", r->lacking_stage);
+        }
+        fprintf(stderr, "%s %s%s\n", t->listed ? " of" : "", calc_human_bytes(r->has_bytes, has),
+                left ? " to be 90 % sure" : "");
+        fprintf(stderr, "  hint: more processors, a smaller micro-batch, or more memory%s\n",
+                left ? "; --all-memory fills all there is" : "");
+    } else {
+        fprintf(stderr, "\n");
+    }
+}
+
+calc_status calc_plan_rows_more(const calc_plan_task *t, const calc_exec *only,
+                                calc_planner_result *out, calc_errors *errors)
+{
+    calc_planner p = t->planner;
+    calc_planner_chip chip[CALC_MAX_CHIPS];
+    memcpy(chip, t->planned, sizeof chip);
+    for (int i = 0; i < t->chips; i++) {
+        chip[i].system.chip.mem1.capacity_bytes += 0x1p30;
+    }
+    p.chip = chip;
+    p.only = only;
+    p.top = 1;
+    p.curve = false;
+    p.progress = NULL;
+    p.runs = NULL;
+    return t->listed ? calc_planner_layers_run(&p, out, errors) : calc_planner_run(&p, out, errors);
 }

@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
-#include "cli/plan/plan_even.h"
-#include "cli/plan/plan_room.h"
 #include "cli/plan/plan_rows.h"
+#include "cli/run/plot.h"
+#include "cli/shell/start.h"
 #include "spec/stage_list.h"
 
 /* Blocks of a layout's stages, listed or not. */
@@ -21,7 +22,7 @@ static char *blocks_text(const calc_plan_task *t, const calc_planner_found *f,
         return calc_stage_words_blocks(&f->exec, text);
     }
     calc_stage_stats stage[CALC_MAX_PLACES];
-    size_t count = calc_each_stage(&t->app, calc_plan_system(t, f), &f->exec, CALC_COMPAT_NONE,
+    size_t count = calc_each_stage(&t->app, &t->chip[f->chip].system, &f->exec, CALC_COMPAT_NONE,
                                    stage, CALC_MAX_PLACES);
     count = count < CALC_MAX_PLACES ? count : CALC_MAX_PLACES;
     text[0] = '\0';
@@ -64,9 +65,9 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
     const calc_strategy *s = &e->strategy;
     char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], blocks[CALC_STAGE_WORDS_SIZE];
     char chips[CALC_STAGE_WORDS_SIZE];
-    calc_output_printf(out, "%4zu%s%4lld %4lld %5lld", rank, calc_plan_rows_mark(t, f->chip, e),
-                       (long long)s->tensor_par, (long long)e->pipeline_par,
-                       (long long)s->data_par);
+    calc_output_printf(out, "%4zu%s%4lld %4lld %5lld", rank,
+                       calc_plan_rows_runs(t, f->chip, e) ? " " : "!", (long long)s->tensor_par,
+                       (long long)e->pipeline_par, (long long)s->data_par);
     calc_output_printf(out, " %3lld %4lld", (long long)(s->context_par > 0 ? s->context_par : 1),
                        (long long)(s->expert_par > 0 ? s->expert_par : 1));
     calc_output_printf(out, " %3lld %3lld %11s %7s %8.2f", (long long)e->pipeline_interleaving,
@@ -84,6 +85,33 @@ static void write_row(calc_output *out, const calc_plan_task *t, const calc_plan
     calc_output_text(out, "\n");
 }
 
+/* The layout to start with, and the command that runs it. */
+static void write_start(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
+{
+    size_t rank;
+    const char *saved = calc_opt_value(t->args, CALC_PLAN_OPT_SAVE_BEST);
+    const calc_planner_found *start = calc_plan_rows_start(t, r, &rank);
+    const calc_planner_found *f = start ? start : &r->found[0];
+    if (!start) {
+        calc_output_printf(out,
+                           saved
+                               ? "  none is sure to fit and runs in a framework: %s has the best\n"
+                               : "  none is sure to fit and runs in a framework%s\n",
+                           saved ? saved : "");
+    } else if (rank != 1) {
+        calc_start_tell(out, &f->exec, rank, f->stats.total_time / r->found[0].stats.total_time - 1,
+                        saved);
+    }
+    calc_output_text(out, saved ? "  run it: " : "  run it with --save-best FILE: ");
+    calc_start_write(out, &(calc_start){.args = t->args,
+                                        .set = CALC_PLAN_OPT_SET,
+                                        .app = &t->app,
+                                        .system = &t->chip[f->chip].system,
+                                        .exec = &f->exec,
+                                        .names = {t->args->argument[0], t->chip[f->chip].name,
+                                                  saved ? saved : "FILE"}});
+}
+
 static void write_rows(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
     bool refused = false;
@@ -92,12 +120,13 @@ static void write_rows(calc_output *out, const calc_plan_task *t, const calc_pla
                      "blocks of the stages\n");
     for (size_t i = 0; i < r->count; i++) {
         write_row(out, t, &r->found[i], i + 1);
-        refused = refused || *calc_plan_rows_mark(t, r->found[i].chip, &r->found[i].exec) == '!';
+        refused = refused || !calc_plan_rows_runs(t, r->found[i].chip, &r->found[i].exec);
     }
     calc_plan_room_write(out, t);
     if (refused) {
         calc_output_text(out, "!: no framework runs it there: calc export says why.\n");
     }
+    write_start(out, t, r);
 }
 
 /* ---- The best: its stages -------------------------------------------------------------------- */
@@ -167,7 +196,7 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
                                  const calc_planner_found *f, size_t fullest,
                                  const calc_stage_stats *before)
 {
-    const calc_system *system = calc_plan_system(t, f);
+    const calc_system *system = &t->chip[f->chip].system;
     calc_stage_run place[CALC_MAX_PLACES];
     calc_stage_stats stage[CALC_MAX_PLACES];
     calc_exec e = f->exec;
@@ -176,7 +205,7 @@ static void write_more_recompute(calc_output *out, const calc_plan_task *t,
     char bytes[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
     int64_t count = calc_stage_list_expand(&e.stages, place);
     calc_stage_run *run = &place[fullest];
-    if (count == 0 || !t->planner.recompute || run->recompute_blocks >= run->blocks) {
+    if (count == 0 || t->listed || !t->planner.recompute || run->recompute_blocks >= run->blocks) {
         return;
     }
     run->recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
@@ -204,8 +233,13 @@ static void write_binding(calc_output *out, const calc_plan_task *t, const calc_
         slowest = stage[i].idle < stage[slowest].idle ? i : slowest;
         fullest = room_of(&stage[i]) < room_of(&stage[fullest]) ? i : fullest;
     }
-    calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
-                       fullest, calc_human_bytes(room_of(&stage[fullest]), bytes));
+    calc_human_bytes(room_of(&stage[fullest]), bytes);
+    if (count > 1) {
+        calc_output_printf(out, "All wait for stage %zu; least room has stage %zu: %s.\n", slowest,
+                           fullest, bytes);
+    } else {
+        calc_output_printf(out, "There is room for %s more.\n", bytes);
+    }
     write_more_recompute(out, t, f, fullest, &stage[fullest].stats);
 }
 
@@ -213,22 +247,12 @@ static void write_binding(calc_output *out, const calc_plan_task *t, const calc_
 static void write_more_memory(calc_output *out, const calc_plan_task *t,
                               const calc_planner_found *f)
 {
-    calc_planner p = t->planner;
-    calc_planner_chip chip[CALC_MAX_CHIPS];
     calc_planner_result r;
     calc_exec only = f->exec;
-    memcpy(chip, t->planned, sizeof chip);
-    for (int i = 0; i < t->chips; i++) {
-        chip[i].system.chip.mem1.capacity_bytes += 0x1p30;
-    }
     only.stages = (calc_stage_list){0};
     only.first_stage_blocks = only.last_stage_blocks = only.recompute_blocks = 0;
     only.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    p.chip = chip;
-    p.only = &only;
-    p.top = 1;
-    p.progress = NULL;
-    if (calc_planner_run(&p, &r, NULL) == CALC_OK && r.count > 0) {
+    if (calc_plan_rows_more(t, &only, &r, NULL) == CALC_OK && r.count > 0) {
         double gain = 1 - r.found[0].stats.total_time / f->stats.total_time;
         char percent[CALC_HUMAN_MAX];
         calc_output_printf(out, "One GiB more on every processor would save %s.\n",
@@ -237,26 +261,36 @@ static void write_more_memory(calc_output *out, const calc_plan_task *t,
     calc_planner_result_free(&r);
 }
 
-static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
+void calc_plan_table_stages(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
 {
     size_t count;
     calc_plan_row *stage = calc_plan_rows_make(t, f->chip, &f->exec, &count);
-    char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
-    calc_output_text(out, "\nThe best, stage by stage\n");
     if (count > 0) {
         write_stages(out, stage, count);
         calc_output_text(out, "\n");
         write_binding(out, t, f, stage, count);
     }
+    free(stage);
+}
+
+void calc_plan_table_gap(calc_output *out, const calc_planner_found *f, double gap,
+                         const char *what)
+{
+    char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
+    calc_output_printf(out, "Planned %s, calc run says %s; no %s is quicker by more than %s.\n",
+                       calc_human_seconds(f->planned_s, planned),
+                       calc_human_seconds(f->stats.total_time, time), what,
+                       calc_human_percent(gap, percent));
+}
+
+static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
+{
+    calc_output_text(out, "\nThe best, stage by stage\n");
+    calc_plan_table_stages(out, t, f);
     write_even(out, t, f);
     write_more_memory(out, t, f);
-    calc_output_printf(out, "Planned %s, calc run says %s",
-                       calc_human_seconds(f->planned_s, planned),
-                       calc_human_seconds(f->stats.total_time, time));
-    calc_output_printf(
-        out, "; no division of this layout is quicker by more than %s.\n",
-        calc_human_percent(f->proven ? 0 : 1 - f->bound_s / f->stats.total_time, percent));
-    free(stage);
+    calc_plan_table_gap(out, f, f->proven ? 0 : 1 - f->bound_s / f->stats.total_time,
+                        "division of this layout");
 }
 
 void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
@@ -276,4 +310,47 @@ void calc_plan_table_write(calc_output *out, const calc_plan_task *t, const calc
                            calc_human_percent(gap, percent));
     }
     write_best(out, t, &r->found[0]);
+}
+
+/* ---- A drawing ------------------------------------------------------------------------------- */
+
+static calc_status draw(calc_output *out, calc_inputs *in, const calc_stats *stats,
+                        calc_errors *errors)
+{
+    calc_report report = {.inputs = in, .stats = stats, .paint = calc_paint_stdout("auto")};
+    calc_simulation *s = calloc(1, sizeof *s);
+    if (!s) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = calc_simulation_run(s, in, errors);
+    status = status == CALC_OK ? calc_plot_write(out, &report, s, errors) : status;
+    calc_simulation_free(s);
+    free(s);
+    return status;
+}
+
+calc_status calc_plan_plot_write(calc_output *out, const calc_plan_task *t,
+                                 const calc_planner_found *f, calc_errors *errors)
+{
+    calc_stats even;
+    calc_exec exec;
+    calc_inputs *in = calc_opt_value(t->args, CALC_PLAN_OPT_PLOT) ? calloc(1, sizeof *in) : NULL;
+    if (!in) {
+        return CALC_OK;
+    }
+    in->app = t->app;
+    in->system = t->chip[f->chip].system;
+    calc_status status = CALC_OK;
+    if (calc_plan_even(t, f, &exec, &even)) {
+        calc_output_printf(out, "\nWith %s:\n", calc_plan_even_words(f));
+        in->exec = exec;
+        status = draw(out, in, &even, errors);
+    }
+    if (status == CALC_OK) {
+        calc_output_text(out, "\nAs planned:\n");
+        in->exec = f->exec;
+        status = draw(out, in, &f->stats, errors);
+    }
+    free(in);
+    return status;
 }

@@ -8,8 +8,9 @@
 #include "axis.h"
 #include "base/error.h"
 #include "calibrate/standard_errors.h"
-#include "cli/plan/plan_room.h"
+#include "cli/plan/plan_rows.h"
 #include "cli/shell/known_runs.h"
+#include "cli/shell/list.h"
 #include "cli/shell/remark.h"
 #include "defaults.h"
 #include "formats/refusal.h"
@@ -50,28 +51,16 @@ static void load_chip(calc_plan_task *t, const char *word, calc_errors *errors)
     calc_text_free(&input.text);
 }
 
-/* Words between commas; false after the last. */
-static bool next_word(const char **text, char *word, size_t size)
-{
-    if (!**text) {
-        return false;
-    }
-    size_t length = strcspn(*text, ",");
-    snprintf(word, size, "%.*s", (int)length, *text);
-    *text += length + ((*text)[length] == ',');
-    return true;
-}
-
 static void load_chips(calc_plan_task *t, calc_errors *errors)
 {
-    const char *text = t->args->argument[1];
-    char word[1024];
-    while (next_word(&text, word, sizeof word)) {
-        load_chip(t, word, errors);
-    }
-    if (!*t->args->argument[1]) {
+    calc_list list = {0};
+    if (!calc_list_split(&list, t->args->argument[1])) {
         calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                        "name one machine at least, for example h100_sxm", "SYS is empty");
+                        "name one machine at least, for example h100_sxm", "SYS %s",
+                        *t->args->argument[1] ? "has an empty name" : "is empty");
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        load_chip(t, list.item[i], errors);
     }
     for (int i = 1; i < t->chips; i++) {
         for (int k = 0; k < i; k++) {
@@ -95,8 +84,13 @@ static void take_caps(calc_plan_task *t, calc_errors *errors)
 {
     const char *text = calc_opt_value(t->args, CALC_PLAN_OPT_CHIPS);
     bool seen[CALC_MAX_CHIPS] = {false};
-    char word[1024];
-    while (text && next_word(&text, word, sizeof word)) {
+    calc_list list = {0};
+    if (text && !calc_list_split(&list, text)) {
+        bad_cap(text, "has an empty name", errors);
+    }
+    for (size_t k = 0; k < list.count; k++) {
+        char word[CALC_LIST_SIZE];
+        snprintf(word, sizeof word, "%s", list.item[k]);
         char *colon = strrchr(word, ':');
         double most = -1;
         int i = 0;
@@ -178,28 +172,6 @@ static void take_procs(calc_plan_task *t, calc_errors *errors)
     }
 }
 
-static void fix_axis(calc_plan_task *t, calc_axis axis, int64_t value, calc_errors *errors)
-{
-    if (t->space.axis[axis].standard && calc_space_set(&t->space, axis, &value, 1) != CALC_OK) {
-        calc_errors_no_memory(errors);
-    }
-    t->space.axis[axis].standard = false;
-}
-
-/* What the layouts are listed with is one chunk: the planner has its own division for more. */
-static void take_chunks(calc_plan_task *t, calc_errors *errors)
-{
-    calc_values *axis = &t->space.axis[CALC_AXIS_pipeline_interleaving];
-    if (!axis->standard && !axis->all) {
-        t->chunks = *axis;
-        *axis = (calc_values){0};
-        t->planner.chunks = t->chunks.value;
-        t->planner.chunks_count = t->chunks.count;
-    }
-    axis->standard = true;
-    fix_axis(t, CALC_AXIS_pipeline_interleaving, 1, errors);
-}
-
 /* A plan that no framework can run is of little use. */
 static void take_alike(calc_plan_task *t)
 {
@@ -214,9 +186,6 @@ static void take_alike(calc_plan_task *t)
 /* --layers: the axes give the strategies that layers may have. */
 static void take_layers(calc_plan_task *t, calc_errors *errors)
 {
-    if (!t->planner.recompute) {
-        fix_axis(t, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE, errors);
-    }
     if (t->chips > 1) {
         calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--layers", 0, 0,
                        "plan each machine by itself",
@@ -253,12 +222,11 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
         calc_errors_at(errors, CALC_ERR_FIELD, "--batch", 0, 0, "for example --batch 512",
                        "nothing says how large the batch is");
     }
+    if (!t->planner.recompute && t->space.axis[CALC_AXIS_activation_recompute].standard) {
+        set_axis(t, "activation_recompute", "none", "--recompute", errors);
+    }
     if (t->listed) {
         take_layers(t, errors);
-    } else {
-        take_chunks(t, errors);
-        fix_axis(t, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE, errors);
-        fix_axis(t, CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS, errors);
     }
     if (errors->count == 0 && calc_defaults_modern(&t->space, &t->builder) != CALC_OK) {
         calc_errors_no_memory(errors);
@@ -334,13 +302,9 @@ calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_e
     t->planner.keep_order = calc_opt_value(args, CALC_PLAN_OPT_KEEP_ORDER) != NULL;
     t->planner.top = (size_t)top;
     t->planner.threads = (int)threads;
-    t->layers = (calc_planner_layers){.app = &t->app,
-                                      .system = &t->planned[0].system,
-                                      .space = &t->space,
-                                      .design = t->planner.design,
-                                      .top = (size_t)top,
-                                      .curve = true,
-                                      .threads = (int)threads};
+    t->planner.runs = calc_plan_rows_runs;
+    t->planner.runs_context = t;
+    t->planner.curve = true;
     take_alike(t);
     calc_plan_room_take(t);
     return calc_errors_first(errors);
@@ -350,6 +314,5 @@ void calc_plan_task_free(calc_plan_task *t)
 {
     calc_residuals_free(&t->known);
     calc_space_free(&t->space);
-    free(t->chunks.value);
     calc_designs_builder_free(&t->builder);
 }

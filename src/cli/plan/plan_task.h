@@ -1,11 +1,68 @@
-/** @file plan_task.h  Reads the task of `calc plan`: model, chips, space. */
+/** @file plan_task.h  The options of `calc plan`, and its task: model, chips, space. */
 #ifndef CALC_CLI_PLAN_PLAN_TASK_H
 #define CALC_CLI_PLAN_PLAN_TASK_H
 
-#include "cli/plan/plan_opts.h"
+#include "cli/shell/inputs.h"
 #include "designs.h"
-#include "plan/planner_layers.h"
+#include "plan/planner.h"
 #include "validate/fits.h"
+
+/** Rows of calc_plan_opts. */
+#define CALC_PLAN_OPT_LIST(X)                                                                      \
+    X(PROCS, "procs", "N", .section = "What is searched",                                          \
+      .doc = "number of processors; several chips without --chips: as many of each as are needed") \
+    X(BATCH, "batch", "N", .doc = "global batch of a step, in sequences")                          \
+    X(CHIPS, "chips", "LIST",                                                                      \
+      .doc = "how many processors there are of each SYS: a800:128,h800:160; -1 or no number: any") \
+    X(AXIS, "axis", "FIELD=VALUES",                                                                \
+      .doc = "what to search, as in calc sweep: pp=8,16, microbatch_size=1,2", .repeated = true)   \
+    CALC_INPUTS_SET(X)                                                                             \
+    X(KEEP_ORDER, "keep-order", NULL,                                                              \
+      .doc = "chips stand along the pipeline as they were named; else in the best order")          \
+    X(JOIN, "join-latency", "SECONDS",                                                             \
+      .doc = "latency of messages between different chips, beside the slower network's",           \
+      .preset = "0")                                                                               \
+    X(RECOMPUTE, "recompute", "HOW",                                                               \
+      .doc = "number of layers that recompute: its own for each stage, the same for all stages "   \
+             "on a chip, or none [stage where a framework on these chips supports it, else chip]", \
+      .choices = calc_plan_recompute)                                                              \
+    X(ALL_MEMORY, "all-memory", NULL,                                                              \
+      .doc = "use all of the memory; by default only as much as is 90 % sure to fit, by measured " \
+             "runs")                                                                               \
+    X(LAYERS, "layers", NULL,                                                                      \
+      .doc = "find a strategy for each layer: parallelism, sharding and recomputation")            \
+    X(TOP, "top", "N", .section = "Display", .doc = "how many layouts to find", .preset = "5")     \
+    X(PLOT, "plot", NULL,                                                                          \
+      .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
+    X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
+      .doc = "write the best layout as an execution for calc run")                                 \
+    X(HTML, "html", "FILE",                                                                        \
+      .doc = "write an HTML page: the layouts, their stages or layers, and the run of the best; "  \
+             "one file that needs no network")                                                     \
+    X(OUT, "out", "FILE", .doc = "write all results with their statistics as JSON")                \
+    X(CSV, "csv", "FILE", .doc = "write the table as CSV")                                         \
+    X(BALANCE_ONLY, "balance-only", "EXE", .section = "Instead of a search",                       \
+      .doc = "only spread the layers of this layout and choose the recomputation of its stages")   \
+    X(TIME_LIMIT, "time-limit", "SECONDS", .section = "Running",                                   \
+      .doc = "stop after this time with the results so far", .preset = "10")                       \
+    X(THREADS, "threads", "N", .doc = "threads [as many as the machine has cores]")                \
+    X(PROGRESS, "progress", "HOW", .doc = "a bar on a terminal, plain lines for logs, or nothing", \
+      .choices = calc_plan_progress, .preset = "auto")                                             \
+    X(SOLVER, "solver", "NAME",                                                                    \
+      .doc = "let a solver of mixed-integer programs divide the layers of the best layout, too, "  \
+             "and compare: glpk, or highs if that command is there",                               \
+      .choices = calc_plan_solvers)                                                                \
+    X(MPS, "mps", "FILE",                                                                          \
+      .doc = "write that program as an MPS file, and the meaning of its names to FILE.names.csv")
+
+#define CALC_PLAN_OPT_NUMBER(id, ...) CALC_PLAN_OPT_##id,
+typedef enum calc_plan_opt { CALC_PLAN_OPT_LIST(CALC_PLAN_OPT_NUMBER) } calc_plan_opt;
+#undef CALC_PLAN_OPT_NUMBER
+
+extern const char *const calc_plan_recompute[];
+extern const char *const calc_plan_progress[];
+extern const char *const calc_plan_solvers[];
+extern const calc_opt calc_plan_opts[];
 
 /** Owns its lists; points into itself: not to be copied. Start with {0}. */
 typedef struct calc_plan_task {
@@ -19,12 +76,9 @@ typedef struct calc_plan_task {
     calc_residuals known;            /**< runs that tell what fits; empty: none do */
     calc_exec only;
     calc_space space;
-    calc_values chunks; /**< that --axis asks for */
     calc_designs_builder builder;
     calc_planner planner;
-    bool listed;                               /**< layers are to be listed: */
-    calc_planner_layers layers;                /**< this is what is wanted, and not planner, */
-    const calc_planner_layers_result *layered; /**< and what came of it */
+    bool listed; /**< layers are to be listed: calc_planner_layers_run() */
 } calc_plan_task;
 
 /** Fill it from the command line. All errors are collected.

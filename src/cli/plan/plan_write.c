@@ -5,22 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance/mps.h"
+#include "balance/solver.h"
 #include "base/error.h"
+#include "cli/draw/human.h"
 #include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
-#include "cli/plan/layers_runs.h"
 #include "cli/plan/layers_table.h"
-#include "cli/plan/plan_even.h"
-#include "cli/plan/plan_page.h"
 #include "cli/plan/plan_rows.h"
+#include "cli/run/run_page.h"
 #include "cli/shell/start.h"
 #include "io/json_save.h"
+#include "plan/planner_balance.h"
 
 static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC_PLAN_OPT_SAVE_BEST,
                                       CALC_PLAN_OPT_HTML};
 enum { FILES = sizeof files / sizeof *files };
 
-/* The program is written elsewhere (plan_judge.h). */
+/* The program is written by calc_plan_judge_mps(). */
 static int on_stdout(const calc_args *args)
 {
     int taken = calc_opt_is_stdout(args, CALC_PLAN_OPT_MPS);
@@ -78,7 +80,7 @@ static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
     calc_put_struct(put, "stats", CALC_KIND_STATS, &f->stats);
     calc_plan_rows_put(put, t, f->chip, &f->exec);
-    if (t->layered) {
+    if (t->listed) {
         calc_layers_runs_put(put, t, &f->exec);
     } else {
         put_even(put, t, f);
@@ -88,7 +90,7 @@ static void put_found(calc_put *put, const calc_plan_task *t, const calc_planner
 
 /* What there is beside, of a plan of layers: how many layouts are alike, the best of them, and what
  * other memory would make of the best. */
-static void put_layers(calc_put *put, const calc_plan_task *t, const calc_planner_layers_result *r)
+static void put_layers(calc_put *put, const calc_plan_task *t, const calc_planner_result *r)
 {
     calc_put_count(put, "layouts", (int64_t)r->layouts);
     if (r->uniform) {
@@ -123,8 +125,8 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
     calc_put_count(&put, "balanced", (int64_t)r->balanced);
     calc_put_flag(&put, "complete", r->complete);
     calc_put_number(&put, "bound_time", fmin(r->bound_s, r->found[0].bound_s));
-    if (t->layered) {
-        put_layers(&put, t, t->layered);
+    if (t->listed) {
+        put_layers(&put, t, r);
     }
     calc_put_struct(&put, "model", CALC_KIND_APP, &t->app);
     calc_put_array(&put, "machines", CALC_PUT_LINES);
@@ -147,7 +149,7 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
     calc_output_text(out, "rank,system,tensor_par,pipeline_par,data_par,context_par,expert_par,"
                           "pipeline_interleaving,microbatch_size,total_time,bound_time,"
                           "model_flops_utilization,mem_tier1,blocks,chips,recompute");
-    calc_output_text(out, t->layered ? ",layers,ends\n" : "\n");
+    calc_output_text(out, t->listed ? ",layers,ends\n" : "\n");
     for (size_t i = 0; i < r->count; i++) {
         const calc_planner_found *f = &r->found[i];
         const calc_exec *e = &f->exec;
@@ -166,7 +168,7 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
         calc_output_printf(out, ",\"%s\"",
                            listed ? calc_stage_words_chips(e, t->chip[f->chip].name, text) : "");
         calc_output_printf(out, ",\"%s\"", listed ? calc_stage_words_recompute(e, text) : "");
-        if (t->layered) {
+        if (t->listed) {
             char words[CALC_LAYER_WORDS_SIZE];
             calc_output_printf(out, ",\"%s\"", calc_layer_words(e, words));
             calc_output_printf(out, ",\"%s\"", calc_layer_words_ends(e, words));
@@ -179,8 +181,10 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
 
 static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_result *r)
 {
-    (void)t;
-    calc_json_save(out, CALC_KIND_EXEC, &r->found[0].exec, 0);
+    size_t rank;
+    const calc_planner_found *start = t->listed ? NULL : calc_plan_rows_start(t, r, &rank);
+    const calc_exec named = calc_plan_rows_named(t, start ? start : &r->found[0]);
+    calc_json_save(out, CALC_KIND_EXEC, &named, 0);
     calc_output_text(out, "\n");
 }
 
@@ -225,5 +229,156 @@ calc_status calc_plan_write(const calc_plan_task *t, const calc_planner_result *
             (void)!calc_output_close(out, errors);
         }
     }
+    return calc_errors_first(errors);
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+static void fill(calc_run_outcome *o, const calc_plan_page_best *best)
+{
+    calc_input *input = o->inputs.input;
+    calc_stage_list *list = &o->inputs.exec.stages;
+    o->inputs.app = *best->app;
+    o->inputs.system = *best->system;
+    o->inputs.exec = *best->exec;
+    for (int32_t i = 0; i < list->chips; i++) {
+        list->system[i] = list->system[i] == best->system ? &o->inputs.system : list->system[i];
+    }
+    snprintf(input[CALC_KIND_APP].name, sizeof input->name, "%s", best->app_name);
+    snprintf(input[CALC_KIND_SYSTEM].name, sizeof input->name, "%s", best->system_name);
+    snprintf(input[CALC_KIND_EXEC].name, sizeof input->name, "plan");
+}
+
+calc_status calc_plan_page_write(const char *path, const calc_plan_page_best *best,
+                                 const calc_text *plan, calc_errors *errors)
+{
+    calc_run_outcome *o = calloc(1, sizeof *o);
+    if (!o) {
+        return calc_errors_no_memory(errors);
+    }
+    fill(o, best);
+    calc_status status = calc_run_outcome_evaluate(o, true, errors);
+    status = status == CALC_OK && best->written
+                 ? calc_run_outcome_same(o, best->written, "/found/0", "calc plan --html", errors)
+                 : status;
+    status = status == CALC_OK ? calc_run_outcome_stages(o, errors) : status;
+    o->stage_count = o->stage_known;
+    status = status == CALC_OK ? calc_run_page_write(path, o, NULL, plan, errors) : status;
+    calc_run_outcome_free(o);
+    free(o);
+    return status;
+}
+
+/* ---- Solvers of mixed-integer programs ------------------------------------------------------- */
+
+/* The problem of the layout, with the limits that its memory has at first. */
+static calc_planner_bench *bench_of(const calc_plan_task *t, const calc_planner_found *f,
+                                    calc_errors *errors)
+{
+    calc_planner_bench *b = malloc(sizeof *b);
+    if (!b) {
+        (void)!calc_errors_no_memory(errors);
+        return NULL;
+    }
+    calc_planner_layouts_of(&t->planner, &f->base, &b->layouts);
+    const char *why =
+        calc_planner_problem(&t->planner, &b->layouts, &f->place, b->chip, &b->problem);
+    if (why) {
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
+                        "no program can be made of a layout %s", why);
+        free(b);
+        return NULL;
+    }
+    return b;
+}
+
+/* ---- The program ----------------------------------------------------------------------------- */
+
+static bool write_text(void *out, const char *text, size_t length)
+{
+    calc_output_write(out, text, length);
+    return true;
+}
+
+static calc_status write_names(const calc_milp *milp, const char *path, calc_errors *errors)
+{
+    char name[4096];
+    calc_output *out;
+    snprintf(name, sizeof name, "%s.names.csv", path);
+    calc_status status = calc_output_open(&out, name, errors);
+    if (status == CALC_OK) {
+        (void)!calc_mps_names(milp, write_text, out);
+        status = calc_output_close(out, errors);
+    }
+    return status;
+}
+
+calc_status calc_plan_judge_mps(const calc_plan_task *t, const calc_planner_found *f,
+                                calc_errors *errors)
+{
+    const char *path = calc_opt_value(t->args, CALC_PLAN_OPT_MPS);
+    calc_milp milp = {0};
+    calc_output *out;
+    calc_planner_bench *b = path ? bench_of(t, f, errors) : NULL;
+    if (!b) {
+        return calc_errors_first(errors);
+    }
+    calc_status status = calc_milp_build(&b->problem, NULL, &milp, errors);
+    if (status == CALC_OK) {
+        status = calc_output_open(&out, path, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_mps_program(&milp, write_text, out);
+        if (status == CALC_ERR_NOMEM) {
+            calc_output_discard(out);
+            status = calc_errors_no_memory(errors);
+        } else {
+            status = calc_output_close(out, errors);
+        }
+    }
+    if (status == CALC_OK && strcmp(path, "-") != 0) {
+        status = write_names(&milp, path, errors);
+    }
+    calc_milp_free(&milp);
+    free(b);
+    return status;
+}
+
+/* ---- Its solution ---------------------------------------------------------------------------- */
+
+calc_status calc_plan_judge_write(calc_output *out, const calc_plan_task *t,
+                                  const calc_planner_found *f, calc_errors *errors)
+{
+    const char *name = calc_opt_value(t->args, CALC_PLAN_OPT_SOLVER);
+    double limit_s = 0;
+    char own[CALC_HUMAN_MAX], text[CALC_HUMAN_MAX], bound[CALC_HUMAN_MAX];
+    calc_planner_bench *b = name ? bench_of(t, f, errors) : NULL;
+    calc_balance_solution *solved = b ? calloc(1, sizeof *solved) : NULL;
+    if (!solved) {
+        free(b);
+        return calc_errors_first(errors);
+    }
+    (void)calc_opt_number(calc_opt_value(t->args, CALC_PLAN_OPT_TIME_LIMIT), false, 0, HUGE_VAL,
+                          &limit_s);
+    const calc_balance_options options = {.time_limit_s = limit_s};
+    const calc_balance_options search = {.evaluations = 0};
+    calc_status status = calc_solver_divide(
+        &b->problem, strcmp(name, "glpk") == 0 ? calc_solver_glpk : calc_solver_highs, &options,
+        solved, errors);
+    if (status == CALC_OK && calc_balance_solve(&b->problem, &search, &b->solution) == CALC_OK) {
+        calc_output_printf(out, "The pipeline by the search: %s%s; ",
+                           calc_human_seconds(b->solution.answer.step_s, own),
+                           b->solution.proven ? ", proven" : "");
+        if (solved->feasible) {
+            calc_output_printf(out, "by %s: %s, %s.\n", name,
+                               calc_human_seconds(solved->answer.step_s, text),
+                               solved->proven ? "proven" : "not proven in this time");
+        } else {
+            calc_output_printf(out, "%s found nothing in this time, and no less than %s.\n", name,
+                               calc_human_seconds(fmax(solved->bound_s, 0), bound));
+        }
+    }
+    free(solved);
+    free(b);
     return calc_errors_first(errors);
 }

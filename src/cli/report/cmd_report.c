@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/plan/plan_page.h"
+#include "cli/plan/plan_write.h"
 #include "cli/run/run_page.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"

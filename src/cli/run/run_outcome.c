@@ -169,7 +169,7 @@ static void put_digests(calc_put *put, const calc_run_outcome *o)
     if (others) {
         calc_put_close(put);
     }
-    const char *prefill = o->inputs.other.sha256[CALC_MAX_CHIPS - 1];
+    const char *prefill = o->inputs.other.sha256[CALC_MAX_CHIPS];
     if (*prefill) {
         calc_put_text(put, "prefill_system", prefill);
     }

@@ -9,7 +9,7 @@
 #include "cli/run/run_page_serving.h"
 #include "io/put_answer.h"
 #include "model/timeline.h"
-#include "plan/resources.h"
+#include "plan/why.h"
 #include "report/page.h"
 #include "report/page_step.h"
 #include "report/page_timeline.h"

@@ -160,8 +160,8 @@ calc_status calc_inputs_systems(calc_exec *exec, const calc_system *system, cons
         status = find_system(list->name[i], system, path, other, i, &list->system[i], errors);
     }
     if (status == CALC_OK && prefill->name[0]) {
-        status = find_system(prefill->name, system, path, other, CALC_MAX_CHIPS - 1,
-                             &prefill->system, errors);
+        status = find_system(prefill->name, system, path, other, CALC_MAX_CHIPS, &prefill->system,
+                             errors);
     }
     return status;
 }

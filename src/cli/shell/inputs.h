@@ -31,8 +31,8 @@ typedef struct calc_input {
 /** Systems that stages name, by their index in the list, and the system of the prefill pool last:
  *  as they were read, with their texts; "" for the system of the run. */
 typedef struct calc_inputs_other {
-    calc_system system[CALC_MAX_CHIPS];
-    char sha256[CALC_MAX_CHIPS][CALC_DIGEST_TEXT];
+    calc_system system[CALC_MAX_CHIPS + 1];
+    char sha256[CALC_MAX_CHIPS + 1][CALC_DIGEST_TEXT];
 } calc_inputs_other;
 
 typedef struct calc_inputs {

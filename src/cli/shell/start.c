@@ -1,5 +1,7 @@
 #include "cli/shell/start.h"
 
+#include <math.h>
+
 #include "formats/refusal.h"
 
 /* The document that an assignment changes. */
@@ -14,15 +16,20 @@ static calc_kind kind_of(const calc_start *s, const char *assignment)
                                                                                    : CALC_KIND_NONE;
 }
 
-/* Up to a kind: calc export takes no machine. */
-static void put_sets(calc_put *put, const calc_start *s, calc_kind last)
+/* Up to a kind: calc export takes no machine. @param put  NULL: on a line of `out` */
+static void put_sets(calc_put *put, calc_output *out, const calc_start *s, calc_kind last)
 {
     size_t cursor = 0;
     const char *assignment;
     while ((assignment = calc_opt_next(s->args, s->set, &cursor))) {
-        if (kind_of(s, assignment) <= last) {
+        if (kind_of(s, assignment) > last) {
+            continue;
+        }
+        if (put) {
             calc_put_text(put, NULL, "--set");
             calc_put_text(put, NULL, assignment);
+        } else {
+            calc_output_printf(out, " --set %s", assignment);
         }
     }
 }
@@ -41,12 +48,35 @@ void calc_start_put(calc_put *put, const calc_start *s)
     const char *const export[] = {"calc", "export", "--to", framework, s->names[0], s->names[2]};
     calc_put_array(put, "run", CALC_PUT_LINE);
     put_words(put, run, sizeof run / sizeof *run);
-    put_sets(put, s, CALC_KIND_SYSTEM);
+    put_sets(put, NULL, s, CALC_KIND_SYSTEM);
     calc_put_close(put);
     if (framework) {
         calc_put_array(put, "export", CALC_PUT_LINE);
         put_words(put, export, sizeof export / sizeof *export);
-        put_sets(put, s, CALC_KIND_APP);
+        put_sets(put, NULL, s, CALC_KIND_APP);
         calc_put_close(put);
     }
+}
+
+void calc_start_write(calc_output *out, const calc_start *s)
+{
+    calc_output_printf(out, "calc run %s %s %s", s->names[0], s->names[1], s->names[2]);
+    put_sets(NULL, out, s, CALC_KIND_SYSTEM);
+    calc_output_text(out, "\n");
+}
+
+void calc_start_tell(calc_output *out, const calc_exec *e, size_t rank, double behind,
+                     const char *saved)
+{
+    if (rank > 0) {
+        calc_output_printf(out, "  %zu", rank);
+    } else {
+        calc_output_printf(out, "  %d/%d/%d, %.1f %% behind,", (int)e->strategy.tensor_par,
+                           (int)e->pipeline_par, (int)e->strategy.data_par, 100 * fabs(behind));
+    }
+    calc_output_text(out, " is the first that is sure to fit and that a framework runs");
+    calc_output_printf(out, saved ? ": %s has it\n" : "%s\n",
+                       saved      ? saved
+                       : rank > 0 ? ""
+                                  : ": --save-best FILE saves it");
 }

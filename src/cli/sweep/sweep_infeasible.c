@@ -6,9 +6,8 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "plan/sweep_empty.h"
 #include "plan/sweep_found.h"
-#include "plan/sweep_need.h"
+#include "plan/sweep_more.h"
 
 enum { TEXT_SIZE = 192, MOST_COUNTED = 5000000 };
 

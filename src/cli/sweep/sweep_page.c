@@ -6,9 +6,8 @@
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_write.h"
 #include "io/json_save.h"
-#include "plan/sweep_cells.h"
+#include "plan/sweep_cloud.h"
 #include "plan/sweep_more.h"
-#include "plan/sweep_need.h"
 #include "report/page.h"
 #include "spec/field.h"
 

@@ -39,6 +39,21 @@ bool calc_stages_fit(const calc_stages *like, const calc_exec *exec, calc_compat
 /** With more chunks than these they do not fit. [1, 2^31) where any do */
 int64_t calc_stages_most_chunks(const calc_stages *like);
 
+/** Whether the stages of an execution may have several chunks at all: the rules of spec/ refuse
+ * them elsewhere. */
+static inline bool calc_stages_interleave(const calc_exec *exec)
+{
+    return exec->pipeline_par > 1 && exec->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B &&
+           exec->inference.phase == CALC_INFERENCE_PHASE_NONE;
+}
+
+/** With more chunks than these, one would have neither a block nor an end of the model, however the
+ *  blocks are spread; 1 without calc_stages_interleave(). */
+static inline int64_t calc_stages_chunks_limit(const calc_app *app, const calc_exec *exec)
+{
+    return calc_stages_interleave(exec) ? (app->num_blocks + 2) / exec->pipeline_par : 1;
+}
+
 /** Classes to evaluate: calc_stage_step_of(). */
 static inline int calc_stages_classes(const calc_stages *stages)
 {
