@@ -31,6 +31,14 @@ CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_design
 CALC_MUST_USE calc_status calc_defaults_modern(calc_space *space,
                                                const calc_designs_builder *designs);
 
+/** Set the values of an axis that nobody set. @param last  only the last one that is legal counts
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value,
+                                            size_t count, bool last);
+
+/** The part of calc_defaults_set() for layouts that do not train: defaults_serving.c. */
+CALC_MUST_USE calc_status calc_defaults_serving(calc_space *space);
+
 /** Add an error for a task that no layout of the space could serve: in training, without a phase,
  *  tokens that are too few ... Nothing if nothing is served. */
 void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,
