@@ -56,10 +56,11 @@ calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *
     return status;
 }
 
-static void set_all(calc_space *space, calc_axis axis)
+void calc_defaults_put_all(calc_space *space, calc_axis axis, bool last)
 {
     if (space->axis[axis].standard) {
         calc_space_set_all(space, axis);
+        space->axis[axis].last = last;
         space->axis[axis].standard = true;
     }
 }
@@ -79,9 +80,7 @@ static bool ordered(const calc_space *space)
     return true;
 }
 
-/* The largest number of a field of the application in any design: from its swept values, or from
- * the applications. */
-static double most_of(const calc_designs_builder *designs, const char *key)
+double calc_defaults_most(const calc_designs_builder *designs, const char *key)
 {
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_APP), key);
     double most = 0;
@@ -104,14 +103,14 @@ static void set_sizes(calc_space *space, const calc_designs_builder *designs)
     const calc_values *seqs = &space->axis[CALC_AXIS_seq_size];
     bool own = seqs->standard || seqs->count == 0 || seqs->value[0] == 0;
     double longest = seqs->count > 0 ? (double)seqs->value[seqs->count - 1] : 0;
-    longest = own ? fmax(longest, most_of(designs, "seq_size")) : longest;
-    if (most_of(designs, "num_experts") > 0) {
-        set_all(space, CALC_AXIS_expert_par);
+    longest = own ? fmax(longest, calc_defaults_most(designs, "seq_size")) : longest;
+    if (calc_defaults_most(designs, "num_experts") > 0) {
+        calc_defaults_put_all(space, CALC_AXIS_expert_par, false);
     }
     if (longest >= CALC_DEFAULTS_LONG_SEQ) {
-        set_all(space, CALC_AXIS_context_par);
+        calc_defaults_put_all(space, CALC_AXIS_context_par, false);
     }
-    set_all(space, CALC_AXIS_attention_type);
+    calc_defaults_put_all(space, CALC_AXIS_attention_type, false);
 }
 
 calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *designs)
@@ -155,5 +154,5 @@ calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *des
     if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
         status = calc_defaults_put(space, CALC_AXIS_training, &no_training, 1, false);
     }
-    return status == CALC_OK ? calc_defaults_serving(space) : status;
+    return status == CALC_OK ? calc_defaults_serving(space, designs) : status;
 }

@@ -1,4 +1,6 @@
 /* The default search for layouts that serve, and for one forward pass. */
+#include <string.h>
+
 #include "defaults.h"
 #include "served.h"
 #include "spec/absent.h"
@@ -112,12 +114,29 @@ static calc_status set_pools(calc_space *space)
                : status;
 }
 
-/* The usual choices for serving: requests in flight, chunks, and with two pools their sizes. */
-static calc_status set_serving(calc_space *space)
+/* Experts are spread and split as programs do it: calc_serving_program_spread(). */
+static calc_status set_experts(calc_space *space)
 {
-    static const int64_t chunk[] = {512, 1024, 2048, 4096, 8192, 16384};
+    static const int64_t dispatch[] = {CALC_DISPATCH_TYPE_NODE_LIMITED,
+                                       CALC_DISPATCH_TYPE_REPLICATED};
+    calc_defaults_put_all(space, CALC_AXIS_expert_tensor_par, true);
+    return calc_defaults_put(space, CALC_AXIS_dispatch_type, dispatch, 2, true);
+}
+
+/* The usual choices for serving: requests in flight, experts, chunks, and with two pools their
+ * sizes. */
+static calc_status set_serving(calc_space *space, const calc_designs_builder *designs)
+{
+    static const int64_t chunk[] = {128, 256, 512, 1024, 2048, 4096, 8192, 16384};
     static const int64_t split[] = {1, 2, 4, 8};
+    static const int64_t comm[] = {CALC_TENSOR_PAR_COMM_TYPE_AR, CALC_TENSOR_PAR_COMM_TYPE_RS_AG};
     calc_status status = set_batches(space);
+    if (status == CALC_OK) { /* rows take the second where experts need it */
+        status = calc_defaults_put(space, CALC_AXIS_tensor_par_comm_type, comm, 2, false);
+    }
+    if (calc_defaults_most(designs, "num_experts") > 0 && status == CALC_OK) {
+        status = set_experts(space);
+    }
     if (has_phase(space, CALC_INFERENCE_PHASE_SERVE) && status == CALC_OK) {
         status = set_served(space, CALC_SERVED_chunk_size, chunk, sizeof chunk / sizeof *chunk);
     }
@@ -128,16 +147,45 @@ static calc_status set_serving(calc_space *space)
     return status == CALC_OK ? set_pools(space) : status;
 }
 
-calc_status calc_defaults_serving(calc_space *space)
+calc_status calc_defaults_serving(calc_space *space, const calc_designs_builder *designs)
 {
     calc_status status = CALC_OK;
     if (!calc_space_has(space, CALC_AXIS_training, true)) {
         status = set_forward(space);
     }
     if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
-        status = set_serving(space);
+        status = set_serving(space, designs);
     }
     return status;
+}
+
+calc_status calc_defaults_stages(calc_space *space, const calc_designs_builder *designs,
+                                 const calc_sweep_options *options)
+{
+    enum { MOST = 64 };
+    const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
+    int64_t node = INT64_MAX;
+    int64_t stages[MOST];
+    size_t count = 0;
+    bool waits = false;
+    for (size_t i = 0; i < options->constraints; i++) {
+        const calc_constraint *c = &options->constraint[i];
+        waits = waits || (c->kind == CALC_KIND_STATS &&
+                          ((c->field->unit && strcmp(c->field->unit, "s") == 0) ||
+                           c->field->offset == offsetof(calc_stats, tokens_per_s_per_user)));
+    }
+    for (size_t i = 0; i < designs->systems; i++) {
+        int64_t size = designs->system[i].system.networks[0].size;
+        node = size < node ? size : node;
+    }
+    if (!waits || space->inference.phase == CALC_INFERENCE_PHASE_NONE || procs->count == 0) {
+        return CALC_OK;
+    }
+    do {
+        stages[count] = (int64_t)count + 1;
+        count++;
+    } while (count < MOST && ((int64_t)count + 1) * node <= procs->value[procs->count - 1]);
+    return calc_defaults_put(space, CALC_AXIS_pipeline_par, stages, count, false);
 }
 
 void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,

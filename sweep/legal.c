@@ -106,7 +106,9 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
     calc_exec e = *exec;
     calc_errors errors; /* large: not cleared */
     errors.count = errors.dropped = 0;
-    e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
+    e.strategy.tensor_par_comm_type = /* rows look after it */
+        e.strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED ? CALC_TENSOR_PAR_COMM_TYPE_AR
+                                                                  : CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     calc_rules_inference(app, &e, &errors);
     return errors.count == 0;
 }
