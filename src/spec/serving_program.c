@@ -33,6 +33,23 @@ calc_serving_program calc_serving_program_of(calc_serving_engine engine)
     return programs[engine];
 }
 
+/* vLLM, config/cache.py; SGLang, server_args.py: about so much with chunks of 8,192 tokens;
+ * TensorRT-LLM, llmapi/llm_args.py. */
+static const calc_serving_share shares[] = {
+    [CALC_SERVING_PROGRAM_OTHER] = {CALC_MEMORY_TAKEN_ALL, 1},
+    [CALC_SERVING_PROGRAM_VLLM] = {CALC_MEMORY_TAKEN_ALL, 0.9},
+    [CALC_SERVING_PROGRAM_SGLANG] = {CALC_MEMORY_TAKEN_STATIC, 0.88},
+    [CALC_SERVING_PROGRAM_TENSORRT_LLM] = {CALC_MEMORY_TAKEN_FREE, 0.9},
+    [CALC_SERVING_PROGRAM_ATOM] = {CALC_MEMORY_TAKEN_ALL, 1},
+};
+
+calc_serving_share calc_serving_program_share(const calc_inference *i)
+{
+    calc_serving_share taken = shares[calc_serving_program_of(i->engine)];
+    taken.share = i->memory_share > 0 ? i->memory_share : taken.share;
+    return taken;
+}
+
 bool calc_serving_program_replicates(const calc_strategy *s)
 {
     int64_t ranks = at_least_one(s->expert_par) * at_least_one(s->expert_tensor_par);

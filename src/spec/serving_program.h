@@ -1,5 +1,5 @@
 /** @file serving_program.h  Programs that serve a model, as far as they are not a matter of speed:
- *  how they spread experts, and which layouts they refuse. */
+ *  the memory they take, how they spread experts, and which layouts they refuse. */
 #ifndef CALC_SPEC_SERVING_PROGRAM_H
 #define CALC_SPEC_SERVING_PROGRAM_H
 
@@ -16,6 +16,22 @@ typedef enum calc_serving_program {
 
 /** The program that an engine is a version of. */
 calc_serving_program calc_serving_program_of(calc_serving_engine engine);
+
+/** What inference.memory_share is a share of. */
+typedef enum calc_memory_taken {
+    CALC_MEMORY_TAKEN_ALL,    /**< of the memory, for everything */
+    CALC_MEMORY_TAKEN_STATIC, /**< of the memory, for weights and cache */
+    CALC_MEMORY_TAKEN_FREE    /**< of what all but the cache leaves */
+} calc_memory_taken;
+
+/** The share of the memory that a program takes, as a layout gives it or by default, and of what.
+ */
+typedef struct calc_serving_share {
+    calc_memory_taken of;
+    double share; /**< 1: all of it */
+} calc_serving_share;
+
+calc_serving_share calc_serving_program_share(const calc_inference *inference);
 
 /** Whether experts are spread over exactly the ranks that split all layers: these have all tokens,
  *  and none is sent. */
