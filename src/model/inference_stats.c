@@ -109,7 +109,7 @@ static void put_time(const calc_serving *r, calc_stats *s)
     s->pp_comm_link_time = s->pp_comm_exposed_time;
     s->overhead_time = r->overhead_s;
     s->total_time = r->total_s;
-    s->bubble_time = r->total_s - busy_s - r->overhead_s;
+    s->bubble_time = calc_run_bubble_s(r->total_s - r->overhead_s, busy_s);
     s->slowest_stage = r->model.stages.item[r->part[0].pass->slowest].position;
 }
 
@@ -260,7 +260,11 @@ static calc_verdict judge(const calc_serving *r, const needs *need)
 calc_verdict calc_serving_put_memory(const calc_serving *r, calc_stats *stats)
 {
     needs need = put_memory(r, stats);
+    bool ever = r->overloaded && r->i->requests == 0; /* else the queue has an end */
     stats->verdict = judge(r, &need);
+    if (stats->verdict == CALC_VERDICT_OK && ever) {
+        stats->verdict = CALC_VERDICT_OVERLOADED;
+    }
     return stats->verdict;
 }
 
@@ -314,8 +318,7 @@ calc_verdict calc_run_inference_exact(const calc_app *app, const calc_system *sy
     calc_stats_none(s);
     calc_serving_of(app, system, exec, &r);
     calc_verdict verdict = calc_serving_put_memory(&r, s);
-    bool ever = r.overloaded && r.i->requests == 0; /* nothing there is to measure */
-    if (verdict != CALC_VERDICT_OK || !calc_serving_queues(&r) || ever) {
+    if (verdict != CALC_VERDICT_OK || !calc_serving_queues(&r)) {
         calc_serving_put(&r, s);
         return verdict;
     }
