@@ -3,12 +3,8 @@
 #include <math.h>
 
 #include "model/operators/calculon.h"
-#include "served.h"
 #include "spec/absent.h"
 #include "spec/field.h"
-#include "spec/rules.h"
-#include "spec/rules_inference.h"
-#include "units.h"
 #include "variants.h"
 
 /* What the models and machines of a sweep have in common, as far as the usual choices depend on it.
@@ -191,8 +187,8 @@ static const struct {
      "a last resort: --axis optimizer_offload='*'"},
 };
 
-static calc_status set(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
-                       bool last, const char *reason)
+calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
+                              bool last, const char *reason)
 {
     if (!space->axis[axis].standard) {
         return CALC_OK;
@@ -206,10 +202,11 @@ static calc_status set(calc_space *space, calc_axis axis, const int64_t *value, 
     return status;
 }
 
-static void set_all(calc_space *space, calc_axis axis, const char *reason)
+void calc_defaults_put_all(calc_space *space, calc_axis axis, bool last, const char *reason)
 {
     if (space->axis[axis].standard) {
         calc_space_set_all(space, axis);
+        space->axis[axis].last = last;
         space->axis[axis].standard = true;
         space->axis[axis].reason = reason;
     }
@@ -230,9 +227,7 @@ static bool ordered(const calc_space *space)
     return true;
 }
 
-/* The largest number of a field of the application in any design: from its swept values, or from
- * the applications. */
-static double most_of(const calc_designs_builder *designs, const char *key)
+double calc_defaults_most(const calc_designs_builder *designs, const char *key)
 {
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_APP), key);
     double most = 0;
@@ -249,32 +244,21 @@ static double most_of(const calc_designs_builder *designs, const char *key)
     return most;
 }
 
-/* Whether something is served in a phase. */
-static bool has_phase(const calc_space *space, calc_inference_phase phase)
-{
-    const calc_values *phases = &space->served[CALC_SERVED_phase];
-    bool found = space->inference.phase == phase;
-    for (size_t i = 0; i < phases->count; i++) {
-        found = found || phases->value[i] == (int64_t)phase;
-    }
-    return found;
-}
-
 /* The length of the longest sequence, from an axis or the models [tokens]. */
 static double longest_of(const calc_space *space, const calc_designs_builder *designs)
 {
     const calc_values *seqs = &space->axis[CALC_AXIS_seq_size];
     bool own = seqs->standard || seqs->count == 0 || seqs->value[0] == 0;
     double longest = seqs->count > 0 ? (double)seqs->value[seqs->count - 1] : 0;
-    return own ? fmax(longest, most_of(designs, "seq_size")) : longest;
+    return own ? fmax(longest, calc_defaults_most(designs, "seq_size")) : longest;
 }
 
 static facts facts_of(const calc_space *space, const calc_designs_builder *designs)
 {
     facts f = {.experts = true,
                .latent = true,
-               .dense = most_of(designs, "num_experts") == 0,
-               .small = most_of(designs, "hidden") <= CALC_DEFAULTS_SMALL_WIDTH,
+               .dense = calc_defaults_most(designs, "num_experts") == 0,
+               .small = calc_defaults_most(designs, "hidden") <= CALC_DEFAULTS_SMALL_WIDTH,
                .float8 = true,
                .trained_float8 = true,
                .longest = longest_of(space, designs)};
@@ -307,143 +291,23 @@ static calc_status set_sizes(calc_space *space, const facts *f)
         split[count++] = c;
     }
     if (!f->dense) {
-        set_all(space, CALC_AXIS_expert_par, "every divisor of the experts");
+        calc_defaults_put_all(space, CALC_AXIS_expert_par, false, "every divisor of the experts");
     }
     if (count > 1) {
-        status = set(space, CALC_AXIS_context_par, split, count, false,
-                     "as long as a rank has 4,096 tokens of a sequence");
+        status = calc_defaults_put(space, CALC_AXIS_context_par, split, count, false,
+                                   "as long as a rank has 4,096 tokens of a sequence");
     }
     if (graphed(f) && status == CALC_OK) {
-        status = set(space, CALC_AXIS_cuda_graph, graphs, 2, false,
-                     f->dense ? "the kernels of a narrow model are short"
-                              : "attention and router, whose kernels are short");
+        status = calc_defaults_put(space, CALC_AXIS_cuda_graph, graphs, 2, false,
+                                   f->dense ? "the kernels of a narrow model are short"
+                                            : "attention and router, whose kernels are short");
     }
-    set_all(space, CALC_AXIS_attention_type, "the model's");
+    calc_defaults_put_all(space, CALC_AXIS_attention_type, false, "the model's");
     if (space->axis[CALC_AXIS_microbatch_size].standard) {
         space->most_tokens = CALC_DEFAULTS_MOST_TOKENS;
         space->axis[CALC_AXIS_microbatch_size].reason = "of at most 32,768 tokens on a rank";
     }
     return status;
-}
-
-/* Without a backward pass there is nothing to recompute, to gather again or to overlap with, and no
- * state to shard; requests come in batches of their own, whatever the micro-batch is. */
-static calc_status set_forward(calc_space *space)
-{
-    static const struct {
-        calc_axis axis;
-        int64_t value;
-    } forward[] = {
-        {CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE},
-        {CALC_AXIS_recompute_modules, 0},
-        {CALC_AXIS_expert_par_overlap, CALC_EXPERT_PAR_OVERLAP_NONE},
-        {CALC_AXIS_delayed_wgrad, false},
-        {CALC_AXIS_grad_datatype, CALC_FORMAT_AUTO},
-        {CALC_AXIS_seq_par_ag_redo, false},
-        {CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE},
-        {CALC_AXIS_optimizer_sharding, false},
-        {CALC_AXIS_zero_stage, 0},
-        {CALC_AXIS_cuda_graph, 0},
-        {CALC_AXIS_microbatch_size, 1}, /* of what is served: */
-        {CALC_AXIS_context_par, 0},
-    };
-    size_t count = sizeof forward / sizeof *forward;
-    count -= space->inference.phase == CALC_INFERENCE_PHASE_NONE ? 2 : 0;
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < count && status == CALC_OK; i++) {
-        status =
-            set(space, forward[i].axis, &forward[i].value, 1, false, "there is no backward pass");
-    }
-    return status;
-}
-
-/* ---- Serving ----------------------------------------------------------------------------------
- */
-
-static calc_status set_served(calc_space *space, calc_served served, const int64_t *value,
-                              size_t count)
-{
-    if (!space->served[served].standard || calc_served_get(&space->inference, served) != 0) {
-        return CALC_OK;
-    }
-    calc_status status = calc_served_set(space, served, value, count);
-    if (status == CALC_OK) {
-        space->served[served].standard = true;
-    }
-    return status;
-}
-
-/* Requests in flight on a replica, four to an octave. With a rate of arrivals, or a batch of them
- * all, they mean nothing. */
-static calc_status set_batches(calc_space *space)
-{
-    enum { OCTAVES = 12, STEPS = 4 };
-    int64_t value[OCTAVES * STEPS];
-    size_t count = 0;
-    bool free = space->inference.arrival_rate == 0 && space->inference.batch == 0;
-    if (space->axis[CALC_AXIS_batch_size].count > 0) {
-        return CALC_OK;
-    }
-    for (int64_t base = 1; count < (free ? OCTAVES * STEPS : 1); base *= 2) {
-        for (int64_t step = 0; step < (free ? STEPS : 1); step++) {
-            value[count++] = base + base * step / STEPS;
-        }
-    }
-    space->batch_is_of_replica = true;
-    return set(space, CALC_AXIS_batch_size, value, count, false, "requests in flight");
-}
-
-/* Two pools share the processors that there are: prefill has sixteenths of them, or single ones. */
-static calc_status set_pools(calc_space *space)
-{
-    enum { PARTS = 16, MOST = 64 };
-    const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
-    bool alone = space->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
-    int64_t decode[MOST * (PARTS + 1)];
-    int64_t prefill[MOST * PARTS];
-    size_t decodes = 0;
-    size_t prefills = 0;
-    bool asked = !space->served[CALC_SERVED_prefill_procs].standard ||
-                 space->inference.prefill_procs > 0 || procs->count == 0 || procs->count > MOST;
-    if (asked || !has_phase(space, CALC_INFERENCE_PHASE_DISAGGREGATED)) {
-        return CALC_OK;
-    }
-    for (size_t i = 0; i < procs->count; i++) {
-        int64_t all = procs->value[i];
-        int64_t part = all % PARTS == 0 ? all / PARTS : 1;
-        for (int64_t k = 1; k < PARTS && k * part < all; k++) {
-            prefill[prefills++] = k * part;
-            decode[decodes++] = all - k * part;
-        }
-        if (!alone) {
-            decode[decodes++] = all;
-        }
-    }
-    bool own = procs->standard;
-    calc_status status = calc_values_set(&space->all_procs, procs->value, procs->count);
-    if (status == CALC_OK && prefills > 0) {
-        status = calc_space_set(space, CALC_AXIS_num_procs, decode, decodes);
-        space->axis[CALC_AXIS_num_procs].standard = own;
-    }
-    return status == CALC_OK && prefills > 0
-               ? set_served(space, CALC_SERVED_prefill_procs, prefill, prefills)
-               : status;
-}
-
-/* The usual choices for serving: requests in flight, chunks, and with two pools their sizes. */
-static calc_status set_serving(calc_space *space)
-{
-    static const int64_t chunk[] = {512, 1024, 2048, 4096, 8192, 16384};
-    static const int64_t split[] = {1, 2, 4, 8};
-    calc_status status = set_batches(space);
-    if (has_phase(space, CALC_INFERENCE_PHASE_SERVE) && status == CALC_OK) {
-        status = set_served(space, CALC_SERVED_chunk_size, chunk, sizeof chunk / sizeof *chunk);
-    }
-    if (has_phase(space, CALC_INFERENCE_PHASE_DISAGGREGATED) && status == CALC_OK) {
-        status =
-            set_served(space, CALC_SERVED_prefill_tensor_par, split, sizeof split / sizeof *split);
-    }
-    return status == CALC_OK ? set_pools(space) : status;
 }
 
 calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *designs)
@@ -468,16 +332,17 @@ calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *
         calc_axis axis = defaults[i].axis;
         if (!seen[axis] && (!defaults[i].holds || defaults[i].holds(&f))) {
             seen[axis] = true;
-            status = set(space, axis, defaults[i].value, defaults[i].count, defaults[i].last,
-                         defaults[i].reason);
+            status = calc_defaults_put(space, axis, defaults[i].value, defaults[i].count,
+                                       defaults[i].last, defaults[i].reason);
         }
     }
     if (ordered(space) && status == CALC_OK) {
-        status = set(space, CALC_AXIS_rank_order, &order, 1, false,
-                     "neighbours share the fastest network");
+        status = calc_defaults_put(space, CALC_AXIS_rank_order, &order, 1, false,
+                                   "neighbours share the fastest network");
     }
     if (offered && status == CALC_OK) {
-        status = set(space, CALC_AXIS_datatype, &bfloat16, 1, false, "every machine has it");
+        status = calc_defaults_put(space, CALC_AXIS_datatype, &bfloat16, 1, false,
+                                   "every machine has it");
     }
     return status == CALC_OK ? set_sizes(space, &f) : status;
 }
@@ -497,38 +362,8 @@ calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *des
         status = calc_defaults_modern(space, designs);
     }
     if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
-        status = set(space, CALC_AXIS_training, &no_training, 1, false, "it is served");
+        status =
+            calc_defaults_put(space, CALC_AXIS_training, &no_training, 1, false, "it is served");
     }
-    if (!calc_space_has(space, CALC_AXIS_training, true) && status == CALC_OK) {
-        status = set_forward(space);
-    }
-    if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
-        status = set_serving(space);
-    }
-    return status;
-}
-
-void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,
-                         calc_errors *errors)
-{
-    int before = errors->count;
-    calc_exec plain;
-    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
-    (void)!calc_served_at(space, 0, &plain.inference);
-    plain.training = !calc_space_has(space, CALC_AXIS_training, false);
-    plain.pipeline_par = plain.pipeline_interleaving = 1;
-    plain.strategy.tensor_par = plain.strategy.data_par = 1;
-    plain.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    for (size_t i = 0; i < designs->apps && errors->count == before; i++) {
-        calc_rules_inference(&designs->app[i].app, &plain, errors);
-    }
-    for (size_t i = 0; i < designs->systems && errors->count == before; i++) {
-        const calc_system *system = &designs->system[i].system;
-        const calc_values *datatypes = &space->axis[CALC_AXIS_datatype];
-        /* Layouts may use any network of the run's system. */
-        plain.strategy.data_par_net = system->networks_count - 1;
-        plain.strategy.datatype =
-            datatypes->count > 0 ? (calc_datatype)datatypes->value[0] : calc_units_datatype(system);
-        calc_rules_prefill_system(&designs->app[0].app, system, &plain, errors);
-    }
+    return status == CALC_OK ? calc_defaults_serving(space, designs) : status;
 }

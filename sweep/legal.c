@@ -3,6 +3,7 @@
 #include "spec/field.h"
 #include "spec/idle.h"
 #include "spec/rules_inference.h"
+#include "spec/serving_program.h"
 
 /* Whether it never is idle: the sizes of a cell. */
 static bool is_size(calc_axis axis)
@@ -113,9 +114,11 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
     calc_exec e = *exec;
     calc_errors errors; /* large: not cleared */
     errors.count = errors.dropped = 0;
-    e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
+    e.strategy.tensor_par_comm_type = /* rows look after it */
+        e.strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED ? CALC_TENSOR_PAR_COMM_TYPE_AR
+                                                                  : CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     calc_rules_inference(app, &e, &errors);
-    return errors.count == 0;
+    return errors.count == 0 && !calc_serving_program_refuses(app, exec);
 }
 
 bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,

@@ -105,6 +105,7 @@ CALC_PLAN(SERVE_TOGETHER,    NULL,                         0, "replicas of atten
 CALC_PLAN(SERVE_RANKS,       NULL,                         1, "tensor parallelism, times replicas that share their experts")
 CALC_PLAN(SERVE_EXPERTS,     NULL,                         0, "experts are spread over ranks")
 CALC_PLAN(SERVE_PAGE,        NULL,                         1, "tokens of a page of the cache")
+CALC_PLAN(SERVE_MEMORY,      NULL,                         1, "share of the memory that the program takes, as it counts it")
 CALC_PLAN(SERVE_CACHE,       NULL,                         0, "number format of keys and values")
 CALC_PLAN(SERVE_PREDICTED,   NULL,                         0, "tokens drafted by the model's own prediction block")
 CALC_PLAN(SERVE_VERIFIED,    NULL,                         0, "tokens verified in a step")

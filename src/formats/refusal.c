@@ -5,6 +5,7 @@
 
 #include "formats/export.h"
 #include "formats/refusal_rules.h"
+#include "spec/serving_program.h"
 
 enum { MAX_RULES = 64, MAX_REASON = 256 };
 
@@ -38,10 +39,13 @@ static const struct {
     {&calc_framework_mindformers, &calc_refusals_mindformers},
     {&calc_framework_paddle, &calc_refusals_paddle},
     {&calc_framework_vllm, &calc_refusals_serve},
+    {&calc_framework_vllm, &calc_refusals_programs},
     {&calc_framework_vllm, &calc_refusals_vllm},
     {&calc_framework_sglang, &calc_refusals_serve},
+    {&calc_framework_sglang, &calc_refusals_programs},
     {&calc_framework_sglang, &calc_refusals_sglang},
     {&calc_framework_tensorrt_llm, &calc_refusals_serve},
+    {&calc_framework_tensorrt_llm, &calc_refusals_programs},
     {&calc_framework_tensorrt_llm, &calc_refusals_tensorrt_llm},
 };
 

@@ -515,6 +515,9 @@ calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args
         take_rules(&s);
         take_axes(&s);
         take_options(&s);
+        if (calc_defaults_stages(&study->space, &study->builder, &study->options) != CALC_OK) {
+            calc_errors_no_memory(errors);
+        }
     }
     if (errors->count == 0) {
         (void)!calc_designs_make(&study->builder, &study->designs, errors);
