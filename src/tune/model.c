@@ -13,22 +13,17 @@ typedef struct placed {
     size_t index;
 } placed;
 
-static int compare(const calc_tune_candidate *a, const calc_tune_candidate *b,
-                   const calc_tune_field *field)
-{
-    for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
-        if (field->length[i] > 0 && a->coordinate[i] != b->coordinate[i]) {
-            return a->coordinate[i] < b->coordinate[i] ? -1 : 1;
-        }
-    }
-    return 0;
-}
-
 static int by_place(const void *left, const void *right)
 {
     const placed *a = left;
     const placed *b = right;
-    return compare(a->candidate, b->candidate, a->field);
+    for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
+        double x = a->candidate->coordinate[i], y = b->candidate->coordinate[i];
+        if (a->field->length[i] > 0 && x != y) {
+            return x < y ? -1 : 1;
+        }
+    }
+    return 0;
 }
 
 static double covariance(const calc_tune_field *field, const calc_tune_candidate *a,

@@ -100,14 +100,6 @@ static calc_status open_files(task *t, calc_errors *errors)
     return status;
 }
 
-static void discard_files(task *t)
-{
-    for (int i = 0; i < FILES; i++) {
-        calc_output_discard(t->file[i]);
-        t->file[i] = NULL;
-    }
-}
-
 /* Tries every file, so that one failure does not lose the others. */
 static void write_files(task *t, calc_errors *errors)
 {
@@ -205,14 +197,6 @@ static calc_status choose_best(task *t, calc_errors *errors)
     return status;
 }
 
-static void complain_partial(const task *t)
-{
-    if (t->result.partial) {
-        fprintf(stderr, "calc: %s: partial result after %.0f %% of the work\n",
-                t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
-    }
-}
-
 /* ---- The sweep ------------------------------------------------------------------------------- */
 
 static calc_status sweep(task *t, calc_errors *errors)
@@ -251,7 +235,10 @@ static calc_exit finish(task *t, calc_errors *errors)
     if (!t->stdout_is_taken) {
         print(t, write_result, errors);
     }
-    complain_partial(t);
+    if (t->result.partial) {
+        fprintf(stderr, "calc: %s: partial result after %.0f %% of the work\n",
+                t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
+    }
     calc_exit result = calc_complain_errors(errors);
     if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* the other parts may have
                                                                  * layouts */
@@ -328,7 +315,9 @@ static calc_exit run(const calc_args *args)
 {
     task t = {.args = args};
     calc_exit result = run_task(&t);
-    discard_files(&t);
+    for (int i = 0; i < FILES; i++) {
+        calc_output_discard(t.file[i]);
+    }
     calc_ranks_leave(&t.ranks);
     calc_sweep_all_free(&t.all);
     calc_sweep_rows_free(&t.best);

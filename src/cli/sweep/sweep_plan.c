@@ -311,15 +311,6 @@ static void write_needs(calc_output *out, const calc_sweep_study *study, bool by
     }
 }
 
-/* Memory of the sweep: the use of this process so far, which includes one thread, plus the other
- * threads and the results. */
-static double memory_bytes(const calc_sweep_estimate *e, int threads)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return 1024. * (double)usage.ru_maxrss + (threads - 1) * e->thread_bytes + e->found_bytes;
-}
-
 static void write_work(calc_output *out, const calc_sweep_study *study, const calc_census *census,
                        const calc_sweep_estimate *estimate)
 {
@@ -342,7 +333,11 @@ static void write_work(calc_output *out, const calc_sweep_study *study, const ca
     write_count(out, study->designs.count, "designs: models, machines, swept fields");
     write_number(out, census->units, "units of work, each with one table of blocks");
     write_number(out, (double)census->most_rows, "rows at most in such a table");
-    calc_human_bytes(memory_bytes(estimate, threads), bytes);
+    struct rusage usage; /* of this process so far, one thread included */
+    getrusage(RUSAGE_SELF, &usage);
+    calc_human_bytes(1024. * (double)usage.ru_maxrss + (threads - 1) * estimate->thread_bytes +
+                         estimate->found_bytes,
+                     bytes);
     calc_output_printf(out, "%18s  of memory, about\n", bytes);
     calc_human_seconds(estimate->cpu_s / threads, seconds);
     calc_output_printf(out,

@@ -102,7 +102,8 @@ static double worth_of(const search *s, calc_sweep_row *row)
         return 0;
     }
     mark_row(row, s->measured, s->study);
-    return row->starts ? row->share * (isnan(row->fits.share) ? 1 : row->fits.share) : 0;
+    /* If it is not known whether it fits, it counts as sure: fmin() of NaN. */
+    return row->starts ? row->share * fmin(1, row->fits.share / CALC_FITS_SURE) : 0;
 }
 
 /* Whether a layout comes before the start so far. */

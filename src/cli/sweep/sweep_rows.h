@@ -52,12 +52,12 @@ typedef struct calc_sweep_advice {
 } calc_sweep_advice;
 
 /** Choose them among the best and, if these do not settle it, the front. A layout that a framework
- *  runs is worth its share of the best (calc_sweep_order_share()) times the probability that it
- *  fits. The start is the simplest (calc_sweep_found_simpler()) of those that are worth at most 2 %
- *  less than the most; of several, and where the order of two layouts is not known
- *  (calc_sweep_order), the one that is worth most. If no framework runs any, with several groups,
- *  or under Calculon's rules, the start is the best. Examines all layouts kept, so call it before
- *  lists are cut. */
+ *  runs is worth its share of the best (calc_sweep_order_share()), times the probability that it
+ *  fits over CALC_FITS_SURE where that is less than 1. The start is the simplest
+ * (calc_sweep_found_simpler()) of those that are worth at most 2 % less than the most; of several,
+ * and where the order of two layouts is not known (calc_sweep_order), the one that is worth most.
+ * If no framework runs any, with several groups, or under Calculon's rules, the start is the best.
+ * Examines all layouts kept, so call it before lists are cut. */
 calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
                                          const calc_sweep_study *study,
                                          const calc_sweep_result *result);
