@@ -165,10 +165,11 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
                                   .width = calc_paint_columns(),
                                   .best = &t->best,
                                   .advice = &t->advice,
+                                  .args = t->args,
                                   .saved = calc_opt_value(t->args, CALC_SWEEP_OPT_SAVE_BEST)};
     calc_sweep_plan_brief(out, &t->study);
-    calc_sweep_table_counts(out, &t->result, t->study.options.constraints > 0);
     calc_status status = calc_sweep_table_found(out, &t->study, &t->result, &view, errors);
+    calc_sweep_table_counts(out, &t->result, t->study.options.constraints > 0);
     if (status == CALC_OK) {
         calc_sweep_tokens_write(out, &t->study, &t->result, t->args);
     }

@@ -7,7 +7,9 @@
 #include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
+#include "cli/shell/start.h"
 #include "cli/sweep/sweep_next.h"
+#include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_write.h"
 #include "spec/field.h"
 
@@ -139,24 +141,68 @@ static void write_row(calc_output *out, const calc_sweep_columns *columns,
     write_line(out, line);
 }
 
-/* If the first row is not the best: says why to start with it. */
-static void write_start(calc_output *out, const calc_sweep_view *view)
+/* How far a row is behind the fastest, and why it may come first all the same. */
+static void add_reason(char text[TEXT_SIZE], const calc_sweep_row *row,
+                       const calc_sweep_row *fastest)
+{
+    bool likelier = fastest->fits.share < row->fits.share && fastest->fits.share < CALC_FITS_SURE;
+    calc_append(text, TEXT_SIZE, ", %.1f %% behind the fastest but ", 100 * (1 - row->share));
+    if (!fastest->starts) {
+        calc_append(text, TEXT_SIZE, "a framework runs it");
+    } else if (likelier) {
+        calc_append(text, TEXT_SIZE, "more likely to fit (%.0f against %.0f %%)",
+                    100 * row->fits.share, 100 * fastest->fits.share);
+    } else {
+        calc_append(text, TEXT_SIZE, "simpler");
+    }
+}
+
+/* The answer: the layout to start with, and the one that is sure to fit if it is not. */
+static void write_start(calc_output *out, const calc_sweep_study *study,
+                        const calc_sweep_view *view)
 {
     const calc_sweep_row *start = &view->advice->start;
-    const calc_sweep_row *fastest = &view->advice->fastest;
-    if (!start->layout || start->number == 1) {
+    const calc_sweep_row *safe = &view->advice->safe;
+    char text[TEXT_SIZE] = "Start with the first row";
+    if (!start->layout || study->options.compat != CALC_COMPAT_NONE) {
         return;
     }
-    char text[TEXT_SIZE] = "";
-    calc_append(text, TEXT_SIZE, "start with the first row: %.1f %% behind the best, but %s",
-                100 * (1 - start->share),
-                !fastest->starts                       ? "a framework runs it"
-                : fastest->fits.share < CALC_FITS_SURE ? "more likely to fit"
-                                                       : "simpler");
+    if (start->number == 1) {
+        calc_append(text, TEXT_SIZE, ", the fastest");
+    } else {
+        add_reason(text, start, &view->advice->fastest);
+    }
+    if (start->fits.share < CALC_FITS_SURE && safe->layout && safe->layout != start->layout) {
+        const calc_exec e = calc_found_exec(safe->layout);
+        calc_append(text, TEXT_SIZE, "; %d/%d/%d, %.1f %% behind, is sure to fit",
+                    (int)e.strategy.tensor_par, (int)e.pipeline_par, (int)e.strategy.data_par,
+                    100 * (1 - safe->share));
+    }
     calc_append(text, TEXT_SIZE, view->saved ? ": %s has it" : ": --save-best FILE saves it",
                 view->saved);
-    calc_output_text(out, "  ");
-    calc_help_wrapped(out, text, 2);
+    calc_output_text(out, "\n");
+    calc_help_wrapped(out, text, 0);
+}
+
+/* What to do with it. */
+static void write_next(calc_output *out, const calc_sweep_study *study, const calc_sweep_view *view)
+{
+    calc_app app;
+    calc_system system;
+    const calc_found *layout = view->advice->start.layout;
+    if (view->saved && strcmp(view->saved, "-") != 0 && layout) {
+        const calc_exec exec = calc_found_exec(layout);
+        calc_design_parts parts = calc_designs_parts(&study->builder, layout->design);
+        study->designs.get(study->designs.context, layout->design, &app, &system);
+        calc_output_text(out, "  run it: ");
+        calc_start_write(
+            out, &(calc_start){.args = view->args,
+                               .set = CALC_SWEEP_OPT_SET,
+                               .app = &app,
+                               .system = &system,
+                               .exec = &exec,
+                               .names = {parts.app->name, parts.system->name, view->saved}});
+    }
 }
 
 /* Marks in the tables written so far that need a legend. */
@@ -286,13 +332,12 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
     } else {
         char title[96];
         snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
+        write_start(out, study, view);
         status = write_table(out, study, view, view->best, title, &l, errors);
-        if (status == CALC_OK) {
-            write_start(out, view);
-        }
         if (status == CALC_OK && view->advice->start.layout) {
             status = calc_errors_status(
                 errors, calc_sweep_next_write(out, study, view->advice->start.layout));
+            write_next(out, study, view);
         }
         if (status == CALC_OK && view->front) {
             status = calc_errors_status(

@@ -2,6 +2,7 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_TABLE_H
 #define CALC_CLI_SWEEP_SWEEP_TABLE_H
 
+#include "cli/shell/opt.h"
 #include "cli/sweep/sweep_columns.h"
 #include "io/output.h"
 
@@ -12,6 +13,7 @@ typedef struct calc_sweep_view {
     int width;                       /**< characters per line */
     const calc_sweep_rows *best;     /**< calc_sweep_rows_best(); with groups without rows */
     const calc_sweep_advice *advice; /**< calc_sweep_rows_advise() */
+    const calc_args *args;           /**< of the command */
     const char *saved;               /**< the file that the start was written to; NULL: none */
 } calc_sweep_view;
 
