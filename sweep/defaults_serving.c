@@ -7,6 +7,7 @@
 #include "spec/field.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
+#include "spec/serving_program.h"
 #include "units.h"
 
 /* Whether something is served in a phase. */
@@ -222,5 +223,12 @@ void calc_defaults_check(const calc_space *space, const calc_designs_builder *de
         plain.strategy.datatype =
             datatypes->count > 0 ? (calc_datatype)datatypes->value[0] : calc_units_datatype(system);
         calc_rules_prefill_system(&designs->app[0].app, system, &plain, errors);
+        const calc_values *engines = &space->served[CALC_SERVED_engine];
+        for (size_t e = 0; e < (engines->count > 0 ? engines->count : 1); e++) {
+            calc_serving_program_check(system,
+                                       engines->count > 0 ? (calc_serving_engine)engines->value[e]
+                                                          : space->inference.engine,
+                                       errors);
+        }
     }
 }

@@ -36,7 +36,7 @@ const char *calc_result_kind(const calc_result *r)
 const char *calc_result_engine(const calc_result *r)
 {
     static const char *const words[] = {
-#define CALC_X(name, word) word,
+#define CALC_X(name, word, ...) word,
         CALC_SERVING_ENGINE_LIST(CALC_X)
 #undef CALC_X
     };

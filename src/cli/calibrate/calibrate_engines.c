@@ -33,7 +33,7 @@ typedef struct task {
 static const char *name_of(const calc_engine_fit *fit)
 {
     static const char *const names[CALC_SERVING_ENGINE_COUNT] = {
-#define CALC_X(name, word) word,
+#define CALC_X(name, word, ...) word,
         CALC_SERVING_ENGINE_LIST(CALC_X)
 #undef CALC_X
     };
