@@ -128,6 +128,7 @@ static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
         return calc_complain_usage(t->args->command, complaint);
     }
     calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
+    t->planner.time_limit_s = isfinite(limit_s) ? limit_s : 0;
     t->planner.progress = watch;
     t->planner.context = &w;
     return plan(t, &w, errors);
