@@ -265,7 +265,7 @@ static calc_status balance_all(search *s)
     while (next_batch(s, &next)) {
         double least_s = least_bound_s(s, s->item[0]);
         if (calc_planner_is_stopped(s->planner, r, s->start_s, least_s)) {
-            r->complete = s->list.candidate[s->item[0]].bound_s == INFINITY;
+            r->complete = least_s == INFINITY;
             r->bound_s = fmin(r->bound_s, least_s);
             return CALC_OK;
         }
@@ -332,9 +332,9 @@ static void polish(search *s)
 {
     calc_planner_result *r = s->out;
     double limit_s = s->planner->time_limit_s;
-    double least_s = calc_parallel_now_s() + limit_s * POLISH;
     s->best_s = r->count > 0 ? r->found[0].stats.total_time : 0;
-    s->end_s = limit_s > 0 ? fmax(s->start_s + limit_s, least_s) : INFINITY;
+    s->end_s = s->start_s + (limit_s > 0 ? limit_s : INFINITY);
+    s->end_s = fmax(s->end_s, calc_parallel_now_s() + limit_s * POLISH);
     calc_parallel_for(s->planner->threads, r->count + r->starts, polish_one, s);
     size_t count = r->count;
     r->count = 0;
@@ -362,7 +362,8 @@ static calc_status search_all(search *s, calc_errors *errors)
     }
     polish(s);
     for (size_t i = 0; i < r->count; i++) {
-        r->bound_s = fmin(r->bound_s, r->found[i].bound_s);
+        double bound_s = r->found[i].bound_s;
+        r->bound_s = bound_s > 0 ? fmin(r->bound_s, bound_s) : r->bound_s;
     }
     calc_planner_list_free(&s->list);
     return status;

@@ -277,10 +277,14 @@ void calc_plan_table_gap(calc_output *out, const calc_planner_found *f, double g
                          const char *what)
 {
     char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
-    calc_output_printf(out, "Planned %s, calc run says %s; no %s is quicker by more than %s.\n",
+    calc_output_printf(out, "Planned %s, calc run says %s",
                        calc_human_seconds(f->planned_s, planned),
-                       calc_human_seconds(f->stats.total_time, time), what,
-                       calc_human_percent(gap, percent));
+                       calc_human_seconds(f->stats.total_time, time));
+    if (gap < 1) {
+        calc_output_printf(out, "; no %s is quicker by more than %s", what,
+                           calc_human_percent(gap, percent));
+    }
+    calc_output_text(out, ".\n");
 }
 
 static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)
