@@ -73,12 +73,28 @@ def calibration_table(rows):
 
 
 def pairs_table(rows):
-    """Order of two layouts, as sure as it was said to be; with the publisher's own runs left out of what is known."""
-    lines = ["| it said | pairs | on average | were in that order |", "|---|--:|--:|--:|"]
+    """Order of two layouts, as sure as it was said to be; with the publisher's own runs left out of what is known.
+    Beside it runs that nothing was fitted to."""
+    lines = ["| it said | pairs | on average | were in that order | of runs never fitted: pairs | on average | were in that order |",
+             "|---|--:|--:|--:|--:|--:|--:|"]
     bounds = (50, 60, 75, 90, 95, 100)
-    for publisher, low, count, said, right in rows["order"]:
-        if publisher == "all":
-            lines.append(f"| {bounds[int(low)]} to {bounds[int(low) + 1]} % | {count} | {percent(said, 1)} % | {percent(right, 1)} % |")
+    known = {(row[0], int(row[1])): row[2:] for row in rows["order"]}
+    for low in range(len(bounds) - 1):
+        cells = [f"{count} | {percent(said, 1)} % | {percent(right, 1)} %"
+                 for count, said, right in (known["all", low], known["unfitted", low])]
+        lines.append(f"| {bounds[low]} to {bounds[low + 1]} % | " + " | ".join(cells) + " |")
+    return lines
+
+
+def choice_table(rows):
+    """Mean regret of a publisher's sets where the simplest of several layouts is taken instead of the best predicted."""
+    rules = [rule for rule in dict.fromkeys(row[1] for row in rows["choice"])]
+    lines = ["| publisher | sets | " + " | ".join("best predicted" if r == "best" else r for r in rules) + " |",
+             "|---|" + "--:|" * (len(rules) + 1)]
+    for name in dict.fromkeys(row[0] for row in rows["choice"]):
+        of = {row[1]: row for row in rows["choice"] if row[0] == name}
+        if len({row[3] for row in of.values()}) > 1 or int(of["best"][2]) >= 10:
+            lines.append(f"| {name} | {of['best'][2]} | " + " | ".join(percent(of[r][3]) for r in rules) + " |")
     return lines
 
 
@@ -182,7 +198,7 @@ def main():
     rows = study()
     text = PAGE.read_text()
     for name, make in (("regret", regret_table), ("publishers", publisher_table),
-                       ("calibration", calibration_table), ("pairs", pairs_table), ("bands", band_table), ("prior", prior_table)):
+                       ("calibration", calibration_table), ("pairs", pairs_table), ("choices", choice_table), ("bands", band_table), ("prior", prior_table)):
         text = put(text, name, make(rows))
     PICTURE.write_text(picture(rows))
     PAGE.write_text(text)

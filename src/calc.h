@@ -88,7 +88,8 @@ typedef enum calc_status {
     X(INTERLEAVING, "interleaving") /* interleaving does not divide the blocks per processor */    \
     X(OFFLOAD_BLOCKS, "offload_blocks") /* offload needs at least 3 blocks per processor */        \
     X(MEM1_CAPACITY, "mem1_capacity")   /* tier 1 memory too small */                              \
-    X(MEM2_CAPACITY, "mem2_capacity")   /* tier 2 memory too small */
+    X(MEM2_CAPACITY, "mem2_capacity")   /* tier 2 memory too small */                              \
+    X(OVERLOADED, "overloaded")         /* more requests arrive than are served */
 
 typedef enum calc_verdict {
 #define CALC_X(name, text) CALC_VERDICT_##name,

@@ -72,7 +72,7 @@ static void enter(calc_worker *w, calc_sweep_group *group, const calc_exec *exec
         objective[i] = calc_objective_of(&o->objective[i], stats);
     }
     double top_objective = o->top > 0 ? calc_objective_of(&o->top_by, stats) : 0;
-    calc_point_enter(w, group, exec, top_objective, objective);
+    (void)calc_point_enter(w, group, exec, top_objective, objective);
 }
 
 /* Count an evaluated point. @return whether it is feasible and meets the constraints */

@@ -3,51 +3,192 @@
 #include <math.h>
 
 #include "model/operators/calculon.h"
-#include "served.h"
 #include "spec/absent.h"
 #include "spec/field.h"
-#include "spec/rules.h"
-#include "spec/rules_inference.h"
-#include "units.h"
+#include "variants.h"
 
-/* Values of an axis: all that are legal in a context, or only the last one. */
+/* What the models and machines of a sweep have in common, as far as the usual choices depend on it.
+ */
+typedef struct facts {
+    bool experts, latent; /* of every model */
+    bool dense;           /* no model has experts */
+    bool small;           /* every model: the host may launch kernels more slowly than they run */
+    bool float8;          /* every machine multiplies in it */
+    bool trained_float8;  /* and every model was trained in it */
+    unsigned platforms;   /* bits of those of the machines; 0: none is specified */
+    double longest;       /* sequence, in tokens */
+} facts;
+
+/* Whether every machine is of one of some platforms, or of none in particular. */
+static bool is_on(const facts *f, unsigned platforms)
+{
+    return (f->platforms & ~platforms) == 0;
+}
+
+#define ON(platform) (1U << CALC_PLATFORM_##platform)
+
+static bool on_cuda(const facts *f)
+{
+    return is_on(f, ON(CUDA));
+}
+
+static bool node_limited(const facts *f)
+{
+    return f->experts && f->float8 && is_on(f, ON(CUDA) | ON(ROCM));
+}
+
+static bool two_batches(const facts *f)
+{
+    return f->experts && is_on(f, ON(CUDA) | ON(CANN));
+}
+
+static bool graphed(const facts *f)
+{
+    return on_cuda(f) && (f->dense ? f->small : f->experts && f->float8);
+}
+
+static bool latent_experts(const facts *f)
+{
+    return f->experts && f->latent;
+}
+
+static bool with_experts(const facts *f)
+{
+    return f->experts;
+}
+
+static bool trained_float8(const facts *f)
+{
+    return f->trained_float8 && f->float8;
+}
+
+enum {
+    NORMS = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM,
+    NORMS_AND_ACT = NORMS | 1 << CALC_RECOMPUTE_MODULES_MOE_ACT,
+    NORMS_ACT_AND_LATENT = NORMS_AND_ACT | 1 << CALC_RECOMPUTE_MODULES_MLA_UP_PROJ
+};
+
+/* The usual choices of training. Of the rows of an axis the first that holds counts. Values: all
+ * that are legal in a context, or only the last one of these. */
 static const struct {
     calc_axis axis;
     size_t count;
     int64_t value[3];
     bool last;
+    bool (*holds)(const facts *facts); /* NULL: always */
+    const char *reason;
 } defaults[] = {
-    {CALC_AXIS_flash_attention, 1, {true}, false},
-    {CALC_AXIS_memory_model, 1, {CALC_MEMORY_MODEL_MEGATRON}, false},
-    {CALC_AXIS_fused_cross_entropy, 1, {true}, false},
+    {CALC_AXIS_flash_attention, 1, {true}, false, NULL, "every framework has it"},
+    {CALC_AXIS_memory_model,
+     1,
+     {CALC_MEMORY_MODEL_MEGATRON},
+     false,
+     NULL,
+     "whole gradients, as Megatron-LM keeps them"},
+    {CALC_AXIS_fused_cross_entropy, 1, {true}, false, NULL, "no second copy of the logits"},
+    {CALC_AXIS_matrix_datatype,
+     1,
+     {CALC_FORMAT_FLOAT8},
+     false,
+     trained_float8,
+     "the model was trained in it"},
+    {CALC_AXIS_scaling, 1, {CALC_SCALING_BLOCK}, false, trained_float8, "with matrix_datatype"},
+    {CALC_AXIS_dispatch_datatype,
+     1,
+     {CALC_FORMAT_FLOAT8},
+     false,
+     trained_float8,
+     "tokens travel as the experts read them"},
+    {CALC_AXIS_grad_datatype,
+     1,
+     {CALC_FORMAT_BFLOAT16},
+     false,
+     on_cuda,
+     "as NVIDIA's recipes sum them"},
     {CALC_AXIS_activation_recompute,
+     3,
+     {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL,
+      CALC_ACTIVATION_RECOMPUTE_MODULES},
+     false,
+     NULL,
+     "nothing, everything, or what is cheap to compute again"},
+    {CALC_AXIS_recompute_modules,
      2,
-     {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL},
-     false},
+     {0, NORMS_ACT_AND_LATENT},
+     false,
+     latent_experts,
+     "cheap to compute again"},
+    {CALC_AXIS_recompute_modules,
+     2,
+     {0, NORMS_AND_ACT},
+     false,
+     with_experts,
+     "cheap to compute again"},
+    {CALC_AXIS_recompute_modules, 2, {0, NORMS}, false, NULL, "cheap to compute again"},
     {CALC_AXIS_pipeline_balance,
      2,
      {CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS},
-     false},
+     false,
+     NULL,
+     "embedding and head as a block each, or as none"},
     {CALC_AXIS_tensor_par_comm_type,
      2,
      {CALC_TENSOR_PAR_COMM_TYPE_AR, CALC_TENSOR_PAR_COMM_TYPE_RS_AG},
-     true},
-    {CALC_AXIS_seq_par_ag_redo, 2, {false, true}, true},
+     true,
+     NULL,
+     "sequence parallelism: less memory, no more traffic"},
+    {CALC_AXIS_seq_par_ag_redo, 2, {false, true}, true, NULL, "as frameworks gather"},
+    {CALC_AXIS_tensor_par_overlap,
+     3,
+     {CALC_TENSOR_PAR_OVERLAP_NONE, CALC_TENSOR_PAR_OVERLAP_ASYNC, CALC_TENSOR_PAR_OVERLAP_FUSED},
+     true,
+     on_cuda,
+     "user buffers, async tensor parallelism"},
     {CALC_AXIS_tensor_par_overlap,
      2,
      {CALC_TENSOR_PAR_OVERLAP_NONE, CALC_TENSOR_PAR_OVERLAP_ASYNC},
-     true},
-    {CALC_AXIS_zero_stage, 3, {0, 2, 3}, false},
-    {CALC_AXIS_optimizer_sharding, 2, {false, true}, true},
-    {CALC_AXIS_data_par_overlap, 2, {false, true}, true},
-    {CALC_AXIS_pipeline_par_overlap, 2, {false, true}, true},
-    {CALC_AXIS_weight_offload, 1, {false}, false},
-    {CALC_AXIS_activations_offload, 1, {false}, false},
-    {CALC_AXIS_optimizer_offload, 1, {false}, false},
+     true,
+     NULL,
+     "beside the backward pass"},
+    {CALC_AXIS_dispatch_type,
+     1,
+     {CALC_DISPATCH_TYPE_NODE_LIMITED},
+     false,
+     node_limited,
+     "one copy of a token per node: DeepEP, HybridEP"},
+    {CALC_AXIS_expert_par_overlap,
+     2,
+     {CALC_EXPERT_PAR_OVERLAP_NONE, CALC_EXPERT_PAR_OVERLAP_BATCH},
+     false,
+     two_batches,
+     "one micro-batch's exchange beside another"},
+    {CALC_AXIS_delayed_wgrad, 1, {true}, false, two_batches, "with expert_par_overlap batch"},
+    {CALC_AXIS_zero_stage,
+     3,
+     {0, 2, 3},
+     false,
+     NULL,
+     "2 and 3 without stages and experts on several ranks"},
+    {CALC_AXIS_optimizer_sharding, 2, {false, true}, true, NULL, "less memory, no more traffic"},
+    {CALC_AXIS_data_par_overlap, 2, {false, true}, true, NULL, "beside the backward pass"},
+    {CALC_AXIS_pipeline_par_overlap, 2, {false, true}, true, NULL, "beside other chunks"},
+    {CALC_AXIS_weight_offload, 1, {false}, false, NULL, "a last resort: --axis weight_offload='*'"},
+    {CALC_AXIS_activations_offload,
+     1,
+     {false},
+     false,
+     NULL,
+     "a last resort: --axis activations_offload='*'"},
+    {CALC_AXIS_optimizer_offload,
+     1,
+     {false},
+     false,
+     NULL,
+     "a last resort: --axis optimizer_offload='*'"},
 };
 
-static calc_status set(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
-                       bool last)
+calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
+                              bool last, const char *reason)
 {
     if (!space->axis[axis].standard) {
         return CALC_OK;
@@ -56,15 +197,18 @@ static calc_status set(calc_space *space, calc_axis axis, const int64_t *value, 
     if (status == CALC_OK) {
         space->axis[axis].last = last;
         space->axis[axis].standard = true;
+        space->axis[axis].reason = reason;
     }
     return status;
 }
 
-static void set_all(calc_space *space, calc_axis axis)
+void calc_defaults_put_all(calc_space *space, calc_axis axis, bool last, const char *reason)
 {
     if (space->axis[axis].standard) {
         calc_space_set_all(space, axis);
+        space->axis[axis].last = last;
         space->axis[axis].standard = true;
+        space->axis[axis].reason = reason;
     }
 }
 
@@ -83,9 +227,7 @@ static bool ordered(const calc_space *space)
     return true;
 }
 
-/* The largest number of a field of the application in any design: from its swept values, or from
- * the applications. */
-static double most_of(const calc_designs_builder *designs, const char *key)
+double calc_defaults_most(const calc_designs_builder *designs, const char *key)
 {
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_APP), key);
     double most = 0;
@@ -102,217 +244,126 @@ static double most_of(const calc_designs_builder *designs, const char *key)
     return most;
 }
 
-/* Whether something is served in a phase. */
-static bool has_phase(const calc_space *space, calc_inference_phase phase)
-{
-    const calc_values *phases = &space->served[CALC_SERVED_phase];
-    bool found = space->inference.phase == phase;
-    for (size_t i = 0; i < phases->count; i++) {
-        found = found || phases->value[i] == (int64_t)phase;
-    }
-    return found;
-}
-
-/* Axes whose values the models decide. */
-static void set_sizes(calc_space *space, const calc_designs_builder *designs)
+/* The length of the longest sequence, from an axis or the models [tokens]. */
+static double longest_of(const calc_space *space, const calc_designs_builder *designs)
 {
     const calc_values *seqs = &space->axis[CALC_AXIS_seq_size];
     bool own = seqs->standard || seqs->count == 0 || seqs->value[0] == 0;
     double longest = seqs->count > 0 ? (double)seqs->value[seqs->count - 1] : 0;
-    longest = own ? fmax(longest, most_of(designs, "seq_size")) : longest;
-    if (most_of(designs, "num_experts") > 0) {
-        set_all(space, CALC_AXIS_expert_par);
-    }
-    if (longest >= CALC_DEFAULTS_LONG_SEQ) {
-        set_all(space, CALC_AXIS_context_par);
-    }
-    set_all(space, CALC_AXIS_attention_type);
+    return own ? fmax(longest, calc_defaults_most(designs, "seq_size")) : longest;
 }
 
-/* Without a backward pass there is nothing to recompute, to gather again or to overlap with, and no
- * state to shard; requests come in batches of their own, whatever the micro-batch is. */
-static calc_status set_forward(calc_space *space)
+static facts facts_of(const calc_space *space, const calc_designs_builder *designs)
 {
-    static const struct {
-        calc_axis axis;
-        int64_t value;
-    } forward[] = {
-        {CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE},
-        {CALC_AXIS_seq_par_ag_redo, false},
-        {CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE},
-        {CALC_AXIS_optimizer_sharding, false},
-        {CALC_AXIS_zero_stage, 0},
-        {CALC_AXIS_microbatch_size, 1},
-    };
-    size_t count = sizeof forward / sizeof *forward;
-    count -= space->inference.phase == CALC_INFERENCE_PHASE_NONE;
-    calc_status status = CALC_OK;
-    for (size_t i = 0; i < count && status == CALC_OK; i++) {
-        status = set(space, forward[i].axis, &forward[i].value, 1, false);
+    facts f = {.experts = true,
+               .latent = true,
+               .dense = calc_defaults_most(designs, "num_experts") == 0,
+               .small = calc_defaults_most(designs, "hidden") <= CALC_DEFAULTS_SMALL_WIDTH,
+               .float8 = true,
+               .trained_float8 = true,
+               .longest = longest_of(space, designs)};
+    for (size_t i = 0; i < designs->apps; i++) {
+        const calc_app *a = &designs->app[i].app;
+        f.experts = f.experts && a->num_experts > 0;
+        f.latent = f.latent && a->kv_lora_rank > 0;
+        f.trained_float8 = f.trained_float8 && a->trained_datatype == CALC_FORMAT_FLOAT8;
     }
-    return status;
+    for (size_t i = 0; i < designs->systems; i++) {
+        const calc_system *s = &designs->system[i].system;
+        f.float8 = f.float8 && s->chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s > 0;
+        f.platforms |= s->platform == CALC_PLATFORM_ANY ? 0 : 1U << s->platform;
+    }
+    return f;
 }
 
-/* ---- Serving ----------------------------------------------------------------------------------
- */
-
-static calc_status set_served(calc_space *space, calc_served served, const int64_t *value,
-                              size_t count)
+/* Axes whose values depend on sizes of the models. */
+static calc_status set_sizes(calc_space *space, const facts *f)
 {
-    if (!space->served[served].standard || calc_served_get(&space->inference, served) != 0) {
-        return CALC_OK;
-    }
-    calc_status status = calc_served_set(space, served, value, count);
-    if (status == CALC_OK) {
-        space->served[served].standard = true;
-    }
-    return status;
-}
-
-/* Requests in flight on a replica, four to an octave. With a rate of arrivals, or a batch of them
- * all, they mean nothing. */
-static calc_status set_batches(calc_space *space)
-{
-    enum { OCTAVES = 12, STEPS = 4 };
-    int64_t value[OCTAVES * STEPS];
+    const int64_t graphs[] = {
+        calc_axis_value(CALC_AXIS_cuda_graph, 0),
+        calc_axis_value(CALC_AXIS_cuda_graph, f->dense ? 1 : CALC_GRAPHED_ATTENTION)};
+    int64_t split[8];
     size_t count = 0;
-    bool free = space->inference.arrival_rate == 0 && space->inference.batch == 0;
-    if (space->axis[CALC_AXIS_batch_size].count > 0) {
-        return CALC_OK;
+    calc_status status = CALC_OK;
+    for (int64_t c = 1; c <= CALC_MOST_CONTEXT_PAR &&
+                        (c == 1 || f->longest >= (double)(c * CALC_DEFAULTS_RANK_TOKENS));
+         c *= 2) {
+        split[count++] = c;
     }
-    for (int64_t base = 1; count < (free ? OCTAVES * STEPS : 1); base *= 2) {
-        for (int64_t step = 0; step < (free ? STEPS : 1); step++) {
-            value[count++] = base + base * step / STEPS;
-        }
+    if (!f->dense) {
+        calc_defaults_put_all(space, CALC_AXIS_expert_par, false, "every divisor of the experts");
     }
-    space->batch_is_of_replica = true;
-    return set(space, CALC_AXIS_batch_size, value, count, false);
-}
-
-/* Two pools share the processors that there are: prefill has sixteenths of them, or single ones. */
-static calc_status set_pools(calc_space *space)
-{
-    enum { PARTS = 16, MOST = 64 };
-    const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
-    bool alone = space->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
-    int64_t decode[MOST * (PARTS + 1)];
-    int64_t prefill[MOST * PARTS];
-    size_t decodes = 0;
-    size_t prefills = 0;
-    bool asked = !space->served[CALC_SERVED_prefill_procs].standard ||
-                 space->inference.prefill_procs > 0 || procs->count == 0 || procs->count > MOST;
-    if (asked || !has_phase(space, CALC_INFERENCE_PHASE_DISAGGREGATED)) {
-        return CALC_OK;
+    if (count > 1) {
+        status = calc_defaults_put(space, CALC_AXIS_context_par, split, count, false,
+                                   "as long as a rank has 4,096 tokens of a sequence");
     }
-    for (size_t i = 0; i < procs->count; i++) {
-        int64_t all = procs->value[i];
-        int64_t part = all % PARTS == 0 ? all / PARTS : 1;
-        for (int64_t k = 1; k < PARTS && k * part < all; k++) {
-            prefill[prefills++] = k * part;
-            decode[decodes++] = all - k * part;
-        }
-        if (!alone) {
-            decode[decodes++] = all;
-        }
+    if (graphed(f) && status == CALC_OK) {
+        status = calc_defaults_put(space, CALC_AXIS_cuda_graph, graphs, 2, false,
+                                   f->dense ? "the kernels of a narrow model are short"
+                                            : "attention and router, whose kernels are short");
     }
-    bool own = procs->standard;
-    calc_status status = calc_values_set(&space->all_procs, procs->value, procs->count);
-    if (status == CALC_OK && prefills > 0) {
-        status = calc_space_set(space, CALC_AXIS_num_procs, decode, decodes);
-        space->axis[CALC_AXIS_num_procs].standard = own;
+    calc_defaults_put_all(space, CALC_AXIS_attention_type, false, "the model's");
+    if (space->axis[CALC_AXIS_microbatch_size].standard) {
+        space->most_tokens = CALC_DEFAULTS_MOST_TOKENS;
+        space->axis[CALC_AXIS_microbatch_size].reason = "of at most 32,768 tokens on a rank";
     }
-    return status == CALC_OK && prefills > 0
-               ? set_served(space, CALC_SERVED_prefill_procs, prefill, prefills)
-               : status;
-}
-
-/* The usual choices for serving: requests in flight, chunks, and with two pools their sizes. */
-static calc_status set_serving(calc_space *space)
-{
-    static const int64_t chunk[] = {512, 1024, 2048, 4096, 8192, 16384};
-    static const int64_t split[] = {1, 2, 4, 8};
-    calc_status status = set_batches(space);
-    if (has_phase(space, CALC_INFERENCE_PHASE_SERVE) && status == CALC_OK) {
-        status = set_served(space, CALC_SERVED_chunk_size, chunk, sizeof chunk / sizeof *chunk);
-    }
-    if (has_phase(space, CALC_INFERENCE_PHASE_DISAGGREGATED) && status == CALC_OK) {
-        status =
-            set_served(space, CALC_SERVED_prefill_tensor_par, split, sizeof split / sizeof *split);
-    }
-    return status == CALC_OK ? set_pools(space) : status;
+    return status;
 }
 
 calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *designs)
 {
     static const int64_t bfloat16 = CALC_DATATYPE_BFLOAT16;
     static const int64_t order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
+    const facts f = facts_of(space, designs);
     bool offered = true;
+    bool seen[CALC_AXIS_COUNT] = {false};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < designs->systems; i++) {
         const calc_system *s = &designs->system[i].system;
         offered = offered && s->chip.matrix[bfloat16].flop_per_s > 0 &&
                   s->chip.vector[bfloat16].flop_per_s > 0;
     }
+    /* Where somebody says what to recompute, parts are only searched if they are asked for. */
+    const calc_values *recompute = &space->axis[CALC_AXIS_activation_recompute];
+    seen[CALC_AXIS_recompute_modules] =
+        !recompute->standard &&
+        !calc_space_has(space, CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_MODULES);
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults && status == CALC_OK; i++) {
-        status =
-            set(space, defaults[i].axis, defaults[i].value, defaults[i].count, defaults[i].last);
+        calc_axis axis = defaults[i].axis;
+        if (!seen[axis] && (!defaults[i].holds || defaults[i].holds(&f))) {
+            seen[axis] = true;
+            status = calc_defaults_put(space, axis, defaults[i].value, defaults[i].count,
+                                       defaults[i].last, defaults[i].reason);
+        }
     }
     if (ordered(space) && status == CALC_OK) {
-        status = set(space, CALC_AXIS_rank_order, &order, 1, false);
+        status = calc_defaults_put(space, CALC_AXIS_rank_order, &order, 1, false,
+                                   "neighbours share the fastest network");
     }
     if (offered && status == CALC_OK) {
-        status = set(space, CALC_AXIS_datatype, &bfloat16, 1, false);
+        status = calc_defaults_put(space, CALC_AXIS_datatype, &bfloat16, 1, false,
+                                   "every machine has it");
     }
-    set_sizes(space, designs);
-    return status;
+    return status == CALC_OK ? set_sizes(space, &f) : status;
 }
 
-calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs)
+calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs,
+                              calc_compat compat)
 {
     static const int64_t no_training = false;
-    bool modern = true;
+    bool today = true;
     calc_exec plain;
     calc_status status = CALC_OK;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
-    for (size_t i = 0; i < designs->apps; i++) {
-        modern = modern && calc_calculon_lacks(&designs->app[i].app, &plain.strategy);
+    for (size_t i = 0; i < designs->apps && compat != CALC_COMPAT_NONE; i++) {
+        today = today && calc_calculon_lacks(&designs->app[i].app, &plain.strategy);
     }
-    if (modern) {
+    if (today) {
         status = calc_defaults_modern(space, designs);
     }
     if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
-        status = set(space, CALC_AXIS_training, &no_training, 1, false);
+        status =
+            calc_defaults_put(space, CALC_AXIS_training, &no_training, 1, false, "it is served");
     }
-    if (!calc_space_has(space, CALC_AXIS_training, true) && status == CALC_OK) {
-        status = set_forward(space);
-    }
-    if (space->inference.phase != CALC_INFERENCE_PHASE_NONE && status == CALC_OK) {
-        status = set_serving(space);
-    }
-    return status;
-}
-
-void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,
-                         calc_errors *errors)
-{
-    int before = errors->count;
-    calc_exec plain;
-    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &plain);
-    (void)!calc_served_at(space, 0, &plain.inference);
-    plain.training = !calc_space_has(space, CALC_AXIS_training, false);
-    plain.pipeline_par = plain.pipeline_interleaving = 1;
-    plain.strategy.tensor_par = plain.strategy.data_par = 1;
-    plain.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    for (size_t i = 0; i < designs->apps && errors->count == before; i++) {
-        calc_rules_inference(&designs->app[i].app, &plain, errors);
-    }
-    for (size_t i = 0; i < designs->systems && errors->count == before; i++) {
-        const calc_system *system = &designs->system[i].system;
-        const calc_values *datatypes = &space->axis[CALC_AXIS_datatype];
-        /* Layouts may use any network of the run's system. */
-        plain.strategy.data_par_net = system->networks_count - 1;
-        plain.strategy.datatype =
-            datatypes->count > 0 ? (calc_datatype)datatypes->value[0] : calc_units_datatype(system);
-        calc_rules_prefill_system(&designs->app[0].app, system, &plain, errors);
-    }
+    return status == CALC_OK ? calc_defaults_serving(space, designs) : status;
 }

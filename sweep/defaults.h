@@ -1,35 +1,63 @@
-/** @file defaults.h  The default space for models that Calculon's list of layers cannot describe:
- *  current practice of training. Other models keep the space of calc_space_init(), every legal
- *  layout. A phase of inference selects serving for both. */
+/** @file defaults.h  The default space: what people who train or serve models today turn on or
+ *  search, given the models and the machines. With rules of Calculon, models that its list of
+ *  layers can describe keep the space of calc_space_init(), every legal layout. */
 #ifndef CALC_SWEEP_DEFAULTS_H
 #define CALC_SWEEP_DEFAULTS_H
 
 #include "calc.h"
 #include "designs.h"
 #include "space.h"
+#include "sweep.h"
 
-/** Sequences from this length on are split over context-parallel ranks, too [tokens]. */
-enum { CALC_DEFAULTS_LONG_SEQ = 32768 };
+enum {
+    CALC_DEFAULTS_RANK_TOKENS = 4096,  /**< a sequence is split over context-parallel ranks as long
+                                            as each has so many of its tokens */
+    CALC_DEFAULTS_MOST_TOKENS = 32768, /**< of a micro-batch of several sequences on a rank: kernels
+                                            gain nothing beyond, and nobody publishes more */
+    CALC_DEFAULTS_SMALL_WIDTH = 5120   /**< kernels of dense models that are no wider may be shorter
+                                            than the host needs to launch them */
+};
 
-/** Set the axes that nobody set. Where a phase of inference is given: no training, requests in
- * flight on a replica, chunks of one pool, and how two pools share the processors; without training
- * no recomputation, sharding of state or overlap of tensor-parallel communication, and
- * micro-batches of one prompt. If every application of the builder is a model of today:
- *  - attention of the model, in one kernel; bfloat16 where all machines have it
- *  - ranks in the order tp-cp-ep-dp-pp, unless networks are asked for
- *  - sequence parallelism, gathering again, overlapped with the backward pass; `ar` for one rank
- *  - sharded optimizer, overlapped reduction and messages, where there is something to shard or
- * send
- *  - blocks spread evenly over stages, with and without embedding and head counted as blocks
- *  - recomputation of everything or nothing; Megatron-LM's memory; the loss in one kernel
- *  - every expert_par for experts; every context_par for long sequences, whether the model, an axis
- *    of the model or one of the execution says their length
+/** Set the axes that nobody set, each with the reason for its values (calc_values.reason). Where a
+ *  phase of inference is given: no training, requests in flight on a replica, chunks of one pool,
+ *  and how two pools share the processors; without training no recomputation, sharding of state or
+ *  overlap of tensor-parallel communication, and micro-batches of one prompt.
+ *  @param compat  with rules and a model that Calculon's list of layers can describe, every legal
+ *                 layout stays
  *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs);
+CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs,
+                                            calc_compat compat);
 
-/** The same for training, whatever the applications are: how models of today are trained. */
+/** The choices of training alone, whatever the rules are: one table, by what the models have
+ *  (experts, latent attention, width, format they were trained in) and the machines offer
+ *  (platform, formats). */
 CALC_MUST_USE calc_status calc_defaults_modern(calc_space *space,
                                                const calc_designs_builder *designs);
+
+/** Set the values of an axis that nobody set. @param last    only the last one that is legal counts
+ *  @param reason  why: calc_values.reason
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value,
+                                            size_t count, bool last, const char *reason);
+
+/** The same with every legal value. */
+void calc_defaults_put_all(calc_space *space, calc_axis axis, bool last, const char *reason);
+
+/** The largest number of a field of the application in any design: from its swept values, or from
+ *  the applications. */
+double calc_defaults_most(const calc_designs_builder *designs, const char *key);
+
+/** The part of calc_defaults_set() for layouts that do not train: defaults_serving.c. */
+CALC_MUST_USE calc_status calc_defaults_serving(calc_space *space,
+                                                const calc_designs_builder *designs);
+
+/** Where users are not to wait longer than a condition says, stages of a pipeline are on nodes of
+ *  their own: within a node they only make a token wait for more messages. Sets pipeline_par if
+ *  nobody did, layouts serve, and a condition is on a time or on the tokens of a user.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_defaults_stages(calc_space *space,
+                                               const calc_designs_builder *designs,
+                                               const calc_sweep_options *options);
 
 /** Add an error for a task that no layout of the space could serve: in training, without a phase,
  *  tokens that are too few ... Nothing if nothing is served. */

@@ -98,6 +98,7 @@ static uint64_t hash_space(uint64_t hash, const calc_space *space)
     hash = hash_values(hash, &space->all_procs);
     const calc_table *inference = calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].table;
     hash = hash_struct(hash, inference, (const char *)&space->inference);
+    hash = hash_u64(hash, (uint64_t)space->most_tokens);
     return hash_u64(hash, space->batch_is_maximum + 2u * space->batch_is_of_replica);
 }
 
@@ -125,6 +126,7 @@ static uint64_t hash_options(uint64_t hash, const calc_sweep_options *options)
         hash = hash_u64(hash, (uint64_t)constraint->relation);
         hash = calc_hash(hash, &constraint->value, sizeof constraint->value);
     }
+    hash = hash_text(hash, options->runs_name ? options->runs_name : "");
     hash = hash_u64(hash, options->per_num_procs);
     hash = hash_u64(hash, options->per_design);
     return hash_u64(hash, options->no_prune);

@@ -3,6 +3,7 @@
 #include "spec/field.h"
 #include "spec/idle.h"
 #include "spec/rules_inference.h"
+#include "spec/serving_program.h"
 
 /* Whether it never is idle: the sizes of a cell. */
 static bool is_size(calc_axis axis)
@@ -52,14 +53,21 @@ static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, 
 {
     const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
     const int64_t own = exec->strategy.expert_par;
+    const calc_tensor_par_overlap overlap = exec->strategy.tensor_par_overlap;
     bool first = true;
     exec->strategy.expert_par = expert_par;
+    /* Rows choose the overlap; with tiles, the most depends on others. */
+    if (calc_space_has(space, CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_RING) ||
+        calc_space_has(space, CALC_AXIS_tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_PIPE)) {
+        exec->strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
+    }
     for (size_t i = 0; i < axes->count && first; i++) {
         calc_axis axis = axes->axis[i];
         first = calc_axis_get(exec, axis) == space->axis[axis].value[0] ||
                 !calc_idle(app, exec, &rows[axis]);
     }
     exec->strategy.expert_par = own;
+    exec->strategy.tensor_par_overlap = overlap;
     return first;
 }
 
@@ -106,9 +114,11 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
     calc_exec e = *exec;
     calc_errors errors; /* large: not cleared */
     errors.count = errors.dropped = 0;
-    e.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG; /* rows look after it */
+    e.strategy.tensor_par_comm_type = /* rows look after it */
+        e.strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED ? CALC_TENSOR_PAR_COMM_TYPE_AR
+                                                                  : CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     calc_rules_inference(app, &e, &errors);
-    return errors.count == 0;
+    return errors.count == 0 && !calc_serving_program_refuses(app, exec);
 }
 
 bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,

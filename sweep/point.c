@@ -66,12 +66,16 @@ calc_verdict calc_point_fits(const calc_worker *w, const calc_point *p)
     return fine ? CALC_VERDICT_OK : CALC_VERDICT_MEM2_CAPACITY;
 }
 
-void calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
+bool calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
                       double top_objective, const double *objective)
 {
     const calc_sweep_options *o = w->options;
     if (!matters(w, group, top_objective, objective)) {
-        return;
+        return true;
+    }
+    if (o->runs && !o->runs(o->runs_context, w->app, w->system, exec)) {
+        w->counts.filtered++;
+        return false;
     }
     calc_found found = calc_found_of(w->design, exec);
     calc_status status = CALC_OK;
@@ -87,6 +91,7 @@ void calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *
     if (status != CALC_OK) {
         w->status = status;
     }
+    return true;
 }
 
 /* Enter a point that the kernel evaluated. */
@@ -100,9 +105,10 @@ static void enter_point(calc_worker *w, calc_sweep_group *group, const calc_exec
         objective[i] = objective_of(&o->objective[i], batch, p);
     }
     double top_objective = o->top > 0 ? objective_of(&o->top_by, batch, p) : 0;
-    calc_point_enter(w, group, exec, top_objective, objective);
-    calc_screening_enter(w, objective);
-    w->entered++;
+    if (calc_point_enter(w, group, exec, top_objective, objective)) {
+        calc_screening_enter(w, objective);
+        w->entered++;
+    }
 }
 
 /* Compare one point with calc_run(): every bit of time and memory must agree. */

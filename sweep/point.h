@@ -28,8 +28,9 @@ typedef enum calc_point_purpose {
 void calc_point_take(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec,
                      const calc_point *p, calc_point_purpose what);
 
-/** Enter a layout among the best. */
-void calc_point_enter(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec,
+/** Enter a layout among the best, if it is one of them. @return false: it does not run
+ *  (calc_sweep_options.runs) */
+bool calc_point_enter(calc_worker *worker, calc_sweep_group *group, const calc_exec *exec,
                       double top_objective, const double *objective);
 
 /** Whether to verify the next tile, a panel with an interleaving: evenly spread over those of a

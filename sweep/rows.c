@@ -372,8 +372,13 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
     bool scatters = (int64_t)rows->shape.tokens % e->strategy.tensor_par == 0;
     bool prefill_split = e->inference.prefill_tensor_par > 1 &&
                          (e->strategy.expert_par > 1 || e->inference.prefill_expert_par > 1);
+    bool replicated = e->strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED;
     bool experts_split =
-        (e->strategy.expert_par > 1 && e->strategy.tensor_par > 1) || prefill_split;
+        !replicated &&
+        ((e->strategy.expert_par > 1 && e->strategy.tensor_par > 1) || prefill_split);
+    /* Programs that serve split sequences where experts need it only. */
+    bool served = e->inference.phase != CALC_INFERENCE_PHASE_NONE &&
+                  space->axis[CALC_AXIS_tensor_par_comm_type].standard;
     /* Where one type is preferred, it is that of several ranks. */
     bool single = e->strategy.tensor_par == 1 && space->axis[CALC_AXIS_tensor_par_comm_type].last;
     /* `*` stands for those that Calculon knows. */
@@ -390,7 +395,9 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
     for (size_t k = 0; k < type_count; k++) {
         e->strategy.tensor_par_comm_type = (calc_tensor_par_comm_type)type[k];
         bool split = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-        if (experts_split && !split) {
+        bool whole = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_AR;
+        if ((experts_split && !split) || (replicated && !whole) ||
+            (served && !experts_split && !whole)) {
             continue;
         }
         bool can_redo = split && e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;

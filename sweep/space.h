@@ -37,6 +37,7 @@ typedef struct calc_values {
     bool all;      /**< every legal value, by the rules of Calculon's search */
     bool last;     /**< only the last one of those that are legal in a context */
     bool standard; /**< nobody asked for it: calc_space_init() or calc_defaults_set() chose it */
+    const char *reason; /**< why it was chosen, a phrase; NULL: every legal value, or asked for */
     size_t count;
     int64_t *value;
 } calc_values;
@@ -48,6 +49,8 @@ typedef struct calc_space {
     calc_values served[CALC_SERVED_COUNT]; /**< served.h; none: the value in `inference` */
     bool batch_is_maximum;    /**< batch_size stands for its largest multiple of data_par */
     bool batch_is_of_replica; /**< values of batch_size are those of one replica */
+    int64_t most_tokens;      /**< of a micro-batch of several sequences on a rank, where its sizes
+                                   are every legal one; 0: any */
     calc_values all_procs;    /**< none, or the sum of num_procs and prefill_procs */
 } calc_space;
 

@@ -35,8 +35,8 @@ typedef struct calc_sweep_counts {
     uint64_t evaluated; /**< points whose time and memory were both computed and compared with the
                              best */
     uint64_t feasible;  /**< of those */
-    uint64_t filtered;  /**< of those: feasible, but a constraint was not met; without no_prune only
-                             where that could matter */
+    uint64_t filtered;  /**< of those: feasible, but a constraint was not met, without no_prune only
+                             where that could matter; or it would be kept, but does not run */
     uint64_t rejected[CALC_VERDICT_COUNT]; /**< by reason; [CALC_VERDICT_OK] stays 0 */
     uint64_t skipped; /**< proven dominated or infeasible by a bound, or left out by
                            a constraint that needs no evaluation */
@@ -89,6 +89,12 @@ typedef struct calc_sweep_options {
     calc_objective top_by;
     size_t constraints;
     const calc_constraint *constraint;
+    /** Whether a layout that would be kept belongs to the space, beyond what calc can say of it: a
+     *  framework runs it. Called by several threads at once. NULL: all do. Not asked for point(). */
+    bool (*runs)(const void *context, const calc_app *app, const calc_system *system,
+                 const calc_exec *exec);
+    const void *runs_context;
+    const char *runs_name;          /**< tells functions and contexts apart; NULL without one */
     bool per_num_procs, per_design; /**< one front and one top for each */
     bool no_prune;                  /**< skip nothing */
     double verify;                  /**< share of tiles to compare with calc_run() */

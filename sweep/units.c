@@ -7,6 +7,7 @@
 #include "legal.h"
 #include "serve_walk.h"
 #include "spec/rules.h"
+#include "spec/serving_program.h"
 #include "variants.h"
 
 /** Processor counts of one unit, for micro-batch 1 and at most. Enough work to make the profile
@@ -185,7 +186,9 @@ static bool list_microbatches(numbers *out, const calc_units *units, const calc_
     size_t kept = 0;
     for (size_t i = 0; i < out->count; i++) {
         int64_t m = out->value[i];
-        bool legal = axis->all ? m * seq_size / context_par % tensor_par == 0
+        bool few =
+            m == 1 || space->most_tokens == 0 || m * seq_size / context_par <= space->most_tokens;
+        bool legal = axis->all ? few && m * seq_size / context_par % tensor_par == 0
                                : calc_space_has(space, CALC_AXIS_microbatch_size, m);
         if (legal) {
             out->value[kept++] = m;
@@ -255,11 +258,24 @@ static bool add_microbatch(calc_units *units, const calc_space *space, size_t va
     return fine;
 }
 
+/* Whether a way to bring tokens to experts goes with the ranks that share them. */
+static bool dispatch_legal(const calc_space *space, const calc_app *app, const calc_exec *base)
+{
+    const calc_strategy *s = &base->strategy;
+    bool replicated = s->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED;
+    bool replicates = app->num_experts > 0 && calc_serving_program_replicates(s);
+    bool alone = s->tensor_par == 1 && s->expert_par <= 1 && s->expert_tensor_par <= 1;
+    if (space->axis[CALC_AXIS_dispatch_type].last) {
+        return replicated == replicates;
+    }
+    return !replicated || app->num_experts == 0 || (!base->training && (replicates || alone));
+}
+
 /* Units of one tensor parallelism. */
 static bool add_tensor_par(calc_units *units, const calc_space *space, const calc_app *app,
                            size_t variant, calc_exec *base, numbers *microbatches)
 {
-    if (!calc_variant_legal(app, base)) {
+    if (!calc_variant_legal(app, base) || !dispatch_legal(space, app, base)) {
         return true;
     }
     bool fine = list_microbatches(microbatches, units, space, app, base);
@@ -270,13 +286,38 @@ static bool add_tensor_par(calc_units *units, const calc_space *space, const cal
     return fine;
 }
 
+/* Over how many ranks experts are split, beside that of the variant: where all values are asked
+ * for, over those of tensor parallelism, and in serving over those that experts are not spread
+ * over.
+ * @return how many there are */
+static size_t list_splits(const calc_space *space, const calc_app *app, const calc_exec *base,
+                          int64_t out[3])
+{
+    const calc_values *axis = &space->axis[CALC_AXIS_expert_tensor_par];
+    int64_t tensor_par = base->strategy.tensor_par;
+    int64_t expert_par = base->strategy.expert_par > 1 ? base->strategy.expert_par : 1;
+    int64_t left = tensor_par % expert_par == 0 ? tensor_par / expert_par : 1;
+    size_t count = 0;
+    out[count++] = base->strategy.expert_tensor_par;
+    if (!axis->all || app->num_experts == 0) {
+        return count;
+    }
+    if (serves(space) && left > 1 && left < tensor_par) {
+        out[count++] = left;
+    }
+    if (tensor_par > 1 && (!axis->last || left == tensor_par)) {
+        out[count++] = tensor_par;
+    }
+    out[0] = axis->last ? out[count - 1] : out[0];
+    return axis->last ? 1 : count;
+}
+
 /* Units of one datatype, attention and mode. */
 static bool add_units(calc_units *units, const calc_space *space, const calc_app *app,
                       size_t variant, numbers *microbatches)
 {
     calc_exec base = units->variants.item[variant].exec;
     const calc_values *axis = &space->axis[CALC_AXIS_tensor_par];
-    bool split = space->axis[CALC_AXIS_expert_tensor_par].all && app->num_experts > 0;
     bool fine = true;
     int64_t common = calc_gcd(calc_gcd(app->hidden, app->feedforward), app->attn_heads);
     for (int64_t t = 1; t <= common && fine; t++) {
@@ -284,12 +325,14 @@ static bool add_units(calc_units *units, const calc_space *space, const calc_app
             continue;
         }
         base.strategy.tensor_par = t;
-        fine = add_tensor_par(units, space, app, variant, &base, microbatches);
-        if (split && t > 1 && fine) {
-            base.strategy.expert_tensor_par = t;
+        int64_t split[3];
+        size_t splits = list_splits(space, app, &base, split);
+        for (size_t i = 0; i < splits && fine; i++) {
+            base.strategy.expert_tensor_par = split[i];
             fine = add_tensor_par(units, space, app, variant, &base, microbatches);
-            base.strategy.expert_tensor_par = 1;
         }
+        base.strategy.expert_tensor_par =
+            units->variants.item[variant].exec.strategy.expert_tensor_par;
     }
     return fine;
 }

@@ -36,5 +36,6 @@ CALC_FIELD(groups_per_token, INT, _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL,
 CALC_FIELD(router_bias,    BOOL, _, .flags = CALC_OPTIONAL, .doc = "one bias per expert for load balance")
 CALC_FIELD(router_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of the router, for exports: its time is too short to tell; auto: float32")
 CALC_FIELD(mtp_blocks,     INT,  _, .lo = 0, .hi = 100, .flags = CALC_OPTIONAL, .doc = "multi-token prediction: extra blocks, each with a projection and a loss, on the last stage")
+CALC_FIELD(trained_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of matrix multiplications that the model was trained in; a sweep takes it where the machine has it, and no time depends on it; auto: not said")
 CALC_FIELD(source,         NOTE, _, .flags = CALC_OPTIONAL, .doc = "where the numbers come from")
 /* clang-format on */

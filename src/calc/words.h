@@ -5,6 +5,11 @@
 
 #include <stdint.h>
 
+/** Shares of a block's kernels (cuda_graph) that graphs of parts of a block launch: attention, and
+ *  the router of experts with or without what precedes their exchange; the router alone. */
+#define CALC_GRAPHED_ATTENTION 0.7
+#define CALC_GRAPHED_ROUTER 0.2
+
 /** Number formats a processor may compute in. */
 #define CALC_DATATYPE_LIST(X)                                                                      \
     X(FLOAT8, "float8")                                                                            \

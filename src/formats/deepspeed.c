@@ -8,7 +8,7 @@ static const calc_word format[] = {{"fp32", CALC_FORMAT_FLOAT32},
                                    {0}};
 
 /* clang-format off */
-static const calc_row rows[] = {
+static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, BATCH, "train_batch_size")
     CALC_ROW(NUMBER, MICROBATCH, "train_micro_batch_size_per_gpu")
     CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")

@@ -16,8 +16,7 @@ static calc_status broken(calc_errors *errors, const char *pointer, const char *
     return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, NULL, "%s", text);
 }
 
-/* Checks that the sizes divide evenly where frameworks take quotients. */
-static calc_status check(const calc_exec *e, calc_errors *errors)
+calc_status calc_export_check(const calc_exec *e, calc_errors *errors)
 {
     double context = e->strategy.context_par > 0 ? (double)e->strategy.context_par : 1;
     double product = (double)e->strategy.tensor_par * (double)e->pipeline_par *
@@ -42,13 +41,13 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
 {
     calc_plan plan;
     char text[CALC_ROW_TEXT_SIZE];
-    calc_status status = check(exec, errors);
+    calc_status status = calc_export_check(exec, errors);
     if (status != CALC_OK) {
         return status;
     }
     calc_plan_from(&plan, app, exec, node_procs);
     for (size_t i = 0; i < framework->count; i++) {
-        const calc_row *row = &framework->rows[i];
+        const calc_setting_row *row = &framework->rows[i];
         if (!calc_row_write(row, framework->syntax, &plan, text)) {
             continue;
         }
@@ -91,7 +90,7 @@ static bool is_layout(calc_kind kind, const char *key)
         "pipeline_schedule pipeline_balance rank_order optimizer_sharding zero_stage "
         "tensor_par_comm_type weight_offload activations_offload optimizer_offload offload_share "
         "capacity_factor rank_capacity_factor paged_stash attention_type training inference ";
-    static const char details[] = " vocab_multiple router_datatype dropout ";
+    static const char details[] = " vocab_multiple router_datatype trained_datatype dropout ";
     return kind == CALC_KIND_APP ? !is_listed(details, key)
                                  : is_listed(sizes, key) || is_listed(choices, key);
 }

@@ -6,6 +6,10 @@
 #include "formats/framework.h"
 #include "formats/settings.h"
 
+/** Checks that the sizes of a layout divide evenly where frameworks take quotients.
+ *  @return CALC_OK, or CALC_ERR_RULE with an error */
+CALC_MUST_USE calc_status calc_export_check(const calc_exec *exec, calc_errors *errors);
+
 /** Builds the settings of a framework for a model and its layout.
  *  @param node_procs  processors of one node, at least 1
  *  @param settings    start with {0}; free with calc_settings_free()

@@ -43,10 +43,10 @@ bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *
            exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
 }
 
-const calc_row *calc_framework_row(const calc_framework *framework, const char *key)
+const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key)
 {
     for (size_t i = 0; i < framework->count; i++) {
-        const calc_row *row = &framework->rows[i];
+        const calc_setting_row *row = &framework->rows[i];
         if (row->key && same_key(row->key, key)) {
             return row;
         }
@@ -57,7 +57,7 @@ const calc_row *calc_framework_row(const calc_framework *framework, const char *
 void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)
 {
     for (size_t i = 0; i < framework->count; i++) {
-        const calc_row *row = &framework->rows[i];
+        const calc_setting_row *row = &framework->rows[i];
         if (row->how == CALC_HOW_DEFAULT && !calc_plan_says(plan, row->member)) {
             plan->value[row->member] = row->value;
         }
@@ -66,7 +66,7 @@ void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static bool write_set(const calc_row *row, int64_t set, calc_syntax syntax, char *text)
+static bool write_set(const calc_setting_row *row, int64_t set, calc_syntax syntax, char *text)
 {
     bool list = syntax == CALC_SYNTAX_YAML || syntax == CALC_SYNTAX_TOML;
     size_t length = (size_t)snprintf(text, CALC_ROW_TEXT_SIZE, "%s", list ? "[" : "");
@@ -81,7 +81,7 @@ static bool write_set(const calc_row *row, int64_t set, calc_syntax syntax, char
     return length > list;
 }
 
-static bool write_switch(const calc_row *row, double value, calc_syntax syntax, char *text)
+static bool write_switch(const calc_setting_row *row, double value, calc_syntax syntax, char *text)
 {
     bool on = value == row->value;
     if (syntax == CALC_SYNTAX_SHELL || row->how != CALC_HOW_SWITCH) {
@@ -92,7 +92,7 @@ static bool write_switch(const calc_row *row, double value, calc_syntax syntax, 
     return true;
 }
 
-static bool write_word(const calc_row *row, double value, char *text)
+static bool write_word(const calc_setting_row *row, double value, char *text)
 {
     for (const calc_word *word = row->words; word->word; word++) {
         if (word->value == value) {
@@ -144,7 +144,8 @@ static bool write_format(const char *format, double value, char *text)
     return true;
 }
 
-bool calc_row_write(const calc_row *row, calc_syntax syntax, const calc_plan *plan, char *text)
+bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_plan *plan,
+                    char *text)
 {
     double value = plan->value[row->member];
     if (!row->key || row->read_only || row->how == CALC_HOW_DEFAULT ||
@@ -209,7 +210,7 @@ static bool read_number(const char *text, double *out)
 }
 
 /* The range of the field that the member stands for; the range of a count if there is none. */
-static bool number_fits(const calc_row *row, double value, char *expect, size_t size)
+static bool number_fits(const calc_setting_row *row, double value, char *expect, size_t size)
 {
     calc_field_ref ref;
     const char *path = calc_plan_field(row->member);
@@ -247,8 +248,8 @@ static int read_switch(const char *text)
     return -1;
 }
 
-static bool read_on_off(const calc_row *row, const char *text, calc_plan *plan, char *expect,
-                        size_t size)
+static bool read_on_off(const calc_setting_row *row, const char *text, calc_plan *plan,
+                        char *expect, size_t size)
 {
     /* A switch has no value; words after it belong to something else. */
     int on = row->key[0] == '-' ? 1 : read_switch(text);
@@ -264,7 +265,7 @@ static bool read_on_off(const calc_row *row, const char *text, calc_plan *plan, 
     return true;
 }
 
-static const calc_word *find_word(const calc_row *row, const char *text, size_t length)
+static const calc_word *find_word(const calc_setting_row *row, const char *text, size_t length)
 {
     for (const calc_word *word = row->words; word->word; word++) {
         if (strlen(word->word) == length && strncasecmp(word->word, text, length) == 0) {
@@ -274,7 +275,7 @@ static const calc_word *find_word(const calc_row *row, const char *text, size_t 
     return NULL;
 }
 
-static void list_words(const calc_row *row, char *expect, size_t size)
+static void list_words(const calc_setting_row *row, char *expect, size_t size)
 {
     enum { ROOM = 32 /* for a word, and for a mark that more follow */ };
     size_t length = 0;
@@ -290,7 +291,7 @@ static void list_words(const calc_row *row, char *expect, size_t size)
 }
 
 /* Reads one word, or any number of them for a set. */
-static bool read_words(const calc_row *row, const char *text, calc_plan *plan, char *expect,
+static bool read_words(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
                        size_t size)
 {
     int64_t set = 0;
@@ -347,8 +348,8 @@ static bool read_offsets(const char *text, calc_plan *plan, char *expect, size_t
 }
 
 /* Reads true, false, or the number of blocks of every stage. */
-static bool read_recomputed(const calc_row *row, const char *text, calc_plan *plan, char *expect,
-                            size_t size)
+static bool read_recomputed(const calc_setting_row *row, const char *text, calc_plan *plan,
+                            char *expect, size_t size)
 {
     if (read_switch(text) >= 0) {
         return read_on_off(row, text, plan, expect, size);
@@ -366,7 +367,7 @@ static bool read_recomputed(const calc_row *row, const char *text, calc_plan *pl
     return true;
 }
 
-bool calc_row_read(const calc_row *row, const char *text, calc_plan *plan, char *expect,
+bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
                    size_t size)
 {
     double number;

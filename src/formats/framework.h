@@ -41,7 +41,7 @@ typedef struct calc_word {
 } calc_word;
 
 /** One row of a table. */
-typedef struct calc_row {
+typedef struct calc_setting_row {
     const char *key; /**< "--hidden-size"; dotted for a nested key of a file: "model.hidden_size" */
     calc_how how;
     calc_plan_member member;
@@ -51,7 +51,7 @@ typedef struct calc_row {
     calc_plan_member when; /**< written only if this member is not 0 */
     bool read_only;        /**< an alias: read but never written */
     bool unset;            /**< -1 means not set */
-} calc_row;
+} calc_setting_row;
 
 /** Rows of a table: CALC_ROW(how, member, key, .words = ... and other members) for a key,
  *  CALC_ROW_CONSTANT for a constant, CALC_ROW_DEFAULT for the framework's behaviour without a
@@ -86,11 +86,16 @@ typedef struct calc_framework {
     /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher,
      *  separated by blanks. NULL: none */
     const char *elsewhere;
-    const calc_row *rows;
+    const calc_setting_row *rows;
     size_t count;
 } calc_framework;
 
 enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
+
+/** The names of all frameworks, as the words of an option. */
+#define CALC_FRAMEWORK_NAMES                                                                       \
+    "megatron", "nemo", "megatron-bridge", "deepspeed", "torchtitan", "mindspeed", "mindformers",  \
+        "paddle", "vllm", "sglang", "tensorrt-llm"
 
 /** All frameworks; NULL at the end. */
 extern const calc_framework *const calc_framework_list[];
@@ -107,7 +112,7 @@ const calc_framework *calc_framework_find(const char *name);
 bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *exec);
 
 /** Row of a key; NULL if the framework's table has none. */
-const calc_row *calc_framework_row(const calc_framework *framework, const char *key);
+const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key);
 
 /** Fills members that the plan leaves open with the framework's defaults. */
 void calc_framework_defaults(const calc_framework *framework, calc_plan *plan);
@@ -115,13 +120,13 @@ void calc_framework_defaults(const calc_framework *framework, calc_plan *plan);
 /** Writes the value of a row.
  *  @param text  filled, CALC_ROW_TEXT_SIZE bytes; empty for an option without a value
  *  @return whether the row is to be written */
-bool calc_row_write(const calc_row *row, calc_syntax syntax, const calc_plan *plan, char *text);
+bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_plan *plan, char *text);
 
 /** Reads a value into the plan.
  *  @param text    as in the file; "" for an option without a value
  *  @param expect  filled with the allowed values if the value is not one
  *  @return whether it was understood */
-bool calc_row_read(const calc_row *row, const char *text, calc_plan *plan, char *expect,
+bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
                    size_t size);
 
 #endif

@@ -23,14 +23,14 @@ static calc_status wrong(const calc_import *import, const calc_setting *setting,
                           calc_utf8_show(key, setting->key, strlen(setting->key)), text);
 }
 
-static calc_status take(const calc_import *import, const calc_setting *setting, const calc_row *row,
-                        const calc_row *owner[CALC_PLAN_COUNT], calc_plan *plan,
-                        calc_errors *errors)
+static calc_status take(const calc_import *import, const calc_setting *setting,
+                        const calc_setting_row *row, const calc_setting_row *owner[CALC_PLAN_COUNT],
+                        calc_plan *plan, calc_errors *errors)
 {
     char expect[160];
     char text[320];
     char shown[CALC_UTF8_SHOW_SIZE];
-    const calc_row *other = owner[row->member];
+    const calc_setting_row *other = owner[row->member];
     double before = plan->value[row->member];
     if (!calc_row_read(row, setting->value, plan, expect, sizeof expect)) {
         snprintf(text, sizeof text, "expected %s, found \"%s\"", expect,
@@ -54,7 +54,7 @@ static calc_status take(const calc_import *import, const calc_setting *setting, 
 /* Whether a value leaves the member open: null, "default", -1 for a size, or a value that the
  * framework computes ("${.hidden_size}", "auto"). */
 static bool says_nothing(const calc_import *import, const calc_setting *setting,
-                         const calc_row *row, bool *computed)
+                         const calc_setting_row *row, bool *computed)
 {
     calc_syntax syntax = import->framework->syntax;
     bool number = row && row->how == CALC_HOW_NUMBER;
@@ -68,7 +68,7 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
 }
 
 /* Whether a model's name matches exactly one name of the table: "llama3" matches several. */
-static bool names_one_model(const calc_row *row, const char *name)
+static bool names_one_model(const calc_setting_row *row, const char *name)
 {
     int found = 0;
     for (const calc_word *word = row->words; word->word; word++) {
@@ -79,12 +79,12 @@ static bool names_one_model(const calc_row *row, const char *name)
 
 calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_errors *errors)
 {
-    const calc_row *owner[CALC_PLAN_COUNT] = {NULL};
+    const calc_setting_row *owner[CALC_PLAN_COUNT] = {NULL};
     calc_status status = CALC_OK;
     calc_plan_clear(plan);
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *setting = &import->settings->item[i];
-        const calc_row *row = calc_framework_row(import->framework, setting->key);
+        const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
         bool computed;
         if (says_nothing(import, setting, row, &computed)) {
             continue;
@@ -130,7 +130,7 @@ calc_status calc_import_run(const calc_import *import, calc_app *app, calc_exec 
 static const char *key_of(const calc_framework *framework, const char *field)
 {
     for (size_t i = 0; i < framework->count; i++) {
-        const calc_row *row = &framework->rows[i];
+        const calc_setting_row *row = &framework->rows[i];
         const char *path = calc_plan_field(row->member);
         if (row->key && path && strncmp(path, "app.", 4) == 0 && strcmp(path + 4, field) == 0) {
             return row->key;

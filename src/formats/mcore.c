@@ -86,8 +86,12 @@ static const calc_word moved[] = {
         {0}};
 static const calc_word backend[] = {{"flash", 1}, {"unfused", 0}, {"fused", 1},
                                     {"auto", 1},  {"local", 0},   {0}};
+/* 2: of the parts in graphed. */
 static const calc_word graphs[] = {
-    {"local", 1}, {"none", 0}, {"transformer_engine", 1}, {"full_iteration", 1}, {0}};
+    {"local", 1}, {"none", 0}, {"transformer_engine", 2}, {"full_iteration", 1}, {0}};
+static const calc_word graphed[] = {{"attn", 1}, {"moe_router", 2}, {"moe_preprocess", 4},
+                                    {"mlp", 8},  {"moe", 16},       {"mamba", 32},
+                                    {0}};
 
 /* Leaves out rows of the other frameworks. */
 #define ALL(...) {__VA_ARGS__},
@@ -97,14 +101,14 @@ static const calc_word graphs[] = {
 #define MINDSPEED(option, ...)
 #define NEMO(name, ...)
 #define BRIDGE(name, ...)
-static const calc_row megatron_rows[] = {
+static const calc_setting_row megatron_rows[] = {
 #include "formats/mcore.fields.h"
 };
 #undef MEGATRON
 #undef MINDSPEED
 #define MEGATRON(option, ...)
 #define MINDSPEED(option, ...) {.key = option, __VA_ARGS__},
-static const calc_row mindspeed_rows[] = {
+static const calc_setting_row mindspeed_rows[] = {
 #include "formats/mcore.fields.h"
 };
 #undef BOTH
@@ -115,7 +119,7 @@ static const calc_row mindspeed_rows[] = {
 #define SHELL(option, ...)
 #define MINDSPEED(option, ...)
 #define NEMO(name, ...) {.key = name, __VA_ARGS__},
-static const calc_row nemo_rows[] = {
+static const calc_setting_row nemo_rows[] = {
 #include "formats/mcore.fields.h"
 };
 #undef BOTH
@@ -124,7 +128,7 @@ static const calc_row nemo_rows[] = {
 #define BOTH(option, nemo, bridge, ...) {.key = bridge, __VA_ARGS__},
 #define NEMO(name, ...)
 #define BRIDGE(name, ...) {.key = name, __VA_ARGS__},
-static const calc_row bridge_rows[] = {
+static const calc_setting_row bridge_rows[] = {
 #include "formats/mcore.fields.h"
 };
 

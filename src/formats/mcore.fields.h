@@ -211,9 +211,11 @@ SHELL("--no-rope-fusion", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLA
 BOTH(NULL, "model.apply_rope_fusion", "model.apply_rope_fusion", .how = CALC_HOW_SWITCH, .value = 0, .member = CALC_PLAN_UNFUSED_ROPE)
 BOTH("--cross-entropy-loss-fusion", "model.cross_entropy_loss_fusion", "model.cross_entropy_loss_fusion", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_FUSED_LOSS)
 MEGATRON("--cuda-graph-impl", .how = CALC_HOW_WORDS, .member = CALC_PLAN_GRAPHS, .words = graphs, .when = CALC_PLAN_GRAPHS)
+MEGATRON("--cuda-graph-scope", .how = CALC_HOW_SET, .member = CALC_PLAN_GRAPHED, .words = graphed, .when = CALC_PLAN_GRAPHED)
 SHELL("--enable-cuda-graph", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN_GRAPHS, .read_only = true)
 NEMO("model.enable_cuda_graph", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_GRAPHS)
 BRIDGE("model.cuda_graph_impl", .how = CALC_HOW_WORDS, .member = CALC_PLAN_GRAPHS, .words = graphs)
+BRIDGE("model.cuda_graph_scope", .how = CALC_HOW_SET, .member = CALC_PLAN_GRAPHED, .words = graphed, .when = CALC_PLAN_GRAPHED)
 
 ALL(.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_DISPATCH, .value = CALC_DISPATCH_TYPE_ALL_GATHER)
 NEMO(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_UNFUSED_ROPE, .value = 1)

@@ -19,7 +19,7 @@ static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16},
 static const calc_word router[] = {{"float32", CALC_FORMAT_FLOAT32}, {0}};
 
 /* clang-format off */
-static const calc_row rows[] = {
+static const calc_setting_row rows[] = {
     CALC_ROW_CONSTANT("use_parallel", .text = "true")
     CALC_ROW_CONSTANT("run_mode", .text = "train")
     CALC_ROW(NUMBER, MICROBATCH, "runner_config.batch_size")

@@ -52,7 +52,7 @@ static const calc_word sharding_switches[] = {
     {0}};
 
 /* clang-format off */
-static const calc_row rows[] = {
+static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, MODEL, "model_name_or_path", .words = models)
     CALC_ROW_CONSTANT("do_train", .text = "true")
     CALC_ROW(NUMBER, SEQ, "max_seq_length")

@@ -165,7 +165,7 @@ static void set_pipeline(calc_plan *plan, const calc_exec *e)
     SET(STAGES_FIRST, e->rank_order == CALC_RANK_ORDER_TP_CP_EP_PP_DP);
 }
 
-static void set_kernels(calc_plan *plan, const calc_exec *e)
+static void set_kernels(calc_plan *plan, const calc_app *app, const calc_exec *e)
 {
     SET(SEQ_PAR, e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
     SET(TENSOR_OVERLAP, e->strategy.tensor_par_overlap > CALC_TENSOR_PAR_OVERLAP_NONE &&
@@ -175,7 +175,14 @@ static void set_kernels(calc_plan *plan, const calc_exec *e)
     SET(FP8_ATTENTION, e->strategy.attention_datatype == CALC_FORMAT_FLOAT8);
     SET(FUSED_LOSS, e->strategy.fused_cross_entropy);
     SET(EAGER, e->strategy.eager);
-    SET(GRAPHS, e->strategy.cuda_graph > 0);
+    bool router = app->num_experts > 0;
+    bool partly = e->strategy.cuda_graph > 0 && e->strategy.cuda_graph < 1;
+    SET(GRAPHS, partly ? 2 : e->strategy.cuda_graph > 0);
+    if (partly) {
+        enum { ATTENTION = 1, ROUTER = 2 };
+        bool attention = e->strategy.cuda_graph > CALC_GRAPHED_ROUTER || !router;
+        SET(GRAPHED, (attention ? ATTENTION : 0) + (router ? ROUTER : 0));
+    }
 }
 
 static void set_dispatch(calc_plan *plan, const calc_exec *e)
@@ -312,7 +319,7 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     set_sharding(plan, &e);
     set_formats(plan, &e);
     set_pipeline(plan, &e);
-    set_kernels(plan, &e);
+    set_kernels(plan, &a, &e);
     if (a.num_experts > 0) {
         set_experts(plan, &a);
         set_dispatch(plan, &e);

@@ -182,13 +182,10 @@ static void apply_formats(const calc_plan *plan, calc_exec *e)
     e->strategy.datatype = (calc_datatype)COUNT(PRECISION);
     if (YES(FP8)) {
         e->strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
-        e->strategy.activation_datatype =
-            CALC_FORMAT_FLOAT8; /* precision of the input that a multiplication keeps */
         e->strategy.scaling = (calc_scaling)COUNT(FP8_RECIPE);
     }
     if (YES(FP4)) {
         e->strategy.matrix_datatype = CALC_FORMAT_FLOAT4;
-        e->strategy.activation_datatype = CALC_FORMAT_FLOAT4;
         e->strategy.scaling = CALC_SCALING_BLOCK;
     }
     e->strategy.weight_datatype = YES(LOW_WEIGHTS) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
@@ -225,7 +222,12 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
     e->strategy.unfused_rope = YES(UNFUSED_ROPE) && COUNT(POSITION) == CALC_POSITION_TYPE_ROPE;
     e->strategy.fused_cross_entropy = YES(FUSED_LOSS);
     e->strategy.eager = YES(EAGER);
-    e->strategy.cuda_graph = YES(GRAPHS) ? 1 : 0;
+    enum { WHOLE = 8 | 16, ATTENTION = 1 }; /* words of mcore.c */
+    int64_t parts = COUNT(GRAPHED);
+    e->strategy.cuda_graph = COUNT(GRAPHS) == 0                              ? 0
+                             : COUNT(GRAPHS) == 1 || !parts || parts & WHOLE ? 1
+                             : parts & ATTENTION ? CALC_GRAPHED_ATTENTION
+                                                 : CALC_GRAPHED_ROUTER;
     e->strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
     e->training = true;
     e->pipeline_par_net = 1;

@@ -1,6 +1,7 @@
 /* Resolves presets, "auto" and equivalent spellings, so that each meaning has one value. */
 #include "formats/plan.h"
 #include "formats/plan_stages.h"
+#include "spec/format.h"
 
 static bool is_llama(const calc_app *app, const calc_exec *exec)
 {
@@ -94,6 +95,7 @@ static void resolve_formats(calc_exec *exec)
     calc_format own = format_of(exec->strategy.datatype);
     resolve_format(&exec->strategy.matrix_datatype, own);
     resolve_format(&exec->strategy.weight_datatype, own);
+    exec->strategy.activation_datatype = calc_format_stored(&exec->strategy);
     resolve_format(&exec->strategy.activation_datatype, own);
     resolve_format(&exec->strategy.dispatch_datatype, own);
     resolve_format(&exec->strategy.combine_datatype, own);
@@ -170,6 +172,9 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
         s->optimizer_sharding = s->data_par_overlap = false;
         s->zero_stage = s->fsdp_par = 0;
         s->param_gather_overlap = CALC_CHOICE_AUTO;
+    }
+    if (s->expert_par <= 1 && s->expert_tensor_par <= 1) { /* every token finds its experts there */
+        s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
     }
     if (app->num_experts == 0) {
         s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;

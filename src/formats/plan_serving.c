@@ -1,5 +1,6 @@
 /* Members of the plan for serving. Each request in flight occupies a slot of its replica. */
 #include "formats/plan.h"
+#include "spec/serving_program.h"
 
 #define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
 
@@ -50,6 +51,9 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
         SET(SERVE_PAGE, i->page_size);
     }
     SET(SERVE_CACHE, i->kv_datatype);
+    if (calc_serving_program_share(i).share < 1) {
+        SET(SERVE_MEMORY, calc_serving_program_share(i).share);
+    }
     if (i->speculative_tokens > 0 && a->mtp_blocks > 0) {
         SET(SERVE_PREDICTED, i->speculative_tokens);
         SET(SERVE_VERIFIED, i->speculative_tokens + 1);

@@ -61,6 +61,7 @@ typedef struct script {
     char word[WORD_SIZE];
     size_t word_length;
     bool has_word;
+    bool closed; /* a list has ended, and no option has followed */
 } script;
 
 static void put(script *s, char c)
@@ -193,7 +194,9 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
     bool good = true;
     if (s->has_word) {
         s->word[s->word_length] = '\0';
-        good = take_word(settings, s->word, 0, line, column);
+        /* What follows a list of options is no value of the last one. */
+        s->closed = s->closed && s->word[0] != '-';
+        good = s->closed || take_word(settings, s->word, 0, line, column);
     }
     s->word_length = 0;
     s->has_word = false;
@@ -248,6 +251,7 @@ static calc_status read_script(script *s, calc_settings *settings)
             if (!flush(s, settings, line, column)) {
                 return CALC_ERR_NOMEM;
             }
+            s->closed = s->closed || *at == ')' || *at == ';';
             s->quote = s->quote == *at ? '\0' : s->quote;
             s->line += *at == '\n';
             s->line_start = *at == '\n' ? at + 1 : s->line_start;

@@ -5,6 +5,7 @@
 
 #include "formats/export.h"
 #include "formats/refusal_rules.h"
+#include "spec/serving_program.h"
 
 enum { MAX_RULES = 64, MAX_REASON = 256 };
 
@@ -38,10 +39,13 @@ static const struct {
     {&calc_framework_mindformers, &calc_refusals_mindformers},
     {&calc_framework_paddle, &calc_refusals_paddle},
     {&calc_framework_vllm, &calc_refusals_serve},
+    {&calc_framework_vllm, &calc_refusals_programs},
     {&calc_framework_vllm, &calc_refusals_vllm},
     {&calc_framework_sglang, &calc_refusals_serve},
+    {&calc_framework_sglang, &calc_refusals_programs},
     {&calc_framework_sglang, &calc_refusals_sglang},
     {&calc_framework_tensorrt_llm, &calc_refusals_serve},
+    {&calc_framework_tensorrt_llm, &calc_refusals_programs},
     {&calc_framework_tensorrt_llm, &calc_refusals_tensorrt_llm},
 };
 
@@ -50,6 +54,7 @@ static const struct {
 typedef struct teller {
     void (*tell)(void *context, const char *reason);
     void *context;
+    bool first; /* only whether there is a reason is asked */
     const char *rule[MAX_RULES];
     size_t rules, told;
 } teller;
@@ -81,7 +86,9 @@ static void tell_rules(teller *t, const calc_framework *framework, const calc_re
 {
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         const calc_refusals *list = checks[i].refusals;
-        for (size_t j = 0; checks[i].framework == framework && j < list->count; j++) {
+        for (size_t j = 0;
+             checks[i].framework == framework && j < list->count && !(t->first && t->told > 0);
+             j++) {
             if (list->item[j].applies(r)) {
                 tell_rule(t, list->item[j].reason);
             }
@@ -97,16 +104,34 @@ static void tell_layout(teller *t, const calc_framework *framework, const calc_a
     calc_settings settings = {0};
     calc_errors errors = {0};
     /* The rules divide by sizes and need them to be consistent. */
-    if (calc_export(framework, app, exec, 1, &settings, &errors) == CALC_OK) {
-        calc_plan_resolve(&r.app, &r.exec);
-        tell_rules(t, framework, &r);
-        if (!framework->serves) {
-            calc_export_lost(framework, app, exec, &settings, tell_lost, t);
-        }
-    } else {
+    if (calc_export_check(exec, &errors) != CALC_OK) {
         tell_rule(t, "its sizes contradict each other");
+        return;
+    }
+    calc_plan_resolve(&r.app, &r.exec);
+    tell_rules(t, framework, &r);
+    if (!framework->serves && !(t->first && t->told > 0) &&
+        calc_export(framework, app, exec, 1, &settings, &errors) == CALC_OK) {
+        calc_export_lost(framework, app, exec, &settings, tell_lost, t);
     }
     calc_settings_free(&settings);
+}
+
+static void tell_reasons(teller *t, const calc_framework *framework, const calc_app *app,
+                         const calc_exec *exec)
+{
+    if (framework->serves == exec->training) {
+        tell_rule(t, framework->serves ? "training is true, and it serves"
+                                       : "training is false, and it trains");
+    } else if (calc_framework_has_pools(framework, exec)) {
+        for (int pool = 0; pool < CALC_POOL_COUNT && t->told == 0; pool++) {
+            calc_exec own;
+            calc_export_pool_exec(exec, (calc_pool)pool, &own);
+            tell_layout(t, framework, app, &own);
+        }
+    } else {
+        tell_layout(t, framework, app, exec);
+    }
 }
 
 size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
@@ -114,18 +139,7 @@ size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
                            void *context)
 {
     teller t = {.tell = tell, .context = context};
-    if (framework->serves == exec->training) {
-        tell_rule(&t, framework->serves ? "training is true, and it serves"
-                                        : "training is false, and it trains");
-    } else if (calc_framework_has_pools(framework, exec)) {
-        for (int pool = 0; pool < CALC_POOL_COUNT && t.told == 0; pool++) {
-            calc_exec own;
-            calc_export_pool_exec(exec, (calc_pool)pool, &own);
-            tell_layout(&t, framework, app, &own);
-        }
-    } else {
-        tell_layout(&t, framework, app, exec);
-    }
+    tell_reasons(&t, framework, app, exec);
     return t.told;
 }
 
@@ -165,14 +179,23 @@ static bool runs_there(const calc_framework *framework, const calc_system *syste
     return runs;
 }
 
+bool calc_export_runs(const calc_framework *framework, const calc_app *app,
+                      const calc_system *system, const calc_exec *exec)
+{
+    teller t = {.tell = tell_nobody, .first = true};
+    if (!runs_there(framework, system, exec)) {
+        return false;
+    }
+    tell_reasons(&t, framework, app, exec);
+    return t.told == 0;
+}
+
 const char *calc_export_starter(const calc_app *app, const calc_system *system,
                                 const calc_exec *exec)
 {
     for (size_t i = 0; calc_framework_list[i]; i++) {
-        const calc_framework *f = calc_framework_list[i];
-        if (runs_there(f, system, exec) &&
-            calc_export_refused(f, app, exec, tell_nobody, NULL) == 0) {
-            return f->name;
+        if (calc_export_runs(calc_framework_list[i], app, system, exec)) {
+            return calc_framework_list[i]->name;
         }
     }
     return NULL;

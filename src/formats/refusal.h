@@ -13,6 +13,11 @@ size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
                            const calc_exec *exec, void (*tell)(void *context, const char *reason),
                            void *context);
 
+/** Whether a framework can train or serve a layout on all of its systems.
+ *  @param system  for parts of the layout that name no other; NULL: any */
+bool calc_export_runs(const calc_framework *framework, const calc_app *app,
+                      const calc_system *system, const calc_exec *exec);
+
 /** The first framework that can train or serve a layout on all of its systems, as a value of `calc
  *  export --to`; NULL if there is none.
  *  @param system  for parts of the layout that name no other */

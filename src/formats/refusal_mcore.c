@@ -234,10 +234,7 @@ CALC_REFUSALS(calc_refusals_core, core);
 
 /* ---- Flexible dispatch ----------------------------------------------------------------------- */
 
-/* token_dispatcher.py: tp_size * ep_size > 1, and no padding */
-CALC_REFUSAL(flex_has_one_rank, a->num_experts > 0 &&
-                                    s->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED &&
-                                    s->expert_par * s->expert_tensor_par == 1)
+/* token_dispatcher.py: no padding; with tp_size * ep_size = 1 there is no dispatch */
 CALC_REFUSAL(flex_pads, a->num_experts > 0 && s->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED &&
                             s->capacity_factor > 0)
 
@@ -250,7 +247,6 @@ CALC_REFUSAL(room_without_fusion,
 static const calc_refusal flex[] = {
     {room_without_flex, "rank_capacity_factor needs dispatch_type node_limited"},
     {room_without_fusion, "rank_capacity_factor needs fused_experts"},
-    {flex_has_one_rank, "dispatch_type node_limited needs expert_par * expert_tensor_par above 1"},
     {flex_pads, "dispatch_type node_limited excludes capacity_factor"}};
 CALC_REFUSALS(calc_refusals_flex, flex);
 
@@ -282,12 +278,22 @@ CALC_REFUSALS(calc_refusals_batch_overlap, batch);
 
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
-/* arguments.py, transformer_config.py: cuda_graph_impl local */
+/* arguments.py, transformer_config.py: cuda_graph_impl local; of parts of blocks
+ * (transformer_engine) full recomputation only */
 CALC_REFUSAL(graphs_and_recomputation,
-             s->cuda_graph > 0 && s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE)
+             s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE &&
+                 (s->cuda_graph >= 1 ||
+                  (s->cuda_graph > 0 && s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL)))
+/* transformer_config.py: cuda_graph_scope moe without moe_pad_expert_input_to_capacity */
+CALC_REFUSAL(graphs_and_dropless_experts, s->cuda_graph >= 1 && a->num_experts > 0 &&
+                                              s->capacity_factor <= 0 &&
+                                              s->rank_capacity_factor <= 0)
 
 static const calc_refusal graphs[] = {
-    {graphs_and_recomputation, "cuda_graph excludes activation_recompute"}};
+    {graphs_and_recomputation,
+     "cuda_graph excludes activation_recompute, of parts of blocks full recomputation"},
+    {graphs_and_dropless_experts, "cuda_graph of whole blocks with experts needs capacity_factor "
+                                  "or rank_capacity_factor"}};
 CALC_REFUSALS(calc_refusals_graphs, graphs);
 
 /* ---- Megatron-FSDP --------------------------------------------------------------------------- */

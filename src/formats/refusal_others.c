@@ -216,3 +216,16 @@ static const calc_refusal paddle[] = {
     {overlaps_narrow_gradients, "data_par_overlap and param_gather_overlap with "
                                 "optimizer_sharding need grad_datatype float32"}};
 CALC_REFUSALS(calc_refusals_paddle, paddle);
+
+/* ---- Programs that serve: vLLM, SGLang, TensorRT-LLM ----------------------------------------- */
+
+CALC_REFUSAL(says_no_phase, e->inference.phase == CALC_INFERENCE_PHASE_NONE)
+CALC_REFUSAL(is_two_servers, e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED)
+CALC_REFUSAL(drafts_elsewhere, e->inference.speculative_tokens > 0 && a->mtp_blocks == 0)
+static const calc_refusal serve[] = {
+    {says_no_phase, "inference.phase is not given"},
+    {is_two_servers, "inference.phase disaggregated is two servers, which it is not told of in one "
+                     "file: export a layout with phase prefill and one with phase decode"},
+    {drafts_elsewhere, "inference.speculative_tokens without mtp_blocks needs a draft model or a "
+                       "method, which is yours to name"}};
+CALC_REFUSALS(calc_refusals_serve, serve);

@@ -14,7 +14,7 @@ static const calc_word sglang_cache[] = {
     {"auto", CALC_FORMAT_AUTO}, {"fp8_e4m3", CALC_FORMAT_FLOAT8}, {0}};
 
 /* clang-format off */
-static const calc_row vllm[] = {
+static const calc_setting_row vllm[] = {
     CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size")
     CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size")
     CALC_ROW(NUMBER, DATA, "--data-parallel-size")
@@ -25,12 +25,13 @@ static const calc_row vllm[] = {
     CALC_ROW(NUMBER, SERVE_STEP, "--max-num-batched-tokens")
     CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-chunked-prefill", .value = 1)
     CALC_ROW(SWITCH, SERVE_CHUNKED, "--no-enable-chunked-prefill", .value = 0)
+    CALC_ROW(DECIMAL, SERVE_MEMORY, "--gpu-memory-utilization")
     CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = cache)
     CALC_ROW(NUMBER, SERVE_PAGE, "--block-size")
     CALC_ROW(FORMAT, SERVE_PREDICTED, "--speculative-config", .text = "{\"method\": \"mtp\", \"num_speculative_tokens\": #}")
 };
 
-static const calc_row sglang[] = {
+static const calc_setting_row sglang[] = {
     CALC_ROW(NUMBER, SERVE_RANKS, "--tp-size")
     CALC_ROW(NUMBER, PIPELINE, "--pp-size")
     CALC_ROW(NUMBER, DATA, "--dp-size")
@@ -41,6 +42,7 @@ static const calc_row sglang[] = {
     CALC_ROW(NUMBER, SERVE_ALL_SLOTS, "--max-running-requests")
     CALC_ROW(NUMBER, SERVE_CHUNK, "--chunked-prefill-size")
     CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-mixed-chunk", .value = 1)
+    CALC_ROW(DECIMAL, SERVE_MEMORY, "--mem-fraction-static")
     CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = sglang_cache)
     CALC_ROW(NUMBER, SERVE_PAGE, "--page-size")
     CALC_ROW_CONSTANT("--speculative-algorithm", .text = "EAGLE", .when = CALC_PLAN_SERVE_PREDICTED)
@@ -49,7 +51,7 @@ static const calc_row sglang[] = {
     CALC_ROW(NUMBER, SERVE_VERIFIED, "--speculative-num-draft-tokens", .when = CALC_PLAN_SERVE_PREDICTED)
 };
 
-static const calc_row tensorrt_llm[] = {
+static const calc_setting_row tensorrt_llm[] = {
     CALC_ROW(NUMBER, SERVE_RANKS, "tensor_parallel_size")
     CALC_ROW(NUMBER, PIPELINE, "pipeline_parallel_size")
     CALC_ROW(SWITCH, SERVE_TOGETHER, "enable_attention_dp", .value = 1)
@@ -60,6 +62,7 @@ static const calc_row tensorrt_llm[] = {
     CALC_ROW(NUMBER, SERVE_SLOTS, "max_batch_size")
     CALC_ROW(NUMBER, SERVE_STEP, "max_num_tokens")
     CALC_ROW(SWITCH, SERVE_CHUNKED, "enable_chunked_prefill", .value = 1)
+    CALC_ROW(DECIMAL, SERVE_MEMORY, "kv_cache_config.free_gpu_memory_fraction")
     CALC_ROW(WORDS, SERVE_CACHE, "kv_cache_config.dtype", .words = cache)
     CALC_ROW(NUMBER, SERVE_PAGE, "kv_cache_config.tokens_per_block")
     CALC_ROW_CONSTANT("speculative_config.decoding_type", .text = "MTP", .when = CALC_PLAN_SERVE_PREDICTED)

@@ -29,7 +29,7 @@ static const calc_word param[] = {
 static const calc_word recompute[] = {{"none", 0}, {"selective", 1}, {"full", 2}, {0}};
 
 /* clang-format off */
-static const calc_row rows[] = {
+static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, MODEL, "model.name", .words = models)
     CALC_ROW(WORDS, MODEL, "model.flavor", .words = flavors)
     CALC_ROW(NUMBER, LOCAL_BATCH, "training.local_batch_size")

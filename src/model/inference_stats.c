@@ -50,7 +50,9 @@ static needs put_memory(const calc_serving *r, calc_stats *s)
     s->mem_overhead = most.need_bytes - s->mem_allocated;
     s->proc_mem_tier1_cap_req = most.need_bytes;
     s->peak_stage = most.position;
-    s->kv_bytes_per_token = r->model.cache.token_bytes * r->model.shape.blocks;
+    double length = r->prompt + (r->i->phase == CALC_INFERENCE_PHASE_PREFILL ? 0 : r->generate);
+    s->kv_bytes_per_token = r->model.cache.token_bytes * r->model.shape.blocks *
+                            (calc_kv_cache_read(&r->model.cache, length) / length);
     s->kv_capacity_tokens = r->held.room.tokens;
     s->max_batch = r->held.room.sequences * r->replicas;
     return need;
@@ -107,7 +109,7 @@ static void put_time(const calc_serving *r, calc_stats *s)
     s->pp_comm_link_time = s->pp_comm_exposed_time;
     s->overhead_time = r->overhead_s;
     s->total_time = r->total_s;
-    s->bubble_time = r->total_s - busy_s - r->overhead_s;
+    s->bubble_time = calc_run_bubble_s(r->total_s - r->overhead_s, busy_s);
     s->slowest_stage = r->model.stages.item[r->part[0].pass->slowest].position;
 }
 
@@ -258,7 +260,11 @@ static calc_verdict judge(const calc_serving *r, const needs *need)
 calc_verdict calc_serving_put_memory(const calc_serving *r, calc_stats *stats)
 {
     needs need = put_memory(r, stats);
+    bool ever = r->overloaded && r->i->requests == 0; /* else the queue has an end */
     stats->verdict = judge(r, &need);
+    if (stats->verdict == CALC_VERDICT_OK && ever) {
+        stats->verdict = CALC_VERDICT_OVERLOADED;
+    }
     return stats->verdict;
 }
 
@@ -312,8 +318,7 @@ calc_verdict calc_run_inference_exact(const calc_app *app, const calc_system *sy
     calc_stats_none(s);
     calc_serving_of(app, system, exec, &r);
     calc_verdict verdict = calc_serving_put_memory(&r, s);
-    bool ever = r.overloaded && r.i->requests == 0; /* nothing there is to measure */
-    if (verdict != CALC_VERDICT_OK || !calc_serving_queues(&r) || ever) {
+    if (verdict != CALC_VERDICT_OK || !calc_serving_queues(&r)) {
         calc_serving_put(&r, s);
         return verdict;
     }

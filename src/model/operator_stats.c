@@ -219,7 +219,7 @@ static rows start(const calc_cost_context *c, calc_layer_stats *out, size_t capa
     bool grads =
         zero >= 2 || (zero >= 1 && c->strategy->memory_model == CALC_MEMORY_MODEL_CALCULON);
     return (rows){.context = c,
-                  .bytes = calc_state_bytes_of(c->strategy, c->shape),
+                  .bytes = calc_state_bytes_of(c->strategy, c->shape, c->training),
                   .dense = zero >= 1 ? dense : 1,
                   .expert = zero >= 1 ? expert : 1,
                   .dense_grad = grads ? dense : 1,

@@ -161,5 +161,12 @@ size_t calc_reasons(const calc_app *app, const calc_system *system, const calc_e
                     stats->mem_tier1_capacity, most, hint);
     capacity_reason(&r, CALC_VERDICT_MEM2_CAPACITY, 2, stats->proc_mem_tier2_cap_req,
                     stats->mem_tier2_capacity, "", "offload less, or to a larger second tier");
+    calc_reason *reason =
+        stats->verdict == CALC_VERDICT_OVERLOADED ? add(&r, CALC_VERDICT_OVERLOADED) : NULL;
+    if (reason) {
+        calc_append(reason->text, sizeof reason->text, "%.3g/s arrive, %.3g/s are served",
+                    exec->inference.arrival_rate, stats->requests_per_s);
+        calc_append(reason->hint, sizeof reason->hint, "use more processors");
+    }
     return r.count;
 }

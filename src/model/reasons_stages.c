@@ -293,7 +293,7 @@ void calc_reasons_stages_hint(const calc_app *app, const calc_exec *e, const cal
     int64_t zero = calc_zero_stage(&e->strategy);
     bool replicas = e->strategy.data_par > 1 || e->strategy.context_par > 1;
     calc_shape shape = calc_shape_of(app, &e->strategy, e->microbatch_size, e->seq_size);
-    calc_state_bytes state = calc_state_bytes_of(&e->strategy, &shape);
+    calc_state_bytes state = calc_state_bytes_of(&e->strategy, &shape, e->training);
     hint[0] = '\0';
     switch (most) {
     case OPTIMIZER:

@@ -6,6 +6,7 @@
 #include "spec/field.h"
 #include "spec/layer_list.h"
 #include "spec/same.h"
+#include "spec/serving_program.h"
 #include "spec/stage_list.h"
 
 typedef struct layout {
@@ -60,6 +61,30 @@ static void resolve_choice(const layout *l, const char *key, int wanted)
     }
     if (!is_legal(l)) {
         *l->exec = before;
+    }
+}
+
+/* What a layout that serves leaves out about its experts is what programs do: ranks that split all
+ * layers share the experts, too, and have all tokens. */
+static void resolve_served(const layout *l)
+{
+    calc_strategy *s = &l->exec->strategy;
+    int64_t expert_par = s->expert_par > 1 ? s->expert_par : 1;
+    bool open = take(l, "tensor_par_comm_type") != NULL;
+    if (l->app->num_experts == 0 || s->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR) {
+        return;
+    }
+    if (s->expert_tensor_par == 0 && s->tensor_par > 1 && s->tensor_par % expert_par == 0) {
+        s->expert_tensor_par = s->tensor_par / expert_par;
+    }
+    calc_strategy spread = *s;
+    calc_serving_program_spread(&spread);
+    if (open) {
+        s->tensor_par_comm_type = spread.tensor_par_comm_type;
+    }
+    if (s->dispatch_type == CALC_DISPATCH_TYPE_ALL_TO_ALL &&
+        spread.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED) {
+        s->dispatch_type = spread.dispatch_type;
     }
 }
 
@@ -294,12 +319,15 @@ void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exe
     if (own && calc_same(calc_table_of(CALC_KIND_SYSTEM), own, system)) {
         exec->stages = (calc_stage_list){0}; /* it is on its system */
     }
+    resolve_sizes(&l);
+    if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        resolve_served(&l);
+    }
     if (exec->automatic == 0) {
         resolve_layers(&l);
         resolve_stages(&l);
         return;
     }
-    resolve_sizes(&l);
     resolve_choice(&l, "tensor_par_comm_type", CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
     resolve_choice(&l, "tensor_par_overlap", CALC_TENSOR_PAR_OVERLAP_ASYNC);
     resolve_choice(&l, "seq_par_ag_redo", true);

@@ -108,7 +108,7 @@ static void put_block(const calc_step *r, calc_stats *s)
     const calc_layout *l = r->layout;
     const calc_exec *e = l->exec;
     const calc_cost *b = calc_layout_block(l);
-    calc_state_bytes bytes = calc_state_bytes_of(&e->strategy, &l->shape);
+    calc_state_bytes bytes = calc_state_bytes_of(&e->strategy, &l->shape, e->training);
     calc_block_memory m = calc_block_memory_of(&l->context, &e->strategy, b, shards_of(r));
     double weights = b->dense_weights + b->expert_weights;
     bool whole = e->training && !rule(r, CALC_COMPAT_BLOCK_MEMORY);

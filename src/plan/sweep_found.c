@@ -61,6 +61,28 @@ calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune
     return status;
 }
 
+int calc_sweep_found_simpler(const calc_exec *a, const calc_exec *b)
+{
+    enum { PARTS = 4 };
+    double part[2][PARTS];
+    for (int i = 0; i < 2; i++) {
+        const calc_exec *e = i == 0 ? a : b;
+        const calc_strategy *s = &e->strategy;
+        double context = s->context_par > 1 ? (double)s->context_par : 1;
+        double sharded = s->zero_stage == 3 ? (double)s->data_par : 1;
+        part[i][0] = (double)s->tensor_par * (double)e->pipeline_par * context * sharded;
+        part[i][1] = (double)s->tensor_par;
+        part[i][2] = (double)e->pipeline_interleaving;
+        part[i][3] = (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) +
+                     s->weight_offload + s->activations_offload + s->optimizer_offload;
+    }
+    int k = 0;
+    while (k < PARTS - 1 && part[0][k] == part[1][k]) {
+        k++;
+    }
+    return (part[0][k] > part[1][k]) - (part[0][k] < part[1][k]);
+}
+
 /* A list that all threads evaluate with calc_run(). */
 typedef struct question {
     const calc_sweep_study *study;

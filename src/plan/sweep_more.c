@@ -1,7 +1,9 @@
 #include "plan/sweep_more.h"
 
+#include "base/error.h"
 #include "spec/automatic.h"
 #include "spec/field.h"
+#include "spec/serving_program.h"
 
 /* The designs of a study with more of one resource. */
 typedef struct larger {
@@ -167,8 +169,18 @@ static bool check(const calc_space *space, const calc_app *app, const calc_syste
     if (space->batch_is_maximum && shared > 0 && exec.batch_size > shared) {
         exec.batch_size -= exec.batch_size % shared;
     }
+    exec.batch_size *= space->batch_is_of_replica ? exec.strategy.data_par : 1;
     *errors = (calc_errors){0};
-    return calc_check(app, system, &exec, errors) != CALC_OK;
+    if (calc_check(app, system, &exec, errors) != CALC_OK) {
+        return true;
+    }
+    const char *refused = exec.inference.phase != CALC_INFERENCE_PHASE_NONE
+                              ? calc_serving_program_refuses(app, &exec)
+                              : NULL;
+    return refused &&
+           calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/engine",
+                           "use engine none, or what it runs",
+                           "this engine does not start such a layout: %s", refused) != CALC_OK;
 }
 
 bool calc_sweep_empty(const calc_sweep_study *study, calc_errors *errors)

@@ -63,7 +63,7 @@ function sayWhy() {
 const [stepValue, stepUnit] = isNumber(timeTotal) ? secondsIn(timeTotal, 4) : ["–", ""];
 const [memoryValue, memoryUnit] = isNumber(stats.proc_mem_tier1_cap_req) ? bytesIn(stats.proc_mem_tier1_cap_req) : ["–", ""];
 /* Share of comparable measured runs that would fit, shown if it is not nearly certain. */
-const fitting = fits && known && known.fits < 0.9 ? `${Math.round(100 * known.fits)}\u202f%` : "";
+const fitting = fits && known && isNumber(known.fits) && known.fits < 0.9 ? `${Math.round(100 * known.fits)}\u202f%` : "";
 const memoryKpi = ["Memory", memoryValue, memoryUnit, stats.mem_tier1_capacity ? `${share(stats.proc_mem_tier1_cap_req / stats.mem_tier1_capacity)} of ${bytes(stats.mem_tier1_capacity)}${fitting ? `, ${fitting} sure that it fits` : ""}` : ""];
 const stepWord = serves ? (exe.inference.phase === "prefill" ? "prefill" : "decoding step") : exe.training ? "step" : "forward pass";
 if (data.plan) planHero();

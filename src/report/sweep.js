@@ -51,13 +51,13 @@ function sayWhy() {
   const cap = best.stats.mem_tier1_capacity;
   said.push("It needs ", bold(bytes(best.stats.proc_mem_tier1_cap_req)), ` of ${bytes(cap)}`);
   if (best.stats.proc_mem_tier2_cap_req > 0) said.push(" and ", bold(bytes(best.stats.proc_mem_tier2_cap_req)), " of the second tier");
-  if (best.stats.fits < 0.9) said.push(": of measured runs like it ", bold(`${Math.round(100 * best.stats.fits)}\u202f%`), " would have fitted");
+  if (isNumber(best.stats.fits) && best.stats.fits < 0.9) said.push(": of measured runs like it ", bold(`${Math.round(100 * best.stats.fits)}\u202f%`), " would have fitted");
   said.push(".", ...sayDesigns());
   const equals = inSet("top").filter((row) => row !== best && isEqual(row)).length;
   if (isSure && equals) said.push(" ", bold(`${count(equals)} of the ${count(inSet("top").length - 1)} next`), " are its equals: what was measured does not say which is faster.");
   if (start !== best) {
     const behind = Math.abs(start.stats[goal] / best.stats[goal] - 1);
-    said.push(" ", bold(`${splitName(start.exe)}, ${percent(behind, 2)} behind,`), " is the first that is sure to fit and that a framework runs: best.json has it.");
+    said.push(" ", bold(`${splitName(start.exe)}, ${percent(behind, 2)} behind,`), " is the layout to start with: simpler, more likely to fit, or run by a framework. best.json has it.");
   }
   return said;
 }
@@ -112,6 +112,7 @@ const reasonText = {
   offload_blocks: "offload needs at least three blocks per processor",
   mem1_capacity: "more memory than a processor has",
   mem2_capacity: "more of the second tier than there is",
+  overloaded: "more requests arrive than are served",
 };
 
 /* Remedies if nothing runs: the same layout with more memory, or on more processors. */

@@ -119,10 +119,10 @@ const start = inSet("start")[0] || best;
 
 /* Equals of the best: predictions of both are uncertain, so that it is not sure which is better. If the
  * uncertainty is unknown, the layouts near the best. */
-const SURE = 0.95;
+const SURE = 0.75;
 const isSure = rows.some((row) => isNumber(row.stats.sure));
 const isEqual = ({ stats }) => (isSure ? stats.sure < SURE : Math.abs(stats[goal] / best.stats[goal] - 1) <= 0.01);
-const equalText = isSure ? "than which the best is better with a chance below 95\u202f%: predictions are off, alike as far as layouts are"
+const equalText = isSure ? "than which the best is better with a chance below 75\u202f%: predictions are off, alike as far as layouts are"
   : "within 1\u202f% of the best: predictions are less exact than that";
 
 function splitName(exe) {

@@ -63,7 +63,7 @@ function showTable() {
       ...axes.filter((axis) => axis.ofDesign).map((axis) => ({ label: axisLabel(axis.key), number: true, value: (row) => numberOf(axis, row), show: (row) => rowValue(row, axis.key) })),
       ...["tensor_par", "pipeline_par", "data_par"].map((k) => ({ label: axisLabel(k), number: true, value: (row) => row.exe[k], show: (row) => count(row.exe[k]) })),
       { label: "Memory", number: true, value: (row) => row.stats.proc_mem_tier1_cap_req, show: (row) => meter(bytes(row.stats.proc_mem_tier1_cap_req), row.stats.proc_mem_tier1_cap_req / row.stats.mem_tier1_capacity, "quiet") },
-      ...(rows.some((row) => row.stats.fits < 0.9) ? [{ label: "Fits", number: true, title: "of comparable measured runs so many would fit", value: (row) => row.stats.fits, show: (row) => (isNumber(row.stats.fits) ? `${Math.round(100 * row.stats.fits)}\u202f%` : "–") }] : []),
+      ...(rows.some((row) => isNumber(row.stats.fits) && row.stats.fits < 0.9) ? [{ label: "Fits", number: true, title: "of comparable measured runs so many would fit", value: (row) => row.stats.fits, show: (row) => (isNumber(row.stats.fits) ? `${Math.round(100 * row.stats.fits)}\u202f%` : "–") }] : []),
       ...(rows.some((row) => row.stats.proc_mem_tier2_cap_req > 0) ? [{ label: "Tier 2", number: true, value: (row) => row.stats.proc_mem_tier2_cap_req, show: (row) => (row.stats.proc_mem_tier2_cap_req ? bytes(row.stats.proc_mem_tier2_cap_req) : "–") }] : []),
       ...rateColumns.slice(1),
       ...(isSure ? [{ label: "Chance worse", number: true, value: (row) => row.stats.sure, show: (row) => (row === best ? "–" : share(row.stats.sure)) }] : []),

@@ -16,7 +16,7 @@ double calc_format_bytes(calc_format format)
 {
     switch (format) {
     case CALC_FORMAT_FLOAT4:
-        return 0.5;
+        return 0.5 + 1.0 / 16;
     case CALC_FORMAT_FLOAT8:
         return 1;
     case CALC_FORMAT_FLOAT16:
@@ -32,6 +32,13 @@ double calc_format_bytes(calc_format format)
 double calc_format_bytes_or(calc_format format, double otherwise)
 {
     return format == CALC_FORMAT_AUTO ? otherwise : calc_format_bytes(format);
+}
+
+calc_format calc_format_stored(const calc_strategy *s)
+{
+    bool narrowed =
+        s->activation_datatype == CALC_FORMAT_AUTO && s->memory_model == CALC_MEMORY_MODEL_MEGATRON;
+    return narrowed ? s->matrix_datatype : s->activation_datatype;
 }
 
 calc_datatype calc_format_datatype(calc_format format, calc_datatype otherwise)

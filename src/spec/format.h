@@ -7,11 +7,17 @@
 /** Bytes of one number in an engine's datatype; 2 for 4-bit datatypes, which only matrices have. */
 double calc_datatype_bytes(calc_datatype datatype);
 
-/** Bytes of one number; 0 for auto. Scales of blocks are not counted. */
+/** Bytes of one number; 0 for auto. Numbers of 4 bits have a scale of 8 bits for every 16 of them
+ *  (NVFP4), or of 16 for every 32. */
 double calc_format_bytes(calc_format format);
 
 /** The same, `otherwise` for auto. */
 double calc_format_bytes_or(calc_format format, double otherwise);
+
+/** The format of stored inputs of matrix multiplications; auto: datatype. Transformer Engine keeps
+ *  the narrowed input (module/linear.py, saved_inputmat), torchao the one before
+ *  (float8_linear.py). */
+calc_format calc_format_stored(const calc_strategy *strategy);
 
 /** The engine's datatype of a format, `otherwise` for auto. */
 calc_datatype calc_format_datatype(calc_format format, calc_datatype otherwise);

@@ -13,14 +13,6 @@ static void slow_engine(calc_engine *engine)
     }
 }
 
-static void slow_network(calc_network *network)
-{
-    network->bytes_per_s /= LONGER;
-    network->latency_s *= LONGER;
-    network->latency_log2_s *= LONGER;
-    network->hop_s *= LONGER;
-}
-
 /* Slow down the part of a machine that a term stands for. @return whether the machine has it */
 static bool slow(calc_system *system, calc_tune_term term)
 {
@@ -41,10 +33,14 @@ static bool slow(calc_system *system, calc_tune_term term)
         return true;
     case CALC_TUNE_TERM_NETWORK0:
     case CALC_TUNE_TERM_NETWORK1:
-        if (network < system->networks_count) {
-            slow_network(&system->networks[network]);
+        if (network >= system->networks_count) {
+            return false;
         }
-        return network < system->networks_count;
+        system->networks[network].bytes_per_s /= LONGER;
+        system->networks[network].latency_s *= LONGER;
+        system->networks[network].latency_log2_s *= LONGER;
+        system->networks[network].hop_s *= LONGER;
+        return true;
     case CALC_TUNE_TERM_HOST:
         chip->host.block_s *= LONGER;
         chip->host.moe_block_s *= LONGER;

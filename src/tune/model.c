@@ -13,22 +13,17 @@ typedef struct placed {
     size_t index;
 } placed;
 
-static int compare(const calc_tune_candidate *a, const calc_tune_candidate *b,
-                   const calc_tune_field *field)
-{
-    for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
-        if (field->length[i] > 0 && a->coordinate[i] != b->coordinate[i]) {
-            return a->coordinate[i] < b->coordinate[i] ? -1 : 1;
-        }
-    }
-    return 0;
-}
-
 static int by_place(const void *left, const void *right)
 {
     const placed *a = left;
     const placed *b = right;
-    return compare(a->candidate, b->candidate, a->field);
+    for (int i = 0; i < CALC_TUNE_COORDINATES; i++) {
+        double x = a->candidate->coordinate[i], y = b->candidate->coordinate[i];
+        if (a->field->length[i] > 0 && x != y) {
+            return x < y ? -1 : 1;
+        }
+    }
+    return 0;
 }
 
 static double covariance(const calc_tune_field *field, const calc_tune_candidate *a,
@@ -186,6 +181,14 @@ double calc_tune_model_difference(const calc_tune_prior *prior, const calc_tune_
 {
     double both = shared(prior, a, a) + shared(prior, b, b) + 2 * prior->own * prior->own;
     return sqrt(both - (alike ? 2 * shared(prior, a, b) : 0));
+}
+
+double calc_tune_model_sure(const calc_tune_prior *prior, const calc_tune_candidate *a,
+                            const calc_tune_candidate *b, bool alike, double ahead)
+{
+    double t = ahead / calc_tune_model_difference(prior, a, b, alike);
+    double u = t / sqrt(4 + t * t);
+    return 0.5 + 0.75 * (u - u * u * u / 3);
 }
 
 void calc_tune_model_free(calc_tune_model *model)

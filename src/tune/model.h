@@ -38,6 +38,13 @@ CALC_MUST_USE calc_status calc_tune_model_make(calc_tune_model *out, const calc_
 double calc_tune_model_difference(const calc_tune_prior *prior, const calc_tune_candidate *a,
                                   const calc_tune_candidate *b, bool alike);
 
+/** The probability that `a` is faster than `b`, of which it is ahead by a logarithm of predicted
+ *  times. Some publishers' runs are in the predicted order far more often than others', so the size
+ *  of errors is itself uncertain, as if learnt from four of them: the difference has a Student-t
+ *  distribution with four degrees of freedom, as the errors of calc tune (scene.c) have. */
+double calc_tune_model_sure(const calc_tune_prior *prior, const calc_tune_candidate *a,
+                            const calc_tune_candidate *b, bool alike, double ahead);
+
 /** Free what it owns; fine on {0}. */
 void calc_tune_model_free(calc_tune_model *model);
 

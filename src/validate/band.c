@@ -138,17 +138,6 @@ static double log_at(const selection *s, double wanted, bool is_signed)
     return (double)NAN;
 }
 
-/* Weight of the runs whose logarithm is at most `most`. */
-static double weight_up_to(const selection *s, double most)
-{
-    double sum = 0;
-    for (size_t i = 0; i < s->list->count; i++) {
-        const calc_residual *r = s->list->item[i];
-        sum += has(s, r) && value_of(s, r) <= most ? s->weight[table_of(r)] : 0;
-    }
-    return sum;
-}
-
 static int number_of_family(const calc_residuals *residuals, const char *family)
 {
     for (size_t i = 0; i < residuals->count; i++) {
@@ -211,7 +200,12 @@ double calc_band_share(const calc_residuals *residuals, const calc_band_query *q
     size_t tables;
     const selection s = choose(residuals, query);
     double all = weigh(&s, &tables);
-    return s.runs > 0 ? weight_up_to(&s, most) / (all + all / (double)s.runs) : (double)NAN;
+    double sum = 0; /* of runs up to `most` */
+    for (size_t i = 0; i < s.list->count; i++) {
+        const calc_residual *r = s.list->item[i];
+        sum += has(&s, r) && value_of(&s, r) <= most ? s.weight[table_of(r)] : 0;
+    }
+    return s.runs > 0 ? sum / (all + all / (double)s.runs) : (double)NAN;
 }
 
 char *calc_band_class(const calc_traits *traits, unsigned alike, char *text)

@@ -254,6 +254,10 @@ static void fill_formats(calc_run_map *map)
     e->strategy.matrix_datatype = says[CALC_RUN_WORD_FLOAT4]   ? CALC_FORMAT_FLOAT4
                                   : says[CALC_RUN_WORD_FLOAT8] ? CALC_FORMAT_FLOAT8
                                                                : CALC_FORMAT_AUTO;
+    bool narrowed = e->strategy.matrix_datatype != CALC_FORMAT_AUTO;
+    if (calc_run_assume_trait(map, CALC_RUN_TRAIT_WIDE_INPUTS, narrowed) && narrowed) {
+        e->strategy.activation_datatype = CALC_FORMAT_BFLOAT16;
+    }
     bool attention = calc_run_words_say(&map->words, CALC_RUN_WORD_FLOAT8_ATTENTION, false);
     e->strategy.attention_datatype = attention ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
     bool block = says[CALC_RUN_WORD_BLOCK_SCALES] || calc_runs_has(map->row->id, "MX");
@@ -274,8 +278,8 @@ static double graphed(const calc_run_words *w)
         return 1;
     }
     return !w->on[CALC_RUN_WORD_ENGINE_GRAPHS]    ? 0
-           : w->on[CALC_RUN_WORD_ATTENTION_GRAPH] ? 0.7
-                                                  : 0.2;
+           : w->on[CALC_RUN_WORD_ATTENTION_GRAPH] ? CALC_GRAPHED_ATTENTION
+                                                  : CALC_GRAPHED_ROUTER;
 }
 
 static void fill_kernels(calc_run_map *map)

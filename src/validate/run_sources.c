@@ -15,7 +15,7 @@ enum {
      * of NeMo's recipes; fp8_param_gather of Megatron-Bridge (mixed_precision.py of v0.2.0 to
      * v0.6.0). NeMo-Framework-Launcher of 24.07 names it for MLPerf's model alone. */
     NVIDIA_RECIPE = NVIDIA_EARLIER | T(FLOAT8_GATHER),
-    PYTORCH = T(PORTABLE_ATTENTION) | T(DATA_OVERLAP),
+    PYTORCH = T(PORTABLE_ATTENTION) | T(DATA_OVERLAP) | T(WIDE_INPUTS),
     TITAN = PYTORCH | T(UNFUSED_LOSS) | T(EAGER_UNLESS_COMPILED) | T(MICROBATCH_PER_STAGE) |
             T(CHUNKS_2) | T(FLOAT32_SHARDS),
     BIGSCIENCE = MEGATRON_2021 | T(NO_TENSOR_OVERLAP) | T(FLOAT16_GRADIENTS),

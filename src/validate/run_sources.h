@@ -36,6 +36,7 @@
     X(FLOAT32_SHARDS, "sharded weights in float32, gathered in 16 bits (FSDP2)")                   \
     X(LAUNCH_BLOCKING, "CUDA_LAUNCH_BLOCKING=1 on more than 20 nodes")                             \
     X(WHOLE_TENSORS, "sharded optimizer by whole tensors: one broadcast per rank")                 \
+    X(WIDE_INPUTS, "inputs of 8-bit multiplications kept in 16 bits (torchao)")                    \
     X(ENGINE_BUFFERS, "Transformer Engine's dummy weight gradients and workspaces")
 
 enum {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/serving_program.h"
+
 static int64_t whole(double number)
 {
     return (int64_t)(number + 0.5);
@@ -76,17 +78,14 @@ static bool is_replicated(const pool *p)
     return p->tensor > 1 && p->tensor == p->world;
 }
 
-/* How tokens reach their experts. Ranks that split all layers have all tokens; with attention for
- * itself on every GPU, tokens are sent. */
+/* How tokens reach their experts. An execution says it for both pools: where layers of the one that
+ * prefills are split and its experts spread, its ranks have different tokens. */
 static void send_to_experts(calc_exec *e, const pool *decode, const pool *prefill)
 {
-    bool replicated = is_replicated(decode);
-    bool scattered = !replicated && ((decode->tensor > 1 && decode->expert > 1) ||
-                                     (prefill->tensor > 1 && prefill->expert > 1));
-    e->strategy.tensor_par_comm_type =
-        scattered ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
-    e->strategy.dispatch_type =
-        replicated ? CALC_DISPATCH_TYPE_REPLICATED : CALC_DISPATCH_TYPE_NODE_LIMITED;
+    calc_serving_program_spread(&e->strategy);
+    if (!is_replicated(decode) && prefill->tensor > 1 && prefill->expert > 1) {
+        e->strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    }
 }
 
 static void fill(calc_serving_map *map, const pool *p, int64_t stages)

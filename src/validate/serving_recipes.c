@@ -2,43 +2,29 @@
 
 #include <string.h>
 
-enum { VLLM, SGLANG, TENSORRT_LLM, ATOM, OTHER };
+#include "spec/serving_program.h"
 
-static int family_of(calc_serving_engine engine)
+enum {
+    VLLM = CALC_SERVING_PROGRAM_VLLM,
+    SGLANG = CALC_SERVING_PROGRAM_SGLANG,
+    TENSORRT_LLM = CALC_SERVING_PROGRAM_TENSORRT_LLM,
+    ATOM = CALC_SERVING_PROGRAM_ATOM,
+    OTHER = CALC_SERVING_PROGRAM_OTHER
+};
+
+static int program_of(calc_serving_engine engine)
 {
-    switch (engine) {
-    case CALC_SERVING_ENGINE_VLLM_0_2:
-    case CALC_SERVING_ENGINE_VLLM_0_5:
-    case CALC_SERVING_ENGINE_VLLM_0_6:
-    case CALC_SERVING_ENGINE_VLLM_0_8:
-    case CALC_SERVING_ENGINE_VLLM_0_11:
-    case CALC_SERVING_ENGINE_VLLM_ROCM_0_6:
-        return VLLM;
-    case CALC_SERVING_ENGINE_SGLANG_0_5:
-    case CALC_SERVING_ENGINE_SGLANG_ROCM_0_5:
-    case CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5:
-        return SGLANG;
-    case CALC_SERVING_ENGINE_TENSORRT_LLM_0_5:
-    case CALC_SERVING_ENGINE_TENSORRT_LLM_0_9:
-    case CALC_SERVING_ENGINE_TENSORRT_LLM_1_0:
-    case CALC_SERVING_ENGINE_TENSORRT_LLM_1_1:
-    case CALC_SERVING_ENGINE_TENSORRT_LLM_1_2:
-        return TENSORRT_LLM;
-    case CALC_SERVING_ENGINE_ATOM_0_1:
-        return ATOM;
-    default:
-        return OTHER;
-    }
+    return (int)calc_serving_program_of(engine);
 }
 
 bool calc_serving_reserves(calc_serving_engine engine)
 {
-    return family_of(engine) == TENSORRT_LLM;
+    return program_of(engine) == TENSORRT_LLM;
 }
 
 bool calc_serving_mixes(calc_serving_engine engine)
 {
-    return family_of(engine) != SGLANG;
+    return program_of(engine) != SGLANG;
 }
 
 static const char inferencex[] = "cache format and tokens per step from the recipes of InferenceX "
@@ -54,7 +40,7 @@ static const char defaults[] = "tokens per step: 8,192, a default of engines";
  * 2026-01-21. */
 static const struct {
     const char *source;  /* contained */
-    int family;          /* of the engine */
+    int program;         /* of the engine */
     const char *machine; /* start of its name; "": any */
     const char *model;   /* contained; "": any */
     const char *weights; /* start of the format; "": any */
@@ -89,22 +75,22 @@ static bool starts(const char *text, const char *start)
 
 /* InferenceX on B200: SGLang's --scheduler-recv-interval, TensorRT-LLM's
  * attention_dp_config.timeout_iters. */
-static int64_t hold_of(const calc_serving_row *row, int family, const char *system)
+static int64_t hold_of(const calc_serving_row *row, int program, const char *system)
 {
     const int64_t few = 10, many = 30, balanced = 60;
     if (!starts(row->source, "InferenceX ")) {
         return 0;
     }
-    if (family == TENSORRT_LLM) {
+    if (program == TENSORRT_LLM) {
         return strcmp(row->dp_attention, "True") == 0 ? balanced : 0;
     }
-    bool polls = family == SGLANG && starts(system, "b");
+    bool polls = program == SGLANG && starts(system, "b");
     return !polls ? 0 : row->concurrency_or_batch >= 16 ? many : few;
 }
 
 /* InferenceX on one node (dsr1_*_mtp.sh): TensorRT-LLM's num_nextn_predict_layers, SGLang's
  * --speculative-num-steps. */
-static int64_t drafts_of(const calc_serving_row *row, int family)
+static int64_t drafts_of(const calc_serving_row *row, int program)
 {
     const int64_t alone = 1, together = 3, sglang = 2;
     if (row->drafts >= 1) {
@@ -114,9 +100,9 @@ static int64_t drafts_of(const calc_serving_row *row, int family)
         row->disagg_decode_gpus > 0) {
         return 0;
     }
-    return family == TENSORRT_LLM ? strcmp(row->dp_attention, "True") == 0 ? alone : together
-           : family == SGLANG     ? sglang
-                                  : 0;
+    return program == TENSORRT_LLM ? strcmp(row->dp_attention, "True") == 0 ? alone : together
+           : program == SGLANG     ? sglang
+                                   : 0;
 }
 
 /* NVIDIA's pools have 1, 2, 4, ... sequences or half as many more for as many requests, or a few
@@ -125,7 +111,7 @@ int64_t calc_serving_recipe_slots(const calc_serving_row *row, calc_serving_engi
                                   double each)
 {
     double slots = 1;
-    if (!starts(row->source, "InferenceX ") || family_of(engine) != TENSORRT_LLM) {
+    if (!starts(row->source, "InferenceX ") || program_of(engine) != TENSORRT_LLM) {
         return 0;
     }
     while (2 * slots <= each) {
@@ -143,7 +129,7 @@ calc_serving_limits calc_serving_limits_of(calc_serving_engine engine, const cha
         vllm = starts(system, small[i]) ? (calc_serving_limits){256, 2048} : vllm;
     }
     const calc_serving_limits tensorrt_llm = {2048, 8192};
-    switch (family_of(engine)) {
+    switch (program_of(engine)) {
     case VLLM:
         return vllm;
     case TENSORRT_LLM:
@@ -156,10 +142,10 @@ calc_serving_limits calc_serving_limits_of(calc_serving_engine engine, const cha
 calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_serving_engine engine,
                                            const char *system)
 {
-    int family = family_of(engine);
+    int program = program_of(engine);
     size_t i = 0;
-    while (recipes[i].family != OTHER &&
-           !(strstr(row->source, recipes[i].source) && recipes[i].family == family &&
+    while (recipes[i].program != OTHER &&
+           !(strstr(row->source, recipes[i].source) && recipes[i].program == program &&
              starts(system, recipes[i].machine) && strstr(row->model, recipes[i].model) &&
              starts(row->weight_dtype, recipes[i].weights) &&
              (!*recipes[i].before || strcmp(row->date, recipes[i].before) < 0))) {
@@ -167,6 +153,6 @@ calc_serving_recipe calc_serving_recipe_of(const calc_serving_row *row, calc_ser
     }
     int prompts = recipes[i].prompts;
     int64_t tokens = prompts > 0 ? prompts * (int64_t)row->isl : recipes[i].chunk_size;
-    return (calc_serving_recipe){recipes[i].kv_datatype, tokens, hold_of(row, family, system),
-                                 drafts_of(row, family), recipes[i].assumed};
+    return (calc_serving_recipe){recipes[i].kv_datatype, tokens, hold_of(row, program, system),
+                                 drafts_of(row, program), recipes[i].assumed};
 }

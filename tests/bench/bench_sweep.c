@@ -178,7 +178,7 @@ static void bench_modern_tables(const char *model, const char *system, int64_t p
     must(calc_space_init(&space), "space");
     must(calc_space_set(&space, CALC_AXIS_num_procs, &procs, 1), "space");
     must(calc_space_set(&space, CALC_AXIS_batch_size, &batch, 1), "space");
-    must(calc_defaults_set(&space, &builder), "defaults");
+    must(calc_defaults_set(&space, &builder, CALC_COMPAT_NONE), "defaults");
     bench_tables(model, &space);
     calc_space_free(&space);
     calc_designs_builder_free(&builder);

@@ -6,7 +6,7 @@
 #include "bench/tune_replay.h"
 #include "bench/tune_runs.h"
 #include "bench/tune_words.h"
-#include "gauss/normal.h"
+#include "plan/sweep_found.h"
 
 enum { MOST = 10, SET = 64, BINS = 10, SETS = 1024 };
 
@@ -32,6 +32,7 @@ typedef struct set {
     size_t count, publisher;
     calc_tune_candidate candidate[SET];
     double step_s[SET];
+    const calc_exec *exec[SET];
 } set;
 
 /* The runs from `from` on that are one set, each layout once with its shortest time (they are
@@ -47,6 +48,7 @@ static size_t read_set(size_t from, set *out)
         if (!isnan(r[i].measured_s) && !repeat && out->count < SET) {
             out->candidate[out->count] = r[i].known.candidate;
             out->candidate[out->count].capacity_bytes = (double)INFINITY; /* it did run */
+            out->exec[out->count] = r[i].exec;
             out->step_s[out->count++] = r[i].measured_s;
         }
     }
@@ -205,6 +207,7 @@ enum { SURE = 5 };
 /* What is said of the order of two layouts, and what was measured. */
 typedef struct pairs {
     double count, inside; /* in the band of nine in ten of their difference */
+    double score;         /* sum of logarithms of the probabilities of what was measured */
     double of[SURE], said[SURE], right[SURE];
 } pairs;
 
@@ -213,45 +216,128 @@ static void compare(pairs *p, const calc_tune_prior *before, const set *s, size_
     static const double upto[SURE] = {0.6, 0.75, 0.9, 0.95, 1.01};
     const calc_tune_candidate *a = &s->candidate[i];
     const calc_tune_candidate *b = &s->candidate[j];
-    double sd = calc_tune_model_difference(before, a, b, true);
     double predicted = log(a->step_s / b->step_s);
     double measured = log(s->step_s[i] / s->step_s[j]);
-    double sure = calc_normal_below(fabs(predicted) / sd);
+    double sure = calc_tune_model_sure(before, a, b, true, fabs(predicted));
     int bin = 0;
     while (sure >= upto[bin]) {
         bin++;
     }
     p->count++;
-    p->inside += fabs(measured - predicted) <= 1.6449 * sd;
+    p->inside += calc_tune_model_sure(before, a, b, true, fabs(measured - predicted)) <= 0.95;
+    p->score += log(predicted * measured > 0 ? sure : 1 - sure);
     p->of[bin]++;
     p->said[bin] += sure;
     p->right[bin] += predicted * measured > 0;
 }
 
-static void compare_all(void)
+static void print_pairs(const char *name, const pairs *p)
+{
+    if (p->count > 0) {
+        printf("pairs,%s,%.0f,%.4f,%.4f\n", name, p->count, p->inside / p->count,
+               p->score / p->count);
+    }
+    for (int i = 0; i < SURE; i++) {
+        if (p->of[i] > 0) {
+            printf("order,%s,%d,%.0f,%.4f,%.4f\n", name, i, p->of[i], p->said[i] / p->of[i],
+                   p->right[i] / p->of[i]);
+        }
+    }
+}
+
+/* Pairs of publishers from `first` on, whose runs their priors have not seen. */
+static void compare_all(size_t first, const char *all)
 {
     static set s;
     static pairs of[CALC_TUNE_PUBLISHERS + 1];
+    memset(of, 0, sizeof of);
     for (size_t from = 0; from < tune_runs.count;) {
         from = read_set(from, &s);
-        for (size_t i = 0; i < s.count; i++) {
+        for (size_t i = 0; i < s.count && s.publisher >= first; i++) {
             for (size_t j = 0; j < i; j++) {
                 compare(&of[s.publisher], &prior[s.publisher], &s, i, j);
                 compare(&of[CALC_TUNE_PUBLISHERS], &prior[s.publisher], &s, i, j);
             }
         }
     }
-    for (size_t k = 0; k <= CALC_TUNE_PUBLISHERS; k++) {
-        const pairs *p = &of[k];
-        const char *name = k < tune_runs.publishers ? tune_runs.publisher[k] : "all";
-        if (p->count > 0) {
-            printf("pairs,%s,%.0f,%.4f\n", name, p->count, p->inside / p->count);
-        }
-        for (int i = 0; i < SURE; i++) {
-            if (p->of[i] > 0) {
-                printf("order,%s,%d,%.0f,%.4f,%.4f\n", name, i, p->of[i], p->said[i] / p->of[i],
-                       p->right[i] / p->of[i]);
+    for (size_t k = first; k < tune_runs.publishers; k++) {
+        print_pairs(tune_runs.publisher[k], &of[k]);
+    }
+    print_pairs(all, &of[CALC_TUNE_PUBLISHERS]);
+}
+
+/* ---- Choices --------------------------------------------------------------------------------- */
+
+/* A rule takes the simplest of some layouts: of those that are predicted to be at most `within`
+ * slower than the best, or that the best is faster than with a probability below `sure`. `micro`:
+ * smaller micro-batches are simpler, too. Of the others the one that is predicted to be fastest. */
+typedef struct rule {
+    const char *name;
+    double within, sure;
+    bool micro;
+} rule;
+
+static int simpler(const rule *r, const calc_exec *a, const calc_exec *b)
+{
+    int parts = calc_sweep_found_simpler(a, b);
+    return parts == 0 && r->micro ? (a->microbatch_size > b->microbatch_size) -
+                                        (a->microbatch_size < b->microbatch_size)
+                                  : parts;
+}
+
+static size_t choose(const rule *r, const set *s)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < s->count; i++) {
+        best = s->candidate[i].step_s < s->candidate[best].step_s ? i : best;
+    }
+    size_t chosen = best;
+    for (size_t i = 0; i < s->count; i++) {
+        double ahead = log(s->candidate[i].step_s / s->candidate[best].step_s);
+        bool near = r->sure > 0 ? calc_tune_model_sure(&prior[s->publisher], &s->candidate[best],
+                                                       &s->candidate[i], true, ahead) < r->sure
+                                : ahead <= log(1 + r->within);
+        int less = simpler(r, s->exec[i], s->exec[chosen]);
+        bool faster = s->candidate[i].step_s < s->candidate[chosen].step_s;
+        chosen = near && (less < 0 || (less == 0 && faster)) ? i : chosen;
+    }
+    return chosen;
+}
+
+/* How much slower than the fastest of its set what each rule chooses is, on average; and in how
+ * many sets it is another layout than the best predicted one: faster, or slower. */
+static void choices(void)
+{
+    static const rule rules[] = {
+        {"best", 0, 0, false},         {"1 %", 0.01, 0, false},      {"2 %", 0.02, 0, false},
+        {"3 %", 0.03, 0, false},       {"5 %", 0.05, 0, false},      {"8 %", 0.08, 0, false},
+        {"2 % micro", 0.02, 0, true},  {"3 % micro", 0.03, 0, true}, {"5 % micro", 0.05, 0, true},
+        {"sure 55 %", 0, 0.55, false}, {"sure 60 %", 0, 0.6, false}, {"sure 75 %", 0, 0.75, false}};
+    enum { RULES = sizeof rules / sizeof *rules };
+    static set s;
+    for (size_t p = 0; p < tune_runs.publishers; p++) {
+        double sets = 0, regret[RULES] = {0}, faster[RULES] = {0}, slower[RULES] = {0};
+        for (size_t from = 0; from < tune_runs.count;) {
+            from = read_set(from, &s);
+            if (s.publisher != p || s.count < 2) {
+                continue;
             }
+            double least = s.step_s[0];
+            for (size_t i = 1; i < s.count; i++) {
+                least = fmin(least, s.step_s[i]);
+            }
+            double best_s = s.step_s[choose(&rules[0], &s)];
+            sets++;
+            for (int k = 0; k < RULES; k++) {
+                double chosen_s = s.step_s[choose(&rules[k], &s)];
+                regret[k] += chosen_s / least - 1;
+                faster[k] += chosen_s < best_s;
+                slower[k] += chosen_s > best_s;
+            }
+        }
+        for (int k = 0; k < RULES && sets > 0; k++) {
+            printf("choice,%s,%s,%.0f,%.5f,%.0f,%.0f\n", tune_runs.publisher[p], rules[k].name,
+                   sets, regret[k] / sets, faster[k], slower[k]);
         }
     }
 }
@@ -279,13 +365,26 @@ static void print_prior(const calc_tune_prior *p)
     printf("memory,one layout alone,%.4f\n", p->memory_own);
 }
 
-int main(void)
+/* Arguments: further files of runs, beside those of this folder that nothing was fitted to. */
+int main(int count, char **argument)
 {
     bool fine = tune_runs_read() && learn();
+    size_t publishers = tune_runs.publishers;
     if (fine) {
         print_prior(&whole);
-        compare_all();
+        compare_all(0, "all");
         fine = regret() && calibration();
+    }
+    for (size_t i = publishers; i < CALC_TUNE_PUBLISHERS; i++) {
+        prior[i] = whole;
+    }
+    fine = fine && tune_runs_more(CALC_DATA_DIR_SOURCE "/tests/measured/unfitted_runs.csv.gz");
+    for (int i = 1; i < count && fine; i++) {
+        fine = tune_runs_more(argument[i]);
+    }
+    if (fine) {
+        compare_all(publishers, "unfitted");
+        choices();
     }
     tune_runs_free();
     return fine ? EXIT_SUCCESS : EXIT_FAILURE;

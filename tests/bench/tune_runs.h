@@ -13,19 +13,21 @@
 #include "validate/residuals.h"
 #include "validate/results.h"
 
-enum { TUNE_RUNS = 4000, TUNE_NAME = 24, TUNE_KEY = 256 };
+enum { TUNE_RUNS = 4000, TUNE_NAME = 24, TUNE_KEY = 256, TUNE_FILES = 8 };
 
 typedef struct tune_run {
     char campaign[TUNE_KEY], set[TUNE_KEY], layout[TUNE_KEY];
     double measured_s; /* of a sequence; NaN: none */
     calc_tune_known known;
+    const calc_exec *exec;
 } tune_run;
 
 static struct {
-    calc_runs runs[3];
+    calc_runs runs[3], more[TUNE_FILES]; /* `more`: that nothing was fitted to */
     calc_remarks remarks;
     calc_systems systems;
-    calc_results results;
+    calc_results results, other[TUNE_FILES]; /* of `more` */
+    size_t files;                            /* more of them */
     calc_residuals residuals;
     tune_run *run;
     size_t count;
@@ -43,7 +45,7 @@ static calc_status tune_load_system(const char *name, calc_system *out, calc_err
 static size_t tune_publisher(const char *source)
 {
     char name[TUNE_NAME];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(source, "_"), source);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(source, "_ ,"), source);
     for (size_t i = 0; i < tune_runs.publishers; i++) {
         if (strcmp(tune_runs.publisher[i], name) == 0) {
             return i;
@@ -72,7 +74,7 @@ static void tune_name_run(tune_run *r, const calc_run_map *m, const char *publis
 }
 
 /* The run of a result, if it is new; the next result of the same run is its memory. */
-static tune_run *tune_run_of(const calc_result *x)
+static tune_run *tune_run_of(const calc_result *x, bool fitted)
 {
     const calc_run_map *m = &x->prediction->map;
     const calc_systems_entry *entry = calc_systems_get(&tune_runs.systems, m->machine->system);
@@ -82,8 +84,11 @@ static tune_run *tune_run_of(const calc_result *x)
     if (!calc_tune_candidate_of(&r->known.candidate, &m->app, &entry->system, &m->exec)) {
         return NULL;
     }
-    r->known.publisher = tune_publisher(m->source->name);
-    tune_name_run(r, m, tune_runs.publisher[r->known.publisher], x->prediction->step_s);
+    bool known = strcmp(m->source->name, CALC_RUN_SOURCE_OTHER) != 0;
+    r->known.publisher = tune_publisher(known ? m->source->name : m->row->source);
+    r->exec = &m->exec;
+    tune_name_run(r, m, fitted ? tune_runs.publisher[r->known.publisher] : m->row->source,
+                  x->prediction->step_s);
     tune_runs.count++;
     return r;
 }
@@ -98,7 +103,7 @@ static void tune_add_result(const calc_result *x, const char **id, tune_run **la
     }
     if (*id != m->row->id) {
         *id = m->row->id;
-        *last = tune_run_of(x);
+        *last = tune_run_of(x, true);
     }
     if (!*last) {
         return;
@@ -173,10 +178,43 @@ static bool tune_runs_read(void)
     return true;
 }
 
+/* Read further runs, to which nothing was fitted, so that predictions of today are of runs not
+ * seen. Call it after what is learnt from the others. @return whether they could be read */
+static inline bool tune_runs_more(const char *path)
+{
+    calc_errors errors = {0};
+    size_t at = tune_runs.files++;
+    calc_runs *runs = &tune_runs.more[at];
+    calc_results *results = &tune_runs.other[at];
+    if (at == TUNE_FILES || calc_runs_read(runs, path, NULL, NULL, &errors) != CALC_OK ||
+        calc_results_make(results, runs, 1, &tune_runs.remarks, &tune_runs.systems, &errors) !=
+            CALC_OK) {
+        fprintf(stderr, "%s: %s\n", path, errors.item[0].text);
+        return false;
+    }
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *x = &results->item[i];
+        bool counts = x->use == CALC_USE_SCORED || x->use == CALC_USE_REFUSED;
+        tune_run *r =
+            counts && x->quantity == CALC_QUANTITY_STEP_TIME ? tune_run_of(x, false) : NULL;
+        if (r) {
+            double batch = (double)r->exec->batch_size;
+            r->measured_s = x->measured / batch;
+            r->known.candidate.step_s = x->predicted / batch;
+        }
+    }
+    tune_number_campaigns();
+    return true;
+}
+
 static void tune_runs_free(void)
 {
     for (int i = 0; i < 3; i++) {
         calc_runs_free(&tune_runs.runs[i]);
+    }
+    for (size_t i = 0; i < tune_runs.files && i < TUNE_FILES; i++) {
+        calc_runs_free(&tune_runs.more[i]);
+        calc_results_free(&tune_runs.other[i]);
     }
     calc_remarks_free(&tune_runs.remarks);
     calc_residuals_free(&tune_runs.residuals);

@@ -32,11 +32,11 @@ static void set(calc_axis axis, int64_t value)
     ck_assert_int_eq(calc_space_set(&space, axis, &value, 1), CALC_OK);
 }
 
-START_TEST(models_of_calculon_keep_its_search)
+START_TEST(models_of_calculon_keep_its_search_with_its_rules)
 {
     begin("gpt3-175B", "h100_sxm");
     calc_space before = space;
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_REPAIRED), CALC_OK);
     ck_assert_mem_eq(&before, &space, sizeof space);
     end();
 }
@@ -45,12 +45,29 @@ END_TEST
 START_TEST(a_mixture_of_models_keeps_it_too)
 {
     calc_app gpt;
-    begin("llama3-405B", "h100_sxm");
-    load_shipped(CALC_KIND_APP, &gpt, "models", "gpt3-175B");
-    ck_assert_int_eq(calc_designs_add_app(&designs, "gpt3-175B", &gpt), CALC_OK);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    begin("gpt3-175B", "h100_sxm");
+    load_shipped(CALC_KIND_APP, &gpt, "models", "turing-530B");
+    ck_assert_int_eq(calc_designs_add_app(&designs, "turing-530B", &gpt), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_REPAIRED), CALC_OK);
     ck_assert(calc_space_has(&space, CALC_AXIS_flash_attention, 0));
     end();
+}
+END_TEST
+
+/* Without its rules every model is trained as models are today, in bfloat16, not the first 16-bit
+ * format of the machine. */
+START_TEST(models_of_calculon_are_trained_as_others_are)
+{
+    static const char *const models[] = {"gpt3-175B", "llama3-405B"};
+    for (size_t i = 0; i < 2; i++) {
+        begin(models[i], "h100_sxm");
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+        ck_assert(!calc_space_has(&space, CALC_AXIS_flash_attention, 0));
+        ck_assert_int_eq(space.axis[CALC_AXIS_datatype].value[0], CALC_DATATYPE_BFLOAT16);
+        ck_assert(calc_space_has(&space, CALC_AXIS_memory_model, CALC_MEMORY_MODEL_MEGATRON));
+        ck_assert(calc_space_has(&space, CALC_AXIS_rank_order, CALC_RANK_ORDER_TP_CP_EP_DP_PP));
+        end();
+    }
 }
 END_TEST
 
@@ -60,7 +77,7 @@ START_TEST(what_is_asked_for_stays)
     set(CALC_AXIS_flash_attention, 0);
     set(CALC_AXIS_data_par_net, 1);
     set(CALC_AXIS_seq_par_ag_redo, 0);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert(!calc_space_has(&space, CALC_AXIS_flash_attention, 1));
     ck_assert(!space.axis[CALC_AXIS_seq_par_ag_redo].last);
     /* Networks are asked for: ranks have no order. */
@@ -71,19 +88,33 @@ START_TEST(what_is_asked_for_stays)
 }
 END_TEST
 
+static size_t splits(void)
+{
+    const calc_values *split = &space.axis[CALC_AXIS_context_par];
+    for (size_t i = 0; i < split->count && split->count > 1; i++) {
+        ck_assert_int_eq(split->value[i], (int64_t)1 << i);
+    }
+    return split->count;
+}
+
 START_TEST(experts_and_long_sequences_are_split)
 {
     begin("llama3-405B", "h100_sxm");
-    set(CALC_AXIS_seq_size, CALC_DEFAULTS_LONG_SEQ - 1);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    set(CALC_AXIS_seq_size, 2 * CALC_DEFAULTS_RANK_TOKENS - 1);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert(!space.axis[CALC_AXIS_expert_par].all);
-    ck_assert(!space.axis[CALC_AXIS_context_par].all);
-    set(CALC_AXIS_seq_size, CALC_DEFAULTS_LONG_SEQ);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
-    ck_assert(space.axis[CALC_AXIS_context_par].all);
+    ck_assert_uint_eq(splits(), 1);
+    set(CALC_AXIS_seq_size, 2 * CALC_DEFAULTS_RANK_TOKENS);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert_uint_eq(splits(), 2);
+    end();
+    begin("llama3-405B", "h100_sxm");
+    set(CALC_AXIS_seq_size, (int64_t)1 << 20);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert_uint_eq(splits(), 7); /* 1 to 64 */
     end();
     begin("qwen3-30B-A3B", "h100_sxm");
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert(space.axis[CALC_AXIS_expert_par].all);
     end();
 }
@@ -92,24 +123,91 @@ END_TEST
 /* The length of the sequence may be said by the model, or as an axis of the model or the layout. */
 START_TEST(a_long_sequence_is_split_whoever_says_its_length)
 {
-    static const char *const axes[] = {"seq_size=32768", "app.seq_size=32768",
-                                       "app.seq_size=4096,32768", "app.seq_size=32767"};
+    static const struct {
+        const char *axis;
+        size_t splits;
+    } axes[] = {{"seq_size=32768", 4},
+                {"app.seq_size=32768", 4},
+                {"app.seq_size=4096,32768", 4},
+                {"app.seq_size=32767", 3}};
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
         begin("qwen3-30B-A3B", "h100_sxm");
-        ck_assert_int_eq(calc_axis_assign(&space, &designs, axes[i], NULL), CALC_OK);
-        ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
-        ck_assert_int_eq(space.axis[CALC_AXIS_context_par].all, i < 3);
+        ck_assert_int_eq(calc_axis_assign(&space, &designs, axes[i].axis, NULL), CALC_OK);
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+        ck_assert_uint_eq(splits(), axes[i].splits);
         end();
     }
     begin("qwen3-30B-A3B", "h100_sxm");
-    designs.app[0].app.seq_size = CALC_DEFAULTS_LONG_SEQ;
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
-    ck_assert(space.axis[CALC_AXIS_context_par].all);
+    designs.app[0].app.seq_size = 32768;
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert_uint_eq(splits(), 4);
     end();
     begin("llama3-8B", "h100_sxm");
     ck_assert_int_eq(calc_axis_assign(&space, &designs, "app.num_experts=8", NULL), CALC_OK);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert(space.axis[CALC_AXIS_expert_par].all);
+    end();
+}
+END_TEST
+
+/* What people turn on depends on the platform, the model and its experts. */
+START_TEST(usual_choices_go_with_machine_and_model)
+{
+    static const struct {
+        const char *app, *system;
+        int overlap, dispatch, batch, grad, graphs, modules;
+    } cases[] = {
+        {"llama3-8B", "h100_sxm", CALC_TENSOR_PAR_OVERLAP_FUSED, 0, 0, CALC_FORMAT_BFLOAT16, 2,
+         1 << CALC_RECOMPUTE_MODULES_LAYERNORM},
+        {"llama3-405B", "h100_sxm", CALC_TENSOR_PAR_OVERLAP_FUSED, 0, 0, CALC_FORMAT_BFLOAT16, 1,
+         1 << CALC_RECOMPUTE_MODULES_LAYERNORM},
+        {"llama3-8B", "mi300x", CALC_TENSOR_PAR_OVERLAP_ASYNC, 0, 0, CALC_FORMAT_AUTO, 1,
+         1 << CALC_RECOMPUTE_MODULES_LAYERNORM},
+        {"qwen3-30B-A3B", "h200", CALC_TENSOR_PAR_OVERLAP_FUSED, CALC_DISPATCH_TYPE_NODE_LIMITED, 1,
+         CALC_FORMAT_BFLOAT16, 1,
+         1 << CALC_RECOMPUTE_MODULES_LAYERNORM | 1 << CALC_RECOMPUTE_MODULES_MOE_ACT},
+        /* No library of one copy per node without float8 units, the sign of Hopper and later. */
+        {"qwen3-30B-A3B", "a100_sxm_80g", CALC_TENSOR_PAR_OVERLAP_FUSED,
+         CALC_DISPATCH_TYPE_ALL_TO_ALL, 1, CALC_FORMAT_BFLOAT16, 1,
+         1 << CALC_RECOMPUTE_MODULES_LAYERNORM | 1 << CALC_RECOMPUTE_MODULES_MOE_ACT},
+        {"deepseek-v3-671B", "mi355x", CALC_TENSOR_PAR_OVERLAP_ASYNC,
+         CALC_DISPATCH_TYPE_NODE_LIMITED, 0, CALC_FORMAT_AUTO, 1,
+         1 << CALC_RECOMPUTE_MODULES_LAYERNORM | 1 << CALC_RECOMPUTE_MODULES_MOE_ACT |
+             1 << CALC_RECOMPUTE_MODULES_MLA_UP_PROJ},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        begin(cases[i].app, cases[i].system);
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+        const calc_values *overlap = &space.axis[CALC_AXIS_tensor_par_overlap];
+        ck_assert(overlap->last && overlap->reason);
+        ck_assert_int_eq(overlap->value[overlap->count - 1], cases[i].overlap);
+        ck_assert(calc_space_has(&space, CALC_AXIS_dispatch_type, cases[i].dispatch));
+        ck_assert_int_eq(
+            calc_space_has(&space, CALC_AXIS_expert_par_overlap, CALC_EXPERT_PAR_OVERLAP_BATCH),
+            cases[i].batch);
+        ck_assert(calc_space_has(&space, CALC_AXIS_grad_datatype, cases[i].grad));
+        ck_assert_int_eq((int)space.axis[CALC_AXIS_cuda_graph].count, cases[i].graphs);
+        ck_assert(calc_space_has(&space, CALC_AXIS_recompute_modules, cases[i].modules));
+        end();
+    }
+}
+END_TEST
+
+/* The format that a model was trained in is taken where the machine has it. */
+START_TEST(a_model_is_trained_in_its_own_format)
+{
+    begin("deepseek-v3-671B", "h800");
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert(calc_space_has(&space, CALC_AXIS_matrix_datatype, CALC_FORMAT_FLOAT8));
+    ck_assert(calc_space_has(&space, CALC_AXIS_scaling, CALC_SCALING_BLOCK));
+    end();
+    begin("deepseek-v3-671B", "a100_sxm_80g");
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert(calc_space_has(&space, CALC_AXIS_matrix_datatype, CALC_FORMAT_AUTO));
+    end();
+    begin("kimi-k2-1T", "h800"); /* says nothing */
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert(calc_space_has(&space, CALC_AXIS_matrix_datatype, CALC_FORMAT_AUTO));
     end();
 }
 END_TEST
@@ -152,7 +250,7 @@ START_TEST(what_is_served_is_not_trained)
     for (size_t i = 0; i < 2; i++) {
         begin(models[i], "h100_sxm");
         serve();
-        ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
         ck_assert(!calc_space_has(&space, CALC_AXIS_training, true));
         ck_assert(!calc_space_has(&space, CALC_AXIS_optimizer_sharding, true));
         ck_assert(!calc_space_has(&space, CALC_AXIS_zero_stage, 2));
@@ -163,7 +261,7 @@ START_TEST(what_is_served_is_not_trained)
     begin("qwen3-30B-A3B", "h100_sxm");
     set(CALC_AXIS_training, true);
     set(CALC_AXIS_zero_stage, 3);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert(calc_space_has(&space, CALC_AXIS_training, true));
     ck_assert(calc_space_has(&space, CALC_AXIS_zero_stage, 3));
     end();
@@ -177,7 +275,7 @@ START_TEST(what_is_served_has_batches_and_chunks)
     begin("qwen3-30B-A3B", "h100_sxm");
     serve();
     set(CALC_AXIS_num_procs, 8);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     const calc_values *batch = &space.axis[CALC_AXIS_batch_size];
     const calc_values *chunk = &space.served[CALC_SERVED_chunk_size];
     ck_assert(space.batch_is_of_replica);
@@ -195,7 +293,7 @@ START_TEST(what_is_served_has_batches_and_chunks)
     space.inference.arrival_rate = 3;
     set(CALC_AXIS_num_procs, 8);
     ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.chunk_size=0", NULL), CALC_OK);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(space.served[CALC_SERVED_chunk_size].count, 1);
     ck_assert_uint_eq(space.axis[CALC_AXIS_batch_size].count, 1);
     end();
@@ -224,7 +322,7 @@ START_TEST(pools_share_the_processors)
                                                : "inference.phase=disaggregated",
                                           NULL),
                          CALC_OK);
-        ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
         ck_assert_uint_eq(space.all_procs.count, 1);
         ck_assert_int_eq(space.all_procs.value[0], 16);
         ck_assert_uint_eq(space.axis[CALC_AXIS_num_procs].count, both ? 16 : 15);
@@ -247,7 +345,7 @@ START_TEST(pools_share_the_processors)
                      CALC_OK);
     ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.prefill_procs=8", NULL),
                      CALC_OK);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(space.all_procs.count, 0);
     ck_assert_int_eq(space.axis[CALC_AXIS_num_procs].value[0], 16);
     end();
@@ -261,7 +359,7 @@ START_TEST(what_no_layout_can_serve_is_an_error)
     calc_defaults_check(&space, &designs, &errors);
     ck_assert_int_eq(errors.count, 0);
     serve();
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     calc_defaults_check(&space, &designs, &errors);
     ck_assert_int_eq(errors.count, 0);
     set(CALC_AXIS_training, true);
@@ -275,7 +373,7 @@ END_TEST
 
 /* ---- No two layouts are the same ------------------------------------------------------------- */
 
-enum { POINTS = 20000 };
+enum { POINTS = 80000 };
 static calc_stats point[POINTS];
 static size_t points, sharded, sharded_beside; /* gradients; beside stages or split experts */
 
@@ -309,7 +407,7 @@ static size_t repeated(const char *const *axes)
     for (size_t i = 0; axes && axes[i]; i++) {
         ck_assert_int_eq(calc_axis_assign(&space, &designs, axes[i], &errors), CALC_OK);
     }
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_int_eq(calc_designs_make(&designs, &pairs, &errors), CALC_OK);
     ck_assert_int_eq(calc_sweep(&space, &pairs, &options, &result, &errors), CALC_OK);
     ck_assert_uint_eq(points, result.counts.feasible);
@@ -360,6 +458,7 @@ START_TEST(nor_where_fields_are_asked_for_that_do_nothing)
                                        "tensor_par_comm_type=ar,rs_ag",
                                        "seq_par_ag_redo=false,true",
                                        "tensor_par_overlap=none,ring",
+                                       "expert_par_overlap=none",
                                        "zero_stage=*",
                                        "optimizer_sharding=false,true",
                                        "pipeline_par_overlap=false,true",
@@ -378,7 +477,7 @@ START_TEST(bfloat16_is_taken_where_every_machine_has_it)
     calc_system without = designs.system[0].system;
     without.chip.matrix[CALC_DATATYPE_BFLOAT16].flop_per_s = 0;
     ck_assert_int_eq(calc_designs_add_system(&designs, "without", &without), CALC_OK);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert(space.axis[CALC_AXIS_datatype].all);
     end();
 }
@@ -400,7 +499,7 @@ START_TEST(the_best_layout_of_llama3_405B_is_the_published_one)
     set(CALC_AXIS_batch_size, 2048);
     ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_activation_recompute, recompute, 3), CALC_OK);
     ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_recompute_modules, modules, 2), CALC_OK);
-    ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_int_eq(calc_designs_make(&designs, &pairs, &errors), CALC_OK);
     ck_assert_int_eq(calc_objective_parse(&options.top_by, "sample_rate", &errors), CALC_OK);
     ck_assert_int_eq(calc_sweep(&space, &pairs, &options, &result, &errors), CALC_OK);
@@ -420,7 +519,10 @@ END_TEST
 int main(void)
 {
     TCase *cases = tcase_create("defaults");
-    tcase_add_test(cases, models_of_calculon_keep_its_search);
+    tcase_add_test(cases, models_of_calculon_keep_its_search_with_its_rules);
+    tcase_add_test(cases, models_of_calculon_are_trained_as_others_are);
+    tcase_add_test(cases, usual_choices_go_with_machine_and_model);
+    tcase_add_test(cases, a_model_is_trained_in_its_own_format);
     tcase_add_test(cases, a_mixture_of_models_keeps_it_too);
     tcase_add_test(cases, what_is_asked_for_stays);
     tcase_add_test(cases, experts_and_long_sequences_are_split);

@@ -47,7 +47,7 @@ START_TEST(keys_are_unique_and_rows_complete)
         ck_assert(f->version[0] && f->title[0] && f->launch[0]);
         ck_assert_int_eq(f->syntax == CALC_SYNTAX_SHELL, f->script != NULL);
         for (size_t j = 0; j < f->count; j++) {
-            const calc_row *row = &f->rows[j];
+            const calc_setting_row *row = &f->rows[j];
             bool worded = row->how == CALC_HOW_WORDS || row->how == CALC_HOW_SET;
             ck_assert_msg(worded == (row->words != NULL), "%s: %s", f->name, row->key);
             bool texted = row->how == CALC_HOW_CONSTANT || row->how == CALC_HOW_FORMAT;
@@ -88,7 +88,7 @@ static bool reads(const char *key, const char *text, double *value)
 {
     char expect[160];
     calc_plan plan;
-    const calc_row *row = calc_framework_row(&calc_framework_megatron, key);
+    const calc_setting_row *row = calc_framework_row(&calc_framework_megatron, key);
     calc_plan_clear(&plan);
     bool good = calc_row_read(row, text, &plan, expect, sizeof expect);
     *value = plan.value[row->member];
@@ -136,9 +136,9 @@ START_TEST(words_and_sets_are_read)
 }
 END_TEST
 
-static const calc_row *paddle(const char *key)
+static const calc_setting_row *paddle(const char *key)
 {
-    const calc_row *row = calc_framework_row(&calc_framework_paddle, key);
+    const calc_setting_row *row = calc_framework_row(&calc_framework_paddle, key);
     ck_assert_msg(row, "%s", key);
     return row;
 }
@@ -147,7 +147,7 @@ START_TEST(switches_are_words_in_one_text)
 {
     char text[CALC_ROW_TEXT_SIZE], expect[160];
     calc_plan plan;
-    const calc_row *row = paddle("sharding_parallel_config");
+    const calc_setting_row *row = paddle("sharding_parallel_config");
     calc_plan_clear(&plan);
     ck_assert(!calc_row_write(row, CALC_SYNTAX_JSON, &plan, text));
     plan.value[row->member] = 0;

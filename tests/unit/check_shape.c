@@ -163,10 +163,41 @@ START_TEST(formats_are_the_datatype_unless_given)
     exec.strategy.grad_datatype = CALC_FORMAT_FLOAT16;
     s = shape_of(&app, &exec);
     ck_assert_double_eq(s.element_bytes, 4);
-    ck_assert_double_eq(s.matrix_bytes, 0.5);
+    ck_assert_double_eq(s.matrix_bytes, 0.5625);
     ck_assert_double_eq(s.weight_bytes, 1);
     ck_assert_double_eq(s.kept_bytes, 2);
     ck_assert_double_eq(s.grad_bytes, 2);
+}
+END_TEST
+
+static void assert_stored(calc_exec exec, double kept_bytes, double activated_bytes)
+{
+    calc_app app = modern_app();
+    calc_shape s = shape_of(&app, &exec);
+    ck_assert_double_eq(s.kept_bytes, kept_bytes);
+    ck_assert_double_eq(s.activated_bytes, activated_bytes);
+}
+
+/* Bytes of Transformer Engine's tensors: MXFP8 has a scale of a byte for 32 numbers, NVFP4 one for
+ * 16 half bytes. */
+START_TEST(inputs_are_stored_as_the_software_does)
+{
+    calc_exec exec = modern_exec(1, 1, 1);
+    exec.strategy.scaling = CALC_SCALING_BLOCK;
+    assert_stored(exec, 2, 2);
+    exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
+    assert_stored(exec, 1.03125, 2);
+    exec.strategy.scaling = CALC_SCALING_TENSOR;
+    assert_stored(exec, 1, 2);
+    exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT4;
+    assert_stored(exec, 0.5625, 2);
+    exec.strategy.activation_datatype = CALC_FORMAT_BFLOAT16; /* torchao */
+    assert_stored(exec, 2, 2);
+    exec.strategy.activation_datatype = CALC_FORMAT_FLOAT8; /* DeepSeek-V3, both */
+    assert_stored(exec, 1, 1);
+    exec.strategy.activation_datatype = CALC_FORMAT_AUTO;
+    exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    assert_stored(exec, 2, 2);
 }
 END_TEST
 
@@ -333,6 +364,7 @@ int main(void)
     tcase_add_test(cases, tokens_are_those_of_one_context_rank);
     tcase_add_test(cases, the_vocabulary_is_padded);
     tcase_add_test(cases, formats_are_the_datatype_unless_given);
+    tcase_add_test(cases, inputs_are_stored_as_the_software_does);
     tcase_add_test(cases, blocks_with_experts_are_counted);
     tcase_add_test(cases, an_expert_without_a_width_is_as_wide_as_the_feedforward);
     tcase_add_test(cases, a_token_reaches_the_destinations_of_its_different_experts);

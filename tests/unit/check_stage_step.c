@@ -615,7 +615,7 @@ START_TEST(a_step_is_the_pipeline_and_the_most_of_the_rest)
     const double f[2] = {pass[0].fw_s, pass[1].fw_s};
     const double b[2] = {pass[0].agrad_s + pass[0].wgrad_s, pass[1].agrad_s + pass[1].wgrad_s};
     double pipeline_s = simulate_1f1b(2, 4, f, b);
-    double optimizer_s = (2 * 4 + (3 * 4 + 2 * 12) / 4.0) * P / memory;
+    double optimizer_s = (4 + (4 * 4 + 2 * 12) / 4.0) * P / memory;
     assert_near(step.partial_s, 1.5 * pipeline_s + optimizer_s + 1e-3);
     assert_near(step.total_s[0][0], step.partial_s + r.reduce_s + r.gather_s);
     assert_near(step.total_s[0][1], step.partial_s + r.reduce_s + r.gather_beside_s);

@@ -62,13 +62,13 @@ START_TEST(formats_set_the_bytes_of_the_state)
     build(&s, without_ends(), modern_exec(1, 1, 4));
     s.c.exec.strategy.zero_stage = 1;
     s.c.exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
-    state_is(&s, 1, 4, 3);
+    state_is(&s, 2, 4, 3); /* twice, by rows and by columns */
     s.c.exec.strategy.optimizer_moment_datatype = CALC_FORMAT_BFLOAT16;
-    state_is(&s, 1, 4, 8.0 / 4);
+    state_is(&s, 2, 4, 8.0 / 4);
     s.c.exec.strategy.master_datatype = CALC_FORMAT_BFLOAT16;
-    state_is(&s, 1, 4, 6.0 / 4);
+    state_is(&s, 2, 4, 6.0 / 4);
     s.c.exec.strategy.grad_datatype = CALC_FORMAT_BFLOAT16;
-    state_is(&s, 1, 2, 6.0 / 4);
+    state_is(&s, 2, 2, 6.0 / 4);
     build(&s, without_ends(), modern_exec(1, 1, 4));
     s.c.exec.strategy.datatype = CALC_DATATYPE_FLOAT32; /* its own master */
     state_is(&s, 4, 4, 8);
@@ -467,10 +467,14 @@ START_TEST(the_optimizer_reads_and_writes_its_state)
     double P = 8 * block_weights;
     assert_near(optimizer_of(&s), (2 * 4 + 3 * 4 + 2 * 12) * P / memory);
     s.c.exec.strategy.zero_stage = 1;
-    assert_near(optimizer_of(&s), (2 * 4 + (3 * 4 + 2 * 12) / 4.0) * P / memory);
+    assert_near(optimizer_of(&s), (4 + (4 * 4 + 2 * 12) / 4.0) * P / memory);
     s.c.exec.strategy.zero_stage = 2;
     s.c.system.chip.optimizer_efficiency = 0.25;
     assert_near(optimizer_of(&s), 44 / 4.0 * P / memory / 0.25);
+    /* 16 bits are scaled with every micro-batch, 4 bytes a weight, where whole gradients read 2. */
+    s.c.exec.strategy.grad_datatype = CALC_FORMAT_BFLOAT16;
+    double buckets = 2 * s.terms.microbatches;
+    assert_near(optimizer_of(&s), (buckets + (5 * 2 + 2 * 12) / 4.0) * P / memory / 0.25);
     s.c.exec.training = false;
     ck_assert_double_eq(optimizer_of(&s), 0);
 }
@@ -484,7 +488,7 @@ START_TEST(the_optimizer_of_experts_is_sharded_over_their_replicas)
     s.c.exec.strategy.zero_stage = 1;
     calc_stage_weights w = weights_of(&s, 0);
     assert_near(optimizer_of(&s),
-                (8 * (w.dense + w.expert) + 36 * (w.dense / 8 + w.expert / 2)) / memory);
+                (4 * (w.dense + w.expert) + 40 * (w.dense / 8 + w.expert / 2)) / memory);
 }
 END_TEST
 
@@ -666,7 +670,7 @@ START_TEST(an_optimizer_kept_away_is_as_fast_as_its_link)
     assert_near(optimizer_of(&s), 44 * P / memory);
     s.c.exec.strategy.offload_share = 0.25;
     s.c.exec.strategy.zero_stage = 1;
-    assert_near(optimizer_of(&s), 8 * P / memory + 6 * P / 4 / far_memory);
+    assert_near(optimizer_of(&s), (4 + 4 / 4.0) * P / memory + 6 * P / 4 / far_memory);
 }
 END_TEST
 

@@ -6,7 +6,7 @@ static calc_state_bytes bytes_of(const calc_exec *exec)
 {
     calc_app app = small_app();
     calc_shape shape = calc_shape_of(&app, &exec->strategy, exec->microbatch_size, exec->seq_size);
-    return calc_state_bytes_of(&exec->strategy, &shape);
+    return calc_state_bytes_of(&exec->strategy, &shape, true);
 }
 
 /* Rajbhandari et al. 2020, section 3.1: 12 bytes beside a weight of 2; 8 beside one of 4. */
@@ -52,6 +52,24 @@ START_TEST(every_format_may_be_given)
 }
 END_TEST
 
+/* TransformerEngine: MXFP8 takes 2 bytes a weight, as bfloat16; NVFP4 9 bits. Serving has one copy.
+ */
+START_TEST(narrow_weights_are_kept_for_both_passes)
+{
+    calc_app app = small_app();
+    calc_exec exec = small_exec(1, 1, 1);
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT8;
+    ck_assert_double_eq(bytes_of(&exec).weight, 1);
+    exec.strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    ck_assert_double_eq(bytes_of(&exec).weight, 2);
+    ck_assert_double_eq(bytes_of(&exec).sent, 1);
+    calc_shape shape = calc_shape_of(&app, &exec.strategy, 1, 0);
+    ck_assert_double_eq(calc_state_bytes_of(&exec.strategy, &shape, false).weight, 1);
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT4;
+    ck_assert_double_eq(bytes_of(&exec).weight, 1.125);
+}
+END_TEST
+
 /* FSDP2 gathers shards in float32 as the computation wants them (MixedPrecisionPolicy). */
 START_TEST(weights_are_gathered_in_the_narrower_format)
 {
@@ -91,6 +109,7 @@ int main(void)
     TCase *cases = tcase_create("state");
     tcase_add_test(cases, mixed_precision_has_master_weights_and_single_precision_none);
     tcase_add_test(cases, every_format_may_be_given);
+    tcase_add_test(cases, narrow_weights_are_kept_for_both_passes);
     tcase_add_test(cases, weights_are_gathered_in_the_narrower_format);
     tcase_add_test(cases, a_sharded_optimizer_is_the_first_stage_of_zero);
     return run_cases(cases);

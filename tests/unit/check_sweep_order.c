@@ -1,9 +1,11 @@
-/* How sure it is that the best of a sweep is better: src/cli/sweep/sweep_order.c. */
+/* How sure it is that the best of a sweep is better: src/cli/sweep/sweep_order.c; and the layout to
+ * start with: sweep_rows.c. */
 #include "cli/sweep/sweep_order.h"
 
 #include <math.h>
 
-#include "gauss/normal.h"
+#include "cli/sweep/sweep_rows.h"
+#include "formats/refusal.h"
 #include "sweep_case.h"
 #include "tune/model.h"
 
@@ -51,9 +53,13 @@ START_TEST(it_is_what_the_errors_of_both_say)
     for (size_t i = 1; i < top->count; i++) {
         exec = calc_found_exec(&top->item[i]);
         ck_assert(calc_tune_candidate_of(&other, &example.app, &example.system, &exec));
-        double sd = calc_tune_model_difference(&prior, &best, &other, true);
+        double ahead = log(other.step_s / best.step_s);
         ck_assert_double_eq_tol(sure_of(&order, &top->item[i]),
-                                calc_normal_below(log(other.step_s / best.step_s) / sd), 1e-9);
+                                calc_tune_model_sure(&prior, &best, &other, true, ahead), 1e-9);
+        calc_sweep_found found;
+        calc_sweep_found_run(&study, &top->item[i], &found);
+        ck_assert_double_eq_tol(calc_sweep_order_share(&order, &found.stats),
+                                best.step_s / other.step_s, 1e-12);
     }
 }
 END_TEST
@@ -66,8 +72,9 @@ START_TEST(equals_are_those_of_which_it_is_not_sure)
     for (size_t i = 0; i < front->count; i++) {
         calc_sweep_found found;
         calc_sweep_found_run(&study, &front->item[i], &found);
-        bool equal = calc_sweep_order_equal(&order, &found);
-        ck_assert_int_eq(equal, sure_of(&order, &front->item[i]) < CALC_SWEEP_ORDER_SURE);
+        double sure = sure_of(&order, &front->item[i]);
+        bool equal = calc_sweep_order_equal(&order, sure, &found.stats);
+        ck_assert_int_eq(equal, sure < 0.75);
         equals += equal;
     }
     ck_assert_uint_gt(equals, 0);
@@ -89,11 +96,127 @@ START_TEST(where_nothing_is_known_equals_are_near)
     ck_assert(!order.known);
     ck_assert_double_nan(sure_of(&order, best));
     calc_sweep_found_run(&study, best, &found);
-    ck_assert(calc_sweep_order_equal(&order, &found));
+    ck_assert(calc_sweep_order_equal(&order, NAN, &found.stats));
     found.stats.proc_mem_tier1_cap_req *= 1.009;
-    ck_assert(calc_sweep_order_equal(&order, &found));
+    ck_assert(calc_sweep_order_equal(&order, NAN, &found.stats));
     found.stats.proc_mem_tier1_cap_req *= 1.009;
-    ck_assert(!calc_sweep_order_equal(&order, &found));
+    ck_assert(!calc_sweep_order_equal(&order, NAN, &found.stats));
+}
+END_TEST
+
+/* ---- The layout to start with ---------------------------------------------------------------- */
+
+static calc_exec layout_of(int64_t tensor, int64_t stages, int64_t chunks, int64_t micro)
+{
+    calc_exec exec = calc_found_exec(&result.group[0].top.item[0]);
+    exec.strategy.tensor_par = tensor;
+    exec.pipeline_par = stages;
+    exec.pipeline_interleaving = chunks;
+    exec.microbatch_size = micro;
+    exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
+    exec.strategy.weight_offload = exec.strategy.activations_offload = false;
+    exec.strategy.optimizer_offload = false;
+    return exec;
+}
+
+START_TEST(simpler_is_what_has_fewer_parts)
+{
+    calc_exec a = layout_of(4, 2, 1, 1);
+    calc_exec b = layout_of(4, 4, 1, 1);
+    ck_assert_int_lt(calc_sweep_found_simpler(&a, &b), 0);
+    ck_assert_int_gt(calc_sweep_found_simpler(&b, &a), 0);
+    b = layout_of(8, 1, 1, 1);
+    ck_assert_int_lt(calc_sweep_found_simpler(&a, &b), 0);
+    b = layout_of(2, 4, 8, 1); /* as many processors, but narrower */
+    ck_assert_int_gt(calc_sweep_found_simpler(&a, &b), 0);
+    b = layout_of(4, 2, 2, 1);
+    ck_assert_int_lt(calc_sweep_found_simpler(&a, &b), 0);
+    b = layout_of(4, 2, 1, 4); /* a micro-batch does not count */
+    ck_assert_int_eq(calc_sweep_found_simpler(&a, &b), 0);
+    b.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    ck_assert_int_lt(calc_sweep_found_simpler(&a, &b), 0);
+    a.strategy.weight_offload = a.strategy.optimizer_offload = true;
+    ck_assert_int_gt(calc_sweep_found_simpler(&a, &b), 0);
+    a.strategy.context_par = 2; /* before all switches */
+    b.strategy.context_par = 1;
+    ck_assert_int_gt(calc_sweep_found_simpler(&a, &b), 0);
+    a = layout_of(1, 1, 1, 1);
+    a.strategy.zero_stage = 3;
+    a.strategy.data_par = 64;
+    ck_assert_int_gt(calc_sweep_found_simpler(&a, &b), 0);
+    a.strategy.zero_stage = 2;
+    ck_assert_int_lt(calc_sweep_found_simpler(&a, &b), 0);
+}
+END_TEST
+
+/* What a layout that is not known not to fit is worth. */
+static double worth_of(const calc_found *layout)
+{
+    calc_sweep_found found;
+    calc_sweep_found_run(&study, layout, &found);
+    return calc_export_starts(&example.app, &example.system, &found.exec) ? found.stats.sample_rate
+                                                                          : 0;
+}
+
+/* Beside a search of all that were kept. */
+START_TEST(the_start_is_the_simplest_within_two_percent)
+{
+    const calc_front *list[] = {&result.group[0].top, &result.group[0].front};
+    const calc_sweep_advice advice = calc_sweep_rows_advise(NULL, &study, &result);
+    const calc_exec start = calc_found_exec(advice.start.layout);
+    double most = 0, worth = worth_of(advice.start.layout);
+    for (size_t i = 0; i < list[0]->count + list[1]->count; i++) {
+        bool front = i >= list[0]->count;
+        most = fmax(most, worth_of(&list[front]->item[front ? i - list[0]->count : i]));
+    }
+    ck_assert_uint_eq(advice.fastest.number, 1);
+    ck_assert(advice.start.starts);
+    ck_assert_double_gt(most, 0);
+    ck_assert_double_ge(worth, 0.98 * most);
+    ck_assert_double_eq(worth_of(advice.safe.layout), most);
+    for (size_t i = 0; i < list[0]->count + list[1]->count; i++) {
+        bool front = i >= list[0]->count;
+        const calc_found *layout = &list[front]->item[front ? i - list[0]->count : i];
+        if (worth_of(layout) >= 0.98 * most) {
+            const calc_exec exec = calc_found_exec(layout);
+            int simpler = calc_sweep_found_simpler(&exec, &start);
+            ck_assert(simpler > 0 || (simpler == 0 && worth_of(layout) <= worth));
+        }
+    }
+    /* Memory says nothing of the order of times: the least that a framework runs. */
+    calc_sweep_result_free(&result);
+    result = (calc_sweep_result){0};
+    sweep_case_objective(&study.options.top_by, "mem1");
+    ck_assert_int_eq(calc_sweep(&study.space, &study.designs, &study.options, &result, &errors),
+                     CALC_OK);
+    const calc_sweep_advice least = calc_sweep_rows_advise(NULL, &study, &result);
+    ck_assert_ptr_eq(least.start.layout, least.safe.layout);
+    study.options.compat = CALC_COMPAT_CALCULON;
+    ck_assert_uint_eq(calc_sweep_rows_advise(NULL, &study, &result).start.number, 1);
+    const calc_sweep_result none = {0};
+    ck_assert_ptr_null(calc_sweep_rows_advise(NULL, &study, &none).start.layout);
+}
+END_TEST
+
+/* It comes first, and the others stay in their order. */
+START_TEST(the_table_begins_with_the_start)
+{
+    const calc_front *top = &result.group[0].top;
+    const calc_sweep_row start = {.layout = &top->item[6], .number = 7};
+    calc_sweep_rows rows = {0};
+    ck_assert_int_eq(calc_sweep_rows_best(&rows, &study, top, 5, &start), CALC_OK);
+    ck_assert_uint_eq(rows.count, 5);
+    ck_assert_ptr_eq(rows.row[0].layout, start.layout);
+    ck_assert_uint_eq(rows.row[1].number, 1);
+    ck_assert(!rows.row[1].equal);
+    ck_assert_double_eq(rows.row[1].share, 1);
+    ck_assert_double_eq(rows.row[1].sure, 0.5);
+    for (size_t i = 2; i < rows.count; i++) {
+        ck_assert_uint_gt(rows.row[i].number, rows.row[i - 1].number);
+        ck_assert_double_le(rows.row[i].share, rows.row[i - 1].share);
+        ck_assert_int_eq(rows.row[i].equal, rows.row[i].sure < 0.75);
+    }
+    calc_sweep_rows_free(&rows);
 }
 END_TEST
 
@@ -105,6 +228,9 @@ int main(void)
     tcase_add_test(cases, it_is_what_the_errors_of_both_say);
     tcase_add_test(cases, equals_are_those_of_which_it_is_not_sure);
     tcase_add_test(cases, where_nothing_is_known_equals_are_near);
+    tcase_add_test(cases, simpler_is_what_has_fewer_parts);
+    tcase_add_test(cases, the_start_is_the_simplest_within_two_percent);
+    tcase_add_test(cases, the_table_begins_with_the_start);
     Suite *suite = suite_create("sweep_order");
     suite_add_tcase(suite, cases);
     SRunner *runner = srunner_create(suite);

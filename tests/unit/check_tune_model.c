@@ -53,10 +53,31 @@ START_TEST(what_is_shared_does_not_count)
 }
 END_TEST
 
+/* Quantiles of Student's distribution with four degrees of freedom, from its tables. */
+START_TEST(orders_are_as_sure_as_a_student_t_distribution_is)
+{
+    static const double table[][2] = {{0, 0.5},         {0.740697, 0.75}, {1.533206, 0.9},
+                                      {2.131847, 0.95}, {3.746947, 0.99}, {8.610302, 0.9995}};
+    prior = calc_tune_prior_default();
+    const calc_tune_candidate a = tune_case(1, 12, 2), b = tune_case(1.1, 13, 1);
+    for (int alike = 0; alike < 2; alike++) {
+        double sd = calc_tune_model_difference(&prior, &a, &b, alike);
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+            double ahead = table[i][0] * sd;
+            ck_assert_double_eq_tol(calc_tune_model_sure(&prior, &a, &b, alike, ahead), table[i][1],
+                                    1e-6);
+            ck_assert_double_eq_tol(calc_tune_model_sure(&prior, &b, &a, alike, -ahead),
+                                    1 - table[i][1], 1e-6);
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("tune_model");
     tcase_add_test(cases, differences_are_those_of_the_model);
+    tcase_add_test(cases, orders_are_as_sure_as_a_student_t_distribution_is);
     tcase_add_test(cases, what_is_shared_does_not_count);
     Suite *suite = suite_create("tune_model");
     suite_add_tcase(suite, cases);

@@ -16,21 +16,8 @@
 #include "spec/field.h"
 #include "spec/stage_list.h"
 
-static const char *const targets[] = {"megatron",
-                                      "nemo",
-                                      "megatron-bridge",
-                                      "deepspeed",
-                                      "torchtitan",
-                                      "mindspeed",
-                                      "mindformers",
-                                      "paddle",
-                                      "vllm",
-                                      "sglang",
-                                      "tensorrt-llm",
-                                      "galvatron",
-                                      "json",
-                                      "galvatron-profile",
-                                      NULL};
+static const char *const targets[] = {CALC_FRAMEWORK_NAMES, "galvatron", "json",
+                                      "galvatron-profile", NULL};
 static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
 
 #define OPTIONS(X)                                                                                 \
@@ -65,14 +52,14 @@ static const char *const examples[] = {
 
 /* ---- The table of keys ----------------------------------------------------------------------- */
 
-static void write_words(calc_output *out, const calc_row *row)
+static void write_words(calc_output *out, const calc_setting_row *row)
 {
     for (const calc_word *word = row->words; word->word; word++) {
         calc_output_printf(out, "%s`%s`", word == row->words ? "" : ", ", word->word);
     }
 }
 
-static void write_key(calc_output *out, const calc_row *row)
+static void write_key(calc_output *out, const calc_setting_row *row)
 {
     const char *field = calc_plan_field(row->member);
     bool constant = row->how == CALC_HOW_CONSTANT;

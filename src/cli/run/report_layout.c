@@ -223,14 +223,14 @@ static void write_numbers(calc_output *out, const calc_report *r)
 {
     const calc_exec *e = &r->inputs->exec;
     calc_shape s = calc_shape_of(&r->inputs->app, &e->strategy, e->microbatch_size, e->seq_size);
-    calc_state_bytes b = calc_state_bytes_of(&e->strategy, &s);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, &s, e->training);
     bool narrow = s.matrix_bytes < s.element_bytes;
     char text[256];
     snprintf(text, sizeof text, "matrices %s%s, stored inputs %s",
              calc_datatype_names[calc_format_datatype(e->strategy.matrix_datatype,
                                                       e->strategy.datatype)],
              narrow && e->strategy.scaling == CALC_SCALING_BLOCK ? " with block scales" : "",
-             calc_datatype_names[calc_format_datatype(e->strategy.activation_datatype,
+             calc_datatype_names[calc_format_datatype(calc_format_stored(&e->strategy),
                                                       e->strategy.datatype)]);
     write_note(out, "numbers", text);
     if (e->training) {

@@ -39,7 +39,7 @@ typedef struct task {
     calc_residuals measured; /* residuals for predicting what fits; empty if the data files are
                               * missing */
     calc_sweep_rows best;    /* of the table */
-    calc_sweep_row start;    /* the layout to start with */
+    calc_sweep_advice advice;
     calc_sweep_all all;
     calc_output *file[FILES];
     bool stdout_is_taken;
@@ -100,14 +100,6 @@ static calc_status open_files(task *t, calc_errors *errors)
     return status;
 }
 
-static void discard_files(task *t)
-{
-    for (int i = 0; i < FILES; i++) {
-        calc_output_discard(t->file[i]);
-        t->file[i] = NULL;
-    }
-}
-
 /* Tries every file, so that one failure does not lose the others. */
 static void write_files(task *t, calc_errors *errors)
 {
@@ -119,8 +111,8 @@ static void write_files(task *t, calc_errors *errors)
     if (t->file[FILE_SUMMARY]) {
         calc_sweep_write_summary(t->file[FILE_SUMMARY], &t->result);
     }
-    if (t->file[FILE_SAVE_BEST] && t->start.layout) {
-        const calc_exec exec = calc_found_exec(t->start.layout);
+    if (t->file[FILE_SAVE_BEST] && t->advice.start.layout) {
+        const calc_exec exec = calc_found_exec(t->advice.start.layout);
         calc_json_save(t->file[FILE_SAVE_BEST], CALC_KIND_EXEC, &exec, 0);
         calc_output_text(t->file[FILE_SAVE_BEST], "\n");
     } else {
@@ -128,7 +120,7 @@ static void write_files(task *t, calc_errors *errors)
         t->file[FILE_SAVE_BEST] = NULL;
     }
     if (t->file[FILE_HTML] &&
-        calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, t->args, &t->start,
+        calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, t->args, &t->advice.start,
                               t->best.measured, errors) != CALC_OK) {
         calc_output_discard(t->file[FILE_HTML]);
         t->file[FILE_HTML] = NULL;
@@ -172,9 +164,8 @@ static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
                                            calc_opt_value(t->args, CALC_SWEEP_OPT_OBJECTIVES),
                                   .width = calc_paint_columns(),
                                   .best = &t->best,
-                                  .start = &t->start,
-                                  .saved = calc_opt_value(t->args, CALC_SWEEP_OPT_SAVE_BEST),
-                                  .measured = t->best.measured};
+                                  .advice = &t->advice,
+                                  .saved = calc_opt_value(t->args, CALC_SWEEP_OPT_SAVE_BEST)};
     calc_sweep_plan_brief(out, &t->study);
     calc_sweep_table_counts(out, &t->result, t->study.options.constraints > 0);
     calc_status status = calc_sweep_table_found(out, &t->study, &t->result, &view, errors);
@@ -194,24 +185,16 @@ static calc_status choose_best(task *t, calc_errors *errors)
     size_t top = t->study.top;
     calc_status status = CALC_OK;
     t->best.measured = calc_known_runs_try(&t->measured);
+    t->advice = calc_sweep_rows_advise(t->best.measured, &t->study, &t->result);
     if (t->result.groups_count == 1) {
-        status =
-            calc_errors_status(errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top));
+        status = calc_errors_status(
+            errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top, &t->advice.start));
     }
-    t->start = calc_sweep_rows_start(t->best.measured, &t->study, &t->result);
     for (size_t g = 0; g < t->result.groups_count; g++) {
         calc_front *list = &t->result.group[g].top;
         list->count = list->count < top ? list->count : top;
     }
     return status;
-}
-
-static void complain_partial(const task *t)
-{
-    if (t->result.partial) {
-        fprintf(stderr, "calc: %s: partial result after %.0f %% of the work\n",
-                t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
-    }
 }
 
 /* ---- The sweep ------------------------------------------------------------------------------- */
@@ -252,7 +235,10 @@ static calc_exit finish(task *t, calc_errors *errors)
     if (!t->stdout_is_taken) {
         print(t, write_result, errors);
     }
-    complain_partial(t);
+    if (t->result.partial) {
+        fprintf(stderr, "calc: %s: partial result after %.0f %% of the work\n",
+                t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
+    }
     calc_exit result = calc_complain_errors(errors);
     if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* the other parts may have
                                                                  * layouts */
@@ -329,7 +315,9 @@ static calc_exit run(const calc_args *args)
 {
     task t = {.args = args};
     calc_exit result = run_task(&t);
-    discard_files(&t);
+    for (int i = 0; i < FILES; i++) {
+        calc_output_discard(t.file[i]);
+    }
     calc_ranks_leave(&t.ranks);
     calc_sweep_all_free(&t.all);
     calc_sweep_rows_free(&t.best);

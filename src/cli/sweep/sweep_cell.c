@@ -98,8 +98,8 @@ void calc_sweep_cell_text(const calc_sweep_column *c, const calc_sweep_study *st
     calc_design_parts parts = calc_designs_parts(&study->builder, found->design);
     switch (c->cell) {
     case CALC_SWEEP_CELL_NUMBER:
-        snprintf(text, CALC_SWEEP_CELL_SIZE, "%zu%s%s", row->number, row->starts ? "" : "!",
-                 row->equal ? "=" : " ");
+        snprintf(text, CALC_SWEEP_CELL_SIZE, row->number > 0 ? "%zu%s%s" : "-%.0zu%s%s",
+                 row->number, row->starts ? "" : "!", row->equal ? "=" : " ");
         break;
     case CALC_SWEEP_CELL_APP:
         snprintf(text, CALC_SWEEP_CELL_SIZE, "%s", parts.app->name);

@@ -110,20 +110,6 @@ static bool is_axis(const calc_field *field, calc_axis axis)
     return field == &calc_table_of(CALC_KIND_EXEC)->rows[axis];
 }
 
-/* Whether the user gave an axis several values. */
-static bool is_compared(const calc_values *v)
-{
-    return v && !v->standard && (v->all || v->count > 1);
-}
-
-/* Whether the search chose the value of a field, so that the value is worth showing. */
-static bool is_searched(const calc_sweep_study *study, const calc_field *field)
-{
-    const calc_values *v = values_of(study, field);
-    bool batch = is_axis(field, CALC_AXIS_batch_size) && study->space.batch_is_maximum;
-    return v && (v->all || v->count > 1 || batch);
-}
-
 static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_cell cell, const char *head,
                               int order)
 {
@@ -140,8 +126,11 @@ static void add_field(calc_sweep_columns *c, const calc_sweep_study *study, cons
     column->field = field;
     column->offset = offset;
     column->left = is_word(field);
-    column->searched = is_searched(study, field);
-    column->order = is_compared(values_of(study, field)) ? 1 : order;
+    const calc_values *v = values_of(study, field);
+    bool several = v && (v->all || v->count > 1);
+    bool batch = is_axis(field, CALC_AXIS_batch_size) && study->space.batch_is_maximum;
+    column->searched = several || (v && batch); /* worth showing */
+    column->order = several && !v->standard ? 1 : order;
 }
 
 static void add_stat(calc_sweep_columns *c, const calc_field *field, const char *head, int order)

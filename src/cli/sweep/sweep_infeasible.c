@@ -109,7 +109,10 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
         }
     }
     if (counts->filtered > 0) {
-        fprintf(stderr, "%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
+        const calc_sweep_options *o = &study->options;
+        fprintf(stderr, "%s%s%s%s%s %s", glue, o->constraints > 0 ? "--where" : "",
+                o->constraints > 0 && o->runs ? " or " : "", o->runs ? "--for " : "",
+                o->runs ? o->runs_name : "", calc_human_integer((double)counts->filtered, number));
         glue = ", ";
     }
     if (counts->skipped > 0) {

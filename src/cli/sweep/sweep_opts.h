@@ -16,6 +16,10 @@
              "also fields of the model and the machine: sys.mem1.GiB=40,80",                       \
       .repeated = true)                                                                            \
     CALC_INPUTS_SET(X)                                                                             \
+    X(FOR, "for", "FRAMEWORK",                                                                     \
+      .doc = "only layouts that it runs, by the rules of calc export; any: that some framework "   \
+             "for the machine runs; none: also those that none runs, marked '!'",                  \
+      .choices = calc_sweep_frameworks, .preset = "any")                                           \
     X(COMPAT, "compat", "RULES",                                                                   \
       .doc = "rules of Calculon to follow, separated by commas; repaired: all but its three "      \
              "known defects; calculon: all (docs/calculon.md)",                                    \
@@ -92,6 +96,7 @@
 typedef enum calc_sweep_opt { CALC_SWEEP_OPT_LIST(CALC_SWEEP_OPT_NUMBER) } calc_sweep_opt;
 #undef CALC_SWEEP_OPT_NUMBER
 
+extern const char *const calc_sweep_frameworks[];
 extern const calc_opt calc_sweep_opts[];
 extern const calc_arg calc_sweep_args[];
 

@@ -3,32 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "gauss/normal.h"
 #include "spec/field.h"
 #include "tune/model.h"
 
 /* Assumed where nothing is known. */
 static const double same_share = 0.01;
-
-/* Whether a statistic is off by the same factor as the time of a step. */
-static bool follows_time(const calc_field *field)
-{
-    static const char *const keys[] = {"total_time",
-                                       "sample_rate",
-                                       "tokens_per_s",
-                                       "tokens_per_s_per_proc",
-                                       "energy_per_token",
-                                       "model_flops_utilization",
-                                       "days_per_trillion_tokens",
-                                       "proc_hours_per_trillion_tokens",
-                                       "usd_per_trillion_tokens"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (strcmp(field->key, keys[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static bool candidate_of(calc_tune_candidate *out, const calc_sweep_study *study, uint64_t design,
                          const calc_exec *exec)
@@ -50,8 +29,11 @@ calc_sweep_order calc_sweep_order_of(const calc_sweep_study *study, const calc_f
     order.prior = calc_tune_prior_default();
     order.design = found.design;
     order.stats = found.stats;
-    order.known = study->options.compat == CALC_COMPAT_NONE &&
-                  follows_time(study->options.top_by.field) &&
+    /* A time or what is derived from it, off by the same factor. */
+    const calc_field *by = study->options.top_by.field;
+    bool time = strcmp(by->key, "total_time") == 0 ||
+                (by->where && strcmp(by->where, "calc_run_rates") == 0);
+    order.known = study->options.compat == CALC_COMPAT_NONE && time &&
                   candidate_of(&order.best, study, found.design, &found.exec);
     return order;
 }
@@ -63,17 +45,6 @@ static double lead(const calc_sweep_order *order, const calc_stats *stats)
     double best = calc_member_number(by->field, (const char *)&order->stats + by->field->offset);
     double other = calc_member_number(by->field, (const char *)stats + by->field->offset);
     return best == other ? 0 : by->up ? log(best / other) : log(other / best);
-}
-
-/* Whether two designs have the same model and machine, apart from swept fields. */
-static bool alike(const calc_designs_builder *builder, uint64_t one, uint64_t other)
-{
-    if (one == other) {
-        return true;
-    }
-    calc_design_parts a = calc_designs_parts(builder, one);
-    calc_design_parts b = calc_designs_parts(builder, other);
-    return a.app == b.app && a.system == b.system;
 }
 
 double calc_sweep_order_sure(const calc_sweep_order *order, uint64_t design, const calc_exec *exec,
@@ -88,16 +59,24 @@ double calc_sweep_order_sure(const calc_sweep_order *order, uint64_t design, con
     if (!candidate_of(&other, order->study, design, exec)) {
         return (double)NAN;
     }
-    return calc_normal_below(
-        ahead / calc_tune_model_difference(&order->prior, &order->best, &other,
-                                           alike(&order->study->builder, order->design, design)));
+    bool alike = order->design == design; /* but for swept fields */
+    if (!alike) {
+        calc_design_parts a = calc_designs_parts(&order->study->builder, order->design);
+        calc_design_parts b = calc_designs_parts(&order->study->builder, design);
+        alike = a.app == b.app && a.system == b.system;
+    }
+    return calc_tune_model_sure(&order->prior, &order->best, &other, alike, ahead);
 }
 
-bool calc_sweep_order_equal(const calc_sweep_order *order, const calc_sweep_found *found)
+bool calc_sweep_order_equal(const calc_sweep_order *order, double sure, const calc_stats *stats)
 {
-    double sure = calc_sweep_order_sure(order, found->design, &found->exec, &found->stats);
-    return isnan(sure) ? fabs(lead(order, &found->stats)) <= same_share
-                       : sure < CALC_SWEEP_ORDER_SURE;
+    return isnan(sure) ? fabs(lead(order, stats)) <= same_share : sure < CALC_SWEEP_ORDER_SURE;
+}
+
+double calc_sweep_order_share(const calc_sweep_order *order, const calc_stats *stats)
+{
+    double share = exp(-lead(order, stats));
+    return isnan(share) ? 0 : share;
 }
 
 void calc_sweep_order_put(calc_put *put, const calc_sweep_order *order,

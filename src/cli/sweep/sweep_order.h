@@ -8,9 +8,9 @@
 #include "plan/sweep_found.h"
 #include "tune/prior.h"
 
-/** A layout less sure to be slower than this counts as equal to the best: the interval with nine
- *  tenths of their difference includes both orders. */
-#define CALC_SWEEP_ORDER_SURE 0.95
+/** A layout less sure to be slower than this counts as equal to the best: the odds are below three
+ *  to one. */
+#define CALC_SWEEP_ORDER_SURE 0.75
 
 /** The best of a sweep, for comparison with others. */
 typedef struct calc_sweep_order {
@@ -31,9 +31,13 @@ calc_sweep_order calc_sweep_order_of(const calc_sweep_study *study, const calc_f
 double calc_sweep_order_sure(const calc_sweep_order *order, uint64_t design, const calc_exec *exec,
                              const calc_stats *stats);
 
-/** Whether a layout counts as equal to the best; where nothing is known, if it is within 1 % of
- *  it. */
-bool calc_sweep_order_equal(const calc_sweep_order *order, const calc_sweep_found *found);
+/** Whether a layout counts as equal to the best; where nothing is known, if it is within 1 % of it.
+ *  @param sure  calc_sweep_order_sure() of it */
+bool calc_sweep_order_equal(const calc_sweep_order *order, double sure, const calc_stats *stats);
+
+/** How good a layout is by the objective, as a share of the best: a rate over the best one, or the
+ *  best time over its time; 0 if they cannot be compared. */
+double calc_sweep_order_share(const calc_sweep_order *order, const calc_stats *stats);
 
 /** Write the member "sure" of a layout. */
 void calc_sweep_order_put(calc_put *put, const calc_sweep_order *order,

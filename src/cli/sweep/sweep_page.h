@@ -12,7 +12,7 @@
 /** Write the page: the best and the front, a cloud of layouts, the best of every split and of every
  *  number of processors. Evaluates layouts again for that.
  *  @param args      of the sweep
- *  @param start     the layout to start with: calc_sweep_rows_start()
+ *  @param start     the layout to start with: calc_sweep_rows_advise()
  *  @param measured  residuals for predicting what fits; NULL: not known
  *  @return CALC_OK, or the status of an error that was added */
 CALC_MUST_USE calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *study,

@@ -51,16 +51,10 @@ static void add_gap(char *out, size_t i, size_t count)
     calc_append(out, TEXT_SIZE, "%s", i == 0 ? " " : gap ? ",...," : ",");
 }
 
-static void add_exec_axis(char *out, const calc_space *space, calc_axis axis)
+/* The values of an axis, each behind a blank or a comma. */
+static void add_exec_values(char *out, const calc_space *space, calc_axis axis)
 {
     const calc_values *values = &space->axis[axis];
-    bool maximum = axis == CALC_AXIS_batch_size && space->batch_is_maximum;
-    bool each = axis == CALC_AXIS_batch_size && space->batch_is_of_replica;
-    calc_append(out, TEXT_SIZE, "%s%s%s", *out ? "; " : "",
-                calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
-                each      ? " of a replica"
-                : maximum ? " up to"
-                          : "");
     if (values->all) {
         calc_append(out, TEXT_SIZE, " *");
     }
@@ -79,6 +73,18 @@ static void add_exec_axis(char *out, const calc_space *space, calc_axis axis)
     if (!is_shown(VALUES_SHOWN, values->count)) {
         calc_append(out, TEXT_SIZE, " (%zu)", values->count);
     }
+}
+
+static void add_exec_axis(char *out, const calc_space *space, calc_axis axis)
+{
+    bool maximum = axis == CALC_AXIS_batch_size && space->batch_is_maximum;
+    bool each = axis == CALC_AXIS_batch_size && space->batch_is_of_replica;
+    calc_append(out, TEXT_SIZE, "%s%s%s", *out ? "; " : "",
+                calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
+                each      ? " of a replica"
+                : maximum ? " up to"
+                          : "");
+    add_exec_values(out, space, axis);
 }
 
 /* Axes that nobody asked for: every legal value, or an absent optional field. */
@@ -205,12 +211,31 @@ void calc_sweep_plan_brief(calc_output *out, const calc_sweep_study *study)
     calc_help_wrapped(out, axes, 2);
 }
 
+/* The usual choices, in columns, with the reason of each. */
+static void write_reasons(calc_output *out, const calc_space *space)
+{
+    enum { FIELD_WIDTH = 23, VALUES_WIDTH = 24 };
+    bool some = false;
+    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        char text[TEXT_SIZE] = "";
+        const calc_values *values = &space->axis[axis];
+        if (!values->reason) {
+            continue;
+        }
+        add_exec_values(text, space, (calc_axis)axis);
+        calc_output_printf(out, "%s  %-*s%-*s  %s\n", some ? "" : "by default:\n", FIELD_WIDTH,
+                           calc_table_of(CALC_KIND_EXEC)->rows[axis].key, VALUES_WIDTH, text,
+                           values->reason);
+        some = true;
+    }
+}
+
 void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
 {
     const calc_designs_builder *b = &study->builder;
     char axes[TEXT_SIZE] = "";
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-        if (!is_silent(&study->space, (calc_axis)axis)) {
+        if (!is_silent(&study->space, (calc_axis)axis) && !study->space.axis[axis].reason) {
             add_exec_axis(axes, &study->space, (calc_axis)axis);
         }
     }
@@ -218,10 +243,15 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
     for (size_t i = 0; i < b->axes; i++) {
         add_design_axis(axes, &b->axis[i]);
     }
+    if (study->options.runs_name) {
+        calc_append(axes, TEXT_SIZE, "; what %s runs",
+                    study->options.runs_context ? study->options.runs_name : "some framework");
+    }
     calc_append(axes, TEXT_SIZE, "; every legal value of the rest");
     write_names(out, b);
     calc_output_text(out, "  ");
     calc_help_wrapped(out, axes, 2);
+    write_reasons(out, &study->space);
 }
 
 /* ---- Work ------------------------------------------------------------------------------------ */
@@ -281,15 +311,6 @@ static void write_needs(calc_output *out, const calc_sweep_study *study, bool by
     }
 }
 
-/* Memory of the sweep: the use of this process so far, which includes one thread, plus the other
- * threads and the results. */
-static double memory_bytes(const calc_sweep_estimate *e, int threads)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return 1024. * (double)usage.ru_maxrss + (threads - 1) * e->thread_bytes + e->found_bytes;
-}
-
 static void write_work(calc_output *out, const calc_sweep_study *study, const calc_census *census,
                        const calc_sweep_estimate *estimate)
 {
@@ -312,7 +333,11 @@ static void write_work(calc_output *out, const calc_sweep_study *study, const ca
     write_count(out, study->designs.count, "designs: models, machines, swept fields");
     write_number(out, census->units, "units of work, each with one table of blocks");
     write_number(out, (double)census->most_rows, "rows at most in such a table");
-    calc_human_bytes(memory_bytes(estimate, threads), bytes);
+    struct rusage usage; /* of this process so far, one thread included */
+    getrusage(RUSAGE_SELF, &usage);
+    calc_human_bytes(1024. * (double)usage.ru_maxrss + (threads - 1) * estimate->thread_bytes +
+                         estimate->found_bytes,
+                     bytes);
     calc_output_printf(out, "%18s  of memory, about\n", bytes);
     calc_human_seconds(estimate->cpu_s / threads, seconds);
     calc_output_printf(out,

@@ -18,8 +18,9 @@ size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count)
 
 size_t calc_sweep_rows_keep(size_t top)
 {
-    enum { TIMES = 8, MORE = 200, READ = 1000 /* longer tables are for programs */ };
-    return top > READ ? top : top < MORE / (TIMES - 1) ? top * TIMES : top + MORE;
+    enum { TIMES = 8, LEAST = 10, MORE = 200, READ = 1000 /* longer tables are for programs */ };
+    size_t most = top < LEAST ? LEAST : top;
+    return top > READ ? top : most < MORE / (TIMES - 1) ? most * TIMES : top + MORE;
 }
 
 static bool make(calc_sweep_rows *rows, size_t count)
@@ -81,47 +82,86 @@ static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
 
 /* ---- The layout to start with ---------------------------------------------------------------- */
 
-static bool is_sure(const calc_sweep_row *row)
+typedef struct search {
+    const calc_residuals *measured;
+    const calc_sweep_study *study;
+    calc_sweep_order order;
+    double least; /* what a layout must be worth to matter */
+    double worth; /* of the start so far */
+    calc_sweep_advice advice;
+} search;
+
+/* Fill a row. @return what it is worth; 0 if it does not matter: asking frameworks takes longer
+ * than an evaluation */
+static double worth_of(const search *s, calc_sweep_row *row)
 {
-    return row->starts && calc_fits_is_sure(row->fits.share);
+    calc_sweep_found found;
+    calc_sweep_found_run(s->study, row->layout, &found);
+    row->share = calc_sweep_order_share(&s->order, &found.stats);
+    if (row->share < s->least) {
+        return 0;
+    }
+    mark_row(row, s->measured, s->study);
+    /* If it is not known whether it fits, it counts as sure: fmin() of NaN. */
+    return row->starts ? row->share * fmin(1, row->fits.share / CALC_FITS_SURE) : 0;
 }
 
-calc_sweep_row calc_sweep_rows_start(const calc_residuals *measured, const calc_sweep_study *study,
-                                     const calc_sweep_result *result)
+/* Whether a layout comes before the start so far. */
+static bool is_before(const search *s, const calc_sweep_row *row, double worth)
 {
-    const calc_sweep_row best = {.layout = calc_sweep_found_best_of_all(result), .number = 1};
-    if (!best.layout) {
-        return (calc_sweep_row){0};
+    if (!s->advice.start.layout || !s->order.known) {
+        return worth > s->worth;
     }
-    if (result->groups_count > 1 || study->options.compat != CALC_COMPAT_NONE) {
-        return best;
-    }
-    const calc_front *top = &result->group[0].top;
-    for (size_t i = 0; i < top->count; i++) {
-        calc_sweep_row row = {.layout = &top->item[i], .number = i + 1};
-        mark_row(&row, measured, study);
-        if (is_sure(&row)) {
-            return row;
+    const calc_exec a = calc_found_exec(row->layout);
+    const calc_exec b = calc_found_exec(s->advice.start.layout);
+    int parts = calc_sweep_found_simpler(&a, &b);
+    return parts < 0 || (parts == 0 && worth > s->worth);
+}
+
+/* Look at the best, down to where they cannot matter any more, and at the front if it may: for what
+ * a layout must be worth; then, knowing it, for the start. */
+static void look(search *s, const calc_sweep_group *group, bool chooses)
+{
+    /* A layout may be worth 2 % less and yet come first for being simpler: that costs on none of
+     * the sets of measured layouts (docs/sweep.md). */
+    const double part = s->order.known ? 0.98 : 1;
+    const calc_front *top = &group->top;
+    double share = 1; /* of the last of the best */
+    for (size_t i = 0; i < top->count + group->front.count && share >= s->least; i++) {
+        bool best = i < top->count;
+        calc_sweep_row row = {.layout = best ? &top->item[i] : &group->front.item[i - top->count],
+                              .number = best ? i + 1 : 0};
+        double worth = worth_of(s, &row);
+        share = best ? row.share : share;
+        if (chooses && worth >= s->least && is_before(s, &row, worth)) {
+            s->advice.start = row;
+            s->worth = worth;
         }
-    }
-    const calc_front *front = &result->group[0].front;
-    calc_sweep_row start = best;
-    double least = HUGE_VAL;
-    for (size_t i = 0; i < front->count; i++) {
-        calc_sweep_row row = {.layout = &front->item[i]};
-        calc_sweep_found found;
-        calc_sweep_found_run(study, row.layout, &found);
-        double value = calc_objective_of(&study->options.top_by, &found.stats);
-        if (value >= least) {
-            continue; /* asking frameworks takes longer than an evaluation */
+        if (worth > 0 && !(row.fits.share < CALC_FITS_SURE) && row.share > s->advice.safe.share) {
+            s->advice.safe = row;
         }
-        mark_row(&row, measured, study);
-        if (is_sure(&row)) {
-            start = row;
-            least = value;
-        }
+        s->least = fmax(s->least, part * worth);
     }
-    return start;
+}
+
+calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
+                                         const calc_sweep_study *study,
+                                         const calc_sweep_result *result)
+{
+    const calc_found *best = calc_sweep_found_best_of_all(result);
+    search s = {.measured = measured, .study = study};
+    if (best) {
+        s.advice.start = (calc_sweep_row){.layout = best, .number = 1, .share = 1};
+        mark_row(&s.advice.start, measured, study);
+    }
+    s.advice.fastest = s.advice.start;
+    if (best && result->groups_count == 1 && study->options.compat == CALC_COMPAT_NONE) {
+        s.order = calc_sweep_order_of(study, best);
+        look(&s, &result->group[0], false);
+        s.advice.start.layout = s.least > 0 ? NULL : best; /* unless no framework runs any */
+        look(&s, &result->group[0], s.least > 0);
+    }
+    return s.advice;
 }
 
 void calc_sweep_rows_free(calc_sweep_rows *rows)
@@ -186,28 +226,35 @@ static bool is_like(const calc_sweep_study *study, const calc_found *a, const ca
 }
 
 calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
-                                 const calc_front *best, size_t top)
+                                 const calc_front *best, size_t top, const calc_sweep_row *start)
 {
     if (!make(rows, top < best->count ? top : best->count)) {
         return CALC_ERR_NOMEM;
     }
     bool folds = study->options.top > top; /* else a fold would leave a row too few */
     const calc_sweep_order order = calc_sweep_order_of(study, best->count > 0 ? best->item : NULL);
-    for (size_t i = 0; i < best->count; i++) {
-        const calc_found *layout = &best->item[i];
-        size_t at = folds ? 0 : rows->count;
-        while (at < rows->count && !is_like(study, layout, rows->row[at].layout)) {
+    for (size_t i = 0; i <= best->count && best->count > 0; i++) {
+        const calc_found *layout = i == 0 ? start->layout : &best->item[i - 1];
+        size_t number = i == 0 ? start->number : i, at = folds ? 0 : rows->count;
+        if (i > 0 && layout == start->layout) {
+            continue;
+        }
+        while (at < rows->count &&
+               (rows->row[at].number > number || !is_like(study, layout, rows->row[at].layout))) {
             at++;
         }
         if (at < rows->count) {
             rows->row[at].alike++;
         } else if (rows->count < top) {
-            calc_sweep_found found;
-            calc_sweep_found_run(study, layout, &found);
-            rows->row[rows->count++] =
-                (calc_sweep_row){.layout = layout,
-                                 .number = i + 1,
-                                 .equal = i > 0 && calc_sweep_order_equal(&order, &found)};
+            calc_sweep_found f;
+            calc_sweep_found_run(study, layout, &f);
+            double sure = calc_sweep_order_sure(&order, f.design, &f.exec, &f.stats);
+            rows->row[rows->count++] = (calc_sweep_row){
+                .layout = layout,
+                .number = number,
+                .share = calc_sweep_order_share(&order, &f.stats),
+                .sure = sure,
+                .equal = number != 1 && calc_sweep_order_equal(&order, sure, &f.stats)};
         }
     }
     rows->of = rows->count;

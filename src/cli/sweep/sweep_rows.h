@@ -14,7 +14,9 @@ typedef struct calc_sweep_row {
     const calc_found *layout; /**< borrowed from the result */
     size_t number;            /**< its index in the whole list */
     size_t alike;             /**< layouts after it that the row stands for */
-    bool equal;               /**< not the first, and calc_sweep_order_equal() to the first */
+    double share;             /**< of the best: calc_sweep_order_share(); 0 on a front, of groups */
+    double sure;              /**< that the best is faster: calc_sweep_order_sure(), likewise */
+    bool equal;               /**< not the fastest, and calc_sweep_order_equal() to it */
     bool starts;              /**< a framework can run it: calc_export_starts() */
     calc_fits fits;           /**< fits in memory, as far as measured runs tell */
 } calc_sweep_row;
@@ -40,24 +42,40 @@ const char *calc_sweep_rows_calibrated(const calc_sweep_study *study, const char
 calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_study *study,
                                const calc_found *layout);
 
-/** The layout to start with: the best by --top-by among the best and the front that is as good as
- *  sure to fit (CALC_FITS_SURE) and that a framework can run. If there is none, with several
- *  groups, or under Calculon's rules, it is the best of all. Examines all layouts kept, so call it
- *  before lists are cut.
- *  @return its row, with its index among the best, 0: it is not among them; {0}: nothing fits */
-calc_sweep_row calc_sweep_rows_start(const calc_residuals *measured, const calc_sweep_study *study,
-                                     const calc_sweep_result *result);
+/** Three layouts to choose from, often one and the same: rows with their index among the best, 0:
+ *  not among them. Nothing fits: {0}. */
+typedef struct calc_sweep_advice {
+    calc_sweep_row start;   /**< the one to start with */
+    calc_sweep_row fastest; /**< the best by --top-by */
+    calc_sweep_row safe;    /**< the best that is as good as sure to fit (CALC_FITS_SURE) and that a
+                             *   framework runs; {0}: none that is not far behind */
+} calc_sweep_advice;
+
+/** Choose them among the best and, if these do not settle it, the front. A layout that a framework
+ *  runs is worth its share of the best (calc_sweep_order_share()), times the probability that it
+ *  fits over CALC_FITS_SURE where that is less than 1. The start is the simplest
+ * (calc_sweep_found_simpler()) of those that are worth at most 2 % less than the most; of several,
+ * and where the order of two layouts is not known (calc_sweep_order), the one that is worth most.
+ * If no framework runs any, with several groups, or under Calculon's rules, the start is the best.
+ * Examines all layouts kept, so call it before lists are cut. */
+calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
+                                         const calc_sweep_study *study,
+                                         const calc_sweep_result *result);
 
 /** Number of best layouts the sweep keeps so that `top` different ones can be shown, if there are
- *  that many: eight times `top`, at most 200 more. Above 1,000, none is folded. */
+ *  that many: eight times `top`, at most 200 more, and at least 80, so that the layout to start
+ *  with does not depend on `top`. Above 1,000, none is folded. */
 size_t calc_sweep_rows_keep(size_t top);
 
-/** The best of a sweep without groups, at most `top`. A layout is folded into a row above it if
- *  design, sizes, micro-batch and the fields that the user asked to compare are the same, its
- *  objective is within 1 %, and its need of the first tier within 10 %.
+/** The best of a sweep without groups, at most `top`: the layout to start with, then the others in
+ *  their order. A layout is folded into a row that stands before it in both orders if design,
+ *  sizes, micro-batch and the fields that the user asked to compare are the same, its objective is
+ *  within 1 %, and its need of the first tier within 10 %.
+ *  @param start  calc_sweep_advice.start
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *study,
-                                               const calc_front *best, size_t top);
+                                               const calc_front *best, size_t top,
+                                               const calc_sweep_row *start);
 
 /** The front, evenly spread. @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_sweep_rows_front(calc_sweep_rows *rows,

@@ -28,6 +28,7 @@ static bool says_what(int opt)
     case CALC_SWEEP_OPT_PER:
     case CALC_SWEEP_OPT_WHERE:
     case CALC_SWEEP_OPT_COMPAT:
+    case CALC_SWEEP_OPT_FOR:
     case CALC_SWEEP_OPT_NO_PRUNE:
         return true;
     default:

@@ -16,6 +16,7 @@
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_tokens.h"
 #include "defaults.h"
+#include "formats/refusal.h"
 #include "io/space_load.h"
 #include "io/utf8.h"
 #include "spec/absent.h"
@@ -262,7 +263,6 @@ static void take_options(sources *s)
     (void)!calc_sweep_tokens_limit(s->study, s->args, s->errors);
     o->no_prune = calc_opt_value(s->args, CALC_SWEEP_OPT_NO_PRUNE) != NULL;
     o->cpu = calc_opt_value(s->args, CALC_SWEEP_OPT_CPU);
-    (void)!calc_compat_read(calc_opt_value(s->args, CALC_SWEEP_OPT_COMPAT), &o->compat, s->errors);
 }
 
 /* ---- Models and machines --------------------------------------------------------------------- */
@@ -404,6 +404,53 @@ static void take_prefill_system(sources *s)
     calc_text_free(&input.text);
 }
 
+/* Rules of Calculon: they also choose the default space. */
+static void take_rules(sources *s)
+{
+    (void)!calc_compat_read(calc_opt_value(s->args, CALC_SWEEP_OPT_COMPAT),
+                            &s->study->options.compat, s->errors);
+}
+
+static bool some_run(const void *context, const calc_app *app, const calc_system *system,
+                     const calc_exec *exec)
+{
+    (void)context;
+    return calc_export_starts(app, system, exec);
+}
+
+static bool one_runs(const void *context, const calc_app *app, const calc_system *system,
+                     const calc_exec *exec)
+{
+    return calc_export_runs(context, app, system, exec);
+}
+
+/* The framework that a layout is for. Calculon's rules are of none. Where one is named, its own
+ * rules say how it keeps state, instead of those of the usual choice. */
+static void take_framework(sources *s)
+{
+    static const struct {
+        calc_axis axis;
+        size_t count;
+        int64_t value[3];
+    } own[] = {{CALC_AXIS_zero_stage, 3, {0, 2, 3}},
+               {CALC_AXIS_grad_datatype, 2, {CALC_FORMAT_AUTO, CALC_FORMAT_BFLOAT16}}};
+    calc_sweep_options *o = &s->study->options;
+    const char *name = calc_opt_value(s->args, CALC_SWEEP_OPT_FOR);
+    const calc_framework *framework = calc_framework_find(name);
+    if (strcmp(name, "none") == 0 || o->compat != CALC_COMPAT_NONE) {
+        return;
+    }
+    o->runs = framework ? one_runs : some_run;
+    o->runs_context = framework;
+    o->runs_name = name;
+    for (size_t i = 0; i < sizeof own / sizeof *own && framework && !framework->serves; i++) {
+        if (s->study->space.axis[own[i].axis].standard &&
+            calc_space_set(&s->study->space, own[i].axis, own[i].value, own[i].count) != CALC_OK) {
+            calc_errors_no_memory(s->errors);
+        }
+    }
+}
+
 static void take_axes(sources *s)
 {
     if (!s->space && s->args->argument_count == 0) { /* the default study */
@@ -414,7 +461,9 @@ static void take_axes(sources *s)
     take_file_axes(s);
     calc_sweep_axes_options(s->study, s->args, s->errors);
     take_prefill_system(s);
-    if (calc_defaults_set(&s->study->space, &s->study->builder) != CALC_OK) {
+    take_framework(s);
+    if (calc_defaults_set(&s->study->space, &s->study->builder, s->study->options.compat) !=
+        CALC_OK) {
         calc_errors_no_memory(s->errors);
     }
     if (s->errors->count == 0) {
@@ -463,8 +512,12 @@ calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args
     }
     if (errors->count == 0) {
         check_documents(&s);
+        take_rules(&s);
         take_axes(&s);
         take_options(&s);
+        if (calc_defaults_stages(&study->space, &study->builder, &study->options) != CALC_OK) {
+            calc_errors_no_memory(errors);
+        }
     }
     if (errors->count == 0) {
         (void)!calc_designs_make(&study->builder, &study->designs, errors);

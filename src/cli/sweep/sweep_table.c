@@ -7,7 +7,7 @@
 #include "base/buffer.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
-#include "cli/shell/start.h"
+#include "cli/sweep/sweep_next.h"
 #include "cli/sweep/sweep_write.h"
 #include "spec/field.h"
 
@@ -139,30 +139,24 @@ static void write_row(calc_output *out, const calc_sweep_columns *columns,
     write_line(out, line);
 }
 
-static bool has(const calc_sweep_rows *rows, size_t number)
+/* If the first row is not the best: says why to start with it. */
+static void write_start(calc_output *out, const calc_sweep_view *view)
 {
-    size_t i = 0;
-    while (i < rows->count && rows->row[i].number != number) {
-        i++;
-    }
-    return i < rows->count;
-}
-
-/* If the best may not fit, or no framework runs it: names the layout to start with. */
-static void write_start(calc_output *out, const calc_sweep_study *study,
-                        const calc_sweep_view *view)
-{
-    const calc_sweep_row *start = view->start;
+    const calc_sweep_row *start = &view->advice->start;
+    const calc_sweep_row *fastest = &view->advice->fastest;
     if (!start->layout || start->number == 1) {
         return;
     }
-    calc_sweep_found best, found;
-    calc_sweep_found_run(study, view->best->row[0].layout, &best);
-    calc_sweep_found_run(study, start->layout, &found);
-    const calc_objective *by = &study->options.top_by;
-    double worse = calc_objective_of(by, &found.stats) / calc_objective_of(by, &best.stats) - 1;
-    calc_start_tell(out, &found.exec, has(view->best, start->number) ? start->number : 0, worse,
-                    view->saved);
+    char text[TEXT_SIZE] = "";
+    calc_append(text, TEXT_SIZE, "start with the first row: %.1f %% behind the best, but %s",
+                100 * (1 - start->share),
+                !fastest->starts                       ? "a framework runs it"
+                : fastest->fits.share < CALC_FITS_SURE ? "more likely to fit"
+                                                       : "simpler");
+    calc_append(text, TEXT_SIZE, view->saved ? ": %s has it" : ": --save-best FILE saves it",
+                view->saved);
+    calc_output_text(out, "  ");
+    calc_help_wrapped(out, text, 2);
 }
 
 /* Marks in the tables written so far that need a legend. */
@@ -206,7 +200,7 @@ static void write_legend(calc_output *out, const legend *l)
     if (l->equal) {
         calc_append(text, TEXT_SIZE,
                     l->near ? " =: within 1 %% of the best."
-                            : " =: an equal: it is not 95 %% sure that the best is faster. calc "
+                            : " =: an equal: it is not 75 %% sure that the best is faster. calc "
                               "tune says what to measure.");
     }
     if (l->lacks) {
@@ -282,7 +276,7 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
                                    calc_errors *errors)
 {
     legend l = {.capacities = study->designs.count > 1};
-    calc_sweep_rows rows = {.measured = view->measured};
+    calc_sweep_rows rows = {.measured = view->best->measured};
     calc_status status = CALC_OK;
     if (result->groups_count > 1) {
         status = calc_errors_status(errors, calc_sweep_rows_groups(&rows, study, result));
@@ -294,7 +288,11 @@ calc_status calc_sweep_table_found(calc_output *out, const calc_sweep_study *stu
         snprintf(title, sizeof title, "Best by %s", study->options.top_by.field->key);
         status = write_table(out, study, view, view->best, title, &l, errors);
         if (status == CALC_OK) {
-            write_start(out, study, view);
+            write_start(out, view);
+        }
+        if (status == CALC_OK && view->advice->start.layout) {
+            status = calc_errors_status(
+                errors, calc_sweep_next_write(out, study, view->advice->start.layout));
         }
         if (status == CALC_OK && view->front) {
             status = calc_errors_status(
@@ -330,7 +328,10 @@ void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, 
                            : "skipped: bounds prove them dominated or too large");
     write_count(out, c->evaluated, "evaluated");
     write_count(out, c->feasible, "feasible");
-    write_count(out, c->filtered, "filtered: feasible, but a condition is not met");
+    write_count(out, c->filtered,
+                conditions
+                    ? "filtered: feasible, but a condition is not met, or no framework runs it"
+                    : "filtered: no framework runs it");
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
         char what[64];
         snprintf(what, sizeof what, "rejected: %s", calc_verdict_text((calc_verdict)v));

@@ -9,11 +9,10 @@
 typedef struct calc_sweep_view {
     const char *columns; /**< --columns; NULL: columns that vary */
     bool front;
-    int width;                      /**< characters per line */
-    const calc_sweep_rows *best;    /**< without groups: calc_sweep_rows_best() */
-    const calc_sweep_row *start;    /**< calc_sweep_rows_start() */
-    const char *saved;              /**< the file that the start was written to; NULL: none */
-    const calc_residuals *measured; /**< residuals for predicting what fits; NULL: none */
+    int width;                       /**< characters per line */
+    const calc_sweep_rows *best;     /**< calc_sweep_rows_best(); with groups without rows */
+    const calc_sweep_advice *advice; /**< calc_sweep_rows_advise() */
+    const char *saved;               /**< the file that the start was written to; NULL: none */
 } calc_sweep_view;
 
 /** Write how many layouts were feasible, rejected, ..., and the speed of the sweep.

@@ -5,7 +5,7 @@
 calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_strategy *strategy,
                                        const calc_cost *b, double shards)
 {
-    calc_state_bytes bytes = calc_state_bytes_of(strategy, c->shape);
+    calc_state_bytes bytes = calc_state_bytes_of(strategy, c->shape, c->training);
     bool full = strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double weights = b->dense_weights + b->expert_weights;
     calc_block_memory m = {

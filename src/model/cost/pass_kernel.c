@@ -4,9 +4,6 @@
 
 #include "model/operators/processor.h"
 
-/* 4-bit numbers have a scale of 8 bits for every 16 of them (NVFP4), beside their own bytes. */
-#define SCALES_4BIT 0.125
-
 /* Cached tokens at which half of the term that grows with them is added. */
 #define HALF_GROWN 1000.0
 
@@ -42,13 +39,12 @@ static bool multiply(const calc_cost_context *c, const calc_operator *o,
     double input_bytes = head ? wide_bytes : c->shape->matrix_bytes;
     double flop = o->flop[CALC_PASS_FW];
     double bytes = o->bytes[CALC_PASS_FW] - o->converted_bytes;
-    double scale_bytes = input_bytes < 1 ? SCALES_4BIT * (bytes - wide_bytes * o->outputs) : 0;
     double converted_s = memory_s(c, o->converted_bytes, r->memory_efficiency);
     double inner = o->outputs > 0 ? flop / (2 * o->outputs) : 0;
     /* Tensor scales are known before, and applied by the kernel before. */
     bool converts = input_bytes < wide_bytes && c->strategy->scaling == CALC_SCALING_BLOCK;
     out->flop_s = flop / (engine->flop_per_s * efficiency_of(r, input_bytes));
-    out->mem_s = memory_s(c, bytes + scale_bytes, r->memory_efficiency);
+    out->mem_s = memory_s(c, bytes, r->memory_efficiency);
     out->all_s = together_s(out->flop_s, out->mem_s) + converted_s + r->inner_s * inner +
                  (converts ? r->quantize_s : 0) + r->fixed_s * o->launches[CALC_PASS_FW];
     out->mem_s += converted_s;

@@ -8,7 +8,11 @@
 
 /** Bytes of one number of each kind of state. */
 typedef struct calc_state_bytes {
-    double weight, grad, reduced, master, moment;
+    double weight; /**< in training with memory_model megatron, narrow ones twice: by rows and by
+                        columns, as the two passes read them (TransformerEngine, Float8Tensor,
+                        MXFP8Tensor, NVFP4Tensor) */
+    double sent;   /**< of an updated weight */
+    double grad, reduced, master, moment;
     double moments;  /**< how many: two of Adam, one of Muon */
     double gathered; /**< of a weight whose shards are gathered: in the format of the computation if
                           that is narrower, as with FSDP's mixed precision; or as told */
@@ -20,7 +24,8 @@ static inline double calc_state_optimizer_bytes(const calc_state_bytes *b)
     return b->master + b->moments * b->moment;
 }
 
-calc_state_bytes calc_state_bytes_of(const calc_strategy *strategy, const calc_shape *shape);
+calc_state_bytes calc_state_bytes_of(const calc_strategy *strategy, const calc_shape *shape,
+                                     bool training);
 
 /** Level of sharding by data parallelism: 0 to 3. */
 int64_t calc_zero_stage(const calc_strategy *strategy);

@@ -56,7 +56,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     calc_build_pass(b, o, (gates + unfused) * elements);
     /* As a separate kernel, a gate keeps its other factor, too. */
     double products = s->gated ? unfused - 1 : 0;
-    calc_build_keep(o, (gates + products) * elements * s->kept_bytes, module);
+    calc_build_keep(o, (gates + products) * elements * s->activated_bytes, module);
     o = calc_build_matrix(b, shared ? "shared expert down" : "feed-forward down",
                           CALC_OPERATOR_MATRIX, module, b->tokens, columns, s->hidden, 1);
     o->split = CALC_SPLIT_INNER;
@@ -220,7 +220,7 @@ void calc_feedforward_router(calc_build *b)
     calc_operator *o =
         calc_build_matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, s->experts, 1);
     o->weights += (s->router_bias + s->bias) * s->experts;
-    calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, LAYERNORM);
+    calc_build_keep(o, b->kept * s->hidden * s->element_bytes, LAYERNORM);
     o = calc_build_vector(b, "routing", MOE, tokens * s->experts, 8 * tokens * s->experts,
                           8 * tokens * s->experts);
     calc_build_keep(o, 12 * tokens * s->experts, MOE);
@@ -269,7 +269,7 @@ void calc_feedforward_experts(calc_build *b)
                                          (2 * gates + 1) * rows * width * e * traffic);
     o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * rows * width;
     o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * rows * width;
-    calc_build_keep(o, place.stored * gates * rows * width * s->kept_bytes, MOE);
+    calc_build_keep(o, place.stored * gates * rows * width * s->activated_bytes, MOE);
     o->moved_by = MOVE_MOE_ACT | MOVE_FUSED;
     calc_operator *activation = o;
     o = calc_build_matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden,
@@ -282,7 +282,8 @@ void calc_feedforward_experts(calc_build *b)
     if (x->fused_experts) {
         fuse_activation(b, up, activation, o);
     }
-    add_unpacked(b, &place, rows * (s->hidden + (gates + 1) * width) * s->kept_bytes);
+    add_unpacked(b, &place,
+                 rows * ((s->hidden + width) * s->kept_bytes + gates * width * s->activated_bytes));
     add_expert_gather(b, "expert reduction", routed, false);
     add_exchange(b, "combine", routed, x->combine_datatype, true);
     add_sort(b, "unpermute", routed);

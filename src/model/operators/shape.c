@@ -72,6 +72,14 @@ static void set_experts(calc_shape *s, const calc_app *app)
     }
 }
 
+/* With its share of a scale: 8 bits for 1 x 32 numbers of 8 bits (MXFP8), which is as much as 32
+ * bits for 1 x 128. */
+static double stored_bytes(const calc_strategy *s, calc_format format)
+{
+    bool scaled = format == CALC_FORMAT_FLOAT8 && s->scaling == CALC_SCALING_BLOCK;
+    return calc_format_bytes_or(format, calc_datatype_bytes(s->datatype)) + (scaled ? 1.0 / 32 : 0);
+}
+
 calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int64_t microbatch,
                          int64_t seq)
 {
@@ -90,7 +98,8 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
         .element_bytes = element_bytes,
         .matrix_bytes = calc_format_bytes_or(strategy->matrix_datatype, element_bytes),
         .weight_bytes = calc_format_bytes_or(strategy->weight_datatype, element_bytes),
-        .kept_bytes = calc_format_bytes_or(strategy->activation_datatype, element_bytes),
+        .kept_bytes = stored_bytes(strategy, calc_format_stored(strategy)),
+        .activated_bytes = stored_bytes(strategy, strategy->activation_datatype),
         .grad_bytes = calc_format_bytes_or(
             strategy->grad_datatype,
             strategy->memory_model == CALC_MEMORY_MODEL_MEGATRON ? 4 : element_bytes),

@@ -2,7 +2,7 @@
  * overrides applied, heads and widths of one tensor-parallel rank. Pure; depends on the
  * application, on the size of a micro-batch, and of the strategy on tensor_par, context_par,
  * expert_par, expert_tensor_par, structure_type, attention_type, flash_attention, memory_model and
- * the datatypes. */
+ * the datatypes with their scaling. */
 #ifndef CALC_MODEL_SHAPE_H
 #define CALC_MODEL_SHAPE_H
 
@@ -29,12 +29,13 @@ typedef struct calc_shape {
     double tensor_par, context_par, expert_par, expert_tensor_par; /**< ranks, >= 1 */
     double local_heads, local_kv_heads; /**< of one rank; keys are repeated beyond kv_heads */
     double microbatch;
-    double tokens;        /**< of a micro-batch on one context-parallel rank */
-    double element_bytes; /**< of activations, and of weights outside the matrices of blocks */
-    double matrix_bytes;  /**< of the inputs of matrix multiplications in blocks */
-    double weight_bytes;  /**< of a stored weight */
-    double kept_bytes;    /**< of a stored input of a matrix multiplication */
-    double grad_bytes;    /**< of an accumulated gradient */
+    double tokens;          /**< of a micro-batch on one context-parallel rank */
+    double element_bytes;   /**< of activations, and of weights outside the matrices of blocks */
+    double matrix_bytes;    /**< of the inputs of matrix multiplications in blocks */
+    double weight_bytes;    /**< of a stored weight */
+    double kept_bytes;      /**< of a stored input of a matrix multiplication */
+    double activated_bytes; /**< of a stored input of an activation function */
+    double grad_bytes;      /**< of an accumulated gradient */
 } calc_shape;
 
 /** Resolve an application for a strategy.

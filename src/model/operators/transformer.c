@@ -97,7 +97,9 @@ static void add_latent_query_key_value(calc_build *b)
     }
     calc_operator *o = calc_build_matrix(b, "key value down projection", CALC_OPERATOR_MATRIX, 0,
                                          b->kept, s->hidden, s->kv_rank + s->rope_size, 1);
-    calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, LAYERNORM);
+    /* Either projection of it keeps a narrowed copy of its own. */
+    double input_bytes = s->kept_bytes < e ? 2 * s->kept_bytes : s->kept_bytes;
+    calc_build_keep(o, b->kept * s->hidden * input_bytes, LAYERNORM);
     o->moved_by = MOVE_QKV_LINEAR;
     double elements = b->kept * latents;
     o = calc_build_vector(b, "latent norm", MLA_UP_PROJ, elements, 2 * elements * e,
@@ -307,7 +309,9 @@ static void add_attention(calc_build *b)
     double copies =
         s->context_par > 1 && b->strategy->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES ? 2
                                                                                              : 1;
-    calc_build_keep(o, copies * b->tokens * output * s->kept_bytes, CALC_RECOMPUTE_ALL);
+    /* As wide as attention's backward pass reads it; the projection keeps no copy
+     * (Megatron-LM, set_save_original_input). */
+    calc_build_keep(o, copies * b->tokens * output * s->element_bytes, CALC_RECOMPUTE_ALL);
     o->moved_by = MOVE_ATTN_PROJ;
     calc_operator *reduction = calc_build_close_tensor_par(b, "attention reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);

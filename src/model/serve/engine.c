@@ -4,33 +4,22 @@
 
 #include "model/cost/cost.h"
 #include "model/operators/processor.h"
+#include "spec/serving_program.h"
 
 static const calc_engine_traits traits[CALC_SERVING_ENGINE_COUNT] = {
 #include "model/serve/engine_rows.inc"
 };
 
-/* TensorRT-LLM with PyTorch. */
-static bool is_tensorrt_llm(calc_serving_engine engine)
-{
-    return engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_0 ||
-           engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_1 ||
-           engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
-}
-
-static bool is_sglang(calc_serving_engine engine)
-{
-    return engine == CALC_SERVING_ENGINE_SGLANG_0_5 ||
-           engine == CALC_SERVING_ENGINE_SGLANG_ROCM_0_5 ||
-           engine == CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5;
-}
-
 calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
 {
     calc_engine_traits t = traits[engine];
     /* How they schedule is known, not fitted. */
-    t.gathers = is_tensorrt_llm(engine);
+    calc_serving_program program = calc_serving_program_of(engine);
+    t.gathers = program == CALC_SERVING_PROGRAM_TENSORRT_LLM &&
+                engine >= CALC_SERVING_ENGINE_TENSORRT_LLM_1_0; /* with PyTorch */
     t.narrow_prompts = engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
-    t.overlapped = t.gathers || is_sglang(engine) || engine == CALC_SERVING_ENGINE_ATOM_0_1;
+    t.overlapped =
+        t.gathers || program == CALC_SERVING_PROGRAM_SGLANG || program == CALC_SERVING_PROGRAM_ATOM;
     return t;
 }
 

@@ -64,7 +64,8 @@ calc_kv_room calc_kv_cache_capacity(const calc_kv_cache *cache, double blocks, d
     double room_bytes = calc_max(0, bytes);
     double each = calc_kv_cache_space(cache, blocks, 1, context);
     return (calc_kv_room){
-        .tokens = floor(room_bytes / (cache->rank_bytes * blocks) * cache->context_par),
+        .tokens = floor(room_bytes / (cache->rank_bytes * blocks) * cache->context_par /
+                        (calc_kv_cache_stored(cache, context) / context)),
         .sequences = floor(room_bytes / each),
     };
 }

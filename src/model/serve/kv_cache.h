@@ -39,7 +39,7 @@ double calc_kv_cache_space(const calc_kv_cache *cache, double blocks, double seq
 
 /** Sequences that fit into `bytes` on one rank of `blocks` blocks. */
 typedef struct calc_kv_room {
-    double tokens;    /**< of blocks without window */
+    double tokens;    /**< of such sequences, the last of which need not be whole */
     double sequences; /**< whole ones of `context` tokens */
 } calc_kv_room;
 

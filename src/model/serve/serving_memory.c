@@ -4,6 +4,7 @@
 
 #include "model/operators/processor.h"
 #include "model/serve/serving_step.h"
+#include "spec/serving_program.h"
 
 /* Sequences that a pool holds. */
 typedef struct held {
@@ -18,17 +19,36 @@ static double usable_bytes(const calc_chip *chip)
     return (chip->mem1.capacity_bytes - chip->mem_reserved_bytes) / (1 + chip->mem_fragmentation);
 }
 
-static calc_serving_memory memory_of(const calc_inference_pass_model *m,
+/* Bytes that the program leaves free beside a stage and its cache. */
+static double spared_bytes(const calc_serving_share *taken, const calc_chip *chip,
+                           const calc_stage_memory *stage, double cache)
+{
+    double spared = (1 - taken->share) * chip->mem1.capacity_bytes;
+    switch (taken->of) {
+    case CALC_MEMORY_TAKEN_STATIC:
+        return calc_max(0, spared - (stage->total - stage->state));
+    case CALC_MEMORY_TAKEN_FREE:
+        return cache / taken->share - cache;
+    default:
+        return spared;
+    }
+}
+
+static calc_serving_memory memory_of(const calc_inference *i, const calc_inference_pass_model *m,
                                      const calc_inference_pass *pass, const held *h)
 {
     const calc_chip *chip = &m->system->chip;
+    const calc_serving_share taken = calc_serving_program_share(i);
     double usable = usable_bytes(chip);
+    double spared = 0;
     bool limited = false;
     calc_serving_memory out = {.room = {INFINITY, INFINITY}, .running = INFINITY, .fits = true};
-    for (size_t i = 0; i < m->stages.count; i++) {
-        double blocks = calc_inference_pass_cached_blocks(m, i);
-        calc_stage_memory stage = calc_pass_cost_memory(&pass->cost, &m->stages.item[i]);
-        double left = usable - stage.total;
+    for (size_t n = 0; n < m->stages.count; n++) {
+        double blocks = calc_inference_pass_cached_blocks(m, n);
+        calc_stage_memory stage = calc_pass_cost_memory(&pass->cost, &m->stages.item[n]);
+        double left = usable - stage.total -
+                      spared_bytes(&taken, chip, &stage, 0) / (1 + chip->mem_fragmentation);
+        left *= taken.of == CALC_MEMORY_TAKEN_FREE ? taken.share : 1;
         double cache = calc_kv_cache_space(&m->cache, blocks, h->sequences, h->context);
         double least = calc_kv_cache_space(&m->cache, blocks, 1, h->longest);
         calc_kv_room room = calc_kv_cache_capacity(&m->cache, blocks, h->context, left);
@@ -39,15 +59,16 @@ static calc_serving_memory memory_of(const calc_inference_pass_model *m,
         out.room.sequences = calc_min(out.room.sequences, room.sequences);
         out.running = calc_min(out.running, mean.sequences);
         out.fits = out.fits && least <= left;
-        if (i == 0 || stage.total + cache > out.stage.total + out.cache_bytes) {
+        if (n == 0 || stage.total + cache > out.stage.total + out.cache_bytes) {
+            spared = spared_bytes(&taken, chip, &stage, cache);
             out.stage = stage;
             out.cache_bytes = cache;
-            out.position = m->stages.item[i].position;
+            out.position = m->stages.item[n].position;
             limited = less;
         }
     }
     double allocated = out.stage.total + out.cache_bytes;
-    out.need_bytes = allocated * (1 + chip->mem_fragmentation) + chip->mem_reserved_bytes;
+    out.need_bytes = allocated * (1 + chip->mem_fragmentation) + chip->mem_reserved_bytes + spared;
     if (limited && out.fits) {
         /* All of it, less rounding. */
         out.need_bytes = calc_min(out.need_bytes, chip->mem1.capacity_bytes);
@@ -79,14 +100,14 @@ void calc_serving_hold(calc_serving *r)
         .in_use = calc_serving_decoding(r, 1).context,
         .queues = queues,
     };
-    r->held = memory_of(&r->model, pass, &h);
+    r->held = memory_of(r->i, &r->model, pass, &h);
 }
 
 calc_serving_memory calc_serving_prefill_memory(const calc_serving *r)
 {
     double longest = ceil(r->prompt * (1 + r->i->prompt_spread));
     held h = {r->prefill_batch, r->prompt, longest, r->prompt, false};
-    return memory_of(r->prefill, widest(&r->prefilled), &h);
+    return memory_of(r->i, r->prefill, widest(&r->prefilled), &h);
 }
 
 bool calc_serving_limit(calc_serving *r)

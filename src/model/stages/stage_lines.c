@@ -202,7 +202,7 @@ calc_stage_links calc_stage_links_of(const calc_cost_context *c, const calc_exec
     out.collides = e->strategy.data_par_net == e->pipeline_par_net;
     out.same_link = e->strategy.data_par_net == e->strategy.tensor_par_net;
     if (e->pipeline_par > 1) {
-        calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
+        calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, e->training);
         out.message_s = calc_collective_line_s(&l->message, message_bytes);
         out.back_message_s = e->training ? out.message_s : backward ? message->latency_s : 0;
         out.tied_s = e->training

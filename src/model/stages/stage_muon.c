@@ -9,7 +9,7 @@ void calc_stage_set_muon(const calc_cost_context *c, const calc_exec *e, const c
     }
     const calc_shape *s = c->shape;
     const calc_memory_tier *memory = &c->chip->mem1;
-    calc_state_bytes b = calc_state_bytes_of(&e->strategy, s);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, s, true);
     bool shared = calc_zero_stage(&e->strategy) >= 1;
     double dense = shared ? t->dense_shards : 1;
     double expert = shared ? t->expert_shards : 1;

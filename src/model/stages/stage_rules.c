@@ -7,7 +7,7 @@ calc_optimizer_step calc_stage_rules_optimizer(const calc_cost_context *c, const
                                                const calc_stage_parts *p, calc_block_kind kind,
                                                double shards)
 {
-    calc_state_bytes b = calc_state_bytes_of(s, c->shape);
+    calc_state_bytes b = calc_state_bytes_of(s, c->shape, c->training);
     calc_optimizer_step none = {0};
     return c->training ? calc_optimizer_block(c, calc_state_optimizer_bytes(&b), p->weights[kind],
                                               p->layers[kind], shards)

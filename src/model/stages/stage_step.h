@@ -114,7 +114,7 @@ CALC_STAGE_INLINE double calc_stage_optimizer_sum(const calc_stage_terms *t,
         return c->dense * t->rule[0].optimizer_s + c->moe * t->rule[1].optimizer_s;
     }
     double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
-    return t->optimizer_s * (w->dense + w->expert) + t->optimizer_owned_s * owned +
+    return t->optimizer_s * t->reductions * (w->dense + w->expert) + t->optimizer_owned_s * owned +
            calc_stage_muon_s(t, c);
 }
 

@@ -4,7 +4,6 @@
 
 #include "model/operators/processor.h"
 #include "model/stages/stage_rules.h"
-#include "spec/format.h"
 
 /* The values of absent shares, as documented in overlap_shares.fields.h. */
 #define DATA_PAR_WINDOW 0.7
@@ -79,7 +78,10 @@ static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zer
     }
 }
 
-/* Gradients are cleared and read for their norm, scaled, and read; state is read and written. */
+/* Gradients are cleared where they are whole or sharded, read for their norm, scaled, and read, by
+ * their owner; state is read and written (Megatron-LM: reset() of param_and_grad_buffer.py,
+ * clip_grads.py, distrib_optimizer.py). Buckets of 16 bits are scaled before each reduction, wider
+ * ones by it (Megatron-FSDP, gradient_reduce_preprocessing()); no sum is read and written there. */
 static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_state_bytes *b,
                           int64_t zero, calc_stage_terms *t)
 {
@@ -89,13 +91,14 @@ static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_
     const calc_memory_tier *memory = &chip->mem1;
     double reached = calc_share_or(chip->optimizer_efficiency, memory->efficiency.efficiency[0]);
     double byte_s = 1 / (memory->bytes_per_s * reached);
-    double cleared = 2 * b->grad * byte_s;
+    double once = b->grad * byte_s; /* cleared, or read for the norm, which the update waits for */
+    double scaled = b->reduced < 4 ? calc_max(0, 2 * b->reduced - b->grad) * byte_s : 0;
     double updated = (3 * b->grad + 2 * calc_state_optimizer_bytes(b)) * byte_s;
     /* State kept elsewhere comes and goes while the rest is updated. */
     double moved = 2 * calc_state_optimizer_bytes(b) * calc_stage_away_of(&e->strategy).optimizer;
     updated = calc_max(updated, moved * tier2_byte_s(chip));
-    t->optimizer_s = (zero >= 2 ? 0 : cleared) + (zero >= 1 ? 0 : updated);
-    t->optimizer_owned_s = (zero >= 2 ? cleared : 0) + (zero >= 1 ? updated : 0);
+    t->optimizer_s = zero >= 3 ? 0 : zero == 2 ? scaled : once + (zero == 1 ? 0 : once + updated);
+    t->optimizer_owned_s = zero >= 1 ? (zero >= 2 ? once : 0) + once + updated : 0;
 }
 
 static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
@@ -103,8 +106,7 @@ static void set_reduction(const calc_exec *e, const calc_state_bytes *b, int64_t
 {
     if (e->training && zero < 3) {
         t->reduced_bytes = b->reduced;
-        double sent = calc_format_bytes_or(e->strategy.param_gather_datatype, b->weight);
-        t->gathered_bytes = zero >= 1 ? sent : 0;
+        t->gathered_bytes = zero >= 1 ? b->sent : 0;
     }
 }
 
@@ -134,7 +136,7 @@ static bool sharded(const calc_strategy *strategy, const calc_stage_lines *l)
 calc_stage_keeping calc_stage_keeping_of(const calc_cost_context *c, const calc_strategy *strategy,
                                          const calc_stage_lines *l, double speed)
 {
-    calc_state_bytes b = calc_state_bytes_of(strategy, c->shape);
+    calc_state_bytes b = calc_state_bytes_of(strategy, c->shape, c->training);
     bool offloads = passes_move(strategy);
     return (calc_stage_keeping){
         .training = c->training,
@@ -306,7 +308,7 @@ bool calc_stage_gathers_beside(const calc_strategy *strategy)
 calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec *e,
                                      const calc_stage_terms *t, const calc_stage_class *class)
 {
-    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, e->training);
     calc_stage_weights w = calc_stage_weights_sum(t, class);
     int64_t zero = calc_zero_stage(&e->strategy);
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
@@ -365,7 +367,7 @@ void calc_stage_terms_row(const calc_cost_context *c, const calc_exec *e, const 
                           calc_stage_terms *t)
 {
     int64_t zero = calc_zero_stage(&e->strategy);
-    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape);
+    calc_state_bytes b = calc_state_bytes_of(&e->strategy, c->shape, e->training);
     if (like) {
         *t = *like;
         t->held_bytes = t->owned_bytes = t->gathered_ahead = t->whole_block_bytes = 0;

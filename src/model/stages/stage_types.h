@@ -119,7 +119,7 @@ typedef struct calc_stage_terms {
     double reduced_bytes, gathered_bytes; /**< per element on the network */
     double reductions;                    /**< per step */
     double window_share, contention;
-    double optimizer_s;       /**< per element that is held, */
+    double optimizer_s;       /**< per element that is held, with each reduction, */
     double optimizer_owned_s; /**< and per element that is owned */
     double growth;            /**< of the pipeline's time: stragglers */
     double overhead_s;
