@@ -220,12 +220,12 @@ static void take_evens(search *s)
 {
     for (size_t i = 0; i < s->list.evens; i++) {
         const calc_planner_even_layout *even = &s->list.even[i];
-        calc_planner_found f = {.exec = even->exec,
+        calc_planner_found f = {.exec = even->layout,
                                 .chip = even->chip,
                                 .stats = even->stats,
                                 .planned_s = even->stats.total_time,
-                                .base = even->exec,
-                                .place = {1, {even->chip}, {(int32_t)even->exec.pipeline_par}},
+                                .base = even->layout,
+                                .place = {1, {even->chip}, {(int32_t)even->layout.pipeline_par}},
                                 .candidate = s->list.count + i};
         if (even->candidate < s->list.count) {
             const calc_planner_candidate *c = &s->list.candidate[even->candidate];
