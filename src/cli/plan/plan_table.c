@@ -98,9 +98,16 @@ static void write_start(calc_output *out, const calc_plan_task *t, const calc_pl
                                ? "  none is sure to fit and runs in a framework: %s has the best\n"
                                : "  none is sure to fit and runs in a framework%s\n",
                            saved ? saved : "");
-    } else if (rank != 1) {
-        calc_start_tell(out, &f->exec, rank, f->stats.total_time / r->found[0].stats.total_time - 1,
-                        saved);
+    } else if (rank > 1) {
+        calc_output_printf(out, "  %zu", rank);
+    } else if (rank == 0) {
+        double behind = f->stats.total_time / r->found[0].stats.total_time - 1;
+        calc_output_printf(out, "  %d/%d/%d, %.1f %% behind,", (int)f->exec.strategy.tensor_par,
+                           (int)f->exec.pipeline_par, (int)f->exec.strategy.data_par, 100 * behind);
+    }
+    if (start && rank != 1) {
+        calc_output_printf(out, " is the first that is sure to fit and that a framework runs%s%s\n",
+                           saved ? ": " : "", saved ? saved : "");
     }
     calc_output_text(out, saved ? "  run it: " : "  run it with --save-best FILE: ");
     calc_start_write(out, &(calc_start){.args = t->args,
