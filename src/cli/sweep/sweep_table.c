@@ -138,24 +138,28 @@ static void write_row(calc_output *out, const calc_sweep_columns *columns,
     write_line(out, line);
 }
 
-/* If the first row is not the best: says why to start with it. */
+/* Says why to start with the first row if it is not the best, and what it costs to be sure. */
 static void write_start(calc_output *out, const calc_sweep_view *view)
 {
-    const calc_sweep_row *start = &view->advice->start;
-    const calc_sweep_row *fastest = &view->advice->fastest;
-    if (!start->layout || start->number == 1) {
-        return;
-    }
+    const calc_sweep_row *start = &view->advice->start, *fastest = &view->advice->fastest;
     char text[TEXT_SIZE] = "";
-    calc_append(text, TEXT_SIZE, "start with the first row: %.1f %% behind the best, but %s",
-                100 * (1 - start->share),
-                !fastest->starts                       ? "a framework runs it"
-                : fastest->fits.share < CALC_FITS_SURE ? "more likely to fit"
-                                                       : "simpler");
-    calc_append(text, TEXT_SIZE, view->saved ? ": %s has it" : ": --save-best FILE saves it",
-                view->saved);
-    calc_output_text(out, "  ");
-    calc_help_wrapped(out, text, 2);
+    if (start->layout && start->number != 1) {
+        calc_append(text, TEXT_SIZE, "start with the first row: %.1f %% behind the best, but %s",
+                    100 * (1 - start->share),
+                    !fastest->starts                       ? "a framework runs it"
+                    : fastest->fits.share < CALC_FITS_SURE ? "more likely to fit"
+                                                           : "simpler");
+        calc_append(text, TEXT_SIZE, view->saved ? ": %s has it" : ": --save-best FILE saves it",
+                    view->saved);
+    }
+    if (view->advice->safe.layout && start->fits.share < CALC_FITS_SURE) {
+        calc_append(text, TEXT_SIZE, "%sthe best that is sure to fit is %.1f %% behind the best",
+                    *text ? "; " : "", 100 * (1 - view->advice->safe.share));
+    }
+    if (*text) {
+        calc_output_text(out, "  ");
+        calc_help_wrapped(out, text, 2);
+    }
 }
 
 /* Marks in the tables written so far that need a legend. */
