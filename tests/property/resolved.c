@@ -123,6 +123,8 @@ VALUE(tensor_net, e->strategy.tensor_par_net)
 VALUE(data_net, e->strategy.data_par_net)
 VALUE(context_inner, inner_context(s, e))
 VALUE(datatype, format_of(e->strategy.datatype))
+/* Inputs of narrowed multiplications and those of activation functions have no one format. */
+VALUE(activation, calc_format_stored(&e->strategy) ? NONE : format_of(e->strategy.datatype))
 VALUE(grad, grad_format(e))
 VALUE(master, is_wide(e) ? NONE : CALC_FORMAT_FLOAT32)
 VALUE(blocks_of_a_stage, blocks_if_even(a, e))
@@ -273,7 +275,7 @@ static const struct {
     {"exe.attention_datatype", datatype},
     {"exe.vector_datatype", datatype},
     {"exe.weight_datatype", datatype},
-    {"exe.activation_datatype", datatype},
+    {"exe.activation_datatype", activation},
     {"exe.grad_datatype", grad},
     {"exe.grad_reduce_datatype", grad},
     {"exe.master_datatype", master},
