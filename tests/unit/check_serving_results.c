@@ -150,6 +150,8 @@ static void draft(int which)
     row[which].source = "InferenceX (x)";
     row[which].software = "sglang 0.5.3";
     row[which].spec_decode = "mtp";
+    row[which].model = "deepseek-ai/DeepSeek-R1"; /* which has blocks that draft */
+    row[which].num_gpus = row[which].tp = 8;
 }
 
 START_TEST(a_sweep_drafts_or_does_not)
@@ -185,8 +187,8 @@ START_TEST(groups_are_by_engine_regime_and_year_too)
 {
     rows.count = 3;
     row[1].software = "sglang 0.5.3";
-    row[2].software = "vLLM 0.6.1";
-    row[2].date = "2024-09";
+    row[2].software = "vLLM 0.5.1";
+    row[2].date = "2024-07";
     row[2].concurrency_or_batch = 1;
     make();
     ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, &errors), CALC_OK);
