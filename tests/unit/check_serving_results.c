@@ -24,13 +24,21 @@ static calc_results results;
 static calc_error_groups groups;
 static calc_errors errors;
 
+/* Models that have a block that drafts, which is then no question of its cost. */
+static calc_status load_drafting(const char *name, calc_app *out, calc_errors *errors_)
+{
+    calc_status status = load_app(name, out, errors_);
+    out->mtp_blocks = 1;
+    return status;
+}
+
 static void enter(void)
 {
     for (int i = 0; i < MAX; i++) {
         row[i] = serving_row();
     }
     rows = (calc_serving_rows){.row = row, .count = 1};
-    apps = (calc_serving_apps){.load = load_app};
+    apps = (calc_serving_apps){.load = load_drafting};
     systems = (calc_systems){.load = load_system};
     remarks = (calc_remarks){0};
     results = (calc_results){0};
@@ -150,8 +158,6 @@ static void draft(int which)
     row[which].source = "InferenceX (x)";
     row[which].software = "sglang 0.5.3";
     row[which].spec_decode = "mtp";
-    row[which].model = "deepseek-ai/DeepSeek-R1"; /* which has blocks that draft */
-    row[which].num_gpus = row[which].tp = 8;
 }
 
 START_TEST(a_sweep_drafts_or_does_not)
