@@ -27,6 +27,11 @@ calc_serving_program calc_serving_program_of(calc_serving_engine engine)
     return engines[engine].program;
 }
 
+const char *calc_serving_program_engine(calc_serving_engine engine)
+{
+    return engines[engine].name;
+}
+
 static bool runs_on(calc_serving_engine engine, calc_platform platform)
 {
     return platform == CALC_PLATFORM_ANY || engines[engine].platform == CALC_PLATFORM_ANY ||

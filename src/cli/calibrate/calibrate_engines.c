@@ -9,6 +9,7 @@
 #include "calibrate/view.h"
 #include "cli/calibrate/calibrate_write.h"
 #include "cli/validate/put_spread.h"
+#include "spec/serving_program.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};
 
@@ -32,12 +33,7 @@ typedef struct task {
 
 static const char *name_of(const calc_engine_fit *fit)
 {
-    static const char *const names[CALC_SERVING_ENGINE_COUNT] = {
-#define CALC_X(name, word, ...) word,
-        CALC_SERVING_ENGINE_LIST(CALC_X)
-#undef CALC_X
-    };
-    return names[fit->engine];
+    return calc_serving_program_engine(fit->engine);
 }
 
 /* ---- The calibration ------------------------------------------------------------------------- */

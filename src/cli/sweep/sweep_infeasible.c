@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/draw/human.h"
@@ -127,10 +128,17 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
     calc_sweep_found run;
     calc_sweep_found_run(study, &nearest, &run);
     double value = calc_constraint_value(c, &run.exec, &run.stats);
-    fprintf(stderr, "\n  %s %s: %.4g%s%s at best%s, tp/pp/dp %lld/%lld/%lld on %lld processors",
-            c->field->key, up ? "is too low" : "is too high",
-            value / (c->field->scale > 0 ? c->field->scale : 1), c->field->unit ? " " : "",
-            c->field->unit ? c->field->unit : "", alone ? " without the other conditions" : "",
+    const char *unit = c->field->unit ? c->field->unit : "";
+    char best[CALC_HUMAN_MAX];
+    if (strcmp(unit, "s") == 0) {
+        calc_human_seconds(value, best);
+    } else if (strcmp(unit, "bytes") == 0) {
+        calc_human_bytes(value, best);
+    } else {
+        calc_human_number(value / (c->field->scale > 0 ? c->field->scale : 1), best);
+    }
+    fprintf(stderr, "\n  %s is %s at best%s: tp/pp/dp %lld/%lld/%lld on %lld processors",
+            c->field->key, best, alone ? " without the other conditions" : "",
             (long long)run.exec.strategy.tensor_par, (long long)run.exec.pipeline_par,
             (long long)run.exec.strategy.data_par, (long long)run.exec.num_procs);
 }
