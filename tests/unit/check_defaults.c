@@ -306,7 +306,7 @@ START_TEST(what_is_served_is_what_engines_launch)
         ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.chunk_size=512", NULL),
                          CALC_OK);
         space.inference.engine = named ? CALC_SERVING_ENGINE_VLLM_0_11 : CALC_SERVING_ENGINE_NONE;
-        ck_assert_int_eq(calc_defaults_set(&space, &designs), CALC_OK);
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
         ck_assert_int_eq(calc_constraint_parse(&tpot, "tpot <= 1", &errors), CALC_OK);
         const calc_sweep_options options = {.threads = 1,
                                             .verify = 1,
