@@ -7,6 +7,7 @@
 #include "model/operators/collective.h"
 #include "model/serve/engine.h"
 #include "spec/format.h"
+#include "spec/serving_program.h"
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
@@ -134,6 +135,7 @@ VALUE(as_reduction, e->strategy.data_par_overlap ? CALC_CHOICE_TRUE : CALC_CHOIC
 VALUE(all_blocks, a->num_blocks)
 
 VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_size) : NONE)
+VALUE(memory_share, serves(e) ? calc_serving_program_share(&e->inference).share : NONE)
 VALUE(batch, serves(e) && e->inference.arrival_rate == 0 ? (double)e->batch_size : NONE)
 VALUE(one_served, serves(e) ? 1 : NONE)
 VALUE(cache, serves(e) ? format_of(e->strategy.datatype) : NONE)
@@ -325,6 +327,7 @@ static const struct {
     {"exe.inference.chunk_size", NULL},
     {"exe.inference.kv_datatype", cache},
     {"exe.inference.wide_attention", NULL},
+    {"exe.inference.memory_share", memory_share},
     {"exe.inference.redundant_experts", NULL},
     {"exe.inference.page_size", one_served},
     {"exe.inference.prefix_hit", NULL},

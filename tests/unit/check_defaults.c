@@ -164,7 +164,7 @@ START_TEST(usual_choices_go_with_machine_and_model)
         {"llama3-8B", "mi300x", CALC_TENSOR_PAR_OVERLAP_ASYNC, 0, 0, CALC_FORMAT_AUTO, 1,
          1 << CALC_RECOMPUTE_MODULES_LAYERNORM},
         {"qwen3-30B-A3B", "h200", CALC_TENSOR_PAR_OVERLAP_FUSED, CALC_DISPATCH_TYPE_NODE_LIMITED, 1,
-         CALC_FORMAT_BFLOAT16, 1,
+         CALC_FORMAT_BFLOAT16, 2,
          1 << CALC_RECOMPUTE_MODULES_LAYERNORM | 1 << CALC_RECOMPUTE_MODULES_MOE_ACT},
         /* No library of one copy per node without float8 units, the sign of Hopper and later. */
         {"qwen3-30B-A3B", "a100_sxm_80g", CALC_TENSOR_PAR_OVERLAP_FUSED,

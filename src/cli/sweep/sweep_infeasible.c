@@ -111,18 +111,19 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
         count += i != index;
     }
     snprintf(text, sizeof text, "%s:%s", c->field->key, up ? "up" : "down");
-    calc_status status = calc_objective_parse(&with.options.top_by, text, &errors);
     with.options.constraint = others;
     with.options.constraints = count;
-    if (status == CALC_OK) {
-        status = calc_sweep_found_search(&with, false, NULL, &found, &nearest, &errors);
+    if (calc_objective_parse(&with.options.top_by, text, &errors) != CALC_OK ||
+        calc_sweep_found_search(&with, false, NULL, &found, &nearest, &errors) != CALC_OK) {
+        return;
     }
     bool alone = !found && count > 0;
-    if (status == CALC_OK && alone) {
-        with.options.constraints = 0;
-        status = calc_sweep_found_search(&with, false, NULL, &found, &nearest, &errors);
+    with.options.constraints = 0;
+    if (alone &&
+        calc_sweep_found_search(&with, false, NULL, &found, &nearest, &errors) != CALC_OK) {
+        return;
     }
-    if (status != CALC_OK || !found) {
+    if (!found) {
         return;
     }
     calc_sweep_found run;
