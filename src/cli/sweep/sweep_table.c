@@ -177,6 +177,9 @@ static void write_start(calc_output *out, const calc_sweep_study *study,
         calc_append(text, TEXT_SIZE, "; %d/%d/%d, %.1f %% behind, is sure to fit",
                     (int)e.strategy.tensor_par, (int)e.pipeline_par, (int)e.strategy.data_par,
                     100 * (1 - safe->share));
+    } else if (start->fits.share < CALC_FITS_SURE) {
+        calc_append(text, TEXT_SIZE, "; none is sure to fit, this one to %.0f %%",
+                    100 * start->fits.share);
     }
     calc_append(text, TEXT_SIZE, view->saved ? ": %s has it" : ": --save-best FILE saves it",
                 view->saved);

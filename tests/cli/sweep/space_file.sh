@@ -6,5 +6,5 @@ cat > space.json << END
  "sys.mem1.GiB": [40, 80], "where": ["mem2 <= 0"]}
 END
 "$CALC" sweep space.json --no-prune | grep -v evaluations
-"$CALC" sweep gpt3-175B a100_80g space.json --procs 32 --top 2 --per design --no-prune | grep -v evaluations
+"$CALC" sweep gpt3-175B a100_80g space.json --compat repaired --procs 32 --top 2 --per design --no-prune | grep -v evaluations
 exit "${PIPESTATUS[0]}"

@@ -1,7 +1,7 @@
 # tables fit the width, show what differs, and fold what does not; files are the same as ever
 export COLUMNS
 sweep() { "$CALC" sweep "$@" --threads 2 --progress none; }
-table() { sed -n '/^Best/,$p'; }
+table() { sed -n '/^Best/,$p' | sed '/ layouts$/,$d'; }
 small='llama3-8B h100_sxm --procs 16 --batch 64'
 for COLUMNS in 60 80 120; do # the wrapped texts are for 80
     sweep $small --top 5 --front | awk -v most="$((COLUMNS > 80 ? COLUMNS : 80))" 'length > most'
