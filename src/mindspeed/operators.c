@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "gauss/process_fit.h"
+#include "gauss/process.h"
 #include "model/cost/cost_kernel.h"
 #include "model/operators/transformer.h"
 

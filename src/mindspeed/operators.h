@@ -5,7 +5,7 @@
 #ifndef CALC_MINDSPEED_OPERATORS_H
 #define CALC_MINDSPEED_OPERATORS_H
 
-#include "gauss/process_path.h"
+#include "gauss/process.h"
 #include "mindspeed/cache.h"
 #include "mindspeed/config.h"
 #include "mindspeed/kernels.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "gauss/linear.h"
+#include "gauss/normal.h"
 #include "mindspeed/regression.h"
 
 enum {

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "gauss/linear.h"
+#include "gauss/normal.h"
 
 #define GIB 1073741824.0
 /* Buffers of the runtime and of collectives, the same for every configuration. */

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <math.h>
 
-#include "gauss/linear.h"
+#include "gauss/normal.h"
 #include "mindspeed/regression.h"
 #include "mindspeed_jobs.h"
 

@@ -1,0 +1,560 @@
+#include "layerwise/stage.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "layerwise/core.h"
+
+/* Rounding of sums, as a share. */
+static const double ROUNDING = 1e-12;
+
+typedef struct near_list {
+    calc_layerwise_core core;
+    calc_layerwise_front *out;
+    size_t capacity, most;
+    bool no_memory;
+} near_list;
+
+static void keep(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    near_list *n = search->data;
+    calc_layerwise_front *out = n->out;
+    if (answer->x > search->limit) {
+        return;
+    }
+    calc_layerwise_point *grown =
+        out->count < n->most ? calc_grown(out->point, out->count, &n->capacity, sizeof *out->point)
+                             : NULL;
+    if (!grown) {
+        n->no_memory = out->count < n->most;
+        out->proven = false;
+        search->limit = -INFINITY; /* stop */
+        return;
+    }
+    out->point = grown;
+    out->point[out->count++] = calc_layerwise_point_of(&n->core, answer);
+}
+
+bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+                         double slack_s, size_t most, calc_layerwise_front *out)
+{
+    *out = (calc_layerwise_front){.proven = true};
+    calc_layerwise_point best;
+    if (!calc_layerwise_best(stage, micro_weight, sync_weight, &best)) {
+        return true;
+    }
+    near_list *n = malloc(sizeof *n);
+    if (!n) {
+        return false;
+    }
+    calc_layerwise_core_make(&n->core, stage, CALC_LAYERWISE_EVERY_OPTION, micro_weight,
+                             sync_weight);
+    double best_s = micro_weight * best.micro_s + sync_weight * best.sync_s;
+    n->out = out;
+    n->most = most;
+    n->capacity = 0;
+    n->no_memory = false;
+    calc_layerwise_search search = {
+        .core = &n->core,
+        .alpha = 1,
+        .limit = best_s + slack_s + ROUNDING * fabs(best_s),
+        .tie_bytes = INFINITY,
+        .all = true,
+        .found = keep,
+        .data = n,
+    };
+    calc_layerwise_look(&search);
+    bool done = !n->no_memory;
+    free(n);
+    if (!done) {
+        free(out->point);
+        *out = (calc_layerwise_front){.count = 0};
+    }
+    return done;
+}
+
+/* Ties of sums, as a share. */
+static const double TIE = 1e-12;
+
+static void best_keep(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    double value = search->alpha * answer->x + search->beta * answer->y;
+    if (value > search->limit ||
+        (value >= search->limit - search->tie && answer->bytes >= search->tie_bytes)) {
+        return;
+    }
+    *(calc_layerwise_answer *)search->data = *answer;
+    search->limit = value;
+    search->tie = TIE * fabs(value);
+    search->tie_bytes = answer->bytes;
+}
+
+bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+                         calc_layerwise_point *out)
+{
+    calc_layerwise_core *core = malloc(sizeof *core);
+    if (!core) {
+        return false;
+    }
+    calc_layerwise_core_make(core, stage, CALC_LAYERWISE_WEIGHTED, micro_weight, sync_weight);
+    calc_layerwise_answer answer;
+    calc_layerwise_search search = {
+        .core = core,
+        .alpha = 1,
+        .limit = INFINITY,
+        .tie_bytes = INFINITY,
+        .found = best_keep,
+        .data = &answer,
+    };
+    bool proven = calc_layerwise_look(&search);
+    bool fits = search.limit < INFINITY;
+    if (fits) {
+        *out = calc_layerwise_point_of(core, &answer);
+    }
+    free(core);
+    return proven && fits;
+}
+
+typedef struct valued {
+    calc_layerwise_aim *aim;
+    bool found;
+    calc_layerwise_answer answer;
+} valued;
+
+static void keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    valued *v = search->data;
+    double value = v->aim->value(v->aim->data, answer->x, answer->y);
+    if (value < v->aim->limit) {
+        v->aim->limit = value;
+        v->answer = *answer;
+        v->found = true;
+        search->limit = value - v->aim->offset;
+        search->tie = TIE * fabs(value);
+    }
+}
+
+bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
+                            calc_layerwise_point *out, bool *proven)
+{
+    calc_layerwise_core *core = malloc(sizeof *core);
+    *proven = false;
+    if (!core) {
+        return false;
+    }
+    calc_layerwise_core_make(core, stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1);
+    valued v = {.aim = aim};
+    calc_layerwise_search search = {
+        .core = core,
+        .alpha = aim->micro_weight,
+        .beta = aim->sync_weight,
+        .limit = aim->limit - aim->offset,
+        .tie = aim->limit < INFINITY ? TIE * fabs(aim->limit) : 0,
+        .found = keep_least,
+        .data = &v,
+        .most_nodes = aim->most_nodes,
+    };
+    *proven = calc_layerwise_look(&search);
+    if (v.found) {
+        *out = calc_layerwise_point_of(core, &v.answer);
+    }
+    free(core);
+    return v.found;
+}
+
+double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
+                            double sync_weight)
+{
+    calc_layerwise_core core;
+    calc_layerwise_core_make(&core, stage, CALC_LAYERWISE_WEIGHTED, micro_weight, sync_weight);
+    calc_layerwise_search search = {.core = &core, .alpha = 1};
+    return calc_layerwise_least(&search);
+}
+
+/* Fronts in two values: first the corners of their convex hull, each with the least weighted sum
+ * for the normal of a side; then, behind each side, all answers that may lie between its ends. */
+
+/* Ties of sums, as a share. */
+/* Effort at a front, at most: until only answers a step apart are looked for; at a side thereafter;
+ * at a corner; answers kept before they are thinned. */
+enum { EXACT_NODES = 5000, SIDE_NODES = 500, CORNER_NODES = 50000, MOST_POINTS = 20000 };
+
+typedef struct front {
+    calc_layerwise_core core;
+    calc_layerwise_answer *answer; /* x ascending, y descending */
+    size_t count, capacity;
+    double from_x, to_x;   /* the side being searched */
+    double step_x, step_y; /* an answer must be so much less than its neighbours */
+    size_t most;
+    int64_t nodes;
+    bool no_memory, proven;
+} front;
+
+/* The first answer whose x is not smaller. */
+static size_t first_from(const front *f, double x)
+{
+    size_t low = 0;
+    size_t high = f->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (f->answer[middle].x < x) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static bool is_beaten(const front *f, size_t at, const calc_layerwise_answer *answer)
+{
+    return (at > 0 && f->answer[at - 1].y <= answer->y) ||
+           (at < f->count && f->answer[at].x <= answer->x && f->answer[at].y <= answer->y);
+}
+
+/* @return whether it is on the front so far */
+static bool enter(front *f, const calc_layerwise_answer *answer)
+{
+    size_t at = first_from(f, answer->x);
+    if (is_beaten(f, at, answer)) {
+        return false;
+    }
+    calc_layerwise_answer *grown = calc_grown(f->answer, f->count, &f->capacity, sizeof *f->answer);
+    if (!grown) {
+        f->no_memory = true;
+        return false;
+    }
+    f->answer = grown;
+    size_t behind = at;
+    while (behind < f->count && f->answer[behind].y >= answer->y) {
+        behind++;
+    }
+    memmove(&f->answer[at + 1], &f->answer[behind], (f->count - behind) * sizeof *f->answer);
+    f->count -= behind - at;
+    f->answer[at] = *answer;
+    f->count++;
+    return true;
+}
+
+/* ---- Corners
+ * ------------------------------------------------------------------------------------- */
+
+static void front_keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    double value = search->alpha * answer->x + search->beta * answer->y;
+    if (value < search->limit) {
+        *(calc_layerwise_answer *)search->data = *answer;
+        search->limit = value;
+        search->tie = TIE * fabs(value);
+    }
+}
+
+/* @return the least weighted sum, with its answer; INFINITY: none below the limit */
+static double least(front *f, double alpha, double beta, double limit,
+                    calc_layerwise_answer *answer)
+{
+    calc_layerwise_search search = {
+        .core = &f->core,
+        .alpha = alpha,
+        .beta = beta,
+        .limit = limit,
+        .tie = limit < INFINITY ? TIE * fabs(limit) : 0,
+        .found = front_keep_least,
+        .data = answer,
+        .most_nodes = CORNER_NODES,
+    };
+    f->proven &= calc_layerwise_look(&search);
+    return search.limit < limit ? search.limit : INFINITY;
+}
+
+/* ---- Behind a side
+ * ------------------------------------------------------------------------------- */
+
+/* The greatest weighted sum that an answer between two neighbours may have. */
+static double greatest(const front *f, const calc_layerwise_search *search)
+{
+    double most = -INFINITY;
+    for (size_t i = first_from(f, f->from_x); i + 1 < f->count && f->answer[i].x < f->to_x; i++) {
+        double x = f->answer[i + 1].x - f->step_x;
+        double y = f->answer[i].y - f->step_y;
+        if (x > f->answer[i].x && y > f->answer[i + 1].y) {
+            most = fmax(most, search->alpha * x + search->beta * y);
+        }
+    }
+    return most;
+}
+
+static void keep_front(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    front *f = search->data;
+    if (!enter(f, answer)) {
+        return;
+    }
+    if (f->no_memory || f->count >= MOST_POINTS) {
+        search->nodes = search->most_nodes; /* stop */
+    }
+    search->limit = greatest(f, search);
+    search->tie = TIE * fabs(search->limit);
+}
+
+static void look_behind(front *f, double alpha, double beta, double from_x, double to_x)
+{
+    if (f->nodes >= EXACT_NODES) {
+        f->proven = false;
+        f->step_x = (f->answer[f->count - 1].x - f->answer[0].x) / (double)f->most;
+        f->step_y = (f->answer[0].y - f->answer[f->count - 1].y) / (double)f->most;
+    }
+    f->from_x = from_x;
+    f->to_x = to_x;
+    calc_layerwise_search search = {
+        .core = &f->core,
+        .alpha = alpha,
+        .beta = beta,
+        .found = keep_front,
+        .data = f,
+        .most_nodes = f->proven ? EXACT_NODES - f->nodes : SIDE_NODES,
+    };
+    search.limit = greatest(f, &search);
+    search.tie = TIE * fabs(search.limit);
+    f->proven &= calc_layerwise_look(&search);
+    f->nodes += search.nodes;
+}
+
+/* Split sides at corners, from left to right, until no corner lies in front of a side. */
+static void make(front *f)
+{
+    calc_layerwise_answer end;
+    if (least(f, 1, 0, INFINITY, &end) == INFINITY) {
+        return;
+    }
+    enter(f, &end);
+    least(f, 0, 1, INFINITY, &end);
+    enter(f, &end);
+    for (double left_x = f->answer[0].x; !f->no_memory;) {
+        size_t i = first_from(f, left_x);
+        if (i + 1 >= f->count) {
+            return;
+        }
+        calc_layerwise_answer left = f->answer[i];
+        calc_layerwise_answer right = f->answer[i + 1];
+        double alpha = left.y - right.y;
+        double beta = right.x - left.x;
+        double limit = alpha * left.x + beta * left.y;
+        if (least(f, alpha, beta, limit - TIE * fabs(limit), &end) < INFINITY && enter(f, &end)) {
+            left_x = fmin(left_x, end.x);
+        } else {
+            look_behind(f, alpha, beta, left.x, right.x);
+            left_x = right.x;
+        }
+    }
+}
+
+/* ---- Results
+ * ------------------------------------------------------------------------------------- */
+
+/* Thin the front to an even selection, with both ends. */
+static bool write_out(front *f, size_t most, calc_layerwise_front *out)
+{
+    size_t count = f->count < most ? f->count : most;
+    out->proven = f->proven && f->count <= most;
+    out->count = 0;
+    out->point = count ? malloc(count * sizeof *out->point) : NULL;
+    if (f->no_memory || (count && !out->point)) {
+        free(out->point);
+        out->point = NULL;
+        return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t from = count > 1 ? i * (f->count - 1) / (count - 1) : 0;
+        out->point[out->count++] = calc_layerwise_point_of(&f->core, &f->answer[from]);
+    }
+    return true;
+}
+
+static bool front_in(const calc_layerwise_stage *stage, calc_layerwise_values values,
+                     double micro_weight, double sync_weight, size_t most,
+                     calc_layerwise_front *out)
+{
+    *out = (calc_layerwise_front){0};
+    front *f = calloc(1, sizeof *f);
+    if (!f) {
+        return false;
+    }
+    calc_layerwise_core_make(&f->core, stage, values, micro_weight, sync_weight);
+    f->proven = true;
+    f->most = most;
+    make(f);
+    bool done = write_out(f, most, out);
+    free(f->answer);
+    free(f);
+    return done;
+}
+
+bool calc_layerwise_front_of(const calc_layerwise_stage *stage, size_t most,
+                             calc_layerwise_front *out)
+{
+    return front_in(stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1, most, out);
+}
+
+bool calc_layerwise_curve_of(const calc_layerwise_stage *stage, double micro_weight,
+                             double sync_weight, size_t most, calc_layerwise_front *out)
+{
+    return front_in(stage, CALC_LAYERWISE_TIME_AND_BYTES, micro_weight, sync_weight, most, out);
+}
+
+/* The shortest path through groups: within a kind by subsets and last groups (Held and Karp). */
+
+enum { PICKS = CALC_LAYERWISE_PICKS, KINDS = CALC_LAYERWISE_KINDS, SUBSETS = 1 << PICKS };
+
+/* The ways through a kind. */
+typedef struct passage {
+    int count, group[PICKS];
+    double cost_s[SUBSETS][PICKS]; /* [groups that were visited][last of them] */
+    int16_t from[SUBSETS]
+                [PICKS]; /* the one before it; in the first place: last of the kind before */
+} passage;
+
+static int members(uint32_t mask, int *group)
+{
+    int count = 0;
+    for (int g = 0; mask >> g; g++) {
+        if (!(mask >> g & 1)) {
+            continue;
+        }
+        if (count == PICKS) {
+            return PICKS + 1;
+        }
+        group[count++] = g;
+    }
+    return count;
+}
+
+/* The cost to begin with a group, behind the kind before. */
+static double entry_s(const calc_layerwise_core *core, const passage *before, int group,
+                      int16_t *from)
+{
+    *from = -1;
+    if (!before) {
+        return core->before < 0 ? 0 : core->switch_s[core->before][group];
+    }
+    double least_s = INFINITY;
+    for (int last = 0; last < before->count; last++) {
+        double s = before->cost_s[(1 << before->count) - 1][last] +
+                   core->switch_s[before->group[last]][group];
+        if (s < least_s) {
+            least_s = s;
+            *from = (int16_t)last;
+        }
+    }
+    return least_s;
+}
+
+static void pass(const calc_layerwise_core *core, const passage *before, passage *p)
+{
+    for (int set = 1; set < 1 << p->count; set++) {
+        for (int last = 0; last < p->count; last++) {
+            double least_s = INFINITY;
+            int16_t from = -1;
+            int rest = set & ~(1 << last);
+            if (set == 1 << last) {
+                least_s = entry_s(core, before, p->group[last], &from);
+            } else if (set >> last & 1) {
+                for (int i = 0; i < p->count; i++) {
+                    double s = rest >> i & 1 ? p->cost_s[rest][i] +
+                                                   core->switch_s[p->group[i]][p->group[last]]
+                                             : INFINITY;
+                    if (s < least_s) {
+                        least_s = s;
+                        from = (int16_t)i;
+                    }
+                }
+            }
+            p->cost_s[set][last] = least_s;
+            p->from[set][last] = from;
+        }
+    }
+}
+
+/* Walk back from the last group of a kind. @return the last one of the kind before */
+static int walk_back(const passage *p, int last, int *order)
+{
+    int set = (1 << p->count) - 1;
+    for (int place = p->count; place-- > 0;) {
+        order[place] = p->group[last];
+        int from = p->from[set][last];
+        set &= ~(1 << last);
+        last = from;
+    }
+    return last;
+}
+
+static int last_of(const calc_layerwise_core *core, const passage *p, double *cost_s)
+{
+    int best = 0;
+    *cost_s = INFINITY;
+    for (int last = 0; last < p->count; last++) {
+        double s = p->cost_s[(1 << p->count) - 1][last] +
+                   (core->behind < 0 ? 0 : core->switch_s[p->group[last]][core->behind]);
+        if (s < *cost_s) {
+            *cost_s = s;
+            best = last;
+        }
+    }
+    return best;
+}
+
+/* Cheap cases: no switch, or one group, or two. */
+static bool is_simple(const calc_layerwise_core *core, const calc_layerwise_used *used,
+                      double *cost_s)
+{
+    if (core->groups > 1 && (core->stage->kinds > 1 || core->before >= 0 || core->behind >= 0)) {
+        return false;
+    }
+    uint32_t mask = used->of[0];
+    uint32_t rest = mask & (mask - 1);
+    if (core->groups > 1 && (rest & (rest - 1))) {
+        return false;
+    }
+    *cost_s =
+        core->groups > 1 && rest ? core->switch_s[__builtin_ctz(mask)][__builtin_ctz(rest)] : 0;
+    return true;
+}
+
+double calc_layerwise_path_s(const calc_layerwise_core *core, const calc_layerwise_used *used,
+                             int (*order)[CALC_LAYERWISE_PICKS])
+{
+    double cost_s;
+    if (!order && is_simple(core, used, &cost_s)) {
+        return cost_s;
+    }
+    passage of[KINDS];
+    const passage *before = NULL;
+    int kind_of[KINDS];
+    int kinds = 0;
+    for (int k = 0; k < core->stage->kinds; k++) {
+        passage *p = &of[kinds];
+        p->count = members(used->of[k], p->group);
+        if (p->count > PICKS) {
+            return INFINITY;
+        }
+        if (p->count) {
+            kind_of[kinds++] = k;
+            pass(core, before, p);
+            before = p;
+        }
+    }
+    if (!before) {
+        return core->before < 0 || core->behind < 0 ? 0
+                                                    : core->switch_s[core->before][core->behind];
+    }
+    int last = last_of(core, before, &cost_s);
+    if (order) {
+        memset(order, -1, sizeof(int[KINDS][PICKS]));
+        for (int k = kinds; k-- > 0;) {
+            last = walk_back(&of[k], last, order[kind_of[k]]);
+        }
+    }
+    return cost_s;
+}
