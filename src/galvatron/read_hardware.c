@@ -1,7 +1,6 @@
 #include "galvatron/reading.h"
 
 #include "galvatron/cost_terms.h"
-#include "galvatron/key.h"
 #include "io/json_numbers.h"
 
 #include <math.h>

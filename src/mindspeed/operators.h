@@ -1,14 +1,13 @@
 /** @file operators.h  Operator times with their uncertainty. For each type of operator, a Gaussian
  *  process over the logarithms of the shapes models the relative error of kernels in a training
- *  step against kernels that ran alone. The time alone is measured (cache.h) or comes from calc's
+ *  step against kernels that ran alone. The time alone is measured (shape.h) or comes from calc's
  *  model. */
 #ifndef CALC_MINDSPEED_OPERATORS_H
 #define CALC_MINDSPEED_OPERATORS_H
 
 #include "gauss/process.h"
-#include "mindspeed/cache.h"
 #include "mindspeed/config.h"
-#include "mindspeed/kernels.h"
+#include "mindspeed/shape.h"
 
 /** How errors are drawn: jointly for all shapes. MindSpeed draws each shape independently. */
 typedef struct calc_mindspeed_sampling {

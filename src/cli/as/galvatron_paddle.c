@@ -9,7 +9,7 @@
 #include "cli/as/tools.h"
 #include "cli/shell/complain.h"
 #include "galvatron/arguments.h"
-#include "galvatron/paddle_layout.h"
+#include "galvatron/paddle.h"
 
 static const char *const time_modes[] = {"static", "batch", "sequence", NULL};
 static const char *const memory_modes[] = {"static", "sequence", NULL};
