@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/problem.h"
 #include "model/operators/processor.h"
 
 #define NOT_YET (-1.0)

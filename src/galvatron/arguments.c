@@ -10,7 +10,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/read.h"
-#include "io/json_locate.h"
+#include "io/json_report.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 

@@ -47,9 +47,6 @@ CALC_MUST_USE calc_status calc_galvatron_read_collectives(const calc_galvatron_r
 CALC_MUST_USE calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
                                                      calc_galvatron_file file);
 
-/** Fits the line of a table through all its points. */
-void calc_galvatron_collective_fit(calc_galvatron_collective *collective);
-
 /** Derives times of collectives from bandwidths of all-reduces, without latency, if there is no
  *  file of measured times. */
 void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *request,

@@ -2,7 +2,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "galvatron/better.h"
 #include "galvatron/cost_terms.h"

@@ -10,7 +10,6 @@
 #include "model/operators/processor.h"
 #include "model/stages/layout.h"
 #include "spec/absent.h"
-#include "spec/field.h"
 
 static const double MB = 1048576;
 /* Message sizes for bandwidths: gradients are large messages, activations smaller ones. */

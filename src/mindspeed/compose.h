@@ -5,7 +5,6 @@
 #ifndef CALC_MINDSPEED_COMPOSE_H
 #define CALC_MINDSPEED_COMPOSE_H
 
-#include "mindspeed/comm.h"
 #include "mindspeed/operators.h"
 #include "model/stages/layout.h"
 

@@ -3,9 +3,9 @@
 #ifndef CALC_MINDSPEED_EVIDENCE_H
 #define CALC_MINDSPEED_EVIDENCE_H
 
-#include "mindspeed/comm.h"
 #include "mindspeed/compose.h"
 #include "mindspeed/memory.h"
+#include "mindspeed/operators.h"
 #include "mindspeed/shape.h"
 
 /* Reads a folder of MindSpeed's planner except the profiles of modules: kernels,

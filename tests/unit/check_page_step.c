@@ -2,7 +2,7 @@
 #include "shipped_case.h"
 #include "small_case.h"
 
-#include "report/page_step.h"
+#include "report/page_timeline.h"
 
 #include <stdlib.h>
 #include <string.h>

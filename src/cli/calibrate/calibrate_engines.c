@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "calibrate/view.h"
+#include "calibrate/calibration.h"
 #include "cli/calibrate/calibrate_write.h"
 #include "cli/validate/put_spread.h"
 

@@ -4,6 +4,7 @@
 
 #include "calibrate/calibration.h"
 #include "cli/shell/find.h"
+#include "cli/validate/measured.h"
 #include "io/json_put.h"
 #include "validate/error_groups.h"
 
@@ -32,5 +33,29 @@ void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *r
 
 /** Writes the same, with every run, as JSON. */
 void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *report);
+
+/* Shows the runs of a calibration one by one, and the runs that make a fit
+ * fail. */
+
+/** Most runs shown by default. */
+enum { CALC_CALIBRATE_RUNS_FEW = 20 };
+
+/** The runs predicted both before and after. */
+size_t calc_calibrate_runs_count(const calc_calibrate_report *report);
+
+/** Reports the constant of a family that left the range of machines, and the run that pulls it
+ *  there, with the run's place.
+ *  @param args  whose arguments are the files of `measured`
+ *  @return whether a constant left its range */
+bool calc_calibrate_runs_refuse(const calc_calibration *family, size_t families,
+                                const calc_measured *measured, const calc_args *args,
+                                calc_errors *errors);
+
+/** Writes the file of each machine with its calibrated values to calc_calibrate_out_path().
+ *  @param date  for the sentence about the calibration
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_calibrate_files_write(const calc_calibration *family,
+                                                     size_t families, const char *out,
+                                                     const char *date, calc_errors *errors);
 
 #endif
