@@ -1,4 +1,4 @@
-/* What a picture of the pipeline needs beside its operations: src/report/page_step.c. */
+/* What a picture of the pipeline needs beside its operations: src/report/page_timeline.c. */
 #include "shipped_case.h"
 #include "small_case.h"
 

@@ -1,4 +1,4 @@
-/* What fields may hold, read back with Jansson: src/io/put_fields.c. */
+/* What fields may hold, read back with Jansson: src/io/json_save.c. */
 #include "io/json_save.h"
 
 #include <check.h>
