@@ -1,4 +1,4 @@
-#include "cli/calibrate/calibrate_engines.h"
+#include "cli/calibrate/calibrate_write.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "calibrate/calibration.h"
-#include "cli/calibrate/calibrate_write.h"
 #include "cli/validate/put_spread.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};

@@ -5,8 +5,6 @@
 
 #include "base/error.h"
 #include "calibrate/calibration.h"
-#include "cli/calibrate/calibrate_engines.h"
-#include "cli/calibrate/calibrate_operators.h"
 #include "cli/calibrate/calibrate_write.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/date.h"
