@@ -77,7 +77,7 @@ bool calc_balance_line_even(calc_balance_line *line, int *layers);
 /** Time of a step [s]; INFINITY if a stage does not fit, or has more layers than allowed. */
 double calc_balance_line_s(calc_balance_line *line, const int *layers);
 
-/* A lower bound of the step of all divisions of a line, from the paths of line.h:
+/* A lower bound of the step of all divisions of a line, from its paths:
  * dynamic programming over stages and layers.
  *
  * The stages from some stage on, with the layers from some layer on, enter the paths by two

@@ -1,4 +1,4 @@
-/** @file point_time.h  Time of a measured operator by the model. */
+/** @file point_time.h  Time of a measured operator, or block of them, by the model. */
 #ifndef CALC_CALIBRATE_POINT_TIME_H
 #define CALC_CALIBRATE_POINT_TIME_H
 

@@ -1,4 +1,5 @@
-/** @file least_squares.h  Fits lines and parabolas to measured points in closed form. */
+/** @file least_squares.h  Fits lines and parabolas to measured points: in closed form, and to the
+ *  last digit as upstream's fitter does. */
 #ifndef CALC_GALVATRON_LEAST_SQUARES_H
 #define CALC_GALVATRON_LEAST_SQUARES_H
 
@@ -15,7 +16,7 @@ void calc_galvatron_polynomial(const double *x, const double *y, size_t count, i
  *  10.1007/BFb0067700; MINPACK's lmdif, which SciPy's curve_fit calls). It stops about 1e-11 from
  *  the minimum. This difference decides between otherwise equal answers, so the order of arithmetic
  *  is the same as upstream's. If the trust region would bind, or there are more than 256 points,
- *  the closed form is used (least_squares.h).
+ *  the closed form is used.
  *  @param out  [degree + 1] */
 void calc_galvatron_fit(const double *x, const double *y, size_t count, int degree, double *out);
 

@@ -120,7 +120,7 @@ double calc_effects_scale(const calc_effects_posterior *posterior, double before
 /** Log of the density of the observations, if all are values. */
 double calc_effects_log_density(const calc_effects_posterior *posterior);
 
-/* Joint draws of items that share their errors (effects.h): Matheron's rule
+/* Joint draws of items that share their errors: Matheron's rule
  * (Wilson et al. 2020, arXiv 2002.09309): a draw from the prior, corrected by the difference
  * between the observations and those that the draw itself would have given. */
 

@@ -1,4 +1,4 @@
-/** @file normal.h  The standard normal distribution: draws, density, shares. */
+/** @file normal.h  The standard normal distribution, and factors and eigenvalues of matrices. */
 #ifndef CALC_GAUSS_NORMAL_H
 #define CALC_GAUSS_NORMAL_H
 

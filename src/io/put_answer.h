@@ -1,4 +1,5 @@
-/** @file put_answer.h  Writes parts of the answer to a run, as members of the open JSON object. */
+/** @file put_answer.h  Writes parts of the answer to a run, as members of the open JSON object, and
+ *  which ranks communicate. */
 #ifndef CALC_IO_PUT_ANSWER_H
 #define CALC_IO_PUT_ANSWER_H
 

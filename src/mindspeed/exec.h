@@ -25,7 +25,7 @@ typedef struct calc_mindspeed_modelled {
 } calc_mindspeed_modelled;
 
 /** Evaluates a configuration.
- *  @param plan  the script's settings (exec.h) */
+ *  @param plan  the script's settings */
 calc_mindspeed_modelled calc_mindspeed_modelled_of(const calc_plan *plan, const calc_system *system,
                                                    const calc_mindspeed_config *config);
 

@@ -1,4 +1,4 @@
-/** @file rank.h  Ranks the configurations of a job by time. */
+/** @file rank.h  Ranks the configurations of a job by time; the next one to measure. */
 #ifndef CALC_MINDSPEED_RANK_H
 #define CALC_MINDSPEED_RANK_H
 

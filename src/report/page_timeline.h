@@ -1,4 +1,5 @@
-/** @file page_timeline.h  Timeline of every stage of the pipeline, for a picture. */
+/** @file page_timeline.h  Timeline of every stage of the pipeline and parts of the step, for
+ * pictures. */
 #ifndef CALC_REPORT_PAGE_TIMELINE_H
 #define CALC_REPORT_PAGE_TIMELINE_H
 

@@ -1,4 +1,5 @@
-/** @file tune_layouts.h  Lists the layouts that may be tried, and their identities. */
+/** @file tune_layouts.h  Lists the layouts that may be tried, their identities, and their measured
+ *  kernels. */
 #ifndef CALC_CLI_TUNE_TUNE_LAYOUTS_H
 #define CALC_CLI_TUNE_TUNE_LAYOUTS_H
 

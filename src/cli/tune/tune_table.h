@@ -1,4 +1,4 @@
-/** @file tune_table.h  Writes the decision of `calc tune` for people. */
+/** @file tune_table.h  Writes the decision of `calc tune` for people; the order of its rows. */
 #ifndef CALC_CLI_TUNE_TUNE_TABLE_H
 #define CALC_CLI_TUNE_TUNE_TABLE_H
 
