@@ -15,6 +15,7 @@ typedef struct facts {
     bool small;           /* every model: the host may launch kernels more slowly than they run */
     bool float8;          /* every machine multiplies in it */
     bool trained_float8;  /* and every model was trained in it */
+    bool scales_float8;   /* somebody asks for it, with a scale per tensor */
     unsigned platforms;   /* bits of those of the machines; 0: none is specified */
     double longest;       /* sequence, in tokens */
 } facts;
@@ -62,6 +63,11 @@ static bool trained_float8(const facts *f)
     return f->trained_float8 && f->float8;
 }
 
+static bool weights_float8(const facts *f)
+{
+    return f->scales_float8 && f->float8 && on_cuda(f);
+}
+
 enum {
     NORMS = 1 << CALC_RECOMPUTE_MODULES_LAYERNORM,
     NORMS_AND_ACT = NORMS | 1 << CALC_RECOMPUTE_MODULES_MOE_ACT,
@@ -93,6 +99,12 @@ static const struct {
      trained_float8,
      "the model was trained in it"},
     {CALC_AXIS_scaling, 1, {CALC_SCALING_BLOCK}, false, trained_float8, "with matrix_datatype"},
+    {CALC_AXIS_weight_datatype,
+     2,
+     {CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT8},
+     false,
+     weights_float8,
+     "--fp8-param-gather: they travel as narrow as they are multiplied"},
     {CALC_AXIS_dispatch_datatype,
      1,
      {CALC_FORMAT_FLOAT8},
@@ -262,6 +274,10 @@ static facts facts_of(const calc_space *space, const calc_designs_builder *desig
                .float8 = true,
                .trained_float8 = true,
                .longest = longest_of(space, designs)};
+    const calc_values *asked = &space->axis[CALC_AXIS_matrix_datatype];
+    f.scales_float8 = !asked->standard && asked->count == 1 &&
+                      asked->value[0] == CALC_FORMAT_FLOAT8 &&
+                      !calc_space_has(space, CALC_AXIS_scaling, CALC_SCALING_BLOCK);
     for (size_t i = 0; i < designs->apps; i++) {
         const calc_app *a = &designs->app[i].app;
         f.experts = f.experts && a->num_experts > 0;

@@ -7,6 +7,7 @@
 #include "spec/field.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
+#include "spec/serving_program.h"
 #include "units.h"
 
 /* Whether something is served in a phase. */
@@ -170,34 +171,36 @@ calc_status calc_defaults_serving(calc_space *space, const calc_designs_builder 
     return status;
 }
 
+/* Whether a condition is on what a user waits for. */
+static bool is_of_user(const calc_constraint *c)
+{
+    bool time = c->kind == CALC_KIND_STATS && c->field->unit && strcmp(c->field->unit, "s") == 0;
+    return time || (c->kind == CALC_KIND_STATS &&
+                    c->field->offset == offsetof(calc_stats, tokens_per_s_per_user));
+}
+
 calc_status calc_defaults_stages(calc_space *space, const calc_designs_builder *designs,
                                  const calc_sweep_options *options)
 {
     enum { MOST = 64 };
     const calc_values *procs = &space->axis[CALC_AXIS_num_procs];
-    int64_t node = INT64_MAX;
-    int64_t stages[MOST];
-    size_t count = 0;
+    int64_t most = procs->count > 0 ? procs->value[procs->count - 1] : 0;
+    int64_t stages[MOST] = {1};
+    int64_t count = 1;
     bool waits = false;
     for (size_t i = 0; i < options->constraints; i++) {
-        const calc_constraint *c = &options->constraint[i];
-        waits = waits || (c->kind == CALC_KIND_STATS &&
-                          ((c->field->unit && strcmp(c->field->unit, "s") == 0) ||
-                           c->field->offset == offsetof(calc_stats, tokens_per_s_per_user)));
+        waits = waits || is_of_user(&options->constraint[i]);
     }
     for (size_t i = 0; i < designs->systems; i++) {
-        int64_t size = designs->system[i].system.networks[0].size;
-        node = size < node ? size : node;
+        int64_t node = designs->system[i].system.networks[0].size;
+        for (; count < MOST && (count + 1) * node <= most; count++) {
+            stages[count] = count + 1;
+        }
     }
-    if (!waits || space->inference.phase == CALC_INFERENCE_PHASE_NONE || procs->count == 0) {
-        return CALC_OK;
-    }
-    do {
-        stages[count] = (int64_t)count + 1;
-        count++;
-    } while (count < MOST && ((int64_t)count + 1) * node <= procs->value[procs->count - 1]);
-    return calc_defaults_put(space, CALC_AXIS_pipeline_par, stages, count, false,
-                             "no stages within a node where users wait");
+    return waits && space->inference.phase != CALC_INFERENCE_PHASE_NONE
+               ? calc_defaults_put(space, CALC_AXIS_pipeline_par, stages, (size_t)count, false,
+                                   "no stages within a node where users wait")
+               : CALC_OK;
 }
 
 void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,
@@ -222,5 +225,12 @@ void calc_defaults_check(const calc_space *space, const calc_designs_builder *de
         plain.strategy.datatype =
             datatypes->count > 0 ? (calc_datatype)datatypes->value[0] : calc_units_datatype(system);
         calc_rules_prefill_system(&designs->app[0].app, system, &plain, errors);
+        const calc_values *engines = &space->served[CALC_SERVED_engine];
+        for (size_t e = 0; e < (engines->count > 0 ? engines->count : 1); e++) {
+            calc_serving_program_check(system,
+                                       engines->count > 0 ? (calc_serving_engine)engines->value[e]
+                                                          : space->inference.engine,
+                                       errors);
+        }
     }
 }

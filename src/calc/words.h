@@ -226,25 +226,27 @@
     X(SERVE, "serve")                                                                              \
     X(DISAGGREGATED, "disaggregated")
 
-/** Serving engines, each from a certain version on (model/serve/engine.h). */
+/** Serving engines, each from a certain version on (model/serve/engine.h): the program that it is
+ *  a version of (spec/serving_program.h), and the platform that it runs on,
+ *  or whose runs alone it was fitted to. */
 #define CALC_SERVING_ENGINE_LIST(X)                                                                \
-    X(NONE, "none")                                                                                \
-    X(VLLM_0_2, "vllm-0.2")                                                                        \
-    X(VLLM_0_5, "vllm-0.5")                                                                        \
-    X(VLLM_0_6, "vllm-0.6")                                                                        \
-    X(VLLM_0_8, "vllm-0.8")                                                                        \
-    X(VLLM_0_11, "vllm-0.11")                                                                      \
-    X(VLLM_ROCM_0_6, "vllm_rocm-0.6")                                                              \
-    X(SGLANG_0_5, "sglang-0.5")                                                                    \
-    X(SGLANG_ROCM_0_5, "sglang_rocm-0.5")                                                          \
-    X(SGLANG_ROCM_0_5_5, "sglang_rocm-0.5.5")                                                      \
-    X(TENSORRT_LLM_0_5, "tensorrt_llm-0.5")                                                        \
-    X(TENSORRT_LLM_0_9, "tensorrt_llm-0.9")                                                        \
-    X(TENSORRT_LLM_1_0, "tensorrt_llm-1.0")                                                        \
-    X(TENSORRT_LLM_1_1, "tensorrt_llm-1.1")                                                        \
-    X(TENSORRT_LLM_1_2, "tensorrt_llm-1.2")                                                        \
-    X(ATOM_0_1, "atom-0.1")                                                                        \
-    X(GPT_FAST_2023, "gpt-fast-2023")
+    X(NONE, "none", OTHER, ANY)                                                                    \
+    X(VLLM_0_2, "vllm-0.2", VLLM, ANY)                                                             \
+    X(VLLM_0_5, "vllm-0.5", VLLM, ANY)                                                             \
+    X(VLLM_0_6, "vllm-0.6", VLLM, ROCM)                                                            \
+    X(VLLM_0_8, "vllm-0.8", VLLM, ANY)                                                             \
+    X(VLLM_0_11, "vllm-0.11", VLLM, ANY)                                                           \
+    X(VLLM_ROCM_0_6, "vllm_rocm-0.6", VLLM, ROCM)                                                  \
+    X(SGLANG_0_5, "sglang-0.5", SGLANG, CUDA)                                                      \
+    X(SGLANG_ROCM_0_5, "sglang_rocm-0.5", SGLANG, ROCM)                                            \
+    X(SGLANG_ROCM_0_5_5, "sglang_rocm-0.5.5", SGLANG, ROCM)                                        \
+    X(TENSORRT_LLM_0_5, "tensorrt_llm-0.5", TENSORRT_LLM, CUDA)                                    \
+    X(TENSORRT_LLM_0_9, "tensorrt_llm-0.9", TENSORRT_LLM, CUDA)                                    \
+    X(TENSORRT_LLM_1_0, "tensorrt_llm-1.0", TENSORRT_LLM, CUDA)                                    \
+    X(TENSORRT_LLM_1_1, "tensorrt_llm-1.1", TENSORRT_LLM, CUDA)                                    \
+    X(TENSORRT_LLM_1_2, "tensorrt_llm-1.2", TENSORRT_LLM, CUDA)                                    \
+    X(ATOM_0_1, "atom-0.1", ATOM, ROCM)                                                            \
+    X(GPT_FAST_2023, "gpt-fast-2023", OTHER, CUDA)
 
 /** Time of the multiplications of experts: the larger of arithmetic and memory time, or their sum;
  *  auto: their sum. */
@@ -312,7 +314,7 @@
 #define CALC_X_OPTIMIZER(name, text) CALC_OPTIMIZER_##name,
 #define CALC_X_SCALING(name, text) CALC_SCALING_##name,
 #define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
-#define CALC_X_SERVING_ENGINE(name, text) CALC_SERVING_ENGINE_##name,
+#define CALC_X_SERVING_ENGINE(name, ...) CALC_SERVING_ENGINE_##name,
 CALC_DECLARE_ENUM(datatype, DATATYPE)
 CALC_DECLARE_ENUM(attention_type, ATTENTION_TYPE)
 CALC_DECLARE_ENUM(structure_type, STRUCTURE_TYPE)

@@ -33,6 +33,8 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
     int64_t slots = requests / s->data_par > 0 ? requests / s->data_par : 1;
     if (i->max_sequences > 0 && (i->max_sequences < slots || i->arrival_rate > 0)) {
         slots = i->max_sequences;
+    } else if (i->arrival_rate > 0) {
+        slots = 256; /* vLLM's default: how many are in flight follows from their times */
     }
     int64_t ranks = s->expert_par * s->expert_tensor_par;
     /* Replicas of attention that share experts form one server. */

@@ -13,6 +13,9 @@
 /* Divisions of a candidate to simulate: those with chunks take longer. */
 enum { EFFORT_LINE = 500, EFFORT_CHUNKS = 100, BEST_LINE = 20000, BEST_CHUNKS = 2000 };
 
+/* Share of the time limit that polishing has where the search took all of it. */
+#define POLISH 0.2
+
 enum {
     BATCH = 8, /* candidates between two updates of the best found, whatever the number of
                   threads */
@@ -26,7 +29,8 @@ typedef struct search {
     double start_s; /* of the clock */
     calc_planner_result *out;
     size_t kept;   /* at most */
-    double best_s; /* of them, before they are polished */
+    double best_s; /* of them, before they are polished, */
+    double end_s;  /* for which there is time until then, by the clock */
     /* Of a batch. */
     size_t item[BATCH]; /* candidates */
     size_t items;
@@ -165,9 +169,9 @@ static void balance(void *context, size_t i)
     if (!bench) {
         return;
     }
+    const calc_balance_options effort = {.evaluations = chunks ? EFFORT_CHUNKS : EFFORT_LINE};
     s->done[i].outcome =
-        calc_planner_balance(p, exec, &c->place, limit_s, chunks ? EFFORT_CHUNKS : EFFORT_LINE,
-                             bench, &s->done[i].found, NULL);
+        calc_planner_balance(p, exec, &c->place, limit_s, &effort, bench, &s->done[i].found, NULL);
     if (s->done[i].outcome == CALC_PLANNER_NO_ROOM && bench->solution.stage >= 0) {
         s->done[i].stage = bench->solution.stage;
         s->done[i].needs_bytes = bench->solution.needs_bytes;
@@ -216,12 +220,12 @@ static void take_evens(search *s)
 {
     for (size_t i = 0; i < s->list.evens; i++) {
         const calc_planner_even_layout *even = &s->list.even[i];
-        calc_planner_found f = {.exec = even->exec,
+        calc_planner_found f = {.exec = even->layout,
                                 .chip = even->chip,
                                 .stats = even->stats,
                                 .planned_s = even->stats.total_time,
-                                .base = even->exec,
-                                .place = {1, {even->chip}, {(int32_t)even->exec.pipeline_par}},
+                                .base = even->layout,
+                                .place = {1, {even->chip}, {(int32_t)even->layout.pipeline_par}},
                                 .candidate = s->list.count + i};
         if (even->candidate < s->list.count) {
             const calc_planner_candidate *c = &s->list.candidate[even->candidate];
@@ -261,7 +265,7 @@ static calc_status balance_all(search *s)
     while (next_batch(s, &next)) {
         double least_s = least_bound_s(s, s->item[0]);
         if (calc_planner_is_stopped(s->planner, r, s->start_s, least_s)) {
-            r->complete = s->list.candidate[s->item[0]].bound_s == INFINITY;
+            r->complete = least_s == INFINITY;
             r->bound_s = fmin(r->bound_s, least_s);
             return CALC_OK;
         }
@@ -301,17 +305,19 @@ static void polish_one(void *context, size_t i)
     calc_planner_result *r = s->out;
     calc_planner_found *f = i < r->count ? &r->found[i] : &r->start;
     bool own = i < r->count ? f->bound_s < s->best_s : !f->proven;
-    bool chunks = f->base.pipeline_interleaving > 1;
-    if (f->candidate >= s->list.count || f->proven || !own) {
+    double left_s = s->end_s - calc_parallel_now_s();
+    if (f->candidate >= s->list.count || f->proven || !own || left_s <= 0) {
         return;
     }
+    const calc_balance_options effort = {
+        .evaluations = f->base.pipeline_interleaving > 1 ? BEST_CHUNKS : BEST_LINE,
+        .time_limit_s = isfinite(left_s) ? left_s : 0};
     calc_planner_found *again = malloc(sizeof *again);
     calc_planner_bench *bench = malloc(sizeof *bench);
     if (again && bench) {
         again->candidate = f->candidate;
-        calc_planner_outcome outcome =
-            calc_planner_balance(s->planner, &f->base, &f->place, INFINITY,
-                                 chunks ? BEST_CHUNKS : BEST_LINE, bench, again, NULL);
+        calc_planner_outcome outcome = calc_planner_balance(s->planner, &f->base, &f->place,
+                                                            INFINITY, &effort, bench, again, NULL);
         if (outcome == CALC_PLANNER_FOUND && again->stats.total_time <= f->stats.total_time &&
             (i < r->count ||
              s->planner->runs(s->planner->runs_context, again->chip, &again->exec))) {
@@ -325,7 +331,10 @@ static void polish_one(void *context, size_t i)
 static void polish(search *s)
 {
     calc_planner_result *r = s->out;
+    double limit_s = s->planner->time_limit_s;
     s->best_s = r->count > 0 ? r->found[0].stats.total_time : 0;
+    s->end_s = s->start_s + (limit_s > 0 ? limit_s : INFINITY);
+    s->end_s = fmax(s->end_s, calc_parallel_now_s() + limit_s * POLISH);
     calc_parallel_for(s->planner->threads, r->count + r->starts, polish_one, s);
     size_t count = r->count;
     r->count = 0;
@@ -353,7 +362,8 @@ static calc_status search_all(search *s, calc_errors *errors)
     }
     polish(s);
     for (size_t i = 0; i < r->count; i++) {
-        r->bound_s = fmin(r->bound_s, r->found[i].bound_s);
+        double bound_s = r->found[i].bound_s;
+        r->bound_s = bound_s > 0 ? fmin(r->bound_s, bound_s) : r->bound_s;
     }
     calc_planner_list_free(&s->list);
     return status;

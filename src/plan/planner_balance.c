@@ -50,14 +50,15 @@ static bool judge(const calc_planner *planner, const calc_planner_place *place,
 
 /* A short search comes first: only divisions that are nearly quick enough are improved.
  */
-static calc_planner_outcome solve(int64_t effort, double limit_s, calc_planner_bench *b,
-                                  calc_planner_found *f)
+static calc_planner_outcome solve(const calc_balance_options *effort, double limit_s,
+                                  calc_planner_bench *b, calc_planner_found *f)
 {
     bool line = b->problem.shape.chunks == 1;
     const calc_balance_solution *s = &b->solution;
     for (int look = 0; look < 2; look++) {
-        const calc_balance_options options = {.evaluations = look == 0 ? QUICK : effort,
-                                              .gap = line && effort > 0 ? CLOSE : 0};
+        calc_balance_options options = *effort;
+        options.evaluations = look == 0 ? QUICK : effort->evaluations;
+        options.gap = line && effort->evaluations > 0 ? CLOSE : 0;
         if (calc_balance_solve(&b->problem, &options, &b->solution) == CALC_ERR_NOMEM) {
             return CALC_PLANNER_NO_MEMORY;
         }
@@ -78,7 +79,7 @@ static calc_planner_outcome solve(int64_t effort, double limit_s, calc_planner_b
 
 calc_planner_outcome calc_planner_balance(const calc_planner *planner, const calc_exec *exec,
                                           const calc_planner_place *place, double limit_s,
-                                          int64_t effort, calc_planner_bench *b,
+                                          const calc_balance_options *effort, calc_planner_bench *b,
                                           calc_planner_found *f, const char **why)
 {
     const char *reason = "that breaks a rule";

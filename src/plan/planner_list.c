@@ -139,8 +139,9 @@ static void add_even(maker *m, int chip, const calc_exec *e)
     if (grown) {
         calc_planner_even_layout *to = &grown[out->evens++];
         out->even = grown;
-        *to = (calc_planner_even_layout){.exec = *e, .chip = chip, .candidate = SIZE_MAX};
-        calc_run(m->planner->app, &m->planner->chip[chip].system, &to->exec, CALC_COMPAT_NONE,
+        *to = (calc_planner_even_layout){
+            .layout = *e, .chip = chip, .exec = SIZE_MAX, .candidate = SIZE_MAX};
+        calc_run(m->planner->app, &m->planner->chip[chip].system, &to->layout, CALC_COMPAT_NONE,
                  &to->stats);
     }
 }
@@ -224,11 +225,11 @@ static void join_evens(calc_planner_list *out)
     for (size_t i = 0; i < out->count; i++) {
         calc_planner_candidate *c = &out->candidate[i];
         for (size_t k = 0; c->place.kinds == 1 && k < out->evens; k++) {
-            const calc_planner_even_layout *even = &out->even[k];
-            bool quicker = !c->even || even->stats.total_time < c->even->stats.total_time;
-            if (even->chip == c->place.chip[0] && quicker &&
-                is_even_of(&even->exec, &out->exec[c->exec])) {
-                c->even = even;
+            calc_planner_even_layout *even = &out->even[k];
+            if (even->chip == c->place.chip[0] && is_even_of(&even->layout, &out->exec[c->exec])) {
+                bool quicker = !c->even || even->stats.total_time < c->even->stats.total_time;
+                c->even = quicker ? even : c->even;
+                even->exec = c->exec;
             }
         }
     }
@@ -278,7 +279,8 @@ static void put_in_order(calc_planner_list *out)
     qsort(out->candidate, out->count, sizeof *out->candidate, compare_candidates);
     for (size_t i = 0; i < out->count; i++) {
         for (size_t k = 0; k < out->evens; k++) {
-            if (out->candidate[i].even == &out->even[k]) {
+            const calc_planner_candidate *c = &out->candidate[i];
+            if (c->even && out->even[k].exec == c->exec && out->even[k].chip == c->place.chip[0]) {
                 out->even[k].candidate = i;
             }
         }

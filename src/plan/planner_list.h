@@ -7,10 +7,11 @@
 
 /** A layout as a sweep finds it: no plan may be slower. */
 typedef struct calc_planner_even_layout {
-    calc_exec exec;
+    calc_exec layout;
     calc_stats stats;
     int chip;
-    size_t candidate; /**< whose best one it is; SIZE_MAX: none's */
+    size_t exec;      /**< the layout of the list that it is with equal stages; SIZE_MAX: none, */
+    size_t candidate; /**< and the candidate on its chip */
 } calc_planner_even_layout;
 
 /** A layout in a place. */

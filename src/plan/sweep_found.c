@@ -63,7 +63,7 @@ calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune
 
 int calc_sweep_found_simpler(const calc_exec *a, const calc_exec *b)
 {
-    enum { PARTS = 4 };
+    enum { PARTS = 5 };
     double part[2][PARTS];
     for (int i = 0; i < 2; i++) {
         const calc_exec *e = i == 0 ? a : b;
@@ -72,8 +72,9 @@ int calc_sweep_found_simpler(const calc_exec *a, const calc_exec *b)
         double sharded = s->zero_stage == 3 ? (double)s->data_par : 1;
         part[i][0] = (double)s->tensor_par * (double)e->pipeline_par * context * sharded;
         part[i][1] = (double)s->tensor_par;
-        part[i][2] = (double)e->pipeline_interleaving;
-        part[i][3] = (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) +
+        part[i][2] = s->expert_par > 1 ? (double)s->expert_par : 1;
+        part[i][3] = (double)e->pipeline_interleaving;
+        part[i][4] = (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE) +
                      s->weight_offload + s->activations_offload + s->optimizer_offload;
     }
     int k = 0;

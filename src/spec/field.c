@@ -42,7 +42,8 @@ static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(
 static const char *const optimizer_names[] = {CALC_OPTIMIZER_LIST(CHOICE) NULL};
 static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};
 static const char *const inference_phase_names[] = {CALC_INFERENCE_PHASE_LIST(CHOICE) NULL};
-static const char *const serving_engine_names[] = {CALC_SERVING_ENGINE_LIST(CHOICE) NULL};
+#define ENGINE(name, text, ...) text,
+static const char *const serving_engine_names[] = {CALC_SERVING_ENGINE_LIST(ENGINE) NULL};
 static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIST(CHOICE) NULL};
 static const char *const offload_modules_names[] = {CALC_OFFLOAD_MODULES_LIST(CHOICE) NULL};
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};

@@ -26,7 +26,7 @@ static void must_divide(calc_errors *errors, const char *pointer, int64_t value,
                     "%lld does not divide %s = %lld", (long long)value, what, (long long)n);
 }
 
-static void check_lengths(const calc_exec *e, calc_errors *errors)
+static void check_lengths(const calc_app *a, const calc_exec *e, calc_errors *errors)
 {
     const calc_inference *i = &e->inference;
     bool serves =
@@ -48,6 +48,13 @@ static void check_lengths(const calc_exec *e, calc_errors *errors)
     if (i->speculative_tokens == 0 && (i->speculative_accept > 0 || i->speculative_cost > 0)) {
         BROKEN(errors, speculative_tokens, "give speculative_tokens, or leave them out",
                "nothing is drafted: speculative_accept and speculative_cost have no effect");
+    }
+    if (i->engine != CALC_SERVING_ENGINE_NONE && i->speculative_tokens > 0 &&
+        i->speculative_cost == 0 && a->mtp_blocks == 0) {
+        BROKEN(
+            errors, speculative_cost,
+            "say it: 0.14 was measured of EAGLE-3 beside 8 B parameters, 1e-6 is that of n-grams",
+            "drafts of an engine take time, and the model has no mtp_blocks that draft");
     }
 }
 
@@ -162,7 +169,7 @@ void calc_rules_inference(const calc_app *app, const calc_exec *exec, calc_error
     if (exec->training) {
         BROKEN(errors, phase, "use training false", "nothing is served in training");
     }
-    check_lengths(exec, errors);
+    check_lengths(app, exec, errors);
     check_queue(exec, errors);
     check_layout(exec, errors);
     check_offload(exec, errors);

@@ -2,6 +2,8 @@
  * TensorRT-LLM, tensorrt_llm/llmapi/llm_args.py. */
 #include "spec/serving_program.h"
 
+#include "base/buffer.h"
+#include "base/error.h"
 #include "spec/prefill_pool.h"
 
 static int64_t at_least_one(int64_t ranks)
@@ -9,28 +11,50 @@ static int64_t at_least_one(int64_t ranks)
     return ranks > 1 ? ranks : 1;
 }
 
-/* By engine. */
-static const calc_serving_program programs[CALC_SERVING_ENGINE_COUNT] = {
-    [CALC_SERVING_ENGINE_VLLM_0_2] = CALC_SERVING_PROGRAM_VLLM,
-    [CALC_SERVING_ENGINE_VLLM_0_5] = CALC_SERVING_PROGRAM_VLLM,
-    [CALC_SERVING_ENGINE_VLLM_0_6] = CALC_SERVING_PROGRAM_VLLM,
-    [CALC_SERVING_ENGINE_VLLM_0_8] = CALC_SERVING_PROGRAM_VLLM,
-    [CALC_SERVING_ENGINE_VLLM_0_11] = CALC_SERVING_PROGRAM_VLLM,
-    [CALC_SERVING_ENGINE_VLLM_ROCM_0_6] = CALC_SERVING_PROGRAM_VLLM,
-    [CALC_SERVING_ENGINE_SGLANG_0_5] = CALC_SERVING_PROGRAM_SGLANG,
-    [CALC_SERVING_ENGINE_SGLANG_ROCM_0_5] = CALC_SERVING_PROGRAM_SGLANG,
-    [CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5] = CALC_SERVING_PROGRAM_SGLANG,
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_0_5] = CALC_SERVING_PROGRAM_TENSORRT_LLM,
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_0_9] = CALC_SERVING_PROGRAM_TENSORRT_LLM,
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_1_0] = CALC_SERVING_PROGRAM_TENSORRT_LLM,
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_1_1] = CALC_SERVING_PROGRAM_TENSORRT_LLM,
-    [CALC_SERVING_ENGINE_TENSORRT_LLM_1_2] = CALC_SERVING_PROGRAM_TENSORRT_LLM,
-    [CALC_SERVING_ENGINE_ATOM_0_1] = CALC_SERVING_PROGRAM_ATOM,
+static const struct {
+    const char *name;
+    calc_serving_program program;
+    calc_platform platform;
+} engines[] = {
+#define CALC_X(engine, name, program, platform)                                                    \
+    {name, CALC_SERVING_PROGRAM_##program, CALC_PLATFORM_##platform},
+    CALC_SERVING_ENGINE_LIST(CALC_X)
+#undef CALC_X
 };
 
 calc_serving_program calc_serving_program_of(calc_serving_engine engine)
 {
-    return programs[engine];
+    return engines[engine].program;
+}
+
+const char *calc_serving_program_engine(calc_serving_engine engine)
+{
+    return engines[engine].name;
+}
+
+static bool runs_on(calc_serving_engine engine, calc_platform platform)
+{
+    return platform == CALC_PLATFORM_ANY || engines[engine].platform == CALC_PLATFORM_ANY ||
+           engines[engine].platform == platform;
+}
+
+void calc_serving_program_check(const calc_system *system, calc_serving_engine engine,
+                                calc_errors *errors)
+{
+    char hint[256] = "";
+    if (runs_on(engine, system->platform)) {
+        return;
+    }
+    for (int e = CALC_SERVING_ENGINE_NONE + 1; e < CALC_SERVING_ENGINE_COUNT; e++) {
+        if (runs_on((calc_serving_engine)e, system->platform) &&
+            engines[e].program == engines[engine].program) {
+            calc_append(hint, sizeof hint, "%s%s", *hint ? ", " : "use ", engines[e].name);
+        }
+    }
+    calc_append(hint, sizeof hint, "%s", *hint ? " or none" : "use none");
+    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/engine", hint,
+                    "what %s costs beside the model is known of another platform only",
+                    engines[engine].name);
 }
 
 /* vLLM, config/cache.py; SGLang, server_args.py: about so much with chunks of 8,192 tokens;

@@ -17,6 +17,13 @@ typedef enum calc_serving_program {
 /** The program that an engine is a version of. */
 calc_serving_program calc_serving_program_of(calc_serving_engine engine);
 
+/** The word of an engine: "vllm-0.11". */
+const char *calc_serving_program_engine(calc_serving_engine engine);
+
+/** Add an error if an engine is not of the platform of a machine. */
+void calc_serving_program_check(const calc_system *system, calc_serving_engine engine,
+                                calc_errors *errors);
+
 /** What inference.memory_share is a share of. */
 typedef enum calc_memory_taken {
     CALC_MEMORY_TAKEN_ALL,    /**< of the memory, for everything */

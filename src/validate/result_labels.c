@@ -1,5 +1,7 @@
 #include "validate/result_labels.h"
 
+#include "spec/serving_program.h"
+
 const char *calc_result_id(const calc_result *r)
 {
     return r->serving ? r->serving->map.row->id : r->prediction->map.row->id;
@@ -35,13 +37,9 @@ const char *calc_result_kind(const calc_result *r)
 
 const char *calc_result_engine(const calc_result *r)
 {
-    static const char *const words[] = {
-#define CALC_X(name, word) word,
-        CALC_SERVING_ENGINE_LIST(CALC_X)
-#undef CALC_X
-    };
-    return r->serving && !r->serving->map.reason ? words[r->serving->map.exec.inference.engine]
-                                                 : NULL;
+    return r->serving && !r->serving->map.reason
+               ? calc_serving_program_engine(r->serving->map.exec.inference.engine)
+               : NULL;
 }
 
 const char *calc_result_regime(const calc_result *r)

@@ -280,6 +280,7 @@ static const char *fill_engine(calc_serving_map *map)
     if (reason) {
         return reason;
     }
+    i->memory_share = 1; /* what a run took is not published: some need more than the default */
     calc_serving_recipe recipe = calc_serving_recipe_of(r, i->engine, map->system);
     bool loop = map->kind != CALC_SERVING_KIND_STATIC_BATCH && !(r->disagg_decode_gpus > 0);
     i->hold_steps = loop ? recipe.hold_steps : 0;

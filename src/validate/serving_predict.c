@@ -37,6 +37,12 @@ static bool run(calc_serving_prediction *p, const calc_app *app, const calc_syst
     }
     calc_verdict verdict = calc_run(app, system, exec, CALC_COMPAT_NONE, stats);
     bool full = verdict == CALC_VERDICT_MEM1_CAPACITY;
+    if (verdict == CALC_VERDICT_OVERLOADED) {
+        snprintf(p->reason, sizeof p->reason,
+                 "more requests arrive than are served: %.4g of %.4g a second",
+                 stats->requests_per_s, exec->inference.arrival_rate);
+        return false;
+    }
     if (verdict != CALC_VERDICT_OK && !full) {
         snprintf(p->reason, sizeof p->reason, "verdict %s", calc_verdict_text(verdict));
         return false;
@@ -146,11 +152,6 @@ static void predict_loop(calc_serving_prediction *p, const calc_app *app, const 
         p->output_tokens_per_s =
             !loop ? stats.output_tokens_per_s
                   : stats.output_tokens_per_s * p->map.requests / (double)e->inference.batch;
-        if (isnan(stats.ttft)) {
-            snprintf(p->reason, sizeof p->reason,
-                     "more requests arrive than are served: %.4g of %.4g a second",
-                     stats.requests_per_s, e->inference.arrival_rate);
-        }
     }
 }
 

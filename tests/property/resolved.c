@@ -7,6 +7,7 @@
 #include "model/operators/collective.h"
 #include "model/serve/engine.h"
 #include "spec/format.h"
+#include "spec/serving_program.h"
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
@@ -123,6 +124,8 @@ VALUE(tensor_net, e->strategy.tensor_par_net)
 VALUE(data_net, e->strategy.data_par_net)
 VALUE(context_inner, inner_context(s, e))
 VALUE(datatype, format_of(e->strategy.datatype))
+/* Inputs of narrowed multiplications and those of activation functions have no one format. */
+VALUE(activation, calc_format_stored(&e->strategy) ? NONE : format_of(e->strategy.datatype))
 VALUE(grad, grad_format(e))
 VALUE(master, is_wide(e) ? NONE : CALC_FORMAT_FLOAT32)
 VALUE(blocks_of_a_stage, blocks_if_even(a, e))
@@ -132,6 +135,7 @@ VALUE(as_reduction, e->strategy.data_par_overlap ? CALC_CHOICE_TRUE : CALC_CHOIC
 VALUE(all_blocks, a->num_blocks)
 
 VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_size) : NONE)
+VALUE(memory_share, serves(e) ? calc_serving_program_share(&e->inference).share : NONE)
 VALUE(batch, serves(e) && e->inference.arrival_rate == 0 ? (double)e->batch_size : NONE)
 VALUE(one_served, serves(e) ? 1 : NONE)
 VALUE(cache, serves(e) ? format_of(e->strategy.datatype) : NONE)
@@ -273,7 +277,7 @@ static const struct {
     {"exe.attention_datatype", datatype},
     {"exe.vector_datatype", datatype},
     {"exe.weight_datatype", datatype},
-    {"exe.activation_datatype", datatype},
+    {"exe.activation_datatype", activation},
     {"exe.grad_datatype", grad},
     {"exe.grad_reduce_datatype", grad},
     {"exe.master_datatype", master},
@@ -323,6 +327,7 @@ static const struct {
     {"exe.inference.chunk_size", NULL},
     {"exe.inference.kv_datatype", cache},
     {"exe.inference.wide_attention", NULL},
+    {"exe.inference.memory_share", memory_share},
     {"exe.inference.redundant_experts", NULL},
     {"exe.inference.page_size", one_served},
     {"exe.inference.prefix_hit", NULL},

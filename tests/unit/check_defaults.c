@@ -164,7 +164,7 @@ START_TEST(usual_choices_go_with_machine_and_model)
         {"llama3-8B", "mi300x", CALC_TENSOR_PAR_OVERLAP_ASYNC, 0, 0, CALC_FORMAT_AUTO, 1,
          1 << CALC_RECOMPUTE_MODULES_LAYERNORM},
         {"qwen3-30B-A3B", "h200", CALC_TENSOR_PAR_OVERLAP_FUSED, CALC_DISPATCH_TYPE_NODE_LIMITED, 1,
-         CALC_FORMAT_BFLOAT16, 1,
+         CALC_FORMAT_BFLOAT16, 2,
          1 << CALC_RECOMPUTE_MODULES_LAYERNORM | 1 << CALC_RECOMPUTE_MODULES_MOE_ACT},
         /* No library of one copy per node without float8 units, the sign of Hopper and later. */
         {"qwen3-30B-A3B", "a100_sxm_80g", CALC_TENSOR_PAR_OVERLAP_FUSED,
@@ -265,6 +265,63 @@ START_TEST(what_is_served_is_not_trained)
     ck_assert(calc_space_has(&space, CALC_AXIS_training, true));
     ck_assert(calc_space_has(&space, CALC_AXIS_zero_stage, 3));
     end();
+}
+END_TEST
+
+static bool launched(void *context, const calc_sweep_point *p)
+{
+    const calc_strategy *s = &p->exec->strategy;
+    int64_t ranks = s->expert_par * s->expert_tensor_par;
+    bool replicated = s->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED;
+    size_t *seen = context;
+    /* Whoever splits all layers has all tokens; others send them, and split sequences only then. */
+    ck_assert_int_eq(replicated, s->tensor_par > 1 && ranks == s->tensor_par);
+    ck_assert(replicated || s->expert_tensor_par <= 1);
+    ck_assert_int_eq(s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG,
+                     !replicated && s->tensor_par > 1 && s->expert_par > 1);
+    ck_assert(s->tensor_par == 1 || ranks > 1);
+    if (p->exec->inference.engine == CALC_SERVING_ENGINE_VLLM_0_11) {
+        ck_assert_int_eq(ranks, s->tensor_par * s->data_par);
+        ck_assert(s->expert_par == 1 || s->expert_tensor_par == 1);
+    }
+    seen[0] += replicated && s->expert_par == 1;
+    seen[1] += replicated && s->expert_tensor_par == 1;
+    seen[2] += !replicated && s->tensor_par == 1 && s->expert_par == s->data_par;
+    ck_assert_int_eq(p->exec->pipeline_par, 1); /* as all processors are on a node */
+    return true;
+}
+
+/* Experts are spread as programs do it, and a program that is named takes what it starts. */
+START_TEST(what_is_served_is_what_engines_launch)
+{
+    for (int named = 0; named < 2; named++) {
+        size_t seen[3] = {0};
+        calc_designs pairs;
+        calc_errors errors = {0};
+        calc_constraint tpot;
+        begin("qwen3-30B-A3B", "h200");
+        serve();
+        set(CALC_AXIS_num_procs, 8);
+        set(CALC_AXIS_batch_size, 64);
+        ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.chunk_size=512", NULL),
+                         CALC_OK);
+        space.inference.engine = named ? CALC_SERVING_ENGINE_VLLM_0_11 : CALC_SERVING_ENGINE_NONE;
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+        ck_assert_int_eq(calc_constraint_parse(&tpot, "tpot <= 1", &errors), CALC_OK);
+        const calc_sweep_options options = {.threads = 1,
+                                            .verify = 1,
+                                            .constraints = 1,
+                                            .constraint = &tpot,
+                                            .point = launched,
+                                            .point_context = seen};
+        calc_sweep_result result;
+        ck_assert_int_eq(calc_defaults_stages(&space, &designs, &options), CALC_OK);
+        ck_assert_int_eq(calc_designs_make(&designs, &pairs, NULL), CALC_OK);
+        ck_assert_int_eq(calc_sweep(&space, &pairs, &options, &result, NULL), CALC_OK);
+        ck_assert(seen[0] > 0 && seen[1] > 0 && seen[2] > 0);
+        calc_sweep_result_free(&result);
+        end();
+    }
 }
 END_TEST
 
@@ -528,6 +585,7 @@ int main(void)
     tcase_add_test(cases, experts_and_long_sequences_are_split);
     tcase_add_test(cases, a_long_sequence_is_split_whoever_says_its_length);
     tcase_add_test(cases, what_is_served_is_not_trained);
+    tcase_add_test(cases, what_is_served_is_what_engines_launch);
     tcase_add_test(cases, what_is_served_has_batches_and_chunks);
     tcase_add_test(cases, pools_share_the_processors);
     tcase_add_test(cases, what_no_layout_can_serve_is_an_error);

@@ -1,5 +1,7 @@
 #include <stdlib.h>
 
+#include <string.h>
+
 #include "formats/plan.h"
 #include "hf_case.h"
 #include "io/text.h"
@@ -114,7 +116,9 @@ START_TEST(models_are_those_that_are_shipped)
     const calc_table *table = calc_table_of(CALC_KIND_APP);
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        if (field->type != CALC_TYPE_NOTE) {
+        bool told =
+            strcmp(field->key, "trained_datatype") != 0; /* a file's is that of its weights */
+        if (field->type != CALC_TYPE_NOTE && told) {
             double found = calc_member_number(field, (const char *)&app + field->offset);
             double expected = calc_member_number(field, (const char *)&shipped + field->offset);
             ck_assert_msg(found == expected, "%s: %s is %g, not %g", published[_i].file, field->key,

@@ -131,16 +131,22 @@ START_TEST(pairs_are_those_below_the_diagonal)
 }
 END_TEST
 
+/* As vLLM prints it: sequences, part of the last one counted, times their length. */
 START_TEST(what_fits_is_whole_tokens_and_sequences)
 {
     calc_kv_cache c = {.rank_bytes = 10, .context_par = 1, .page = 16, .global = 1};
     /* 2 blocks: 20 bytes a token, 640 a sequence of 17 tokens in 2 pages. */
     calc_kv_room room = calc_kv_cache_capacity(&c, 2, 17, 1919);
-    ck_assert_double_eq(room.tokens, 95);
+    ck_assert_double_eq(room.tokens, 50); /* 2.998 sequences */
     ck_assert_double_eq(room.sequences, 2);
     room = calc_kv_cache_capacity(&c, 2, 17, 1920);
-    ck_assert_double_eq(room.tokens, 96);
+    ck_assert_double_eq(room.tokens, 51);
     ck_assert_double_eq(room.sequences, 3);
+    /* Half of the blocks keep 16 tokens only: 480 bytes a sequence, and room for more of them. */
+    calc_kv_cache windowed = c;
+    windowed.window = 16;
+    windowed.global = 0.5;
+    ck_assert_double_eq(calc_kv_cache_capacity(&windowed, 2, 17, 1920).tokens, 68);
     room = calc_kv_cache_capacity(&c, 2, 17, -1);
     ck_assert_double_eq(room.tokens, 0);
     ck_assert_double_eq(room.sequences, 0);

@@ -18,7 +18,9 @@ static bool is_of(const calc_layers_candidate *c, const calc_exec *e)
     for (size_t i = 0; i < c->strategies; i++) {
         has = has || calc_layer_list_alike(&c->strategy[i], &s);
     }
-    return has && c->base.pipeline_par == e->pipeline_par &&
+    return has && c->base.strategy.cuda_graph == e->strategy.cuda_graph &&
+           c->base.strategy.expert_par_overlap == e->strategy.expert_par_overlap &&
+           c->base.pipeline_par == e->pipeline_par &&
            c->base.pipeline_interleaving == e->pipeline_interleaving &&
            calc_layer_list_sequences(&c->base) == calc_layer_list_sequences(e);
 }

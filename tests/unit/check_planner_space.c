@@ -77,9 +77,10 @@ typedef struct all {
 static bool balance_place(void *context, const calc_planner_place *place)
 {
     all *a = context;
+    const calc_balance_options effort = {0};
     calc_planner_found f;
     calc_planner_outcome outcome =
-        calc_planner_balance(&c.planner, &a->exec, place, INFINITY, 0, &a->bench, &f, NULL);
+        calc_planner_balance(&c.planner, &a->exec, place, INFINITY, &effort, &a->bench, &f, NULL);
     ck_assert_int_ne(outcome, CALC_PLANNER_NO_MEMORY);
     ck_assert_int_ne(outcome, CALC_PLANNER_SLOWER);
     a->candidates += outcome != CALC_PLANNER_UNBALANCED;
@@ -250,6 +251,30 @@ START_TEST(chunks_are_searched_too_and_never_make_it_worse)
 }
 END_TEST
 
+/* A sweep finds a layout with recomputation and without: one is listed, the balanced one if it is
+ * quicker. */
+START_TEST(layouts_of_a_sweep_are_listed_once)
+{
+    static const int64_t again[] = {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL};
+    static const int64_t balance[] = {CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS};
+    make(1, 4);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_activation_recompute, again, 2), CALC_OK);
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_pipeline_balance, balance, 2), CALC_OK);
+    c.planner.top = 40;
+    calc_planner_result r = plan_case_run(&c.planner);
+    ck_assert_uint_eq(r.count, 40);
+    for (size_t i = 0; i < r.count; i++) {
+        ck_assert_uint_lt(r.found[i].candidate, r.candidates);
+        ck_assert_double_gt(r.found[i].bound_s, 0);
+        for (size_t k = 0; k < i; k++) {
+            ck_assert_uint_ne(r.found[i].candidate, r.found[k].candidate);
+        }
+    }
+    calc_planner_result_free(&r);
+    release();
+}
+END_TEST
+
 /* calc_planner.runs */
 static bool has_two_stages(const void *context, int chip, const calc_exec *e)
 {
@@ -361,6 +386,7 @@ int main(void)
     tcase_add_test(tcase, what_is_found_does_not_depend_on_threads);
     tcase_add_test(tcase, fewer_that_are_asked_for_are_the_first_ones);
     tcase_add_test(tcase, chunks_are_searched_too_and_never_make_it_worse);
+    tcase_add_test(tcase, layouts_of_a_sweep_are_listed_once);
     tcase_add_test(tcase, the_best_that_runs_is_found_beside_the_best);
     tcase_add_test(tcase, a_search_that_is_stopped_keeps_what_it_found_and_a_bound);
     tcase_add_test(tcase, so_does_one_that_is_out_of_time);

@@ -186,6 +186,34 @@ static void is_taken_away(const char *list)
     ck_assert_mem_eq(&before, &c.exec, sizeof before);
 }
 
+/* Ranks that split all layers share the experts: who says nothing else means that. */
+START_TEST(what_is_served_shares_its_experts)
+{
+    load_shipped(CALC_KIND_APP, &c.app, "models", "qwen3-30B-A3B");
+    load_shipped(CALC_KIND_EXEC, &c.exec, "executions", "llama3-70B_serving_8");
+    resolve();
+    ck_assert_int_eq(c.exec.strategy.expert_tensor_par, 8);
+    ck_assert_int_eq(c.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_REPLICATED);
+    load_shipped(CALC_KIND_EXEC, &c.exec, "executions", "llama3-70B_serving_8");
+    set("expert_par=4");
+    resolve();
+    ck_assert_int_eq(c.exec.strategy.expert_tensor_par, 2);
+    load_shipped(CALC_KIND_EXEC, &c.exec, "executions", "llama3-70B_serving_8");
+    set("expert_tensor_par=1"); /* said: all of them on every rank */
+    resolve();
+    ck_assert_int_eq(c.exec.strategy.expert_tensor_par, 1);
+    ck_assert_int_eq(c.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_ALL_TO_ALL);
+    /* Experts over more ranks than split the layers: these then have different tokens. */
+    load_shipped(CALC_KIND_EXEC, &c.exec, "executions", "llama3-70B_serving_8");
+    set("tensor_par=2");
+    set("data_par=4");
+    set("expert_par=8");
+    set("tensor_par_comm_type=auto");
+    resolve();
+    ck_assert_int_eq(c.exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+}
+END_TEST
+
 START_TEST(a_list_that_says_nothing_is_none)
 {
     eight_stages();
@@ -274,6 +302,7 @@ int main(void)
     tcase_add_test(tests, a_value_takes_auto_back);
     tcase_add_test(tests, what_is_not_legal_anyway_is_told_by_the_check);
     tcase_add_test(tests, other_fields_do_not_take_auto);
+    tcase_add_test(tests, what_is_served_shares_its_experts);
     tcase_add_test(tests, a_list_that_says_nothing_is_none);
     tcase_add_test(tests, what_all_stages_recompute_is_what_the_execution_does);
     tcase_add_test(tests, first_and_last_stage_are_said_without_a_list);

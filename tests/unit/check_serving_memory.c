@@ -82,10 +82,42 @@ START_TEST(what_arrives_is_limited_by_memory_too)
     e.inference.chunk_size = 0;
     e.inference.arrival_rate = 100;
     calc_stats s = queue_run(&e).closed;
-    ck_assert_int_eq(s.verdict, CALC_VERDICT_OK);
+    calc_app app = shipped_app("llama3-70B");
+    calc_system system = queue_system();
+    calc_reason reason[CALC_MAX_REASONS];
+    ck_assert_int_eq(s.verdict, CALC_VERDICT_OVERLOADED);
     ck_assert(isnan(s.ttft));
+    ck_assert_uint_eq(calc_reasons(&app, &system, &e, CALC_COMPAT_NONE, &s, reason), 1);
+    ck_assert_ptr_nonnull(strstr(reason[0].text, "100/s arrive"));
+    ck_assert_double_lt(s.requests_per_s, 100);
+    e.inference.requests = 1000; /* an end: they wait, and are served */
+    ck_assert_int_eq(queue_run(&e).closed.verdict, CALC_VERDICT_OK);
     ck_assert_double_le(s.decode_sequences, 1.01 * most * 4000 / 3500);
     ck_assert_double_le(s.proc_mem_tier1_cap_req, s.mem_tier1_capacity);
+}
+END_TEST
+
+/* What is left of the shares that engines count. */
+START_TEST(an_engine_takes_its_share_of_the_memory)
+{
+    calc_exec e = tight(1);
+    calc_stats all = queue_run(&e).closed;
+    e.inference.memory_share = 0.9; /* without an engine, and as vLLM counts it: of everything */
+    calc_stats some = queue_run(&e).closed;
+    double less = 0.1 * all.mem_tier1_capacity / (1 + queue_system().chip.mem_fragmentation);
+    double token = all.kv_bytes_per_token / 2; /* on one of two ranks */
+    ck_assert_double_eq_tol(all.kv_capacity_tokens - some.kv_capacity_tokens, less / token,
+                            0.001 * all.kv_capacity_tokens + 2);
+    e.inference.memory_share = 0.01;
+    ck_assert_int_eq(queue_run(&e).closed.verdict, CALC_VERDICT_MEM1_CAPACITY);
+    /* Without one the engine's own is meant. */
+    e.inference.memory_share = 0;
+    e.inference.engine = CALC_SERVING_ENGINE_VLLM_0_11;
+    ck_assert_double_eq_tol(queue_run(&e).closed.kv_capacity_tokens, some.kv_capacity_tokens, 1);
+    /* TensorRT-LLM takes 0.9 of what is left. */
+    e.inference.engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
+    ck_assert_double_eq_tol(queue_run(&e).closed.kv_capacity_tokens, 0.9 * all.kv_capacity_tokens,
+                            2);
 }
 END_TEST
 
@@ -96,5 +128,6 @@ int main(void)
     tcase_add_test(cases, one_sequence_has_to_fit);
     tcase_add_test(cases, a_batch_that_does_not_wait_has_to_fit);
     tcase_add_test(cases, what_arrives_is_limited_by_memory_too);
+    tcase_add_test(cases, an_engine_takes_its_share_of_the_memory);
     return run_cases(cases);
 }

@@ -380,9 +380,40 @@ START_TEST(other_rules_leave_the_stages_alone)
 }
 END_TEST
 
+/* Blocks, and embedding and head as one each, are the most that chunks can have one of. */
+START_TEST(no_spread_has_more_chunks_than_the_limit)
+{
+    int reached = 0;
+    for (int p = 1; p <= 12; p++) {
+        for (int blocks = p; blocks <= 40; blocks++) {
+            calc_exec e = modern_exec(1, p, 1);
+            calc_app app = modern_app();
+            app.num_blocks = blocks;
+            e.batch_size = 2 * p * e.strategy.data_par * e.microbatch_size;
+            int64_t limit = calc_stages_chunks_limit(&app, &e);
+            ck_assert_int_eq(limit, p > 1 ? (blocks + 2) / p : 1);
+            for (int balance = 0; balance < 3; balance++) {
+                e.pipeline_balance = (calc_pipeline_balance)balance;
+                for (e.pipeline_interleaving = 1; e.pipeline_interleaving <= limit + 3;
+                     e.pipeline_interleaving++) {
+                    bool fit = (p > 1 || e.pipeline_interleaving == 1) && split(&app, &e).fit;
+                    ck_assert(!fit || e.pipeline_interleaving <= limit);
+                    reached += fit && e.pipeline_interleaving == limit &&
+                               balance == CALC_PIPELINE_BALANCE_ENDS && (blocks + 2) % p == 0;
+                }
+            }
+            e.pipeline_schedule = CALC_PIPELINE_SCHEDULE_GPIPE;
+            ck_assert_int_eq(calc_stages_chunks_limit(&app, &e), 1);
+        }
+    }
+    ck_assert_int_ge(reached, 50);
+}
+END_TEST
+
 int main(void)
 {
     TCase *cases = tcase_create("stages");
+    tcase_add_test(cases, no_spread_has_more_chunks_than_the_limit);
     tcase_add_test(cases, blocks_are_spread_and_the_first_stages_have_one_more);
     tcase_add_test(cases, a_stage_without_a_block_does_not_fit);
     tcase_add_test(cases, ends_count_as_blocks);

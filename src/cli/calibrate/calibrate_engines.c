@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/validate/put_spread.h"
+#include "spec/serving_program.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};
 
@@ -31,12 +32,7 @@ typedef struct task {
 
 static const char *name_of(const calc_engine_fit *fit)
 {
-    static const char *const names[CALC_SERVING_ENGINE_COUNT] = {
-#define CALC_X(name, word) word,
-        CALC_SERVING_ENGINE_LIST(CALC_X)
-#undef CALC_X
-    };
-    return names[fit->engine];
+    return calc_serving_program_engine(fit->engine);
 }
 
 /* ---- The calibration ------------------------------------------------------------------------- */

@@ -90,9 +90,8 @@ static void write_table(const calc_plan_task *t, const calc_planner_result *r,
 
 static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *errors)
 {
-    calc_planner_result r = {0};
-    calc_planner_result more = {0};
-    bool quiet = calc_plan_write_takes_stdout(t->args);
+    calc_planner_result r = {0}, more = {0};
+    bool quiet = calc_plan_write_stdouts(t->args) > 0;
     calc_status status = t->listed ? calc_planner_layers_run(&t->planner, &r, errors)
                                    : calc_planner_run(&t->planner, &r, errors);
     calc_sweep_watch_end(w);
@@ -123,11 +122,13 @@ static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
     if (limit && (!calc_opt_number(limit, false, 0, HUGE_VAL, &limit_s) || limit_s <= 0)) {
         return calc_complain_usage(t->args->command, "--time-limit needs seconds, more than 0");
     }
-    const char *complaint = calc_plan_write_complaint(t->args);
-    if (complaint) {
-        return calc_complain_usage(t->args->command, complaint);
+    if (calc_plan_write_stdouts(t->args) > 1) {
+        return calc_complain_usage(
+            t->args->command,
+            "only one of --out, --csv, --save-best, --html and --mps can be standard output");
     }
     calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
+    t->planner.time_limit_s = isfinite(limit_s) ? limit_s : 0;
     t->planner.progress = watch;
     t->planner.context = &w;
     return plan(t, &w, errors);

@@ -98,9 +98,16 @@ static void write_start(calc_output *out, const calc_plan_task *t, const calc_pl
                                ? "  none is sure to fit and runs in a framework: %s has the best\n"
                                : "  none is sure to fit and runs in a framework%s\n",
                            saved ? saved : "");
-    } else if (rank != 1) {
-        calc_start_tell(out, &f->exec, rank, f->stats.total_time / r->found[0].stats.total_time - 1,
-                        saved);
+    } else if (rank > 1) {
+        calc_output_printf(out, "  %zu", rank);
+    } else if (rank == 0) {
+        double behind = f->stats.total_time / r->found[0].stats.total_time - 1;
+        calc_output_printf(out, "  %d/%d/%d, %.1f %% behind,", (int)f->exec.strategy.tensor_par,
+                           (int)f->exec.pipeline_par, (int)f->exec.strategy.data_par, 100 * behind);
+    }
+    if (start && rank != 1) {
+        calc_output_printf(out, " is the first that is sure to fit and that a framework runs%s%s\n",
+                           saved ? ": " : "", saved ? saved : "");
     }
     calc_output_text(out, saved ? "  run it: " : "  run it with --save-best FILE: ");
     calc_start_write(out, &(calc_start){.args = t->args,
@@ -277,10 +284,14 @@ void calc_plan_table_gap(calc_output *out, const calc_planner_found *f, double g
                          const char *what)
 {
     char planned[CALC_HUMAN_MAX], time[CALC_HUMAN_MAX], percent[CALC_HUMAN_MAX];
-    calc_output_printf(out, "Planned %s, calc run says %s; no %s is quicker by more than %s.\n",
+    calc_output_printf(out, "Planned %s, calc run says %s",
                        calc_human_seconds(f->planned_s, planned),
-                       calc_human_seconds(f->stats.total_time, time), what,
-                       calc_human_percent(gap, percent));
+                       calc_human_seconds(f->stats.total_time, time));
+    if (gap < 1) {
+        calc_output_printf(out, "; no %s is quicker by more than %s", what,
+                           calc_human_percent(gap, percent));
+    }
+    calc_output_text(out, ".\n");
 }
 
 static void write_best(calc_output *out, const calc_plan_task *t, const calc_planner_found *f)

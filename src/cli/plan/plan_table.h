@@ -19,7 +19,8 @@ CALC_MUST_USE calc_status calc_plan_plot_write(calc_output *out, const calc_plan
 void calc_plan_table_stages(calc_output *out, const calc_plan_task *task,
                             const calc_planner_found *found);
 
-/** By how much the planner's step is off. @param gap  no `what` is quicker by a larger share */
+/** By how much the planner's step is off. @param gap  no `what` is quicker by a larger share;
+ *  1: that is not known */
 void calc_plan_table_gap(calc_output *out, const calc_planner_found *found, double gap,
                          const char *what);
 

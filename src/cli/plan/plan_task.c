@@ -274,8 +274,7 @@ static void take_number(calc_plan_task *t, calc_plan_opt opt, bool whole, double
 calc_status calc_plan_task_load(calc_plan_task *t, const calc_args *args, calc_errors *errors)
 {
     const char *only = calc_opt_value(args, CALC_PLAN_OPT_BALANCE_ONLY);
-    double top = 5;
-    double threads = 0;
+    double top = 5, threads = 0;
     t->args = args;
     t->listed = calc_opt_value(args, CALC_PLAN_OPT_LAYERS) != NULL;
     load_app(t, errors);

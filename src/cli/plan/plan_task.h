@@ -35,7 +35,9 @@
     X(PLOT, "plot", NULL,                                                                          \
       .doc = "draw the pipeline below the table, with stages that are all alike and as planned")   \
     X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
-      .doc = "write the best layout as an execution for calc run")                                 \
+      .doc =                                                                                       \
+          "write the layout to start with as an execution for calc run: the best that is sure to " \
+          "fit and that a framework runs; without such a layout, and with --layers, the best")     \
     X(HTML, "html", "FILE",                                                                        \
       .doc = "write an HTML page: the layouts, their stages or layers, and the run of the best; "  \
              "one file that needs no network")                                                     \

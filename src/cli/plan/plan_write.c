@@ -22,26 +22,13 @@ static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC
                                       CALC_PLAN_OPT_HTML};
 enum { FILES = sizeof files / sizeof *files };
 
-/* The program is written by calc_plan_judge_mps(). */
-static int on_stdout(const calc_args *args)
+int calc_plan_write_stdouts(const calc_args *args)
 {
     int taken = calc_opt_is_stdout(args, CALC_PLAN_OPT_MPS);
     for (int i = 0; i < FILES; i++) {
         taken += calc_opt_is_stdout(args, (int)files[i]);
     }
     return taken;
-}
-
-const char *calc_plan_write_complaint(const calc_args *args)
-{
-    return on_stdout(args) > 1
-               ? "only one of --out, --csv, --save-best, --html and --mps can be standard output"
-               : NULL;
-}
-
-bool calc_plan_write_takes_stdout(const calc_args *args)
-{
-    return on_stdout(args) > 0;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

@@ -8,11 +8,8 @@
 #include "io/output.h"
 #include "io/text.h"
 
-/** Checks their names. @return the mistake; NULL if there is none */
-const char *calc_plan_write_complaint(const calc_args *args);
-
-/** Whether one of them is standard output, so that the table is not. */
-bool calc_plan_write_takes_stdout(const calc_args *args);
+/** How many of them are standard output, so that the table is not: one at most is right. */
+int calc_plan_write_stdouts(const calc_args *args);
 
 /** Write those that are asked for. Every one is tried.
  *  @param result  with one layout at least

@@ -1,7 +1,5 @@
 #include "cli/shell/start.h"
 
-#include <math.h>
-
 #include "formats/refusal.h"
 
 /* The document that an assignment changes. */
@@ -63,20 +61,4 @@ void calc_start_write(calc_output *out, const calc_start *s)
     calc_output_printf(out, "calc run %s %s %s", s->names[0], s->names[1], s->names[2]);
     put_sets(NULL, out, s, CALC_KIND_SYSTEM);
     calc_output_text(out, "\n");
-}
-
-void calc_start_tell(calc_output *out, const calc_exec *e, size_t rank, double behind,
-                     const char *saved)
-{
-    if (rank > 0) {
-        calc_output_printf(out, "  %zu", rank);
-    } else {
-        calc_output_printf(out, "  %d/%d/%d, %.1f %% behind,", (int)e->strategy.tensor_par,
-                           (int)e->pipeline_par, (int)e->strategy.data_par, 100 * fabs(behind));
-    }
-    calc_output_text(out, " is the first that is sure to fit and that a framework runs");
-    calc_output_printf(out, saved ? ": %s has it\n" : "%s\n",
-                       saved      ? saved
-                       : rank > 0 ? ""
-                                  : ": --save-best FILE saves it");
 }

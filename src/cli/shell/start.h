@@ -24,11 +24,4 @@ void calc_start_put(calc_put *put, const calc_start *start);
 /** The first of them on a line. */
 void calc_start_write(calc_output *out, const calc_start *start);
 
-/** A line that names the layout to start with, where that is not the best.
- *  @param rank    of the layout; 0: it is in no table, and its sizes name it
- *  @param behind  share of the best's result that it lacks
- *  @param saved   the file that has it, or NULL */
-void calc_start_tell(calc_output *out, const calc_exec *exec, size_t rank, double behind,
-                     const char *saved);
-
 #endif

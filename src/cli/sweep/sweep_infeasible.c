@@ -2,6 +2,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/draw/human.h"
@@ -45,6 +47,9 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
     if (counts->total > 0 && counts->rejected[CALC_VERDICT_NETWORK_SIZE] == counts->total) {
         return largest_network(study, text);
     }
+    if (counts->rejected[CALC_VERDICT_OVERLOADED] > 0 && counts->feasible == 0) {
+        return "use more processors";
+    }
     return NULL;
 }
 
@@ -83,6 +88,73 @@ static calc_sweep_counts count_all(const calc_sweep_study *study, const calc_swe
         return *counts;
     }
     return all;
+}
+
+/* How near layouts come to a condition on a statistic that meet all others; or, if none does, among
+ * all that can run. */
+static void write_nearest(const calc_sweep_study *study, calc_constraint *others, size_t index)
+{
+    const calc_constraint *c = &study->options.constraint[index];
+    bool up = c->relation == CALC_RELATION_GE || c->relation == CALC_RELATION_GT;
+    bool down = c->relation == CALC_RELATION_LE || c->relation == CALC_RELATION_LT;
+    calc_sweep_study with = *study;
+    calc_found nearest;
+    calc_errors errors = {0};
+    bool found = false;
+    char text[128];
+    if (c->kind != CALC_KIND_STATS || !(up || down)) {
+        return;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < study->options.constraints; i++) {
+        others[count] = study->options.constraint[i];
+        count += i != index;
+    }
+    snprintf(text, sizeof text, "%s:%s", c->field->key, up ? "up" : "down");
+    with.options.constraint = others;
+    with.options.constraints = count;
+    if (calc_objective_parse(&with.options.top_by, text, &errors) != CALC_OK ||
+        calc_sweep_found_search(&with, false, NULL, &found, &nearest, &errors) != CALC_OK) {
+        return;
+    }
+    bool alone = !found && count > 0;
+    with.options.constraints = 0;
+    if (alone &&
+        calc_sweep_found_search(&with, false, NULL, &found, &nearest, &errors) != CALC_OK) {
+        return;
+    }
+    if (!found) {
+        return;
+    }
+    calc_sweep_found run;
+    calc_sweep_found_run(study, &nearest, &run);
+    double value = calc_constraint_value(c, &run.exec, &run.stats);
+    const char *unit = c->field->unit ? c->field->unit : "";
+    char best[CALC_HUMAN_MAX];
+    if (strcmp(unit, "s") == 0) {
+        calc_human_seconds(value, best);
+    } else if (strcmp(unit, "bytes") == 0) {
+        calc_human_bytes(value, best);
+    } else {
+        calc_human_number(value / (c->field->scale > 0 ? c->field->scale : 1), best);
+    }
+    fprintf(stderr, "\n  %s is %s at best%s: tp/pp/dp %lld/%lld/%lld on %lld processors",
+            c->field->key, best, alone ? " without the other conditions" : "",
+            (long long)run.exec.strategy.tensor_par, (long long)run.exec.pipeline_par,
+            (long long)run.exec.strategy.data_par, (long long)run.exec.num_procs);
+}
+
+/* The same of every condition, where that does not take long. */
+static void write_conditions(const calc_sweep_study *study, const calc_sweep_result *result)
+{
+    size_t count = study->options.constraints;
+    calc_constraint *others = malloc((count > 0 ? count : 1) * sizeof *others);
+    for (size_t i = 0; others && i < count && !result->partial &&
+                       result->elapsed_s * (double)count <= CALC_SWEEP_MORE_LONGEST_S;
+         i++) {
+        write_nearest(study, others, i);
+    }
+    free(others);
 }
 
 void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_result *result)
@@ -127,5 +199,6 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
     } else if (hint) {
         fprintf(stderr, "; hint: %s", hint);
     }
+    write_conditions(study, result);
     fprintf(stderr, "\n");
 }

@@ -23,29 +23,12 @@ calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
     return t;
 }
 
-static double or_else(double said, double otherwise)
-{
-    return said > 0 ? said : otherwise;
-}
-
 calc_engine_traits calc_engine_traits_for(const calc_inference *i)
 {
-    const calc_engine_traits *own = &i->traits;
     calc_engine_traits t = calc_engine_traits_of(i->engine);
-    t.host_s = or_else(own->host_s, t.host_s);
-    t.host_sequence_s = or_else(own->host_sequence_s, t.host_sequence_s);
-    t.host_growth = or_else(own->host_growth, t.host_growth);
-    t.issue_s = or_else(own->issue_s, t.issue_s);
-    t.issue_moe_s = or_else(own->issue_moe_s, t.issue_moe_s);
-    t.request_s = or_else(own->request_s, t.request_s);
-    t.gap_s = or_else(own->gap_s, t.gap_s);
-    t.matrix_share = or_else(own->matrix_share, t.matrix_share);
-    t.cache_share = or_else(own->cache_share, t.cache_share);
-    t.experts_undivided = or_else(own->experts_undivided, t.experts_undivided);
-    t.handover_steps = or_else(own->handover_steps, t.handover_steps);
-    t.overlapped = own->overlapped || t.overlapped;
-    t.gathers = own->gathers || t.gathers;
-    t.narrow_prompts = own->narrow_prompts || t.narrow_prompts;
+#define CALC_FIELD(name, type, arg, ...) t.name = i->traits.name != 0 ? i->traits.name : t.name;
+#include "calc/engine_traits.fields.h"
+#undef CALC_FIELD
     return t;
 }
 

@@ -4,7 +4,7 @@ time_of() { grep -m 1 -o '"total_time": [0-9.e+-]*' | cut -d ' ' -f 2; }
 while read -r app system procs batch axes; do
     # shellcheck disable=SC2086
     "$CALC" sweep "$app" "$system" --procs "$procs" --batch "$batch" --top 1 --progress none --save-best swept.json \
-        --where 'mem1 <= 1TiB' $axes >swept.txt
+        $axes >swept.txt
     swept=$("$CALC" run "$app" "$system" swept.json --json - | time_of)
     for top in 1 3; do
         # shellcheck disable=SC2086

@@ -10,13 +10,16 @@ table() { "$CALC" sweep gpt3-175B mine --procs 64 --batch 64 --axis tp=8 --axis 
 table --set mem1.GiB=60 --columns 'number,mem1,fits'
 echo 'which one can be started'
 start() { "$CALC" sweep megatron-22B mine --procs 8 --batch 64 --axis tp=8 --axis microbatch_size=1 --axis optimizer_offload=false \
-    --axis tensor_par_overlap=none --axis activation_recompute=none,full --set mem1.GiB=72 "$@" | sed -n '/sure to fit\|^ *[15] /p'; }
+    --axis tensor_par_overlap=none --axis activation_recompute=none,full --set mem1.GiB="${memory:-72}" "$@" | sed -n '/^ *start with/,/^$/p; /sure to fit\|^ *[15] /p'; }
 start --top 5 --save-best best.json
 grep activation_recompute best.json
 echo 'likewise where the table does not have it'
 start --top 1 --save-best best.json
 grep activation_recompute best.json
-echo 'where none is sure to fit, and with rules of others, the best is it'
+echo 'with more memory one that recomputes nothing'
+memory=85 start --top 1 --save-best best.json
+grep activation_recompute best.json
+echo 'where none is sure to fit, the one that is worth most; with rules of others, the best'
 start --top 1 --where 'mem1 > 50GiB' --save-best best.json
 grep activation_recompute best.json || echo none
 start --top 1 --compat calculon --save-best best.json
