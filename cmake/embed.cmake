@@ -1,5 +1,5 @@
 # Write files as byte arrays: definitions of TYPE PREFIX<name> = {bytes, length} that HEADER declares.
-#   cmake -DOUT=page_data.c -DHEADER=report/page_data.h -DTYPE=calc_page_data -DPREFIX=calc_page_
+#   cmake -DOUT=page_data.c -DHEADER=report/page.h -DTYPE=calc_page_data -DPREFIX=calc_page_
 #       -DFILES=name=path,name=path,... -P embed.cmake
 # A path that is empty gives an empty array.
 set(text "/* Made by cmake/embed.cmake. */\n#include \"${HEADER}\"\n")

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "aiak/gpus.h"
-#include "aiak/sizes.h"
 
 enum {
     ROOM = 20000,      /* most candidates sorted at a time */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/fit.h"
 #include "balance/relaxed.h"
 #include "base/rng.h"
 #include "model/operators/processor.h"

@@ -4,7 +4,7 @@
 #ifndef CALC_BALANCE_CHUNKS_H
 #define CALC_BALANCE_CHUNKS_H
 
-#include "balance/effort.h"
+#include "balance/solve.h"
 
 /** Search.
  *  @param out  feasible, share and bound_s are written, or stage and needs_bytes of the division

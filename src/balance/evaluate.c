@@ -1,12 +1,376 @@
 #include "balance/evaluate.h"
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "balance/choice.h"
-#include "balance/flight.h"
-#include "balance/parts.h"
-#include "balance/rounds.h"
 #include "model/operators/processor.h"
+
+#define NOT_YET (-1.0)
+
+calc_balance_parts calc_balance_parts_of(const calc_schedule_shape *s, bool less_memory)
+{
+    bool many = s->microbatches >= s->stages;
+    return (calc_balance_parts){
+        .stages = s->stages,
+        .chunks = s->chunks,
+        .microbatches = s->microbatches,
+        .first = many ? s->stages + s->microbatches % s->stages : s->microbatches,
+        .slack = less_memory || s->chunks == 1 ? 1 : 2,
+    };
+}
+
+/* The k-th pass, chunks counted in the order in which they come. */
+static calc_balance_turn turn_of(const calc_balance_parts *p, int64_t k)
+{
+    int64_t before = 0; /* micro-batches of the parts before */
+    int64_t size = p->first;
+    if (k >= p->first * p->chunks) {
+        k -= p->first * p->chunks;
+        before = p->first + k / (p->stages * p->chunks) * p->stages;
+        k %= p->stages * p->chunks;
+        size = p->stages;
+    }
+    return (calc_balance_turn){.chunk = k / size, .microbatch = before + k % size};
+}
+
+calc_balance_turn calc_balance_forward(const calc_balance_parts *p, int64_t k)
+{
+    return turn_of(p, k);
+}
+
+calc_balance_turn calc_balance_backward(const calc_balance_parts *p, int64_t k)
+{
+    calc_balance_turn t = turn_of(p, k);
+    t.chunk = p->chunks - 1 - t.chunk;
+    return t;
+}
+
+int64_t calc_balance_warm_up(const calc_balance_parts *p, int64_t stage)
+{
+    int64_t passes = p->chunks * p->microbatches;
+    int64_t warm_up = (p->chunks - 1) * p->first + p->slack * (p->stages - 1 - stage);
+    return warm_up < passes ? warm_up : passes;
+}
+
+typedef struct worker {
+    int64_t warm_up, fw, bw; /**< done */
+    double now_s;
+} worker;
+
+typedef struct run {
+    const calc_balance_parts *parts;
+    const calc_schedule_pass *pass;
+    worker *workers;
+    double *fw_at_s, *bw_at_s; /**< [place][micro-batch] */
+} run;
+
+size_t calc_balance_parts_bytes(const calc_balance_parts *p)
+{
+    size_t times = 2 * (size_t)(p->stages * p->chunks * p->microbatches);
+    return times * sizeof(double) + (size_t)p->stages * sizeof(worker);
+}
+
+static double *at(const run *r, double *times, int64_t place, int64_t microbatch)
+{
+    return times + place * r->parts->microbatches + microbatch;
+}
+
+/* Do the next forward or backward of a stage; false if its input is not there yet. */
+static bool step(run *r, int64_t stage)
+{
+    const calc_balance_parts *p = r->parts;
+    worker *w = &r->workers[stage];
+    int64_t passes = p->chunks * p->microbatches;
+    bool forward = w->fw < passes && w->fw <= w->bw + w->warm_up;
+    calc_balance_turn t =
+        forward ? calc_balance_forward(p, w->fw) : calc_balance_backward(p, w->bw);
+    int64_t place = t.chunk * p->stages + stage;
+    int64_t last = p->stages * p->chunks - 1;
+    double ready_s = 0;
+    if (forward && place > 0) {
+        ready_s = *at(r, r->fw_at_s, place - 1, t.microbatch);
+    } else if (!forward) {
+        ready_s = place < last ? *at(r, r->bw_at_s, place + 1, t.microbatch)
+                               : *at(r, r->fw_at_s, place, t.microbatch);
+    }
+    if (ready_s == NOT_YET) {
+        return false;
+    }
+    const calc_schedule_pass *pass = &r->pass[place];
+    w->now_s = calc_max(w->now_s, ready_s) + (forward ? pass->fw_s : pass->bw_s + pass->wgrad_s);
+    *at(r, forward ? r->fw_at_s : r->bw_at_s, place, t.microbatch) = w->now_s;
+    w->fw += forward;
+    w->bw += !forward;
+    return true;
+}
+
+double calc_balance_parts_s(const calc_balance_parts *p, const calc_schedule_pass *pass,
+                            void *workspace)
+{
+    int64_t passes = p->chunks * p->microbatches;
+    int64_t times = p->stages * passes;
+    run r = {.parts = p, .pass = pass, .fw_at_s = workspace};
+    r.bw_at_s = r.fw_at_s + times;
+    void *rest = r.bw_at_s + times;
+    r.workers = rest;
+    for (int64_t i = 0; i < 2 * times; i++) {
+        r.fw_at_s[i] = NOT_YET;
+    }
+    for (int64_t s = 0; s < p->stages; s++) {
+        r.workers[s] = (worker){.warm_up = calc_balance_warm_up(p, s)};
+    }
+    /* A waiting stage waits for a neighbour along the model. */
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (int64_t s = 0; s < p->stages; s++) {
+            while (r.workers[s].bw < passes && step(&r, s)) {
+                moved = true;
+            }
+        }
+    }
+    double end_s = 0;
+    for (int64_t s = 0; s < p->stages; s++) {
+        end_s = calc_max(end_s, r.workers[s].now_s);
+    }
+    return end_s;
+}
+
+static bool both_ends(const calc_schedule_shape *s)
+{
+    return s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE;
+}
+
+int calc_balance_held_parts(const calc_schedule_shape *s)
+{
+    return both_ends(s) ? 2 : (int)s->chunks;
+}
+
+int calc_balance_part_place(const calc_schedule_shape *s, int stage, int part)
+{
+    return both_ends(s) && part == 1 ? (int)s->stages - 1 - stage
+                                     : calc_balance_place_of(s, stage, part);
+}
+
+/* ---- Rows -------------------------------------------------------------------------------------*/
+
+typedef struct walker {
+    calc_balance_flights *out;
+    int rows, room, first; /**< rows of all stages; the first of this one */
+    int now[CALC_BALANCE_PLACES];
+    bool no_memory;
+} walker;
+
+static bool no_more(const int *a, const int *b, int parts)
+{
+    for (int i = 0; i < parts; i++) {
+        if (a[i] > b[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A forward begins. */
+static void enter(walker *w, int64_t part)
+{
+    int parts = w->out->parts;
+    size_t row_bytes = (size_t)parts * sizeof(int);
+    w->now[part]++;
+    int kept = w->first;
+    for (int i = w->first; i < w->rows; i++) {
+        const int *row = w->out->live + (size_t)i * (size_t)parts;
+        if (no_more(w->now, row, parts)) {
+            return; /* then no row is below this one */
+        }
+        if (!no_more(row, w->now, parts)) {
+            memmove(w->out->live + (size_t)kept++ * (size_t)parts, row, row_bytes);
+        }
+    }
+    if (kept == w->room) {
+        int *grown = realloc(w->out->live, 2 * (size_t)(kept + 8) * row_bytes);
+        if (grown == NULL) {
+            w->no_memory = true;
+            return;
+        }
+        w->out->live = grown;
+        w->room = 2 * (kept + 8);
+    }
+    memcpy(w->out->live + (size_t)kept * (size_t)parts, w->now, row_bytes);
+    w->rows = kept + 1;
+}
+
+static void walk_parts(const calc_balance_problem *p, int stage, walker *w)
+{
+    calc_balance_parts parts = calc_balance_parts_of(&p->shape, p->less_memory);
+    int64_t passes = parts.chunks * parts.microbatches;
+    int64_t warm_up = calc_balance_warm_up(&parts, stage);
+    for (int64_t k = 0; k < passes; k++) {
+        enter(w, calc_balance_forward(&parts, k).chunk);
+        if (k >= warm_up) {
+            w->now[calc_balance_backward(&parts, k - warm_up).chunk]--;
+        }
+    }
+}
+
+static void walk_order(const calc_schedule_op *op, int64_t count, walker *w)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (op[i].kind == CALC_SCHEDULE_FW) {
+            enter(w, op[i].chunk);
+            if (op[i].paired) {
+                w->now[1 - op[i].chunk]--;
+            }
+        } else if (op[i].kind != CALC_SCHEDULE_BW) {
+            w->now[op[i].chunk]--;
+        }
+    }
+}
+
+calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balance_problem *p)
+{
+    int stages = (int)p->shape.stages;
+    *f = (calc_balance_flights){.parts = calc_balance_held_parts(&p->shape)};
+    walker w = {.out = f};
+    bool own_order = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
+    int64_t each = calc_schedule_ops_room(&p->shape);
+    int64_t count[CALC_BALANCE_STAGES] = {0};
+    calc_schedule_op *op = NULL;
+    if (!own_order) {
+        op = malloc((size_t)(stages * each) * sizeof *op);
+        if (op == NULL) {
+            return CALC_ERR_NOMEM;
+        }
+        calc_schedule_orders(&p->shape, op, count);
+    }
+    for (int s = 0; s < stages && !w.no_memory; s++) {
+        f->first[s] = w.first = w.rows;
+        memset(w.now, 0, sizeof w.now);
+        if (own_order) {
+            walk_parts(p, s, &w);
+        } else {
+            walk_order(op + s * each, count[s], &w);
+        }
+    }
+    f->first[stages] = w.rows;
+    free(op);
+    return w.no_memory ? CALC_ERR_NOMEM : CALC_OK;
+}
+
+void calc_balance_flights_end(calc_balance_flights *f)
+{
+    free(f->live);
+    f->live = NULL;
+}
+
+double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_balance_problem *p,
+                                  int stage, const calc_balance_share *share)
+{
+    double flight_bytes[CALC_BALANCE_PLACES];
+    double bytes = p->stage[stage].fixed_bytes;
+    bool again = false;
+    for (int part = 0; part < f->parts; part++) {
+        int place = calc_balance_part_place(&p->shape, stage, part);
+        flight_bytes[part] = calc_balance_flight_bytes(p, place, &share[place]);
+        bytes += calc_balance_held_bytes(p, place, &share[place]);
+        again = again || share[place].full[0] + share[place].full[1] > 0;
+    }
+    double most_bytes = 0;
+    for (int row = f->first[stage]; row < f->first[stage + 1]; row++) {
+        double live_bytes = 0;
+        for (int part = 0; part < f->parts; part++) {
+            live_bytes += f->live[row * f->parts + part] * flight_bytes[part];
+        }
+        most_bytes = calc_max(most_bytes, live_bytes);
+    }
+    return bytes + (again ? p->stage[stage].working_bytes : 0) + most_bytes;
+}
+
+/* Relative difference up to which two rounds count as equal. */
+#define ROUNDS_SAME 1e-14
+
+enum { LOOK = 16 }; /* rounds between two checks */
+
+/** When each stage is done with its last forward, and its last operation. */
+typedef struct line {
+    const double *fw_s, *bw_s;
+    int stages;
+    double forward_s[CALC_BALANCE_STAGES], done_s[CALC_BALANCE_STAGES];
+} line;
+
+/* Forwards of the stages from first to last; the last stages come first, since they need the round
+ * before. */
+static void forwards(line *l, int first, int last)
+{
+    for (int s = last; s >= first; s--) {
+        double input_s = s > 0 ? l->forward_s[s - 1] : 0;
+        l->forward_s[s] = calc_max(l->done_s[s], input_s) + l->fw_s[s];
+        l->done_s[s] = l->forward_s[s];
+    }
+}
+
+static void backwards(line *l)
+{
+    double input_s = 0;
+    for (int s = l->stages - 1; s >= 0; s--) {
+        input_s = calc_max(l->done_s[s], input_s) + l->bw_s[s];
+        l->done_s[s] = input_s;
+    }
+}
+
+/* Whether all stages are delayed by the time of the busiest one. */
+static bool steady(const line *l, const line *before, double busy_s)
+{
+    double within_s = ROUNDS_SAME * l->done_s[0];
+    for (int s = 0; s < l->stages; s++) {
+        if (fabs(l->done_s[s] - before->done_s[s] - busy_s) > within_s ||
+            fabs(l->forward_s[s] - before->forward_s[s] - busy_s) > within_s) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void later(line *l, double by_s)
+{
+    for (int s = 0; s < l->stages; s++) {
+        l->forward_s[s] += by_s;
+        l->done_s[s] += by_s;
+    }
+}
+
+double calc_balance_rounds_s(int stages, int64_t microbatches, const double *fw_s,
+                             const double *bw_s)
+{
+    line l = {.stages = stages, .fw_s = fw_s, .bw_s = bw_s};
+    int64_t m = microbatches;
+    double busy_s = 0;
+    for (int s = 0; s < stages; s++) {
+        l.forward_s[s] = l.done_s[s] = 0;
+        busy_s = calc_max(busy_s, fw_s[s] + bw_s[s]);
+    }
+    line before;
+    for (int64_t i = 1 - stages; i < m; i++) {
+        /* Stages with a forward in this round: 0 <= i + p-1-s < m. */
+        int64_t last = i + stages - 1;
+        int64_t first = last - m + 1;
+        bool looks = i > 0 && i % LOOK == 0 && first < 0;
+        if (looks) {
+            before = l;
+        }
+        forwards(&l, first > 0 ? (int)first : 0, last < stages ? (int)last : stages - 1);
+        if (i < 0) {
+            continue;
+        }
+        backwards(&l);
+        if (looks && steady(&l, &before, busy_s)) {
+            later(&l, -(double)first * busy_s);
+            i -= first;
+        }
+    }
+    return l.done_s[0];
+}
 
 /* Deviation of a further micro-batch from the busiest stage's time that counts as rounding. */
 #define SAME 1e-12

@@ -1,7 +1,5 @@
 #include "balance/from_layout.h"
 
-#include <math.h>
-
 #include "model/timeline.h"
 
 /* ---- Layers ---------------------------------------------------------------------------------- */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "balance/milp_make.h"
-#include "base/buffer.h"
 #include "base/error.h"
 #include "spec/field.h"
 

@@ -7,10 +7,9 @@
  *      layers add up, stay within their bounds, and those of kind 0 come before those of kind 1;
  *      at most the layers that are there recompute, and a chunk does so in one way (not may_mix);
  *      a pass takes the sum of its layers' times;
- *      a stage does one thing after the other, in the order of order.h, and a micro-batch goes from
- *      chunk to chunk;
- *      for every number of micro-batches in flight by chunk that no other exceeds, a stage holds at
- *      most its limit.
+ *      a stage does one thing after the other, in the order of milp_make.h, and a micro-batch goes
+ * from chunk to chunk; for every number of micro-batches in flight by chunk that no other exceeds,
+ * a stage holds at most its limit.
  *
  *  The objective is the end of the last backward pass. Since starts are free, the optimum is that
  *  of the step as calc_schedule_sim_s() finds it, to rounding. */

@@ -1,9 +1,51 @@
 /* Columns, rows and terms, one after the other. */
 #include "balance/milp_make.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "balance/evaluate.h"
 #include "base/buffer.h"
 
-int calc_milp_column_add(calc_milp_maker *maker, const calc_milp_column *column)
+static calc_schedule_op op_of(calc_schedule_op_kind kind, calc_balance_turn turn)
+{
+    return (calc_schedule_op){.kind = (uint8_t)kind, .chunk = (uint16_t)turn.chunk};
+}
+
+static int64_t order(const calc_balance_parts *parts, int64_t stage, calc_schedule_op *op)
+{
+    int64_t passes = parts->chunks * parts->microbatches;
+    int64_t warm_up = calc_balance_warm_up(parts, stage);
+    int64_t count = 0;
+    for (int64_t k = 0; k < passes + warm_up; k++) {
+        if (k < passes) {
+            op[count++] = op_of(CALC_SCHEDULE_FW, calc_balance_forward(parts, k));
+        }
+        if (k >= warm_up) {
+            op[count++] = op_of(CALC_SCHEDULE_BW_WHOLE, calc_balance_backward(parts, k - warm_up));
+        }
+    }
+    return count;
+}
+
+void calc_balance_orders(const calc_schedule_shape *s, bool less_memory, calc_schedule_op *op,
+                         int64_t *count)
+{
+    if (s->kind != CALC_PIPELINE_SCHEDULE_1F1B || s->chunks == 1) {
+        calc_schedule_orders(s, op, count);
+        return;
+    }
+    calc_balance_parts parts = calc_balance_parts_of(s, less_memory);
+    int64_t room = calc_schedule_ops_room(s);
+    for (int64_t stage = 0; stage < s->stages; stage++) {
+        count[stage] = order(&parts, stage, op + stage * room);
+    }
+}
+
+/* Add a column, or a row, or a term to the last row; column -1 or factor 0: none.
+ * @return index of the column */
+static int milp_column_add(calc_milp_maker *maker, const calc_milp_column *column)
 {
     calc_milp *out = maker->out;
     if (maker->status != CALC_OK) {
@@ -24,7 +66,7 @@ int calc_milp_column_add(calc_milp_maker *maker, const calc_milp_column *column)
     return (int)out->columns++;
 }
 
-void calc_milp_row_add(calc_milp_maker *maker, calc_milp_sense sense, double bound)
+static void milp_row_add(calc_milp_maker *maker, calc_milp_sense sense, double bound)
 {
     calc_milp *out = maker->out;
     if (maker->status != CALC_OK) {
@@ -43,7 +85,7 @@ void calc_milp_row_add(calc_milp_maker *maker, calc_milp_sense sense, double bou
     out->row[out->rows++] = (calc_milp_row){sense, bound};
 }
 
-void calc_milp_term_add(calc_milp_maker *maker, int column, double factor)
+static void milp_term_add(calc_milp_maker *maker, int column, double factor)
 {
     calc_milp *out = maker->out;
     if (maker->status != CALC_OK || column < 0 || factor == 0) {
@@ -56,4 +98,492 @@ void calc_milp_term_add(calc_milp_maker *maker, int column, double factor)
     }
     out->term = grown;
     out->term[out->terms++] = (calc_milp_term){(int)out->rows - 1, column, factor};
+}
+
+/* ---- Columns ----------------------------------------------------------------------------------*/
+
+static int whole(calc_milp_maker *m, calc_milp_what what, int kind, int place, double upper)
+{
+    int stages = (int)m->problem->shape.stages;
+    calc_milp_column column = {.what = what,
+                               .kind = kind,
+                               .stage = -1,
+                               .chunk = -1,
+                               .microbatch = -1,
+                               .integer = true,
+                               .upper = upper};
+    if (place >= 0) {
+        column.stage = calc_balance_stage_of(&m->problem->shape, place);
+        column.chunk = place / stages;
+    }
+    return milp_column_add(m, &column);
+}
+
+static bool chooses(const calc_balance_problem *p)
+{
+    return p->may_select && p->may_full && !p->may_mix;
+}
+
+static void add_columns(calc_milp_maker *m, int place)
+{
+    const calc_balance_problem *p = m->problem;
+    calc_milp_place *at = &m->place[place];
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        int most = calc_milp_most_layers(m, kind);
+        bool any = p->layers[kind] > 0;
+        at->layers[kind] = any ? whole(m, CALC_MILP_LAYERS, kind, place, most) : -1;
+        at->selective[kind] =
+            any && p->may_select ? whole(m, CALC_MILP_SELECTIVE, kind, place, most) : -1;
+        at->full[kind] = any && p->may_full ? whole(m, CALC_MILP_FULL, kind, place, most) : -1;
+    }
+    /* Layers of kind 0 always reach the first place. */
+    bool both = p->layers[0] > 0 && p->layers[1] > 0 && place > 0;
+    at->reaches = both ? whole(m, CALC_MILP_REACHES, -1, place, 1) : -1;
+    at->selects = chooses(p) ? whole(m, CALC_MILP_SELECTS, -1, place, 1) : -1;
+}
+
+/* ---- Rows of a place --------------------------------------------------------------------------*/
+
+/* Layers of kind 0 only where they reach, those of kind 1 only where they do not reach beyond. */
+static void keep_order(calc_milp_maker *m, int place)
+{
+    const calc_milp_place *at = &m->place[place];
+    if (at->reaches >= 0) {
+        milp_row_add(m, CALC_MILP_LESS, 0);
+        milp_term_add(m, at->layers[0], 1);
+        milp_term_add(m, at->reaches, -calc_milp_most_layers(m, 0));
+    }
+    int beyond = place + 1 < m->places ? m->place[place + 1].reaches : -1;
+    if (beyond < 0) {
+        return;
+    }
+    int most = calc_milp_most_layers(m, 1);
+    milp_row_add(m, CALC_MILP_LESS, most);
+    milp_term_add(m, at->layers[1], 1);
+    milp_term_add(m, beyond, most);
+    if (at->reaches >= 0) {
+        milp_row_add(m, CALC_MILP_LESS, 0);
+        milp_term_add(m, beyond, 1);
+        milp_term_add(m, at->reaches, -1);
+    }
+}
+
+static void bound_layers(calc_milp_maker *m, int place)
+{
+    const calc_balance_problem *p = m->problem;
+    const calc_milp_place *at = &m->place[place];
+    int most = calc_milp_most_layers(m, 0) + calc_milp_most_layers(m, 1);
+    if (p->least_layers > 0) {
+        milp_row_add(m, CALC_MILP_MORE, p->least_layers);
+        milp_term_add(m, at->layers[0], 1);
+        milp_term_add(m, at->layers[1], 1);
+    }
+    if (p->most_layers > 0 && p->most_layers < most) {
+        milp_row_add(m, CALC_MILP_LESS, p->most_layers);
+        milp_term_add(m, at->layers[0], 1);
+        milp_term_add(m, at->layers[1], 1);
+    }
+}
+
+static void bound_recompute(calc_milp_maker *m, int place)
+{
+    const calc_milp_place *at = &m->place[place];
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        if (at->selective[kind] < 0 && at->full[kind] < 0) {
+            continue;
+        }
+        milp_row_add(m, CALC_MILP_LESS, 0);
+        milp_term_add(m, at->selective[kind], 1);
+        milp_term_add(m, at->full[kind], 1);
+        milp_term_add(m, at->layers[kind], -1);
+        if (at->selects >= 0) {
+            int most = calc_milp_most_layers(m, kind);
+            milp_row_add(m, CALC_MILP_LESS, 0);
+            milp_term_add(m, at->selective[kind], 1);
+            milp_term_add(m, at->selects, -most);
+            milp_row_add(m, CALC_MILP_LESS, most);
+            milp_term_add(m, at->full[kind], 1);
+            milp_term_add(m, at->selects, most);
+        }
+    }
+}
+
+/* ---- Alike on a chip --------------------------------------------------------------------------*/
+
+/* Add terms: a factor times the layers of a place that recompute in full, and a factor times all
+ * its layers. */
+static void place_terms(calc_milp_maker *m, int place, double full, double layers)
+{
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        milp_term_add(m, m->place[place].full[kind], full);
+        milp_term_add(m, m->place[place].layers[kind], layers);
+    }
+}
+
+/* r of a place is the smaller of r of the chip and its layers x: r <= both, and one of r >= r of
+ * the chip, r >= x. r <= x is already stated by kind. */
+static void alike(calc_milp_maker *m, int place, int chip)
+{
+    double all = m->problem->layers[0] + m->problem->layers[1];
+    int partly = whole(m, CALC_MILP_PARTLY, -1, place, 1);
+    milp_row_add(m, CALC_MILP_LESS, 0);
+    place_terms(m, place, 1, 0);
+    milp_term_add(m, chip, -1);
+    milp_row_add(m, CALC_MILP_MORE, -all);
+    place_terms(m, place, 1, 0);
+    milp_term_add(m, chip, -1);
+    milp_term_add(m, partly, -all);
+    milp_row_add(m, CALC_MILP_MORE, 0);
+    place_terms(m, place, 1, -1);
+    milp_term_add(m, partly, all);
+}
+
+static void make_alike(calc_milp_maker *m)
+{
+    const calc_balance_problem *p = m->problem;
+    int chip[CALC_BALANCE_CHIPS];
+    memset(chip, -1, sizeof chip);
+    for (int place = 0; place < m->places; place++) {
+        int at = p->stage[calc_balance_stage_of(&p->shape, place)].chip;
+        if (chip[at] < 0) {
+            chip[at] = whole(m, CALC_MILP_CHIP_FULL, at, -1, p->layers[0] + p->layers[1]);
+        }
+        alike(m, place, chip[at]);
+    }
+}
+
+/* ---- All --------------------------------------------------------------------------------------*/
+
+int calc_milp_most_layers(const calc_milp_maker *m, int kind)
+{
+    int all = m->problem->layers[kind];
+    int most = m->problem->most_layers;
+    return most > 0 && most < all ? most : all;
+}
+
+/* The layers of a place's stage on its chip. */
+static const calc_balance_layer *milp_layers_of(const calc_milp_maker *m, int place)
+{
+    const calc_balance_problem *p = m->problem;
+    return p->layer[p->stage[calc_balance_stage_of(&p->shape, place)].chip];
+}
+
+void calc_milp_make_layers(calc_milp_maker *m)
+{
+    const calc_balance_problem *p = m->problem;
+    for (int place = 0; place < m->places; place++) {
+        add_columns(m, place);
+    }
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        if (p->layers[kind] > 0) {
+            milp_row_add(m, CALC_MILP_EQUAL, p->layers[kind]);
+            for (int place = 0; place < m->places; place++) {
+                milp_term_add(m, m->place[place].layers[kind], 1);
+            }
+        }
+    }
+    for (int place = 0; place < m->places; place++) {
+        keep_order(m, place);
+        bound_layers(m, place);
+        bound_recompute(m, place);
+    }
+    if (p->alike_on_chip && p->may_full) {
+        make_alike(m);
+    }
+}
+
+/* Micro-batches in flight by chunk, where no other time has more of every chunk. */
+typedef struct peaks {
+    int *count; /* a row of `chunks` each */
+    size_t rows, room;
+    int chunks;
+} peaks;
+
+static bool no_more(const int *a, const int *b, int chunks)
+{
+    for (int chunk = 0; chunk < chunks; chunk++) {
+        if (a[chunk] > b[chunk]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* @return false if memory is short */
+static bool add_peak(peaks *p, const int *now)
+{
+    size_t kept = 0;
+    size_t width = (size_t)p->chunks;
+    for (size_t i = 0; i < p->rows; i++) {
+        if (no_more(now, p->count + i * width, p->chunks)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < p->rows; i++) {
+        if (!no_more(p->count + i * width, now, p->chunks)) {
+            memmove(p->count + kept++ * width, p->count + i * width, width * sizeof *now);
+        }
+    }
+    p->rows = kept;
+    int *grown = calc_grown(p->count, p->rows, &p->room, width * sizeof *now);
+    if (!grown) {
+        return false;
+    }
+    p->count = grown;
+    memcpy(p->count + p->rows++ * width, now, width * sizeof *now);
+    return true;
+}
+
+/* All peaks of a stage's order; those before a backward pass are enough. */
+static bool find_peaks(const calc_milp_maker *m, int stage, peaks *out)
+{
+    const calc_schedule_op *op = m->op + stage * m->room;
+    int *now = calloc((size_t)out->chunks, sizeof *now);
+    bool fine = now != NULL;
+    for (int64_t i = 0; fine && i < m->count[stage]; i++) {
+        if (op[i].kind == CALC_SCHEDULE_FW) {
+            now[op[i].chunk]++;
+            continue;
+        }
+        fine = i == 0 || op[i - 1].kind != CALC_SCHEDULE_FW || add_peak(out, now);
+        now[op[i].chunk]--;
+    }
+    free(now);
+    return fine;
+}
+
+/* Memory that a micro-batch in flight adds on a place. */
+static void make_flight(calc_milp_maker *m, int place, int stage)
+{
+    const calc_balance_layer *layer = milp_layers_of(m, place);
+    calc_milp_place *at = &m->place[place];
+    double unit = m->out->unit_bytes;
+    double fixed = m->problem->place[place].flight_bytes / unit;
+    calc_milp_column column = {.what = CALC_MILP_FLIGHT,
+                               .kind = -1,
+                               .stage = stage,
+                               .chunk = place / (int)m->problem->shape.stages,
+                               .microbatch = -1,
+                               .upper = fixed};
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        const double *each = layer[kind].flight_bytes;
+        double most = fmax(each[CALC_BALANCE_NONE],
+                           fmax(each[CALC_BALANCE_SELECTIVE], each[CALC_BALANCE_FULL]));
+        column.upper += calc_milp_most_layers(m, kind) * most / unit;
+    }
+    column.upper = ceil(column.upper) + 1;
+    at->flight = milp_column_add(m, &column);
+    milp_row_add(m, CALC_MILP_EQUAL, fixed);
+    milp_term_add(m, at->flight, 1);
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        const double *each = layer[kind].flight_bytes;
+        double none = each[CALC_BALANCE_NONE];
+        milp_term_add(m, at->layers[kind], -none / unit);
+        milp_term_add(m, at->selective[kind], (none - each[CALC_BALANCE_SELECTIVE]) / unit);
+        milp_term_add(m, at->full[kind], (none - each[CALC_BALANCE_FULL]) / unit);
+    }
+}
+
+/* Whether a layer of the stage recomputes in full: 1 if so. */
+static int make_works(calc_milp_maker *m, int stage)
+{
+    const calc_balance_problem *p = m->problem;
+    if (!p->may_full || p->stage[stage].working_bytes == 0) {
+        return -1;
+    }
+    calc_milp_column column = {.what = CALC_MILP_WORKS,
+                               .kind = -1,
+                               .stage = stage,
+                               .chunk = -1,
+                               .microbatch = -1,
+                               .integer = true,
+                               .upper = 1};
+    int works = milp_column_add(m, &column);
+    milp_row_add(m, CALC_MILP_LESS, 0);
+    for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
+        const calc_milp_place *at = &m->place[calc_balance_place_of(&p->shape, stage, chunk)];
+        milp_term_add(m, at->full[0], 1);
+        milp_term_add(m, at->full[1], 1);
+    }
+    milp_term_add(m, works, -(p->layers[0] + p->layers[1]));
+    return works;
+}
+
+static void make_limit(calc_milp_maker *m, int stage, const int *in_flight, int works)
+{
+    const calc_balance_problem *p = m->problem;
+    const calc_balance_stage *s = &p->stage[stage];
+    double unit = m->out->unit_bytes;
+    milp_row_add(m, CALC_MILP_LESS, (s->limit_bytes - s->fixed_bytes) / unit);
+    for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
+        int place = calc_balance_place_of(&p->shape, stage, chunk);
+        const calc_balance_layer *layer = milp_layers_of(m, place);
+        for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+            milp_term_add(m, m->place[place].layers[kind], layer[kind].held_bytes / unit);
+        }
+        milp_term_add(m, m->place[place].flight, in_flight[chunk]);
+    }
+    milp_term_add(m, works, s->working_bytes / unit);
+}
+
+void calc_milp_make_memory(calc_milp_maker *m)
+{
+    const calc_schedule_shape *shape = &m->problem->shape;
+    for (int place = 0; place < m->places; place++) {
+        m->place[place].flight = -1;
+    }
+    for (int stage = 0; stage < shape->stages && m->status == CALC_OK; stage++) {
+        if (isinf(m->problem->stage[stage].limit_bytes)) {
+            continue;
+        }
+        for (int chunk = 0; chunk < shape->chunks; chunk++) {
+            make_flight(m, calc_balance_place_of(shape, stage, chunk), stage);
+        }
+        int works = make_works(m, stage);
+        peaks p = {.chunks = (int)shape->chunks};
+        m->status = m->status == CALC_OK && !find_peaks(m, stage, &p) ? CALC_ERR_NOMEM : m->status;
+        for (size_t i = 0; i < p.rows; i++) {
+            make_limit(m, stage, p.count + i * (size_t)p.chunks, works);
+        }
+        free(p.count);
+    }
+}
+
+static calc_milp_column on_place(const calc_milp_maker *m, calc_milp_what what, int place)
+{
+    const calc_schedule_shape *s = &m->problem->shape;
+    return (calc_milp_column){.what = what,
+                              .kind = -1,
+                              .stage = calc_balance_stage_of(s, place),
+                              .chunk = place / (int)s->stages,
+                              .microbatch = -1,
+                              .upper = m->horizon};
+}
+
+/* How long a micro-batch takes, forward and backward. */
+static void make_passes(calc_milp_maker *m, int place)
+{
+    const calc_balance_place *fixed = &m->problem->place[place];
+    const calc_balance_layer *layer = milp_layers_of(m, place);
+    calc_milp_place *at = &m->place[place];
+    double unit = m->out->unit_s;
+    calc_milp_column fw = on_place(m, CALC_MILP_FW_TIME, place);
+    calc_milp_column bw = on_place(m, CALC_MILP_BW_TIME, place);
+    at->fw_time = milp_column_add(m, &fw);
+    at->bw_time = milp_column_add(m, &bw);
+    milp_row_add(m, CALC_MILP_EQUAL, fixed->fw_s / unit);
+    milp_term_add(m, at->fw_time, 1);
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        milp_term_add(m, at->layers[kind], -layer[kind].fw_s / unit);
+    }
+    milp_row_add(m, CALC_MILP_EQUAL, (fixed->agrad_s + fixed->wgrad_s) / unit);
+    milp_term_add(m, at->bw_time, 1);
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        const calc_balance_layer *l = &layer[kind];
+        milp_term_add(m, at->layers[kind], -(l->agrad_s + l->wgrad_s) / unit);
+        milp_term_add(m, at->selective[kind], -l->again_s[CALC_BALANCE_SELECTIVE] / unit);
+        milp_term_add(m, at->full[kind], -l->again_s[CALC_BALANCE_FULL] / unit);
+    }
+}
+
+static int make_starts(calc_milp_maker *m, calc_milp_what what, int place)
+{
+    calc_milp_column column = on_place(m, what, place);
+    int first = -1;
+    for (int64_t i = 0; i < m->microbatches; i++) {
+        column.microbatch = (int)i;
+        int added = milp_column_add(m, &column);
+        first = i == 0 ? added : first;
+    }
+    return first;
+}
+
+/* `next` starts when `start` has taken `time`. */
+static void after(calc_milp_maker *m, int start, int time, int next)
+{
+    milp_row_add(m, CALC_MILP_LESS, 0);
+    milp_term_add(m, start, 1);
+    milp_term_add(m, time, 1);
+    milp_term_add(m, next, -1);
+}
+
+static void make_order(calc_milp_maker *m, int stage)
+{
+    int done[CALC_BALANCE_PLACES][2] = {{0}}; /* micro-batches by chunk, forward and backward */
+    int start = -1;
+    int time = -1;
+    for (int64_t i = 0; i < m->count[stage]; i++) {
+        const calc_schedule_op *op = &m->op[stage * m->room + i];
+        int place = calc_balance_place_of(&m->problem->shape, stage, op->chunk);
+        const calc_milp_place *at = &m->place[place];
+        bool back = op->kind != CALC_SCHEDULE_FW;
+        int next = (back ? at->bw_start : at->fw_start) + done[op->chunk][back]++;
+        if (start >= 0) {
+            after(m, start, time, next);
+        }
+        start = next;
+        time = back ? at->bw_time : at->fw_time;
+    }
+}
+
+/* From chunk to chunk; the order of a stage covers passes on the same one. */
+static void make_way(calc_milp_maker *m, int microbatch)
+{
+    const calc_schedule_shape *s = &m->problem->shape;
+    for (int place = 0; place + 1 < m->places; place++) {
+        const calc_milp_place *at = &m->place[place];
+        const calc_milp_place *next = &m->place[place + 1];
+        if (calc_balance_stage_of(s, place) != calc_balance_stage_of(s, place + 1)) {
+            after(m, at->fw_start + microbatch, at->fw_time, next->fw_start + microbatch);
+            after(m, next->bw_start + microbatch, next->bw_time, at->bw_start + microbatch);
+        }
+    }
+}
+
+/* Each omitted round of micro-batches takes the longest time on any stage from the first forward of
+ * the second-to-last round to that of the last. */
+static void make_period(calc_milp_maker *m)
+{
+    if (m->left_out == 0) {
+        return;
+    }
+    int stages = (int)m->problem->shape.stages;
+    calc_milp_column column = {.what = CALC_MILP_PERIOD,
+                               .kind = -1,
+                               .stage = -1,
+                               .chunk = -1,
+                               .microbatch = -1,
+                               .upper = m->horizon,
+                               .cost = (double)m->left_out};
+    int period = milp_column_add(m, &column);
+    for (int place = 0; place < stages; place++) {
+        int last = m->place[place].fw_start + (int)m->microbatches - stages;
+        milp_row_add(m, CALC_MILP_MORE, 0);
+        milp_term_add(m, period, 1);
+        milp_term_add(m, last - stages, 1);
+        milp_term_add(m, last, -1);
+    }
+}
+
+void calc_milp_make_times(calc_milp_maker *m)
+{
+    for (int place = 0; place < m->places; place++) {
+        make_passes(m, place);
+    }
+    for (int place = 0; place < m->places; place++) {
+        m->place[place].fw_start = make_starts(m, CALC_MILP_FW_START, place);
+        m->place[place].bw_start = make_starts(m, CALC_MILP_BW_START, place);
+    }
+    for (int stage = 0; stage < m->problem->shape.stages; stage++) {
+        make_order(m, stage);
+    }
+    for (int i = 0; i < (int)m->microbatches; i++) {
+        make_way(m, i);
+    }
+    make_period(m);
+    /* The last pass of all stages is the last micro-batch's backward at the model's beginning. */
+    if (m->status == CALC_OK) {
+        m->out->column[m->place[0].bw_start + (int)m->microbatches - 1].cost = 1;
+        m->out->column[m->place[0].bw_time].cost = 1;
+    }
 }

@@ -3,7 +3,20 @@
 #define CALC_BALANCE_MILP_MAKE_H
 
 #include "balance/milp.h"
-#include "balance/order.h"
+#include "balance/problem.h"
+
+/* The operations of each stage in order, in the form of
+ * model/schedule/schedule_order.h: its orders, except that 1F1B with several chunks has the order
+ * of evaluate.h. */
+
+/** Write the order of every stage.
+ *  @param shape        one that calc_schedule_check() accepts
+ *  @param less_memory  as in calc_balance_problem
+ *  @param op           room for shape->stages times calc_schedule_ops_room(); those of stage i
+ * begin at i times that
+ *  @param count        [stages] operations of each stage */
+void calc_balance_orders(const calc_schedule_shape *shape, bool less_memory, calc_schedule_op *op,
+                         int64_t *count);
 
 /** Columns of a place: the first column of each kind, -1 where it has none. */
 typedef struct calc_milp_place {
@@ -25,17 +38,8 @@ typedef struct calc_milp_maker {
     calc_milp_place place[CALC_BALANCE_PLACES];
 } calc_milp_maker;
 
-/** Add a column, or a row, or a term to the last row; column -1 or factor 0: none.
- *  @return index of the column */
-int calc_milp_column_add(calc_milp_maker *maker, const calc_milp_column *column);
-void calc_milp_row_add(calc_milp_maker *maker, calc_milp_sense sense, double bound);
-void calc_milp_term_add(calc_milp_maker *maker, int column, double factor);
-
 /** Most layers of a kind on a place. */
 int calc_milp_most_layers(const calc_milp_maker *maker, int kind);
-
-/** The layers of a place's stage on its chip. */
-const calc_balance_layer *calc_milp_layers_of(const calc_milp_maker *maker, int place);
 
 /** Columns and rows of the layers of all places and their recomputation. */
 void calc_milp_make_layers(calc_milp_maker *maker);

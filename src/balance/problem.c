@@ -65,3 +65,120 @@ double calc_balance_flight_bytes(const calc_balance_problem *p, int place,
     }
     return bytes;
 }
+
+double calc_balance_stage_bytes(const calc_balance_problem *p, int stage, double flight,
+                                const calc_balance_share *share)
+{
+    const calc_balance_stage *at = &p->stage[stage];
+    bool again = share->full[0] + share->full[1] > 0;
+    return at->fixed_bytes + calc_balance_held_bytes(p, stage, share) +
+           (again ? at->working_bytes : 0) + flight * calc_balance_flight_bytes(p, stage, share);
+}
+
+typedef struct chooser {
+    const calc_balance_problem *p;
+    int stage;
+    double flight, limit_bytes;
+    calc_balance_choice best;
+    bool any;
+} chooser;
+
+static bool fits(const chooser *c, const calc_balance_share *x)
+{
+    return calc_balance_stage_bytes(c->p, c->stage, c->flight, x) <= c->limit_bytes;
+}
+
+static void note(chooser *c, const calc_balance_share *x)
+{
+    calc_balance_choice got = {
+        .share = *x,
+        .pass = calc_balance_pass_of(c->p, c->stage, x),
+        .bytes = calc_balance_stage_bytes(c->p, c->stage, c->flight, x),
+    };
+    got.fits = got.bytes <= c->limit_bytes;
+    bool better = !c->any;
+    if (c->any && got.fits != c->best.fits) {
+        better = got.fits;
+    } else if (c->any && got.fits && got.pass.bw_s != c->best.pass.bw_s) {
+        better = got.pass.bw_s < c->best.pass.bw_s;
+    } else if (c->any) {
+        better = got.bytes < c->best.bytes;
+    }
+    if (better) {
+        c->best = got;
+        c->any = true;
+    }
+}
+
+/* The least count from 0 to most with which the share fits; most if none does. More recomputing
+ * layers need less memory, except that the first one may need working memory. */
+static void least_that_fits(const chooser *c, calc_balance_share *x, int *count, int most)
+{
+    *count = 0;
+    if (most == 0 || fits(c, x)) {
+        return;
+    }
+    int low = 1;
+    int high = most;
+    while (low < high) {
+        *count = low + (high - low) / 2;
+        if (fits(c, x)) {
+            high = *count;
+        } else {
+            low = *count + 1;
+        }
+    }
+    *count = low;
+}
+
+/* With so many layers in full, the fewest others with some parts. */
+static bool select_some(chooser *c, calc_balance_share x)
+{
+    bool none = !c->p->may_select || (!c->p->may_mix && x.full[0] + x.full[1] > 0);
+    int most[CALC_BALANCE_KINDS];
+    for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
+        most[kind] = none ? 0 : x.layers[kind] - x.full[kind];
+    }
+    bool plain_fits = fits(c, &x);
+    for (int first = 0; first <= most[0]; first++) {
+        x.selective[0] = first;
+        least_that_fits(c, &x, &x.selective[1], most[1]);
+        note(c, &x);
+        if (x.selective[1] == 0 && fits(c, &x)) {
+            break;
+        }
+    }
+    return plain_fits;
+}
+
+static int within(int x, int least, int most)
+{
+    int up = x > least ? x : least;
+    return up < most ? up : most;
+}
+
+calc_balance_choice calc_balance_choose(const calc_balance_problem *p, int stage, int dense,
+                                        int moe, double flight, calc_balance_range full,
+                                        double more_bytes)
+{
+    chooser c = {
+        .p = p,
+        .stage = stage,
+        .flight = flight,
+        .limit_bytes = p->stage[stage].limit_bytes + more_bytes,
+    };
+    int layers = dense + moe;
+    int least = p->may_full ? within(full.least, 0, layers) : 0;
+    int most = p->may_full ? within(full.most, 0, layers) : 0;
+    calc_balance_share x = {.layers = {dense, moe}};
+    for (x.full[0] = 0; x.full[0] <= within(dense, 0, most); x.full[0]++) {
+        int from = within(least - x.full[0], 0, layers);
+        int to = within(most - x.full[0], 0, moe);
+        for (x.full[1] = from; x.full[1] <= to; x.full[1]++) {
+            if (select_some(&c, x)) {
+                break; /* more would only take longer */
+            }
+        }
+    }
+    return c.best;
+}

@@ -4,15 +4,453 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "balance/alike.h"
 #include "balance/chunks.h"
+#include "model/operators/processor.h"
+
+#define _POSIX_C_SOURCE 200809L
+
+#include <math.h>
+#include <time.h>
+
+enum { NODES_PER_EVALUATION = 10, LOOK = 256 };
+
+/* Relative difference that summing in another order may cause. */
+#define SAME 4e-12
+
+static double clock_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* @param usual  evaluations if the options do not say how many */
+static calc_balance_effort balance_effort_of(const calc_balance_options *o, int64_t usual)
+{
+    int64_t most = o->evaluations > 0 ? o->evaluations : usual;
+    return (calc_balance_effort){
+        .most_evaluations = most,
+        .most_nodes = NODES_PER_EVALUATION * most,
+        .until_s = o->time_limit_s > 0 ? clock_s() + o->time_limit_s : INFINITY,
+        .gap = o->gap,
+        .stop = o->stop,
+        .context = o->context,
+    };
+}
+
+static bool count(calc_balance_effort *e, int64_t *so_far, int64_t most)
+{
+    e->spent = e->spent || *so_far == most;
+    if (!e->spent && ++*so_far % LOOK == 0) {
+        e->spent = (e->until_s < INFINITY && clock_s() > e->until_s) ||
+                   (e->stop != NULL && e->stop(e->context));
+    }
+    return !e->spent;
+}
+
+bool calc_balance_effort_evaluation(calc_balance_effort *e)
+{
+    return count(e, &e->evaluations, e->most_evaluations);
+}
+
+static bool balance_effort_node(calc_balance_effort *e)
+{
+    return count(e, &e->nodes, e->most_nodes);
+}
+
+double calc_balance_effort_goal_s(const calc_balance_effort *e, double step_s)
+{
+    return step_s * (1 - SAME) * (1 - e->gap);
+}
+
+/* Limits on the divisions of the stages behind: few in a first pass, then as many as it takes. */
+enum { FEW = 64, MANY = 4096 };
+
+/* Steps that differ by less are equal. */
+#define BRANCH_SAME 1e-12
+
+/* ---- The best so far --------------------------------------------------------------------------*/
+
+static double most_bytes(const calc_balance_line *l, const int *layers)
+{
+    double bytes = 0;
+    int from = 0;
+    for (int s = 0; s < l->stages; s++) {
+        bytes = calc_max(bytes, calc_balance_line_choice(l, s, from, layers[s]).bytes);
+        from += layers[s];
+    }
+    return bytes;
+}
+
+static bool fewer_first(const int *a, const int *b, int stages)
+{
+    int s = 0;
+    while (s < stages - 1 && a[s] == b[s]) {
+        s++;
+    }
+    return a[s] < b[s];
+}
+
+/* Take a division if it is better. @return whether it is */
+static bool balance_best_try(calc_balance_best *x, calc_balance_line *l, calc_balance_effort *e,
+                             const int *layers)
+{
+    double step_s = calc_balance_line_s(l, layers);
+    if (step_s == INFINITY) {
+        return false;
+    }
+    calc_balance_effort_evaluation(e);
+    if (x->any && step_s > x->step_s * (1 + BRANCH_SAME)) {
+        return false;
+    }
+    double bytes = most_bytes(l, layers);
+    if (x->any && step_s >= x->step_s * (1 - BRANCH_SAME) &&
+        (bytes > x->most_bytes ||
+         (bytes == x->most_bytes && !fewer_first(layers, x->layers, l->stages)))) {
+        return false;
+    }
+    x->any = true;
+    x->step_s = step_s;
+    x->most_bytes = bytes;
+    memcpy(x->layers, layers, (size_t)l->stages * sizeof *layers);
+    memcpy(x->full, l->full, sizeof x->full);
+    return true;
+}
+
+/* ---- Moves ------------------------------------------------------------------------------------*/
+
+/* One or two layers from a stage to another, until no move is better. */
+static void move(calc_balance_line *l, calc_balance_effort *e, calc_balance_best *x)
+{
+    int layers[CALC_BALANCE_STAGES];
+    memcpy(layers, x->layers, sizeof layers);
+    /* Moves since the last one that was better. */
+    int idle = 0;
+    int all = l->stages * l->stages * 2;
+    for (int i = 0; idle < all && !e->spent; i = (i + 1) % all, idle++) {
+        int from = i / 2 / l->stages;
+        int to = i / 2 % l->stages;
+        int n = 1 + i % 2;
+        if (from == to) {
+            continue;
+        }
+        layers[from] -= n;
+        layers[to] += n;
+        if (balance_best_try(x, l, e, layers)) {
+            idle = 0;
+        } else {
+            layers[from] += n;
+            layers[to] -= n;
+        }
+    }
+}
+
+/* ---- Branches ---------------------------------------------------------------------------------*/
+
+typedef struct child {
+    double least_s;
+    int layers;
+    calc_balance_before before;
+} child;
+
+typedef struct tree {
+    calc_balance_line *line;
+    const calc_balance_bound *bound;
+    calc_balance_effort *effort;
+    calc_balance_best *best;
+    int layers[CALC_BALANCE_STAGES];
+    child *child; /**< of the stages on the way, one after the other */
+    size_t room;
+    double open_s; /**< the least bound of what was discarded */
+    bool no_memory;
+} tree;
+
+static int compare(const void *a, const void *b)
+{
+    const child *x = a;
+    const child *y = b;
+    if (x->least_s != y->least_s) {
+        return x->least_s < y->least_s ? -1 : 1;
+    }
+    return x->layers - y->layers;
+}
+
+static bool reserve(tree *t, size_t count)
+{
+    if (count > t->room) {
+        child *grown = realloc(t->child, 2 * count * sizeof *grown);
+        if (grown == NULL) {
+            t->no_memory = true;
+            t->effort->spent = true;
+            return false;
+        }
+        t->child = grown;
+        t->room = 2 * count;
+    }
+    return true;
+}
+
+/* Ways on from a stage, the most promising first; their number. */
+static size_t grow(tree *t, int stage, int from, const calc_balance_before *before, size_t base)
+{
+    calc_balance_line *l = t->line;
+    size_t count = 0;
+    for (int n = l->least; n <= l->most && from + n <= l->layers; n++) {
+        calc_balance_option o = calc_balance_line_option(l, stage, from, n);
+        if (!o.fits || o.terms.at_s[0] > t->best->step_s) {
+            break;
+        }
+        child c = {.layers = n, .before = calc_balance_before_on(before, &o.terms)};
+        c.least_s = calc_balance_bound_behind(t->bound, stage + 1, from + n, &c.before);
+        if (c.least_s < INFINITY && reserve(t, base + count + 1)) {
+            t->child[base + count++] = c;
+        }
+    }
+    if (count > 0) {
+        qsort(t->child + base, count, sizeof *t->child, compare);
+    }
+    return count;
+}
+
+static void visit(tree *t, int stage, int from, const calc_balance_before *before, size_t base)
+{
+    if (stage == t->line->stages) {
+        balance_best_try(t->best, t->line, t->effort, t->layers);
+        return;
+    }
+    size_t count = grow(t, stage, from, before, base);
+    for (size_t i = 0; i < count; i++) {
+        child c = t->child[base + i];
+        if (c.least_s > calc_balance_effort_goal_s(t->effort, t->best->step_s) ||
+            !balance_effort_node(t->effort)) {
+            t->open_s = calc_min(t->open_s, c.least_s);
+            return;
+        }
+        t->layers[stage] = c.layers;
+        visit(t, stage + 1, from + c.layers, &c.before, base + count);
+    }
+}
+
+/* ---- All --------------------------------------------------------------------------------------*/
+
+static double below_s(const calc_balance_best *x)
+{
+    return x->any ? x->step_s : INFINITY;
+}
+
+/* A lower bound of all divisions under the limits of the line that may be shorter than the best.
+ * @param layers  [stages], written: a division that has this bound or is close to it
+ * @return CALC_OK or CALC_ERR_NOMEM; *least_s is INFINITY if there is none */
+static calc_status balance_branch_bound(calc_balance_line *l, const calc_balance_best *best,
+                                        int *layers, double *least_s)
+{
+    calc_balance_bound b;
+    calc_status status = calc_balance_bound_begin(&b, l);
+    if (status == CALC_OK) {
+        status = calc_balance_bound_find(&b, below_s(best), FEW);
+        *least_s = b.least_s;
+    }
+    if (status == CALC_OK) {
+        calc_balance_bound_layers(&b, layers);
+    }
+    calc_balance_bound_end(&b);
+    return status;
+}
+
+static calc_status search(calc_balance_line *l, calc_balance_effort *e, calc_balance_best *best,
+                          calc_balance_bound *b)
+{
+    int layers[CALC_BALANCE_STAGES];
+    calc_status status = calc_balance_bound_find(b, below_s(best), FEW);
+    if (status == CALC_OK && calc_balance_bound_layers(b, layers)) {
+        balance_best_try(best, l, e, layers);
+        move(l, e, best);
+    }
+    bool open = b->least_s <= calc_balance_effort_goal_s(e, below_s(best));
+    if (status == CALC_OK && open && !b->exact) {
+        status = calc_balance_bound_find(b, below_s(best), MANY);
+    }
+    return status;
+}
+
+/* Search under the limits of the line, for divisions better than `best`.
+ * @param least_s  written: no division under these limits takes less, unless it is as long as the
+ *                  best; INFINITY if none fits
+ * @return CALC_OK or CALC_ERR_NOMEM */
+static calc_status balance_branch(calc_balance_line *l, calc_balance_effort *e,
+                                  calc_balance_best *best, double *least_s)
+{
+    *least_s = INFINITY;
+    int layers[CALC_BALANCE_STAGES];
+    if (!calc_balance_line_even(l, layers)) {
+        return CALC_OK;
+    }
+    balance_best_try(best, l, e, layers);
+    calc_balance_bound b;
+    calc_status status = calc_balance_bound_begin(&b, l);
+    if (status == CALC_OK) {
+        status = search(l, e, best, &b);
+    }
+    if (status == CALC_OK && best->any) {
+        tree t = {.line = l, .bound = &b, .effort = e, .best = best, .open_s = INFINITY};
+        calc_balance_before nothing = CALC_BALANCE_NOTHING_BEFORE;
+        if (b.least_s <= calc_balance_effort_goal_s(e, best->step_s)) {
+            visit(&t, 0, 0, &nothing, 0);
+            *least_s = calc_min(t.open_s, best->step_s);
+        } else {
+            *least_s = calc_min(b.least_s, best->step_s);
+        }
+        free(t.child);
+        status = t.no_memory ? CALC_ERR_NOMEM : CALC_OK;
+    }
+    calc_balance_bound_end(&b);
+    return status;
+}
+
+/* The shortest division of a line where stages on one chip recompute the same
+ * number of layers in full: branching over ranges of these numbers. */
+
+typedef struct box {
+    calc_balance_range full[CALC_BALANCE_CHIPS];
+} box;
+
+typedef struct hunt {
+    calc_balance_line *line;
+    calc_balance_effort *effort;
+    calc_balance_best *best;
+    double open_s; /**< the least bound of what was discarded */
+    calc_status status;
+} hunt;
+
+/* The choices of a chip's stages: those that do not recompute all their layers recompute at least
+ * `fewest`. */
+typedef struct chosen {
+    int fewest, most;
+} chosen;
+
+static void choices(const hunt *h, const int *layers, chosen *of)
+{
+    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
+        of[chip] = (chosen){CALC_BALANCE_MOST_LAYERS, 0};
+    }
+    int from = 0;
+    for (int s = 0; s < h->line->stages; s++) {
+        calc_balance_share x = calc_balance_line_choice(h->line, s, from, layers[s]).share;
+        chosen *c = &of[h->line->problem->stage[s].chip];
+        int full = x.full[0] + x.full[1];
+        c->most = full > c->most ? full : c->most;
+        if (full < layers[s] && full < c->fewest) {
+            c->fewest = full;
+        }
+        from += layers[s];
+    }
+}
+
+/* The chip with a choice whose stages differ most; -1 if no chip has a choice. */
+static int widest(const box *b, const chosen *of)
+{
+    int found = -1;
+    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
+        if (b->full[chip].least < b->full[chip].most &&
+            (found < 0 || of[chip].most - of[chip].fewest > of[found].most - of[found].fewest)) {
+            found = chip;
+        }
+    }
+    return found;
+}
+
+/* The last number of the lower half. */
+static int middle(calc_balance_range r, chosen of)
+{
+    int at = of.fewest < of.most ? of.fewest + (of.most - of.fewest) / 2 : of.most - 1;
+    at = at > r.least ? at : r.least;
+    return at < r.most ? at : r.most - 1;
+}
+
+static void leave(hunt *h, double least_s)
+{
+    h->open_s = calc_min(h->open_s, least_s);
+}
+
+static void alike_visit(hunt *h, box b);
+
+static void halve(hunt *h, box b, const int *layers)
+{
+    chosen of[CALC_BALANCE_CHIPS];
+    choices(h, layers, of);
+    /* The division where all stages recompute as many as the fullest one. */
+    box one = b;
+    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
+        one.full[chip] = (calc_balance_range){of[chip].most, of[chip].most};
+    }
+    calc_balance_line_limit(h->line, one.full, 0);
+    balance_best_try(h->best, h->line, h->effort, layers);
+    int chip = widest(&b, of);
+    int at = middle(b.full[chip], of[chip]);
+    box low = b;
+    box high = b;
+    low.full[chip].most = at;
+    high.full[chip].least = at + 1;
+    alike_visit(h, high);
+    alike_visit(h, low);
+}
+
+static bool settled(const box *b)
+{
+    for (int chip = 0; chip < CALC_BALANCE_CHIPS; chip++) {
+        if (b->full[chip].least < b->full[chip].most) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void alike_visit(hunt *h, box b)
+{
+    if (h->status != CALC_OK) {
+        return;
+    }
+    calc_balance_line_limit(h->line, b.full, 0);
+    int layers[CALC_BALANCE_STAGES];
+    double least_s;
+    h->status = balance_branch_bound(h->line, h->best, layers, &least_s);
+    if (h->status != CALC_OK || least_s == INFINITY) {
+        return;
+    }
+    double best_s = h->best->any ? h->best->step_s : INFINITY;
+    if (least_s > calc_balance_effort_goal_s(h->effort, best_s) ||
+        !balance_effort_node(h->effort)) {
+        leave(h, least_s);
+    } else if (settled(&b)) {
+        h->status = balance_branch(h->line, h->effort, h->best, &least_s);
+        leave(h, least_s);
+    } else {
+        halve(h, b, layers);
+    }
+}
+
+/* Search. Within a range every stage chooses its own number: that bounds the divisions where all
+ * have the same, and shows where to halve the range. The limits of the line are changed.
+ * @param least_s  as balance_branch()
+ * @return CALC_OK or CALC_ERR_NOMEM */
+static calc_status balance_alike(calc_balance_line *l, calc_balance_effort *e,
+                                 calc_balance_best *best, double *least_s)
+{
+    const calc_balance_problem *p = l->problem;
+    box all = {{{0, 0}}};
+    for (int s = 0; s < l->stages && p->may_full; s++) {
+        all.full[p->stage[s].chip].most = l->most;
+    }
+    hunt h = {.line = l, .effort = e, .best = best, .open_s = INFINITY, .status = CALC_OK};
+    alike_visit(&h, all);
+    *least_s = best->any ? calc_min(h.open_s, best->step_s) : h.open_s;
+    return h.status;
+}
 
 /* Steps simulated, if the options do not say how many: those with chunks take longer. */
 enum { OF_LINE = 200000, OF_CHUNKS = 20000 };
 
 /* Relative difference that summing in another order may cause. */
-#define SAME 4e-12
-
 /* ---- One chunk per stage ----------------------------------------------------------------------*/
 
 static void any(calc_balance_range *full)
@@ -81,8 +519,8 @@ static calc_status solve_line(const calc_balance_problem *p, calc_balance_effort
     calc_balance_best best = {0};
     double least_s = INFINITY;
     if (status == CALC_OK) {
-        status = p->alike_on_chip ? calc_balance_alike(&l, e, &best, &least_s)
-                                  : calc_balance_branch(&l, e, &best, &least_s);
+        status = p->alike_on_chip ? balance_alike(&l, e, &best, &least_s)
+                                  : balance_branch(&l, e, &best, &least_s);
     }
     if (l.no_memory) {
         status = CALC_ERR_NOMEM;
@@ -109,7 +547,7 @@ calc_status calc_balance_solve(const calc_balance_problem *p, const calc_balance
         return CALC_ERR_RULE;
     }
     bool line = calc_balance_is_line(&p->shape);
-    calc_balance_effort e = calc_balance_effort_of(options, line ? OF_LINE : OF_CHUNKS);
+    calc_balance_effort e = balance_effort_of(options, line ? OF_LINE : OF_CHUNKS);
     calc_status status = line ? solve_line(p, &e, out) : calc_balance_chunks(p, &e, out);
     if (status == CALC_OK && out->feasible) {
         status = calc_balance_evaluate(p, out->share, &out->answer);

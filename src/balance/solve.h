@@ -3,6 +3,7 @@
 #define CALC_BALANCE_SOLVE_H
 
 #include "balance/evaluate.h"
+#include "balance/line.h"
 
 typedef struct calc_balance_options {
     double time_limit_s; /**< 0: none */
@@ -34,5 +35,35 @@ typedef struct calc_balance_solution {
  *          on the shape */
 calc_status calc_balance_solve(const calc_balance_problem *problem,
                                const calc_balance_options *options, calc_balance_solution *out);
+
+/* The effort limit of a search: a number of simulated steps, a time limit, and a
+ * request to stop. */
+
+typedef struct calc_balance_effort {
+    int64_t evaluations, nodes;           /**< so far */
+    int64_t most_evaluations, most_nodes; /**< limits of both; nodes are partial divisions */
+    double until_s;                       /**< on the clock; INFINITY: any time */
+    double gap;                           /**< allowed between bound and step, as a share of the
+                                               step */
+    bool (*stop)(void *context);
+    void *context;
+    bool spent; /**< the search ends */
+} calc_balance_effort;
+
+/** Count one more. @return false if the search ends */
+bool calc_balance_effort_evaluation(calc_balance_effort *effort);
+/** The bound from which on a division need not be searched for when there is one of step_s [s]. */
+double calc_balance_effort_goal_s(const calc_balance_effort *effort, double step_s);
+
+/* The shortest division of a line: bounds, moves of a few layers, and branching
+ * over stages where these leave a gap. */
+
+/** The best division so far. */
+typedef struct calc_balance_best {
+    bool any;
+    int layers[CALC_BALANCE_STAGES];
+    calc_balance_range full[CALC_BALANCE_CHIPS]; /**< limits under which it was found */
+    double step_s, most_bytes;
+} calc_balance_best;
 
 #endif

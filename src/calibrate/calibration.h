@@ -12,7 +12,9 @@
 #ifndef CALC_CALIBRATE_CALIBRATION_H
 #define CALC_CALIBRATE_CALIBRATION_H
 
-#include "calibrate/influence.h"
+#include "calibrate/fit.h"
+#include "validate/residuals.h"
+#include "validate/results.h"
 
 /** Folds of cross-validation: none, by width of the model, by publisher of the runs. */
 typedef enum calc_cross { CALC_CROSS_NONE, CALC_CROSS_WIDTH, CALC_CROSS_SOURCE } calc_cross;
@@ -32,7 +34,7 @@ typedef struct calc_calibration_plan {
     bool all;                  /**< give up none */
     size_t most;               /**< constants to change at most */
     calc_cross cross;
-    const char *const *held_out; /**< sources, publishers or months (evidence.h) that are predicted,
+    const char *const *held_out; /**< sources, publishers or months (fit.h) that are predicted,
                                     but not fitted to; NULL at the end; NULL: none */
 } calc_calibration_plan;
 
@@ -76,5 +78,23 @@ CALC_MUST_USE calc_status calc_calibrate(calc_calibration *c, const calc_calibra
 CALC_MUST_USE calc_status calc_calibration_cross(calc_calibration *c, calc_cross by,
                                                  const calc_calibration_runs *runs, double *unseen,
                                                  int *fold, calc_errors *errors);
+
+/* Residuals of measured runs against predictions that have not seen them, for the
+ * bands of predictions (validate/band.h). */
+
+/** Write the residuals of the scored measurements on machines of calibrated families. Times are
+ *  those of cross-validation by width and by source. Memory depends on no constant of a machine, so
+ *  that no fit uses it: both its residuals equal the prediction's.
+ *  @param results  of runs->runs, under the calibrated values
+ *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
+CALC_MUST_USE calc_status calc_unseen_write(calc_output *out, calc_calibration *family,
+                                            size_t families, const calc_calibration_runs *runs,
+                                            const calc_results *results, calc_errors *errors);
+
+/** Results with the predictions `predicted`, by index; results without one, and memory, are in no
+ *  group. Borrows the runs and predictions of `results`; free(out->item) ends it.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_view_make(calc_results *out, const calc_results *results,
+                                         const double *predicted, calc_errors *errors);
 
 #endif

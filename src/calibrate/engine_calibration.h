@@ -3,7 +3,72 @@
 #ifndef CALC_CALIBRATE_ENGINE_CALIBRATION_H
 #define CALC_CALIBRATE_ENGINE_CALIBRATION_H
 
-#include "calibrate/engine_fit.h"
+#include "validate/serving_results.h"
+
+/* The traits of a serving engine under which the model is nearest to measured
+ * runs of it. Minimises
+ *
+ *     sum over measurements of w * 2 (sqrt(1 + r^2) - 1),  r = (log predicted - log measured) /
+ * 0.1
+ *     + sum over traits of z^2,                             z = (number - start) / spread
+ *
+ * numbers being logarithms of times and log-odds of shares, w 1 for times per token
+ * and of whole batches, and a third for first tokens, which depend on how a run was driven, too.
+ * Whether the host works ahead is a known property of an engine and not fitted. */
+
+/** Traits that are fitted: X(name of the field, member, whether it is a share, start where nothing
+ *  is known, spread of its number). */
+#define CALC_ENGINE_TRAIT_LIST(X)                                                                  \
+    X("host", host_s, false, 1.5e-3, 1.5)                                                          \
+    X("host_sequence", host_sequence_s, false, 30e-6, 1.5)                                         \
+    X("host_growth", host_growth, false, 0.1, 1)                                                   \
+    X("issue", issue_s, false, 0.2e-3, 1)                                                          \
+    X("issue_moe", issue_moe_s, false, 0.5e-3, 1)                                                  \
+    X("request", request_s, false, 25e-3, 1)                                                       \
+    X("gap", gap_s, false, 0.2e-3, 1.5)                                                            \
+    X("matrix_share", matrix_share, true, 0.85, 0.5)                                               \
+    X("cache_share", cache_share, true, 0.9, 0.5)                                                  \
+    X("experts_undivided", experts_undivided, false, 0.01, 1.5)                                    \
+    X("handover_steps", handover_steps, false, 1, 1)
+
+enum {
+#define CALC_X(name, member, share, start, spread) CALC_ENGINE_TRAIT_##member,
+    CALC_ENGINE_TRAIT_LIST(CALC_X)
+#undef CALC_X
+        CALC_ENGINE_TRAITS
+};
+
+/** A measurement that counts. Borrows the result. */
+typedef struct calc_engine_point {
+    const calc_result *result;
+    size_t index; /**< of the result among all */
+    bool use;     /**< whether a fit sees it */
+} calc_engine_point;
+
+/** An engine and what was fitted to it. */
+typedef struct calc_engine_fit {
+    calc_serving_engine engine;
+    calc_engine_traits start, traits;
+    double relative_error[CALC_ENGINE_TRAITS]; /**< standard errors over the values */
+    bool determined[CALC_ENGINE_TRAITS];       /**< the runs are stronger than the prior */
+    size_t points;                             /**< that were seen */
+} calc_engine_fit;
+
+/** The name of a trait's field, and its number in a set of them. */
+const char *calc_engine_trait_name(int trait);
+double *calc_engine_trait(calc_engine_traits *traits, int trait);
+
+/** The start of a fit: the traits of the engine, with almost 0 for traits that it lacks; or
+ *  defaults where nothing is known of it. */
+calc_engine_traits calc_engine_fit_start(calc_serving_engine engine, bool documented);
+
+/** Fit to the points that are used, all of fit->engine; `start` is given, the rest is filled.
+ *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
+CALC_MUST_USE calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *point,
+                                               size_t count, calc_errors *errors);
+
+/** The prediction of a measurement with these traits; NaN if there is none. */
+double calc_engine_fit_predict(const calc_engine_point *point, const calc_engine_traits *traits);
 
 /** Which runs are predicted by fits without them: X(NAME, word). */
 #define CALC_ENGINE_CROSS_LIST(X)                                                                  \

@@ -1,10 +1,14 @@
 #include "calibrate/fit.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "calibrate/least_squares.h"
+#include "validate/run_dates.h"
 #include "validate/spread.h"
 
 /* Errors of a good model: the spread between identical runs of different software. */
@@ -122,5 +126,338 @@ calc_status calc_fit_unknowns(const calc_fit *fit, calc_unknowns *unknowns, cons
         calc_errors_no_memory(errors);
     }
     free(t);
+    return status;
+}
+
+static bool is_listed(const char *const *fields, const char *name)
+{
+    bool listed = !fields;
+    for (; !listed && *fields; fields++) {
+        listed = strcmp(*fields, name) == 0;
+    }
+    return listed;
+}
+
+/* The unknown of a constant that has this value and started from that one; NULL if there is none
+ * yet. */
+static calc_unknown *find(calc_unknowns *p, const calc_constant *constant, double value,
+                          double start)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->item[i].constant == constant && p->item[i].value == value &&
+            p->item[i].start == start) {
+            return &p->item[i];
+        }
+    }
+    return NULL;
+}
+
+static void add(calc_unknowns *p, const calc_family *family, const calc_constant *constant,
+                bool documented)
+{
+    /* A factor between machines needs one that it is measured by. */
+    for (size_t m = constant->own ? 1 : 0; m < family->machines; m++) {
+        double value = calc_constant_get(constant, &family->system[m]);
+        double start =
+            documented ? calc_constant_start(constant, family->name, family->machine[m]) : value;
+        calc_unknown *same = constant->own ? NULL : find(p, constant, value, start);
+        if (!(value > 0) || p->count == CALC_UNKNOWNS_MAX) {
+            continue;
+        }
+        if (!same) {
+            same = &p->item[p->count++];
+            *same = (calc_unknown){
+                .constant = constant, .start = start, .value = value, .error = (double)NAN};
+        }
+        same->machines |= 1U << m;
+    }
+}
+
+void calc_unknowns_make(calc_unknowns *out, const calc_family *family, const char *const *fields,
+                        bool documented)
+{
+    *out = (calc_unknowns){0};
+    const calc_constant *constant;
+    for (size_t i = 0; (constant = calc_constant_at(i)); i++) {
+        if (is_listed(fields, constant->name)) {
+            add(out, family, constant, documented);
+        }
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->item[i].machines & family->measured) {
+            out->item[kept] = out->item[i];
+            /* The values distinguished the machines; from here on they are the prior. */
+            out->item[kept].value = out->item[kept].start;
+            kept++;
+        }
+    }
+    out->count = kept;
+}
+
+void calc_unknowns_apply(const calc_unknowns *unknowns, calc_system *system, size_t machines)
+{
+    for (size_t i = 0; i < unknowns->count; i++) {
+        const calc_unknown *p = &unknowns->item[i];
+        for (size_t m = 0; m < machines; m++) {
+            if (p->machines >> m & 1) {
+                calc_constant_set(p->constant, &system[m], p->value);
+            }
+        }
+    }
+}
+
+double calc_unknown_relative_error(const calc_unknown *p)
+{
+    return p->constant->scale == CALC_CONSTANT_LOG ? p->error : p->error * (1 - p->value);
+}
+
+/* CRC-32 (ISO 3309), the usual way to deal names into folds that stay the same everywhere. */
+static uint32_t checksum(const char *text)
+{
+    uint32_t sum = UINT32_MAX;
+    for (; *text; text++) {
+        sum ^= (unsigned char)*text;
+        for (int bit = 0; bit < 8; bit++) {
+            sum = sum >> 1 ^ (sum & 1 ? UINT32_C(0xEDB88320) : 0);
+        }
+    }
+    return ~sum;
+}
+
+static bool is_one_source(const calc_evidence *evidence)
+{
+    bool one = true;
+    for (size_t i = 0; i < evidence->count; i++) {
+        one = one && evidence->row[i].result->prediction->map.source ==
+                         evidence->row[0].result->prediction->map.source;
+    }
+    return one;
+}
+
+static int64_t width_of(const calc_evidence_row *row)
+{
+    return row->result->prediction->map.app.hidden;
+}
+
+static bool is_one_width(const calc_evidence *evidence)
+{
+    bool one = true;
+    for (size_t i = 0; i < evidence->count; i++) {
+        one = one && width_of(&evidence->row[i]) == width_of(&evidence->row[0]);
+    }
+    return one;
+}
+
+int calc_evidence_fold(const char *text, int folds)
+{
+    return (int)(checksum(text) % (uint32_t)folds);
+}
+
+int calc_evidence_width_fold(int64_t hidden, int64_t depth)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%" PRId64 "_%" PRId64, hidden, depth);
+    return calc_evidence_fold(text, CALC_EVIDENCE_WIDTH_FOLDS);
+}
+
+/* Folds by width, or by depth if all runs have the same width. */
+static void assign_folds_by_width(calc_evidence *evidence)
+{
+    bool deep = is_one_width(evidence);
+    for (size_t i = 0; i < evidence->count; i++) {
+        const calc_app *app = &evidence->row[i].result->prediction->map.app;
+        evidence->row[i].width_fold =
+            calc_evidence_width_fold(app->hidden, deep ? app->num_blocks : 0);
+    }
+    evidence->width_folds = CALC_EVIDENCE_WIDTH_FOLDS;
+}
+
+/* Folds by publisher; within a single one by tensor parallelism. */
+static void assign_folds_by_source(calc_evidence *evidence)
+{
+    bool one = is_one_source(evidence);
+    for (size_t i = 0; i < evidence->count; i++) {
+        calc_evidence_row *row = &evidence->row[i];
+        row->source_fold = -1;
+        for (size_t j = 0; j < i && row->source_fold < 0; j++) {
+            const calc_evidence_row *other = &evidence->row[j];
+            bool alike =
+                one ? other->result->prediction->map.exec.strategy.tensor_par ==
+                          row->result->prediction->map.exec.strategy.tensor_par
+                    : other->publisher_length == row->publisher_length &&
+                          strncmp(other->publisher, row->publisher, row->publisher_length) == 0;
+            row->source_fold = alike ? other->source_fold : -1;
+        }
+        row->source_fold = row->source_fold < 0 ? evidence->source_folds++ : row->source_fold;
+    }
+}
+
+calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
+                               const char *const *machine, size_t machines, calc_errors *errors)
+{
+    *out = (calc_evidence){.row = calloc(results->count + 1, sizeof *out->row)};
+    if (!out->row) {
+        return calc_errors_no_memory(errors);
+    }
+    for (size_t i = 0; i < results->count; i++) {
+        const calc_result *r = &results->item[i];
+        if (r->use != CALC_USE_SCORED || r->quantity != CALC_QUANTITY_STEP_TIME) {
+            continue;
+        }
+        size_t m = 0;
+        while (m < machines && strcmp(machine[m], r->prediction->map.machine->system) != 0) {
+            m++;
+        }
+        if (m < machines) {
+            calc_evidence_row *row = &out->row[out->count++];
+            *row = (calc_evidence_row){
+                .result = r, .index = i, .machine = m, .log_measured = log(r->measured)};
+            row->publisher =
+                calc_run_source_publisher(r->prediction->map.source, &row->publisher_length);
+        }
+    }
+    assign_folds_by_width(out);
+    assign_folds_by_source(out);
+    return CALC_OK;
+}
+
+void calc_evidence_free(calc_evidence *evidence)
+{
+    free(evidence->row);
+    *evidence = (calc_evidence){0};
+}
+
+bool calc_evidence_is_of(const calc_result *result, const char *const *names)
+{
+    const char *source = result->prediction->map.source->name;
+    size_t word = strcspn(source, "_");
+    size_t length;
+    const char *publisher = calc_run_source_publisher(result->prediction->map.source, &length);
+    for (; names && *names; names++) {
+        size_t named = strlen(*names);
+        bool alike = (named == word && strncmp(source, *names, word) == 0) ||
+                     (named == length && strncmp(publisher, *names, length) == 0);
+        bool since = calc_run_is_month(*names) &&
+                     strcmp(calc_run_published(result->prediction->map.row), *names) >= 0;
+        if (alike || since || strcmp(source, *names) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system)
+{
+    const calc_run_map *map = &row->result->prediction->map;
+    calc_system own;
+    calc_stats stats;
+    calc_verdict verdict = calc_run(&map->app, calc_run_map_system(map, system, &own), &map->exec,
+                                    CALC_COMPAT_NONE, &stats);
+    bool fine = verdict == CALC_VERDICT_OK || verdict == CALC_VERDICT_MEM1_CAPACITY ||
+                verdict == CALC_VERDICT_MEM2_CAPACITY;
+    return fine ? stats.total_time : (double)NAN;
+}
+
+enum { TRIED = 64 /* runs at most; the others are predicted better than these */ };
+
+/* How far off a run is under the values of the family. */
+static double distance_of(const calc_fit *fit, size_t row)
+{
+    const calc_evidence_row *r = &fit->evidence->row[row];
+    double step_s = calc_evidence_predict_s(r, &fit->family->system[r->machine]);
+    return fabs(log(step_s) - r->log_measured);
+}
+
+/* The smallest distance that is tried: that of the TRIED-th worst run. */
+static double worth_trying(const calc_fit *fit)
+{
+    double worst[TRIED] = {0}; /* falling */
+    for (size_t i = 0; i < fit->evidence->count; i++) {
+        double distance = is_used(fit, i) ? distance_of(fit, i) : 0;
+        for (int k = 0; k < TRIED; k++) {
+            if (distance > worst[k]) {
+                double other = worst[k];
+                worst[k] = distance;
+                distance = other;
+            }
+        }
+    }
+    return worst[TRIED - 1];
+}
+
+/* The distance of a value from its prior. */
+static double moved(const calc_unknown *p, double value)
+{
+    return fabs(calc_constant_to_free(p->constant, value) -
+                calc_constant_to_free(p->constant, p->start));
+}
+
+static calc_status leave_out(calc_influence *out, const calc_fit *fit,
+                             const calc_unknowns *unknowns, const bool *is_free, size_t index,
+                             bool *use, calc_errors *errors)
+{
+    const calc_unknown *p = &unknowns->item[index];
+    double least = worth_trying(fit);
+    double nearest = INFINITY;
+    for (size_t i = 0; i < fit->evidence->count; i++) {
+        if (!is_used(fit, i) || distance_of(fit, i) < least) {
+            continue;
+        }
+        calc_unknowns without = *unknowns;
+        calc_fit one = *fit;
+        one.use = use;
+        use[i] = false;
+        calc_status status = calc_fit_unknowns(&one, &without, is_free, errors);
+        use[i] = true;
+        if (status != CALC_OK) {
+            return status;
+        }
+        double value = without.item[index].value;
+        if (moved(p, value) < nearest) {
+            nearest = moved(p, value);
+            out->row = i;
+            out->without = value;
+        }
+    }
+    return CALC_OK;
+}
+
+/* The first unknown that left its range; `count` if none did. A start outside of it, given by a
+ * file, does not count. */
+static size_t outside(const calc_unknowns *unknowns, const bool *is_free)
+{
+    size_t i = 0;
+    for (; i < unknowns->count; i++) {
+        const calc_unknown *p = &unknowns->item[i];
+        bool low = p->value < p->constant->lo && p->value < p->start;
+        bool high = p->value > p->constant->hi && p->value > p->start;
+        if (is_free[i] && (low || high)) {
+            break;
+        }
+    }
+    return i;
+}
+
+calc_status calc_influence_find(calc_influence *out, const calc_fit *fit,
+                                const calc_unknowns *unknowns, const bool *is_free,
+                                calc_errors *errors)
+{
+    size_t index = outside(unknowns, is_free);
+    *out = (calc_influence){0};
+    if (index == unknowns->count) {
+        return CALC_OK;
+    }
+    const calc_unknown *p = &unknowns->item[index];
+    *out = (calc_influence){.constant = p->constant, .value = p->value, .without = p->value};
+    bool *use = calloc(fit->evidence->count + 1, sizeof *use);
+    if (!use) {
+        return calc_errors_no_memory(errors);
+    }
+    for (size_t i = 0; i < fit->evidence->count; i++) {
+        use[i] = is_used(fit, i);
+    }
+    calc_status status = leave_out(out, fit, unknowns, is_free, index, use, errors);
+    free(use);
     return status;
 }

@@ -8,8 +8,101 @@
 #ifndef CALC_CALIBRATE_FIT_H
 #define CALC_CALIBRATE_FIT_H
 
-#include "calibrate/evidence.h"
-#include "calibrate/unknowns.h"
+#include "calibrate/constant.h"
+#include "validate/results.h"
+
+/* The measured runs that a calibration uses: mapped once, so that evaluating
+ * them again is a call of the model. */
+
+/** One run with a measured time that counts. Borrows the result. */
+typedef struct calc_evidence_row {
+    const calc_result *result;
+    size_t index;          /**< of the result among all */
+    size_t machine;        /**< index of its machine in the family */
+    double log_measured;   /**< of seconds */
+    int width_fold;        /**< runs of models of one width are in one fold */
+    int source_fold;       /**< runs of one publisher's software are in one fold */
+    const char *publisher; /**< calc_run_source_publisher(); `publisher_length` bytes */
+    size_t publisher_length;
+} calc_evidence_row;
+
+/** All of them. Owns the rows. Start with {0}. */
+typedef struct calc_evidence {
+    calc_evidence_row *row;
+    size_t count;
+    int width_folds, source_folds;
+} calc_evidence;
+
+enum { CALC_EVIDENCE_WIDTH_FOLDS = 6 };
+
+/** Take the scored times of runs on these machines.
+ *  @return CALC_OK or CALC_ERR_NOMEM; *out must be freed in any case */
+CALC_MUST_USE calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
+                                             const char *const *machine, size_t machines,
+                                             calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_evidence_free(calc_evidence *evidence);
+
+/** The fold of a text, below `folds`: the same everywhere. */
+int calc_evidence_fold(const char *text, int folds);
+
+/** The fold of a width, below CALC_EVIDENCE_WIDTH_FOLDS.
+ *  @param depth  number of blocks if it matters too, else 0 */
+int calc_evidence_width_fold(int64_t hidden, int64_t depth);
+
+/** Whether the run is of one of these sources, of those whose names have this first word, of one of
+ *  these publishers (calc_run_source_publisher()), or was published in one of these months
+ *  ("2025-07") or later. NULL: of none.
+ *  @param names  NULL at the end */
+bool calc_evidence_is_of(const calc_result *result, const char *const *names);
+
+/** Predicted time of a step on a system [s]; NaN if there is none. */
+double calc_evidence_predict_s(const calc_evidence_row *row, const calc_system *system);
+
+/* The unknowns of a calibration of a family of machines: constants that their
+ * files give. Machines whose files give the same value share it, unless their documentation gives
+ * another one. */
+
+enum { CALC_UNKNOWNS_MAX = 96, CALC_UNKNOWNS_MACHINES = 16 };
+
+/** One number: a constant of some machines of a family. */
+typedef struct calc_unknown {
+    const calc_constant *constant;
+    unsigned machines; /**< bit per machine of the family */
+    double start;      /**< assumed before */
+    double value;
+    double error;    /**< standard error, on the constant's scale; NaN: value is start */
+    bool determined; /**< the runs are stronger than the prior */
+    bool indicated;  /**< they contradict the prior */
+} calc_unknown;
+
+/** All of a family. */
+typedef struct calc_unknowns {
+    calc_unknown item[CALC_UNKNOWNS_MAX];
+    size_t count;
+} calc_unknowns;
+
+/** Machines that are calibrated together. Names are borrowed. */
+typedef struct calc_family {
+    const char *name; /**< "A100"; NULL: not one that is known */
+    const char *machine[CALC_UNKNOWNS_MACHINES];
+    calc_system system[CALC_UNKNOWNS_MACHINES]; /**< as their files say */
+    size_t machines;
+    unsigned measured; /**< bit per machine that has runs */
+} calc_family;
+
+/** List the unknowns. Numbers of machines without runs alone are none.
+ *  @param fields      names of constants, NULL at the end; NULL: all
+ *  @param documented  start from calc_constant_start() instead of the files */
+void calc_unknowns_make(calc_unknowns *out, const calc_family *family, const char *const *fields,
+                        bool documented);
+
+/** Put the values into the systems of the family, `machines` of them. */
+void calc_unknowns_apply(const calc_unknowns *unknowns, calc_system *system, size_t machines);
+
+/** A standard error on the constant's scale as a share of its value. */
+double calc_unknown_relative_error(const calc_unknown *unknown);
 
 /** A constant is determined by the runs if its standard error is below this share of its spread
  *  before. */
@@ -30,5 +123,25 @@ typedef struct calc_fit {
  *  @return CALC_OK, CALC_ERR_NOMEM, or CALC_ERR_RULE if a run cannot be predicted */
 CALC_MUST_USE calc_status calc_fit_unknowns(const calc_fit *fit, calc_unknowns *unknowns,
                                             const bool *is_free, calc_errors *errors);
+
+/* Which run pulls a constant to where it is: fits without one run at a time
+ * (leave-one-out; Cook 1977 for linear ones). */
+
+/** A constant that ended where no machine is known, and the run that matters most for that. */
+typedef struct calc_influence {
+    const calc_constant *constant; /**< NULL: all are where machines are */
+    double value;                  /**< where it ended */
+    size_t row;                    /**< of the evidence */
+    double without;                /**< where it ends without that run */
+} calc_influence;
+
+/** The first constant that a fit moved out of its range (calc_constant); and the run without which
+ *  it ends nearest to its prior. If there are many runs, only the worst predicted ones are tried.
+ *  @param fit       as it was made, with the values of `unknowns` put into its family
+ *  @param is_free   by unknown
+ *  @return CALC_OK, CALC_ERR_NOMEM, or what the fit returns */
+CALC_MUST_USE calc_status calc_influence_find(calc_influence *out, const calc_fit *fit,
+                                              const calc_unknowns *unknowns, const bool *is_free,
+                                              calc_errors *errors);
 
 #endif

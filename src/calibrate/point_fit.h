@@ -14,7 +14,7 @@
 #define CALC_CALIBRATE_POINT_FIT_H
 
 #include "calibrate/constant.h"
-#include "calibrate/point.h"
+#include "calibrate/points.h"
 
 /** A constant is determined if its relative standard error is below this; the points contradict
  *  the file if they moved it by more than so many standard errors. What is neither stays. */

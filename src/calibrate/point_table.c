@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "calibrate/point_block.h"
 #include "calibrate/point_time.h"
 
 calc_kernel_key calc_point_key(const calc_point *p, const calc_system *system)

@@ -1,16 +1,378 @@
 #include "calibrate/points.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
-#include "calibrate/point_block.h"
-#include "calibrate/point_meaning.h"
+#include "calibrate/point_time.h"
 #include "io/csv_table.h"
 #include "io/utf8.h"
 #include "spec/field.h"
+
+/* The meaning of a row of measured operators: its kernel or collective,
+ * sizes and time in seconds. */
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Names of operators in files that are around; "|" separates. */
+static const struct {
+    const char *names;
+    calc_point_class class;
+} operators[] = {
+    {"|matmul|gemm|mm|linear|bmm|fp8_matmul|", CALC_POINT_MATRIX},
+    {"|group_matmul|grouped_matmul|grouped_gemm|group_gemm|fp8_group_matmul|", CALC_POINT_GROUPED},
+    {"|sdp_fwd|attention_fwd|flash_attention_fwd|", CALC_POINT_ATTENTION_FW},
+    {"|sdp_bwd|attention_bwd|flash_attention_bwd|", CALC_POINT_ATTENTION_BW},
+    {"|memory|copy|elementwise|", CALC_POINT_MEMORY},
+    {"|rms_norm|rmsnorm|layer_norm|layernorm|", CALC_POINT_NORM},
+    {"|block|transformer_block|transformer_layer|", CALC_POINT_BLOCK},
+    {"|all_reduce|allreduce|", CALC_POINT_ALL_REDUCE},
+    {"|all_gather|allgather|", CALC_POINT_ALL_GATHER},
+    {"|reduce_scatter|reducescatter|", CALC_POINT_REDUCE_SCATTER},
+    {"|all_to_all|alltoall|all2all|", CALC_POINT_ALL_TO_ALL},
+    {"|p2p|sendrecv|", CALC_POINT_P2P},
+    {"|attention_decode|decode_attention|", CALC_POINT_SERVING_DECODE},
+};
+
+/* The meaning of an operator with "stage=serving". */
+static const struct {
+    calc_point_class class, served;
+} served[] = {{CALC_POINT_MATRIX, CALC_POINT_SERVING_MATRIX},
+              {CALC_POINT_GROUPED, CALC_POINT_SERVING_GROUPED},
+              {CALC_POINT_ATTENTION_FW, CALC_POINT_SERVING_PREFILL},
+              {CALC_POINT_ALL_REDUCE, CALC_POINT_SERVING_ALL_REDUCE}};
+
+static const struct {
+    const char *names;
+    calc_datatype datatype;
+} datatypes[] = {
+    {"|bf16|bfloat16|", CALC_DATATYPE_BFLOAT16},
+    {"|fp16|float16|half|", CALC_DATATYPE_FLOAT16},
+    {"|fp32|float32|float|", CALC_DATATYPE_FLOAT32},
+    {"|fp8|float8|e4m3|", CALC_DATATYPE_FLOAT8},
+    {"|fp4|float4|nvfp4|mxfp4|", CALC_DATATYPE_FLOAT4},
+};
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+static bool refuse(calc_point *p, const char *fmt, ...) CALC_PRINTF(2, 3);
+static bool refuse(calc_point *p, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(p->reason, sizeof p->reason, fmt, list);
+    va_end(list);
+    return false;
+}
+
+/* Whether "|a|b|" has the word of that length, whatever its case. */
+static bool has_word(const char *words, const char *word, size_t length)
+{
+    for (const char *at = words + 1; *at; at = strchr(at, '|') + 1) {
+        if (strcspn(at, "|") == length && strncasecmp(at, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The text after "key=" in the shape; NULL if it is not there. */
+static const char *find_key(const char *shape, const char *key, size_t *length)
+{
+    size_t key_length = strlen(key);
+    for (const char *at = shape; *at;) {
+        at += strspn(at, ", ");
+        size_t all = strcspn(at, ", ");
+        if (all > key_length && at[key_length] == '=' && strncasecmp(at, key, key_length) == 0) {
+            *length = all - key_length - 1;
+            return at + key_length + 1;
+        }
+        at += all;
+    }
+    return NULL;
+}
+
+static bool key_is(const char *shape, const char *key, const char *words)
+{
+    size_t length;
+    const char *text = find_key(shape, key, &length);
+    return text && has_word(words, text, length);
+}
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+/* A number, with KiB, MiB or GiB after it. */
+static double parse_size(const char *text)
+{
+    static const char *const units[] = {"KiB", "MiB", "GiB"};
+    char *end;
+    double number = strtod(text, &end);
+    if (end == text) {
+        return (double)NAN;
+    }
+    const char *after = end + strspn(end, " ");
+    for (size_t i = 0; i < COUNT(units); i++) {
+        if (strncmp(after, units[i], 3) == 0) {
+            return ldexp(number, 10 * (int)(i + 1));
+        }
+    }
+    return *end == '\0' || strchr(", ", *end) ? number : (double)NAN;
+}
+
+/* Sizes that may be left out. */
+static double absent_size(const calc_point *p, size_t index)
+{
+    const char *name = calc_point_size_names(p->class)[index];
+    if (strcmp(name, "kv_head_num") == 0) {
+        return p->size[2];
+    }
+    if (strcmp(name, "v_head_dim") == 0) {
+        return p->size[4];
+    }
+    bool one = strcmp(name, "b") == 0 || strcmp(name, "batch") == 0 ||
+               strcmp(name, "stride") == 0 || strcmp(name, "microbatch_size") == 0 ||
+               strcmp(name, "tensor_par") == 0;
+    return one || (strcmp(name, "ranks") == 0 && p->class == CALC_POINT_P2P) ? 1.0 : (double)NAN;
+}
+
+static bool read_sizes(calc_point *p)
+{
+    for (size_t i = 0; calc_point_size_names(p->class)[i]; i++) {
+        size_t length;
+        const char *name = calc_point_size_names(p->class)[i];
+        const char *text = find_key(p->shape, name, &length);
+        double size = text && length > 0 ? parse_size(text) : absent_size(p, i);
+        if (isnan(size) && !isnan(p->size[i]) && p->size[i] > 0) {
+            size = p->size[i]; /* the operator's name said it */
+        }
+        if (isnan(size) && strcmp(name, "bytes") == 0 && strchr("0123456789", p->shape[0]) &&
+            p->shape[0]) {
+            size = parse_size(p->shape); /* "16 MiB" */
+        }
+        if (isnan(size)) {
+            return text && length > 0 ? refuse(p, "%s is not a number", name)
+                                      : refuse(p, "shape lacks %s", name);
+        }
+        if (!(size >= 1 && size <= 1e15)) {
+            return refuse(p, "%s is %g; 1 to 1e15 is possible", name, size);
+        }
+        p->size[i] = size;
+    }
+    return true;
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+/* Which pass a matrix multiplication is part of: transposition of its operands says so where it is
+ * given (TN forward, NN gradient of activations, NT of weights). */
+static void read_pass(calc_point *p)
+{
+    bool wgrad = key_is(p->shape, "stage", "|bwd_grad_w|wgrad|") ||
+                 (key_is(p->shape, "layout", "|nt|") && key_is(p->shape, "accumulate", "|true|"));
+    bool agrad = key_is(p->shape, "stage", "|bwd_grad_act|agrad|dgrad|bwd|") ||
+                 key_is(p->shape, "layout", "|nn|");
+    p->pass = wgrad ? CALC_PASS_WGRAD : agrad ? CALC_PASS_AGRAD : CALC_PASS_FW;
+    bool wide = key_is(p->shape, p->class == CALC_POINT_GROUPED ? "main_grad_dtype" : "out_dtype",
+                       "|fp32|float32|float|");
+    p->result_bytes = wide ? 4 : 2;
+    p->rms = strncasecmp(p->op, "rms", 3) == 0;
+    p->causal = !key_is(p->shape, "causal", "|false|0|");
+    p->cached_bytes = key_is(p->shape, "kv_dtype", "|fp8|float8|e4m3|") ? 1 : 2;
+}
+
+/* An operator of serving is replayed as a graph, or has no meaning in it. */
+static bool read_stage(calc_point *p)
+{
+    bool serves = key_is(p->shape, "stage", "|serving|");
+    for (size_t i = 0; serves && i < COUNT(served); i++) {
+        if (served[i].class == p->class) {
+            p->class = served[i].served;
+            return true;
+        }
+    }
+    return !serves || calc_point_is_serving(p) ||
+           refuse(p, "no operator that serving has rates of");
+}
+
+/* The operator's name, with an optional suffix: "allreduce_8gpu". */
+static bool read_class(calc_point *p)
+{
+    size_t length = strlen(p->op);
+    double ranks = (double)NAN;
+    const char *last = strrchr(p->op, '_');
+    if (last && isdigit((unsigned char)last[1]) && strstr(last, "gpu")) {
+        ranks = strtod(last + 1, NULL);
+        length = (size_t)(last - p->op);
+    }
+    for (size_t i = 0; i < COUNT(operators); i++) {
+        if (length > 0 && has_word(operators[i].names, p->op, length)) {
+            p->class = operators[i].class;
+            p->size[1] = calc_point_is_network(p) ? ranks : (double)NAN;
+            return read_stage(p);
+        }
+    }
+    return refuse(p, "no operator that is compared");
+}
+
+static bool read_datatype(calc_point *p)
+{
+    p->datatype = CALC_DATATYPE_BFLOAT16;
+    if (p->class == CALC_POINT_MEMORY || p->class == CALC_POINT_SERVING_ALL_REDUCE ||
+        calc_point_is_network(p)) {
+        return true;
+    }
+    for (size_t i = 0; i < COUNT(datatypes); i++) {
+        if (has_word(datatypes[i].names, p->dtype, strlen(p->dtype)) && p->dtype[0]) {
+            p->datatype = datatypes[i].datatype;
+            return true;
+        }
+    }
+    char shown[CALC_UTF8_SHOW_SIZE];
+    return refuse(p, "dtype \"%s\" is not a number format",
+                  calc_utf8_show(shown, p->dtype, strlen(p->dtype)));
+}
+
+/* The settings of a block, beside its sizes. */
+static bool read_block(calc_point *p)
+{
+    calc_app app;
+    calc_exec exec;
+    return p->class != CALC_POINT_BLOCK || calc_point_block_of(p, &app, &exec, p->reason);
+}
+
+/* ---- Seconds --------------------------------------------------------------------------------- */
+
+/* Arithmetic as benchmarks count it: attention on the whole square of scores unless they say
+ * otherwise, and its backward pass as two and a half times forward. */
+static double counted_flop(const calc_point *p)
+{
+    const double *n = p->size;
+    switch (p->class) {
+    case CALC_POINT_MATRIX:
+    case CALC_POINT_GROUPED:
+    case CALC_POINT_SERVING_MATRIX:
+    case CALC_POINT_SERVING_GROUPED:
+        return 2 * n[0] * n[1] * n[2] * n[3];
+    case CALC_POINT_SERVING_DECODE:
+        return 2 * n[0] * n[1] * n[2] * (n[4] + n[5]);
+    case CALC_POINT_SERVING_PREFILL:
+    case CALC_POINT_ATTENTION_FW:
+    case CALC_POINT_ATTENTION_BW: {
+        double square = 2 * n[0] * n[2] * n[1] * n[1] * (n[4] + n[5]);
+        double passes = p->class == CALC_POINT_ATTENTION_BW ? 2.5 : 1;
+        return square * passes * (key_is(p->shape, "counted", "|causal|") ? 0.5 : 1);
+    }
+    default:
+        return 0;
+    }
+}
+
+/* Bytes that the bus bandwidth of nccl-tests is of (its doc/PERFORMANCE.md). */
+static double bus_bytes(const calc_point *p)
+{
+    double share = (p->size[1] - 1) / p->size[1];
+    switch (p->class) {
+    case CALC_POINT_ALL_REDUCE:
+    case CALC_POINT_SERVING_ALL_REDUCE:
+        return 2 * p->size[0] * share;
+    case CALC_POINT_MEMORY:
+    case CALC_POINT_P2P:
+        return p->size[0];
+    case CALC_POINT_NORM:
+    case CALC_POINT_BLOCK:
+        return (double)NAN; /* whose bytes? only times are clear */
+    default:
+        return p->size[0] * share;
+    }
+}
+
+static double time_unit_s(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double s;
+    } units[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    for (size_t i = 0; i < COUNT(units); i++) {
+        if (strcmp(units[i].name, unit) == 0) {
+            return units[i].s;
+        }
+    }
+    return (double)NAN;
+}
+
+/* Seconds, from the measured quantity; NaN if that gives no time. */
+static double seconds(const calc_point *p)
+{
+    static const char fraction[] = "fraction of ";
+    const char *unit = p->unit[0] ? p->unit : p->metric;
+    double flop = counted_flop(p);
+    bool reduces = p->class == CALC_POINT_ALL_REDUCE || p->class == CALC_POINT_SERVING_ALL_REDUCE;
+    bool sends = reduces || calc_point_is_network(p);
+    bool bytes = sends || p->class == CALC_POINT_MEMORY || p->class == CALC_POINT_NORM ||
+                 p->class == CALC_POINT_BLOCK;
+    if (has_word("|time|latency|latency_median|real_time|", p->metric, strlen(p->metric))) {
+        return p->value * time_unit_s(p->unit);
+    }
+    if (strncmp(unit, fraction, sizeof fraction - 1) == 0) {
+        char *rest;
+        double peak = strtod(unit + sizeof fraction - 1, &rest);
+        bool of_flop = strncmp(rest, " TFLOPS", 7) == 0 && !bytes;
+        bool of_bytes = strncmp(rest, " GB/s", 5) == 0 && bytes;
+        return of_flop    ? flop / (p->value * peak * 1e12)
+               : of_bytes ? bus_bytes(p) / (p->value * peak * 1e9)
+                          : (double)NAN;
+    }
+    if (strncasecmp(p->metric, "tflops", 6) == 0 && p->metric[6] == '\0' && !bytes) {
+        return flop / (p->value * 1e12);
+    }
+    if (bytes && (strncmp(p->metric, "busbw", 5) == 0 || strcmp(p->metric, "bandwidth") == 0) &&
+        strstr(unit, "GB/s")) {
+        return bus_bytes(p) / (p->value * 1e9);
+    }
+    if (sends && strncmp(p->metric, "algbw", 5) == 0 && strstr(unit, "GB/s")) {
+        return p->size[0] / (p->value * 1e9);
+    }
+    return (double)NAN;
+}
+
+static bool read_seconds(calc_point *p)
+{
+    if (!(p->value > 0)) {
+        return refuse(p, "value is 0");
+    }
+    p->measured_s = seconds(p);
+    if (isnan(p->measured_s)) {
+        char metric[CALC_UTF8_SHOW_SIZE];
+        char unit[CALC_UTF8_SHOW_SIZE];
+        return refuse(p, "metric \"%s\" with unit \"%s\" gives no time",
+                      calc_utf8_show(metric, p->metric, strlen(p->metric)),
+                      calc_utf8_show(unit, p->unit, strlen(p->unit)));
+    }
+    if (!(p->measured_s > 1e-9 && p->measured_s < 1e4)) {
+        return refuse(p, "the time would be %.3g s", p->measured_s);
+    }
+    return true;
+}
+
+/* Fill the members of a point after its texts, or its reason. */
+static void point_meaning(calc_point *p)
+{
+    bool used = read_class(p) && read_datatype(p) && read_sizes(p) && read_block(p);
+    bool among = p->class == CALC_POINT_SERVING_ALL_REDUCE ||
+                 (calc_point_is_network(p) && p->class != CALC_POINT_P2P);
+    if (used && among && p->size[1] < 2) {
+        used = refuse(p, "ranks is %g; 2 or more communicate", p->size[1]);
+    }
+    if (used) {
+        read_pass(p);
+        read_seconds(p);
+    }
+}
 
 enum { NAMES_SIZE = 200 };
 
@@ -37,7 +399,7 @@ calc_status calc_points_parse(calc_points *out, calc_text text, const char *name
     calc_status status = calc_csv_table_parse(&rows, &table, text, name, errors);
     *out = (calc_points){rows.item, rows.count, rows.text, name};
     for (size_t i = 0; i < out->count; i++) {
-        calc_point_meaning(&out->item[i]);
+        point_meaning(&out->item[i]);
     }
     return status;
 }
@@ -153,4 +515,28 @@ calc_status calc_points_select(calc_points *points, const char *rows, const calc
                           refused             ? refused->reason
                           : points->count > 0 ? points->item[0].reason
                                               : "there are none");
+}
+
+static const struct {
+    const char *name, *size[CALC_POINT_SIZES + 1];
+} classes[CALC_POINT_CLASSES] = {
+#define CALC_X(name, text, ...) {text, {__VA_ARGS__, NULL}},
+    CALC_POINT_CLASS_LIST(CALC_X)
+#undef CALC_X
+};
+
+const char *calc_point_class_name(calc_point_class class)
+{
+    return classes[class].name;
+}
+
+double calc_point_flop(const calc_point *point)
+{
+    bool multiplies = point->class == CALC_POINT_MATRIX || point->class == CALC_POINT_GROUPED;
+    return multiplies ? 2 * point->size[0] * point->size[1] * point->size[2] * point->size[3] : 0;
+}
+
+const char *const *calc_point_size_names(calc_point_class class)
+{
+    return classes[class].size;
 }

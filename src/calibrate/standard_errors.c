@@ -5,8 +5,225 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/system_text.h"
-#include "io/json_locate.h"
+#include "base/error.h"
+#include "io/json_report.h"
+#include "spec/field.h"
+
+enum { EDITS_MAX = 512, POINTER_SIZE = 128 };
+
+/* Bytes [start, end) of the old text become `value`. */
+typedef struct edit {
+    size_t start, end;
+    char value[32];
+} edit;
+
+typedef struct edits {
+    const calc_text *old;
+    edit item[EDITS_MAX];
+    size_t count;
+} edits;
+
+static void replace(edits *e, const char *pointer, const char *value)
+{
+    edit *at = &e->item[e->count];
+    if (e->count < EDITS_MAX &&
+        calc_json_span(e->old->data, e->old->length, pointer, &at->start, &at->end)) {
+        snprintf(at->value, sizeof at->value, "%s", value);
+        e->count++;
+    }
+}
+
+static void replace_curve(edits *e, const char *pointer, const calc_curve *curve)
+{
+    for (int64_t i = 0; i < curve->count; i++) {
+        char step[POINTER_SIZE + 32];
+        char value[32];
+        snprintf(step, sizeof step, "%s/%lld/1", pointer, (long long)i);
+        snprintf(value, sizeof value, "%.4g", curve->efficiency[i]);
+        replace(e, step, value);
+    }
+}
+
+static void replace_unknown(edits *e, const calc_unknown *p, const calc_system *system)
+{
+    for (int i = 0; i < CALC_CONSTANT_PATHS && p->constant->path[i]; i++) {
+        calc_field_ref ref;
+        char pointer[POINTER_SIZE];
+        char value[32];
+        if (calc_field_find(CALC_KIND_SYSTEM, p->constant->path[i], &ref) != CALC_OK) {
+            continue;
+        }
+        const void *member = (const char *)system + ref.offset;
+        calc_path_pointer(p->constant->path[i], pointer, sizeof pointer);
+        if (ref.field->type == CALC_TYPE_CURVE) {
+            replace_curve(e, pointer, member);
+        } else {
+            replace(e, pointer, calc_number_text(*(const double *)member, 1, value));
+        }
+    }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const edit *x = a;
+    const edit *y = b;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* ---- The source ------------------------------------------------------------------------------ */
+
+static const char marker[] = CALC_SYSTEM_TEXT_MARKER;
+
+/* How far the runs vouch for a constant. */
+typedef enum standing { DETERMINED, INDICATED, ASSUMED } standing;
+
+static standing standing_of(const calc_unknown *p)
+{
+    return isnan(p->error) ? ASSUMED : p->determined ? DETERMINED : INDICATED;
+}
+
+static void write_constants(calc_output *out, const calc_calibration *c, size_t machine,
+                            standing which, const char *title)
+{
+    const char *before = title;
+    for (size_t i = 0; i < c->unknowns.count; i++) {
+        const calc_unknown *p = &c->unknowns.item[i];
+        if (!(p->machines >> machine & 1) || standing_of(p) != which) {
+            continue;
+        }
+        calc_output_printf(out, "%s%s", before, p->constant->name);
+        if (which != ASSUMED) {
+            calc_output_printf(out, " (%.2g %%)", 100 * calc_unknown_relative_error(p));
+        }
+        before = ", ";
+    }
+    calc_output_text(out, before == title ? "" : ".");
+}
+
+static void write_calibrated(calc_output *out, const calc_calibration *c, size_t machine,
+                             const char *date)
+{
+    calc_output_printf(out, "%s%s to %zu measured runs (", marker, date, c->runs);
+    for (size_t i = 0; i < c->sources; i++) {
+        calc_output_printf(out, "%s%s %zu", i ? ", " : "", c->source[i].name, c->source[i].count);
+    }
+    calc_output_text(out, ") on ");
+    const char *comma = "";
+    for (size_t m = 0; m < c->family.machines; m++) {
+        if (c->family.measured >> m & 1) {
+            calc_output_printf(out, "%s%s", comma, c->family.machine[m]);
+            comma = ", ";
+        }
+    }
+    calc_output_text(out, ".");
+    write_constants(out, c, machine, DETERMINED, " Determined by them (standard error): ");
+    write_constants(out, c, machine, INDICATED, " Adjusted, though they do not determine it: ");
+    write_constants(out, c, machine, ASSUMED, " Assumed: ");
+}
+
+const char *calc_system_text_source(const calc_text *old, const char *until, size_t *length)
+{
+    size_t start;
+    size_t end;
+    size_t mark = strlen(until);
+    *length = 0;
+    if (!calc_json_span(old->data, old->length, "/source", &start, &end) || end < start + 2) {
+        return NULL;
+    }
+    const char *text = old->data + start + 1;
+    *length = end - start - 2;
+    for (size_t i = 0; i + mark <= *length; i++) {
+        if (memcmp(text + i, until, mark) == 0) {
+            *length = i;
+        }
+    }
+    while (*length > 0 && text[*length - 1] == ' ') {
+        (*length)--;
+    }
+    return text;
+}
+
+static void write_source(calc_output *out, const calc_text *old, const calc_calibration *c,
+                         size_t machine, const char *date)
+{
+    size_t length;
+    const char *before = calc_system_text_source(old, marker, &length);
+    calc_output_text(out, "\"");
+    if (length > 0) {
+        calc_output_write(out, before, length);
+        calc_output_text(out, " ");
+    }
+    write_calibrated(out, c, machine, date);
+    calc_output_text(out, "\"");
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+/* The old text up to byte `end`, with its edits. */
+static void write_edited(calc_output *out, const edits *e, size_t end, const calc_calibration *c,
+                         size_t machine, const char *date)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < e->count; i++) {
+        calc_output_write(out, e->old->data + at, e->item[i].start - at);
+        if (e->item[i].value[0]) {
+            calc_output_text(out, e->item[i].value);
+        } else {
+            write_source(out, e->old, c, machine, date);
+        }
+        at = e->item[i].end;
+    }
+    calc_output_write(out, e->old->data + at, end - at);
+}
+
+/* A member for the source before the brace that ends the text. */
+static void write_with_new_source(calc_output *out, const edits *e, const calc_calibration *c,
+                                  size_t machine, const char *date)
+{
+    size_t end = e->old->length;
+    while (end > 0 && e->old->data[end - 1] != '}') {
+        end--;
+    }
+    end -= end > 0;
+    while (end > 0 && strchr(" \n\r\t", e->old->data[end - 1])) {
+        end--;
+    }
+    write_edited(out, e, end, c, machine, date);
+    calc_output_text(out, ",\n  \"source\": ");
+    write_source(out, e->old, c, machine, date);
+    calc_output_text(out, "\n}\n");
+}
+
+calc_status calc_system_text_write(calc_output *out, const calc_text *old,
+                                   const calc_calibration *calibration, size_t machine,
+                                   const char *date, calc_errors *errors)
+{
+    edits *e = calloc(1, sizeof *e);
+    if (!e) {
+        return calc_errors_no_memory(errors);
+    }
+    e->old = old;
+    for (size_t i = 0; i < calibration->unknowns.count; i++) {
+        const calc_unknown *p = &calibration->unknowns.item[i];
+        if (p->machines >> machine & 1) {
+            replace_unknown(e, p, &calibration->family.system[machine]);
+        }
+    }
+    size_t start;
+    size_t end;
+    bool has_source = calc_json_span(old->data, old->length, "/source", &start, &end);
+    if (has_source) {
+        replace(e, "/source", "");
+    }
+    qsort(e->item, e->count, sizeof *e->item, by_place);
+    if (has_source) {
+        write_edited(out, e, old->length, calibration, machine, date);
+    } else {
+        write_with_new_source(out, e, calibration, machine, date);
+    }
+    free(e);
+    return CALC_OK;
+}
 
 /* One name "(x %)" at `from`, at most `length` bytes. */
 static void read_one(calc_standard_errors *out, const char *from, size_t length,

@@ -3,7 +3,9 @@
 #ifndef CALC_CALIBRATE_STANDARD_ERRORS_H
 #define CALC_CALIBRATE_STANDARD_ERRORS_H
 
+#include "calibrate/calibration.h"
 #include "calibrate/constant.h"
+#include "io/output.h"
 #include "io/text.h"
 
 enum { CALC_STANDARD_ERRORS_MAX = 64, CALC_STANDARD_ERRORS_MACHINE = 64 };
@@ -32,5 +34,25 @@ void calc_standard_errors_read(calc_standard_errors *out, const calc_text *text)
  *  @return 0 without constants; NaN where the layout has no time */
 double calc_standard_errors_of_time(const calc_standard_errors *errors, const calc_app *app,
                                     const calc_system *system, const calc_exec *exec);
+
+/* The file of a calibrated machine: the old text with new numbers, and with a
+ * source that says which of them were fitted, to which runs, and when. */
+
+/** The beginning of a calibration's text in the source. */
+#define CALC_SYSTEM_TEXT_MARKER "Calibrated on "
+
+/** Write it.
+ *  @param old      the text that the machine was read from
+ *  @param machine  index in the family
+ *  @param date     "2026-11-21"
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_system_text_write(calc_output *out, const calc_text *old,
+                                                 const calc_calibration *calibration,
+                                                 size_t machine, const char *date,
+                                                 calc_errors *errors);
+
+/** The source of a machine's file as its text has it, without quotes and still escaped, up to the
+ *  words `until` and the spaces before them; `length` bytes. NULL if there is none. */
+const char *calc_system_text_source(const calc_text *old, const char *until, size_t *length);
 
 #endif

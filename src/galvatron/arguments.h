@@ -5,7 +5,6 @@
 #define CALC_GALVATRON_ARGUMENTS_H
 
 #include "calc.h"
-#include "galvatron/files.h"
 #include "galvatron/profiles.h"
 #include "galvatron/request.h"
 

@@ -25,4 +25,13 @@ typedef struct calc_galvatron_joined {
 CALC_MUST_USE calc_status calc_galvatron_better(calc_galvatron_posed *posed, int end,
                                                 double limit_s, calc_galvatron_joined *out);
 
+/** calc_galvatron_judge_s() for an answer to this task. */
+double calc_galvatron_judge_posed_s(const calc_galvatron_posed *posed,
+                                    const calc_galvatron_answer *answer, double *reshard_s);
+
+/** Fills the layers, ends, step and memory of an answer with the best strategy of a task, by
+ *  upstream's step time.
+ *  @return false if none fits */
+bool calc_galvatron_coarse(const calc_galvatron_posed *posed, calc_galvatron_answer *out);
+
 #endif

@@ -71,10 +71,4 @@ static inline double calc_galvatron_message_mb(const calc_galvatron_request *req
            (calc_galvatron_mixed(request) ? 2 : 4) / 1048576;
 }
 
-/** Share of all states on a rank. */
-double calc_galvatron_states_ratio(const calc_galvatron_case *c, const calc_galvatron_strategy *s);
-
-/** Number of micro-batches whose activations a stage holds at the same time. */
-double calc_galvatron_in_flight(const calc_galvatron_case *c, int pp, int stage);
-
 #endif

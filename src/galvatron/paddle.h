@@ -6,6 +6,7 @@
 #define CALC_GALVATRON_PADDLE_H
 
 #include "galvatron/cost.h"
+#include "galvatron/layout.h"
 
 static inline bool calc_galvatron_is_paddle(const calc_galvatron_case *c)
 {
@@ -27,5 +28,20 @@ double calc_galvatron_paddle_tp_ms(const calc_galvatron_case *c, const calc_galv
 
 /** Share of a backward pass that can hide the reduction of gradients. */
 double calc_galvatron_paddle_hiding(const calc_galvatron_strategy *s);
+
+/* Writes a strategy for every layer in the file of PaddleNLP's port of
+ * Galvatron, and as options of its trainer. */
+
+#define CALC_GALVATRON_PADDLE_FILE "fine_grained_config.json"
+
+/** Writes the file. */
+void calc_galvatron_paddle_write(const calc_galvatron_layout *layout, calc_output *out);
+
+/** Writes the options of the trainer, one per line. They are those of the first layer, except that
+ *  recompute is set if any layer recomputes. */
+void calc_galvatron_paddle_options(const calc_galvatron_layout *layout, calc_output *out);
+
+/** Whether the options express the whole layout: the trainer has one strategy for all layers. */
+bool calc_galvatron_paddle_uniform(const calc_galvatron_layout *layout);
 
 #endif

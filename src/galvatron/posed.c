@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "galvatron/cost_terms.h"
-#include "galvatron/strategies.h"
 
 calc_galvatron_limits calc_galvatron_limits_of(const calc_galvatron_request *request)
 {

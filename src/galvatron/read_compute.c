@@ -3,8 +3,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "galvatron/cost_terms.h"
-#include "galvatron/key.h"
-#include "galvatron/marquardt.h"
+#include "galvatron/least_squares.h"
 #include "io/json_numbers.h"
 
 #include <inttypes.h>

@@ -3,8 +3,10 @@
 #ifndef CALC_GALVATRON_READING_H
 #define CALC_GALVATRON_READING_H
 
-#include "galvatron/files.h"
+#include <stddef.h>
+
 #include "galvatron/profiles.h"
+#include "galvatron/request.h"
 
 /** A file and the destination of its numbers. */
 typedef struct calc_galvatron_reading {
@@ -45,9 +47,6 @@ CALC_MUST_USE calc_status calc_galvatron_read_collectives(const calc_galvatron_r
 CALC_MUST_USE calc_status calc_galvatron_units_check(const calc_galvatron_reading *r,
                                                      calc_galvatron_file file);
 
-/** Fits the line of a table through all its points. */
-void calc_galvatron_collective_fit(calc_galvatron_collective *collective);
-
 /** Derives times of collectives from bandwidths of all-reduces, without latency, if there is no
  *  file of measured times. */
 void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *request,
@@ -56,5 +55,20 @@ void calc_galvatron_collectives_from_bandwidth(const calc_galvatron_request *req
 /** Adds "NAME: text" as an error of the whole file. @return status */
 calc_status calc_galvatron_file_error(const calc_galvatron_reading *r, calc_status status,
                                       const char *hint, const char *fmt, ...) CALC_PRINTF(4, 5);
+
+enum { CALC_GALVATRON_KEY_VALUES = 8 };
+
+/** Matches a whole key against a pattern. "#" stands for a whole number; "*" at the end stands for
+ *  one or several, as in "512_512" or "[512,512]".
+ *  @param values  filled with the numbers, at most CALC_GALVATRON_KEY_VALUES
+ *  @return how many numbers there are; -1 if the key does not match */
+int calc_galvatron_key(const char *key, const char *pattern, int64_t *values);
+
+/** Whether the numbers of a "*" are the sequence lengths of all types of layers. */
+bool calc_galvatron_is_sequences(const calc_galvatron_request *request, const int64_t *values,
+                                 int count);
+
+/** Writes these sequence lengths in the form of a key: "512_512". @return text */
+char *calc_galvatron_sequences_text(const calc_galvatron_request *request, char *text, size_t size);
 
 #endif

@@ -17,6 +17,9 @@
 #ifndef CALC_GAUSS_EFFECTS_H
 #define CALC_GAUSS_EFFECTS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "base/rng.h"
 #include "calc.h"
 
@@ -116,5 +119,47 @@ double calc_effects_scale(const calc_effects_posterior *posterior, double before
 
 /** Log of the density of the observations, if all are values. */
 double calc_effects_log_density(const calc_effects_posterior *posterior);
+
+/* Joint draws of items that share their errors: Matheron's rule
+ * (Wilson et al. 2020, arXiv 2002.09309): a draw from the prior, corrected by the difference
+ * between the observations and those that the draw itself would have given. */
+
+/** A source of draws. Owns its memory. */
+typedef struct calc_effects_draws {
+    const calc_effects_posterior *posterior;
+    double *factor[CALC_EFFECTS_FIELDS]; /**< factors of the covariances of fields */
+    double common[CALC_EFFECTS_COMMON];  /**< the current draw: effects, */
+    double *field[CALC_EFFECTS_FIELDS];  /**< cells, without their means, */
+    double *own;                         /**< and own errors, by observation */
+    double *residual;
+} calc_effects_draws;
+
+/** Prepare draws from a posterior, which must outlive them.
+ *  @return CALC_OK; CALC_ERR_NOMEM; CALC_ERR_RULE if the covariance of a field is not positive
+ *  definite. Free *out in any case. */
+CALC_MUST_USE calc_status calc_effects_draws_make(calc_effects_draws *out,
+                                                  const calc_effects_posterior *posterior,
+                                                  calc_errors *errors);
+void calc_effects_draws_free(calc_effects_draws *draws);
+
+/** Draw everything that items share. */
+void calc_effects_draw(calc_effects_draws *draws, calc_rng *rng);
+
+/** The value of an item in that draw, without its own error. */
+double calc_effects_drawn(const calc_effects_draws *draws, const calc_effects_item *item);
+
+/** The own error of an observed item in that draw. @param observation  any of that item */
+static inline double calc_effects_drawn_own(const calc_effects_draws *draws, size_t observation)
+{
+    return draws->own[observation];
+}
+
+/* Sobol's sequence: points that fill the unit cube evenly, from the GNU Scientific
+ * Library. */
+
+/** A point of the sequence, counted from 0.
+ *  @param dimensions  1 to 40
+ *  @return whether there was memory for it */
+bool calc_sobol_point(size_t index, size_t dimensions, double *out);
 
 #endif

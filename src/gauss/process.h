@@ -12,6 +12,7 @@
 #ifndef CALC_GAUSS_PROCESS_H
 #define CALC_GAUSS_PROCESS_H
 
+#include "base/rng.h"
 #include "calc.h"
 
 enum { CALC_PROCESS_DIMENSIONS = 8, CALC_PROCESS_DATA = 400 };
@@ -75,5 +76,61 @@ size_t calc_process_known(const calc_process *process);
  *  @param reach  calc_process_known() numbers
  *  @return the mean at the point */
 double calc_process_reach(const calc_process *process, const double *point, double *reach);
+
+/** Bounds and prior of the hyper-parameters. */
+#define CALC_PROCESS_LENGTH_MIN 0.03
+#define CALC_PROCESS_LENGTH_MAX 30.0
+#define CALC_PROCESS_SCALE_MIN 0.01
+#define CALC_PROCESS_SCALE_MAX 30.0
+#define CALC_PROCESS_NOISE_MIN 1e-4
+#define CALC_PROCESS_NOISE_MAX 1.0
+/** The noise's own prior is a normal distribution. */
+#define CALC_PROCESS_NOISE_MEAN 1e-3
+#define CALC_PROCESS_NOISE_SD 0.02
+
+enum { CALC_PROCESS_FIT_DATA = 3 };
+/** Step at which the search ends, in logarithms. */
+#define CALC_PROCESS_FIT_STEP 0.01
+
+/** Find the hyper-parameters that maximise the log marginal likelihood and the log of the noise's
+ *  prior, and learn from the data with them: a grid, then a search along one hyper-parameter after
+ *  the other, down to steps of 1 %. The same data give the same bits. Fewer than
+ *  CALC_PROCESS_FIT_DATA data do not determine them: then lengths and scale are 1, and the noise is
+ *  where its prior is highest.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_process_fit(calc_process *process);
+
+/* Draws of a Gaussian process, point by point, that stay draws of one
+ * function: earlier values are kept, and later ones are drawn conditional on them. Each point adds
+ * a row to the factor of the covariance of all points. */
+
+/** A point. Its arrays are one piece of memory, which begins with the values. */
+typedef struct calc_process_path_point {
+    double at[CALC_PROCESS_DIMENSIONS];
+    double *value;  /**< `draws` numbers, */
+    double *normal; /**< and the independent numbers that are its own part of them */
+    double *reach;  /**< calc_process_reach() */
+    double *row;    /**< of the factor: a number for each point before it, and its own */
+} calc_process_path_point;
+
+/** Start with calc_process_path_start(). Owns its points. */
+typedef struct calc_process_path {
+    const calc_process *process; /**< borrowed; as it is while there are points */
+    calc_rng rng;
+    size_t draws;
+    calc_process_path_point *point;
+    size_t count, capacity;
+} calc_process_path;
+
+/** Begin without points. */
+void calc_process_path_start(calc_process_path *path, const calc_process *process, size_t draws,
+                             const calc_rng *rng);
+
+/** Forget the points; `rng` goes on. Needed when the process has new data. */
+void calc_process_path_clear(calc_process_path *path);
+
+/** The draws at a point: existing ones, or new ones.
+ *  @return `draws` numbers, which stay until the path is cleared; NULL if memory is short */
+CALC_MUST_USE const double *calc_process_path_at(calc_process_path *path, const double *point);
 
 #endif

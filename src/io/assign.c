@@ -3,8 +3,8 @@
 
 #include "base/buffer.h"
 #include "io/json_bind.h"
-#include "io/json_lists.h"
 #include "io/json_load.h"
+#include "io/json_runs.h"
 #include "io/utf8.h"
 #include "spec/alias.h"
 #include "spec/amount.h"

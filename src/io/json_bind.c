@@ -1,7 +1,7 @@
 #include "io/json_bind.h"
 
 #include "base/error.h"
-#include "io/json_lists.h"
+#include "io/json_runs.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/absent.h"

@@ -5,10 +5,10 @@
 #ifndef CALC_IO_JSON_LAYERS_H
 #define CALC_IO_JSON_LAYERS_H
 
+#include <jansson.h>
+
 #include "io/json_put.h"
 #include "io/json_report.h"
-
-#include <jansson.h>
 
 /** Keys of a run of layers: X(NAME, least, most) of those that are numbers. */
 /* clang-format off */

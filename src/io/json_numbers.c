@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "io/json_load.h"
 #include "io/json_value.h"
-#include "io/text.h"
 #include "io/utf8.h"
 
 #include <string.h>
@@ -91,16 +90,4 @@ calc_status calc_json_numbers_parse(const calc_json_numbers *reader, const char 
     }
     json_decref(root);
     return calc_json_report_close(&w.report, errors);
-}
-
-calc_status calc_json_numbers_read(const calc_json_numbers *reader, const char *path,
-                                   calc_errors *errors)
-{
-    calc_text text = {0};
-    calc_status status = calc_text_read(&text, path, errors);
-    if (status == CALC_OK) {
-        status = calc_json_numbers_parse(reader, text.data, text.length, path, errors);
-    }
-    calc_text_free(&text);
-    return status;
 }

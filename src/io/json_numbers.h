@@ -32,8 +32,4 @@ CALC_MUST_USE calc_status calc_json_numbers_parse(const calc_json_numbers *reade
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
 
-/** The same of a file. */
-CALC_MUST_USE calc_status calc_json_numbers_read(const calc_json_numbers *reader, const char *path,
-                                                 calc_errors *errors);
-
 #endif

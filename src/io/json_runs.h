@@ -3,11 +3,12 @@
 #ifndef CALC_IO_JSON_RUNS_H
 #define CALC_IO_JSON_RUNS_H
 
+#include <jansson.h>
+#include <stdbool.h>
+
 #include "io/json_put.h"
 #include "io/json_report.h"
 #include "spec/choice_set.h"
-
-#include <jansson.h>
 
 /** How often a text says its value, and the value; once, if it says nothing of that.
  *  @param number  the value is one
@@ -48,5 +49,29 @@ void calc_json_runs_put_each(calc_put *put, const char *name, const calc_json_ru
  *  @param always  say how often, also if it is once */
 void calc_json_runs_put(calc_put *put, const char *name, const char *text, bool word, int64_t times,
                         bool always);
+
+/* Reads and writes the lists of an execution (stages, layers) by their row in
+ * the table of fields. */
+
+/** Whether a row is one. */
+static inline bool calc_json_is_list(const calc_field *field)
+{
+    return field->flags & (CALC_STAGES | CALC_LAYERS);
+}
+
+/** No list at all. */
+void calc_json_lists_clear(calc_exec *exec);
+
+/** Fill the list of a row, or report why not.
+ *  @param exec  whose other fields are filled */
+void calc_json_lists_bind(calc_json_report *report, const calc_field *field, json_t *value,
+                          calc_exec *exec);
+
+/** Clear the list of a row. */
+void calc_json_lists_take(const calc_field *field, calc_exec *exec);
+
+/** Write the list of a row, if there is one.
+ *  @return whether the row is one of a list */
+bool calc_json_lists_put(calc_put *put, const calc_field *field, const void *object);
 
 #endif

@@ -14,4 +14,13 @@ void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void 
  *  by `indent` spaces more. */
 void calc_json_save(calc_output *out, calc_kind kind, const void *object, int indent);
 
+/* Writes the allowed values of the fields of a kind, for programs that compose
+ * documents. A JSON Schema (io/schema.h) says the same to programs that check them. */
+
+/** "fields": an object with a member per field, by its path as --set takes it. Each has "type" and
+ *  "description", and where they say something "choices", "minimum", "maximum" (in units of the
+ *  files), "unit", "default", "also" (other names), "auto" and "more_is_better" (both true).
+ *  docs/programs.md describes them. */
+void calc_put_fields(calc_put *put, calc_kind kind);
+
 #endif

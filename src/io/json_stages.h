@@ -4,11 +4,11 @@
 #ifndef CALC_IO_JSON_STAGES_H
 #define CALC_IO_JSON_STAGES_H
 
-#include "io/json_put.h"
-#include "io/json_report.h"
-
 #include <jansson.h>
 #include <stdbool.h>
+
+#include "io/json_put.h"
+#include "io/json_report.h"
 
 /** Keys of a stage. */
 /* clang-format off */

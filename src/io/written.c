@@ -4,7 +4,6 @@
 #include "io/json_load.h"
 #include "io/json_report.h"
 #include "io/json_value.h"
-#include "spec/field.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,14 +1,125 @@
 /* Branch and bound over groups, then over counts. */
-#include "layerwise/relax.h"
-
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 
-enum { KINDS = CALC_LAYERWISE_KINDS, OPTIONS = CALC_LAYERWISE_OPTIONS };
+#include "layerwise/core.h"
+
+/* What it mixes. */
+typedef struct calc_layerwise_relaxed {
+    double lambda; /* price of a byte */
+    double value;  /* lower bound of the weighted sum of every answer; INFINITY: nothing fits */
+    const calc_layerwise_item *low[CALC_LAYERWISE_KINDS];  /* within the budget */
+    const calc_layerwise_item *high[CALC_LAYERWISE_KINDS]; /* beyond it, or the same */
+    double least[CALC_LAYERWISE_KINDS];                    /* of w + lambda * bytes */
+} calc_layerwise_relaxed;
+
+/* w of an item. */
+static inline double calc_layerwise_weighted(const calc_layerwise_search *search,
+                                             const calc_layerwise_item *item)
+{
+    return search->alpha * item->x + search->beta * item->y;
+}
+
+static inline bool calc_layerwise_is_allowed(const calc_layerwise_used *allowed, int kind,
+                                             const calc_layerwise_item *item)
+{
+    return allowed->of[kind] >> item->group & 1;
+}
+
+enum { RELAX_KINDS = CALC_LAYERWISE_KINDS };
 
 /* Rounding of sums of bytes, as a share. */
 static const double ROUNDING = 1e-12;
 
+/* The item of each kind with the least price_w * w + price_b * bytes; ties go to the one with less
+ * of the other value. @return bytes of them all */
+static double least_of(const calc_layerwise_search *s, const calc_layerwise_used *allowed,
+                       double price_w, double price_b, const calc_layerwise_item **chosen,
+                       double *value)
+{
+    const calc_layerwise_core *core = s->core;
+    double bytes = 0;
+    *value = 0;
+    for (int k = 0; k < core->stage->kinds; k++) {
+        chosen[k] = NULL;
+        double least = INFINITY;
+        double least_other = INFINITY;
+        for (int i = 0; i < core->items[k]; i++) {
+            const calc_layerwise_item *item = &core->item[k][i];
+            double w = calc_layerwise_weighted(s, item);
+            double cost = price_w * w + price_b * item->bytes;
+            double other = price_w > 0 ? item->bytes : w;
+            if (calc_layerwise_is_allowed(allowed, k, item) &&
+                (cost < least || (cost == least && other < least_other))) {
+                least = cost;
+                least_other = other;
+                chosen[k] = item;
+            }
+        }
+        if (!chosen[k]) {
+            *value = INFINITY;
+            return INFINITY;
+        }
+        bytes += core->stage->kind[k].layers * chosen[k]->bytes;
+        *value += core->stage->kind[k].layers * calc_layerwise_weighted(s, chosen[k]);
+    }
+    return bytes;
+}
+
+static void copy(const calc_layerwise_item **to, const calc_layerwise_item *const *from)
+{
+    for (int k = 0; k < RELAX_KINDS; k++) {
+        to[k] = from[k];
+    }
+}
+
+/* The price of bytes at which the budget is just used, approached from both sides. */
+/* Relax a search, restricted to some groups. */
+static calc_layerwise_relaxed layerwise_relax(const calc_layerwise_search *s,
+                                              const calc_layerwise_used *allowed)
+{
+    const calc_layerwise_core *core = s->core;
+    double budget = core->stage->budget_bytes;
+    calc_layerwise_relaxed r = {.value = INFINITY};
+    double low;
+    double high;
+    double low_bytes = least_of(s, allowed, 0, 1, r.low, &low);
+    if (low == INFINITY || low_bytes > budget * (1 + ROUNDING)) {
+        return r;
+    }
+    double high_bytes = least_of(s, allowed, 1, 0, r.high, &high);
+    if (high_bytes <= budget) {
+        copy(r.low, r.high);
+    } else {
+        for (int round = 0; round < 200; round++) {
+            r.lambda = (low - high) / (high_bytes - low_bytes);
+            const calc_layerwise_item *middle[RELAX_KINDS] = {NULL};
+            double value;
+            double bytes = least_of(s, allowed, 1, r.lambda, middle, &value);
+            double here = low + r.lambda * low_bytes;
+            if (value + r.lambda * bytes >= here - fabs(here) * ROUNDING) {
+                break;
+            }
+            copy(bytes <= budget ? r.low : r.high, middle);
+            *(bytes <= budget ? &low : &high) = value;
+            *(bytes <= budget ? &low_bytes : &high_bytes) = bytes;
+        }
+    }
+    r.value = r.lambda > 0 ? -r.lambda * budget : 0;
+    const calc_layerwise_item *chosen[RELAX_KINDS] = {NULL};
+    double value;
+    least_of(s, allowed, 1, r.lambda, chosen, &value);
+    for (int k = 0; k < core->stage->kinds && chosen[k]; k++) {
+        r.least[k] = calc_layerwise_weighted(s, chosen[k]) + r.lambda * chosen[k]->bytes;
+        r.value += core->stage->kind[k].layers * r.least[k];
+    }
+    return r;
+}
+
+enum { KINDS = CALC_LAYERWISE_KINDS, OPTIONS = CALC_LAYERWISE_OPTIONS };
+
+/* Rounding of sums of bytes, as a share. */
 /* An item at a price of bytes. */
 typedef struct candidate {
     double more; /* r_i: cost above the least of its kind, with the least cost of its group */
@@ -300,7 +411,7 @@ static void round_down(calc_layerwise_search *s, const calc_layerwise_relaxed *r
 static void branch(calc_layerwise_search *s, calc_layerwise_used allowed,
                    calc_layerwise_used required)
 {
-    calc_layerwise_relaxed r = calc_layerwise_relax(s, &allowed);
+    calc_layerwise_relaxed r = layerwise_relax(s, &allowed);
     double path = switches(s, &required);
     if (r.value == INFINITY || path == INFINITY || r.value + path > s->limit) {
         return;
@@ -339,7 +450,7 @@ static calc_layerwise_used all_groups(const calc_layerwise_core *core)
 double calc_layerwise_least(const calc_layerwise_search *s)
 {
     calc_layerwise_used allowed = all_groups(s->core);
-    return calc_layerwise_relax(s, &allowed).value;
+    return layerwise_relax(s, &allowed).value;
 }
 
 bool calc_layerwise_look(calc_layerwise_search *s)

@@ -10,7 +10,160 @@
 #include "formats/import.h"
 #include "io/utf8.h"
 #include "mindspeed/exec.h"
-#include "mindspeed/flags.h"
+
+/* Flags of MindSpeed's planner: those it adds to Megatron's, those of Megatron's
+ * that it ignores, and aliases. */
+
+/* ---- Flags that are not Megatron's, or not read as Megatron reads them ----------------------- */
+
+/* Settings that the planner decides. */
+static const char *const decided[] = {"--tensor-model-parallel-size",
+                                      "--pipeline-model-parallel-size",
+                                      "--context-parallel-size",
+                                      "--context-parallel-algo",
+                                      "--ulysses-degree-in-cp",
+                                      "--expert-model-parallel-size",
+                                      "--num-layers-per-virtual-pipeline-stage",
+                                      "--num-virtual-stages-per-pipeline-rank",
+                                      "--data-parallel-size",
+                                      "--micro-batch-size",
+                                      "--sequence-parallel",
+                                      NULL};
+
+/* The planner's own flags without effect here, and the addresses of a cluster's nodes. */
+static const char *const silent[] = {"--auto-parallel",
+                                     "--master-addr",
+                                     "--master-port",
+                                     "--node-rank",
+                                     "--work-dir",
+                                     "--profile-memory",
+                                     "--prof-file",
+                                     "--profile-operator",
+                                     "--distributed-backend",
+                                     NULL};
+
+/* Flags of the third generation, which is another program. */
+static const char *const third_generation[] = {
+    "--auto-settings",          "--auto-settings-type",      "--auto-settings-ranks",
+    "--auto-settings-work-dir", "--auto-settings-log-level", NULL};
+
+/* Flags that are read here and not with Megatron's. */
+static const char *const ours[] = {"--nnodes",
+                                   "--target-nnodes",
+                                   "--search-algo",
+                                   "--reuse-fp32-param",
+                                   "--recompute-activation-function",
+                                   "--swap-attention",
+                                   NULL};
+
+/* Aliases. */
+static const char *const renamed[][2] = {
+    {"--nodes", "--nnodes"},
+    {"--padded-vocab-size", "--vocab-size"},
+    {"--enable-recompute-activation-function", "--recompute-activation-function"}};
+
+static bool is_one_of(const char *key, const char *const *list)
+{
+    while (*list && strcmp(*list, key) != 0) {
+        list++;
+    }
+    return *list;
+}
+
+/* ---- Order of settings ----------------------------------------------------------------------- */
+
+static void drop(calc_settings *s, size_t at)
+{
+    free(s->item[at].key);
+    free(s->item[at].value);
+    s->count--;
+    memmove(&s->item[at], &s->item[at + 1], (s->count - at) * sizeof *s->item);
+}
+
+static bool rename_key(calc_setting *setting)
+{
+    setting->argument = 0; /* it counts picked words and means nothing to a user */
+    for (size_t i = 0; setting->key[i]; i++) {
+        setting->key[i] = setting->key[i] == '_' ? '-' : setting->key[i];
+    }
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++) {
+        if (strcmp(setting->key, renamed[i][0]) == 0) {
+            size_t size = strlen(renamed[i][1]) + 1;
+            char *key = realloc(setting->key, size);
+            if (!key) {
+                return false;
+            }
+            memcpy(key, renamed[i][1], size);
+            setting->key = key;
+        }
+    }
+    return true;
+}
+
+static bool is_precision(const char *key)
+{
+    return strcmp(key, "--fp16") == 0 || strcmp(key, "--bf16") == 0;
+}
+
+/* Whether a setting of a script is overridden on the command line. */
+static bool gives_way(const calc_settings *s, size_t at)
+{
+    for (size_t i = at + 1; i < s->count && s->item[at].line > 0; i++) {
+        if (s->item[i].line == 0 &&
+            (strcmp(s->item[i].key, s->item[at].key) == 0 ||
+             (is_precision(s->item[i].key) && is_precision(s->item[at].key)))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Changes keys to their usual spelling. Drops settings that the planner decides, and settings of a
+ * script that the command line repeats (a setting without a line).
+ * @return false if out of memory */
+static bool mindspeed_flags_order(calc_settings *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (!rename_key(&s->item[i])) {
+            return false;
+        }
+    }
+    for (size_t i = s->count; i-- > 0;) {
+        if (is_one_of(s->item[i].key, decided) || gives_way(s, i)) {
+            drop(s, i);
+        }
+    }
+    return true;
+}
+
+/* The last setting of a key; NULL: there is none. */
+static const calc_setting *mindspeed_flags_last(const calc_settings *s, const char *key)
+{
+    for (size_t i = s->count; i-- > 0;) {
+        if (strcmp(s->item[i].key, key) == 0) {
+            return &s->item[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a key is one of the planner's own flags, with an effect or with none to be expected. */
+static bool mindspeed_flags_known(const char *key)
+{
+    return is_one_of(key, silent) || is_one_of(key, ours);
+}
+
+/* A flag of the planner's third generation, `--auto-settings`, which is another program; NULL if
+ * there is none. */
+static const calc_setting *mindspeed_flags_later(const calc_settings *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        if (is_one_of(s->item[i].key, third_generation)) {
+            return &s->item[i];
+        }
+    }
+    return NULL;
+}
 
 enum { UNUSED_SHOWN = 6, MOST_DEVICES = 1 << 20, MOST_BATCH = 1 << 20, MOST_SIZE = 1 << 28 };
 
@@ -39,7 +192,7 @@ static void tell_unused(void *context, const char *key)
     reading *r = context;
     char shown[CALC_UTF8_SHOW_SIZE];
     char *text = r->out->unused;
-    if (!calc_mindspeed_flags_known(key) && r->unused++ < UNUSED_SHOWN) {
+    if (!mindspeed_flags_known(key) && r->unused++ < UNUSED_SHOWN) {
         calc_append(text, CALC_MINDSPEED_UNUSED, "%s%s", *text ? ", " : "",
                     calc_utf8_show(shown, key, strlen(key)));
     }
@@ -97,7 +250,7 @@ static calc_status read_devices(const reading *r)
 {
     calc_mindspeed_job *job = &r->out->job;
     const calc_plan *plan = &r->out->plan;
-    const calc_setting *target = calc_mindspeed_flags_last(r->settings, "--target-nnodes");
+    const calc_setting *target = mindspeed_flags_last(r->settings, "--target-nnodes");
     if (!calc_plan_says(plan, CALC_PLAN_NODES)) {
         return need(r, "--nnodes", "how many nodes there are");
     }
@@ -132,8 +285,8 @@ static calc_status read_devices(const reading *r)
 
 static calc_status read_mode(const reading *r)
 {
-    const calc_setting *mode = calc_mindspeed_flags_last(r->settings, "--search-algo");
-    const calc_setting *later = calc_mindspeed_flags_later(r->settings);
+    const calc_setting *mode = mindspeed_flags_last(r->settings, "--search-algo");
+    const calc_setting *later = mindspeed_flags_later(r->settings);
     if (later) {
         return calc_errors_at(r->errors, CALC_ERR_UNSUPPORTED, later->line > 0 ? r->name : NULL,
                               later->line, later->column, NULL,
@@ -195,10 +348,10 @@ static void read_switches(const reading *r)
     job->fp16 = calc_plan_value(plan, CALC_PLAN_PRECISION) == CALC_DATATYPE_FLOAT16;
     job->distributed_optimizer = calc_plan_value(plan, CALC_PLAN_DIST_OPT) > 0;
     job->full_recompute = calc_plan_value(plan, CALC_PLAN_RECOMPUTE) == 2;
-    job->reuse_fp32 = calc_mindspeed_flags_last(r->settings, "--reuse-fp32-param") != NULL;
+    job->reuse_fp32 = mindspeed_flags_last(r->settings, "--reuse-fp32-param") != NULL;
     job->recompute_activation_function =
-        calc_mindspeed_flags_last(r->settings, "--recompute-activation-function") != NULL;
-    job->swap_attention = calc_mindspeed_flags_last(r->settings, "--swap-attention") != NULL;
+        mindspeed_flags_last(r->settings, "--recompute-activation-function") != NULL;
+    job->swap_attention = mindspeed_flags_last(r->settings, "--swap-attention") != NULL;
 }
 
 /* Assumptions of the planner. */
@@ -239,7 +392,7 @@ calc_status calc_mindspeed_arguments_read(calc_mindspeed_arguments *out, calc_se
 {
     reading r = {out, settings, generation, name, errors, 0};
     *out = (calc_mindspeed_arguments){0};
-    if (!calc_mindspeed_flags_order(settings)) {
+    if (!mindspeed_flags_order(settings)) {
         return calc_errors_no_memory(errors);
     }
     calc_status status = read_mode(&r);

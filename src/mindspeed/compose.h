@@ -5,8 +5,8 @@
 #ifndef CALC_MINDSPEED_COMPOSE_H
 #define CALC_MINDSPEED_COMPOSE_H
 
-#include "mindspeed/comm.h"
 #include "mindspeed/operators.h"
+#include "model/stages/layout.h"
 
 /** A configuration as calc runs it. Borrows. */
 typedef struct calc_mindspeed_layout {
@@ -36,5 +36,62 @@ CALC_MUST_USE calc_status calc_mindspeed_compose(const calc_mindspeed_layout *la
  *  final norm, the output layer and the loss. */
 double calc_mindspeed_compose_modules_s(const calc_mindspeed_layout *layout,
                                         const calc_mindspeed_module_times *modules);
+
+/* Collects the kernels and collectives of a layout's blocks and ends for which
+ * there are measurements, and applies the measurements to the costs of these parts. */
+
+/** One pass of one kernel. */
+typedef struct calc_mindspeed_part {
+    calc_mindspeed_shape shape;
+    int list; /**< index of the cost that contains it: a kind of block, embedding, head */
+    int pass; /**< a calc_pass */
+    bool attention, shared, repeated;
+    double model_s;       /**< its time in calc's step */
+    double alone_s;       /**< the time that errors are relative to */
+    const double *errors; /**< draws */
+} calc_mindspeed_part;
+
+enum { CALC_MINDSPEED_PARTS = 128 /**< multiplications, attention and norms, in all passes */ };
+
+typedef struct calc_mindspeed_parts {
+    calc_mindspeed_part item[CALC_MINDSPEED_PARTS];
+    size_t count;
+} calc_mindspeed_parts;
+
+/** Collects the kernels of types with modelled errors.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_mindspeed_parts_of(calc_mindspeed_parts *out,
+                                                  const calc_mindspeed_layout *layout,
+                                                  const calc_layout *taken_apart,
+                                                  calc_mindspeed_operators *operators);
+
+/** Builds the model and the execution of a configuration. @return false if calc has none */
+typedef bool calc_mindspeed_time_exec(const void *context, const calc_mindspeed_config *config,
+                                      calc_app *app, calc_exec *exec);
+
+/** Reads the profile of a configuration's modules. @return false if there is none */
+typedef bool calc_mindspeed_time_modules(const void *context, const calc_mindspeed_config *config,
+                                         calc_mindspeed_module_times *out);
+
+/** The inputs for times. Borrows. */
+typedef struct calc_mindspeed_judge {
+    const calc_mindspeed_job *job;
+    const calc_system *system;
+    calc_mindspeed_time_exec *exec;
+    const void *exec_context;
+    calc_mindspeed_operators *operators;  /**< NULL: calc's times without spread */
+    calc_mindspeed_comm *comm;            /**< NULL: calc's collectives */
+    calc_mindspeed_time_modules *modules; /**< NULL: times from operators; else from modules if they
+                                           *  were profiled, without spread */
+    const void *modules_context;
+} calc_mindspeed_judge;
+
+/** Fills in samples [s]. With operators, the i-th samples of all configurations use the same draw
+ *  of all operators, so that configurations can be compared sample by sample.
+ *  @param count  with operators, their sampling.samples
+ *  @return false, with infinite samples, if calc has no such execution, if its time is not valid,
+ *  or if out of memory */
+bool calc_mindspeed_time(const calc_mindspeed_judge *judge, const calc_mindspeed_config *config,
+                         double *samples_s, size_t count);
 
 #endif

@@ -1,5 +1,13 @@
 #include "mindspeed/evidence.h"
 
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
 #include "mindspeed/exec.h"
 #include "mindspeed/modules.h"
 
@@ -97,4 +105,136 @@ void calc_mindspeed_evidence_free(calc_mindspeed_evidence *evidence)
         calc_mindspeed_operators_free(&evidence->operators);
     }
     calc_mindspeed_folder_free(&evidence->folder);
+}
+
+enum { PATH_SIZE = 4096, DEPTH = 5, MOST_FILES = 4096 };
+
+typedef char path_text[PATH_SIZE];
+
+/* Paths of kernel_details.csv. */
+typedef struct found {
+    path_text *item;
+    size_t count, capacity;
+} found;
+
+static bool joined(path_text out, const char *folder, const char *name)
+{
+    return snprintf(out, PATH_SIZE, "%s/%s", folder, name) < PATH_SIZE;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/* @return false if out of memory */
+static bool keep(found *f, const char *path)
+{
+    path_text *list = calc_grown(f->item, f->count, &f->capacity, sizeof *list);
+    if (!list) {
+        return false;
+    }
+    f->item = list;
+    snprintf(f->item[f->count++], PATH_SIZE, "%s", path);
+    return true;
+}
+
+/* Visits folders by depth, upper ones first. @return false if out of memory */
+static bool search(found *details, const char *root)
+{
+    found folders = {0};
+    size_t end = 0;
+    bool good = keep(&folders, root);
+    for (size_t at = 0, depth = 0; good && at < folders.count && depth <= DEPTH; depth++) {
+        for (end = folders.count; good && at < end; at++) {
+            path_text path, folder;
+            snprintf(folder, sizeof folder, "%s", folders.item[at]);
+            DIR *stream = opendir(folder);
+            for (struct dirent *entry; good && stream && (entry = readdir(stream));) {
+                if (entry->d_name[0] == '.' || !joined(path, folder, entry->d_name) ||
+                    folders.count + details->count > MOST_FILES) {
+                    continue;
+                }
+                good = is_folder(path) ? keep(&folders, path)
+                                       : strcmp(entry->d_name, "kernel_details.csv") != 0 ||
+                                             keep(details, path);
+            }
+            if (stream) {
+                closedir(stream);
+            }
+        }
+    }
+    free(folders.item);
+    return good;
+}
+
+static int compare(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+/* Appends the kernels of a file. */
+static calc_status add_details(calc_mindspeed_folder *out, const char *path, calc_errors *errors)
+{
+    calc_mindspeed_kernels more = {0}, *all = &out->kernels;
+    calc_status status = calc_mindspeed_kernels_read(&more, path, errors);
+    if (status == CALC_OK && more.count > 0) {
+        calc_mindspeed_timed *list = realloc(all->item, (all->count + more.count) * sizeof *list);
+        if (list) {
+            memcpy(list + all->count, more.item, more.count * sizeof *list);
+            all->item = list;
+            all->count += more.count;
+        } else {
+            status = calc_errors_no_memory(errors);
+        }
+    }
+    all->others += more.others;
+    all->brief += more.brief;
+    all->odd += more.odd;
+    out->details++;
+    calc_mindspeed_kernels_free(&more);
+    return status;
+}
+
+calc_status calc_mindspeed_folder_read(calc_mindspeed_folder *out, const char *path,
+                                       calc_errors *errors)
+{
+    path_text file;
+    found details = {0};
+    *out = (calc_mindspeed_folder){0};
+    if (!is_folder(path)) {
+        return calc_errors_at(errors, CALC_ERR_NOT_FOUND, path, 0, 0, NULL, "no such folder");
+    }
+    calc_status status = CALC_OK;
+    if (joined(file, path, "comm_prof.csv") && is_file(file)) {
+        status = calc_mindspeed_comm_read(&out->comm, file, errors);
+    }
+    if (status == CALC_OK && joined(file, path, "operator_cache.csv") && is_file(file)) {
+        status = calc_mindspeed_cache_read(&out->cache, file, errors);
+    }
+    if (status == CALC_OK && !search(&details, path)) {
+        status = calc_errors_no_memory(errors);
+    }
+    if (details.count > 1) {
+        qsort(details.item, details.count, sizeof *details.item, compare);
+    }
+    for (size_t i = 0; i < details.count && status == CALC_OK; i++) {
+        status = add_details(out, details.item[i], errors);
+    }
+    free(details.item);
+    return status;
+}
+
+void calc_mindspeed_folder_free(calc_mindspeed_folder *folder)
+{
+    calc_mindspeed_kernels_free(&folder->kernels);
+    calc_mindspeed_cache_free(&folder->cache);
+    calc_mindspeed_comm_free(&folder->comm);
 }

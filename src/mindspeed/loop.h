@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "calc.h"
+#include "mindspeed/config.h"
 
 /** Rules. MindSpeed: 100 samples, k 1 (2024) or 3 (2025), threshold 0.05. */
 typedef struct calc_mindspeed_loop_rules {
@@ -85,5 +86,37 @@ calc_mindspeed_stop calc_mindspeed_loop_choose(calc_mindspeed_loop *loop);
 
 /** Share of a candidate in the pool; with k = 1, its probability of being the fastest. */
 double calc_mindspeed_loop_chance(const calc_mindspeed_loop *loop, size_t candidate);
+
+/* Reads measured configurations: rows of model_results.csv, columns pp, tp, dp,
+ * ring_attention, ulysses, mbs, vpp, ep, peak_memory in GB and e2e_time in ms. */
+
+typedef struct calc_mindspeed_result {
+    calc_mindspeed_config config;
+    calc_mindspeed_end end;
+    double step_s;     /**< if it ran, > 0 */
+    double peak_bytes; /**< NaN: not given */
+    int line;          /**< line on which its row starts */
+} calc_mindspeed_result;
+
+/** Results. Owns its list; start with {0}. */
+typedef struct calc_mindspeed_results {
+    calc_mindspeed_result *item;
+    size_t count;
+} calc_mindspeed_results;
+
+/** Reads a file. Columns vpp, ep and peak_memory may be missing; they are then 1, 0 and not given.
+ *  A time is a number, `oom` or `failed`.
+ *  @return CALC_OK; CALC_ERR_TYPE for a malformed size or time; CALC_ERR_RULE for a configuration
+ *  that is there twice; or the status of calc_csv_table_read(). Errors name file, line and column.
+ *  *out must be freed in any case. */
+CALC_MUST_USE calc_status calc_mindspeed_results_read(calc_mindspeed_results *out, const char *path,
+                                                      calc_errors *errors);
+
+/** Frees the list; {0} is allowed. */
+void calc_mindspeed_results_free(calc_mindspeed_results *results);
+
+/** @return the result of a configuration; NULL if it was not measured */
+const calc_mindspeed_result *calc_mindspeed_results_find(const calc_mindspeed_results *results,
+                                                         const calc_mindspeed_config *config);
 
 #endif

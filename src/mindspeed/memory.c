@@ -1,5 +1,12 @@
 #include "mindspeed/memory.h"
 
+#include <math.h>
+#include <stdlib.h>
+
+#include "gauss/normal.h"
+#include "mindspeed/exec.h"
+#include "mindspeed/modules.h"
+
 #define GIB 1073741824.0
 /* Buffers of the runtime and of collectives, the same for every configuration. */
 #define RUNTIME_BYTES (4.5 * GIB)
@@ -96,4 +103,331 @@ calc_mindspeed_memory calc_mindspeed_memory_of(const calc_mindspeed_job *job,
     m.peak_bytes =
         m.weight_bytes + m.grad_bytes + m.optimizer_bytes + m.activation_bytes + RUNTIME_BYTES;
     return m;
+}
+
+/* Buffers of the runtime and of collectives, the same for every configuration. */
+#define REGRESSION_RUNTIME_BYTES (4 * GIB)
+
+enum { T = CALC_MINDSPEED_TERMS };
+
+void calc_mindspeed_regression_terms(const calc_mindspeed_config *c, double term[T])
+{
+    double ranks = (double)c->tp * c->cp * c->up;
+    term[0] = 1;
+    term[1] = c->mbs / ranks;
+    term[2] = c->mbs / (ranks * c->cp);
+    term[3] = (double)c->mbs / ((double)c->cp * c->up);
+}
+
+/* Solves the normal equations. With a few rows and four well-scaled terms no significant digits are
+ * lost, and the choice of rows ensures that they can be solved. */
+bool calc_mindspeed_regression_fit(calc_mindspeed_regression *out,
+                                   const calc_mindspeed_measured *measured, size_t count)
+{
+    double normal[T * T] = {0};
+    size_t good = 0;
+    *out = (calc_mindspeed_regression){0};
+    for (size_t i = 0; i < count; i++) {
+        double term[T];
+        if (!isfinite(measured[i].layer_gib)) {
+            continue;
+        }
+        calc_mindspeed_regression_terms(&measured[i].config, term);
+        for (int j = 0; j < T; j++) {
+            for (int k = 0; k < T; k++) {
+                normal[j * T + k] += term[j] * term[k];
+            }
+            out->theta[j] += term[j] * measured[i].layer_gib;
+        }
+        good++;
+    }
+    if (good < T || !calc_gauss_factor(normal, T)) {
+        return false;
+    }
+    calc_gauss_solve(normal, T, out->theta);
+    return true;
+}
+
+double calc_mindspeed_regression_layer_gib(const calc_mindspeed_regression *regression,
+                                           const calc_mindspeed_config *config)
+{
+    double term[T];
+    double sum = 0;
+    calc_mindspeed_regression_terms(config, term);
+    for (int i = 0; i < T; i++) {
+        sum += regression->theta[i] * term[i];
+    }
+    return sum;
+}
+
+double calc_mindspeed_regression_peak_bytes(const calc_mindspeed_job *job,
+                                            const calc_mindspeed_config *config, double layer_gib)
+{
+    double h = job->hidden;
+    double layers = (double)job->layers / config->pp;
+    double wide = job->swiglu ? 2.0 * job->ffn : job->ffn;
+    double parameters = (4 * h * h + 2 * h * wide) / config->tp * layers;
+    double weights = 2 * parameters;
+    double grads = weights;
+    double optimizer = (job->reuse_fp32 ? 12 : 16) * parameters;
+    double batch = fmax(layer_gib, 0) * GIB * layers;
+    double forward = weights + optimizer + batch * config->pp;
+    return fmax(forward, forward + grads - batch) + REGRESSION_RUNTIME_BYTES;
+}
+
+enum {
+    PROBES_T = CALC_MINDSPEED_TERMS,
+    MBS_END = 8,
+    TRIES = 200000 /* some tenths of a second */
+};
+
+static const double good_condition = 100;
+/* An eigenvalue below this share of the largest counts as zero. */
+static const double rank_share = 1e-12;
+
+/* The configurations of a group, all with different terms. */
+typedef struct group {
+    const calc_mindspeed_config **item;
+    size_t count;
+} group;
+
+typedef struct choice {
+    group group[CALC_MINDSPEED_PROBES];
+    size_t at[CALC_MINDSPEED_PROBES];
+    int tries;
+    bool no_memory;
+    calc_mindspeed_probes best;
+} choice;
+
+/* Extreme degrees of the space. */
+typedef struct extremes {
+    int tp, cp, up;
+} extremes;
+
+static extremes extremes_of(const calc_mindspeed_space *space)
+{
+    extremes e = {1, space->count > 0 ? space->config[0].cp : 1,
+                  space->count > 0 ? space->config[0].up : 1};
+    for (size_t i = 0; i < space->count; i++) {
+        const calc_mindspeed_config *c = &space->config[i];
+        e.tp = c->cp == 1 && c->up == 1 && c->tp > e.tp ? c->tp : e.tp;
+        e.cp = c->cp < e.cp ? c->cp : e.cp;
+        e.up = c->up < e.up ? c->up : e.up;
+    }
+    return e;
+}
+
+static bool belongs(const calc_mindspeed_config *c, int number, const extremes *e)
+{
+    switch (number) {
+    case 0:
+        return c->cp == 1 && c->up == 1 && c->tp == e->tp;
+    case 1:
+        return c->tp == 1 && c->up == 1 && c->pp > 1 && c->cp > e->cp;
+    case 2:
+        return c->tp == 1 && c->cp == 1 && c->pp > 1 && c->up > e->up;
+    case 3:
+        return c->tp == 1 && c->cp > 1 && c->up > 1;
+    default:
+        return c->tp > 1 && c->cp > 1 && c->up > 1;
+    }
+}
+
+static bool alike(const calc_mindspeed_config *a, const calc_mindspeed_config *b)
+{
+    return a->tp == b->tp && a->cp == b->cp && a->up == b->up && a->mbs == b->mbs;
+}
+
+static bool is_new(const group *g, const calc_mindspeed_config *c)
+{
+    for (size_t i = 0; i < g->count; i++) {
+        if (alike(g->item[i], c)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void fill(choice *all, const calc_mindspeed_space *space)
+{
+    const extremes e = extremes_of(space);
+    for (int number = 0; number < CALC_MINDSPEED_PROBES; number++) {
+        group *g = &all->group[number];
+        g->item = calloc(space->count + 1, sizeof(g->item[0]));
+        all->no_memory = all->no_memory || !g->item;
+        for (size_t i = 0; g->item && i < space->count; i++) {
+            const calc_mindspeed_config *c = &space->config[i];
+            if (c->mbs < MBS_END && belongs(c, number, &e) && is_new(g, c)) {
+                g->item[g->count++] = c;
+            }
+        }
+        if (g->count == 0 && all->best.empty == 0) {
+            all->best.empty = number + 1;
+        }
+    }
+}
+
+/* Advances to the next choice, the last group first. @return false after the last one */
+static bool next(choice *all)
+{
+    for (int i = CALC_MINDSPEED_PROBES - 1; i >= 0; i--) {
+        if (++all->at[i] < all->group[i].count) {
+            return true;
+        }
+        all->at[i] = 0;
+    }
+    return false;
+}
+
+static const calc_mindspeed_config *of(const choice *all, int i)
+{
+    return all->group[i].item[all->at[i]];
+}
+
+/* Condition number of the normal matrix of a choice; infinite if it does not have full rank. */
+static double condition(choice *all)
+{
+    double normal[PROBES_T * PROBES_T] = {0}, term[PROBES_T], value[PROBES_T];
+    for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
+        calc_mindspeed_regression_terms(of(all, i), term);
+        for (int j = 0; j < PROBES_T * PROBES_T; j++) {
+            normal[j] += term[j / PROBES_T] * term[j % PROBES_T];
+        }
+    }
+    if (!calc_gauss_eigenvalues(normal, PROBES_T, value)) {
+        all->no_memory = true;
+        return INFINITY;
+    }
+    return value[0] > rank_share * value[PROBES_T - 1] ? value[PROBES_T - 1] / value[0] : INFINITY;
+}
+
+static bool sizes_differ(const choice *all)
+{
+    for (int i = 1; i < CALC_MINDSPEED_PROBES; i++) {
+        if (of(all, i)->mbs != of(all, 0)->mbs) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void consider(choice *all)
+{
+    double number = sizes_differ(all) ? condition(all) : INFINITY;
+    all->tries++;
+    if (number < all->best.condition) {
+        all->best.condition = number;
+        all->best.count = CALC_MINDSPEED_PROBES;
+        for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
+            all->best.config[i] = *of(all, i);
+        }
+    }
+}
+
+calc_status calc_mindspeed_probes_choose(const calc_mindspeed_space *space,
+                                         calc_mindspeed_probes *out)
+{
+    choice all = {.best = {.condition = INFINITY}};
+    fill(&all, space);
+    bool more = !all.no_memory && all.best.empty == 0;
+    while (more) {
+        consider(&all);
+        more = all.best.condition >= good_condition && all.tries < TRIES && !all.no_memory &&
+               next(&all);
+    }
+    for (int i = 0; i < CALC_MINDSPEED_PROBES; i++) {
+        free(all.group[i].item);
+    }
+    *out = all.best;
+    return all.no_memory ? CALC_ERR_NOMEM : CALC_OK;
+}
+
+/* Activations [GiB] of a layer of a probe: measured, or by calc's model. */
+static double layer_gib(calc_mindspeed_peak *peak, int i, calc_notes *notes)
+{
+    const calc_mindspeed_study *s = peak->study;
+    const calc_mindspeed_config *probe = &peak->probes.config[i];
+    calc_mindspeed_profile profile = {.layer_gib = NAN};
+    calc_errors errors = {0};
+    if (s->profiles && calc_mindspeed_modules_read(&profile, s->profiles, &s->arguments->job,
+                                                   s->generation, probe, &errors) == CALC_OK) {
+        peak->measured[i] = isfinite(profile.layer_gib);
+    }
+    calc_notes_take(notes, &errors);
+    if (peak->measured[i]) {
+        return profile.layer_gib;
+    }
+    calc_mindspeed_modelled m = calc_mindspeed_modelled_of(&s->arguments->plan, s->system, probe);
+    return isfinite(m.layer_bytes) ? m.layer_bytes / GIB : NAN;
+}
+
+static void fit(calc_mindspeed_peak *peak, calc_notes *notes)
+{
+    calc_mindspeed_measured measured[CALC_MINDSPEED_PROBES];
+    int seen = 0;
+    for (int i = 0; i < peak->probes.count; i++) {
+        measured[i].config = peak->probes.config[i];
+        measured[i].layer_gib = layer_gib(peak, i, notes);
+        seen += peak->measured[i];
+    }
+    peak->regression =
+        calc_mindspeed_regression_fit(&peak->fit, measured, (size_t)peak->probes.count);
+    if (!peak->regression) {
+        calc_notes_add(notes, "fewer than four probes have activations: memory is by the "
+                              "second generation's formulas");
+    } else if (seen < peak->probes.count) {
+        calc_notes_add(notes, "activations of %d of %d probes are calc's, not measured",
+                       peak->probes.count - seen, peak->probes.count);
+    }
+}
+
+calc_status calc_mindspeed_peak_start(calc_mindspeed_peak *peak, const calc_mindspeed_study *study,
+                                      const calc_mindspeed_space *space, calc_notes *notes)
+{
+    *peak = (calc_mindspeed_peak){.study = study};
+    if (study->calc_memory || study->generation == CALC_MINDSPEED_GEN2) {
+        return CALC_OK;
+    }
+    calc_status status = calc_mindspeed_probes_choose(space, &peak->probes);
+    if (status != CALC_OK) {
+        return status;
+    }
+    if (peak->probes.count > 0) {
+        fit(peak, notes);
+    } else if (peak->probes.empty > 0) {
+        calc_notes_add(notes,
+                       "the space has no probe of group %d: memory is by the second "
+                       "generation's formulas",
+                       peak->probes.empty);
+    } else {
+        calc_notes_add(notes, "no probes determine activations: memory is by the second "
+                              "generation's formulas");
+    }
+    return CALC_OK;
+}
+
+double calc_mindspeed_peak_bytes(calc_mindspeed_peak *peak, const calc_mindspeed_config *config)
+{
+    const calc_mindspeed_study *s = peak->study;
+    const calc_mindspeed_job *job = &s->arguments->job;
+    if (s->calc_memory) {
+        return calc_mindspeed_modelled_of(&s->arguments->plan, s->system, config).peak_bytes;
+    }
+    if (!peak->regression) {
+        return calc_mindspeed_memory_of(job, config).peak_bytes;
+    }
+    double layer = calc_mindspeed_regression_layer_gib(&peak->fit, config);
+    peak->negative += layer < 0;
+    return calc_mindspeed_regression_peak_bytes(job, config, layer);
+}
+
+double calc_mindspeed_peak_prune(const calc_mindspeed_study *study)
+{
+    return study->calc_memory ? 1 : CALC_MINDSPEED_MEMORY_PRUNE;
+}
+
+double calc_mindspeed_peak_final(const calc_mindspeed_study *study)
+{
+    bool second = study->generation == CALC_MINDSPEED_GEN2;
+    return study->calc_memory || !second ? 1 : CALC_MINDSPEED_MEMORY_FINAL;
 }

@@ -1,14 +1,14 @@
 /** @file operators.h  Operator times with their uncertainty. For each type of operator, a Gaussian
  *  process over the logarithms of the shapes models the relative error of kernels in a training
- *  step against kernels that ran alone. The time alone is measured (cache.h) or comes from calc's
+ *  step against kernels that ran alone. The time alone is measured (shape.h) or comes from calc's
  *  model. */
 #ifndef CALC_MINDSPEED_OPERATORS_H
 #define CALC_MINDSPEED_OPERATORS_H
 
-#include "gauss/process_path.h"
-#include "mindspeed/cache.h"
+#include "gauss/process.h"
 #include "mindspeed/config.h"
-#include "mindspeed/kernels.h"
+#include "mindspeed/shape.h"
+#include "model/operators/collective.h"
 
 /** How errors are drawn: jointly for all shapes. MindSpeed draws each shape independently. */
 typedef struct calc_mindspeed_sampling {
@@ -68,5 +68,44 @@ double calc_mindspeed_operators_alone_s(const calc_mindspeed_operators *operator
  *  @return `sampling.samples` numbers, valid until the round ends; NULL if out of memory */
 CALC_MUST_USE const double *calc_mindspeed_operators_draws(calc_mindspeed_operators *operators,
                                                            const calc_mindspeed_shape *shape);
+
+/* Reads measured collectives: comm_prof.csv, columns type, domains, datasize and
+ * time. */
+
+/** A collective of a group on a buffer. */
+typedef struct calc_mindspeed_message {
+    calc_collective_op op;
+    int64_t ranks; /**< column domains */
+    double bytes;  /**< column datasize: the whole, unsharded buffer; for an all-to-all the bytes
+                    *  that a rank sends */
+} calc_mindspeed_message;
+
+typedef struct calc_mindspeed_sent {
+    calc_mindspeed_message message;
+    double time_s;
+} calc_mindspeed_sent;
+
+/** Measured collectives. Owns its lists; start with {0}. */
+typedef struct calc_mindspeed_comm {
+    calc_mindspeed_sent *item; /**< one per message */
+    size_t count;
+    calc_mindspeed_message *missing; /**< messages that were requested and not found, each once */
+    size_t missing_count, missing_capacity;
+    size_t found; /**< successful look-ups */
+} calc_mindspeed_comm;
+
+/** Reads a file. Time is in us. If a message has three or more rows, the shortest and the longest
+ *  are left out; the others are averaged.
+ *  @return CALC_OK; CALC_ERR_TYPE for a malformed collective, size or time, or the status of
+ *  calc_csv_table_read(). Errors name file, line and column. *out must be freed in any case. */
+CALC_MUST_USE calc_status calc_mindspeed_comm_read(calc_mindspeed_comm *out, const char *path,
+                                                   calc_errors *errors);
+
+/** Time [s] of a message that was measured with exactly this number of bytes; 0 for any other,
+ *  which is noted. */
+double calc_mindspeed_comm_s(calc_mindspeed_comm *comm, const calc_mindspeed_message *message);
+
+/** Frees the lists; {0} is allowed. */
+void calc_mindspeed_comm_free(calc_mindspeed_comm *comm);
 
 #endif

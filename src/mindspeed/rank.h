@@ -1,9 +1,9 @@
-/** @file rank.h  Ranks the configurations of a job by time. */
+/** @file rank.h  Ranks the configurations of a job by time; the next one to measure. */
 #ifndef CALC_MINDSPEED_RANK_H
 #define CALC_MINDSPEED_RANK_H
 
-#include "mindspeed/peak.h"
-#include "mindspeed/results.h"
+#include "mindspeed/loop.h"
+#include "mindspeed/memory.h"
 
 /** Source of a time. */
 typedef enum calc_mindspeed_source {
@@ -62,5 +62,22 @@ CALC_MUST_USE calc_status calc_mindspeed_rank(const calc_mindspeed_study *study,
 
 /** Frees the list; {0} is allowed. */
 void calc_mindspeed_rank_free(calc_mindspeed_ranking *ranking);
+
+/** The choice. */
+typedef struct calc_mindspeed_next {
+    calc_mindspeed_stop stop;     /**< whether the loop goes on, or why it ended */
+    calc_mindspeed_config config; /**< the choice, if the loop goes on */
+    double chance;                /**< its share of the pool */
+    double unmeasured;            /**< unmeasured share of the pool */
+    size_t trials;                /**< results so far */
+} calc_mindspeed_next;
+
+/** Finds the state of the planner's loop with the results of `times`, over all timed configurations
+ *  and with the same samples.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_mindspeed_next_find(const calc_mindspeed_ranking *ranking,
+                                                   const calc_mindspeed_rank_times *times,
+                                                   const calc_mindspeed_loop_rules *rules,
+                                                   calc_mindspeed_next *out);
 
 #endif

@@ -1,7 +1,12 @@
 #include "mindspeed/shape.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/error.h"
+#include "io/csv_table.h"
+#include "io/utf8.h"
 
 enum { TENSORS = 16, DIMENSIONS = 8, BRIEF = 4 };
 
@@ -44,7 +49,9 @@ const char *calc_mindspeed_shape_type_name(calc_mindspeed_type type)
     return names[type];
 }
 
-calc_mindspeed_type calc_mindspeed_shape_gradient(calc_mindspeed_type type)
+/* The gradient's type of a norm or attention; CALC_MINDSPEED_TYPES if gradients have the same
+ * type. */
+static calc_mindspeed_type mindspeed_shape_gradient(calc_mindspeed_type type)
 {
     switch (type) {
     case CALC_MINDSPEED_RMS_NORM:
@@ -192,4 +199,183 @@ bool calc_mindspeed_shape_equal(const calc_mindspeed_shape *a, const calc_mindsp
         equal = equal && a->size[i] == b->size[i];
     }
     return equal;
+}
+
+/* The first members of a row: columns Type, Input Shapes and Output Shapes, and their meaning. */
+typedef struct calc_mindspeed_shape_cells {
+    const char *type, *inputs, *outputs;
+    calc_mindspeed_shape shape; /* a modelled type, or CALC_MINDSPEED_TYPES */
+    calc_mindspeed_shape_kind kind;
+} calc_mindspeed_shape_cells;
+
+static calc_status finish(void *context, void *row, const calc_csv_row *from, calc_errors *errors)
+{
+    calc_mindspeed_shape_cells *c = row;
+    calc_mindspeed_shape ignored;
+    char shown[CALC_UTF8_SHOW_SIZE];
+    (void)context;
+    calc_mindspeed_type type = c->shape.type = calc_mindspeed_shape_type(c->type);
+    c->kind = type == CALC_MINDSPEED_TYPES
+                  ? CALC_MINDSPEED_SHAPE_OTHER
+                  : calc_mindspeed_shape_read(type, c->inputs, c->outputs, &c->shape);
+    if (c->kind != CALC_MINDSPEED_SHAPE_WRONG) {
+        return CALC_OK;
+    }
+    /* Attention needs its inputs only. */
+    bool input = calc_mindspeed_shape_read(CALC_MINDSPEED_FLASH, c->inputs, "", &ignored) ==
+                 CALC_MINDSPEED_SHAPE_WRONG;
+    const char *cell = input ? c->inputs : c->outputs;
+    return calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line,
+                          calc_csv_read_column(from->reader, cell),
+                          "sizes stand between commas, tensors between semicolons",
+                          "%s: expected shapes like 4096,4096;11008,4096, found \"%s\"",
+                          input ? "Input Shapes" : "Output Shapes",
+                          calc_utf8_show(shown, cell, strlen(cell)));
+}
+
+/* Reads a file whose rows begin with these cells, and allocates room for the results.
+ * @param most  results per row
+ * @return CALC_OK; CALC_ERR_TYPE with an error at a cell that has no shapes; CALC_ERR_NOMEM; or
+ * the status of calc_csv_table_read(). *item is NULL unless CALC_OK; the caller frees it, and
+ * *rows in any case. */
+static calc_status mindspeed_shape_cells_read(calc_csv_rows *rows, calc_csv_table *table,
+                                              const char *path, calc_mindspeed_timed **item,
+                                              size_t most, calc_errors *errors)
+{
+    table->finish = finish;
+    *item = NULL;
+    calc_status status = calc_csv_table_read(rows, table, path, errors);
+    if (status == CALC_OK) {
+        *item = malloc((most * rows->count + 1) * sizeof **item);
+        status = *item ? CALC_OK : calc_errors_no_memory(errors);
+    }
+    return status;
+}
+
+typedef struct details_row {
+    calc_mindspeed_shape_cells cells;
+    double us;
+} details_row;
+
+static const calc_csv_column columns[] = {
+    {"Type", "OP Type", CALC_CSV_MEMBER(details_row, cells.type)},
+    {"Input Shapes", NULL, CALC_CSV_MEMBER(details_row, cells.inputs)},
+    {"Output Shapes", NULL, CALC_CSV_MEMBER(details_row, cells.outputs)},
+    {"Duration(us)", "Task Duration(us)", CALC_CSV_MEMBER(details_row, us), .lo = 0,
+     .hi = HUGE_VAL},
+};
+
+/* Reads one row, or the two rows of a LayerNorm's gradient. @return number of rows read */
+static size_t take(calc_mindspeed_kernels *out, const details_row *row, size_t left)
+{
+    double us = row->us;
+    size_t taken = 1;
+    if (row->cells.shape.type == CALC_MINDSPEED_TYPES) {
+        out->others++;
+        return 1;
+    }
+    if (row->cells.shape.type == CALC_MINDSPEED_LAYER_NORM_GRAD) {
+        if (left < 2 || row[1].cells.shape.type != row->cells.shape.type) {
+            out->odd++;
+            return 1;
+        }
+        us += row[1].us;
+        taken = 2;
+    }
+    if (row->cells.kind != CALC_MINDSPEED_SHAPE_GOOD) {
+        out->odd += taken;
+    } else if (us < CALC_MINDSPEED_KERNEL_LEAST_US) {
+        out->brief += taken;
+    } else {
+        out->item[out->count++] = (calc_mindspeed_timed){row->cells.shape, us * 1e-6};
+    }
+    return taken;
+}
+
+calc_status calc_mindspeed_kernels_read(calc_mindspeed_kernels *out, const char *path,
+                                        calc_errors *errors)
+{
+    calc_csv_table table = CALC_CSV_TABLE(columns, details_row,
+                                          "kernel_details.csv of a profile has Type, Input Shapes, "
+                                          "Output Shapes and Duration(us)");
+    calc_csv_rows rows;
+    *out = (calc_mindspeed_kernels){0};
+    calc_status status = mindspeed_shape_cells_read(&rows, &table, path, &out->item, 1, errors);
+    const details_row *row = rows.item;
+    for (size_t i = 0; i < rows.count && out->item;) {
+        i += take(out, row + i, rows.count - i);
+    }
+    free(rows.item);
+    calc_text_free(&rows.text);
+    return status;
+}
+
+void calc_mindspeed_kernels_free(calc_mindspeed_kernels *kernels)
+{
+    free(kernels->item);
+    *kernels = (calc_mindspeed_kernels){0};
+}
+
+typedef struct timed_row {
+    calc_mindspeed_shape_cells cells;
+    double fw_us, bw_us;
+} timed_row;
+
+static const calc_csv_column cache_columns[] = {
+    {"Type", NULL, CALC_CSV_MEMBER(timed_row, cells.type)},
+    {"Input Shapes", NULL, CALC_CSV_MEMBER(timed_row, cells.inputs)},
+    {"Output Shapes", NULL, CALC_CSV_MEMBER(timed_row, cells.outputs)},
+    {"fwd_time", NULL, CALC_CSV_MEMBER(timed_row, fw_us), CALC_CSV_BLANK, 0, HUGE_VAL},
+    {"bwd_time", NULL, CALC_CSV_MEMBER(timed_row, bw_us), CALC_CSV_BLANK, 0, HUGE_VAL},
+};
+
+static void cache_take(calc_mindspeed_cache *out, const calc_mindspeed_shape *shape, double us)
+{
+    if (us > 0) {
+        out->item[out->count++] = (calc_mindspeed_timed){*shape, us * 1e-6};
+    }
+}
+
+calc_status calc_mindspeed_cache_read(calc_mindspeed_cache *out, const char *path,
+                                      calc_errors *errors)
+{
+    calc_csv_table table = CALC_CSV_TABLE(cache_columns, timed_row,
+                                          "an operator cache has Type, Input Shapes, Output "
+                                          "Shapes, fwd_time and bwd_time in us");
+    calc_csv_rows rows;
+    *out = (calc_mindspeed_cache){0};
+    calc_status status = mindspeed_shape_cells_read(&rows, &table, path, &out->item, 2, errors);
+    const timed_row *row = rows.item;
+    for (size_t i = 0; i < rows.count && out->item; i++) {
+        calc_mindspeed_shape back = row[i].cells.shape;
+        back.type = mindspeed_shape_gradient(back.type);
+        if (row[i].cells.kind != CALC_MINDSPEED_SHAPE_GOOD) {
+            out->others++;
+            continue;
+        }
+        cache_take(out, &row[i].cells.shape, row[i].fw_us);
+        cache_take(out, &back, back.type == CALC_MINDSPEED_TYPES ? 0 : row[i].bw_us);
+    }
+    free(rows.item);
+    calc_text_free(&rows.text);
+    return status;
+}
+
+double calc_mindspeed_cache_s(const calc_mindspeed_cache *cache, const calc_mindspeed_shape *shape)
+{
+    double sum_s = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < cache->count; i++) {
+        if (calc_mindspeed_shape_equal(&cache->item[i].shape, shape)) {
+            sum_s += cache->item[i].time_s;
+            count++;
+        }
+    }
+    return count ? sum_s / (double)count : 0;
+}
+
+void calc_mindspeed_cache_free(calc_mindspeed_cache *cache)
+{
+    free(cache->item);
+    *cache = (calc_mindspeed_cache){0};
 }

@@ -47,10 +47,6 @@ calc_mindspeed_type calc_mindspeed_shape_type(const char *name);
 /** Name of a type: "MatMul", "FlashAttentionScoreGrad". */
 const char *calc_mindspeed_shape_type_name(calc_mindspeed_type type);
 
-/** The gradient's type of a norm or attention; CALC_MINDSPEED_TYPES if gradients have the same
- *  type. */
-calc_mindspeed_type calc_mindspeed_shape_gradient(calc_mindspeed_type type);
-
 /** Reads "4096,4096;11008,4096" and "4096,11008": semicolons separate tensors and commas separate
  *  sizes; quotes are allowed. Transposed operands are recognized by the output and turned back.
  *  Attention is accepted if queries, keys and values have the same shape. Texts of up to 4 bytes
@@ -59,5 +55,54 @@ calc_mindspeed_shape_kind calc_mindspeed_shape_read(calc_mindspeed_type type, co
                                                     const char *outputs, calc_mindspeed_shape *out);
 
 bool calc_mindspeed_shape_equal(const calc_mindspeed_shape *a, const calc_mindspeed_shape *b);
+
+/* Reads the kernels of a real training step from a profiler's
+ * kernel_details.csv. */
+
+/** Kernels shorter than this [us] are ignored. */
+#define CALC_MINDSPEED_KERNEL_LEAST_US 5.0
+
+/** Kernels of modelled types. Owns its list; start with {0}. */
+typedef struct calc_mindspeed_kernels {
+    calc_mindspeed_timed *item;
+    size_t count;
+    size_t others; /**< rows of other types */
+    size_t brief;  /**< rows of modelled types that were too short */
+    size_t odd;    /**< rows with other shapes than the modelled ones, or with half of a gradient */
+} calc_mindspeed_kernels;
+
+/** Reads the columns Type, Input Shapes, Output Shapes and Duration(us). Two successive rows for
+ *  the gradient of a LayerNorm are one kernel.
+ *  @return CALC_OK; CALC_ERR_TYPE for malformed shapes or durations, or the status of
+ *  calc_csv_table_read(). Errors name file, line and column. *out must be freed in any case. */
+CALC_MUST_USE calc_status calc_mindspeed_kernels_read(calc_mindspeed_kernels *out, const char *path,
+                                                      calc_errors *errors);
+
+/** Frees the list; {0} is allowed. */
+void calc_mindspeed_kernels_free(calc_mindspeed_kernels *kernels);
+
+/* Reads the operator cache: times of operators that ran alone, one shape each, in
+ * columns Type, Input Shapes, Output Shapes, fwd_time and bwd_time in us. */
+
+/** Timed operators. Owns its list; start with {0}. */
+typedef struct calc_mindspeed_cache {
+    calc_mindspeed_timed *item;
+    size_t count;
+    size_t others; /**< rows of other types or shapes */
+} calc_mindspeed_cache;
+
+/** Reads a file. The backward time of a norm or of attention is recorded under its gradient's type.
+ *  The backward time of a multiplication is skipped, because its gradients are multiplications with
+ *  rows of their own. Repeated shapes are averaged. 0 or blank: not timed.
+ *  @return CALC_OK; CALC_ERR_TYPE for malformed shapes or times, or the status of
+ *  calc_csv_table_read(). Errors name file, line and column. *out must be freed in any case. */
+CALC_MUST_USE calc_status calc_mindspeed_cache_read(calc_mindspeed_cache *out, const char *path,
+                                                    calc_errors *errors);
+
+/** Time of a shape alone [s]; 0 if it was not timed. */
+double calc_mindspeed_cache_s(const calc_mindspeed_cache *cache, const calc_mindspeed_shape *shape);
+
+/** Frees the list; {0} is allowed. */
+void calc_mindspeed_cache_free(calc_mindspeed_cache *cache);
 
 #endif

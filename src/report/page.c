@@ -1,7 +1,6 @@
 #include "report/page.h"
 
 #include "base/error.h"
-#include "report/page_data.h"
 
 #ifndef CALC_BUILD_SOURCE
 #define CALC_BUILD_SOURCE "unknown"

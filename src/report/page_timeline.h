@@ -1,10 +1,12 @@
-/** @file page_timeline.h  Timeline of every stage of the pipeline, for a picture. */
+/** @file page_timeline.h  Timeline of every stage of the pipeline and parts of the step, for
+ * pictures. */
 #ifndef CALC_REPORT_PAGE_TIMELINE_H
 #define CALC_REPORT_PAGE_TIMELINE_H
 
 #include "calc.h"
 #include "io/json_put.h"
 #include "model/schedule/schedule_sim.h"
+#include "model/timeline.h"
 
 enum {
     CALC_TIMELINE_EVENTS = 40000, /**< above this, fewer micro-batches are shown, */
@@ -36,5 +38,14 @@ void calc_page_timeline_put(calc_put *put, const calc_page_timeline *timeline);
 
 /** Frees its events; {0} is allowed. */
 void calc_page_timeline_free(calc_page_timeline *timeline);
+
+/* Writes the data of a pipeline's picture other than its operations: the parts
+ * of a pass, the phases after it, and the memory of a stage. */
+
+/** Writes the member "step" of the open object: the names of the parts of a pass; for each stage
+ *  the parts of its passes, the phases after a pipeline that ends at `pipeline_s`, its static
+ *  memory, and the memory that a micro-batch in flight adds, in activations of a whole stage; and
+ *  the end of the step. */
+void calc_page_step_put(calc_put *put, const calc_timeline *timeline, double pipeline_s);
 
 #endif

@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "io/json_save.h"
 #include "io/put_answer.h"
-#include "io/put_fields.h"
 #include "io/request.h"
 #include "spec/field.h"
 

@@ -219,12 +219,6 @@ void calc_taylor_initial_offset(int64_t stages, int64_t layers, int *offset)
     }
 }
 
-int64_t calc_taylor_probed_stage(int64_t stages, int64_t layers)
-{
-    int64_t stage = stages - layers % stages;
-    return stage < stages ? stage : stages - 1;
-}
-
 double calc_taylor_initial_mb(const calc_taylor_config *config, const calc_taylor_memory *memory,
                               const calc_exec *exec, calc_balance_recompute again, int64_t stage)
 {

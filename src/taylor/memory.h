@@ -68,9 +68,6 @@ double calc_taylor_stage_mb(const calc_taylor_memory *memory, calc_taylor_end en
  *  layers that do not divide go one each to stage 0, then to stages p-2, p-3, ... */
 void calc_taylor_initial_offset(int64_t stages, int64_t layers, int *offset);
 
-/** The stage that Taylor probes: p - layers mod p; the last if the stages are equal. */
-int64_t calc_taylor_probed_stage(int64_t stages, int64_t layers);
-
 /** Peak [MB] of a stage of the initial division, with all layers alike.
  *  @param stage  -1: the fullest one */
 double calc_taylor_initial_mb(const calc_taylor_config *config, const calc_taylor_memory *memory,

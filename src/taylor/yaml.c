@@ -1,6 +1,7 @@
 #include "taylor/yaml.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,9 @@
 #include "base/buffer.h"
 #include "taylor/memory.h"
 
-void calc_taylor_edit(calc_taylor_edits *edits, const char *key, const char *fmt, ...)
+/* Adds an edit. An edit that does not fit is dropped; a test of the longest lists ensures that
+ * this does not happen. */
+static void taylor_edit(calc_taylor_edits *edits, const char *key, const char *fmt, ...)
 {
     va_list list;
     va_start(list, fmt);
@@ -83,7 +86,7 @@ static void edit_parallel(const calc_taylor_config *config, int64_t data, int64_
                  {"parallel_config.expert_parallel", expert},
                  {"parallel_config.micro_batch_num", microbatches}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        calc_taylor_edit(edits, sizes[i].key, "%lld", (long long)sizes[i].value);
+        taylor_edit(edits, sizes[i].key, "%lld", (long long)sizes[i].value);
     }
     if (config->strategies > 0) {
         char text[4096] = "[";
@@ -91,10 +94,10 @@ static void edit_parallel(const calc_taylor_config *config, int64_t data, int64_
             calc_append(text, sizeof text, "%s[%lld, 1]", i ? ", " : "", (long long)data);
         }
         calc_append(text, sizeof text, "]");
-        calc_taylor_edit(edits, "parallel.dataset_strategy", "%s", text);
+        taylor_edit(edits, "parallel.dataset_strategy", "%s", text);
     }
     if (dataset) {
-        calc_taylor_edit(edits, "train_dataset.data_loader.dataset_dir", "\"%s\"", dataset);
+        taylor_edit(edits, "train_dataset.data_loader.dataset_dir", "\"%s\"", dataset);
     }
 }
 
@@ -108,8 +111,8 @@ void calc_taylor_edits_layout(const calc_taylor_config *config, const calc_taylo
                   batch / c->layout.data / config->exec.microbatch_size, dataset, edits);
     calc_taylor_initial_offset(stages, config->layers + config->prediction, offset);
     bool even = (config->layers + config->prediction) % stages == 0;
-    calc_taylor_edit(edits, "model.model_config.offset", "%s",
-                     even ? "0" : list_text(offset, stages, text, sizeof text));
+    taylor_edit(edits, "model.model_config.offset", "%s",
+                even ? "0" : list_text(offset, stages, text, sizeof text));
 }
 
 /* Shapes for profiles: some stage has layers with and layers without recomputation, and all stages
@@ -151,12 +154,12 @@ bool calc_taylor_edits_profile(const calc_taylor_config *config, const calc_tayl
     edit_parallel(config, data, c->layout.tensor, stages, expert,
                   batch / c->layout.data / config->exec.microbatch_size,
                   c->layout.data <= SMALL_DATA && small_dataset ? small_dataset : dataset, edits);
-    calc_taylor_edit(edits, config->layers_key, "%lld",
-                     (long long)(shapes[shape].layers - config->prediction));
-    calc_taylor_edit(edits, "model.model_config.offset", "%s",
-                     list_text(shapes[shape].offset, stages, text, sizeof text));
-    calc_taylor_edit(edits, "recompute_config.recompute", "%s",
-                     list_text(shapes[shape].again, stages, text, sizeof text));
+    taylor_edit(edits, config->layers_key, "%lld",
+                (long long)(shapes[shape].layers - config->prediction));
+    taylor_edit(edits, "model.model_config.offset", "%s",
+                list_text(shapes[shape].offset, stages, text, sizeof text));
+    taylor_edit(edits, "recompute_config.recompute", "%s",
+                list_text(shapes[shape].again, stages, text, sizeof text));
     const struct {
         const char *key, *value;
     } profile[] = {
@@ -164,7 +167,7 @@ bool calc_taylor_edits_profile(const calc_taylor_config *config, const calc_tayl
         {"profile_level", "1"}, {"profile_communication", "True"}, {"profile_memory", "True"},
         {"op_time", "True"}};
     for (size_t i = 0; i < sizeof profile / sizeof *profile; i++) {
-        calc_taylor_edit(edits, profile[i].key, "%s", profile[i].value);
+        taylor_edit(edits, profile[i].key, "%s", profile[i].value);
     }
     return true;
 }
@@ -179,7 +182,7 @@ static void edit_operators(calc_taylor_edits *edits, const char *key, const char
         calc_append(text, sizeof text, "%s'%s': %s", i ? ", " : "", operators[i], matrix);
     }
     calc_append(text, sizeof text, "}");
-    calc_taylor_edit(edits, key, "%s", text);
+    taylor_edit(edits, key, "%s", text);
 }
 
 void calc_taylor_edits_balance(const calc_taylor_config *config, const calc_taylor_ask *ask,
@@ -199,19 +202,95 @@ void calc_taylor_edits_balance(const calc_taylor_config *config, const calc_tayl
                                        "feed_forward\\.w3\\.reshape",
                                        NULL};
     char text[4096];
-    calc_taylor_edit(edits, "model.model_config.offset", "%s",
-                     calc_taylor_matrix_text(ask, share, CALC_TAYLOR_OFFSET, text, sizeof text));
-    calc_taylor_edit(edits, "recompute_config.recompute", "%s",
-                     calc_taylor_matrix_text(ask, share, CALC_TAYLOR_FULL, text, sizeof text));
+    taylor_edit(edits, "model.model_config.offset", "%s",
+                calc_taylor_matrix_text(ask, share, CALC_TAYLOR_OFFSET, text, sizeof text));
+    taylor_edit(edits, "recompute_config.recompute", "%s",
+                calc_taylor_matrix_text(ask, share, CALC_TAYLOR_FULL, text, sizeof text));
     if (ask->may_select) {
         calc_taylor_matrix_text(ask, share, CALC_TAYLOR_SELECTIVE, text, sizeof text);
         edit_operators(edits, "recompute_config.select_recompute", computed, text);
         edit_operators(edits, "recompute_config.select_comm_recompute", sent, text);
     } else if (config->selects) {
-        calc_taylor_edit(edits, "recompute_config.select_recompute", "False");
-        calc_taylor_edit(edits, "recompute_config.select_comm_recompute", "False");
+        taylor_edit(edits, "recompute_config.select_recompute", "False");
+        taylor_edit(edits, "recompute_config.select_comm_recompute", "False");
     }
-    calc_taylor_edit(edits, "recompute_config.parallel_optimizer_comm_recompute", "False");
-    calc_taylor_edit(edits, "recompute_config.mp_comm_recompute", "True");
-    calc_taylor_edit(edits, "recompute_config.recompute_slice_activation", "True");
+    taylor_edit(edits, "recompute_config.parallel_optimizer_comm_recompute", "False");
+    taylor_edit(edits, "recompute_config.mp_comm_recompute", "True");
+    taylor_edit(edits, "recompute_config.recompute_slice_activation", "True");
+}
+
+#define COUNT_COLUMN(text, member)                                                                 \
+    {                                                                                              \
+        .name = (text), CALC_CSV_MEMBER(calc_taylor_profile, member), .lo = 1, .hi = 1e6           \
+    }
+#define RATIO_COLUMN(text, other, member)                                                          \
+    {                                                                                              \
+        .name = (text), .also = (other), CALC_CSV_MEMBER(calc_taylor_profile, member), .lo = 0,    \
+        .hi = 1e6, .flags = CALC_CSV_OPTIONAL | CALC_CSV_BLANK                                     \
+    }
+
+static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_taylor_profile, line)},
+                                          COUNT_COLUMN("dp", data),
+                                          COUNT_COLUMN("tp", tensor),
+                                          COUNT_COLUMN("pp", pipeline),
+                                          COUNT_COLUMN("ep", expert),
+                                          RATIO_COLUMN("dmratio", NULL, dense),
+                                          RATIO_COLUMN("bfratio", NULL, backward),
+                                          RATIO_COLUMN("re_grow_ration", "re_grow_ratio", again),
+                                          RATIO_COLUMN("hratio", NULL, head),
+                                          RATIO_COLUMN("moe_bw", NULL, layer_ms)};
+
+static const calc_csv_table table = CALC_CSV_TABLE(
+    columns, calc_taylor_profile,
+    "the first row names the columns: "
+    "dp,tp,pp,ep,dmratio,bfratio,re_grow_ration,hratio,moe_bw, the last in milliseconds");
+
+calc_status calc_taylor_profiles_read(calc_csv_rows *out, const char *path, calc_errors *errors)
+{
+    return calc_csv_table_read(out, &table, path, errors);
+}
+
+calc_status calc_taylor_profiles_parse(calc_csv_rows *out, calc_text text, const char *name,
+                                       calc_errors *errors)
+{
+    return calc_csv_table_parse(out, &table, text, name, errors);
+}
+
+void calc_taylor_profiles_free(calc_csv_rows *rows)
+{
+    free(rows->item);
+    calc_text_free(&rows->text);
+    *rows = (calc_csv_rows){0};
+}
+
+/* Taylor's defaults: 0.3, 2, 1, 1.5, and no time. */
+static calc_taylor_ratios taylor_ratios_preset(void)
+{
+    return (calc_taylor_ratios){
+        .dense = 0.3, .backward = 2, .again = 1, .head = 1.5, .layer_ms = NAN};
+}
+
+static double said_or(double value, double absent)
+{
+    return isnan(value) ? absent : value;
+}
+
+bool calc_taylor_profiles_find(const calc_csv_rows *rows, const calc_taylor_candidate *c,
+                               calc_taylor_ratios *out)
+{
+    const calc_taylor_profile *profile = rows->item;
+    *out = taylor_ratios_preset();
+    for (size_t i = rows->count; i > 0; i--) {
+        const calc_taylor_profile *p = &profile[i - 1];
+        if (p->data == c->layout.data && p->tensor == c->layout.tensor &&
+            p->pipeline == c->layout.pipeline && p->expert == c->expert) {
+            *out = (calc_taylor_ratios){.dense = said_or(p->dense, out->dense),
+                                        .backward = said_or(p->backward, out->backward),
+                                        .again = said_or(p->again, out->again),
+                                        .head = said_or(p->head, out->head),
+                                        .layer_ms = p->layer_ms};
+            return true;
+        }
+    }
+    return false;
 }

@@ -4,8 +4,9 @@
 #define CALC_TAYLOR_YAML_H
 
 #include "formats/yaml_edit.h"
+#include "io/csv_table.h"
+#include "taylor/config.h"
 #include "taylor/pipeline.h"
-#include "taylor/space.h"
 
 enum { CALC_TAYLOR_EDITS = 32, CALC_TAYLOR_EDIT_TEXT = 32768 };
 
@@ -15,11 +16,6 @@ typedef struct calc_taylor_edits {
     size_t count, used;
     char text[CALC_TAYLOR_EDIT_TEXT];
 } calc_taylor_edits;
-
-/** Adds an edit. An edit that does not fit is dropped; a test of the longest lists ensures that
- *  this does not happen. */
-void calc_taylor_edit(calc_taylor_edits *edits, const char *key, const char *fmt, ...)
-    CALC_PRINTF(3, 4);
 
 /** A candidate. */
 typedef struct calc_taylor_candidate {
@@ -55,5 +51,27 @@ bool calc_taylor_edits_profile(const calc_taylor_config *config,
 /** Edits that set the division of the layers and the recomputation of a solution. */
 void calc_taylor_edits_balance(const calc_taylor_config *config, const calc_taylor_ask *ask,
                                const calc_balance_share *share, calc_taylor_edits *edits);
+
+/** A row; NaN: blank, or no such column. */
+typedef struct calc_taylor_profile {
+    int line;
+    int data, tensor, pipeline, expert;
+    double dense, backward, again, head, layer_ms;
+} calc_taylor_profile;
+
+/** Reads a file with columns dp, tp, pp, ep, dmratio, bfratio, re_grow_ration, hratio and moe_bw,
+ *  in any order; other columns are ignored. *out must be freed with calc_taylor_profiles_free() in
+ *  any case, and has the valid rows even if there are errors.
+ *  @return as calc_csv_table_read() */
+CALC_MUST_USE calc_status calc_taylor_profiles_read(calc_csv_rows *out, const char *path,
+                                                    calc_errors *errors);
+CALC_MUST_USE calc_status calc_taylor_profiles_parse(calc_csv_rows *out, calc_text text,
+                                                     const char *name, calc_errors *errors);
+void calc_taylor_profiles_free(calc_csv_rows *rows);
+
+/** The ratios of a candidate from its last row, with defaults for blanks.
+ *  @return whether there is a row */
+bool calc_taylor_profiles_find(const calc_csv_rows *rows, const calc_taylor_candidate *candidate,
+                               calc_taylor_ratios *out);
 
 #endif

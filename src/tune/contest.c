@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "gauss/draws.h"
+#include "gauss/effects.h"
 #include "gauss/normal.h"
 
 /* Streams of the seed. */

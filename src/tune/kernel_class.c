@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "gauss/process_fit.h"
+#include "gauss/process.h"
 #include "model/operators/operator.h"
 #include "spec/field.h"
 

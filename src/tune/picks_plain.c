@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "gauss/sobol.h"
+#include "gauss/effects.h"
 #include "tune/picks.h"
 
 enum { STREAM_PLAIN = 3, STARTS = 4, NEIGHBOURS = 8, PROPOSALS = 64, RUNG = 4 };

@@ -1,6 +1,6 @@
 /** @file prior.h  The prior of prediction errors: their standard deviations and correlation
- *  lengths, learnt from the published runs (learn.h). Errors are logarithms of measured over
- *  predicted. */
+ *  lengths, learnt from the published runs (tests/bench/tune_learn.h). Errors are logarithms of
+ * measured over predicted. */
 #ifndef CALC_TUNE_PRIOR_H
 #define CALC_TUNE_PRIOR_H
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "gauss/linear.h"
+#include "gauss/normal.h"
 
 enum { POOL = 512 /* layouts considered, evenly spread over the candidates */ };
 

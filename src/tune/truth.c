@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "gauss/draws.h"
+#include "gauss/effects.h"
 #include "gauss/normal.h"
 #include "tune/model.h"
 

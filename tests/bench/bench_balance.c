@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "balance/rounds.h"
+#include "balance/evaluate.h"
 #include "balance/solve.h"
 
 enum { ROUNDS = 7, CALLS = 10000 };

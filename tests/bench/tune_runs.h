@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/learn.h"
+#include "bench/tune_learn.h"
 #include "validate/residuals.h"
 #include "validate/results.h"
 

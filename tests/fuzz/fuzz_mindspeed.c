@@ -5,9 +5,9 @@
 #include "formats/read.h"
 #include "fuzz.h"
 #include "mindspeed/arguments.h"
+#include "mindspeed/config.h"
 #include "mindspeed/memory.h"
 #include "mindspeed/modules.h"
-#include "mindspeed/space.h"
 
 #include <math.h>
 

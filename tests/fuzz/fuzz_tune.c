@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "cli/tune/tune_rows.h"
-#include "cli/tune/tune_trial.h"
+#include "cli/tune/tune_journal.h"
+#include "cli/tune/tune_program.h"
 
 static void check_row(const calc_tune_row *row)
 {

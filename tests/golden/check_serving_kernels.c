@@ -2,7 +2,7 @@
    (scripts/make_serving_rates.py, measured/serving_kernels.csv). */
 #include <string.h>
 
-#include "io/csv_read.h"
+#include "io/csv_table.h"
 #include "io/text.h"
 #include "model/cost/pass_kernel.h"
 #include "model/operators/build.h"

@@ -1,6 +1,6 @@
 /* What published runs mean to the model, compared with an independent reading of the same rules:
  * validate/inputs.csv, whose README names the columns. */
-#include "io/csv_read.h"
+#include "io/csv_table.h"
 #include "validate/run_map.h"
 
 #include <check.h>

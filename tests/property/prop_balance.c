@@ -3,7 +3,7 @@
    not given). A failure names the case: case n is what stream n of the seed gives. */
 #include "balance_case.h"
 
-#include "balance/bound.h"
+#include "balance/line.h"
 #include "balance/relaxed.h"
 
 static uint64_t cases(void)

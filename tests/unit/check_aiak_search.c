@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "aiak/gpus.h"
-#include "aiak/sizes.h"
+#include "aiak/pipeline.h"
 #include "shipped_case.h"
 #include "small_case.h"
 

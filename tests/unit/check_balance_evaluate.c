@@ -4,10 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "balance/flight.h"
-#include "balance/parts.h"
-#include "balance/rounds.h"
-
 static calc_balance_problem problem;
 static calc_balance_share share[CALC_BALANCE_PLACES];
 static calc_balance_answer answer;

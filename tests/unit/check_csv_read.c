@@ -1,4 +1,4 @@
-#include "io/csv_read.h"
+#include "io/csv_table.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "gauss/draws.h"
 #include "gauss/normal.h"
 
 /* Two items that share one effect of standard deviation 2, with own errors of 1: variances 5,

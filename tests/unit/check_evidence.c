@@ -1,5 +1,5 @@
 /* The runs of a calibration: which ones, their weights, and their folds. */
-#include "calibrate/evidence.h"
+#include "calibrate/fit.h"
 #include "calibrate_case.h"
 
 #include <stdlib.h>

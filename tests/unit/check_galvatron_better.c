@@ -1,7 +1,5 @@
 /* The least step of a task, beside all that few layers can do; coarse beside uniform ones. */
 #include "galvatron/better.h"
-#include "galvatron/coarse.h"
-#include "galvatron/judge.h"
 #include "galvatron/layout.h"
 #include "galvatron_search_case.h"
 

@@ -1,12 +1,10 @@
 /* Fits where the method of Levenberg and Marquardt has an end of its own, and where it has none.
  * That its digits are SciPy's check_galvatron_profiles.c and check_galvatron_cost.c say. */
-#include "galvatron/marquardt.h"
+#include "galvatron/least_squares.h"
 
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
-
-#include "galvatron/least_squares.h"
 
 enum { MANY = 300 };
 

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "galvatron/cost_terms.h"
-#include "galvatron/paddle_layout.h"
 #include "galvatron/posed.h"
-#include "galvatron/strategies.h"
+#include "galvatron/search.h"
 #include "small_case.h"
 
 static calc_galvatron_request request;

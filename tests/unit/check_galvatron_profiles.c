@@ -1,7 +1,6 @@
 #include "galvatron/profiles.h"
 
 #include "base/error.h"
-#include "galvatron/key.h"
 #include "galvatron/least_squares.h"
 #include "galvatron/reading.h"
 #include "galvatron_case.h"
@@ -140,7 +139,7 @@ START_TEST(a_line_over_batches_needs_eight_and_is_positive)
     ck_assert_str_eq(
         say(calc_galvatron_read_compute, &request, batches(text, sizeof text, 8, 3, 0.5)), "");
     ck_assert(out.layer[0].batch);
-    /* The method ends near the least squares (marquardt.h). */
+    /* The method ends near the least squares (least_squares.h). */
     ck_assert_double_eq_tol(out.layer[0].line.slope, 3, 1e-8);
     ck_assert_double_eq_tol(out.layer[0].line.offset, 0.5, 1e-8);
     ck_assert_double_eq(out.layer[0].line.least, 1);

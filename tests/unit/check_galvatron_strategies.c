@@ -1,5 +1,5 @@
 /* Strategies and tasks, as many and in the order as upstream has them. */
-#include "galvatron/strategies.h"
+#include "galvatron/search.h"
 #include "galvatron_search_case.h"
 
 #include <stdlib.h>

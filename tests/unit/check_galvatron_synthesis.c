@@ -1,7 +1,6 @@
 #include "galvatron/synthesis.h"
 
 #include "cli/formats/export_profile.h"
-#include "galvatron/measure.h"
 #include "galvatron_case.h"
 #include "scratch.h"
 #include "shipped_case.h"

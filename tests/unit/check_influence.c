@@ -1,5 +1,5 @@
 /* Which run pulls a constant out of its range. */
-#include "calibrate/influence.h"
+#include "calibrate/fit.h"
 #include "calibrate_case.h"
 
 #include <stdlib.h>

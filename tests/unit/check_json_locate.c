@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "io/json_locate.h"
+#include "io/json_report.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -94,23 +94,6 @@ START_TEST(depth_has_an_end)
 }
 END_TEST
 
-START_TEST(a_file_is_read_or_said_to_be_missing)
-{
-    char found[512] = "";
-    calc_errors errors = {0};
-    const calc_json_numbers reader = {.context = found, .use = use, .take = take};
-    ck_assert_int_eq(calc_json_numbers_read(&reader, "/no/such.json", &errors), CALC_ERR_NOT_FOUND);
-    ck_assert_int_eq(errors.count, 1);
-    ck_assert_int_eq(calc_json_numbers_read(&reader,
-                                            CALC_TEST_DATA
-                                            "/galvatron/profiles/shipped_hardware/"
-                                            "p2p_bandwidth_1nodes_8gpus_per_node.json",
-                                            NULL),
-                     CALC_OK);
-    ck_assert_str_eq(found, "");
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("json_numbers");
@@ -120,7 +103,6 @@ int main(void)
     tcase_add_test(tc, ranges_hold_on_both_sides);
     tcase_add_test(tc, what_is_wrong_has_its_place);
     tcase_add_test(tc, depth_has_an_end);
-    tcase_add_test(tc, a_file_is_read_or_said_to_be_missing);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

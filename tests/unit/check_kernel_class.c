@@ -1,7 +1,7 @@
 /* Classes of kernels, and the process that is learnt of one. */
 #include "tune/kernel_class.h"
 
-#include "gauss/process_fit.h"
+#include "gauss/process.h"
 #include "kernel_case.h"
 #include "process_case.h"
 

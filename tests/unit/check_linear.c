@@ -1,4 +1,4 @@
-#include "gauss/linear.h"
+#include "gauss/normal.h"
 
 #include <check.h>
 #include <math.h>

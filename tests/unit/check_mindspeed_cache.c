@@ -1,4 +1,4 @@
-#include "mindspeed/cache.h"
+#include "mindspeed/shape.h"
 
 #include "scratch.h"
 

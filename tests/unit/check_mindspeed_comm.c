@@ -1,4 +1,4 @@
-#include "mindspeed/comm.h"
+#include "mindspeed/operators.h"
 
 #include "scratch.h"
 

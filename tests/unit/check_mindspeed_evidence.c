@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "formats/read.h"
-#include "mindspeed/modelled.h"
-#include "mindspeed/next.h"
+#include "mindspeed/exec.h"
+#include "mindspeed/rank.h"
 
 #define FOLDER CALC_TEST_DATA "/mindspeed/profiles"
 #define FLAGS                                                                                      \

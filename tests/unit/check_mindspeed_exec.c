@@ -8,7 +8,6 @@
 #include "formats/read.h"
 #include "io/text.h"
 #include "mindspeed/arguments.h"
-#include "mindspeed/modelled.h"
 
 #define SCRIPT CALC_TEST_DATA "/mindspeed/llama_7b.launch"
 

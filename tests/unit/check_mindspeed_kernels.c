@@ -1,4 +1,4 @@
-#include "mindspeed/kernels.h"
+#include "mindspeed/shape.h"
 
 #include "scratch.h"
 

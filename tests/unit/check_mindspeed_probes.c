@@ -1,11 +1,10 @@
 /* Which configurations are measured. */
-#include "mindspeed/probes.h"
+#include "mindspeed/memory.h"
 
 #include <check.h>
 #include <math.h>
 
-#include "gauss/linear.h"
-#include "mindspeed/regression.h"
+#include "gauss/normal.h"
 #include "mindspeed_jobs.h"
 
 static calc_mindspeed_space space;

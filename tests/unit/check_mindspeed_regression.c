@@ -1,5 +1,5 @@
 /* Activations of a layer fitted to few measurements, and the peak that follows. */
-#include "mindspeed/regression.h"
+#include "mindspeed/memory.h"
 
 #include <check.h>
 #include <math.h>

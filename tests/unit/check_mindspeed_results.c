@@ -1,4 +1,4 @@
-#include "mindspeed/results.h"
+#include "mindspeed/loop.h"
 
 #include <math.h>
 

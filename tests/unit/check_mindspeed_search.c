@@ -1,8 +1,7 @@
 /* The whole search on a cluster that is made up: what its kernels take beyond calc's times is drawn
  * once for all shapes, and is not known to who measures configurations on it. */
+#include "mindspeed/compose.h"
 #include "mindspeed/loop.h"
-#include "mindspeed/parts.h"
-#include "mindspeed/time.h"
 #include "mindspeed_case.h"
 
 enum { SAMPLES = 100, SPACE = 40 };

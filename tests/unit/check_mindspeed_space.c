@@ -1,5 +1,5 @@
 /* The spaces of MindSpeed's planner. */
-#include "mindspeed/space.h"
+#include "mindspeed/config.h"
 
 #include <check.h>
 

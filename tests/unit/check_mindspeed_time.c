@@ -1,4 +1,4 @@
-#include "mindspeed/time.h"
+#include "mindspeed/compose.h"
 
 #include "mindspeed_case.h"
 

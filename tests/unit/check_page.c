@@ -2,7 +2,6 @@
 #include "scratch.h"
 
 #include "report/page.h"
-#include "report/page_data.h"
 
 #include <check.h>
 

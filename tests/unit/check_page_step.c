@@ -1,8 +1,8 @@
-/* What a picture of the pipeline needs beside its operations: src/report/page_step.c. */
+/* What a picture of the pipeline needs beside its operations: src/report/page_timeline.c. */
 #include "shipped_case.h"
 #include "small_case.h"
 
-#include "report/page_step.h"
+#include "report/page_timeline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "io/csv_read.h"
+#include "io/csv_table.h"
 #include "io/text.h"
 #include "model/operators/build.h"
 #include "model/serve/inference_pass.h"

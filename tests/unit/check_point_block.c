@@ -1,5 +1,4 @@
 /* The model and the layout that the row of a measured block describes. */
-#include "calibrate/point_block.h"
 #include "calibrate/point_time.h"
 #include "point_case.h"
 

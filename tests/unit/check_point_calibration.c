@@ -1,6 +1,5 @@
 /* Calibration to the published operators that calc ships, and the file that it writes. */
 #include "calibrate/point_calibration.h"
-#include "calibrate/point_curve.h"
 #include "point_case.h"
 #include "validate/spread.h"
 

@@ -1,6 +1,6 @@
 /* Efficiency by size, from points whose efficiency is known at every size. */
 #include "base/rng.h"
-#include "calibrate/point_curve.h"
+#include "calibrate/point_calibration.h"
 #include "calibrate/point_time.h"
 #include "point_case.h"
 

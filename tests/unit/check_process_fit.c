@@ -1,9 +1,8 @@
-#include "gauss/process_fit.h"
+#include "gauss/process.h"
 
 #include <check.h>
 #include <math.h>
 
-#include "gauss/linear.h"
 #include "gauss/normal.h"
 #include "process_case.h"
 

@@ -1,4 +1,4 @@
-#include "gauss/process_path.h"
+#include "gauss/process.h"
 
 #include "process_case.h"
 

@@ -1,5 +1,5 @@
-/* What fields may hold, read back with Jansson: src/io/put_fields.c. */
-#include "io/put_fields.h"
+/* What fields may hold, read back with Jansson: src/io/json_save.c. */
+#include "io/json_save.h"
 
 #include <check.h>
 #include <jansson.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "classic.h"
-#include "io/json_save.h"
 
 static json_t *root;
 

@@ -2,7 +2,7 @@
 #include "run_case.h"
 
 #include "base/error.h"
-#include "io/csv_read.h"
+#include "io/csv_table.h"
 
 #include <check.h>
 #include <stdlib.h>

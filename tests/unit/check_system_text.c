@@ -1,5 +1,5 @@
 /* Files of calibrated machines: numbers replaced in place, and a source that says so. */
-#include "calibrate/system_text.h"
+#include "calibrate/standard_errors.h"
 #include "documents.h"
 #include "scratch.h"
 

@@ -1,4 +1,4 @@
-#include "taylor/profiles.h"
+#include "taylor/yaml.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "taylor/solution.h"
+#include "taylor/pipeline.h"
 
 #include <check.h>
 #include <stdlib.h>

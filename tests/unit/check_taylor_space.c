@@ -1,14 +1,29 @@
-#include "taylor/space.h"
+#include "taylor/config.h"
 
 #include <check.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
 
+/* Taylor's default bounds: cp 1, tp and ep at most 64, 2 to 32 stages, tp no multiple of 3,
+ *  sequence parallelism from 1000 processors. Sizes of model and world stay 0. */
+static calc_taylor_space preset(void)
+{
+    return (calc_taylor_space){.most_context = 1,
+                               .most_tensor = 64,
+                               .most_expert = 64,
+                               .fewest_stages = 2,
+                               .most_stages = 32,
+                               .sequence_from = 1000,
+                               .tensor_indivisible = 3,
+                               .fills = true,
+                               .divides = true};
+}
+
 /* DeepSeek-V3 on 1024 processors: 61 layers and a prediction layer, 256 experts. */
 static calc_taylor_space deepseek(void)
 {
-    calc_taylor_space s = calc_taylor_space_preset();
+    calc_taylor_space s = preset();
     s.world = s.batch = 1024;
     s.layers = 61;
     s.prediction = 1;

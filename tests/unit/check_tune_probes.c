@@ -1,7 +1,7 @@
 #include "tune/probes.h"
 
 #include "base/rng.h"
-#include "gauss/linear.h"
+#include "gauss/normal.h"
 #include "unit/tune_case.h"
 
 enum { FEW = 11, SPACES = CALC_TUNE_SPACES };

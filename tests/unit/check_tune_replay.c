@@ -1,6 +1,6 @@
 #include "bench/tune_replay.h"
 
-#include "tune/learn.h"
+#include "bench/tune_learn.h"
 #include "tune/truth.h"
 #include "unit/tune_case.h"
 

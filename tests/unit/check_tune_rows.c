@@ -1,5 +1,5 @@
 /* The state of calc tune: what rows mean, and what is said of those that mean nothing. */
-#include "cli/tune/tune_rows.h"
+#include "cli/tune/tune_journal.h"
 
 #include <check.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Layouts that are tried: commands for them, and what these print. */
-#include "cli/tune/tune_trial.h"
+#include "cli/tune/tune_program.h"
 
 #include <check.h>
 #include <math.h>

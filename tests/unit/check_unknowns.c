@@ -1,5 +1,5 @@
 /* Which numbers of a family are one, which are each machine's own. */
-#include "calibrate/unknowns.h"
+#include "calibrate/fit.h"
 
 #include <check.h>
 #include <math.h>

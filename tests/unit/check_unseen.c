@@ -1,5 +1,5 @@
 /* Residuals of runs against predictions of fits that have not seen them. */
-#include "calibrate/unseen.h"
+#include "calibrate/calibration.h"
 #include "calibrate_case.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* The same measurements beside other predictions. */
-#include "calibrate/view.h"
+#include "calibrate/calibration.h"
 #include "run_case.h"
 
 #include <check.h>

@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "aiak/gpus.h"
-#include "aiak/sizes.h"
-#include "base/buffer.h"
+#include "aiak/pipeline.h"
 #include "base/error.h"
 #include "cli/as/aiak_text.h"
-#include "cli/as/aiak_trace.h"
-#include "cli/as/tools.h"
+#include "cli/as/flags.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 

@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "base/error.h"
 #include "cli/as/flags.h"
-#include "cli/as/tools.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"

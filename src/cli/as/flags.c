@@ -1,11 +1,13 @@
 #include "cli/as/flags.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -208,7 +210,8 @@ bool calc_flags_bool(const calc_flags *flags, int row)
     return flags->value[row] && truth(flags->value[row]) == 1;
 }
 
-char *calc_as_tool_name(const calc_as_tool *tool, char *buffer, size_t size)
+/* The name of a program on calc's command line: "as taylor nd". @return buffer */
+static char *as_tool_name(const calc_as_tool *tool, char *buffer, size_t size)
 {
     snprintf(buffer, size, "as %s%s%s", tool->planner, tool->program ? " " : "",
              tool->program ? tool->program : "");
@@ -218,7 +221,7 @@ char *calc_as_tool_name(const calc_as_tool *tool, char *buffer, size_t size)
 calc_exit calc_flags_complain(const calc_flags *flags, const char *text)
 {
     char name[64];
-    calc_as_tool_name(flags->tool, name, sizeof name);
+    as_tool_name(flags->tool, name, sizeof name);
     fprintf(stderr, "calc %s: %s (see calc %s --help)\n", name, text, name);
     return CALC_EXIT_USAGE;
 }
@@ -253,7 +256,7 @@ calc_exit calc_flags_help(const calc_as_tool *tool)
     calc_output *out;
     if (calc_output_open(&out, "-", &errors) == CALC_OK) {
         calc_output_printf(out, "Usage: calc %s %s%s%s[FLAG]...\n\n",
-                           calc_as_tool_name(tool, name, sizeof name), tool->file ? "[" : "",
+                           as_tool_name(tool, name, sizeof name), tool->file ? "[" : "",
                            tool->file ? tool->file : "", tool->file ? "] " : "");
         calc_help_wrapped(out, tool->detail, 0);
         calc_output_printf(out, "\nFlags, as %s has them:\n", tool->theirs);
@@ -284,6 +287,50 @@ void calc_flags_tell_unused(const calc_flags *flags)
     }
     if (*list) {
         fprintf(stderr, "calc %s: no effect here: %s\n",
-                calc_as_tool_name(flags->tool, name, sizeof name), list);
+                as_tool_name(flags->tool, name, sizeof name), list);
     }
+}
+
+calc_status calc_as_make_folder(const char *path, calc_errors *errors)
+{
+    char part[CALC_AS_PATH_SIZE];
+    size_t length = strlen(path);
+    struct stat info;
+    int code = length < sizeof part ? 0 : ENAMETOOLONG;
+    for (size_t i = 1; i <= length && code == 0; i++) {
+        if (path[i] != '/' && path[i] != '\0') {
+            continue;
+        }
+        snprintf(part, sizeof part, "%.*s", (int)i, path);
+        if (mkdir(part, 0777) != 0 && errno != EEXIST) {
+            code = errno;
+        }
+    }
+    if (code == 0 && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))) {
+        code = ENOTDIR;
+    }
+    return code == 0 ? CALC_OK
+                     : calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, NULL,
+                                      "cannot make the folder: %s", strerror(code));
+}
+
+char *calc_as_path(const char *folder, const char *name, char path[CALC_AS_PATH_SIZE])
+{
+    size_t length = strlen(folder);
+    bool slash = length > 0 && folder[length - 1] == '/';
+    snprintf(path, CALC_AS_PATH_SIZE, "%s%s%s", folder, slash || length == 0 ? "" : "/", name);
+    return path;
+}
+
+calc_status calc_as_write(const char *folder, const char *name, const char *text, size_t length,
+                          calc_errors *errors)
+{
+    char path[CALC_AS_PATH_SIZE];
+    calc_output *out;
+    calc_status status = calc_output_open(&out, calc_as_path(folder, name, path), errors);
+    if (status == CALC_OK) {
+        calc_output_write(out, text, length);
+        status = calc_output_close(out, errors);
+    }
+    return status;
 }

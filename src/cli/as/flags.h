@@ -5,6 +5,8 @@
 #define CALC_CLI_AS_FLAGS_H
 
 #include "cli/shell/command.h"
+#include "io/output.h"
+#include "io/text.h"
 
 typedef enum calc_flag_kind {
     CALC_FLAG_TEXT,
@@ -80,9 +82,6 @@ double calc_flags_number(const calc_flags *flags, int row);
 /** The value of a row of kind BOOL; false if there is none. */
 bool calc_flags_bool(const calc_flags *flags, int row);
 
-/** The name of a program on calc's command line: "as taylor nd". @return buffer */
-char *calc_as_tool_name(const calc_as_tool *tool, char *buffer, size_t size);
-
 /** Shows the help of a program. */
 calc_exit calc_flags_help(const calc_as_tool *tool);
 
@@ -92,5 +91,23 @@ void calc_flags_tell_unused(const calc_flags *flags);
 /** Prints one line about a wrong value of a flag and where to find the help.
  *  @return CALC_EXIT_USAGE */
 calc_exit calc_flags_complain(const calc_flags *flags, const char *text);
+
+enum { CALC_AS_PATH_SIZE = 4096 };
+
+/** Creates a folder, with its parents, if it does not exist.
+ *  @return CALC_OK, or CALC_ERR_IO with an error that names it */
+CALC_MUST_USE calc_status calc_as_make_folder(const char *path, calc_errors *errors);
+
+/** Writes a text to folder/name. */
+CALC_MUST_USE calc_status calc_as_write(const char *folder, const char *name, const char *text,
+                                        size_t length, calc_errors *errors);
+
+/** Joins "folder/name" with one slash. @return path */
+char *calc_as_path(const char *folder, const char *name, char path[CALC_AS_PATH_SIZE]);
+
+extern const calc_as_tool calc_as_taylor_nd, calc_as_taylor_rank, calc_as_taylor_balance;
+extern const calc_as_tool calc_as_aiak;
+extern const calc_as_tool calc_as_galvatron, calc_as_galvatron_paddle;
+extern const calc_as_tool calc_as_mindspeed;
 
 #endif

@@ -3,9 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/as/files.h"
+#include "cli/as/flags.h"
 #include "cli/as/galvatron_show.h"
-#include "cli/as/tools.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "galvatron/arguments.h"

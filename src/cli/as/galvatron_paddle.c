@@ -4,12 +4,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/as/files.h"
+#include "cli/as/flags.h"
 #include "cli/as/galvatron_show.h"
-#include "cli/as/tools.h"
 #include "cli/shell/complain.h"
 #include "galvatron/arguments.h"
-#include "galvatron/paddle_layout.h"
+#include "galvatron/paddle.h"
 
 static const char *const time_modes[] = {"static", "batch", "sequence", NULL};
 static const char *const memory_modes[] = {"static", "sequence", NULL};

@@ -4,8 +4,8 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/as/flags.h"
 #include "cli/as/mindspeed_show.h"
-#include "cli/as/tools.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "formats/read.h"

@@ -5,7 +5,7 @@
 
 #include "cli/as/flags.h"
 #include "io/output.h"
-#include "mindspeed/next.h"
+#include "mindspeed/rank.h"
 
 /** The data shown for a search. */
 typedef struct calc_mindspeed_shown {

@@ -5,16 +5,12 @@
 #include <string.h>
 
 #include "balance/mps.h"
-#include "base/buffer.h"
 #include "base/error.h"
-#include "cli/as/files.h"
+#include "cli/as/flags.h"
 #include "cli/as/taylor.h"
-#include "cli/as/taylor_show.h"
-#include "cli/as/taylor_solve.h"
-#include "cli/as/tools.h"
 #include "cli/shell/complain.h"
 #include "spec/field.h"
-#include "taylor/solution.h"
+#include "taylor/pipeline.h"
 #include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \

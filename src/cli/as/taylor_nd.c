@@ -6,12 +6,10 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "cli/as/files.h"
+#include "cli/as/flags.h"
 #include "cli/as/taylor.h"
-#include "cli/as/tools.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
-#include "taylor/estimate.h"
 #include "taylor/probes.h"
 #include "taylor/yaml.h"
 

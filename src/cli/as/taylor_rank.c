@@ -9,14 +9,12 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "cli/as/files.h"
+#include "cli/as/flags.h"
 #include "cli/as/taylor.h"
-#include "cli/as/taylor_result.h"
-#include "cli/as/tools.h"
 #include "cli/shell/complain.h"
 #include "spec/field.h"
 #include "taylor/probes.h"
-#include "taylor/profiles.h"
+#include "taylor/yaml.h"
 
 #define FLAGS(X)                                                                                   \
     X(YAML, "--yaml_path", "DIR", TEXT, .preset = "./output/dryrun_yaml/",                         \

@@ -1,4 +1,4 @@
-#include "cli/calibrate/calibrate_engines.h"
+#include "cli/calibrate/calibrate_write.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "calibrate/view.h"
-#include "cli/calibrate/calibrate_write.h"
+#include "calibrate/calibration.h"
 #include "cli/validate/put_spread.h"
 #include "spec/serving_program.h"
 

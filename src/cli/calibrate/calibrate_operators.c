@@ -1,4 +1,4 @@
-#include "cli/calibrate/calibrate_operators.h"
+#include "cli/calibrate/calibrate_write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "calibrate/point_calibration.h"
-#include "cli/calibrate/calibrate_write.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/validate/put_spread.h"

@@ -1,9 +1,14 @@
-/** @file calibrate_write.h  Writes a calibration for people and as JSON. */
+/** @file calibrate_write.h  The calibrations of `calc calibrate`: to serving runs (traits of
+ * engines), to measured operators; what it writes of a calibration to runs, for people, as JSON and
+ * as files of machines. */
 #ifndef CALC_CLI_CALIBRATE_CALIBRATE_WRITE_H
 #define CALC_CLI_CALIBRATE_CALIBRATE_WRITE_H
 
 #include "calibrate/calibration.h"
+#include "calibrate/engine_calibration.h"
+#include "cli/shell/command.h"
 #include "cli/shell/find.h"
+#include "cli/validate/measured.h"
 #include "io/json_put.h"
 #include "validate/error_groups.h"
 
@@ -32,5 +37,52 @@ void calc_calibrate_write_table(calc_output *out, const calc_calibrate_report *r
 
 /** Writes the same, with every run, as JSON. */
 void calc_calibrate_write_json(calc_output *out, const calc_calibrate_report *report);
+
+/** Most runs shown by default. */
+enum { CALC_CALIBRATE_RUNS_FEW = 20 };
+
+/** The runs predicted both before and after. */
+size_t calc_calibrate_runs_count(const calc_calibrate_report *report);
+
+/** Reports the constant of a family that left the range of machines, and the run that pulls it
+ *  there, with the run's place.
+ *  @param args  whose arguments are the files of `measured`
+ *  @return whether a constant left its range */
+bool calc_calibrate_runs_refuse(const calc_calibration *family, size_t families,
+                                const calc_measured *measured, const calc_args *args,
+                                calc_errors *errors);
+
+/** Writes the file of each machine with its calibrated values to calc_calibrate_out_path().
+ *  @param date  for the sentence about the calibration
+ *  @return CALC_OK, or the status of the first error */
+CALC_MUST_USE calc_status calc_calibrate_files_write(const calc_calibration *family,
+                                                     size_t families, const char *out,
+                                                     const char *date, calc_errors *errors);
+
+/** The request. Texts are borrowed. */
+typedef struct calc_calibrate_engines_task {
+    calc_measured *measured;
+    calc_engine_plan plan;
+    const char *out, *json; /**< NULL: not written */
+    bool quiet;             /**< standard output carries something else */
+} calc_calibrate_engines_task;
+
+/** Calibrates the engines of the runs, reports the errors before and after, and writes their
+ *  traits. */
+CALC_MUST_USE calc_status calc_calibrate_engines(const calc_calibrate_engines_task *task,
+                                                 calc_errors *errors);
+
+/** The request. Borrowed. */
+typedef struct calc_calibrate_operators_task {
+    const char *operators;      /**< the file */
+    const char *rows;           /**< names of machines in it; NULL: the only one */
+    const char *const *machine; /**< names of systems, each calibrated separately */
+    size_t machines;
+    const char *out, *json; /**< paths, or NULL */
+    const char *date;
+} calc_calibrate_operators_task;
+
+/** Calibrates the systems and writes the report. */
+calc_exit calc_calibrate_operators(const calc_calibrate_operators_task *task);
 
 #endif

@@ -4,16 +4,10 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "calibrate/unseen.h"
-#include "calibrate/view.h"
-#include "cli/calibrate/calibrate_engines.h"
-#include "cli/calibrate/calibrate_files.h"
-#include "cli/calibrate/calibrate_operators.h"
-#include "cli/calibrate/calibrate_runs.h"
+#include "calibrate/calibration.h"
 #include "cli/calibrate/calibrate_write.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/date.h"
-#include "cli/shell/inputs.h"
 #include "cli/shell/list.h"
 #include "cli/validate/measured.h"
 

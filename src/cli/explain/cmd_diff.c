@@ -7,13 +7,145 @@
 #include "cli/draw/human.h"
 #include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
-#include "cli/explain/diff_rules.h"
-#include "cli/explain/diff_stages.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "io/output.h"
+#include "spec/compat.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
+
+enum { NAME = 20 };
+
+/* Results with a set of rules. */
+typedef struct result {
+    double time_s, bytes;
+} result;
+
+static result evaluate(const calc_inputs *in, calc_compat compat)
+{
+    calc_stats s;
+    calc_run(&in->app, &in->system, &in->exec, compat, &s);
+    return (result){s.total_time, s.proc_mem_tier1_cap_req};
+}
+
+static bool follows(const calc_inputs *in, calc_compat compat)
+{
+    calc_errors ignored = {0};
+    return calc_compat_check(&in->app, &in->exec, compat, &ignored) == CALC_OK;
+}
+
+static void write_total(calc_output *out, const char *name, result r)
+{
+    calc_output_printf(out, "%-*s%12.4g s%11.4g GiB\n", NAME, name, r.time_s, r.bytes / 0x1p30);
+}
+
+/* Writes the change of a result in percent; nothing if there is no reference. */
+static void write_change(calc_output *out, double from, double to)
+{
+    if (isnan(from) || isnan(to)) {
+        calc_output_printf(out, "%11s", "n/a");
+    } else if (to == from) {
+        calc_output_printf(out, "%11s", "-");
+    } else {
+        calc_output_printf(out, "%+9.2f %%", 100 * (to - from) / from);
+    }
+}
+
+/* Writes a table of the rules with the step time and the memory of the layout: with each rule
+ * alone, and with the rules added one by one, so that their effects sum to the difference between
+ * calc and Calculon. A rule that the layout cannot follow is left out and named. */
+static void diff_rules_write(calc_output *out, const calc_inputs *in)
+{
+    const result ours = evaluate(in, CALC_COMPAT_NONE);
+    calc_compat all = CALC_COMPAT_NONE;
+    calc_compat repaired = CALC_COMPAT_NONE;
+    write_total(out, "calc", ours);
+    calc_output_printf(out, "\n%-*s%22s%24s\n", NAME, "", "alone", "after those above");
+    calc_output_printf(out, "%-*s%11s%11s  %11s%11s\n", NAME, "rule", "step", "memory", "step",
+                       "memory");
+    result before = ours;
+    /* Defects come last: without them the result is Calculon with its defects repaired. */
+    for (int i = 0; i < CALC_COMPAT_COUNT; i++) {
+        int rule = (i + CALC_COMPAT_LAYERS) % CALC_COMPAT_COUNT;
+        calc_compat one = (calc_compat)1 << rule;
+        calc_output_printf(out, "%-*s", NAME, calc_compat_names[rule]);
+        if (!follows(in, one)) {
+            calc_output_text(out,
+                             "      the model has parts that Calculon's list of layers lacks\n");
+            continue;
+        }
+        result alone = evaluate(in, one);
+        result now = evaluate(in, all | one);
+        write_change(out, ours.time_s, alone.time_s);
+        write_change(out, ours.bytes, alone.bytes);
+        calc_output_text(out, "  ");
+        write_change(out, before.time_s, now.time_s);
+        write_change(out, before.bytes, now.bytes);
+        calc_output_printf(out, "  %s\n", calc_compat_sentences[rule]);
+        all |= one;
+        repaired |= CALC_COMPAT_REPAIRED & one;
+        before = now;
+    }
+    calc_output_text(out, "\n");
+    write_total(out, repaired == CALC_COMPAT_REPAIRED ? "repaired" : "without defects",
+                evaluate(in, repaired));
+    write_total(out, all == CALC_COMPAT_CALCULON ? "calculon" : "all that apply", before);
+}
+
+enum { CALC_DIFF_STAGES_KEYS = 4 };
+
+static char *blocks(const calc_exec *exec, char *text)
+{
+    return calc_stage_words_blocks(exec, text);
+}
+
+static char *systems(const calc_exec *exec, char *text)
+{
+    return calc_stage_words_chips(exec, "that of the run", text);
+}
+
+static char *recomputation(const calc_exec *exec, char *text)
+{
+    return calc_stage_words_recompute(exec, text);
+}
+
+static char *join_latency(const calc_exec *exec, char *text)
+{
+    char number[CALC_HUMAN_MAX];
+    snprintf(text, CALC_STAGE_WORDS_SIZE, "%s",
+             calc_human_seconds(exec->stages.join_latency_s, number));
+    return text;
+}
+
+static const struct {
+    const char *key;
+    char *(*words)(const calc_exec *exec, char *text);
+} keys[CALC_DIFF_STAGES_KEYS] = {{"stages.blocks", blocks},
+                                 {"stages.system", systems},
+                                 {"stages.recompute", recomputation},
+                                 {"stages.join_latency", join_latency}};
+
+/* Describes one key on both sides, in words.
+ * @param which  below CALC_DIFF_STAGES_KEYS
+ * @param text   CALC_STAGE_WORDS_SIZE bytes each, filled
+ * @return the key, "stages.blocks"; NULL if both sides agree */
+static const char *diff_stages(const calc_exec *a, const calc_exec *b, int which, char *text[2])
+{
+    const calc_exec *side[2] = {a, b};
+    /* Skips sides without a list; only lists on several chips have these keys. */
+    bool chips = which == 1 || which == 3;
+    for (int i = 0; i < 2; i++) {
+        const calc_stage_list *list = &side[i]->stages;
+        bool said = which != 3 || list->join_latency_s > 0;
+        if (list->count == 0 || (chips && list->chips == 0) || !said) {
+            snprintf(text[i], CALC_STAGE_WORDS_SIZE, "-");
+        } else {
+            keys[which].words(side[i], text[i]);
+        }
+    }
+    return strcmp(text[0], text[1]) != 0 ? keys[which].key : NULL;
+}
 
 enum { COLUMN = 30, WIDTH = 22 };
 
@@ -241,9 +373,9 @@ static void write_stages(calc_output *out, pair executions, size_t *count)
 {
     char text[2][CALC_STAGE_WORDS_SIZE];
     for (int i = 0; i < CALC_DIFF_STAGES_KEYS; i++) {
-        const char *key = calc_diff_stages((const calc_exec *)(const void *)executions.object[0],
-                                           (const calc_exec *)(const void *)executions.object[1], i,
-                                           (char *[]){text[0], text[1]});
+        const char *key = diff_stages((const calc_exec *)(const void *)executions.object[0],
+                                      (const calc_exec *)(const void *)executions.object[1], i,
+                                      (char *[]){text[0], text[1]});
         if (key) {
             write_row(out, key, text[0], text[1]);
             ++*count;
@@ -373,7 +505,7 @@ static calc_exit run_rules(const calc_args *args)
     }
     if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK &&
         calc_output_open(&out, "-", &errors) == CALC_OK) {
-        calc_diff_rules_write(out, &inputs);
+        diff_rules_write(out, &inputs);
         (void)!calc_output_close(out, &errors);
     }
     calc_inputs_free(&inputs);

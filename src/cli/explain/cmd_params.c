@@ -1,7 +1,5 @@
 #include <stdio.h>
-#include <string.h>
 
-#include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"

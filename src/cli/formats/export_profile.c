@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "galvatron/measure.h"
 #include "galvatron/synthesis.h"
 
 typedef struct files {

@@ -9,7 +9,6 @@
 #include "cli/shell/digest.h"
 #include "io/csv.h"
 #include "io/json_save.h"
-#include "io/peers.h"
 #include "io/put_answer.h"
 #include "spec/compat.h"
 #include "spec/field.h"

@@ -11,7 +11,6 @@
 #include "model/timeline.h"
 #include "plan/why.h"
 #include "report/page.h"
-#include "report/page_step.h"
 #include "report/page_timeline.h"
 #include "spec/stage_list.h"
 #include "validate/same_runs.h"

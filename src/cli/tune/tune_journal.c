@@ -4,11 +4,14 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "io/utf8.h"
+#include "spec/amount.h"
 #include "spec/field.h"
 
 enum { LINE_SIZE = 1024 };
@@ -28,7 +31,7 @@ enum {
         COLUMNS
 };
 
-static const char *const title[] = {
+static const char *const titles[] = {
 #define CALC_X(name, title, needed) title,
     COLUMN_LIST(CALC_X)
 #undef CALC_X
@@ -50,7 +53,7 @@ static calc_status complain(calc_errors *errors, const char *path, const char *h
 static int column_of(const char *name)
 {
     int i = 0;
-    while (i < COLUMNS && strcmp(title[i], name) != 0) {
+    while (i < COLUMNS && strcmp(titles[i], name) != 0) {
         i++;
     }
     return i;
@@ -82,7 +85,7 @@ static calc_status take_head(calc_tune_journal *j, const char *head, calc_errors
         if (needed[i] && !there[i]) {
             return calc_errors_at(errors, CALC_ERR_FIELD, j->path, 1, 0,
                                   "rows that are added have layout, step_s and outcome",
-                                  "column \"%s\" is missing", title[i]);
+                                  "column \"%s\" is missing", titles[i]);
         }
     }
     return CALC_OK;
@@ -182,4 +185,254 @@ void calc_tune_journal_close(calc_tune_journal *j)
         close(j->file);
     }
     j->file = -1;
+}
+
+/* A run without end, and a processor that no one has. */
+#define MOST_S 1e9
+#define MOST_GIB 1e9
+
+static const calc_csv_column columns[] = {
+    {NULL, NULL, CALC_CSV_MEMBER(calc_tune_row, line)},
+    {"layout", NULL, CALC_CSV_MEMBER(calc_tune_row, layout), .flags = CALC_CSV_OPTIONAL},
+    {"exe", NULL, CALC_CSV_MEMBER(calc_tune_row, exe), .flags = CALC_CSV_OPTIONAL},
+    {"step_s", NULL, CALC_CSV_MEMBER(calc_tune_row, step)},
+    {"memory_gib", NULL, CALC_CSV_MEMBER(calc_tune_row, memory), .flags = CALC_CSV_OPTIONAL},
+    {"outcome", NULL, CALC_CSV_MEMBER(calc_tune_row, outcome), .flags = CALC_CSV_OPTIONAL},
+    {"note", NULL, CALC_CSV_MEMBER(calc_tune_row, note), .flags = CALC_CSV_OPTIONAL},
+    {"id", NULL, CALC_CSV_MEMBER(calc_tune_row, id), .flags = CALC_CSV_OPTIONAL},
+};
+
+static const char hint[] = "the first row is layout,step_s,memory_gib,outcome,note";
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+static bool is_blank(const char *cell)
+{
+    return cell[strspn(cell, " ")] == '\0' || strcmp(cell, "-") == 0;
+}
+
+const char *calc_tune_rows_time(const char *text, double *step_s)
+{
+    double number;
+    switch (calc_amount_read(text, "s", &number)) {
+    case CALC_AMOUNT_NO_NUMBER:
+        return "a time: 1.53, 1.53s or 1530ms";
+    case CALC_AMOUNT_WRONG_UNIT:
+        return "seconds, or a unit of time: s, ms, us, min or h";
+    default:
+        *step_s = number;
+        return number > 0 && number <= MOST_S ? NULL : "a time above 0, of at most 1e9 s";
+    }
+}
+
+const char *calc_tune_rows_memory(const char *text, double *memory_bytes)
+{
+    double number;
+    switch (calc_amount_read(text, "GiB", &number)) {
+    case CALC_AMOUNT_NO_NUMBER:
+        return "an amount of memory: 61.2, 61.2GiB or 65.7GB";
+    case CALC_AMOUNT_WRONG_UNIT:
+        return "GiB, or a unit of memory: GiB, GB, MiB or B";
+    default:
+        *memory_bytes = number * 0x1p30;
+        return number > 0 && number <= MOST_GIB ? NULL : "an amount above 0, of at most 1e9 GiB";
+    }
+}
+
+bool calc_tune_rows_end(const char *word, calc_tune_end *end)
+{
+    for (int i = 0; i < CALC_TUNE_ENDS; i++) {
+        if (strcmp(word, calc_tune_end_word((calc_tune_end)i)) == 0) {
+            *end = (calc_tune_end)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Column of a cell of the row, as errors count. */
+static int tune_rows_column_of(const calc_csv_row *from, const char *cell)
+{
+    return *cell ? calc_csv_read_column(from->reader, cell) : 0;
+}
+
+static calc_status refuse(const calc_csv_row *from, const char *title, const char *cell,
+                          const char *expected, calc_errors *errors)
+{
+    char shown[CALC_UTF8_SHOW_SIZE];
+    return calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line,
+                          tune_rows_column_of(from, cell), NULL, "%s: expected %s, found \"%s\"",
+                          title, expected, calc_utf8_show(shown, cell, strlen(cell)));
+}
+
+static calc_status lacks(const calc_csv_row *from, const char *cell, const char *what,
+                         const char *help, calc_errors *errors)
+{
+    return calc_errors_at(errors, CALC_ERR_FIELD, from->reader->name, from->line,
+                          tune_rows_column_of(from, cell), help, "%s", what);
+}
+
+static calc_status read_numbers(calc_tune_row *row, const calc_csv_row *from, calc_errors *errors)
+{
+    bool timed = !is_blank(row->step);
+    const char *wrong = timed ? calc_tune_rows_time(row->step, &row->step_s) : NULL;
+    if (wrong) {
+        return refuse(from, "step_s", row->step, wrong, errors);
+    }
+    wrong = is_blank(row->memory) ? NULL : calc_tune_rows_memory(row->memory, &row->memory_bytes);
+    if (wrong) {
+        return refuse(from, "memory_gib", row->memory, wrong, errors);
+    }
+    if (timed && row->end != CALC_TUNE_END_FINE) {
+        return lacks(from, row->step, "a run that is not ok has no time of a step",
+                     "leave step_s blank, or write ok", errors);
+    }
+    if (!timed && row->end == CALC_TUNE_END_FINE) {
+        return lacks(from, row->outcome, "the row has neither a time nor another outcome than ok",
+                     "outcome may be oom or failed", errors);
+    }
+    return CALC_OK;
+}
+
+static calc_status finish_row(void *context, void *object, const calc_csv_row *from,
+                              calc_errors *errors)
+{
+    calc_tune_row *row = object;
+    (void)context;
+    row->end = CALC_TUNE_END_FINE;
+    row->step_s = row->memory_bytes = (double)NAN;
+    row->layout_column = tune_rows_column_of(from, row->layout);
+    row->exe_column = tune_rows_column_of(from, row->exe);
+    bool layout = !is_blank(row->layout);
+    bool exe = !is_blank(row->exe);
+    if (layout == exe) {
+        return lacks(from, row->exe,
+                     exe ? "layout and exe: one of them says which layout it is"
+                         : "the row names no layout",
+                     hint, errors);
+    }
+    row->layout = layout ? row->layout : "";
+    row->exe = exe ? row->exe : "";
+    if (!is_blank(row->outcome) && !calc_tune_rows_end(row->outcome, &row->end)) {
+        return refuse(from, "outcome", row->outcome, "ok, oom or failed", errors);
+    }
+    return read_numbers(row, from, errors);
+}
+
+/* ---- Rows together --------------------------------------------------------------------------- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    const calc_tune_row *x = *(const calc_tune_row *const *)a;
+    const calc_tune_row *y = *(const calc_tune_row *const *)b;
+    int order = strcmp(x->id, y->id);
+    return order != 0 ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+static calc_status check_ids(const calc_tune_rows *rows, const char *name, calc_errors *errors)
+{
+    const calc_tune_row **named = calloc(rows->count + 1, sizeof *named);
+    size_t count = 0;
+    calc_status status = CALC_OK;
+    if (!named) {
+        return calc_errors_no_memory(errors);
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!is_blank(rows->row[i].id)) {
+            named[count++] = &rows->row[i];
+        }
+    }
+    qsort(named, count, sizeof *named, compare_ids);
+    for (size_t i = 1; i < count; i++) {
+        if (strcmp(named[i]->id, named[i - 1]->id) == 0) {
+            char shown[CALC_UTF8_SHOW_SIZE];
+            status = calc_errors_at(
+                errors, CALC_ERR_FIELD, name, named[i]->line, 0, "a measurement is there once",
+                "the id \"%s\" is that of line %d, too",
+                calc_utf8_show(shown, named[i]->id, strlen(named[i]->id)), named[i - 1]->line);
+        }
+    }
+    free(named);
+    return status;
+}
+
+/* What a kill in the middle of writing leaves is said to be that. */
+static void explain_cut(const calc_tune_rows *rows, int lines, calc_errors *errors, int first)
+{
+    for (int i = first; i < errors->count && !rows->ends; i++) {
+        calc_error *error = &errors->item[i];
+        if (error->line == lines) {
+            strcpy(error->hint, "the file ends within this line: complete it, or remove it");
+        }
+    }
+}
+
+static char *copy_head(const calc_text *text)
+{
+    size_t length = text->length > 0 ? strcspn(text->data, "\r\n") : 0;
+    return length > 0 ? strndup(text->data, length) : NULL;
+}
+
+static int count_lines(const calc_text *text)
+{
+    int lines = 1;
+    for (size_t i = 0; i < text->length; i++) {
+        lines += text->data[i] == '\n';
+    }
+    return lines;
+}
+
+calc_status calc_tune_rows_parse(calc_tune_rows *out, calc_text text, const char *name,
+                                 calc_errors *errors)
+{
+    static const calc_csv_table plain = CALC_CSV_TABLE(columns, calc_tune_row, hint);
+    calc_csv_table table = plain;
+    int first = errors ? errors->count : 0;
+    int lines = count_lines(&text);
+    table.finish = finish_row;
+    *out = (calc_tune_rows){.csv = {.text = text}};
+    out->ends = text.length == 0 || text.data[text.length - 1] == '\n';
+    if (text.length == 0) {
+        return CALC_OK;
+    }
+    out->head = copy_head(&text);
+    calc_status status = calc_csv_table_parse(&out->csv, &table, text, name, errors);
+    out->row = out->csv.item;
+    out->count = out->csv.count;
+    status = status == CALC_OK ? check_ids(out, name, errors) : status;
+    if (errors && status != CALC_OK) {
+        explain_cut(out, lines, errors, first);
+    }
+    return status;
+}
+
+calc_status calc_tune_rows_read(calc_tune_rows *out, const char *path, bool absent,
+                                calc_errors *errors)
+{
+    calc_text text = {0};
+    calc_errors found = {0};
+    *out = (calc_tune_rows){.ends = true};
+    calc_status status = calc_text_read(&text, path, &found);
+    if (status == CALC_OK) {
+        return calc_tune_rows_parse(out, text, path, errors);
+    }
+    if (absent && access(path, F_OK) != 0 && errno == ENOENT) {
+        return CALC_OK;
+    }
+    const calc_error *error = &found.item[0];
+    return calc_errors_at(errors, status, error->file, 0, 0,
+                          status == CALC_ERR_NOT_FOUND
+                              ? "--next and --command begin with a file that is not there yet"
+                              : error->hint,
+                          "%s", error->text);
+}
+
+void calc_tune_rows_free(calc_tune_rows *rows)
+{
+    free(rows->csv.item);
+    free(rows->head);
+    calc_text_free(&rows->csv.text);
+    *rows = (calc_tune_rows){0};
 }

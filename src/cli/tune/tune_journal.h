@@ -4,7 +4,62 @@
 #ifndef CALC_CLI_TUNE_TUNE_JOURNAL_H
 #define CALC_CLI_TUNE_TUNE_JOURNAL_H
 
-#include "cli/tune/tune_rows.h"
+#include "io/csv_table.h"
+#include "tune/decision.h"
+
+/* The state of `calc tune`: measurements in a file of comma-separated values, a
+ * row each:
+ *
+ *     layout or exe   the identity of a layout, or the path of its execution
+ *     step_s          time of a step, in seconds or with a unit: 1.53, 1.53s, 1530ms
+ *     memory_gib      peak of the fullest processor, in GiB or with a unit; optional
+ *     outcome         ok, oom or failed; blank or absent: ok
+ *     note            for people; optional
+ *     id              of the row, for people; optional, but there may be no two alike
+ *
+ * in any order; other columns are ignored. */
+
+/** A row. Texts are "" where there are none. */
+typedef struct calc_tune_row {
+    int line;
+    int layout_column, exe_column;                   /**< of their cells, for errors; 0: none */
+    const char *layout, *exe;                        /**< one of them is there */
+    const char *step, *memory, *outcome, *note, *id; /**< as they were written */
+    calc_tune_end end;
+    double step_s;       /**< NaN unless it is fine */
+    double memory_bytes; /**< NaN: not known */
+} calc_tune_row;
+
+/** A file. Owns its texts. Start with {0}. */
+typedef struct calc_tune_rows {
+    calc_csv_rows csv; /**< of calc_tune_row */
+    const calc_tune_row *row;
+    size_t count;
+    bool ends;  /**< its last line does, or it has none */
+    char *head; /**< its first row, as it is; NULL: it is empty */
+} calc_tune_rows;
+
+/** Read a file, or standard input if the path is "-".
+ *  @param absent  a file that does not exist is an empty one
+ *  @return what calc_csv_table_read() returns; CALC_ERR_FIELD for ids that are there twice or a row
+ *  without a layout. *out must be freed in any case */
+CALC_MUST_USE calc_status calc_tune_rows_read(calc_tune_rows *out, const char *path, bool absent,
+                                              calc_errors *errors);
+
+/** The same from a text, which *out owns from now on; `name` is what errors call it. */
+CALC_MUST_USE calc_status calc_tune_rows_parse(calc_tune_rows *out, calc_text text,
+                                               const char *name, calc_errors *errors);
+
+/** Free what it owns; fine on {0}. */
+void calc_tune_rows_free(calc_tune_rows *rows);
+
+/** Read a time of a step, "1.53", "1530ms", or a need of memory, "61.2", "61.2GiB".
+ *  @return NULL, or what is wrong: what was expected */
+const char *calc_tune_rows_time(const char *text, double *step_s);
+const char *calc_tune_rows_memory(const char *text, double *memory_bytes);
+
+/** The end that a word means. @return whether there is one */
+bool calc_tune_rows_end(const char *word, calc_tune_end *end);
 
 enum { CALC_TUNE_JOURNAL_COLUMNS = 64 };
 

@@ -1,7 +1,6 @@
 #include "cli/tune/tune_loop.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/shell/complain.h"
 #include "cli/shell/known_runs.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_rows.h"

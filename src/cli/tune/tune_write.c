@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "cli/shell/start.h"
-#include "cli/tune/tune_order.h"
+#include "cli/tune/tune_table.h"
 #include "io/json_put.h"
 #include "report/page.h"
 #include "spec/field.h"

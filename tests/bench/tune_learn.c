@@ -1,4 +1,4 @@
-#include "tune/learn.h"
+#include "bench/tune_learn.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/** @file learn.h  The prior learnt from runs that were predicted and measured: the standard
+/** @file tune_learn.h  The prior learnt from runs that were predicted and measured: the standard
  *  deviations and lengths that give their errors the greatest likelihood.
  *
  *  It maximises the sum over campaigns (runs of one model on one machine by one publisher, whose
@@ -6,8 +6,8 @@
  *  publisher of n runs weighs n^0.6, plus the log density of the parameters' own prior: each is
  *  log-normal around a round guess. The error of a single run differs by publisher: some print
  *  means of many releases. The geometric mean of publishers becomes the prior's `own`. */
-#ifndef CALC_TUNE_LEARN_H
-#define CALC_TUNE_LEARN_H
+#ifndef CALC_TESTS_TUNE_LEARN_H
+#define CALC_TESTS_TUNE_LEARN_H
 
 #include "tune/prior.h"
 

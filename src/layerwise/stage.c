@@ -1,15 +1,182 @@
-/* Fronts in two values: first the corners of their convex hull, each with the least weighted sum
- * for the normal of a side; then, behind each side, all answers that may lie between its ends. */
-#include "layerwise/core.h"
+#include "layerwise/stage.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
+#include "layerwise/core.h"
+
+/* Rounding of sums, as a share. */
+static const double ROUNDING = 1e-12;
+
+typedef struct near_list {
+    calc_layerwise_core core;
+    calc_layerwise_front *out;
+    size_t capacity, most;
+    bool no_memory;
+} near_list;
+
+static void keep(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    near_list *n = search->data;
+    calc_layerwise_front *out = n->out;
+    if (answer->x > search->limit) {
+        return;
+    }
+    calc_layerwise_point *grown =
+        out->count < n->most ? calc_grown(out->point, out->count, &n->capacity, sizeof *out->point)
+                             : NULL;
+    if (!grown) {
+        n->no_memory = out->count < n->most;
+        out->proven = false;
+        search->limit = -INFINITY; /* stop */
+        return;
+    }
+    out->point = grown;
+    out->point[out->count++] = calc_layerwise_point_of(&n->core, answer);
+}
+
+bool calc_layerwise_near(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+                         double slack_s, size_t most, calc_layerwise_front *out)
+{
+    *out = (calc_layerwise_front){.proven = true};
+    calc_layerwise_point best;
+    if (!calc_layerwise_best(stage, micro_weight, sync_weight, &best)) {
+        return true;
+    }
+    near_list *n = malloc(sizeof *n);
+    if (!n) {
+        return false;
+    }
+    calc_layerwise_core_make(&n->core, stage, CALC_LAYERWISE_EVERY_OPTION, micro_weight,
+                             sync_weight);
+    double best_s = micro_weight * best.micro_s + sync_weight * best.sync_s;
+    n->out = out;
+    n->most = most;
+    n->capacity = 0;
+    n->no_memory = false;
+    calc_layerwise_search search = {
+        .core = &n->core,
+        .alpha = 1,
+        .limit = best_s + slack_s + ROUNDING * fabs(best_s),
+        .tie_bytes = INFINITY,
+        .all = true,
+        .found = keep,
+        .data = n,
+    };
+    calc_layerwise_look(&search);
+    bool done = !n->no_memory;
+    free(n);
+    if (!done) {
+        free(out->point);
+        *out = (calc_layerwise_front){.count = 0};
+    }
+    return done;
+}
 
 /* Ties of sums, as a share. */
 static const double TIE = 1e-12;
+
+static void best_keep(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    double value = search->alpha * answer->x + search->beta * answer->y;
+    if (value > search->limit ||
+        (value >= search->limit - search->tie && answer->bytes >= search->tie_bytes)) {
+        return;
+    }
+    *(calc_layerwise_answer *)search->data = *answer;
+    search->limit = value;
+    search->tie = TIE * fabs(value);
+    search->tie_bytes = answer->bytes;
+}
+
+bool calc_layerwise_best(const calc_layerwise_stage *stage, double micro_weight, double sync_weight,
+                         calc_layerwise_point *out)
+{
+    calc_layerwise_core *core = malloc(sizeof *core);
+    if (!core) {
+        return false;
+    }
+    calc_layerwise_core_make(core, stage, CALC_LAYERWISE_WEIGHTED, micro_weight, sync_weight);
+    calc_layerwise_answer answer;
+    calc_layerwise_search search = {
+        .core = core,
+        .alpha = 1,
+        .limit = INFINITY,
+        .tie_bytes = INFINITY,
+        .found = best_keep,
+        .data = &answer,
+    };
+    bool proven = calc_layerwise_look(&search);
+    bool fits = search.limit < INFINITY;
+    if (fits) {
+        *out = calc_layerwise_point_of(core, &answer);
+    }
+    free(core);
+    return proven && fits;
+}
+
+typedef struct valued {
+    calc_layerwise_aim *aim;
+    bool found;
+    calc_layerwise_answer answer;
+} valued;
+
+static void keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+{
+    valued *v = search->data;
+    double value = v->aim->value(v->aim->data, answer->x, answer->y);
+    if (value < v->aim->limit) {
+        v->aim->limit = value;
+        v->answer = *answer;
+        v->found = true;
+        search->limit = value - v->aim->offset;
+        search->tie = TIE * fabs(value);
+    }
+}
+
+bool calc_layerwise_best_of(const calc_layerwise_stage *stage, calc_layerwise_aim *aim,
+                            calc_layerwise_point *out, bool *proven)
+{
+    calc_layerwise_core *core = malloc(sizeof *core);
+    *proven = false;
+    if (!core) {
+        return false;
+    }
+    calc_layerwise_core_make(core, stage, CALC_LAYERWISE_MICRO_AND_SYNC, 1, 1);
+    valued v = {.aim = aim};
+    calc_layerwise_search search = {
+        .core = core,
+        .alpha = aim->micro_weight,
+        .beta = aim->sync_weight,
+        .limit = aim->limit - aim->offset,
+        .tie = aim->limit < INFINITY ? TIE * fabs(aim->limit) : 0,
+        .found = keep_least,
+        .data = &v,
+        .most_nodes = aim->most_nodes,
+    };
+    *proven = calc_layerwise_look(&search);
+    if (v.found) {
+        *out = calc_layerwise_point_of(core, &v.answer);
+    }
+    free(core);
+    return v.found;
+}
+
+double calc_layerwise_bound(const calc_layerwise_stage *stage, double micro_weight,
+                            double sync_weight)
+{
+    calc_layerwise_core core;
+    calc_layerwise_core_make(&core, stage, CALC_LAYERWISE_WEIGHTED, micro_weight, sync_weight);
+    calc_layerwise_search search = {.core = &core, .alpha = 1};
+    return calc_layerwise_least(&search);
+}
+
+/* Fronts in two values: first the corners of their convex hull, each with the least weighted sum
+ * for the normal of a side; then, behind each side, all answers that may lie between its ends. */
+
+/* Ties of sums, as a share. */
 /* Effort at a front, at most: until only answers a step apart are looked for; at a side thereafter;
  * at a corner; answers kept before they are thinned. */
 enum { EXACT_NODES = 5000, SIDE_NODES = 500, CORNER_NODES = 50000, MOST_POINTS = 20000 };
@@ -74,7 +241,7 @@ static bool enter(front *f, const calc_layerwise_answer *answer)
 /* ---- Corners
  * ------------------------------------------------------------------------------------- */
 
-static void keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
+static void front_keep_least(calc_layerwise_search *search, const calc_layerwise_answer *answer)
 {
     double value = search->alpha * answer->x + search->beta * answer->y;
     if (value < search->limit) {
@@ -94,7 +261,7 @@ static double least(front *f, double alpha, double beta, double limit,
         .beta = beta,
         .limit = limit,
         .tie = limit < INFINITY ? TIE * fabs(limit) : 0,
-        .found = keep_least,
+        .found = front_keep_least,
         .data = answer,
         .most_nodes = CORNER_NODES,
     };
