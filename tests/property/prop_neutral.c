@@ -183,7 +183,8 @@ static void write_all(const char *name, const calc_random_layout *l)
 /* What no layout of these can feel: an export alone; a size whose product with others is given. */
 static bool is_never_felt(const char *path)
 {
-    return strcmp(path, "app.router_datatype") == 0 || strcmp(path, "exe.context_par") == 0;
+    return strcmp(path, "app.router_datatype") == 0 || strcmp(path, "app.trained_datatype") == 0 ||
+           strcmp(path, "exe.context_par") == 0;
 }
 
 START_TEST(what_absence_means_can_be_written_and_changes_nothing)

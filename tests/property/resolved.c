@@ -236,6 +236,7 @@ static const struct {
     {"app.groups_per_token", expert_groups},
     {"app.router_bias", NULL},
     {"app.router_datatype", float32},
+    {"app.trained_datatype", float32}, /* or any: a sweep asks it, no time does */
     {"app.mtp_blocks", NULL},
 
     {"exe.structure_type", structure_of_app},
