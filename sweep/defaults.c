@@ -18,6 +18,7 @@ typedef struct facts {
     bool scales_float8;   /* somebody asks for it, with a scale per tensor */
     unsigned platforms;   /* bits of those of the machines; 0: none is specified */
     double longest;       /* sequence, in tokens */
+    int64_t domain;       /* processors on the fastest network of every machine */
 } facts;
 
 /* Whether every machine is of one of some platforms, or of none in particular. */
@@ -275,6 +276,7 @@ static facts facts_of(const calc_space *space, const calc_designs_builder *desig
                .trained_float8 = true,
                .longest = longest_of(space, designs)};
     const calc_values *asked = &space->axis[CALC_AXIS_matrix_datatype];
+    f.domain = INT64_MAX;
     f.scales_float8 = !asked->standard && asked->count == 1 &&
                       asked->value[0] == CALC_FORMAT_FLOAT8 &&
                       !calc_space_has(space, CALC_AXIS_scaling, CALC_SCALING_BLOCK);
@@ -286,14 +288,35 @@ static facts facts_of(const calc_space *space, const calc_designs_builder *desig
     }
     for (size_t i = 0; i < designs->systems; i++) {
         const calc_system *s = &designs->system[i].system;
+        f.domain = s->networks_count > 0 && s->networks[0].size < f.domain ? s->networks[0].size
+                                                                           : f.domain;
         f.float8 = f.float8 && s->chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s > 0;
         f.platforms |= s->platform == CALC_PLATFORM_ANY ? 0 : 1U << s->platform;
     }
     return f;
 }
 
+/* The divisors of experts up to a domain. */
+static calc_status put_spreads(calc_space *space, const calc_designs_builder *designs,
+                               int64_t domain)
+{
+    enum { MOST = 1024 };
+    int64_t value[MOST];
+    size_t count = 0;
+    for (int64_t d = 1; d <= domain && count < MOST; d++) {
+        bool divides = false;
+        for (size_t i = 0; i < designs->apps; i++) {
+            divides = divides || designs->app[i].app.num_experts % d == 0;
+        }
+        value[count] = d;
+        count += divides;
+    }
+    return calc_defaults_put(space, CALC_AXIS_expert_par, value, count, false,
+                             "divisors of the experts, on the fastest network");
+}
+
 /* Axes whose values depend on sizes of the models. */
-static calc_status set_sizes(calc_space *space, const facts *f)
+static calc_status set_sizes(calc_space *space, const calc_designs_builder *designs, const facts *f)
 {
     const int64_t graphs[] = {
         calc_axis_value(CALC_AXIS_cuda_graph, 0),
@@ -306,8 +329,10 @@ static calc_status set_sizes(calc_space *space, const facts *f)
          c *= 2) {
         split[count++] = c;
     }
-    if (!f->dense) {
+    if (!f->dense && f->domain < CALC_DEFAULTS_WIDE_DOMAIN) {
         calc_defaults_put_all(space, CALC_AXIS_expert_par, false, "every divisor of the experts");
+    } else if (!f->dense) {
+        status = put_spreads(space, designs, f->domain);
     }
     if (count > 1) {
         status = calc_defaults_put(space, CALC_AXIS_context_par, split, count, false,
@@ -360,7 +385,7 @@ calc_status calc_defaults_modern(calc_space *space, const calc_designs_builder *
         status = calc_defaults_put(space, CALC_AXIS_datatype, &bfloat16, 1, false,
                                    "every machine has it");
     }
-    return status == CALC_OK ? set_sizes(space, &f) : status;
+    return status == CALC_OK ? set_sizes(space, designs, &f) : status;
 }
 
 calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *designs,

@@ -10,8 +10,10 @@
 #include "sweep.h"
 
 enum {
-    CALC_DEFAULTS_RANK_TOKENS = 4096,  /**< a sequence is split over context-parallel ranks as long
-                                            as each has so many of its tokens */
+    CALC_DEFAULTS_RANK_TOKENS = 4096, /**< a sequence is split over context-parallel ranks as long
+                                           as each has so many of its tokens */
+    CALC_DEFAULTS_WIDE_DOMAIN = 32, /**< experts are not spread beyond a fastest network of so many
+                                         processors: it was bought to hold them */
     CALC_DEFAULTS_MOST_TOKENS = 32768, /**< of a micro-batch of several sequences on a rank: kernels
                                             gain nothing beyond, and nobody publishes more */
     CALC_DEFAULTS_SMALL_WIDTH = 5120   /**< kernels of dense models that are no wider may be shorter
