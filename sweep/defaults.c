@@ -321,20 +321,30 @@ static calc_status set_sizes(calc_space *space, const calc_designs_builder *desi
     const int64_t graphs[] = {
         calc_axis_value(CALC_AXIS_cuda_graph, 0),
         calc_axis_value(CALC_AXIS_cuda_graph, f->dense ? 1 : CALC_GRAPHED_ATTENTION)};
-    int64_t split[8];
-    size_t count = 0;
+    int64_t split[8], node[CALC_DEFAULTS_MOST_NODE];
+    size_t count = 0, nodes = 0;
     calc_status status = CALC_OK;
     for (int64_t c = 1; c <= CALC_MOST_CONTEXT_PAR &&
                         (c == 1 || f->longest >= (double)(c * CALC_DEFAULTS_RANK_TOKENS));
          c *= 2) {
         split[count++] = c;
     }
+    /* Fused communication knows one node, and nobody splits matrices over slower networks. */
+    while (nodes < CALC_DEFAULTS_MOST_NODE && (int64_t)nodes < f->domain) {
+        node[nodes] = (int64_t)nodes + 1;
+        nodes++;
+    }
+    if (f->domain >= CALC_DEFAULTS_LEAST_NODE && f->domain <= CALC_DEFAULTS_MOST_NODE &&
+        space->inference.phase == CALC_INFERENCE_PHASE_NONE) {
+        status = calc_defaults_put(space, CALC_AXIS_tensor_par, node, nodes, false,
+                                   "on the fastest network");
+    }
     if (!f->dense && f->domain < CALC_DEFAULTS_WIDE_DOMAIN) {
         calc_defaults_put_all(space, CALC_AXIS_expert_par, false, "every divisor of the experts");
-    } else if (!f->dense) {
+    } else if (!f->dense && status == CALC_OK) {
         status = put_spreads(space, designs, f->domain);
     }
-    if (count > 1) {
+    if (count > 1 && status == CALC_OK) {
         status = calc_defaults_put(space, CALC_AXIS_context_par, split, count, false,
                                    "as long as a rank has 4,096 tokens of a sequence");
     }

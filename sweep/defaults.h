@@ -12,6 +12,9 @@
 enum {
     CALC_DEFAULTS_RANK_TOKENS = 4096, /**< a sequence is split over context-parallel ranks as long
                                            as each has so many of its tokens */
+    CALC_DEFAULTS_LEAST_NODE = 4,     /**< tensor parallelism stays on a fastest network of so many
+                                           processors to ... */
+    CALC_DEFAULTS_MOST_NODE = 128,    /**< ... so many */
     CALC_DEFAULTS_WIDE_DOMAIN = 32, /**< experts are not spread beyond a fastest network of so many
                                          processors: it was bought to hold them */
     CALC_DEFAULTS_MOST_TOKENS = 32768, /**< of a micro-batch of several sequences on a rank: kernels
