@@ -51,8 +51,8 @@
              "rows and fit]")                                                                      \
     X(PLOT, "plot", NULL, .doc = "draw the front and the time of the best below the tables")       \
     X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
-      .doc = "write the layout to start with as an execution for calc run: the best that is sure " \
-             "to fit and that a framework runs; without such a layout, the best")                  \
+      .doc = "write the layout to start with as an execution for calc run: likely to fit, run by " \
+             "a framework, and the simplest of those about as fast; without such a one, the best") \
     X(HTML, "html", "FILE",                                                                        \
       .doc = "write an HTML page: the front, the best, their time and memory, every split; one "   \
              "file that needs no network")                                                         \

@@ -56,9 +56,9 @@ static void add_exec_values(char *out, const calc_space *space, calc_axis axis)
 {
     const calc_values *values = &space->axis[axis];
     if (values->all) {
-        calc_append(out, TEXT_SIZE, " *");
+        calc_append(out, TEXT_SIZE, values->last ? " the last legal one" : " *");
     }
-    if (values->last) {
+    if (values->last && values->count > 0) {
         calc_append(out, TEXT_SIZE, " ");
         add_exec_value(out, axis, values->value[values->count - 1]);
         calc_append(out, TEXT_SIZE, " where it can be");
