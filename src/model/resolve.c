@@ -65,7 +65,7 @@ static void resolve_choice(const layout *l, const char *key, int wanted)
 }
 
 /* What a layout that serves leaves out about its experts is what programs do: ranks that split all
- * layers share the experts, too, and have all tokens. */
+ * layers share the experts, too, and have all tokens, unless the layout says how they are sent. */
 static void resolve_served(const layout *l)
 {
     calc_strategy *s = &l->exec->strategy;
@@ -74,17 +74,17 @@ static void resolve_served(const layout *l)
     if (l->app->num_experts == 0 || s->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR) {
         return;
     }
-    if (s->expert_tensor_par == 0 && s->tensor_par > 1 && s->tensor_par % expert_par == 0) {
+    bool sent = s->dispatch_type != CALC_DISPATCH_TYPE_ALL_TO_ALL &&
+                s->dispatch_type != CALC_DISPATCH_TYPE_REPLICATED;
+    bool scattered = s->tensor_par > 1 && expert_par > 1;
+    if (s->expert_tensor_par == 0 && s->tensor_par > 1 && s->tensor_par % expert_par == 0 &&
+        !(sent && scattered)) {
         s->expert_tensor_par = s->tensor_par / expert_par;
     }
-    calc_strategy spread = *s;
-    calc_serving_program_spread(&spread);
-    if (open) {
-        s->tensor_par_comm_type = spread.tensor_par_comm_type;
-    }
-    if (s->dispatch_type == CALC_DISPATCH_TYPE_ALL_TO_ALL &&
-        spread.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED) {
-        s->dispatch_type = spread.dispatch_type;
+    if (!sent && calc_serving_program_replicates(s)) {
+        s->dispatch_type = CALC_DISPATCH_TYPE_REPLICATED;
+    } else if (open && scattered) {
+        s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     }
 }
 
@@ -323,18 +323,15 @@ void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exe
     if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         resolve_served(&l);
     }
-    if (exec->automatic == 0) {
-        resolve_layers(&l);
-        resolve_stages(&l);
-        return;
+    if (exec->automatic != 0) {
+        resolve_choice(&l, "tensor_par_comm_type", CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+        resolve_choice(&l, "tensor_par_overlap", CALC_TENSOR_PAR_OVERLAP_ASYNC);
+        resolve_choice(&l, "seq_par_ag_redo", true);
+        resolve_choice(&l, "optimizer_sharding", true);
+        resolve_choice(&l, "data_par_overlap", true);
+        resolve_choice(&l, "pipeline_par_overlap", true);
+        resolve_interleaving(&l);
     }
-    resolve_choice(&l, "tensor_par_comm_type", CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
-    resolve_choice(&l, "tensor_par_overlap", CALC_TENSOR_PAR_OVERLAP_ASYNC);
-    resolve_choice(&l, "seq_par_ag_redo", true);
-    resolve_choice(&l, "optimizer_sharding", true);
-    resolve_choice(&l, "data_par_overlap", true);
-    resolve_choice(&l, "pipeline_par_overlap", true);
-    resolve_interleaving(&l);
     resolve_layers(&l);
     resolve_stages(&l);
 }

@@ -211,6 +211,17 @@ START_TEST(what_is_served_shares_its_experts)
     set("tensor_par_comm_type=auto");
     resolve();
     ck_assert_int_eq(c.exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+    /* So do those that send tokens, as the layout says, though their experts are among them. */
+    for (int i = 0; i < 2; i++) {
+        load_shipped(CALC_KIND_EXEC, &c.exec, "executions", "llama3-70B_serving_8");
+        set(i ? "expert_par=8" : "expert_par=4");
+        set("dispatch_type=node_limited");
+        set("tensor_par_comm_type=auto");
+        resolve();
+        ck_assert_int_eq(c.exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
+        ck_assert_int_eq(c.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
+        ck_assert_int_eq(c.exec.strategy.expert_tensor_par, 0);
+    }
 }
 END_TEST
 
