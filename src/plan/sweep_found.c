@@ -45,6 +45,9 @@ calc_status calc_sweep_found_search(const calc_sweep_study *study, bool no_prune
                                         .top_by = study->options.top_by,
                                         .constraints = study->options.constraints,
                                         .constraint = study->options.constraint,
+                                        .runs = study->options.runs,
+                                        .runs_context = study->options.runs_context,
+                                        .runs_name = study->options.runs_name,
                                         .no_prune = no_prune,
                                         .threads = study->options.threads,
                                         .cpu = study->options.cpu};

@@ -194,7 +194,10 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
     }
     calc_sweep_need need;
     calc_errors ignored = {0};
-    if (calc_sweep_need_find(&need, study, result, &ignored) == CALC_OK && need.known) {
+    if (study->options.runs && study->options.constraints == 0 && counts->filtered > 0) {
+        fprintf(stderr, "; hint: --for none shows what %s",
+                study->options.runs_context ? "it does not run" : "no framework runs");
+    } else if (calc_sweep_need_find(&need, study, result, &ignored) == CALC_OK && need.known) {
         write_need(&need, hint);
     } else if (hint) {
         fprintf(stderr, "; hint: %s", hint);
