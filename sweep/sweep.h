@@ -90,7 +90,8 @@ typedef struct calc_sweep_options {
     size_t constraints;
     const calc_constraint *constraint;
     /** Whether a layout that would be kept belongs to the space, beyond what calc can say of it: a
-     *  framework runs it. Called by several threads at once. NULL: all do. Not asked for point(). */
+     *  framework runs it. Called by several threads at once. NULL: all do. Not asked for point().
+     */
     bool (*runs)(const void *context, const calc_app *app, const calc_system *system,
                  const calc_exec *exec);
     const void *runs_context;

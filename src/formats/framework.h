@@ -120,7 +120,8 @@ void calc_framework_defaults(const calc_framework *framework, calc_plan *plan);
 /** Writes the value of a row.
  *  @param text  filled, CALC_ROW_TEXT_SIZE bytes; empty for an option without a value
  *  @return whether the row is to be written */
-bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_plan *plan, char *text);
+bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_plan *plan,
+                    char *text);
 
 /** Reads a value into the plan.
  *  @param text    as in the file; "" for an option without a value

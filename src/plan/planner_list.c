@@ -291,8 +291,8 @@ static calc_status list_candidates(maker *m)
 {
     calc_planner_list *out = m->out;
     const calc_planner *p = m->planner;
-    static int64_t one[] = {1}, none[] = {CALC_ACTIVATION_RECOMPUTE_NONE},
-                   blocks[] = {CALC_PIPELINE_BALANCE_BLOCKS};
+    int64_t one[] = {1}, none[] = {CALC_ACTIVATION_RECOMPUTE_NONE},
+            blocks[] = {CALC_PIPELINE_BALANCE_BLOCKS};
     calc_status status = CALC_OK;
     if (p->only) {
         add_exec(m, p->only);
