@@ -106,6 +106,7 @@ void calc_pack_result(calc_pack *out, const calc_sweep_result *result)
     calc_pack_u64(out, counts->evaluated);
     calc_pack_u64(out, counts->feasible);
     calc_pack_u64(out, counts->filtered);
+    calc_pack_u64(out, counts->refused);
     calc_pack_u64(out, counts->skipped);
     calc_pack_u64(out, CALC_VERDICT_COUNT);
     for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {
@@ -208,6 +209,7 @@ calc_status calc_unpack_result(calc_unpack *in, calc_sweep_result *result)
     counts->evaluated = calc_unpack_u64(in);
     counts->feasible = calc_unpack_u64(in);
     counts->filtered = calc_unpack_u64(in);
+    counts->refused = calc_unpack_u64(in);
     counts->skipped = calc_unpack_u64(in);
     if (calc_unpack_u64(in) != CALC_VERDICT_COUNT) {
         return CALC_ERR_SYNTAX;

@@ -74,7 +74,7 @@ bool calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *
         return true;
     }
     if (o->runs && !o->runs(o->runs_context, w->app, w->system, exec)) {
-        w->counts.filtered++;
+        w->counts.refused++;
         return false;
     }
     calc_found found = calc_found_of(w->design, exec);

@@ -40,6 +40,7 @@ void calc_result_add_counts(calc_sweep_counts *sum, const calc_sweep_counts *cou
     sum->total += counts->total;
     sum->feasible += counts->feasible;
     sum->filtered += counts->filtered;
+    sum->refused += counts->refused;
     sum->skipped += counts->skipped;
     sum->evaluated += counts->evaluated;
     for (size_t v = 0; v < CALC_VERDICT_COUNT; v++) {

@@ -35,8 +35,10 @@ typedef struct calc_sweep_counts {
     uint64_t evaluated; /**< points whose time and memory were both computed and compared with the
                              best */
     uint64_t feasible;  /**< of those */
-    uint64_t filtered;  /**< of those: feasible, but a constraint was not met, without no_prune only
-                             where that could matter; or it would be kept, but does not run */
+    uint64_t filtered;  /**< of those: feasible, but a constraint was not met; without no_prune only
+                             where that could matter */
+    uint64_t refused; /**< of those: would be kept, but does not run. How many are asked depends on
+                           the order in which threads find them, unless none is kept */
     uint64_t rejected[CALC_VERDICT_COUNT]; /**< by reason; [CALC_VERDICT_OK] stays 0 */
     uint64_t skipped; /**< proven dominated or infeasible by a bound, or left out by
                            a constraint that needs no evaluation */

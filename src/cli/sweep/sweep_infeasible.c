@@ -181,10 +181,12 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
         }
     }
     if (counts->filtered > 0) {
-        const calc_sweep_options *o = &study->options;
-        fprintf(stderr, "%s%s%s%s%s %s", glue, o->constraints > 0 ? "--where" : "",
-                o->constraints > 0 && o->runs ? " or " : "", o->runs ? "--for " : "",
-                o->runs ? o->runs_name : "", calc_human_integer((double)counts->filtered, number));
+        fprintf(stderr, "%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
+        glue = ", ";
+    }
+    if (counts->refused > 0) {
+        fprintf(stderr, "%s--for %s %s", glue, study->options.runs_name,
+                calc_human_integer((double)counts->refused, number));
         glue = ", ";
     }
     if (counts->skipped > 0) {
@@ -194,7 +196,7 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
     }
     calc_sweep_need need;
     calc_errors ignored = {0};
-    if (study->options.runs && study->options.constraints == 0 && counts->filtered > 0) {
+    if (counts->refused > 0 && study->options.constraints == 0) {
         fprintf(stderr, "; hint: --for none shows what %s",
                 study->options.runs_context ? "it does not run" : "no framework runs");
     } else if (calc_sweep_need_find(&need, study, result, &ignored) == CALC_OK && need.known) {

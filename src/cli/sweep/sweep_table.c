@@ -376,10 +376,7 @@ void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, 
                            : "skipped: bounds prove them dominated or too large");
     write_count(out, c->evaluated, "evaluated");
     write_count(out, c->feasible, "feasible");
-    write_count(out, c->filtered,
-                conditions
-                    ? "filtered: feasible, but a condition is not met, or no framework runs it"
-                    : "filtered: no framework runs it");
+    write_count(out, c->filtered, "filtered: feasible, but a condition is not met");
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
         char what[64];
         snprintf(what, sizeof what, "rejected: %s", calc_verdict_text((calc_verdict)v));
