@@ -183,8 +183,9 @@ static void recomputation(const written *w)
     MUST(
         w, config,
         IF_THEN(modules && strstr(modules, "shared_experts"), !HAS("--moe-shared-expert-overlap")));
-    MUST(w, "arguments.py, cuda_graph_impl",
-         IF_THEN(HAS("--cuda-graph-impl"), !full && !selective));
+    MUST(w, "arguments.py, cuda_graph_impl", IF_THEN(HAS("--cuda-graph-impl"), !full));
+    MUST(w, "transformer_config.py, cuda_graph_impl",
+         IF_THEN(IS("--cuda-graph-impl", "local"), !selective));
 }
 
 /* Up to Hopper. */
