@@ -63,7 +63,9 @@ void written_must_core(const written *w)
          IF_THEN(YES("ddp.overlap_param_gather"),
                  YES("ddp.use_distributed_optimizer") && YES("ddp.overlap_grad_reduce")));
     bool graphs = HAS("model.cuda_graph_impl") && !IS("model.cuda_graph_impl", "none");
-    MUST(w, config, IF_THEN(graphs, !HAS("model.recompute_granularity")));
+    MUST(w, config, IF_THEN(graphs, !IS("model.recompute_granularity", "full")));
+    MUST(w, "transformer_config.py",
+         IF_THEN(IS("model.cuda_graph_impl", "local"), !HAS("model.recompute_granularity")));
 }
 
 /* TorchTitan 0.2.2: distributed/parallel_dims.py, distributed/pipeline_parallel.py, train.py,
