@@ -112,6 +112,9 @@ double calc_balance_parts_s(const calc_balance_parts *p, const calc_schedule_pas
     int64_t passes = p->chunks * p->microbatches;
     int64_t times = p->stages * passes;
     run r = {.parts = p, .pass = pass, .fw_at_s = workspace};
+    if (!r.fw_at_s) {
+        return NAN; /* schedules that are simulated have one */
+    }
     r.bw_at_s = r.fw_at_s + times;
     void *rest = r.bw_at_s + times;
     r.workers = rest;

@@ -107,6 +107,7 @@ calc_layerwise_point calc_layerwise_point_of(const calc_layerwise_core *core,
         }
     }
     int order[KINDS][PICKS];
+    memset(order, -1, sizeof order); /* none, where there is no path */
     calc_layerwise_point point = {.micro_s = calc_layerwise_path_s(core, &used, order)};
     for (int k = 0; k < core->stage->kinds; k++) {
         for (int g = 0; g < PICKS && used.of[k] && order[k][g] >= 0; g++) {

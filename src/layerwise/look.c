@@ -389,6 +389,9 @@ static void round_down(calc_layerwise_search *s, const calc_layerwise_relaxed *r
     const calc_layerwise_core *core = s->core;
     double room = core->stage->budget_bytes;
     for (int k = 0; k < core->stage->kinds; k++) {
+        if (!r->low[k] || !r->high[k]) {
+            return; /* nothing is relaxed */
+        }
         room -= core->stage->kind[k].layers * r->low[k]->bytes;
     }
     calc_layerwise_answer a = {.x = 0};
@@ -421,7 +424,7 @@ static void branch(calc_layerwise_search *s, calc_layerwise_used allowed,
     }
     for (int k = 0; k < s->core->stage->kinds; k++) {
         const calc_layerwise_item *of[] = {r.high[k], r.low[k]};
-        for (int i = 0; i < 2 && s->core->stage->kind[k].layers; i++) {
+        for (int i = 0; i < 2 && of[i] && s->core->stage->kind[k].layers; i++) {
             uint32_t group = 1U << of[i]->group;
             if (!(required.of[k] & group)) {
                 calc_layerwise_used with = required;

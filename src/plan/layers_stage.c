@@ -372,7 +372,7 @@ bool calc_layers_stage_curve(const calc_layers_case *c, const calc_layers_ask *a
     problem p;
     begin(c, ask, &p);
     *count = 0;
-    *out = malloc((size_t)p.levels * most * sizeof **out);
+    *out = malloc(((size_t)p.levels * most + 1) * sizeof **out);
     for (int level = 0; level < p.levels && *out; level++) {
         calc_layerwise_front front = {0};
         set_problem(&p, level, (shares){0, 0});

@@ -314,7 +314,7 @@ static calc_status list_candidates(maker *m)
         m->failed = m->failed || m->places[i].failed;
         count += m->places[i].count;
     }
-    out->candidate = malloc((count + 1) * sizeof *out->candidate);
+    out->candidate = calloc(count + 1, sizeof *out->candidate);
     if (m->failed || !out->candidate) {
         return CALC_ERR_NOMEM;
     }

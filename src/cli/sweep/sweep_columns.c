@@ -128,9 +128,9 @@ static void add_field(calc_sweep_columns *c, const calc_sweep_study *study, cons
     column->left = is_word(field);
     const calc_values *v = values_of(study, field);
     bool several = v && (v->all || v->count > 1);
-    bool batch = is_axis(field, CALC_AXIS_batch_size) && study->space.batch_is_maximum;
-    column->searched = several || (v && batch); /* worth showing */
-    column->order = several && !v->standard ? 1 : order;
+    bool batch = v && is_axis(field, CALC_AXIS_batch_size) && study->space.batch_is_maximum;
+    column->searched = several || batch; /* worth showing */
+    column->order = v && several && !v->standard ? 1 : order;
 }
 
 static void add_stat(calc_sweep_columns *c, const calc_field *field, const char *head, int order)

@@ -59,7 +59,7 @@ size_t *calc_tune_order_make(const calc_tune_task *t, const calc_tune_decision *
 {
     size_t count = t->layouts.count;
     place *order = malloc((count + 1) * sizeof *order);
-    size_t *index = malloc((count + 1) * sizeof *index);
+    size_t *index = calloc(count + 1, sizeof *index);
     for (size_t i = 0; order && i < count; i++) {
         order[i] = (place){d->outlook[i].best, d->outlook[i].p50_s, i};
     }
