@@ -303,7 +303,8 @@ static calc_status put_spreads(calc_space *space, const calc_designs_builder *de
     enum { MOST = 1024 };
     int64_t value[MOST];
     size_t count = 0;
-    for (int64_t d = 1; d <= domain && count < MOST; d++) {
+    double most = calc_defaults_most(designs, "num_experts");
+    for (int64_t d = 1; d <= domain && (double)d <= most && count < MOST; d++) {
         bool divides = false;
         for (size_t i = 0; i < designs->apps; i++) {
             divides = divides || designs->app[i].app.num_experts % d == 0;

@@ -18,7 +18,8 @@ enum {
     CALC_DEFAULTS_WIDE_DOMAIN = 32, /**< experts are not spread beyond a fastest network of so many
                                          processors: it was bought to hold them */
     CALC_DEFAULTS_MOST_TOKENS = 32768, /**< of a micro-batch of several sequences on a rank: kernels
-                                            gain nothing beyond, and nobody publishes more */
+                                            gain little beyond; few recipes, of FSDP that
+                                            recomputes everything, have more */
     CALC_DEFAULTS_SMALL_WIDTH = 5120   /**< kernels of dense models that are no wider may be shorter
                                             than the host needs to launch them */
 };

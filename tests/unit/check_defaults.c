@@ -193,6 +193,23 @@ START_TEST(usual_choices_go_with_machine_and_model)
 }
 END_TEST
 
+/* Experts stay on a wide fastest network; however wide it is, there are no more spreads than
+ * experts. */
+START_TEST(experts_stay_on_a_wide_network)
+{
+    static const int64_t sizes[][2] = {{8, 0}, {31, 0}, {32, 32}, {72, 64}, {1000000000, 128}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        begin("qwen3-30B-A3B", "h200");
+        designs.system[0].system.networks[0].size = sizes[i][0];
+        ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+        const calc_values *v = &space.axis[CALC_AXIS_expert_par];
+        ck_assert_int_eq(v->all, sizes[i][1] == 0);
+        ck_assert_int_eq(v->count > 0 ? v->value[v->count - 1] : 0, sizes[i][1]);
+        end();
+    }
+}
+END_TEST
+
 /* The format that a model was trained in is taken where the machine has it. */
 START_TEST(a_model_is_trained_in_its_own_format)
 {
@@ -580,6 +597,7 @@ int main(void)
     tcase_add_test(cases, models_of_calculon_are_trained_as_others_are);
     tcase_add_test(cases, usual_choices_go_with_machine_and_model);
     tcase_add_test(cases, a_model_is_trained_in_its_own_format);
+    tcase_add_test(cases, experts_stay_on_a_wide_network);
     tcase_add_test(cases, a_mixture_of_models_keeps_it_too);
     tcase_add_test(cases, what_is_asked_for_stays);
     tcase_add_test(cases, experts_and_long_sequences_are_split);
