@@ -172,9 +172,7 @@ const char *calc_nearest(const char *word, const char *const *words)
     if (nearest) {
         return nearest;
     }
-    int best = (length / 3 > 2 ? length / 3 : 2) + 1;
-    /* A distance of the whole word does not count as near. */
-    best = best < length ? best : length;
+    int best = length / LEAST + 1; /* of two letters one makes another word */
     for (; *words; words++) {
         int distance = calc_edit_distance(word, *words);
         if (distance < best) {
