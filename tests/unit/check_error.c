@@ -219,6 +219,8 @@ START_TEST(the_nearest_word_is_at_most_a_third_away)
     ck_assert_ptr_null(calc_nearest("tp", (const char *const[]){"cp", "ep", NULL}));
     ck_assert_ptr_null(calc_nearest("a10g", (const char *const[]){"a800", NULL}));
     ck_assert_str_eq(calc_nearest("rnu", (const char *const[]){"run", NULL}), "run");
+    ck_assert_str_eq(calc_nearest("se", (const char *const[]){"serve", "set", NULL}), "set");
+    ck_assert_ptr_null(calc_nearest("tp", (const char *const[]){"tpot", NULL}));
     /* 18 letters allow 6 edits. */
     ck_assert_str_eq(calc_nearest("pipeline_interleav", words), "pipeline_interleaving");
     ck_assert_ptr_null(calc_nearest("tensor_par", (const char *const[]){NULL}));
