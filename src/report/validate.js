@@ -74,7 +74,7 @@ function sayWhy() {
   if (by.length > 1) said.push(` The machine with the largest errors is ${worst.key} with ${share(worst.abs)}.`);
   const forecast = split.find((row) => row.name === "Forecasts");
   if (forecast) said.push(" Forecasts, by constants of before a run was published, are off by ", bold(share(forecast.absolute)), " in the mean.");
-  if (unseen) said.push(" Half are within ", bold(`±${share(unseen.median)}`), " by constants that were fitted without their publisher.");
+  if (unseen) said.push(" Constants of machines were fitted to most of these runs; by constants that were fitted without their publisher, half are within ", bold(`±${share(unseen.median)}`), ".");
   if (remarks) said.push(` ${count(remarks)} rows are not scored, each with its reason below.`);
   return said;
 }
