@@ -1,6 +1,8 @@
 /* DeepSpeed: a JSON file. The model and its pipeline stages are defined in code. */
 #include "formats/framework.h"
 
+#include "base/error.h"
+
 static const calc_word cpu[] = {{"cpu", 1}, {"none", 0}, {0}};
 static const calc_word format[] = {{"fp32", CALC_FORMAT_FLOAT32},
                                    {"fp16", CALC_FORMAT_FLOAT16},
@@ -28,6 +30,81 @@ static const calc_setting_row rows[] = {
 };
 /* clang-format on */
 
+/* ---- Layouts that it refuses ----------------------------------------------------------------- */
+
+/* runtime/pipe/engine.py: the model must be a PipelineModule, which a configuration cannot
+ * create */
+CALC_REFUSAL(pipelines, e->pipeline_par > 1)
+/* runtime/pipe/engine.py: ZeRO-2 and 3 with a PipelineModule */
+CALC_REFUSAL(pipelines_and_shards, e->pipeline_par > 1 && s->zero_stage >= 2)
+/* moe/layer.py: ep_size is an argument of the layer */
+CALC_REFUSAL(spreads_experts, a->num_experts > 0 && s->expert_par > 1)
+/* runtime/zero/config.py: offload_param needs stage 3, offload_optimizer stage 1 or above */
+CALC_REFUSAL(offloads_whole_weights, s->weight_offload && s->zero_stage < 3)
+CALC_REFUSAL(offloads_whole_state, s->optimizer_offload && s->zero_stage == 0)
+/* runtime/engine.py: MiCS is a kind of stage 3 */
+CALC_REFUSAL(shards_gradients_partly,
+             s->zero_stage > 0 && s->zero_stage < 3 && s->fsdp_par < s->data_par * s->context_par)
+
+static const calc_refusal deepspeed[] = {
+    {pipelines, "pipeline_par is a PipelineModule in the code of the model, not a setting"},
+    {pipelines_and_shards, "zero_stage 2 and 3 exclude pipeline stages"},
+    {spreads_experts, "expert_par is an argument in the code of the model, not a setting"},
+    {offloads_whole_weights, "weight_offload needs zero_stage 3"},
+    {offloads_whole_state, "optimizer_offload needs zero_stage of at least 1"},
+    {shards_gradients_partly, "fsdp_par below all replicas needs zero_stage 3"}};
+static CALC_REFUSALS(refusals, deepspeed);
+
+/* ---- What follows from the settings ---------------------------------------------------------- */
+
+#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
+#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
+#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
+
+/* Number of replicas, if the number of processors is known; else 0. */
+static double replicas_of(const calc_plan *plan)
+{
+    double each = VALUE(TENSOR) * VALUE(PIPELINE) * VALUE(CONTEXT);
+    return SAYS(PROCS) ? floor(plan->value[CALC_PLAN_PROCS] / each) : 0;
+}
+
+/* runtime/config.py, _configure_train_batch_size: batch = micro-batch * accumulation steps *
+ * replicas; any one of these may be missing. */
+static calc_status settle_product(calc_plan *plan, calc_errors *errors)
+{
+    double replicas = replicas_of(plan);
+    if (!SAYS(PROCS) && SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES)) {
+        SET(DATA, floor(VALUE(BATCH) / VALUE(MICROBATCH) / VALUE(MICROBATCHES)));
+    }
+    if (!SAYS(BATCH) || !(replicas >= 1)) {
+        return CALC_OK;
+    }
+    double batch = plan->value[CALC_PLAN_BATCH];
+    double passes = VALUE(MICROBATCHES);
+    if (!SAYS(MICROBATCH)) {
+        double each = batch / replicas / passes;
+        if (each >= 1 && each == floor(each)) {
+            SET(MICROBATCH, each);
+            return CALC_OK;
+        }
+    } else if (!SAYS(MICROBATCHES) || VALUE(MICROBATCH) * passes * replicas == batch) {
+        return CALC_OK;
+    }
+    return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+                           "the global batch of %.0f is not micro-batch * accumulation * replicas: "
+                           "%.0f * %.0f * %.0f",
+                           batch, VALUE(MICROBATCH), passes, replicas);
+}
+
+static calc_status settle(calc_plan *plan, calc_errors *errors)
+{
+    /* runtime/zero/config.py: a missing overlap_comm. */
+    if (VALUE(SHARDED) == 3 && !SAYS(GRAD_OVERLAP)) {
+        SET(GRAD_OVERLAP, 1);
+    }
+    return settle_product(plan, errors);
+}
+
 const calc_framework calc_framework_deepspeed = {
     .name = "deepspeed",
     .reads = true,
@@ -37,5 +114,6 @@ const calc_framework calc_framework_deepspeed = {
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN),
     .syntax = CALC_SYNTAX_JSON,
     .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks ",
-    .rows = rows,
-    .count = sizeof rows / sizeof *rows};
+    .settle = settle,
+    CALC_FRAMEWORK_ROWS(rows),
+    CALC_FRAMEWORK_REFUSALS(&refusals)};

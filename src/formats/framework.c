@@ -12,10 +12,8 @@
 #include "spec/stage_text.h"
 
 const calc_framework *const calc_framework_list[] = {
-    &calc_framework_megatron,    &calc_framework_nemo,         &calc_framework_bridge,
-    &calc_framework_deepspeed,   &calc_framework_torchtitan,   &calc_framework_mindspeed,
-    &calc_framework_mindformers, &calc_framework_paddle,       &calc_framework_vllm,
-    &calc_framework_sglang,      &calc_framework_tensorrt_llm, NULL};
+#define FRAMEWORK(table, name, file) &table,
+    CALC_FRAMEWORKS(FRAMEWORK) NULL};
 
 const calc_framework *calc_framework_find(const char *name)
 {

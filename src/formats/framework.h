@@ -6,6 +6,7 @@
 
 #include "formats/export_pool.h"
 #include "formats/plan.h"
+#include "spec/refusals.h"
 
 /** Syntax of a framework's files. */
 typedef enum calc_syntax {
@@ -67,7 +68,7 @@ typedef struct calc_setting_row {
 
 /** One framework. */
 typedef struct calc_framework {
-    const char *name;    /**< on the command line: "megatron" */
+    const char *name;    /**< on the command line: "megatron-bridge" */
     const char *title;   /**< display name: "Megatron-LM" */
     const char *version; /**< release that the keys belong to */
     const char *launch;  /**< one line about using the file */
@@ -88,22 +89,49 @@ typedef struct calc_framework {
     const char *elsewhere;
     const calc_setting_row *rows;
     size_t count;
+    /** The layouts that it refuses; ends with NULL */
+    const calc_refusals *const *refusals;
+    /** Sets members that follow from others by rules of this framework only, after all settings are
+     *  read and before its defaults; NULL: nothing does.
+     *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_FIELD with an error added */
+    calc_status (*settle)(calc_plan *plan, calc_errors *errors);
 } calc_framework;
+
+/** Values of calc_framework.rows and .count, and of .refusals. */
+#define CALC_FRAMEWORK_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
+#define CALC_FRAMEWORK_REFUSALS(...)                                                               \
+    .refusals = (const calc_refusals *const[])                                                     \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
 
 enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
 
-/** The names of all frameworks, as the words of an option. */
-#define CALC_FRAMEWORK_NAMES                                                                       \
-    "megatron", "nemo", "megatron-bridge", "deepspeed", "torchtitan", "mindspeed", "mindformers",  \
-        "paddle", "vllm", "sglang", "tensorrt-llm"
+/** The frameworks: X(its table, its name on the command line, the file that defines it). Where
+ *  several run a layout, the first is suggested. src/CMakeLists.txt takes the files from here. */
+#define CALC_FRAMEWORKS(X)                                                                         \
+    X(calc_framework_megatron, "megatron", mcore)                                                  \
+    X(calc_framework_nemo, "nemo", mcore)                                                          \
+    X(calc_framework_bridge, "megatron-bridge", mcore)                                             \
+    X(calc_framework_deepspeed, "deepspeed", deepspeed)                                            \
+    X(calc_framework_torchtitan, "torchtitan", torchtitan)                                         \
+    X(calc_framework_mindspeed, "mindspeed", mcore)                                                \
+    X(calc_framework_mindformers, "mindformers", mindformers)                                      \
+    X(calc_framework_paddle, "paddle", paddle)                                                     \
+    X(calc_framework_vllm, "vllm", serving)                                                        \
+    X(calc_framework_sglang, "sglang", serving)                                                    \
+    X(calc_framework_tensorrt_llm, "tensorrt-llm", serving)
+
+/** Their names, as the first words of an option. */
+#define CALC_FRAMEWORK_NAME(table, name, file) name,
+#define CALC_FRAMEWORK_NAMES CALC_FRAMEWORKS(CALC_FRAMEWORK_NAME)
 
 /** All frameworks; NULL at the end. */
 extern const calc_framework *const calc_framework_list[];
 
-extern const calc_framework calc_framework_megatron, calc_framework_mindspeed, calc_framework_nemo,
-    calc_framework_bridge, calc_framework_deepspeed, calc_framework_torchtitan,
-    calc_framework_mindformers, calc_framework_paddle, calc_framework_vllm, calc_framework_sglang,
-    calc_framework_tensorrt_llm;
+#define CALC_FRAMEWORK_EXTERN(table, name, file) extern const calc_framework table;
+CALC_FRAMEWORKS(CALC_FRAMEWORK_EXTERN)
+#undef CALC_FRAMEWORK_EXTERN
 
 /** The framework of that name; NULL if there is none. */
 const calc_framework *calc_framework_find(const char *name);

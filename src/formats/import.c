@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "formats/import_batch.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 
@@ -102,8 +101,8 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     if (import->procs > 0) {
         plan->value[CALC_PLAN_PROCS] = (double)import->procs;
     }
-    if (status == CALC_OK) {
-        status = calc_import_batch(import->framework, plan, errors);
+    if (status == CALC_OK && import->framework->settle) {
+        status = import->framework->settle(plan, errors);
     }
     calc_framework_defaults(import->framework, plan);
     return status;
@@ -114,15 +113,6 @@ calc_status calc_import_run(const calc_import *import, calc_app *app, calc_exec 
 {
     calc_plan plan;
     calc_status status = calc_import_plan(import, &plan, errors);
-    bool chunks = calc_plan_says(&plan, CALC_PLAN_CHUNK_BLOCKS) &&
-                  calc_plan_value(&plan, CALC_PLAN_PIPELINE) > 1;
-    if (status == CALC_OK && chunks && import->framework == &calc_framework_torchtitan &&
-        !calc_plan_says(&plan, CALC_PLAN_BLOCKS)) {
-        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                               "without it, set pipeline_interleaving in the layout",
-                               "pipeline_parallel_layers_per_stage needs the number of blocks, and "
-                               "no model that calc knows is named by model.flavor");
-    }
     return status == CALC_OK ? calc_plan_apply(&plan, app, exec, errors) : status;
 }
 

@@ -92,6 +92,27 @@ static const calc_setting_row rows[] = {
 };
 /* clang-format on */
 
+/* ---- Layouts that it refuses ----------------------------------------------------------------- */
+
+CALC_REFUSAL(stages_and_sharded_gradients, e->pipeline_par > 1 && s->zero_stage >= 2)
+/* enable_sharding_comm_overlap also implies enable_dp_comm_overlap, which has an accuracy issue */
+static bool reduces_in_stages(const calc_resolved *r)
+{
+    const calc_strategy *s = &r->exec.strategy;
+    return r->exec.pipeline_par > 1 && s->zero_stage == 1 && s->data_par_overlap && s->data_par > 1;
+}
+CALC_REFUSAL(reduces_over_replicas, reduces_in_stages(r) && !calc_divides(s->data_par, s->fsdp_par))
+CALC_REFUSAL(overlaps_narrow_gradients,
+             s->grad_datatype != CALC_FORMAT_FLOAT32 && s->zero_stage == 1 &&
+                 (reduces_in_stages(r) || s->param_gather_overlap == CALC_CHOICE_TRUE))
+static const calc_refusal paddle[] = {
+    {stages_and_sharded_gradients, "zero_stage 2 and 3 exclude pipeline stages"},
+    {reduces_over_replicas,
+     "data_par_overlap with pipeline stages and optimizer_sharding excludes a smaller fsdp_par"},
+    {overlaps_narrow_gradients, "data_par_overlap and param_gather_overlap with "
+                                "optimizer_sharding need grad_datatype float32"}};
+static CALC_REFUSALS(refusals, paddle);
+
 const calc_framework calc_framework_paddle = {
     .name = "paddle",
     .title = "PaddleNLP",
@@ -101,5 +122,5 @@ const calc_framework calc_framework_paddle = {
     .syntax = CALC_SYNTAX_JSON,
     .reads = true,
     .launched = true,
-    .rows = rows,
-    .count = sizeof rows / sizeof *rows};
+    CALC_FRAMEWORK_ROWS(rows),
+    CALC_FRAMEWORK_REFUSALS(&refusals)};

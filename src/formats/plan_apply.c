@@ -102,7 +102,8 @@ static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors
     int64_t blocks = COUNT(BLOCKS);
     double each = plan->value[CALC_PLAN_CHUNK_BLOCKS] * (double)e->pipeline_par;
     if (blocks == 0) {
-        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                               "without it, set pipeline_interleaving in the layout",
                                "blocks per chunk need the number of blocks, which is missing");
     }
     if (each > (double)blocks || blocks % (int64_t)each != 0) {

@@ -1,10 +1,9 @@
-#include "formats/import_batch.h"
+#include "formats/import.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/import.h"
 #include "formats/read.h"
 
 static calc_status import_text(const calc_framework *framework, const char *text, int64_t procs,

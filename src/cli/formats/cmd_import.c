@@ -142,9 +142,7 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
     if (status != CALC_OK) {
         return status;
     }
-    bool launched = import->framework == &calc_framework_deepspeed ||
-                    import->framework == &calc_framework_torchtitan;
-    if (launched && r->procs == 0) {
+    if (!import->framework->has_model && r->procs == 0) {
         fprintf(stderr, "%lld processor%s, as far as the file says: --procs says how many\n",
                 (long long)exec.num_procs, exec.num_procs == 1 ? "" : "s");
     }
