@@ -131,7 +131,9 @@ START_TEST(chunks_are_counted_or_computed)
     ck_assert_int_eq(exec.pipeline_interleaving, 5);
     ck_assert(exec.strategy.pipeline_par_overlap);
     fails("--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4",
-          CALC_ERR_FIELD, "blocks per chunk need the number of blocks, which is missing");
+          CALC_ERR_FIELD,
+          "blocks per chunk need the number of blocks, which is missing\n"
+          "  hint: without it, set pipeline_interleaving in the layout");
     fails("--pipeline-model-parallel-size 4 --num-layers 82 "
           "--num-layers-per-virtual-pipeline-stage 4",
           CALC_ERR_RULE, "chunks of 4 blocks do not divide a stage of a model of 82");
