@@ -32,8 +32,18 @@ typedef enum calc_how {
     CALC_HOW_WINDOW,     /**< tokens before and after the position */
     CALC_HOW_FORMAT,     /**< .text, with the number where it has a '#' */
     CALC_HOW_CONSTANT,   /**< always .text; not read */
-    CALC_HOW_DEFAULT     /**< no key: the framework uses .value unless another row sets it */
+    CALC_HOW_DEFAULT,    /**< no key: the framework uses .value unless another row sets it */
+    CALC_HOW_UNREAD      /**< no key: .text has patterns of keys that are not read */
 } calc_how;
+
+/** What a key changes that is not read. */
+typedef enum calc_unread {
+    CALC_UNREAD_UNKNOWN,  /**< no row has it */
+    CALC_UNREAD_MODEL,    /**< the shape of the model */
+    CALC_UNREAD_COST,     /**< time or memory of a step */
+    CALC_UNREAD_HARMLESS, /**< neither */
+    CALC_UNREAD_COMPUTED  /**< a key that is read, with a value that the framework computes */
+} calc_unread;
 
 /** A word and its value. */
 typedef struct calc_word {
@@ -52,6 +62,7 @@ typedef struct calc_setting_row {
     calc_plan_member when; /**< written only if this member is not 0 */
     bool read_only;        /**< an alias: read but never written */
     bool unset;            /**< -1 means not set */
+    const char *assumed;   /**< what is assumed where the value is "auto", a sentence; .value is */
 } calc_setting_row;
 
 /** Rows of a table: CALC_ROW(how, member, key, .words = ... and other members) for a key,
@@ -62,6 +73,12 @@ typedef struct calc_setting_row {
 #define CALC_ROW_CONSTANT(...) {.how = CALC_HOW_CONSTANT, .key = __VA_ARGS__},
 #define CALC_ROW_DEFAULT(member_, value_)                                                          \
     {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_##member_, .value = (value_)},
+/** Keys that are not read, as patterns separated by blanks; the first row that matches counts. '*'
+ *  is any text. A pattern without a dot is of the last part of a key, without the dashes before it.
+ *  "name=value" has the framework's default, which changes nothing; without it, 0 and false change
+ *  nothing. */
+#define CALC_ROW_UNREAD(what, patterns)                                                            \
+    {.how = CALC_HOW_UNREAD, .value = CALC_UNREAD_##what, .text = (patterns)},
 
 /** Bit of a calc_platform. */
 #define CALC_ON(platform) (1U << CALC_PLATFORM_##platform)
@@ -141,6 +158,10 @@ bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *
 
 /** Row of a key; NULL if the framework's table has none. */
 const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key);
+
+/** What a key without a row of its own changes, with this value. */
+calc_unread calc_framework_unread(const calc_framework *framework, const char *key,
+                                  const char *value);
 
 /** Fills members that the plan leaves open with the framework's defaults. */
 void calc_framework_defaults(const calc_framework *framework, calc_plan *plan);

@@ -26,12 +26,22 @@ static const calc_word rotate[] = {
 static const calc_word backend[] = {{"standard", 0}, {"deepep", 1}, {0}};
 static const calc_word param[] = {
     {"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float32", CALC_DATATYPE_FLOAT32}, {0}};
+enum { TENSOR = 1, BLOCK = 2 }; /* CALC_PLAN_FP8: one scale per tensor, or per block */
+static const calc_word converters[] = {{"quantize.linear.float8", TENSOR},
+                                       {"quantize.linear.mx", BLOCK},
+                                       {"quantize.grouped_mm.float8", TENSOR},
+                                       {"quantize.grouped_mm.mx", BLOCK},
+                                       {"float8", TENSOR},
+                                       {"mx", BLOCK},
+                                       {0}};
+static const calc_word components[] = {{"model", 1}, {"loss", 2}, {0}};
 static const calc_word recompute[] = {{"none", 0}, {"selective", 1}, {"full", 2}, {0}};
 
 /* clang-format off */
 static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, MODEL, "model.name", .words = models)
     CALC_ROW(WORDS, MODEL, "model.flavor", .words = flavors)
+    CALC_ROW(SET, FP8, "model.converters", .words = converters, .read_only = true)
     CALC_ROW(NUMBER, LOCAL_BATCH, "training.local_batch_size")
     CALC_ROW(NUMBER, BATCH, "training.global_batch_size")
     CALC_ROW(NUMBER, SEQ, "training.seq_len")
@@ -55,11 +65,31 @@ static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, DEEPEP, "parallelism.expert_parallel_comm_backend", .words = backend)
     CALC_ROW(WORDS, RECOMPUTE, "activation_checkpoint.mode", .words = recompute)
     CALC_ROW(SWITCH, EAGER, "compile.enable", .value = 0)
+    CALC_ROW(SET, COMPILED, "compile.components", .words = components, .read_only = true)
+    CALC_ROW_DEFAULT(EAGER, 1)
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SHARDED, 3)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
     CALC_ROW_DEFAULT(GATHER_OVERLAP, 1)
+    CALC_ROW_UNREAD(MODEL,
+        "experimental.custom_import job.custom_config_module")
+    CALC_ROW_UNREAD(COST,
+        "activation_checkpoint.early_stop=true activation_checkpoint.memory_budget activation_checkpoint.per_op_* "
+        "activation_checkpoint.selective_ac_option compile.backend=inductor comm.mode=default "
+        "debug.deterministic debug.moe_force_load_balance optimizer.early_step_in_backward "
+        "optimizer.implementation=fused optimizer.name=AdamW parallelism.context_parallel_load_balancer=headtail "
+        "parallelism.disable_loss_parallel parallelism.module_fqns_per_model_part "
+        "parallelism.pipeline_parallel_expert_parallel_overlap=true parallelism.pipeline_parallel_schedule_csv "
+        "training.dtype=float32 training.mixed_precision_reduce=float32 quantize.* "
+        "fault_tolerance.enable")
+    CALC_ROW_UNREAD(HARMLESS,
+        "activation_checkpoint.debug activation_checkpoint.determinism_check activation_checkpoint.preserve_rng_state "
+        "activation_checkpoint.visualize_* checkpoint.* comm.* debug.deterministic_warn_only debug.seed "
+        "experimental.custom_args_module fault_tolerance.* job.* lr_scheduler.* memory_estimation.* metrics.* "
+        "model.hf_assets_path model.print_after_conversion model.tokenizer_path optimizer.beta* optimizer.eps "
+        "optimizer.lr optimizer.weight_decay profiling.* training.data* training.gc_* training.max_norm "
+        "training.steps validation.*")
 };
 /* clang-format on */
 
@@ -175,6 +205,15 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
         settle_local_batch(plan);
     }
     settle_sharding(plan);
+    if ((int64_t)VALUE(FP8) & BLOCK) {
+        SET(FP8_RECIPE, CALC_SCALING_BLOCK);
+    }
+    if (VALUE(FP8) > 0) { /* torchao quantizes for the multiplication and stores what it is given */
+        SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
+    }
+    if (!((int64_t)VALUE(COMPILED) & 1)) {
+        SET(EAGER, 1);
+    }
     if (SAYS(MODEL) && SAYS(CHUNK_BLOCKS)) {
         SET(BLOCKS, calc_plan_model_blocks((int)plan->value[CALC_PLAN_MODEL]));
     }

@@ -11,6 +11,13 @@ static void ignore(void *context, const char *key)
     MUST(key);
 }
 
+static void hear(void *context, const char *key, calc_unread what, const char *assumed)
+{
+    (void)context;
+    MUST(key && what <= CALC_UNREAD_COMPUTED);
+    MUST(!assumed || what == CALC_UNREAD_COMPUTED);
+}
+
 /* What is read can be written and read again. */
 static void check_saved(calc_kind kind, const void *object)
 {
@@ -62,7 +69,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     calc_import import = {.framework = framework_of((char)data[0]),
                           .settings = &settings,
                           .name = "input",
-                          .ignored = ignore};
+                          .unread = hear};
     calc_syntax syntax = import.framework->syntax;
     calc_status status =
         syntax == CALC_SYNTAX_YAML

@@ -8,8 +8,9 @@
 
 static size_t ignored;
 
-static void count_ignored(void *context, const char *key)
+static void count_unread(void *context, const char *key, calc_unread what, const char *assumed)
 {
+    ck_assert(what == CALC_UNREAD_UNKNOWN && !assumed);
     ck_assert_ptr_eq(context, &ignored);
     ck_assert_str_eq(key, "--unheard-of");
     ignored++;
@@ -25,7 +26,7 @@ static calc_status import_script(const char *script, int64_t procs, calc_app *ap
                                 .settings = &settings,
                                 .name = "run.sh",
                                 .procs = procs,
-                                .ignored = count_ignored,
+                                .unread = count_unread,
                                 .context = &ignored};
     calc_status status = calc_import_run(&import, app, exec, errors);
     calc_settings_free(&settings);

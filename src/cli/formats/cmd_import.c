@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "formats/hf.h"
 #include "formats/import.h"
@@ -12,7 +13,7 @@
 #include "io/text.h"
 #include "io/utf8.h"
 
-enum { SHOWN = 20 /* most ignored keys to name */ };
+enum { SHOWN = 20 /* most keys to name that are not read */ };
 
 static const char *const sources[] = {"megatron",    "mindspeed", "nemo",        "megatron-bridge",
                                       "mindformers", "paddle",    "deepspeed",   "torchtitan",
@@ -46,13 +47,43 @@ static const char *const examples[] = {
     "calc import --from megatron --procs 64 -- --tensor-model-parallel-size 8 --bf16",
     "calc import --from nemo megatron_gpt_config.yaml --app model.json --exe run.json", NULL};
 
-/* Counts the ignored keys and names the first. */
-static void tell_ignored(void *context, const char *key)
+/* Keys that are not read. */
+typedef struct unread {
+    const char *title; /* of the framework */
+    size_t told, harmless;
+} unread;
+
+/* Names a key that is not read, or counts it. */
+static void tell_unread(void *context, const char *key, calc_unread what, const char *assumed)
 {
-    size_t *count = context;
+    static const char *const texts[] = {
+        [CALC_UNREAD_UNKNOWN] = "unknown to calc",
+        [CALC_UNREAD_MODEL] = "changes the model, and calc does not read it: the model is another "
+                              "one",
+        [CALC_UNREAD_COST] = "changes time or memory, and calc does not read it"};
     char shown[CALC_UTF8_SHOW_SIZE];
-    if ((*count)++ < SHOWN) {
-        fprintf(stderr, "ignored: %s\n", calc_utf8_show(shown, key, strlen(key)));
+    unread *u = context;
+    calc_utf8_show(shown, key, strlen(key));
+    if (what == CALC_UNREAD_HARMLESS) {
+        u->harmless++;
+    } else if (what != CALC_UNREAD_MODEL && u->told++ >= SHOWN) {
+        return;
+    } else if (what == CALC_UNREAD_COMPUTED) {
+        fprintf(stderr, "%s: left to %s; %s\n", shown, u->title,
+                assumed ? assumed : "calc takes it as not given");
+    } else {
+        fprintf(stderr, "%s: %s\n", shown, texts[what]);
+    }
+}
+
+static void tell_rest(const unread *u)
+{
+    if (u->told > SHOWN) {
+        fprintf(stderr, "%zu more settings that calc does not read\n", u->told - SHOWN);
+    }
+    if (u->harmless > 0) {
+        fprintf(stderr, "%zu setting%s neither time nor memory\n", u->harmless,
+                u->harmless == 1 ? " changes" : "s change");
     }
 }
 
@@ -90,7 +121,7 @@ typedef struct request {
     const char *from;
     int64_t procs, seq_size; /* 0: as in the settings */
     bool options;            /* settings are on the command line, not in a file */
-    size_t ignored;
+    unread unread;
 } request;
 
 /* Writes remarks on a configuration of Hugging Face. */
@@ -128,16 +159,49 @@ static calc_status convert_galvatron(const request *r, const char *name, const c
                              : status;
 }
 
+/* The model that the settings describe, or that they name and models/ has. */
+static calc_status find_model(const calc_import *import, const calc_plan *plan, calc_app *app,
+                              calc_errors *errors)
+{
+    const calc_framework *framework = import->framework;
+    if (framework->has_model) {
+        return calc_import_complete(import, app, errors);
+    }
+    if (!calc_plan_says(plan, CALC_PLAN_MODEL)) {
+        const char *key = NULL;
+        for (size_t i = 0; i < framework->count; i++) {
+            const calc_setting_row *row = &framework->rows[i];
+            key = row->key && row->member == CALC_PLAN_MODEL ? row->key : key;
+        }
+        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                               "without --app the layout alone is written",
+                               "%s: no model that calc knows is named%s%s", framework->title,
+                               key ? " by " : "", key ? key : "");
+    }
+    calc_input input = {0};
+    const char *name = calc_plan_model_name((int)plan->value[CALC_PLAN_MODEL]);
+    calc_status status = calc_input_load(&input, CALC_KIND_APP, app, name, errors);
+    calc_text_free(&input.text);
+    if (status == CALC_OK && calc_plan_says(plan, CALC_PLAN_SEQ)) {
+        app->seq_size = (int64_t)plan->value[CALC_PLAN_SEQ];
+    }
+    return status;
+}
+
 static calc_status convert(const request *r, const calc_import *import, calc_errors *errors)
 {
     calc_app app;
     calc_exec exec;
+    calc_plan plan;
     const char *model = calc_opt_value(r->args, OPT_APP);
     const char *layout = calc_opt_value(r->args, OPT_EXE);
-    calc_status status = calc_import_run(import, &app, &exec, errors);
-    app.seq_size = status == CALC_OK && r->seq_size > 0 ? r->seq_size : app.seq_size;
+    calc_status status = calc_import_plan(import, &plan, errors);
+    if (status == CALC_OK && r->seq_size > 0) {
+        plan.value[CALC_PLAN_SEQ] = (double)r->seq_size;
+    }
+    status = status == CALC_OK ? calc_plan_apply(&plan, &app, &exec, errors) : status;
     if (status == CALC_OK && model) {
-        status = calc_import_complete(import, &app, errors);
+        status = find_model(import, &plan, &app, errors);
     }
     if (status != CALC_OK) {
         return status;
@@ -168,8 +232,10 @@ static calc_status convert_settings(request *r, const char *name, const calc_tex
                                 .settings = &settings,
                                 .name = name,
                                 .procs = r->procs,
-                                .ignored = tell_ignored,
-                                .context = &r->ignored};
+                                .model = calc_opt_value(r->args, OPT_APP) != NULL,
+                                .unread = tell_unread,
+                                .context = &r->unread};
+    r->unread.title = import.framework->title;
     calc_status status =
         text ? read_text(&import, text, &settings, errors)
              : calc_settings_from_words(&settings, r->args->argument, r->args->argument_count);
@@ -230,9 +296,7 @@ static calc_exit import_request(request *r)
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
         calc_errors_no_memory(&errors);
     }
-    if (r->ignored > 0) {
-        fprintf(stderr, "%zu setting%s ignored\n", r->ignored, r->ignored == 1 ? "" : "s");
-    }
+    tell_rest(&r->unread);
     return calc_complain_errors(&errors);
 }
 
