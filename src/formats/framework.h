@@ -6,15 +6,8 @@
 
 #include "formats/export_pool.h"
 #include "formats/plan.h"
+#include "formats/settings.h"
 #include "spec/refusals.h"
-
-/** Syntax of a framework's files. */
-typedef enum calc_syntax {
-    CALC_SYNTAX_SHELL, /**< options of a command: --key value */
-    CALC_SYNTAX_YAML,
-    CALC_SYNTAX_TOML,
-    CALC_SYNTAX_JSON
-} calc_syntax;
 
 /** The form in which a member is written. */
 typedef enum calc_how {

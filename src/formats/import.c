@@ -174,7 +174,8 @@ static const char *key_of(const calc_framework *framework, const char *field)
     for (size_t i = 0; i < framework->count; i++) {
         const calc_setting_row *row = &framework->rows[i];
         const char *path = calc_plan_field(row->member);
-        if (row->key && !row->read_only && path && strncmp(path, "app.", 4) == 0 && strcmp(path + 4, field) == 0) {
+        if (row->key && !row->read_only && path && strncmp(path, "app.", 4) == 0 &&
+            strcmp(path + 4, field) == 0) {
             return row->key;
         }
     }

@@ -40,7 +40,7 @@ CALC_PLAN(OPT_OFFLOAD,       "exe.optimizer_offload",      0, "optimizer state o
 CALC_PLAN(WEIGHT_OFFLOAD,    "exe.weight_offload",         0, "weights on the host")
 CALC_PLAN(ACT_OFFLOAD,       "exe.activations_offload",    0, "activations on the host")
 CALC_PLAN(OFFLOAD_SHARE,     "exe.offload_share",          1, "share of what is offloaded that is on the host")
-CALC_PLAN(OFFLOAD_BLOCKS,    "exe.offload_share",          0, "blocks whose activations are on the host")
+CALC_PLAN(OFFLOAD_BLOCKS,    NULL,                         0, "blocks whose activations are on the host")
 CALC_PLAN(MOVES,             "exe.offload_modules",        0, "inputs of parts of a block on the host")
 CALC_PLAN(MOVED,             "exe.offload_modules",        0, "those parts")
 CALC_PLAN(PRECISION,         "exe.datatype",               CALC_DATATYPE_FLOAT32, "number format")

@@ -5,6 +5,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "formats/detect.h"
 #include "formats/hf.h"
 #include "formats/import.h"
 #include "formats/read.h"
@@ -15,15 +16,13 @@
 
 enum { SHOWN = 20 /* most keys to name that are not read */ };
 
-static const char *const sources[] = {"megatron",    "mindspeed", "nemo",        "megatron-bridge",
-                                      "mindformers", "paddle",    "deepspeed",   "torchtitan",
-                                      "galvatron",   "hf",        "huggingface", NULL};
+static const char *const sources[] = {CALC_FRAMEWORK_NAMES "galvatron", "hf", "huggingface", NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(FROM, "from", "FRAMEWORK",                                                                   \
       .doc =                                                                                       \
-          "whose options or file; without: hf for a config.json of Hugging Face, galvatron for "   \
-          "one of its strategy files, else megatron",                                              \
+          "whose options or file, where the keys do not say it: hf for a config.json of Hugging "  \
+          "Face, galvatron for one of its strategy files",                                         \
       .choices = sources)                                                                          \
     X(APP, "app", "FILE",                                                                          \
       .doc = "write the model too; the sequence length is then part of it, not of the layout")     \
@@ -84,21 +83,6 @@ static void tell_rest(const unread *u)
     if (u->harmless > 0) {
         fprintf(stderr, "%zu setting%s neither time nor memory\n", u->harmless,
                 u->harmless == 1 ? " changes" : "s change");
-    }
-}
-
-static calc_status read_text(const calc_import *import, const calc_text *text,
-                             calc_settings *settings, calc_errors *errors)
-{
-    switch (import->framework->syntax) {
-    case CALC_SYNTAX_YAML:
-        return calc_settings_from_yaml(settings, text->data, text->length, import->name, errors);
-    case CALC_SYNTAX_JSON:
-        return calc_settings_from_json(settings, text->data, text->length, import->name, errors);
-    case CALC_SYNTAX_TOML:
-        return calc_settings_from_toml(settings, text->data, text->length, import->name, errors);
-    default:
-        return calc_settings_from_script(settings, text->data, text->length);
     }
 }
 
@@ -228,18 +212,21 @@ static calc_status convert_settings(request *r, const char *name, const calc_tex
                                     calc_errors *errors)
 {
     calc_settings settings = {0};
-    const calc_import import = {.framework = calc_framework_find(r->from),
-                                .settings = &settings,
-                                .name = name,
-                                .procs = r->procs,
-                                .model = calc_opt_value(r->args, OPT_APP) != NULL,
-                                .unread = tell_unread,
-                                .context = &r->unread};
-    r->unread.title = import.framework->title;
+    calc_import import = {.framework = r->from ? calc_framework_find(r->from) : NULL,
+                          .settings = &settings,
+                          .name = name,
+                          .procs = r->procs,
+                          .model = calc_opt_value(r->args, OPT_APP) != NULL,
+                          .unread = tell_unread,
+                          .context = &r->unread};
     calc_status status =
-        text ? read_text(&import, text, &settings, errors)
+        text ? calc_detect(&import.framework, text->data, text->length, name, &settings, errors)
              : calc_settings_from_words(&settings, r->args->argument, r->args->argument_count);
+    if (status == CALC_OK && !text) {
+        status = calc_detect_options(&import.framework, &settings, errors);
+    }
     if (status == CALC_OK) {
+        r->unread.title = import.framework->title;
         status = convert(r, &import, errors);
     }
     calc_settings_free(&settings);
@@ -252,7 +239,7 @@ static const char *source_of(const request *r, const calc_text *text)
     return r->from                                              ? r->from
            : calc_hf_is_text(text->data, text->length)          ? "hf"
            : calc_galvatron_layout_is(text->data, text->length) ? "galvatron"
-                                                                : "megatron";
+                                                                : NULL;
 }
 
 /* @param misused  the feature that a given option requires and the file lacks; else NULL */
@@ -263,8 +250,8 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
     calc_status status = calc_text_read(&text, name, errors);
     if (status == CALC_OK) {
         r->from = source_of(r, &text);
-        bool hf = r->from[0] == 'h';
-        bool galvatron = r->from[0] == 'g';
+        bool hf = r->from && r->from[0] == 'h';
+        bool galvatron = r->from && r->from[0] == 'g';
         if (hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE))) {
             *misused = "a configuration of Hugging Face says nothing of a layout: --exe and "
                        "--procs are not for it";
@@ -285,9 +272,6 @@ static calc_exit import_request(request *r)
 {
     calc_errors errors = {0};
     const char *misused = NULL;
-    if (r->options) {
-        r->from = r->from ? r->from : "megatron";
-    }
     calc_status status =
         r->options ? convert_settings(r, NULL, NULL, &errors) : convert_file(r, &misused, &errors);
     if (misused) {
@@ -330,6 +314,9 @@ static calc_exit run(const calc_args *args)
     }
     const calc_framework *framework = r.from ? calc_framework_find(r.from) : NULL;
     bool file = r.from && (!framework || framework->syntax != CALC_SYNTAX_SHELL);
+    if (framework && !framework->reads) {
+        return calc_complain_usage(args->command, "options of this program are written, not read");
+    }
     if (r.options && file) {
         return calc_complain_usage(args->command, "this framework has a file, not options");
     }
@@ -339,13 +326,14 @@ static calc_exit run(const calc_args *args)
 const calc_command calc_cmd_import = {
     .name = "import",
     .summary = "read a Hugging Face model or the options of a training framework",
-    .detail = "Reads the options of Megatron-LM or MindSpeed, or the YAML, JSON or TOML file of "
-              "another framework, and writes the layout they describe, and the model if --app is "
-              "given. The config.json of a model of Hugging Face is known without --from: what is "
-              "written is the model; so is a strategy file of Galvatron, galvatron_config_*.json. "
-              "Options that "
-              "do not change time or memory, or that calc does not know, are named on standard "
-              "error. Nothing in a script is executed.",
+    .detail =
+        "Reads the options of Megatron-LM or MindSpeed, or the YAML, JSON or TOML file of "
+        "another framework, and writes the layout they describe, and the model if --app is "
+        "given. Which framework it is, is found by the keys. Of the config.json of a model of "
+        "Hugging Face the model is written, of a strategy file of Galvatron the layout. "
+        "Options that calc does not read are named on standard error, unless they change "
+        "neither time nor memory; with --app, one that changes the model is an error. Nothing in a "
+        "script is executed.",
     .args = rows,
     .opts = opts,
     .examples = examples,
