@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "formats/hf.h"
 #include "galvatron/layout.h"
+#include "io/space_load.h"
 #include "spec/field.h"
 
 /* Room for any of the three structs. */
@@ -70,7 +71,11 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
         return status;
     }
     calc_errors before = *errors;
-    status = calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
+    status =
+        kind == CALC_KIND_EXEC && input->partial
+            ? calc_space_parse_exec(object, &input->absent, input->text.data, input->text.length,
+                                    input->path, errors)
+            : calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
     if (status == CALC_OK) {
         return CALC_OK;
     }
@@ -187,9 +192,19 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
 {
     void *const object[CALC_INPUTS] = {&inputs->app, &inputs->system, &inputs->exec};
     bool fine = true;
-    for (int i = 0; i < CALC_INPUTS; i++) {
+    calc_input *layout = &inputs->input[CALC_KIND_EXEC];
+    layout->partial = inputs->complete != NULL;
+    for (int i = 0; i < CALC_INPUTS && argument[i]; i++) {
         fine &= calc_input_load(&inputs->input[i], (calc_kind)i, object[i], argument[i], errors) ==
                 CALC_OK;
+    }
+    if (fine && (!argument[CALC_KIND_EXEC] || layout->absent > 0)) {
+        fine = inputs->complete(inputs, set, set_count, errors) == CALC_OK;
+    } else if (fine && (inputs->procs || inputs->batch)) {
+        fine = false;
+        calc_errors_at(errors, CALC_ERR_FIELD, inputs->procs ? "--procs" : "--batch", 0, 0,
+                       inputs->procs ? "--set num_procs=N" : "--set batch_size=N",
+                       "%s says it already", layout->name);
     }
     if (!fine) {
         return calc_errors_first(errors);
