@@ -40,7 +40,7 @@ static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
                       .doc = "the model: a path, \"-\" for standard input, or a name in models/"),
-    CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM, .optional = true,
+    CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM, .optional = true, .or_next = true,
                       .doc = "the machine: needed for galvatron-profile, and where EXE leaves "
                              "fields out or says \"auto\""),
     CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .optional = true,

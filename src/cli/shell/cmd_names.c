@@ -21,8 +21,9 @@ static const char *const kinds[] = {"app", "sys", "exe", NULL};
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "KIND", .choices = kinds, .doc = "app, sys or exe: models, systems or executions"},
+    {.name = "PART", .optional = true, .doc = "only names that this is part of: h100, llama3"},
     {0}};
-static const char *const examples[] = {"calc names app", "calc names sys --long", NULL};
+static const char *const examples[] = {"calc names app", "calc names sys h100 --long", NULL};
 
 enum { LINE_SIZE = 256 };
 
@@ -100,9 +101,10 @@ static void describe(calc_kind kind, const char *path, char line[LINE_SIZE])
 
 /* Spaces of calc sweep lie beside executions, but are not executions; the first of a name
  * counts. */
-static bool is_hidden(const calc_find_list *list, size_t i)
+static bool is_hidden(const calc_find_list *list, size_t i, const char *part)
 {
-    bool hidden = strncmp(list->entry[i].name, "spaces/", 7) == 0;
+    bool hidden = strncmp(list->entry[i].name, "spaces/", 7) == 0 ||
+                  (part && !strstr(list->entry[i].name, part));
     for (size_t j = 0; j < i && !hidden; j++) {
         hidden = strcmp(list->entry[j].name, list->entry[i].name) == 0;
     }
@@ -110,16 +112,16 @@ static bool is_hidden(const calc_find_list *list, size_t i)
 }
 
 static void write_names(calc_output *out, calc_kind kind, const calc_find_list *list,
-                        bool described)
+                        const char *part, bool described)
 {
     size_t width = 0;
     for (size_t i = 0; i < list->count; i++) {
         size_t length = strlen(list->entry[i].name);
-        width = !is_hidden(list, i) && length > width ? length : width;
+        width = !is_hidden(list, i, part) && length > width ? length : width;
     }
     for (size_t i = 0; i < list->count; i++) {
         char line[LINE_SIZE] = "";
-        if (is_hidden(list, i)) {
+        if (is_hidden(list, i, part)) {
             continue;
         }
         if (described) {
@@ -143,7 +145,7 @@ static calc_exit run(const calc_args *args)
                      (!calc_opt_value(args, OPT_SHORT) && isatty(STDOUT_FILENO));
     if (calc_find_names(kind, &list, &errors) == CALC_OK &&
         calc_output_open(&out, "-", &errors) == CALC_OK) {
-        write_names(out, kind, &list, described);
+        write_names(out, kind, &list, args->argument[1], described);
         (void)!calc_output_close(out, &errors);
     }
     calc_find_free(&list);

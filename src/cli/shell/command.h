@@ -50,6 +50,7 @@ typedef struct calc_arg {
     calc_kind kind;
     const char *const *choices; /**< see calc_opt */
     bool optional;
+    bool or_next;  /**< it may be left out, and the next one stand in its place */
     bool repeated; /**< takes all further arguments; only the last row may */
     const char *doc;
 } calc_arg;
