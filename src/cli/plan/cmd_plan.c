@@ -18,7 +18,8 @@ const char *const calc_plan_solvers[] = {"glpk", "highs", NULL};
 const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "the model"),
-    {.name = "SYS", .doc = "the machines, with commas between them: a800,h800"},
+    CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM,
+                      .doc = "the machines, with commas between them: a800,h800"),
     {0}};
 static const char *const examples[] = {
     "calc plan llama3-405B h100_sxm --procs 1024 --batch 512",

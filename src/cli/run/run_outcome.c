@@ -100,9 +100,11 @@ static void put_command(calc_put *put, const calc_run_outcome *o,
 {
     calc_put_array(put, NULL, CALC_PUT_LINE);
     put_words(put, "calc", "run");
-    for (int i = 0; i < CALC_INPUTS; i++) {
+    for (int i = 0; i < CALC_INPUTS && argument[i]; i++) {
         calc_put_text(put, NULL, argument[i]);
     }
+    put_words(put, "--procs", o->inputs.procs);
+    put_words(put, "--batch", o->inputs.batch);
     for (size_t i = 0; i < o->set_count; i++) {
         put_words(put, "--set", o->set[i]);
     }

@@ -23,8 +23,9 @@ static const char *const kinds[] = {"app", "sys", "exe", NULL};
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "KIND", .choices = kinds, .doc = "app, sys or exe: models, systems or executions"},
+    {.name = "PART", .optional = true, .doc = "only names that this is part of: h100, llama3"},
     {0}};
-static const char *const examples[] = {"calc names app", "calc names sys --long", NULL};
+static const char *const examples[] = {"calc names app", "calc names sys h100 --long", NULL};
 
 enum { LINE_SIZE = 256 };
 
@@ -137,26 +138,28 @@ static void describe(calc_kind kind, const char *path, description *out)
 
 /* Spaces of calc sweep lie beside executions, but are not executions; the first of a name
  * counts. */
-static bool is_hidden(const calc_find_list *list, size_t i)
+static bool is_hidden(const calc_find_list *list, size_t i, const char *part)
 {
-    bool hidden = strncmp(list->entry[i].name, "spaces/", 7) == 0;
+    bool hidden = strncmp(list->entry[i].name, "spaces/", 7) == 0 ||
+                  (part && !strstr(list->entry[i].name, part));
     for (size_t j = 0; j < i && !hidden; j++) {
         hidden = strcmp(list->entry[j].name, list->entry[i].name) == 0;
     }
     return hidden;
 }
 
-static void write_names(calc_output *out, const calc_find_list *list)
+static void write_names(calc_output *out, const calc_find_list *list, const char *part)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (!is_hidden(list, i)) {
+        if (!is_hidden(list, i, part)) {
             calc_output_printf(out, "%s\n", list->entry[i].name);
         }
     }
 }
 
 /* Names and what is behind them; machines in groups. */
-static calc_status write_described(calc_output *out, calc_kind kind, const calc_find_list *list)
+static calc_status write_described(calc_output *out, calc_kind kind, const calc_find_list *list,
+                                   const char *part)
 {
     size_t width = 0;
     bool grouped = kind == CALC_KIND_SYSTEM;
@@ -166,7 +169,7 @@ static calc_status write_described(calc_output *out, calc_kind kind, const calc_
     }
     for (size_t i = 0; i < list->count; i++) {
         size_t length = strlen(list->entry[i].name);
-        if (!is_hidden(list, i)) {
+        if (!is_hidden(list, i, part)) {
             width = length > width ? length : width;
             describe(kind, list->entry[i].path, &described[i]);
         }
@@ -174,7 +177,7 @@ static calc_status write_described(calc_output *out, calc_kind kind, const calc_
     for (int group = grouped ? 0 : GROUPS - 1; group < GROUPS; group++) {
         bool begun = !grouped;
         for (size_t i = 0; i < list->count; i++) {
-            if (is_hidden(list, i) || described[i].group != group) {
+            if (is_hidden(list, i, part) || described[i].group != group) {
                 continue;
             }
             if (!begun) {
@@ -201,8 +204,8 @@ static calc_exit run(const calc_args *args)
     if (calc_find_names(kind, &list, &errors) == CALC_OK &&
         calc_output_open(&out, "-", &errors) == CALC_OK) {
         if (!described) {
-            write_names(out, &list);
-        } else if (write_described(out, kind, &list) != CALC_OK) {
+            write_names(out, &list, args->argument[1]);
+        } else if (write_described(out, kind, &list, args->argument[1]) != CALC_OK) {
             (void)calc_errors_no_memory(&errors);
         }
         (void)!calc_output_close(out, &errors);

@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "formats/hf.h"
 #include "galvatron/layout.h"
+#include "io/space_load.h"
+#include "spec/automatic.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 /* Room for any of the three structs. */
 typedef union any_object {
@@ -70,7 +73,11 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
         return status;
     }
     calc_errors before = *errors;
-    status = calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
+    status =
+        kind == CALC_KIND_EXEC && input->partial
+            ? calc_space_parse_exec(object, &input->absent, input->text.data, input->text.length,
+                                    input->path, errors)
+            : calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
     if (status == CALC_OK) {
         return CALC_OK;
     }
@@ -106,6 +113,54 @@ static void path_of_pointer(const char *pointer, char *path, size_t size)
         calc_append(path, size, "%s%.*s%s", before, (int)word, pointer + 1, index ? "]" : "");
         pointer += 1 + word;
     }
+}
+
+/* The field of an execution that an error is about; NULL: it is about something else. */
+static const calc_field *field_of(const calc_error *error)
+{
+    char path[sizeof error->pointer + 32];
+    calc_field_ref ref;
+    path_of_pointer(error->pointer, path, sizeof path);
+    bool known =
+        error->kind == CALC_KIND_EXEC && calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK;
+    return known ? ref.field : NULL;
+}
+
+/* Fields that contradict assignments follow them if they can be left to calc: an import writes
+ * values that depend on others. What was wrong before any assignment stays an error.
+ * @param before  the documents without assignments
+ * @param where   the fields that are assigned
+ * @return whether the documents are right now */
+static bool follow(calc_inputs *inputs, const calc_inputs *before, const calc_field_ref *where,
+                   size_t count, const calc_errors *found)
+{
+    calc_exec exec = inputs->exec, first = before->exec;
+    calc_errors errors = {0};
+    calc_resolve(&before->app, &before->system, &first);
+    bool can = calc_check(&before->app, &before->system, &first, &errors) == CALC_OK;
+    for (int i = 0; i < found->count && can; i++) {
+        const calc_field *field = field_of(&found->item[i]);
+        bool size = field && strcmp(field->key, "num_procs") == 0; /* which one is meant? */
+        can = field && field->flags & CALC_AUTO && !size;
+        for (size_t k = 0; k < count && can; k++) {
+            can = where[k].field != field;
+        }
+        if (can) {
+            calc_automatic_set(&exec, field);
+        }
+    }
+    calc_resolve(&inputs->app, &inputs->system, &exec);
+    if (!can || calc_check(&inputs->app, &inputs->system, &exec, &errors) != CALC_OK) {
+        return false;
+    }
+    for (int i = 0; i < found->count; i++) {
+        const calc_field *field = field_of(&found->item[i]);
+        char value[CALC_VALUE_TEXT];
+        fprintf(stderr, "%s = %s follows from --set\n", field->key,
+                calc_value_text(field, (const char *)&exec + field->offset, value));
+    }
+    inputs->exec = exec;
+    return true;
 }
 
 /* Errors of a field that an assignment has set belong to the assignment, not to the file. */
@@ -187,9 +242,19 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
 {
     void *const object[CALC_INPUTS] = {&inputs->app, &inputs->system, &inputs->exec};
     bool fine = true;
-    for (int i = 0; i < CALC_INPUTS; i++) {
+    calc_input *layout = &inputs->input[CALC_KIND_EXEC];
+    layout->partial = inputs->complete != NULL;
+    for (int i = 0; i < CALC_INPUTS && argument[i]; i++) {
         fine &= calc_input_load(&inputs->input[i], (calc_kind)i, object[i], argument[i], errors) ==
                 CALC_OK;
+    }
+    if (fine && (!argument[CALC_KIND_EXEC] || layout->absent > 0)) {
+        fine = inputs->complete(inputs, set, set_count, errors) == CALC_OK;
+    } else if (fine && (inputs->procs || inputs->batch)) {
+        fine = false;
+        calc_errors_at(errors, CALC_ERR_FIELD, inputs->procs ? "--procs" : "--batch", 0, 0,
+                       inputs->procs ? "--set num_procs=N" : "--set batch_size=N",
+                       "%s says it already", layout->name);
     }
     if (!fine) {
         return calc_errors_first(errors);
@@ -201,6 +266,7 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     if (!where) {
         return calc_errors_no_memory(errors);
     }
+    const calc_inputs before = *inputs;
     for (size_t i = 0; i < set_count; i++) {
         fine &= calc_set(&inputs->app, &inputs->system, &inputs->exec, set[i], &where[i], errors) ==
                 CALC_OK;
@@ -211,7 +277,10 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     if (fine) {
         calc_resolve(&inputs->app, &inputs->system, &inputs->exec);
     }
-    if (fine && calc_check(&inputs->app, &inputs->system, &inputs->exec, errors) != CALC_OK) {
+    calc_errors found = {0};
+    if (fine && calc_check(&inputs->app, &inputs->system, &inputs->exec, &found) != CALC_OK &&
+        !follow(inputs, &before, where, set_count, &found)) {
+        *errors = found; /* the first ones */
         /* If a field is assigned several times, the last assignment counts and gets the error. */
         for (size_t i = 0; i < set_count; i++) {
             blame_assignment(errors, &where[i], set[i]);

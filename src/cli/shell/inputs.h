@@ -26,6 +26,8 @@ typedef struct calc_input {
     calc_text text; /**< owned */
     bool foreign;   /**< in another planner's format: fields of attention that it lacks come from
                      *  the model */
+    bool partial;   /**< for the caller to set: an execution may leave required keys out ... */
+    int absent;     /**< ... of which it leaves out so many */
 } calc_input;
 
 /** Systems that stages name, by their index in the list, and the system of the prefill pool last:
@@ -35,13 +37,19 @@ typedef struct calc_inputs_other {
     char sha256[CALC_MAX_CHIPS + 1][CALC_DIGEST_TEXT];
 } calc_inputs_other;
 
-typedef struct calc_inputs {
+typedef struct calc_inputs calc_inputs;
+struct calc_inputs {
     calc_app app;
     calc_system system;
     calc_exec exec;
     calc_inputs_other other;       /**< systems that its stages and its prefill pool name */
     calc_input input[CALC_INPUTS]; /**< by calc_kind */
-} calc_inputs;
+    /** Gives `exec` what its document, if there is one, and assignments do not say, once model and
+     *  machine are read. NULL: an execution that leaves required keys out is an error. */
+    calc_status (*complete)(calc_inputs *inputs, const char *const *set, size_t set_count,
+                            calc_errors *errors);
+    const char *procs, *batch, *compat; /**< for complete(): options as typed; NULL: not given */
+};
 
 /** The execution in which stages and a prefill pool that name the system of the run no longer name
  *  it, so that they follow changes of that system.
@@ -65,7 +73,7 @@ CALC_MUST_USE calc_status calc_input_load(calc_input *input, calc_kind kind, voi
                                           const char *argument, calc_errors *errors);
 
 /** Load all three, apply the assignments in order and check the rules. All errors are collected;
- *  later steps are left out once a step fails.
+ *  later steps are left out once a step fails. With inputs->complete, argument EXE may be NULL.
  *  @param set  assignments FIELD=VALUE
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,

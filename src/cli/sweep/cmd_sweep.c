@@ -275,7 +275,7 @@ static calc_exit finish(task *t, calc_errors *errors)
 static calc_status prepare(task *t, calc_errors *errors)
 {
     const char *columns = calc_opt_value(t->args, CALC_SWEEP_OPT_COLUMNS);
-    calc_status status = calc_sweep_study_load(&t->study, t->args, errors);
+    calc_status status = calc_sweep_study_load(&t->study, t->args, NULL, errors);
     if (status == CALC_OK && columns) {
         calc_sweep_columns known;
         status = calc_sweep_columns_list(&known, &t->study, columns, errors);
