@@ -9,7 +9,6 @@
 #include "axis.h"
 #include "base/error.h"
 #include "cli/shell/inputs.h"
-#include "cli/shell/remark.h"
 #include "cli/sweep/sweep_axes.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_read.h"
@@ -277,9 +276,11 @@ static calc_status take_app(sources *s, const char *word)
         status = calc_errors_no_memory(s->errors);
     }
     if (status == CALC_OK) {
-        status = calc_sweep_read_note(s->study, input.name, &input.text, s->errors);
+        char remark[CALC_REMARK_SIZE];
+        status =
+            calc_sweep_read_note(s->study, input.name, &input.text,
+                                 calc_input_remark(&input, CALC_KIND_APP, &app, remark), s->errors);
     }
-    calc_remark_tell(status, CALC_KIND_APP, &input, &app);
     calc_text_free(&input.text);
     return status;
 }
@@ -294,9 +295,11 @@ static calc_status take_system(sources *s, const char *word)
         status = calc_errors_no_memory(s->errors);
     }
     if (status == CALC_OK) {
-        status = calc_sweep_read_note(s->study, input.name, &input.text, s->errors);
+        char remark[CALC_REMARK_SIZE];
+        status = calc_sweep_read_note(s->study, input.name, &input.text,
+                                      calc_input_remark(&input, CALC_KIND_SYSTEM, &system, remark),
+                                      s->errors);
     }
-    calc_remark_tell(status, CALC_KIND_SYSTEM, &input, &system);
     calc_text_free(&input.text);
     return status;
 }
@@ -495,7 +498,7 @@ static calc_status load_file(sources *s)
     status = status == CALC_OK ? calc_space_load(&s->file, path, s->errors) : status;
     return status == CALC_OK
                ? calc_sweep_read_note(s->study, calc_find_name(path, name, sizeof name),
-                                      &s->file.text, s->errors)
+                                      &s->file.text, "", s->errors)
                : status;
 }
 
