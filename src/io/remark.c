@@ -42,7 +42,7 @@ char *calc_remark_system(const char *name, calc_remark_facts facts, const char *
     text[0] = '\0';
     if (facts.origin == CALC_REMARK_FAMILY) {
         calc_append(text, CALC_REMARK_SIZE,
-                    "no run of %.200s was measured: its constants are those of its family", name);
+                    "no run of %.200s was fitted: its constants are those of its family", name);
     } else if (facts.origin != CALC_REMARK_CALIBRATED) {
         calc_append(text, CALC_REMARK_SIZE,
                     "%.200s is not calibrated: its efficiencies are %s%s%s%s", name,
@@ -64,6 +64,17 @@ char *calc_remark_app(calc_remark_facts facts, const calc_app *app, char *text)
                     square ? "causal" : "", structure ? "GPT's block" : "",
                     structure && square ? " and " : "",
                     square ? "attention over the full square" : "");
+    }
+    return text;
+}
+
+char *calc_remark_inference(const calc_inference *inference, char *text)
+{
+    bool served = inference->phase != CALC_INFERENCE_PHASE_NONE;
+    text[0] = '\0';
+    if (served && inference->engine == CALC_SERVING_ENGINE_NONE) {
+        calc_append(text, CALC_REMARK_SIZE,
+                    "no inference.engine is named: its time beside the model is not counted");
     }
     return text;
 }

@@ -51,7 +51,7 @@ START_TEST(machines_that_are_not_calibrated_say_which_is)
                      "mi300x is not calibrated: its efficiencies are assumed");
     input = input_of("h200", "No runs of this machine");
     ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text),
-                     "no run of h200 was measured: its constants are those of its family");
+                     "no run of h200 was fitted: its constants are those of its family");
     input = input_of("a100_sxm_80g", "Calibrated on 2026-01-02");
     ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text), "");
 }

@@ -76,7 +76,7 @@ char *calc_input_remark(const calc_input *input, calc_kind kind, const void *obj
 /** The remarks on all documents of a run, each once. */
 typedef struct calc_inputs_remarks {
     size_t count;
-    char text[CALC_INPUTS + CALC_MAX_CHIPS][CALC_REMARK_SIZE];
+    char text[CALC_INPUTS + CALC_MAX_CHIPS + 1][CALC_REMARK_SIZE];
 } calc_inputs_remarks;
 
 calc_inputs_remarks calc_inputs_remarks_of(const calc_inputs *inputs);
