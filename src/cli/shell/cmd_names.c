@@ -7,8 +7,8 @@
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
+#include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "cli/shell/remark.h"
 #include "io/output.h"
 #include "spec/field.h"
 
@@ -79,7 +79,7 @@ static void describe_app(const calc_input *input, const calc_app *app, char line
                          ", %lld of %lld experts, %s active", (long long)app->experts_per_token,
                          (long long)app->num_experts, calc_human_count(p.active, active));
     }
-    if (*calc_remark_app(input, app, remark)) {
+    if (*calc_input_remark(input, CALC_KIND_APP, app, remark)) {
         snprintf(line + used, (size_t)(LINE_SIZE - used),
                  ", full square of attention (Calculon's)");
     }
@@ -94,7 +94,7 @@ static void describe_system(const calc_input *input, const calc_system *system,
     snprintf(line, LINE_SIZE, "%7s TFLOP/s %9s GiB  %s",
              calc_human_number(system->chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s / 1e12, rate),
              limited ? calc_number_text(bytes, 0x1p30, memory) : "unlimited",
-             calc_remark_origin_text(calc_remark_origin_of(&input->text)));
+             calc_remark_origin_text(calc_remark_read(&input->text).origin));
 }
 
 static void describe_exec(const calc_exec *e, char line[LINE_SIZE])
