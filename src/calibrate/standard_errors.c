@@ -267,6 +267,19 @@ void calc_standard_errors_read(calc_standard_errors *out, const calc_text *text)
     }
 }
 
+void calc_standard_errors_assume(calc_standard_errors *out, const calc_system *system)
+{
+    const calc_constant *c;
+    *out = (calc_standard_errors){.count = 0};
+    for (size_t i = 0; (c = calc_constant_at(i)) && out->count < CALC_STANDARD_ERRORS_MAX; i++) {
+        double value = calc_constant_get(c, system);
+        double relative = c->scale == CALC_CONSTANT_LOG ? c->spread : c->spread * (1 - value);
+        if (value > 0 && relative > 0) {
+            out->item[out->count++] = (calc_standard_error){c, relative};
+        }
+    }
+}
+
 /* Log of the time of a step with a constant that is `shift` standard errors off. */
 static double log_time(const calc_standard_error *e, double shift, const calc_app *app,
                        const calc_system *system, const calc_exec *exec)

@@ -27,6 +27,10 @@ typedef struct calc_standard_errors {
 /** Read them from the text of a system's file, as calc_system_text_write() wrote it. */
 void calc_standard_errors_read(calc_standard_errors *out, const calc_text *text);
 
+/** Those of a machine to which nothing was fitted: how far each constant that it gives may be from
+ *  what is assumed, the spread of calibrations' priors. Its machine is "". */
+void calc_standard_errors_assume(calc_standard_errors *out, const calc_system *system);
+
 /** Standard deviation of the logarithm of the time of a step: the effects of the constants, each
  *  half the difference of the logarithms one standard error up and down, added as squares.
  *  Correlations between errors of constants that were fitted together are left out; with them the

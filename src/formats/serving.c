@@ -95,6 +95,7 @@ const calc_framework calc_framework_vllm = {
     .script = "vllm serve",
     .pool = {NIXL, NIXL},
     .router = "a proxy of the NixlConnector in front of both",
+    /* vllm-project/vllm-gaudi and tpu-inference are plugins. */
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU) | CALC_ON(TPU),
     .syntax = CALC_SYNTAX_SHELL,
     .serves = true,

@@ -56,6 +56,23 @@ START_TEST(what_is_no_calibration_has_none)
 }
 END_TEST
 
+/* Where nothing was fitted, what is assumed may be off by the spreads of the priors. */
+START_TEST(what_is_assumed_has_the_spread_of_its_prior)
+{
+    calc_system system = {.networks_count = 1};
+    system.networks[0].efficiency = 0.16;
+    system.chip.host.block_s = 0.002;
+    system.chip.overlap.data_par = 1; /* nothing is beyond */
+    calc_standard_errors_assume(&e, &system);
+    ck_assert_str_eq(e.machine, "");
+    ck_assert_uint_eq(e.count, 2);
+    ck_assert_str_eq(e.item[0].constant->name, "host.block");
+    ck_assert_double_eq_tol(e.item[0].relative, 0.5, 1e-15);
+    ck_assert_str_eq(e.item[1].constant->name, "networks[0].efficiency");
+    ck_assert_double_eq_tol(e.item[1].relative, 0.6 * 0.84, 1e-15);
+}
+END_TEST
+
 START_TEST(a_calibration_that_is_written_is_read_again)
 {
     calc_calibration *c = calloc(1, sizeof *c);
@@ -142,6 +159,7 @@ int main(void)
     TCase *tests = tcase_create("standard_errors");
     tcase_add_test(tests, what_a_calibration_wrote_is_read);
     tcase_add_test(tests, what_is_no_calibration_has_none);
+    tcase_add_test(tests, what_is_assumed_has_the_spread_of_its_prior);
     tcase_add_test(tests, a_calibration_that_is_written_is_read_again);
     tcase_add_test(tests, effects_are_added_as_squares);
     tcase_add_test(tests, shipped_machines_state_theirs);

@@ -37,6 +37,8 @@ static const statistic statistics[] = {
     STATISTIC(proc_mem_tier1_cap_req, MEMORY, "memory, tier 1", calc_human_bytes),
 };
 enum { STATISTICS = sizeof statistics / sizeof *statistics, POINTS = 3 };
+/* Standard deviations of a normal distribution that hold CALC_BAND_LEVEL of it, on both sides. */
+#define REACH_OF_DEVIATION 1.645
 static const char *const points[POINTS] = {"p5", "p50", "p95"};
 
 /* ---- Making it ------------------------------------------------------------------------------- */
@@ -116,8 +118,16 @@ calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, ca
                                 : out->other;
     out->inputs = inputs;
     out->memory = band_of(out, CALC_QUANTITY_MEMORY, CALC_UNSEEN_SOURCE);
+    out->is_assumed = !*out->errors.machine;
+    if (out->is_assumed) {
+        calc_standard_errors_assume(&out->errors, &inputs->system);
+    }
     out->deviation =
         calc_standard_errors_of_time(&out->errors, &inputs->app, &inputs->system, &inputs->exec);
+    if (out->is_assumed && isfinite(out->deviation)) {
+        /* The residuals are those of fitted machines: what is only assumed adds to them. */
+        out->time.reach = hypot(out->time.reach, REACH_OF_DEVIATION * out->deviation);
+    }
     return CALC_OK;
 }
 
@@ -174,14 +184,13 @@ static void write_other(calc_output *out, const calc_run_band *b, const char *so
 static void write_parameters(calc_output *out, const calc_run_band *b)
 {
     char percent[CALC_HUMAN_MAX], constants[CALC_HUMAN_MAX];
-    if (b->errors.count == 0) {
-        calc_output_text(out, "  standard errors of the machine's constants are not known\n");
-        return;
-    }
-    calc_output_printf(out, "  standard errors of %s: %s of the time%s\n",
-                       calc_human_counted((double)b->errors.count, "fitted constant", constants),
-                       calc_human_percent(b->deviation, percent),
-                       b->machine == CALC_RUN_BAND_MACHINE_UNMEASURED ? "" : ", in the band");
+    bool inside = b->is_assumed || b->machine != CALC_RUN_BAND_MACHINE_UNMEASURED;
+    calc_output_printf(out, "  %s of %s: %s of the time%s\n",
+                       b->is_assumed ? "plausible errors" : "standard errors",
+                       calc_human_counted((double)b->errors.count,
+                                          b->is_assumed ? "assumed constant" : "fitted constant",
+                                          constants),
+                       calc_human_percent(b->deviation, percent), inside ? ", in the band" : "");
 }
 
 static void write_statistic(calc_output *out, const statistic *s, const calc_report *report)
@@ -267,10 +276,13 @@ void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_stats *
     put_band(put, "time_of_later_software", b, &b->later);
     put_band(put, "memory", b, &b->memory);
     calc_put_number(put, "fits", fits_of(b, stats));
-    calc_put_object(put, "fitted_constants", CALC_PUT_LINE);
-    calc_put_count(put, "count", (int64_t)b->errors.count);
-    calc_put_number(put, "deviation", b->deviation);
-    calc_put_close(put);
+    for (int assumed = 0; assumed < 2; assumed++) {
+        bool these = b->is_assumed == assumed;
+        calc_put_object(put, assumed ? "assumed_constants" : "fitted_constants", CALC_PUT_LINE);
+        calc_put_count(put, "count", these ? (int64_t)b->errors.count : 0);
+        calc_put_number(put, "deviation", these ? b->deviation : 0);
+        calc_put_close(put);
+    }
     calc_put_object(put, "stats", CALC_PUT_LINES);
     for (int i = 0; i < STATISTICS; i++) {
         double value[POINTS];

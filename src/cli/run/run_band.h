@@ -33,9 +33,10 @@ typedef struct calc_run_band {
     calc_band later;  /**< for later software */
     bool is_later;    /**< which of them `time` is: for machines without runs, the wider one */
     calc_band memory; /**< of tier 1 */
-    const calc_inputs *inputs; /**< borrowed */
-    calc_standard_errors errors;
-    double deviation; /**< of the logarithm of time, from the standard errors of constants */
+    const calc_inputs *inputs;   /**< borrowed */
+    calc_standard_errors errors; /**< of constants that were fitted, or of all that are assumed */
+    bool is_assumed;             /**< nothing was fitted: `time` is wider by what is assumed */
+    double deviation;            /**< of the logarithm of time, from the errors of constants */
 } calc_run_band;
 
 /** Compute the band of a layout.
