@@ -51,6 +51,7 @@ static calc_status load_galvatron(calc_input *input, calc_exec *exec, calc_error
 {
     calc_notes notes = {0};
     input->foreign = true;
+    input->absent = 0;
     calc_status status = calc_galvatron_exec_read(exec, input->text.data, input->text.length,
                                                   input->path, 0, &notes, errors);
     for (int i = 0; i < notes.count; i++) {
