@@ -425,8 +425,7 @@ static calc_status assign(calc_space *space, calc_designs_builder *designs, bool
     const char *path = key;
     calc_field_ref ref;
     (void)calc_kind_split(&path, CALC_KIND_EXEC);
-    bool known = calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK ||
-                 calc_field_find(CALC_KIND_APP, path, &ref) == CALC_OK;
+    bool known = calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK;
     bool lists_stages = strcmp(path, "stages") == 0; /* not at all, whatever it is */
     text.one = one_value && known && ref.field->type == CALC_TYPE_SET;
     if (one_value && !lists_stages && !text.one && strpbrk(item, ",:*")) {

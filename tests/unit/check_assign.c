@@ -93,8 +93,9 @@ START_TEST(sets_are_words_with_plus_or_arrays)
         "--set recompute_modules=core_attn;mlp: /recompute_modules: \"core_attn;mlp\" is not one "
         "of core_attn, layernorm, mla_up_proj, mlp, moe_act, shared_experts, moe\n"
         "  hint: did you mean \"core_attn\"?");
-    refuse("recompute_modules=core_attn+all", CALC_ERR_RANGE,
-           "--set recompute_modules=core_attn+all: /recompute_modules: \"all\" is not one of "
+    refuse("recompute_modules=core_attn+embedding", CALC_ERR_RANGE,
+           "--set recompute_modules=core_attn+embedding: /recompute_modules: \"embedding\" is not "
+           "one of "
            "core_attn, layernorm, mla_up_proj, mlp, moe_act, shared_experts, moe\n"
            "  hint: several are joined by +: core_attn+layernorm");
     refuse("recompute_modules=[\"mlp\"", CALC_ERR_SYNTAX,
