@@ -125,17 +125,19 @@ static const char *closing(script *s, const char *at, const char *end, char open
 
 /* ---- What Slurm says ------------------------------------------------------------------------- */
 
-/* The number at the end of "8", "gpu:8", "gpu:a100:8,shard:1"; 0: there is none. */
-static int64_t read_count(const char *at, const char *end)
+/* The number at the end of "8", "a100:8" or "4-6" nodes, which are at least 4; of resources
+ * "gpu:8", "shard:1,gpu:a100:8" that of processors. 0: there is none, or it is of no job. */
+static int64_t read_count(const char *at, const char *end, bool resources)
 {
+    enum { MOST = 1000000 };
     int64_t count = 0;
-    for (; at < end && *at != ','; at++) {
-        count = *at == ':' ? 0 : isdigit((unsigned char)*at) ? count * 10 + (*at - '0') : count;
-        if (count > 1000000000 || *at == '-') { /* no job is so large; "2-4" nodes are at least 2 */
-            break;
-        }
+    while (resources && at < end && (end - at < 3 || memcmp(at, "gpu", 3) != 0)) {
+        at++;
     }
-    return count;
+    for (; at < end && *at != ',' && *at != '-' && count <= MOST; at++) {
+        count = *at == ':' ? 0 : isdigit((unsigned char)*at) ? count * 10 + (*at - '0') : count;
+    }
+    return count <= MOST ? count : 0;
 }
 
 /* Reads a line "#SBATCH --nodes=4 -n 32". */
@@ -155,6 +157,7 @@ static void take_directive(job *j, const char *at, const char *end)
                    {"--gres", offsetof(job, node_gpus)},
                    {"--gpus-per-task", offsetof(job, task_gpus)}};
     size_t member = SIZE_MAX;
+    bool resources = false;
     while (at < end && *at != '#') {
         const char *word = at;
         while (at < end && !isspace((unsigned char)*at) && *at != '=') {
@@ -162,7 +165,7 @@ static void take_directive(job *j, const char *at, const char *end)
         }
         size_t length = (size_t)(at - word);
         if (length > 0 && *word != '-' && member != SIZE_MAX) {
-            *(int64_t *)(void *)((char *)j + member) = read_count(word, at);
+            *(int64_t *)(void *)((char *)j + member) = read_count(word, at, resources);
         }
         member = SIZE_MAX;
         for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
@@ -171,6 +174,7 @@ static void take_directive(job *j, const char *at, const char *end)
             if (strncmp(word, options[i].word, longer ? size : length) == 0 &&
                 (longer || size == length)) {
                 member = options[i].member;
+                resources = strcmp(options[i].word, "--gres") == 0;
                 at = longer ? word + size : at;
             }
         }
@@ -377,9 +381,11 @@ static bool expand_braces(script *s, const char *name, const char *close, size_t
     if (length == 0 || !(plain || or_default)) {
         return false;
     }
-    /* Only a job that runs has WORLD_SIZE: where there is a default, that one is meant. */
-    bool own = !or_default || *name != 'W' || find_variable(s, name, length, count);
-    if (own && put_named(s, name, length, count)) {
+    /* A batch script starts with Slurm's own variables, and without WORLD_SIZE: the default of that
+     * one counts. */
+    bool slurm = length > 6 && memcmp(name, "SLURM_", 6) == 0;
+    bool set = !or_default || slurm || find_variable(s, name, length, count);
+    if (set && put_named(s, name, length, count)) {
         return true;
     }
     if (or_default) {
