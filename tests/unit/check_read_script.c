@@ -155,7 +155,8 @@ START_TEST(directives_of_slurm_say_how_large_the_job_is)
     ck_assert_str_eq(said("#SBATCH --time=1 --gres=gpu:8\n--a $SLURM_NNODES"),
                      "--nproc-per-node=8;--a=$SLURM_NNODES;");
     ck_assert_str_eq(said("#SBATCH --nodes=99999999999999999999\n--a 1"), "--a=1;");
-    ck_assert_str_eq(said("#SBATCH --gres=shard:4\n# SBATCH --nodes=4\n#SBATCHX "
+    ck_assert_str_eq(said("#SBATCH --gres=shard:4\n#SBATCH --nodes=$N --gpus-per-node=h100 "
+                          "--gres=gpu:h100\n# SBATCH --nodes=4\n#SBATCHX "
                           "--nodes=4\n#SBATCH\n#SBATCH =4 --nodes\n--a 1"),
                      "--a=1;");
 }
