@@ -59,15 +59,6 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
     return CALC_OK;
 }
 
-static bool is_told(const calc_field *field, const void *object)
-{
-    size_t length = strlen(field->key);
-    bool network = length > 4 && strcmp(field->key + length - 4, "_net") == 0;
-    bool absent = (field->flags & CALC_OPTIONAL) &&
-                  calc_absent_is(field, (const char *)object + field->offset);
-    return field->type != CALC_TYPE_NOTE && !network && !absent;
-}
-
 /* Whether `key` is one of the names in a list separated by blanks. */
 static bool is_listed(const char *list, const char *key)
 {
@@ -93,6 +84,21 @@ static bool is_layout(calc_kind kind, const char *key)
     static const char details[] = " vocab_multiple router_datatype trained_datatype dropout ";
     return kind == CALC_KIND_APP ? !is_listed(details, key)
                                  : is_listed(sizes, key) || is_listed(choices, key);
+}
+
+/* Whether a field says something. Absent fields of the layout say as much as their default, but for
+ * those that then follow others ("auto") or the networks. */
+static bool is_told(calc_kind kind, const calc_field *field, const void *object)
+{
+    size_t length = strlen(field->key);
+    const char *at = (const char *)object + field->offset;
+    bool network = length > 4 && strcmp(field->key + length - 4, "_net") == 0;
+    bool absent = (field->flags & CALC_OPTIONAL) && calc_absent_is(field, at);
+    bool follows = kind == CALC_KIND_APP || !is_layout(kind, field->key) ||
+                   field->type == CALC_TYPE_OBJECT || strcmp(field->key, "rank_order") == 0 ||
+                   (field->type == CALC_TYPE_ENUM &&
+                    strcmp(field->choices[(int)calc_member_number(field, at)], "auto") == 0);
+    return field->type != CALC_TYPE_NOTE && !network && !(absent && follows);
 }
 
 /* Whether two values differ only in the scattering of messages between stages. That is no other
@@ -195,12 +201,13 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
             char text[CALC_CHOICE_SET_SIZE];
             double mine = calc_member_number(field, pairs[k].resolved + at);
             double back = calc_member_number(field, pairs[k].back + at);
-            if (is_told(field, pairs[k].given) && !is_listed(framework->elsewhere, field->key) &&
-                mine != back) {
-                double given = calc_member_number(field, pairs[k].given + at);
+            if (is_told(pairs[k].kind, field, pairs[k].given) &&
+                !is_listed(framework->elsewhere, field->key) && mine != back) {
+                bool absent = calc_absent_is(field, pairs[k].given + at);
+                double shown = absent ? mine : calc_member_number(field, pairs[k].given + at);
                 bool layout =
                     is_layout(pairs[k].kind, field->key) && !is_scattering(field, mine, back);
-                tell(context, field->key, value_text(field, given, text), layout);
+                tell(context, field->key, value_text(field, shown, text), layout);
                 count++;
             }
         }

@@ -1,5 +1,6 @@
 #include "formats/framework.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,8 @@
 #include "spec/stage_text.h"
 
 const calc_framework *const calc_framework_list[] = {
-    &calc_framework_megatron,    &calc_framework_nemo,         &calc_framework_bridge,
-    &calc_framework_deepspeed,   &calc_framework_torchtitan,   &calc_framework_mindspeed,
-    &calc_framework_mindformers, &calc_framework_paddle,       &calc_framework_vllm,
-    &calc_framework_sglang,      &calc_framework_tensorrt_llm, NULL};
+#define FRAMEWORK(table, name, file) &table,
+    CALC_FRAMEWORKS(FRAMEWORK) NULL};
 
 const calc_framework *calc_framework_find(const char *name)
 {
@@ -28,13 +27,55 @@ const calc_framework *calc_framework_find(const char *name)
 }
 
 /* Dashes and underscores in option names are equal. */
+static bool same_letter(char a, char b)
+{
+    return a == b || ((a == '-' || a == '_') && (b == '-' || b == '_'));
+}
+
 static bool same_key(const char *a, const char *b)
 {
-    while (*a && (*a == *b || ((*a == '-' || *a == '_') && (*b == '-' || *b == '_')))) {
+    while (*a && same_letter(*a, *b)) {
         a++;
         b++;
     }
     return *a == *b;
+}
+
+/* Whether a key matches a pattern of `length` bytes. */
+static bool matches(const char *pattern, size_t length, const char *key)
+{
+    for (; length > 0 && *pattern != '*'; pattern++, key++, length--) {
+        if (!*key || !same_letter(*pattern, *key)) {
+            return false;
+        }
+    }
+    if (length == 0) {
+        return !*key;
+    }
+    do {
+        if (matches(pattern + 1, length - 1, key)) {
+            return true;
+        }
+    } while (*key++);
+    return false;
+}
+
+/* Whether a value is the default in `length` bytes of text; without one, whether it is off. */
+static bool is_preset(const char *value, const char *preset, size_t length)
+{
+    static const char off[] = " 0 0.0 false no off none null ";
+    char text[80], *end, *mine;
+    if (length == 0) {
+        snprintf(text, sizeof text, " %.60s ", value);
+        for (char *at = text; *at; at++) {
+            *at = (char)tolower((unsigned char)*at);
+        }
+        return value[0] && strstr(off, text);
+    }
+    snprintf(text, sizeof text, "%.*s", (int)length, preset);
+    double a = strtod(text, &end), b = strtod(value, &mine);
+    return strcasecmp(text, value) == 0 ||
+           (end != text && !*end && mine != value && !*mine && a == b);
 }
 
 bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *exec)
@@ -52,6 +93,28 @@ const calc_setting_row *calc_framework_row(const calc_framework *framework, cons
         }
     }
     return NULL;
+}
+
+calc_unread calc_framework_unread(const calc_framework *framework, const char *key,
+                                  const char *value)
+{
+    const char *dot = strrchr(key, '.');
+    const char *last = dot ? dot + 1 : key + strspn(key, "-");
+    for (size_t i = 0; i < framework->count; i++) {
+        const calc_setting_row *row = &framework->rows[i];
+        for (const char *at = row->how == CALC_HOW_UNREAD ? row->text : ""; *at;) {
+            size_t whole = strcspn(at, " "), length = strcspn(at, " =");
+            bool dotted = memchr(at, '.', length) != NULL;
+            if (matches(at, length, dotted ? key : last)) {
+                size_t equals = length < whole;
+                return is_preset(value, at + length + equals, whole - length - equals)
+                           ? CALC_UNREAD_HARMLESS
+                           : (calc_unread)row->value;
+            }
+            at += whole + strspn(at + whole, " ");
+        }
+    }
+    return CALC_UNREAD_UNKNOWN;
 }
 
 void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)

@@ -6,14 +6,8 @@
 
 #include "formats/export_pool.h"
 #include "formats/plan.h"
-
-/** Syntax of a framework's files. */
-typedef enum calc_syntax {
-    CALC_SYNTAX_SHELL, /**< options of a command: --key value */
-    CALC_SYNTAX_YAML,
-    CALC_SYNTAX_TOML,
-    CALC_SYNTAX_JSON
-} calc_syntax;
+#include "formats/settings.h"
+#include "spec/refusals.h"
 
 /** The form in which a member is written. */
 typedef enum calc_how {
@@ -31,8 +25,18 @@ typedef enum calc_how {
     CALC_HOW_WINDOW,     /**< tokens before and after the position */
     CALC_HOW_FORMAT,     /**< .text, with the number where it has a '#' */
     CALC_HOW_CONSTANT,   /**< always .text; not read */
-    CALC_HOW_DEFAULT     /**< no key: the framework uses .value unless another row sets it */
+    CALC_HOW_DEFAULT,    /**< no key: the framework uses .value unless another row sets it */
+    CALC_HOW_UNREAD      /**< no key: .text has patterns of keys that are not read */
 } calc_how;
+
+/** What a key changes that is not read. */
+typedef enum calc_unread {
+    CALC_UNREAD_UNKNOWN,  /**< no row has it */
+    CALC_UNREAD_MODEL,    /**< the shape of the model */
+    CALC_UNREAD_COST,     /**< time or memory of a step */
+    CALC_UNREAD_HARMLESS, /**< neither */
+    CALC_UNREAD_COMPUTED  /**< a key that is read, with a value that the framework computes */
+} calc_unread;
 
 /** A word and its value. */
 typedef struct calc_word {
@@ -51,6 +55,7 @@ typedef struct calc_setting_row {
     calc_plan_member when; /**< written only if this member is not 0 */
     bool read_only;        /**< an alias: read but never written */
     bool unset;            /**< -1 means not set */
+    const char *assumed;   /**< what is assumed where the value is "auto", a sentence; .value is */
 } calc_setting_row;
 
 /** Rows of a table: CALC_ROW(how, member, key, .words = ... and other members) for a key,
@@ -61,13 +66,19 @@ typedef struct calc_setting_row {
 #define CALC_ROW_CONSTANT(...) {.how = CALC_HOW_CONSTANT, .key = __VA_ARGS__},
 #define CALC_ROW_DEFAULT(member_, value_)                                                          \
     {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_##member_, .value = (value_)},
+/** Keys that are not read, as patterns separated by blanks; the first row that matches counts. '*'
+ *  is any text. A pattern without a dot is of the last part of a key, without the dashes before it.
+ *  "name=value" has the framework's default, which changes nothing; without it, 0 and false change
+ *  nothing. */
+#define CALC_ROW_UNREAD(what, patterns)                                                            \
+    {.how = CALC_HOW_UNREAD, .value = CALC_UNREAD_##what, .text = (patterns)},
 
 /** Bit of a calc_platform. */
 #define CALC_ON(platform) (1U << CALC_PLATFORM_##platform)
 
 /** One framework. */
 typedef struct calc_framework {
-    const char *name;    /**< on the command line: "megatron" */
+    const char *name;    /**< on the command line: "megatron-bridge" */
     const char *title;   /**< display name: "Megatron-LM" */
     const char *version; /**< release that the keys belong to */
     const char *launch;  /**< one line about using the file */
@@ -88,22 +99,49 @@ typedef struct calc_framework {
     const char *elsewhere;
     const calc_setting_row *rows;
     size_t count;
+    /** The layouts that it refuses; ends with NULL */
+    const calc_refusals *const *refusals;
+    /** Sets members that follow from others by rules of this framework only, after all settings are
+     *  read and before its defaults; NULL: nothing does.
+     *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_FIELD with an error added */
+    calc_status (*settle)(calc_plan *plan, calc_errors *errors);
 } calc_framework;
+
+/** Values of calc_framework.rows and .count, and of .refusals. */
+#define CALC_FRAMEWORK_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
+#define CALC_FRAMEWORK_REFUSALS(...)                                                               \
+    .refusals = (const calc_refusals *const[])                                                     \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
 
 enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
 
-/** The names of all frameworks, as the words of an option. */
-#define CALC_FRAMEWORK_NAMES                                                                       \
-    "megatron", "nemo", "megatron-bridge", "deepspeed", "torchtitan", "mindspeed", "mindformers",  \
-        "paddle", "vllm", "sglang", "tensorrt-llm"
+/** The frameworks: X(its table, its name on the command line, the file that defines it). Where
+ *  several run a layout, the first is suggested. src/CMakeLists.txt takes the files from here. */
+#define CALC_FRAMEWORKS(X)                                                                         \
+    X(calc_framework_megatron, "megatron", mcore)                                                  \
+    X(calc_framework_nemo, "nemo", mcore)                                                          \
+    X(calc_framework_bridge, "megatron-bridge", mcore)                                             \
+    X(calc_framework_deepspeed, "deepspeed", deepspeed)                                            \
+    X(calc_framework_torchtitan, "torchtitan", torchtitan)                                         \
+    X(calc_framework_mindspeed, "mindspeed", mcore)                                                \
+    X(calc_framework_mindformers, "mindformers", mindformers)                                      \
+    X(calc_framework_paddle, "paddle", paddle)                                                     \
+    X(calc_framework_vllm, "vllm", serving)                                                        \
+    X(calc_framework_sglang, "sglang", serving)                                                    \
+    X(calc_framework_tensorrt_llm, "tensorrt-llm", serving)
+
+/** Their names, as the first words of an option. */
+#define CALC_FRAMEWORK_NAME(table, name, file) name,
+#define CALC_FRAMEWORK_NAMES CALC_FRAMEWORKS(CALC_FRAMEWORK_NAME)
 
 /** All frameworks; NULL at the end. */
 extern const calc_framework *const calc_framework_list[];
 
-extern const calc_framework calc_framework_megatron, calc_framework_mindspeed, calc_framework_nemo,
-    calc_framework_bridge, calc_framework_deepspeed, calc_framework_torchtitan,
-    calc_framework_mindformers, calc_framework_paddle, calc_framework_vllm, calc_framework_sglang,
-    calc_framework_tensorrt_llm;
+#define CALC_FRAMEWORK_EXTERN(table, name, file) extern const calc_framework table;
+CALC_FRAMEWORKS(CALC_FRAMEWORK_EXTERN)
+#undef CALC_FRAMEWORK_EXTERN
 
 /** The framework of that name; NULL if there is none. */
 const calc_framework *calc_framework_find(const char *name);
@@ -113,6 +151,10 @@ bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *
 
 /** Row of a key; NULL if the framework's table has none. */
 const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key);
+
+/** What a key without a row of its own changes, with this value. */
+calc_unread calc_framework_unread(const calc_framework *framework, const char *key,
+                                  const char *value);
 
 /** Fills members that the plan leaves open with the framework's defaults. */
 void calc_framework_defaults(const calc_framework *framework, calc_plan *plan);

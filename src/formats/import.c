@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "formats/import_batch.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 
@@ -74,7 +73,7 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
     if (syntax != CALC_SYNTAX_JSON && syntax != CALC_SYNTAX_TOML) {
         return syntax != CALC_SYNTAX_SHELL && !setting->value[0];
     }
-    *computed = *computed || (row && strcmp(setting->value, "auto") == 0);
+    *computed = *computed || strcmp(setting->value, "auto") == 0;
     return !setting->value[0] || (number && strcmp(setting->value, "-1") == 0) ||
            strcmp(setting->value, "default") == 0;
 }
@@ -89,15 +88,51 @@ static bool names_one_model(const calc_setting_row *row, const char *name)
     return found == 1;
 }
 
+/* Tells of a setting that is not read. */
+static calc_status leave(const calc_import *import, const calc_setting *setting, calc_unread what,
+                         calc_errors *errors)
+{
+    if (what == CALC_UNREAD_MODEL && import->model) {
+        return wrong(import, setting, CALC_ERR_UNSUPPORTED,
+                     "changes the model, and calc does not read it: without --app the layout alone "
+                     "is written",
+                     errors);
+    }
+    if (import->unread) {
+        import->unread(import->context, setting->key, what, NULL);
+    }
+    return CALC_OK;
+}
+
+/* Sets what the framework is to compute, where no setting says it; of rows for the same, the first
+ * in the table counts. */
+static void assume(const calc_import *import,
+                   const calc_setting_row *const assumed[CALC_PLAN_COUNT], calc_plan *plan)
+{
+    for (int i = 0; i < CALC_PLAN_COUNT; i++) {
+        const calc_setting_row *row = assumed[i];
+        if (!row || calc_plan_says(plan, row->member)) {
+            continue;
+        }
+        if (row->value > 0) {
+            plan->value[row->member] = row->value;
+        }
+        if (import->unread) {
+            import->unread(import->context, row->key, CALC_UNREAD_COMPUTED, row->assumed);
+        }
+    }
+}
+
 calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_errors *errors)
 {
-    const calc_setting_row *owner[CALC_PLAN_COUNT] = {NULL};
+    const calc_setting_row *owner[CALC_PLAN_COUNT] = {NULL}, *assumed[CALC_PLAN_COUNT] = {NULL};
     calc_status status = CALC_OK;
     calc_plan_clear(plan);
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *setting = &import->settings->item[i];
         const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
         bool computed;
+        calc_status one = CALC_OK;
         if (says_nothing(import, setting, row, &computed) ||
             (is_of_job(row) && import->procs > 0)) {
             continue;
@@ -105,18 +140,34 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
         if (row && row->member == CALC_PLAN_MODEL && !names_one_model(row, setting->value)) {
             continue; /* the layout does not need it */
         }
-        if (row && !computed) {
-            calc_status one = take(import, setting, row, owner, plan, errors);
-            status = status == CALC_OK ? one : status;
-        } else if (import->ignored) {
-            import->ignored(import->context, setting->key);
+        if (!row) {
+            one = leave(
+                import, setting,
+                computed ? CALC_UNREAD_HARMLESS
+                         : calc_framework_unread(import->framework, setting->key, setting->value),
+                errors);
+        } else if (!computed) {
+            one = take(import, setting, row, owner, plan, errors);
+        } else if (!row->assumed) {
+            one = leave(import, setting, CALC_UNREAD_COMPUTED, errors);
+        } else if (!assumed[row->member] || row < assumed[row->member]) {
+            assumed[row->member] = row;
         }
+        status = status == CALC_OK ? one : status;
+    }
+    assume(import, assumed, plan);
+    /* Layers that recompute from one checkpoint together are each taken with one of its own. */
+    const calc_setting_row *groups = owner[CALC_PLAN_RECOMPUTE_BLOCKS];
+    if (groups && calc_plan_value(plan, CALC_PLAN_RECOMPUTE_BLOCKS) > 1 &&
+        calc_plan_value(plan, CALC_PLAN_RECOMPUTE) == 2 &&
+        calc_plan_value(plan, CALC_PLAN_RECOMPUTE_METHOD) == 0 && import->unread) {
+        import->unread(import->context, groups->key, CALC_UNREAD_COST, NULL);
     }
     if (import->procs > 0) {
         plan->value[CALC_PLAN_PROCS] = (double)import->procs;
     }
-    if (status == CALC_OK) {
-        status = calc_import_batch(import->framework, plan, errors);
+    if (status == CALC_OK && import->framework->settle) {
+        status = import->framework->settle(plan, errors);
     }
     calc_framework_defaults(import->framework, plan);
     return status;
@@ -127,15 +178,6 @@ calc_status calc_import_run(const calc_import *import, calc_app *app, calc_exec 
 {
     calc_plan plan;
     calc_status status = calc_import_plan(import, &plan, errors);
-    bool chunks = calc_plan_says(&plan, CALC_PLAN_CHUNK_BLOCKS) &&
-                  calc_plan_value(&plan, CALC_PLAN_PIPELINE) > 1;
-    if (status == CALC_OK && chunks && import->framework == &calc_framework_torchtitan &&
-        !calc_plan_says(&plan, CALC_PLAN_BLOCKS)) {
-        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                               "without it, set pipeline_interleaving in the layout",
-                               "pipeline_parallel_layers_per_stage needs the number of blocks, and "
-                               "no model that calc knows is named by model.flavor");
-    }
     return status == CALC_OK ? calc_plan_apply(&plan, app, exec, errors) : status;
 }
 
@@ -145,7 +187,8 @@ static const char *key_of(const calc_framework *framework, const char *field)
     for (size_t i = 0; i < framework->count; i++) {
         const calc_setting_row *row = &framework->rows[i];
         const char *path = calc_plan_field(row->member);
-        if (row->key && path && strncmp(path, "app.", 4) == 0 && strcmp(path + 4, field) == 0) {
+        if (row->key && !row->read_only && path && strncmp(path, "app.", 4) == 0 &&
+            strcmp(path + 4, field) == 0) {
             return row->key;
         }
     }

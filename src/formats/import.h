@@ -11,9 +11,11 @@ typedef struct calc_import {
     const calc_settings *settings;
     const char *name; /**< the file's name in errors; NULL for words of a command line */
     int64_t procs;    /**< processors, overriding the settings; 0: as in the settings */
-    /** Called with each key that is not in the framework's table, and with keys whose value the
-     *  framework computes; NULL: not called. */
-    void (*ignored)(void *context, const char *key);
+    bool model;       /**< the model is wanted: a setting that changes it must be read */
+    /** Called with each key that is not read; NULL: not called.
+     *  @param assumed  what is assumed for a value that the framework is to compute; NULL if the
+     *  key's row is missing or nothing is */
+    void (*unread)(void *context, const char *key, calc_unread what, const char *assumed);
     void *context;
 } calc_import;
 

@@ -1,5 +1,6 @@
 /* Frameworks built on Megatron Core: one list of rows, mcore.fields.h, in four tables. */
 #include "formats/framework.h"
+#include "formats/refusal_rules.h"
 
 static const calc_word context_type[] = {{"p2p", CALC_CONTEXT_PAR_TYPE_RING},
                                          {"all_gather", CALC_CONTEXT_PAR_TYPE_ALL_GATHER},
@@ -142,8 +143,10 @@ const calc_framework calc_framework_megatron = {
     .syntax = CALC_SYNTAX_SHELL,
     .has_model = true,
     .reads = true,
-    .rows = megatron_rows,
-    .count = sizeof megatron_rows / sizeof *megatron_rows};
+    CALC_FRAMEWORK_ROWS(megatron_rows),
+    CALC_FRAMEWORK_REFUSALS(&calc_refusals_batch_overlap, &calc_refusals_core,
+                            &calc_refusals_listed, &calc_refusals_flex, &calc_refusals_graphs,
+                            &calc_refusals_fsdp, &calc_refusals_fsdp_0_15)};
 
 const calc_framework calc_framework_mindspeed = {
     .name = "mindspeed",
@@ -155,8 +158,9 @@ const calc_framework calc_framework_mindspeed = {
     .syntax = CALC_SYNTAX_SHELL,
     .has_model = true,
     .reads = true,
-    .rows = mindspeed_rows,
-    .count = sizeof mindspeed_rows / sizeof *mindspeed_rows};
+    CALC_FRAMEWORK_ROWS(mindspeed_rows),
+    CALC_FRAMEWORK_REFUSALS(&calc_refusals_core, &calc_refusals_even, &calc_refusals_flex,
+                            &calc_refusals_mindspeed)};
 
 const calc_framework calc_framework_nemo = {
     .name = "nemo",
@@ -168,8 +172,9 @@ const calc_framework calc_framework_nemo = {
     .has_model = true,
     .elsewhere = " vocab_size ", /* the tokenizer */
     .reads = true,
-    .rows = nemo_rows,
-    .count = sizeof nemo_rows / sizeof *nemo_rows};
+    CALC_FRAMEWORK_ROWS(nemo_rows),
+    CALC_FRAMEWORK_REFUSALS(&calc_refusals_core, &calc_refusals_even, &calc_refusals_flex,
+                            &calc_refusals_nemo)};
 
 const calc_framework calc_framework_bridge = {
     .name = "megatron-bridge",
@@ -182,5 +187,7 @@ const calc_framework calc_framework_bridge = {
     .elsewhere = " ffn_type ", /* named by the recipe; the file says whether there is a gate */
     .reads = true,
     .launched = true,
-    .rows = bridge_rows,
-    .count = sizeof bridge_rows / sizeof *bridge_rows};
+    CALC_FRAMEWORK_ROWS(bridge_rows),
+    CALC_FRAMEWORK_REFUSALS(&calc_refusals_batch_overlap, &calc_refusals_core,
+                            &calc_refusals_listed, &calc_refusals_flex, &calc_refusals_graphs,
+                            &calc_refusals_fsdp)};

@@ -89,8 +89,43 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(UNFUSED_ROPE, 1)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
+    CALC_ROW_UNREAD(MODEL,
+        "lora lora_* prefix_tuning use_moe num_hidden_layers hidden_size intermediate_size vocab_size "
+        "num_attention_heads num_key_value_heads")
+    CALC_ROW_UNREAD(COST,
+        "data_parallel_config enable_auto_parallel fuse_attention_* fuse_sequence_parallel_allreduce "
+        "no_recompute_layers pp_recompute_interval recompute_use_reentrant refined_recompute release_grads "
+        "use_fused_rms_norm expert_max_capacity expert_min_capacity sharding_parallel_mesh_dimension "
+        "hidden_dropout_prob attention_probs_dropout_prob")
+    CALC_ROW_UNREAD(HARMLESS,
+        "continue_training data_impl dataloader_num_workers disable_tqdm distributed_dataloader do_eval do_predict "
+        "eval_* input_dir *learning_rate logging_* lr_* max_grad_norm max_steps num_train_epochs output_dir "
+        "overwrite_output_dir per_device_eval_batch_size save_* scale_loss seed skip_profile_timer split "
+        "tokenizer_name_or_path unified_checkpoint* use_async_save warmup_* weight_decay adam_* report_to "
+        "load_best_model_at_end metric_for_best_model")
 };
 /* clang-format on */
+
+/* ---- Layouts that it refuses ----------------------------------------------------------------- */
+
+CALC_REFUSAL(stages_and_sharded_gradients, e->pipeline_par > 1 && s->zero_stage >= 2)
+/* enable_sharding_comm_overlap also implies enable_dp_comm_overlap, which has an accuracy issue */
+static bool reduces_in_stages(const calc_resolved *r)
+{
+    const calc_strategy *s = &r->exec.strategy;
+    return r->exec.pipeline_par > 1 && s->zero_stage == 1 && s->data_par_overlap && s->data_par > 1;
+}
+CALC_REFUSAL(reduces_over_replicas, reduces_in_stages(r) && !calc_divides(s->data_par, s->fsdp_par))
+CALC_REFUSAL(overlaps_narrow_gradients,
+             s->grad_datatype != CALC_FORMAT_FLOAT32 && s->zero_stage == 1 &&
+                 (reduces_in_stages(r) || s->param_gather_overlap == CALC_CHOICE_TRUE))
+static const calc_refusal paddle[] = {
+    {stages_and_sharded_gradients, "zero_stage 2 and 3 exclude pipeline stages"},
+    {reduces_over_replicas,
+     "data_par_overlap with pipeline stages and optimizer_sharding excludes a smaller fsdp_par"},
+    {overlaps_narrow_gradients, "data_par_overlap and param_gather_overlap with "
+                                "optimizer_sharding need grad_datatype float32"}};
+static CALC_REFUSALS(refusals, paddle);
 
 const calc_framework calc_framework_paddle = {
     .name = "paddle",
@@ -101,5 +136,5 @@ const calc_framework calc_framework_paddle = {
     .syntax = CALC_SYNTAX_JSON,
     .reads = true,
     .launched = true,
-    .rows = rows,
-    .count = sizeof rows / sizeof *rows};
+    CALC_FRAMEWORK_ROWS(rows),
+    CALC_FRAMEWORK_REFUSALS(&refusals)};

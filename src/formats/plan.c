@@ -60,8 +60,9 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     int64_t stages = e->pipeline_par * e->pipeline_interleaving;
     SET_ABOVE(CHUNKS, e->pipeline_interleaving);
     SET_ABOVE(EVEN_CHUNKS, e->pipeline_interleaving);
-    if (e->pipeline_interleaving > 1 && a->num_blocks % stages == 0) {
-        int64_t blocks = a->num_blocks / stages;
+    int64_t units = a->num_blocks + (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 2 : 0);
+    if (e->pipeline_interleaving > 1 && units % stages == 0) {
+        int64_t blocks = units / stages;
         SET(CHUNK_BLOCKS, blocks);
     }
     int64_t local = e->batch_size / e->strategy.data_par;
@@ -112,6 +113,14 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     SET(OPT_OFFLOAD, e->strategy.optimizer_offload);
     SET(WEIGHT_OFFLOAD, e->strategy.weight_offload);
     SET(ACT_OFFLOAD, e->strategy.activations_offload);
+    double share = e->strategy.offload_share;
+    if (share > 0 && share < 1) {
+        SET(OFFLOAD_SHARE, share);
+        double blocks = share * calc_plan_value(plan, CALC_PLAN_BLOCKS);
+        if (e->strategy.activations_offload && blocks == floor(blocks)) {
+            SET(OFFLOAD_BLOCKS, blocks);
+        }
+    }
     if (e->strategy.offload_modules) {
         SET(MOVES, 1);
         SET(MOVED, e->strategy.offload_modules);
@@ -262,13 +271,21 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
 /* Models that a framework knows by name, in the order of the words of its table. Other models share
  * hidden size and blocks with them: Llama 2 and Qwen 2 with Llama 3. */
 static const struct {
+    const char *name;
     int64_t hidden, blocks, feedforward, vocab;
-} model[] = {{4096, 32, 14336, 128256}, {8192, 80, 28672, 128256}, {16384, 126, 53248, 128256},
-             {2048, 27, 10944, 102400}, {5120, 60, 12288, 102400}, {7168, 61, 18432, 129280}};
+} model[] = {
+    {"llama3-8B", 4096, 32, 14336, 128256},        {"llama3-70B", 8192, 80, 28672, 128256},
+    {"llama3-405B", 16384, 126, 53248, 128256},    {"deepseek-v2-lite", 2048, 27, 10944, 102400},
+    {"deepseek-v2-236B", 5120, 60, 12288, 102400}, {"deepseek-v3-671B", 7168, 61, 18432, 129280}};
 
 int64_t calc_plan_model_blocks(int index)
 {
     return model[index].blocks;
+}
+
+const char *calc_plan_model_name(int index)
+{
+    return model[index].name;
 }
 
 static void set_model_name(calc_plan *plan, const calc_app *a)

@@ -73,8 +73,9 @@ static inline double calc_plan_get(const calc_plan *plan, calc_plan_member membe
 void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
                     int64_t node_procs);
 
-/** Number of blocks of a named model: a value of the member MODEL. */
+/** A value of the member MODEL: the model's number of blocks, and its name in models/. */
 int64_t calc_plan_model_blocks(int model);
+const char *calc_plan_model_name(int model);
 
 /** Repeats the settings in the members that only some frameworks use.
  *  @param exec  resolved */

@@ -101,16 +101,18 @@ static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors
     }
     int64_t blocks = COUNT(BLOCKS);
     double each = plan->value[CALC_PLAN_CHUNK_BLOCKS] * (double)e->pipeline_par;
+    int64_t units = blocks + (YES(ENDS) ? 2 : 0); /* embedding and head may count as one each */
     if (blocks == 0) {
-        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                               "without it, set pipeline_interleaving in the layout",
                                "blocks per chunk need the number of blocks, which is missing");
     }
-    if (each > (double)blocks || blocks % (int64_t)each != 0) {
+    if (each > (double)units || units % (int64_t)each != 0) {
         return contradiction(errors, NULL,
                              "chunks of %lld blocks do not divide a stage of a model of %lld",
                              COUNT(CHUNK_BLOCKS), blocks);
     }
-    e->pipeline_interleaving = blocks / (int64_t)each;
+    e->pipeline_interleaving = units / (int64_t)each;
     return CALC_OK;
 }
 
@@ -171,10 +173,21 @@ static void apply_sharding(const calc_plan *plan, calc_exec *e)
         e->strategy.param_gather_overlap = gather ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
     }
     e->strategy.optimizer = optimizer > 0 ? CALC_OPTIMIZER_MUON : CALC_OPTIMIZER_ADAM;
-    e->strategy.optimizer_offload = YES(OPT_OFFLOAD);
+}
+
+static void apply_offload(const calc_plan *plan, calc_exec *e)
+{
+    double share = VALUE(OFFLOAD_SHARE);
+    if (YES(OFFLOAD_BLOCKS) && YES(ACT_OFFLOAD) && YES(BLOCKS)) {
+        share = VALUE(OFFLOAD_BLOCKS) / VALUE(BLOCKS);
+    }
     e->strategy.weight_offload = YES(WEIGHT_OFFLOAD);
     e->strategy.activations_offload = YES(ACT_OFFLOAD);
-    e->strategy.offload_modules = YES(MOVES) ? COUNT(MOVED) : 0;
+    e->strategy.optimizer_offload = YES(OPT_OFFLOAD) && share > 0;
+    e->strategy.offload_modules = YES(MOVES) && share > 0 ? COUNT(MOVED) : 0;
+    bool any = e->strategy.weight_offload || e->strategy.activations_offload ||
+               e->strategy.optimizer_offload || e->strategy.offload_modules;
+    e->strategy.offload_share = any && share < 1 ? share : 0;
 }
 
 static void apply_formats(const calc_plan *plan, calc_exec *e)
@@ -192,6 +205,7 @@ static void apply_formats(const calc_plan *plan, calc_exec *e)
     bool half = e->strategy.datatype == CALC_DATATYPE_FLOAT16;
     int64_t grad = COUNT_OR(GRAD, half ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32);
     e->strategy.grad_datatype = grad == CALC_FORMAT_FLOAT32 ? CALC_FORMAT_AUTO : (calc_format)grad;
+    e->strategy.activation_datatype = (calc_format)COUNT(ACTIVATIONS);
     e->strategy.master_datatype = (calc_format)COUNT(MASTER);
     e->strategy.optimizer_moment_datatype = (calc_format)COUNT(MOMENTS);
 }
@@ -381,6 +395,7 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     apply_recompute(plan, exec);
     apply_tensor(plan, exec);
     apply_sharding(plan, exec);
+    apply_offload(plan, exec);
     apply_formats(plan, exec);
     apply_pipeline(plan, exec);
     apply_kernels(plan, exec);

@@ -165,6 +165,9 @@ static void join_sizes(calc_plan *plan)
 
 static void join_replicas(calc_plan *plan)
 {
+    if (COUNT(TORCH_FSDP) > 0) {
+        SET(SHARDED, COUNT(TORCH_GATHERED) > 0 ? 2 : 3);
+    }
     if (SAYS(REPLICATED)) {
         SET(INSTANCES, COUNT(REPLICATED));
     }
@@ -181,6 +184,9 @@ static void join_replicas(calc_plan *plan)
 
 static void join_formats(calc_plan *plan)
 {
+    if (SAYS(MAIN_GRAD) && !SAYS(GRAD)) {
+        SET(GRAD, VALUE(MAIN_GRAD));
+    }
     if (SAYS(GRAD) || !SAYS(WIDE_GRAD)) {
         return;
     }

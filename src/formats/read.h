@@ -29,7 +29,7 @@ CALC_MUST_USE calc_status calc_settings_from_yaml(calc_settings *settings, const
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
 
-/** Reads JSON in the same way. */
+/** Reads JSON in the same way; NaN and Infinity are values, as Python writes them. */
 CALC_MUST_USE calc_status calc_settings_from_json(calc_settings *settings, const char *text,
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
@@ -38,6 +38,11 @@ CALC_MUST_USE calc_status calc_settings_from_json(calc_settings *settings, const
  *  them. Inline tables and tables in arrays are skipped. */
 CALC_MUST_USE calc_status calc_settings_from_toml(calc_settings *settings, const char *text,
                                                   size_t length, const char *name,
+                                                  calc_errors *errors);
+
+/** Reads a text in any syntax. */
+CALC_MUST_USE calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax,
+                                                  const char *text, size_t length, const char *name,
                                                   calc_errors *errors);
 
 /** The version of libyaml: "0.2.5". */

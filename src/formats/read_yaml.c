@@ -203,7 +203,7 @@ calc_status calc_settings_from_json(calc_settings *settings, const char *text, s
                                     const char *name, calc_errors *errors)
 {
     calc_json_mistake mistake;
-    if (calc_json_syntax_check(text, length, &mistake)) {
+    if (calc_json_syntax_check(text, length, true, &mistake)) {
         calc_json_place place = calc_json_scan_place(text, length, mistake.offset);
         return calc_errors_at(errors, CALC_ERR_SYNTAX, name, place.line, place.column, mistake.hint,
                               "%s", mistake.text);
@@ -214,6 +214,21 @@ calc_status calc_settings_from_json(calc_settings *settings, const char *text, s
                                  .name = name,
                                  .errors = errors,
                                  .expected = "expected an object {...}"});
+}
+
+calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax, const char *text,
+                                    size_t length, const char *name, calc_errors *errors)
+{
+    switch (syntax) {
+    case CALC_SYNTAX_YAML:
+        return calc_settings_from_yaml(settings, text, length, name, errors);
+    case CALC_SYNTAX_JSON:
+        return calc_settings_from_json(settings, text, length, name, errors);
+    case CALC_SYNTAX_TOML:
+        return calc_settings_from_toml(settings, text, length, name, errors);
+    default:
+        return calc_settings_from_script(settings, text, length);
+    }
 }
 
 const char *calc_settings_yaml_library(void)

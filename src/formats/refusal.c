@@ -4,50 +4,8 @@
 #include <string.h>
 
 #include "formats/export.h"
-#include "formats/refusal_rules.h"
-#include "spec/serving_program.h"
 
 enum { MAX_RULES = 64, MAX_REASON = 256 };
-
-static const struct {
-    const calc_framework *framework;
-    const calc_refusals *refusals;
-} checks[] = {
-    {&calc_framework_megatron, &calc_refusals_batch_overlap},
-    {&calc_framework_megatron, &calc_refusals_core},
-    {&calc_framework_megatron, &calc_refusals_listed},
-    {&calc_framework_megatron, &calc_refusals_flex},
-    {&calc_framework_megatron, &calc_refusals_graphs},
-    {&calc_framework_megatron, &calc_refusals_fsdp},
-    {&calc_framework_megatron, &calc_refusals_fsdp_0_15},
-    {&calc_framework_mindspeed, &calc_refusals_core},
-    {&calc_framework_mindspeed, &calc_refusals_even},
-    {&calc_framework_mindspeed, &calc_refusals_flex},
-    {&calc_framework_mindspeed, &calc_refusals_mindspeed},
-    {&calc_framework_nemo, &calc_refusals_core},
-    {&calc_framework_nemo, &calc_refusals_even},
-    {&calc_framework_nemo, &calc_refusals_flex},
-    {&calc_framework_nemo, &calc_refusals_nemo},
-    {&calc_framework_bridge, &calc_refusals_batch_overlap},
-    {&calc_framework_bridge, &calc_refusals_core},
-    {&calc_framework_bridge, &calc_refusals_listed},
-    {&calc_framework_bridge, &calc_refusals_flex},
-    {&calc_framework_bridge, &calc_refusals_graphs},
-    {&calc_framework_bridge, &calc_refusals_fsdp},
-    {&calc_framework_torchtitan, &calc_refusals_torchtitan},
-    {&calc_framework_deepspeed, &calc_refusals_deepspeed},
-    {&calc_framework_mindformers, &calc_refusals_mindformers},
-    {&calc_framework_paddle, &calc_refusals_paddle},
-    {&calc_framework_vllm, &calc_refusals_serve},
-    {&calc_framework_vllm, &calc_refusals_programs},
-    {&calc_framework_vllm, &calc_refusals_vllm},
-    {&calc_framework_sglang, &calc_refusals_serve},
-    {&calc_framework_sglang, &calc_refusals_programs},
-    {&calc_framework_sglang, &calc_refusals_sglang},
-    {&calc_framework_tensorrt_llm, &calc_refusals_serve},
-    {&calc_framework_tensorrt_llm, &calc_refusals_programs},
-    {&calc_framework_tensorrt_llm, &calc_refusals_tensorrt_llm},
-};
 
 /* Receives reasons and collects the rules reported so far; their fields need no line of their
  * own. */
@@ -84,11 +42,9 @@ static void tell_lost(void *context, const char *field, const char *value, bool 
 
 static void tell_rules(teller *t, const calc_framework *framework, const calc_resolved *r)
 {
-    for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
-        const calc_refusals *list = checks[i].refusals;
-        for (size_t j = 0;
-             checks[i].framework == framework && j < list->count && !(t->first && t->told > 0);
-             j++) {
+    for (size_t i = 0; framework->refusals[i]; i++) {
+        const calc_refusals *list = framework->refusals[i];
+        for (size_t j = 0; j < list->count && !(t->first && t->told > 0); j++) {
             if (list->item[j].applies(r)) {
                 tell_rule(t, list->item[j].reason);
             }
@@ -199,4 +155,15 @@ const char *calc_export_starter(const calc_app *app, const calc_system *system,
         }
     }
     return NULL;
+}
+
+bool calc_export_starts(const calc_app *app, const calc_system *system, const calc_exec *exec)
+{
+    bool serves = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    bool asked = false;
+    for (size_t i = 0; calc_framework_list[i] && !asked; i++) {
+        const calc_framework *f = calc_framework_list[i];
+        asked = f->serves == serves && runs_on(f, system);
+    }
+    return !asked || calc_export_starter(app, system, exec) != NULL;
 }

@@ -313,3 +313,85 @@ static const calc_refusal fsdp_0_15[] = {
     {shards_experts, "zero_stage 2 and 3 (Megatron-FSDP) exclude expert_par"},
     {shards_gradients_after, "zero_stage 2 (Megatron-FSDP) needs data_par_overlap"}};
 CALC_REFUSALS(calc_refusals_fsdp_0_15, fsdp_0_15);
+
+/* ---- MindSpeed 2.3.0_core_r0.12.1 ------------------------------------------------------------ */
+
+static bool dualpipe_v(const calc_resolved *r)
+{
+    return r->exec.pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+}
+static bool forward_backward_overlap(const calc_resolved *r)
+{
+    return r->app.num_experts > 0 &&
+           r->exec.strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
+}
+
+/* features_manager/pipeline_parallel/dualpipev_feature.py */
+CALC_REFUSAL(v_and_fsdp, dualpipe_v(r) && s->zero_stage >= 2)
+CALC_REFUSAL(v_and_reduction_overlap, dualpipe_v(r) && s->data_par_overlap)
+CALC_REFUSAL(v_and_tied, dualpipe_v(r) && a->tied_embeddings == CALC_CHOICE_TRUE)
+CALC_REFUSAL(v_and_context, dualpipe_v(r) && s->context_par > 1)
+CALC_REFUSAL(v_and_offload, dualpipe_v(r) && s->activations_offload)
+CALC_REFUSAL(v_has_few_blocks, dualpipe_v(r) && a->num_blocks < 2 * e->pipeline_par)
+CALC_REFUSAL(v_has_few_microbatches,
+             dualpipe_v(r) && calc_microbatches(e) < 2 * e->pipeline_par - 1)
+/* features_manager/moe/fb_overlap.py */
+CALC_REFUSAL(fb_without_exchange,
+             forward_backward_overlap(r) && s->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER)
+CALC_REFUSAL(fb_without_ranks,
+             forward_backward_overlap(r) && (s->expert_par == 1 || s->expert_tensor_par > 1))
+CALC_REFUSAL(fb_and_offload, forward_backward_overlap(r) && s->activations_offload)
+CALC_REFUSAL(fb_without_chunks, forward_backward_overlap(r) && !dualpipe_v(r) &&
+                                    e->pipeline_interleaving == 1 && e->pipeline_par > 1)
+CALC_REFUSAL(fb_has_few_microbatches, forward_backward_overlap(r) && e->pipeline_interleaving > 1 &&
+                                          calc_microbatches(e) / e->pipeline_par <= 1)
+/* features_manager/context_parallel/context_parallel_feature.py, ulysses_context_parallel.py */
+CALC_REFUSAL(hybrid_has_no_ring, s->context_par > 1 &&
+                                     s->context_par_type == CALC_CONTEXT_PAR_TYPE_HIERARCHICAL &&
+                                     s->context_par_inner == s->context_par)
+static int64_t ranks_of_heads(const calc_strategy *s)
+{
+    return s->context_par == 1                                         ? 1
+           : s->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES      ? s->context_par
+           : s->context_par_type != CALC_CONTEXT_PAR_TYPE_HIERARCHICAL ? 1
+           : s->context_par_inner > 0                                  ? s->context_par_inner
+                                                                       : 1;
+}
+CALC_REFUSAL(heads_are_not_spread, !calc_divides(ranks_of_heads(s) * s->tensor_par, a->attn_heads))
+/* Megatron-LM core_v0.12.1, arguments.py: num_layers_per_virtual_pipeline_stage, mtp_num_layers */
+CALC_REFUSAL(chunks_of_uneven_stages, e->pipeline_interleaving > 1 &&
+                                          (e->first_stage_blocks > 0 || e->last_stage_blocks > 0 ||
+                                           e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS))
+CALC_REFUSAL(predicts_with_context, a->mtp_blocks > 0 && s->context_par > 1)
+
+static const calc_refusal mindspeed[] = {
+    {v_and_fsdp, "pipeline_schedule dualpipe_v excludes zero_stage 2 and 3"},
+    {v_and_reduction_overlap, "pipeline_schedule dualpipe_v excludes data_par_overlap"},
+    {v_and_tied, "pipeline_schedule dualpipe_v excludes tied_embeddings"},
+    {v_and_context, "pipeline_schedule dualpipe_v excludes context_par"},
+    {v_and_offload, "pipeline_schedule dualpipe_v excludes activations_offload"},
+    {v_has_few_blocks, "pipeline_schedule dualpipe_v needs two blocks per stage"},
+    {v_has_few_microbatches,
+     "pipeline_schedule dualpipe_v needs at least 2 * pipeline_par - 1 micro-batches"},
+    {fb_without_exchange, "expert_par_overlap batch excludes dispatch_type all_gather"},
+    {fb_without_ranks, "expert_par_overlap batch needs expert_par of at least 2, and excludes "
+                       "expert_tensor_par"},
+    {fb_and_offload, "expert_par_overlap batch excludes activations_offload"},
+    {fb_without_chunks, "expert_par_overlap batch with pipeline stages needs "
+                        "pipeline_interleaving of at least 2, or pipeline_schedule dualpipe_v"},
+    {fb_has_few_microbatches, "expert_par_overlap batch with pipeline_interleaving needs at least "
+                              "2 * pipeline_par micro-batches"},
+    {hybrid_has_no_ring, "context_par_type hierarchical needs context_par_inner below context_par"},
+    {heads_are_not_spread,
+     "attn_heads is not a multiple of tensor_par times the ranks that exchange heads"},
+    {chunks_of_uneven_stages, "pipeline_interleaving excludes first_stage_blocks, "
+                              "last_stage_blocks and pipeline_balance ends"},
+    {predicts_with_context, "mtp_blocks excludes context_par"}};
+CALC_REFUSALS(calc_refusals_mindspeed, mindspeed);
+
+/* ---- NeMo 2.4.0: nemo/collections/nlp/models/language_modeling/megatron_gpt_model.py --------- */
+
+CALC_REFUSAL(nemo_chunks, e->pipeline_interleaving > 1)
+static const calc_refusal nemo[] = {
+    {nemo_chunks, "pipeline_interleaving is no longer supported with megatron_gpt_config.yaml"}};
+CALC_REFUSALS(calc_refusals_nemo, nemo);

@@ -1,5 +1,5 @@
-/** @file refusal_rules.h  Rules by which frameworks refuse layouts, one list per source. Private to
- *  refusal*.c. */
+/** @file refusal_rules.h  Rules by which frameworks built on Megatron Core refuse layouts, one list
+ *  per source. */
 #ifndef CALC_FORMATS_REFUSAL_RULES_H
 #define CALC_FORMATS_REFUSAL_RULES_H
 
@@ -13,14 +13,5 @@ extern const calc_refusals calc_refusals_even, calc_refusals_listed;
 extern const calc_refusals calc_refusals_fsdp, calc_refusals_fsdp_0_15;
 extern const calc_refusals calc_refusals_batch_overlap, calc_refusals_graphs, calc_refusals_flex;
 extern const calc_refusals calc_refusals_mindspeed, calc_refusals_nemo;
-extern const calc_refusals calc_refusals_torchtitan, calc_refusals_deepspeed, calc_refusals_paddle,
-    calc_refusals_mindformers;
-extern const calc_refusals calc_refusals_serve;
-
-/** Micro-batches of a replica in one step. */
-static inline int64_t calc_microbatches(const calc_exec *e)
-{
-    return e->batch_size / e->strategy.data_par / e->microbatch_size;
-}
 
 #endif

@@ -4,6 +4,7 @@
  * tensorrt_llm/commands/serve.py and llmapi/llm_args.py. Two pools: vLLM, docs/features/
  * nixl_connector_usage.md; SGLang, docs/advanced_features/pd_disaggregation.md. */
 #include "formats/framework.h"
+#include "spec/serving_program.h"
 
 static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16},
                                      {"float16", CALC_DATATYPE_FLOAT16},
@@ -70,6 +71,19 @@ static const calc_setting_row tensorrt_llm[] = {
 };
 /* clang-format on */
 
+/* ---- Layouts that they refuse ---------------------------------------------------------------- */
+
+CALC_REFUSAL(says_no_phase, e->inference.phase == CALC_INFERENCE_PHASE_NONE)
+CALC_REFUSAL(is_two_servers, e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED)
+CALC_REFUSAL(drafts_elsewhere, e->inference.speculative_tokens > 0 && a->mtp_blocks == 0)
+static const calc_refusal serve[] = {
+    {says_no_phase, "inference.phase is not given"},
+    {is_two_servers, "inference.phase disaggregated is two servers, which it is not told of in one "
+                     "file: export a layout with phase prefill and one with phase decode"},
+    {drafts_elsewhere, "inference.speculative_tokens without mtp_blocks needs a draft model or a "
+                       "method, which is yours to name"}};
+static CALC_REFUSALS(refusals, serve);
+
 #define NIXL                                                                                       \
     "--kv-transfer-config '{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_both\"}'"
 
@@ -81,11 +95,11 @@ const calc_framework calc_framework_vllm = {
     .script = "vllm serve",
     .pool = {NIXL, NIXL},
     .router = "a proxy of the NixlConnector in front of both",
-    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN),
+    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU) | CALC_ON(TPU),
     .syntax = CALC_SYNTAX_SHELL,
     .serves = true,
-    .rows = vllm,
-    .count = sizeof vllm / sizeof *vllm};
+    CALC_FRAMEWORK_ROWS(vllm),
+    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_vllm)};
 
 const calc_framework calc_framework_sglang = {
     .name = "sglang",
@@ -99,8 +113,8 @@ const calc_framework calc_framework_sglang = {
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN),
     .syntax = CALC_SYNTAX_SHELL,
     .serves = true,
-    .rows = sglang,
-    .count = sizeof sglang / sizeof *sglang};
+    CALC_FRAMEWORK_ROWS(sglang),
+    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_sglang)};
 
 const calc_framework calc_framework_tensorrt_llm = {
     .name = "tensorrt-llm",
@@ -110,5 +124,5 @@ const calc_framework calc_framework_tensorrt_llm = {
     .platforms = CALC_ON(CUDA),
     .syntax = CALC_SYNTAX_YAML,
     .serves = true,
-    .rows = tensorrt_llm,
-    .count = sizeof tensorrt_llm / sizeof *tensorrt_llm};
+    CALC_FRAMEWORK_ROWS(tensorrt_llm),
+    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_tensorrt_llm)};

@@ -4,6 +4,14 @@
 
 #include "calc.h"
 
+/** Syntax of files. */
+typedef enum calc_syntax {
+    CALC_SYNTAX_SHELL, /**< options of a command: --key value */
+    CALC_SYNTAX_YAML,
+    CALC_SYNTAX_TOML,
+    CALC_SYNTAX_JSON
+} calc_syntax;
+
 /** One key and its value, with its place for errors. */
 typedef struct calc_setting {
     char *key;     /**< "--hidden-size", "model.hidden_size" */

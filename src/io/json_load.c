@@ -43,7 +43,7 @@ static void explain(calc_json_report *report, const char *text, size_t length,
                                 "\\u0000 is not allowed in a string");
         break;
     default:
-        if (error->text[0] && calc_json_syntax_check(text, length, &mistake)) {
+        if (error->text[0] && calc_json_syntax_check(text, length, false, &mistake)) {
             calc_json_report_add_at(report, CALC_ERR_SYNTAX, mistake.offset, mistake.hint, "%s",
                                     mistake.text);
         } else {

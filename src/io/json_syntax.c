@@ -27,6 +27,7 @@ typedef struct checker {
     const char *text;
     size_t length;
     calc_json_mistake *out;
+    bool not_finite; /* NaN and the like are values */
     state state;
     calc_json_token token, before; /* this one and the last one */
     size_t depth;
@@ -144,11 +145,15 @@ static bool foreign_word(checker *check, const char *shown)
 
 static bool is_word(const checker *check)
 {
+    static const char *const words[] = {"true",     "false",     "null", "NaN",
+                                        "Infinity", "-Infinity", NULL};
     const char *word = check->text + check->token.start;
     size_t length = check->token.end - check->token.start;
-    return is_number(word, length) || (length == 4 && memcmp(word, "true", 4) == 0) ||
-           (length == 4 && memcmp(word, "null", 4) == 0) ||
-           (length == 5 && memcmp(word, "false", 5) == 0);
+    bool is = is_number(word, length);
+    for (size_t i = 0; words[i] && !is && (i < 3 || check->not_finite); i++) {
+        is = strlen(words[i]) == length && memcmp(word, words[i], length) == 0;
+    }
+    return is;
 }
 
 /* The code unit of a \uXXXX escape at byte `at`, or -1. */
@@ -341,9 +346,10 @@ static bool binary(checker *check)
     return false;
 }
 
-bool calc_json_syntax_check(const char *text, size_t length, calc_json_mistake *out)
+bool calc_json_syntax_check(const char *text, size_t length, bool not_finite,
+                            calc_json_mistake *out)
 {
-    checker check = {.text = text, .length = length, .out = out};
+    checker check = {.text = text, .length = length, .not_finite = not_finite, .out = out};
     if (binary(&check)) {
         return true;
     }

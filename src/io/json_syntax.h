@@ -13,9 +13,11 @@ typedef struct calc_json_mistake {
     char hint[160]; /**< may be empty */
 } calc_json_mistake;
 
-/** Find the first mistake, as strict as Jansson. Not found here: repeated keys, numbers that are
+/** Find the first mistake, as strict as Jansson, but for the words NaN, Infinity and -Infinity,
+ *  which Python writes, if `not_finite`. Not found here: repeated keys, numbers that are
  *  too large, "\u0000".
  *  @return whether there is one; *out is then filled */
-bool calc_json_syntax_check(const char *text, size_t length, calc_json_mistake *out);
+bool calc_json_syntax_check(const char *text, size_t length, bool not_finite,
+                            calc_json_mistake *out);
 
 #endif

@@ -187,8 +187,9 @@ static calc_status wrong(const reading *r, const calc_setting *setting, calc_sta
                           calc_utf8_show(shown, setting->value, strlen(setting->value)));
 }
 
-static void tell_unused(void *context, const char *key)
+static void tell_unused(void *context, const char *key, calc_unread what, const char *assumed)
 {
+    (void)what, (void)assumed;
     reading *r = context;
     char shown[CALC_UTF8_SHOW_SIZE];
     char *text = r->out->unused;
@@ -224,7 +225,7 @@ static calc_status read_plan(reading *r)
     const calc_import import = {.framework = &calc_framework_mindspeed,
                                 .settings = r->settings,
                                 .name = r->name,
-                                .ignored = tell_unused,
+                                .unread = tell_unused,
                                 .context = r};
     const calc_mindspeed_config one = {1, 1, 1, 1, 1, 1, 1, 0};
     calc_exec exec;

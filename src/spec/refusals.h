@@ -38,6 +38,12 @@ typedef struct calc_refusals {
 #define CALC_REFUSALS(name, rules)                                                                 \
     const calc_refusals name = {rules, sizeof(rules) / sizeof *(rules)}
 
+/** Micro-batches of a replica in one step. */
+static inline int64_t calc_microbatches(const calc_exec *e)
+{
+    return e->batch_size / e->strategy.data_par / e->microbatch_size;
+}
+
 /** Whether n divides m; 0 counts as divisible by everything. */
 static inline bool calc_divides(int64_t n, int64_t m)
 {

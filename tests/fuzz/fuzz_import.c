@@ -1,14 +1,21 @@
 /* The first byte chooses the framework, or Hugging Face; the rest is its file. */
 #include "fuzz.h"
 
+#include "formats/detect.h"
 #include "formats/hf.h"
 #include "formats/import.h"
-#include "formats/read.h"
 
 static void ignore(void *context, const char *key)
 {
     (void)context;
     MUST(key);
+}
+
+static void hear(void *context, const char *key, calc_unread what, const char *assumed)
+{
+    (void)context;
+    MUST(key && what <= CALC_UNREAD_COMPUTED);
+    MUST(!assumed || what == CALC_UNREAD_COMPUTED);
 }
 
 /* What is read can be written and read again. */
@@ -34,15 +41,16 @@ static void check_hf(const char *text, size_t length)
     }
 }
 
+/* The digit of a framework in the list; for other letters its keys say which it is. */
 static const calc_framework *framework_of(char letter)
 {
-    static const calc_framework *const frameworks[] = {
-        &calc_framework_megatron, &calc_framework_mindspeed,   &calc_framework_nemo,
-        &calc_framework_bridge,   &calc_framework_mindformers, &calc_framework_paddle};
-    enum { COUNT = sizeof frameworks / sizeof *frameworks };
-    return letter == 'd'   ? &calc_framework_deepspeed
-           : letter == 't' ? &calc_framework_torchtitan
-                           : frameworks[(unsigned char)letter % COUNT];
+    const calc_framework *const *list = calc_framework_list;
+    for (int i = 0; list[i]; i++) {
+        if (letter == '0' + i) {
+            return list[i];
+        }
+    }
+    return NULL;
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
@@ -62,16 +70,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     calc_import import = {.framework = framework_of((char)data[0]),
                           .settings = &settings,
                           .name = "input",
-                          .ignored = ignore};
-    calc_syntax syntax = import.framework->syntax;
+                          .unread = hear};
     calc_status status =
-        syntax == CALC_SYNTAX_YAML
-            ? calc_settings_from_yaml(&settings, text, size - 1, import.name, &errors)
-        : syntax == CALC_SYNTAX_JSON
-            ? calc_settings_from_json(&settings, text, size - 1, import.name, &errors)
-        : syntax == CALC_SYNTAX_TOML
-            ? calc_settings_from_toml(&settings, text, size - 1, import.name, &errors)
-            : calc_settings_from_script(&settings, text, size - 1);
+        calc_detect(&import.framework, text, size - 1, import.name, &settings, &errors);
     status = status == CALC_OK ? calc_import_run(&import, &app, &exec, &errors) : status;
     if (status != CALC_OK) {
         fuzz_check_errors(&errors, status, false);

@@ -119,11 +119,23 @@ static void end(char *folder, size_t least)
     }
 }
 
+/* The same with all of a replica sharded, which some frameworks always do. */
+static void try_sharded(const char *name, const calc_random_layout *l)
+{
+    calc_random_layout sharded = *l;
+    sharded.exec.strategy.optimizer_sharding = true;
+    sharded.exec.strategy.zero_stage = 3;
+    if (calc_check(&sharded.app, &sharded.system, &sharded.exec, NULL) == CALC_OK) {
+        try_all(name, &sharded);
+    }
+}
+
 START_TEST(shipped_layouts_start_or_are_refused)
 {
     char folder[256];
     start(folder, sizeof folder);
     calc_shipped_all(try_all);
+    calc_shipped_all(try_sharded);
     end(folder, 1);
 }
 END_TEST

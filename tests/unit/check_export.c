@@ -50,13 +50,7 @@ static calc_status read_text(const calc_framework *framework, const char *path, 
     calc_settings settings = {0};
     ck_assert_int_eq(calc_text_read(&text, path, NULL), CALC_OK);
     calc_status status =
-        framework->syntax == CALC_SYNTAX_YAML
-            ? calc_settings_from_yaml(&settings, text.data, text.length, path, errors)
-        : framework->syntax == CALC_SYNTAX_JSON
-            ? calc_settings_from_json(&settings, text.data, text.length, path, errors)
-        : framework->syntax == CALC_SYNTAX_TOML
-            ? calc_settings_from_toml(&settings, text.data, text.length, path, errors)
-            : calc_settings_from_script(&settings, text.data, text.length);
+        calc_settings_from_text(&settings, framework->syntax, text.data, text.length, path, errors);
     const calc_import import = {.framework = framework, .settings = &settings, .procs = procs};
     if (status == CALC_OK) {
         status = calc_import_run(&import, app, exec, errors);

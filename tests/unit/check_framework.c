@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/text.h"
+
 /* Whether a line of tests/formats/<name>.txt is `key`. */
 static bool is_known(const char *name, const char *key)
 {
@@ -25,16 +27,83 @@ static bool is_known(const char *name, const char *key)
 /* The lists are what the sources of the releases define, which their first lines name. */
 START_TEST(every_key_exists_in_the_framework)
 {
-    static const char *const lists[] = {"megatron",     "mindspeed", "nemo", "megatron-bridge",
-                                        "torchtitan",   "paddle",    "vllm", "sglang",
-                                        "tensorrt-llm", NULL};
     ck_assert(!is_known("megatron", "--no-such-option"));
-    for (size_t i = 0; lists[i]; i++) {
-        const calc_framework *framework = calc_framework_find(lists[i]);
+    for (size_t i = 0; calc_framework_list[i]; i++) {
+        const calc_framework *framework = calc_framework_list[i];
         for (size_t j = 0; j < framework->count; j++) {
             const char *key = framework->rows[j].key;
-            ck_assert_msg(!key || is_known(lists[i], key), "%s: %s", lists[i], key);
+            ck_assert_msg(!key || is_known(framework->name, key), "%s: %s", framework->name, key);
         }
+    }
+}
+END_TEST
+
+/* A section of a file is no key. */
+static bool is_section(const char *text, const char *line)
+{
+    char begin[300];
+    snprintf(begin, sizeof begin, "\n%s.", line);
+    return strstr(text, begin) != NULL;
+}
+
+START_TEST(every_key_of_a_framework_is_read_or_has_a_class)
+{
+    for (size_t i = 0; calc_framework_list[i]; i++) {
+        const calc_framework *framework = calc_framework_list[i];
+        char path[1024];
+        calc_text text = {0};
+        snprintf(path, sizeof path, "%s/formats/%s.txt", CALC_TEST_DATA, framework->name);
+        ck_assert_int_eq(calc_text_read(&text, path, NULL), CALC_OK);
+        for (char *line = text.data, *end; *line; line = end + 1) {
+            char key[256];
+            end = strchr(line, '\n');
+            snprintf(key, sizeof key, "%.*s", (int)(end - line), line);
+            if (key[0] == '#' || is_section(text.data, key) || !framework->reads) {
+                continue;
+            }
+            ck_assert_msg(calc_framework_row(framework, key) ||
+                              calc_framework_unread(framework, key, "some") != CALC_UNREAD_UNKNOWN,
+                          "%s: %s", framework->name, key);
+        }
+        calc_text_free(&text);
+    }
+}
+END_TEST
+
+/* Of all keys: the first row that matches counts, a default changes nothing. */
+START_TEST(keys_that_are_not_read_have_a_class)
+{
+    static const struct {
+        const calc_framework *framework;
+        const char *key, *value;
+        calc_unread what;
+    } cases[] = {
+        {&calc_framework_megatron, "--hybrid-override-pattern", "M*M-", CALC_UNREAD_MODEL},
+        {&calc_framework_megatron, "--hybrid_override_pattern", "M*M-", CALC_UNREAD_MODEL},
+        {&calc_framework_megatron, "--is-hybrid-model", "", CALC_UNREAD_MODEL},
+        {&calc_framework_bridge, "model.is_hybrid_model", "False", CALC_UNREAD_HARMLESS},
+        {&calc_framework_bridge, "model.is_hybrid_model", "true", CALC_UNREAD_MODEL},
+        {&calc_framework_megatron, "--distribute-saved-activations", "", CALC_UNREAD_COST},
+        {&calc_framework_megatron, "--lr", "1e-4", CALC_UNREAD_HARMLESS},
+        {&calc_framework_megatron, "--lrx", "1e-4", CALC_UNREAD_UNKNOWN},
+        {&calc_framework_megatron, "--xlr", "1e-4", CALC_UNREAD_UNKNOWN},
+        {&calc_framework_megatron, "--", "", CALC_UNREAD_UNKNOWN},
+        {&calc_framework_bridge, "model.gradient_accumulation_fusion", "true",
+         CALC_UNREAD_HARMLESS},
+        {&calc_framework_bridge, "model.gradient_accumulation_fusion", "false", CALC_UNREAD_COST},
+        {&calc_framework_megatron, "--no-gradient-accumulation-fusion", "", CALC_UNREAD_COST},
+        {&calc_framework_megatron, "--moe-deepep-num-sms", "20.0", CALC_UNREAD_HARMLESS},
+        {&calc_framework_megatron, "--moe-deepep-num-sms", "24", CALC_UNREAD_COST},
+        {&calc_framework_torchtitan, "optimizer.name", "AdamW", CALC_UNREAD_HARMLESS},
+        {&calc_framework_torchtitan, "optimizer.name", "Muon", CALC_UNREAD_COST},
+        {&calc_framework_torchtitan, "elsewhere.name", "Muon", CALC_UNREAD_UNKNOWN},
+        {&calc_framework_torchtitan, "checkpoint.folder", "x", CALC_UNREAD_HARMLESS},
+        {&calc_framework_deepspeed, "zero_optimization.offload_param.buffer_size", "1e8",
+         CALC_UNREAD_COST},
+        {&calc_framework_deepspeed, "", "1e8", CALC_UNREAD_UNKNOWN}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_unread what = calc_framework_unread(cases[i].framework, cases[i].key, cases[i].value);
+        ck_assert_msg(what == cases[i].what, "%s %s: %d", cases[i].key, cases[i].value, (int)what);
     }
 }
 END_TEST
@@ -50,7 +119,8 @@ START_TEST(keys_are_unique_and_rows_complete)
             const calc_setting_row *row = &f->rows[j];
             bool worded = row->how == CALC_HOW_WORDS || row->how == CALC_HOW_SET;
             ck_assert_msg(worded == (row->words != NULL), "%s: %s", f->name, row->key);
-            bool texted = row->how == CALC_HOW_CONSTANT || row->how == CALC_HOW_FORMAT;
+            bool texted = row->how == CALC_HOW_CONSTANT || row->how == CALC_HOW_FORMAT ||
+                          row->how == CALC_HOW_UNREAD;
             ck_assert_int_eq(texted, row->text != NULL);
             if (row->key) {
                 ck_assert_msg(calc_framework_row(f, row->key) == row, "%s: %s", f->name, row->key);
@@ -184,6 +254,8 @@ int main(void)
     Suite *suite = suite_create("framework");
     TCase *tests = tcase_create("framework");
     tcase_add_test(tests, every_key_exists_in_the_framework);
+    tcase_add_test(tests, every_key_of_a_framework_is_read_or_has_a_class);
+    tcase_add_test(tests, keys_that_are_not_read_have_a_class);
     tcase_add_test(tests, keys_are_unique_and_rows_complete);
     tcase_add_test(tests, fields_of_the_plan_exist);
     tcase_add_test(tests, dashes_and_underscores_are_the_same);

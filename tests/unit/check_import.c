@@ -8,8 +8,9 @@
 
 static size_t ignored;
 
-static void count_ignored(void *context, const char *key)
+static void count_unread(void *context, const char *key, calc_unread what, const char *assumed)
 {
+    ck_assert(what == CALC_UNREAD_UNKNOWN && !assumed);
     ck_assert_ptr_eq(context, &ignored);
     ck_assert_str_eq(key, "--unheard-of");
     ignored++;
@@ -25,7 +26,7 @@ static calc_status import_script(const char *script, int64_t procs, calc_app *ap
                                 .settings = &settings,
                                 .name = "run.sh",
                                 .procs = procs,
-                                .ignored = count_ignored,
+                                .unread = count_unread,
                                 .context = &ignored};
     calc_status status = calc_import_run(&import, app, exec, errors);
     calc_settings_free(&settings);
@@ -131,7 +132,9 @@ START_TEST(chunks_are_counted_or_computed)
     ck_assert_int_eq(exec.pipeline_interleaving, 5);
     ck_assert(exec.strategy.pipeline_par_overlap);
     fails("--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4",
-          CALC_ERR_FIELD, "blocks per chunk need the number of blocks, which is missing");
+          CALC_ERR_FIELD,
+          "blocks per chunk need the number of blocks, which is missing\n"
+          "  hint: without it, set pipeline_interleaving in the layout");
     fails("--pipeline-model-parallel-size 4 --num-layers 82 "
           "--num-layers-per-virtual-pipeline-stage 4",
           CALC_ERR_RULE, "chunks of 4 blocks do not divide a stage of a model of 82");

@@ -1,10 +1,9 @@
-#include "formats/import_batch.h"
+#include "formats/import.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/import.h"
 #include "formats/read.h"
 
 static calc_status import_text(const calc_framework *framework, const char *text, int64_t procs,
@@ -171,8 +170,7 @@ START_TEST(torchtitan_chunks_need_a_model_that_is_known)
           "[model]\nflavor = \"debugmodel\"\n[parallelism]\npipeline_parallel_degree = 4\n"
           "pipeline_parallel_layers_per_stage = 5\n",
           8,
-          "pipeline_parallel_layers_per_stage needs the number of blocks, and no model that calc "
-          "knows is named by model.flavor\n"
+          "blocks per chunk need the number of blocks, which is missing\n"
           "  hint: without it, set pipeline_interleaving in the layout");
     ck_assert_int_eq(torchtitan("[model]\nflavor = \"debugmodel\"\n[parallelism]\n"
                                 "pipeline_parallel_degree = 4\n",

@@ -133,6 +133,7 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     bool starts = calc_export_starts(&in->app, &in->system, &in->exec);
     bool marked = false;
     char tried[CALC_HUMAN_MAX];
+    calc_inputs_write_remarks(out, in);
     write_bottleneck(out, in, why);
     calc_output_printf(out, "\n%-*s%11s%10s%9s\n", WIDTH,
                        "Changes of a field, or of a pair of sizes", head_of(why), "change", "GiB");
@@ -189,6 +190,7 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     const bottleneck b = bottleneck_of(in, &why->before);
     calc_put put = calc_put_to(out);
     calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_inputs_put_remarks(&put, in);
     calc_put_text(&put, "verdict", calc_verdict_text(why->before.verdict));
     calc_put_number(&put, "total_time", why->before.total_time);
     calc_put_number(&put, "proc_mem_tier1_cap_req", why->before.proc_mem_tier1_cap_req);

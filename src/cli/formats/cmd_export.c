@@ -17,8 +17,8 @@
 #include "spec/field.h"
 #include "spec/stage_list.h"
 
-static const char *const targets[] = {CALC_FRAMEWORK_NAMES, "galvatron", "json",
-                                      "galvatron-profile", NULL};
+static const char *const targets[] = {CALC_FRAMEWORK_NAMES "galvatron", "json", "galvatron-profile",
+                                      NULL};
 static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
 
 #define OPTIONS(X)                                                                                 \

@@ -4,7 +4,9 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "formats/detect.h"
 #include "formats/hf.h"
 #include "formats/import.h"
 #include "formats/read.h"
@@ -13,17 +15,15 @@
 #include "io/text.h"
 #include "io/utf8.h"
 
-enum { SHOWN = 20 /* most ignored keys to name */ };
+enum { SHOWN = 20 /* most keys to name that are not read */ };
 
-static const char *const sources[] = {"megatron",    "mindspeed", "nemo",        "megatron-bridge",
-                                      "mindformers", "paddle",    "deepspeed",   "torchtitan",
-                                      "galvatron",   "hf",        "huggingface", NULL};
+static const char *const sources[] = {CALC_FRAMEWORK_NAMES "galvatron", "hf", "huggingface", NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(FROM, "from", "FRAMEWORK",                                                                   \
       .doc =                                                                                       \
-          "whose options or file; without: hf for a config.json of Hugging Face, galvatron for "   \
-          "one of its strategy files, else megatron",                                              \
+          "whose options or file, where the keys do not say it: hf for a config.json of Hugging "  \
+          "Face, galvatron for one of its strategy files",                                         \
       .choices = sources)                                                                          \
     X(APP, "app", "FILE",                                                                          \
       .doc = "write the model too; the sequence length is then part of it, not of the layout")     \
@@ -47,28 +47,43 @@ static const char *const examples[] = {
     "calc import --from megatron --procs 64 -- --tensor-model-parallel-size 8 --bf16",
     "calc import --from nemo megatron_gpt_config.yaml --app model.json --exe run.json", NULL};
 
-/* Counts the ignored keys and names the first. */
-static void tell_ignored(void *context, const char *key)
+/* Keys that are not read. */
+typedef struct unread {
+    const char *title; /* of the framework */
+    size_t told, harmless;
+} unread;
+
+/* Names a key that is not read, or counts it. */
+static void tell_unread(void *context, const char *key, calc_unread what, const char *assumed)
 {
-    size_t *count = context;
+    static const char *const texts[] = {
+        [CALC_UNREAD_UNKNOWN] = "unknown to calc",
+        [CALC_UNREAD_MODEL] = "changes the model, and calc does not read it: the model is another "
+                              "one",
+        [CALC_UNREAD_COST] = "changes time or memory, and calc does not read it"};
     char shown[CALC_UTF8_SHOW_SIZE];
-    if ((*count)++ < SHOWN) {
-        fprintf(stderr, "ignored: %s\n", calc_utf8_show(shown, key, strlen(key)));
+    unread *u = context;
+    calc_utf8_show(shown, key, strlen(key));
+    if (what == CALC_UNREAD_HARMLESS) {
+        u->harmless++;
+    } else if (what != CALC_UNREAD_MODEL && u->told++ >= SHOWN) {
+        return;
+    } else if (what == CALC_UNREAD_COMPUTED) {
+        fprintf(stderr, "%s: left to %s; %s\n", shown, u->title,
+                assumed ? assumed : "calc takes it as not given");
+    } else {
+        fprintf(stderr, "%s: %s\n", shown, texts[what]);
     }
 }
 
-static calc_status read_text(const calc_import *import, const calc_text *text,
-                             calc_settings *settings, calc_errors *errors)
+static void tell_rest(const unread *u)
 {
-    switch (import->framework->syntax) {
-    case CALC_SYNTAX_YAML:
-        return calc_settings_from_yaml(settings, text->data, text->length, import->name, errors);
-    case CALC_SYNTAX_JSON:
-        return calc_settings_from_json(settings, text->data, text->length, import->name, errors);
-    case CALC_SYNTAX_TOML:
-        return calc_settings_from_toml(settings, text->data, text->length, import->name, errors);
-    default:
-        return calc_settings_from_script(settings, text->data, text->length);
+    if (u->told > SHOWN) {
+        fprintf(stderr, "%zu more settings that calc does not read\n", u->told - SHOWN);
+    }
+    if (u->harmless > 0) {
+        fprintf(stderr, "%zu setting%s neither time nor memory\n", u->harmless,
+                u->harmless == 1 ? " changes" : "s change");
     }
 }
 
@@ -91,7 +106,7 @@ typedef struct request {
     const char *from;
     int64_t procs, seq_size; /* 0: as in the settings */
     bool options;            /* settings are on the command line, not in a file */
-    size_t ignored;
+    unread unread;
 } request;
 
 /* Writes remarks on a configuration of Hugging Face. */
@@ -129,6 +144,35 @@ static calc_status convert_galvatron(const request *r, const char *name, const c
                              : status;
 }
 
+/* The model that the settings describe, or that they name and models/ has. */
+static calc_status find_model(const calc_import *import, const calc_plan *plan, calc_app *app,
+                              calc_errors *errors)
+{
+    const calc_framework *framework = import->framework;
+    if (framework->has_model) {
+        return calc_import_complete(import, app, errors);
+    }
+    if (!calc_plan_says(plan, CALC_PLAN_MODEL)) {
+        const char *key = NULL;
+        for (size_t i = 0; i < framework->count; i++) {
+            const calc_setting_row *row = &framework->rows[i];
+            key = row->key && row->member == CALC_PLAN_MODEL ? row->key : key;
+        }
+        return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                               "without --app the layout alone is written",
+                               "%s: no model that calc knows is named%s%s", framework->title,
+                               key ? " by " : "", key ? key : "");
+    }
+    calc_input input = {0};
+    const char *name = calc_plan_model_name((int)plan->value[CALC_PLAN_MODEL]);
+    calc_status status = calc_input_load(&input, CALC_KIND_APP, app, name, errors);
+    calc_text_free(&input.text);
+    if (status == CALC_OK && calc_plan_says(plan, CALC_PLAN_SEQ)) {
+        app->seq_size = (int64_t)plan->value[CALC_PLAN_SEQ];
+    }
+    return status;
+}
+
 /* Says what was read, where it went, and what comes next. */
 static void tell_read(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
                       const char *model, const char *layout)
@@ -164,19 +208,21 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
 {
     calc_app app;
     calc_exec exec;
+    calc_plan plan;
     const char *model = calc_opt_value(r->args, OPT_APP);
     const char *layout = calc_opt_value(r->args, OPT_EXE);
-    calc_status status = calc_import_run(import, &app, &exec, errors);
-    app.seq_size = status == CALC_OK && r->seq_size > 0 ? r->seq_size : app.seq_size;
+    calc_status status = calc_import_plan(import, &plan, errors);
+    if (status == CALC_OK && r->seq_size > 0) {
+        plan.value[CALC_PLAN_SEQ] = (double)r->seq_size;
+    }
+    status = status == CALC_OK ? calc_plan_apply(&plan, &app, &exec, errors) : status;
     if (status == CALC_OK && model) {
-        status = calc_import_complete(import, &app, errors);
+        status = find_model(import, &plan, &app, errors);
     }
     if (status != CALC_OK) {
         return status;
     }
-    bool launched = import->framework == &calc_framework_deepspeed ||
-                    import->framework == &calc_framework_torchtitan;
-    if (launched && r->procs == 0) {
+    if (!import->framework->has_model && r->procs == 0) {
         fprintf(stderr, "%lld processor%s, as far as the file says: --procs says how many\n",
                 (long long)exec.num_procs, exec.num_procs == 1 ? "" : "s");
     }
@@ -203,16 +249,21 @@ static calc_status convert_settings(request *r, const char *name, const calc_tex
                                     calc_errors *errors)
 {
     calc_settings settings = {0};
-    const calc_import import = {.framework = calc_framework_find(r->from),
-                                .settings = &settings,
-                                .name = name,
-                                .procs = r->procs,
-                                .ignored = tell_ignored,
-                                .context = &r->ignored};
+    calc_import import = {.framework = r->from ? calc_framework_find(r->from) : NULL,
+                          .settings = &settings,
+                          .name = name,
+                          .procs = r->procs,
+                          .model = calc_opt_value(r->args, OPT_APP) != NULL,
+                          .unread = tell_unread,
+                          .context = &r->unread};
     calc_status status =
-        text ? read_text(&import, text, &settings, errors)
+        text ? calc_detect(&import.framework, text->data, text->length, name, &settings, errors)
              : calc_settings_from_words(&settings, r->args->argument, r->args->argument_count);
+    if (status == CALC_OK && !text) {
+        status = calc_detect_options(&import.framework, &settings, errors);
+    }
     if (status == CALC_OK) {
+        r->unread.title = import.framework->title;
         status = convert(r, &import, errors);
     }
     calc_settings_free(&settings);
@@ -225,7 +276,7 @@ static const char *source_of(const request *r, const calc_text *text)
     return r->from                                              ? r->from
            : calc_hf_is_text(text->data, text->length)          ? "hf"
            : calc_galvatron_layout_is(text->data, text->length) ? "galvatron"
-                                                                : "megatron";
+                                                                : NULL;
 }
 
 /* @param misused  the feature that a given option requires and the file lacks; else NULL */
@@ -236,8 +287,8 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
     calc_status status = calc_text_read(&text, name, errors);
     if (status == CALC_OK) {
         r->from = source_of(r, &text);
-        bool hf = r->from[0] == 'h';
-        bool galvatron = r->from[0] == 'g';
+        bool hf = r->from && r->from[0] == 'h';
+        bool galvatron = r->from && r->from[0] == 'g';
         if (hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE))) {
             *misused = "a configuration of Hugging Face says nothing of a layout: --exe and "
                        "--procs are not for it";
@@ -258,9 +309,6 @@ static calc_exit import_request(request *r)
 {
     calc_errors errors = {0};
     const char *misused = NULL;
-    if (r->options) {
-        r->from = r->from ? r->from : "megatron";
-    }
     calc_status status =
         r->options ? convert_settings(r, NULL, NULL, &errors) : convert_file(r, &misused, &errors);
     if (misused) {
@@ -269,9 +317,7 @@ static calc_exit import_request(request *r)
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
         calc_errors_no_memory(&errors);
     }
-    if (r->ignored > 0) {
-        fprintf(stderr, "%zu setting%s ignored\n", r->ignored, r->ignored == 1 ? "" : "s");
-    }
+    tell_rest(&r->unread);
     return calc_complain_errors(&errors);
 }
 
@@ -305,6 +351,9 @@ static calc_exit run(const calc_args *args)
     }
     const calc_framework *framework = r.from ? calc_framework_find(r.from) : NULL;
     bool file = r.from && (!framework || framework->syntax != CALC_SYNTAX_SHELL);
+    if (framework && !framework->reads) {
+        return calc_complain_usage(args->command, "options of this program are written, not read");
+    }
     if (r.options && file) {
         return calc_complain_usage(args->command, "this framework has a file, not options");
     }
@@ -314,13 +363,14 @@ static calc_exit run(const calc_args *args)
 const calc_command calc_cmd_import = {
     .name = "import",
     .summary = "read a Hugging Face model or the options of a training framework",
-    .detail = "Reads the options of Megatron-LM or MindSpeed, or the YAML, JSON or TOML file of "
-              "another framework, and writes the layout they describe, and the model if --app is "
-              "given. The config.json of a model of Hugging Face is known without --from: what is "
-              "written is the model; so is a strategy file of Galvatron, galvatron_config_*.json. "
-              "Options that "
-              "do not change time or memory, or that calc does not know, are named on standard "
-              "error. Nothing in a script is executed.",
+    .detail =
+        "Reads the options of Megatron-LM or MindSpeed, or the YAML, JSON or TOML file of "
+        "another framework, and writes the layout they describe, and the model if --app is "
+        "given. Which framework it is, is found by the keys. Of the config.json of a model of "
+        "Hugging Face the model is written, of a strategy file of Galvatron the layout. "
+        "Options that calc does not read are named on standard error, unless they change "
+        "neither time nor memory; with --app, one that changes the model is an error. Nothing in a "
+        "script is executed.",
     .args = rows,
     .opts = opts,
     .examples = examples,

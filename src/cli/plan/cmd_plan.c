@@ -78,6 +78,11 @@ static void write_table(const calc_plan_task *t, const calc_planner_result *r,
     if (calc_output_open(&out, "-", errors) != CALC_OK) {
         return;
     }
+    for (int i = 0; i <= t->chips; i++) {
+        if (*t->remark[i]) {
+            calc_output_printf(out, "%s\n", t->remark[i]);
+        }
+    }
     if (t->listed) {
         calc_layers_table_write(out, t, r, more);
         calc_layers_plot_write(out, t, r);

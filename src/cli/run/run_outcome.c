@@ -202,6 +202,7 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
     calc_put_struct(&put, "application", CALC_KIND_APP, &o->inputs.app);
     calc_put_struct(&put, "system", CALC_KIND_SYSTEM, &o->inputs.system);
     calc_put_struct(&put, "execution", CALC_KIND_EXEC, &o->inputs.exec);
+    calc_inputs_put_remarks(&put, &o->inputs);
     calc_put_text(&put, "verdict", calc_verdict_text(o->stats.verdict));
     calc_put_reasons(&put, o->reason, o->reason_count);
     calc_put_struct(&put, "stats", CALC_KIND_STATS, &o->stats);

@@ -189,6 +189,98 @@ static void locate(const calc_inputs *inputs, calc_errors *errors)
     }
 }
 
+/* ---- Remarks --------------------------------------------------------------------------------- */
+
+static bool is_calibrated(const char *path)
+{
+    calc_text text = {0};
+    calc_errors ignored = {0};
+    bool is = calc_text_read(&text, path, &ignored) == CALC_OK &&
+              calc_remark_read(&text).origin == CALC_REMARK_CALIBRATED;
+    calc_text_free(&text);
+    return is;
+}
+
+/* The calibrated machine whose name is most like `name`: a100_80g and a100_sxm_80g begin alike. A
+ * short name is a plain machine. */
+static void find_alike(const char *name, char *found, size_t size)
+{
+    calc_find_list list = {0};
+    calc_errors ignored = {0};
+    size_t family = strcspn(name, "_");
+    const char *best = NULL;
+    bool listed = calc_find_names(CALC_KIND_SYSTEM, &list, &ignored) == CALC_OK;
+    for (size_t i = 0; listed && i < list.count; i++) {
+        const char *other = list.entry[i].name;
+        bool alike = strncmp(other, name, family) == 0 && strcspn(other, "_") == family;
+        if (!alike || strcmp(other, name) == 0 || !is_calibrated(list.entry[i].path)) {
+            continue;
+        }
+        size_t length = strlen(other);
+        if (!best || length < strlen(best) ||
+            (length == strlen(best) &&
+             calc_edit_distance(other, name) < calc_edit_distance(best, name))) {
+            best = other;
+        }
+    }
+    snprintf(found, size, "%s", best ? best : "");
+    calc_find_free(&list);
+}
+
+char *calc_input_remark(const calc_input *input, calc_kind kind, const void *object, char *text)
+{
+    char alike[128] = "";
+    calc_remark_facts facts = calc_remark_read(&input->text);
+    if (kind == CALC_KIND_APP) {
+        return calc_remark_app(facts, object, text);
+    }
+    if (facts.origin == CALC_REMARK_CALCULON || facts.origin == CALC_REMARK_ASSUMED) {
+        find_alike(input->name, alike, sizeof alike);
+    }
+    return calc_remark_system(input->name, facts, alike, text);
+}
+
+calc_inputs_remarks calc_inputs_remarks_of(const calc_inputs *in)
+{
+    calc_inputs_remarks r = {0};
+    calc_input_remark(&in->input[CALC_KIND_APP], CALC_KIND_APP, &in->app, r.text[r.count]);
+    r.count += *r.text[r.count] != '\0';
+    calc_input_remark(&in->input[CALC_KIND_SYSTEM], CALC_KIND_SYSTEM, &in->system, r.text[r.count]);
+    r.count += *r.text[r.count] != '\0';
+    calc_remark_inference(&in->exec.inference, r.text[r.count]);
+    r.count += *r.text[r.count] != '\0';
+    for (int i = 0; i <= CALC_MAX_CHIPS; i++) {
+        bool known = *in->other.remark[i] == '\0';
+        for (size_t k = 0; k < r.count; k++) {
+            known = known || strcmp(in->other.remark[i], r.text[k]) == 0;
+        }
+        if (!known) {
+            strcpy(r.text[r.count++], in->other.remark[i]);
+        }
+    }
+    return r;
+}
+
+void calc_inputs_write_remarks(calc_output *out, const calc_inputs *inputs)
+{
+    const calc_inputs_remarks r = calc_inputs_remarks_of(inputs);
+    for (size_t i = 0; i < r.count; i++) {
+        calc_output_printf(out, "%s\n", r.text[i]);
+    }
+}
+
+void calc_inputs_put_remarks(calc_put *put, const calc_inputs *inputs)
+{
+    const calc_inputs_remarks r = calc_inputs_remarks_of(inputs);
+    calc_put_array(put, "remarks", CALC_PUT_LINE);
+    for (size_t i = 0; i < r.count; i++) {
+        calc_put_text(put, NULL, r.text[i]);
+    }
+    calc_put_close(put);
+}
+
+/* ---- Systems that an execution names --------------------------------------------------------- */
+
 /* Reads one of them. @param at  its index in `other` */
 static calc_status find_system(const char *name, const calc_system *system, const char *path,
                                calc_inputs_other *other, int32_t at, const calc_system **out,
@@ -200,6 +292,7 @@ static calc_status find_system(const char *name, const calc_system *system, cons
     if (status == CALC_OK && !own) {
         status = calc_input_load(&found, CALC_KIND_SYSTEM, &other->system[at], name, errors);
         calc_digest_text(found.text.data, found.text.length, other->sha256[at]);
+        calc_input_remark(&found, CALC_KIND_SYSTEM, &other->system[at], other->remark[at]);
     }
     calc_text_free(&found.text);
     *out = own ? system : &other->system[at];

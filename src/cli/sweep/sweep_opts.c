@@ -4,7 +4,7 @@
 #include "spec/compat.h"
 #include "spec/field.h"
 
-const char *const calc_sweep_frameworks[] = {"any", "none", CALC_FRAMEWORK_NAMES, NULL};
+const char *const calc_sweep_frameworks[] = {"any", "none", CALC_FRAMEWORK_NAMES NULL};
 static const char *const progress[] = {"auto", "plain", "none", NULL};
 
 const calc_opt calc_sweep_opts[] = {CALC_SWEEP_OPT_LIST(CALC_OPT_ROW){0}};

@@ -9,7 +9,6 @@
 #include "axis.h"
 #include "base/error.h"
 #include "cli/shell/inputs.h"
-#include "cli/shell/remark.h"
 #include "cli/sweep/sweep_axes.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_read.h"
@@ -270,11 +269,14 @@ static void take_options(sources *s)
 
 static calc_status add(sources *s, const calc_input *input, calc_kind kind, const void *object)
 {
+    char remark[CALC_REMARK_SIZE];
     calc_designs_builder *b = &s->study->builder;
     calc_status status = kind == CALC_KIND_APP ? calc_designs_add_app(b, input->name, object)
                                                : calc_designs_add_system(b, input->name, object);
-    return status == CALC_OK ? calc_sweep_read_note(s->study, input->name, &input->text, s->errors)
-                             : calc_errors_no_memory(s->errors);
+    return status == CALC_OK
+               ? calc_sweep_read_note(s->study, input->name, &input->text,
+                                      calc_input_remark(input, kind, object, remark), s->errors)
+               : calc_errors_no_memory(s->errors);
 }
 
 static calc_status take(sources *s, calc_kind kind, void *object, const char *word)
@@ -282,7 +284,6 @@ static calc_status take(sources *s, calc_kind kind, void *object, const char *wo
     calc_input input = {0};
     calc_status status = calc_input_load(&input, kind, object, word, s->errors);
     status = status == CALC_OK ? add(s, &input, kind, object) : status;
-    calc_remark_tell(status, kind, &input, object);
     calc_text_free(&input.text);
     return status;
 }
@@ -516,7 +517,7 @@ static calc_status load_file(sources *s)
     status = status == CALC_OK ? calc_space_load(&s->file, path, s->errors) : status;
     return status == CALC_OK
                ? calc_sweep_read_note(s->study, calc_find_name(path, name, sizeof name),
-                                      &s->file.text, s->errors)
+                                      &s->file.text, "", s->errors)
                : status;
 }
 

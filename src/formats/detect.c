@@ -1,0 +1,243 @@
+#include "formats/detect.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "formats/read.h"
+#include "io/json_scan.h"
+
+/* How many keys of a text a framework reads, and has in its table; of two frameworks that read as
+ * many, the one that knows more is meant. */
+typedef struct score {
+    const calc_framework *framework, *equal; /* equal: another one that reads and knows as many */
+    size_t read, known, all;
+} score;
+
+static score score_of(const calc_framework *framework, const calc_settings *settings)
+{
+    score s = {.framework = framework};
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting *setting = &settings->item[i];
+        if (!setting->value[0] && framework->syntax != CALC_SYNTAX_SHELL) {
+            continue; /* the name of a table */
+        }
+        bool read = calc_framework_row(framework, setting->key) != NULL;
+        s.all++;
+        s.read += read;
+        s.known += read || calc_framework_unread(framework, setting->key, setting->value) !=
+                               CALC_UNREAD_UNKNOWN;
+    }
+    return s;
+}
+
+static bool is_same_program(const calc_framework *a, const calc_framework *b)
+{
+    return a->script && b->script && strcmp(a->script, b->script) == 0;
+}
+
+/* Takes the better of the best framework so far and those of a syntax. Of frameworks that add to
+ * the same program, the first is meant where the others' additions are not used. */
+static void choose(score *best, calc_syntax syntax, const calc_settings *settings)
+{
+    for (size_t i = 0; calc_framework_list[i]; i++) {
+        const calc_framework *framework = calc_framework_list[i];
+        if (!framework->reads || framework->syntax != syntax) {
+            continue;
+        }
+        score s = score_of(framework, settings);
+        if (s.read > best->read || (s.read == best->read && s.known > best->known)) {
+            *best = s;
+        } else if (s.read > 0 && s.read == best->read && s.known == best->known &&
+                   !is_same_program(framework, best->framework)) {
+            best->equal = framework;
+        }
+    }
+}
+
+static calc_status refuse(calc_errors *errors, const char *name, const char *text)
+{
+    char hint[300];
+    size_t length = (size_t)snprintf(hint, sizeof hint, "--from says what it is: ");
+    for (size_t i = 0; calc_framework_list[i]; i++) {
+        if (calc_framework_list[i]->reads) {
+            length += (size_t)snprintf(hint + length, sizeof hint - length, "%s, ",
+                                       calc_framework_list[i]->name);
+        }
+    }
+    snprintf(hint + length, sizeof hint - length, "galvatron or hf");
+    return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint, "%s", text);
+}
+
+/* @param looks  what kind of text it is, which may be of another program: at least half of its keys
+ *               must be known; NULL: options that somebody has typed */
+static calc_status settle(const calc_framework **framework, const score *best, const char *name,
+                          const char *looks, calc_errors *errors)
+{
+    char text[200], hint[120];
+    if (best->read == 0) {
+        snprintf(text, sizeof text, "no key of a format that calc reads%s%s",
+                 looks ? ": it looks like " : "", looks ? looks : "");
+        return refuse(errors, name, text);
+    }
+    if (best->equal) {
+        snprintf(hint, sizeof hint, "--from %s or --from %s says which", best->framework->name,
+                 best->equal->name);
+        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint,
+                              "its keys are as much of %s as of %s", best->framework->title,
+                              best->equal->title);
+    }
+    if (looks && 2 * best->known < best->all) {
+        snprintf(hint, sizeof hint, "--from %s reads it as one", best->framework->name);
+        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint,
+                              "it looks most like a file of %s, which knows %zu of its %zu keys",
+                              best->framework->title, best->known, best->all);
+    }
+    *framework = best->framework;
+    return CALC_OK;
+}
+
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+/* The first line that is neither empty nor a comment; NULL: there is none. */
+static const char *first_line(const char *text, size_t length)
+{
+    const char *end = text + length;
+    for (const char *at = text + calc_json_scan_mark(text, length); at < end; at++) {
+        if (*at == '#') {
+            while (at < end && *at != '\n') {
+                at++;
+            }
+        } else if (!isspace((unsigned char)*at)) {
+            return at;
+        }
+    }
+    return NULL;
+}
+
+static bool is_letter(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
+}
+
+/* A table of TOML, [name], or a key with blanks and "=" after it: scripts have none before "=". */
+static bool is_toml(const char *line, const char *end)
+{
+    size_t brackets = 0;
+    for (; line < end && *line == '[' && brackets < 2; line++) {
+        brackets++;
+    }
+    const char *at = line;
+    while (at < end && (is_letter(*at) || (brackets && *at == '"'))) {
+        at++;
+    }
+    if (brackets > 0) {
+        return at > line && !isdigit((unsigned char)*line) && at < end &&
+               (*at == ']' || *at == '\n');
+    }
+    const char *blank = at;
+    while (at < end && (*at == ' ' || *at == '\t')) {
+        at++;
+    }
+    return blank > line && at > blank && at + 1 < end && *at == '=' && at[1] == ' ';
+}
+
+/* A key of YAML, or the start of a document. */
+static bool is_yaml(const char *line, const char *end)
+{
+    const char *at = line;
+    while (at < end && (is_letter(*at) || *at == '"' || *at == '\'')) {
+        at++;
+    }
+    bool key =
+        at > line && at < end && *at == ':' && (at + 1 == end || isspace((unsigned char)at[1]));
+    return key || (end - line >= 3 && memcmp(line, "---", 3) == 0);
+}
+
+/* Reads a text that is YAML or a script. */
+static calc_status read_either(score *best, const char *text, size_t length, const char *name,
+                               const char *line, calc_settings *settings, const char **looks,
+                               calc_errors *errors)
+{
+    calc_errors mistakes = {0};
+    calc_settings yaml = {0};
+    bool keyed = line && is_yaml(line, text + length);
+    calc_status status = calc_settings_from_yaml(&yaml, text, length, name, &mistakes);
+    bool other = status == CALC_ERR_SYNTAX;
+    if (status == CALC_OK) {
+        choose(best, CALC_SYNTAX_YAML, &yaml);
+    }
+    status = status == CALC_ERR_NOMEM ? status : calc_settings_from_script(settings, text, length);
+    if (status == CALC_OK) {
+        choose(best, CALC_SYNTAX_SHELL, settings);
+        *looks = keyed ? "YAML" : settings->count > 0 ? "a script" : "text";
+    }
+    if (status == CALC_OK && best->read == 0 && keyed && other) {
+        *errors = errors ? mistakes : *errors;
+        status = CALC_ERR_SYNTAX;
+    }
+    calc_settings *unused = &yaml;
+    if (best->framework && best->framework->syntax == CALC_SYNTAX_YAML) {
+        calc_settings rest = *settings;
+        *settings = yaml;
+        yaml = rest;
+    }
+    calc_settings_free(unused);
+    return status;
+}
+
+static calc_status read_any(const calc_framework **framework, const char *text, size_t length,
+                            const char *name, calc_settings *settings, calc_errors *errors)
+{
+    score best = {0};
+    const char *line = first_line(text, length), *looks = "an empty file";
+    bool toml = line && is_toml(line, text + length);
+    bool json = line && !toml && (*line == '{' || *line == '[');
+    calc_status status = CALC_OK;
+    if (toml || json) {
+        calc_syntax syntax = toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_JSON;
+        looks = toml ? "TOML" : "JSON";
+        status = calc_settings_from_text(settings, syntax, text, length, name, errors);
+        if (status == CALC_OK) {
+            choose(&best, syntax, settings);
+        }
+    } else if (line) {
+        status = read_either(&best, text, length, name, line, settings, &looks, errors);
+    }
+    return status == CALC_OK ? settle(framework, &best, name, looks, errors) : status;
+}
+
+/* Whether any key of a framework that was named is read. */
+static calc_status check_named(const calc_framework *framework, const calc_settings *settings,
+                               const char *name, calc_errors *errors)
+{
+    char text[120];
+    if (score_of(framework, settings).read > 0) {
+        return CALC_OK;
+    }
+    snprintf(text, sizeof text, "no key that calc reads in files of %s", framework->title);
+    return refuse(errors, name, text);
+}
+
+calc_status calc_detect(const calc_framework **framework, const char *text, size_t length,
+                        const char *name, calc_settings *settings, calc_errors *errors)
+{
+    if (!*framework) {
+        return read_any(framework, text, length, name, settings, errors);
+    }
+    calc_status status =
+        calc_settings_from_text(settings, (*framework)->syntax, text, length, name, errors);
+    return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
+}
+
+calc_status calc_detect_options(const calc_framework **framework, const calc_settings *settings,
+                                calc_errors *errors)
+{
+    if (*framework) {
+        return check_named(*framework, settings, NULL, errors);
+    }
+    score best = {0};
+    choose(&best, CALC_SYNTAX_SHELL, settings);
+    return settle(framework, &best, NULL, NULL, errors);
+}
