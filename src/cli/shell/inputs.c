@@ -137,8 +137,12 @@ static bool follow(calc_inputs *inputs, const calc_inputs *before, const calc_fi
 {
     calc_exec exec = inputs->exec, first = before->exec;
     calc_errors errors = {0};
-    calc_resolve(&before->app, &before->system, &first);
-    bool can = calc_check(&before->app, &before->system, &first, &errors) == CALC_OK;
+    /* Its other systems are not read: they may be assigned. */
+    bool can = first.stages.chips == 0 && !first.inference.prefill_system.name[0];
+    if (can) {
+        calc_resolve(&before->app, &before->system, &first);
+        can = calc_check(&before->app, &before->system, &first, &errors) == CALC_OK;
+    }
     for (int i = 0; i < found->count && can; i++) {
         const calc_field *field = field_of(&found->item[i]);
         bool size = field && strcmp(field->key, "num_procs") == 0; /* which one is meant? */
