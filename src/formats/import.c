@@ -24,9 +24,11 @@ static calc_status wrong(const calc_import *import, const calc_setting *setting,
         snprintf(argument, sizeof argument, "argument %d: ", setting->argument);
     }
     const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
-    const char *hint = !strchr(setting->value, '$') ? NULL
-                       : is_of_job(row)             ? "--procs N says how many processors there are"
-                                        : "nothing in a script is executed: write the value there";
+    char hint[128] = "";
+    if (strchr(setting->value, '$')) {
+        snprintf(hint, sizeof hint, "nothing in a script is executed: write the value there%s",
+                 is_of_job(row) ? "; --procs N of calc import replaces it" : "");
+    }
     return calc_errors_at(errors, status, setting->line > 0 ? import->name : NULL, setting->line,
                           setting->column, hint, "%s%s: %s", argument,
                           calc_utf8_show(key, setting->key, strlen(setting->key)), text);

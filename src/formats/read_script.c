@@ -1,8 +1,9 @@
 #include "formats/read.h"
 
+#include "formats/slurm.h"
+
 #include <ctype.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,11 +55,6 @@ typedef struct variable {
     bool branch; /* set inside of an if or a case */
 } variable;
 
-/* What the directives of Slurm ask for; 0: they do not say. */
-typedef struct job {
-    int64_t nodes, tasks, node_tasks, gpus, node_gpus, task_gpus;
-} job;
-
 typedef struct script {
     const char *text, *end;
     int line;
@@ -73,7 +69,7 @@ typedef struct script {
     bool has_word;
     int lists;   /* parentheses that are open */
     bool closed; /* a list or a command has ended, and no option has followed */
-    job job;
+    calc_slurm job;
     bool started; /* the sizes of the job are settings already */
 } script;
 
@@ -123,91 +119,7 @@ static const char *closing(script *s, const char *at, const char *end, char open
     return NULL;
 }
 
-/* ---- What Slurm says ------------------------------------------------------------------------- */
-
-/* The number at the end of "8", "gpu:8", "gpu:a100:8,shard:1"; 0: there is none. */
-static int64_t read_count(const char *at, const char *end)
-{
-    int64_t count = 0;
-    for (; at < end && *at != ','; at++) {
-        count = *at == ':' ? 0 : isdigit((unsigned char)*at) ? count * 10 + (*at - '0') : count;
-        if (count > 1000000000 || *at == '-') { /* no job is so large; "2-4" nodes are at least 2 */
-            break;
-        }
-    }
-    return count;
-}
-
-/* Reads a line "#SBATCH --nodes=4 -n 32". */
-static void take_directive(job *j, const char *at, const char *end)
-{
-    static const struct {
-        const char *word;
-        size_t member;
-    } options[] = {{"--nodes", offsetof(job, nodes)},
-                   {"-N", offsetof(job, nodes)},
-                   {"--ntasks", offsetof(job, tasks)},
-                   {"-n", offsetof(job, tasks)},
-                   {"--ntasks-per-node", offsetof(job, node_tasks)},
-                   {"--gpus", offsetof(job, gpus)},
-                   {"-G", offsetof(job, gpus)},
-                   {"--gpus-per-node", offsetof(job, node_gpus)},
-                   {"--gres", offsetof(job, node_gpus)},
-                   {"--gpus-per-task", offsetof(job, task_gpus)}};
-    size_t member = SIZE_MAX;
-    while (at < end && *at != '#') {
-        const char *word = at;
-        while (at < end && !isspace((unsigned char)*at) && *at != '=') {
-            at++;
-        }
-        size_t length = (size_t)(at - word);
-        if (length > 0 && *word != '-' && member != SIZE_MAX) {
-            *(int64_t *)(void *)((char *)j + member) = read_count(word, at);
-        }
-        member = SIZE_MAX;
-        for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
-            size_t size = strlen(options[i].word);
-            bool longer = size == 2 && length > 2; /* "-N4" */
-            if (strncmp(word, options[i].word, longer ? size : length) == 0 &&
-                (longer || size == length)) {
-                member = options[i].member;
-                at = longer ? word + size : at;
-            }
-        }
-        at += at < end && (*at == '=' || isspace((unsigned char)*at));
-    }
-}
-
-/* The value of a variable that Slurm sets; 0: it is another, or the directives do not say. */
-static int64_t job_value(const job *j, const char *name, size_t length)
-{
-    int64_t nodes = j->nodes > 0 ? j->nodes : j->node_tasks > 0 ? j->tasks / j->node_tasks : 0;
-    int64_t tasks = j->node_tasks > 0 ? j->node_tasks : nodes > 0 ? j->tasks / nodes : 0;
-    int64_t gpus = j->node_gpus > 0           ? j->node_gpus
-                   : j->gpus > 0 && nodes > 0 ? j->gpus / nodes
-                   : j->task_gpus > 0         ? j->task_gpus * tasks
-                   : tasks > 1                ? tasks
-                                              : 0;
-    int64_t all = j->tasks > 0 ? j->tasks : nodes * (tasks > 0 ? tasks : 1);
-    const struct {
-        const char *name;
-        int64_t value;
-    } known[] = {{"SLURM_NNODES", nodes},
-                 {"SLURM_JOB_NUM_NODES", nodes},
-                 {"SLURM_NTASKS", all},
-                 {"SLURM_NPROCS", all},
-                 {"SLURM_NTASKS_PER_NODE", tasks},
-                 {"SLURM_GPUS_ON_NODE", gpus},
-                 {"SLURM_GPUS_PER_NODE", gpus},
-                 {"SLURM_GPUS", nodes * gpus},
-                 {"WORLD_SIZE", nodes * gpus}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        if (strlen(known[i].name) == length && memcmp(known[i].name, name, length) == 0) {
-            return known[i].value;
-        }
-    }
-    return 0;
-}
+/* ---- The size of the job --------------------------------------------------------------------- */
 
 /* Its sizes as options of the launcher, before all others, which may say something else. */
 static bool put_job(script *s, calc_settings *settings)
@@ -217,7 +129,7 @@ static bool put_job(script *s, calc_settings *settings)
     bool good = true;
     for (size_t i = 0; i < sizeof options / sizeof *options && !s->started; i++) {
         char number[32];
-        int64_t value = job_value(&s->job, options[i][1], strlen(options[i][1]));
+        int64_t value = calc_slurm_value(&s->job, options[i][1], strlen(options[i][1]));
         int size = snprintf(number, sizeof number, "%lld", (long long)value);
         if (value > 0 && good) {
             calc_setting *setting =
@@ -328,7 +240,7 @@ static void put_value(script *s, const char *at, const char *end, size_t count)
 static bool put_named(script *s, const char *name, size_t length, size_t count)
 {
     const variable *v = find_variable(s, name, length, count);
-    int64_t of_job = v ? 0 : job_value(&s->job, name, length);
+    int64_t of_job = v ? 0 : calc_slurm_value(&s->job, name, length);
     char number[32];
     if (v) {
         s->has_word = true;
@@ -377,9 +289,11 @@ static bool expand_braces(script *s, const char *name, const char *close, size_t
     if (length == 0 || !(plain || or_default)) {
         return false;
     }
-    /* Only a job that runs has WORLD_SIZE: where there is a default, that one is meant. */
-    bool own = !or_default || *name != 'W' || find_variable(s, name, length, count);
-    if (own && put_named(s, name, length, count)) {
+    /* A batch script starts with Slurm's own variables, and without WORLD_SIZE: the default of that
+     * one counts. */
+    bool slurm = length > 6 && memcmp(name, "SLURM_", 6) == 0;
+    bool set = !or_default || slurm || find_variable(s, name, length, count);
+    if (set && put_named(s, name, length, count)) {
         return true;
     }
     if (or_default) {
@@ -596,7 +510,7 @@ static const char *take_comment(script *s, const char *at)
     const char *newline = memchr(at, '\n', left);
     const char *end = newline ? newline : s->end;
     if ((size_t)(end - at) >= sizeof directive - 1 && memcmp(at, directive, 8) == 0) {
-        take_directive(&s->job, at + 8, end);
+        calc_slurm_directive(&s->job, at + 8, end);
     }
     return end;
 }

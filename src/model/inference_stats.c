@@ -220,6 +220,7 @@ void calc_serving_flow_put(const calc_serving_flow *f, calc_stats *s)
     s->tokens_per_s_per_proc = s->tokens_per_s / f->procs;
     double billed = prompts ? s->tokens_per_s : s->output_tokens_per_s;
     s->energy_per_token = f->watts > 0 ? f->watts * f->procs / billed : NAN;
+    s->job_usd_per_hour = f->usd_per_hour > 0 ? f->usd_per_hour * f->procs : NAN;
     s->usd_per_million_output_tokens =
         f->usd_per_hour > 0 ? f->usd_per_hour / 3600 * f->procs / s->output_tokens_per_s * 1e6
                             : NAN;

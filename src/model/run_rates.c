@@ -45,6 +45,7 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
     s->proc_hours_per_trillion_tokens = trillion_s / 3600 * procs;
     s->usd_per_trillion_tokens =
         chips.usd_per_hour > 0 ? s->proc_hours_per_trillion_tokens * chips.usd_per_hour : NAN;
+    s->job_usd_per_hour = chips.usd_per_hour > 0 ? procs * chips.usd_per_hour : NAN;
     s->energy_per_token = chips.watts > 0 ? chips.watts * procs * s->total_time / tokens : NAN;
 }
 

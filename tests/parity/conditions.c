@@ -44,6 +44,7 @@ static const char *const names[] = {"num_procs",
                                     "days_per_trillion_tokens",
                                     "proc_hours_per_trillion_tokens",
                                     "usd_per_trillion_tokens",
+                                    "job_usd_per_hour",
                                     "energy_per_token",
                                     "weight_space",
                                     "system_efficiency"};

@@ -85,11 +85,19 @@ START_TEST(sets_are_words_with_plus_or_arrays)
     set("exe.recompute_modules=moe_act");
     set("recompute_modules=none");
     ck_assert_int_eq(exec.strategy.recompute_modules, 0);
+    set("recompute_modules=core_attn,mlp");
+    ck_assert_int_eq(exec.strategy.recompute_modules,
+                     1 << CALC_RECOMPUTE_MODULES_CORE_ATTN | 1 << CALC_RECOMPUTE_MODULES_MLP);
     refuse(
-        "recompute_modules=core_attn,mlp", CALC_ERR_RANGE,
-        "--set recompute_modules=core_attn,mlp: /recompute_modules: \"core_attn,mlp\" is not one "
+        "recompute_modules=core_attn;mlp", CALC_ERR_RANGE,
+        "--set recompute_modules=core_attn;mlp: /recompute_modules: \"core_attn;mlp\" is not one "
         "of core_attn, layernorm, mla_up_proj, mlp, moe_act, shared_experts, moe\n"
         "  hint: did you mean \"core_attn\"?");
+    refuse("recompute_modules=core_attn+embedding", CALC_ERR_RANGE,
+           "--set recompute_modules=core_attn+embedding: /recompute_modules: \"embedding\" is not "
+           "one of "
+           "core_attn, layernorm, mla_up_proj, mlp, moe_act, shared_experts, moe\n"
+           "  hint: several are joined by +: core_attn+layernorm");
     refuse("recompute_modules=[\"mlp\"", CALC_ERR_SYNTAX,
            "--set recompute_modules=[\"mlp\": the text ends too early\n"
            "  hint: the \"[\" of line 1 is not closed");

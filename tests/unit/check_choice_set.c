@@ -29,6 +29,8 @@ START_TEST(any_order_is_read_and_none_is_the_empty_set)
     int64_t set = -1;
     ck_assert(calc_choice_set_parse(choices, "mlp+core_attn+mlp", &set, bad));
     ck_assert_int_eq(set, 5);
+    ck_assert(calc_choice_set_parse(choices, "mlp,core_attn", &set, bad));
+    ck_assert_int_eq(set, 5);
     ck_assert(calc_choice_set_parse(choices, "none", &set, bad));
     ck_assert_int_eq(set, 0);
 }
@@ -50,7 +52,7 @@ START_TEST(the_first_word_that_is_no_choice_is_told)
     refuse("mlp+", "");
     refuse("+mlp", "");
     refuse("mlp+none", "none");
-    refuse("mlp,core_attn", "mlp,core_attn");
+    refuse("mlp,,core_attn", "");
     refuse(" mlp", " mlp");
 }
 END_TEST

@@ -147,7 +147,9 @@ START_TEST(refusals)
     refuses(NULL, MODEL "--nnodes 100000 --nproc-per-node 100",
             "100000 nodes of 100 devices: expected 1 to 1048576 devices");
     refuses("x " MODEL "\n --nnodes $HOSTS --nproc-per-node 8", "",
-            "a.sh:2:2: --nnodes: expected a number, found \"$HOSTS\"");
+            "a.sh:2:2: --nnodes: expected a number, found \"$HOSTS\"\n"
+            "  hint: nothing in a script is executed: write the value there; --procs N of calc "
+            "import replaces it");
     refuses(NULL, MODEL NODES "--target-nnodes 1.5",
             "--target-nnodes: expected a whole number of at least 1, found \"1.5\"");
     refuses("x " MODEL NODES "\n--target-nnodes x", "",

@@ -458,10 +458,12 @@ START_TEST(time_becomes_days_dollars_and_joules)
     assert_near(s.days_per_trillion_tokens, 1e12 / tokens * s.total_time / 86400);
     assert_near(s.proc_hours_per_trillion_tokens, 1e12 / tokens * s.total_time / 3600 * 16);
     ck_assert(isnan(s.usd_per_trillion_tokens));
+    ck_assert(isnan(s.job_usd_per_hour));
     ck_assert(isnan(s.energy_per_token));
     c.system.chip.usd_per_hour = 2.5;
     c.system.chip.watts = 700;
     s = run(&c);
+    assert_near(s.job_usd_per_hour, 2.5 * 16);
     assert_near(s.usd_per_trillion_tokens, 2.5 * s.proc_hours_per_trillion_tokens);
     assert_near(s.energy_per_token, 700.0 * 16 * s.total_time / tokens);
 }

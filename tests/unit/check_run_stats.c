@@ -395,6 +395,7 @@ END_TEST
 
 /* Of prices, power, simulated pipelines and serving nothing is known here, by any rule. */
 static const char *const elsewhere[] = {"usd_per_trillion_tokens",
+                                        "job_usd_per_hour",
                                         "energy_per_token",
                                         "pipeline_closed_form_error",
                                         "ttft",

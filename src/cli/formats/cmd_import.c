@@ -116,6 +116,13 @@ static void tell_remark(void *context, const char *text)
     fprintf(stderr, "%s\n", text);
 }
 
+static char *parameters_text(const calc_app *app, char number[CALC_HUMAN_MAX])
+{
+    calc_parameters parameters;
+    calc_count_parameters(app, &parameters);
+    return calc_human_count(parameters.total, number);
+}
+
 static calc_status convert_hf(const request *r, const char *name, const calc_text *text,
                               calc_errors *errors)
 {
@@ -123,8 +130,16 @@ static calc_status convert_hf(const request *r, const char *name, const calc_tex
     const char *model = calc_opt_value(r->args, OPT_APP);
     calc_app app;
     calc_status status = calc_hf_read_text(&hf, text->data, text->length, &app, errors);
-    return status == CALC_OK ? write_document(CALC_KIND_APP, &app, model ? model : "-", errors)
-                             : status;
+    status = status == CALC_OK ? write_document(CALC_KIND_APP, &app, model ? model : "-", errors)
+                               : status;
+    if (status == CALC_OK && model && strcmp(model, "-") != 0) {
+        char number[CALC_HUMAN_MAX];
+        fprintf(stderr,
+                "Hugging Face: %s parameters\nwrote %s; next: calc sweep %s MACHINE --procs N "
+                "--batch N\n",
+                parameters_text(&app, number), model, model);
+    }
+    return status;
 }
 
 /* Imports a strategy file of Galvatron's search. */
@@ -196,9 +211,7 @@ static void tell_read(const calc_framework *framework, const calc_app *app, cons
             exec->num_procs == 1 ? "" : "s", (long long)exec->batch_size);
     if (model) {
         char number[CALC_HUMAN_MAX];
-        calc_parameters parameters;
-        calc_count_parameters(app, &parameters);
-        fprintf(stderr, ", %s parameters", calc_human_count(parameters.total, number));
+        fprintf(stderr, ", %s parameters", parameters_text(app, number));
     }
     fprintf(stderr, "\nwrote %s%s%s; next: calc why %s MACHINE %s\n", model ? model : "",
             model ? ", " : "", layout, model ? model : "MODEL", layout);

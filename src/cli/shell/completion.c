@@ -138,10 +138,14 @@ static void write_fish_arguments(calc_output *out, const calc_command *command)
             calc_output_printf(out, " %d", (int)(arg - command->args));
         }
         if (arg->names_document) {
-            calc_output_printf(out, "' -F -a '(calc names %s 2>/dev/null)%s%s%s'\n",
-                               calc_kind_name(arg->kind), arg->or_next ? " (calc names " : "",
-                               arg->or_next ? calc_kind_name(arg[1].kind) : "",
-                               arg->or_next ? " 2>/dev/null)" : "");
+            calc_output_text(out, "' -F -a '");
+            for (const calc_arg *a = arg; a <= arg + arg->or_next; a++) {
+                calc_output_printf(out,
+                                   a->kind == CALC_KIND_EXEC ? "(__calc_executions)"
+                                                             : "(calc names %s 2>/dev/null) ",
+                                   calc_kind_name(a->kind));
+            }
+            calc_output_text(out, "'\n");
         } else {
             calc_output_text(out, "' -a '");
             write_words(out, arg->choices);

@@ -33,6 +33,12 @@ function __calc_fields
         end
     end | string replace -r -- '^' "$lead"
 end
+# Executions of the model, the first argument, if there are some.
+function __calc_executions
+    set -l tokens (commandline -opc)
+    set -l own (calc names exe "$tokens[3]" 2>/dev/null)
+    test -n "$own"; and test -z (commandline -ct); and string join \n -- $own; or calc names exe 2>/dev/null
+end
 complete -c calc -n '__calc_command explain 0' -a '(__calc_fields "" app sys exe stats)'
 complete -c calc -f
 complete -c calc -n __fish_use_subcommand -l version

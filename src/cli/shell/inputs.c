@@ -51,6 +51,7 @@ static calc_status load_galvatron(calc_input *input, calc_exec *exec, calc_error
 {
     calc_notes notes = {0};
     input->foreign = true;
+    input->absent = 0;
     calc_status status = calc_galvatron_exec_read(exec, input->text.data, input->text.length,
                                                   input->path, 0, &notes, errors);
     for (int i = 0; i < notes.count; i++) {
@@ -136,8 +137,12 @@ static bool follow(calc_inputs *inputs, const calc_inputs *before, const calc_fi
 {
     calc_exec exec = inputs->exec, first = before->exec;
     calc_errors errors = {0};
-    calc_resolve(&before->app, &before->system, &first);
-    bool can = calc_check(&before->app, &before->system, &first, &errors) == CALC_OK;
+    /* Its other systems are not read: they may be assigned. */
+    bool can = first.stages.chips == 0 && !first.inference.prefill_system.name[0];
+    if (can) {
+        calc_resolve(&before->app, &before->system, &first);
+        can = calc_check(&before->app, &before->system, &first, &errors) == CALC_OK;
+    }
     for (int i = 0; i < found->count && can; i++) {
         const calc_field *field = field_of(&found->item[i]);
         bool size = field && strcmp(field->key, "num_procs") == 0; /* which one is meant? */

@@ -28,16 +28,16 @@ typedef struct said {
     size_t words;
 } said;
 
-/* "tensor_par=8" of an entry of the document; a set of several is joined by plus signs. */
+/* "exe.tensor_par=8" of an entry of the document; a set of several is joined by plus signs. */
 static char *word_of(const calc_space_entry *entry)
 {
-    size_t size = strlen(entry->key) + 2;
+    size_t size = strlen("exe.=") + strlen(entry->key) + 1;
     for (size_t i = 0; i < entry->count; i++) {
         size += strlen(entry->item[i]) + 1;
     }
     char *word = malloc(size);
     if (word) {
-        snprintf(word, size, "%s=", entry->key);
+        snprintf(word, size, "exe.%s=", entry->key);
     }
     for (size_t i = 0; i < entry->count && word; i++) {
         calc_append(word, size, "%s%s", i ? "+" : "", entry->item[i]);

@@ -382,8 +382,7 @@ static void need_axis(const sources *s, calc_axis axis, const char *key, const c
                       const char *hint)
 {
     if (s->study->space.axis[axis].count == 0) {
-        calc_errors_at(s->errors, CALC_ERR_FIELD, option, 0, 0, hint,
-                       "nothing says which %s to sweep", key);
+        calc_errors_at(s->errors, CALC_ERR_FIELD, option, 0, 0, hint, "nothing says %s", key);
     }
 }
 
