@@ -140,7 +140,6 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 
 const calc_framework calc_framework_deepspeed = {
     .name = "deepspeed",
-    .reads = true,
     .title = "DeepSpeed",
     .version = "0.19.5",
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",

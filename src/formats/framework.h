@@ -84,6 +84,7 @@ typedef struct calc_framework {
     const char *launch;  /**< one line about using the file */
     const char *script;  /**< SHELL: the program that takes the options; with serves all of the
                               command, and the model follows */
+    const char *program; /**< a word of the command, where its options are those of others, too */
     calc_syntax syntax;
     /** SHELL: options of the servers of the two pools of a disaggregated layout, and the prefix of
      *  these options; NULL: the framework has no such layout, or its servers are started
@@ -92,7 +93,7 @@ typedef struct calc_framework {
     unsigned platforms; /**< platforms it runs on: CALC_ON() of each */
     bool has_model;     /**< the file describes the model */
     bool serves;        /**< it serves a model and does not train it */
-    bool reads;         /**< import can read it */
+    bool options;       /**< options of its command, too, have rows; its syntax is another */
     bool launched;      /**< the launcher, not the file, sets the number of processors */
     /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher,
      *  separated by blanks. NULL: none */

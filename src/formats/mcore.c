@@ -142,7 +142,6 @@ const calc_framework calc_framework_megatron = {
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM),
     .syntax = CALC_SYNTAX_SHELL,
     .has_model = true,
-    .reads = true,
     CALC_FRAMEWORK_ROWS(megatron_rows),
     CALC_FRAMEWORK_REFUSALS(&calc_refusals_batch_overlap, &calc_refusals_core,
                             &calc_refusals_listed, &calc_refusals_flex, &calc_refusals_graphs,
@@ -157,7 +156,6 @@ const calc_framework calc_framework_mindspeed = {
     .platforms = CALC_ON(CANN),
     .syntax = CALC_SYNTAX_SHELL,
     .has_model = true,
-    .reads = true,
     CALC_FRAMEWORK_ROWS(mindspeed_rows),
     CALC_FRAMEWORK_REFUSALS(&calc_refusals_core, &calc_refusals_even, &calc_refusals_flex,
                             &calc_refusals_mindspeed)};
@@ -171,7 +169,6 @@ const calc_framework calc_framework_nemo = {
     .syntax = CALC_SYNTAX_YAML,
     .has_model = true,
     .elsewhere = " vocab_size ", /* the tokenizer */
-    .reads = true,
     CALC_FRAMEWORK_ROWS(nemo_rows),
     CALC_FRAMEWORK_REFUSALS(&calc_refusals_core, &calc_refusals_even, &calc_refusals_flex,
                             &calc_refusals_nemo)};
@@ -185,7 +182,6 @@ const calc_framework calc_framework_bridge = {
     .syntax = CALC_SYNTAX_YAML,
     .has_model = true,
     .elsewhere = " ffn_type ", /* named by the recipe; the file says whether there is a gate */
-    .reads = true,
     .launched = true,
     CALC_FRAMEWORK_ROWS(bridge_rows),
     CALC_FRAMEWORK_REFUSALS(&calc_refusals_batch_overlap, &calc_refusals_core,

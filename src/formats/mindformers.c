@@ -145,6 +145,5 @@ const calc_framework calc_framework_mindformers = {
     .platforms = CALC_ON(CANN),
     .syntax = CALC_SYNTAX_YAML,
     .has_model = true,
-    .reads = true,
     CALC_FRAMEWORK_ROWS(rows),
     CALC_FRAMEWORK_REFUSALS(&refusals)};

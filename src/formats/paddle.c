@@ -134,7 +134,6 @@ const calc_framework calc_framework_paddle = {
     .launch = "python -m paddle.distributed.launch run_pretrain.py this file, in llm/",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(XPU),
     .syntax = CALC_SYNTAX_JSON,
-    .reads = true,
     .launched = true,
     CALC_FRAMEWORK_ROWS(rows),
     CALC_FRAMEWORK_REFUSALS(&refusals)};

@@ -221,7 +221,6 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 }
 
 const calc_framework calc_framework_torchtitan = {.name = "torchtitan",
-                                                  .reads = true,
                                                   .title = "TorchTitan",
                                                   .version = "0.2.2",
                                                   .launch = "CONFIG_FILE=this file ./run_train.sh",
