@@ -70,8 +70,9 @@ typedef struct calc_setting_row {
  *  is any text. A pattern without a dot is of the last part of a key, without the dashes before it.
  *  "name=value" has the framework's default, which changes nothing; without it, 0 and false change
  *  nothing. */
-#define CALC_ROW_UNREAD(what, patterns)                                                            \
-    {.how = CALC_HOW_UNREAD, .value = CALC_UNREAD_##what, .text = (patterns)},
+#define CALC_ROW_UNREAD(what, patterns) {CALC_UNREAD(what, patterns)},
+#define CALC_UNREAD(what, patterns)                                                                \
+    .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_##what, .text = (patterns)
 
 /** Bit of a calc_platform. */
 #define CALC_ON(platform) (1U << CALC_PLATFORM_##platform)

@@ -250,115 +250,57 @@ BRIDGE(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_FUSED_LOSS, .value = 1
 BRIDGE(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_PRECISION, .value = CALC_DATATYPE_BFLOAT16)
 
 /* What is not read: what changes the model; what changes time or memory; the rest. */
-CALC_ROW_UNREAD(MODEL,
-    "hybrid-attention-ratio hybrid-mlp-ratio hybrid-override-pattern "
-    "hybrid-layer-pattern mtp-hybrid-override-pattern is-hybrid-model mamba-* experimental-attention-variant "
-    "linear-attention-* linear-*-dim linear-num-* attention-output-gate dsa-indexer-* heterogeneous-* moe-latent-size "
-    "moe-shared-expert-gate mtp-use-repeated-layer retro-add-retriever relative-attention-* spec yaml-cfg "
-    "use-checkpoint-args use-mp-args-from-checkpoint-args load-model-opt-format encoder-num-layers decoder-num-layers "
-    "vision-* dino-* swin-* multi-head-latent-attention qk-nope-head-dim qk-rope-head-dim n-shared-experts "
-    "expert-interval noop-layers transformer-block-type=pre_ln attention-type=multihead peft.* compress-dense "
-    "add-dense-bias")
-NEMO(NULL, .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_MODEL, .text = "mtp-num-layers multi-latent-attention *-lora-rank qk-*-dim v-head-dim window-size add-bias-linear=true")
-NEMO(NULL, .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_COST, .text = "trainer.accumulate_grad_batches=1")
-CALC_ROW_UNREAD(COST,
-    "cp-comm-type hierarchical-context-parallel-sizes account-for-* enable-recompute-layers-per-pp-rank " 
-    "add-qkv-bias qk-l2-norm no-rope-freq softmax-type=vanilla activation-func-clamp-value "
-    "activation-func-fp8-input-store batch-size model-parallel-size checkpoint-activations moe-extended-tp "
-    "rampup-batch-size decrease-batch-size-if-needed step-batch-size-schedule sft variable-seq-lengths "
-    "hybrid-context-parallel max-seqlen-per-dp-cp-rank use-arbitrary-attention-mask reset-attention-mask "
-    "reset-position-ids distribute-saved-activations recompute-* activations-checkpoint-layers-per-pipeline "
-    "num-micro*-with-partial-activation-checkpoints moe-layer-recompute cpu-offloading* *offload* swap-* "
-    "pin-cpu-*=true no-pin-cpu-* overlap-cpu-optimizer-d2h-h2d empty-unused-memory-level overlap-* "
-    "delay-wgrad-compute defer-embedding-wgrad-compute wgrad-deferral-limit=0 microbatch-group-size-per-v* "
-    "pipeline-model-parallel-comm-backend pipeline-model-parallel-split-rank encoder-*-model-parallel-size "
-    "use-ring-exchange-p2p no-scatter-gather-tensors-in-pipeline ddp-bucket-size ddp-num-buckets bucket-size "
-    "num-buckets *pad-buckets-for-high-nccl-busbw suggested-communication-unit-size align-*=true no-align-* "
-    "grad-allreduce-chunk-size-mb fsdp* megatron-fsdp-* torch-fsdp2-* use-torch-fsdp2 use-custom-fsdp "
-    "use-megatron-fsdp enable-full-sharding-in-hsdp outer-dp-sharding-strategy=no_shard "
-    "use-layer-wise-distributed-optimizer reduce-scatter-with-fp32-accumulation store-param-remainders "
-    "main-params-dtype=torch.float32 main-grads-dtype=torch.float32 exp-avg-dtype=torch.float32 "
-    "exp-avg-sq-dtype=torch.float32 fp4* fp8 fp8-recipe=delayed fp8-param* fp8-e4m3 fp8-hybrid fp8-wgrad=true "
-    "no-fp8-wgrad fp8-multi-head-attention fp8-dot-product-attention fp8-output-proj first-last-layers-bf16 "
-    "keep-fp8-transpose-cache* reuse-grad-buf-for-mxfp8-param-ag disable-parameter-transpose-cache quant-recipe "
-    "fp16-lm-cross-entropy fp32-residual-connection apply-query-key-layer-scaling cross-entropy-fusion-impl=native "
-    "no-clone-scatter-output-in-embedding clone-scatter-output-in-embedding=true *gradient-accumulation-fusion=true "
-    "no-masked-softmax-fusion masked-softmax-fusion=true no-persist-layer-norm memory-efficient-layer-norm "
-    "async-tensor-model-parallel-allreduce=true no-async-tensor-model-parallel-allreduce tp-comm-bulk-*=true "
-    "tp-comm-overlap-ag=true tp-comm-overlap-rs=true tp-comm-split-*=true tp-comm-overlap* tp-comm-atomic-* "
-    "disable-tp-comm-* ub-tp-comm-overlap-cfg deterministic-mode disable-bf16-reduced-precision-matmul "
-    "batch-invariant-mode disable-jit-fuser symmetric-ar-type disable-symmetric-registration external-cuda-graph "
-    "enable-cuda-graph cuda-graph-scope cuda-graph-modules optimizer-cuda-graph use-te-activation-func use-fused-* "
-    "fused-* use-grouped-gemm-* dense-grouped-gemm use-transformer-engine-full-layer-spec "
-    "transformer-impl=transformer_engine transformer-engine=true mcore-gpt=true use-legacy-models "
-    "attention-backend=AttnBackend.auto use-kitchen* kitchen-* flash-attention-version mla-down-proj-fusion use-emha "
-    "get-attention-mask-from-fusion=true moe-deepep-num-sms=20 moe-flex-dispatcher-num-sms moe-hybridep-* "
-    "moe-ncclep-* moe-permute-fusion* moe-router-fusion moe-router-padding-for-* moe-router-topk-limited-devices "
-    "moe-token-dropping moe-use-legacy-grouped-gemm moe-single-grouped-* moe-paged-stash-* moe-enable-deepep "
-    "moe-router-force-load-balancing moe-router-force-biased moe-pad-experts-for-cuda-graph-inference ep-overlap-* "
-    "high-priority-* nccl-communicator-config-path use-nccl-ub nccl-ub use-sharp sharp *gtp-weight-remat-size "
-    "*-num-weight-shards muon-num-ns-steps=5 muon-tp-mode mtp-standalone perform-rl-step rl-*")
-MINDSPEED(NULL, .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_COST, .text =
-    "adaptive-* alibi-* ampipe-* async-log-* attention-mask-* automated-* balanced-moe-* coc-* context-parallel-* "
-    "cp-window-size dualpipev-* enable-backward-* enable-expert-* enable-fine-* enable-overlap-* enable-token-* "
-    "enable-zero3 expert-placement-* fine-grained-expert-* fix-router gemm-* hccl-* jit-compile layerzero* "
-    "megatron-cp-* moe-* nd1-* nd2-* npu-deterministic optimi* param-and-grad-* pipe-experts-* pipeline-num-* "
-    "num-layer-list pp-schedule-list print-expert-load reset-bucket-* reuse-fp32-param save-memory-* smart-swap tp-2d "
-    "tp-x tp-y trans-hot-* unaligned-linear use-ascend-coc use-cp-* use-fusion-* use-multiparameter-* use-nanopipe* "
-    "use-nd-* use-pipe-* use-ulysses-* virtual-optimizer sparse-mode pre-tockens next-tockens shape-order "
-    "square-alibi-* fsdp2-config-path no-use-rts use-ema mbs-idx")
-MINDSPEED(NULL, .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_HARMLESS, .text =
-    "additional-config ai-framework auto-settings* dist-train ema-decay fill-neg-inf noisy-gate-policy op-cal-tflops "
-    "prof-* s3-cache-path skip-bias-add target-nnodes disable-gloo-group")
-NEMO(NULL, .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_HARMLESS, .text =
-    "exp_manager.* defaults name s3_checkpointing.* model.data.* model.tokenizer.* model.optim.* trainer.accelerator "
-    "trainer.benchmark trainer.enable_* trainer.gradient_clip_val trainer.limit_* trainer.log* trainer.max_* "
-    "trainer.use_distributed_sampler trainer.val_check_interval drop-layers megatron-timer-kwargs* "
-    "model.megatron_timer_kwargs.* model.nsys_profile.* run.* hydra.*")
-BRIDGE(NULL, .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_HARMLESS, .text =
-    "dataset.* dist.* train.* checkpoint.* logger.* scheduler.* tokenizer.* rng.* profiling.* rerun_state_machine.* "
-    "validation.* straggler.* ft.* nvrx_straggler.* inprocess_restart.* optimizer.timers "
-    "comm_overlap.data_parallel_size")
-CALC_ROW_UNREAD(HARMLESS,
-    "_* *_func output-layer-init-method bias-dropout-fusion sft-tokenizer-prompt-format dsa-kernel-backend *-factory activation-func adam-* adaptive-muon-* adlr-* apex-* app-tag-* apply-layernorm-1p "
-    "apply-residual-connection-post-layernorm apply-wd-* async-save attention-softmax-in-fp32 auto-detect-ckpt-format "
-    "autocast-* average-in-collective *average-in-collective barrier-with-* no-barrier-* batch-p2p-* bert-* beta-fast "
-    "beta-slow bf16 fp16 biencoder-* block-data-path cache-mla-latents calc-ft-timeouts calculate-per-token-loss "
-    "check-* no-check-* ckpt-* no-ckpt-* classes-fraction clip-grad config-logger-dir cuda-graph-warmup-steps "
-    "cuda-graph-retain-* cuda-graph-use-* data-* mock-data dataloader-type deallocate-pipeline-outputs decode-only-* "
-    "decoder-seq-length decoupled-* disable-chunked-prefill disable-gloo-process-groups disable-mamba-mem-eff-path "
-    "use-mamba-mem-eff-path disable-msc disable-straggler-on-startup dist-ckpt-* distrib-optim-* distributed-* "
-    "do-layer-norm-weight-decay embedding-init-* embedding-path enable-autocast enable-experimental enable-ft-package "
-    "enable-gloo* enable-megatron-timers end-weight-decay eod-mask-loss error-injection-* eval-* evidence-data-path "
-    "exit-* experimental-attention-variant-loss-* ffn-dropout finetune flash-decode flight-recorder-* fp8-amax-* "
-    "fp8-interval fp8-margin full-validation gated-linear-unit gc-interval glu-linear-offset gpu-sniff-* "
-    "grad-div-ar-fusion grad-norm-* grad-reduce-in-fp32 gradient-as-bucket-view gradient-reduce-div-fusion "
-    "no-gradient-reduce-div-fusion grpo-* head-lr-mult headscale hetereogenous-dist-checkpoint hf-model-* hysteresis "
-    "ict-* img-* indexer-* inference-* init-method* init-model-with-meta-device initial-loss-scale inprocess-* "
-    "iter-per-epoch iterations-to-skip langrl-* layernorm-* lazy-mpu-init legacy-tokenizer lion-* load load-* "
-    "no-load-* local-rank log-* no-log-* logging-level loss-scale loss-scale-window lr lr-* manual-gc* no-manual-gc-* "
-    "mask-* max-tokens-to-oom memory-snapshot-path merge-file mid-level-dataset-surplus min-loss-scale min-lr "
-    "mlp-chunks-for-* moe-apply-probs-* moe-aux-* moe-grad-* moe-input-* moe-mlp-glu-* moe-per-layer-logging "
-    "moe-router-bias-update-rate moe-router-load-balancing-type moe-router-quantile-* moe-router-topk-scaling-factor")
-CALC_ROW_UNREAD(HARMLESS,
-    "moe-enable-routing-replay moe-shared-expert-glu-* moe-token-drop-policy moe-upcycling-* moe-use-upcycling "
-    "moe-z-* mrope-section mscale* mtp-detach-heads mtp-enabled mtp-loss-* multiple-validation-sets *mup* muon-* "
-    "native-amp-* nccl-all-reduce-for-prefill nonpersistent-* non-persistent-* no-create-attention-mask-* "
-    "no-data-sharding no-initialization no-mmap-bin-files no-one-logger no-save-* no-strict-* no-use-tokenizer-* "
-    "norm-epsilon normalize-attention-scores num-channels num-classes num-dataset-* num-layers-at-* num-workers "
-    "object-storage-* one-logger-* onnx-safe openai-gelu original-max-position-* output-bert-* override-* "
-    "param-name-* parallel-output params-dtype patch-dim per-split-* perform-initialization persist-layer-norm "
-    "persistent-save-interval pipeline-dtype post-process pre-process pretrained-checkpoint profile* *profile "
-    "qk-clip* query-in-block-prob record-memory-history reduce-amax tp-only-amax-red replication* rerun-* reset-lr* "
-    "restore-* resume-* result-rejected-* retriever-* retro-* rope-scaling* rope-type rotary-* run-workload-* "
-    "sample-rate save save-* scale-positional-embedding scatter-embedding-* seed seq-len-interpolation-factor "
-    "sgd-momentum sharp-enabled-group short-seq-prob should-pad-vocab skip-train soap-* softmax-scale split "
-    "start-weight-decay straggler-* sync-batch-comm te-rng-tracker tensorboard-* test-* tiktoken-* timers timing-* "
-    "titles-data-path tokenizer-* tp-comm-bootstrap-backend train-* transformer-layer-spec trust-remote-code "
-    "use-checkpoint-opt-* use-cpu-initialization use-dist-ckpt use-gloo-* use-inference-* use-mcore-models "
-    "use-one-sent-docs use-persistent-* use-pytorch-profiler use-rope-scaling use-scaled-init-method "
-    "use-te-rng-tracker use-tokenizer-* valid-* validation-param-sync-overlap vocab-extra-ids vocab-file wandb-* "
-    "warmup weight-decay weight-decay-* yarn-* inference-rng-tracker bert-no-binary-head exit-signal* "
-    "use-distributed-optimizer log-max-attention-logit master-addr master-port node-rank rdzv-* max-restarts "
-    "monitor-interval start-method role redirects tee local-ranks-filter log-dir standalone no-python module run-path")
+CALC_ROW_UNREAD(MODEL, "hybrid-attention-ratio hybrid-mlp-ratio hybrid-override-pattern hybrid-layer-pattern mtp-hybrid-override-pattern is-hybrid-model mamba-* experimental-attention-variant linear-attention-* linear-*-dim linear-num-* "
+    "attention-output-gate dsa-indexer-* heterogeneous-* moe-latent-size moe-shared-expert-gate mtp-use-repeated-layer retro-add-retriever relative-attention-* spec yaml-cfg use-checkpoint-args use-mp-args-from-checkpoint-args "
+    "load-model-opt-format encoder-num-layers decoder-num-layers vision-* dino-* swin-* multi-head-latent-attention qk-nope-head-dim qk-rope-head-dim n-shared-experts expert-interval noop-layers transformer-block-type=pre_ln "
+    "attention-type=multihead peft.* compress-dense add-dense-bias")
+NEMO(NULL, CALC_UNREAD(MODEL, "mtp-num-layers multi-latent-attention *-lora-rank qk-*-dim v-head-dim window-size add-bias-linear=true"))
+NEMO(NULL, CALC_UNREAD(COST, "trainer.accumulate_grad_batches=1"))
+CALC_ROW_UNREAD(COST, "cp-comm-type hierarchical-context-parallel-sizes account-for-* enable-recompute-layers-per-pp-rank add-qkv-bias qk-l2-norm no-rope-freq softmax-type=vanilla activation-func-clamp-value "
+    "activation-func-fp8-input-store batch-size model-parallel-size checkpoint-activations moe-extended-tp rampup-batch-size decrease-batch-size-if-needed step-batch-size-schedule sft variable-seq-lengths hybrid-context-parallel "
+    "max-seqlen-per-dp-cp-rank use-arbitrary-attention-mask reset-attention-mask reset-position-ids distribute-saved-activations recompute-* activations-checkpoint-layers-per-pipeline num-micro*-with-partial-activation-checkpoints "
+    "moe-layer-recompute cpu-offloading* *offload* swap-* pin-cpu-*=true no-pin-cpu-* overlap-cpu-optimizer-d2h-h2d empty-unused-memory-level overlap-* delay-wgrad-compute defer-embedding-wgrad-compute wgrad-deferral-limit=0 "
+    "microbatch-group-size-per-v* pipeline-model-parallel-comm-backend pipeline-model-parallel-split-rank encoder-*-model-parallel-size use-ring-exchange-p2p no-scatter-gather-tensors-in-pipeline ddp-bucket-size ddp-num-buckets "
+    "bucket-size num-buckets *pad-buckets-for-high-nccl-busbw suggested-communication-unit-size align-*=true no-align-* grad-allreduce-chunk-size-mb fsdp* megatron-fsdp-* torch-fsdp2-* use-torch-fsdp2 use-custom-fsdp use-megatron-fsdp "
+    "enable-full-sharding-in-hsdp outer-dp-sharding-strategy=no_shard use-layer-wise-distributed-optimizer reduce-scatter-with-fp32-accumulation store-param-remainders main-params-dtype=torch.float32 main-grads-dtype=torch.float32 "
+    "exp-avg-dtype=torch.float32 exp-avg-sq-dtype=torch.float32 fp4* fp8 fp8-recipe=delayed fp8-param* fp8-e4m3 fp8-hybrid fp8-wgrad=true no-fp8-wgrad fp8-multi-head-attention fp8-dot-product-attention fp8-output-proj "
+    "first-last-layers-bf16 keep-fp8-transpose-cache* reuse-grad-buf-for-mxfp8-param-ag disable-parameter-transpose-cache quant-recipe fp16-lm-cross-entropy fp32-residual-connection apply-query-key-layer-scaling "
+    "cross-entropy-fusion-impl=native no-clone-scatter-output-in-embedding clone-scatter-output-in-embedding=true *gradient-accumulation-fusion=true no-masked-softmax-fusion masked-softmax-fusion=true no-persist-layer-norm "
+    "memory-efficient-layer-norm async-tensor-model-parallel-allreduce=true no-async-tensor-model-parallel-allreduce tp-comm-bulk-*=true tp-comm-overlap-ag=true tp-comm-overlap-rs=true tp-comm-split-*=true tp-comm-overlap* "
+    "tp-comm-atomic-* disable-tp-comm-* ub-tp-comm-overlap-cfg deterministic-mode disable-bf16-reduced-precision-matmul batch-invariant-mode disable-jit-fuser symmetric-ar-type disable-symmetric-registration external-cuda-graph "
+    "enable-cuda-graph cuda-graph-scope cuda-graph-modules optimizer-cuda-graph use-te-activation-func use-fused-* fused-* use-grouped-gemm-* dense-grouped-gemm use-transformer-engine-full-layer-spec transformer-impl=transformer_engine "
+    "transformer-engine=true mcore-gpt=true use-legacy-models attention-backend=AttnBackend.auto use-kitchen* kitchen-* flash-attention-version mla-down-proj-fusion use-emha get-attention-mask-from-fusion=true moe-deepep-num-sms=20 "
+    "moe-flex-dispatcher-num-sms moe-hybridep-* moe-ncclep-* moe-permute-fusion* moe-router-fusion moe-router-padding-for-* moe-router-topk-limited-devices moe-token-dropping moe-use-legacy-grouped-gemm moe-single-grouped-* "
+    "moe-paged-stash-* moe-enable-deepep moe-router-force-load-balancing moe-router-force-biased moe-pad-experts-for-cuda-graph-inference ep-overlap-* high-priority-* nccl-communicator-config-path use-nccl-ub nccl-ub use-sharp sharp "
+    "*gtp-weight-remat-size *-num-weight-shards muon-num-ns-steps=5 muon-tp-mode mtp-standalone perform-rl-step rl-*")
+MINDSPEED(NULL, CALC_UNREAD(COST, "adaptive-* alibi-* ampipe-* async-log-* attention-mask-* automated-* balanced-moe-* coc-* context-parallel-* cp-window-size dualpipev-* enable-backward-* enable-expert-* enable-fine-* enable-overlap-* "
+    "enable-token-* enable-zero3 expert-placement-* fine-grained-expert-* fix-router gemm-* hccl-* jit-compile layerzero* megatron-cp-* moe-* nd1-* nd2-* npu-deterministic optimi* param-and-grad-* pipe-experts-* pipeline-num-* "
+    "num-layer-list pp-schedule-list print-expert-load reset-bucket-* reuse-fp32-param save-memory-* smart-swap tp-2d tp-x tp-y trans-hot-* unaligned-linear use-ascend-coc use-cp-* use-fusion-* use-multiparameter-* use-nanopipe* use-nd-* "
+    "use-pipe-* use-ulysses-* virtual-optimizer sparse-mode pre-tockens next-tockens shape-order square-alibi-* fsdp2-config-path no-use-rts use-ema mbs-idx"))
+MINDSPEED(NULL, CALC_UNREAD(HARMLESS, "additional-config ai-framework auto-settings* dist-train ema-decay fill-neg-inf noisy-gate-policy op-cal-tflops prof-* s3-cache-path skip-bias-add target-nnodes disable-gloo-group"))
+NEMO(NULL, CALC_UNREAD(HARMLESS, "exp_manager.* defaults name s3_checkpointing.* model.data.* model.tokenizer.* model.optim.* trainer.accelerator trainer.benchmark trainer.enable_* trainer.gradient_clip_val trainer.limit_* trainer.log* "
+    "trainer.max_* trainer.use_distributed_sampler trainer.val_check_interval drop-layers megatron-timer-kwargs* model.megatron_timer_kwargs.* model.nsys_profile.* run.* hydra.*"))
+BRIDGE(NULL, CALC_UNREAD(HARMLESS, "dataset.* dist.* train.* checkpoint.* logger.* scheduler.* tokenizer.* rng.* profiling.* rerun_state_machine.* validation.* straggler.* ft.* nvrx_straggler.* inprocess_restart.* optimizer.timers "
+    "comm_overlap.data_parallel_size"))
+CALC_ROW_UNREAD(HARMLESS, "_* *_func output-layer-init-method bias-dropout-fusion sft-tokenizer-prompt-format dsa-kernel-backend *-factory activation-func adam-* adaptive-muon-* adlr-* apex-* app-tag-* apply-layernorm-1p "
+    "apply-residual-connection-post-layernorm apply-wd-* async-save attention-softmax-in-fp32 auto-detect-ckpt-format autocast-* average-in-collective *average-in-collective barrier-with-* no-barrier-* batch-p2p-* bert-* beta-fast "
+    "beta-slow bf16 fp16 biencoder-* block-data-path cache-mla-latents calc-ft-timeouts calculate-per-token-loss check-* no-check-* ckpt-* no-ckpt-* classes-fraction clip-grad config-logger-dir cuda-graph-warmup-steps cuda-graph-retain-* "
+    "cuda-graph-use-* data-* mock-data dataloader-type deallocate-pipeline-outputs decode-only-* decoder-seq-length decoupled-* disable-chunked-prefill disable-gloo-process-groups disable-mamba-mem-eff-path use-mamba-mem-eff-path "
+    "disable-msc disable-straggler-on-startup dist-ckpt-* distrib-optim-* distributed-* do-layer-norm-weight-decay embedding-init-* embedding-path enable-autocast enable-experimental enable-ft-package enable-gloo* enable-megatron-timers "
+    "end-weight-decay eod-mask-loss error-injection-* eval-* evidence-data-path exit-* experimental-attention-variant-loss-* ffn-dropout finetune flash-decode flight-recorder-* fp8-amax-* fp8-interval fp8-margin full-validation "
+    "gated-linear-unit gc-interval glu-linear-offset gpu-sniff-* grad-div-ar-fusion grad-norm-* grad-reduce-in-fp32 gradient-as-bucket-view gradient-reduce-div-fusion no-gradient-reduce-div-fusion grpo-* head-lr-mult headscale "
+    "hetereogenous-dist-checkpoint hf-model-* hysteresis ict-* img-* indexer-* inference-* init-method* init-model-with-meta-device initial-loss-scale inprocess-* iter-per-epoch iterations-to-skip langrl-* layernorm-* lazy-mpu-init "
+    "legacy-tokenizer lion-* load load-* no-load-* local-rank log-* no-log-* logging-level loss-scale loss-scale-window lr lr-* manual-gc* no-manual-gc-* mask-* max-tokens-to-oom memory-snapshot-path merge-file mid-level-dataset-surplus "
+    "min-loss-scale min-lr mlp-chunks-for-* moe-apply-probs-* moe-aux-* moe-grad-* moe-input-* moe-mlp-glu-* moe-per-layer-logging moe-router-bias-update-rate moe-router-load-balancing-type moe-router-quantile-* "
+    "moe-router-topk-scaling-factor")
+CALC_ROW_UNREAD(HARMLESS, "moe-enable-routing-replay moe-shared-expert-glu-* moe-token-drop-policy moe-upcycling-* moe-use-upcycling moe-z-* mrope-section mscale* mtp-detach-heads mtp-enabled mtp-loss-* multiple-validation-sets *mup* "
+    "muon-* native-amp-* nccl-all-reduce-for-prefill nonpersistent-* non-persistent-* no-create-attention-mask-* no-data-sharding no-initialization no-mmap-bin-files no-one-logger no-save-* no-strict-* no-use-tokenizer-* norm-epsilon "
+    "normalize-attention-scores num-channels num-classes num-dataset-* num-layers-at-* num-workers object-storage-* one-logger-* onnx-safe openai-gelu original-max-position-* output-bert-* override-* param-name-* parallel-output "
+    "params-dtype patch-dim per-split-* perform-initialization persist-layer-norm persistent-save-interval pipeline-dtype post-process pre-process pretrained-checkpoint profile* *profile qk-clip* query-in-block-prob record-memory-history "
+    "reduce-amax tp-only-amax-red replication* rerun-* reset-lr* restore-* resume-* result-rejected-* retriever-* retro-* rope-scaling* rope-type rotary-* run-workload-* sample-rate save save-* scale-positional-embedding "
+    "scatter-embedding-* seed seq-len-interpolation-factor sgd-momentum sharp-enabled-group short-seq-prob should-pad-vocab skip-train soap-* softmax-scale split start-weight-decay straggler-* sync-batch-comm te-rng-tracker tensorboard-* "
+    "test-* tiktoken-* timers timing-* titles-data-path tokenizer-* tp-comm-bootstrap-backend train-* transformer-layer-spec trust-remote-code use-checkpoint-opt-* use-cpu-initialization use-dist-ckpt use-gloo-* use-inference-* "
+    "use-mcore-models use-one-sent-docs use-persistent-* use-pytorch-profiler use-rope-scaling use-scaled-init-method use-te-rng-tracker use-tokenizer-* valid-* validation-param-sync-overlap vocab-extra-ids vocab-file wandb-* warmup "
+    "weight-decay weight-decay-* yarn-* inference-rng-tracker bert-no-binary-head exit-signal* use-distributed-optimizer log-max-attention-logit master-addr master-port node-rank rdzv-* max-restarts monitor-interval start-method role "
+    "redirects tee local-ranks-filter log-dir standalone no-python module run-path")
 /* clang-format on */

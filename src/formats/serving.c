@@ -53,19 +53,11 @@ static const calc_setting_row vllm[] = {
     CALC_ROW_DEFAULT(SERVE_CHUNKED, 1)
     CALC_ROW_DEFAULT(SERVE_PAGE, 16)
     CALC_ROW_UNREAD(MODEL, "hf-overrides override-* model-impl")
-    CALC_ROW_UNREAD(COST,
-        "all2all-backend async-scheduling data-parallel-hybrid-lb decode-context-parallel-size "
-        "prefill-context-parallel-size enable-dbo enable-eplb eplb-config num-redundant-experts enforce-eager "
-        "compilation-config cudagraph-* enable-prefix-caching no-enable-prefix-caching kv-cache-memory-bytes "
-        "kv-transfer-config long-prefill-token-threshold max-long-partial-prefills max-num-partial-prefills "
-        "num-gpu-blocks-override scheduling-policy swap-space cpu-offload-gb enable-lora lora-* max-lora* "
-        "limit-mm-per-prompt mm-* disable-custom-all-reduce attention-backend guided-decoding-* "
-        "max-seq-len-to-capture device")
-    CALC_ROW_UNREAD(HARMLESS,
-        "data-parallel-* host port model model-path served-model-name tokenizer tokenizer-* trust-remote-code "
-        "chat-template* download-dir load-format revision seed api-key* log-* disable-log-* enable-log-* uvicorn-* "
-        "root-path ssl-* tool-call-parser enable-auto-tool-choice reasoning-parser* max-logprobs nnodes node-rank "
-        "master-* dist-* distributed-executor-backend")
+    CALC_ROW_UNREAD(COST, "all2all-backend async-scheduling data-parallel-hybrid-lb decode-context-parallel-size prefill-context-parallel-size enable-dbo enable-eplb eplb-config num-redundant-experts enforce-eager compilation-config "
+        "cudagraph-* enable-prefix-caching no-enable-prefix-caching kv-cache-memory-bytes kv-transfer-config long-prefill-token-threshold max-long-partial-prefills max-num-partial-prefills num-gpu-blocks-override scheduling-policy "
+        "swap-space cpu-offload-gb enable-lora lora-* max-lora* limit-mm-per-prompt mm-* disable-custom-all-reduce attention-backend guided-decoding-* max-seq-len-to-capture device")
+    CALC_ROW_UNREAD(HARMLESS, "data-parallel-* host port model model-path served-model-name tokenizer tokenizer-* trust-remote-code chat-template* download-dir load-format revision seed api-key* log-* disable-log-* enable-log-* uvicorn-* "
+        "root-path ssl-* tool-call-parser enable-auto-tool-choice reasoning-parser* max-logprobs nnodes node-rank master-* dist-* distributed-executor-backend")
 };
 
 static const calc_setting_row sglang[] = {
@@ -99,18 +91,11 @@ static const calc_setting_row sglang[] = {
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_CHUNK, 8192)
     CALC_ROW_UNREAD(MODEL, "json-model-override-args model-impl")
-    CALC_ROW_UNREAD(COST,
-        "max-prefill-tokens max-queued-requests max-total-tokens moe-* speculative-* attention-backend "
-        "prefill-attention-backend decode-attention-backend sampling-backend cuda-graph-* disable-cuda-graph* "
-        "enable-torch-compile torch-compile-* disable-radix-cache enable-hierarchical-cache hicache-* schedule-* "
-        "enable-two-batch-overlap enable-single-batch-overlap enable-eplb eplb-* ep-num-redundant-experts deepep-* "
-        "disable-overlap-schedule disaggregation-* enable-mscclpp disable-custom-all-reduce cpu-offload-gb "
-        "enable-lora lora-* enable-dp-lm-head num-continuous-decode-steps stream-interval fp8-gemm-backend device")
-    CALC_ROW_UNREAD(HARMLESS,
-        "host port model model-path served-model-name tokenizer tokenizer-* trust-remote-code chat-template* "
-        "download-dir load-format revision seed api-key* log-* disable-log-* enable-log-* uvicorn-* root-path ssl-* "
-        "tool-call-parser enable-auto-tool-choice reasoning-parser* max-logprobs nnodes node-rank master-* dist-* "
-        "distributed-executor-backend")
+    CALC_ROW_UNREAD(COST, "max-prefill-tokens max-queued-requests max-total-tokens moe-* speculative-* attention-backend prefill-attention-backend decode-attention-backend sampling-backend cuda-graph-* disable-cuda-graph* "
+        "enable-torch-compile torch-compile-* disable-radix-cache enable-hierarchical-cache hicache-* schedule-* enable-two-batch-overlap enable-single-batch-overlap enable-eplb eplb-* ep-num-redundant-experts deepep-* "
+        "disable-overlap-schedule disaggregation-* enable-mscclpp disable-custom-all-reduce cpu-offload-gb enable-lora lora-* enable-dp-lm-head num-continuous-decode-steps stream-interval fp8-gemm-backend device")
+    CALC_ROW_UNREAD(HARMLESS, "host port model model-path served-model-name tokenizer tokenizer-* trust-remote-code chat-template* download-dir load-format revision seed api-key* log-* disable-log-* enable-log-* uvicorn-* root-path ssl-* "
+        "tool-call-parser enable-auto-tool-choice reasoning-parser* max-logprobs nnodes node-rank master-* dist-* distributed-executor-backend")
 };
 
 static const calc_setting_row tensorrt_llm[] = {
@@ -142,14 +127,9 @@ static const calc_setting_row tensorrt_llm[] = {
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_STEP, 8192)
     CALC_ROW_DEFAULT(SERVE_PAGE, 32)
-    CALC_ROW_UNREAD(COST,
-        "kv_cache_config.* context_parallel_size moe_cluster_parallel_size max_beam_width=1 moe_config.* "
-        "cuda_graph_config.* use_cuda_graph enable_iter_* attention_dp_config.* disable_overlap_scheduler "
-        "speculative_config.* torch_compile_config.* scheduler_config.* sparse_attention_config.* attn_backend "
-        "allreduce_strategy max_input_len")
-    CALC_ROW_UNREAD(HARMLESS,
-        "backend gpus_per_node print_iter_log hostname host port trust_remote_code tokenizer* postprocess_* "
-        "num_postprocess_workers")
+    CALC_ROW_UNREAD(COST, "kv_cache_config.* context_parallel_size moe_cluster_parallel_size max_beam_width=1 moe_config.* cuda_graph_config.* use_cuda_graph enable_iter_* attention_dp_config.* disable_overlap_scheduler "
+        "speculative_config.* torch_compile_config.* scheduler_config.* sparse_attention_config.* attn_backend allreduce_strategy max_input_len")
+    CALC_ROW_UNREAD(HARMLESS, "backend gpus_per_node print_iter_log hostname host port trust_remote_code tokenizer* postprocess_* num_postprocess_workers")
 };
 /* clang-format on */
 
