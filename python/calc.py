@@ -238,7 +238,8 @@ class Session:
         set: changes of their fields: {"tensor_par": 8, "sys.mem1.GiB": 141}
         stats: names of the statistics that are wanted; None: all
         inputs, layers, stages: whether the answer has the inputs as used, every layer, every stage
-        @return dict with "verdict", "stats" and, if the layout cannot run, "reasons"
+        @return dict with "verdict", "stats" and, if there are any, "reasons" why the layout cannot run
+            and "remarks": what to know before using the numbers
         @raise Error for wrong inputs
         """
         answer = self.ask(self._request(app, sys, exe, set, stats, compat, inputs, layers, stages))

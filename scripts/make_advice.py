@@ -32,11 +32,10 @@ BOUND = {"shipped": 0.02, "known": 0.05}
 NODES = "experts over two and more nodes are predicted 2 to 25 % faster; nobody measured both"
 EXPLAINED = {
     "gpt-oss-120B_64 h100_sxm": NODES,
-    "qwen3-30B-A3B_16_fp8 h100_sxm": NODES,
     "g-dsv3-h200-256": NODES,
     "mb-dsv3-b300-256-mxfp8": NODES,
-    "mb-q30b-h100-32-dev": NODES,
-    "mb-gptoss-b300-64": NODES,
+    "mb-kimi-h100-1024-bf16": "with its experts inside a node a rank has room for two blocks, and "
+                              "spreading them gains less than such predictions are off",
     "nemo2412-sft-l70b-h100-16": "16 bytes a weight on 16 GPUs fill their memory: what the "
                                  "published fine-tuning kept is not known",
     "mb-kimi-gb200-256-mxfp8": "the published layout spreads its blocks freely over 16 chunks, "

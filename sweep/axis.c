@@ -417,16 +417,21 @@ static calc_status assign(calc_space *space, calc_designs_builder *designs, bool
                                          : "for example tensor_par=1,2,4",
                                one_value ? "expected FIELD=VALUE" : "expected FIELD=VALUES");
     }
-    bool lists_stages = strncmp(assignment, "stages=", 7) == 0; /* not at all, whatever it is */
-    if (one_value && !lists_stages && strpbrk(item, ",:*")) {
-        return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_TYPE,
-                               "--axis takes several values", "expected one value");
-    }
     if (equals - assignment >= PATH_SIZE) {
         return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
                                "no field has so long a name");
     }
     snprintf(key, sizeof key, "%.*s", (int)(equals - assignment), assignment);
+    const char *path = key;
+    calc_field_ref ref;
+    (void)calc_kind_split(&path, CALC_KIND_EXEC);
+    bool known = calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK;
+    bool lists_stages = strcmp(path, "stages") == 0; /* not at all, whatever it is */
+    text.one = one_value && known && ref.field->type == CALC_TYPE_SET;
+    if (one_value && !lists_stages && !text.one && strpbrk(item, ",:*")) {
+        return calc_axis_error(&text, CALC_AXIS_KEY, errors, CALC_ERR_TYPE,
+                               "--axis takes several values", "expected one value");
+    }
     return calc_axis_set(space, designs, &text, errors);
 }
 

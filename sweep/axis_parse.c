@@ -176,7 +176,12 @@ static bool not_a_choice(reader *r, const char *word)
     char shown[CALC_SHOW_SIZE];
     char choices[CALC_CHOICE_SET_SIZE];
     char hint[CALC_HINT_SIZE];
-    calc_did_you_mean(calc_nearest(word, r->field->choices), hint);
+    const char *near = calc_nearest(word, r->field->choices);
+    calc_did_you_mean(near, hint);
+    if (!near && r->field->type == CALC_TYPE_SET) {
+        snprintf(hint, sizeof hint, "several are joined by +: %s+%s", r->field->choices[0],
+                 r->field->choices[1]);
+    }
     return FAIL(r, CALC_ERR_RANGE, strcmp(word, "*") == 0 ? STAR_HINT : hint,
                 "\"%s\" is not one of %s", calc_show(shown, word),
                 calc_choices_text(r->field->choices, choices, sizeof choices));
@@ -301,7 +306,7 @@ static void read_item(reader *r, const char *item)
     for (const char *at = item; at && fine;) {
         char word[WORD_SIZE];
         char shown[CALC_SHOW_SIZE];
-        const char *comma = strchr(at, ',');
+        const char *comma = r->text->one ? NULL : strchr(at, ',');
         const char *end = comma ? comma : at + strlen(at);
         while (at < end && *at == ' ') {
             at++;

@@ -18,6 +18,7 @@ typedef struct calc_axis_text {
     const char *name;        /**< its name in errors: "--procs 8"; NULL for a file, whose errors
                                   have no place yet: calc_space_entries_locate() gives it */
     const char *pointer;     /**< where it is in the file: "/tensor_par"; NULL: made from the key */
+    bool one;                /**< it is one value: a comma is inside of it, as in a set */
     bool list;               /**< it is a list there: item 2 is at "/tensor_par/2" */
 } calc_axis_text;
 

@@ -151,13 +151,18 @@ int calc_edit_distance(const char *a, const char *b)
     return table[length_a][length_b];
 }
 
-/* The shortest of the words that begin with `word`, whatever its capitals; NULL if none does. */
+enum { LEAST = 3 }; /* letters that say what a word begins with; for each one may be wrong */
+
+/* The shortest of the words that begin with `word`, whatever its capitals; of a word of two letters
+ * only one that has a letter more. NULL if none does. */
 static const char *beginning_with(const char *word, size_t length, const char *const *words)
 {
     const char *shortest = NULL;
     for (; *words; words++) {
-        if (strncasecmp(*words, word, length) == 0 &&
-            (!shortest || strlen(*words) < strlen(shortest))) {
+        size_t other = strlen(*words);
+        bool enough = length >= LEAST || (length == LEAST - 1 && other == LEAST);
+        if (enough && strncasecmp(*words, word, length) == 0 &&
+            (!shortest || other < strlen(shortest))) {
             shortest = *words;
         }
     }
@@ -166,15 +171,12 @@ static const char *beginning_with(const char *word, size_t length, const char *c
 
 const char *calc_nearest(const char *word, const char *const *words)
 {
-    enum { LEAST = 3 }; /* letters that a beginning must have */
     int length = (int)strnlen(word, 64);
-    const char *nearest = length < LEAST ? NULL : beginning_with(word, (size_t)length, words);
+    const char *nearest = beginning_with(word, (size_t)length, words);
     if (nearest) {
         return nearest;
     }
-    int best = (length / 3 > 2 ? length / 3 : 2) + 1;
-    /* A distance of the whole word does not count as near. */
-    best = best < length ? best : length;
+    int best = length / LEAST + 1;
     for (; *words; words++) {
         int distance = calc_edit_distance(word, *words);
         if (distance < best) {

@@ -210,7 +210,10 @@
     X(CUDA, "cuda")                                                                                \
     X(ROCM, "rocm")                                                                                \
     X(CANN, "cann")                                                                                \
-    X(XPU, "xpu")
+    X(XPU, "xpu")                                                                                  \
+    X(HPU, "hpu")                                                                                  \
+    X(TPU, "tpu")                                                                                  \
+    X(NEURON, "neuron")
 
 /** Time of an operation: the larger of arithmetic and memory time, or their sum. */
 #define CALC_PROCESSING_MODE_LIST(X)                                                               \

@@ -8,6 +8,12 @@
 #include "io/utf8.h"
 #include "spec/field.h"
 
+/* Whether a row is of the size of the job, which --procs gives instead. */
+static bool is_of_job(const calc_setting_row *row)
+{
+    return row && (row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS);
+}
+
 /* Adds an error about a setting, with its place or the number of the argument. */
 static calc_status wrong(const calc_import *import, const calc_setting *setting, calc_status status,
                          const char *text, calc_errors *errors)
@@ -17,8 +23,12 @@ static calc_status wrong(const calc_import *import, const calc_setting *setting,
     if (setting->argument > 0) {
         snprintf(argument, sizeof argument, "argument %d: ", setting->argument);
     }
+    const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
+    const char *hint = !strchr(setting->value, '$') ? NULL
+                       : is_of_job(row)             ? "--procs N says how many processors there are"
+                                        : "nothing in a script is executed: write the value there";
     return calc_errors_at(errors, status, setting->line > 0 ? import->name : NULL, setting->line,
-                          setting->column, NULL, "%s%s: %s", argument,
+                          setting->column, hint, "%s%s: %s", argument,
                           calc_utf8_show(key, setting->key, strlen(setting->key)), text);
 }
 
@@ -121,7 +131,8 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
         const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
         bool computed;
         calc_status one = CALC_OK;
-        if (says_nothing(import, setting, row, &computed)) {
+        if (says_nothing(import, setting, row, &computed) ||
+            (is_of_job(row) && import->procs > 0)) {
             continue;
         }
         if (row && row->member == CALC_PLAN_MODEL && !names_one_model(row, setting->value)) {

@@ -1,6 +1,9 @@
 #include "formats/read.h"
 
 #include <ctype.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,7 +51,13 @@ calc_status calc_settings_from_words(calc_settings *settings, const char *const 
 typedef struct variable {
     const char *name, *value;
     size_t name_length, value_length;
+    bool branch; /* set inside of an if or a case */
 } variable;
+
+/* What the directives of Slurm ask for; 0: they do not say. */
+typedef struct job {
+    int64_t nodes, tasks, node_tasks, gpus, node_gpus, task_gpus;
+} job;
 
 typedef struct script {
     const char *text, *end;
@@ -58,10 +67,14 @@ typedef struct script {
     variable variable[MAX_VARIABLES];
     size_t variable_count;
     int expansions; /* so far; limited because variables may double each other */
+    int branches;   /* of if and case that are open */
     char word[WORD_SIZE];
     size_t word_length;
     bool has_word;
-    bool closed; /* a list has ended, and no option has followed */
+    int lists;   /* parentheses that are open */
+    bool closed; /* a list or a command has ended, and no option has followed */
+    job job;
+    bool started; /* the sizes of the job are settings already */
 } script;
 
 static void put(script *s, char c)
@@ -69,6 +82,13 @@ static void put(script *s, char c)
     s->has_word = true;
     if (s->word_length + 1 < WORD_SIZE) {
         s->word[s->word_length++] = c;
+    }
+}
+
+static void put_text(script *s, const char *at, const char *end)
+{
+    while (at < end) {
+        put(s, *at++);
     }
 }
 
@@ -86,16 +106,204 @@ static size_t name_length(const char *at, const char *end)
     return length;
 }
 
-/* The last value given to a name among the first `count` variables. */
-static const variable *find_variable(const script *s, const char *name, size_t length, size_t count)
+/* The end of what begins with `open` at `at`; NULL if it is too far away, or others were. */
+static const char *closing(script *s, const char *at, const char *end, char open, char close)
 {
-    for (size_t i = count; i > 0; i--) {
-        const variable *v = &s->variable[i - 1];
-        if (v->name_length == length && memcmp(v->name, name, length) == 0) {
-            return v;
+    int depth = 0;
+    if (s->expansions++ >= MAX_EXPANSIONS) {
+        return NULL;
+    }
+    end = end - at < WORD_SIZE ? end : at + WORD_SIZE;
+    for (; at < end; at++) {
+        depth += (*at == open) - (*at == close);
+        if (depth == 0) {
+            return at;
         }
     }
     return NULL;
+}
+
+/* ---- What Slurm says ------------------------------------------------------------------------- */
+
+/* The number at the end of "8", "gpu:8", "gpu:a100:8,shard:1"; 0: there is none. */
+static int64_t read_count(const char *at, const char *end)
+{
+    int64_t count = 0;
+    for (; at < end && *at != ','; at++) {
+        count = *at == ':' ? 0 : isdigit((unsigned char)*at) ? count * 10 + (*at - '0') : count;
+        if (count > 1000000000 || *at == '-') { /* no job is so large; "2-4" nodes are at least 2 */
+            break;
+        }
+    }
+    return count;
+}
+
+/* Reads a line "#SBATCH --nodes=4 -n 32". */
+static void take_directive(job *j, const char *at, const char *end)
+{
+    static const struct {
+        const char *word;
+        size_t member;
+    } options[] = {{"--nodes", offsetof(job, nodes)},
+                   {"-N", offsetof(job, nodes)},
+                   {"--ntasks", offsetof(job, tasks)},
+                   {"-n", offsetof(job, tasks)},
+                   {"--ntasks-per-node", offsetof(job, node_tasks)},
+                   {"--gpus", offsetof(job, gpus)},
+                   {"-G", offsetof(job, gpus)},
+                   {"--gpus-per-node", offsetof(job, node_gpus)},
+                   {"--gres", offsetof(job, node_gpus)},
+                   {"--gpus-per-task", offsetof(job, task_gpus)}};
+    size_t member = SIZE_MAX;
+    while (at < end && *at != '#') {
+        const char *word = at;
+        while (at < end && !isspace((unsigned char)*at) && *at != '=') {
+            at++;
+        }
+        size_t length = (size_t)(at - word);
+        if (length > 0 && *word != '-' && member != SIZE_MAX) {
+            *(int64_t *)(void *)((char *)j + member) = read_count(word, at);
+        }
+        member = SIZE_MAX;
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+            size_t size = strlen(options[i].word);
+            bool longer = size == 2 && length > 2; /* "-N4" */
+            if (strncmp(word, options[i].word, longer ? size : length) == 0 &&
+                (longer || size == length)) {
+                member = options[i].member;
+                at = longer ? word + size : at;
+            }
+        }
+        at += at < end && (*at == '=' || isspace((unsigned char)*at));
+    }
+}
+
+/* The value of a variable that Slurm sets; 0: it is another, or the directives do not say. */
+static int64_t job_value(const job *j, const char *name, size_t length)
+{
+    int64_t nodes = j->nodes > 0 ? j->nodes : j->node_tasks > 0 ? j->tasks / j->node_tasks : 0;
+    int64_t tasks = j->node_tasks > 0 ? j->node_tasks : nodes > 0 ? j->tasks / nodes : 0;
+    int64_t gpus = j->node_gpus > 0           ? j->node_gpus
+                   : j->gpus > 0 && nodes > 0 ? j->gpus / nodes
+                   : j->task_gpus > 0         ? j->task_gpus * tasks
+                   : tasks > 1                ? tasks
+                                              : 0;
+    int64_t all = j->tasks > 0 ? j->tasks : nodes * (tasks > 0 ? tasks : 1);
+    const struct {
+        const char *name;
+        int64_t value;
+    } known[] = {{"SLURM_NNODES", nodes},
+                 {"SLURM_JOB_NUM_NODES", nodes},
+                 {"SLURM_NTASKS", all},
+                 {"SLURM_NPROCS", all},
+                 {"SLURM_NTASKS_PER_NODE", tasks},
+                 {"SLURM_GPUS_ON_NODE", gpus},
+                 {"SLURM_GPUS_PER_NODE", gpus},
+                 {"SLURM_GPUS", nodes * gpus},
+                 {"WORLD_SIZE", nodes * gpus}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        if (strlen(known[i].name) == length && memcmp(known[i].name, name, length) == 0) {
+            return known[i].value;
+        }
+    }
+    return 0;
+}
+
+/* Its sizes as options of the launcher, before all others, which may say something else. */
+static bool put_job(script *s, calc_settings *settings)
+{
+    static const char *const options[][2] = {{"--nnodes", "SLURM_NNODES"},
+                                             {"--nproc-per-node", "SLURM_GPUS_ON_NODE"}};
+    bool good = true;
+    for (size_t i = 0; i < sizeof options / sizeof *options && !s->started; i++) {
+        char number[32];
+        int64_t value = job_value(&s->job, options[i][1], strlen(options[i][1]));
+        int size = snprintf(number, sizeof number, "%lld", (long long)value);
+        if (value > 0 && good) {
+            calc_setting *setting =
+                calc_settings_add(settings, options[i][0], strlen(options[i][0]));
+            good = setting && calc_setting_append(setting, number, (size_t)size);
+            s->closed = true;
+        }
+    }
+    s->started = true;
+    return good;
+}
+
+/* ---- Arithmetic ------------------------------------------------------------------------------ */
+
+/* An expression of whole numbers. */
+typedef struct sum {
+    const char *at;
+    bool wrong;
+    int depth;
+} sum;
+
+static double read_sum(sum *e, int level);
+
+static double read_factor(sum *e)
+{
+    static const char blanks[] = " \t\n\\";
+    char *end;
+    double value = 0;
+    e->at += strspn(e->at, blanks);
+    if (*e->at == '(' && e->depth < 100) {
+        e->at++;
+        e->depth++;
+        value = read_sum(e, 0);
+        e->depth--;
+        e->wrong = e->wrong || *e->at != ')';
+        e->at += *e->at == ')';
+    } else {
+        value = (double)strtoll(e->at, &end, 10);
+        e->wrong = e->wrong || end == e->at;
+        e->at = end;
+    }
+    e->at += strspn(e->at, blanks);
+    return value;
+}
+
+/* @param level  0: terms, 1: factors of a term */
+static double read_sum(sum *e, int level)
+{
+    static const char *const signs[] = {"+-", "*/%"};
+    double value = level == 0 ? read_sum(e, 1) : read_factor(e);
+    while (!e->wrong && *e->at && strchr(signs[level], *e->at)) {
+        char sign = *e->at++;
+        double other = level == 0 ? read_sum(e, 1) : read_factor(e);
+        e->wrong = e->wrong || (other == 0 && (sign == '/' || sign == '%'));
+        value = e->wrong      ? 0
+                : sign == '+' ? value + other
+                : sign == '-' ? value - other
+                : sign == '*' ? value * other
+                : sign == '/' ? trunc(value / other)
+                              : fmod(value, other);
+    }
+    return value;
+}
+
+/* ---- Variables ------------------------------------------------------------------------------- */
+
+/* The last value given to a name among the first `count` variables; NULL if there is none, or if it
+ * depends on the branch that is taken. */
+static const variable *find_variable(const script *s, const char *name, size_t length, size_t count)
+{
+    const variable *last = NULL;
+    for (size_t i = count; i > 0; i--) {
+        const variable *v = &s->variable[i - 1];
+        if (v->name_length != length || memcmp(v->name, name, length) != 0) {
+            continue;
+        }
+        if (last && (v->value_length != last->value_length ||
+                     memcmp(v->value, last->value, v->value_length) != 0)) {
+            return NULL;
+        }
+        last = last ? last : v;
+        if (!v->branch) {
+            break;
+        }
+    }
+    return last;
 }
 
 static const char *expand(script *s, const char *at, const char *end, size_t count);
@@ -116,30 +324,105 @@ static void put_value(script *s, const char *at, const char *end, size_t count)
     }
 }
 
-/* Expands $NAME, ${NAME} or ${NAME:-DEFAULT} if the text defines it; else keeps the sign itself.
- * @return the rest */
+/* @return whether the name has a value */
+static bool put_named(script *s, const char *name, size_t length, size_t count)
+{
+    const variable *v = find_variable(s, name, length, count);
+    int64_t of_job = v ? 0 : job_value(&s->job, name, length);
+    char number[32];
+    if (v) {
+        s->has_word = true;
+        put_value(s, v->value, v->value + v->value_length, (size_t)(v - s->variable));
+    } else if (of_job > 0) {
+        put_text(s, number, number + snprintf(number, sizeof number, "%lld", (long long)of_job));
+    }
+    return v || of_job > 0;
+}
+
+/* The value of an expression, or the expression itself if a variable in it is not known.
+ * @param at  inside of $((...)) */
+static void put_arithmetic(script *s, const char *at, const char *end, size_t count)
+{
+    size_t mark = s->word_length;
+    for (const char *c = at; c < end;) {
+        size_t length = isdigit((unsigned char)*c) ? 0 : name_length(c, end);
+        if (*c == '$') {
+            c = expand(s, c, end, count);
+        } else if (length == 0 || !put_named(s, c, length, count)) {
+            length = length > 0 ? length : 1;
+            put_text(s, c, c + length);
+            c += length;
+        } else {
+            c += length;
+        }
+    }
+    s->word[s->word_length] = '\0';
+    sum e = {.at = s->word + mark, .wrong = s->word_length + 1 == WORD_SIZE};
+    double value = read_sum(&e, 0);
+    bool known = !e.wrong && !*e.at && fabs(value) < 0x1p53;
+    char number[32];
+    int size = snprintf(number, sizeof number, "%.0f", known ? value : 0);
+    s->word_length = mark;
+    put_text(s, known ? number : at - 3, known ? number + size : end + 2);
+}
+
+/* Expands ${NAME}, ${NAME:-DEFAULT} or ${NAME[@]}. @return whether it has a value */
+static bool expand_braces(script *s, const char *name, const char *close, size_t count)
+{
+    size_t length = name_length(name, close);
+    const char *after = name + length;
+    const char *value = after + (*after == ':'); /* then - or = */
+    bool or_default = value < close && (*value == '-' || *value == '=');
+    bool plain = after == close || *after == '[';
+    if (length == 0 || !(plain || or_default)) {
+        return false;
+    }
+    /* Only a job that runs has WORLD_SIZE: where there is a default, that one is meant. */
+    bool own = !or_default || *name != 'W' || find_variable(s, name, length, count);
+    if (own && put_named(s, name, length, count)) {
+        return true;
+    }
+    if (or_default) {
+        s->has_word = true;
+        put_value(s, value + 1, close, count);
+        if (*value == '=' && count == s->variable_count && count < MAX_VARIABLES) {
+            s->variable[s->variable_count++] =
+                (variable){name, value + 1, length, (size_t)(close - value - 1), false};
+        }
+    }
+    return or_default;
+}
+
+/* Expands $NAME, ${...} and $((...)) if the text says what they are; else keeps the sign itself. A
+ * command $(...) is kept as it is. @return the rest */
 static const char *expand(script *s, const char *at, const char *end, size_t count)
 {
-    bool brace = at + 1 < end && at[1] == '{';
-    const char *name = at + 1 + brace;
-    size_t length = name_length(name, end);
-    const char *after = name + length;
-    size_t left = (size_t)(end - after) < WORD_SIZE ? (size_t)(end - after) : WORD_SIZE;
-    const char *close = brace ? memchr(after, '}', left) : after;
-    const variable *v = length > 0 ? find_variable(s, name, length, count) : NULL;
-    bool possible = close && s->expansions < MAX_EXPANSIONS;
-    s->expansions++;
-    if (possible && v) {
-        put_value(s, v->value, v->value + v->value_length, (size_t)(v - s->variable));
-    } else if (possible && brace && length > 0 && close - after > 2 && after[0] == ':' &&
-               after[1] == '-') {
-        put_value(s, after + 2, close, count);
-    } else {
-        put(s, '$');
-        return at + 1;
+    char open = at + 1 < end ? at[1] : '\0';
+    const char *name = at + 1;
+    const char *close = NULL;
+    if (s->expansions++ < MAX_EXPANSIONS && (open == '{' || open == '(')) {
+        close = closing(s, name, end, open, open == '{' ? '}' : ')');
     }
-    return close + brace;
+    if (close && open == '(' && name[1] == '(' && close[-1] == ')') {
+        put_arithmetic(s, name + 2, close - 1, count);
+        return close + 1;
+    }
+    if (close && open == '(') {
+        put_text(s, at, close + 1);
+        return close + 1;
+    }
+    if (close && expand_braces(s, name + 1, close, count)) {
+        return close + 1;
+    }
+    size_t length = open == '{' ? 0 : name_length(name, end);
+    if (length > 0 && s->expansions < MAX_EXPANSIONS && put_named(s, name, length, count)) {
+        return name + length;
+    }
+    put(s, '$');
+    return name;
 }
+
+/* ---- Strings --------------------------------------------------------------------------------- */
 
 /* The closing quote of a string; the end of the text if there is none. */
 static const char *string_end(const script *s, const char *at)
@@ -148,7 +431,7 @@ static const char *string_end(const script *s, const char *at)
     while (at < s->end && *at != quote) {
         at += *at == '\\' && quote == '"' && at + 1 < s->end ? 2 : 1;
     }
-    return at;
+    return at < s->end ? at : s->end;
 }
 
 /* Whether a string holds options and not one value. */
@@ -162,72 +445,127 @@ static bool holds_options(const char *at, const char *end)
     return false;
 }
 
-/* Remembers NAME=value at the start of a word. @return the rest; NULL if there is none */
+/* Where the text of a command begins whose output it is, as of $(cat <<END ...), if it holds
+ * options; else NULL. */
+static const char *quoted_text(script *s, const char *at)
+{
+    bool command = s->end - at > 6 && memcmp(at, "$(cat", 5) == 0 && !is_name(at[5]);
+    const char *close = command ? closing(s, at + 1, s->end, '(', ')') : NULL;
+    return close && holds_options(at, close) ? at + 5 : NULL;
+}
+
+/* The end of a value; NULL if a string in it holds options or does not end. */
+static const char *value_end(script *s, const char *at)
+{
+    while (at < s->end && !isspace((unsigned char)*at) && *at != ';' && *at != '(') {
+        bool string = *at == '"' || *at == '\'' || *at == '`';
+        const char *close = at;
+        if (string) {
+            close = string_end(s, at);
+            if (close >= s->end || (*at != '`' && holds_options(at, close))) {
+                return NULL;
+            }
+        } else if (*at == '$' && at + 1 < s->end && (at[1] == '(' || at[1] == '{')) {
+            close = closing(s, at + 1, s->end, at[1], at[1] == '(' ? ')' : '}');
+        }
+        at = close ? close + 1 : at + 1;
+    }
+    return at;
+}
+
+/* Remembers NAME=value at the start of a word; NAME+=value is passed over. @return the rest; NULL
+ * if there is none */
 static const char *assignment(script *s, const char *at)
 {
     size_t length = name_length(at, s->end);
-    if (length == 0 || isdigit((unsigned char)*at) || at + length >= s->end || at[length] != '=') {
+    size_t adds = s->end - at > (ptrdiff_t)length && at[length] == '+';
+    const char *value = at + length + adds + 1;
+    if (length == 0 || isdigit((unsigned char)*at) || value > s->end || value[-1] != '=') {
         return NULL;
     }
-    const char *value = at + length + 1;
-    const char *end = value;
-    size_t quoted = value < s->end && (*value == '"' || *value == '\'');
-    if (quoted) {
-        end = string_end(s, value);
-        if (end >= s->end || holds_options(value, end)) {
-            return value;
-        }
-    } else {
-        while (end < s->end && !isspace((unsigned char)*end) && *end != ';' && *end != '(') {
-            end++;
-        }
+    bool quoted = value < s->end && (*value == '"' || *value == '\'');
+    const char *text = quoted_text(s, value + quoted);
+    const char *end = text ? NULL : value_end(s, value);
+    if (!end) {
+        return text ? text : value;
     }
-    if (s->variable_count < MAX_VARIABLES) {
-        s->variable[s->variable_count++] =
-            (variable){at, value + quoted, length, (size_t)(end - value) - quoted};
+    quoted = quoted && string_end(s, value) + 1 == end;
+    if (s->variable_count < MAX_VARIABLES && !adds) {
+        s->variable[s->variable_count++] = (variable){
+            at, value + quoted, length, (size_t)(end - value) - (quoted ? 2 : 0), s->branches > 0};
     }
-    return end + quoted;
+    return end;
 }
 
 static bool flush(script *s, calc_settings *settings, int line, int column)
 {
+    static const char *const opens[] = {"if", "case"}, *const closes[] = {"fi", "esac"};
     bool good = true;
     if (s->has_word) {
         s->word[s->word_length] = '\0';
+        for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
+            s->branches += strcmp(s->word, opens[i]) == 0;
+            s->branches -= s->branches > 0 && strcmp(s->word, closes[i]) == 0;
+        }
+        good = put_job(s, settings);
         /* What follows a list of options is no value of the last one. */
         s->closed = s->closed && s->word[0] != '-';
-        good = s->closed || take_word(settings, s->word, 0, line, column);
+        /* A second one that is not known may be a list of options: those are read where they are.
+         */
+        bool list = s->word[0] == '$' && settings->count > 0 &&
+                    settings->item[settings->count - 1].length > 0;
+        good = good && (s->closed || list || take_word(settings, s->word, 0, line, column));
     }
     s->word_length = 0;
     s->has_word = false;
     return good;
 }
 
+/* Adds a string, from behind its opening quote, in which variables count unless it is literal. */
+static void put_string(script *s, const char *at, const char *end, bool literal)
+{
+    s->has_word = true;
+    while (at < end) {
+        if (*at == '$' && !literal) {
+            at = expand(s, at, end, s->variable_count);
+        } else {
+            put(s, *at++);
+        }
+    }
+}
+
 /* Handles a character outside strings. @return the rest */
 static const char *take_character(script *s, const char *at)
 {
-    if (*at == '\\' && at + 1 < s->end && at[1] != '\n' && at[1] != '\r') {
+    bool escaped = *at == '\\' && at + 1 < s->end && at[1] != '\n' && at[1] != '\r';
+    if (escaped && s->quote == '"' && at[1] == '"') { /* a string in bash -c "..." */
+        const char *end = at + 2;
+        while (end + 1 < s->end && end - at < WORD_SIZE && !(*end == '\\' && end[1] == '"')) {
+            end++;
+        }
+        if (end + 1 < s->end && *end == '\\') {
+            put_string(s, at + 2, end, false);
+            return end + 2;
+        }
+    }
+    if (escaped && s->quote == '"' && at[1] == '$') {
+        return expand(s, at + 1, s->end, s->variable_count);
+    }
+    if (escaped) {
         put(s, at[1]);
         return at + 2;
     }
     if (*at == '$') {
-        return expand(s, at, s->end, s->variable_count);
+        const char *quoted_in = quoted_text(s, at);
+        return quoted_in ? quoted_in : expand(s, at, s->end, s->variable_count);
     }
     if (*at == '"' || *at == '\'') {
         const char *end = string_end(s, at);
         if (end >= s->end || holds_options(at, end)) {
-            s->quote = s->quote ? s->quote : *at;
+            s->quote = s->quote || end >= s->end ? s->quote : *at;
             return at + 1;
         }
-        s->has_word = true;
-        bool literal = *at == '\'';
-        for (at++; at < end;) {
-            if (*at == '$' && !literal) {
-                at = expand(s, at, end, s->variable_count);
-            } else {
-                put(s, *at++);
-            }
-        }
+        put_string(s, at + 1, end, *at == '\'');
         return end + 1;
     }
     put(s, *at);
@@ -241,6 +579,28 @@ static bool separates(const script *s, const char *at)
            (*at == '\\' && at + 1 < s->end && (at[1] == '\n' || at[1] == '\r'));
 }
 
+/* Whether a line ends outside of lists and strings, after an option that has a value. */
+static bool ends_command(const script *s, const calc_settings *settings, const char *at)
+{
+    const char *before = at > s->text && at[-1] == '\r' ? at - 1 : at;
+    bool goes_on = before > s->text && before[-1] == '\\';
+    return *at == '\n' && !goes_on && !s->quote && s->lists == 0 && settings->count > 0 &&
+           settings->item[settings->count - 1].length > 0;
+}
+
+/* Passes over a comment, which may be a directive of Slurm. @return the end of the line */
+static const char *take_comment(script *s, const char *at)
+{
+    static const char directive[] = "#SBATCH ";
+    size_t left = (size_t)(s->end - at);
+    const char *newline = memchr(at, '\n', left);
+    const char *end = newline ? newline : s->end;
+    if ((size_t)(end - at) >= sizeof directive - 1 && memcmp(at, directive, 8) == 0) {
+        take_directive(&s->job, at + 8, end);
+    }
+    return end;
+}
+
 static calc_status read_script(script *s, calc_settings *settings)
 {
     const char *at = s->text;
@@ -251,7 +611,8 @@ static calc_status read_script(script *s, calc_settings *settings)
             if (!flush(s, settings, line, column)) {
                 return CALC_ERR_NOMEM;
             }
-            s->closed = s->closed || *at == ')' || *at == ';';
+            s->lists += (*at == '(') - (*at == ')' && s->lists > 0);
+            s->closed = s->closed || *at == ')' || *at == ';' || ends_command(s, settings, at);
             s->quote = s->quote == *at ? '\0' : s->quote;
             s->line += *at == '\n';
             s->line_start = *at == '\n' ? at + 1 : s->line_start;
@@ -261,13 +622,7 @@ static calc_status read_script(script *s, calc_settings *settings)
         if (!s->has_word) {
             line = s->line;
             column = (int)(at - s->line_start) + 1;
-            const char *after = assignment(s, at);
-            if (*at == '#') {
-                while (at < s->end && *at != '\n') {
-                    at++;
-                }
-                continue;
-            }
+            const char *after = *at == '#' ? take_comment(s, at) : assignment(s, at);
             if (after) {
                 at = after;
                 continue;

@@ -156,3 +156,14 @@ const char *calc_export_starter(const calc_app *app, const calc_system *system,
     }
     return NULL;
 }
+
+bool calc_export_starts(const calc_app *app, const calc_system *system, const calc_exec *exec)
+{
+    bool serves = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
+    bool asked = false;
+    for (size_t i = 0; calc_framework_list[i] && !asked; i++) {
+        const calc_framework *f = calc_framework_list[i];
+        asked = f->serves == serves && runs_on(f, system);
+    }
+    return !asked || calc_export_starter(app, system, exec) != NULL;
+}

@@ -362,6 +362,8 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
                 calc_json_bind_field(report, field, member, (char *)object + field->offset);
             }
             calc_json_report_leave(report, mark);
+        } else if (report->partial && table == calc_table_of(CALC_KIND_EXEC)) {
+            report->absent += !(field->flags & CALC_OPTIONAL);
         } else if (!(field->flags & CALC_OPTIONAL)) {
             calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                                  "missing key \"%s\"", field->key);

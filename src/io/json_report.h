@@ -31,6 +31,8 @@ typedef struct calc_json_report {
     size_t length;     /**< bytes of text */
     char pointer[128]; /**< where the reader is */
     calc_errors found;
+    bool partial; /**< an execution may leave required keys out ... */
+    int absent;   /**< ... which are counted here */
 } calc_json_report;
 
 /** Enter a member or element: add "/key" or "/index" to the pointer.

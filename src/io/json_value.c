@@ -184,7 +184,12 @@ static void not_a_choice(calc_json_report *report, const calc_field *field, cons
     char choices[CALC_CHOICE_SET_SIZE];
     char shown[CALC_UTF8_SHOW_SIZE];
     char hint[CALC_HINT_SIZE];
-    calc_did_you_mean(calc_nearest(word, field->choices), hint);
+    const char *near = calc_nearest(word, field->choices);
+    calc_did_you_mean(near, hint);
+    if (!near && field->type == CALC_TYPE_SET) {
+        snprintf(hint, sizeof hint, "several are joined by +: %s+%s", field->choices[0],
+                 field->choices[1]);
+    }
     calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, hint, "\"%s\" is not one of %s",
                          calc_utf8_show(shown, word, strlen(word)),
                          calc_choices_text(field->choices, choices, sizeof choices));

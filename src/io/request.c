@@ -8,6 +8,7 @@
 #include "io/utf8.h"
 #include "spec/field.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,6 +43,18 @@ static void append(calc_json_report *report, const calc_error *error)
     }
 }
 
+/* What a document that came as contents says beside its fields. */
+static calc_remark_facts facts_of(const json_t *value)
+{
+    const json_t *source = json_object_get(value, "source");
+    calc_text text = {.data = json_is_string(source) ? strdup(json_string_value(source)) : NULL};
+    calc_remark_facts facts = calc_remark_read(&text);
+    facts.no_structure = !json_object_get(value, "structure_type");
+    facts.no_attention = !json_object_get(value, "causal");
+    calc_text_free(&text);
+    return facts;
+}
+
 /* A document: its name, or its contents. It replaces the last one if it has no errors. */
 static void read_document(reading *r, json_t *value, size_t which)
 {
@@ -50,10 +63,11 @@ static void read_document(reading *r, json_t *value, size_t which)
     calc_json_report *report = r->report;
     void *object = document(&r->request->used, kind);
     int before = found_so_far(report);
+    calc_remark_facts facts = {0};
     if (json_is_string(value)) {
         calc_errors errors = {0};
-        if (r->reader->find(r->reader->context, kind, json_string_value(value), object, &errors) !=
-            CALC_OK) {
+        if (r->reader->find(r->reader->context, kind, json_string_value(value), object, &facts,
+                            &errors) != CALC_OK) {
             for (int i = 0; i < errors.count; i++) {
                 append(report, &errors.item[i]);
             }
@@ -62,12 +76,19 @@ static void read_document(reading *r, json_t *value, size_t which)
         report->kind = kind;
         calc_json_bind_table(report, calc_table_of(kind), value, object);
         report->kind = CALC_KIND_NONE;
+        facts = facts_of(value);
     } else {
         calc_json_value_type_error(report, "a name or an object", value, NULL);
     }
     if (found_so_far(report) == before) {
         memcpy(document(last, kind), object, calc_table_of(kind)->size);
         last->given[kind] = true;
+        r->request->used.facts[kind] = last->facts[kind] = facts;
+        if (kind == CALC_KIND_SYSTEM) {
+            const char *name = json_string_value(value);
+            snprintf(last->machine, sizeof last->machine, "%s", name ? name : "");
+            memcpy(r->request->used.machine, last->machine, sizeof last->machine);
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "calc.h"
 #include "io/json_put.h"
+#include "io/remark.h"
 
 enum { CALC_REQUEST_STATS = 256 /**< statistics that one request may name */ };
 
@@ -14,12 +15,16 @@ typedef struct calc_request_documents {
     calc_app app;
     calc_system system;
     calc_exec exec;
-    bool given[3]; /**< by calc_kind */
+    bool given[3];              /**< by calc_kind */
+    calc_remark_facts facts[3]; /**< by calc_kind: of their texts */
+    char machine[64]; /**< name of the system as it came, which may be cut; "": its contents came */
 } calc_request_documents;
 
-/** Get the document of a name. @param object  filled on CALC_OK: a calc_app, ... by kind */
+/** Get the document of a name.
+ *  @param object  filled on CALC_OK: a calc_app, ... by kind
+ *  @param facts   filled, too: of its text */
 typedef calc_status calc_request_find(void *context, calc_kind kind, const char *name, void *object,
-                                      calc_errors *errors);
+                                      calc_remark_facts *facts, calc_errors *errors);
 
 /** The parts that do not change from request to request. */
 typedef struct calc_request_reader {

@@ -1,5 +1,6 @@
 #include "io/space_load.h"
 
+#include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/json_runs.h"
 #include "io/json_value.h"
@@ -199,6 +200,20 @@ calc_status calc_space_parse(calc_space_entries *out, const char *text, size_t l
     memcpy(out->text.data, text, length);
     out->text.data[length] = '\0';
     return parse(out, errors);
+}
+
+calc_status calc_space_parse_exec(calc_exec *exec, int *absent, const char *text, size_t length,
+                                  const char *name, calc_errors *errors)
+{
+    calc_json_report report = {
+        .kind = CALC_KIND_EXEC, .name = name, .text = text, .length = length, .partial = true};
+    json_t *root = calc_json_load_text(&report, text, length);
+    if (root) {
+        calc_json_bind_table(&report, calc_table_of(CALC_KIND_EXEC), root, exec);
+        json_decref(root);
+    }
+    *absent = report.absent;
+    return calc_json_report_close(&report, errors);
 }
 
 calc_status calc_space_load(calc_space_entries *out, const char *path, calc_errors *errors)

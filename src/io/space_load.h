@@ -35,6 +35,13 @@ CALC_MUST_USE calc_status calc_space_load(calc_space_entries *out, const char *p
 CALC_MUST_USE calc_status calc_space_parse(calc_space_entries *out, const char *text, size_t length,
                                            const char *name, calc_errors *errors);
 
+/** Read an execution that may leave required keys out, as a space may.
+ *  @param absent  how many of them it leaves out; with any, *exec is not a whole execution
+ *  @return as calc_parse(), which has an error for each */
+CALC_MUST_USE calc_status calc_space_parse_exec(calc_exec *exec, int *absent, const char *text,
+                                                size_t length, const char *name,
+                                                calc_errors *errors);
+
 /** The pointer of an item: "/where/0", or "/where" if it is not in a list. @return buffer */
 char *calc_space_entry_pointer(const calc_space_entry *entry, size_t item, char buffer[128]);
 

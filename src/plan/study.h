@@ -11,6 +11,7 @@
 typedef struct calc_study_document {
     char name[64];       /**< for people to read; a long one is cut */
     char sha256[65];     /**< of the document's bytes, in hexadecimal digits */
+    char remark[512];    /**< what to know before using its numbers; "": nothing */
     char calibrated[64]; /**< of a system: the machine whose runs its constants were fitted to */
 } calc_study_document;
 

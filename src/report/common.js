@@ -2,7 +2,9 @@
  * Text from outside enters the page only as text nodes and attributes, never as markup. */
 "use strict";
 
-const data = JSON.parse(document.getElementById("calc-data").textContent);
+/* A number that is unknown or without meaning is null in JSON. Here it is NaN, of which no comparison is true:
+ * null is less than 1. */
+const data = JSON.parse(document.getElementById("calc-data").textContent, (key, value) => (value === null ? NaN : value));
 
 /* ---- Numbers ---------------------------------------------------------------------------------- */
 
@@ -97,12 +99,14 @@ function card(parent, ...children) {
   return node;
 }
 
-function hero({ context, headline, why, kpis, bad }) {
+/* @param remarks  what to know before using the numbers */
+function hero({ context, headline, why, kpis, bad, remarks }) {
   main.append(el("div", { class: "hero" },
     el("p", { class: "context" }, context.map(([label, value]) =>
       el("span", {}, bold(value), label ? ` ${label}` : ""))),
     el("h1", { class: bad ? "bad" : null }, headline),
     el("p", { class: "why" }, why),
+    (remarks || []).map((text) => el("p", { class: "remark" }, bold(`${text[0].toUpperCase()}${text.slice(1)}.`))),
     el("dl", { class: "kpis" }, kpis.map(([label, value, unit, note]) => el("div", {},
       el("dt", {}, label),
       el("dd", {}, el("span", { class: "value" }, value),

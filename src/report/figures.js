@@ -186,7 +186,7 @@ function table({ columns, rows, sort, down = true, first = Infinity, search, row
       const value = columns[by].value;
       list = [...list].sort((a, b) => {
         const [u, v] = [value(a), value(b)];
-        const missing = (u == null || Number.isNaN(u)) - (v == null || Number.isNaN(v));
+        const missing = (u === undefined || Number.isNaN(u)) - (v === undefined || Number.isNaN(v));
         return missing || (falling ? d3.descending(u, v) : d3.ascending(u, v));
       });
     }

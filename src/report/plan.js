@@ -59,6 +59,7 @@ function planHero() {
     headline: ["A step takes ", el("em", {}, whole(planned.stats.total_time)), !isNumber(other) ? `; with ${alike} it does not fit.`
       : more > 5e-4 ? `; with ${alike}, ${share(more)} more.` : `, as with ${alike}.`],
     why: planWhy(),
+    remarks: plan.remarks,
     kpis: [
       ["Step time", ...secondsIn(planned.stats.total_time, 4), `${count(planned.stats.num_microbatches)} micro-batches`],
       ["All alike", ...(isNumber(other) ? secondsIn(other, 4) : ["\u2013", ""]), isNumber(other) ? signed(more) : "does not fit"],

@@ -78,6 +78,7 @@ else hero({
     : fits ? [`A ${stepWord} takes `, el("em", {}, `${stepValue}\u202f${stepUnit}`), "."]
     : ["It cannot run: ", el("em", {}, run.verdict.replaceAll("_", " ")), "."],
   why: sayWhy(),
+  remarks: run.remarks,
   kpis: !fits ? [memoryKpi, ...(stats.proc_mem_tier1_cap_req > stats.mem_tier1_capacity
     ? [["Missing", ...bytesIn(stats.proc_mem_tier1_cap_req - stats.mem_tier1_capacity), "on the fullest processor"]] : []),
   [`${stepWord[0].toUpperCase()}${stepWord.slice(1)}`, stepValue, stepUnit, "if it could run"]]

@@ -94,6 +94,7 @@ hero({
   headline: best ? [`${splitName(best.exe)}${procsOf.length > 1 ? ` on ${count(best.exe.num_procs)} processors` : ""} is ${goal === "sample_rate" ? "the fastest layout that fits" : `best by ${serves ? metricLabel(goal).toLowerCase() : words(goal)}`}: `, el("em", {}, goalValue(best)), "."]
     : ["Nothing fits: none of ", el("em", {}, counts ? count(counts.total) : "the"), " layouts can run."],
   why: sayWhy(),
+  remarks: study.remarks,
   kpis: !best ? noKpis() : [
     ...(serves ? servingKpis(best.stats) : trainingKpis()),
     ["Memory", memoryValue, memoryUnit, best ? `${share(best.stats.proc_mem_tier1_cap_req / best.stats.mem_tier1_capacity)} of ${bytes(best.stats.mem_tier1_capacity)}${best.stats.proc_mem_tier2_cap_req > 0 ? `, and ${bytes(best.stats.proc_mem_tier2_cap_req)} of tier 2` : ""}` : ""],

@@ -181,7 +181,7 @@ const columns = new Map();
 /* Rows are rounded like the cloud, so that equal points are equal, and a row is on the front and not its copy. */
 const rounded = (v) => (isNumber(v) ? Number(v.toPrecision(7)) : NaN);
 for (const metric of cloud.metrics) {
-  columns.set(metric.key, Float64Array.from([...metric.values.map((v) => (v === null ? NaN : v)), ...rows.map((row) => rounded(row.stats[metric.key]))]));
+  columns.set(metric.key, Float64Array.from([...metric.values, ...rows.map((row) => rounded(row.stats[metric.key]))]));
 }
 const axes = cloud.axes.map((axis) => ({ ...axis,
   column: Float64Array.from([...axis.values, ...rows.map((row) => numberOf(axis, row))]) }));

@@ -47,6 +47,7 @@ hero({
   context: [["", tune.application], ["", tune.system], ["candidates", count(tune.candidates)], ["chooser", tune.chooser]],
   headline: sayVerdict(),
   why: sayWhy(),
+  remarks: tune.remarks,
   kpis: [
     ["Best measured", ...(started ? secondsIn(tune.best_s, 4) : ["\u2013", ""]), started ? `${tune.best}, place ${count(layouts.get(tune.best).rank)} by prediction` : "nothing yet"],
     ["Chance of a gain", started ? num(100 * tune.chance) : "\u2013", started ? "%" : "", `stop below ${percent(tune.stop_below, 2)}`],

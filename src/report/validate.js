@@ -74,7 +74,7 @@ function sayWhy() {
   if (by.length > 1) said.push(` The machine with the largest errors is ${worst.key} with ${share(worst.abs)}.`);
   const forecast = split.find((row) => row.name === "Forecasts");
   if (forecast) said.push(" Forecasts, by constants of before a run was published, are off by ", bold(share(forecast.absolute)), " in the mean.");
-  if (unseen) said.push(" Half are within ", bold(`±${share(unseen.median)}`), " by constants that were fitted without their publisher.");
+  if (unseen) said.push(" Constants of machines were fitted to most of these runs; by constants that were fitted without their publisher, half are within ", bold(`±${share(unseen.median)}`), ".");
   if (remarks) said.push(` ${count(remarks)} rows are not scored, each with its reason below.`);
   return said;
 }
@@ -310,7 +310,7 @@ function showRows() {
       { label: "Format", screen: true, value: (r) => r.dtype, show: (r) => clipped(r.dtype || "–", 18) },
       { label: "Measured", number: true, value: (r) => r.measured, show: (r) => amountOf(r.measured, r.quantity) },
       { label: "Predicted", number: true, value: (r) => r.predicted, show: (r) => amountOf(r.predicted, r.quantity) },
-      { label: "Error", number: true, value: (r) => (r.error == null ? null : Math.abs(r.error)), show: (r) => (isNumber(r.error) ? meter(signed(r.error), Math.abs(r.error) / longest(), r.error > 0 ? "warm" : "") : "–") },
+      { label: "Error", number: true, value: (r) => Math.abs(r.error), show: (r) => (isNumber(r.error) ? meter(signed(r.error), Math.abs(r.error) / longest(), r.error > 0 ? "warm" : "") : "–") },
       { label: "Confidence", value: (r) => r.confidence, show: (r) => r.confidence || "–" },
       { label: "Source", value: (r) => r.source, show: (r) => r.source },
       { label: "Row", screen: true, value: (r) => r.id, show: (r) => r.id },

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "io/json_save.h"
 #include "io/put_answer.h"
+#include "io/remark.h"
 #include "io/request.h"
 #include "spec/field.h"
 
@@ -16,6 +17,7 @@ typedef struct kept_document {
     calc_kind kind;
     char *name;
     void *object;
+    calc_remark_facts facts;
 } kept_document;
 
 struct calc_session {
@@ -27,6 +29,7 @@ struct calc_session {
     calc_request request;
     calc_system other[CALC_MAX_CHIPS]; /* systems named by the stages of the request */
     calc_system prefill;               /* and by its prefill pool */
+    calc_remark_facts other_facts[CALC_MAX_CHIPS + 1]; /* of all these, the pool's last */
     calc_stats stats;
     calc_layer_stats layer[CALC_MAX_LAYERS];
     calc_reason reason[CALC_MAX_REASONS];
@@ -42,7 +45,7 @@ static void forget(kept_document *kept)
 }
 
 static calc_status load(calc_session *session, calc_kind kind, const char *name, void *object,
-                        calc_errors *errors)
+                        calc_remark_facts *facts, calc_errors *errors)
 {
     enum { PATH_SIZE = 4096 };
     char path[PATH_SIZE];
@@ -50,19 +53,26 @@ static calc_status load(calc_session *session, calc_kind kind, const char *name,
         return calc_errors_add(errors, CALC_ERR_NOT_FOUND, kind, NULL, NULL,
                                "\"-\" is no document: requests come from standard input");
     }
-    if (session->find) {
-        calc_status status = session->find(session->context, kind, name, path, sizeof path, errors);
-        return status == CALC_OK ? calc_load(kind, object, path, errors) : status;
+    calc_text text = {0};
+    calc_status status =
+        session->find ? session->find(session->context, kind, name, path, sizeof path, errors)
+                      : CALC_OK;
+    const char *file = session->find ? path : name;
+    status = status == CALC_OK ? calc_text_read(&text, file, errors) : status;
+    if (status == CALC_OK) {
+        status = calc_parse(kind, object, text.data, text.length, file, errors);
+        *facts = calc_remark_read(&text);
     }
-    return calc_load(kind, object, name, errors);
+    calc_text_free(&text);
+    return status;
 }
 
 /* Remembers a copy. The oldest is replaced when the list is full. */
 static calc_status keep(calc_session *session, calc_kind kind, const char *name, const void *object,
-                        calc_errors *errors)
+                        calc_remark_facts facts, calc_errors *errors)
 {
     size_t size = calc_table_of(kind)->size;
-    kept_document made = {kind, strdup(name), malloc(size)};
+    kept_document made = {kind, strdup(name), malloc(size), facts};
     if (!made.name || !made.object) {
         forget(&made);
         return calc_errors_no_memory(errors);
@@ -78,18 +88,19 @@ static calc_status keep(calc_session *session, calc_kind kind, const char *name,
 
 /* calc_request_find */
 static calc_status find_document(void *context, calc_kind kind, const char *name, void *object,
-                                 calc_errors *errors)
+                                 calc_remark_facts *facts, calc_errors *errors)
 {
     calc_session *session = context;
     for (size_t i = 0; i < session->count; i++) {
         const kept_document *kept = &session->kept[i];
         if (kept->kind == kind && strcmp(kept->name, name) == 0) {
             memcpy(object, kept->object, calc_table_of(kind)->size);
+            *facts = kept->facts;
             return CALC_OK;
         }
     }
-    calc_status status = load(session, kind, name, object, errors);
-    return status == CALC_OK ? keep(session, kind, name, object, errors) : status;
+    calc_status status = load(session, kind, name, object, facts, errors);
+    return status == CALC_OK ? keep(session, kind, name, object, *facts, errors) : status;
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -135,6 +146,44 @@ static void put_reasons(calc_session *session, calc_put *put)
     }
 }
 
+static void put_remark(calc_put *put, const char *text, bool *open)
+{
+    if (*text && !*open) {
+        calc_put_array(put, "remarks", CALC_PUT_LINE);
+        *open = true;
+    }
+    if (*text) {
+        calc_put_text(put, NULL, text);
+    }
+}
+
+/* What to know before using the numbers, if there is anything. */
+static void put_remarks(calc_session *session, calc_put *put)
+{
+    const calc_request_documents *in = &session->request.used;
+    const calc_stage_list *list = &in->exec.stages;
+    const char *prefill = in->exec.inference.prefill_system.name;
+    const char *name = in->machine[0] ? in->machine : "the system";
+    char text[CALC_REMARK_SIZE];
+    bool open = false;
+    put_remark(put, calc_remark_app(in->facts[CALC_KIND_APP], &in->app, text), &open);
+    put_remark(put, calc_remark_inference(&in->exec.inference, text), &open);
+    put_remark(put, calc_remark_system(name, in->facts[CALC_KIND_SYSTEM], "", text), &open);
+    for (int32_t i = 0; i < list->chips; i++) {
+        if (strcmp(list->name[i], name) != 0) {
+            put_remark(put, calc_remark_system(list->name[i], session->other_facts[i], "", text),
+                       &open);
+        }
+    }
+    if (prefill[0] && strcmp(prefill, name) != 0) {
+        put_remark(put, calc_remark_system(prefill, session->other_facts[CALC_MAX_CHIPS], "", text),
+                   &open);
+    }
+    if (open) {
+        calc_put_close(put);
+    }
+}
+
 static void put_layers(calc_session *session, calc_put *put)
 {
     const calc_request_documents *in = &session->request.used;
@@ -165,6 +214,7 @@ static void evaluate(calc_session *session, calc_put *put)
     if (session->stats.verdict != CALC_VERDICT_OK) {
         put_reasons(session, put);
     }
+    put_remarks(session, put);
     put_stats(put, request, &session->stats);
     if (request->inputs) {
         calc_put_struct(put, "app", CALC_KIND_APP, &in->app);
@@ -185,15 +235,15 @@ static bool find_systems(calc_session *session, calc_errors *errors)
     calc_stage_list *list = &session->request.used.exec.stages;
     calc_other_system *prefill = &session->request.used.exec.inference.prefill_system;
     if (prefill->name[0]) {
-        if (find_document(session, CALC_KIND_SYSTEM, prefill->name, &session->prefill, errors) !=
-            CALC_OK) {
+        if (find_document(session, CALC_KIND_SYSTEM, prefill->name, &session->prefill,
+                          &session->other_facts[CALC_MAX_CHIPS], errors) != CALC_OK) {
             return false;
         }
         prefill->system = &session->prefill;
     }
     for (int32_t i = 0; i < list->chips; i++) {
-        if (find_document(session, CALC_KIND_SYSTEM, list->name[i], &session->other[i], errors) !=
-            CALC_OK) {
+        if (find_document(session, CALC_KIND_SYSTEM, list->name[i], &session->other[i],
+                          &session->other_facts[i], errors) != CALC_OK) {
             return false;
         }
         list->system[i] = &session->other[i];

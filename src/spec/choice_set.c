@@ -22,14 +22,14 @@ bool calc_choice_set_parse(const char *const *choices, const char *text, int64_t
     int64_t found = 0;
     bool more = *text && strcmp(text, "none") != 0;
     while (more) {
-        size_t length = strcspn(text, "+");
+        size_t length = strcspn(text, "+,");
         snprintf(bad, CALC_CHOICE_SET_SIZE, "%.*s", (int)length, text);
         int index = length < CALC_CHOICE_SET_SIZE ? calc_choice_index(choices, bad) : -1;
         if (index < 0) {
             return false;
         }
         found |= (int64_t)1 << index;
-        more = text[length] == '+';
+        more = text[length] != '\0';
         text += length + more;
     }
     *set = found;

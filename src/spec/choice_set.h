@@ -12,7 +12,7 @@ enum { CALC_CHOICE_SET_SIZE = 256 /**< bytes for the text of a set */ };
  *  @return buffer */
 char *calc_choice_set_text(const char *const *choices, int64_t set, char *buffer);
 
-/** Read such a text, in any order; "" and "none" have no member.
+/** Read such a text, in any order, with "," for "+", too; "" and "none" have no member.
  *  @param bad  filled with the first word that is no choice, CALC_CHOICE_SET_SIZE bytes; a longer
  *  one is cut
  *  @return whether *set is filled */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "calc.h"
+#include "calibrate/standard_errors.h"
 
 #define TABLES CALC_TEST_DATA "/golden/catalogue/"
 
@@ -210,7 +211,7 @@ END_TEST
 /* ---- Systems --------------------------------------------------------------------------------- */
 
 /* Data sheets, without sparsity: TFLOP/s of 16, 8 and 4 bits; GB/s of memory, of the first network
- * per direction, of the second; GB of memory. */
+ * per direction, of the second; GB of memory; processors on the first. */
 static const struct sheet {
     const char *name;
     double bits16, bits8, bits4, memory, network0, network1, gigabytes;
@@ -236,7 +237,30 @@ static const struct sheet {
     {"mi355x", 2516.6, 5033, 10066, 8000, 537.6, 50, 288, 8},
     {"v100_sxm", 125, 0, 0, 900, 150, 6.25, 32, 16},
     {"vtrain_a100", 312, 0, 0, 2039, 300, 12.5, 80, 8},
+    /* From here on nothing was measured. */
+    {"a10", 125, 0, 0, 600, 32, 1.5625, 24, 8},
+    {"a100_pcie_80g", 312, 0, 0, 1935, 300, 32, 80, 2},
+    {"a40", 149.7, 0, 0, 696, 32, 3.125, 48, 8},
+    {"ascend_910c", 376, 0, 0, 1600, 196, 25, 64, 768},
+    {"gaudi2", 432, 865, 0, 2450, 262.5, 37.5, 96, 8},
+    {"gaudi3", 1835, 1835, 0, 3700, 525, 75, 128, 8},
+    {"h100_nvl", 1671 / 2.0, 3341 / 2.0, 0, 3900, 300, 64, 94, 2},
+    {"h100_pcie", 756, 1513, 0, 2000, 300, 64, 80, 2},
+    {"l4", 242 / 2.0, 485 / 2.0, 0, 300, 32, 1.5625, 24, 8},
+    {"mi350x", 2306.9, 4613.7, 9227.5, 8000, 537.6, 50, 288, 8},
+    {"rtx_3090", 71.2, 0, 0, 936, 32, 0.156, 24, 8},
+    {"rtx_4090", 165.2, 330.3, 0, 1008, 32, 0.156, 24, 8},
+    {"rtx_5090", 209.5, 419, 1676, 1792, 64, 0.156, 32, 8},
+    {"rtx_6000_ada", 1457 / 4.0, 1457 / 2.0, 0, 960, 32, 1.5625, 48, 8},
+    {"tpu_v4", 275, 0, 0, 1200, 300, 6.25, 32, 4096},
+    {"tpu_v5e", 197, 0, 0, 819, 200, 3.125, 16, 256},
+    {"tpu_v5p", 459, 459, 0, 2765, 600, 6.25, 95, 8960},
+    {"tpu_v6e", 918, 918, 0, 1638, 400, 12.5, 32, 256},
+    {"tpu_v7", 2307, 4614, 0, 7380, 600, 12.5, 192, 9216},
+    {"trainium2", 667, 1299, 0, 2900, 512, 25, 96, 16},
+    {"trainium3", 671, 2517, 0, 4900, 1280, 25, 144, 144},
 };
+enum { SHEETS = sizeof sheets / sizeof *sheets, MEASURED = 20 };
 
 static void assert_rate(const calc_system *s, calc_datatype datatype, double tflops)
 {
@@ -255,10 +279,27 @@ START_TEST(peaks_are_those_of_the_data_sheet)
     assert_rate(&s, CALC_DATATYPE_FLOAT8, sheet->bits8);
     assert_rate(&s, CALC_DATATYPE_FLOAT4, sheet->bits4);
     ck_assert_double_eq_tol(s.chip.mem1.bytes_per_s, sheet->memory * 1e9, 1);
-    ck_assert_int_eq(s.networks_count, 2);
+    ck_assert_int_eq(s.networks_count, sheet->domain == 2 ? 3 : 2 /* bridged pairs */);
     ck_assert_double_eq_tol(s.networks[0].bytes_per_s, sheet->network0 * 1e9, 1);
     ck_assert_double_eq_tol(s.networks[1].bytes_per_s, sheet->network1 * 1e9, 1);
     ck_assert_int_eq(s.networks[0].size, sheet->domain);
+}
+END_TEST
+
+/* What nobody measured says so: no band of a calibrated machine is used for it. */
+START_TEST(machines_that_nobody_measured_say_so)
+{
+    const struct sheet *sheet = &sheets[_i];
+    char path[PATH_SIZE];
+    calc_text text = {0};
+    calc_standard_errors fitted;
+    calc_errors errors = {0};
+    snprintf(path, sizeof path, "%s/systems/%s.json", CALC_DATA_DIR_SOURCE, sheet->name);
+    ck_assert_int_eq(calc_text_read(&text, path, &errors), CALC_OK);
+    ck_assert_ptr_nonnull(strstr(text.data, "No run was fitted"));
+    calc_standard_errors_read(&fitted, &text);
+    ck_assert_str_eq(fitted.machine, "");
+    calc_text_free(&text);
 }
 END_TEST
 
@@ -371,15 +412,15 @@ int main(void)
 {
     read_counts();
     read_layouts();
-    int systems = (int)(sizeof sheets / sizeof *sheets);
     Suite *suite = suite_create("catalogue");
     TCase *tests = tcase_create("catalogue");
     tcase_add_test(tests, every_file_loads_and_names_its_source);
     tcase_add_test(tests, tables_are_complete);
     tcase_add_loop_test(tests, a_published_count_is_exact_or_rounded, 0, counts_count);
-    tcase_add_loop_test(tests, peaks_are_those_of_the_data_sheet, 0, systems);
-    tcase_add_loop_test(tests, capacities_are_those_of_the_driver, 0, systems);
-    tcase_add_loop_test(tests, constants_have_the_size_of_what_they_stand_for, 0, systems);
+    tcase_add_loop_test(tests, peaks_are_those_of_the_data_sheet, 0, SHEETS);
+    tcase_add_loop_test(tests, capacities_are_those_of_the_driver, 0, SHEETS);
+    tcase_add_loop_test(tests, constants_have_the_size_of_what_they_stand_for, 0, MEASURED);
+    tcase_add_loop_test(tests, machines_that_nobody_measured_say_so, MEASURED, SHEETS);
     tcase_add_loop_test(tests, sizes_of_a_layout_multiply_to_its_processors, 0, layouts_count);
     tcase_add_loop_test(tests, a_layout_suits_its_model_and_system, 0, layouts_count);
 #if CATALOGUE_IS_MODELLED

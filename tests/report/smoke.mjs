@@ -183,6 +183,7 @@ async function checkServing() {
   await everywhere("serve.html");
   await sorts("serve");
   const headline = await page(`document.querySelector("h1").innerText`);
+  check("what to know before is said", (await page(`document.querySelector(".remark").innerText`)).includes(run.remarks[0].slice(1)));
   check("headline is the first token and the next", headline.includes((1e3 * stats.ttft).toPrecision(4)) && headline.includes((1e3 * stats.tpot).toPrecision(4)), headline);
   check("memory adds up with the cache", near(sum(memory1), stats.proc_mem_tier1_cap_req) && memory1["cached keys and values"] === stats.kv_cache_space);
   check("every part has a colour", await page(`Object.keys(data.memory1).every((key) => key in memoryLooks) && Object.keys(data.time).every((key) => key in timeLooks)`));
@@ -220,6 +221,9 @@ async function checkServingSweep() {
   const [command, rate] = await page(`(() => { const i = rowAt.findIndex((row, k) => row < 0 && k < cloud.shown); return [commandOf(layoutAt(i)), columns.get("output_tokens_per_s")[i]]; })()`);
   const ran = JSON.parse(execFileSync("bash", ["-c", command.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" })).stats;
   check("serving: any point can be run", Math.abs(ran.output_tokens_per_s / rate - 1) < 1e-6, [command, rate]);
+  const said = await page(`document.querySelector(".why").innerText + document.querySelector("#layouts thead").innerText`);
+  check("serving: whether it fits is not known of any", best.fits === null && !/fitted|Fits/i.test(said), said);
+  check("serving: a calibrated machine needs no remark", await page(`!document.querySelector(".remark")`));
   make("report", file("served.json"), "--out", file("served.html"));
   await everywhere("served.html");
 }

@@ -142,6 +142,33 @@ START_TEST(the_nearest_name_is_offered)
 }
 END_TEST
 
+/* The machines that come with calc: another number is another machine. */
+START_TEST(a_name_of_a_machine_is_like_others_of_its_kind)
+{
+    static const struct {
+        const char *name, *hint;
+    } rows[] = {
+        {"l4x", "did you mean \"l4\"?"},
+        {"a10g", "did you mean \"a10\"?"},
+        {"4090", "did you mean \"rtx_4090\"?"},
+        {"RTX-4090", "did you mean \"rtx_4090\"?"},
+        {"mi300a", "did you mean \"mi300x\"?"},
+        {"tranium2", "did you mean \"trainium2\"?"},
+        {"tpu_v5", "did you mean \"tpu_v5e\" or \"tpu_v5p\"?"},
+        {"rtx_3080", "there is \"rtx_3090\""},
+        {"gaudi4", "there are \"gaudi2\" or \"gaudi3\""},
+        {"h300", "`calc names sys` lists all; CALC_PATH adds directories"},
+        {"x", "`calc names sys` lists all; CALC_PATH adds directories"},
+        {"", "`calc names sys` lists all; CALC_PATH adds directories"},
+    };
+    setenv("CALC_PATH", CALC_DATA_DIR_SOURCE, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_not_found(CALC_KIND_SYSTEM, rows[i].name, CALC_ERR_NOT_FOUND, "no system named ",
+                         rows[i].hint);
+    }
+}
+END_TEST
+
 START_TEST(a_name_of_another_kind_tells_the_order)
 {
     assert_not_found(CALC_KIND_EXEC, "gpt3-175B", CALC_ERR_NOT_FOUND,
@@ -195,6 +222,7 @@ int main(void)
     tcase_add_test(tcase, a_file_goes_before_one_in_a_folder);
     tcase_add_test(tcase, a_name_in_two_folders_is_ambiguous);
     tcase_add_test(tcase, the_nearest_name_is_offered);
+    tcase_add_test(tcase, a_name_of_a_machine_is_like_others_of_its_kind);
     tcase_add_test(tcase, a_name_of_another_kind_tells_the_order);
     tcase_add_test(tcase, names_are_listed_by_directory_then_by_name);
     tcase_add_test(tcase, names_for_people_are_short);

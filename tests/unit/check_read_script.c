@@ -45,6 +45,8 @@ START_TEST(lines_comments_and_arrays_are_read)
 {
     ck_assert_str_eq(said("--a 1 \\\n --b 2 # --c 3\n#--d\nX=(\n --e 5\n --f\n)\n"),
                      "--a=1;--b=2;--e=5;--f;");
+    ck_assert_str_eq(said("--a 1\necho 2\nX=(--b\n 3\n 4)\n--c\n 5\n6"), "--a=1;--b=3 4;--c=5;");
+    ck_assert_str_eq(said("--a 1 \\\r\n 2\r\n 3"), "--a=1 2;");
     ck_assert_str_eq(said("torchrun $X --a#b 1"), "--a#b=1;");
     ck_assert_str_eq(said(""), "");
     ck_assert_str_eq(said("no options"), "");
@@ -67,8 +69,96 @@ START_TEST(variables_of_the_text_are_filled_in)
     ck_assert_str_eq(said("A=1; B=$A\nA=3\n--a $B"), "--a=1;");
     ck_assert_str_eq(said("A=${A:-\"4\"}\n--a $A --b ${B:-5}"), "--a=4;--b=5;");
     ck_assert_str_eq(said("--a $UNKNOWN --b ${ALSO} --c $((2*3))"),
-                     "--a=$UNKNOWN;--b=${ALSO};--c=$ 2*3;");
+                     "--a=$UNKNOWN;--b=${ALSO};--c=6;");
     ck_assert_str_eq(said("A=1\n--a '$A' --b \"$A\""), "--a=$A;--b=1;");
+}
+END_TEST
+
+START_TEST(defaults_are_taken_where_nothing_is_set)
+{
+    ck_assert_str_eq(said("--a ${A:-${B:-4}} --b ${B-5} --c ${C:=6} --d $C"),
+                     "--a=4;--b=5;--c=6;--d=6;");
+    ck_assert_str_eq(said("A=1\n--a ${A:=2} --b ${A} --c ${A%x} --d ${#A}"),
+                     "--a=1;--b=1;--c=${A%x};--d=${#A};");
+    ck_assert_str_eq(said("B=(1)\n--a x ${B[@]} --b ${@:2}"), "--a=x ;--b=${@:2};");
+}
+END_TEST
+
+START_TEST(arithmetic_is_computed)
+{
+    ck_assert_str_eq(said("N=4\nG=8\nW=$(($N*${G}))\n--a $W --b $((W/2 - N * (1 + 2)))"),
+                     "--a=32;--b=4;");
+    ck_assert_str_eq(said("--a $((7 / 2)) --b $(( -7 % 4 )) --c $((2*-3))"),
+                     "--a=3;--b=-3;--c=-6;");
+    ck_assert_str_eq(said("W=$(( 2 * 3 )); V=\"$((W+1))\"\n--a ${V}"), "--a=7;");
+    /* What cannot be computed is as it is written. */
+    ck_assert_str_eq(said("--a $((X*2)) --b $((1/0)) --c $((1+)) --d $((2**3))"),
+                     "--a=$((X*2));--b=$((1/0));--c=$((1+));--d=$((2**3));");
+    ck_assert_str_eq(said("--a $((9223372036854775807*9223372036854775807))"),
+                     "--a=$((9223372036854775807*9223372036854775807));");
+}
+END_TEST
+
+START_TEST(what_commands_print_is_not_known)
+{
+    ck_assert_str_eq(
+        said("A=$(srun --nodes=1 -w \"$H\" hostname --ip)\nB=`nproc --all`\n--a 1 --b $(x -- y)"),
+        "--a=1;--b=$(x -- y);");
+    /* Apart from text that a script prints itself. */
+    ck_assert_str_eq(said("A=$(cat <<END\n--a 1 \\\n--b 'x y'\nEND\n)\n"), "--a=1;--b=x y;");
+    ck_assert_str_eq(said("read -r -d '' A << END\n --a 1\n it's --b 2\nEND\n"),
+                     "--a=1;--b=2;");
+}
+END_TEST
+
+START_TEST(commands_in_strings_are_read)
+{
+    ck_assert_str_eq(
+        said("T=2\nsrun bash -c \"run --a \\$T --b \\\"([0]*1+[1]*$T)\\\" --c 'x y'\""),
+        "--a=2;--b=([0]*1+[1]*2);--c=x y;");
+    ck_assert_str_eq(said("A=\"--a 1\"\nA=\"$A --b 2\"\nA+=\" --c 3\"\nA+=(--d 4)\n$A"),
+                     "--a=1;--b=2;--c=3;--d=4;");
+}
+END_TEST
+
+START_TEST(a_value_of_several_branches_is_not_known)
+{
+    ck_assert_str_eq(said("if [ $X = 1 ]; then A=1; else A=2; fi\n--a $A"), "--a=$A;");
+    ck_assert_str_eq(said("A=1\nif [ $X = 1 ]; then A=2; fi\n--a ${A:-7}"), "--a=7;");
+    ck_assert_str_eq(said("case $X in a) A=1;; b) A=1;; esac\n--a $A"), "--a=1;");
+    ck_assert_str_eq(said("if [ -z $A ]; then A=1; fi\n--a $A"), "--a=1;");
+    ck_assert_str_eq(said("if [ $X = 1 ]; then A=1; else A=2; fi\nA=3\n--a $A"), "--a=3;");
+}
+END_TEST
+
+START_TEST(directives_of_slurm_say_how_large_the_job_is)
+{
+    const char *sizes = "--nnodes=4;--nproc-per-node=8;";
+    static const char *const same[] = {
+        "#SBATCH --nodes=4 --gres=gpu:8\nrun",
+        "#SBATCH -N 4\n#SBATCH --gpus-per-node a100:8 # all\nrun",
+        "#SBATCH -N4 --gres=gpu:h100:8,shard:2\n##SBATCH --nodes=9\nrun",
+        "#SBATCH --nodes=4\n#SBATCH --ntasks-per-node=8\nrun",
+        "#SBATCH --nodes=4 --ntasks=32\nrun",
+        "#SBATCH --ntasks=32 --ntasks-per-node=8\nrun",
+        "#SBATCH --nodes=4-6 --gpus=32\nrun",
+        "#SBATCH --nodes=4 --ntasks-per-node=4 --gpus-per-task=2\nrun"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        ck_assert_str_eq(said(same[i]), sizes);
+    }
+    ck_assert_str_eq(said("#SBATCH --nodes=4 --gres=gpu:8\n--a $SLURM_NNODES --b "
+                          "${SLURM_JOB_NUM_NODES:-1} --c $SLURM_GPUS_ON_NODE --d $SLURM_NTASKS --e "
+                          "$WORLD_SIZE --f ${WORLD_SIZE:-1} --g $SLURM_JOB_ID"),
+                     "--nnodes=4;--nproc-per-node=8;--a=4;--b=4;--c=8;--d=4;--e=32;--f=1;"
+                     "--g=$SLURM_JOB_ID;");
+    /* Without nodes or processors nothing is made up. */
+    ck_assert_str_eq(said("#SBATCH --time=1 --gres=gpu:8\n--a $SLURM_NNODES"),
+                     "--nproc-per-node=8;--a=$SLURM_NNODES;");
+    ck_assert_str_eq(said("#SBATCH --nodes=99999999999999999999\n--a 1"),
+                     "--nnodes=9999999999;--a=1;");
+    ck_assert_str_eq(
+        said("# SBATCH --nodes=4\n#SBATCHX --nodes=4\n#SBATCH\n#SBATCH =4 --nodes\n--a 1"),
+        "--a=1;");
 }
 END_TEST
 
@@ -113,8 +203,21 @@ END_TEST
 /* Four MiB that would take hours if each word looked at all the others. */
 START_TEST(hostile_texts_end)
 {
-    static const char *const unit[] = {"${",       "--a x x x ", "\"'", "A=$A ",
-                                       "--a \\\n", "'--a ",      "x "};
+    static const char *const unit[] = {"${",
+                                       "--a x x x ",
+                                       "\"'",
+                                       "A=$A ",
+                                       "--a \\\n",
+                                       "'--a ",
+                                       "x ",
+                                       "$(",
+                                       "A=${",
+                                       "A=\"${A:-",
+                                       "$((1+",
+                                       "A=$(cat ",
+                                       "#SBATCH -N4\n",
+                                       "\\\"",
+                                       "if A=1 A=2 $A "};
     for (size_t i = 0; i < sizeof unit / sizeof *unit; i++) {
         size_t length = (size_t)4 << 20;
         char *text = malloc(length);
@@ -139,6 +242,12 @@ int main(void)
     tcase_add_test(tests, lines_comments_and_arrays_are_read);
     tcase_add_test(tests, quotes_keep_values_together_and_options_apart);
     tcase_add_test(tests, variables_of_the_text_are_filled_in);
+    tcase_add_test(tests, defaults_are_taken_where_nothing_is_set);
+    tcase_add_test(tests, arithmetic_is_computed);
+    tcase_add_test(tests, what_commands_print_is_not_known);
+    tcase_add_test(tests, commands_in_strings_are_read);
+    tcase_add_test(tests, a_value_of_several_branches_is_not_known);
+    tcase_add_test(tests, directives_of_slurm_say_how_large_the_job_is);
     tcase_add_test(tests, places_are_those_of_the_options);
     tcase_add_test(tests, variables_that_double_each_other_end);
     tcase_add_test(tests, words_too_long_are_cut);

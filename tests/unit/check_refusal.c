@@ -417,6 +417,23 @@ START_TEST(a_framework_starts_what_is_on_its_platforms)
 }
 END_TEST
 
+/* No framework known here trains on TPUs, so none refuses a layout; vLLM serves on them. */
+START_TEST(where_no_framework_is_known_none_refuses)
+{
+    calc_system tpu = {.platform = CALC_PLATFORM_TPU};
+    calc_system cuda = {.platform = CALC_PLATFORM_CUDA};
+    setup_dense();
+    ck_assert_ptr_null(calc_export_starter(&app, &tpu, &exec));
+    ck_assert(calc_export_starts(&app, &tpu, &exec));
+    setup_serving();
+    ck_assert_str_eq(calc_export_starter(&app, &tpu, &exec), "vllm");
+    setup(); /* stages and experts */
+    exec.strategy.weight_offload = true;
+    ck_assert(calc_export_starts(&app, &tpu, &exec));
+    ck_assert(!calc_export_starts(&app, &cuda, &exec));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("refusal");
@@ -439,6 +456,7 @@ int main(void)
     tcase_add_test(tests, the_same_question_has_the_same_answer);
     tcase_add_test(tests, a_layout_starts_if_one_framework_runs_it);
     tcase_add_test(tests, a_framework_starts_what_is_on_its_platforms);
+    tcase_add_test(tests, where_no_framework_is_known_none_refuses);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -1,4 +1,4 @@
-#include "cli/shell/remark.h"
+#include "cli/shell/inputs.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static calc_input input_of(const char *name, char *text)
 static calc_remark_origin origin(char *source)
 {
     const calc_text text = {source, strlen(source)};
-    return calc_remark_origin_of(&text);
+    return calc_remark_read(&text).origin;
 }
 
 START_TEST(files_of_machines_say_where_their_constants_come_from)
@@ -30,7 +30,7 @@ START_TEST(files_of_machines_say_where_their_constants_come_from)
     ck_assert_int_eq(origin("No run was fitted: all are assumed"), CALC_REMARK_ASSUMED);
     ck_assert_int_eq(origin("rates rounded and efficiencies as in Calculon"), CALC_REMARK_CALCULON);
     ck_assert_int_eq(origin("{}"), CALC_REMARK_ASSUMED);
-    ck_assert_int_eq(calc_remark_origin_of(&nothing), CALC_REMARK_ASSUMED);
+    ck_assert_int_eq(calc_remark_read(&nothing).origin, CALC_REMARK_ASSUMED);
     ck_assert_str_eq(calc_remark_origin_text(CALC_REMARK_CALIBRATED), "calibrated");
 }
 END_TEST
@@ -41,18 +41,19 @@ START_TEST(machines_that_are_not_calibrated_say_which_is)
     setenv("CALC_PATH", CALC_DATA_DIR_SOURCE, 1);
     calc_input input = input_of("a100_80g", "efficiencies as in Calculon");
     ck_assert_str_eq(
-        calc_remark_system(&input, text),
+        calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text),
         "a100_80g is not calibrated: its efficiencies are Calculon's; a100_sxm_80g is");
     input = input_of("h100", "{}");
-    ck_assert_str_eq(calc_remark_system(&input, text),
+    ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text),
                      "h100 is not calibrated: its efficiencies are assumed; h100_sxm is");
     input = input_of("mi300x", "{}");
-    ck_assert_str_eq(calc_remark_system(&input, text),
+    ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text),
                      "mi300x is not calibrated: its efficiencies are assumed");
     input = input_of("h200", "No runs of this machine");
-    ck_assert_str_eq(calc_remark_system(&input, text), "");
+    ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text),
+                     "no run of h200 was fitted: its constants are those of its family");
     input = input_of("a100_sxm_80g", "Calibrated on 2026-01-02");
-    ck_assert_str_eq(calc_remark_system(&input, text), "");
+    ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text), "");
 }
 END_TEST
 
@@ -68,11 +69,14 @@ START_TEST(the_plain_machine_is_named_before_variants_of_it)
     fclose(file);
     setenv("CALC_PATH", ".:" CALC_DATA_DIR_SOURCE, 1);
     calc_input input = input_of("h100_80g_nvl8", "{}");
-    ck_assert_ptr_nonnull(strstr(calc_remark_system(&input, text), "; h100_sxm is"));
+    ck_assert_ptr_nonnull(
+        strstr(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text), "; h100_sxm is"));
     input = input_of("h100_a_clusters", "{}");
-    ck_assert_ptr_nonnull(strstr(calc_remark_system(&input, text), "; h100_sxm is"));
+    ck_assert_ptr_nonnull(
+        strstr(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text), "; h100_sxm is"));
     setenv("CALC_PATH", ".", 1);
-    ck_assert_ptr_nonnull(strstr(calc_remark_system(&input, text), "; h100_a_cluster is"));
+    ck_assert_ptr_nonnull(
+        strstr(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text), "; h100_a_cluster is"));
     ck_assert_int_eq(remove("systems/h100_a_cluster.json"), 0);
     scratch_leave(folder);
 }
@@ -84,22 +88,22 @@ START_TEST(models_say_what_their_file_leaves_out)
     calc_app app = {0};
     calc_input input = input_of("m", "{\"hidden\": 1}");
     ck_assert_str_eq(
-        calc_remark_app(&input, &app, text),
+        calc_input_remark(&input, CALC_KIND_APP, &app, text),
         "no structure_type, no causal: GPT's block and attention over the full square, "
         "as in Calculon");
     app.causal = true;
-    ck_assert_str_eq(calc_remark_app(&input, &app, text),
+    ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_APP, &app, text),
                      "no structure_type: GPT's block, as in Calculon");
     app.structure_type = CALC_STRUCTURE_TYPE_LLAMA; /* by --set */
-    ck_assert_str_eq(calc_remark_app(&input, &app, text), "");
+    ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_APP, &app, text), "");
     app.causal = false;
     input = input_of("m", "{\"hidden\": 1, \"structure_type\": \"gpt\"}");
-    ck_assert_str_eq(calc_remark_app(&input, &app, text),
+    ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_APP, &app, text),
                      "no causal: attention over the full square, as in Calculon");
     input = input_of("m", "{\"hidden\": 1, \"structure_type\": \"gpt\", \"causal\": false}");
-    ck_assert_str_eq(calc_remark_app(&input, &app, text), "");
+    ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_APP, &app, text), "");
     input = input_of("config", "{\"model_type\": \"gpt2\"}");
-    ck_assert_str_eq(calc_remark_app(&input, &app, text), "");
+    ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_APP, &app, text), "");
 }
 END_TEST
 

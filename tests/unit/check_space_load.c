@@ -187,6 +187,31 @@ START_TEST(members_of_objects_of_the_execution_are_entries)
 }
 END_TEST
 
+START_TEST(an_execution_may_leave_required_keys_out)
+{
+    calc_exec exec;
+    calc_errors errors = {0};
+    int absent = 0;
+    const char part[] = "{\"tp\": 8, \"batch_size\": 64, \"inference\": {}}";
+    ck_assert_int_eq(calc_space_parse_exec(&exec, &absent, part, strlen(part), "s", &errors),
+                     CALC_OK);
+    ck_assert_int_eq(exec.strategy.tensor_par, 8);
+    ck_assert_int_eq(exec.batch_size, 64);
+    int required = 0;
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    for (size_t i = 0; i < table->count; i++) {
+        required += !(table->rows[i].flags & CALC_OPTIONAL);
+    }
+    ck_assert_int_eq(absent, required - 2);
+    /* What it has is read as in every execution: no lists of values, no other types. */
+    const char list[] = "{\"tp\": [1, 2]}";
+    ck_assert_int_eq(calc_space_parse_exec(&exec, &absent, list, strlen(list), "s", &errors),
+                     CALC_ERR_TYPE);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_str_eq(errors.item[0].pointer, "/tp");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("space_load");
@@ -200,6 +225,7 @@ int main(void)
     tcase_add_test(tests, all_errors_are_collected);
     tcase_add_test(tests, errors_without_a_place_get_the_one_of_their_pointer);
     tcase_add_test(tests, files_are_read_whole);
+    tcase_add_test(tests, an_execution_may_leave_required_keys_out);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

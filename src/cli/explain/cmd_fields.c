@@ -6,6 +6,7 @@
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 #include "io/output.h"
+#include "spec/alias.h"
 #include "spec/field.h"
 #include "spec/field_each.h"
 
@@ -13,7 +14,10 @@ enum { INDENT = 6, VALUE_COLUMN = 39 };
 
 static const char *const kinds[] = {"app", "sys", "exe", "stats", "layer", "stage", NULL};
 
-#define OPTIONS(X) X(MARKDOWN, "markdown", NULL, .doc = "write Markdown tables")
+#define OPTIONS(X)                                                                                 \
+    X(MARKDOWN, "markdown", NULL, .doc = "write Markdown tables")                                  \
+    X(NAMES, "names", NULL, .doc = "write the names only, the short ones too, one per line")       \
+    X(VALUES, "values", "FIELD", .doc = "write the words that this field takes instead")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -70,6 +74,41 @@ static void write_markdown_row(void *context, const calc_table *table, const cha
     }
 }
 
+/* calc_field_visitor */
+static void write_name(void *context, const calc_table *table, const char *path,
+                       const calc_field *field)
+{
+    const char *index = strstr(path, "[N]");
+    const calc_alias *alias = NULL;
+    calc_output_printf(context, "%.*s%s%s\n", index ? (int)(index - path) : 0, path,
+                       index ? "[0]" : "", index ? index + strlen("[N]") : path);
+    while ((alias = calc_alias_next(table, field->key, alias))) {
+        if (!strchr(alias->key, ' ')) { /* a label of the summary */
+            calc_output_printf(context, "%s\n", alias->key);
+        }
+    }
+}
+
+/* The words that a field takes; none of a number. */
+static void write_values(calc_output *out, const char *name)
+{
+    static const char *const flags[] = {"true", "false", NULL};
+    calc_field_ref ref;
+    (void)calc_kind_split(&name, CALC_KIND_EXEC);
+    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
+        if (calc_field_find(kind, name, &ref) != CALC_OK) {
+            continue;
+        }
+        const char *const *words = ref.field->type == CALC_TYPE_BOOL ? flags : ref.field->choices;
+        for (size_t i = 0; words && words[i]; i++) {
+            calc_output_printf(out, "%s\n", words[i]);
+        }
+        if (ref.field->flags & CALC_AUTO) {
+            calc_output_text(out, "auto\n");
+        }
+    }
+}
+
 static void write_kind(calc_output *out, calc_kind kind, bool markdown, bool title)
 {
     const calc_table *table = calc_table_of(kind);
@@ -92,10 +131,18 @@ static calc_exit run(const calc_args *args)
     calc_errors errors = {0};
     calc_output *out;
     bool markdown = calc_opt_value(args, OPT_MARKDOWN) != NULL;
+    const char *field = calc_opt_value(args, OPT_VALUES);
+    bool names = calc_opt_value(args, OPT_NAMES) != NULL;
     if (calc_output_open(&out, "-", &errors) == CALC_OK) {
-        if (args->argument_count > 0) {
+        if (field) {
+            write_values(out, field);
+        } else if (args->argument_count > 0) {
             calc_kind kind = (calc_kind)calc_choice_index(kinds, args->argument[0]);
-            write_kind(out, kind, markdown, false);
+            if (names) {
+                calc_field_each(calc_table_of(kind), write_name, out);
+            } else {
+                write_kind(out, kind, markdown, false);
+            }
         } else {
             for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
                 calc_output_text(out, kind == CALC_KIND_APP ? "" : "\n");

@@ -4,7 +4,6 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "cli/shell/remark.h"
 #include "io/json_put.h"
 
 #define OPTIONS(X)                                                                                 \
@@ -28,7 +27,6 @@ static calc_status count_model(const calc_args *args, const char *argument,
     calc_input input = {0};
     calc_app app;
     calc_status status = calc_input_load(&input, CALC_KIND_APP, &app, argument, errors);
-    calc_remark_tell(status, CALC_KIND_APP, &input, &app);
     if (status == CALC_OK) {
         status = calc_inputs_set(args, OPT_SET, &app, NULL, NULL, errors);
     }

@@ -10,6 +10,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "cli/sweep/sweep_complete.h"
 #include "formats/refusal.h"
 #include "io/json_put.h"
 #include "plan/why.h"
@@ -18,15 +19,13 @@ enum { WIDTH = 46 };
 
 #define OPTIONS(X)                                                                                 \
     CALC_INPUTS_SET(X)                                                                             \
+    CALC_COMPLETE_OPTS(X)                                                                          \
     X(TOP, "top", "N", .doc = "how many changes to list at most", .preset = "10")                  \
     X(JSON, "json", "FILE", .doc = "write the answer as JSON instead")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
-static const calc_arg rows[] = {CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "the model"),
-                                CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM, .doc = "the machine"),
-                                CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .doc = "the layout"),
-                                {0}};
+static const calc_arg rows[] = {CALC_ARGS_MACHINE, CALC_COMPLETE_EXE, {0}};
 static const char *const examples[] = {
     "calc why qwen3-235B-A22B h200 best.json",
     "calc why llama3-405B h100_sxm llama3-405B_16384 --top 3 --json -", NULL};
@@ -134,6 +133,7 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     bool starts = calc_export_starts(&in->app, &in->system, &in->exec);
     bool marked = false;
     char tried[CALC_HUMAN_MAX];
+    calc_inputs_write_remarks(out, in);
     write_bottleneck(out, in, why);
     calc_output_printf(out, "\n%-*s%11s%10s%9s\n", WIDTH,
                        "Changes of a field, or of a pair of sizes", head_of(why), "change", "GiB");
@@ -190,6 +190,7 @@ static void write_json(calc_output *out, const calc_inputs *in, const calc_why *
     const bottleneck b = bottleneck_of(in, &why->before);
     calc_put put = calc_put_to(out);
     calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_inputs_put_remarks(&put, in);
     calc_put_text(&put, "verdict", calc_verdict_text(why->before.verdict));
     calc_put_number(&put, "total_time", why->before.total_time);
     calc_put_number(&put, "proc_mem_tier1_cap_req", why->before.proc_mem_tier1_cap_req);
@@ -233,6 +234,7 @@ static calc_exit run(const calc_args *args)
     if (!calc_opt_number(calc_opt_value(args, OPT_TOP), true, 0, CALC_WHY_CHANGES, &top)) {
         return calc_complain_usage(args->command, "--top takes a number from 0 to 512");
     }
+    calc_sweep_completes(&inputs, args, OPT_PROCS, OPT_BATCH, NULL);
     if (calc_inputs_load_args(&inputs, args, 0, OPT_SET, &errors) == CALC_OK) {
         (void)!answer(args, &inputs, (size_t)top, &errors);
     }

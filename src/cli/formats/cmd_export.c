@@ -8,6 +8,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "cli/sweep/sweep_complete.h"
 #include "formats/export.h"
 #include "formats/refusal.h"
 #include "formats/write.h"
@@ -24,6 +25,7 @@ static const char *const precisions[] = {"fp32", "fp16", "bf16", NULL};
     X(TO, "to", "FRAMEWORK", .doc = "whose options or file", .choices = targets,                   \
       .preset = "megatron")                                                                        \
     CALC_INPUTS_SET(X)                                                                             \
+    CALC_COMPLETE_OPTS(X)                                                                          \
     X(PER_NODE, "per-node", "N", .doc = "processors of one node, for the launcher", .preset = "8") \
     X(NODES, "nodes", "N", .doc = "galvatron-profile: nodes of the machine", .preset = "1")        \
     X(PRECISION, "precision", "NAME", .doc = "galvatron-profile: number format of the training",   \
@@ -38,15 +40,19 @@ static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .optional = true,
                       .doc = "the model: a path, \"-\" for standard input, or a name in models/"),
+    CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM, .optional = true, .or_next = true,
+                      .doc = "the machine: needed for galvatron-profile, and where EXE leaves "
+                             "fields out or says \"auto\""),
     CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .optional = true,
-                      .doc = "how it is laid out: likewise, or a name in executions/; for "
-                             "galvatron-profile the machine instead: a name in systems/"),
+                      .doc = "how it is laid out: likewise, or a name in executions/; completed "
+                             "as by calc run"),
     {0}};
 static const char *const examples[] = {
     "calc export --to megatron qwen3-235B-A22B best.json --out train.sh",
     "calc export --to torchtitan model.json run.json --out run.toml",
     "calc export --to vllm llama3-70B llama3-70B_serving_8",
     "calc export --to megatron llama3-70B old.json --diff new.json",
+    "calc export --to megatron llama3-70B h100_sxm --procs 64 --batch 512 --set tp=8",
     "calc export --to galvatron-profile llama3-8B h100_sxm --nodes 2 --out profiles",
     NULL};
 
@@ -217,20 +223,44 @@ static calc_status check_settled(const calc_exec *exec, calc_errors *errors)
         return CALC_OK;
     }
     return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, NULL,
-                           "calc run APP SYS EXE --save-exe FILE writes what they come to",
+                           "calc export APP SYS EXE settles them",
                            "fields of the execution say \"auto\"");
 }
 
-static calc_status load(const calc_args *args, calc_app *app, calc_exec *exec, calc_errors *errors)
+/* Whether the machine is named, so that it and not a layout is the second argument. */
+static bool has_system(const calc_args *args)
 {
-    calc_status first = load_one(CALC_KIND_APP, app, args->argument[0], errors);
-    calc_status second = load_one(CALC_KIND_EXEC, exec, args->argument[1], errors);
-    calc_status status = first == CALC_OK ? second : first;
-    status = status == CALC_OK ? calc_inputs_set(args, OPT_SET, app, NULL, exec, errors) : status;
-    if (calc_stage_list_only(&exec->stages) > 0) {
-        exec->stages = (calc_stage_list){0}; /* the machine is not asked for here */
+    char path[CALC_FIND_PATH_MAX];
+    calc_errors ignored = {0};
+    return args->argument_count == 3 ||
+           (calc_find(CALC_KIND_EXEC, args->argument[1], path, &ignored) != CALC_OK &&
+            calc_find(CALC_KIND_SYSTEM, args->argument[1], path, &ignored) == CALC_OK);
+}
+
+static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *errors)
+{
+    calc_sweep_completes(in, args, OPT_PROCS, OPT_BATCH, NULL);
+    if (has_system(args)) {
+        return calc_inputs_load_args(in, args, 0, OPT_SET, errors);
     }
-    return status == CALC_OK ? check_settled(exec, errors) : status;
+    calc_input *layout = &in->input[CALC_KIND_EXEC];
+    layout->partial = true;
+    calc_status first = load_one(CALC_KIND_APP, &in->app, args->argument[0], errors);
+    calc_status status =
+        calc_input_load(layout, CALC_KIND_EXEC, &in->exec, args->argument[1], errors);
+    status = first == CALC_OK ? status : first;
+    if (status == CALC_OK && (layout->absent > 0 || in->procs || in->batch)) {
+        status = calc_errors_at(errors, CALC_ERR_FIELD, layout->path, 0, 0,
+                                "calc export APP SYS EXE: the machine is needed to complete it",
+                                layout->absent > 0 ? "the layout is not complete"
+                                                   : "--procs and --batch complete a layout");
+    }
+    status = status == CALC_OK ? calc_inputs_set(args, OPT_SET, &in->app, NULL, &in->exec, errors)
+                               : status;
+    if (calc_stage_list_only(&in->exec.stages) > 0) {
+        in->exec.stages = (calc_stage_list){0}; /* the machine is not asked for here */
+    }
+    return status == CALC_OK ? check_settled(&in->exec, errors) : status;
 }
 
 /* ---- Two layouts ----------------------------------------------------------------------------- */
@@ -285,7 +315,7 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     status = status == CALC_OK ? calc_export(framework, app, exec, per_node, &a, errors) : status;
     status = status == CALC_OK ? calc_export(framework, app, &other, per_node, &b, errors) : status;
     if (status == CALC_OK) {
-        *refused = is_refused(framework, app, exec, args->argument[1]);
+        *refused = is_refused(framework, app, exec, args->argument[args->argument_count - 1]);
         *refused = is_refused(framework, app, &other, name) || *refused;
     }
     if (status == CALC_OK && !*refused) {
@@ -382,28 +412,26 @@ static calc_exit run(const calc_args *args)
     if (!calc_opt_number(calc_opt_value(args, OPT_PER_NODE), true, 1, 1e6, &per_node)) {
         return calc_complain_usage(args->command, "--per-node takes a number from 1 to 1000000");
     }
-    if (args->argument_count != 2) {
-        return calc_complain_usage(args->command, "APP and EXE are both needed");
+    if (args->argument_count < 2) {
+        return calc_complain_usage(args->command, "APP and EXE, or APP and SYS, are needed");
     }
     bool diff = calc_opt_value(args, OPT_DIFF) != NULL;
     if (diff && !framework) {
         return calc_complain_usage(args->command,
                                    "--diff compares settings; galvatron and json have none");
     }
-    calc_app app = {0};
-    calc_exec exec = {0};
+    calc_inputs in = {0};
     calc_errors errors = {0};
     bool refused = false;
     bool galvatron = strcmp(calc_opt_value(args, OPT_TO), "galvatron") == 0;
-    if (load(args, &app, &exec, &errors) == CALC_OK && galvatron) {
-        (void)!calc_export_strategies(&app, &exec, calc_opt_value(args, OPT_OUT), &refused,
+    if (load(args, &in, &errors) == CALC_OK && galvatron) {
+        (void)!calc_export_strategies(&in.app, &in.exec, calc_opt_value(args, OPT_OUT), &refused,
                                       &errors);
     } else if (errors.count == 0) {
-        (void)!(diff
-                    ? write_diff(args, framework, &app, &exec, (int64_t)per_node, &refused, &errors)
-                    : export_documents(args, framework, &app, &exec, (int64_t)per_node, &refused,
-                                       &errors));
+        (void)!(diff ? write_diff : export_documents)(args, framework, &in.app, &in.exec,
+                                                      (int64_t)per_node, &refused, &errors);
     }
+    calc_inputs_free(&in);
     return refused ? CALC_EXIT_INFEASIBLE : calc_complain_errors(&errors);
 }
 

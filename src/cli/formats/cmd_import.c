@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -196,6 +197,37 @@ static void tell_requests(const calc_plan *plan, const calc_exec *exec)
     }
 }
 
+/* Says what was read, where it went, and what comes next. */
+static void tell_read(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
+                      const char *model, const char *layout)
+{
+    const calc_strategy *s = &exec->strategy;
+    const struct {
+        const char *name;
+        int64_t size;
+    } sizes[] = {{"TP", s->tensor_par},
+                 {"CP", s->context_par},
+                 {"EP", s->expert_par},
+                 {"PP", exec->pipeline_par},
+                 {"DP", s->data_par}};
+    fprintf(stderr, "%s:", framework->title);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (sizes[i].size > 1) {
+            fprintf(stderr, " %s %lld", sizes[i].name, (long long)sizes[i].size);
+        }
+    }
+    fprintf(stderr, " on %lld processor%s, batch %lld", (long long)exec->num_procs,
+            exec->num_procs == 1 ? "" : "s", (long long)exec->batch_size);
+    if (model) {
+        char number[CALC_HUMAN_MAX];
+        calc_parameters parameters;
+        calc_count_parameters(app, &parameters);
+        fprintf(stderr, ", %s parameters", calc_human_count(parameters.total, number));
+    }
+    fprintf(stderr, "\nwrote %s%s%s; next: calc why %s MACHINE %s\n", model ? model : "",
+            model ? ", " : "", layout, model ? model : "MODEL", layout);
+}
+
 static calc_status convert(const request *r, const calc_import *import, calc_errors *errors)
 {
     calc_app app;
@@ -229,8 +261,13 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
     } else {
         exec.seq_size = app.seq_size;
     }
-    return status == CALC_OK ? write_document(CALC_KIND_EXEC, &exec, layout ? layout : "-", errors)
-                             : status;
+    status = status == CALC_OK
+                 ? write_document(CALC_KIND_EXEC, &exec, layout ? layout : "-", errors)
+                 : status;
+    if (status == CALC_OK && layout && strcmp(layout, "-") != 0) {
+        tell_read(import->framework, &app, &exec, model, layout);
+    }
+    return status;
 }
 
 /* Imports a framework's settings from a file or the command line. */

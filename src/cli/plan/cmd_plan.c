@@ -18,7 +18,8 @@ const char *const calc_plan_solvers[] = {"glpk", "highs", NULL};
 const calc_opt calc_plan_opts[] = {CALC_PLAN_OPT_LIST(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP, .doc = "the model"),
-    {.name = "SYS", .doc = "the machines, with commas between them: a800,h800"},
+    CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM,
+                      .doc = "the machines, with commas between them: a800,h800"),
     {0}};
 static const char *const examples[] = {
     "calc plan llama3-405B h100_sxm --procs 1024 --batch 512",
@@ -76,6 +77,11 @@ static void write_table(const calc_plan_task *t, const calc_planner_result *r,
     calc_output *out;
     if (calc_output_open(&out, "-", errors) != CALC_OK) {
         return;
+    }
+    for (int i = 0; i <= t->chips; i++) {
+        if (*t->remark[i]) {
+            calc_output_printf(out, "%s\n", t->remark[i]);
+        }
     }
     if (t->listed) {
         calc_layers_table_write(out, t, r, more);

@@ -11,7 +11,6 @@
 #include "cli/plan/plan_rows.h"
 #include "cli/shell/known_runs.h"
 #include "cli/shell/list.h"
-#include "cli/shell/remark.h"
 #include "defaults.h"
 #include "formats/refusal.h"
 
@@ -23,7 +22,9 @@ static void load_app(calc_plan_task *t, calc_errors *errors)
     calc_status status =
         calc_input_load(&input, CALC_KIND_APP, &t->app, t->args->argument[0], errors);
     snprintf(t->app_name, sizeof t->app_name, "%s", input.name);
-    calc_remark_tell(status, CALC_KIND_APP, &input, &t->app);
+    if (status == CALC_OK) {
+        calc_input_remark(&input, CALC_KIND_APP, &t->app, t->remark[0]);
+    }
     calc_text_free(&input.text);
 }
 
@@ -46,8 +47,8 @@ static void load_chip(calc_plan_task *t, const char *word, calc_errors *errors)
         calc_standard_errors_read(&fitted, &input.text);
         snprintf(t->fitted[t->chips], sizeof t->fitted[0], "%s", fitted.machine);
         t->chips++;
+        calc_input_remark(&input, CALC_KIND_SYSTEM, &chip->system, t->remark[t->chips]);
     }
-    calc_remark_tell(status, CALC_KIND_SYSTEM, &input, &chip->system);
     calc_text_free(&input.text);
 }
 

@@ -74,6 +74,8 @@ typedef struct calc_plan_task {
     int chips;
     calc_planner_chip chip[CALC_MAX_CHIPS];
     calc_planner_chip planned[CALC_MAX_CHIPS]; /**< with the memory that is planned for */
+    char remark[1 + CALC_MAX_CHIPS]
+               [CALC_REMARK_SIZE];   /**< on the model, on the chips; io/remark.h */
     char fitted[CALC_MAX_CHIPS][64]; /**< machine whose runs a chip's constants were fitted to */
     calc_residuals known;            /**< runs that tell what fits; empty: none do */
     calc_exec only;

@@ -108,6 +108,13 @@ static void write_json(calc_output *out, const calc_plan_task *t, const calc_pla
         calc_put_text(&put, NULL, t->chip[i].name);
     }
     calc_put_close(&put);
+    calc_put_array(&put, "remarks", CALC_PUT_LINE);
+    for (int i = 0; i <= t->chips; i++) {
+        if (*t->remark[i]) {
+            calc_put_text(&put, NULL, t->remark[i]);
+        }
+    }
+    calc_put_close(&put);
     calc_put_count(&put, "candidates", (int64_t)r->candidates);
     calc_put_count(&put, "balanced", (int64_t)r->balanced);
     calc_put_flag(&put, "complete", r->complete);

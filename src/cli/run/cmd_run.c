@@ -14,6 +14,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "cli/sweep/sweep_complete.h"
 #include "io/json_save.h"
 #include "report/page.h"
 #include "spec/amount.h"
@@ -25,6 +26,7 @@ static const char *const when[] = {"auto", "always", "never", NULL};
 
 #define OPTIONS(X)                                                                                 \
     CALC_INPUTS_SET(X)                                                                             \
+    CALC_COMPLETE_OPTS(X)                                                                          \
     X(SCHEDULE, "schedule", "HOW",                                                                 \
       .doc =                                                                                       \
           "pipeline time in closed form or simulated operation by operation (docs/schedules.md); " \
@@ -63,9 +65,10 @@ static const char *const when[] = {"auto", "always", "never", NULL};
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
-static const calc_arg rows[] = {CALC_ARGS_RUN, {0}};
+static const calc_arg rows[] = {CALC_ARGS_MACHINE, CALC_COMPLETE_EXE, {0}};
 static const char *const examples[] = {
     "calc run llama3-70B h100_sxm llama3-70B_512 --band",
+    "calc run llama3-70B h100_sxm --procs 64 --batch 512 --set tp=8",
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full",
     "calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full --set mem1.GiB=40 --json -",
     "calc run llama3-405B h100_sxm llama3-405B_16384 --schedule exact --plot",
@@ -271,6 +274,7 @@ static calc_status load(const calc_args *args, calc_run_outcome *o, calc_errors 
     while ((o->set[o->set_count] = calc_opt_next(args, OPT_SET, &cursor))) {
         o->set_count++;
     }
+    calc_sweep_completes(&o->inputs, args, OPT_PROCS, OPT_BATCH, calc_opt_value(args, OPT_COMPAT));
     return calc_inputs_load(&o->inputs, args->argument, o->set, o->set_count, errors);
 }
 

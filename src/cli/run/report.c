@@ -9,7 +9,6 @@
 #include "cli/run/report_inference.h"
 #include "cli/run/report_layout.h"
 #include "cli/run/run_band.h"
-#include "cli/shell/remark.h"
 #include "model/run.h"
 #include "spec/field.h"
 
@@ -50,18 +49,6 @@ static void write_experts(calc_output *out, const calc_app *app, const calc_para
     }
 }
 
-/* Facts about the model and the machine. */
-static void write_remarks(calc_output *out, const calc_inputs *in)
-{
-    char text[CALC_REMARK_SIZE];
-    if (*calc_remark_app(&in->input[CALC_KIND_APP], &in->app, text)) {
-        calc_output_printf(out, "%s\n", text);
-    }
-    if (*calc_remark_system(&in->input[CALC_KIND_SYSTEM], text)) {
-        calc_output_printf(out, "%s\n", text);
-    }
-}
-
 static void write_head(calc_output *out, const calc_report *r)
 {
     const calc_inputs *in = r->inputs;
@@ -91,7 +78,7 @@ static void write_head(calc_output *out, const calc_report *r)
         calc_paint_text(out, &r->paint, CALC_PAINT_RED, "no vocab_size");
         calc_output_text(out, ": embedding, head and loss take no time and no memory here\n");
     }
-    write_remarks(out, in);
+    calc_inputs_write_remarks(out, in);
 }
 
 static void write_reasons(calc_output *out, const calc_report *r)

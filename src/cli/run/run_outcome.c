@@ -100,9 +100,11 @@ static void put_command(calc_put *put, const calc_run_outcome *o,
 {
     calc_put_array(put, NULL, CALC_PUT_LINE);
     put_words(put, "calc", "run");
-    for (int i = 0; i < CALC_INPUTS; i++) {
+    for (int i = 0; i < CALC_INPUTS && argument[i]; i++) {
         calc_put_text(put, NULL, argument[i]);
     }
+    put_words(put, "--procs", o->inputs.procs);
+    put_words(put, "--batch", o->inputs.batch);
     for (size_t i = 0; i < o->set_count; i++) {
         put_words(put, "--set", o->set[i]);
     }
@@ -200,6 +202,7 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
     calc_put_struct(&put, "application", CALC_KIND_APP, &o->inputs.app);
     calc_put_struct(&put, "system", CALC_KIND_SYSTEM, &o->inputs.system);
     calc_put_struct(&put, "execution", CALC_KIND_EXEC, &o->inputs.exec);
+    calc_inputs_put_remarks(&put, &o->inputs);
     calc_put_text(&put, "verdict", calc_verdict_text(o->stats.verdict));
     calc_put_reasons(&put, o->reason, o->reason_count);
     calc_put_struct(&put, "stats", CALC_KIND_STATS, &o->stats);

@@ -1,12 +1,14 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/find.h"
+#include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
-#include "cli/shell/remark.h"
 #include "io/output.h"
 #include "spec/field.h"
 
@@ -21,10 +23,46 @@ static const char *const kinds[] = {"app", "sys", "exe", NULL};
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "KIND", .choices = kinds, .doc = "app, sys or exe: models, systems or executions"},
+    {.name = "PART", .optional = true, .doc = "only names that this is part of: h100, llama3"},
     {0}};
-static const char *const examples[] = {"calc names app", "calc names sys --long", NULL};
+static const char *const examples[] = {"calc names app", "calc names sys h100 --long", NULL};
 
 enum { LINE_SIZE = 256 };
+
+/* Groups of machines: by platform, and those whose fastest network is a bus of the host. */
+static const struct {
+    calc_platform platform;
+    bool cards;
+    const char *title;
+} groups[] = {{CALC_PLATFORM_CUDA, false, "NVIDIA"},
+              {CALC_PLATFORM_CUDA, true, "NVIDIA, cards on PCIe"},
+              {CALC_PLATFORM_ROCM, false, "AMD"},
+              {CALC_PLATFORM_ROCM, true, "AMD, cards on PCIe"},
+              {CALC_PLATFORM_CANN, false, "Huawei Ascend"},
+              {CALC_PLATFORM_XPU, false, "Baidu Kunlun"},
+              {CALC_PLATFORM_HPU, false, "Intel Gaudi"},
+              {CALC_PLATFORM_TPU, false, "Google TPU"},
+              {CALC_PLATFORM_NEURON, false, "AWS Trainium"},
+              {CALC_PLATFORM_ANY, false, "others"}};
+enum { GROUPS = sizeof groups / sizeof *groups };
+
+/* What is written about one document. */
+typedef struct description {
+    char line[LINE_SIZE]; /* "": it cannot be read */
+    int group;            /* of a machine; the last one where none suits, and of other documents */
+} description;
+
+static int group_of(const calc_system *s)
+{
+    const double pcie5_x16 = 64e9;
+    int group = 0;
+    bool cards = s->networks[0].bytes_per_s <= pcie5_x16;
+    while (group < GROUPS - 1 &&
+           (groups[group].platform != s->platform || groups[group].cards != cards)) {
+        group++;
+    }
+    return group;
+}
 
 static void describe_app(const calc_input *input, const calc_app *app, char line[LINE_SIZE])
 {
@@ -41,7 +79,7 @@ static void describe_app(const calc_input *input, const calc_app *app, char line
                          ", %lld of %lld experts, %s active", (long long)app->experts_per_token,
                          (long long)app->num_experts, calc_human_count(p.active, active));
     }
-    if (*calc_remark_app(input, app, remark)) {
+    if (*calc_input_remark(input, CALC_KIND_APP, app, remark)) {
         snprintf(line + used, (size_t)(LINE_SIZE - used),
                  ", full square of attention (Calculon's)");
     }
@@ -56,7 +94,7 @@ static void describe_system(const calc_input *input, const calc_system *system,
     snprintf(line, LINE_SIZE, "%7s TFLOP/s %9s GiB  %s",
              calc_human_number(system->chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s / 1e12, rate),
              limited ? calc_number_text(bytes, 0x1p30, memory) : "unlimited",
-             calc_remark_origin_text(calc_remark_origin_of(&input->text)));
+             calc_remark_origin_text(calc_remark_read(&input->text).origin));
 }
 
 static void describe_exec(const calc_exec *e, char line[LINE_SIZE])
@@ -72,8 +110,7 @@ static void describe_exec(const calc_exec *e, char line[LINE_SIZE])
     }
 }
 
-/* The description of a document; "" if it cannot be read. */
-static void describe(calc_kind kind, const char *path, char line[LINE_SIZE])
+static void describe(calc_kind kind, const char *path, description *out)
 {
     union {
         calc_app app;
@@ -82,17 +119,18 @@ static void describe(calc_kind kind, const char *path, char line[LINE_SIZE])
     } object;
     calc_input input = {0};
     calc_errors ignored = {0};
-    line[0] = '\0';
+    *out = (description){.group = GROUPS - 1};
     if (calc_input_load(&input, kind, &object, path, &ignored) == CALC_OK) {
         switch (kind) {
         case CALC_KIND_APP:
-            describe_app(&input, &object.app, line);
+            describe_app(&input, &object.app, out->line);
             break;
         case CALC_KIND_SYSTEM:
-            describe_system(&input, &object.system, line);
+            describe_system(&input, &object.system, out->line);
+            out->group = group_of(&object.system);
             break;
         default:
-            describe_exec(&object.exec, line);
+            describe_exec(&object.exec, out->line);
         }
     }
     calc_text_free(&input.text);
@@ -100,37 +138,59 @@ static void describe(calc_kind kind, const char *path, char line[LINE_SIZE])
 
 /* Spaces of calc sweep lie beside executions, but are not executions; the first of a name
  * counts. */
-static bool is_hidden(const calc_find_list *list, size_t i)
+static bool is_hidden(const calc_find_list *list, size_t i, const char *part)
 {
-    bool hidden = strncmp(list->entry[i].name, "spaces/", 7) == 0;
+    bool hidden = strncmp(list->entry[i].name, "spaces/", 7) == 0 ||
+                  (part && !strstr(list->entry[i].name, part));
     for (size_t j = 0; j < i && !hidden; j++) {
         hidden = strcmp(list->entry[j].name, list->entry[i].name) == 0;
     }
     return hidden;
 }
 
-static void write_names(calc_output *out, calc_kind kind, const calc_find_list *list,
-                        bool described)
+static void write_names(calc_output *out, const calc_find_list *list, const char *part)
 {
-    size_t width = 0;
     for (size_t i = 0; i < list->count; i++) {
-        size_t length = strlen(list->entry[i].name);
-        width = !is_hidden(list, i) && length > width ? length : width;
-    }
-    for (size_t i = 0; i < list->count; i++) {
-        char line[LINE_SIZE] = "";
-        if (is_hidden(list, i)) {
-            continue;
-        }
-        if (described) {
-            describe(kind, list->entry[i].path, line);
-        }
-        if (line[0]) {
-            calc_output_printf(out, "%-*s  %s\n", (int)width, list->entry[i].name, line);
-        } else {
+        if (!is_hidden(list, i, part)) {
             calc_output_printf(out, "%s\n", list->entry[i].name);
         }
     }
+}
+
+/* Names and what is behind them; machines in groups. */
+static calc_status write_described(calc_output *out, calc_kind kind, const calc_find_list *list,
+                                   const char *part)
+{
+    size_t width = 0;
+    bool grouped = kind == CALC_KIND_SYSTEM;
+    description *described = calloc(list->count + 1, sizeof *described);
+    if (!described) {
+        return CALC_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        size_t length = strlen(list->entry[i].name);
+        if (!is_hidden(list, i, part)) {
+            width = length > width ? length : width;
+            describe(kind, list->entry[i].path, &described[i]);
+        }
+    }
+    for (int group = grouped ? 0 : GROUPS - 1; group < GROUPS; group++) {
+        bool begun = !grouped;
+        for (size_t i = 0; i < list->count; i++) {
+            if (is_hidden(list, i, part) || described[i].group != group) {
+                continue;
+            }
+            if (!begun) {
+                calc_output_printf(out, "%s\n", groups[group].title);
+                begun = true;
+            }
+            calc_output_printf(out, "%s%-*s", grouped ? "  " : "",
+                               described[i].line[0] ? (int)width : 0, list->entry[i].name);
+            calc_output_printf(out, "%s%s\n", described[i].line[0] ? "  " : "", described[i].line);
+        }
+    }
+    free(described);
+    return CALC_OK;
 }
 
 static calc_exit run(const calc_args *args)
@@ -143,7 +203,11 @@ static calc_exit run(const calc_args *args)
                      (!calc_opt_value(args, OPT_SHORT) && isatty(STDOUT_FILENO));
     if (calc_find_names(kind, &list, &errors) == CALC_OK &&
         calc_output_open(&out, "-", &errors) == CALC_OK) {
-        write_names(out, kind, &list, described);
+        if (!described) {
+            write_names(out, &list, args->argument[1]);
+        } else if (write_described(out, kind, &list, args->argument[1]) != CALC_OK) {
+            (void)calc_errors_no_memory(&errors);
+        }
         (void)!calc_output_close(out, &errors);
     }
     calc_find_free(&list);
@@ -155,7 +219,8 @@ const calc_command calc_cmd_names = {
     .summary = "list the models, systems or executions that have bare names",
     .detail = "Lists the documents in the data directories, one name per line: those of CALC_PATH "
               "first, then those that came with calc. On a terminal a name is followed by what it "
-              "is. An execution \"folder/name\" may be called \"name\" where that is unique.",
+              "is, and machines are grouped. An execution \"folder/name\" may be called \"name\" "
+              "where that is unique.",
     .args = rows,
     .opts = opts,
     .examples = examples,

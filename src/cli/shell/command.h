@@ -50,6 +50,7 @@ typedef struct calc_arg {
     calc_kind kind;
     const char *const *choices; /**< see calc_opt */
     bool optional;
+    bool or_next;  /**< it may be left out, and the next one stand in its place */
     bool repeated; /**< takes all further arguments; only the last row may */
     const char *doc;
 } calc_arg;
@@ -60,12 +61,14 @@ typedef struct calc_arg {
         .name = (arg), .names_document = true, .kind = (of), __VA_ARGS__                           \
     }
 
-/** The rows of the three documents of a run. */
-#define CALC_ARGS_RUN                                                                              \
+/** The rows of the three documents of a run, and of the first two. */
+#define CALC_ARGS_MACHINE                                                                          \
     CALC_ARG_DOCUMENT("APP", CALC_KIND_APP,                                                        \
                       .doc = "the model: a path, \"-\" for standard input, or a name in models/"), \
         CALC_ARG_DOCUMENT("SYS", CALC_KIND_SYSTEM,                                                 \
-                          .doc = "the machine: likewise, or a name in systems/"),                  \
+                          .doc = "the machine: likewise, or a name in systems/")
+#define CALC_ARGS_RUN                                                                              \
+    CALC_ARGS_MACHINE,                                                                             \
         CALC_ARG_DOCUMENT(                                                                         \
             "EXE", CALC_KIND_EXEC,                                                                 \
             .doc = "how the model is laid out on the machine: likewise, or a name in executions/")

@@ -29,6 +29,22 @@ static void write_values(calc_output *out, const calc_command *command)
     }
 }
 
+/* Names of documents: of executions those of the model, if there are some. */
+static void write_names(calc_output *out, const calc_arg *arg)
+{
+    bool layout = arg->kind == CALC_KIND_EXEC;
+    calc_output_printf(out, "files=yes choices=$(\"$program\" names %s%s 2>/dev/null)",
+                       calc_kind_name(arg->kind), layout ? " \"${word:-$model}\"" : "");
+    if (arg->or_next) {
+        calc_output_printf(out, "\" \"$(\"$program\" names %s 2>/dev/null)",
+                           calc_kind_name(arg[1].kind));
+    }
+    if (layout) {
+        calc_output_text(out, "\n            [[ -n $choices ]] || choices=$(\"$program\" names exe "
+                              "2>/dev/null)");
+    }
+}
+
 /* Cases "command/number of arguments before the word": the values of that argument. */
 static void write_arguments(calc_output *out, const calc_command *command)
 {
@@ -42,8 +58,7 @@ static void write_arguments(calc_output *out, const calc_command *command)
             calc_output_printf(out, "        %s/%d) ", command->name, (int)(arg - command->args));
         }
         if (arg->names_document) {
-            calc_output_printf(out, "choices=$(\"$program\" names %s 2>/dev/null) files=yes",
-                               calc_kind_name(arg->kind));
+            write_names(out, arg);
         } else {
             calc_output_text(out, "choices=\"");
             write_words(out, arg->choices);
@@ -81,6 +96,11 @@ static void write_quoted(calc_output *out, const char *text)
 
 static void write_fish_options(calc_output *out, const calc_command *command)
 {
+    static const struct {
+        const char *opt, *of;
+    } fields[] = {{"set", "= app sys exe"},     {"axis", "= app sys exe"},
+                  {"where", "\"\" exe stats"},  {"columns", "\"\" exe stats"},
+                  {"objectives", "\"\" stats"}, {"top-by", "\"\" stats"}};
     for (const calc_opt *opt = command->opts; opt->name; opt++) {
         bool file = opt->value && strcmp(opt->value, "FILE") == 0;
         if (opt->unlisted) {
@@ -95,6 +115,11 @@ static void write_fish_options(calc_output *out, const calc_command *command)
             calc_output_text(out, " -a '");
             write_words(out, opt->choices);
             calc_output_text(out, "'");
+        }
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            if (strcmp(opt->name, fields[i].opt) == 0) {
+                calc_output_printf(out, " -a '(__calc_fields %s)'", fields[i].of);
+            }
         }
         calc_output_text(out, " -d ");
         write_quoted(out, opt->doc);
@@ -113,8 +138,10 @@ static void write_fish_arguments(calc_output *out, const calc_command *command)
             calc_output_printf(out, " %d", (int)(arg - command->args));
         }
         if (arg->names_document) {
-            calc_output_printf(out, "' -F -a '(calc names %s 2>/dev/null)'\n",
-                               calc_kind_name(arg->kind));
+            calc_output_printf(out, "' -F -a '(calc names %s 2>/dev/null)%s%s%s'\n",
+                               calc_kind_name(arg->kind), arg->or_next ? " (calc names " : "",
+                               arg->or_next ? calc_kind_name(arg[1].kind) : "",
+                               arg->or_next ? " 2>/dev/null)" : "");
         } else {
             calc_output_text(out, "' -a '");
             write_words(out, arg->choices);

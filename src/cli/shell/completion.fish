@@ -21,6 +21,19 @@ function __calc_command
     end
     test $place -eq (math $argv[2] + 1)
 end
+# __calc_fields SIGN KIND...: names of fields, or what the one before the sign takes
+function __calc_fields
+    set -l token (commandline -ct | string replace -r -- '^--[a-z-]*=' '')
+    set -l lead (string match -r -- '^.*[=,]' $token)
+    if test -n "$argv[1]"; and string match -q -- '*=*' $token
+        calc fields --values (string split -m1 = -- $token)[1] 2>/dev/null
+    else
+        for kind in $argv[2..-1]
+            calc fields $kind --names | string replace -r -- '$' "$argv[1]"
+        end
+    end | string replace -r -- '^' "$lead"
+end
+complete -c calc -n '__calc_command explain 0' -a '(__calc_fields "" app sys exe stats)'
 complete -c calc -f
 complete -c calc -n __fish_use_subcommand -l version
 complete -c calc -s h -l help

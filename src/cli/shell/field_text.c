@@ -21,7 +21,7 @@ const char *calc_field_text_type(const calc_field *field)
     case CALC_TYPE_ENUM:
         return "one of";
     case CALC_TYPE_SET:
-        return "any of";
+        return "any, joined by +, of";
     case CALC_TYPE_SYSTEM:
         return "name of a system";
     case CALC_TYPE_CURVE:

@@ -1,5 +1,6 @@
 #include "cli/shell/find.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,56 +216,130 @@ static const calc_find_entry *look_up(const calc_find_list *list, const char *na
     return found;
 }
 
-static const char *nearest_name(const calc_find_list *list, const char *name)
+/* ---- What else was meant --------------------------------------------------------------------- */
+
+/* How a name is like the one that was looked for; the first kind of likeness that a few names have
+ * counts. */
+typedef enum likeness {
+    BEGINS,       /* with it: h100 */
+    CONTAINS,     /* it: 4090, 910c */
+    MISSPELT,     /* in letters: another number is another machine or model */
+    SAME_NUMBER,  /* behind the same letters: a10g is an a10, not an a100 */
+    SAME_LETTERS, /* only: rtx3080 */
+    LIKENESSES
+} likeness;
+
+/* Its letters and digits, letters as small ones, and what parts two numbers: H100-SXM and h100_sxm
+ * are one name. */
+static void plain(const char *name, char text[64])
 {
-    const char **names = calloc(2 * list->count + 1, sizeof *names);
-    if (!names) {
-        return NULL;
-    }
-    size_t count = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const char *slash = strchr(list->entry[i].name, '/');
-        names[count++] = list->entry[i].name;
-        if (slash) {
-            names[count++] = slash + 1;
+    size_t length = 0;
+    for (size_t i = 0; name[i] && length < 63; i++) {
+        bool parts =
+            i > 0 && isdigit((unsigned char)name[i - 1]) && isdigit((unsigned char)name[i + 1]);
+        if (isalnum((unsigned char)name[i])) {
+            text[length++] = (char)tolower((unsigned char)name[i]);
+        } else if (parts) {
+            text[length++] = '-';
         }
     }
-    const char *nearest = calc_nearest(name, names);
-    free(names);
-    return nearest;
+    text[length] = '\0';
 }
 
-/* "did you mean "a", "b" or "c"?" with a few of the names that begin with this one; "" if there are
- * none. */
-static void beginning_with(const calc_find_list *list, const char *name, char *hint, size_t size)
+static size_t letters(const char *name)
+{
+    return strcspn(name, "0123456789");
+}
+
+static size_t in_common(const char *a, const char *b)
+{
+    size_t length = 0;
+    while (a[length] && a[length] == b[length]) {
+        length++;
+    }
+    return length;
+}
+
+static bool has_same_digits(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    for (;; a++, b++) {
+        a += strcspn(a, digits);
+        b += strcspn(b, digits);
+        if (!*a || *a != *b) {
+            return *a == *b;
+        }
+    }
+}
+
+/* How much a name is like the one that was looked for; 0: not at all. */
+static size_t likeness_of(likeness kind, const char *name, const char *other)
+{
+    enum { LEAST = 3 }; /* letters and digits of a part; letters for each that may be wrong */
+    size_t length = strlen(name), own = letters(name), most = 0, common = in_common(name, other);
+    size_t number = own + strspn(name + own, "0123456789");
+    switch (kind) {
+    case BEGINS:
+        return common == length;
+    case CONTAINS:
+        return length >= LEAST && strstr(other, name);
+    case SAME_NUMBER:
+        return number > own && common >= number && !isdigit((unsigned char)other[number]) ? common
+                                                                                          : 0;
+    case MISSPELT: {
+        size_t distance = (size_t)calc_edit_distance(name, other);
+        for (size_t i = 0; i < length; i++) {
+            most += isalpha((unsigned char)name[i]) != 0;
+        }
+        most /= LEAST;
+        return has_same_digits(name, other) && distance <= most ? most + 1 - distance : 0;
+    }
+    default:
+        return letters(other) > 1 && common >= letters(other) ? common : 0;
+    }
+}
+
+/* "did you mean "a", "b" or "c"?" with a few names that are like this one; "" if there are none. */
+static void like_it(const calc_find_list *list, const char *name, char *hint, size_t size)
 {
     enum { MOST = 5 };
+    char sought[64], other[64];
     const char *found[MOST];
     size_t count = 0;
-    hint[0] = '\0';
-    for (size_t i = 0; i < list->count; i++) {
-        const char *slash = strchr(list->entry[i].name, '/');
-        const char *own = slash ? slash + 1 : list->entry[i].name;
-        bool again = false; /* in another directory */
-        for (size_t k = 0; k < count; k++) {
-            again = again || strcmp(found[k], own) == 0;
-        }
-        if (strncasecmp(own, name, strlen(name)) == 0 && !again) {
-            if (count == MOST) {
-                hint[0] = '\0';
-                return; /* too many to help */
+    likeness kind = BEGINS;
+    plain(name, sought);
+    for (; kind < LIKENESSES && (count == 0 || count > MOST); kind++) {
+        size_t best = 1;
+        count = 0;
+        for (size_t i = 0; i < list->count; i++) {
+            const char *slash = strchr(list->entry[i].name, '/');
+            const char *own = slash && !strchr(name, '/') ? slash + 1 : list->entry[i].name;
+            bool again = false; /* in another directory */
+            for (size_t k = 0; k < count && k < MOST; k++) {
+                again = again || strcmp(found[k], own) == 0;
             }
-            found[count++] = own;
+            plain(own, other);
+            size_t alike = again ? 0 : likeness_of(kind, sought, other);
+            count = alike > best ? 0 : count;
+            if (alike >= best) {
+                best = alike;
+                found[count < MOST ? count : MOST - 1] = own;
+                count++;
+            }
         }
     }
-    for (size_t i = 0; i < count; i++) {
+    hint[0] = '\0';
+    bool other_number = kind > SAME_LETTERS;
+    for (size_t i = 0; i < count && count <= MOST; i++) {
         calc_append(hint, size, "%s\"%s\"",
-                    i == 0          ? "did you mean "
-                    : i + 1 < count ? ", "
-                                    : " or ",
+                    i + 1 == count && i > 0 ? " or "
+                    : i > 0                 ? ", "
+                    : !other_number         ? "did you mean "
+                    : count > 1             ? "there are "
+                                            : "there is ",
                     found[i]);
     }
-    calc_append(hint, size, count > 0 ? "?" : "");
+    calc_append(hint, size, count > 0 && count <= MOST && !other_number ? "?" : "");
 }
 
 /* The kind other than `kind` that has a document of that name; CALC_KIND_NONE if none has. */
@@ -289,12 +364,9 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
 {
     char hint[256];
     calc_kind other = kind_of_name(kind, name);
-    const char *nearest = nearest_name(list, name);
     if (other != CALC_KIND_NONE) {
         snprintf(hint, sizeof hint, "it is %s: %s", calc_find_kind_text(other), CALC_FIND_ORDER);
-    } else if (beginning_with(list, name, hint, sizeof hint), !hint[0] && nearest) {
-        snprintf(hint, sizeof hint, "did you mean \"%s\"?", nearest);
-    } else if (!hint[0]) {
+    } else if (like_it(list, name, hint, sizeof hint), !hint[0]) {
         snprintf(hint, sizeof hint, "`calc names %s` lists all; CALC_PATH adds directories",
                  calc_kind_name(kind));
     }

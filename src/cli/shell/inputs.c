@@ -8,7 +8,10 @@
 #include "base/error.h"
 #include "formats/hf.h"
 #include "galvatron/layout.h"
+#include "io/space_load.h"
+#include "spec/automatic.h"
 #include "spec/field.h"
+#include "spec/value_text.h"
 
 /* Room for any of the three structs. */
 typedef union any_object {
@@ -70,7 +73,11 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
         return status;
     }
     calc_errors before = *errors;
-    status = calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
+    status =
+        kind == CALC_KIND_EXEC && input->partial
+            ? calc_space_parse_exec(object, &input->absent, input->text.data, input->text.length,
+                                    input->path, errors)
+            : calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
     if (status == CALC_OK) {
         return CALC_OK;
     }
@@ -108,6 +115,54 @@ static void path_of_pointer(const char *pointer, char *path, size_t size)
     }
 }
 
+/* The field of an execution that an error is about; NULL: it is about something else. */
+static const calc_field *field_of(const calc_error *error)
+{
+    char path[sizeof error->pointer + 32];
+    calc_field_ref ref;
+    path_of_pointer(error->pointer, path, sizeof path);
+    bool known =
+        error->kind == CALC_KIND_EXEC && calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK;
+    return known ? ref.field : NULL;
+}
+
+/* Fields that contradict assignments follow them if they can be left to calc: an import writes
+ * values that depend on others. What was wrong before any assignment stays an error.
+ * @param before  the documents without assignments
+ * @param where   the fields that are assigned
+ * @return whether the documents are right now */
+static bool follow(calc_inputs *inputs, const calc_inputs *before, const calc_field_ref *where,
+                   size_t count, const calc_errors *found)
+{
+    calc_exec exec = inputs->exec, first = before->exec;
+    calc_errors errors = {0};
+    calc_resolve(&before->app, &before->system, &first);
+    bool can = calc_check(&before->app, &before->system, &first, &errors) == CALC_OK;
+    for (int i = 0; i < found->count && can; i++) {
+        const calc_field *field = field_of(&found->item[i]);
+        bool size = field && strcmp(field->key, "num_procs") == 0; /* which one is meant? */
+        can = field && field->flags & CALC_AUTO && !size;
+        for (size_t k = 0; k < count && can; k++) {
+            can = where[k].field != field;
+        }
+        if (can) {
+            calc_automatic_set(&exec, field);
+        }
+    }
+    calc_resolve(&inputs->app, &inputs->system, &exec);
+    if (!can || calc_check(&inputs->app, &inputs->system, &exec, &errors) != CALC_OK) {
+        return false;
+    }
+    for (int i = 0; i < found->count; i++) {
+        const calc_field *field = field_of(&found->item[i]);
+        char value[CALC_VALUE_TEXT];
+        fprintf(stderr, "%s = %s follows from --set\n", field->key,
+                calc_value_text(field, (const char *)&exec + field->offset, value));
+    }
+    inputs->exec = exec;
+    return true;
+}
+
 /* Errors of a field that an assignment has set belong to the assignment, not to the file. */
 static void blame_assignment(calc_errors *errors, const calc_field_ref *set, const char *assignment)
 {
@@ -133,6 +188,98 @@ static void locate(const calc_inputs *inputs, calc_errors *errors)
     }
 }
 
+/* ---- Remarks --------------------------------------------------------------------------------- */
+
+static bool is_calibrated(const char *path)
+{
+    calc_text text = {0};
+    calc_errors ignored = {0};
+    bool is = calc_text_read(&text, path, &ignored) == CALC_OK &&
+              calc_remark_read(&text).origin == CALC_REMARK_CALIBRATED;
+    calc_text_free(&text);
+    return is;
+}
+
+/* The calibrated machine whose name is most like `name`: a100_80g and a100_sxm_80g begin alike. A
+ * short name is a plain machine. */
+static void find_alike(const char *name, char *found, size_t size)
+{
+    calc_find_list list = {0};
+    calc_errors ignored = {0};
+    size_t family = strcspn(name, "_");
+    const char *best = NULL;
+    bool listed = calc_find_names(CALC_KIND_SYSTEM, &list, &ignored) == CALC_OK;
+    for (size_t i = 0; listed && i < list.count; i++) {
+        const char *other = list.entry[i].name;
+        bool alike = strncmp(other, name, family) == 0 && strcspn(other, "_") == family;
+        if (!alike || strcmp(other, name) == 0 || !is_calibrated(list.entry[i].path)) {
+            continue;
+        }
+        size_t length = strlen(other);
+        if (!best || length < strlen(best) ||
+            (length == strlen(best) &&
+             calc_edit_distance(other, name) < calc_edit_distance(best, name))) {
+            best = other;
+        }
+    }
+    snprintf(found, size, "%s", best ? best : "");
+    calc_find_free(&list);
+}
+
+char *calc_input_remark(const calc_input *input, calc_kind kind, const void *object, char *text)
+{
+    char alike[128] = "";
+    calc_remark_facts facts = calc_remark_read(&input->text);
+    if (kind == CALC_KIND_APP) {
+        return calc_remark_app(facts, object, text);
+    }
+    if (facts.origin == CALC_REMARK_CALCULON || facts.origin == CALC_REMARK_ASSUMED) {
+        find_alike(input->name, alike, sizeof alike);
+    }
+    return calc_remark_system(input->name, facts, alike, text);
+}
+
+calc_inputs_remarks calc_inputs_remarks_of(const calc_inputs *in)
+{
+    calc_inputs_remarks r = {0};
+    calc_input_remark(&in->input[CALC_KIND_APP], CALC_KIND_APP, &in->app, r.text[r.count]);
+    r.count += *r.text[r.count] != '\0';
+    calc_input_remark(&in->input[CALC_KIND_SYSTEM], CALC_KIND_SYSTEM, &in->system, r.text[r.count]);
+    r.count += *r.text[r.count] != '\0';
+    calc_remark_inference(&in->exec.inference, r.text[r.count]);
+    r.count += *r.text[r.count] != '\0';
+    for (int i = 0; i <= CALC_MAX_CHIPS; i++) {
+        bool known = *in->other.remark[i] == '\0';
+        for (size_t k = 0; k < r.count; k++) {
+            known = known || strcmp(in->other.remark[i], r.text[k]) == 0;
+        }
+        if (!known) {
+            strcpy(r.text[r.count++], in->other.remark[i]);
+        }
+    }
+    return r;
+}
+
+void calc_inputs_write_remarks(calc_output *out, const calc_inputs *inputs)
+{
+    const calc_inputs_remarks r = calc_inputs_remarks_of(inputs);
+    for (size_t i = 0; i < r.count; i++) {
+        calc_output_printf(out, "%s\n", r.text[i]);
+    }
+}
+
+void calc_inputs_put_remarks(calc_put *put, const calc_inputs *inputs)
+{
+    const calc_inputs_remarks r = calc_inputs_remarks_of(inputs);
+    calc_put_array(put, "remarks", CALC_PUT_LINE);
+    for (size_t i = 0; i < r.count; i++) {
+        calc_put_text(put, NULL, r.text[i]);
+    }
+    calc_put_close(put);
+}
+
+/* ---- Systems that an execution names --------------------------------------------------------- */
+
 /* Reads one of them. @param at  its index in `other` */
 static calc_status find_system(const char *name, const calc_system *system, const char *path,
                                calc_inputs_other *other, int32_t at, const calc_system **out,
@@ -144,6 +291,7 @@ static calc_status find_system(const char *name, const calc_system *system, cons
     if (status == CALC_OK && !own) {
         status = calc_input_load(&found, CALC_KIND_SYSTEM, &other->system[at], name, errors);
         calc_digest_text(found.text.data, found.text.length, other->sha256[at]);
+        calc_input_remark(&found, CALC_KIND_SYSTEM, &other->system[at], other->remark[at]);
     }
     calc_text_free(&found.text);
     *out = own ? system : &other->system[at];
@@ -187,9 +335,19 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
 {
     void *const object[CALC_INPUTS] = {&inputs->app, &inputs->system, &inputs->exec};
     bool fine = true;
-    for (int i = 0; i < CALC_INPUTS; i++) {
+    calc_input *layout = &inputs->input[CALC_KIND_EXEC];
+    layout->partial = inputs->complete != NULL;
+    for (int i = 0; i < CALC_INPUTS && argument[i]; i++) {
         fine &= calc_input_load(&inputs->input[i], (calc_kind)i, object[i], argument[i], errors) ==
                 CALC_OK;
+    }
+    if (fine && (!argument[CALC_KIND_EXEC] || layout->absent > 0)) {
+        fine = inputs->complete(inputs, set, set_count, errors) == CALC_OK;
+    } else if (fine && (inputs->procs || inputs->batch)) {
+        fine = false;
+        calc_errors_at(errors, CALC_ERR_FIELD, inputs->procs ? "--procs" : "--batch", 0, 0,
+                       inputs->procs ? "--set num_procs=N" : "--set batch_size=N",
+                       "%s says it already", layout->name);
     }
     if (!fine) {
         return calc_errors_first(errors);
@@ -201,6 +359,7 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     if (!where) {
         return calc_errors_no_memory(errors);
     }
+    const calc_inputs before = *inputs;
     for (size_t i = 0; i < set_count; i++) {
         fine &= calc_set(&inputs->app, &inputs->system, &inputs->exec, set[i], &where[i], errors) ==
                 CALC_OK;
@@ -211,7 +370,10 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     if (fine) {
         calc_resolve(&inputs->app, &inputs->system, &inputs->exec);
     }
-    if (fine && calc_check(&inputs->app, &inputs->system, &inputs->exec, errors) != CALC_OK) {
+    calc_errors found = {0};
+    if (fine && calc_check(&inputs->app, &inputs->system, &inputs->exec, &found) != CALC_OK &&
+        !follow(inputs, &before, where, set_count, &found)) {
+        *errors = found; /* the first ones */
         /* If a field is assigned several times, the last assignment counts and gets the error. */
         for (size_t i = 0; i < set_count; i++) {
             blame_assignment(errors, &where[i], set[i]);

@@ -7,7 +7,8 @@
 #include "cli/shell/digest.h"
 #include "cli/shell/find.h"
 #include "cli/shell/opt.h"
-#include "io/text.h"
+#include "io/json_put.h"
+#include "io/remark.h"
 
 /** The row of --set, which means the same in every command. */
 #define CALC_INPUTS_SET(X)                                                                         \
@@ -26,6 +27,8 @@ typedef struct calc_input {
     calc_text text; /**< owned */
     bool foreign;   /**< in another planner's format: fields of attention that it lacks come from
                      *  the model */
+    bool partial;   /**< for the caller to set: an execution may leave required keys out ... */
+    int absent;     /**< ... of which it leaves out so many */
 } calc_input;
 
 /** Systems that stages name, by their index in the list, and the system of the prefill pool last:
@@ -33,15 +36,22 @@ typedef struct calc_input {
 typedef struct calc_inputs_other {
     calc_system system[CALC_MAX_CHIPS + 1];
     char sha256[CALC_MAX_CHIPS + 1][CALC_DIGEST_TEXT];
+    char remark[CALC_MAX_CHIPS + 1][CALC_REMARK_SIZE]; /**< io/remark.h */
 } calc_inputs_other;
 
-typedef struct calc_inputs {
+typedef struct calc_inputs calc_inputs;
+struct calc_inputs {
     calc_app app;
     calc_system system;
     calc_exec exec;
     calc_inputs_other other;       /**< systems that its stages and its prefill pool name */
     calc_input input[CALC_INPUTS]; /**< by calc_kind */
-} calc_inputs;
+    /** Gives `exec` what its document, if there is one, and assignments do not say, once model and
+     *  machine are read. NULL: an execution that leaves required keys out is an error. */
+    calc_status (*complete)(calc_inputs *inputs, const char *const *set, size_t set_count,
+                            calc_errors *errors);
+    const char *procs, *batch, *compat; /**< for complete(): options as typed; NULL: not given */
+};
 
 /** The execution in which stages and a prefill pool that name the system of the run no longer name
  *  it, so that they follow changes of that system.
@@ -64,8 +74,29 @@ CALC_MUST_USE calc_status calc_inputs_systems(calc_exec *exec, const calc_system
 CALC_MUST_USE calc_status calc_input_load(calc_input *input, calc_kind kind, void *object,
                                           const char *argument, calc_errors *errors);
 
+/** The remark on a model or a machine that was loaded: empty, or what to know before using its
+ *  numbers (io/remark.h), and which similar machine is calibrated.
+ *  @param object  a calc_app or a calc_system, by kind
+ *  @param text    filled, CALC_REMARK_SIZE bytes
+ *  @return text */
+char *calc_input_remark(const calc_input *input, calc_kind kind, const void *object, char *text);
+
+/** The remarks on all documents of a run, each once. */
+typedef struct calc_inputs_remarks {
+    size_t count;
+    char text[CALC_INPUTS + CALC_MAX_CHIPS + 1][CALC_REMARK_SIZE];
+} calc_inputs_remarks;
+
+calc_inputs_remarks calc_inputs_remarks_of(const calc_inputs *inputs);
+
+/** Write them, a line each. */
+void calc_inputs_write_remarks(calc_output *out, const calc_inputs *inputs);
+
+/** Write them as the member "remarks", an array. */
+void calc_inputs_put_remarks(calc_put *put, const calc_inputs *inputs);
+
 /** Load all three, apply the assignments in order and check the rules. All errors are collected;
- *  later steps are left out once a step fails.
+ *  later steps are left out once a step fails. With inputs->complete, argument EXE may be NULL.
  *  @param set  assignments FIELD=VALUE
  *  @return CALC_OK, or the status of the first error */
 CALC_MUST_USE calc_status calc_inputs_load(calc_inputs *inputs,

@@ -23,10 +23,10 @@
 #include "report/page.h"
 
 /* Output files of a sweep; NULL: not asked for. */
-enum { FILE_OUT, FILE_SUMMARY, FILE_SAVE_BEST, FILE_ALL, FILE_HTML, FILES };
-static const calc_sweep_opt file_opt[FILES] = {CALC_SWEEP_OPT_OUT, CALC_SWEEP_OPT_SUMMARY,
-                                               CALC_SWEEP_OPT_SAVE_BEST, CALC_SWEEP_OPT_ALL,
-                                               CALC_SWEEP_OPT_HTML};
+enum { FILE_OUT, FILE_SUMMARY, FILE_SAVE_BEST, FILE_SAVE_SYS, FILE_ALL, FILE_HTML, FILES };
+static const calc_sweep_opt file_opt[FILES] = {CALC_SWEEP_OPT_OUT,       CALC_SWEEP_OPT_SUMMARY,
+                                               CALC_SWEEP_OPT_SAVE_BEST, CALC_SWEEP_OPT_SAVE_SYS,
+                                               CALC_SWEEP_OPT_ALL,       CALC_SWEEP_OPT_HTML};
 
 /* A sweep under way. */
 typedef struct task {
@@ -71,8 +71,8 @@ static const char *check_options(task *t)
     bool known = !out || part || is_csv(out) || ends_with(out, ".json") ||
                  ends_with(out, ".json.gz") || strcmp(out, "-") == 0;
     return !known      ? "--out: the name must end in .json, .csv, .json.gz or .csv.gz"
-           : taken > 1 ? "only one of --out, --summary, --save-best, --all and --html can be "
-                         "standard output"
+           : taken > 1 ? "only one of --out, --summary, --save-best, --save-sys, --all and "
+                         "--html can be standard output"
                        : calc_sweep_save_complaint(t->args, t->ranks.count);
 }
 
@@ -100,6 +100,35 @@ static calc_status open_files(task *t, calc_errors *errors)
     return status;
 }
 
+/* The layout to start with, and its machine. Without such a layout the files are not written. */
+static void save_start(task *t)
+{
+    const calc_found *start = t->advice.start.layout;
+    calc_app app;
+    calc_system system;
+    calc_exec exec;
+    if (start) {
+        exec = calc_found_exec(start);
+        t->study.designs.get(t->study.designs.context, start->design, &app, &system);
+    }
+    const struct {
+        int file;
+        calc_kind kind;
+        const void *object;
+    } saved[] = {{FILE_SAVE_BEST, CALC_KIND_EXEC, &exec},
+                 {FILE_SAVE_SYS, CALC_KIND_SYSTEM, &system}};
+    for (size_t i = 0; i < sizeof saved / sizeof *saved; i++) {
+        calc_output **file = &t->file[saved[i].file];
+        if (*file && start) {
+            calc_json_save(*file, saved[i].kind, saved[i].object, 0);
+            calc_output_text(*file, "\n");
+        } else {
+            calc_output_discard(*file);
+            *file = NULL;
+        }
+    }
+}
+
 /* Tries every file, so that one failure does not lose the others. */
 static void write_files(task *t, calc_errors *errors)
 {
@@ -111,14 +140,7 @@ static void write_files(task *t, calc_errors *errors)
     if (t->file[FILE_SUMMARY]) {
         calc_sweep_write_summary(t->file[FILE_SUMMARY], &t->result);
     }
-    if (t->file[FILE_SAVE_BEST] && t->advice.start.layout) {
-        const calc_exec exec = calc_found_exec(t->advice.start.layout);
-        calc_json_save(t->file[FILE_SAVE_BEST], CALC_KIND_EXEC, &exec, 0);
-        calc_output_text(t->file[FILE_SAVE_BEST], "\n");
-    } else {
-        calc_output_discard(t->file[FILE_SAVE_BEST]);
-        t->file[FILE_SAVE_BEST] = NULL;
-    }
+    save_start(t);
     if (t->file[FILE_HTML] &&
         calc_sweep_page_write(t->file[FILE_HTML], &t->study, &t->result, t->args, &t->advice.start,
                               t->best.measured, errors) != CALC_OK) {
@@ -253,7 +275,7 @@ static calc_exit finish(task *t, calc_errors *errors)
 static calc_status prepare(task *t, calc_errors *errors)
 {
     const char *columns = calc_opt_value(t->args, CALC_SWEEP_OPT_COLUMNS);
-    calc_status status = calc_sweep_study_load(&t->study, t->args, errors);
+    calc_status status = calc_sweep_study_load(&t->study, t->args, NULL, errors);
     if (status == CALC_OK && columns) {
         calc_sweep_columns known;
         status = calc_sweep_columns_list(&known, &t->study, columns, errors);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "io/utf8.h"
 #include "served.h"
+#include "spec/alias.h"
 #include "spec/field.h"
 
 enum { WORD_SIZE = 128 };
@@ -296,12 +297,18 @@ static calc_status unknown_column(const char *word, calc_errors *errors)
 static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *study, const char *word,
                              calc_errors *errors)
 {
-    const calc_field *stat = calc_table_find(calc_table_of(CALC_KIND_STATS), word);
-    size_t offset = 0;
-    const calc_field *field = find_field(word, &offset);
     if (add_called(c, study, word)) {
         return CALC_OK;
     }
+    static const char inside[] = "inference.";
+    size_t prefix = strncmp(word, inside, sizeof inside - 1) == 0 ? sizeof inside - 1 : 0;
+    const calc_table *stats = calc_table_of(CALC_KIND_STATS);
+    const calc_alias *alias = calc_alias_find(calc_table_of(CALC_KIND_EXEC), word);
+    alias = alias ? alias : calc_alias_find(stats, word);
+    const char *key = alias ? alias->field : word + prefix;
+    size_t offset = 0;
+    const calc_field *stat = calc_table_find(stats, key);
+    const calc_field *field = find_field(key, &offset);
     if (stat) {
         add_stat(c, stat, stat->key, 0);
     } else if (field) {

@@ -53,6 +53,8 @@
     X(SAVE_BEST, "save-best", "FILE", .section = "Files",                                          \
       .doc = "write the layout to start with as an execution for calc run: likely to fit, run by " \
              "a framework, and the simplest of those about as fast; without such a one, the best") \
+    X(SAVE_SYS, "save-sys", "FILE",                                                                \
+      .doc = "write the machine of that layout, as --set and --axis made it")                      \
     X(HTML, "html", "FILE",                                                                        \
       .doc = "write an HTML page: the front, the best, their time and memory, every split; one "   \
              "file that needs no network")                                                         \

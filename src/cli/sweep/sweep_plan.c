@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/help.h"
+#include "cli/sweep/sweep_read.h"
 #include "estimate.h"
 #include "served.h"
 #include "spec/absent.h"
@@ -207,6 +208,7 @@ void calc_sweep_plan_brief(calc_output *out, const calc_sweep_study *study)
     }
     calc_append(axes, TEXT_SIZE, "; the rest by default: --plan lists it");
     write_names(out, b);
+    calc_sweep_read_write_remarks(out, study);
     calc_output_text(out, "  ");
     calc_help_wrapped(out, axes, 2);
 }
@@ -249,6 +251,7 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
     }
     calc_append(axes, TEXT_SIZE, "; every legal value of the rest");
     write_names(out, b);
+    calc_sweep_read_write_remarks(out, study);
     calc_output_text(out, "  ");
     calc_help_wrapped(out, axes, 2);
     write_reasons(out, &study->space);

@@ -70,6 +70,10 @@ static void mark_row(calc_sweep_row *row, const calc_residuals *measured,
     const calc_exec exec = calc_found_exec(row->layout);
     study->designs.get(study->designs.context, row->layout->design, &app, &system);
     row->starts = calc_export_starts(&app, &system, &exec);
+    int64_t ranks = exec.strategy.expert_par *
+                    (exec.strategy.expert_tensor_par > 1 ? exec.strategy.expert_tensor_par : 1);
+    row->spread = exec.training && exec.strategy.expert_par > 1 && system.networks_count > 0 &&
+                  ranks > system.networks[0].size;
     row->fits = calc_sweep_rows_fits(measured, study, row->layout);
 }
 
@@ -91,6 +95,12 @@ typedef struct search {
     calc_sweep_advice advice;
 } search;
 
+/* What a rate is worth where experts are spread over several domains of the fastest network. Runs
+ * with such experts are as far off as this (standard deviation over software that no fit has seen,
+ * tests/measured/residuals.csv), and no pair of them differs in that alone: a smaller gain is not
+ * one to start with. */
+static const double spread_worth = 0.87;
+
 /* Fill a row. @return what it is worth; 0 if it does not matter: asking frameworks takes longer
  * than an evaluation */
 static double worth_of(const search *s, calc_sweep_row *row)
@@ -103,7 +113,9 @@ static double worth_of(const search *s, calc_sweep_row *row)
     }
     mark_row(row, s->measured, s->study);
     /* If it is not known whether it fits, it counts as sure: fmin() of NaN. */
-    return row->starts ? row->share * fmin(1, row->fits.share / CALC_FITS_SURE) : 0;
+    return row->starts ? row->share * fmin(1, row->fits.share / CALC_FITS_SURE) *
+                             (row->spread ? spread_worth : 1)
+                       : 0;
 }
 
 /* Whether a layout comes before the start so far. */

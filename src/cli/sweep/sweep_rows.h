@@ -18,7 +18,8 @@ typedef struct calc_sweep_row {
     double sure;              /**< that the best is faster: calc_sweep_order_sure(), likewise */
     bool equal;               /**< not the fastest, and calc_sweep_order_equal() to it */
     bool starts;              /**< a framework can run it: calc_export_starts() */
-    calc_fits fits;           /**< fits in memory, as far as measured runs tell */
+    bool spread;    /**< trains, with experts over several domains of the fastest network */
+    calc_fits fits; /**< fits in memory, as far as measured runs tell */
 } calc_sweep_row;
 
 /** A table. Owns its rows; free with calc_sweep_rows_free(). Start with {0} and `measured`. */
@@ -53,7 +54,8 @@ typedef struct calc_sweep_advice {
 
 /** Choose them among the best and, if these do not settle it, the front. A layout that a framework
  *  runs is worth its share of the best (calc_sweep_order_share()), times the probability that it
- *  fits over CALC_FITS_SURE where that is less than 1. The start is the simplest
+ *  fits over CALC_FITS_SURE where that is less than 1, and less 13 % if its experts are spread
+ *  (calc_sweep_row::spread). The start is the simplest
  * (calc_sweep_found_simpler()) of those that are worth at most 2 % less than the most; of several,
  * and where the order of two layouts is not known (calc_sweep_order), the one that is worth most.
  * If no framework runs any, with several groups, or under Calculon's rules, the start is the best.

@@ -9,7 +9,6 @@
 #include "axis.h"
 #include "base/error.h"
 #include "cli/shell/inputs.h"
-#include "cli/shell/remark.h"
 #include "cli/sweep/sweep_axes.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_read.h"
@@ -30,6 +29,7 @@ enum { WORD_SIZE = 4096, TOP_MAX = 1000000, THREADS_MAX = 4096, TOP = 10 };
 typedef struct sources {
     calc_sweep_study *study;
     const calc_args *args;
+    const calc_inputs *read; /* NULL: args or the file name the documents */
     calc_space_entries file; /* empty without a file */
     const char *app, *system, *space;
     calc_errors *errors;
@@ -267,44 +267,49 @@ static void take_options(sources *s)
 
 /* ---- Models and machines --------------------------------------------------------------------- */
 
-static calc_status take_app(sources *s, const char *word)
+static calc_status add(sources *s, const calc_input *input, calc_kind kind, const void *object)
+{
+    char remark[CALC_REMARK_SIZE];
+    calc_designs_builder *b = &s->study->builder;
+    calc_status status = kind == CALC_KIND_APP ? calc_designs_add_app(b, input->name, object)
+                                               : calc_designs_add_system(b, input->name, object);
+    return status == CALC_OK
+               ? calc_sweep_read_note(s->study, input->name, &input->text,
+                                      calc_input_remark(input, kind, object, remark), s->errors)
+               : calc_errors_no_memory(s->errors);
+}
+
+static calc_status take(sources *s, calc_kind kind, void *object, const char *word)
 {
     calc_input input = {0};
-    calc_app app;
-    calc_status status = calc_input_load(&input, CALC_KIND_APP, &app, word, s->errors);
-    if (status == CALC_OK &&
-        calc_designs_add_app(&s->study->builder, input.name, &app) != CALC_OK) {
-        status = calc_errors_no_memory(s->errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_sweep_read_note(s->study, input.name, &input.text, s->errors);
-    }
-    calc_remark_tell(status, CALC_KIND_APP, &input, &app);
+    calc_status status = calc_input_load(&input, kind, object, word, s->errors);
+    status = status == CALC_OK ? add(s, &input, kind, object) : status;
     calc_text_free(&input.text);
     return status;
 }
 
+static calc_status take_app(sources *s, const char *word)
+{
+    calc_app app;
+    return take(s, CALC_KIND_APP, &app, word);
+}
+
 static calc_status take_system(sources *s, const char *word)
 {
-    calc_input input = {0};
     calc_system system;
-    calc_status status = calc_input_load(&input, CALC_KIND_SYSTEM, &system, word, s->errors);
-    if (status == CALC_OK &&
-        calc_designs_add_system(&s->study->builder, input.name, &system) != CALC_OK) {
-        status = calc_errors_no_memory(s->errors);
-    }
-    if (status == CALC_OK) {
-        status = calc_sweep_read_note(s->study, input.name, &input.text, s->errors);
-    }
-    calc_remark_tell(status, CALC_KIND_SYSTEM, &input, &system);
-    calc_text_free(&input.text);
-    return status;
+    return take(s, CALC_KIND_SYSTEM, &system, word);
 }
 
 /* Load the documents that the arguments name, or otherwise those that the file names. */
 static void take_documents(sources *s)
 {
     static const char hint[] = "calc sweep APP SYS SPACE";
+    if (s->read) {
+        const calc_input *input = s->read->input;
+        (void)!add(s, &input[CALC_KIND_APP], CALC_KIND_APP, &s->read->app);
+        (void)!add(s, &input[CALC_KIND_SYSTEM], CALC_KIND_SYSTEM, &s->read->system);
+        return;
+    }
     if (s->app) {
         take_words(s, s->app, take_app);
         take_words(s, s->system, take_system);
@@ -451,9 +456,25 @@ static void take_framework(sources *s)
     }
 }
 
+/* Ranks of one size in every dimension are so many processors. */
+static void take_num_procs(calc_space *space)
+{
+    static const calc_axis ranks[] = {CALC_AXIS_tensor_par, CALC_AXIS_pipeline_par,
+                                      CALC_AXIS_data_par, CALC_AXIS_context_par};
+    int64_t procs = 1;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        const calc_values *v = &space->axis[ranks[i]];
+        bool none = ranks[i] == CALC_AXIS_context_par && v->standard;
+        procs = none ? procs : v->count == 1 && !v->standard ? procs * v->value[0] : 0;
+    }
+    if (procs > 0 && space->axis[CALC_AXIS_num_procs].count == 0) {
+        (void)!calc_space_set(space, CALC_AXIS_num_procs, &procs, 1);
+    }
+}
+
 static void take_axes(sources *s)
 {
-    if (!s->space && s->args->argument_count == 0) { /* the default study */
+    if (!s->space && !s->read && s->args->argument_count == 0) { /* the default study */
         set_axis(s, "num_procs", "4096", "");
         set_axis(s, "batch_size", "<=2340", "");
         set_axis(s, "fused_activation", "*", "");
@@ -466,6 +487,7 @@ static void take_axes(sources *s)
         CALC_OK) {
         calc_errors_no_memory(s->errors);
     }
+    take_num_procs(&s->study->space);
     if (s->errors->count == 0) {
         calc_defaults_check(&s->study->space, &s->study->builder, s->errors);
         if (s->space) {
@@ -495,14 +517,14 @@ static calc_status load_file(sources *s)
     status = status == CALC_OK ? calc_space_load(&s->file, path, s->errors) : status;
     return status == CALC_OK
                ? calc_sweep_read_note(s->study, calc_find_name(path, name, sizeof name),
-                                      &s->file.text, s->errors)
+                                      &s->file.text, "", s->errors)
                : status;
 }
 
 calc_status calc_sweep_study_load(calc_sweep_study *study, const calc_args *args,
-                                  calc_errors *errors)
+                                  const calc_inputs *read, calc_errors *errors)
 {
-    sources s = {.study = study, .args = args, .errors = errors};
+    sources s = {.study = study, .args = args, .read = read, .errors = errors};
     take_arguments(&s);
     if (calc_space_init(&study->space) != CALC_OK) {
         return calc_errors_no_memory(errors);

@@ -149,6 +149,10 @@ static void add_reason(char text[TEXT_SIZE], const calc_sweep_row *row,
     calc_append(text, TEXT_SIZE, ", %.1f %% behind the fastest but ", 100 * (1 - row->share));
     if (!fastest->starts) {
         calc_append(text, TEXT_SIZE, "a framework runs it");
+    } else if (fastest->spread && !row->spread) {
+        calc_append(text, TEXT_SIZE,
+                    "its experts stay on the fastest network, and what spreading "
+                    "them further gains was never measured alone");
     } else if (likelier) {
         calc_append(text, TEXT_SIZE, "more likely to fit (%.0f against %.0f %%)",
                     100 * row->fits.share, 100 * fastest->fits.share);

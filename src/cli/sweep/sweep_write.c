@@ -4,6 +4,7 @@
 
 #include "cli/draw/breakdown.h"
 #include "cli/sweep/sweep_order.h"
+#include "cli/sweep/sweep_read.h"
 #include "io/csv.h"
 #include "io/json_save.h"
 #include "parallel.h"
@@ -106,6 +107,7 @@ void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study)
     }
     calc_put_close(put);
     put_objective(put, "top_by", &o->top_by);
+    calc_sweep_read_put_remarks(put, study);
 }
 
 void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,

@@ -11,6 +11,7 @@
 #include "cli/draw/paint.h"
 #include "cli/shell/help.h"
 #include "cli/sweep/sweep_columns.h"
+#include "cli/sweep/sweep_read.h"
 #include "formats/refusal.h"
 
 double calc_tune_order_mean(const calc_tune_task *t, size_t candidate)
@@ -425,7 +426,9 @@ static void write_title(calc_output *out, const calc_tune_task *t, const calc_tu
         calc_output_printf(out, " (each other is the best with a chance of %.1g at most)",
                            d->left_out);
     }
-    calc_output_text(out, "\n\n");
+    calc_output_text(out, "\n");
+    calc_sweep_read_write_remarks(out, &t->study);
+    calc_output_text(out, "\n");
 }
 
 calc_status calc_tune_table_write(calc_output *out, const calc_tune_task *t,

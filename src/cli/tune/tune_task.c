@@ -214,7 +214,7 @@ static calc_status load_study(calc_tune_task *t, calc_errors *errors)
     calc_sweep_options *o = &t->study.options;
     calc_status status = sweep_args(&args, t->args, errors);
     if (status == CALC_OK) {
-        status = calc_sweep_study_load(&t->study, &args, errors);
+        status = calc_sweep_study_load(&t->study, &args, NULL, errors);
     }
     free(args.use);
     status = status == CALC_OK ? check_study(t, errors) : status;

@@ -7,7 +7,7 @@ plan --csv t.csv --out all.json --save-best best.json --html page.html --plot >t
 cut -d, -f1,3-5,10,17- t.csv
 plan --out - | cmp - all.json
 plan --save-best - | cmp - best.json
-head -12 all.json
+head -13 all.json
 grep -A8 '"layers"' best.json
 step() { sed -n 's/.*time per step *\([^ ]* [a-z]*\).*/\1/p'; }
 "$CALC" run llama3.2-1B h100_sxm best.json --set num_blocks=8 --set mem1.GiB=8 | step

@@ -1,0 +1,26 @@
+/** @file sweep_complete.h  Completes a layout of which only some fields are said: the others are
+ *  those of the layout that `calc sweep` would start with. */
+#ifndef CALC_CLI_SWEEP_SWEEP_COMPLETE_H
+#define CALC_CLI_SWEEP_SWEEP_COMPLETE_H
+
+#include "cli/shell/inputs.h"
+
+/** The rows of --procs and --batch of commands that complete layouts. */
+#define CALC_COMPLETE_OPTS(X)                                                                      \
+    X(PROCS, "procs", "N", .doc = "processors, where EXE does not say num_procs or is left out")   \
+    X(BATCH, "batch", "MAX", .doc = "largest global batch, likewise, as for calc sweep")
+
+/** The row of EXE of these commands. */
+#define CALC_COMPLETE_EXE                                                                          \
+    CALC_ARG_DOCUMENT("EXE", CALC_KIND_EXEC, .optional = true,                                     \
+                      .doc = "how the model is laid out on the machine: likewise, or a name in "   \
+                             "executions/; what it and --set leave out is as in the layout that "  \
+                             "calc sweep would start with")
+
+/** Let calc_inputs_load() complete layouts.
+ *  @param procs, batch  rows of these options
+ *  @param compat        rules of Calculon that the run follows, as typed; NULL: none */
+void calc_sweep_completes(calc_inputs *inputs, const calc_args *args, int procs, int batch,
+                          const char *compat);
+
+#endif
