@@ -1,24 +1,16 @@
 /* MindSpore Transformers: a YAML file. */
 #include "formats/framework.h"
 
-static const calc_word ffn[] = {{"swiglu", CALC_FFN_TYPE_SWIGLU},
-                                {"gelu", CALC_FFN_TYPE_GELU},
-                                {"relu", CALC_FFN_TYPE_RELU},
-                                {"silu", CALC_FFN_TYPE_SWIGLU},
-                                {0}};
-static const calc_word norm[] = {
-    {"LayerNorm", CALC_NORM_TYPE_LAYER}, {"RMSNorm", CALC_NORM_TYPE_RMS}, {0}};
-static const calc_word position[] = {{"learned_absolute", CALC_POSITION_TYPE_LEARNED},
-                                     {"rope", CALC_POSITION_TYPE_ROPE},
-                                     {"none", CALC_POSITION_TYPE_NONE},
-                                     {0}};
-static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16},
-                                     {"float16", CALC_DATATYPE_FLOAT16},
-                                     {"float32", CALC_DATATYPE_FLOAT32},
-                                     {0}};
+/* clang-format off */
+static const calc_word ffn[] = {{"swiglu", CALC_FFN_TYPE_SWIGLU}, {"gelu", CALC_FFN_TYPE_GELU}, {"relu", CALC_FFN_TYPE_RELU},
+    {"silu", CALC_FFN_TYPE_SWIGLU}, {0}};
+static const calc_word norm[] = {{"LayerNorm", CALC_NORM_TYPE_LAYER}, {"RMSNorm", CALC_NORM_TYPE_RMS}, {0}};
+static const calc_word position[] = {{"learned_absolute", CALC_POSITION_TYPE_LEARNED}, {"rope", CALC_POSITION_TYPE_ROPE},
+    {"none", CALC_POSITION_TYPE_NONE}, {0}};
+static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {"float32", CALC_DATATYPE_FLOAT32},
+    {0}};
 static const calc_word router[] = {{"float32", CALC_FORMAT_FLOAT32}, {0}};
 
-/* clang-format off */
 static const calc_setting_row rows[] = {
     CALC_ROW_CONSTANT("use_parallel", .text = "true")
     CALC_ROW_CONSTANT("run_mode", .text = "train")
@@ -124,13 +116,8 @@ static const calc_refusal mindformers[] = {
     {former_groups, "num_experts is not a multiple of expert_groups"}};
 static CALC_REFUSALS(refusals, mindformers);
 
-const calc_framework calc_framework_mindformers = {
-    .name = "mindformers",
-    .title = "MindSpore Transformers",
-    .version = "1.7.0",
-    .launch = "merge it into a template of configs/general",
-    .platforms = CALC_ON(CANN),
-    .syntax = CALC_SYNTAX_YAML,
-    .has_model = true,
-    CALC_FRAMEWORK_ROWS(rows),
-    CALC_FRAMEWORK_REFUSALS(&refusals)};
+/* clang-format off */
+const calc_framework calc_framework_mindformers = {.name = "mindformers", .title = "MindSpore Transformers",
+    .version = "1.7.0", .launch = "merge it into a template of configs/general", .platforms = CALC_ON(CANN),
+    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+/* clang-format on */

@@ -7,30 +7,18 @@
 #include "formats/framework.h"
 #include "spec/serving_program.h"
 
-static const calc_word datatype[] = {
-    {"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16},
-    {"float32", CALC_DATATYPE_FLOAT32},   {"half", CALC_DATATYPE_FLOAT16},
-    {"float", CALC_DATATYPE_FLOAT32},     {0}};
-static const calc_word cache[] = {
-    {"auto", CALC_FORMAT_AUTO},         {"fp8", CALC_FORMAT_FLOAT8},
-    {"fp8_e4m3", CALC_FORMAT_FLOAT8},   {"fp8_e5m2", CALC_FORMAT_FLOAT8},
-    {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
-static const calc_word sglang_cache[] = {
-    {"auto", CALC_FORMAT_AUTO},         {"fp8_e4m3", CALC_FORMAT_FLOAT8},
-    {"fp8_e5m2", CALC_FORMAT_FLOAT8},   {"bf16", CALC_FORMAT_BFLOAT16},
-    {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
-/* Which weights and matrices are narrower: 8 bits; weights of 4 bits; also multiplied in 4. */
-static const calc_word quantization[] = {{"fp8", CALC_PLAN_NARROW_8},
-                                         {"w8a8_fp8", CALC_PLAN_NARROW_8},
-                                         {"awq", CALC_PLAN_NARROW_4_STORED},
-                                         {"awq_marlin", CALC_PLAN_NARROW_4_STORED},
-                                         {"gptq", CALC_PLAN_NARROW_4_STORED},
-                                         {"gptq_marlin", CALC_PLAN_NARROW_4_STORED},
-                                         {"mxfp4", CALC_PLAN_NARROW_4_STORED},
-                                         {"modelopt_fp4", CALC_PLAN_NARROW_4},
-                                         {0}};
-
 /* clang-format off */
+static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {"float32", CALC_DATATYPE_FLOAT32},
+    {"half", CALC_DATATYPE_FLOAT16}, {"float", CALC_DATATYPE_FLOAT32}, {0}};
+static const calc_word cache[] = {{"auto", CALC_FORMAT_AUTO}, {"fp8", CALC_FORMAT_FLOAT8}, {"fp8_e4m3", CALC_FORMAT_FLOAT8},
+    {"fp8_e5m2", CALC_FORMAT_FLOAT8}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
+static const calc_word sglang_cache[] = {{"auto", CALC_FORMAT_AUTO}, {"fp8_e4m3", CALC_FORMAT_FLOAT8}, {"fp8_e5m2", CALC_FORMAT_FLOAT8},
+    {"bf16", CALC_FORMAT_BFLOAT16}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
+/* Which weights and matrices are narrower: 8 bits; weights of 4 bits; also multiplied in 4. */
+static const calc_word quantization[] = {{"fp8", CALC_PLAN_NARROW_8}, {"w8a8_fp8", CALC_PLAN_NARROW_8}, {"awq", CALC_PLAN_NARROW_4_STORED},
+    {"awq_marlin", CALC_PLAN_NARROW_4_STORED}, {"gptq", CALC_PLAN_NARROW_4_STORED}, {"gptq_marlin", CALC_PLAN_NARROW_4_STORED},
+    {"mxfp4", CALC_PLAN_NARROW_4_STORED}, {"modelopt_fp4", CALC_PLAN_NARROW_4}, {0}};
+
 static const calc_setting_row vllm[] = {
     CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size")
     CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size")
@@ -188,49 +176,26 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 #define NIXL                                                                                       \
     "--kv-transfer-config '{\"kv_connector\": \"NixlConnector\", \"kv_role\": \"kv_both\"}'"
 
-const calc_framework calc_framework_vllm = {
-    .name = "vllm",
-    .title = "vLLM",
-    .version = "0.11",
-    .launch = "run it with bash and the model: its folder or its name; options follow",
-    .script = "vllm serve",
-    .program = "vllm",
-    .pool = {NIXL, NIXL},
-    .router = "a proxy of the NixlConnector in front of both",
+/* clang-format off */
+const calc_framework calc_framework_vllm = {.name = "vllm", .title = "vLLM", .version = "0.11",
+    .launch = "run it with bash and the model: its folder or its name; options follow", .script = "vllm serve",
+    .program = "vllm", .pool = {NIXL, NIXL}, .router = "a proxy of the NixlConnector in front of both",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU) | CALC_ON(TPU),
-    .syntax = CALC_SYNTAX_SHELL,
-    .serves = true,
-    .settle = settle,
-    CALC_FRAMEWORK_ROWS(vllm),
+    .syntax = CALC_SYNTAX_SHELL, .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(vllm),
     CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_vllm)};
 
-const calc_framework calc_framework_sglang = {
-    .name = "sglang",
-    .title = "SGLang",
-    .version = "0.5",
+const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang", .version = "0.5",
     .launch = "run it with bash and the model: its folder or its name; options follow",
-    .script = "python3 -m sglang.launch_server --model-path",
-    .program = "sglang",
+    .script = "python3 -m sglang.launch_server --model-path", .program = "sglang",
     .pool = {"--disaggregation-mode prefill", "--disaggregation-mode decode"},
-    .router =
-        "python3 -m sglang_router.launch_router --pd-disaggregation --prefill URL --decode URL",
-    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN),
-    .syntax = CALC_SYNTAX_SHELL,
-    .serves = true,
-    .settle = settle,
-    CALC_FRAMEWORK_ROWS(sglang),
+    .router = "python3 -m sglang_router.launch_router --pd-disaggregation --prefill URL --decode URL",
+    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN), .syntax = CALC_SYNTAX_SHELL, .serves = true,
+    .settle = settle, CALC_FRAMEWORK_ROWS(sglang),
     CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_sglang)};
 
-const calc_framework calc_framework_tensorrt_llm = {
-    .name = "tensorrt-llm",
-    .title = "TensorRT-LLM",
-    .version = "1.2, PyTorch backend",
-    .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
-    .platforms = CALC_ON(CUDA),
-    .syntax = CALC_SYNTAX_YAML,
-    .program = "trtllm-serve",
-    .options = true,
-    .serves = true,
-    .settle = settle,
-    CALC_FRAMEWORK_ROWS(tensorrt_llm),
+const calc_framework calc_framework_tensorrt_llm = {.name = "tensorrt-llm", .title = "TensorRT-LLM",
+    .version = "1.2, PyTorch backend", .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
+    .platforms = CALC_ON(CUDA), .syntax = CALC_SYNTAX_YAML, .program = "trtllm-serve", .options = true,
+    .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm),
     CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_tensorrt_llm)};
+/* clang-format on */
