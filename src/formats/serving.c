@@ -9,7 +9,7 @@
 
 /* clang-format off */
 static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {"float32", CALC_DATATYPE_FLOAT32},
-    {"half", CALC_DATATYPE_FLOAT16}, {"float", CALC_DATATYPE_FLOAT32}, {0}};
+    {"half", CALC_DATATYPE_FLOAT16}, {"float", CALC_DATATYPE_FLOAT32}, {"auto", CALC_DATATYPE_BFLOAT16}, {0}};
 static const calc_word cache[] = {{"auto", CALC_FORMAT_AUTO}, {"fp8", CALC_FORMAT_FLOAT8}, {"fp8_e4m3", CALC_FORMAT_FLOAT8},
     {"fp8_e5m2", CALC_FORMAT_FLOAT8}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
 static const calc_word sglang_cache[] = {{"auto", CALC_FORMAT_AUTO}, {"fp8_e4m3", CALC_FORMAT_FLOAT8}, {"fp8_e5m2", CALC_FORMAT_FLOAT8},
@@ -21,8 +21,11 @@ static const calc_word quantization[] = {{"fp8", CALC_PLAN_NARROW_8}, {"w8a8_fp8
 
 static const calc_setting_row vllm[] = {
     CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size")
+    CALC_ROW(NUMBER, TENSOR, "-tp", .read_only = true)
     CALC_ROW(NUMBER, PIPELINE, "--pipeline-parallel-size")
+    CALC_ROW(NUMBER, PIPELINE, "-pp", .read_only = true)
     CALC_ROW(NUMBER, DATA, "--data-parallel-size")
+    CALC_ROW(NUMBER, DATA, "-dp", .read_only = true)
     CALC_ROW(SWITCH, SERVE_EXPERTS, "--enable-expert-parallel", .value = 1)
     CALC_ROW(WORDS, PRECISION, "--dtype", .words = datatype)
     CALC_ROW(WORDS, NARROW, "--quantization", .words = quantization, .read_only = true)
