@@ -34,6 +34,18 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
     return s;
 }
 
+/* Whether a text has the framework's program. */
+static bool names(const calc_framework *framework, const char *text, size_t length)
+{
+    size_t word = framework->program ? strlen(framework->program) : length + 1;
+    for (size_t i = 0; i + word <= length; i++) {
+        if (memcmp(text + i, framework->program, word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_same_program(const calc_framework *a, const calc_framework *b)
 {
     return a->script && b->script && strcmp(a->script, b->script) == 0;
@@ -41,7 +53,8 @@ static bool is_same_program(const calc_framework *a, const calc_framework *b)
 
 /* Takes the better of the best framework so far and those of a syntax. Of frameworks that add to
  * the same program, the first is meant where the others' additions are not used. */
-static void choose(score *best, calc_syntax syntax, const calc_settings *settings, const char *text)
+static void choose(score *best, calc_syntax syntax, const calc_settings *settings, const char *text,
+                   size_t length)
 {
     for (size_t i = 0; calc_framework_list[i]; i++) {
         const calc_framework *framework = calc_framework_list[i];
@@ -49,7 +62,7 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
             continue;
         }
         score s = score_of(framework, settings);
-        s.named = text && framework->program && strstr(text, framework->program);
+        s.named = names(framework, text, length);
         int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
                      : s.named != best->named ? s.named - best->named
                                               : (s.known > best->known) - (s.known < best->known);
@@ -169,16 +182,18 @@ static calc_status read_either(score *best, const char *text, size_t length, con
     calc_status status = calc_settings_from_yaml(&yaml, text, length, name, &mistakes);
     bool other = status == CALC_ERR_SYNTAX;
     if (status == CALC_OK) {
-        choose(best, CALC_SYNTAX_YAML, &yaml, text);
+        choose(best, CALC_SYNTAX_YAML, &yaml, text, length);
     }
     const score of_yaml = *best;
     status = status == CALC_ERR_NOMEM ? status : calc_settings_from_script(settings, text, length);
     if (status == CALC_OK) {
-        choose(best, CALC_SYNTAX_SHELL, settings, text);
+        choose(best, CALC_SYNTAX_SHELL, settings, text, length);
         *looks = keyed ? "YAML" : settings->count > 0 ? "a script" : "text";
     }
     if (status == CALC_OK && best->read == 0 && keyed && other) {
-        *errors = errors ? mistakes : *errors;
+        if (errors) {
+            *errors = mistakes;
+        }
         status = CALC_ERR_SYNTAX;
     }
     if (best->framework == of_yaml.framework && best->read == of_yaml.read) {
@@ -203,7 +218,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         looks = toml ? "TOML" : "JSON";
         status = calc_settings_from_text(settings, syntax, text, length, name, errors);
         if (status == CALC_OK) {
-            choose(&best, syntax, settings, text);
+            choose(&best, syntax, settings, text, length);
         }
     } else if (line) {
         status = read_either(&best, text, length, name, line, settings, &looks, errors);
@@ -229,7 +244,7 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
     if (!*framework) {
         return read_any(framework, text, length, name, settings, errors);
     }
-    bool options = (*framework)->options && strstr(text, (*framework)->program);
+    bool options = (*framework)->options && names(*framework, text, length);
     calc_syntax syntax = options ? CALC_SYNTAX_SHELL : (*framework)->syntax;
     calc_status status = calc_settings_from_text(settings, syntax, text, length, name, errors);
     return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
@@ -247,6 +262,6 @@ calc_status calc_detect_options(const calc_framework **framework, const char *co
     for (size_t i = 0; i < count && strncmp(word[i], "--", 2) != 0; i++) {
         calc_append(text, sizeof text, "%s ", word[i]);
     }
-    choose(&best, CALC_SYNTAX_SHELL, settings, text);
+    choose(&best, CALC_SYNTAX_SHELL, settings, text, strlen(text));
     return settle(framework, &best, NULL, NULL, errors);
 }
