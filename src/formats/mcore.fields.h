@@ -28,7 +28,7 @@ NEWER("--tp-comm-overlap", "model.ub_tp_comm_overlap", "comm_overlap.tp_comm_ove
 MINDSPEED("--use-ascend-mc2", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_TENSOR_OVERLAP)
 BOTH("--use-tp-pp-dp-mapping", NULL, "dist.use_tp_pp_dp_mapping", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_STAGES_FIRST)
 NEWER("--account-for-embedding-in-pipeline-split", NULL, "model.account_for_embedding_in_pipeline_split", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_EVEN_ENDS)
-NEWER("--account-for-loss-in-pipeline-split", NULL, "model.account_for_loss_in_pipeline_split", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_EVEN_ENDS)
+NEWER("--account-for-loss-in-pipeline-split", NULL, "model.account_for_loss_in_pipeline_split", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_EVEN_HEAD)
 NEWER("--pipeline-model-parallel-layout", NULL, "model.pipeline_model_parallel_layout", .how = CALC_HOW_STAGES, .member = CALC_PLAN_STAGE_BLOCKS)
 MINDSPEED("--account-for-embedding-in-pipeline-split", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_ENDS)
 MINDSPEED("--account-for-loss-in-pipeline-split", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_ENDS)
