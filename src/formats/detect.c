@@ -37,8 +37,8 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
 /* Whether a text has the framework's program. */
 static bool names(const calc_framework *framework, const char *text, size_t length)
 {
-    size_t word = framework->program ? strlen(framework->program) : length + 1;
-    for (size_t i = 0; i + word <= length; i++) {
+    size_t word = framework->program ? strlen(framework->program) : 0;
+    for (size_t i = 0; framework->program && i + word <= length; i++) {
         if (memcmp(text + i, framework->program, word) == 0) {
             return true;
         }
