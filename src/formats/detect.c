@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "formats/read.h"
 #include "io/json_scan.h"
@@ -13,6 +14,7 @@
 typedef struct score {
     const calc_framework *framework, *equal; /* equal: another one that reads and knows as many */
     size_t read, known, all;
+    bool named; /* the text has the framework's program */
 } score;
 
 static score score_of(const calc_framework *framework, const calc_settings *settings)
@@ -32,6 +34,18 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
     return s;
 }
 
+/* Whether a text has the framework's program. */
+static bool names(const calc_framework *framework, const char *text, size_t length)
+{
+    size_t word = framework->program ? strlen(framework->program) : 0;
+    for (size_t i = 0; framework->program && i + word <= length; i++) {
+        if (memcmp(text + i, framework->program, word) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_same_program(const calc_framework *a, const calc_framework *b)
 {
     return a->script && b->script && strcmp(a->script, b->script) == 0;
@@ -39,18 +53,22 @@ static bool is_same_program(const calc_framework *a, const calc_framework *b)
 
 /* Takes the better of the best framework so far and those of a syntax. Of frameworks that add to
  * the same program, the first is meant where the others' additions are not used. */
-static void choose(score *best, calc_syntax syntax, const calc_settings *settings)
+static void choose(score *best, calc_syntax syntax, const calc_settings *settings, const char *text,
+                   size_t length)
 {
     for (size_t i = 0; calc_framework_list[i]; i++) {
         const calc_framework *framework = calc_framework_list[i];
-        if (!framework->reads || framework->syntax != syntax) {
+        if (framework->syntax != syntax && !(framework->options && syntax == CALC_SYNTAX_SHELL)) {
             continue;
         }
         score s = score_of(framework, settings);
-        if (s.read > best->read || (s.read == best->read && s.known > best->known)) {
+        s.named = names(framework, text, length);
+        int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
+                     : s.named != best->named ? s.named - best->named
+                                              : (s.known > best->known) - (s.known < best->known);
+        if (s.read > 0 && better > 0) {
             *best = s;
-        } else if (s.read > 0 && s.read == best->read && s.known == best->known &&
-                   !is_same_program(framework, best->framework)) {
+        } else if (s.read > 0 && better == 0 && !is_same_program(framework, best->framework)) {
             best->equal = framework;
         }
     }
@@ -61,10 +79,8 @@ static calc_status refuse(calc_errors *errors, const char *name, const char *tex
     char hint[300];
     size_t length = (size_t)snprintf(hint, sizeof hint, "--from says what it is: ");
     for (size_t i = 0; calc_framework_list[i]; i++) {
-        if (calc_framework_list[i]->reads) {
-            length += (size_t)snprintf(hint + length, sizeof hint - length, "%s, ",
-                                       calc_framework_list[i]->name);
-        }
+        length += (size_t)snprintf(hint + length, sizeof hint - length, "%s, ",
+                                   calc_framework_list[i]->name);
     }
     snprintf(hint + length, sizeof hint - length, "galvatron or hf");
     return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint, "%s", text);
@@ -166,24 +182,26 @@ static calc_status read_either(score *best, const char *text, size_t length, con
     calc_status status = calc_settings_from_yaml(&yaml, text, length, name, &mistakes);
     bool other = status == CALC_ERR_SYNTAX;
     if (status == CALC_OK) {
-        choose(best, CALC_SYNTAX_YAML, &yaml);
+        choose(best, CALC_SYNTAX_YAML, &yaml, text, length);
     }
+    const score of_yaml = *best;
     status = status == CALC_ERR_NOMEM ? status : calc_settings_from_script(settings, text, length);
     if (status == CALC_OK) {
-        choose(best, CALC_SYNTAX_SHELL, settings);
+        choose(best, CALC_SYNTAX_SHELL, settings, text, length);
         *looks = keyed ? "YAML" : settings->count > 0 ? "a script" : "text";
     }
     if (status == CALC_OK && best->read == 0 && keyed && other) {
-        *errors = errors ? mistakes : *errors;
+        if (errors) {
+            *errors = mistakes;
+        }
         status = CALC_ERR_SYNTAX;
     }
-    calc_settings *unused = &yaml;
-    if (best->framework && best->framework->syntax == CALC_SYNTAX_YAML) {
+    if (best->framework == of_yaml.framework && best->read == of_yaml.read) {
         calc_settings rest = *settings;
         *settings = yaml;
         yaml = rest;
     }
-    calc_settings_free(unused);
+    calc_settings_free(&yaml);
     return status;
 }
 
@@ -200,7 +218,7 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         looks = toml ? "TOML" : "JSON";
         status = calc_settings_from_text(settings, syntax, text, length, name, errors);
         if (status == CALC_OK) {
-            choose(&best, syntax, settings);
+            choose(&best, syntax, settings, text, length);
         }
     } else if (line) {
         status = read_either(&best, text, length, name, line, settings, &looks, errors);
@@ -226,18 +244,24 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
     if (!*framework) {
         return read_any(framework, text, length, name, settings, errors);
     }
-    calc_status status =
-        calc_settings_from_text(settings, (*framework)->syntax, text, length, name, errors);
+    bool options = (*framework)->options && names(*framework, text, length);
+    calc_syntax syntax = options ? CALC_SYNTAX_SHELL : (*framework)->syntax;
+    calc_status status = calc_settings_from_text(settings, syntax, text, length, name, errors);
     return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;
 }
 
-calc_status calc_detect_options(const calc_framework **framework, const calc_settings *settings,
-                                calc_errors *errors)
+calc_status calc_detect_options(const calc_framework **framework, const char *const *word,
+                                size_t count, calc_settings *settings, calc_errors *errors)
 {
-    if (*framework) {
-        return check_named(*framework, settings, NULL, errors);
-    }
     score best = {0};
-    choose(&best, CALC_SYNTAX_SHELL, settings);
+    char text[256] = "";
+    calc_status status = calc_settings_from_words(settings, word, count);
+    if (status != CALC_OK || *framework) {
+        return status == CALC_OK ? check_named(*framework, settings, NULL, errors) : status;
+    }
+    for (size_t i = 0; i < count && strncmp(word[i], "--", 2) != 0; i++) {
+        calc_append(text, sizeof text, "%s ", word[i]);
+    }
+    choose(&best, CALC_SYNTAX_SHELL, settings, text, strlen(text));
     return settle(framework, &best, NULL, NULL, errors);
 }

@@ -17,8 +17,9 @@ CALC_MUST_USE calc_status calc_detect(const calc_framework **framework, const ch
                                       size_t length, const char *name, calc_settings *settings,
                                       calc_errors *errors);
 
-/** The same for options of a command line. */
+/** The same for the words of a command line. */
 CALC_MUST_USE calc_status calc_detect_options(const calc_framework **framework,
-                                              const calc_settings *settings, calc_errors *errors);
+                                              const char *const *word, size_t count,
+                                              calc_settings *settings, calc_errors *errors);
 
 #endif

@@ -86,9 +86,9 @@ static bool is_layout(calc_kind kind, const char *key)
                                  : is_listed(sizes, key) || is_listed(choices, key);
 }
 
-/* Whether a field says something. Absent fields of the layout say as much as their default, but for
- * those that then follow others ("auto") or the networks. */
-static bool is_told(calc_kind kind, const calc_field *field, const void *object)
+/* Whether a field says something. Absent fields of the layout say what they come to, but for none
+ * of something, and for those that then follow others ("auto") or the networks. */
+static bool is_told(calc_kind kind, const calc_field *field, const void *object, double resolved)
 {
     size_t length = strlen(field->key);
     const char *at = (const char *)object + field->offset;
@@ -96,6 +96,7 @@ static bool is_told(calc_kind kind, const calc_field *field, const void *object)
     bool absent = (field->flags & CALC_OPTIONAL) && calc_absent_is(field, at);
     bool follows = kind == CALC_KIND_APP || !is_layout(kind, field->key) ||
                    field->type == CALC_TYPE_OBJECT || strcmp(field->key, "rank_order") == 0 ||
+                   (field->type != CALC_TYPE_ENUM && resolved == 0) ||
                    (field->type == CALC_TYPE_ENUM &&
                     strcmp(field->choices[(int)calc_member_number(field, at)], "auto") == 0);
     return field->type != CALC_TYPE_NOTE && !network && !(absent && follows);
@@ -201,7 +202,7 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
             char text[CALC_CHOICE_SET_SIZE];
             double mine = calc_member_number(field, pairs[k].resolved + at);
             double back = calc_member_number(field, pairs[k].back + at);
-            if (is_told(pairs[k].kind, field, pairs[k].given) &&
+            if (is_told(pairs[k].kind, field, pairs[k].given, mine) &&
                 !is_listed(framework->elsewhere, field->key) && mine != back) {
                 bool absent = calc_absent_is(field, pairs[k].given + at);
                 double shown = absent ? mine : calc_member_number(field, pairs[k].given + at);

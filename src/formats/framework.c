@@ -294,7 +294,7 @@ static bool number_fits(const calc_setting_row *row, double value, char *expect,
         return calc_field_in_range(ref.field, value);
     }
     /* Rates, choices and switches may be 0; sizes that other settings imply may not. */
-    int least = path ? 0 : 1;
+    int least = row->member == CALC_PLAN_SERVE_CHUNK ? -1 : path ? 0 : 1;
     snprintf(expect, size, "%d to 1e9", least);
     return value >= least && value <= 1e9;
 }
@@ -430,6 +430,25 @@ static bool read_recomputed(const calc_setting_row *row, const char *text, calc_
     return true;
 }
 
+/* Reads the number that stands after the same key as in the row's text, {"key": #}. */
+static bool read_format(const calc_setting_row *row, const char *text, double *out)
+{
+    const char *end = strchr(row->text, '#'), *key = end;
+    while (key > row->text && !(key[0] == '"' && strchr("{ ,", key[-1]))) {
+        key--;
+    }
+    size_t length = (size_t)(strrchr(key, ':') - key);
+    const char *at = text;
+    while (*at && strncmp(at, key, length) != 0) {
+        at++;
+    }
+    char number[32];
+    at += *at ? length : 0;
+    at += strspn(at, " :");
+    snprintf(number, sizeof number, "%.*s", (int)strspn(at, "0123456789"), at);
+    return read_number(number, out);
+}
+
 bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
                    size_t size)
 {
@@ -451,6 +470,10 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         }
         plan->value[row->member] = number;
         return true;
+    case CALC_HOW_FORMAT:
+        snprintf(expect, size, "%s with a number for #", row->text);
+        return read_format(row, text, &number) && number_fits(row, number, expect, size) &&
+               (plan->value[row->member] = number, true);
     case CALC_HOW_SWITCH:
     case CALC_HOW_IS:
         return read_on_off(row, text, plan, expect, size);

@@ -70,8 +70,9 @@ typedef struct calc_setting_row {
  *  is any text. A pattern without a dot is of the last part of a key, without the dashes before it.
  *  "name=value" has the framework's default, which changes nothing; without it, 0 and false change
  *  nothing. */
-#define CALC_ROW_UNREAD(what, patterns)                                                            \
-    {.how = CALC_HOW_UNREAD, .value = CALC_UNREAD_##what, .text = (patterns)},
+#define CALC_ROW_UNREAD(what, patterns) {CALC_UNREAD(what, patterns)},
+#define CALC_UNREAD(what, patterns)                                                                \
+    .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_##what, .text = (patterns)
 
 /** Bit of a calc_platform. */
 #define CALC_ON(platform) (1U << CALC_PLATFORM_##platform)
@@ -84,6 +85,7 @@ typedef struct calc_framework {
     const char *launch;  /**< one line about using the file */
     const char *script;  /**< SHELL: the program that takes the options; with serves all of the
                               command, and the model follows */
+    const char *program; /**< a word of the command, where its options are those of others, too */
     calc_syntax syntax;
     /** SHELL: options of the servers of the two pools of a disaggregated layout, and the prefix of
      *  these options; NULL: the framework has no such layout, or its servers are started
@@ -92,7 +94,7 @@ typedef struct calc_framework {
     unsigned platforms; /**< platforms it runs on: CALC_ON() of each */
     bool has_model;     /**< the file describes the model */
     bool serves;        /**< it serves a model and does not train it */
-    bool reads;         /**< import can read it */
+    bool options;       /**< options of its command, too, have rows; its syntax is another */
     bool launched;      /**< the launcher, not the file, sets the number of processors */
     /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher,
      *  separated by blanks. NULL: none */

@@ -1,57 +1,27 @@
 /* PaddleNLP: the JSON file of llm/run_pretrain.py. It names a model that PaddleNLP knows. */
 #include "formats/framework.h"
 
-static const calc_word models[] = {{"meta-llama/Meta-Llama-3-8B", 0},
-                                   {"meta-llama/Meta-Llama-3-70B", 1},
-                                   {"meta-llama/Meta-Llama-3.1-405B", 2},
-                                   {"deepseek-ai/DeepSeek-V2-Lite", 3},
-                                   {"deepseek-ai/DeepSeek-V2", 4},
-                                   {"deepseek-ai/DeepSeek-V3", 5},
-                                   {0}};
-static const calc_word sharding[] = {{"stage1", 1}, {"stage2", 2}, {"stage3", 3},
-                                     {"true", 1},   {"false", 0},  {0}};
+/* clang-format off */
+static const calc_word models[] = {{"meta-llama/Meta-Llama-3-8B", 0}, {"meta-llama/Meta-Llama-3-70B", 1}, {"meta-llama/Meta-Llama-3.1-405B", 2},
+    {"deepseek-ai/DeepSeek-V2-Lite", 3}, {"deepseek-ai/DeepSeek-V2", 4}, {"deepseek-ai/DeepSeek-V3", 5}, {0}};
+static const calc_word sharding[] = {{"stage1", 1}, {"stage2", 2}, {"stage3", 3}, {"true", 1}, {"false", 0}, {0}};
 static const calc_word granularity[] = {{"full", 2}, {"core_attn", 1}, {0}};
 static const calc_word order[] = {{"pp_first", 0}, {"sharding_first", 1}, {0}};
 /* Words of value 0 affect neither time nor memory here. */
-static const calc_word tensor_switches[] = {
-    {"enable_mp_async_allreduce", CALC_PLAN_TENSOR_REDUCE},
-    {"enable_sp_async_reduce_scatter", CALC_PLAN_TENSOR_SCATTER},
-    {"enable_mp_skip_c_identity", 0},
-    {"enable_mp_fused_linear_param_grad_add", 0},
-    {"enable_delay_scale_loss", 0},
-    {"sync_param", 0},
-    {"sync_grad", 0},
-    {"sync_moment", 0},
-    {"replace_with_c_embedding", 0},
-    {"replace_with_parallel_cross_entropy", 0},
-    {0}};
-static const calc_word pipeline_switches[] = {
-    {"enable_sharding_comm_overlap", CALC_PLAN_PIPELINE_REDUCE},
-    {"enable_dp_comm_overlap", CALC_PLAN_PIPELINE_REDUCE},
-    {"enable_overlap_p2p_comm", CALC_PLAN_PIPELINE_MESSAGE},
-    {"use_dualpipev", CALC_PLAN_PIPELINE_DUALPIPE_V},
-    {"enable_delay_scale_loss", 0},
-    {"enable_release_grads", 0},
-    {"enable_timer", 0},
-    {"enable_clear_every_step_cache", 0},
-    {"disable_p2p_cache_shape", 0},
-    {"disable_partial_send_recv", 0},
-    {"disable_batch_p2p_comm", 0},
-    {"disable_non_batch_p2p_comm", 0},
-    {"best_unbalanced_scheduler", 0},
-    {0}};
-static const calc_word sharding_switches[] = {
-    {"enable_stage1_overlap", CALC_PLAN_SHARDING_REDUCE},
-    {"enable_stage2_overlap", CALC_PLAN_SHARDING_REDUCE_GRAD},
-    {"split_param", CALC_PLAN_SHARDING_SPLIT},
-    {"enable_stage1_allgather_overlap", CALC_PLAN_SHARDING_GATHER},
-    {"enable_stage1_broadcast_overlap", CALC_PLAN_SHARDING_GATHER},
-    {"enable_stage1_tensor_fusion", 0},
-    {"disable_stage1_reduce_avg", 0},
-    {"enable_release_grads", 0},
-    {0}};
+static const calc_word tensor_switches[] = {{"enable_mp_async_allreduce", CALC_PLAN_TENSOR_REDUCE},
+    {"enable_sp_async_reduce_scatter", CALC_PLAN_TENSOR_SCATTER}, {"enable_mp_skip_c_identity", 0}, {"enable_mp_fused_linear_param_grad_add", 0},
+    {"enable_delay_scale_loss", 0}, {"sync_param", 0}, {"sync_grad", 0}, {"sync_moment", 0}, {"replace_with_c_embedding", 0},
+    {"replace_with_parallel_cross_entropy", 0}, {0}};
+static const calc_word pipeline_switches[] = {{"enable_sharding_comm_overlap", CALC_PLAN_PIPELINE_REDUCE},
+    {"enable_dp_comm_overlap", CALC_PLAN_PIPELINE_REDUCE}, {"enable_overlap_p2p_comm", CALC_PLAN_PIPELINE_MESSAGE},
+    {"use_dualpipev", CALC_PLAN_PIPELINE_DUALPIPE_V}, {"enable_delay_scale_loss", 0}, {"enable_release_grads", 0}, {"enable_timer", 0},
+    {"enable_clear_every_step_cache", 0}, {"disable_p2p_cache_shape", 0}, {"disable_partial_send_recv", 0}, {"disable_batch_p2p_comm", 0},
+    {"disable_non_batch_p2p_comm", 0}, {"best_unbalanced_scheduler", 0}, {0}};
+static const calc_word sharding_switches[] = {{"enable_stage1_overlap", CALC_PLAN_SHARDING_REDUCE},
+    {"enable_stage2_overlap", CALC_PLAN_SHARDING_REDUCE_GRAD}, {"split_param", CALC_PLAN_SHARDING_SPLIT},
+    {"enable_stage1_allgather_overlap", CALC_PLAN_SHARDING_GATHER}, {"enable_stage1_broadcast_overlap", CALC_PLAN_SHARDING_GATHER},
+    {"enable_stage1_tensor_fusion", 0}, {"disable_stage1_reduce_avg", 0}, {"enable_release_grads", 0}, {0}};
 
-/* clang-format off */
 static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, MODEL, "model_name_or_path", .words = models)
     CALC_ROW_CONSTANT("do_train", .text = "true")
@@ -89,20 +59,12 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(UNFUSED_ROPE, 1)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
-    CALC_ROW_UNREAD(MODEL,
-        "lora lora_* prefix_tuning use_moe num_hidden_layers hidden_size intermediate_size vocab_size "
-        "num_attention_heads num_key_value_heads")
-    CALC_ROW_UNREAD(COST,
-        "data_parallel_config enable_auto_parallel fuse_attention_* fuse_sequence_parallel_allreduce "
-        "no_recompute_layers pp_recompute_interval recompute_use_reentrant refined_recompute release_grads "
-        "use_fused_rms_norm expert_max_capacity expert_min_capacity sharding_parallel_mesh_dimension "
-        "hidden_dropout_prob attention_probs_dropout_prob")
-    CALC_ROW_UNREAD(HARMLESS,
-        "continue_training data_impl dataloader_num_workers disable_tqdm distributed_dataloader do_eval do_predict "
-        "eval_* input_dir *learning_rate logging_* lr_* max_grad_norm max_steps num_train_epochs output_dir "
-        "overwrite_output_dir per_device_eval_batch_size save_* scale_loss seed skip_profile_timer split "
-        "tokenizer_name_or_path unified_checkpoint* use_async_save warmup_* weight_decay adam_* report_to "
-        "load_best_model_at_end metric_for_best_model")
+    CALC_ROW_UNREAD(MODEL, "lora lora_* prefix_tuning use_moe num_hidden_layers hidden_size intermediate_size vocab_size num_attention_heads num_key_value_heads")
+    CALC_ROW_UNREAD(COST, "data_parallel_config enable_auto_parallel fuse_attention_* fuse_sequence_parallel_allreduce no_recompute_layers pp_recompute_interval recompute_use_reentrant refined_recompute release_grads use_fused_rms_norm "
+        "expert_max_capacity expert_min_capacity sharding_parallel_mesh_dimension hidden_dropout_prob attention_probs_dropout_prob")
+    CALC_ROW_UNREAD(HARMLESS, "continue_training data_impl dataloader_num_workers disable_tqdm distributed_dataloader do_eval do_predict eval_* input_dir *learning_rate logging_* lr_* max_grad_norm max_steps num_train_epochs output_dir "
+        "overwrite_output_dir per_device_eval_batch_size save_* scale_loss seed skip_profile_timer split tokenizer_name_or_path unified_checkpoint* use_async_save warmup_* weight_decay adam_* report_to load_best_model_at_end "
+        "metric_for_best_model")
 };
 /* clang-format on */
 
@@ -127,14 +89,9 @@ static const calc_refusal paddle[] = {
                                 "optimizer_sharding need grad_datatype float32"}};
 static CALC_REFUSALS(refusals, paddle);
 
-const calc_framework calc_framework_paddle = {
-    .name = "paddle",
-    .title = "PaddleNLP",
-    .version = "3.0",
+/* clang-format off */
+const calc_framework calc_framework_paddle = {.name = "paddle", .title = "PaddleNLP", .version = "3.0",
     .launch = "python -m paddle.distributed.launch run_pretrain.py this file, in llm/",
-    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(XPU),
-    .syntax = CALC_SYNTAX_JSON,
-    .reads = true,
-    .launched = true,
-    CALC_FRAMEWORK_ROWS(rows),
-    CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(XPU), .syntax = CALC_SYNTAX_JSON,
+    .launched = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+/* clang-format on */

@@ -28,6 +28,13 @@ enum {
     CALC_PLAN_SHARDING_GATHER = 8       /**< all-gather of weights overlaps; needs the split */
 };
 
+/** Values of the member NARROW. */
+enum {
+    CALC_PLAN_NARROW_8 = 1,        /**< weights and their multiplications in 8 bits */
+    CALC_PLAN_NARROW_4_STORED = 2, /**< weights stored in 4 bits, multiplied as the others */
+    CALC_PLAN_NARROW_4 = 3         /**< both in 4 bits */
+};
+
 /** A number for every stage, or every chunk of every stage, along the model. */
 typedef struct calc_plan_list {
     int32_t count; /**< 0: not given */
@@ -87,6 +94,11 @@ void calc_plan_join(calc_plan *plan);
 /** Adds the settings of serving; does nothing for a layout that trains.
  *  @param exec  resolved */
 void calc_plan_serve(calc_plan *plan, const calc_app *app, const calc_exec *exec);
+
+/** The inverse: what a server is told. The lengths of requests and their number beyond its slots
+ * are not among it.
+ *  @param exec  of the plan, otherwise finished */
+void calc_plan_serve_apply(const calc_plan *plan, calc_exec *exec);
 
 /** Builds the model and the layout of a plan; the inverse of calc_plan_from(). Members that the
  *  plan does not set have Megatron-LM's defaults. Sizes that the model needs and the plan lacks are

@@ -101,7 +101,7 @@ static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors
     }
     int64_t blocks = COUNT(BLOCKS);
     double each = plan->value[CALC_PLAN_CHUNK_BLOCKS] * (double)e->pipeline_par;
-    int64_t units = blocks + (YES(ENDS) ? 2 : 0); /* embedding and head may count as one each */
+    int64_t units = blocks + (YES(ENDS) ? 2 : YES(EVEN_ENDS) || YES(EVEN_HEAD) ? 1 : 0);
     if (blocks == 0) {
         return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
                                "without it, set pipeline_interleaving in the layout",
@@ -113,6 +113,27 @@ static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors
                              COUNT(CHUNK_BLOCKS), blocks);
     }
     e->pipeline_interleaving = units / (int64_t)each;
+    return CALC_OK;
+}
+
+/* Where only the embedding or only the head counts as a block, lists the blocks of all chunks. */
+static calc_status apply_one_end(calc_plan *plan, const calc_exec *e, calc_errors *errors)
+{
+    int64_t all = e->pipeline_par * e->pipeline_interleaving, units = COUNT(BLOCKS) + 1;
+    if (YES(EVEN_ENDS) == YES(EVEN_HEAD) || e->pipeline_par == 1 || units == 1) {
+        return CALC_OK;
+    }
+    if (units % all != 0 || units == all || all > CALC_MAX_PLACES) {
+        return contradiction(errors, NULL,
+                             "%lld blocks and one end of the model do not divide by %lld chunks",
+                             units - 1, all);
+    }
+    plan->blocks.count = (int32_t)all;
+    for (int64_t i = 0; i < all; i++) {
+        plan->blocks.number[i] = (int16_t)(units / all);
+    }
+    plan->blocks.number[YES(EVEN_ENDS) ? 0 : all - 1]--;
+    plan->value[CALC_PLAN_STAGE_BLOCKS] = 3;
     return CALC_OK;
 }
 
@@ -389,6 +410,7 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     calc_status status = apply_sizes(plan, exec, errors);
     status = status == CALC_OK ? apply_batch(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_chunks(plan, exec, errors) : status;
+    status = status == CALC_OK ? apply_one_end(&joined, exec, errors) : status;
     if (status != CALC_OK) {
         return status;
     }
@@ -404,6 +426,9 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     apply_structure(plan, app);
     apply_attention(plan, app, exec);
     apply_experts(plan, app);
+    if (SAYS(SERVE_ENGINE)) {
+        calc_plan_serve_apply(plan, exec);
+    }
     status = calc_plan_stages_apply(plan, app, exec, errors);
     if (status != CALC_OK) {
         return status;

@@ -3,6 +3,9 @@
 #include "spec/serving_program.h"
 
 #define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
+#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
+#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
+#define COUNT(name) ((int64_t)VALUE(name))
 
 /* Tokens of one pass: a chunk beside the decoded tokens, or whole prompts. */
 static int64_t tokens_of_a_step(const calc_app *a, const calc_inference *i, int64_t slots)
@@ -60,4 +63,52 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
         SET(SERVE_PREDICTED, i->speculative_tokens);
         SET(SERVE_VERIFIED, i->speculative_tokens + 1);
     }
+}
+
+/* Tokens of a prompt beside the decoded ones of a step; 0: whole prompts. */
+static int64_t chunk_of(const calc_plan *plan, int64_t slots)
+{
+    if (SAYS(SERVE_CHUNK)) { /* of prompts alone */
+        return COUNT(SERVE_CHUNK) > 0 ? COUNT(SERVE_CHUNK) : 0;
+    }
+    int64_t left = COUNT(SERVE_STEP) - slots * (1 + COUNT(SERVE_PREDICTED));
+    return !(VALUE(SERVE_CHUNKED) > 0) ? 0 : left > 1 ? left : 1;
+}
+
+void calc_plan_serve_apply(const calc_plan *plan, calc_exec *e)
+{
+    calc_inference *i = &e->inference;
+    calc_strategy *s = &e->strategy;
+    int64_t slots = SAYS(SERVE_SLOTS) && COUNT(SERVE_SLOTS) > 0 ? COUNT(SERVE_SLOTS) : 0;
+    e->training = false;
+    e->batch_size = s->data_par * (slots > 0 ? slots : 1);
+    s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
+    s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    s->seq_par_ag_redo = false;
+    if (s->expert_par > 1) {
+        calc_serving_program_spread(s);
+    }
+    switch (COUNT(NARROW)) {
+    case CALC_PLAN_NARROW_8:
+        s->weight_datatype = s->matrix_datatype = CALC_FORMAT_FLOAT8;
+        break;
+    case CALC_PLAN_NARROW_4:
+        s->matrix_datatype = CALC_FORMAT_FLOAT4;
+        s->scaling = CALC_SCALING_BLOCK;
+        s->weight_datatype = CALC_FORMAT_FLOAT4;
+        break;
+    case CALC_PLAN_NARROW_4_STORED:
+        s->weight_datatype = CALC_FORMAT_FLOAT4;
+        break;
+    default:
+        break;
+    }
+    i->phase = CALC_INFERENCE_PHASE_SERVE;
+    i->engine = (calc_serving_engine)COUNT(SERVE_ENGINE);
+    i->max_sequences = slots;
+    i->chunk_size = chunk_of(plan, slots);
+    i->kv_datatype = (calc_format)COUNT(SERVE_CACHE);
+    i->page_size = COUNT(SERVE_PAGE) > 1 ? COUNT(SERVE_PAGE) : 0;
+    i->memory_share = SAYS(SERVE_MEMORY) ? VALUE(SERVE_MEMORY) : 0;
+    i->speculative_tokens = COUNT(SERVE_PREDICTED);
 }

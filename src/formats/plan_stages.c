@@ -349,7 +349,7 @@ size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const c
     calc_stage_run mine[CALC_MAX_PLACES], other[CALC_MAX_PLACES];
     char text[512];
     size_t told = 0;
-    if (exec->stages.count == 0) {
+    if (exec->stages.count == 0 && back->stages.count == 0) {
         return 0;
     }
     int64_t count = calc_plan_places(app, exec, mine);

@@ -24,7 +24,8 @@ void calc_plan_stages_from(calc_plan *plan, const calc_app *app, const calc_exec
 CALC_MUST_USE calc_status calc_plan_stages_apply(const calc_plan *plan, const calc_app *app,
                                                  calc_exec *exec, calc_errors *errors);
 
-/** Reports the parts of a list of stages that another execution does not have. Both are resolved.
+/** Reports the parts of the stages that another execution does not have, where either lists them.
+ *  Both are resolved.
  *  @param tell  as for calc_export_lost()
  *  @return the number of reports */
 size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const calc_exec *back,

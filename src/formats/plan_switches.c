@@ -80,6 +80,7 @@ static void set_stages(calc_plan *plan, const calc_exec *e)
                   e->last_stage_blocks == 0 &&
                   (COUNT(BLOCKS) + (ends ? 2 : 0)) % e->pipeline_par != 0;
     SET(EVEN_ENDS, ends && !listed);
+    SET(EVEN_HEAD, ends && !listed);
     if (listed) {
         SET(STAGE_BLOCKS, ends ? 2 : 1);
     }
@@ -107,8 +108,8 @@ static void join_stages(calc_plan *plan)
     if (SAYS(EVEN_CHUNKS)) {
         SET(CHUNKS, VALUE(EVEN_CHUNKS));
     }
-    if (SAYS(EVEN_ENDS)) {
-        SET(ENDS, VALUE(EVEN_ENDS));
+    if (SAYS(EVEN_ENDS) || SAYS(EVEN_HEAD)) {
+        SET(ENDS, COUNT(EVEN_ENDS) > 0 && COUNT(EVEN_HEAD) > 0);
     }
     if (SAYS(STAGE_BLOCKS)) {
         SET(ENDS, VALUE(STAGE_BLOCKS) == 2);

@@ -12,9 +12,12 @@ enum { MAX_VARIABLES = 256, MAX_EXPANSIONS = 10000, WORD_SIZE = 4096 };
 
 /* ---- Options from words ---------------------------------------------------------------------- */
 
+/* Also the short forms of parallel sizes, -tp and the like; flags of a shell are none. */
 static bool is_option(const char *word)
 {
-    return word[0] == '-' && word[1] == '-' && isalpha((unsigned char)word[2]);
+    bool brief =
+        word[0] == '-' && word[1] && strchr("tpdec", word[1]) && strcmp(word + 2, "p") == 0;
+    return brief || (word[0] == '-' && word[1] == '-' && isalpha((unsigned char)word[2]));
 }
 
 /* Starts an option, or adds a word to the last one. */

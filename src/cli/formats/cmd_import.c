@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -188,6 +189,29 @@ static calc_status find_model(const calc_import *import, const calc_plan *plan, 
     return status;
 }
 
+/* What a server is not told, and a run needs. */
+static void tell_requests(const calc_plan *plan, const calc_exec *exec)
+{
+    int64_t ranks = calc_plan_value(plan, CALC_PLAN_SERVE_TOGETHER) > 0
+                        ? exec->num_procs / exec->pipeline_par
+                        : exec->strategy.tensor_par;
+    fprintf(stderr, "requests: --set inference.prompt_size=N, inference.generate_size=N");
+    if (calc_plan_says(plan, CALC_PLAN_SERVE_LENGTH)) {
+        fprintf(stderr, " (together at most %.0f)", plan->value[CALC_PLAN_SERVE_LENGTH]);
+    }
+    fprintf(stderr, " and batch_size=N of calc run say how long and how many they are\n");
+    if (exec->inference.speculative_tokens > 0) {
+        fprintf(stderr,
+                "drafts: --set inference.speculative_accept=SHARE says how many are right\n");
+    }
+    if (exec->strategy.expert_par <= 1 && ranks > 1) {
+        fprintf(stderr,
+                "experts, if the model has any: --set expert_tensor_par=%" PRId64
+                " and dispatch_type=replicated split each of them\n",
+                ranks);
+    }
+}
+
 /* Says what was read, where it went, and what comes next. */
 static void tell_read(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
                       const char *model, const char *layout)
@@ -235,7 +259,9 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
     if (status != CALC_OK) {
         return status;
     }
-    if (!import->framework->has_model && r->procs == 0) {
+    if (import->framework->serves) {
+        tell_requests(&plan, &exec);
+    } else if ((!import->framework->has_model || import->framework->launched) && r->procs == 0) {
         fprintf(stderr, "%lld processor%s, as far as the file says: --procs says how many\n",
                 (long long)exec.num_procs, exec.num_procs == 1 ? "" : "s");
     }
@@ -271,10 +297,8 @@ static calc_status convert_settings(request *r, const char *name, const calc_tex
                           .context = &r->unread};
     calc_status status =
         text ? calc_detect(&import.framework, text->data, text->length, name, &settings, errors)
-             : calc_settings_from_words(&settings, r->args->argument, r->args->argument_count);
-    if (status == CALC_OK && !text) {
-        status = calc_detect_options(&import.framework, &settings, errors);
-    }
+             : calc_detect_options(&import.framework, r->args->argument, r->args->argument_count,
+                                   &settings, errors);
     if (status == CALC_OK) {
         r->unread.title = import.framework->title;
         status = convert(r, &import, errors);
@@ -363,10 +387,8 @@ static calc_exit run(const calc_args *args)
         return calc_complain_usage(args->command, "one FILE is read");
     }
     const calc_framework *framework = r.from ? calc_framework_find(r.from) : NULL;
-    bool file = r.from && (!framework || framework->syntax != CALC_SYNTAX_SHELL);
-    if (framework && !framework->reads) {
-        return calc_complain_usage(args->command, "options of this program are written, not read");
-    }
+    bool file =
+        r.from && (!framework || (framework->syntax != CALC_SYNTAX_SHELL && !framework->options));
     if (r.options && file) {
         return calc_complain_usage(args->command, "this framework has a file, not options");
     }
@@ -375,7 +397,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_import = {
     .name = "import",
-    .summary = "read a Hugging Face model or the options of a training framework",
+    .summary = "read a Hugging Face model or the options of a framework",
     .detail =
         "Reads the options of Megatron-LM or MindSpeed, or the YAML, JSON or TOML file of "
         "another framework, and writes the layout they describe, and the model if --app is "

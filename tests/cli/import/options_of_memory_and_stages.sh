@@ -1,3 +1,4 @@
+# exit 1
 # Options of memory that have a field.
 m() { "$CALC" import --procs 8 --exe - -- --num-layers 32 --bf16 "$@" | grep -E 'offload(_share|_modules)?"|zero_stage|grad_data' | tr -d ' \n' && echo; }
 m --use-distributed-optimizer --use-precision-aware-optimizer --optimizer-cpu-offload --optimizer-offload-fraction 0.5
@@ -14,3 +15,9 @@ m --fine-grained-activation-offloading --offload-modules core_attn attn_proj --a
     --account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split | diff per_stage.json - && echo same
 printf '[model]\nconverters = ["quantize.linear.float8"]\n[training]\nlocal_batch_size = 1\n' >titan.toml
 "$CALC" import --procs 8 titan.toml | grep -E '(matrix|activation)_datatype'
+# Only the embedding, or only the head, counts as a block; chunks.
+s() { "$CALC" import --procs 64 -- --pipeline-model-parallel-size 4 "$@" | tr -d ' \n' | grep -oE '"stages".*|"pipeline_balance":[^,}]*' && echo; }
+s --num-layers 31 --account-for-embedding-in-pipeline-split
+s --num-layers 31 --account-for-loss-in-pipeline-split --num-layers-per-virtual-pipeline-stage 4
+s --num-layers 30 --account-for-loss-in-pipeline-split --account-for-embedding-in-pipeline-split
+s --num-layers 32 --account-for-loss-in-pipeline-split

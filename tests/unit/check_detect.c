@@ -1,0 +1,119 @@
+#include "formats/detect.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *text, *found; /* the framework's name; NULL: none */
+    calc_status status;
+    int line; /* of the mistake */
+} cases[] = {
+    {"[parallelism]\ntensor_parallel_degree = 2\n", "torchtitan", CALC_OK, 0},
+    {"# a comment\n\n[[unread]]\na = 1\n[training]\nseq_len = 2\n", "torchtitan", CALC_OK, 0},
+    {"training.seq_len = 2\n", "torchtitan", CALC_OK, 0},
+    {"\xef\xbb\xbf{\"zero_optimization\": {\"stage\": 3}}", "deepspeed", CALC_OK, 0},
+    {"{\"train_batch_size\": 8, \"steps\": [NaN, -Infinity]}", "deepspeed", CALC_OK, 0},
+    {"{\"sharding\": \"stage1\", \"bf16\": true}", "paddle", CALC_OK, 0},
+    {"trainer:\n  devices: 8\n", "nemo", CALC_OK, 0},
+    {"---\ntrain:\n  global_batch_size: 8\n", "megatron-bridge", CALC_OK, 0},
+    {"parallel_config:\n  data_parallel: 8\n", "mindformers", CALC_OK, 0},
+    {"tensor_parallel_size: 8\nmax_batch_size: 4\n", "tensorrt-llm", CALC_OK, 0},
+    {"A=1\ntorchrun x.py --num-layers 4 --lr 1\n", "megatron", CALC_OK, 0},
+    {"torchrun x.py --num-layers 4 --moe-fb-overlap\n", "mindspeed", CALC_OK, 0},
+    {"vllm serve m --tensor-parallel-size 4\n", "vllm", CALC_OK, 0},
+    {"python3 -m sglang.launch_server --tensor-parallel-size 4\n", "sglang", CALC_OK, 0},
+    {"trtllm-serve m --tp_size 4\n", "tensorrt-llm", CALC_OK, 0},
+    /* As many keys of two. */
+    {"serve m --tensor-parallel-size 4\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"model:\n  tensor_model_parallel_size: 2\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    /* Fewer than half are known. */
+    {"{\"train_batch_size\": 8, \"a\": 1, \"b\": 2}", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"run --num-layers 4 --a 1 --b 2\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"{\"hidden\": 4096}", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"a: 1\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"[table]\na = 1\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"root:x:0:0:root:/root:/bin/bash\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"# nothing\n", NULL, CALC_ERR_UNSUPPORTED, 0},
+    {"{\n\"train_batch_size\": 8,\n}", NULL, CALC_ERR_SYNTAX, 2},
+    {"[\n1, 2", NULL, CALC_ERR_SYNTAX, 2},
+    {"[table]\na = = 1\n", NULL, CALC_ERR_SYNTAX, 2},
+    {"a: 1\n b: 2\n", NULL, CALC_ERR_SYNTAX, 2}};
+
+/* Whole, and without the byte after it that would end a text. */
+START_TEST(keys_say_whose_file_it_is)
+{
+    size_t length = strlen(cases[_i].text);
+    char *text = malloc(length + 1);
+    const calc_framework *found = NULL;
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    ck_assert_ptr_nonnull(text);
+    memcpy(text, cases[_i].text, length);
+    text[length] = 'x';
+    ck_assert_int_eq(calc_detect(&found, text, length, "text", &settings, &errors),
+                     cases[_i].status);
+    ck_assert_str_eq(found ? found->name : "none", cases[_i].found ? cases[_i].found : "none");
+    ck_assert_int_eq(errors.count, cases[_i].status != CALC_OK);
+    ck_assert_int_eq(errors.item[0].line, cases[_i].line);
+    calc_settings_free(&settings);
+    found = NULL;
+    ck_assert_int_eq(calc_detect(&found, text, length, "text", &settings, NULL), cases[_i].status);
+    calc_settings_free(&settings);
+    free(text);
+}
+END_TEST
+
+static calc_status named(const calc_framework *framework, const char *text)
+{
+    calc_settings settings = {0};
+    calc_status status = calc_detect(&framework, text, strlen(text), "text", &settings, NULL);
+    calc_settings_free(&settings);
+    return status;
+}
+
+START_TEST(a_framework_that_is_named_has_to_read_something)
+{
+    ck_assert_int_eq(named(&calc_framework_nemo, "model:\n  num_layers: 4\n  a: 1\n  b: 2\n"),
+                     CALC_OK);
+    ck_assert_int_eq(named(&calc_framework_nemo, "a: 1\n"), CALC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(named(&calc_framework_megatron, "--lr 1"), CALC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(named(&calc_framework_tensorrt_llm, "trtllm-serve m --tp_size 4"), CALC_OK);
+    ck_assert_int_eq(named(&calc_framework_tensorrt_llm, "max_batch_size: 4"), CALC_OK);
+}
+END_TEST
+
+START_TEST(words_of_a_command_say_whose_they_are)
+{
+    static const char *const vllm[] = {"vllm", "serve", "m", "--tensor-parallel-size", "4"};
+    static const char *const open[] = {"--tensor-parallel-size", "4"};
+    static const char *const megatron[] = {"--num-layers", "4", "--a", "--b", "--c"};
+    const calc_framework *found = NULL;
+    calc_settings settings = {0};
+    ck_assert_int_eq(calc_detect_options(&found, vllm, 5, &settings, NULL), CALC_OK);
+    ck_assert_ptr_eq(found, &calc_framework_vllm);
+    calc_settings_free(&settings);
+    found = NULL;
+    ck_assert_int_eq(calc_detect_options(&found, open, 2, &settings, NULL), CALC_ERR_UNSUPPORTED);
+    calc_settings_free(&settings);
+    ck_assert_int_eq(calc_detect_options(&found, megatron, 5, &settings, NULL), CALC_OK);
+    ck_assert_ptr_eq(found, &calc_framework_megatron);
+    calc_settings_free(&settings);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("detect");
+    TCase *tests = tcase_create("detect");
+    tcase_add_loop_test(tests, keys_say_whose_file_it_is, 0, sizeof cases / sizeof *cases);
+    tcase_add_test(tests, a_framework_that_is_named_has_to_read_something);
+    tcase_add_test(tests, words_of_a_command_say_whose_they_are);
+    suite_add_tcase(suite, tests);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
