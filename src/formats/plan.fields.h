@@ -119,6 +119,8 @@ CALC_PLAN(SERVE_MEMORY,      "exe.inference.memory_share", 1, "share of the memo
 CALC_PLAN(SERVE_CACHE,       "exe.inference.kv_datatype", 0, "number format of keys and values")
 CALC_PLAN(SERVE_PREDICTED,   "exe.inference.speculative_tokens", 0, "tokens drafted by the model's own prediction block")
 CALC_PLAN(SERVE_VERIFIED,    NULL,                         0, "tokens verified in a step")
+CALC_PLAN(ADAPTER,           NULL,                         0, "only a part of the weights, or an adapter, is trained")
+CALC_PLAN(PACKED,            NULL,                         0, "sequences are as long as the longest")
 CALC_PLAN(MODEL,             NULL,                         0, "a model the framework knows by name")
 CALC_PLAN(SEQ,               "app.seq_size",               0, "sequence length")
 CALC_PLAN(POSITIONS,         NULL,                         0, "longest sequence: the sequence length")

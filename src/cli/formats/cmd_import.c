@@ -18,7 +18,8 @@
 
 enum { SHOWN = 20 /* most keys to name that are not read */ };
 
-static const char *const sources[] = {CALC_FRAMEWORK_NAMES "galvatron", "hf", "huggingface", NULL};
+static const char *const sources[] = {CALC_FRAMEWORK_NAMES CALC_FRAMEWORK_NAMES_READ "galvatron",
+                                      "hf", "huggingface", NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(FROM, "from", "FRAMEWORK",                                                                   \
@@ -64,6 +65,10 @@ static void tell_unread(void *context, const char *key, calc_unread what, const 
         [CALC_UNREAD_COST] = "changes time or memory, and calc does not read it"};
     char shown[CALC_UTF8_SHOW_SIZE];
     unread *u = context;
+    if (!key) {
+        fprintf(stderr, "%s: %s\n", u->title, assumed);
+        return;
+    }
     calc_utf8_show(shown, key, strlen(key));
     if (what == CALC_UNREAD_HARMLESS) {
         u->harmless++;
@@ -73,7 +78,8 @@ static void tell_unread(void *context, const char *key, calc_unread what, const 
         fprintf(stderr, "%s: left to %s; %s\n", shown, u->title,
                 assumed ? assumed : "calc takes it as not given");
     } else {
-        fprintf(stderr, "%s: %s\n", shown, texts[what]);
+        fprintf(stderr, "%s: %s%s%s\n", shown, texts[what], assumed ? "; " : "",
+                assumed ? assumed : "");
     }
 }
 
@@ -145,6 +151,20 @@ static calc_status convert_galvatron(const request *r, const char *name, const c
                              : status;
 }
 
+/* The row that names a model; NULL: there is none. */
+static const calc_setting_row *model_row(const calc_framework *framework)
+{
+    const calc_setting_row *found = NULL;
+    for (size_t i = 0; i < framework->count; i++) {
+        const calc_setting_row *row = &framework->rows[i];
+        found = row->key && row->member == CALC_PLAN_MODEL ? row : found;
+    }
+    for (size_t i = 0; framework->bases && framework->bases[i] && !found; i++) {
+        found = model_row(framework->bases[i]);
+    }
+    return found;
+}
+
 /* The model that the settings describe, or that they name and models/ has. */
 static calc_status find_model(const calc_import *import, const calc_plan *plan, calc_app *app,
                               calc_errors *errors)
@@ -154,15 +174,14 @@ static calc_status find_model(const calc_import *import, const calc_plan *plan, 
         return calc_import_complete(import, app, errors);
     }
     if (!calc_plan_says(plan, CALC_PLAN_MODEL)) {
-        const char *key = NULL;
-        for (size_t i = 0; i < framework->count; i++) {
-            const calc_setting_row *row = &framework->rows[i];
-            key = row->key && row->member == CALC_PLAN_MODEL ? row->key : key;
-        }
+        const calc_setting_row *row = model_row(framework);
         return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                               "without --app the layout alone is written",
+                               row && row->how == CALC_HOW_NAME
+                                   ? "calc import of the model's config.json writes the model; "
+                                     "without --app the layout alone is written"
+                                   : "without --app the layout alone is written",
                                "%s: no model that calc knows is named%s%s", framework->title,
-                               key ? " by " : "", key ? key : "");
+                               row ? " by " : "", row ? row->key : "");
     }
     calc_input input = {0};
     const char *name = calc_plan_model_name((int)plan->value[CALC_PLAN_MODEL]);
@@ -368,7 +387,7 @@ static calc_exit run(const calc_args *args)
         return calc_complain_usage(args->command, "FILE, or options after \"--\", are needed");
     }
     for (size_t i = 0; i < args->argument_count; i++) {
-        r.options = r.options || strncmp(args->argument[i], "--", 2) == 0;
+        r.options = r.options || calc_settings_is_option(args->argument[i]);
     }
     if (!r.options && args->argument_count > 1) {
         return calc_complain_usage(args->command, "one FILE is read");
