@@ -327,7 +327,8 @@ static bool number_fits(const calc_setting_row *row, double value, char *expect,
         calc_field_range_text(ref.field, value, expect, size);
         return calc_field_in_range(ref.field, value);
     }
-    if (value != floor(value) && row->member != CALC_PLAN_DROPOUT) {
+    bool whole = row->how != CALC_HOW_DECIMAL;
+    if (whole && value != floor(value) && row->member != CALC_PLAN_DROPOUT) {
         snprintf(expect, size, "a whole number");
         return false;
     }
@@ -336,7 +337,7 @@ static bool number_fits(const calc_setting_row *row, double value, char *expect,
         return calc_field_in_range(ref.field, value);
     }
     /* Rates, choices and switches may be 0; sizes that other settings imply may not. */
-    int least = row->member == CALC_PLAN_SERVE_CHUNK ? -1 : path ? 0 : 1;
+    int least = row->member == CALC_PLAN_SERVE_CHUNK ? -1 : path || !whole ? 0 : 1;
     snprintf(expect, size, "%d to 1e9", least);
     return value >= least && value <= 1e9;
 }
@@ -507,7 +508,7 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
             snprintf(expect, size, "a number");
             return false;
         }
-        if (row->unset && number == -1) {
+        if (row->unset && (number == -1 || (number == 0 && row->value > 0))) {
             return true;
         }
         if (!number_fits(row, number, expect, size)) {

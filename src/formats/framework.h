@@ -57,7 +57,7 @@ typedef struct calc_setting_row {
     const char *text;
     calc_plan_member when; /**< written only if this member is not 0 */
     bool read_only;        /**< an alias: read but never written */
-    bool unset;            /**< -1 means not set */
+    bool unset;            /**< -1 means not set; with a .value, 0 does, too */
     /** A sentence: what is assumed where the value is "auto", which .value then is; for keys that
      *  are not read, what follows from them */
     const char *assumed;
@@ -158,7 +158,15 @@ enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
     X(calc_framework_llama_factory, "llama-factory", trainer)                                      \
     X(calc_framework_axolotl, "axolotl", trainer)                                                  \
     X(calc_framework_trl, "trl", trainer)                                                          \
-    X(calc_framework_swift, "ms-swift", trainer)
+    X(calc_framework_swift, "ms-swift", trainer)                                                   \
+    X(calc_framework_automodel, "automodel", automodel)                                            \
+    X(calc_framework_nemo2, "nemo2", nemo_recipe)                                                  \
+    X(calc_framework_nanotron, "nanotron", nanotron)                                               \
+    X(calc_framework_maxtext, "maxtext", maxtext)                                                  \
+    X(calc_framework_gpt_neox, "gpt-neox", gpt_neox)                                               \
+    X(calc_framework_llm_foundry, "llm-foundry", llm_foundry)                                      \
+    X(calc_framework_verl, "verl", verl)                                                           \
+    X(calc_framework_slime, "slime", verl)
 
 /** Their names, as the first words of an option. */
 #define CALC_FRAMEWORK_NAME(table, name, file) name,

@@ -154,6 +154,8 @@ CALC_PLAN(TOP_K,             "app.experts_per_token",      2, "experts of a toke
 CALC_PLAN(EXPERT_FFN,        "app.expert_feedforward",     0, "width of an expert")
 CALC_PLAN(SHARED_FFN,        "app.shared_feedforward",     0, "width of the shared experts")
 CALC_PLAN(DENSE_BLOCKS,      "app.dense_blocks",           0, "dense blocks first")
+CALC_PLAN(SHARED,            NULL,                         0, "shared experts")
+CALC_PLAN(FFN_RATIO,         NULL,                         4, "feed-forward width over hidden size")
 CALC_PLAN(MOE_EVERY,         "app.moe_every",              1, "blocks per block with experts")
 CALC_PLAN(GROUPS,            "app.expert_groups",          1, "groups of experts")
 CALC_PLAN(TOKEN_GROUPS,      "app.groups_per_token",       0, "groups of a token")

@@ -570,19 +570,19 @@ const calc_framework calc_framework_llama_factory = {
     CALC_FRAMEWORK_ROWS(llama_factory_rows),
     CALC_FRAMEWORK_BASES(&trainer, &calc_framework_megatron)};
 const calc_framework calc_framework_axolotl = {.name = "axolotl",
-    .program = "axolotl train",
+                                               .program = "axolotl train",
                                                COMMON("Axolotl", "0.18", "axolotl train this file"),
                                                .settle = settle_axolotl,
                                                CALC_FRAMEWORK_ROWS(axolotl_rows),
                                                CALC_FRAMEWORK_BASES(&trainer)};
 const calc_framework calc_framework_trl = {.name = "trl",
-    .program = "trl sft",
+                                           .program = "trl sft",
                                            COMMON("TRL", "1.9", "trl sft --config this file"),
                                            .settle = settle_trainer,
                                            CALC_FRAMEWORK_ROWS(trl_rows),
                                            CALC_FRAMEWORK_BASES(&trainer)};
 const calc_framework calc_framework_swift = {.name = "ms-swift",
-    .program = "swift sft",
+                                             .program = "swift sft",
                                              COMMON("ms-swift", "4.4", "swift sft this file"),
                                              .settle = settle_swift,
                                              CALC_FRAMEWORK_ROWS(swift_rows),

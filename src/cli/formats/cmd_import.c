@@ -170,10 +170,11 @@ static calc_status find_model(const calc_import *import, const calc_plan *plan, 
                               calc_errors *errors)
 {
     const calc_framework *framework = import->framework;
-    if (framework->has_model) {
+    bool named = calc_plan_says(plan, CALC_PLAN_MODEL);
+    if (framework->has_model && !named) {
         return calc_import_complete(import, app, errors);
     }
-    if (!calc_plan_says(plan, CALC_PLAN_MODEL)) {
+    if (!named) {
         const calc_setting_row *row = model_row(framework);
         return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
                                row && row->how == CALC_HOW_NAME
@@ -330,8 +331,8 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
     calc_status status = calc_text_read(&text, name, errors);
     if (status == CALC_OK) {
         r->from = source_of(r, &text);
-        bool hf = r->from && r->from[0] == 'h';
-        bool galvatron = r->from && r->from[0] == 'g';
+        bool hf = r->from && (strcmp(r->from, "hf") == 0 || strcmp(r->from, "huggingface") == 0);
+        bool galvatron = r->from && strcmp(r->from, "galvatron") == 0;
         if (hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE))) {
             *misused = "a configuration of Hugging Face says nothing of a layout: --exe and "
                        "--procs are not for it";
