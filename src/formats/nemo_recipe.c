@@ -8,6 +8,8 @@ static const calc_word precision[] = {{"bf16-mixed", CALC_DATATYPE_BFLOAT16},
                                       {"32", CALC_DATATYPE_FLOAT32},
                                       {"32-true", CALC_DATATYPE_FLOAT32},
                                       {0}};
+/* What NeMo 2 has not is not Megatron-Bridge's key of the same name. */
+#define NONE "-"
 static const char *const renamed[] = {"trainer.strategy.ddp.",
                                       "ddp.",
                                       "trainer.strategy.",
@@ -20,6 +22,10 @@ static const char *const renamed[] = {"trainer.strategy.ddp.",
                                       "optimizer.",
                                       "trainer.plugins.",
                                       "mixed_precision.",
+                                      "model.",
+                                      NONE,
+                                      "train.",
+                                      NONE,
                                       NULL};
 
 /* clang-format off */
