@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/formats/keys.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -33,7 +34,9 @@ static const char *const sources[] = {CALC_FRAMEWORK_NAMES CALC_FRAMEWORK_NAMES_
     X(SEQ, "seq-size", "N", .doc = "sequence length of the model, instead of the file's")          \
     X(PROCS, "procs", "N",                                                                         \
       .doc = "processors, instead of nodes times processors of a node; one replica if neither is " \
-             "known")
+             "known")                                                                              \
+    X(KEYS, "keys", NULL,                                                                          \
+      .doc = "list the keys of --from and the fields they stand for, as Markdown, instead")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -383,6 +386,9 @@ static calc_exit run(const calc_args *args)
     }
     if (!count_of(args, OPT_SEQ, &r.seq_size)) {
         return calc_complain_usage(args->command, "--seq-size takes a number from 1 to 1000000000");
+    }
+    if (calc_opt_value(args, OPT_KEYS)) {
+        return calc_keys_list(args, r.from ? calc_framework_find(r.from) : NULL, NULL);
     }
     if (args->argument_count == 0) {
         return calc_complain_usage(args->command, "FILE, or options after \"--\", are needed");
