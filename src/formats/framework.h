@@ -159,6 +159,7 @@ enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
     X(calc_framework_axolotl, "axolotl", trainer)                                                  \
     X(calc_framework_trl, "trl", trainer)                                                          \
     X(calc_framework_swift, "ms-swift", trainer)                                                   \
+    X(calc_framework_swift_core, "megatron-swift", trainer)                                        \
     X(calc_framework_automodel, "automodel", automodel)                                            \
     X(calc_framework_nemo2, "nemo2", nemo_recipe)                                                  \
     X(calc_framework_nanotron, "nanotron", nanotron)                                               \

@@ -174,6 +174,8 @@ static const calc_word optimizers[] = {{"adamw_torch", CALC_OPTIMIZER_ADAM},
 
 #define STORED "weights and optimizer state are taken as of mixed precision, with a copy in float32"
 #define QUANTIZED "weights are taken as they are trained, not quantized"
+#define ADAPTED "it trains a part of the weights or an adapter; the layout is of full fine-tuning"
+#define LONGEST "sequences are not packed; each is taken as long as the longest"
 #define SHORTER "its loss is taken as that of training on whole sequences"
 
 /* clang-format off */
@@ -399,6 +401,39 @@ static const calc_setting_row swift_rows[] = {
         "ds3_gather_for_generation resume_only_model mrl_dims callbacks early_stop_interval extra_eval_args galore_* lisa_* "
         "use_flash_ckpt split_dataset_ratio")
 };
+
+/* swift/megatron/arguments/megatron_args.py, of ms-swift 4.4: with Megatron Core */
+static const calc_setting_row swift_core_rows[] = {
+    CALC_ROW(NUMBER, SEQ, "max_length")
+    CALC_ROW(NUMBER, CHUNKS, "virtual_pipeline_model_parallel_size")
+    CALC_ROW(SWITCH, STAGE_OVERLAP, "overlap_p2p_comm", .value = 1)
+    CALC_ROW(SWITCH, FUSED_ACT, "bias_activation_fusion", .value = 1)
+    CALC_ROW(SWITCH, UNFUSED_ROPE, "apply_rope_fusion", .value = 0)
+    CALC_ROW(WORDS, RECOMPUTE, "recompute_granularity", .words = granularity)
+    CALC_ROW_DEFAULT(BATCH, 16)
+    CALC_ROW_DEFAULT(RECOMPUTE, 1)
+    CALC_ROW_DEFAULT(DIST_OPT, 1)
+    CALC_ROW_DEFAULT(EAGER, 0)
+    CALC_ROW_DEFAULT(GRAD_OVERLAP, 0)
+    CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
+    CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
+    CALC_ROW_UNREAD(COST,
+        "moe_layer_recompute mhc_recompute_layer_num padding_free=true mlp_padding_free group_by_length gradient_accumulation_fusion=true "
+        "masked_softmax_fusion=true bias_dropout_fusion=true moe_grouped_gemm=true moe_permute_fusion optimizer_cuda_graph "
+        "microbatch_group_size_per_vp_stage cp_partition_mode=zigzag sequence_packing_scheduler use_fused_mhc apply_dsa_kernel_fusion "
+        "batch_p2p_comm attention_softmax_in_fp32 linear_decoupled_in_proj")
+    CALC_ROW_UNREAD(HARMLESS,
+        "mcore_* *_model teacher_* *teacher* beta rpo_alpha reference_free label_smoothing f_divergence_type desirable_weight undesirable_weight "
+        "calculate_KL center_rewards_coefficient gkd_* lmbda seq_kd sft_alpha generation_batch_size steps_per_generation "
+        "num_generations* max_completion_length importance_* *_tau tau_* fipo_* epsilon* delta top_* repetition_* use_vllm use_ray "
+        "vllm_* sleep_level offload_* reward_* cosine_* soft_* dynamic_sample max_resample_times overlong_filter scale_rewards "
+        "advantage_* kl_* wandb_* log_* rollout_* off_policy_* router_replay_mode sync_* async_* move_model_batches multi_turn_* "
+        "max_turns completion_* use_gym_env gym_env num_iterations output_dir merge_lora save_* bridge_backend dsa_* csa_* "
+        "megatron_extra_kwargs language_model_only apply_wd_* data_sharding lr* min_lr *_decay* clip_grad sgd_momentum no_* finetune "
+        "perform_initialization align_* nccl_comm_warmup swanlab_* fp8_amax_* fp4_* moe_* mtp_* data_parallel_random_init muon_* "
+        "use_persistent_ckpt_worker dist_ckpt_* distrib_* tensorboard_* eval_iters ref_* manual_gc* te_rng_tracker skip_megatron_init "
+        "use_cpu_initialization train_iters vit_* logging_steps report_to calculate_per_token_loss manual_gc_steps cross_entropy_fusion_impl=native")
+};
 /* clang-format on */
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
@@ -487,12 +522,10 @@ static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
         SET(OPTIMIZER, NAN);
     }
     if (VALUE(ADAPTER) > 0) {
-        calc_plan_note(
-            plan,
-            "it trains a part of the weights or an adapter; the layout is of full fine-tuning");
+        calc_plan_note(plan, ADAPTED);
     }
     if (!(VALUE(PACKED) > 0)) {
-        calc_plan_note(plan, "sequences are not packed; each is taken as long as the longest");
+        calc_plan_note(plan, LONGEST);
     }
     if (!SAYS(MICROBATCH) && !SAYS(BATCH)) {
         SET(MICROBATCH, 8);
@@ -534,6 +567,18 @@ static calc_status settle_swift(calc_plan *plan, calc_errors *errors)
         SET(MICROBATCHES, fmax(1, ceil(16 / VALUE(MICROBATCH) / VALUE(PROCS))));
     }
     return settle_adapter(plan, errors);
+}
+
+static calc_status settle_swift_core(calc_plan *plan, calc_errors *errors)
+{
+    (void)errors;
+    if (VALUE(ADAPTER) > 0) {
+        calc_plan_note(plan, ADAPTED);
+    }
+    if (!(VALUE(PACKED) > 0)) {
+        calc_plan_note(plan, LONGEST);
+    }
+    return CALC_OK;
 }
 
 #define COMMON(title_, version_, launch_)                                                          \
@@ -587,3 +632,10 @@ const calc_framework calc_framework_swift = {.name = "ms-swift",
                                              .settle = settle_swift,
                                              CALC_FRAMEWORK_ROWS(swift_rows),
                                              CALC_FRAMEWORK_BASES(&trainer)};
+const calc_framework calc_framework_swift_core = {
+    .name = "megatron-swift",
+    .program = "megatron sft",
+    COMMON("Megatron-SWIFT", "4.4", "megatron sft this file"),
+    .settle = settle_swift_core,
+    CALC_FRAMEWORK_ROWS(swift_core_rows),
+    CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
