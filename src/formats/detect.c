@@ -229,9 +229,10 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
         status = calc_settings_from_text(settings, syntax, text, length, name, errors);
         if (status == CALC_OK) {
             choose(&best, syntax, settings, text, length);
-        } else if (json && calc_settings_from_text(settings, CALC_SYNTAX_YAML, text, length, name,
-                                                   &unused) == CALC_OK) {
-            /* Braces around lines of YAML, with comments. */
+        } else if (json && memchr(text, '#', length) &&
+                   calc_settings_from_text(settings, CALC_SYNTAX_YAML, text, length, name,
+                                           &unused) == CALC_OK) {
+            /* Braces around lines of YAML, whose comments no JSON has. */
             choose(&best, CALC_SYNTAX_YAML, settings, text, length);
             if (2 * best.known >= best.all && best.read > 0) {
                 *(errors ? errors : &unused) = (calc_errors){0};

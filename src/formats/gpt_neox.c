@@ -27,6 +27,8 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, PIPELINE, "pipe_parallel_size", .unset = true, .value = 1)
     CALC_ROW(NUMBER, TENSOR, "model_parallel_size")
     CALC_ROW(NUMBER, PROCS, "global_num_gpus")
+    CALC_ROW(NUMBER, NODE_PROCS, "num_gpus", .unset = true)
+    CALC_ROW(NUMBER, NODES, "num_nodes", .unset = true)
     CALC_ROW(NUMBER, CONTEXT, "context_parallel_size")
     CALC_ROW(SWITCH, SEQ_PAR, "sequence_parallel", .value = 1)
     CALC_ROW(NUMBER, SHARDED, "zero_stage")
@@ -81,7 +83,7 @@ static const calc_setting_row rows[] = {
         "num_workers exit_interval weight_decay profile_backward clip_grad hysteresis dynamic_loss_scale loss_scale* min_scale "
         "char_level_ppl use_mup coord_check base_shapes_file save_base_shapes mup_* text_gen_type precompute_model_name "
         "temperature top_* return_logits maximum_tokens prompt_end num_samples recompute moe_* hostfile include exclude "
-        "num_nodes num_gpus master_* launcher force_multi autotuning_run no_ssh_check comment account fp16.* bf16.* deepspeed "
+        "master_* launcher force_multi autotuning_run no_ssh_check comment account fp16.* bf16.* deepspeed "
         "curriculum_seqlen sparsity_config soft_prompt_tuning checkpoint-* scheduler.* *_blend* data_* loss_*")
 };
 /* clang-format on */
