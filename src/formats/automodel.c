@@ -2,7 +2,7 @@
 #include "formats/framework.h"
 
 static const calc_word strategy[] = {{"fsdp2", 3}, {"megatron_fsdp", 3}, {"ddp", 0}, {0}};
-/* The class of a manager, as files before 0.3 name the strategy. */
+/* The class of a manager, as older files name the strategy. */
 static const calc_word manager[] = {
     {"nemo_automodel.components.distributed.fsdp2.FSDP2Manager", 3},
     {"nemo_automodel.components.distributed.megatron_fsdp.MegatronFSDPManager", 3},
@@ -112,7 +112,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 
 const calc_framework calc_framework_automodel = {.name = "automodel",
                                                  .title = "NeMo Automodel",
-                                                 .version = "0.3",
+                                                 .version = "0.5",
                                                  .launch = "automodel this file",
                                                  .syntax = CALC_SYNTAX_YAML,
                                                  .settle = settle,

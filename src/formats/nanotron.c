@@ -110,7 +110,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 
 const calc_framework calc_framework_nanotron = {.name = "nanotron",
                                                 .title = "nanotron",
-                                                .version = "0.5, main branch of April 2026",
+                                                .version = "main branch of April 2026",
                                                 .launch =
                                                     "torchrun run_train.py --config-file this file",
                                                 .syntax = CALC_SYNTAX_YAML,

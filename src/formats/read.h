@@ -9,8 +9,8 @@
  *  outer.key=value. */
 bool calc_settings_is_option(const char *word);
 
-/** Reads options from words: `--key value...`, `--key=value` or `outer.key=value`. Words before the first option are
- *  skipped.
+/** Reads options from words: `--key value...`, `--key=value` or `outer.key=value`. Words before the
+ * first option are skipped.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, const char *const *word,
                                                    size_t count);
@@ -18,8 +18,8 @@ CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, cons
 /** Reads options from a shell script or a list of options, with quotes, comments, continued lines,
  *  arrays, arithmetic, variables that the text itself sets (TP=8, then $TP, ${TP} or ${TP:-4}), and
  *  the size of the job from directives of Slurm (https://slurm.schedmd.com/sbatch.html): options
- *  --nnodes and --nproc-per-node before all others, and Slurm's variables. Nothing is executed: what
- *  is not known stays as it is written.
+ *  --nnodes and --nproc-per-node before all others, and Slurm's variables. Nothing is executed:
+ * what is not known stays as it is written.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_settings_from_script(calc_settings *settings, const char *text,
                                                     size_t length);

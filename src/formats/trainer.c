@@ -371,7 +371,7 @@ static const calc_setting_row trl_rows[] = {
         "use_bnb_nested_quant ignore_bias_buffers test_split_size vllm_* env.*")
 };
 
-/* swift/arguments/, swift/trainers/arguments.py: of ms-swift 4.4 */
+/* swift/arguments/, swift/trainers/arguments.py: of ms-swift 4.6 */
 static const calc_setting_row swift_rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_length")
     CALC_ROW(WORDS, ADAPTER, "tuner_type", .words = part)
@@ -402,7 +402,7 @@ static const calc_setting_row swift_rows[] = {
         "use_flash_ckpt split_dataset_ratio")
 };
 
-/* swift/megatron/arguments/megatron_args.py, of ms-swift 4.4: with Megatron Core */
+/* swift/megatron/arguments/megatron_args.py, of ms-swift 4.6: with Megatron Core */
 static const calc_setting_row swift_core_rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_length")
     CALC_ROW(NUMBER, CHUNKS, "virtual_pipeline_model_parallel_size")
@@ -587,7 +587,7 @@ static calc_status settle_swift_core(calc_plan *plan, calc_errors *errors)
 
 const calc_framework calc_framework_accelerate = {
     .name = "accelerate",
-    COMMON("Accelerate", "1.10, configuration file", "accelerate launch --config_file this file"),
+    COMMON("Accelerate", "1.15, configuration file", "accelerate launch --config_file this file"),
     .settle = settle_accelerate,
     CALC_FRAMEWORK_ROWS(accelerate_rows)};
 /* Launcher's options have the names of its file; those of FSDP go without their beginning, too. */
@@ -628,14 +628,14 @@ const calc_framework calc_framework_trl = {.name = "trl",
                                            CALC_FRAMEWORK_BASES(&trainer)};
 const calc_framework calc_framework_swift = {.name = "ms-swift",
                                              .program = "swift sft",
-                                             COMMON("ms-swift", "4.4", "swift sft this file"),
+                                             COMMON("ms-swift", "4.6", "swift sft this file"),
                                              .settle = settle_swift,
                                              CALC_FRAMEWORK_ROWS(swift_rows),
                                              CALC_FRAMEWORK_BASES(&trainer)};
 const calc_framework calc_framework_swift_core = {
     .name = "megatron-swift",
     .program = "megatron sft",
-    COMMON("Megatron-SWIFT", "4.4", "megatron sft this file"),
+    COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"),
     .settle = settle_swift_core,
     CALC_FRAMEWORK_ROWS(swift_core_rows),
     CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
