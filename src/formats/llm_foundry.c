@@ -28,10 +28,6 @@ static const calc_word ffn[] = {{"mptmlp", CALC_FFN_TYPE_GELU},
                                 {0}};
 static const calc_word activation[] = {{"silu", CALC_FFN_TYPE_SWIGLU}, {"gelu", NAN}, {0}};
 static const calc_word rotary[] = {{"true", CALC_POSITION_TYPE_ROPE}, {"false", NAN}, {0}};
-static const calc_word grad[] = {{"PURE", CALC_FORMAT_BFLOAT16},
-                                 {"DEFAULT", CALC_FORMAT_FLOAT32},
-                                 {"FULL", CALC_FORMAT_FLOAT32},
-                                 {0}};
 
 /* clang-format off */
 static const calc_setting_row rows[] = {
@@ -44,7 +40,6 @@ static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, SHARDED, "fsdp_config.sharding_strategy", .words = strategy)
     CALC_ROW(WORDS, RECOMPUTE, "fsdp_config.activation_checkpointing", .words = recompute)
     CALC_ROW(SWITCH, ACT_OFFLOAD, "fsdp_config.activation_cpu_offload", .value = 1)
-    CALC_ROW(WORDS, GRAD, "fsdp_config.mixed_precision", .words = grad)
     CALC_ROW(NUMBER, SHARD_RANKS, "fsdp_config.data_parallel_shard_degree", .unset = true)
     CALC_ROW(NUMBER, TENSOR, "tp_config.tensor_parallel_degree")
     CALC_ROW(NUMBER, HIDDEN, "model.d_model")
@@ -79,6 +74,7 @@ static const calc_setting_row rows[] = {
         "model.name=mpt_causal_lm model.block_overrides.* model.attn_config.attn_type=multihead_attention "
         "model.learned_pos_emb=true model.attention_bias model.attn_config.nope model.attn_config.kv_dim model.ffn_config.moe_* "
         "model.config_overrides.* model.config_overrides model.block_overrides")
+    CALC_ROW_UNREAD(COST, "fsdp_config.mixed_precision=DEFAULT", .assumed = "gradients are taken as stored and reduced in float32")
     CALC_ROW_UNREAD(HARMLESS, "algorithms.gradient_clipping.*")
     CALC_ROW_UNREAD(COST,
         "fsdp_config.limit_all_gathers=true fsdp_config.backward_prefetch=BACKWARD_PRE fsdp_config.forward_prefetch model.peft_config.* "
