@@ -32,6 +32,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_size")
     CALC_ROW(SWITCH, ACT_OFFLOAD, "activation_checkpointing.cpu_checkpointing", .value = 1)
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
+    CALC_ROW_DEFAULT(GRAD_OVERLAP, 0)
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
     CALC_ROW_UNREAD(MODEL, "compression_training.* sparse_attention.* progressive_layer_drop.*")
     CALC_ROW_UNREAD(COST, "communication_data_type fp32_allreduce seq_parallel_comm_data_type prescale_gradients sparse_gradients disable_allgather amp.* optimizer.type=AdamW *.allgather_partitions=true *.allgather_bucket_size "

@@ -14,7 +14,8 @@
 typedef struct score {
     const calc_framework *framework, *equal; /* equal: another one that reads and knows as many */
     size_t read, known, all;
-    bool named; /* the text has the framework's program */
+    bool named;         /* the text has the framework's program */
+    calc_syntax syntax; /* in which the text was read */
 } score;
 
 static score score_of(const calc_framework *framework, const calc_settings *settings)
@@ -22,13 +23,14 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
     score s = {.framework = framework};
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *setting = &settings->item[i];
-        if (!setting->value[0] && framework->syntax != CALC_SYNTAX_SHELL) {
+        bool file = framework->syntax != CALC_SYNTAX_SHELL && setting->key[0] != '-';
+        if (!setting->value[0] && file) {
             continue; /* the name of a table */
         }
         bool read = calc_framework_row(framework, setting->key) != NULL;
         s.all++;
         s.read += read;
-        s.known += read || calc_framework_unread(framework, setting->key, setting->value) !=
+        s.known += read || calc_framework_unread(framework, setting->key, setting->value, NULL) !=
                                CALC_UNREAD_UNKNOWN;
     }
     return s;
@@ -46,29 +48,42 @@ static bool names(const calc_framework *framework, const char *text, size_t leng
     return false;
 }
 
-static bool is_same_program(const calc_framework *a, const calc_framework *b)
+static bool adds_to(const calc_framework *a, const calc_framework *b)
 {
-    return a->script && b->script && strcmp(a->script, b->script) == 0;
+    bool adds = a == b || (a->script && b->script && strcmp(a->script, b->script) == 0);
+    for (size_t i = 0; a->bases && a->bases[i]; i++) {
+        adds = adds || adds_to(a->bases[i], b);
+    }
+    return adds;
+}
+
+static bool has_syntax(const calc_framework *framework, calc_syntax syntax)
+{
+    return framework->syntax == syntax || (framework->options && syntax == CALC_SYNTAX_SHELL) ||
+           (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON);
 }
 
 /* Takes the better of the best framework so far and those of a syntax. Of frameworks that add to
- * the same program, the first is meant where the others' additions are not used. */
+ * the same program, the first is meant where the others' additions are not used, and of options the
+ * framework that has no file. JSON is YAML, too. */
 static void choose(score *best, calc_syntax syntax, const calc_settings *settings, const char *text,
                    size_t length)
 {
-    for (size_t i = 0; calc_framework_list[i]; i++) {
-        const calc_framework *framework = calc_framework_list[i];
-        if (framework->syntax != syntax && !(framework->options && syntax == CALC_SYNTAX_SHELL)) {
+    for (size_t i = 0; calc_framework_all[i]; i++) {
+        const calc_framework *framework = calc_framework_all[i];
+        if (!has_syntax(framework, syntax)) {
             continue;
         }
         score s = score_of(framework, settings);
+        s.syntax = syntax;
         s.named = names(framework, text, length);
         int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
                      : s.named != best->named ? s.named - best->named
                                               : (s.known > best->known) - (s.known < best->known);
         if (s.read > 0 && better > 0) {
             *best = s;
-        } else if (s.read > 0 && better == 0 && !is_same_program(framework, best->framework)) {
+        } else if (s.read > 0 && better == 0 && !adds_to(framework, best->framework) &&
+                   (framework->syntax == syntax || best->framework->syntax != syntax)) {
             best->equal = framework;
         }
     }
@@ -76,14 +91,9 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
 
 static calc_status refuse(calc_errors *errors, const char *name, const char *text)
 {
-    char hint[300];
-    size_t length = (size_t)snprintf(hint, sizeof hint, "--from says what it is: ");
-    for (size_t i = 0; calc_framework_list[i]; i++) {
-        length += (size_t)snprintf(hint + length, sizeof hint - length, "%s, ",
-                                   calc_framework_list[i]->name);
-    }
-    snprintf(hint + length, sizeof hint - length, "galvatron or hf");
-    return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0, hint, "%s", text);
+    return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, name, 0, 0,
+                          "calc import --help lists the formats; --from says which it is", "%s",
+                          text);
 }
 
 /* @param looks  what kind of text it is, which may be of another program: at least half of its keys
@@ -184,7 +194,6 @@ static calc_status read_either(score *best, const char *text, size_t length, con
     if (status == CALC_OK) {
         choose(best, CALC_SYNTAX_YAML, &yaml, text, length);
     }
-    const score of_yaml = *best;
     status = status == CALC_ERR_NOMEM ? status : calc_settings_from_script(settings, text, length);
     if (status == CALC_OK) {
         choose(best, CALC_SYNTAX_SHELL, settings, text, length);
@@ -196,7 +205,7 @@ static calc_status read_either(score *best, const char *text, size_t length, con
         }
         status = CALC_ERR_SYNTAX;
     }
-    if (best->framework == of_yaml.framework && best->read == of_yaml.read) {
+    if (best->framework && best->syntax == CALC_SYNTAX_YAML) {
         calc_settings rest = *settings;
         *settings = yaml;
         yaml = rest;
@@ -214,11 +223,21 @@ static calc_status read_any(const calc_framework **framework, const char *text, 
     bool json = line && !toml && (*line == '{' || *line == '[');
     calc_status status = CALC_OK;
     if (toml || json) {
+        calc_errors unused = {0};
         calc_syntax syntax = toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_JSON;
         looks = toml ? "TOML" : "JSON";
         status = calc_settings_from_text(settings, syntax, text, length, name, errors);
         if (status == CALC_OK) {
             choose(&best, syntax, settings, text, length);
+        } else if (json && memchr(text, '#', length) &&
+                   calc_settings_from_text(settings, CALC_SYNTAX_YAML, text, length, name,
+                                           &unused) == CALC_OK) {
+            /* Braces around lines of YAML, whose comments no JSON has. */
+            choose(&best, CALC_SYNTAX_YAML, settings, text, length);
+            if (2 * best.known >= best.all && best.read > 0) {
+                *(errors ? errors : &unused) = (calc_errors){0};
+                status = CALC_OK;
+            }
         }
     } else if (line) {
         status = read_either(&best, text, length, name, line, settings, &looks, errors);
@@ -244,7 +263,8 @@ calc_status calc_detect(const calc_framework **framework, const char *text, size
     if (!*framework) {
         return read_any(framework, text, length, name, settings, errors);
     }
-    bool options = (*framework)->options && names(*framework, text, length);
+    const char *line = first_line(text, length);
+    bool options = (*framework)->options && line && *line != '{' && !is_yaml(line, text + length);
     calc_syntax syntax = options ? CALC_SYNTAX_SHELL : (*framework)->syntax;
     calc_status status = calc_settings_from_text(settings, syntax, text, length, name, errors);
     return status == CALC_OK ? check_named(*framework, settings, name, errors) : status;

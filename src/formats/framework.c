@@ -15,18 +15,21 @@
 const calc_framework *const calc_framework_list[] = {
 #define FRAMEWORK(table, name, file) &table,
     CALC_FRAMEWORKS(FRAMEWORK) NULL};
+const calc_framework *const calc_framework_all[] = {CALC_FRAMEWORKS(FRAMEWORK)
+                                                        CALC_FRAMEWORKS_READ(FRAMEWORK) NULL};
 
 const calc_framework *calc_framework_find(const char *name)
 {
-    for (size_t i = 0; calc_framework_list[i]; i++) {
-        if (strcmp(calc_framework_list[i]->name, name) == 0) {
-            return calc_framework_list[i];
+    for (size_t i = 0; calc_framework_all[i]; i++) {
+        if (strcmp(calc_framework_all[i]->name, name) == 0) {
+            return calc_framework_all[i];
         }
     }
     return NULL;
 }
 
-/* Dashes and underscores in option names are equal. */
+/* Dashes and underscores in option names are equal; those before an option are left out in files.
+ */
 static bool same_letter(char a, char b)
 {
     return a == b || ((a == '-' || a == '_') && (b == '-' || b == '_'));
@@ -84,20 +87,47 @@ bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *
            exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
 }
 
+enum { KEY_SIZE = 512 };
+
+/* A key as the framework's bases name it. */
+static const char *key_in_bases(const calc_framework *framework, const char *key,
+                                char text[KEY_SIZE])
+{
+    for (const char *const *pair = framework->renamed; pair && *pair; pair += 2) {
+        size_t length = strlen(pair[0]);
+        if (strncmp(key, pair[0], length) == 0) {
+            snprintf(text, KEY_SIZE, "%s%s", pair[1], key + length);
+            return text;
+        }
+    }
+    return key;
+}
+
 const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key)
 {
+    char text[KEY_SIZE];
+    const calc_setting_row *row = NULL, *bare = NULL; /* bare: the same without dashes before it */
     for (size_t i = 0; i < framework->count; i++) {
-        const calc_setting_row *row = &framework->rows[i];
+        row = &framework->rows[i];
         if (row->key && same_key(row->key, key)) {
             return row;
         }
+        if (row->key && !bare &&
+            same_key(row->key + strspn(row->key, "-"), key + strspn(key, "-"))) {
+            bare = row;
+        }
     }
-    return NULL;
+    row = bare;
+    for (size_t i = 0; framework->bases && framework->bases[i] && !row; i++) {
+        row = calc_framework_row(framework->bases[i], key_in_bases(framework, key, text));
+    }
+    return row;
 }
 
 calc_unread calc_framework_unread(const calc_framework *framework, const char *key,
-                                  const char *value)
+                                  const char *value, const calc_setting_row **found)
 {
+    char text[KEY_SIZE];
     const char *dot = strrchr(key, '.');
     const char *last = dot ? dot + 1 : key + strspn(key, "-");
     for (size_t i = 0; i < framework->count; i++) {
@@ -105,8 +135,11 @@ calc_unread calc_framework_unread(const calc_framework *framework, const char *k
         for (const char *at = row->how == CALC_HOW_UNREAD ? row->text : ""; *at;) {
             size_t whole = strcspn(at, " "), length = strcspn(at, " =");
             bool dotted = memchr(at, '.', length) != NULL;
-            if (matches(at, length, dotted ? key : last)) {
+            if (matches(at, length, dotted ? key + strspn(key, "-") : last)) {
                 size_t equals = length < whole;
+                if (found) {
+                    *found = row;
+                }
                 return is_preset(value, at + length + equals, whole - length - equals)
                            ? CALC_UNREAD_HARMLESS
                            : (calc_unread)row->value;
@@ -114,7 +147,13 @@ calc_unread calc_framework_unread(const calc_framework *framework, const char *k
             at += whole + strspn(at + whole, " ");
         }
     }
-    return CALC_UNREAD_UNKNOWN;
+    calc_unread what = CALC_UNREAD_UNKNOWN;
+    for (size_t i = 0; framework->bases && framework->bases[i] && what == CALC_UNREAD_UNKNOWN;
+         i++) {
+        what = calc_framework_unread(framework->bases[i], key_in_bases(framework, key, text), value,
+                                     found);
+    }
+    return what;
 }
 
 void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)
@@ -124,6 +163,9 @@ void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)
         if (row->how == CALC_HOW_DEFAULT && !calc_plan_says(plan, row->member)) {
             plan->value[row->member] = row->value;
         }
+    }
+    for (size_t i = 0; framework->bases && framework->bases[i]; i++) {
+        calc_framework_defaults(framework->bases[i], plan);
     }
 }
 
@@ -285,7 +327,8 @@ static bool number_fits(const calc_setting_row *row, double value, char *expect,
         calc_field_range_text(ref.field, value, expect, size);
         return calc_field_in_range(ref.field, value);
     }
-    if (value != floor(value) && row->member != CALC_PLAN_DROPOUT) {
+    bool whole = row->how != CALC_HOW_DECIMAL;
+    if (whole && value != floor(value) && row->member != CALC_PLAN_DROPOUT) {
         snprintf(expect, size, "a whole number");
         return false;
     }
@@ -294,7 +337,7 @@ static bool number_fits(const calc_setting_row *row, double value, char *expect,
         return calc_field_in_range(ref.field, value);
     }
     /* Rates, choices and switches may be 0; sizes that other settings imply may not. */
-    int least = row->member == CALC_PLAN_SERVE_CHUNK ? -1 : path ? 0 : 1;
+    int least = row->member == CALC_PLAN_SERVE_CHUNK ? -1 : path || !whole ? 0 : 1;
     snprintf(expect, size, "%d to 1e9", least);
     return value >= least && value <= 1e9;
 }
@@ -315,7 +358,8 @@ static bool read_on_off(const calc_setting_row *row, const char *text, calc_plan
                         char *expect, size_t size)
 {
     /* A switch has no value; words after it belong to something else. */
-    int on = row->key[0] == '-' ? 1 : read_switch(text);
+    int on = read_switch(text);
+    on = on < 0 && (row->key[0] == '-' || !text[0]) ? 1 : on;
     if (on < 0) {
         snprintf(expect, size, "true or false");
         return false;
@@ -358,6 +402,7 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
                        size_t size)
 {
     int64_t set = 0;
+    text = *text || row->key[0] == '-' ? text : "true"; /* an option without a value */
     do {
         text += strspn(text, " ,[]");
         size_t length = strcspn(text, " ,[]");
@@ -455,6 +500,7 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     double number;
     switch (row->how) {
     case CALC_HOW_NUMBER:
+    case CALC_HOW_FACTOR:
     case CALC_HOW_DECIMAL:
     case CALC_HOW_SIZES:
     case CALC_HOW_WINDOW:
@@ -462,11 +508,14 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
             snprintf(expect, size, "a number");
             return false;
         }
-        if (row->unset && number == -1) {
+        if (row->unset && (number == -1 || (number == 0 && row->value > 0))) {
             return true;
         }
         if (!number_fits(row, number, expect, size)) {
             return false;
+        }
+        if (row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member)) {
+            number *= plan->value[row->member];
         }
         plan->value[row->member] = number;
         return true;
@@ -478,6 +527,7 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     case CALC_HOW_IS:
         return read_on_off(row, text, plan, expect, size);
     case CALC_HOW_WORDS:
+    case CALC_HOW_FILE:
     case CALC_HOW_SET:
         return read_words(row, text, plan, expect, size);
     case CALC_HOW_PATTERN:

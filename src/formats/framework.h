@@ -25,6 +25,9 @@ typedef enum calc_how {
     CALC_HOW_WINDOW,     /**< tokens before and after the position */
     CALC_HOW_FORMAT,     /**< .text, with the number where it has a '#' */
     CALC_HOW_CONSTANT,   /**< always .text; not read */
+    CALC_HOW_FACTOR,     /**< a number; the member is the product of all its keys */
+    CALC_HOW_NAME,       /**< the name of a model that is described elsewhere */
+    CALC_HOW_FILE,       /**< one of .words, or the path of a file of the framework .text */
     CALC_HOW_DEFAULT,    /**< no key: the framework uses .value unless another row sets it */
     CALC_HOW_UNREAD      /**< no key: .text has patterns of keys that are not read */
 } calc_how;
@@ -54,8 +57,10 @@ typedef struct calc_setting_row {
     const char *text;
     calc_plan_member when; /**< written only if this member is not 0 */
     bool read_only;        /**< an alias: read but never written */
-    bool unset;            /**< -1 means not set */
-    const char *assumed;   /**< what is assumed where the value is "auto", a sentence; .value is */
+    bool unset;            /**< -1 means not set; with a .value, 0 does, too */
+    /** A sentence: what is assumed where the value is "auto", which .value then is; for keys that
+     *  are not read, what follows from them */
+    const char *assumed;
 } calc_setting_row;
 
 /** Rows of a table: CALC_ROW(how, member, key, .words = ... and other members) for a key,
@@ -70,15 +75,16 @@ typedef struct calc_setting_row {
  *  is any text. A pattern without a dot is of the last part of a key, without the dashes before it.
  *  "name=value" has the framework's default, which changes nothing; without it, 0 and false change
  *  nothing. */
-#define CALC_ROW_UNREAD(what, patterns) {CALC_UNREAD(what, patterns)},
-#define CALC_UNREAD(what, patterns)                                                                \
-    .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_##what, .text = (patterns)
+#define CALC_ROW_UNREAD(what, ...) {CALC_UNREAD(what, __VA_ARGS__)},
+#define CALC_UNREAD(what, ...)                                                                     \
+    .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_##what, .text = __VA_ARGS__
 
 /** Bit of a calc_platform. */
 #define CALC_ON(platform) (1U << CALC_PLATFORM_##platform)
 
 /** One framework. */
-typedef struct calc_framework {
+typedef struct calc_framework calc_framework;
+struct calc_framework {
     const char *name;    /**< on the command line: "megatron-bridge" */
     const char *title;   /**< display name: "Megatron-LM" */
     const char *version; /**< release that the keys belong to */
@@ -87,6 +93,11 @@ typedef struct calc_framework {
                               command, and the model follows */
     const char *program; /**< a word of the command, where its options are those of others, too */
     calc_syntax syntax;
+    /** Frameworks whose rows follow its own; ends with NULL. NULL: none */
+    const calc_framework *const *bases;
+    /** Beginnings of keys that the bases have by another name: the first, then the other, ...; ends
+     *  with NULL. NULL: none */
+    const char *const *renamed;
     /** SHELL: options of the servers of the two pools of a disaggregated layout, and the prefix of
      *  these options; NULL: the framework has no such layout, or its servers are started
      *  otherwise */
@@ -94,7 +105,8 @@ typedef struct calc_framework {
     unsigned platforms; /**< platforms it runs on: CALC_ON() of each */
     bool has_model;     /**< the file describes the model */
     bool serves;        /**< it serves a model and does not train it */
-    bool options;       /**< options of its command, too, have rows; its syntax is another */
+    bool options;       /**< options of its command, too, have rows, --key or words key=value; its
+                             syntax is another */
     bool launched;      /**< the launcher, not the file, sets the number of processors */
     /** Our fields that are set elsewhere, in the code of the model, the tokenizer or the launcher,
      *  separated by blanks. NULL: none */
@@ -107,10 +119,15 @@ typedef struct calc_framework {
      *  read and before its defaults; NULL: nothing does.
      *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_FIELD with an error added */
     calc_status (*settle)(calc_plan *plan, calc_errors *errors);
-} calc_framework;
+};
 
-/** Values of calc_framework.rows and .count, and of .refusals. */
+/** Values of calc_framework.rows and .count, of .bases, and of .refusals. */
 #define CALC_FRAMEWORK_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
+#define CALC_FRAMEWORK_BASES(...)                                                                  \
+    .bases = (const calc_framework *const[])                                                       \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
 #define CALC_FRAMEWORK_REFUSALS(...)                                                               \
     .refusals = (const calc_refusals *const[])                                                     \
     {                                                                                              \
@@ -119,8 +136,9 @@ typedef struct calc_framework {
 
 enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
 
-/** The frameworks: X(its table, its name on the command line, the file that defines it). Where
- *  several run a layout, the first is suggested. src/CMakeLists.txt takes the files from here. */
+/** The frameworks that export writes: X(its table, its name on the command line, the file that
+ *  defines it). Where several run a layout, the first is suggested. src/CMakeLists.txt takes the
+ *  files from here. */
 #define CALC_FRAMEWORKS(X)                                                                         \
     X(calc_framework_megatron, "megatron", mcore)                                                  \
     X(calc_framework_nemo, "nemo", mcore)                                                          \
@@ -134,15 +152,35 @@ enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
     X(calc_framework_sglang, "sglang", serving)                                                    \
     X(calc_framework_tensorrt_llm, "tensorrt-llm", serving)
 
+/** Those that only import reads. */
+#define CALC_FRAMEWORKS_READ(X)                                                                    \
+    X(calc_framework_accelerate, "accelerate", trainer)                                            \
+    X(calc_framework_llama_factory, "llama-factory", trainer)                                      \
+    X(calc_framework_axolotl, "axolotl", trainer)                                                  \
+    X(calc_framework_trl, "trl", trainer)                                                          \
+    X(calc_framework_swift, "ms-swift", trainer)                                                   \
+    X(calc_framework_swift_core, "megatron-swift", trainer)                                        \
+    X(calc_framework_automodel, "automodel", automodel)                                            \
+    X(calc_framework_nemo2, "nemo2", nemo_recipe)                                                  \
+    X(calc_framework_nanotron, "nanotron", nanotron)                                               \
+    X(calc_framework_maxtext, "maxtext", maxtext)                                                  \
+    X(calc_framework_gpt_neox, "gpt-neox", gpt_neox)                                               \
+    X(calc_framework_llm_foundry, "llm-foundry", llm_foundry)                                      \
+    X(calc_framework_verl, "verl", verl)                                                           \
+    X(calc_framework_slime, "slime", verl)
+
 /** Their names, as the first words of an option. */
 #define CALC_FRAMEWORK_NAME(table, name, file) name,
 #define CALC_FRAMEWORK_NAMES CALC_FRAMEWORKS(CALC_FRAMEWORK_NAME)
+#define CALC_FRAMEWORK_NAMES_READ CALC_FRAMEWORKS_READ(CALC_FRAMEWORK_NAME)
 
-/** All frameworks; NULL at the end. */
+/** The frameworks that export writes; all frameworks. NULL at the end. */
 extern const calc_framework *const calc_framework_list[];
+extern const calc_framework *const calc_framework_all[];
 
 #define CALC_FRAMEWORK_EXTERN(table, name, file) extern const calc_framework table;
 CALC_FRAMEWORKS(CALC_FRAMEWORK_EXTERN)
+CALC_FRAMEWORKS_READ(CALC_FRAMEWORK_EXTERN)
 #undef CALC_FRAMEWORK_EXTERN
 
 /** The framework of that name; NULL if there is none. */
@@ -151,12 +189,13 @@ const calc_framework *calc_framework_find(const char *name);
 /** Whether a layout consists of two servers that the framework's file starts. */
 bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *exec);
 
-/** Row of a key; NULL if the framework's table has none. */
+/** Row of a key, also of the bases; NULL if there is none. */
 const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key);
 
-/** What a key without a row of its own changes, with this value. */
+/** What a key without a row of its own changes, with this value.
+ *  @param row  set to the row that says it, if there is one; NULL: not wanted */
 calc_unread calc_framework_unread(const calc_framework *framework, const char *key,
-                                  const char *value);
+                                  const char *value, const calc_setting_row **row);
 
 /** Fills members that the plan leaves open with the framework's defaults. */
 void calc_framework_defaults(const calc_framework *framework, calc_plan *plan);

@@ -5,6 +5,8 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "formats/read.h"
+#include "io/text.h"
 #include "io/utf8.h"
 #include "spec/field.h"
 
@@ -68,14 +70,19 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
                          const calc_setting_row *row, bool *computed)
 {
     calc_syntax syntax = import->framework->syntax;
-    bool number = row && row->how == CALC_HOW_NUMBER;
-    *computed = syntax != CALC_SYNTAX_SHELL && strncmp(setting->value, "${", 2) == 0;
-    if (syntax != CALC_SYNTAX_JSON && syntax != CALC_SYNTAX_TOML) {
-        return syntax != CALC_SYNTAX_SHELL && !setting->value[0];
+    const char *value = setting->value;
+    bool shell = syntax == CALC_SYNTAX_SHELL || setting->key[0] == '-';
+    bool listed = row && row->words; /* "auto" may be one of the words */
+    bool number = row && (row->how == CALC_HOW_NUMBER || row->how == CALC_HOW_FACTOR);
+    *computed = !shell && (strncmp(value, "${", 2) == 0 ||
+                           (strcmp(value, "auto") == 0 && !(syntax == CALC_SYNTAX_YAML && listed)));
+    if (shell) {
+        return false;
     }
-    *computed = *computed || strcmp(setting->value, "auto") == 0;
-    return !setting->value[0] || (number && strcmp(setting->value, "-1") == 0) ||
-           strcmp(setting->value, "default") == 0;
+    if (syntax == CALC_SYNTAX_YAML) {
+        return !value[0] || (number && strcasecmp(value, "none") == 0);
+    }
+    return !value[0] || (number && strcmp(value, "-1") == 0) || strcmp(value, "default") == 0;
 }
 
 /* Whether a model's name matches exactly one name of the table: "llama3" matches several. */
@@ -88,88 +95,194 @@ static bool names_one_model(const calc_setting_row *row, const char *name)
     return found == 1;
 }
 
-/* Tells of a setting that is not read. */
-static calc_status leave(const calc_import *import, const calc_setting *setting, calc_unread what,
-                         calc_errors *errors)
+/* What is read of a file, and of the files that it names. */
+typedef struct reading {
+    calc_plan *plan;
+    const calc_setting_row *owner[CALC_PLAN_COUNT], *assumed[CALC_PLAN_COUNT];
+    const calc_setting_row *told[16]; /* rows whose sentence has been told */
+    size_t told_count;
+    const calc_framework *named; /* of a file that the settings name; NULL: they name none */
+    calc_errors *errors;
+} reading;
+
+static void tell(const calc_import *import, const char *key, calc_unread what, const char *assumed)
 {
+    if (import->unread) {
+        import->unread(import->context, key, what, assumed);
+    }
+}
+
+/* Whether the sentence of a row has been told, for another of its keys; from now on it has. */
+static bool was_told(reading *r, const calc_setting_row *row)
+{
+    for (size_t i = 0; i < r->told_count; i++) {
+        if (r->told[i] == row) {
+            return true;
+        }
+    }
+    if (r->told_count < sizeof r->told / sizeof *r->told) {
+        r->told[r->told_count++] = row;
+    }
+    return false;
+}
+
+/* Tells of a setting that is not read. */
+static calc_status leave(const calc_import *import, const calc_setting *setting, reading *r)
+{
+    const calc_setting_row *row = NULL;
+    calc_unread what = calc_framework_unread(import->framework, setting->key, setting->value, &row);
     if (what == CALC_UNREAD_MODEL && import->model) {
         return wrong(import, setting, CALC_ERR_UNSUPPORTED,
                      "changes the model, and calc does not read it: without --app the layout alone "
                      "is written",
-                     errors);
+                     r->errors);
     }
-    if (import->unread) {
-        import->unread(import->context, setting->key, what, NULL);
+    const char *sentence = what != CALC_UNREAD_UNKNOWN ? row->assumed : NULL;
+    if (sentence && what != CALC_UNREAD_HARMLESS && was_told(r, row)) {
+        return CALC_OK;
     }
+    tell(import, setting->key, what, sentence);
     return CALC_OK;
 }
 
 /* Sets what the framework is to compute, where no setting says it; of rows for the same, the first
  * in the table counts. */
-static void assume(const calc_import *import,
-                   const calc_setting_row *const assumed[CALC_PLAN_COUNT], calc_plan *plan)
+static void assume(const calc_import *import, const reading *r)
 {
     for (int i = 0; i < CALC_PLAN_COUNT; i++) {
-        const calc_setting_row *row = assumed[i];
-        if (!row || calc_plan_says(plan, row->member)) {
+        const calc_setting_row *row = r->assumed[i];
+        if (!row || calc_plan_says(r->plan, row->member)) {
             continue;
         }
         if (row->value > 0) {
-            plan->value[row->member] = row->value;
+            r->plan->value[row->member] = row->value;
         }
-        if (import->unread) {
-            import->unread(import->context, row->key, CALC_UNREAD_COMPUTED, row->assumed);
-        }
+        tell(import, row->key, CALC_UNREAD_COMPUTED, row->assumed);
     }
 }
 
-calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_errors *errors)
+static calc_status read_settings(const calc_import *import, reading *r);
+
+/* Opens a file that a setting names, beside the file at hand: as it says from there, or by its last
+ * name.
+ * @param path  filled with where it is */
+static bool open_named(const calc_import *import, const char *value, char *path, size_t size,
+                       calc_text *text)
 {
-    const calc_setting_row *owner[CALC_PLAN_COUNT] = {NULL}, *assumed[CALC_PLAN_COUNT] = {NULL};
+    const char *slash = import->name ? strrchr(import->name, '/') : NULL;
+    const char *last = value + strcspn(value, " ");
+    while (last > value && last[-1] != '/') {
+        last--;
+    }
+    const char *names[] = {value, last};
+    int folder = slash ? (int)(slash - import->name) + 1 : 0;
+    for (size_t i = value[0] == '/'; i < sizeof names / sizeof *names; i++) {
+        snprintf(path, size, "%.*s%.*s", folder, folder ? import->name : "",
+                 (int)strcspn(names[i], " "), names[i]); /* other arguments follow an option's */
+        if (calc_text_read(text, path, NULL) == CALC_OK) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reads the file that a setting names into the same plan. */
+static calc_status take_file(const calc_import *import, const calc_setting *setting,
+                             const calc_setting_row *row, reading *r)
+{
+    enum { PATH_SIZE = 4096 };
+    char path[PATH_SIZE];
+    calc_text text = {0};
+    calc_settings settings = {0};
+    calc_import inner = *import;
+    if (!open_named(import, setting->value, path, sizeof path, &text)) {
+        tell(import, setting->key, CALC_UNREAD_COST,
+             "its file is not beside this one; what it says is not in the layout");
+        return CALC_OK;
+    }
+    inner.name = path;
+    inner.settings = &settings;
+    inner.framework = r->named = calc_framework_find(row->text);
+    calc_status status = calc_settings_from_text(&settings, inner.framework->syntax, text.data,
+                                                 text.length, path, r->errors);
+    status = status == CALC_OK ? read_settings(&inner, r) : status;
+    calc_settings_free(&settings);
+    calc_text_free(&text);
+    return status;
+}
+
+static bool is_word(const calc_setting_row *row, const char *text)
+{
+    for (const calc_word *word = row->words; word && word->word; word++) {
+        if (strcasecmp(word->word, text) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static calc_status read_settings(const calc_import *import, reading *r)
+{
     calc_status status = CALC_OK;
-    calc_plan_clear(plan);
     for (size_t i = 0; i < import->settings->count; i++) {
         const calc_setting *setting = &import->settings->item[i];
         const calc_setting_row *row = calc_framework_row(import->framework, setting->key);
         bool computed;
         calc_status one = CALC_OK;
         if (says_nothing(import, setting, row, &computed) ||
-            (is_of_job(row) && import->procs > 0)) {
-            continue;
+            (is_of_job(row) && import->procs > 0) ||
+            (row && row->member == CALC_PLAN_MODEL &&
+             (row->how == CALC_HOW_NAME || !names_one_model(row, setting->value)))) {
+            continue; /* the layout does not need the model's name */
         }
-        if (row && row->member == CALC_PLAN_MODEL && !names_one_model(row, setting->value)) {
-            continue; /* the layout does not need it */
-        }
-        if (!row) {
-            one = leave(
-                import, setting,
-                computed ? CALC_UNREAD_HARMLESS
-                         : calc_framework_unread(import->framework, setting->key, setting->value),
-                errors);
-        } else if (!computed) {
-            one = take(import, setting, row, owner, plan, errors);
-        } else if (!row->assumed) {
-            one = leave(import, setting, CALC_UNREAD_COMPUTED, errors);
-        } else if (!assumed[row->member] || row < assumed[row->member]) {
-            assumed[row->member] = row;
+        if (row && row->how == CALC_HOW_FILE && !is_word(row, setting->value)) {
+            one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;
+        } else if (row && !computed) {
+            one = take(import, setting, row, r->owner, r->plan, r->errors);
+        } else if (row && row->assumed) {
+            if (!r->assumed[row->member] || row < r->assumed[row->member]) {
+                r->assumed[row->member] = row;
+            }
+        } else if (row) {
+            tell(import, setting->key, CALC_UNREAD_COMPUTED, NULL);
+        } else if (computed) {
+            tell(import, setting->key, CALC_UNREAD_HARMLESS, NULL);
+        } else {
+            one = leave(import, setting, r);
         }
         status = status == CALC_OK ? one : status;
     }
-    assume(import, assumed, plan);
+    return status;
+}
+
+calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_errors *errors)
+{
+    reading r = {.plan = plan, .errors = errors};
+    calc_plan_clear(plan);
+    calc_status status = read_settings(import, &r);
+    assume(import, &r);
     /* Layers that recompute from one checkpoint together are each taken with one of its own. */
-    const calc_setting_row *groups = owner[CALC_PLAN_RECOMPUTE_BLOCKS];
+    const calc_setting_row *groups = r.owner[CALC_PLAN_RECOMPUTE_BLOCKS];
     if (groups && calc_plan_value(plan, CALC_PLAN_RECOMPUTE_BLOCKS) > 1 &&
         calc_plan_value(plan, CALC_PLAN_RECOMPUTE) == 2 &&
-        calc_plan_value(plan, CALC_PLAN_RECOMPUTE_METHOD) == 0 && import->unread) {
-        import->unread(import->context, groups->key, CALC_UNREAD_COST, NULL);
+        calc_plan_value(plan, CALC_PLAN_RECOMPUTE_METHOD) == 0) {
+        tell(import, groups->key, CALC_UNREAD_COST, NULL);
     }
     if (import->procs > 0) {
         plan->value[CALC_PLAN_PROCS] = (double)import->procs;
     }
-    if (status == CALC_OK && import->framework->settle) {
-        status = import->framework->settle(plan, errors);
+    const calc_framework *const order[] = {r.named, import->framework};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        if (order[i] && order[i]->settle && status == CALC_OK) {
+            status = order[i]->settle(plan, errors);
+        }
+        if (order[i]) {
+            calc_framework_defaults(order[i], plan);
+        }
     }
-    calc_framework_defaults(import->framework, plan);
+    for (size_t i = 0; i < sizeof plan->note / sizeof *plan->note && plan->note[i]; i++) {
+        tell(import, NULL, CALC_UNREAD_COMPUTED, plan->note[i]);
+    }
     return status;
 }
 

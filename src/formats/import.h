@@ -13,8 +13,9 @@ typedef struct calc_import {
     int64_t procs;    /**< processors, overriding the settings; 0: as in the settings */
     bool model;       /**< the model is wanted: a setting that changes it must be read */
     /** Called with each key that is not read; NULL: not called.
-     *  @param assumed  what is assumed for a value that the framework is to compute; NULL if the
-     *  key's row is missing or nothing is */
+     *  @param key      NULL: assumed is said of the whole file
+     *  @param assumed  what is assumed for a value that the framework is to compute, or follows
+     * from a key that is not read, a sentence; NULL if nothing is */
     void (*unread)(void *context, const char *key, calc_unread what, const char *assumed);
     void *context;
 } calc_import;

@@ -33,6 +33,19 @@ void calc_plan_clear(calc_plan *plan)
         plan->value[i] = NAN;
     }
     plan->blocks.count = plan->offsets.count = plan->recomputed.count = 0;
+    for (size_t i = 0; i < sizeof plan->note / sizeof *plan->note; i++) {
+        plan->note[i] = NULL;
+    }
+}
+
+void calc_plan_note(calc_plan *plan, const char *text)
+{
+    for (size_t i = 0; i < sizeof plan->note / sizeof *plan->note; i++) {
+        if (!plan->note[i]) {
+            plan->note[i] = text;
+            return;
+        }
+    }
 }
 
 /* Sets a member from a resolved model and layout. */

@@ -48,7 +48,12 @@ typedef struct calc_plan {
     calc_plan_list offsets;    /**< of chunks, as a difference from an even split; read only */
     calc_plan_list recomputed; /**< first blocks of each chunk that recompute fully, with RECOMPUTE
                                 *  2 */
+    /** What people must know of what is not in the settings: sentences; NULL: no more */
+    const char *note[4];
 } calc_plan;
+
+/** Adds a sentence; text lives as long as the plan. */
+void calc_plan_note(calc_plan *plan, const char *text);
 
 /** The field a member stands for ("exe.tensor_par"); NULL if it is derived from others. */
 const char *calc_plan_field(calc_plan_member member);

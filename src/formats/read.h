@@ -5,8 +5,12 @@
 
 #include "formats/settings.h"
 
-/** Reads options from words: `--key value...` or `--key=value`. Words before the first option are
- *  skipped.
+/** Whether a word is an option, --key or --key=value, or sets a nested key as Hydra does,
+ *  outer.key=value. */
+bool calc_settings_is_option(const char *word);
+
+/** Reads options from words: `--key value...`, `--key=value` or `outer.key=value`. Words before the
+ * first option are skipped.
  *  @return CALC_OK or CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_settings_from_words(calc_settings *settings, const char *const *word,
                                                    size_t count);

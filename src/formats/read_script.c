@@ -13,20 +13,28 @@ enum { MAX_VARIABLES = 256, MAX_EXPANSIONS = 10000, WORD_SIZE = 4096 };
 /* ---- Options from words ---------------------------------------------------------------------- */
 
 /* Also the short forms of parallel sizes, -tp and the like; flags of a shell are none. */
-static bool is_option(const char *word)
+bool calc_settings_is_option(const char *word)
 {
-    bool brief =
-        word[0] == '-' && word[1] && strchr("tpdec", word[1]) && strcmp(word + 2, "p") == 0;
-    return brief || (word[0] == '-' && word[1] == '-' && isalpha((unsigned char)word[2]));
+    const char *dot = NULL;
+    if (word[0] == '-') {
+        bool brief = word[1] && strchr("tpdec", word[1]) && strcmp(word + 2, "p") == 0;
+        return brief || (word[1] == '-' && isalpha((unsigned char)word[2]));
+    }
+    word += strspn(word, "+~"); /* Hydra: the key is new, or removed */
+    for (; isalnum((unsigned char)*word) || *word == '_' || *word == '.'; word++) {
+        dot = *word == '.' ? word : dot;
+    }
+    return dot && word > dot + 1 && *word == '=';
 }
 
 /* Starts an option, or adds a word to the last one. */
 static bool take_word(calc_settings *settings, const char *word, int argument, int line, int column)
 {
-    if (!is_option(word)) {
+    if (!calc_settings_is_option(word)) {
         return settings->count == 0 ||
                calc_setting_append(&settings->item[settings->count - 1], word, strlen(word));
     }
+    word += strspn(word, "+~");
     size_t length = strcspn(word, "=");
     calc_setting *setting = calc_settings_add(settings, word, length);
     if (!setting) {

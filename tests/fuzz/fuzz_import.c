@@ -14,8 +14,7 @@ static void ignore(void *context, const char *key)
 static void hear(void *context, const char *key, calc_unread what, const char *assumed)
 {
     (void)context;
-    MUST(key && what <= CALC_UNREAD_COMPUTED);
-    MUST(!assumed || what == CALC_UNREAD_COMPUTED);
+    MUST((key || assumed) && what <= CALC_UNREAD_COMPUTED);
 }
 
 /* What is read can be written and read again. */
@@ -44,7 +43,7 @@ static void check_hf(const char *text, size_t length)
 /* The digit of a framework in the list; for other letters its keys say which it is. */
 static const calc_framework *framework_of(char letter)
 {
-    const calc_framework *const *list = calc_framework_list;
+    const calc_framework *const *list = calc_framework_all;
     for (int i = 0; list[i]; i++) {
         if (letter == '0' + i) {
             return list[i];

@@ -15,7 +15,10 @@ static const struct {
     {"\xef\xbb\xbf{\"zero_optimization\": {\"stage\": 3}}", "deepspeed", CALC_OK, 0},
     {"{\"train_batch_size\": 8, \"steps\": [NaN, -Infinity]}", "deepspeed", CALC_OK, 0},
     {"{\"sharding\": \"stage1\", \"bf16\": true}", "paddle", CALC_OK, 0},
-    {"trainer:\n  devices: 8\n", "nemo", CALC_OK, 0},
+    {"trainer:\n  precision: bf16\n", "nemo", CALC_OK, 0},
+    {"trainer:\n  strategy:\n    tensor_model_parallel_size: 8\n", "nemo2", CALC_OK, 0},
+    {"{\n# a comment\n\"model-parallel-size\": 8,\n}", "gpt-neox", CALC_OK, 0},
+    {"run actor_rollout_ref.actor.megatron.context_parallel_size=2\n", "verl", CALC_OK, 0},
     {"---\ntrain:\n  global_batch_size: 8\n", "megatron-bridge", CALC_OK, 0},
     {"parallel_config:\n  data_parallel: 8\n", "mindformers", CALC_OK, 0},
     {"tensor_parallel_size: 8\nmax_batch_size: 4\n", "tensorrt-llm", CALC_OK, 0},
@@ -25,6 +28,7 @@ static const struct {
     {"python3 -m sglang.launch_server --tensor-parallel-size 4\n", "sglang", CALC_OK, 0},
     {"trtllm-serve m --tp_size 4\n", "tensorrt-llm", CALC_OK, 0},
     /* As many keys of two. */
+    {"trainer:\n  devices: 8\n", NULL, CALC_ERR_UNSUPPORTED, 0},
     {"serve m --tensor-parallel-size 4\n", NULL, CALC_ERR_UNSUPPORTED, 0},
     {"model:\n  tensor_model_parallel_size: 2\n", NULL, CALC_ERR_UNSUPPORTED, 0},
     /* Fewer than half are known. */

@@ -28,8 +28,8 @@ static bool is_known(const char *name, const char *key)
 START_TEST(every_key_exists_in_the_framework)
 {
     ck_assert(!is_known("megatron", "--no-such-option"));
-    for (size_t i = 0; calc_framework_list[i]; i++) {
-        const calc_framework *framework = calc_framework_list[i];
+    for (size_t i = 0; calc_framework_all[i]; i++) {
+        const calc_framework *framework = calc_framework_all[i];
         for (size_t j = 0; j < framework->count; j++) {
             const char *key = framework->rows[j].key;
             ck_assert_msg(!key || is_known(framework->name, key), "%s: %s", framework->name, key);
@@ -48,8 +48,8 @@ static bool is_section(const char *text, const char *line)
 
 START_TEST(every_key_of_a_framework_is_read_or_has_a_class)
 {
-    for (size_t i = 0; calc_framework_list[i]; i++) {
-        const calc_framework *framework = calc_framework_list[i];
+    for (size_t i = 0; calc_framework_all[i]; i++) {
+        const calc_framework *framework = calc_framework_all[i];
         char path[1024];
         calc_text text = {0};
         snprintf(path, sizeof path, "%s/formats/%s.txt", CALC_TEST_DATA, framework->name);
@@ -62,7 +62,8 @@ START_TEST(every_key_of_a_framework_is_read_or_has_a_class)
                 continue;
             }
             ck_assert_msg(calc_framework_row(framework, key) ||
-                              calc_framework_unread(framework, key, "some") != CALC_UNREAD_UNKNOWN,
+                              calc_framework_unread(framework, key, "some", NULL) !=
+                                  CALC_UNREAD_UNKNOWN,
                           "%s: %s", framework->name, key);
         }
         calc_text_free(&text);
@@ -102,7 +103,8 @@ START_TEST(keys_that_are_not_read_have_a_class)
          CALC_UNREAD_COST},
         {&calc_framework_deepspeed, "", "1e8", CALC_UNREAD_UNKNOWN}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        calc_unread what = calc_framework_unread(cases[i].framework, cases[i].key, cases[i].value);
+        calc_unread what =
+            calc_framework_unread(cases[i].framework, cases[i].key, cases[i].value, NULL);
         ck_assert_msg(what == cases[i].what, "%s %s: %d", cases[i].key, cases[i].value, (int)what);
     }
 }
@@ -110,17 +112,18 @@ END_TEST
 
 START_TEST(keys_are_unique_and_rows_complete)
 {
-    for (size_t i = 0; calc_framework_list[i]; i++) {
-        const calc_framework *f = calc_framework_list[i];
+    for (size_t i = 0; calc_framework_all[i]; i++) {
+        const calc_framework *f = calc_framework_all[i];
         ck_assert_ptr_eq(calc_framework_find(f->name), f);
         ck_assert(f->version[0] && f->title[0] && f->launch[0]);
         ck_assert_int_eq(f->syntax == CALC_SYNTAX_SHELL, f->script != NULL);
         for (size_t j = 0; j < f->count; j++) {
             const calc_setting_row *row = &f->rows[j];
             bool worded = row->how == CALC_HOW_WORDS || row->how == CALC_HOW_SET;
-            ck_assert_msg(worded == (row->words != NULL), "%s: %s", f->name, row->key);
+            bool named = row->how == CALC_HOW_FILE; /* words, too, if it has any */
+            ck_assert_msg(named || worded == (row->words != NULL), "%s: %s", f->name, row->key);
             bool texted = row->how == CALC_HOW_CONSTANT || row->how == CALC_HOW_FORMAT ||
-                          row->how == CALC_HOW_UNREAD;
+                          row->how == CALC_HOW_UNREAD || row->how == CALC_HOW_FILE;
             ck_assert_int_eq(texted, row->text != NULL);
             if (row->key) {
                 ck_assert_msg(calc_framework_row(f, row->key) == row, "%s: %s", f->name, row->key);

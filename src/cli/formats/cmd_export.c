@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/formats/export_profile.h"
 #include "cli/formats/export_strategies.h"
+#include "cli/formats/keys.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -55,48 +56,6 @@ static const char *const examples[] = {
     "calc export --to megatron llama3-70B h100_sxm --procs 64 --batch 512 --set tp=8",
     "calc export --to galvatron-profile llama3-8B h100_sxm --nodes 2 --out profiles",
     NULL};
-
-/* ---- The table of keys ----------------------------------------------------------------------- */
-
-static void write_words(calc_output *out, const calc_setting_row *row)
-{
-    for (const calc_word *word = row->words; word->word; word++) {
-        calc_output_printf(out, "%s`%s`", word == row->words ? "" : ", ", word->word);
-    }
-}
-
-static void write_key(calc_output *out, const calc_setting_row *row)
-{
-    const char *field = calc_plan_field(row->member);
-    bool constant = row->how == CALC_HOW_CONSTANT;
-    calc_output_printf(out, "| `%s` | ", row->key);
-    calc_output_printf(out, field && !constant ? "`%s`" : "%s", constant ? "" : field ? field : "");
-    if (constant && row->when) {
-        calc_output_printf(out, " | with %s%s", calc_plan_meaning(row->when),
-                           row->text[0] ? ":" : "");
-    } else {
-        calc_output_printf(out, " | %s", constant ? "always" : calc_plan_meaning(row->member));
-    }
-    if (row->words) {
-        calc_output_text(out, ": ");
-        write_words(out, row);
-    } else if (constant && row->text[0]) {
-        calc_output_printf(out, " `%s`", row->text);
-    } else if (row->how == CALC_HOW_SWITCH && row->value == 0) {
-        calc_output_text(out, "; the opposite");
-    }
-    calc_output_printf(out, "%s |\n", row->read_only ? " (read only)" : "");
-}
-
-static void write_keys(calc_output *out, const calc_framework *framework)
-{
-    calc_output_text(out, "| key | field | meaning |\n|---|---|---|\n");
-    for (size_t i = 0; i < framework->count; i++) {
-        if (framework->rows[i].key) {
-            write_key(out, &framework->rows[i]);
-        }
-    }
-}
 
 /* ---- The export ------------------------------------------------------------------------------ */
 
@@ -331,20 +290,6 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     return status;
 }
 
-static calc_exit list_keys(const calc_args *args, const calc_framework *framework)
-{
-    calc_errors errors = {0};
-    calc_output *out;
-    if (!framework) {
-        return calc_complain_usage(args->command, "it has no table of keys");
-    }
-    if (calc_output_open(&out, calc_opt_value(args, OPT_OUT), &errors) == CALC_OK) {
-        write_keys(out, framework);
-        (void)!calc_output_close(out, &errors);
-    }
-    return calc_complain_errors(&errors);
-}
-
 /* ---- Profiles -------------------------------------------------------------------------------- */
 
 /* @return whether the options name something to profile; else *why is the complaint */
@@ -406,7 +351,7 @@ static calc_exit run(const calc_args *args)
     }
     const calc_framework *framework = calc_framework_find(calc_opt_value(args, OPT_TO));
     if (calc_opt_value(args, OPT_KEYS)) {
-        return list_keys(args, framework);
+        return calc_keys_list(args, framework, calc_opt_value(args, OPT_OUT));
     }
     double per_node;
     if (!calc_opt_number(calc_opt_value(args, OPT_PER_NODE), true, 1, 1e6, &per_node)) {

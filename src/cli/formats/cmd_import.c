@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/formats/keys.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
@@ -18,7 +19,8 @@
 
 enum { SHOWN = 20 /* most keys to name that are not read */ };
 
-static const char *const sources[] = {CALC_FRAMEWORK_NAMES "galvatron", "hf", "huggingface", NULL};
+static const char *const sources[] = {CALC_FRAMEWORK_NAMES CALC_FRAMEWORK_NAMES_READ "galvatron",
+                                      "hf", "huggingface", NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(FROM, "from", "FRAMEWORK",                                                                   \
@@ -32,7 +34,9 @@ static const char *const sources[] = {CALC_FRAMEWORK_NAMES "galvatron", "hf", "h
     X(SEQ, "seq-size", "N", .doc = "sequence length of the model, instead of the file's")          \
     X(PROCS, "procs", "N",                                                                         \
       .doc = "processors, instead of nodes times processors of a node; one replica if neither is " \
-             "known")
+             "known")                                                                              \
+    X(KEYS, "keys", NULL,                                                                          \
+      .doc = "list the keys of --from and the fields they stand for, as Markdown, instead")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -64,6 +68,10 @@ static void tell_unread(void *context, const char *key, calc_unread what, const 
         [CALC_UNREAD_COST] = "changes time or memory, and calc does not read it"};
     char shown[CALC_UTF8_SHOW_SIZE];
     unread *u = context;
+    if (!key) {
+        fprintf(stderr, "%s: %s\n", u->title, assumed);
+        return;
+    }
     calc_utf8_show(shown, key, strlen(key));
     if (what == CALC_UNREAD_HARMLESS) {
         u->harmless++;
@@ -73,7 +81,8 @@ static void tell_unread(void *context, const char *key, calc_unread what, const 
         fprintf(stderr, "%s: left to %s; %s\n", shown, u->title,
                 assumed ? assumed : "calc takes it as not given");
     } else {
-        fprintf(stderr, "%s: %s\n", shown, texts[what]);
+        fprintf(stderr, "%s: %s%s%s\n", shown, texts[what], assumed ? "; " : "",
+                assumed ? assumed : "");
     }
 }
 
@@ -160,24 +169,38 @@ static calc_status convert_galvatron(const request *r, const char *name, const c
                              : status;
 }
 
+/* The row that names a model; NULL: there is none. */
+static const calc_setting_row *model_row(const calc_framework *framework)
+{
+    const calc_setting_row *found = NULL;
+    for (size_t i = 0; i < framework->count; i++) {
+        const calc_setting_row *row = &framework->rows[i];
+        found = row->key && row->member == CALC_PLAN_MODEL ? row : found;
+    }
+    for (size_t i = 0; framework->bases && framework->bases[i] && !found; i++) {
+        found = model_row(framework->bases[i]);
+    }
+    return found;
+}
+
 /* The model that the settings describe, or that they name and models/ has. */
 static calc_status find_model(const calc_import *import, const calc_plan *plan, calc_app *app,
                               calc_errors *errors)
 {
     const calc_framework *framework = import->framework;
-    if (framework->has_model) {
+    bool named = calc_plan_says(plan, CALC_PLAN_MODEL);
+    if (framework->has_model && !named) {
         return calc_import_complete(import, app, errors);
     }
-    if (!calc_plan_says(plan, CALC_PLAN_MODEL)) {
-        const char *key = NULL;
-        for (size_t i = 0; i < framework->count; i++) {
-            const calc_setting_row *row = &framework->rows[i];
-            key = row->key && row->member == CALC_PLAN_MODEL ? row->key : key;
-        }
+    if (!named) {
+        const calc_setting_row *row = model_row(framework);
         return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
-                               "without --app the layout alone is written",
+                               row && row->how == CALC_HOW_NAME
+                                   ? "calc import of the model's config.json writes the model; "
+                                     "without --app the layout alone is written"
+                                   : "without --app the layout alone is written",
                                "%s: no model that calc knows is named%s%s", framework->title,
-                               key ? " by " : "", key ? key : "");
+                               row ? " by " : "", row ? row->key : "");
     }
     calc_input input = {0};
     const char *name = calc_plan_model_name((int)plan->value[CALC_PLAN_MODEL]);
@@ -324,8 +347,8 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
     calc_status status = calc_text_read(&text, name, errors);
     if (status == CALC_OK) {
         r->from = source_of(r, &text);
-        bool hf = r->from && r->from[0] == 'h';
-        bool galvatron = r->from && r->from[0] == 'g';
+        bool hf = r->from && (strcmp(r->from, "hf") == 0 || strcmp(r->from, "huggingface") == 0);
+        bool galvatron = r->from && strcmp(r->from, "galvatron") == 0;
         if (hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE))) {
             *misused = "a configuration of Hugging Face says nothing of a layout: --exe and "
                        "--procs are not for it";
@@ -377,11 +400,14 @@ static calc_exit run(const calc_args *args)
     if (!count_of(args, OPT_SEQ, &r.seq_size)) {
         return calc_complain_usage(args->command, "--seq-size takes a number from 1 to 1000000000");
     }
+    if (calc_opt_value(args, OPT_KEYS)) {
+        return calc_keys_list(args, r.from ? calc_framework_find(r.from) : NULL, NULL);
+    }
     if (args->argument_count == 0) {
         return calc_complain_usage(args->command, "FILE, or options after \"--\", are needed");
     }
     for (size_t i = 0; i < args->argument_count; i++) {
-        r.options = r.options || strncmp(args->argument[i], "--", 2) == 0;
+        r.options = r.options || calc_settings_is_option(args->argument[i]);
     }
     if (!r.options && args->argument_count > 1) {
         return calc_complain_usage(args->command, "one FILE is read");

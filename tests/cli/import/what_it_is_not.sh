@@ -6,7 +6,7 @@ try() { # file
 }
 printf 'root:x:0:0:root:/root:/bin/bash\n' >passwd
 printf 'model:\n  tensor_model_parallel_size: 2\n' >either.yaml
-printf 'per_device_batch_size: 4\nbase_emb_dim: 4096\n' >other.yaml
+printf 'sequences: 4\nwidth: 4096\n' >other.yaml
 printf 'model:\n  num_layers: 4\n  depth: 4\n  width: 4\n  name: x\noptim: x\n' >another.yaml
 printf 'a: 1\n b: 2\n' >broken.yaml
 printf '{"dim": 4096, "n_layers": 32}' >params.json
