@@ -142,6 +142,12 @@ static void set_formats(calc_plan *plan, const calc_exec *e)
     if (e->strategy.optimizer_moment_datatype != CALC_FORMAT_FLOAT32) {
         SET(MOMENTS, e->strategy.optimizer_moment_datatype);
     }
+    bool narrow = e->strategy.weight_datatype == e->strategy.master_datatype &&
+                  e->strategy.weight_datatype == e->strategy.optimizer_moment_datatype &&
+                  e->strategy.weight_datatype == e->strategy.grad_datatype;
+    if (narrow || e->strategy.weight_datatype == CALC_FORMAT_FLOAT32) {
+        SET(STATE, e->strategy.weight_datatype);
+    }
     SET(PRECISE, e->strategy.optimizer_offload || calc_plan_says(plan, CALC_PLAN_MASTER) ||
                      calc_plan_says(plan, CALC_PLAN_MOMENTS));
 }
@@ -266,19 +272,25 @@ static const struct {
 } model[] = {{4096, 32, 14336, 128256}, {8192, 80, 28672, 128256}, {16384, 126, 53248, 128256},
              {2048, 27, 10944, 102400}, {5120, 60, 12288, 102400}, {7168, 61, 18432, 129280}};
 
+enum { FIRST_WITH_EXPERTS = 3 };
+
 int64_t calc_plan_model_blocks(int index)
 {
     return model[index].blocks;
 }
 
+bool calc_plan_model_has_experts(int64_t index)
+{
+    return index >= FIRST_WITH_EXPERTS;
+}
+
 static void set_model_name(calc_plan *plan, const calc_app *a)
 {
-    enum { DENSE = 3 };
     for (size_t i = 0; i < sizeof model / sizeof *model; i++) {
         if (a->hidden == model[i].hidden && a->num_blocks == model[i].blocks &&
             a->feedforward == model[i].feedforward &&
             (a->vocab_size == 0 || a->vocab_size == model[i].vocab) &&
-            (a->num_experts > 0) == (i >= DENSE)) {
+            (a->num_experts > 0) == (i >= FIRST_WITH_EXPERTS)) {
             SET(MODEL, i);
         }
     }

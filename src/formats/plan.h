@@ -76,6 +76,9 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
 /** Number of blocks of a named model: a value of the member MODEL. */
 int64_t calc_plan_model_blocks(int model);
 
+/** Whether MODEL is one with experts; not for -1, no model. */
+bool calc_plan_model_has_experts(int64_t model);
+
 /** Repeats the settings in the members that only some frameworks use.
  *  @param exec  resolved */
 void calc_plan_split(calc_plan *plan, const calc_exec *exec);

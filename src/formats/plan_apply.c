@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "spec/field.h"
+#include "spec/format.h"
 
 #define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
 #define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
@@ -188,7 +189,11 @@ static void apply_formats(const calc_plan *plan, calc_exec *e)
         e->strategy.matrix_datatype = CALC_FORMAT_FLOAT4;
         e->strategy.scaling = CALC_SCALING_BLOCK;
     }
-    e->strategy.weight_datatype = YES(LOW_WEIGHTS) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    calc_format state = (calc_format)COUNT(STATE);
+    bool own = calc_format_datatype(state, e->strategy.datatype) == e->strategy.datatype;
+    e->strategy.weight_datatype = YES(LOW_WEIGHTS) ? CALC_FORMAT_FLOAT8
+                                  : own            ? CALC_FORMAT_AUTO
+                                                   : state;
     bool half = e->strategy.datatype == CALC_DATATYPE_FLOAT16;
     int64_t grad = COUNT_OR(GRAD, half ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32);
     e->strategy.grad_datatype = grad == CALC_FORMAT_FLOAT32 ? CALC_FORMAT_AUTO : (calc_format)grad;
@@ -238,11 +243,14 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
 {
     int64_t expert = COUNT(EXPERT);
     /* A file that does not describe the model can still set expert parallelism. */
-    bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS) > 0 : expert > 1;
+    bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS) > 0
+                                 : expert > 1 || calc_plan_model_has_experts(COUNT_OR(MODEL, -1));
     if (!experts) {
         return;
     }
-    int64_t tensor = COUNT_OR(EXPERT_TENSOR, e->strategy.tensor_par);
+    bool split = YES(SPLITS_EXPERTS) && expert <= 1;
+    int64_t tensor =
+        split ? e->strategy.tensor_par : COUNT_OR(EXPERT_TENSOR, e->strategy.tensor_par);
     e->strategy.expert_par = expert > 1 ? expert : 0;
     e->strategy.expert_tensor_par = tensor > 1 ? tensor : 0;
     e->strategy.dispatch_type = YES(DEEPEP) || YES(FLEX) ? CALC_DISPATCH_TYPE_NODE_LIMITED

@@ -181,6 +181,12 @@ static void join_replicas(calc_plan *plan)
 
 static void join_formats(calc_plan *plan)
 {
+    calc_format state = (calc_format)COUNT(STATE);
+    if (state != CALC_FORMAT_AUTO && state != CALC_FORMAT_FLOAT32) {
+        SET(GRAD, state);
+        SET(MASTER, state);
+        SET(MOMENTS, state);
+    }
     if (SAYS(GRAD) || !SAYS(WIDE_GRAD)) {
         return;
     }

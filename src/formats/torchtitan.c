@@ -26,6 +26,8 @@ static const calc_word rotate[] = {
 static const calc_word backend[] = {{"standard", 0}, {"deepep", 1}, {0}};
 static const calc_word param[] = {
     {"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float32", CALC_DATATYPE_FLOAT32}, {0}};
+static const calc_word state[] = {
+    {"float32", CALC_FORMAT_FLOAT32}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
 static const calc_word recompute[] = {{"none", 0}, {"selective", 1}, {"full", 2}, {0}};
 
 /* clang-format off */
@@ -36,6 +38,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, BATCH, "training.global_batch_size")
     CALC_ROW(NUMBER, SEQ, "training.seq_len")
     CALC_ROW(WORDS, PRECISION, "training.mixed_precision_param", .words = param)
+    CALC_ROW(WORDS, STATE, "training.dtype", .words = state)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "training.enable_cpu_offload", .value = 1)
     CALC_ROW(NUMBER, REPLICATED, "parallelism.data_parallel_replicate_degree")
     CALC_ROW(NUMBER, SHARD_DATA, "parallelism.data_parallel_shard_degree")
@@ -57,6 +60,9 @@ static const calc_setting_row rows[] = {
     CALC_ROW(SWITCH, EAGER, "compile.enable", .value = 0)
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(STATE, CALC_FORMAT_FLOAT32)
+    CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
+    CALC_ROW_DEFAULT(SPLITS_EXPERTS, 1)
     CALC_ROW_DEFAULT(SHARDED, 3)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
     CALC_ROW_DEFAULT(GATHER_OVERLAP, 1)

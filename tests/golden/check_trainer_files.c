@@ -1,0 +1,105 @@
+/* Configurations as users of PyTorch trainers publish them, imported as they are, against what they
+ * measured: memory, and tokens per second of a processor. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../unit/shipped_case.h"
+#include "formats/import.h"
+#include "formats/read.h"
+
+/* A run: the file, its machine, and what was measured; NAN: not published. */
+typedef struct trainer_run {
+    const char *source;
+    const calc_framework *framework;
+    const char *file, *app, *system;
+    int64_t procs;
+    double mem_gib;                     /* of the card; 0: the machine's */
+    double measured_gib, measured_rate; /* tokens/s of a processor */
+    double gib_off, rate_off;           /* relative, at most */
+} trainer_run;
+
+#define QWEN3_32B(batch, tensor, compiled)                                                         \
+    "[model]\nname = \"qwen3\"\nflavor = \"32B\"\n"                                                \
+    "[training]\nlocal_batch_size = " batch "\nseq_len = 4096\ndtype = \"float32\"\n"              \
+    "mixed_precision_param = \"bfloat16\"\n"                                                       \
+    "[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = " tensor "\n"        \
+    "[activation_checkpoint]\nmode = \"full\"\n[compile]\nenable = " compiled "\n"
+
+static const trainer_run runs[] = {
+    /* 8 H100 of 95 GiB: its maximum of reserved memory */
+    {"pytorch/torchtitan, pull request 1690", &calc_framework_torchtitan,
+     QWEN3_32B("2", "1", "true"), "qwen3-32B", "h100_sxm", 8, 95, 81.85, 1874, 0.02, 0.06},
+};
+
+static calc_settings read_file(const trainer_run *run)
+{
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    calc_status status =
+        run->framework->syntax == CALC_SYNTAX_TOML
+            ? calc_settings_from_toml(&settings, run->file, strlen(run->file), run->source, &errors)
+            : calc_settings_from_json(&settings, run->file, strlen(run->file), run->source,
+                                      &errors);
+    ck_assert_msg(status == CALC_OK, "%s: %s", run->source, errors.item[0].text);
+    return settings;
+}
+
+static shipped_case import_run(const trainer_run *run)
+{
+    calc_settings settings = read_file(run);
+    calc_errors errors = {0};
+    calc_app none;
+    shipped_case c;
+    const calc_import import = {.framework = run->framework,
+                                .settings = &settings,
+                                .name = run->source,
+                                .procs = run->procs};
+    ck_assert_msg(calc_import_run(&import, &none, &c.exec, &errors) == CALC_OK, "%s: %s",
+                  run->source, errors.item[0].text);
+    calc_settings_free(&settings);
+    load_shipped(CALC_KIND_APP, &c.app, "models", run->app);
+    load_shipped(CALC_KIND_SYSTEM, &c.system, "systems", run->system);
+    c.exec.seq_size = none.seq_size;
+    if (run->mem_gib > 0) {
+        c.system.chip.mem1.capacity_bytes = run->mem_gib * 1073741824;
+    }
+    ck_assert_msg(calc_check(&c.app, &c.system, &c.exec, &errors) == CALC_OK, "%s: %s", run->source,
+                  errors.item[0].text);
+    return c;
+}
+
+START_TEST(a_published_file_predicts_what_was_measured)
+{
+    const trainer_run *run = &runs[_i];
+    shipped_case c = import_run(run);
+    calc_stats stats;
+    calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats);
+    double gib = stats.proc_mem_tier1_cap_req / 1073741824;
+    double rate = stats.tokens_per_s_per_proc;
+    ck_assert_int_eq(stats.verdict, CALC_VERDICT_OK);
+    if (!isnan(run->measured_gib)) {
+        ck_assert_msg(fabs(gib / run->measured_gib - 1) < run->gib_off,
+                      "%s: %.2f GiB, measured %.2f", run->source, gib, run->measured_gib);
+    }
+    if (!isnan(run->measured_rate)) {
+        ck_assert_msg(fabs(rate / run->measured_rate - 1) < run->rate_off,
+                      "%s: %.0f tokens/s, measured %.0f", run->source, rate, run->measured_rate);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("trainer_files");
+    TCase *tcase = tcase_create("golden");
+    tcase_add_loop_test(tcase, a_published_file_predicts_what_was_measured, 0,
+                        (int)(sizeof runs / sizeof *runs));
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
