@@ -68,7 +68,7 @@ calc_status calc_import_batch(const calc_framework *framework, calc_plan *plan, 
     }
     if (framework == &calc_framework_torchtitan) {
         settle_sharding(plan);
-        if (SAYS(MODEL) && SAYS(CHUNK_BLOCKS)) {
+        if (SAYS(MODEL) && (SAYS(CHUNK_BLOCKS) || VALUE(RECOMPUTE_EVERY) > 1)) {
             SET(BLOCKS, calc_plan_model_blocks((int)plan->value[CALC_PLAN_MODEL]));
         }
         return CALC_OK;

@@ -89,6 +89,10 @@ static void set_recompute(calc_plan *plan, const calc_exec *e)
         SET(RECOMPUTE, 1);
         SET(RECOMPUTE_MODULES, e->strategy.recompute_modules);
         break;
+    case CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP:
+        SET(RECOMPUTE, 3);
+        SET(RECOMPUTE_EVERY, 0);
+        break;
     default:
         SET(RECOMPUTE, 0);
     }
@@ -180,6 +184,12 @@ static void set_kernels(calc_plan *plan, const calc_app *app, const calc_exec *e
     SET(FLASH, e->strategy.flash_attention);
     SET(FP8_ATTENTION, e->strategy.attention_datatype == CALC_FORMAT_FLOAT8);
     SET(FUSED_LOSS, e->strategy.fused_cross_entropy);
+    bool copies = e->strategy.framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1;
+    SET(PORTABLE, e->strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC);
+    SET(LOSS_COPIES, copies);
+    if (copies && !e->strategy.eager) {
+        SET(COMPILED, CALC_PLAN_COMPILED_BLOCKS);
+    }
     SET(EAGER, e->strategy.eager);
     bool router = app->num_experts > 0;
     bool partly = e->strategy.cuda_graph > 0 && e->strategy.cuda_graph < 1;

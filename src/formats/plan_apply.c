@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "spec/field.h"
 #include "spec/format.h"
+#include "spec/rules.h"
 
 #define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
 #define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
@@ -120,8 +121,7 @@ static void apply_tensor(const calc_plan *plan, calc_exec *e)
     bool sequence = YES(SEQ_PAR) && e->strategy.tensor_par > 1;
     e->strategy.tensor_par_comm_type =
         sequence ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
-    e->strategy.seq_par_ag_redo =
-        sequence && e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    e->strategy.seq_par_ag_redo = sequence && !calc_recomputes_block(&e->strategy);
     /* Without user buffers Megatron-LM still overlaps in the backward pass; other frameworks have a
      * switch. */
     bool silent = SAYS(TENSOR_SWITCHES) && COUNT(TENSOR_SWITCHES) == 0;
@@ -137,20 +137,36 @@ static void apply_tensor(const calc_plan *plan, calc_exec *e)
     }
 }
 
-static void apply_recompute(const calc_plan *plan, calc_exec *e)
+static calc_status apply_recompute(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
+    enum { PARTS = 1, BLOCKS, OPERATIONS };
     const int64_t core = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     int64_t granularity = COUNT(RECOMPUTE);
-    if (granularity == 2) {
+    int64_t every = COUNT(RECOMPUTE_EVERY);
+    if (granularity == OPERATIONS && every == 0) {
+        e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
+    } else if (granularity == OPERATIONS) {
+        int64_t blocks = COUNT(BLOCKS) / e->pipeline_par / every;
+        if (every > 1 && blocks == 0) {
+            return calc_errors_add(
+                errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                "without it, set activation_recompute and recompute_blocks in the layout",
+                "recomputation of every block of %lld needs the number of blocks, which is missing",
+                (long long)every);
+        }
+        e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        e->recompute_blocks = every > 1 ? blocks : 0;
+    } else if (granularity == BLOCKS) {
         e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
         int64_t blocks = COUNT(RECOMPUTE_METHOD) == 1 ? COUNT(RECOMPUTE_BLOCKS) : 0;
         e->recompute_blocks = blocks * e->pipeline_interleaving;
-    } else if (granularity == 1) {
+    } else if (granularity == PARTS) {
         int64_t modules = COUNT(RECOMPUTE_MODULES);
         e->strategy.activation_recompute = modules == core ? CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY
                                                            : CALC_ACTIVATION_RECOMPUTE_MODULES;
         e->strategy.recompute_modules = modules == core ? 0 : modules;
     }
+    return CALC_OK;
 }
 
 static void apply_sharding(const calc_plan *plan, calc_exec *e)
@@ -227,6 +243,9 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
     e->strategy.unfused_rope = YES(UNFUSED_ROPE) && COUNT(POSITION) == CALC_POSITION_TYPE_ROPE;
     e->strategy.fused_cross_entropy = YES(FUSED_LOSS);
     e->strategy.eager = YES(EAGER);
+    e->strategy.attention_kernel =
+        YES(PORTABLE) ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
+    e->strategy.framework_mem = YES(LOSS_COPIES) ? 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES : 0;
     enum { WHOLE = 8 | 16, ATTENTION = 1 }; /* words of mcore.c */
     int64_t parts = COUNT(GRAPHED);
     e->strategy.cuda_graph = COUNT(GRAPHS) == 0                              ? 0
@@ -383,10 +402,10 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     calc_status status = apply_sizes(plan, exec, errors);
     status = status == CALC_OK ? apply_batch(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_chunks(plan, exec, errors) : status;
+    status = status == CALC_OK ? apply_recompute(plan, exec, errors) : status;
     if (status != CALC_OK) {
         return status;
     }
-    apply_recompute(plan, exec);
     apply_tensor(plan, exec);
     apply_sharding(plan, exec);
     apply_formats(plan, exec);

@@ -213,6 +213,10 @@ void calc_plan_join(calc_plan *plan)
         sharding & (CALC_PLAN_SHARDING_REDUCE | CALC_PLAN_SHARDING_REDUCE_GRAD)) {
         SET(GRAD_OVERLAP, 1);
     }
+    if (SAYS(COMPILED) && COUNT(EAGER) == 0) {
+        SET(LOSS_COPIES, !(COUNT(COMPILED) & CALC_PLAN_COMPILED_LOSS));
+        SET(EAGER, !(COUNT(COMPILED) & CALC_PLAN_COMPILED_BLOCKS));
+    }
     if (pipeline & CALC_PLAN_PIPELINE_MESSAGE) {
         SET(STAGE_OVERLAP, 1);
     }

@@ -28,7 +28,11 @@ static const calc_word param[] = {
     {"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float32", CALC_DATATYPE_FLOAT32}, {0}};
 static const calc_word state[] = {
     {"float32", CALC_FORMAT_FLOAT32}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
-static const calc_word recompute[] = {{"none", 0}, {"selective", 1}, {"full", 2}, {0}};
+static const calc_word compiled[] = {
+    {"model", CALC_PLAN_COMPILED_BLOCKS}, {"loss", CALC_PLAN_COMPILED_LOSS}, {0}};
+static const calc_word recompute[] = {{"none", 0}, {"selective", 3}, {"full", 2}, {0}};
+static const calc_word every[] = {{"op", 0}, {"1", 1}, {"2", 2}, {"3", 3}, {"4", 4},
+                                  {"5", 5},  {"6", 6}, {"7", 7}, {"8", 8}, {0}};
 
 /* clang-format off */
 static const calc_setting_row rows[] = {
@@ -57,7 +61,11 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, EXPERT_TENSOR, "parallelism.expert_tensor_parallel_degree")
     CALC_ROW(WORDS, DEEPEP, "parallelism.expert_parallel_comm_backend", .words = backend)
     CALC_ROW(WORDS, RECOMPUTE, "activation_checkpoint.mode", .words = recompute)
+    CALC_ROW(WORDS, RECOMPUTE_EVERY, "activation_checkpoint.selective_ac_option", .words = every)
     CALC_ROW(SWITCH, EAGER, "compile.enable", .value = 0)
+    CALC_ROW(SET, COMPILED, "compile.components", .words = compiled)
+    CALC_ROW_DEFAULT(EAGER, 1)
+    CALC_ROW_DEFAULT(PORTABLE, 1)
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(STATE, CALC_FORMAT_FLOAT32)

@@ -175,6 +175,12 @@ static void check_attention_type(rules *r)
     }
 }
 
+/* A word of activation_recompute. */
+static const char *recomputed(const calc_strategy *s)
+{
+    return s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL ? "full" : "selective_op";
+}
+
 static void check_offload(rules *r)
 {
     const calc_strategy *s = &r->exec->strategy;
@@ -187,10 +193,10 @@ static void check_offload(rules *r)
         BROKEN(r, offload_modules, "leave it out, or use activations_offload false",
                "activations_offload already keeps what all parts save in tier 2");
     }
-    if (s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL) {
+    if (calc_recomputes_block(s)) {
         BROKEN(r, offload_modules,
                "leave it out, or use activation_recompute \"modules\" or \"none\"",
-               "full recomputation leaves nothing of a part of a block to keep");
+               "%s recomputation leaves nothing of a part of a block to keep", recomputed(s));
     }
     if ((s->offload_modules & (core | behind)) == behind) {
         BROKEN(r, offload_modules, "add core_attn, or leave attn_proj out",
@@ -254,10 +260,9 @@ static void check_tensor_par(rules *r)
             r, seq_par_ag_redo, "use false, or tensor_par_comm_type \"rs_ag\"",
             "only sequence parallelism (tensor_par_comm_type \"rs_ag\") has an all-gather to redo");
     }
-    if (e->strategy.seq_par_ag_redo &&
-        e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL) {
+    if (e->strategy.seq_par_ag_redo && calc_recomputes_block(&e->strategy)) {
         BROKEN(r, seq_par_ag_redo, "use false, or activation_recompute \"attn_only\" or \"none\"",
-               "full recomputation already repeats the all-gather");
+               "%s recomputation already repeats the all-gather", recomputed(&e->strategy));
     }
 }
 

@@ -42,6 +42,7 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
         calc_build_matrix(b, shared ? "shared expert up" : "feed-forward up", CALC_OPERATOR_MATRIX,
                           module, b->tokens, s->hidden, gates * columns, 1);
     o->split = CALC_SPLIT_COLUMNS;
+    calc_build_products(b, o, b->products - 1, (int)gates, (double[]){columns, columns});
     calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
     calc_build_pass_open(b, o, gates * elements);
     if (!shared) {
@@ -174,10 +175,12 @@ static void add_expert_gather(calc_build *b, const char *name, double routed, bo
     bool once = b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED;
     double copies = once ? routed * b->reached / s->experts_per_token : routed;
     if (s->expert_tensor_par > 1 && !replicated(b)) {
-        calc_build_collective(b, name, MOE, CALC_IN_EXPERT_TENSOR,
-                              copies * s->hidden * s->element_bytes * s->expert_tensor_par,
-                              before ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER,
-                              before ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER);
+        calc_operator *o =
+            calc_build_collective(b, name, MOE, CALC_IN_EXPERT_TENSOR,
+                                  copies * s->hidden * s->element_bytes * s->expert_tensor_par,
+                                  before ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER,
+                                  before ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER);
+        o->saved_bytes /= s->expert_tensor_par;
     }
 }
 

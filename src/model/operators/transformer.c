@@ -34,7 +34,7 @@ static void add_norm(calc_build *b, const char *name, unsigned moved_by)
     o->weights = (s->rms ? 1 : 2) * s->hidden;
     /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
     calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
-    o->dropped_by = b->count > 1 ? CALC_RECOMPUTE_ALL : 0;
+    o->dropped_by = b->count > 1 ? CALC_RECOMPUTE_BLOCK : 0;
     o->moved_by = moved_by;
 }
 
@@ -61,6 +61,9 @@ static void add_query_key_value(calc_build *b)
     calc_operator *o = calc_build_matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          s->hidden, query + key_value, 1);
     o->split = CALC_SPLIT_COLUMNS;
+    calc_build_products(
+        b, o, 0, 3,
+        (double[]){query, s->local_kv_heads * s->qk_size, s->local_kv_heads * s->v_size});
     calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
     calc_build_pass_open(b, o, b->tokens * (query + key_value));
     calc_build_bias(b, o, query + key_value);
@@ -91,12 +94,15 @@ static void add_latent_query_key_value(calc_build *b)
     double query = s->local_heads * s->qk_size;
     double nope = s->qk_size - s->rope_size;
     double latents = s->q_rank + s->kv_rank;
+    int before = s->q_rank > 0 ? 2 : 1; /* queries are made first */
     if (s->q_rank > 0) {
         calc_build_matrix(b, "query down projection", CALC_OPERATOR_MATRIX, 0, b->kept, s->hidden,
                           s->q_rank, 1);
     }
+    double down = s->kv_rank + s->rope_size;
     calc_operator *o = calc_build_matrix(b, "key value down projection", CALC_OPERATOR_MATRIX, 0,
-                                         b->kept, s->hidden, s->kv_rank + s->rope_size, 1);
+                                         b->kept, s->hidden, down, 1);
+    calc_build_products(b, o, before, 1, &down);
     /* Either projection of it keeps a narrowed copy of its own. */
     double input_bytes = s->kept_bytes < e ? 2 * s->kept_bytes : s->kept_bytes;
     calc_build_keep(o, b->kept * s->hidden * input_bytes, LAYERNORM);
@@ -114,6 +120,7 @@ static void add_latent_query_key_value(calc_build *b)
                                              : s->hidden + s->kv_rank + s->rope_size);
     o = calc_build_matrix(b, "query up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ, b->tokens,
                           s->q_rank > 0 ? s->q_rank : s->hidden, query, 1);
+    calc_build_products(b, o, before - 1, 1, &query);
     o->split = CALC_SPLIT_COLUMNS;
     o = calc_build_matrix(b, "key value up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ,
                           b->tokens, s->kv_rank, s->local_heads * (nope + s->v_size), 1);
@@ -181,6 +188,8 @@ static void add_flash(calc_build *b, double kept_bytes)
     o->launches[CALC_PASS_FW] = ring ? s->context_par : 1;
     o->launches[CALC_PASS_AGRAD] = o->launches[CALC_PASS_FW];
     calc_build_keep(o, 4 * b->tokens * s->local_heads, CORE_ATTN);
+    o->saved_share = 1;
+    o->saved_bytes = o->outputs * e + 4 * b->tokens * s->local_heads;
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
     calc_build_pass(b, o, b->tokens * (elements + s->local_heads * s->v_size));
     o->launches[CALC_PASS_FW] = 0;
@@ -263,6 +272,7 @@ static void add_context_exchange(calc_build *b)
                                   CALC_OP_ALL_TO_ALL, CALC_OP_ALL_TO_ALL);
         o->times[CALC_PASS_FW] = 4;
         o->times[CALC_PASS_AGRAD] = 4;
+        o->saved_bytes = bytes;
         o->sub_ranks = inner;
         o->sub_stride = 1;
         calc_build_vector(b, "context reorder", CORE_ATTN, bytes / e, 2 * bytes, 2 * bytes);
@@ -331,6 +341,9 @@ static calc_build go_on(const calc_recipe *recipe, size_t begun, calc_operator *
 {
     calc_build b = calc_build_start(recipe, out);
     b.count = begun;
+    for (size_t i = 0; i < begun; i++) {
+        b.products += out[i].products;
+    }
     return b;
 }
 

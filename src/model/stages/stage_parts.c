@@ -20,7 +20,7 @@ static double launched_again(const calc_operator *operators, size_t count, unsig
     for (size_t i = 0; i < count; i++) {
         double launches = operators[i].launches[CALC_PASS_FW];
         all += launches;
-        again += operators[i].repeated_by & recompute ? launches : 0;
+        again += launches * calc_operator_again(&operators[i], recompute);
     }
     return all > 0 ? again / all : 0; /* of Calculon: nothing is launched */
 }
