@@ -36,6 +36,8 @@ const calc_framework calc_framework_deepspeed = {
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN),
     .syntax = CALC_SYNTAX_JSON,
-    .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks ",
+    .elsewhere =
+        " num_procs activation_recompute recompute_modules recompute_blocks recompute_group "
+        "distribute_saved_activations ",
     .rows = rows,
     .count = sizeof rows / sizeof *rows};

@@ -72,14 +72,21 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     SET(LOCAL_BATCH, e->pipeline_par > 1 ? local : e->microbatch_size);
 }
 
+static int64_t or_one(int64_t count)
+{
+    return count > 1 ? count : 1;
+}
+
 static void set_recompute(calc_plan *plan, const calc_exec *e)
 {
     switch (e->strategy.activation_recompute) {
     case CALC_ACTIVATION_RECOMPUTE_FULL:
         SET(RECOMPUTE, 2);
         SET(RECOMPUTE_METHOD, e->recompute_blocks > 0);
-        SET(RECOMPUTE_BLOCKS,
-            e->recompute_blocks > 0 ? e->recompute_blocks / e->pipeline_interleaving : 1);
+        SET(RECOMPUTE_BLOCKS, e->recompute_blocks > 0
+                                  ? e->recompute_blocks / e->pipeline_interleaving
+                                  : or_one(e->strategy.recompute_group));
+        SET(DISTRIBUTED, e->strategy.distribute_saved_activations);
         break;
     case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
         SET(RECOMPUTE, 1);

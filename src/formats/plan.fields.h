@@ -28,6 +28,7 @@ CALC_PLAN(RECOMPUTE,         "exe.activation_recompute",   0, "granularity of re
 CALC_PLAN(RECOMPUTE_METHOD,  NULL,                         0, "which blocks of a stage are recomputed")
 CALC_PLAN(RECOMPUTE_BLOCKS,  "exe.recompute_blocks",       1, "blocks of a chunk that are recomputed, or of a group")
 CALC_PLAN(RECOMPUTE_MODULES, "exe.recompute_modules",      1 << CALC_RECOMPUTE_MODULES_CORE_ATTN, "parts recomputed")
+CALC_PLAN(DISTRIBUTED,       "exe.distribute_saved_activations", 0, "stored inputs of blocks shared by tensor-parallel ranks")
 CALC_PLAN(RECOMPUTE_EVERY,   "exe.activation_recompute",   0, "every which block recomputes fully, with RECOMPUTE 3; 0: all, by operation")
 CALC_PLAN(DIST_OPT,          "exe.optimizer_sharding",     0, "optimizer state sharded")
 CALC_PLAN(SHARDED,           "exe.zero_stage",             0, "what is sharded: 0 nothing, 1 optimizer, 2 gradients, 3 weights")

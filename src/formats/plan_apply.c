@@ -158,7 +158,14 @@ static calc_status apply_recompute(const calc_plan *plan, calc_exec *e, calc_err
         e->recompute_blocks = every > 1 ? blocks : 0;
     } else if (granularity == BLOCKS) {
         e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-        int64_t blocks = COUNT(RECOMPUTE_METHOD) == 1 ? COUNT(RECOMPUTE_BLOCKS) : 0;
+        bool uniform = COUNT(RECOMPUTE_METHOD) != 1;
+        int64_t blocks = uniform ? 0 : COUNT(RECOMPUTE_BLOCKS);
+        int64_t chunks = e->pipeline_par * e->pipeline_interleaving;
+        int64_t most = COUNT(BLOCKS) > 0 ? (COUNT(BLOCKS) + chunks - 1) / chunks : INT64_MAX;
+        int64_t group = COUNT(RECOMPUTE_BLOCKS) < most ? COUNT(RECOMPUTE_BLOCKS) : most;
+        e->strategy.recompute_group = uniform && group > 1 ? group : 0;
+        e->strategy.distribute_saved_activations =
+            YES(DISTRIBUTED) && e->strategy.tensor_par > 1 && !YES(SEQ_PAR);
         e->recompute_blocks = blocks * e->pipeline_interleaving;
     } else if (granularity == PARTS) {
         int64_t modules = COUNT(RECOMPUTE_MODULES);

@@ -58,6 +58,10 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
         return !flash;
     case ROW_fused_cross_entropy:
         return app->vocab_size == 0;
+    case ROW_recompute_group:
+    case ROW_distribute_saved_activations:
+        return !exec->training || (exec->layers.count == 0 && exec->stages.count == 0 &&
+                                   s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL);
     case ROW_optimizer:
         return !exec->training;
     case ROW_deferred_head_wgrad:

@@ -204,6 +204,39 @@ static void check_offload(rules *r)
     }
 }
 
+/* Groups are of Megatron-LM's method uniform; the first blocks of a stage are of its method block.
+ */
+static void check_groups(rules *r)
+{
+    const calc_exec *e = r->exec;
+    const calc_strategy *s = &e->strategy;
+    int64_t chunks = e->pipeline_par * e->pipeline_interleaving;
+    int64_t most = (r->app->num_blocks + chunks - 1) / chunks;
+    if (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
+        return;
+    }
+    if (s->recompute_group > most && e->stages.count == 0) {
+        char hint[64];
+        snprintf(hint, sizeof hint, "use at most %lld", (long long)most);
+        BROKEN(r, recompute_group, hint, "a chunk of a stage has fewer than %lld blocks",
+               (long long)s->recompute_group);
+    }
+    if (s->recompute_group > 1 && e->recompute_blocks > 0) {
+        BROKEN(r, recompute_group, "leave it or recompute_blocks out",
+               "either groups of blocks or the first blocks of a stage recompute");
+    }
+    if (s->distribute_saved_activations && s->tensor_par == 1) {
+        BROKEN(r, distribute_saved_activations, "use false, or tensor_par > 1",
+               "nothing to distribute over with tensor_par = 1");
+    }
+    if (s->distribute_saved_activations &&
+        s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+        BROKEN(
+            r, distribute_saved_activations, "use false",
+            "sequence parallelism (tensor_par_comm_type \"rs_ag\") already splits what is stored");
+    }
+}
+
 static void check_batch(rules *r)
 {
     const calc_exec *e = r->exec;
@@ -433,6 +466,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_structure(&r);
     check_attention_type(&r);
     check_offload(&r);
+    check_groups(&r);
     check_parallel_sizes(&r);
     calc_rules_parallel(app, exec, r.errors);
     check_batch(&r);

@@ -65,12 +65,12 @@ static const char *const mindformers[] = {OF_ALL, "trained_datatype", "offload_m
     "expert_par_overlap", "dispatch_type", "fused_cross_entropy", "capacity_factor",
     "vocab_multiple", "zero_stage", "fsdp_par", "data_par_overlap", "expert_tensor_par",
     "window_size", "global_every", "moe_every", "optimizer_offload",
-    "recompute_modules", "first_stage_blocks", "last_stage_blocks", NULL};
+    "recompute_modules", "first_stage_blocks", "last_stage_blocks", "recompute_group", "distribute_saved_activations", NULL};
 static const char *const paddle[] = {OF_ALL, "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "activations_offload", "param_gather_overlap",
     "context_par_type", "context_par_inner", "fused_activation", "expert_par_overlap",
     "dispatch_type", "fused_cross_entropy", "capacity_factor", "fsdp_par", "data_par_overlap",
     "expert_tensor_par", "recompute_modules", "first_stage_blocks",
-    "last_stage_blocks", NULL};
+    "last_stage_blocks", "recompute_group", "distribute_saved_activations", NULL};
 static const char *const deepspeed[] = {"offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
@@ -80,7 +80,7 @@ static const char *const deepspeed[] = {"offload_modules", "rank_capacity_factor
     "offload_share", "recompute_blocks",
     "param_gather_overlap", "context_par_inner", "capacity_factor", "expert_tensor_par",
     "dispatch_type", "expert_par_overlap", "fused_activation", "flash_attention",
-    "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", NULL};
+    "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", "recompute_group", "distribute_saved_activations", NULL};
 static const char *const torchtitan[] = {"offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
@@ -92,7 +92,7 @@ static const char *const torchtitan[] = {"offload_modules", "rank_capacity_facto
     "capacity_factor", "activations_offload", "expert_tensor_par", "dispatch_type",
     "optimizer_offload", "fused_activation", "param_gather_overlap", "expert_par_overlap",
     "data_par_overlap", "flash_attention", "activation_recompute", "zero_stage",
-    "recompute_modules", "fused_cross_entropy", NULL};
+    "recompute_modules", "fused_cross_entropy", "recompute_group", NULL};
 /* clang-format on */
 
 /* Its pipeline stages and experts are code. */

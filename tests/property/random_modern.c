@@ -412,6 +412,15 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
         x->rank_capacity_factor = maybe(&aside, 1, 2);
         x->paged_stash = x->rank_capacity_factor > 0 ? maybe(&aside, 1, 2) : 0;
     }
+    if (x->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL &&
+        calc_rng_below(&aside, 4) == 0) {
+        int64_t chunks = out->exec.pipeline_par * out->exec.pipeline_interleaving;
+        int64_t most = out->app.num_blocks / chunks;
+        x->recompute_group =
+            out->exec.recompute_blocks > 0 || most < 2 ? 1 : between(&aside, 1, most);
+        x->distribute_saved_activations =
+            x->tensor_par > 1 && x->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    }
     bool kept = out->exec.training && !x->activations_offload && !calc_recomputes_block(x);
     if (kept && calc_rng_below(&aside, 4) == 0) {
         x->offload_modules = between(&aside, 1, (1 << CALC_OFFLOAD_MODULES_COUNT) - 1);

@@ -1,6 +1,7 @@
 #include "model/operators/transformer.h"
 
 #include "model/operators/feedforward.h"
+#include "model/operators/processor.h"
 #include "spec/format.h"
 
 /* Bits of recomputation. */
@@ -34,7 +35,7 @@ static void add_norm(calc_build *b, const char *name, unsigned moved_by)
     o->weights = (s->rms ? 1 : 2) * s->hidden;
     /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
     calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
-    o->dropped_by = b->count > 1 ? CALC_RECOMPUTE_BLOCK : 0;
+    o->dropped_by = moved_by == MOVE_MLP_NORM ? CALC_RECOMPUTE_BLOCK : 0;
     o->moved_by = moved_by;
 }
 
@@ -328,9 +329,27 @@ static void add_attention(calc_build *b)
     add_residual(b, "attention residual");
 }
 
+/* The input of a block that tensor-parallel ranks stored a share each of is gathered once for the
+ * blocks of a group. */
+static void add_checkpoint_gather(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    const calc_strategy *x = b->strategy;
+    if (x->distribute_saved_activations && s->tensor_par > 1 && !b->sequence_par) {
+        double group = calc_max(1, (double)x->recompute_group);
+        calc_operator *o = calc_build_collective(b, "checkpoint gather", 0, CALC_IN_TENSOR,
+                                                 b->tokens * s->hidden * s->element_bytes / group,
+                                                 CALC_OP_NONE, CALC_OP_NONE);
+        o->op[CALC_PASS_WGRAD] = CALC_OP_ALL_GATHER;
+        o->repeats = true;
+        o->repeated_by = CALC_RECOMPUTE_ALL;
+    }
+}
+
 size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out)
 {
     calc_build b = calc_build_start(recipe, out);
+    add_checkpoint_gather(&b);
     add_attention(&b);
     add_norm(&b, "feed-forward norm", MOVE_MLP_NORM);
     return b.count;
