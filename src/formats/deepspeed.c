@@ -24,6 +24,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_size")
     CALC_ROW(SWITCH, ACT_OFFLOAD, "activation_checkpointing.cpu_checkpointing", .value = 1)
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
+    CALC_ROW_DEFAULT(LOSS_COPIES, 1)
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
 };
 /* clang-format on */

@@ -56,6 +56,9 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_attention_kernel:
     case ROW_attention_datatype:
         return !flash;
+    case ROW_mlp_tiles:
+        return app->num_experts > 0 && app->dense_blocks == 0 && app->moe_every <= 1;
+    case ROW_loss_chunks:
     case ROW_fused_cross_entropy:
         return app->vocab_size == 0;
     case ROW_recompute_group:

@@ -292,6 +292,8 @@ static const struct {
     {"exe.recompute_group", one},
     {"exe.distribute_saved_activations", NULL},
     {"exe.fused_cross_entropy", NULL},
+    {"exe.loss_chunks", one},
+    {"exe.mlp_tiles", one},
     {"exe.unfused_rope", NULL},
     {"exe.eager", NULL},
     {"exe.unfused_experts", NULL},

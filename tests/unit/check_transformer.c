@@ -1176,6 +1176,47 @@ START_TEST(a_loss_that_copies_keeps_logits_and_gradients)
 }
 END_TEST
 
+/* Liger's fused_linear_cross_entropy: logits of a part of the tokens at a time, in as many kernels.
+ */
+START_TEST(chunks_of_the_loss_have_their_logits_alone)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    make_head(&c);
+    double whole = c.cost.kept_bytes, flop = named(&c, "head")->flop[CALC_PASS_FW];
+    c.exec.strategy.loss_chunks = 8;
+    make_head(&c);
+    ck_assert_double_eq(whole - c.cost.kept_bytes, T * (2 + 4) * 512 * 7 / 8);
+    ck_assert_double_eq(named(&c, "head")->flop[CALC_PASS_FW], flop);
+    ck_assert_double_eq(named(&c, "head")->launches[CALC_PASS_WGRAD], 8);
+    ck_assert_double_eq(named(&c, "loss")->launches[CALC_PASS_FW], 8);
+}
+END_TEST
+
+/* DeepSpeed's TiledMLP stores the input, and runs forward twice; three times with recomputation. */
+START_TEST(tiles_of_a_feedforward_layer_exist_one_at_a_time)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double forward = flop_of(&c, "feed-forward up", CALC_PASS_FW);
+    c.exec.strategy.mlp_tiles = 4;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(1) - 6 * F));
+    ck_assert_double_eq(c.cost.kept_whole_bytes, c.cost.kept_bytes);
+    ck_assert_double_eq(flop_of(&c, "feed-forward up", CALC_PASS_FW), forward);
+    ck_assert_double_eq(flop_of(&c, "feed-forward up", CALC_PASS_AGRAD), 2 * forward);
+    ck_assert_double_eq(flop_of(&c, "feed-forward up", CALC_PASS_WGRAD), forward);
+    /* Gradients of one tile, its two factors and its product; and all of the residual stream. */
+    ck_assert_double_eq(named(&c, "activation")->passing_bytes,
+                        2 * T * (H + 3 * F / 4) + T * 6 * F / 4);
+    ck_assert_double_eq(named(&c, "feed-forward down")->launches[CALC_PASS_AGRAD], 2 * 4);
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    unsigned bits = calc_operator_recompute(&c.exec.strategy, true);
+    ck_assert_double_eq(calc_operator_again(named(&c, "feed-forward up"), bits), 1);
+}
+END_TEST
+
 START_TEST(an_embedding_touches_the_rows_of_its_tokens)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
@@ -1287,6 +1328,8 @@ int main(void)
     tcase_add_test(cases, a_head_keeps_its_inputs_and_logits);
     tcase_add_test(cases, the_backward_pass_of_a_head_needs_room);
     tcase_add_test(cases, a_loss_that_copies_keeps_logits_and_gradients);
+    tcase_add_test(cases, chunks_of_the_loss_have_their_logits_alone);
+    tcase_add_test(cases, tiles_of_a_feedforward_layer_exist_one_at_a_time);
     tcase_add_test(cases, an_embedding_touches_the_rows_of_its_tokens);
     tcase_add_test(cases, learned_positions_are_a_table_beside_that_of_words);
     tcase_add_test(cases, without_a_vocabulary_there_are_no_ends);

@@ -430,10 +430,12 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     }
     double words = shape->vocab / shape->tensor_par;
     double logits = b.tokens * words;
+    double chunks = calc_max(1, (double)strategy->loss_chunks);
     add_norm(&b, "final norm", 0);
     calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
     calc_operator *o =
         calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);
+    calc_operator *head = o;
     double input_bytes = b.kept * shape->hidden * shape->element_bytes;
     calc_build_keep(o, input_bytes, 0);
     if (training && strategy->memory_model == CALC_MEMORY_MODEL_MEGATRON) {
@@ -456,7 +458,11 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     bool copies =
         strategy->eager || (strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
     double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
-    calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits, 0);
+    calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits / chunks, 0);
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        head->launches[pass] *= chunks;
+        o->launches[pass] *= chunks;
+    }
     return b.count;
 }
 
