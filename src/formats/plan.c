@@ -122,6 +122,7 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     }
     SET(OPT_OFFLOAD, e->strategy.optimizer_offload);
     SET(WEIGHT_OFFLOAD, e->strategy.weight_offload);
+    SET(STATE_OFFLOAD, e->strategy.weight_offload && e->strategy.optimizer_offload);
     SET(ACT_OFFLOAD, e->strategy.activations_offload);
     if (e->strategy.offload_modules) {
         SET(MOVES, 1);

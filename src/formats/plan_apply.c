@@ -197,6 +197,9 @@ static void apply_sharding(const calc_plan *plan, calc_exec *e)
     e->strategy.optimizer = optimizer > 0 ? CALC_OPTIMIZER_MUON : CALC_OPTIMIZER_ADAM;
     e->strategy.optimizer_offload = YES(OPT_OFFLOAD);
     e->strategy.weight_offload = YES(WEIGHT_OFFLOAD);
+    e->strategy.grad_offload = e->strategy.optimizer_offload && YES(GRAD_OFFLOAD);
+    bool state = e->strategy.optimizer_offload || e->strategy.weight_offload;
+    e->strategy.offload_buffers = state ? VALUE(OFFLOAD_BUFFERS) : 0;
     e->strategy.activations_offload = YES(ACT_OFFLOAD);
     e->strategy.offload_modules = YES(MOVES) ? COUNT(MOVED) : 0;
 }

@@ -213,6 +213,11 @@ void calc_plan_join(calc_plan *plan)
         sharding & (CALC_PLAN_SHARDING_REDUCE | CALC_PLAN_SHARDING_REDUCE_GRAD)) {
         SET(GRAD_OVERLAP, 1);
     }
+    if (COUNT(STATE_OFFLOAD) > 0) {
+        SET(WEIGHT_OFFLOAD, 1);
+        SET(OPT_OFFLOAD, 1);
+        SET(GRAD_OFFLOAD, 1);
+    }
     if (SAYS(COMPILED) && COUNT(EAGER) == 0) {
         SET(LOSS_COPIES, !(COUNT(COMPILED) & CALC_PLAN_COMPILED_LOSS));
         SET(EAGER, !(COUNT(COMPILED) & CALC_PLAN_COMPILED_BLOCKS));

@@ -43,7 +43,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, SEQ, "training.seq_len")
     CALC_ROW(WORDS, PRECISION, "training.mixed_precision_param", .words = param)
     CALC_ROW(WORDS, STATE, "training.dtype", .words = state)
-    CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "training.enable_cpu_offload", .value = 1)
+    CALC_ROW(SWITCH, STATE_OFFLOAD, "training.enable_cpu_offload", .value = 1)
     CALC_ROW(NUMBER, REPLICATED, "parallelism.data_parallel_replicate_degree")
     CALC_ROW(NUMBER, SHARD_DATA, "parallelism.data_parallel_shard_degree")
     CALC_ROW(WORDS, SHARDED, "parallelism.fsdp_reshard_after_forward", .words = reshard)

@@ -56,6 +56,10 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_attention_kernel:
     case ROW_attention_datatype:
         return !flash;
+    case ROW_grad_offload:
+        return !s->optimizer_offload;
+    case ROW_offload_buffers:
+        return !s->optimizer_offload && !s->weight_offload;
     case ROW_mlp_tiles:
         return app->num_experts > 0 && app->dense_blocks == 0 && app->moe_every <= 1;
     case ROW_loss_chunks:

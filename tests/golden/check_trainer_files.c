@@ -107,6 +107,46 @@ START_TEST(a_published_file_predicts_what_was_measured)
 }
 END_TEST
 
+/* QwenLM/Qwen3, issue 804: 72B on 8 A100 with parameters and optimizer on the CPU. The processors
+ * had room; hosts of 800 and of 1,024 GB had not, and the kernel killed the ranks. DeepSpeed's own
+ * estimate (estimate_zero3_model_states_mem_needs) is 18 bytes a parameter, times 1.5 for buffers.
+ */
+START_TEST(a_host_of_a_terabyte_is_too_small_for_72_billion_parameters)
+{
+    static const trainer_run run = {
+        "QwenLM/Qwen3, issue 804",
+        &calc_framework_deepspeed,
+        "{\"train_micro_batch_size_per_gpu\": 4, \"bf16\": {\"enabled\": true},"
+        " \"zero_optimization\": {\"stage\": 3, \"offload_optimizer\": {\"device\": \"cpu\"},"
+        " \"offload_param\": {\"device\": \"cpu\"}, \"overlap_comm\": true}}",
+        "qwen2.5-72B",
+        "a100_sxm_80g",
+        8,
+        0,
+        NAN,
+        NAN,
+        0,
+        0};
+    shipped_case c = import_run(&run);
+    c.exec.seq_size = 2560;
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    c.system.chip.mem2.capacity_bytes = 1024e9 / 8;
+    calc_stats stats;
+    ck_assert_int_eq(calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats),
+                     CALC_VERDICT_MEM2_CAPACITY);
+    double estimated = 72706203648.0 * 18 * 1.5 / 8;
+    ck_assert_msg(fabs(stats.proc_mem_tier2_cap_req / estimated - 1) < 1e-4, "%.10g, not %.10g",
+                  stats.proc_mem_tier2_cap_req, estimated);
+    ck_assert_double_lt(stats.proc_mem_tier1_cap_req, 0.6 * stats.mem_tier1_capacity);
+    /* What is not the activations of 10,240 tokens: weights and gradients of some layers. */
+    ck_assert_double_lt(stats.weight_space_with_offload + stats.weight_grad_space_with_offload,
+                        8e9);
+    c.system.chip.mem2.capacity_bytes = 2048e9 / 8;
+    ck_assert_int_eq(calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats),
+                     CALC_VERDICT_OK);
+}
+END_TEST
+
 /* TRL's example of 1,048,576 tokens on 8 H100 (pull request 6846): Qwen3-8B, context parallelism,
  * FSDP2, checkpoints on the host, loss_type chunked_nll: 380 s and 56.2 GB. The whole logits of
  * 131,072 tokens would take 40 GB in bfloat16 alone. */
@@ -152,6 +192,7 @@ int main(void)
     TCase *tcase = tcase_create("golden");
     tcase_add_loop_test(tcase, a_published_file_predicts_what_was_measured, 0,
                         (int)(sizeof runs / sizeof *runs));
+    tcase_add_test(tcase, a_host_of_a_terabyte_is_too_small_for_72_billion_parameters);
     tcase_add_test(tcase, a_million_tokens_need_a_chunked_loss);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -45,7 +45,7 @@ typedef struct framework_case {
         "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling",         \
         "datatype", "weight_offload", "offload_share", "pipeline_schedule", "pipeline_balance",    \
         "recompute_blocks", "optimizer_shards", "param_gather_datatype", "launch_blocking",            \
-        "activation_recompute"
+        "activation_recompute", "grad_offload", "offload_buffers"
 
 /* clang-format off */
 static const char *const megatron[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "fused_experts", "causal", "activations_offload",
@@ -80,7 +80,7 @@ static const char *const deepspeed[] = {"offload_modules", "rank_capacity_factor
     "offload_share", "recompute_blocks",
     "param_gather_overlap", "context_par_inner", "capacity_factor", "expert_tensor_par",
     "dispatch_type", "expert_par_overlap", "fused_activation", "flash_attention",
-    "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", "recompute_group", "distribute_saved_activations", NULL};
+    "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", "recompute_group", "distribute_saved_activations", "grad_offload", "offload_buffers", NULL};
 static const char *const torchtitan[] = {"offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
@@ -92,7 +92,7 @@ static const char *const torchtitan[] = {"offload_modules", "rank_capacity_facto
     "capacity_factor", "activations_offload", "expert_tensor_par", "dispatch_type",
     "optimizer_offload", "fused_activation", "param_gather_overlap", "expert_par_overlap",
     "data_par_overlap", "flash_attention", "activation_recompute", "zero_stage",
-    "recompute_modules", "fused_cross_entropy", "recompute_group", NULL};
+    "recompute_modules", "fused_cross_entropy", "recompute_group", "grad_offload", "weight_offload", "offload_buffers", "distribute_saved_activations", NULL};
 /* clang-format on */
 
 /* Its pipeline stages and experts are code. */

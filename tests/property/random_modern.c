@@ -412,8 +412,9 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
         x->rank_capacity_factor = maybe(&aside, 1, 2);
         x->paged_stash = x->rank_capacity_factor > 0 ? maybe(&aside, 1, 2) : 0;
     }
-    if (x->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL &&
-        calc_rng_below(&aside, 4) == 0) {
+    x->grad_offload = x->optimizer_offload && coin(&aside);
+    x->offload_buffers = maybe(&aside, 1, 2);
+    if (x->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL && coin(&aside)) {
         int64_t chunks = out->exec.pipeline_par * out->exec.pipeline_interleaving;
         int64_t most = out->app.num_blocks / chunks;
         x->recompute_group =

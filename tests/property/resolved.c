@@ -286,6 +286,8 @@ static const struct {
     {"exe.optimizer", NULL},
     {"exe.scaling", NULL},
     {"exe.offload_share", one},
+    {"exe.grad_offload", NULL},
+    {"exe.offload_buffers", one},
     {"exe.offload_modules", NULL},
     {"exe.recompute_modules", NULL},
     {"exe.recompute_blocks", all_blocks},
