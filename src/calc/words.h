@@ -69,9 +69,9 @@
     X(LLAMA, "llama")
 
 /** Activations that the backward pass recomputes instead of keeping them: none; the scores of
- *  attention; all but the inputs of blocks; parts of a block (recompute_modules); all but the inputs
- *  of blocks and the results of attention, of every second matrix multiplication of a block and of
- *  collectives that reduce or exchange. */
+ *  attention; all but the inputs of blocks; parts of a block (recompute_modules); all but the
+ * inputs of blocks and the results of attention, of every second matrix multiplication of a block
+ * and of collectives that reduce or exchange. */
 #define CALC_ACTIVATION_RECOMPUTE_LIST(X)                                                          \
     X(NONE, "none")                                                                                \
     X(ATTN_ONLY, "attn_only")                                                                      \

@@ -15,7 +15,8 @@ typedef enum calc_plan_member {
     CALC_PLAN_COUNT
 } calc_plan_member;
 
-/** Bits of the members *_SWITCHES and COMPILED: options that a framework takes as words in one text. */
+/** Bits of the members *_SWITCHES and COMPILED: options that a framework takes as words in one
+ * text. */
 enum {
     CALC_PLAN_TENSOR_REDUCE = 1,    /**< all-reduce overlaps with the backward pass */
     CALC_PLAN_TENSOR_SCATTER = 2,   /**< reduce-scatter overlaps with the backward pass */

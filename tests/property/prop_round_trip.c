@@ -44,7 +44,7 @@ typedef struct framework_case {
         "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",              \
         "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling",         \
         "datatype", "weight_offload", "offload_share", "pipeline_schedule", "pipeline_balance",    \
-        "recompute_blocks", "optimizer_shards", "param_gather_datatype", "launch_blocking",            \
+        "recompute_blocks", "optimizer_shards", "param_gather_datatype", "launch_blocking",        \
         "activation_recompute", "grad_offload", "offload_buffers"
 
 /* clang-format off */
