@@ -106,11 +106,14 @@
     X(ADAM, "adam")                                                                                \
     X(MUON, "muon")
 
-/** Memory that a framework takes for itself. */
+/** Memory that a framework takes for itself: copies of weight gradients of Transformer Engine, of
+ *  workspaces, of logits in PyTorch's loss, and in the one over tensor-parallel ranks of DTensor.
+ */
 #define CALC_FRAMEWORK_MEM_LIST(X)                                                                 \
     X(TE_DUMMY_WGRAD, "te_dummy_wgrad")                                                            \
     X(GEMM_WORKSPACE, "gemm_workspace")                                                            \
-    X(LOSS_COPIES, "loss_copies")
+    X(LOSS_COPIES, "loss_copies")                                                                  \
+    X(LOSS_PARALLEL, "loss_parallel")
 
 /** Collectives of tensor parallelism: all-reduce; all-reduce with the pipeline message scattered;
  *  reduce-scatter and all-gather (sequence parallelism). */

@@ -66,6 +66,8 @@ static const calc_setting_row rows[] = {
     CALC_ROW(SET, COMPILED, "compile.components", .words = compiled)
     CALC_ROW_DEFAULT(EAGER, 1)
     CALC_ROW_DEFAULT(PORTABLE, 1)
+    CALC_ROW_DEFAULT(LOSS_PARALLEL, 1)
+    CALC_ROW_DEFAULT(TENSOR_SWITCHES, 0) /* DTensor waits for what it redistributes */
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(STATE, CALC_FORMAT_FLOAT32)

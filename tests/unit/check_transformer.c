@@ -1176,6 +1176,27 @@ START_TEST(a_loss_that_copies_keeps_logits_and_gradients)
 }
 END_TEST
 
+/* DTensor's loss over tensor-parallel ranks holds four numbers of 4 bytes a logit at its peak. */
+START_TEST(a_loss_over_ranks_holds_four_wide_logits)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 16 * 512) / 2);
+    c.exec.strategy.fused_cross_entropy = true;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512) / 2);
+    c = case_of(modern_app(), modern_exec(1, 1, 1)); /* one rank has the usual one */
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 + 4) * 512));
+}
+END_TEST
+
 /* Liger's fused_linear_cross_entropy: logits of a part of the tokens at a time, in as many kernels.
  */
 START_TEST(chunks_of_the_loss_have_their_logits_alone)
@@ -1328,6 +1349,7 @@ int main(void)
     tcase_add_test(cases, a_head_keeps_its_inputs_and_logits);
     tcase_add_test(cases, the_backward_pass_of_a_head_needs_room);
     tcase_add_test(cases, a_loss_that_copies_keeps_logits_and_gradients);
+    tcase_add_test(cases, a_loss_over_ranks_holds_four_wide_logits);
     tcase_add_test(cases, chunks_of_the_loss_have_their_logits_alone);
     tcase_add_test(cases, tiles_of_a_feedforward_layer_exist_one_at_a_time);
     tcase_add_test(cases, an_embedding_touches_the_rows_of_its_tokens);

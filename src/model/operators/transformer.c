@@ -458,6 +458,10 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     bool copies =
         strategy->eager || (strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
     double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
+    /* DTensor's, in the backward pass: logarithms of probabilities, the gradient of the choice, the
+     * probabilities, and the sum of the last two (torch/distributed/tensor/parallel/loss.py). */
+    bool parallel = strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_PARALLEL & 1;
+    unfused_bytes = parallel && shape->tensor_par > 1 ? 4 * 4 : unfused_bytes;
     calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits / chunks, 0);
     for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
         head->launches[pass] *= chunks;
