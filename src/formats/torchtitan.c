@@ -64,6 +64,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, RECOMPUTE_EVERY, "activation_checkpoint.selective_ac_option", .words = every)
     CALC_ROW(SWITCH, EAGER, "compile.enable", .value = 0)
     CALC_ROW(SET, COMPILED, "compile.components", .words = compiled)
+    CALC_ROW_DEFAULT(RECOMPUTE, 3)
     CALC_ROW_DEFAULT(EAGER, 1)
     CALC_ROW_DEFAULT(PORTABLE, 1)
     CALC_ROW_DEFAULT(LOSS_PARALLEL, 1)
