@@ -225,16 +225,6 @@ static void check_groups(rules *r)
         BROKEN(r, recompute_group, "leave it or recompute_blocks out",
                "either groups of blocks or the first blocks of a stage recompute");
     }
-    if (s->distribute_saved_activations && s->tensor_par == 1) {
-        BROKEN(r, distribute_saved_activations, "use false, or tensor_par > 1",
-               "nothing to distribute over with tensor_par = 1");
-    }
-    if (s->distribute_saved_activations &&
-        s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
-        BROKEN(
-            r, distribute_saved_activations, "use false",
-            "sequence parallelism (tensor_par_comm_type \"rs_ag\") already splits what is stored");
-    }
 }
 
 static void check_batch(rules *r)

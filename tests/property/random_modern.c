@@ -419,8 +419,7 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
         int64_t most = out->app.num_blocks / chunks;
         x->recompute_group =
             out->exec.recompute_blocks > 0 || most < 2 ? 1 : between(&aside, 1, most);
-        x->distribute_saved_activations =
-            x->tensor_par > 1 && x->tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+        x->distribute_saved_activations = coin(&aside);
     }
     bool kept = out->exec.training && !x->activations_offload && !calc_recomputes_block(x);
     if (kept && calc_rng_below(&aside, 4) == 0) {

@@ -591,13 +591,8 @@ START_TEST(groups_of_blocks_are_in_chunks_that_recompute_whole)
     documents d = valid(1, 1, 1);
     calc_strategy *s = &d.exec.strategy;
     s->recompute_group = d.app.num_blocks + 1;
-    s->distribute_saved_activations = true;
-    assert_valid(&d); /* without recomputation they mean nothing */
+    assert_valid(&d); /* without recomputation it means nothing */
     s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    s->recompute_group = 0;
-    assert_broken(&d, "/distribute_saved_activations",
-                  "nothing to distribute over with tensor_par = 1", "use false, or tensor_par > 1");
-    s->distribute_saved_activations = false;
     s->recompute_group = d.app.num_blocks + 1;
     char text[96], hint[64];
     snprintf(text, sizeof text, "a chunk of a stage has fewer than %lld blocks",
