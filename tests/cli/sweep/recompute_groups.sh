@@ -5,4 +5,4 @@
 grep -E '"pipeline_par"|"recompute_group"' best.json
 "$CALC" run llama3-8B h100_sxm best.json | sed -n 1p
 "$CALC" sweep llama3-8B h100_sxm --procs 64 --batch 256 --axis activation_recompute=full \
-    --axis pipeline_par=16 --set recompute_group=4 --for none
+    --axis pipeline_par=16 --set recompute_group=4 --for none >/dev/null
