@@ -168,6 +168,10 @@ static void fill_chunkings(calc_cell *k, const calc_space *space, const calc_row
             continue;
         }
         e->pipeline_interleaving = v;
+        if ((double)(e->strategy.recompute_group - 1) * (double)(e->pipeline_par * v) >=
+            rows->shape.blocks) {
+            continue; /* a group has more blocks than a chunk: calc_check() refuses it */
+        }
         bool fit = calc_stages_fit(&whole, e, compat);
         if ((!fit && axis->all) || balanced_before(k, space, &rows->shape, &whole, compat)) {
             continue;

@@ -4,6 +4,7 @@
 
 #include "model/cost/state.h"
 #include "model/stages/stage_rules.h"
+#include "spec/rules.h"
 
 enum { TIMED = 4 }; /* rooms for operators: current and previous ones */
 
@@ -268,9 +269,9 @@ static size_t pick_recompute(const calc_space *space, const calc_exec *base, int
     static const int64_t with_modules[] = {CALC_ACTIVATION_RECOMPUTE_MODULES};
     static const int64_t plain[] = {CALC_ACTIVATION_RECOMPUTE_NONE};
     static const int64_t flash[] = {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL};
-    static const int64_t every[] = {CALC_ACTIVATION_RECOMPUTE_NONE,
-                                    CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY,
-                                    CALC_ACTIVATION_RECOMPUTE_FULL};
+    static const int64_t every[] = {
+        CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY,
+        CALC_ACTIVATION_RECOMPUTE_FULL, CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP};
     const calc_axis axis = CALC_AXIS_activation_recompute;
     if (base->strategy.recompute_modules) {
         return pick(space, axis, with_modules, 1, out);
@@ -283,7 +284,7 @@ static size_t pick_recompute(const calc_space *space, const calc_exec *base, int
         return pick(space, axis, every, base->strategy.flash_attention && all ? 1 : 2, out);
     }
     return base->strategy.flash_attention && all ? pick(space, axis, flash, 2, out)
-                                                 : pick(space, axis, every, 3, out);
+                                                 : pick(space, axis, every, all ? 3 : 4, out);
 }
 
 enum { ZERO_STAGES = 4 };
@@ -400,7 +401,7 @@ static calc_status add_communications(calc_rows *rows, const calc_space *space, 
             (served && !experts_split && !whole)) {
             continue;
         }
-        bool can_redo = split && e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+        bool can_redo = split && !calc_recomputes_block(&e->strategy);
         size_t redo_count = calc_space_pick_bool(space, CALC_AXIS_seq_par_ag_redo, can_redo, redo);
         for (size_t l = 0; l < redo_count * overlap_count; l++) {
             e->strategy.seq_par_ag_redo = redo[l / overlap_count] != 0;

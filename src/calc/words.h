@@ -68,12 +68,16 @@
     X(GPT, "gpt")                                                                                  \
     X(LLAMA, "llama")
 
-/** Activations that the backward pass recomputes instead of keeping them. */
+/** Activations that the backward pass recomputes instead of keeping them: none; the scores of
+ *  attention; all but the inputs of blocks; parts of a block (recompute_modules); all but the
+ * inputs of blocks and the results of attention, of every second matrix multiplication of a block
+ * and of collectives that reduce or exchange. */
 #define CALC_ACTIVATION_RECOMPUTE_LIST(X)                                                          \
     X(NONE, "none")                                                                                \
     X(ATTN_ONLY, "attn_only")                                                                      \
     X(FULL, "full")                                                                                \
-    X(MODULES, "modules")
+    X(MODULES, "modules")                                                                          \
+    X(SELECTIVE_OP, "selective_op")
 
 /** Parts of a block that are recomputed, as Megatron-LM names them (recompute_modules). */
 #define CALC_RECOMPUTE_MODULES_LIST(X)                                                             \
@@ -102,11 +106,14 @@
     X(ADAM, "adam")                                                                                \
     X(MUON, "muon")
 
-/** Memory that a framework takes for itself. */
+/** Memory that a framework takes for itself: copies of weight gradients of Transformer Engine, of
+ *  workspaces, of logits in PyTorch's loss, and in the one over tensor-parallel ranks of DTensor.
+ */
 #define CALC_FRAMEWORK_MEM_LIST(X)                                                                 \
     X(TE_DUMMY_WGRAD, "te_dummy_wgrad")                                                            \
     X(GEMM_WORKSPACE, "gemm_workspace")                                                            \
-    X(LOSS_COPIES, "loss_copies")
+    X(LOSS_COPIES, "loss_copies")                                                                  \
+    X(LOSS_PARALLEL, "loss_parallel")
 
 /** Collectives of tensor parallelism: all-reduce; all-reduce with the pipeline message scattered;
  *  reduce-scatter and all-gather (sequence parallelism). */

@@ -33,6 +33,9 @@ static const calc_setting_row rows[] = {
     CALC_ROW(SWITCH, ACT_OFFLOAD, "activation_checkpointing.cpu_checkpointing", .value = 1)
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 0)
+    CALC_ROW_DEFAULT(LOSS_COPIES, 1)
+    CALC_ROW_DEFAULT(GRAD_OFFLOAD, 1)
+    CALC_ROW_DEFAULT(OFFLOAD_BUFFERS, 1.5) /* additional_buffer_factor of its estimators */
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
     CALC_ROW_UNREAD(MODEL, "compression_training.* sparse_attention.* progressive_layer_drop.*")
     CALC_ROW_UNREAD(COST, "communication_data_type fp32_allreduce seq_parallel_comm_data_type prescale_gradients sparse_gradients disable_allgather amp.* optimizer.type=AdamW *.allgather_partitions=true *.allgather_bucket_size "
@@ -132,7 +135,9 @@ const calc_framework calc_framework_deepspeed = {
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU),
     .syntax = CALC_SYNTAX_JSON,
-    .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks ",
+    .elsewhere =
+        " num_procs activation_recompute recompute_modules recompute_blocks recompute_group "
+        "distribute_saved_activations ",
     .settle = settle,
     CALC_FRAMEWORK_ROWS(rows),
     CALC_FRAMEWORK_REFUSALS(&refusals)};

@@ -173,6 +173,7 @@ BOTH("--recompute-method", "model.activations_checkpoint_method", "model.recompu
 BOTH("--recompute-num-layers", "model.activations_checkpoint_num_layers", "model.recompute_num_layers", .member = CALC_PLAN_RECOMPUTE_BLOCKS)
 NEWER("--recompute-modules", NULL, "model.recompute_modules", .how = CALC_HOW_SET, .member = CALC_PLAN_RECOMPUTE_MODULES, .words = modules)
 MINDSPEED("--recompute-modules", .how = CALC_HOW_SET, .member = CALC_PLAN_RECOMPUTE_MODULES, .words = modules_0_12)
+BOTH("--distribute-saved-activations", "model.distribute_saved_activations", "model.distribute_saved_activations", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN_DISTRIBUTED)
 
 SHELL("--transformer-impl", .how = CALC_HOW_CONSTANT, .text = "transformer_engine")
 NEWER("--attention-backend", NULL, "model.attention_backend", .how = CALC_HOW_WORDS, .member = CALC_PLAN_FLASH, .words = backend)
@@ -211,7 +212,7 @@ NEMO(NULL, CALC_UNREAD(MODEL, "mtp-num-layers multi-latent-attention *-lora-rank
 NEMO(NULL, CALC_UNREAD(COST, "trainer.accumulate_grad_batches=1"))
 CALC_ROW_UNREAD(COST, "cp-comm-type hierarchical-context-parallel-sizes account-for-* enable-recompute-layers-per-pp-rank add-qkv-bias qk-l2-norm no-rope-freq softmax-type=vanilla activation-func-clamp-value "
     "activation-func-fp8-input-store batch-size model-parallel-size checkpoint-activations moe-extended-tp rampup-batch-size decrease-batch-size-if-needed step-batch-size-schedule sft variable-seq-lengths hybrid-context-parallel "
-    "max-seqlen-per-dp-cp-rank use-arbitrary-attention-mask reset-attention-mask reset-position-ids distribute-saved-activations recompute-* activations-checkpoint-layers-per-pipeline num-micro*-with-partial-activation-checkpoints "
+    "max-seqlen-per-dp-cp-rank use-arbitrary-attention-mask reset-attention-mask reset-position-ids recompute-* activations-checkpoint-layers-per-pipeline num-micro*-with-partial-activation-checkpoints "
     "moe-layer-recompute cpu-offloading* *offload* swap-* pin-cpu-*=true no-pin-cpu-* overlap-cpu-optimizer-d2h-h2d empty-unused-memory-level overlap-* delay-wgrad-compute defer-embedding-wgrad-compute wgrad-deferral-limit=0 "
     "microbatch-group-size-per-v* pipeline-model-parallel-comm-backend pipeline-model-parallel-split-rank encoder-*-model-parallel-size use-ring-exchange-p2p no-scatter-gather-tensors-in-pipeline ddp-bucket-size ddp-num-buckets "
     "bucket-size num-buckets *pad-buckets-for-high-nccl-busbw suggested-communication-unit-size align-*=true no-align-* grad-allreduce-chunk-size-mb fsdp* megatron-fsdp-* torch-fsdp2-* use-torch-fsdp2 use-custom-fsdp use-megatron-fsdp "

@@ -86,14 +86,21 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     SET(LOCAL_BATCH, e->pipeline_par > 1 ? local : e->microbatch_size);
 }
 
+static int64_t or_one(int64_t count)
+{
+    return count > 1 ? count : 1;
+}
+
 static void set_recompute(calc_plan *plan, const calc_exec *e)
 {
     switch (e->strategy.activation_recompute) {
     case CALC_ACTIVATION_RECOMPUTE_FULL:
         SET(RECOMPUTE, 2);
         SET(RECOMPUTE_METHOD, e->recompute_blocks > 0);
-        SET(RECOMPUTE_BLOCKS,
-            e->recompute_blocks > 0 ? e->recompute_blocks / e->pipeline_interleaving : 1);
+        SET(RECOMPUTE_BLOCKS, e->recompute_blocks > 0
+                                  ? e->recompute_blocks / e->pipeline_interleaving
+                                  : or_one(e->strategy.recompute_group));
+        SET(DISTRIBUTED, e->strategy.distribute_saved_activations);
         break;
     case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
         SET(RECOMPUTE, 1);
@@ -102,6 +109,10 @@ static void set_recompute(calc_plan *plan, const calc_exec *e)
     case CALC_ACTIVATION_RECOMPUTE_MODULES:
         SET(RECOMPUTE, 1);
         SET(RECOMPUTE_MODULES, e->strategy.recompute_modules);
+        break;
+    case CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP:
+        SET(RECOMPUTE, 3);
+        SET(RECOMPUTE_EVERY, 0);
         break;
     default:
         SET(RECOMPUTE, 0);
@@ -125,6 +136,7 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     }
     SET(OPT_OFFLOAD, e->strategy.optimizer_offload);
     SET(WEIGHT_OFFLOAD, e->strategy.weight_offload);
+    SET(STATE_OFFLOAD, e->strategy.weight_offload && e->strategy.optimizer_offload);
     SET(ACT_OFFLOAD, e->strategy.activations_offload);
     double share = e->strategy.offload_share;
     if (share > 0 && share < 1) {
@@ -164,6 +176,12 @@ static void set_formats(calc_plan *plan, const calc_exec *e)
     if (e->strategy.optimizer_moment_datatype != CALC_FORMAT_FLOAT32) {
         SET(MOMENTS, e->strategy.optimizer_moment_datatype);
     }
+    bool narrow = e->strategy.weight_datatype == e->strategy.master_datatype &&
+                  e->strategy.weight_datatype == e->strategy.optimizer_moment_datatype &&
+                  e->strategy.weight_datatype == e->strategy.grad_datatype;
+    if (narrow || e->strategy.weight_datatype == CALC_FORMAT_FLOAT32) {
+        SET(STATE, e->strategy.weight_datatype);
+    }
     SET(PRECISE, e->strategy.optimizer_offload || calc_plan_says(plan, CALC_PLAN_MASTER) ||
                      calc_plan_says(plan, CALC_PLAN_MOMENTS));
 }
@@ -196,6 +214,12 @@ static void set_kernels(calc_plan *plan, const calc_app *app, const calc_exec *e
     SET(FLASH, e->strategy.flash_attention);
     SET(FP8_ATTENTION, e->strategy.attention_datatype == CALC_FORMAT_FLOAT8);
     SET(FUSED_LOSS, e->strategy.fused_cross_entropy);
+    bool copies = e->strategy.framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1;
+    SET(PORTABLE, e->strategy.attention_kernel == CALC_ATTENTION_KERNEL_GENERIC);
+    SET(LOSS_COPIES, copies);
+    if (copies && !e->strategy.eager) {
+        SET(COMPILED, CALC_PLAN_COMPILED_BLOCKS);
+    }
     SET(EAGER, e->strategy.eager);
     bool router = app->num_experts > 0;
     bool partly = e->strategy.cuda_graph > 0 && e->strategy.cuda_graph < 1;
@@ -291,6 +315,8 @@ static const struct {
     {"llama3-405B", 16384, 126, 53248, 128256},    {"deepseek-v2-lite", 2048, 27, 10944, 102400},
     {"deepseek-v2-236B", 5120, 60, 12288, 102400}, {"deepseek-v3-671B", 7168, 61, 18432, 129280}};
 
+enum { FIRST_WITH_EXPERTS = 3 };
+
 int64_t calc_plan_model_blocks(int index)
 {
     return model[index].blocks;
@@ -301,14 +327,18 @@ const char *calc_plan_model_name(int index)
     return model[index].name;
 }
 
+bool calc_plan_model_has_experts(int64_t index)
+{
+    return index >= FIRST_WITH_EXPERTS;
+}
+
 static void set_model_name(calc_plan *plan, const calc_app *a)
 {
-    enum { DENSE = 3 };
     for (size_t i = 0; i < sizeof model / sizeof *model; i++) {
         if (a->hidden == model[i].hidden && a->num_blocks == model[i].blocks &&
             a->feedforward == model[i].feedforward &&
             (a->vocab_size == 0 || a->vocab_size == model[i].vocab) &&
-            (a->num_experts > 0) == (i >= DENSE)) {
+            (a->num_experts > 0) == (i >= FIRST_WITH_EXPERTS)) {
             SET(MODEL, i);
         }
     }

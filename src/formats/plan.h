@@ -15,13 +15,16 @@ typedef enum calc_plan_member {
     CALC_PLAN_COUNT
 } calc_plan_member;
 
-/** Bits of the members *_SWITCHES: options that a framework takes as words in one text. */
+/** Bits of the members *_SWITCHES and COMPILED: options that a framework takes as words in one
+ * text. */
 enum {
     CALC_PLAN_TENSOR_REDUCE = 1,    /**< all-reduce overlaps with the backward pass */
     CALC_PLAN_TENSOR_SCATTER = 2,   /**< reduce-scatter overlaps with the backward pass */
     CALC_PLAN_PIPELINE_REDUCE = 1,  /**< gradient reduction overlaps with the passes */
     CALC_PLAN_PIPELINE_MESSAGE = 2, /**< messages between stages overlap */
     CALC_PLAN_PIPELINE_DUALPIPE_V = 4,
+    CALC_PLAN_COMPILED_BLOCKS = 1,
+    CALC_PLAN_COMPILED_LOSS = 2,
     CALC_PLAN_SHARDING_REDUCE = 1, /**< as above without stages, only the optimizer is sharded */
     CALC_PLAN_SHARDING_REDUCE_GRAD = 2, /**< as above where gradients are sharded too */
     CALC_PLAN_SHARDING_SPLIT = 4,       /**< tensors are split between ranks */
@@ -88,6 +91,9 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
 /** A value of the member MODEL: the model's number of blocks, and its name in models/. */
 int64_t calc_plan_model_blocks(int model);
 const char *calc_plan_model_name(int model);
+
+/** Whether MODEL is one with experts; not for -1, no model. */
+bool calc_plan_model_has_experts(int64_t model);
 
 /** Repeats the settings in the members that only some frameworks use.
  *  @param exec  resolved */

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "spec/field.h"
+#include "spec/format.h"
+#include "spec/rules.h"
 
 #define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
 #define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
@@ -142,8 +144,7 @@ static void apply_tensor(const calc_plan *plan, calc_exec *e)
     bool sequence = YES(SEQ_PAR) && e->strategy.tensor_par > 1;
     e->strategy.tensor_par_comm_type =
         sequence ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_AR;
-    e->strategy.seq_par_ag_redo =
-        sequence && e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    e->strategy.seq_par_ag_redo = sequence && !calc_recomputes_block(&e->strategy);
     /* Without user buffers Megatron-LM still overlaps in the backward pass; other frameworks have a
      * switch. */
     bool silent = SAYS(TENSOR_SWITCHES) && COUNT(TENSOR_SWITCHES) == 0;
@@ -159,20 +160,43 @@ static void apply_tensor(const calc_plan *plan, calc_exec *e)
     }
 }
 
-static void apply_recompute(const calc_plan *plan, calc_exec *e)
+static calc_status apply_recompute(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
+    enum { PARTS = 1, BLOCKS, OPERATIONS };
     const int64_t core = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     int64_t granularity = COUNT(RECOMPUTE);
-    if (granularity == 2) {
+    int64_t every = COUNT(RECOMPUTE_EVERY);
+    if (granularity == OPERATIONS && every == 0) {
+        e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
+    } else if (granularity == OPERATIONS) {
+        int64_t blocks = COUNT(BLOCKS) / e->pipeline_par / every;
+        if (every > 1 && blocks == 0) {
+            return calc_errors_add(
+                errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
+                "without it, set activation_recompute and recompute_blocks in the layout",
+                "recomputation of every block of %lld needs the number of blocks, which is missing",
+                (long long)every);
+        }
         e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-        int64_t blocks = COUNT(RECOMPUTE_METHOD) == 1 ? COUNT(RECOMPUTE_BLOCKS) : 0;
+        e->recompute_blocks = every > 1 ? blocks : 0;
+    } else if (granularity == BLOCKS) {
+        e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+        bool uniform = COUNT(RECOMPUTE_METHOD) != 1;
+        int64_t blocks = uniform ? 0 : COUNT(RECOMPUTE_BLOCKS);
+        int64_t chunks = e->pipeline_par * e->pipeline_interleaving;
+        int64_t most = COUNT(BLOCKS) > 0 ? (COUNT(BLOCKS) + chunks - 1) / chunks : INT64_MAX;
+        int64_t group = COUNT(RECOMPUTE_BLOCKS) < most ? COUNT(RECOMPUTE_BLOCKS) : most;
+        e->strategy.recompute_group = uniform && group > 1 ? group : 0;
+        e->strategy.distribute_saved_activations =
+            YES(DISTRIBUTED) && e->strategy.tensor_par > 1 && !YES(SEQ_PAR);
         e->recompute_blocks = blocks * e->pipeline_interleaving;
-    } else if (granularity == 1) {
+    } else if (granularity == PARTS) {
         int64_t modules = COUNT(RECOMPUTE_MODULES);
         e->strategy.activation_recompute = modules == core ? CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY
                                                            : CALC_ACTIVATION_RECOMPUTE_MODULES;
         e->strategy.recompute_modules = modules == core ? 0 : modules;
     }
+    return CALC_OK;
 }
 
 static void apply_sharding(const calc_plan *plan, calc_exec *e)
@@ -203,6 +227,9 @@ static void apply_offload(const calc_plan *plan, calc_exec *e)
         share = VALUE(OFFLOAD_BLOCKS) / VALUE(BLOCKS);
     }
     e->strategy.weight_offload = YES(WEIGHT_OFFLOAD);
+    e->strategy.grad_offload = e->strategy.optimizer_offload && YES(GRAD_OFFLOAD);
+    bool state = e->strategy.optimizer_offload || e->strategy.weight_offload;
+    e->strategy.offload_buffers = state ? VALUE(OFFLOAD_BUFFERS) : 0;
     e->strategy.activations_offload = YES(ACT_OFFLOAD);
     e->strategy.optimizer_offload = YES(OPT_OFFLOAD) && share > 0;
     e->strategy.offload_modules = YES(MOVES) && share > 0 ? COUNT(MOVED) : 0;
@@ -222,7 +249,11 @@ static void apply_formats(const calc_plan *plan, calc_exec *e)
         e->strategy.matrix_datatype = CALC_FORMAT_FLOAT4;
         e->strategy.scaling = CALC_SCALING_BLOCK;
     }
-    e->strategy.weight_datatype = YES(LOW_WEIGHTS) ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO;
+    calc_format state = (calc_format)COUNT(STATE);
+    bool own = calc_format_datatype(state, e->strategy.datatype) == e->strategy.datatype;
+    e->strategy.weight_datatype = YES(LOW_WEIGHTS) ? CALC_FORMAT_FLOAT8
+                                  : own            ? CALC_FORMAT_AUTO
+                                                   : state;
     bool half = e->strategy.datatype == CALC_DATATYPE_FLOAT16;
     int64_t grad = COUNT_OR(GRAD, half ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32);
     e->strategy.grad_datatype = grad == CALC_FORMAT_FLOAT32 ? CALC_FORMAT_AUTO : (calc_format)grad;
@@ -257,6 +288,12 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
     e->strategy.unfused_rope = YES(UNFUSED_ROPE) && COUNT(POSITION) == CALC_POSITION_TYPE_ROPE;
     e->strategy.fused_cross_entropy = YES(FUSED_LOSS);
     e->strategy.eager = YES(EAGER);
+    e->strategy.attention_kernel =
+        YES(PORTABLE) ? CALC_ATTENTION_KERNEL_GENERIC : CALC_ATTENTION_KERNEL_VENDOR;
+    e->strategy.framework_mem = YES(LOSS_COPIES) ? 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES : 0;
+    if (YES(LOSS_PARALLEL) && (YES(LOSS_COPIES) || YES(EAGER)) && e->strategy.tensor_par > 1) {
+        e->strategy.framework_mem |= 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL;
+    }
     enum { WHOLE = 8 | 16, ATTENTION = 1 }; /* words of mcore.c */
     int64_t parts = COUNT(GRAPHED);
     e->strategy.cuda_graph = COUNT(GRAPHS) == 0                              ? 0
@@ -273,11 +310,14 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
 {
     int64_t expert = COUNT(EXPERT);
     /* A file that does not describe the model can still set expert parallelism. */
-    bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS) > 0 : expert > 1;
+    bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS) > 0
+                                 : expert > 1 || calc_plan_model_has_experts(COUNT_OR(MODEL, -1));
     if (!experts) {
         return;
     }
-    int64_t tensor = COUNT_OR(EXPERT_TENSOR, e->strategy.tensor_par);
+    bool split = YES(SPLITS_EXPERTS) && expert <= 1;
+    int64_t tensor =
+        split ? e->strategy.tensor_par : COUNT_OR(EXPERT_TENSOR, e->strategy.tensor_par);
     e->strategy.expert_par = expert > 1 ? expert : 0;
     e->strategy.expert_tensor_par = tensor > 1 ? tensor : 0;
     e->strategy.dispatch_type = YES(DEEPEP) || YES(FLEX) ? CALC_DISPATCH_TYPE_NODE_LIMITED
@@ -411,10 +451,10 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     status = status == CALC_OK ? apply_batch(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_chunks(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_one_end(&joined, exec, errors) : status;
+    status = status == CALC_OK ? apply_recompute(plan, exec, errors) : status;
     if (status != CALC_OK) {
         return status;
     }
-    apply_recompute(plan, exec);
     apply_tensor(plan, exec);
     apply_sharding(plan, exec);
     apply_offload(plan, exec);

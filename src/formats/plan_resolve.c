@@ -131,6 +131,15 @@ static void resolve_recompute(calc_exec *exec)
     if (exec->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_MODULES) {
         exec->strategy.recompute_modules = 0;
     }
+    if (exec->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
+        exec->strategy.recompute_group = 0;
+        exec->strategy.distribute_saved_activations = false;
+    }
+    if (exec->strategy.tensor_par == 1 ||
+        exec->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG) {
+        exec->strategy.distribute_saved_activations = false; /* they are divided anyway, or never */
+    }
+    exec->strategy.recompute_group = or_else(exec->strategy.recompute_group, 1);
 }
 
 /* Resets settings that have no effect here to their neutral values. */

@@ -188,6 +188,12 @@ static void join_formats(calc_plan *plan)
     if (SAYS(MAIN_GRAD) && !SAYS(GRAD)) {
         SET(GRAD, VALUE(MAIN_GRAD));
     }
+    calc_format state = (calc_format)COUNT(STATE);
+    if (state != CALC_FORMAT_AUTO && state != CALC_FORMAT_FLOAT32) {
+        SET(GRAD, state);
+        SET(MASTER, state);
+        SET(MOMENTS, state);
+    }
     if (SAYS(GRAD) || !SAYS(WIDE_GRAD)) {
         return;
     }
@@ -213,6 +219,15 @@ void calc_plan_join(calc_plan *plan)
     if (pipeline & CALC_PLAN_PIPELINE_REDUCE ||
         sharding & (CALC_PLAN_SHARDING_REDUCE | CALC_PLAN_SHARDING_REDUCE_GRAD)) {
         SET(GRAD_OVERLAP, 1);
+    }
+    if (COUNT(STATE_OFFLOAD) > 0) {
+        SET(WEIGHT_OFFLOAD, 1);
+        SET(OPT_OFFLOAD, 1);
+        SET(GRAD_OFFLOAD, 1);
+    }
+    if (SAYS(COMPILED) && COUNT(EAGER) == 0) {
+        SET(LOSS_COPIES, !(COUNT(COMPILED) & CALC_PLAN_COMPILED_LOSS));
+        SET(EAGER, !(COUNT(COMPILED) & CALC_PLAN_COMPILED_BLOCKS));
     }
     if (pipeline & CALC_PLAN_PIPELINE_MESSAGE) {
         SET(STAGE_OVERLAP, 1);

@@ -34,8 +34,13 @@ static const calc_word converters[] = {{"quantize.linear.float8", TENSOR},
                                        {"float8", TENSOR},
                                        {"mx", BLOCK},
                                        {0}};
-static const calc_word components[] = {{"model", 1}, {"loss", 2}, {0}};
-static const calc_word recompute[] = {{"none", 0}, {"selective", 1}, {"full", 2}, {0}};
+static const calc_word state[] = {
+    {"float32", CALC_FORMAT_FLOAT32}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
+static const calc_word compiled[] = {
+    {"model", CALC_PLAN_COMPILED_BLOCKS}, {"loss", CALC_PLAN_COMPILED_LOSS}, {0}};
+static const calc_word recompute[] = {{"none", 0}, {"selective", 3}, {"full", 2}, {0}};
+static const calc_word every[] = {{"op", 0}, {"1", 1}, {"2", 2}, {"3", 3}, {"4", 4},
+                                  {"5", 5},  {"6", 6}, {"7", 7}, {"8", 8}, {0}};
 
 /* clang-format off */
 static const calc_setting_row rows[] = {
@@ -48,7 +53,8 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, BATCH, "training.global_batch_size")
     CALC_ROW(NUMBER, SEQ, "training.seq_len")
     CALC_ROW(WORDS, PRECISION, "training.mixed_precision_param", .words = param)
-    CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "training.enable_cpu_offload", .value = 1)
+    CALC_ROW(WORDS, STATE, "training.dtype", .words = state)
+    CALC_ROW(SWITCH, STATE_OFFLOAD, "training.enable_cpu_offload", .value = 1)
     CALC_ROW(NUMBER, REPLICATED, "parallelism.data_parallel_replicate_degree")
     CALC_ROW(NUMBER, SHARD_DATA, "parallelism.data_parallel_shard_degree")
     CALC_ROW(WORDS, SHARDED, "parallelism.fsdp_reshard_after_forward", .words = reshard)
@@ -66,18 +72,26 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, EXPERT_TENSOR, "parallelism.expert_tensor_parallel_degree")
     CALC_ROW(WORDS, DEEPEP, "parallelism.expert_parallel_comm_backend", .words = backend)
     CALC_ROW(WORDS, RECOMPUTE, "activation_checkpoint.mode", .words = recompute)
+    CALC_ROW(WORDS, RECOMPUTE_EVERY, "activation_checkpoint.selective_ac_option", .words = every)
     CALC_ROW(SWITCH, EAGER, "compile.enable", .value = 0)
-    CALC_ROW(SET, COMPILED, "compile.components", .words = components, .read_only = true)
+    CALC_ROW(SET, COMPILED, "compile.components", .words = compiled)
+    CALC_ROW_DEFAULT(RECOMPUTE, 3)
     CALC_ROW_DEFAULT(EAGER, 1)
+    CALC_ROW_DEFAULT(PORTABLE, 1)
+    CALC_ROW_DEFAULT(LOSS_PARALLEL, 1)
+    CALC_ROW_DEFAULT(TENSOR_SWITCHES, 0) /* DTensor waits for what it redistributes */
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(STATE, CALC_FORMAT_FLOAT32)
+    CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
+    CALC_ROW_DEFAULT(SPLITS_EXPERTS, 1)
     CALC_ROW_DEFAULT(SHARDED, 3)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
     CALC_ROW_DEFAULT(GATHER_OVERLAP, 1)
     CALC_ROW_UNREAD(MODEL, "experimental.custom_import job.custom_config_module")
     CALC_ROW_UNREAD(COST, "activation_checkpoint.early_stop=true activation_checkpoint.memory_budget activation_checkpoint.per_op_* activation_checkpoint.selective_ac_option compile.backend=inductor comm.mode=default debug.deterministic "
         "debug.moe_force_load_balance optimizer.early_step_in_backward optimizer.implementation=fused optimizer.name=AdamW parallelism.context_parallel_load_balancer=headtail parallelism.disable_loss_parallel "
-        "parallelism.module_fqns_per_model_part parallelism.pipeline_parallel_expert_parallel_overlap=true parallelism.pipeline_parallel_schedule_csv training.dtype=float32 training.mixed_precision_reduce=float32 quantize.* "
+        "parallelism.module_fqns_per_model_part parallelism.pipeline_parallel_expert_parallel_overlap=true parallelism.pipeline_parallel_schedule_csv training.mixed_precision_reduce=float32 quantize.* "
         "float8.* mx.* fault_tolerance.enable")
     CALC_ROW_UNREAD(HARMLESS, "activation_checkpoint.debug activation_checkpoint.determinism_check activation_checkpoint.preserve_rng_state activation_checkpoint.visualize_* checkpoint.* comm.* debug.deterministic_warn_only debug.seed "
         "experimental.custom_args_module fault_tolerance.* job.* lr_scheduler.* memory_estimation.* metrics.* model.hf_assets_path model.print_after_conversion model.tokenizer_path optimizer.beta* optimizer.eps optimizer.lr "
@@ -203,10 +217,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     if (VALUE(FP8) > 0) { /* torchao quantizes for the multiplication and stores what it is given */
         SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
     }
-    if (!((int64_t)VALUE(COMPILED) & 1)) {
-        SET(EAGER, 1);
-    }
-    if (SAYS(MODEL) && SAYS(CHUNK_BLOCKS)) {
+    if (SAYS(MODEL) && (SAYS(CHUNK_BLOCKS) || VALUE(RECOMPUTE_EVERY) > 1)) {
         SET(BLOCKS, calc_plan_model_blocks((int)plan->value[CALC_PLAN_MODEL]));
     }
     return CALC_OK;

@@ -111,17 +111,26 @@ void calc_settings_write_pools(calc_output *out, const calc_framework *framework
 
 /* ---- Nested files ---------------------------------------------------------------------------- */
 
-/* Whether a value needs no quotes: a number, true, false or a list. */
-static bool is_plain(const char *value)
+/* Whether a scalar needs no quotes: a number, true or false. */
+static bool is_plain(const char *value, size_t length)
 {
-    bool number = value[0] && strspn(value, "0123456789.e+-") == strlen(value);
-    return number || value[0] == '[' || strcmp(value, "true") == 0 || strcmp(value, "false") == 0;
+    bool number = length > 0 && strspn(value, "0123456789.e+-") >= length;
+    return number || (length == 4 && strncmp(value, "true", length) == 0) ||
+           (length == 5 && strncmp(value, "false", length) == 0);
 }
 
+/* A scalar, or the scalars of a list in its brackets. */
 static void write_value(calc_output *out, const char *value, bool quote)
 {
-    bool plain = !quote || is_plain(value);
-    calc_output_printf(out, plain ? "%s" : "\"%s\"", value);
+    bool list = value[0] == '[';
+    do {
+        size_t before = list ? strspn(value, "[], ") : 0;
+        size_t length = list ? strcspn(value + before, "[], ") : strlen(value);
+        bool plain = !quote || (list && length == 0) || is_plain(value + before, length);
+        calc_output_printf(out, plain ? "%.*s%.*s" : "%.*s\"%.*s\"", (int)before, value,
+                           (int)length, value + before);
+        value += before + length;
+    } while (*value);
 }
 
 /* Whether the first `length` bytes of two keys are the same path. */

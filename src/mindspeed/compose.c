@@ -145,7 +145,7 @@ static calc_status add_kernel(calc_mindspeed_parts *out, const calc_mindspeed_la
             .pass = pass,
             .attention = o->kind == CALC_OPERATOR_ATTENTION,
             .shared = o->shared_expert,
-            .repeated = pass == CALC_PASS_FW && (o->repeated_by & recompute_of(l, list)) != 0,
+            .repeated = pass == CALC_PASS_FW && calc_operator_again(o, recompute_of(l, list)) > 0,
             .model_s = model_s,
             .alone_s = alone_s(operators, o, &shape, model_s),
             .errors = errors};
@@ -277,7 +277,7 @@ static void add_sent(const calc_layout *l, const calc_operator *o, unsigned reco
     double bw_s = beyond_s(l, o, CALC_PASS_AGRAD, comm) + (o->repeats ? 0 : again_s);
     add_link(&x->bw_link_s, &x->bw_exposed_s, bw_s);
     cost->ring_bw_s += o->hidden_by_attention ? bw_s : 0;
-    if (o->repeated_by & recompute) {
+    if (calc_operator_again(o, recompute) > 0) {
         double re_s = o->repeats ? again_s : fw_s;
         add_link(&x->re_link_s, &x->re_exposed_s, re_s);
         cost->ring_re_s += o->hidden_by_attention ? re_s : 0;

@@ -139,6 +139,7 @@ static void put_space(const rows *r, const calc_operator *o, unsigned recompute,
         return;
     }
     s->activation = o->dropped_by & recompute && !listed ? 0 : o->kept_bytes;
+    s->activation += recompute & CALC_RECOMPUTE_OP ? o->saved_bytes : 0;
     s->activation_grad = listed ? o->grad_bytes : (double)NAN;
     s->weight_grad = o->weights * b->grad / (o->expert ? r->expert_grad : r->dense_grad);
     s->optimizer = o->weights * calc_state_optimizer_bytes(b) / (o->expert ? r->expert : r->dense);

@@ -213,8 +213,13 @@ static void put_parts(const calc_step *r, const calc_stage_tier2 *away, calc_sta
         s->act_space += away->activation;
     }
     if (e->strategy.optimizer_offload) {
+        calc_state_bytes b = calc_state_bytes_of(&e->strategy, &l->shape, e->training);
+        double state_bytes = calc_state_optimizer_bytes(&b);
+        double grads = e->strategy.grad_offload ? b.grad / (b.grad + state_bytes) : 0;
+        put_away(&s->optimizer_space, &s->optimizer_space_with_offload,
+                 away->optimizer * (1 - grads), share);
         s->weight_grad_space_with_offload = state.grad;
-        put_away(&s->optimizer_space, &s->optimizer_space_with_offload, away->optimizer, share);
+        s->weight_grad_space = grads > 0 ? away->optimizer * grads / share : state.grad;
     }
 }
 

@@ -93,6 +93,36 @@ static calc_status find_least(calc_sweep_need *out, const calc_sweep_study *stud
     return status;
 }
 
+const calc_axis calc_sweep_need_axes[] = {CALC_AXIS_activation_recompute,
+                                          CALC_AXIS_optimizer_offload, CALC_AXIS_weight_offload,
+                                          CALC_AXIS_activations_offload, (calc_axis)0};
+
+bool calc_sweep_need_has(const calc_sweep_need *need, const calc_space *space, calc_axis axis)
+{
+    return calc_space_has(space, axis, calc_axis_get(&need->sparing.exec, axis));
+}
+
+static calc_status find_sparing(calc_sweep_need *out, const calc_sweep_study *study,
+                                calc_errors *errors)
+{
+    int64_t either[] = {false, true};
+    int64_t recompute[] = {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL};
+    calc_sweep_study with = *study;
+    calc_found best;
+    for (size_t i = 0; calc_sweep_need_axes[i] > 0; i++) {
+        calc_values *values = &with.space.axis[calc_sweep_need_axes[i]];
+        if (values->standard) {
+            values->value = i == 0 ? recompute : either;
+            values->count = 2;
+        }
+    }
+    calc_status status = calc_sweep_found_search(&with, false, NULL, &out->spares, &best, errors);
+    if (out->spares) {
+        calc_sweep_found_run(study, &best, &out->sparing);
+    }
+    return status;
+}
+
 static calc_status find_larger(calc_sweep_need *out, const calc_sweep_study *study,
                                calc_errors *errors)
 {
@@ -125,6 +155,7 @@ calc_status calc_sweep_need_find(calc_sweep_need *out, const calc_sweep_study *s
         return CALC_OK;
     }
     calc_status status = find_least(out, study, errors);
+    status = status == CALC_OK && out->known ? find_sparing(out, study, errors) : status;
     return status == CALC_OK && out->known ? find_larger(out, study, errors) : status;
 }
 

@@ -37,12 +37,21 @@ enum { CALC_SWEEP_NEED_TIMES = 64 /**< at most this many times the processors ar
 
 /** A layout that does not fit, and one on more processors that does. */
 typedef struct calc_sweep_need {
-    bool known;              /**< a layout would run with a larger first tier */
-    calc_sweep_found least;  /**< the layout that needs the smallest one */
-    int64_t num_procs;       /**< the first of 2, 4, ... times the largest number of processors on
-                                  which a layout fits; 0: none of them */
-    calc_sweep_found larger; /**< the best on these */
+    bool known;               /**< a layout would run with a larger first tier */
+    calc_sweep_found least;   /**< the layout that needs the smallest one */
+    bool spares;              /**< one fits if axes that nobody chose take values that were not
+                                   searched: recomputation, and offload to the second tier */
+    calc_sweep_found sparing; /**< the best of these */
+    int64_t num_procs;        /**< the first of 2, 4, ... times the largest number of processors on
+                                   which a layout fits; 0: none of them */
+    calc_sweep_found larger;  /**< the best on these */
 } calc_sweep_need;
+
+/** The axes of `sparing`; 0 ends them. */
+extern const calc_axis calc_sweep_need_axes[];
+
+/** Whether the space has the value that `sparing` has of an axis. */
+bool calc_sweep_need_has(const calc_sweep_need *need, const calc_space *space, calc_axis axis);
 
 /** Find it. `known` stays false for serving, whose cache takes all memory that is left, for sweeps
  *  with conditions, and for sweeps that took longer than CALC_SWEEP_MORE_LONGEST_S.

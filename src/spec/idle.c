@@ -20,6 +20,8 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
                                        s->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_PIPE);
     bool sequence = s->context_par > 1;
     bool flash = s->flash_attention || s->attention_type == CALC_ATTENTION_TYPE_FLASH;
+    bool again = exec->training && (exec->layers.count > 0 || exec->stages.count > 0 ||
+                                    s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL);
     switch (field - calc_table_of(CALC_KIND_EXEC)->rows) {
     case ROW_dispatch_type:
         return !experts || (s->expert_par <= 1 && s->expert_tensor_par <= 1);
@@ -56,8 +58,21 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_attention_kernel:
     case ROW_attention_datatype:
         return !flash;
+    case ROW_grad_offload:
+        return !s->optimizer_offload;
+    case ROW_offload_buffers:
+        return !s->optimizer_offload && !s->weight_offload;
+    case ROW_mlp_tiles:
+        return app->num_experts > 0 && app->dense_blocks == 0 && app->moe_every <= 1;
+    case ROW_loss_chunks:
     case ROW_fused_cross_entropy:
         return app->vocab_size == 0;
+    case ROW_distribute_saved_activations:
+        return !again ||
+               (exec->layers.count == 0 &&
+                (s->tensor_par == 1 || s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG));
+    case ROW_recompute_group:
+        return !again;
     case ROW_optimizer:
         return !exec->training;
     case ROW_deferred_head_wgrad:

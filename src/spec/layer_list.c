@@ -1,5 +1,7 @@
 #include "spec/layer_list.h"
 
+#include "spec/rules.h"
+
 const calc_layer_strategy calc_layer_as_exec = {.tensor_par = CALC_LAYER_AS_EXEC,
                                                 .context_par = CALC_LAYER_AS_EXEC,
                                                 .expert_par = CALC_LAYER_AS_EXEC,
@@ -93,8 +95,7 @@ calc_exec calc_layer_list_exec(const calc_exec *exec, const calc_layer_strategy 
         s->activation_recompute = (calc_activation_recompute)layer->recompute;
         s->recompute_modules = layer->modules;
     }
-    bool full = s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    s->seq_par_ag_redo = s->seq_par_ag_redo && !full;
+    s->seq_par_ag_redo = s->seq_par_ag_redo && !calc_recomputes_block(s);
     if (s->tensor_par == 1) {
         s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_NONE;
     }

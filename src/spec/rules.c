@@ -175,6 +175,12 @@ static void check_attention_type(rules *r)
     }
 }
 
+/* A word of activation_recompute. */
+static const char *recomputed(const calc_strategy *s)
+{
+    return s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL ? "full" : "selective_op";
+}
+
 static void check_offload(rules *r)
 {
     const calc_strategy *s = &r->exec->strategy;
@@ -187,14 +193,37 @@ static void check_offload(rules *r)
         BROKEN(r, offload_modules, "leave it out, or use activations_offload false",
                "activations_offload already keeps what all parts save in tier 2");
     }
-    if (s->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL) {
+    if (calc_recomputes_block(s)) {
         BROKEN(r, offload_modules,
                "leave it out, or use activation_recompute \"modules\" or \"none\"",
-               "full recomputation leaves nothing of a part of a block to keep");
+               "%s recomputation leaves nothing of a part of a block to keep", recomputed(s));
     }
     if ((s->offload_modules & (core | behind)) == behind) {
         BROKEN(r, offload_modules, "add core_attn, or leave attn_proj out",
                "the backward pass of core_attn reads what attn_proj would move: its own output");
+    }
+}
+
+/* Groups are of Megatron-LM's method uniform; the first blocks of a stage are of its method block.
+ */
+static void check_groups(rules *r)
+{
+    const calc_exec *e = r->exec;
+    const calc_strategy *s = &e->strategy;
+    int64_t chunks = e->pipeline_par * e->pipeline_interleaving;
+    int64_t most = (r->app->num_blocks + chunks - 1) / chunks;
+    if (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
+        return;
+    }
+    if (s->recompute_group > most && e->stages.count == 0) {
+        char hint[64];
+        snprintf(hint, sizeof hint, "use at most %lld", (long long)most);
+        BROKEN(r, recompute_group, hint, "a chunk of a stage has fewer than %lld blocks",
+               (long long)s->recompute_group);
+    }
+    if (s->recompute_group > 1 && e->recompute_blocks > 0) {
+        BROKEN(r, recompute_group, "leave it or recompute_blocks out",
+               "either groups of blocks or the first blocks of a stage recompute");
     }
 }
 
@@ -254,10 +283,9 @@ static void check_tensor_par(rules *r)
             r, seq_par_ag_redo, "use false, or tensor_par_comm_type \"rs_ag\"",
             "only sequence parallelism (tensor_par_comm_type \"rs_ag\") has an all-gather to redo");
     }
-    if (e->strategy.seq_par_ag_redo &&
-        e->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL) {
+    if (e->strategy.seq_par_ag_redo && calc_recomputes_block(&e->strategy)) {
         BROKEN(r, seq_par_ag_redo, "use false, or activation_recompute \"attn_only\" or \"none\"",
-               "full recomputation already repeats the all-gather");
+               "%s recomputation already repeats the all-gather", recomputed(&e->strategy));
     }
 }
 
@@ -428,6 +456,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_structure(&r);
     check_attention_type(&r);
     check_offload(&r);
+    check_groups(&r);
     check_parallel_sizes(&r);
     calc_rules_parallel(app, exec, r.errors);
     check_batch(&r);

@@ -5,6 +5,13 @@
 
 #include "calc.h"
 
+/** Whether the backward pass computes a block again from its input, all-gathers included. */
+static inline bool calc_recomputes_block(const calc_strategy *strategy)
+{
+    return strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL ||
+           strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
+}
+
 /** Greatest common divisor of two positive numbers. */
 int64_t calc_gcd(int64_t a, int64_t b);
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "spec/rules.h"
+
 int64_t calc_stage_list_places(const calc_stage_list *list)
 {
     int64_t places = 0;
@@ -78,8 +80,7 @@ calc_exec calc_stage_list_exec(const calc_exec *exec, const calc_stage_run *run)
         s->recompute_modules = 0;
         e.recompute_blocks = 0;
     }
-    s->seq_par_ag_redo =
-        s->seq_par_ag_redo && s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    s->seq_par_ag_redo = s->seq_par_ag_redo && !calc_recomputes_block(s);
     return e;
 }
 

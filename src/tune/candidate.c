@@ -86,7 +86,9 @@ static void weigh_spaces(calc_tune_candidate *c, const calc_strategy *strategy, 
         strategy->optimizer_offload ? s->optimizer_space_with_offload : s->optimizer_space;
     bool moved = strategy->activations_offload || strategy->offload_modules;
     double activations = moved ? s->act_space_with_offload : s->act_space + s->act_checkpoint_size;
-    double state_bytes = weights + optimizer + s->weight_grad_space;
+    double grads =
+        strategy->optimizer_offload ? s->weight_grad_space_with_offload : s->weight_grad_space;
+    double state_bytes = weights + optimizer + grads;
     double activation_bytes = activations + s->act_grad_space;
     double state = isnan(state_bytes) ? 0 : fmin(state_bytes / c->memory_bytes, 1);
     double rest = isnan(activation_bytes) ? 0 : fmin(activation_bytes / c->memory_bytes, 1 - state);

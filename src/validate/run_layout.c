@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/rules.h"
+
 static int64_t whole(double number)
 {
     return (int64_t)(number + 0.5);
@@ -159,8 +161,7 @@ static void fill_tensor_par(calc_run_map *map)
     bool scatter = several && r->sequence_parallel == 1;
     e->strategy.tensor_par_comm_type =
         scatter ? CALC_TENSOR_PAR_COMM_TYPE_RS_AG : CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG;
-    e->strategy.seq_par_ag_redo =
-        scatter && e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    e->strategy.seq_par_ag_redo = scatter && !calc_recomputes_block(&e->strategy);
     if (!several) {
         return;
     }
@@ -366,17 +367,6 @@ static int64_t recomputed_blocks(const calc_run_map *map)
     return blocks * map->exec.pipeline_par >= map->app.num_blocks ? 0 : blocks;
 }
 
-/* torchtitan keeps the result of every other matrix multiplication of a block. Whole blocks
- * recomputed, every other one, take as long and hold about as much. */
-static void recompute_every_other_block(calc_run_map *map)
-{
-    calc_exec *e = &map->exec;
-    int64_t stage_blocks = map->app.num_blocks / e->pipeline_par;
-    e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
-    e->recompute_blocks = stage_blocks / 2;
-    calc_run_assume(map, "selective recomputation by operation: every other block in full");
-}
-
 static void fill_recompute(calc_run_map *map)
 {
     const char *text = map->row->recompute;
@@ -402,7 +392,7 @@ static void fill_recompute(calc_run_map *map)
     bool alone = says[CALC_RUN_WORD_SELECTIVE] && e->strategy.recompute_modules == 0;
     bool pytorch = alone && calc_run_assume_trait(map, CALC_RUN_TRAIT_PORTABLE_ATTENTION, true);
     if (says[CALC_RUN_WORD_BY_OPERATOR] || pytorch) {
-        recompute_every_other_block(map);
+        e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
     } else if (alone) {
         e->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
         e->strategy.recompute_modules = (int64_t)1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;

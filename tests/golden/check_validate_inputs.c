@@ -33,6 +33,9 @@ static double micro_batches(const calc_run_map *m)
 
 static double recomputed_share(const calc_run_map *m)
 {
+    if (m->exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP) {
+        return 0.5;
+    }
     if (m->exec.strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
         return 0;
     }

@@ -44,7 +44,8 @@ typedef struct framework_case {
         "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",              \
         "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling",         \
         "datatype", "weight_offload", "offload_share", "pipeline_schedule", "pipeline_balance",    \
-        "recompute_blocks", "optimizer_shards", "param_gather_datatype", "launch_blocking"
+        "recompute_blocks", "optimizer_shards", "param_gather_datatype", "launch_blocking",        \
+        "activation_recompute", "grad_offload", "offload_buffers"
 
 /* clang-format off */
 static const char *const megatron[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "fused_experts", "causal", "activations_offload",
@@ -56,20 +57,20 @@ static const char *const nemo[] = {OF_ALL, "trained_datatype", "offload_modules"
     "zero_stage", "fsdp_par", "expert_par_overlap", "context_par_inner",
     "attention_type", "kv_heads", "kv_lora_rank", "q_lora_rank", "qk_nope_size", "qk_rope_size",
     "v_size", "mtp_blocks", "window_size", "global_every", "optimizer_offload",
-    "activation_recompute", "recompute_modules", NULL};
+    "recompute_modules", NULL};
 static const char *const bridge[] = {OF_ALL, "trained_datatype", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", NULL};
 static const char *const mindformers[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", "context_par_type", "context_par_inner", "fused_activation",
     "expert_par_overlap", "dispatch_type", "fused_cross_entropy", "capacity_factor",
     "vocab_multiple", "zero_stage", "fsdp_par", "data_par_overlap", "expert_tensor_par",
-    "window_size", "global_every", "moe_every", "optimizer_offload", "activation_recompute",
-    "recompute_modules", "first_stage_blocks", "last_stage_blocks", NULL};
+    "window_size", "global_every", "moe_every", "optimizer_offload",
+    "recompute_modules", "first_stage_blocks", "last_stage_blocks", "recompute_group", "distribute_saved_activations", NULL};
 static const char *const paddle[] = {OF_ALL, "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "activations_offload", "param_gather_overlap",
     "context_par_type", "context_par_inner", "fused_activation", "expert_par_overlap",
     "dispatch_type", "fused_cross_entropy", "capacity_factor", "fsdp_par", "data_par_overlap",
-    "expert_tensor_par", "activation_recompute", "recompute_modules", "first_stage_blocks",
-    "last_stage_blocks", NULL};
+    "expert_tensor_par", "recompute_modules", "first_stage_blocks",
+    "last_stage_blocks", "recompute_group", "distribute_saved_activations", NULL};
 static const char *const deepspeed[] = {"offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
@@ -79,7 +80,7 @@ static const char *const deepspeed[] = {"offload_modules", "rank_capacity_factor
     "offload_share", "recompute_blocks",
     "param_gather_overlap", "context_par_inner", "capacity_factor", "expert_tensor_par",
     "dispatch_type", "expert_par_overlap", "fused_activation", "flash_attention",
-    "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", NULL};
+    "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", "recompute_group", "distribute_saved_activations", "grad_offload", "offload_buffers", NULL};
 static const char *const torchtitan[] = {"offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
@@ -91,7 +92,7 @@ static const char *const torchtitan[] = {"offload_modules", "rank_capacity_facto
     "capacity_factor", "activations_offload", "expert_tensor_par", "dispatch_type",
     "optimizer_offload", "fused_activation", "param_gather_overlap", "expert_par_overlap",
     "data_par_overlap", "flash_attention", "activation_recompute", "zero_stage",
-    "recompute_modules", "fused_cross_entropy", NULL};
+    "recompute_modules", "fused_cross_entropy", "recompute_group", "grad_offload", "weight_offload", "offload_buffers", "distribute_saved_activations", NULL};
 /* clang-format on */
 
 /* Its pipeline stages and experts are code. */

@@ -66,7 +66,8 @@ static bool both_ways(const calc_exec *e)
 }
 
 /* Write into `listed` what `plain` says, a place per stage or per stage and chunk. Ends that are
- * spread over all stages (pipeline_balance free) are not those of a list.
+ * spread over all stages (pipeline_balance free) are not those of a list, and stages that list how
+ * many of their blocks recompute have no groups of them.
  * @return false if a list cannot say it */
 static bool list_stages(const calc_random_layout *from, bool by_chunk)
 {
@@ -80,7 +81,7 @@ static bool list_stages(const calc_random_layout *from, bool by_chunk)
     int64_t chunks = by_chunk ? e->pipeline_interleaving : 1;
     if (e->pipeline_par * e->pipeline_interleaving > CALC_MAX_PLACES ||
         e->inference.phase != CALC_INFERENCE_PHASE_NONE || both_ways(e) ||
-        e->pipeline_balance == CALC_PIPELINE_BALANCE_FREE) {
+        e->pipeline_balance == CALC_PIPELINE_BALANCE_FREE || s->recompute_group > 1) {
         return false;
     }
     size_t count =

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "classic.h"
+#include "spec/rules.h"
 
 /* One of a list. */
 #define ONE_OF(rng, ...)                                                                           \
@@ -326,7 +327,7 @@ static void random_communication(calc_rng *rng, calc_exec *e)
     }
     e->strategy.seq_par_ag_redo =
         e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
-        e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL && coin(rng);
+        !calc_recomputes_block(&e->strategy) && coin(rng);
     e->strategy.context_par_type =
         (calc_context_par_type)calc_rng_below(rng, CALC_CONTEXT_PAR_TYPE_COUNT);
     e->strategy.context_par_inner = coin(rng) ? 0 : e->strategy.context_par > 1 ? 2 : 1;
@@ -411,8 +412,16 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
         x->rank_capacity_factor = maybe(&aside, 1, 2);
         x->paged_stash = x->rank_capacity_factor > 0 ? maybe(&aside, 1, 2) : 0;
     }
-    bool kept = out->exec.training && !x->activations_offload &&
-                x->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL;
+    x->grad_offload = x->optimizer_offload && coin(&aside);
+    x->offload_buffers = maybe(&aside, 1, 2);
+    if (x->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL && coin(&aside)) {
+        int64_t chunks = out->exec.pipeline_par * out->exec.pipeline_interleaving;
+        int64_t most = out->app.num_blocks / chunks;
+        x->recompute_group =
+            out->exec.recompute_blocks > 0 || most < 2 ? 1 : between(&aside, 1, most);
+        x->distribute_saved_activations = coin(&aside);
+    }
+    bool kept = out->exec.training && !x->activations_offload && !calc_recomputes_block(x);
     if (kept && calc_rng_below(&aside, 4) == 0) {
         x->offload_modules = between(&aside, 1, (1 << CALC_OFFLOAD_MODULES_COUNT) - 1);
         x->offload_modules |= x->offload_modules & 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ

@@ -132,7 +132,7 @@ VALUE(blocks_of_a_stage, blocks_if_even(a, e))
 VALUE(zero_stage, e->strategy.optimizer_sharding ? 1 : NONE)
 VALUE(ranks_of_a_stage, e->num_procs / e->pipeline_par)
 VALUE(as_reduction, e->strategy.data_par_overlap ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE)
-VALUE(all_blocks, a->num_blocks)
+VALUE(all_blocks, e->strategy.recompute_group > 1 ? NONE : (double)a->num_blocks)
 
 VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_size) : NONE)
 VALUE(memory_share, serves(e) ? calc_serving_program_share(&e->inference).share : NONE)
@@ -286,10 +286,16 @@ static const struct {
     {"exe.optimizer", NULL},
     {"exe.scaling", NULL},
     {"exe.offload_share", one},
+    {"exe.grad_offload", NULL},
+    {"exe.offload_buffers", one},
     {"exe.offload_modules", NULL},
     {"exe.recompute_modules", NULL},
     {"exe.recompute_blocks", all_blocks},
+    {"exe.recompute_group", one},
+    {"exe.distribute_saved_activations", NULL},
     {"exe.fused_cross_entropy", NULL},
+    {"exe.loss_chunks", one},
+    {"exe.mlp_tiles", one},
     {"exe.unfused_rope", NULL},
     {"exe.eager", NULL},
     {"exe.unfused_experts", NULL},

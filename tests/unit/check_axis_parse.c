@@ -126,20 +126,20 @@ START_TEST(sets_are_their_bits)
     gives(row(CALC_KIND_EXEC, "attention_type"), &other, 1, "3 4");
     refuse(CALC_KIND_EXEC, "framework_mem", "none+te_dummy_wgrad", CALC_ERR_RANGE,
            "--axis: /framework_mem: \"none\" is not one of te_dummy_wgrad, gemm_workspace, "
-           "loss_copies\n"
+           "loss_copies, loss_parallel\n"
            "  hint: several are joined by +: te_dummy_wgrad+gemm_workspace");
     refuse(CALC_KIND_EXEC, "framework_mem", "te_dummy_wgrat", CALC_ERR_RANGE,
            "--axis: /framework_mem: \"te_dummy_wgrat\" is not one of te_dummy_wgrad, "
-           "gemm_workspace, loss_copies\n"
+           "gemm_workspace, loss_copies, loss_parallel\n"
            "  hint: did you mean \"te_dummy_wgrad\"?");
-    refuse(
-        CALC_KIND_EXEC, "framework_mem", "", CALC_ERR_RANGE,
-        "--axis: /framework_mem: \"\" is not one of te_dummy_wgrad, gemm_workspace, loss_copies\n"
-        "  hint: several are joined by +: te_dummy_wgrad+gemm_workspace");
-    refuse(
-        CALC_KIND_EXEC, "framework_mem", "te_dummy_wgrad,*", CALC_ERR_RANGE,
-        "--axis: /framework_mem: \"*\" is not one of te_dummy_wgrad, gemm_workspace, loss_copies\n"
-        "  hint: \"*\" stands alone, and only for fields of the execution");
+    refuse(CALC_KIND_EXEC, "framework_mem", "", CALC_ERR_RANGE,
+           "--axis: /framework_mem: \"\" is not one of te_dummy_wgrad, gemm_workspace, "
+           "loss_copies, loss_parallel\n"
+           "  hint: several are joined by +: te_dummy_wgrad+gemm_workspace");
+    refuse(CALC_KIND_EXEC, "framework_mem", "te_dummy_wgrad,*", CALC_ERR_RANGE,
+           "--axis: /framework_mem: \"*\" is not one of te_dummy_wgrad, gemm_workspace, "
+           "loss_copies, loss_parallel\n"
+           "  hint: \"*\" stands alone, and only for fields of the execution");
 }
 END_TEST
 
@@ -203,9 +203,10 @@ START_TEST(limits_are_those_of_the_field)
            "--axis: /networks/1/efficiency: 1.5 is out of range, expected 1e-06 to 1");
     refuse(CALC_KIND_EXEC, "activation_recompute", "none:full", CALC_ERR_RANGE,
            "--axis: /activation_recompute: \"none:full\" is not one of none, attn_only, full, "
-           "modules");
+           "modules, selective_op");
     refuse(CALC_KIND_EXEC, "activation_recompute", "none,ful", CALC_ERR_RANGE,
-           "--axis: /activation_recompute: \"ful\" is not one of none, attn_only, full, modules\n"
+           "--axis: /activation_recompute: \"ful\" is not one of none, attn_only, full, modules, "
+           "selective_op\n"
            "  hint: did you mean \"full\"?");
 }
 END_TEST

@@ -575,6 +575,7 @@ CHANGE(context, exec->strategy.context_par = 2)
 CHANGE(narrow_matrix, exec->strategy.matrix_datatype = CALC_FORMAT_FLOAT8)
 CHANGE(wide_weights, exec->strategy.weight_datatype = CALC_FORMAT_FLOAT32)
 CHANGE(modules, exec->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES)
+CHANGE(operations, exec->strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP)
 CHANGE(parts, exec->strategy.offload_modules = 1)
 
 static const change changes[] = {
@@ -607,6 +608,7 @@ static const change changes[] = {
     {"matrices, weights or activations of other formats", narrow_matrix},
     {"matrices, weights or activations of other formats", wide_weights},
     {"recomputation by modules", modules},
+    {"recomputation by operation", operations},
     {"offload of parts of a block", parts},
 };
 enum { CHANGES = sizeof changes / sizeof *changes };

@@ -224,6 +224,32 @@ START_TEST(gathered_activations_are_gathered_again_unless_all_is_recomputed)
 }
 END_TEST
 
+/* Uniform recomputation stores the input of every Nth layer of a chunk, once if it has fewer. */
+START_TEST(uniform_recomputation_is_in_groups)
+{
+    calc_app app;
+    calc_exec exec;
+    ck_assert_int_eq(import_script("--recompute-granularity full --recompute-method uniform "
+                                   "--recompute-num-layers 5 --num-layers 80 "
+                                   "--tensor-model-parallel-size 2 --distribute-saved-activations "
+                                   "--pipeline-model-parallel-size 8",
+                                   64, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.recompute_blocks, 0);
+    ck_assert_int_eq(exec.strategy.recompute_group, 5);
+    ck_assert(exec.strategy.distribute_saved_activations);
+    ck_assert_int_eq(import_script("--recompute-granularity full --recompute-method uniform "
+                                   "--recompute-num-layers 20 --num-layers 80 "
+                                   "--tensor-model-parallel-size 2 --sequence-parallel "
+                                   "--distribute-saved-activations "
+                                   "--pipeline-model-parallel-size 8",
+                                   64, &app, &exec, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(exec.strategy.recompute_group, 10);
+    ck_assert(!exec.strategy.distribute_saved_activations);
+}
+END_TEST
+
 START_TEST(errors_name_the_setting_and_its_place)
 {
     fails("\n --hidden-size big", CALC_ERR_RANGE,
@@ -264,6 +290,7 @@ int main(void)
     tcase_add_test(tests, chunks_are_counted_or_computed);
     tcase_add_test(tests, sharding_and_overlap_need_replicas);
     tcase_add_test(tests, gathered_activations_are_gathered_again_unless_all_is_recomputed);
+    tcase_add_test(tests, uniform_recomputation_is_in_groups);
     tcase_add_test(tests, errors_name_the_setting_and_its_place);
     tcase_add_test(tests, the_last_of_equal_options_counts);
     suite_add_tcase(suite, tests);

@@ -159,8 +159,9 @@ static const struct {
      "x:25:45: /stages/system/4: at most 4 systems are named, by at most 31 letters"},
     {"{\"system\": \"0123456789abcdef0123456789abcdef\"}",
      "x:25:24: /stages/system: at most 4 systems are named, by at most 31 letters"},
-    {"{\"activation_recompute\": \"half\"}", "x:25:38: /stages/activation_recompute: \"half\" is "
-                                             "not one of none, attn_only, full, modules"},
+    {"{\"activation_recompute\": \"half\"}",
+     "x:25:38: /stages/activation_recompute: \"half\" is "
+     "not one of none, attn_only, full, modules, selective_op"},
     {"{\"activation_recompute\": {\"h800\": \"full\"}}",
      "x:25:39: /stages/activation_recompute/h800: no stage is on a system \"h800\"\n  hint: name "
      "it in \"system\", too"},

@@ -190,15 +190,15 @@ START_TEST(wrong_conditions_are_explained)
                      "it may end in K, M, G, T (1000 ...), Ki, Mi, Gi, Ti (1024 ...) or %");
     constraint_fails("activation_recompute < full", CALC_ERR_TYPE,
                      "\"activation_recompute\" has no order\n  hint: write = or !=");
-    constraint_fails(
-        "activation_recompute = ful", CALC_ERR_TYPE,
-        "\"activation_recompute\" is compared with one of none, attn_only, full, modules, not "
-        "\"ful\"\n  hint: did you mean \"full\"?");
+    constraint_fails("activation_recompute = ful", CALC_ERR_TYPE,
+                     "\"activation_recompute\" is compared with one of none, attn_only, full, "
+                     "modules, selective_op, not "
+                     "\"ful\"\n  hint: did you mean \"full\"?");
     constraint_fails("training = 1", CALC_ERR_TYPE,
                      "\"training\" is compared with one of false, true, not \"1\"");
     constraint_fails("framework_mem = te_dummy", CALC_ERR_TYPE,
                      "\"framework_mem\" is compared with one of te_dummy_wgrad, gemm_workspace, "
-                     "loss_copies, not "
+                     "loss_copies, loss_parallel, not "
                      "\"te_dummy\"\n  hint: did you mean \"te_dummy_wgrad\"?");
     constraint_fails("framework_mem < none", CALC_ERR_TYPE,
                      "\"framework_mem\" has no order\n  hint: write = or !=");

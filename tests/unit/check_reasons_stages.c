@@ -215,8 +215,10 @@ START_TEST(a_second_tier_that_is_too_small_is_named)
     ck_assert_uint_eq(reasons_of(&c, reason), 0);
     c.system.chip.mem2.capacity_bytes = 0x1p33;
     char text[256];
-    snprintf(text, sizeof text, "tier 2 needs %.2f GiB and has 8.00 GiB: %.2f GiB too little",
-             2 * weights / 0x1p30, 2 * weights / 0x1p30 - 8);
+    snprintf(text, sizeof text,
+             "tier 2 needs %.2f GiB and has 8.00 GiB: %.2f GiB too little; 8 processors of a node "
+             "need %.0f GiB of its 64",
+             2 * weights / 0x1p30, 2 * weights / 0x1p30 - 8, 8 * 2 * weights / 0x1p30);
     assert_only(&c, CALC_VERDICT_MEM2_CAPACITY, text, "offload less, or to a larger second tier");
     c.system.chip.mem1.capacity_bytes = 0x1p30; /* and after the first */
     ck_assert_uint_eq(reasons_of(&c, reason), 2);

@@ -586,6 +586,28 @@ START_TEST(modules_are_recomputed_only_where_asked_for)
 }
 END_TEST
 
+START_TEST(groups_of_blocks_are_in_chunks_that_recompute_whole)
+{
+    documents d = valid(1, 1, 1);
+    calc_strategy *s = &d.exec.strategy;
+    s->recompute_group = d.app.num_blocks + 1;
+    assert_valid(&d); /* without recomputation it means nothing */
+    s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    s->recompute_group = d.app.num_blocks + 1;
+    char text[96], hint[64];
+    snprintf(text, sizeof text, "a chunk of a stage has fewer than %lld blocks",
+             (long long)d.app.num_blocks + 1);
+    snprintf(hint, sizeof hint, "use at most %lld", (long long)d.app.num_blocks);
+    assert_broken(&d, "/recompute_group", text, hint);
+    s->recompute_group = d.app.num_blocks;
+    assert_valid(&d);
+    d.exec.recompute_blocks = 1;
+    assert_broken(&d, "/recompute_group",
+                  "either groups of blocks or the first blocks of a stage recompute",
+                  "leave it or recompute_blocks out");
+}
+END_TEST
+
 START_TEST(parts_are_offloaded_where_they_keep_something)
 {
     documents d = valid(1, 1, 1);
@@ -1139,6 +1161,7 @@ int main(void)
     tcase_add_test(cases, some_block_has_experts);
     tcase_add_test(cases, the_attention_type_is_one_the_model_has);
     tcase_add_test(cases, modules_are_recomputed_only_where_asked_for);
+    tcase_add_test(cases, groups_of_blocks_are_in_chunks_that_recompute_whole);
     tcase_add_test(cases, parts_are_offloaded_where_they_keep_something);
     tcase_add_test(cases, experts_pack_what_they_store_or_offload_it);
     tcase_add_test(cases, context_par_is_one_of_the_parallel_sizes);

@@ -245,8 +245,8 @@ START_TEST(selective_recomputation_has_a_meaning_by_itself)
     ck_assert_ptr_nonnull(assumes("of what is not said"));
     row.id = "torchtitan_x";
     maps();
-    ck_assert_int_eq(map.exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_FULL);
-    ck_assert_int_eq(map.exec.recompute_blocks, 8);
+    ck_assert_int_eq(map.exec.strategy.activation_recompute,
+                     CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP);
     ck_assert_int_eq(map.exec.strategy.recompute_modules, 0);
 }
 END_TEST
@@ -484,8 +484,8 @@ START_TEST(recomputation_in_words)
                      1 << CALC_RECOMPUTE_MODULES_MOE | 1 << CALC_RECOMPUTE_MODULES_MLA_UP_PROJ);
     row.recompute = "selective (torchtitan op-level SAC)";
     maps();
-    ck_assert_int_eq(map.exec.recompute_blocks, 8);
-    ck_assert_ptr_nonnull(assumes("every other block"));
+    ck_assert_int_eq(map.exec.strategy.activation_recompute,
+                     CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP);
     row.recompute = "";
     maps();
     ck_assert_int_eq(map.exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);

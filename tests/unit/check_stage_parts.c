@@ -46,6 +46,40 @@ START_TEST(the_ends_keep_all_they_need)
 }
 END_TEST
 
+/* Megatron-LM's uniform recomputation: a group stores one input, and exists whole when it is
+ * computed again. Distributed over tensor-parallel ranks, it is gathered once for a group. */
+START_TEST(a_group_of_blocks_shares_its_input)
+{
+    stage_case s;
+    build(&s, modern_app(), modern_exec(2, 2, 2));
+    recompute_all(&s);
+    s.c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    settle(&s);
+    const calc_cost *block = &s.parts.block[CALC_DENSE_BLOCK];
+    double whole = block->kept_whole_bytes, passing = block->passing_bytes;
+    double repeated_bytes = block->tensor.re_bytes;
+    ck_assert_double_eq(block->kept_bytes, 2 * 32 * 64);
+    s.c.exec.strategy.recompute_group = 4;
+    settle(&s);
+    ck_assert_double_eq(block->kept_bytes, 2 * 32 * 64 / 4.0);
+    /* Beside what is stored: four blocks, less the input they share. */
+    double at_hand = block->kept_whole_bytes - block->kept_bytes + block->passing_bytes;
+    ck_assert_double_eq(at_hand, 4 * whole - 2 * 32 * 64 + passing);
+    ck_assert_double_eq(block->tensor.re_bytes, repeated_bytes);
+    s.c.exec.strategy.distribute_saved_activations = true;
+    settle(&s);
+    ck_assert_double_eq(block->kept_bytes, 2 * 32 * 64 / 4.0 / 2);
+    ck_assert_double_eq(block->tensor.re_bytes, repeated_bytes + 2 * 32 * 64 / 4.0);
+    ck_assert_double_eq(block->tensor.bw_bytes, repeated_bytes);
+    s.c.exec.strategy.activation_recompute =
+        CALC_ACTIVATION_RECOMPUTE_NONE; /* then neither counts */
+    settle(&s);
+    ck_assert_double_eq(block->kept_bytes, whole);
+    ck_assert_double_eq(block->passing_bytes, passing);
+    ck_assert_double_eq(block->tensor.re_bytes, 0);
+}
+END_TEST
+
 /* A micro-batch's residual stream; with sequence parallelism or scattered, a rank's part of it. */
 START_TEST(messages_are_the_residual_stream)
 {
@@ -449,6 +483,7 @@ int main(void)
     TCase *cases = tcase_create("stage_parts");
     tcase_add_test(cases, parts_that_a_model_does_not_have_cost_nothing);
     tcase_add_test(cases, the_ends_keep_all_they_need);
+    tcase_add_test(cases, a_group_of_blocks_shares_its_input);
     tcase_add_test(cases, messages_are_the_residual_stream);
     tcase_add_test(cases, dummy_gradients_are_one_of_each_shape);
     tcase_add_test(cases, workspaces_are_of_the_library_not_of_the_model);

@@ -52,6 +52,36 @@ START_TEST(every_format_may_be_given)
 }
 END_TEST
 
+/* PyTorch's fully_shard keeps one float32 shard, 16 bytes a weight with gradient and moments, and
+ * gathers bfloat16; what it does not shard again it holds in bfloat16 beside the shard. A model all
+ * in bfloat16 has 8 (TorchTitan, training.dtype). */
+START_TEST(wide_shards_are_their_own_masters)
+{
+    calc_exec exec = small_exec(1, 1, 8);
+    exec.strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT32;
+    exec.strategy.zero_stage = 3;
+    calc_state_bytes b = bytes_of(&exec);
+    ck_assert_double_eq(b.weight + b.grad + calc_state_optimizer_bytes(&b), 16);
+    ck_assert_double_eq(b.gathered, 2);
+    exec.strategy.zero_stage = 2;
+    b = bytes_of(&exec);
+    ck_assert_double_eq(b.weight, 2);
+    ck_assert_double_eq(b.sent, 2);
+    ck_assert_double_eq(b.master, 4);
+    exec.strategy.zero_stage = 1; /* whole ones are trained where they are */
+    b = bytes_of(&exec);
+    ck_assert_double_eq(b.weight, 4);
+    ck_assert_double_eq(b.master, 0);
+    exec.strategy.weight_datatype = CALC_FORMAT_AUTO;
+    exec.strategy.datatype = CALC_DATATYPE_BFLOAT16;
+    exec.strategy.grad_datatype = exec.strategy.master_datatype =
+        exec.strategy.optimizer_moment_datatype = CALC_FORMAT_BFLOAT16;
+    b = bytes_of(&exec);
+    ck_assert_double_eq(b.weight + b.grad + calc_state_optimizer_bytes(&b), 8);
+}
+END_TEST
+
 /* TransformerEngine: MXFP8 takes 2 bytes a weight, as bfloat16; NVFP4 9 bits. Serving has one copy.
  */
 START_TEST(narrow_weights_are_kept_for_both_passes)
@@ -110,6 +140,7 @@ int main(void)
     tcase_add_test(cases, mixed_precision_has_master_weights_and_single_precision_none);
     tcase_add_test(cases, every_format_may_be_given);
     tcase_add_test(cases, narrow_weights_are_kept_for_both_passes);
+    tcase_add_test(cases, wide_shards_are_their_own_masters);
     tcase_add_test(cases, weights_are_gathered_in_the_narrower_format);
     tcase_add_test(cases, a_sharded_optimizer_is_the_first_stage_of_zero);
     return run_cases(cases);

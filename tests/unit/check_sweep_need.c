@@ -77,6 +77,39 @@ START_TEST(more_processors_are_the_first_that_do)
 }
 END_TEST
 
+/* Axes that nobody chose help where there is a second tier, and the layout found does fit; asked
+ * for with one value, they are left as they are. */
+START_TEST(what_was_not_searched_may_fit)
+{
+    calc_sweep_need need;
+    static int64_t off[] = {false};
+    set_up_with(20e9);
+    ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
+    ck_assert(need.known && !need.spares); /* without a second tier */
+    example.system.chip.mem2.capacity_bytes = 1e12;
+    for (size_t i = 0; calc_sweep_need_axes[i] > 0; i++) {
+        calc_values *values = &study.space.axis[calc_sweep_need_axes[i]];
+        *values = (calc_values){.standard = true, .count = 1, .value = off};
+    }
+    ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
+    ck_assert(need.spares);
+    ck_assert_int_eq(need.sparing.stats.verdict, CALC_VERDICT_OK);
+    ck_assert_int_eq(need.sparing.exec.num_procs, 64);
+    bool all = true;
+    for (size_t i = 0; calc_sweep_need_axes[i] > 0; i++) {
+        all = all && calc_sweep_need_has(&need, &study.space, calc_sweep_need_axes[i]);
+        study.space.axis[calc_sweep_need_axes[i]].standard = false;
+    }
+    ck_assert(!all);
+    ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
+    ck_assert(need.known && !need.spares);
+    for (size_t i = 0; calc_sweep_need_axes[i] > 0; i++) {
+        study.space.axis[calc_sweep_need_axes[i]] = example.space.axis[calc_sweep_need_axes[i]];
+    }
+    tear_down();
+}
+END_TEST
+
 START_TEST(nothing_is_said_of_what_is_not_known)
 {
     calc_sweep_need need;
@@ -102,6 +135,7 @@ int main(void)
     tcase_set_timeout(cases, 60);
     tcase_add_test(cases, the_least_is_the_least);
     tcase_add_test(cases, more_processors_are_the_first_that_do);
+    tcase_add_test(cases, what_was_not_searched_may_fit);
     tcase_add_test(cases, nothing_is_said_of_what_is_not_known);
     Suite *suite = suite_create("sweep_need");
     suite_add_tcase(suite, cases);

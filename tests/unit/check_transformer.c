@@ -925,6 +925,62 @@ START_TEST(full_recomputation_keeps_the_input_of_the_block)
 }
 END_TEST
 
+/* PyTorch's matrices in order: query, key, value, output, gate, up, down; the first, third, fifth
+ * and seventh are saved, attention with its sums, too. TorchTitan's wq, wv, w1 and w2. */
+START_TEST(every_second_multiplication_is_saved)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 2));
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
+    make_block(&c, CALC_DENSE_BLOCK);
+    double saved = 2 * (A * D + G * D + A * D + F + H) + 4 * A;
+    ck_assert_double_eq(c.cost.kept_bytes, T * (2 * H + saved));
+    unsigned bits = calc_operator_recompute(&c.exec.strategy, true);
+    ck_assert_double_eq(calc_operator_again(named(&c, "query key value"), bits), G / (A + 2 * G));
+    ck_assert_double_eq(calc_operator_again(named(&c, "flash attention"), bits), 0);
+    ck_assert_double_eq(calc_operator_again(named(&c, "attention output"), bits), 1);
+    ck_assert_double_eq(calc_operator_again(named(&c, "feed-forward up"), bits), 0.5);
+    ck_assert_double_eq(calc_operator_again(named(&c, "activation"), bits), 1);
+    ck_assert_double_eq(calc_operator_again(named(&c, "feed-forward down"), bits), 0);
+    c.exec.strategy.tensor_par = 2; /* what was scattered is saved, what was gathered is not */
+    c.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    make_block(&c, CALC_DENSE_BLOCK);
+    double scattered = 2 * 2 * H / 2;
+    double down = 2 * H / 2; /* of all tokens, on either rank */
+    ck_assert_double_eq(c.cost.kept_bytes, T * (2 * H / 2 + saved / 2 + down + scattered));
+    ck_assert_double_eq(calc_operator_again(named(&c, "attention gather"), bits), 1);
+    ck_assert_double_eq(calc_operator_again(named(&c, "attention reduction"), bits), 0);
+}
+END_TEST
+
+/* Latent attention makes queries first: with their own compression wq_a, wq_b, wkv_a, wkv_b and wo,
+ * of which the first, third and fifth are saved, and the feed-forward layer's second one. Experts,
+ * of grouped multiplications, are repeated but for what they exchange. */
+START_TEST(experts_and_latents_count_too)
+{
+    modern_case c = case_of(latent_app(), modern_exec(1, 1, 2));
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
+    make_block(&c, CALC_DENSE_BLOCK);
+    unsigned bits = calc_operator_recompute(&c.exec.strategy, true);
+    bool compressed = c.app.q_lora_rank > 0;
+    ck_assert_double_eq(calc_operator_again(named(&c, "query up projection"), bits), compressed);
+    ck_assert_double_eq(calc_operator_again(named(&c, "key value down projection"), bits),
+                        !compressed);
+    ck_assert_double_eq(calc_operator_again(named(&c, "key value up projection"), bits),
+                        compressed);
+    ck_assert_double_eq(calc_operator_again(named(&c, "attention output"), bits), !compressed);
+    ck_assert_double_eq(calc_operator_again(named(&c, "feed-forward down"), bits), compressed);
+    c = case_of(moe_app(), modern_exec(1, 1, 2));
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
+    c.exec.strategy.expert_par = 2;
+    make_block(&c, CALC_MOE_BLOCK);
+    ck_assert_double_eq(calc_operator_again(named(&c, "experts up"), bits), 1);
+    ck_assert_double_eq(calc_operator_again(named(&c, "experts down"), bits), 1);
+    ck_assert_double_eq(calc_operator_again(named(&c, "dispatch"), bits), 0);
+    ck_assert_double_eq(named(&c, "dispatch")->saved_bytes, named(&c, "dispatch")->message_bytes);
+    ck_assert_double_eq(calc_operator_again(named(&c, "router"), bits), 1);
+}
+END_TEST
+
 /* ---- What a pass needs beside ---------------------------------------------------------------- */
 
 static double passing_of(modern_case *c, calc_block_kind kind)
@@ -1120,6 +1176,68 @@ START_TEST(a_loss_that_copies_keeps_logits_and_gradients)
 }
 END_TEST
 
+/* DTensor's loss over tensor-parallel ranks holds four numbers of 4 bytes a logit at its peak. */
+START_TEST(a_loss_over_ranks_holds_four_wide_logits)
+{
+    modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 16 * 512) / 2);
+    c.exec.strategy.fused_cross_entropy = true;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512) / 2);
+    c = case_of(modern_app(), modern_exec(1, 1, 1)); /* one rank has the usual one */
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_PARALLEL;
+    make_head(&c);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 + 4) * 512));
+}
+END_TEST
+
+/* Liger's fused_linear_cross_entropy: logits of a part of the tokens at a time, in as many kernels.
+ */
+START_TEST(chunks_of_the_loss_have_their_logits_alone)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
+    c.exec.strategy.fused_cross_entropy = false;
+    make_head(&c);
+    double whole = c.cost.kept_bytes, flop = named(&c, "head")->flop[CALC_PASS_FW];
+    c.exec.strategy.loss_chunks = 8;
+    make_head(&c);
+    ck_assert_double_eq(whole - c.cost.kept_bytes, T * (2 + 4) * 512 * 7 / 8);
+    ck_assert_double_eq(named(&c, "head")->flop[CALC_PASS_FW], flop);
+    ck_assert_double_eq(named(&c, "head")->launches[CALC_PASS_WGRAD], 8);
+    ck_assert_double_eq(named(&c, "loss")->launches[CALC_PASS_FW], 8);
+}
+END_TEST
+
+/* DeepSpeed's TiledMLP stores the input, and runs forward twice; three times with recomputation. */
+START_TEST(tiles_of_a_feedforward_layer_exist_one_at_a_time)
+{
+    modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
+    make_block(&c, CALC_DENSE_BLOCK);
+    double forward = flop_of(&c, "feed-forward up", CALC_PASS_FW);
+    c.exec.strategy.mlp_tiles = 4;
+    make_block(&c, CALC_DENSE_BLOCK);
+    ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(1) - 6 * F));
+    ck_assert_double_eq(c.cost.kept_whole_bytes, c.cost.kept_bytes);
+    ck_assert_double_eq(flop_of(&c, "feed-forward up", CALC_PASS_FW), forward);
+    ck_assert_double_eq(flop_of(&c, "feed-forward up", CALC_PASS_AGRAD), 2 * forward);
+    ck_assert_double_eq(flop_of(&c, "feed-forward up", CALC_PASS_WGRAD), forward);
+    /* Gradients of one tile, its two factors and its product; and all of the residual stream. */
+    ck_assert_double_eq(named(&c, "activation")->passing_bytes,
+                        2 * T * (H + 3 * F / 4) + T * 6 * F / 4);
+    ck_assert_double_eq(named(&c, "feed-forward down")->launches[CALC_PASS_AGRAD], 2 * 4);
+    c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
+    unsigned bits = calc_operator_recompute(&c.exec.strategy, true);
+    ck_assert_double_eq(calc_operator_again(named(&c, "feed-forward up"), bits), 1);
+}
+END_TEST
+
 START_TEST(an_embedding_touches_the_rows_of_its_tokens)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
@@ -1225,10 +1343,15 @@ int main(void)
     tcase_add_test(cases, stored_scores_have_gradients_as_large);
     tcase_add_test(cases, routed_tokens_are_there_several_times);
     tcase_add_test(cases, full_recomputation_keeps_the_input_of_the_block);
+    tcase_add_test(cases, every_second_multiplication_is_saved);
+    tcase_add_test(cases, experts_and_latents_count_too);
     tcase_add_test(cases, what_is_gathered_is_narrowed_before);
     tcase_add_test(cases, a_head_keeps_its_inputs_and_logits);
     tcase_add_test(cases, the_backward_pass_of_a_head_needs_room);
     tcase_add_test(cases, a_loss_that_copies_keeps_logits_and_gradients);
+    tcase_add_test(cases, a_loss_over_ranks_holds_four_wide_logits);
+    tcase_add_test(cases, chunks_of_the_loss_have_their_logits_alone);
+    tcase_add_test(cases, tiles_of_a_feedforward_layer_exist_one_at_a_time);
     tcase_add_test(cases, an_embedding_touches_the_rows_of_its_tokens);
     tcase_add_test(cases, learned_positions_are_a_table_beside_that_of_words);
     tcase_add_test(cases, without_a_vocabulary_there_are_no_ends);

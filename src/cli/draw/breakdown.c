@@ -122,7 +122,9 @@ void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
                                : 0,
         activations && full ? s->act_checkpoint_size * share : 0,
         0,
-        gradients ? s->block_weight_grad_space * s->blocks_per_proc : 0,
+        optimizer && exec->strategy.grad_offload ? s->weight_grad_space * share
+        : gradients                              ? s->block_weight_grad_space * s->blocks_per_proc
+                                                 : 0,
         optimizer ? s->optimizer_space * share : 0,
     };
     memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);

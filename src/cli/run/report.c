@@ -281,7 +281,15 @@ static void write_communication(calc_output *out, const calc_report *r)
 
 static void write_offload(calc_output *out, const calc_report *r)
 {
+    const calc_system *system = &r->inputs->system;
     char need[CALC_HUMAN_MAX], have[32];
+    double procs = fmin((double)system->networks[0].size, (double)r->inputs->exec.num_procs);
+    if (procs > 1) {
+        calc_output_printf(
+            out, "  %.0f processors of a node take %s of its %s GiB\n", procs,
+            calc_human_integer(procs * r->stats->proc_mem_tier2_cap_req / 0x1p30, need),
+            calc_human_integer(procs * r->stats->mem_tier2_capacity / 0x1p30, have));
+    }
     calc_output_printf(out,
                        "  hiding the offload needs %s GB/s of tier 2, which peaks at %s GB/s\n",
                        calc_human_number(r->stats->offload_mem_bw_req / 1e9, need),

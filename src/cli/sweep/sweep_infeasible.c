@@ -10,6 +10,8 @@
 #include "cli/shell/complain.h"
 #include "plan/sweep_found.h"
 #include "plan/sweep_more.h"
+#include "spec/field.h"
+#include "spec/value_text.h"
 
 enum { TEXT_SIZE = 192, MOST_COUNTED = 5000000 };
 
@@ -55,7 +57,7 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
 
 /* Names the layout that needs the least memory and its need, and the number of processors that
  * would help. */
-static void write_need(const calc_sweep_need *need, const char *otherwise)
+static void write_need(const calc_sweep_need *need, const calc_space *space, const char *otherwise)
 {
     char have[CALC_HUMAN_MAX], least[CALC_HUMAN_MAX];
     const calc_exec *e = &need->least.exec;
@@ -67,6 +69,19 @@ static void write_need(const calc_sweep_need *need, const char *otherwise)
             calc_human_bytes(s->mem_tier1_capacity, have), (long long)e->strategy.tensor_par,
             (long long)e->pipeline_par, (long long)e->strategy.data_par,
             (long long)e->microbatch_size, ceil(s->proc_mem_tier1_cap_req / 0x1p30));
+    const char *before = ", ";
+    for (size_t i = 0; need->spares && calc_sweep_need_axes[i] > 0; i++) {
+        calc_axis axis = calc_sweep_need_axes[i];
+        if (!calc_sweep_need_has(need, space, axis)) {
+            const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+            const char *exec = (const char *)&need->sparing.exec;
+            char value[CALC_VALUE_TEXT];
+            fprintf(stderr, "%s--axis %s=%s", before, field->key,
+                    calc_value_text(field, exec + field->offset, value));
+            before = " ";
+        }
+    }
+    fprintf(stderr, "%s", *before == ' ' ? " another one" : "");
     if (need->num_procs > 0) {
         fprintf(stderr, ", --procs %lld another one", (long long)need->num_procs);
     } else if (otherwise) {
@@ -200,7 +215,7 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
         fprintf(stderr, "; hint: --for none shows what %s",
                 study->options.runs_context ? "it does not run" : "no framework runs");
     } else if (calc_sweep_need_find(&need, study, result, &ignored) == CALC_OK && need.known) {
-        write_need(&need, hint);
+        write_need(&need, &study->space, hint);
     } else if (hint) {
         fprintf(stderr, "; hint: %s", hint);
     }

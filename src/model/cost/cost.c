@@ -136,11 +136,11 @@ passes_of(const common *m, const calc_operator *o, const calc_cost_times *t, boo
         x.bw_link_s += link_s[CALC_PASS_WGRAD];
         x.bw_exposed_s += exposed[CALC_PASS_WGRAD];
     }
-    if (o->repeated_by & m->recompute) {
+    if (calc_operator_again(o, m->recompute) > 0) {
         calc_pass again = o->repeats ? CALC_PASS_WGRAD : CALC_PASS_FW;
         x.re_bytes = calc_operator_sent_bytes(o, again, edge);
         x.re_link_s = link_s[again];
-        bool hidden = tiles && (o->repeats || o[o->beside].repeated_by & m->recompute);
+        bool hidden = tiles && (o->repeats || calc_operator_again(&o[o->beside], m->recompute) > 0);
         x.re_exposed_s = hidden ? x.fw_exposed_s : tiles ? x.re_link_s : exposed[again];
     }
     return x;
@@ -220,7 +220,8 @@ static void add_kernel(const common *m, const calc_operator *o, const calc_cost_
     if (tiles) {
         slow(m, o, t, tiles, s, out);
     }
-    double repeated_s = o->repeated_by & m->recompute && m->context->training ? s[CALC_PASS_FW] : 0;
+    double repeated_s =
+        m->context->training ? s[CALC_PASS_FW] * calc_operator_again(o, m->recompute) : 0;
     out->fw_s += s[CALC_PASS_FW];
     out->agrad_s += s[CALC_PASS_AGRAD];
     out->wgrad_s += s[CALC_PASS_WGRAD];
@@ -240,12 +241,12 @@ static void add_kernel(const common *m, const calc_operator *o, const calc_cost_
 
 /* ---- Work and memory ------------------------------------------------------------------------- */
 
-static inline void add_work(calc_cost_work *sum, const calc_cost_work *x)
+static inline void add_work(calc_cost_work *sum, const calc_cost_work *x, double times)
 {
-    sum->flop += x->flop;
-    sum->flop_s += x->flop_s;
-    sum->bytes += x->bytes;
-    sum->mem_s += x->mem_s;
+    sum->flop += x->flop * times;
+    sum->flop_s += x->flop_s * times;
+    sum->bytes += x->bytes * times;
+    sum->mem_s += x->mem_s * times;
 }
 
 /* By rule a repeated layer counts all before it. */
@@ -260,11 +261,12 @@ static void add_works(const common *m, const calc_operator *operators, const cal
     calc_cost_work re = out->re;
     for (size_t i = first; i < end; i++) {
         const calc_cost_times *t = &times[i];
-        add_work(&fw, &t->work[CALC_PASS_FW]);
-        add_work(&agrad, &t->work[CALC_PASS_AGRAD]);
-        add_work(&wgrad, &t->work[CALC_PASS_WGRAD]);
-        if (operators[i].repeated_by & again && operators[i].kind != CALC_OPERATOR_COLLECTIVE) {
-            add_work(&re, all ? &fw : &t->work[CALC_PASS_FW]);
+        add_work(&fw, &t->work[CALC_PASS_FW], 1);
+        add_work(&agrad, &t->work[CALC_PASS_AGRAD], 1);
+        add_work(&wgrad, &t->work[CALC_PASS_WGRAD], 1);
+        double share = calc_operator_again(&operators[i], again);
+        if (share > 0 && operators[i].kind != CALC_OPERATOR_COLLECTIVE) {
+            add_work(&re, all ? &fw : &t->work[CALC_PASS_FW], share);
         }
     }
     out->work[CALC_PASS_FW] = fw;
@@ -284,7 +286,8 @@ static void add_memory(const common *m, const calc_operator *operators, size_t f
         dense += o->expert ? 0 : o->weights;
         expert += o->expert ? o->weights : 0;
         whole += o->kept_bytes;
-        kept += o->kept_bytes - (o->dropped_by & m->recompute ? o->dropped_bytes : 0);
+        kept += o->kept_bytes - (o->dropped_by & m->recompute ? o->dropped_bytes : 0) +
+                (m->recompute & CALC_RECOMPUTE_OP ? o->saved_bytes : 0);
         working += o->working_bytes;
         grad += m->context->training ? o->grad_bytes : 0;
     }

@@ -10,7 +10,9 @@
 typedef struct calc_state_bytes {
     double weight; /**< in training with memory_model megatron, narrow ones twice: by rows and by
                         columns, as the two passes read them (TransformerEngine, Float8Tensor,
-                        MXFP8Tensor, NVFP4Tensor) */
+                        MXFP8Tensor, NVFP4Tensor). Wider ones than the computation's are sharded
+                      with zero_stage 3; with zero_stage 2 a rank holds what it gathered, and its
+                      shard is the master (PyTorch, fully_shard with MixedPrecisionPolicy) */
     double sent;   /**< of an updated weight */
     double grad, reduced, master, moment;
     double moments;  /**< how many: two of Adam, one of Muon */

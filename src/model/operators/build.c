@@ -29,7 +29,7 @@ calc_operator *calc_build_next(calc_build *b, const char *name, calc_operator_ki
     assert(b->count < CALC_MAX_OPERATORS);
     calc_operator *o = &b->out[b->count++];
     *o = (calc_operator){
-        .name = name, .kind = kind, .repeated_by = repeated_by | CALC_RECOMPUTE_ALL};
+        .name = name, .kind = kind, .repeated_by = repeated_by | CALC_RECOMPUTE_BLOCK};
     return o;
 }
 
@@ -38,7 +38,7 @@ void calc_build_keep(calc_operator *o, double bytes, unsigned dropped_by)
     o->kept_bytes += bytes;
     o->dropped_bytes += bytes;
     o->working_bytes += bytes;
-    o->dropped_by = dropped_by | CALC_RECOMPUTE_ALL;
+    o->dropped_by = dropped_by | CALC_RECOMPUTE_BLOCK;
 }
 
 void calc_build_pass(const calc_build *b, calc_operator *o, double elements)
@@ -106,7 +106,24 @@ calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_
     o->bytes[CALC_PASS_AGRAD] =
         m * (rows * columns + weights) + e * rows * inner + q * rows * columns;
     o->bytes[CALC_PASS_WGRAD] = m * (rows * inner + rows * columns) + grad_bytes * weights;
+    if (kind == CALC_OPERATOR_MATRIX) {
+        calc_build_products(b, o, b->products, 1, &columns);
+    }
     return o;
+}
+
+void calc_build_products(calc_build *b, calc_operator *o, int first, int count, const double *width)
+{
+    double all = 0;
+    double saved = 0;
+    for (int i = 0; i < count; i++) {
+        all += width[i];
+        saved += (first + i) % 2 == 0 ? width[i] : 0;
+    }
+    b->products += count - o->products;
+    o->products = count;
+    o->saved_share = all > 0 ? saved / all : 0;
+    o->saved_bytes = o->saved_share * o->outputs * b->shape->element_bytes;
 }
 
 /* ---- Collectives ----------------------------------------------------------------------------- */
@@ -122,6 +139,10 @@ calc_operator *calc_build_collective(calc_build *b, const char *name, unsigned r
     o->op[CALC_PASS_AGRAD] = bw;
     for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
         o->times[pass] = 1;
+    }
+    if (fw == CALC_OP_REDUCE_SCATTER || fw == CALC_OP_ALL_TO_ALL) {
+        o->saved_share = 1;
+        o->saved_bytes = bytes;
     }
     return o;
 }
@@ -169,6 +190,7 @@ calc_operator *calc_build_close_tensor_par(calc_build *b, const char *name, unsi
         calc_build_collective(b, name, repeated_by, CALC_IN_TENSOR, bytes,
                               b->sequence_par ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_REDUCE,
                               b->sequence_par ? CALC_OP_ALL_GATHER : CALC_OP_NONE);
+    o->saved_bytes /= b->shape->tensor_par;
     o->beside = -1;
     add_up(b, o, CALC_PASS_FW);
     return o;

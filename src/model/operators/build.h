@@ -30,6 +30,7 @@ typedef struct calc_build {
     double kept;   /**< tokens of the residual stream on one rank between communication steps */
     bool sequence_par;
     bool adds;
+    int products;   /**< of the operators so far */
     double traffic; /**< of elementwise operations over fused ones */
     double reached; /**< experts, sent to each rank once: ranks that a token goes to */
 } calc_build;
@@ -69,6 +70,13 @@ calc_operator *calc_build_vector(calc_build *b, const char *name, unsigned repea
 calc_operator *calc_build_matrix(calc_build *b, const char *name, calc_operator_kind kind,
                                  unsigned repeated_by, double rows, double inner, double columns,
                                  double copies);
+
+/** A matrix stands for several multiplications whose results have these widths. selective_op saves
+ *  every second one of a block, from the first one on; without a call a matrix is one, in the order
+ *  of the list. Source: TorchTitan, distributed/activation_checkpoint.py.
+ *  @param first  place among the multiplications of the block, from 0 */
+void calc_build_products(calc_build *b, calc_operator *o, int first, int count,
+                         const double *width);
 
 /** The rest of a matrix's weights: its bias, if the model has biases, with the whole width where
  *  it is not split. */

@@ -339,6 +339,7 @@ const char *calc_calculon_lacks(const calc_app *app, const calc_strategy *strate
                   s.kept_bytes != s.element_bytes;
     bool parts = strategy->offload_modules != 0;
     bool modules = strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_MODULES;
+    bool operations = strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
     return s.experts > 0         ? "experts"
            : s.latent            ? "latent attention"
            : several             ? "grouped keys and values"
@@ -351,6 +352,7 @@ const char *calc_calculon_lacks(const calc_app *app, const calc_strategy *strate
            : s.context_par > 1   ? "context parallelism"
            : narrow              ? "matrices, weights or activations of other formats"
            : modules             ? "recomputation by modules"
+           : operations          ? "recomputation by operation"
            : parts               ? "offload of parts of a block"
                                  : NULL;
 }

@@ -26,6 +26,23 @@ static bool replicated(const calc_build *b)
     return b->strategy->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED && b->shape->tensor_par > 1;
 }
 
+/* What runs tile by tile. The backward pass begins with the forward pass of a tile, whose results
+ * nobody saved. */
+static void tile(calc_operator *o, double tiles)
+{
+    if (o->kind == CALC_OPERATOR_COLLECTIVE) {
+        return;
+    }
+    o->flop[CALC_PASS_AGRAD] += o->flop[CALC_PASS_FW];
+    o->work[CALC_PASS_AGRAD] += o->work[CALC_PASS_FW];
+    o->bytes[CALC_PASS_AGRAD] += o->bytes[CALC_PASS_FW];
+    o->launches[CALC_PASS_AGRAD] += o->launches[CALC_PASS_FW];
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        o->launches[pass] *= tiles;
+    }
+    o->saved_share = o->saved_bytes = 0;
+}
+
 /* Feed-forward layer of `width` on all ranks together, in the parts that `module` names. Where
  * ranks have all tokens, its output is reduced together with the experts' output. */
 static void add_feedforward(calc_build *b, double width, unsigned module, bool shared)
@@ -36,14 +53,19 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     double e = s->element_bytes;
     double elements = b->tokens * columns;
     double unfused = b->strategy->fused_activation ? 1 : 2;
+    double tiles = shared ? 1 : calc_max(1, (double)b->strategy->mlp_tiles);
+    bool tiled = tiles > 1;
+    double at_hand = elements / tiles;
+    size_t first = b->count;
     calc_operator *gather = calc_build_open_tensor_par(
         b, shared ? "shared expert gather" : "feed-forward gather", module, s->hidden);
     calc_operator *o =
         calc_build_matrix(b, shared ? "shared expert up" : "feed-forward up", CALC_OPERATOR_MATRIX,
                           module, b->tokens, s->hidden, gates * columns, 1);
     o->split = CALC_SPLIT_COLUMNS;
+    calc_build_products(b, o, b->products - 1, (int)gates, (double[]){columns, columns});
     calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
-    calc_build_pass_open(b, o, gates * elements);
+    calc_build_pass_open(b, o, gates * at_hand);
     if (!shared) {
         calc_build_bias(b, o, gates * columns);
         calc_build_keep_input(b, o, s->hidden);
@@ -53,18 +75,23 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
                           (2 * gates + 1) * elements * e * unfused);
     o->flop[CALC_PASS_FW] = (s->gated ? 6 : 8) * elements;
     o->flop[CALC_PASS_AGRAD] = (s->gated ? 11 : 13) * elements;
-    calc_build_pass(b, o, (gates + unfused) * elements);
     /* As a separate kernel, a gate keeps its other factor, too. */
     double products = s->gated ? unfused - 1 : 0;
-    calc_build_keep(o, (gates + products) * elements * s->activated_bytes, module);
+    double inside = (gates + products) * s->activated_bytes;
+    calc_build_pass(b, o, (gates + unfused) * at_hand);
+    o->passing_bytes += tiled ? at_hand * (inside + s->kept_bytes) : 0;
+    calc_build_keep(o, tiled ? 0 : inside * elements, module);
     o = calc_build_matrix(b, shared ? "shared expert down" : "feed-forward down",
                           CALC_OPERATOR_MATRIX, module, b->tokens, columns, s->hidden, 1);
     o->split = CALC_SPLIT_INNER;
     if (!shared) {
         calc_build_bias(b, o, s->hidden);
     }
-    calc_build_pass_close(b, o, elements);
-    calc_build_keep(o, elements * s->kept_bytes, module);
+    calc_build_pass_close(b, o, at_hand);
+    calc_build_keep(o, tiled ? 0 : elements * s->kept_bytes, module);
+    for (size_t i = first; i < b->count && tiled; i++) {
+        tile(&b->out[i], tiles);
+    }
     if (!shared || !replicated(b)) {
         calc_operator *reduction = calc_build_close_tensor_par(
             b, shared ? "shared expert reduction" : "feed-forward reduction", module);
@@ -174,10 +201,12 @@ static void add_expert_gather(calc_build *b, const char *name, double routed, bo
     bool once = b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED;
     double copies = once ? routed * b->reached / s->experts_per_token : routed;
     if (s->expert_tensor_par > 1 && !replicated(b)) {
-        calc_build_collective(b, name, MOE, CALC_IN_EXPERT_TENSOR,
-                              copies * s->hidden * s->element_bytes * s->expert_tensor_par,
-                              before ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER,
-                              before ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER);
+        calc_operator *o =
+            calc_build_collective(b, name, MOE, CALC_IN_EXPERT_TENSOR,
+                                  copies * s->hidden * s->element_bytes * s->expert_tensor_par,
+                                  before ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER,
+                                  before ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER);
+        o->saved_bytes /= s->expert_tensor_par;
     }
 }
 

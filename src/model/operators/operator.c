@@ -10,6 +10,8 @@ unsigned calc_operator_recompute(const calc_strategy *strategy, bool training)
     switch (strategy->activation_recompute) {
     case CALC_ACTIVATION_RECOMPUTE_FULL:
         return always | CALC_RECOMPUTE_ALL;
+    case CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP:
+        return always | CALC_RECOMPUTE_OP;
     case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
         return always | 1U << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     case CALC_ACTIVATION_RECOMPUTE_MODULES:

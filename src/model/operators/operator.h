@@ -48,10 +48,13 @@ typedef enum calc_operator_group {
 
 enum {
     /** Bits in addition to those of recompute_modules: full recomputation; inputs that are gathered
-     *  again; training, which drops data that another operator holds already. */
+     *  again; training, which drops data that another operator holds already; recomputation but for
+     *  saved_share. */
     CALC_RECOMPUTE_ALL = 1 << CALC_RECOMPUTE_MODULES_COUNT,
     CALC_RECOMPUTE_GATHER = CALC_RECOMPUTE_ALL << 1,
     CALC_RECOMPUTE_HELD = CALC_RECOMPUTE_ALL << 2,
+    CALC_RECOMPUTE_OP = CALC_RECOMPUTE_ALL << 3,
+    CALC_RECOMPUTE_BLOCK = CALC_RECOMPUTE_ALL | CALC_RECOMPUTE_OP, /**< either, of a block */
     /** Operators of one block at most. */
     CALC_MAX_OPERATORS = 48
 };
@@ -81,6 +84,10 @@ typedef struct calc_operator {
     unsigned moved_by;    /**< bits of offload_modules that keep kept_bytes in the second tier */
     double copied_bytes;  /**< in addition copied there by them, for another operator keeps them */
     unsigned repeated_by; /**< recomputation that runs forward again */
+    int products;         /**< multiplications that a MATRIX stands for, as models of PyTorch have
+                               them: queries, keys and values are three */
+    double saved_share;   /**< of it that CALC_RECOMPUTE_OP saves the results of, */
+    double saved_bytes;   /**< and these results */
     calc_operator_group group; /**< COLLECTIVE: the ranks */
     calc_collective_op
         op[CALC_PASS_COUNT]; /**< COLLECTIVE: of forward; of backward; gathered again */
@@ -114,6 +121,14 @@ static inline double calc_operator_sent_bytes(const calc_operator *o, calc_pass 
     calc_collective_op op = edge && o->has_edge ? o->edge_op[pass] : o->op[pass];
     bool none = o->kind != CALC_OPERATOR_COLLECTIVE || op == CALC_OP_NONE;
     return none ? 0 : calc_operator_message_bytes(o, pass) * o->times[pass];
+}
+
+/** Share of an operator's forward pass that recomputation runs again, 0 to 1.
+ *  @param recompute  bits of calc_operator_recompute() */
+static inline double calc_operator_again(const calc_operator *o, unsigned recompute)
+{
+    bool again = o->repeated_by & recompute;
+    return !again ? 0 : recompute & CALC_RECOMPUTE_OP ? 1 - o->saved_share : 1;
 }
 
 /** Whether a pass has a kernel: elementwise operators have no weight pass of their own. */

@@ -1,6 +1,7 @@
 #include "model/operators/transformer.h"
 
 #include "model/operators/feedforward.h"
+#include "model/operators/processor.h"
 #include "spec/format.h"
 
 /* Bits of recomputation. */
@@ -34,7 +35,7 @@ static void add_norm(calc_build *b, const char *name, unsigned moved_by)
     o->weights = (s->rms ? 1 : 2) * s->hidden;
     /* The block's input is its checkpoint; the norm in the middle goes with full recomputation. */
     calc_build_keep(o, bytes, CALC_RECOMPUTE_ALL);
-    o->dropped_by = b->count > 1 ? CALC_RECOMPUTE_ALL : 0;
+    o->dropped_by = moved_by == MOVE_MLP_NORM ? CALC_RECOMPUTE_BLOCK : 0;
     o->moved_by = moved_by;
 }
 
@@ -61,6 +62,9 @@ static void add_query_key_value(calc_build *b)
     calc_operator *o = calc_build_matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          s->hidden, query + key_value, 1);
     o->split = CALC_SPLIT_COLUMNS;
+    calc_build_products(
+        b, o, 0, 3,
+        (double[]){query, s->local_kv_heads * s->qk_size, s->local_kv_heads * s->v_size});
     calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
     calc_build_pass_open(b, o, b->tokens * (query + key_value));
     calc_build_bias(b, o, query + key_value);
@@ -91,12 +95,15 @@ static void add_latent_query_key_value(calc_build *b)
     double query = s->local_heads * s->qk_size;
     double nope = s->qk_size - s->rope_size;
     double latents = s->q_rank + s->kv_rank;
+    int before = s->q_rank > 0 ? 2 : 1; /* queries are made first */
     if (s->q_rank > 0) {
         calc_build_matrix(b, "query down projection", CALC_OPERATOR_MATRIX, 0, b->kept, s->hidden,
                           s->q_rank, 1);
     }
+    double down = s->kv_rank + s->rope_size;
     calc_operator *o = calc_build_matrix(b, "key value down projection", CALC_OPERATOR_MATRIX, 0,
-                                         b->kept, s->hidden, s->kv_rank + s->rope_size, 1);
+                                         b->kept, s->hidden, down, 1);
+    calc_build_products(b, o, before, 1, &down);
     /* Either projection of it keeps a narrowed copy of its own. */
     double input_bytes = s->kept_bytes < e ? 2 * s->kept_bytes : s->kept_bytes;
     calc_build_keep(o, b->kept * s->hidden * input_bytes, LAYERNORM);
@@ -114,6 +121,7 @@ static void add_latent_query_key_value(calc_build *b)
                                              : s->hidden + s->kv_rank + s->rope_size);
     o = calc_build_matrix(b, "query up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ, b->tokens,
                           s->q_rank > 0 ? s->q_rank : s->hidden, query, 1);
+    calc_build_products(b, o, before - 1, 1, &query);
     o->split = CALC_SPLIT_COLUMNS;
     o = calc_build_matrix(b, "key value up projection", CALC_OPERATOR_MATRIX, MLA_UP_PROJ,
                           b->tokens, s->kv_rank, s->local_heads * (nope + s->v_size), 1);
@@ -181,6 +189,8 @@ static void add_flash(calc_build *b, double kept_bytes)
     o->launches[CALC_PASS_FW] = ring ? s->context_par : 1;
     o->launches[CALC_PASS_AGRAD] = o->launches[CALC_PASS_FW];
     calc_build_keep(o, 4 * b->tokens * s->local_heads, CORE_ATTN);
+    o->saved_share = 1;
+    o->saved_bytes = o->outputs * e + 4 * b->tokens * s->local_heads;
     o = calc_build_vector(b, "attention inputs", 0, 0, 0, 0);
     calc_build_pass(b, o, b->tokens * (elements + s->local_heads * s->v_size));
     o->launches[CALC_PASS_FW] = 0;
@@ -263,6 +273,7 @@ static void add_context_exchange(calc_build *b)
                                   CALC_OP_ALL_TO_ALL, CALC_OP_ALL_TO_ALL);
         o->times[CALC_PASS_FW] = 4;
         o->times[CALC_PASS_AGRAD] = 4;
+        o->saved_bytes = bytes;
         o->sub_ranks = inner;
         o->sub_stride = 1;
         calc_build_vector(b, "context reorder", CORE_ATTN, bytes / e, 2 * bytes, 2 * bytes);
@@ -318,9 +329,27 @@ static void add_attention(calc_build *b)
     add_residual(b, "attention residual");
 }
 
+/* The input of a block that tensor-parallel ranks stored a share each of is gathered once for the
+ * blocks of a group. */
+static void add_checkpoint_gather(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    const calc_strategy *x = b->strategy;
+    if (x->distribute_saved_activations && s->tensor_par > 1 && !b->sequence_par) {
+        double group = calc_max(1, (double)x->recompute_group);
+        calc_operator *o = calc_build_collective(b, "checkpoint gather", 0, CALC_IN_TENSOR,
+                                                 b->tokens * s->hidden * s->element_bytes / group,
+                                                 CALC_OP_NONE, CALC_OP_NONE);
+        o->op[CALC_PASS_WGRAD] = CALC_OP_ALL_GATHER;
+        o->repeats = true;
+        o->repeated_by = CALC_RECOMPUTE_ALL;
+    }
+}
+
 size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out)
 {
     calc_build b = calc_build_start(recipe, out);
+    add_checkpoint_gather(&b);
     add_attention(&b);
     add_norm(&b, "feed-forward norm", MOVE_MLP_NORM);
     return b.count;
@@ -331,6 +360,9 @@ static calc_build go_on(const calc_recipe *recipe, size_t begun, calc_operator *
 {
     calc_build b = calc_build_start(recipe, out);
     b.count = begun;
+    for (size_t i = 0; i < begun; i++) {
+        b.products += out[i].products;
+    }
     return b;
 }
 
@@ -398,10 +430,12 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     }
     double words = shape->vocab / shape->tensor_par;
     double logits = b.tokens * words;
+    double chunks = calc_max(1, (double)strategy->loss_chunks);
     add_norm(&b, "final norm", 0);
     calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
     calc_operator *o =
         calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);
+    calc_operator *head = o;
     double input_bytes = b.kept * shape->hidden * shape->element_bytes;
     calc_build_keep(o, input_bytes, 0);
     if (training && strategy->memory_model == CALC_MEMORY_MODEL_MEGATRON) {
@@ -424,7 +458,15 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     bool copies =
         strategy->eager || (strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_COPIES & 1);
     double unfused_bytes = (copies ? 2 : 1) * (shape->element_bytes + 4);
-    calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits, 0);
+    /* DTensor's, in the backward pass: logarithms of probabilities, the gradient of the choice, the
+     * probabilities, and the sum of the last two (torch/distributed/tensor/parallel/loss.py). */
+    bool parallel = strategy->framework_mem >> CALC_FRAMEWORK_MEM_LOSS_PARALLEL & 1;
+    unfused_bytes = parallel && shape->tensor_par > 1 ? 4 * 4 : unfused_bytes;
+    calc_build_keep(o, (fused ? shape->element_bytes : unfused_bytes) * logits / chunks, 0);
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        head->launches[pass] *= chunks;
+        o->launches[pass] *= chunks;
+    }
     return b.count;
 }
 

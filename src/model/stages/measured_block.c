@@ -67,7 +67,7 @@ static int structure_of(const calc_cost_context *c)
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
         hash = mixed(hash, o->kind);
-        hash = mixed(hash, (o->repeated_by & recompute) != 0);
+        hash = mixed(hash, calc_operator_again(o, recompute));
         for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
             hash = mixed(hash, o->op[pass]);
         }

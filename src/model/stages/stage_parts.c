@@ -20,7 +20,7 @@ static double launched_again(const calc_operator *operators, size_t count, unsig
     for (size_t i = 0; i < count; i++) {
         double launches = operators[i].launches[CALC_PASS_FW];
         all += launches;
-        again += operators[i].repeated_by & recompute ? launches : 0;
+        again += launches * calc_operator_again(&operators[i], recompute);
     }
     return all > 0 ? again / all : 0; /* of Calculon: nothing is launched */
 }
@@ -104,12 +104,13 @@ double calc_stage_message_bytes(const calc_shape *shape)
     return shape->tokens * shape->hidden * shape->element_bytes;
 }
 
-/* Memory that full recomputation keeps of a block: its input, a rank's share of it with sequence
- * parallelism; whole by rule. */
+/* Memory that full recomputation keeps of a group of blocks: the input of the first, a rank's share
+ * of it with sequence parallelism, or where it is distributed; whole by rule. */
 static double checkpoint_bytes(const calc_cost_context *c)
 {
-    bool split = c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
-                 !calc_compat_has(c->compat, CALC_COMPAT_WHOLE_CHECKPOINTS);
+    bool split = (c->strategy->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG &&
+                  !calc_compat_has(c->compat, CALC_COMPAT_WHOLE_CHECKPOINTS)) ||
+                 c->strategy->distribute_saved_activations;
     return calc_stage_message_bytes(c->shape) / (split ? c->shape->tensor_par : 1);
 }
 
@@ -284,7 +285,12 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
     if (list->count == 0) {
         return;
     }
-    block->kept_bytes = recompute & CALC_RECOMPUTE_ALL ? checkpoint_bytes(c) : block->kept_bytes;
+    if (recompute & CALC_RECOMPUTE_ALL) {
+        /* The blocks of a group behind the one at hand exist whole, too, but the one stored. */
+        double group = calc_max(1, (double)c->strategy->recompute_group);
+        block->kept_bytes = checkpoint_bytes(c) / group;
+        block->passing_bytes += (group - 1) * (block->kept_whole_bytes - block->kept_bytes);
+    }
     if (c->training && c->strategy->offload_modules) {
         block->offload = calc_offload_of(c->strategy, list->item, list->count, recompute);
     }

@@ -43,11 +43,22 @@ static bool passes_move(const calc_strategy *s)
     return s->weight_offload || s->activations_offload || s->offload_modules;
 }
 
+/* Whether ranks that share weights hold a share of their gradients each. */
+static bool splits_grad(const calc_strategy *s, int64_t zero)
+{
+    return zero >= 2 || (s->memory_model == CALC_MEMORY_MODEL_CALCULON && zero >= 1);
+}
+
+/* Share of the gradients that is kept in the second tier: with the state that they update. */
+static double grad_away(const calc_strategy *s)
+{
+    return s->grad_offload ? calc_stage_away_of(s).optimizer : 0;
+}
+
 /* Bytes per element: the part on every rank, and the part split over the ranks that share it. */
 static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zero,
                       calc_stage_terms *t)
 {
-    bool calculon = e->strategy.memory_model == CALC_MEMORY_MODEL_CALCULON;
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
     calc_stage_away away = calc_stage_away_of(&e->strategy);
     double weight = b->weight * (1 - away.weight);
@@ -64,12 +75,15 @@ static void set_state(const calc_exec *e, const calc_state_bytes *b, int64_t zer
     if (!e->training) {
         return;
     }
-    if (zero >= 2 || (calculon && zero >= 1)) {
-        /* Gradients of the current block are whole. */
-        t->owned_bytes += copies * b->grad;
-        t->whole_block_bytes = copies * 4;
+    double grad = b->grad * (1 - grad_away(&e->strategy));
+    bool split = splits_grad(&e->strategy, zero);
+    if (split) {
+        t->owned_bytes += copies * grad;
     } else {
-        t->held_bytes += copies * b->grad;
+        t->held_bytes += copies * grad;
+    }
+    if (split || grad_away(&e->strategy) > 0) {
+        t->whole_block_bytes = copies * 4; /* those of the current block are whole */
     }
     if (zero >= 1) {
         t->owned_bytes += optimizer;
@@ -95,7 +109,8 @@ static void set_optimizer(const calc_chip *chip, const calc_exec *e, const calc_
     double scaled = b->reduced < 4 ? calc_max(0, 2 * b->reduced - b->grad) * byte_s : 0;
     double updated = (3 * b->grad + 2 * calc_state_optimizer_bytes(b)) * byte_s;
     /* State kept elsewhere comes and goes while the rest is updated. */
-    double moved = 2 * calc_state_optimizer_bytes(b) * calc_stage_away_of(&e->strategy).optimizer;
+    double moved = 2 * calc_state_optimizer_bytes(b) * calc_stage_away_of(&e->strategy).optimizer +
+                   b->grad * grad_away(&e->strategy);
     updated = calc_max(updated, moved * tier2_byte_s(chip));
     t->optimizer_s = zero >= 3 ? 0 : zero == 2 ? scaled : once + (zero == 1 ? 0 : once + updated);
     t->optimizer_owned_s = zero >= 1 ? (zero >= 2 ? once : 0) + once + updated : 0;
@@ -116,8 +131,11 @@ static void set_away(const calc_exec *e, const calc_state_bytes *b, int64_t zero
 {
     calc_stage_away away = calc_stage_away_of(&e->strategy);
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
-    double weight = copies * away.weight * b->weight;
-    double optimizer = e->training ? away.optimizer * calc_state_optimizer_bytes(b) : 0;
+    double buffers = calc_max(1, e->strategy.offload_buffers);
+    double weight = copies * away.weight * b->weight * buffers;
+    double state =
+        away.optimizer * calc_state_optimizer_bytes(b) + grad_away(&e->strategy) * b->grad;
+    double optimizer = e->training ? state * buffers : 0;
     t->away = passes_move(&e->strategy) || e->strategy.optimizer_offload;
     t->weight_held_away = zero >= 3 ? 0 : weight;
     t->weight_owned_away = zero >= 3 ? weight : 0;
@@ -321,8 +339,9 @@ calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec
         .weight = copies * weight * (zero >= 3 ? owned : held) + t->gathered_ahead * block,
     };
     if (e->training) {
-        bool split = t->whole_block_bytes > 0;
-        s.grad = copies * b.grad * (split ? owned : held) + t->whole_block_bytes * block;
+        double grad = b.grad * (1 - grad_away(&e->strategy));
+        bool split = splits_grad(&e->strategy, zero);
+        s.grad = copies * grad * (split ? owned : held) + t->whole_block_bytes * block;
         double state = calc_state_optimizer_bytes(&b) * (1 - away.optimizer);
         s.optimizer = state * (zero >= 1 ? owned : held) + calc_stage_muon_bytes(t, class).here;
     }
