@@ -185,8 +185,11 @@ class Session:
             raise MemoryError
 
     def close(self):
-        handle, self._handle = self._handle, None
-        _library.calc_session_close(handle)
+        """Free what it remembers; it answers nothing from then on. Waits for a request of another
+        thread."""
+        with self._lock:
+            handle, self._handle = self._handle, None
+            _library.calc_session_close(handle)
 
     def __enter__(self):
         return self
@@ -199,9 +202,14 @@ class Session:
             self.close()
 
     def ask(self, request):
-        """Answer of the library to a request, or to a list of them (docs/programs.md)."""
+        """Answer of the library to a request, or to a list of them (docs/programs.md).
+
+        @raise ValueError if the session is closed
+        """
         text = json.dumps(request, allow_nan=False).encode()
         with self._lock:
+            if not self._handle:
+                raise ValueError("the session is closed")
             answer = _library.calc_session_ask(self._handle, text, len(text))
         if not answer:
             raise MemoryError

@@ -428,8 +428,10 @@ static calc_status take(const reader *r, const calc_setting *s, const char *path
     char block[64];
     names_of(NULL, blocks);
     if (!is_in(blocks, path, length)) {
-        /* Reports an unknown block once. */
-        return path[length] ? CALC_ERR_FIELD : unknown(r, s, "block", path, blocks);
+        /* Reports an unknown block once, by itself; a name with a dot looks like an argument in a
+         * block, of which there is none. */
+        return path[length] && r->errors->count > 0 ? CALC_ERR_FIELD
+                                                    : unknown(r, s, "block", path, blocks);
     }
     snprintf(block, sizeof block, "%.*s", (int)length, path);
     return path[length] ? take_argument(r, s, block, path + length + 1) : CALC_OK;

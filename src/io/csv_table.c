@@ -93,6 +93,7 @@ static calc_status check_titles(reading *r)
 static calc_status read_head(reading *r)
 {
     calc_status status = CALC_OK;
+    bool any = false;
     r->head = r->count =
         calc_csv_read_row(&r->csv, r->cell, CALC_CSV_CELLS_MAX, &r->line, r->errors);
     if (r->count < 0) {
@@ -105,6 +106,7 @@ static calc_status read_head(reading *r)
         at = at < 0 ? find(r, c->also, -1) : at;
         int again = at < 0 ? -1 : find(r, r->cell[at], at);
         r->at[i] = at;
+        any = any || at >= 0;
         if (again >= 0) {
             status = calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line,
                                     calc_csv_read_column(&r->csv, r->cell[again]), NULL,
@@ -113,16 +115,25 @@ static calc_status read_head(reading *r)
             status = miss(r, c, status == CALC_OK ? r->table->hint : NULL);
         }
     }
+    if (status == CALC_OK && !any) { /* all are optional; a page of errors is no table, either */
+        status = calc_errors_at(r->errors, CALC_ERR_FIELD, r->csv.name, r->line, 0, r->table->hint,
+                                "none of the columns is known: the first row names them");
+    }
     calc_status spelled = r->table->nearly ? check_titles(r) : CALC_OK;
     return status == CALC_OK ? spelled : status;
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
+static bool is_whole(const calc_csv_column *c)
+{
+    return c->type == CALC_CSV_WHOLE || c->flags & CALC_CSV_INTEGER;
+}
+
 /* "step_time, memory or any"; "a number from 0 to 1e9". */
 static const char *expected(const calc_csv_column *c, char *buffer, size_t size)
 {
-    const char *kind = c->type == CALC_CSV_WHOLE ? "a whole number" : "a number";
+    const char *kind = is_whole(c) ? "a whole number" : "a number";
     buffer[0] = '\0';
     calc_append_choices(buffer, size, c->words);
     if (!c->words && c->lo == 0 && c->hi == 0) {
@@ -148,8 +159,10 @@ static bool read_number(const calc_csv_column *c, const char *cell, double *out)
 {
     char *end;
     *out = strtod(cell, &end);
-    bool number = end != cell && is_blank(end) && isfinite(*out);
-    bool whole = c->type != CALC_CSV_WHOLE || *out == floor(*out);
+    /* Not hexadecimal, which strtod() reads as well. */
+    bool decimal = cell[strspn(cell, "0123456789+-.eE ")] == '\0';
+    bool number = decimal && end != cell && is_blank(end) && isfinite(*out);
+    bool whole = !is_whole(c) || *out == floor(*out);
     return number && whole && ((c->lo == 0 && c->hi == 0) || (*out >= c->lo && *out <= c->hi));
 }
 

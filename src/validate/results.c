@@ -79,7 +79,7 @@ calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t f
             out->count += pair_all(p, remarks, &out->item[out->count]);
         }
     }
-    return CALC_OK;
+    return calc_errors_status(errors, systems->failed);
 }
 
 void calc_results_free(calc_results *results)

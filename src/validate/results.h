@@ -62,7 +62,7 @@ typedef struct calc_results {
 
 /** Predict the runs of `files` files and pair them. A run without any measurement has one result,
  *  unpredicted. The runs, remarks and systems must outlive the results.
- *  @return CALC_OK or CALC_ERR_NOMEM */
+ *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO, also of reading a machine */
 CALC_MUST_USE calc_status calc_results_make(calc_results *out, const calc_runs *runs, size_t files,
                                             const calc_remarks *remarks, calc_systems *systems,
                                             calc_errors *errors);

@@ -122,7 +122,7 @@ static void fill_pipeline(calc_run_map *map)
     int64_t blocks = map->app.num_blocks;
     bool several = e->pipeline_par > 1;
     int64_t chunks = strtol(map->row->vpp, NULL, 10);
-    chunks = chunks > 0 ? chunks : 1;
+    chunks = chunks < 1 ? 1 : chunks < BLOCKS_MAX ? chunks : BLOCKS_MAX;
     bool interleaved = calc_runs_has(map->row->id, "Interleaved");
     bool eight = calc_run_assume_trait(map, CALC_RUN_TRAIT_CHUNKS_8, several);
     bool two =

@@ -89,9 +89,9 @@ typedef struct calc_runs {
  *  `measured_s` and `measured_mem_gib`.
  *  @param finish   calc_csv_table's, on rows of type calc_runs_row; NULL: none
  *  @param context  of finish
- *  @return CALC_OK; CALC_ERR_FIELD for a missing cell, CALC_ERR_TYPE for a number that is
- *  none, CALC_ERR_SYNTAX, or what calc_text_read() or finish returns. Errors name file and line.
- *  *out must be freed in any case. */
+ *  @return CALC_OK; CALC_ERR_FIELD for a missing cell, no known column or no rows, CALC_ERR_TYPE
+ * for a number that is none, CALC_ERR_SYNTAX, or what calc_text_read() or finish returns. Errors
+ * name file and line. *out must be freed in any case. */
 CALC_MUST_USE calc_status calc_runs_read(calc_runs *out, const char *path, calc_csv_finish finish,
                                          void *context, calc_errors *errors);
 

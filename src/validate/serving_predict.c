@@ -20,7 +20,11 @@ static const calc_app *app_of(calc_serving_apps *apps, const char *name)
         calc_errors ignored = {0};
         i = apps->count < CALC_SERVING_APPS_MAX ? apps->count++ : CALC_SERVING_APPS_MAX - 1;
         apps->entry[i].name = name;
-        apps->entry[i].fine = apps->load(name, &apps->entry[i].app, &ignored) == CALC_OK;
+        calc_status status = apps->load(name, &apps->entry[i].app, &ignored);
+        apps->entry[i].fine = status == CALC_OK;
+        if (apps->failed == CALC_OK && calc_systems_is_failure(status)) {
+            apps->failed = status;
+        }
     }
     return apps->entry[i].fine ? &apps->entry[i].app : NULL;
 }

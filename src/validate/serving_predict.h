@@ -14,6 +14,7 @@ typedef calc_status (*calc_serving_load)(const char *name, calc_app *out, calc_e
 /** Models that runs name, each read once. Start with {.load = ...}; owns nothing. */
 typedef struct calc_serving_apps {
     calc_serving_load load;
+    calc_status failed; /**< as in calc_systems */
     int count;
     struct {
         const char *name; /* borrowed */

@@ -144,5 +144,5 @@ calc_status calc_serving_results_make(calc_results *out, const calc_serving_rows
         }
     }
     add_shapes(out, remarks);
-    return CALC_OK;
+    return calc_errors_status(errors, systems->failed ? systems->failed : apps->failed);
 }

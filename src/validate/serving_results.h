@@ -9,7 +9,7 @@
 
 /** Predict the runs of `files` files and pair them. A run without any measurement has one result,
  *  unpredicted. The runs, remarks, apps and systems must outlive the results.
- *  @return CALC_OK or CALC_ERR_NOMEM */
+ *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_IO, also of reading a machine or a model */
 CALC_MUST_USE calc_status calc_serving_results_make(calc_results *out,
                                                     const calc_serving_rows *rows, size_t files,
                                                     const calc_remarks *remarks,

@@ -15,7 +15,11 @@ const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *na
     calc_systems_entry *entry = &systems->entry[index];
     calc_errors errors = {0};
     *entry = (calc_systems_entry){.name = name};
-    entry->fine = systems->load(name, &entry->system, &errors) == CALC_OK;
+    calc_status status = systems->load(name, &entry->system, &errors);
+    entry->fine = status == CALC_OK;
+    if (systems->failed == CALC_OK && calc_systems_is_failure(status)) {
+        systems->failed = status;
+    }
     if (entry->fine && systems->measure) {
         entry->measured = systems->measure(systems->operators, name, &entry->system);
     }

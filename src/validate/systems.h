@@ -31,9 +31,17 @@ typedef struct calc_systems {
     calc_systems_load load;
     calc_systems_measure measure; /**< NULL: no operators are looked up */
     void *operators;              /**< for it */
+    calc_status failed; /**< the first failure of reading that says nothing about the machine:
+                         * memory, the file system; CALC_OK: there was none */
     int count;
     calc_systems_entry entry[CALC_SYSTEMS_MAX];
 } calc_systems;
+
+/** Whether a status of reading says nothing about what was to be read. */
+static inline bool calc_systems_is_failure(calc_status status)
+{
+    return status == CALC_ERR_NOMEM || status == CALC_ERR_IO;
+}
 
 /** The machine of a name, read the first time. */
 const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *name);

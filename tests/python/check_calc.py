@@ -109,6 +109,36 @@ class Runs(unittest.TestCase):
             thread.join()
         self.assertEqual(got, [want] * 4)
 
+    def test_a_closed_session_answers_nothing(self):
+        session = calc.Session()
+        session.run(*GPT, stats=[])
+        session.close()
+        session.close()
+        for use in (lambda: session.run(*GPT), lambda: session.ask({}),
+                    lambda: session.run_many(*GPT, [{}])):
+            self.assertRaises(ValueError, use)
+        with calc.Session() as session:
+            pass
+        self.assertRaises(ValueError, session.run, *GPT)
+
+    def test_closing_waits_for_the_requests_of_threads(self):
+        session, ends = calc.Session(), []
+
+        def use():
+            try:
+                while True:
+                    session.run(*GPT, stats=[])
+            except ValueError as error:
+                ends.append(str(error))
+
+        threads = [threading.Thread(target=use) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        session.close()
+        for thread in threads:
+            thread.join(60)
+        self.assertEqual(ends, ["the session is closed"] * 4)
+
     def test_more_documents_than_are_remembered(self):
         with tempfile.TemporaryDirectory() as folder, calc.Session() as session:
             for i in range(300):

@@ -206,6 +206,8 @@ START_TEST(pieces_of_uniform_lengths_are_whole)
     assert_near(calc_queue_pieces(1, 0.5), 1.5); /* half are below 1 */
     assert_near(calc_queue_pieces(10, 0.5), 10.5);
     assert_near(calc_queue_pieces(2.5, 0.1), 3);
+    ck_assert_double_eq(calc_queue_pieces(3.1, 1e-17), 4); /* no spread after rounding */
+    ck_assert_double_eq(calc_queue_pieces(3.1, 5e-324), 4);
 }
 END_TEST
 

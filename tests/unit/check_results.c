@@ -17,6 +17,7 @@ static calc_systems systems;
 static calc_results results;
 static calc_errors errors;
 static int loaded;
+static calc_status broken; /* of reading any other machine, if it is not CALC_OK */
 
 static calc_status load(const char *name, calc_system *out, calc_errors *sink)
 {
@@ -25,8 +26,8 @@ static calc_status load(const char *name, calc_system *out, calc_errors *sink)
         return calc_load(CALC_KIND_SYSTEM, out, CALC_DATA_DIR_SOURCE "/systems/a100_sxm_80g.json",
                          sink);
     }
-    calc_errors_add(sink, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, NULL, "no %s", name);
-    return CALC_ERR_NOT_FOUND;
+    return calc_errors_add(sink, broken ? broken : CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, NULL,
+                           "no %s", name);
 }
 
 static void enter(void)
@@ -41,6 +42,7 @@ static void enter(void)
     results = (calc_results){0};
     errors = (calc_errors){0};
     loaded = 0;
+    broken = CALC_OK;
 }
 
 static void leave(void)
@@ -103,6 +105,22 @@ START_TEST(a_machine_is_read_once)
     make();
     ck_assert_int_eq(loaded, 2);
     ck_assert_str_eq(results.item[2].remark, "no h100_sxm");
+}
+END_TEST
+
+START_TEST(a_machine_that_could_not_be_read_ends_it)
+{
+    static const calc_status failure[] = {CALC_ERR_NOMEM, CALC_ERR_IO};
+    row[1].hardware = "H100-SXM5-80GB";
+    for (size_t i = 0; i < 2; i++) {
+        broken = failure[i];
+        ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors),
+                         failure[i]);
+        ck_assert_int_eq(calc_errors_first(&errors), failure[i]);
+        calc_results_free(&results);
+        systems = (calc_systems){.load = load};
+        errors = (calc_errors){0};
+    }
 }
 END_TEST
 
@@ -305,6 +323,7 @@ int main(void)
     tcase_add_test(tests, time_and_memory_of_a_run_are_two_results);
     tcase_add_test(tests, a_prediction_is_that_of_the_model);
     tcase_add_test(tests, a_machine_is_read_once);
+    tcase_add_test(tests, a_machine_that_could_not_be_read_ends_it);
     tcase_add_test(tests, an_unpublished_micro_batch_is_the_fastest);
     tcase_add_test(tests, low_confidence_and_remarks_leave_results_out);
     tcase_add_test(tests, a_broken_remark_is_an_error_in_its_line);

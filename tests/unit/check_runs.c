@@ -60,13 +60,13 @@ static char csv[8192];
 START_TEST(rows_are_read_in_any_order_of_columns)
 {
     put_header(csv, NULL);
-    put_row(csv, "2.5", "word");
+    put_row(csv, "2", "word");
     put_row(csv, "", "");
     ck_assert_int_eq(parse(csv), CALC_OK);
     ck_assert_uint_eq(runs.count, 2);
     ck_assert_str_eq(runs.row[0].id, "word");
     ck_assert_str_eq(runs.row[0].confidence, "word");
-    ck_assert(runs.row[0].num_gpus == 2.5 && runs.row[0].measured_memory_gib == 2.5);
+    ck_assert(runs.row[0].num_gpus == 2 && runs.row[0].measured_memory_gib == 2);
     ck_assert_int_eq(runs.row[0].line, 2);
     ck_assert_str_eq(runs.row[1].id, "");
     ck_assert(isnan(runs.row[1].num_gpus));
@@ -82,8 +82,41 @@ START_TEST(any_column_may_be_missing)
     ck_assert_str_eq(runs.row[0].confidence, "");
     ck_assert_ptr_null(runs.row[0].own);
     calc_runs_free(&runs);
-    ck_assert_int_eq(parse(""), CALC_OK);
-    ck_assert_uint_eq(runs.count, 0);
+}
+END_TEST
+
+START_TEST(a_file_without_columns_or_rows_is_refused)
+{
+    static const char *const none[] = {"", "{", "42", "<html>", "<html>\n<body>\n", "aaaa,bbbb\n"};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        ck_assert_int_eq(parse(none[i]), CALC_ERR_FIELD);
+        ck_assert_str_eq(errors.item[0].text,
+                         "none of the columns is known: the first row names them");
+        calc_runs_free(&runs);
+    }
+    ck_assert_int_eq(parse("layers,heads\n\n"), CALC_ERR_FIELD);
+    ck_assert_str_eq(errors.item[0].text, "it has no rows");
+}
+END_TEST
+
+START_TEST(counts_are_whole_and_times_take_time)
+{
+    static const struct {
+        const char *column, *right, *wrong[3];
+    } cell[] = {{"procs", "1", {"0", "3072.5", "0x10"}},
+                {"tp", "8", {"0", "-1", "1e-300"}},
+                {"hidden", "12288", {"12288.7", "0", "0x3000"}},
+                {"dp", "0", {"0.5", "-1", "0x1"}},
+                {"measured_s", "0.25", {"0", "1e-300", "0x10"}},
+                {"measured_tflops_per_gpu", "140.5", {"-1", "0x10", "nan"}}};
+    for (size_t i = 0; i < sizeof cell / sizeof *cell; i++) {
+        for (size_t k = 0; k < 4; k++) {
+            const char *text = k < 3 ? cell[i].wrong[k] : cell[i].right;
+            snprintf(csv, sizeof csv, "id,%s\nx,%s\n", cell[i].column, text);
+            ck_assert_int_eq(parse(csv), k < 3 ? CALC_ERR_TYPE : CALC_OK);
+            calc_runs_free(&runs);
+        }
+    }
 }
 END_TEST
 
@@ -96,7 +129,7 @@ START_TEST(some_columns_have_shorter_names)
     calc_runs_free(&runs);
     ck_assert_int_eq(parse("name,measured_s\nx,fast\n"), CALC_ERR_TYPE);
     ck_assert_str_eq(errors.item[0].text,
-                     "measured_s: expected a number from 0 to 1e9, found \"fast\"");
+                     "measured_s: expected a number from 1e-06 to 1e9, found \"fast\"");
     ck_assert_int_eq(errors.item[0].column, 3);
 }
 END_TEST
@@ -112,8 +145,8 @@ START_TEST(what_is_no_number_is_an_error_in_its_line)
         ck_assert_int_eq(errors.count, 1);
         ck_assert_int_eq(errors.item[0].line, 3);
         char words[96];
-        snprintf(words, sizeof words, "num_gpus: expected a number from 0 to 1e9, found \"%s\"",
-                 bad[i]);
+        snprintf(words, sizeof words,
+                 "num_gpus: expected a whole number from 1 to 1e9, found \"%s\"", bad[i]);
         ck_assert_str_eq(errors.item[0].text, words);
         /* the columns stand in reverse: it comes after some of them */
         char *last = strrchr(csv, '\n');
@@ -190,6 +223,8 @@ int main(void)
     tcase_add_checked_fixture(tests, NULL, leave);
     tcase_add_test(tests, rows_are_read_in_any_order_of_columns);
     tcase_add_test(tests, any_column_may_be_missing);
+    tcase_add_test(tests, a_file_without_columns_or_rows_is_refused);
+    tcase_add_test(tests, counts_are_whole_and_times_take_time);
     tcase_add_test(tests, some_columns_have_shorter_names);
     tcase_add_test(tests, what_is_no_number_is_an_error_in_its_line);
     tcase_add_test(tests, a_column_that_may_be_absent_is_blank_then);

@@ -194,13 +194,13 @@ static calc_exit prepare(task *t, calc_errors *errors)
     }
     calc_galvatron_arguments_start(&t->arguments);
     if (read_file(t, errors) != CALC_OK) {
-        return calc_complain_errors(errors);
+        return calc_complain_failure(errors);
     }
     if (!take_flags(t, complaint, sizeof complaint)) {
         return calc_flags_complain(f, complaint);
     }
     if (model && take_model(t, errors) != CALC_OK) {
-        return calc_complain_errors(errors);
+        return calc_complain_failure(errors);
     }
     calc_flags_tell_unused(f);
     if (*t->arguments.unused) {
@@ -222,8 +222,8 @@ static calc_exit run(const calc_flags *flags)
     t->flags = flags;
     calc_exit code = prepare(t, &errors);
     if (code == CALC_EXIT_COUNT) {
-        (void)!answer(t, &errors);
-        code = calc_complain_errors(&errors);
+        code = answer(t, &errors) == CALC_OK ? calc_complain_errors(&errors)
+                                             : calc_complain_failure(&errors);
     }
     free(t);
     return code;

@@ -262,8 +262,8 @@ static calc_exit run(const calc_flags *flags)
     if (take_lists(t, complaint, sizeof complaint) && check_twins(t, complaint, sizeof complaint) &&
         calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)) {
         calc_flags_tell_unused(flags);
-        (void)!answer(t, &errors);
-        code = calc_complain_errors(&errors);
+        code = answer(t, &errors) == CALC_OK ? calc_complain_errors(&errors)
+                                             : calc_complain_failure(&errors);
     } else {
         code = calc_flags_complain(flags, complaint);
     }

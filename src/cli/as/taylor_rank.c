@@ -272,7 +272,7 @@ static calc_exit run(const calc_flags *flags)
     calc_flags_tell_unused(flags);
     calc_status status = calc_output_open(&out, "-", &errors);
     if (status != CALC_OK) {
-        return calc_complain_errors(&errors);
+        return calc_complain_failure(&errors);
     }
     status = read_all(&r, &errors);
     for (size_t i = 0; i < r.count && status == CALC_OK; i++) {

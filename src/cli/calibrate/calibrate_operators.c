@@ -334,5 +334,5 @@ calc_exit calc_calibrate_operators(const calc_calibrate_operators_task *t)
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
         calc_errors_no_memory(&errors);
     }
-    return status == CALC_OK ? CALC_EXIT_OK : calc_complain_errors(&errors);
+    return status == CALC_OK ? CALC_EXIT_OK : calc_complain_failure(&errors);
 }

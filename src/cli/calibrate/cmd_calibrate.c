@@ -397,7 +397,7 @@ static calc_exit calibrate_engines(task *t)
     }
     calc_errors errors = {0};
     calc_status status = calc_calibrate_engines(&asked, &errors);
-    return status == CALC_OK ? CALC_EXIT_OK : calc_complain_errors(&errors);
+    return status == CALC_OK ? CALC_EXIT_OK : calc_complain_failure(&errors);
 }
 
 static calc_exit calibrate(task *t)
@@ -432,7 +432,7 @@ static calc_exit calibrate(task *t)
     }
     status = status == CALC_OK ? write_report(t, &errors) : status;
     if (status != CALC_OK) {
-        return calc_complain_errors(&errors);
+        return calc_complain_failure(&errors);
     }
     (void)calc_complain_errors(&refusal);
     return refused ? CALC_EXIT_INFEASIBLE : CALC_EXIT_OK;

@@ -86,7 +86,7 @@ static calc_exit write_models(const calc_args *args, calc_output *out, calc_put 
         char name[256];
         if (count_model(args, args->argument[i], &parameters, name, sizeof name, &errors) !=
             CALC_OK) {
-            calc_exit failure = calc_complain_errors(&errors);
+            calc_exit failure = calc_complain_failure(&errors);
             result = result == CALC_EXIT_OK ? failure : result;
         } else if (json) {
             put_row(json, name, &parameters);
@@ -106,7 +106,7 @@ static calc_exit run(const calc_args *args)
     calc_errors errors = {0};
     calc_output *out;
     if (calc_output_open(&out, json ? json : "-", &errors) != CALC_OK) {
-        return calc_complain_errors(&errors);
+        return calc_complain_failure(&errors);
     }
     calc_put put = calc_put_to(out);
     if (json) {
@@ -120,7 +120,7 @@ static calc_exit run(const calc_args *args)
         calc_put_end(&put);
     }
     if (calc_output_close(out, &errors) != CALC_OK) {
-        return calc_complain_errors(&errors);
+        return calc_complain_failure(&errors);
     }
     return result;
 }

@@ -313,7 +313,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
                           calc_errors *errors)
 {
     if (calc_opt_value(args, OPT_HTML) && calc_page_check(errors) != CALC_OK) {
-        return calc_complain_errors(errors);
+        return calc_complain_failure(errors);
     }
     o->exact = is_exact(args);
     o->has_band = calc_opt_value(args, OPT_BAND) != NULL;
@@ -324,7 +324,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
         calc_run_outcome_command(o, args->argument, errors) != CALC_OK ||
         calc_run_outcome_evaluate(o, calc_opt_value(args, OPT_LAYERS), errors) != CALC_OK ||
         look_up(args, o, errors) != CALC_OK) {
-        return calc_complain_errors(errors);
+        return calc_complain_failure(errors);
     }
     if (o->stats.verdict == CALC_VERDICT_OK && !(o->stats.total_time > 0)) {
         fprintf(stderr, "calc: a feasible layout takes %g s: this is a bug in calc\n",
@@ -345,7 +345,7 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
         complain_reasons(o);
     }
     if (status != CALC_OK) {
-        return calc_complain_errors(errors);
+        return calc_complain_failure(errors);
     }
     return o->stats.verdict == CALC_VERDICT_OK ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
 }

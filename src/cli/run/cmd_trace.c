@@ -89,7 +89,7 @@ static calc_exit run(const calc_args *args)
     }
     calc_inputs_free(&inputs);
     if (status != CALC_OK) {
-        return calc_complain_errors(&errors);
+        return calc_complain_failure(&errors);
     }
     if (stats.verdict != CALC_VERDICT_OK) {
         fprintf(stderr, "infeasible: %s: `calc run` says why\n", calc_verdict_text(stats.verdict));

@@ -44,6 +44,16 @@ calc_exit calc_complain_errors(const calc_errors *errors)
     return result == CALC_EXIT_INPUT && names_option(errors) ? CALC_EXIT_USAGE : result;
 }
 
+calc_exit calc_complain_failure(const calc_errors *errors)
+{
+    calc_exit result = calc_complain_errors(errors);
+    if (result == CALC_EXIT_OK) {
+        fprintf(stderr, "calc: it failed without a reason: a bug in calc, please report it\n");
+        return CALC_EXIT_BUG;
+    }
+    return result;
+}
+
 calc_exit calc_complain_usage(const calc_command *command, const char *text)
 {
     const char *space = command ? " " : "";

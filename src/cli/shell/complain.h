@@ -10,6 +10,11 @@
  *  @return the exit code; CALC_EXIT_OK if there are none */
 calc_exit calc_complain_errors(const calc_errors *errors);
 
+/** The same where a status says that something has failed: without an error that is a bug, never a
+ *  success.
+ *  @return the exit code, not CALC_EXIT_OK */
+calc_exit calc_complain_failure(const calc_errors *errors);
+
 /** Print one line about a wrong command line and the command that shows its help; `command` NULL:
  *  calc itself.
  *  @return CALC_EXIT_USAGE */

@@ -66,7 +66,7 @@ static calc_exit run(const calc_args *args)
     calc_args sweep = {0};
     calc_exit result = CALC_EXIT_INPUT;
     if (calc_checkpoint_read(&part, args->argument[0], &errors) != CALC_OK) {
-        result = calc_complain_errors(&errors);
+        result = calc_complain_failure(&errors);
     } else if (!make_line(&words, &part, args)) {
         calc_errors_no_memory(&errors);
         result = calc_complain_errors(&errors);

@@ -251,7 +251,7 @@ static calc_exit finish(task *t, calc_errors *errors)
     }
     bool found = calc_sweep_found_best_of_all(&t->result) != NULL;
     if (choose_best(t, errors) != CALC_OK) {
-        return calc_complain_errors(errors);
+        return calc_complain_failure(errors);
     }
     write_files(t, errors); /* first: if the reader of the table closes the pipe, as head does, calc
                              * ends */
@@ -301,7 +301,7 @@ static calc_exit run_task(task *t)
 {
     calc_errors errors = {0};
     if (calc_ranks_join(&t->ranks, &errors) != CALC_OK) {
-        return calc_complain_errors(&errors);
+        return calc_complain_failure(&errors);
     }
     const char *complaint = check_options(t);
     complaint = complaint ? complaint : calc_sweep_sample_complaint(t->args);
@@ -314,7 +314,7 @@ static calc_exit run_task(task *t)
                                  : calc_complain_usage(t->args->command, complaint);
     }
     if (prepare(t, &errors) != CALC_OK) {
-        return calc_complain_errors(&errors);
+        return calc_complain_errors(&errors); /* none if another rank has them */
     }
     bool plans = calc_opt_value(t->args, CALC_SWEEP_OPT_PLAN) != NULL;
     if (plans || calc_opt_value(t->args, CALC_SWEEP_OPT_SAMPLE)) {

@@ -6,6 +6,7 @@
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_write.h"
 #include "io/json_save.h"
+#include "io/json_scan.h"
 #include "plan/sweep_cloud.h"
 #include "plan/sweep_more.h"
 #include "report/page.h"
@@ -261,8 +262,10 @@ calc_status calc_sweep_page_write(calc_output *out, const calc_sweep_study *stud
 
 static void put_file(calc_put *put, const char *key, const calc_text *json)
 {
+    /* What readers of JSON skip, browsers do not. */
+    size_t mark = json ? calc_json_scan_mark(json->data, json->length) : 0;
     calc_put_key(put, key);
-    calc_output_write(put->out, json ? json->data : "null", json ? json->length : 4);
+    calc_output_write(put->out, json ? json->data + mark : "null", json ? json->length - mark : 4);
 }
 
 void calc_sweep_page_write_written(calc_output *out, const calc_text *sweep,

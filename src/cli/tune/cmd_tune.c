@@ -235,16 +235,16 @@ static calc_exit tune(calc_tune_task *t, const calc_args *args, calc_errors *err
 {
     calc_sweep_watch watch;
     if (calc_opt_value(args, CALC_TUNE_OPT_HTML) && calc_page_check(errors) != CALC_OK) {
-        return calc_complain_errors(errors);
+        return calc_complain_failure(errors);
     }
     if (calc_tune_task_load(t, args, errors) != CALC_OK) {
-        return calc_complain_errors(errors);
+        return calc_complain_failure(errors);
     }
     calc_sweep_watch_begin(&watch, calc_opt_value(args, CALC_TUNE_OPT_PROGRESS), HUGE_VAL);
     calc_status status = calc_tune_task_sweep(t, &watch, errors);
     calc_sweep_watch_end(&watch);
     if (status != CALC_OK) {
-        return calc_complain_errors(errors);
+        return calc_complain_failure(errors);
     }
     if (t->interrupted) {
         fprintf(stderr,

@@ -353,7 +353,7 @@ static calc_exit validate(task *t)
         status = write_file(t->stdout_is_taken ? "/dev/stderr" : "-", write_worse, t, &errors);
     }
     if (status != CALC_OK) {
-        return calc_complain_errors(&errors);
+        return calc_complain_failure(&errors);
     }
     return worse ? CALC_EXIT_INFEASIBLE : CALC_EXIT_OK;
 }

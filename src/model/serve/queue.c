@@ -126,7 +126,8 @@ double calc_queue_pieces(double mean, double spread)
 {
     double least = mean * (1 - spread);
     double most = mean * (1 + spread);
-    return spread > 0 ? (pieces_up_to(most) - pieces_up_to(least)) / (most - least) : ceil(mean);
+    /* A spread that rounding takes away is none. */
+    return most > least ? (pieces_up_to(most) - pieces_up_to(least)) / (most - least) : ceil(mean);
 }
 
 /* Of the arrivals after so many rounds. */

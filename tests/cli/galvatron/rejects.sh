@@ -28,6 +28,8 @@ printf 'search_engine:\n  hardware_info:\n    num_node: 1\n  batch_info: {}\n' >
 try bad.yaml
 printf 'search_engine: {hardware_info: {num_nodes: many}}\n' >bad.yaml
 try bad.yaml
+printf 'search_engine:\n  0.5: {}\n  hardware_info:\n    num_nodes: 1\n' >bad.yaml
+try bad.yaml
 printf '[1]\n' >bad.yaml
 try bad.yaml
 : >blocked

@@ -34,6 +34,10 @@ sed 's/"machines": /"machine": /' plan.json > changed.json && try changed.json
 sed 's/"tensor_par": 4/"tensor_par": 8/' plan.json > changed.json && try changed.json
 sed 's/"tokens_per_s": /"tokens_per_s": 1/' plan.json > changed.json && try changed.json
 try sweep.json --set tensor_par=8
+# A byte order mark is no part of the page.
+{ printf '\xef\xbb\xbf'; cat sweep.json; } > marked.json
+"$CALC" report marked.json --out page.html
+echo "$? $(grep -o '"written": [^\n]' page.html | tail -1)"
 try - -
 try a b c d
 try
