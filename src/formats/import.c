@@ -261,13 +261,6 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     calc_plan_clear(plan);
     calc_status status = read_settings(import, &r);
     assume(import, &r);
-    /* Layers that recompute from one checkpoint together are each taken with one of its own. */
-    const calc_setting_row *groups = r.owner[CALC_PLAN_RECOMPUTE_BLOCKS];
-    if (groups && calc_plan_value(plan, CALC_PLAN_RECOMPUTE_BLOCKS) > 1 &&
-        calc_plan_value(plan, CALC_PLAN_RECOMPUTE) == 2 &&
-        calc_plan_value(plan, CALC_PLAN_RECOMPUTE_METHOD) == 0) {
-        tell(import, groups->key, CALC_UNREAD_COST, NULL);
-    }
     if (import->procs > 0) {
         plan->value[CALC_PLAN_PROCS] = (double)import->procs;
     }

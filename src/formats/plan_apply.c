@@ -227,11 +227,11 @@ static void apply_offload(const calc_plan *plan, calc_exec *e)
         share = VALUE(OFFLOAD_BLOCKS) / VALUE(BLOCKS);
     }
     e->strategy.weight_offload = YES(WEIGHT_OFFLOAD);
+    e->strategy.optimizer_offload = YES(OPT_OFFLOAD) && share > 0;
     e->strategy.grad_offload = e->strategy.optimizer_offload && YES(GRAD_OFFLOAD);
     bool state = e->strategy.optimizer_offload || e->strategy.weight_offload;
     e->strategy.offload_buffers = state ? VALUE(OFFLOAD_BUFFERS) : 0;
     e->strategy.activations_offload = YES(ACT_OFFLOAD);
-    e->strategy.optimizer_offload = YES(OPT_OFFLOAD) && share > 0;
     e->strategy.offload_modules = YES(MOVES) && share > 0 ? COUNT(MOVED) : 0;
     bool any = e->strategy.weight_offload || e->strategy.activations_offload ||
                e->strategy.optimizer_offload || e->strategy.offload_modules;

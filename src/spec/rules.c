@@ -211,17 +211,18 @@ static void check_groups(rules *r)
     const calc_exec *e = r->exec;
     const calc_strategy *s = &e->strategy;
     int64_t chunks = e->pipeline_par * e->pipeline_interleaving;
-    int64_t most = (r->app->num_blocks + chunks - 1) / chunks;
-    if (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL) {
-        return;
+    if (s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_FULL || s->recompute_group <= 1 ||
+        chunks < 1) {
+        return; /* sizes out of range have errors of their own */
     }
+    int64_t most = (r->app->num_blocks + chunks - 1) / chunks;
     if (s->recompute_group > most && e->stages.count == 0) {
         char hint[64];
         snprintf(hint, sizeof hint, "use at most %lld", (long long)most);
         BROKEN(r, recompute_group, hint, "a chunk of a stage has fewer than %lld blocks",
                (long long)s->recompute_group);
     }
-    if (s->recompute_group > 1 && e->recompute_blocks > 0) {
+    if (e->recompute_blocks > 0) {
         BROKEN(r, recompute_group, "leave it or recompute_blocks out",
                "either groups of blocks or the first blocks of a stage recompute");
     }

@@ -31,7 +31,7 @@ static bool is_unknown(const calc_field_at *at, const char *statistic, double nu
     }
     return number == 0 &&
            ((strcmp(at->path, "sys.watts") == 0 && strcmp(statistic, "energy_per_token") == 0) ||
-            (strcmp(at->path, "sys.usd_per_hour") == 0 && strncmp(statistic, "usd_per_", 8) == 0));
+            (strcmp(at->path, "sys.usd_per_hour") == 0 && strstr(statistic, "usd_per_")));
 }
 
 static void must(bool holds, const calc_field_at *at, double number, const char *statistic,

@@ -84,7 +84,6 @@ START_TEST(keys_that_are_not_read_have_a_class)
         {&calc_framework_megatron, "--is-hybrid-model", "", CALC_UNREAD_MODEL},
         {&calc_framework_bridge, "model.is_hybrid_model", "False", CALC_UNREAD_HARMLESS},
         {&calc_framework_bridge, "model.is_hybrid_model", "true", CALC_UNREAD_MODEL},
-        {&calc_framework_megatron, "--distribute-saved-activations", "", CALC_UNREAD_COST},
         {&calc_framework_megatron, "--lr", "1e-4", CALC_UNREAD_HARMLESS},
         {&calc_framework_megatron, "--lrx", "1e-4", CALC_UNREAD_UNKNOWN},
         {&calc_framework_megatron, "--xlr", "1e-4", CALC_UNREAD_UNKNOWN},

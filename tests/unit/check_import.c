@@ -10,7 +10,7 @@ static size_t ignored;
 
 static void count_unread(void *context, const char *key, calc_unread what, const char *assumed)
 {
-    ck_assert(what == CALC_UNREAD_UNKNOWN && !assumed);
+    ck_assert_msg(what == CALC_UNREAD_UNKNOWN && !assumed, "%s", key);
     ck_assert_ptr_eq(context, &ignored);
     ck_assert_str_eq(key, "--unheard-of");
     ignored++;

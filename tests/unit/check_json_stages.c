@@ -130,7 +130,7 @@ static const struct {
     {"{\"block\": [1]}",
      "x:25:14: /stages/block: unknown key \"block\"\n  hint: did you mean \"blocks\"?"},
     {"[{\"blok\": 1}]",
-     "x:25:15: /stages/0/blok: unknown key \"blok\"\n  hint: did you mean \"blocks\"?"},
+     "x:25:15: /stages/0/blok: unknown key \"blok\""},
     {"[{\"join_latency\": 1}]", "x:25:15: /stages/0/join_latency: unknown key \"join_latency\""},
     {"{\"blocks\": [-1]}",
      "x:25:25: /stages/blocks/0: -1 is out of range, expected 0 to 10000 blocks"},
