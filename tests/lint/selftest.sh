@@ -84,19 +84,19 @@ expect 'src/model/operators/one.h:1: model/operators must not include "model/cos
 echo '#include "model/one.h"' > src/model/operators/one.h
 expect 'src/model/operators/one.h:1: model/operators must not include "model/one.h"' layers .
 new_tree
-mkdir src/cli/{run,sweep,draw} && touch src/cli/{sweep,draw}/one.h
+mkdir src/cli/{run,tune,draw} && touch src/cli/{tune,draw}/one.h
 echo '#include "cli/draw/one.h"' > src/cli/run/one.c
 expect fine layers .
-echo '#include "cli/sweep/one.h"' > src/cli/run/one.c
-expect 'src/cli/run/one.c:1: cli/run must not include "cli/sweep/one.h"' layers .
+echo '#include "cli/tune/one.h"' > src/cli/run/one.c
+expect 'src/cli/run/one.c:1: cli/run must not include "cli/tune/one.h"' layers .
 new_tree
 mkdir src/other && touch src/other/one.c
 expect 'the layer other is not in' layers .
 
 new_tree
 expect fine length .
-yes '' | head -601 > src/io/one.c
-expect 'src/io/one.c: 601 lines, more than 600' length .
+yes '' | head -901 > src/io/one.c
+expect 'src/io/one.c: 901 lines, more than 900' length .
 
 new_tree
 expect fine headers .

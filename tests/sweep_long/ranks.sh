@@ -17,6 +17,7 @@ cd "$scratch"
 status=0
 small=("$CALC" sweep gpt3-175B a100_80g --procs 8:64:8 --batch 64)
 # Seconds of work, so that a rank can be stopped in the middle of it.
+# shellcheck disable=SC2054 # commas belong to the values
 long=("$CALC" sweep gpt3-175B h100_80g_nvl8 --procs 64:16384:64 --batch 92160 --no-prune
     --axis activation_recompute=none,attn_only,full --axis zero_stage=0,1,2,3
     --axis tensor_par_overlap=none,ring --axis 'microbatch_size=*' --axis 'fused_activation=*'
