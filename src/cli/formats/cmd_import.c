@@ -63,8 +63,7 @@ static void tell_unread(void *context, const char *key, calc_unread what, const 
 {
     static const char *const texts[] = {
         [CALC_UNREAD_UNKNOWN] = "unknown to calc",
-        [CALC_UNREAD_MODEL] = "changes the model, and calc does not read it: the model is another "
-                              "one",
+        [CALC_UNREAD_MODEL] = "changes the model, and calc does not read it: it is another model",
         [CALC_UNREAD_COST] = "changes time or memory, and calc does not read it"};
     char shown[CALC_UTF8_SHOW_SIZE];
     unread *u = context;
