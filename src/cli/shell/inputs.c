@@ -346,7 +346,7 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
         fine &= calc_input_load(&inputs->input[i], (calc_kind)i, object[i], argument[i], errors) ==
                 CALC_OK;
     }
-    if (fine && (!argument[CALC_KIND_EXEC] || layout->absent > 0)) {
+    if (fine && inputs->complete && (!argument[CALC_KIND_EXEC] || layout->absent > 0)) {
         fine = inputs->complete(inputs, set, set_count, errors) == CALC_OK;
     } else if (fine && (inputs->procs || inputs->batch)) {
         fine = false;
