@@ -176,10 +176,11 @@ const char *calc_nearest(const char *word, const char *const *words)
     if (nearest) {
         return nearest;
     }
-    int best = length / LEAST + 1;
+    int best = INT_MAX;
     for (; *words; words++) {
         int distance = calc_edit_distance(word, *words);
-        if (distance < best) {
+        int other = (int)strnlen(*words, 64);
+        if (distance < best && distance <= (length > other ? length : other) / LEAST) {
             best = distance;
             nearest = *words;
         }

@@ -35,8 +35,8 @@ void calc_error_place(calc_error *error, const char *file, int line, int column)
 calc_status calc_errors_first(const calc_errors *errors);
 
 /** The word of `words` (NULL at the end) nearest to `word`: the shortest that begins with it, if it
- *  has 3 letters or more, or 2 of 3; else by edit distance, if at most a third of its length: more
- *  is another word. NULL if none is. */
+ *  has 3 letters or more, or 2 of 3; else by edit distance, if at most a third of the longer one:
+ *  more is another word. NULL if none is. */
 const char *calc_nearest(const char *word, const char *const *words);
 
 /** Edit distance between two words (insert, delete, replace, swap of neighbours each cost 1);

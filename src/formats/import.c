@@ -126,18 +126,23 @@ static bool was_told(reading *r, const calc_setting_row *row)
     return false;
 }
 
-/* Tells of a setting that is not read. */
-static calc_status leave(const calc_import *import, const calc_setting *setting, reading *r)
+/* Tells of a setting that is not read. What the framework computes leaves time and memory as they
+ * are by default, but not the model. */
+static calc_status leave(const calc_import *import, const calc_setting *setting, bool computed,
+                         reading *r)
 {
     const calc_setting_row *row = NULL;
     calc_unread what = calc_framework_unread(import->framework, setting->key, setting->value, &row);
+    if (computed && what != CALC_UNREAD_MODEL) {
+        what = CALC_UNREAD_HARMLESS;
+    }
     if (what == CALC_UNREAD_MODEL && import->model) {
         return wrong(import, setting, CALC_ERR_UNSUPPORTED,
                      "changes the model, and calc does not read it: without --app the layout alone "
                      "is written",
                      r->errors);
     }
-    const char *sentence = what != CALC_UNREAD_UNKNOWN ? row->assumed : NULL;
+    const char *sentence = row ? row->assumed : NULL;
     if (sentence && what != CALC_UNREAD_HARMLESS && was_told(r, row)) {
         return CALC_OK;
     }
@@ -245,10 +250,8 @@ static calc_status read_settings(const calc_import *import, reading *r)
             }
         } else if (row) {
             tell(import, setting->key, CALC_UNREAD_COMPUTED, NULL);
-        } else if (computed) {
-            tell(import, setting->key, CALC_UNREAD_HARMLESS, NULL);
         } else {
-            one = leave(import, setting, r);
+            one = leave(import, setting, computed, r);
         }
         status = status == CALC_OK ? one : status;
     }

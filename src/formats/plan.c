@@ -310,12 +310,13 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
 static const struct {
     const char *name;
     int64_t hidden, blocks, feedforward, vocab;
-} model[] = {
-    {"llama3-8B", 4096, 32, 14336, 128256},        {"llama3-70B", 8192, 80, 28672, 128256},
-    {"llama3-405B", 16384, 126, 53248, 128256},    {"deepseek-v2-lite", 2048, 27, 10944, 102400},
-    {"deepseek-v2-236B", 5120, 60, 12288, 102400}, {"deepseek-v3-671B", 7168, 61, 18432, 129280}};
-
-enum { FIRST_WITH_EXPERTS = 3 };
+    bool experts;
+} model[] = {{"llama3-8B", 4096, 32, 14336, 128256, false},
+             {"llama3-70B", 8192, 80, 28672, 128256, false},
+             {"llama3-405B", 16384, 126, 53248, 128256, false},
+             {"deepseek-v2-lite", 2048, 27, 10944, 102400, true},
+             {"deepseek-v2-236B", 5120, 60, 12288, 102400, true},
+             {"deepseek-v3-671B", 7168, 61, 18432, 129280, true}};
 
 int64_t calc_plan_model_blocks(int index)
 {
@@ -329,7 +330,7 @@ const char *calc_plan_model_name(int index)
 
 bool calc_plan_model_has_experts(int64_t index)
 {
-    return index >= FIRST_WITH_EXPERTS;
+    return index >= 0 && model[index].experts;
 }
 
 static void set_model_name(calc_plan *plan, const calc_app *a)
@@ -338,7 +339,7 @@ static void set_model_name(calc_plan *plan, const calc_app *a)
         if (a->hidden == model[i].hidden && a->num_blocks == model[i].blocks &&
             a->feedforward == model[i].feedforward &&
             (a->vocab_size == 0 || a->vocab_size == model[i].vocab) &&
-            (a->num_experts > 0) == (i >= FIRST_WITH_EXPERTS)) {
+            (a->num_experts > 0) == model[i].experts) {
             SET(MODEL, i);
         }
     }

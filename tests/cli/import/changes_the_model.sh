@@ -1,3 +1,4 @@
+# exit 3
 # What changes the model is not passed over; a default changes nothing.
 cat >run.sh <<'END'
 torchrun pretrain_gpt.py --num-layers 52 --hidden-size 2688 --num-attention-heads 32 --seq-length 8192 \
@@ -9,3 +10,6 @@ printf 'model:\n  num_layers: 4\n  is_hybrid_model: false\n  gradient_accumulati
 "$CALC" import --exe /dev/null off.yaml
 "$CALC" import --app model.json --exe layout.json run.sh
 ls
+# Not even where the framework computes its value.
+printf 'model:\n  hybrid_override_pattern: ${.pattern}\n  num_layers: 4\n  tensor_model_parallel_size: 2\ntrain:\n  micro_batch_size: 1\n' >computed.yaml
+"$CALC" import --app model.json --exe layout.json computed.yaml
