@@ -44,12 +44,16 @@ extern "C" {
 enum {
     CALC_MAX_NETWORKS = 8,           /**< networks of one system */
     CALC_MAX_CURVE_STEPS = 32,       /**< steps of one efficiency curve */
-    CALC_MAX_LAYERS = 64,            /**< layers of one transformer block */
+    CALC_MAX_LAYERS = 160,           /**< operators of the kinds of transformer blocks */
     CALC_MAX_ERRORS = 16,            /**< errors reported in one go */
     CALC_MAX_REASONS = 16,           /**< reasons why a layout is infeasible */
     CALC_MAX_STAGE_RUNS = 48,        /**< runs of equal stages of a pipeline that lists them */
     CALC_MAX_PLACES = 128,           /**< stages times chunks of such a pipeline */
     CALC_MAX_CHIPS = 4,              /**< kinds of processors in one pipeline */
+    CALC_MAX_PARTS = 16,             /**< named parts of a model's layers */
+    CALC_MAX_LAYER_KINDS = 16,       /**< kinds of layers of a model */
+    CALC_MAX_STACK = 512,            /**< layers of a model that lists them */
+    CALC_MAX_MTP_LAYERS = 4,         /**< of a depth of multi-token prediction that lists them */
     CALC_MAX_LAYER_RUNS = 96,        /**< runs of equal layers of a model that lists them */
     CALC_MAX_EXACT_PASSES = 1 << 22, /**< of a step that is simulated: stages, chunks, micro-batches
                                           multiplied */
@@ -145,11 +149,41 @@ typedef struct calc_network_op {
 #define CALC_MEMBER_NOTE(name, arg)
 #define CALC_MEMBER_SYSTEM(name, arg) calc_other_system name;
 
+#define CALC_FIELD(name, type, arg, ...)
+#define CALC_PART_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+/** A part of a layer, a mixer or a feed-forward part, with all of its fields: those of the model
+ *  that it does not change, too. */
+typedef struct calc_part {
+    char name[24];
+    calc_part_type type;
+#include "calc/app.fields.h"
+} calc_part;
+#undef CALC_FIELD
 #define CALC_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+/** A kind of layers: indices of its parts, -1 where it has none. The second of a pair stands beside
+ *  the first: both read the same input, and their outputs are added. */
+typedef struct calc_layer_kind {
+    int8_t mixer[2], ffn[2];
+    int16_t count; /**< layers of this kind */
+} calc_layer_kind;
+/** The layers of a model that lists them, from the first to the last. */
+typedef struct calc_stack {
+    int32_t layers;   /**< 0: no list; the model's own fields say what its blocks are */
+    int32_t parts;    /**< in use; those that are declared come first */
+    int32_t declared; /**< of them, in the document */
+    int32_t kinds;    /**< of layers */
+    int32_t mtp;      /**< layers of one depth of multi-token prediction; 0: as the last layer */
+    calc_part part[CALC_MAX_PARTS];
+    calc_layer_kind kind[CALC_MAX_LAYER_KINDS];
+    uint8_t layer[CALC_MAX_STACK]; /**< index of the kind */
+    uint8_t mtp_layer[CALC_MAX_MTP_LAYERS];
+} calc_stack;
 /** The model that is trained or served. */
 typedef struct calc_app {
 #include "calc/app.fields.h"
+    calc_stack stack;
 } calc_app;
+#undef CALC_PART_FIELD
 /** Peak rate and efficiency of one engine in one datatype; a rate of 0 means not offered. */
 typedef struct calc_engine {
 #include "calc/engine.fields.h"
@@ -357,7 +391,8 @@ enum {
     CALC_MORE = 32,          /**< STATS: more is better, not less */
     CALC_AUTO = 64,          /**< EXEC: "auto" is allowed: what follows from the other fields */
     CALC_STAGES = 128,       /**< EXEC, NOTE: the list of stages, kept in calc_exec.stages */
-    CALC_LAYERS = 256        /**< EXEC, NOTE: the list of layers, kept in calc_exec.layers */
+    CALC_LAYERS = 256,       /**< EXEC, NOTE: the list of layers, kept in calc_exec.layers */
+    CALC_STACK = 512         /**< APP, NOTE: parts and layers, kept in calc_app.stack */
 };
 
 typedef struct calc_table calc_table;

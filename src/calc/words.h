@@ -50,6 +50,41 @@
     X(SWIGLU, "swiglu")                                                                            \
     X(GEGLU, "geglu")
 
+/** Parts of a layer: mixers, which let tokens see each other, up to SHORT_CONV; then feed-forward
+ *  parts. */
+#define CALC_PART_TYPE_LIST(X)                                                                     \
+    X(ATTENTION, "attention")                                                                      \
+    X(COMPRESSED, "compressed")                                                                    \
+    X(MAMBA1, "mamba1")                                                                            \
+    X(MAMBA2, "mamba2")                                                                            \
+    X(GATED_DELTA, "gated_delta")                                                                  \
+    X(KIMI_DELTA, "kimi_delta")                                                                    \
+    X(LIGHTNING, "lightning")                                                                      \
+    X(SHORT_CONV, "short_conv")                                                                    \
+    X(MLP, "mlp")                                                                                  \
+    X(MOE, "moe")
+
+/** Sigmoid gate on the output of a mixer: one number per head, or one per channel. */
+#define CALC_OUTPUT_GATE_LIST(X)                                                                   \
+    X(NONE, "none")                                                                                \
+    X(HEAD, "head")                                                                                \
+    X(CHANNEL, "channel")
+
+/** Norms of a sub-layer: before it, behind it, or both. */
+#define CALC_NORM_PLACE_LIST(X)                                                                    \
+    X(PRE, "pre")                                                                                  \
+    X(POST, "post")                                                                                \
+    X(SANDWICH, "sandwich")
+
+/** How layers are joined: a plain residual stream; several streams mixed before and behind every
+ *  sub-layer (hyper-connections, mHC) or layer (AltUp with LAuReL); snapshots of earlier layers
+ *  that every sub-layer attends to. */
+#define CALC_RESIDUAL_TYPE_LIST(X)                                                                 \
+    X(PLAIN, "plain")                                                                              \
+    X(HYPER, "hyper")                                                                              \
+    X(ALTUP, "altup")                                                                              \
+    X(ATTENTION, "attention")
+
 /** Normalization. */
 #define CALC_NORM_TYPE_LIST(X)                                                                     \
     X(AUTO, "auto")                                                                                \
@@ -309,6 +344,10 @@
 #define CALC_X_CHOICE(name, text) CALC_CHOICE_##name,
 #define CALC_X_FFN_TYPE(name, text) CALC_FFN_TYPE_##name,
 #define CALC_X_NORM_TYPE(name, text) CALC_NORM_TYPE_##name,
+#define CALC_X_PART_TYPE(name, text) CALC_PART_TYPE_##name,
+#define CALC_X_OUTPUT_GATE(name, text) CALC_OUTPUT_GATE_##name,
+#define CALC_X_NORM_PLACE(name, text) CALC_NORM_PLACE_##name,
+#define CALC_X_RESIDUAL_TYPE(name, text) CALC_RESIDUAL_TYPE_##name,
 #define CALC_X_POSITION_TYPE(name, text) CALC_POSITION_TYPE_##name,
 #define CALC_X_RANK_ORDER(name, text) CALC_RANK_ORDER_##name,
 #define CALC_X_CONTEXT_PAR_TYPE(name, text) CALC_CONTEXT_PAR_TYPE_##name,
@@ -338,6 +377,10 @@ CALC_DECLARE_ENUM(format, FORMAT)
 CALC_DECLARE_ENUM(choice, CHOICE)
 CALC_DECLARE_ENUM(ffn_type, FFN_TYPE)
 CALC_DECLARE_ENUM(norm_type, NORM_TYPE)
+CALC_DECLARE_ENUM(part_type, PART_TYPE)
+CALC_DECLARE_ENUM(output_gate, OUTPUT_GATE)
+CALC_DECLARE_ENUM(norm_place, NORM_PLACE)
+CALC_DECLARE_ENUM(residual_type, RESIDUAL_TYPE)
 CALC_DECLARE_ENUM(position_type, POSITION_TYPE)
 CALC_DECLARE_ENUM(rank_order, RANK_ORDER)
 CALC_DECLARE_ENUM(context_par_type, CONTEXT_PAR_TYPE)

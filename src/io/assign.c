@@ -9,6 +9,7 @@
 #include "spec/alias.h"
 #include "spec/amount.h"
 #include "spec/field.h"
+#include "spec/stack.h"
 
 #include <limits.h>
 #include <math.h>
@@ -195,7 +196,8 @@ static bool find(const assignment *set, calc_field_ref *ref, int *which, calc_js
     } else if (refs[0].field->type == CALC_TYPE_NOTE && !calc_json_is_list(refs[0].field)) {
         calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL,
                              "\"%s\" is a note for people and cannot be set", set->path);
-    } else if (count > 1 && refs[count - 1].field->type != CALC_TYPE_INT) {
+    } else if (count > 1 && refs[count - 1].field->type != CALC_TYPE_INT &&
+               !calc_json_is_list(refs[count - 1].field)) {
         ambiguous_field(set, refs, count, report);
     } else {
         /* A field that the execution has too (seq_size) means the execution's, which overrides the
@@ -263,7 +265,7 @@ static json_t *read_value(const calc_field *field, const char *text, calc_json_r
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     if (list && !json_is_null(value)) {
         json_decref(value);
-        value = blocks_of(text);
+        value = field->flags & CALC_STACK ? json_string(text) : blocks_of(text);
     } else if (!value) {
         value = json_string(text);
     }
@@ -302,14 +304,17 @@ static void bind(const assignment *set, const calc_field_ref *ref, int which, js
     json_t *number = number_of_amount(ref->field, value);
     memcpy(&changed, set->object[which], size);
     if (calc_json_is_list(ref->field) && json_is_null(value)) {
-        calc_json_lists_take(ref->field, &changed.exec);
+        calc_json_lists_take(ref->field, &changed);
     } else if (calc_json_is_list(ref->field)) {
-        calc_json_lists_bind(report, ref->field, value, &changed.exec);
+        calc_json_lists_bind(report, ref->field, value, &changed);
     } else if (!calc_json_bind_automatic(ref->field, value, &changed)) {
         calc_json_bind_field(report, ref->field, number ? number : value,
                              (char *)&changed + ref->offset);
     }
     json_decref(number);
+    if (ref->kind == CALC_KIND_APP) {
+        calc_stack_follow(set->object[which], &changed.app);
+    }
     if (report->found.count + report->found.dropped == before) {
         memcpy(set->object[which], &changed, size);
     }

@@ -334,8 +334,9 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
         return;
     }
     calc_absent_fill(table, object);
-    if (table == calc_table_of(CALC_KIND_EXEC)) {
-        calc_json_lists_clear((calc_exec *)object);
+    if (table == calc_table_of(CALC_KIND_EXEC) || table == calc_table_of(CALC_KIND_APP)) {
+        calc_json_lists_clear(
+            table == calc_table_of(CALC_KIND_EXEC) ? CALC_KIND_EXEC : CALC_KIND_APP, object);
     }
     const char *key;
     json_t *member;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "io/json_layers.h"
+#include "io/json_stack.h"
 #include "io/json_stages.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
@@ -142,41 +143,49 @@ void calc_json_runs_put_each(calc_put *put, const char *name, const calc_json_ru
     calc_put_close(put);
 }
 
-void calc_json_lists_clear(calc_exec *exec)
+void calc_json_lists_clear(calc_kind kind, void *object)
 {
-    exec->stages = (calc_stage_list){0};
-    exec->layers = (calc_layer_list){0};
-}
-
-void calc_json_lists_bind(calc_json_report *report, const calc_field *field, json_t *value,
-                          calc_exec *exec)
-{
-    if (field->flags & CALC_STAGES) {
-        calc_json_stages_bind(report, value, exec);
-    } else {
-        calc_json_layers_bind(report, value, exec);
+    if (kind == CALC_KIND_EXEC) {
+        calc_exec *exec = object;
+        exec->stages = (calc_stage_list){0};
+        exec->layers = (calc_layer_list){0};
+    } else if (kind == CALC_KIND_APP) {
+        ((calc_app *)object)->stack = (calc_stack){0};
     }
 }
 
-void calc_json_lists_take(const calc_field *field, calc_exec *exec)
+void calc_json_lists_bind(calc_json_report *report, const calc_field *field, json_t *value,
+                          void *object)
 {
     if (field->flags & CALC_STAGES) {
-        exec->stages = (calc_stage_list){0};
+        calc_json_stages_bind(report, value, object);
+    } else if (field->flags & CALC_LAYERS) {
+        calc_json_layers_bind(report, value, object);
     } else {
-        exec->layers = (calc_layer_list){0};
+        calc_json_stack_bind(report, field, value, object);
+    }
+}
+
+void calc_json_lists_take(const calc_field *field, void *object)
+{
+    if (field->flags & CALC_STAGES) {
+        ((calc_exec *)object)->stages = (calc_stage_list){0};
+    } else if (field->flags & CALC_LAYERS) {
+        ((calc_exec *)object)->layers = (calc_layer_list){0};
+    } else {
+        ((calc_app *)object)->stack = (calc_stack){0};
     }
 }
 
 bool calc_json_lists_put(calc_put *put, const calc_field *field, const void *object)
 {
     const calc_exec *exec = object;
-    if (!calc_json_is_list(field)) {
-        return false;
-    }
     if (field->flags & CALC_STAGES && exec->stages.count > 0) {
         calc_json_stages_put(put, field->key, &exec->stages);
     } else if (field->flags & CALC_LAYERS && exec->layers.count > 0) {
         calc_json_layers_put(put, field->key, &exec->layers);
+    } else if (field->flags & CALC_STACK) {
+        calc_json_stack_put(put, field, object);
     }
-    return true;
+    return calc_json_is_list(field);
 }

@@ -50,25 +50,25 @@ void calc_json_runs_put_each(calc_put *put, const char *name, const calc_json_ru
 void calc_json_runs_put(calc_put *put, const char *name, const char *text, bool word, int64_t times,
                         bool always);
 
-/* Reads and writes the lists of an execution (stages, layers) by their row in
- * the table of fields. */
+/* Reads and writes the lists of an execution (stages, layers) and of an application (parts, layers)
+ * by their row in the table of fields. */
 
 /** Whether a row is one. */
 static inline bool calc_json_is_list(const calc_field *field)
 {
-    return field->flags & (CALC_STAGES | CALC_LAYERS);
+    return field->flags & (CALC_STAGES | CALC_LAYERS | CALC_STACK);
 }
 
 /** No list at all. */
-void calc_json_lists_clear(calc_exec *exec);
+void calc_json_lists_clear(calc_kind kind, void *object);
 
 /** Fill the list of a row, or report why not.
- *  @param exec  whose other fields are filled */
+ *  @param object  calc_exec or calc_app, whose other fields are filled */
 void calc_json_lists_bind(calc_json_report *report, const calc_field *field, json_t *value,
-                          calc_exec *exec);
+                          void *object);
 
 /** Clear the list of a row. */
-void calc_json_lists_take(const calc_field *field, calc_exec *exec);
+void calc_json_lists_take(const calc_field *field, void *object);
 
 /** Write the list of a row, if there is one.
  *  @return whether the row is one of a list */

@@ -90,9 +90,9 @@ static void put_choice(calc_put *put, const char *key, const char *choice)
     (plain ? calc_put_raw : calc_put_text)(put, key, choice);
 }
 
-static void put_member(calc_put *put, const calc_field *field, const char *member)
+void calc_json_put_member(calc_put *put, const calc_field *field, const void *value)
 {
-    const void *value = member;
+    const char *member = value;
     switch (field->type) {
     case CALC_TYPE_INT:
         calc_put_count(put, field->key, *(const int64_t *)value);
@@ -145,7 +145,7 @@ static void put_table(calc_put *put, const char *key, const calc_table *table, c
         const calc_field *field = &table->rows[i];
         if (!calc_json_lists_put(put, field, object) &&
             !is_left_out(field, object + field->offset)) {
-            put_member(put, field, object + field->offset);
+            calc_json_put_member(put, field, object + field->offset);
         }
     }
     calc_put_close(put);
@@ -188,6 +188,7 @@ static const char *type_of(const calc_field *field)
     default:
         return field->flags & CALC_STAGES   ? "stages"
                : field->flags & CALC_LAYERS ? "layers"
+               : field->flags & CALC_STACK  ? "pattern"
                                             : "text";
     }
 }

@@ -94,8 +94,11 @@ static bool schema_list(calc_output *out, const calc_field *field)
         write_stages(out);
     } else if (field->flags & CALC_LAYERS) {
         write_layers(out);
+    } else if (field->flags & CALC_STACK) {
+        calc_output_text(out, strcmp(field->key, "parts") == 0 ? "{\"type\": \"object\"}"
+                                                               : "{\"type\": \"string\"}");
     }
-    return field->flags & (CALC_STAGES | CALC_LAYERS);
+    return field->flags & (CALC_STAGES | CALC_LAYERS | CALC_STACK);
 }
 
 enum { STEP = 2 /* spaces per level */ };

@@ -34,7 +34,7 @@ static void put(kernels *k, bool keyed, const calc_kernel_key *key, double time_
 static void add(kernels *k, const calc_operator *o, calc_pass pass, double blocks)
 {
     double again = pass == CALC_PASS_FW ? calc_operator_again(o, k->recompute) : 0;
-    double times = blocks * (1 + again * k->again);
+    double times = blocks * (1 + again * k->again) * calc_operator_share(o);
     double time_s = calc_cost_kernel_s(k->context, o, pass);
     double beside_s;
     calc_kernel_key key = {0};

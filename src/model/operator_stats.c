@@ -20,7 +20,8 @@ typedef struct rows {
     calc_operator_source *source; /* NULL: not wanted */
     bool whole;                   /* a measured block has the time of the operators added */
     size_t count, capacity;
-    const char *name[CALC_MAX_LAYERS]; /* of the rows, also beyond the capacity */
+    /* of the rows, also beyond the capacity: name, and that of the part it belongs to */
+    const char *name[CALC_MAX_LAYERS], *part[CALC_MAX_LAYERS];
 } rows;
 
 /* FLOP per byte; 0 for no arithmetic, infinite for arithmetic on nothing. */
@@ -158,10 +159,10 @@ static void put_space(const rows *r, const calc_operator *o, unsigned recompute,
 }
 
 /* Count an operator that is listed already once more. @return whether it is */
-static bool is_listed(rows *r, const char *name, double runs)
+static bool is_listed(rows *r, const calc_operator *o, double runs)
 {
     for (size_t i = 0; i < r->count; i++) {
-        if (strcmp(r->name[i], name) == 0) {
+        if (strcmp(r->name[i], o->name) == 0 && r->part[i] == o->part) {
             if (i < r->capacity) {
                 r->out[i].runs += runs;
             }
@@ -185,12 +186,13 @@ static void add(rows *r, const calc_operator *operators, size_t count, unsigned 
     bool listed = calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
-        if (!o->name || is_note(o) || (!listed && is_listed(r, o->name, runs))) {
+        double times = runs * calc_operator_share(o);
+        if (!o->name || is_note(o) || (!listed && is_listed(r, o, times))) {
             continue;
         }
         if (r->count < r->capacity) {
             calc_layer_stats *s = &r->out[r->count];
-            *s = (calc_layer_stats){.name = o->name, .runs = runs};
+            *s = (calc_layer_stats){.name = o->name, .runs = times};
             const calc_operator *tiles = calc_cost_tiles_beside(c, operators, count, i);
             bool inside = tiles && !tiles->name;
             put_kernel(c, o, tiles, recompute, s);
@@ -207,6 +209,7 @@ static void add(rows *r, const calc_operator *operators, size_t count, unsigned 
                 s->activation += o[1].dropped_by & recompute ? 0 : o[1].kept_bytes;
             }
         }
+        r->part[r->count] = o->part;
         r->name[r->count++] = o->name;
     }
 }

@@ -27,6 +27,10 @@ static const char *const grouped_mode_names[] = {CALC_GROUPED_MODE_LIST(CHOICE) 
 static const char *const format_names[] = {CALC_FORMAT_LIST(CHOICE) NULL};
 static const char *const choice_names[] = {CALC_CHOICE_LIST(CHOICE) NULL};
 static const char *const ffn_type_names[] = {CALC_FFN_TYPE_LIST(CHOICE) NULL};
+const char *const calc_part_type_names[] = {CALC_PART_TYPE_LIST(CHOICE) NULL};
+static const char *const output_gate_names[] = {CALC_OUTPUT_GATE_LIST(CHOICE) NULL};
+static const char *const norm_place_names[] = {CALC_NORM_PLACE_LIST(CHOICE) NULL};
+static const char *const residual_type_names[] = {CALC_RESIDUAL_TYPE_LIST(CHOICE) NULL};
 static const char *const norm_type_names[] = {CALC_NORM_TYPE_LIST(CHOICE) NULL};
 static const char *const position_type_names[] = {CALC_POSITION_TYPE_LIST(CHOICE) NULL};
 static const char *const rank_order_names[] = {CALC_RANK_ORDER_LIST(CHOICE) NULL};
@@ -49,6 +53,7 @@ static const char *const offload_modules_names[] = {CALC_OFFLOAD_MODULES_LIST(CH
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
 static const char *const verdict_names[] = {CALC_VERDICT_LIST(CHOICE) NULL};
 #define datatype_names calc_datatype_names
+#define part_type_names calc_part_type_names
 #define pipeline_schedule_names calc_pipeline_schedule_names
 
 const char *calc_verdict_text(calc_verdict verdict)
@@ -219,11 +224,28 @@ static const calc_field network_rows[] = {
 #undef CALC_FIELD
 TABLE(network, "network", calc_network)
 
+#define CALC_FIELD(name, type, arg, ...)
+#define CALC_PART_FIELD(name, type, arg, ...) ROW(calc_part, name, type, arg, __VA_ARGS__)
+static const calc_field part_rows[] = {
+    ROW(calc_part, type, ENUM, part_type, .doc = "what the part is")
+#include "calc/app.fields.h"
+};
+#undef CALC_FIELD
+#undef CALC_PART_FIELD
+TABLE(part, "part", calc_part)
+
+const calc_table *calc_part_table(void)
+{
+    return &part_table;
+}
+
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_app, name, type, arg, __VA_ARGS__)
+#define CALC_PART_FIELD CALC_FIELD
 static const calc_field app_rows[] = {
 #include "calc/app.fields.h"
 };
 #undef CALC_FIELD
+#undef CALC_PART_FIELD
 TABLE(app, "app", calc_app)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_system, name, type, arg, __VA_ARGS__)

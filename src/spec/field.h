@@ -9,6 +9,12 @@ extern const char *const calc_datatype_names[];
 /** Texts of the pipeline schedules, likewise. */
 extern const char *const calc_pipeline_schedule_names[];
 
+/** Texts of the types of parts, likewise. */
+extern const char *const calc_part_type_names[];
+
+/** The rows of calc_part: its type, and the fields of a model that its parts may change. */
+const calc_table *calc_part_table(void);
+
 /** Row whose key is `key`, or another name of it (alias.h); NULL if none. */
 const calc_field *calc_table_find(const calc_table *table, const char *key);
 

@@ -114,10 +114,36 @@ static void check_parallel_sizes(rules *r)
 #define BROKEN_APP(r, field, hint, ...)                                                            \
     calc_errors_add((r)->errors, CALC_ERR_RULE, CALC_KIND_APP, "/" #field, hint, __VA_ARGS__)
 
+/* Layers that are listed: as many as blocks, and nothing else that says which blocks have what. */
+static void check_layers(rules *r)
+{
+    const calc_app *a = r->app;
+    const calc_stack *s = &a->stack;
+    char hint[64];
+    if (s->layers == 0) {
+        return;
+    }
+    if (s->layers != a->num_blocks) {
+        snprintf(hint, sizeof hint, "set num_blocks to %d, or mend the pattern", (int)s->layers);
+        BROKEN_APP(r, layers, hint, "the pattern has %d layers, num_blocks is %lld", (int)s->layers,
+                   (long long)a->num_blocks);
+    }
+    if (a->dense_blocks > 0 || a->moe_every > 0 || a->global_every > 0) {
+        BROKEN_APP(r, layers, "leave dense_blocks, moe_every and global_every out",
+                   "the pattern says which layers have experts and windows");
+    }
+    for (int i = 0; i < s->parts; i++) {
+        if (s->part[i].type == CALC_PART_TYPE_MOE && s->part[i].num_experts == 0) {
+            BROKEN_APP(r, layers, "set num_experts", "\"%s\" has no experts", s->part[i].name);
+        }
+    }
+}
+
 static void check_structure(rules *r)
 {
     const calc_app *a = r->app;
     char hint[224];
+    check_layers(r);
     char divisors[200];
     if (a->kv_heads > 0 && a->attn_heads % a->kv_heads != 0) {
         snprintf(hint, sizeof hint, "use %s",
@@ -144,7 +170,7 @@ static void check_structure(rules *r)
         BROKEN_APP(r, experts_per_token, hint, "a token cannot be routed to %lld of %lld experts",
                    (long long)a->experts_per_token, (long long)a->num_experts);
     }
-    if (a->dense_blocks >= a->num_blocks) {
+    if (a->dense_blocks >= a->num_blocks && a->stack.layers == 0) {
         BROKEN_APP(r, dense_blocks, "use less than num_blocks, or num_experts 0",
                    "all %lld blocks are dense: none has experts", (long long)a->num_blocks);
     }

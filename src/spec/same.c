@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "spec/stack.h"
+
 static bool same_curve(const calc_curve *a, const calc_curve *b)
 {
     bool same = a->count == b->count;
@@ -60,7 +62,8 @@ static bool same_row(const calc_field *field, const char *a, const char *b)
 
 bool calc_same(const calc_table *table, const void *a, const void *b)
 {
-    bool same = true;
+    bool same = table != calc_table_of(CALC_KIND_APP) ||
+                calc_stack_same(&((const calc_app *)a)->stack, &((const calc_app *)b)->stack);
     for (size_t i = 0; i < table->count && same; i++) {
         same = same_row(&table->rows[i], a, b);
     }

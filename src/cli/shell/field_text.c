@@ -31,6 +31,7 @@ const char *calc_field_text_type(const calc_field *field)
     default:
         return field->flags & CALC_STAGES   ? "list of stages"
                : field->flags & CALC_LAYERS ? "list of layers"
+               : field->flags & CALC_STACK  ? "pattern of layers"
                                             : "text";
     }
 }

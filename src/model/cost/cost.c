@@ -283,13 +283,14 @@ static void add_memory(const common *m, const calc_operator *operators, size_t f
     double working = out->working_bytes, grad = out->grad_bytes;
     for (size_t i = first; i < end; i++) {
         const calc_operator *o = &operators[i];
-        dense += o->expert ? 0 : o->weights;
-        expert += o->expert ? o->weights : 0;
-        whole += o->kept_bytes;
-        kept += o->kept_bytes - (o->dropped_by & m->recompute ? o->dropped_bytes : 0) +
-                (m->recompute & CALC_RECOMPUTE_OP ? o->saved_bytes : 0);
-        working += o->working_bytes;
-        grad += m->context->training ? o->grad_bytes : 0;
+        double share = calc_operator_share(o);
+        dense += o->expert ? 0 : share * o->weights;
+        expert += o->expert ? share * o->weights : 0;
+        whole += share * o->kept_bytes;
+        kept += share * (o->kept_bytes - (o->dropped_by & m->recompute ? o->dropped_bytes : 0) +
+                         (m->recompute & CALC_RECOMPUTE_OP ? o->saved_bytes : 0));
+        working += share * o->working_bytes;
+        grad += m->context->training ? share * o->grad_bytes : 0;
     }
     out->dense_weights = dense;
     out->expert_weights = expert;
@@ -306,7 +307,7 @@ static double passing_bytes(const calc_operator *operators, size_t count)
     double passing = 0;
     for (size_t i = count; i-- > 0;) {
         passing = calc_max(passing, operators[i].passing_bytes - dropped);
-        dropped += operators[i].kept_bytes;
+        dropped += calc_operator_share(&operators[i]) * operators[i].kept_bytes;
     }
     return passing;
 }

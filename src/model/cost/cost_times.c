@@ -45,7 +45,23 @@ static bool same_kernel(const calc_operator *a, const calc_operator *b)
     _Static_assert(END - FIRST == 4 * sizeof a->flop, "flop, bytes, launches and work");
     const char *x = (const char *)a + FIRST;
     const char *y = (const char *)b + FIRST;
-    return a->kind == b->kind && a->weights == b->weights && memcmp(x, y, END - FIRST) == 0;
+    return a->kind == b->kind && a->weights == b->weights && a->without == b->without &&
+           memcmp(x, y, END - FIRST) == 0;
+}
+
+/* The times of the share of an operator that a mean block has. */
+static void take_share(double share, calc_cost_times *t)
+{
+    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+        calc_cost_work *w = &t->work[pass];
+        w->flop *= share;
+        w->flop_s *= share;
+        w->bytes *= share;
+        w->mem_s *= share;
+        t->all_s[pass] *= share;
+        t->link_s[pass] *= share;
+        t->edge_s[pass] *= share;
+    }
 }
 
 static void time_operator(const calc_cost_context *c, const calc_operator *o,
@@ -57,6 +73,9 @@ static void time_operator(const calc_cost_context *c, const calc_operator *o,
         time_collective(c, o, passes, known, out);
     } else {
         time_kernel(c, o, passes, out);
+    }
+    if (o->without > 0) {
+        take_share(calc_operator_share(o), out);
     }
 }
 

@@ -6,7 +6,7 @@
 
 #include "model/cost/cost_link.h"
 
-/** One operator. Passes that it does not have, or that nobody asks for, are 0. */
+/** One operator of a mean block. Passes that it does not have, or that nobody asks for, are 0. */
 typedef struct calc_cost_times {
     calc_cost_work work[CALC_PASS_COUNT]; /**< with no arithmetic but that which costs count */
     double all_s[CALC_PASS_COUNT];        /**< calc_cost_kernel_s() */

@@ -68,7 +68,7 @@ calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operator
 {
     const calc_shape *s = c->shape;
     calc_muon sum = {0, 0, 0};
-    bool first = !s->latent; /* the first matrix of a part is split by columns */
+    bool first = !s->latent && !s->stack; /* the first matrix of a part is split by columns */
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
         bool grouped = o->kind == CALC_OPERATOR_GROUPED;
@@ -83,7 +83,7 @@ calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operator
         if (first && o->split == CALC_SPLIT_COLUMNS) {
             add_query_key_value(c, &sum);
         } else {
-            double copies = grouped ? s->experts / s->expert_par : 1;
+            double copies = (grouped ? s->experts / s->expert_par : 1) * calc_operator_share(o);
             add(c, inner, columns, copies, group, o->expert, &sum);
         }
         first = false;

@@ -21,9 +21,10 @@ calc_offload calc_offload_of(const calc_strategy *strategy, const calc_operator 
         const calc_operator *o = &operators[i];
         if (o->moved_by & modules) {
             unsigned drops = o->dropped_by & recompute;
-            sum.away_bytes += o->kept_bytes - (drops ? o->dropped_bytes : 0);
-            sum.copied_bytes += o->copied_bytes + o->kept_bytes -
-                                (drops & ~(unsigned)DROPPED_LATE ? o->dropped_bytes : 0);
+            double share = calc_operator_share(o);
+            sum.away_bytes += share * (o->kept_bytes - (drops ? o->dropped_bytes : 0));
+            sum.copied_bytes += share * (o->copied_bytes + o->kept_bytes -
+                                         (drops & ~(unsigned)DROPPED_LATE ? o->dropped_bytes : 0));
         }
     }
     return sum;

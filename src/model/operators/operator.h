@@ -55,14 +55,19 @@ enum {
     CALC_RECOMPUTE_HELD = CALC_RECOMPUTE_ALL << 2,
     CALC_RECOMPUTE_OP = CALC_RECOMPUTE_ALL << 3,
     CALC_RECOMPUTE_BLOCK = CALC_RECOMPUTE_ALL | CALC_RECOMPUTE_OP, /**< either, of a block */
-    /** Operators of one block at most. */
-    CALC_MAX_OPERATORS = 48
+    /** Operators of one block at most: of all of its kinds, where the model lists its layers. */
+    CALC_MAX_OPERATORS = 128,
+    CALC_MAX_WEIGHTS = 48 /**< of them with weights, of Calculon's list */
 };
 
 /** One operator. Plain value; `name` is static text. */
 typedef struct calc_operator {
     const char *name; /**< NULL: a collective in tiles, part of the matrix that it runs with */
     calc_operator_kind kind;
+    double without;   /**< share of the blocks of its kind that do not have it, where the model
+                           lists its layers: a mean block has 1 - without of it */
+    const char *part; /**< name of the part of a layer that it belongs to, borrowed; NULL: layers
+                           are not listed */
     double inputs, outputs;           /**< elements of the forward pass */
     double flop[CALC_PASS_COUNT];     /**< arithmetic */
     double bytes[CALC_PASS_COUNT];    /**< memory traffic */
@@ -114,13 +119,20 @@ static inline double calc_operator_message_bytes(const calc_operator *o, calc_pa
     return o->message_bytes * (1 - o->narrowed[pass]);
 }
 
-/** Bytes that a pass communicates; 0 for a pass without an operation.
+/** How many of an operator a mean block has: (0, 1]. */
+static inline double calc_operator_share(const calc_operator *o)
+{
+    return 1 - o->without;
+}
+
+/** Bytes that a pass communicates in a mean block; 0 for a pass without an operation.
  *  @param edge  in the last block of a chunk */
 static inline double calc_operator_sent_bytes(const calc_operator *o, calc_pass pass, bool edge)
 {
     calc_collective_op op = edge && o->has_edge ? o->edge_op[pass] : o->op[pass];
     bool none = o->kind != CALC_OPERATOR_COLLECTIVE || op == CALC_OP_NONE;
-    return none ? 0 : calc_operator_message_bytes(o, pass) * o->times[pass];
+    return none ? 0
+                : calc_operator_message_bytes(o, pass) * o->times[pass] * calc_operator_share(o);
 }
 
 /** Share of an operator's forward pass that recomputation runs again, 0 to 1.

@@ -4,6 +4,7 @@
 
 #include "model/operators/processor.h"
 #include "spec/format.h"
+#include "spec/stack.h"
 
 /* A choice, or the preset's value. */
 static bool chosen(calc_choice choice, bool preset)
@@ -15,13 +16,8 @@ static void set_structure(calc_shape *s, const calc_app *app, const calc_strateg
 {
     bool llama = app->structure_type == CALC_STRUCTURE_TYPE_LLAMA ||
                  strategy->structure_type == CALC_STRUCTURE_TYPE_LLAMA;
-    s->gated = app->ffn_type == CALC_FFN_TYPE_AUTO
-                   ? llama
-                   : app->ffn_type == CALC_FFN_TYPE_SWIGLU || app->ffn_type == CALC_FFN_TYPE_GEGLU;
     s->rms = app->norm_type == CALC_NORM_TYPE_AUTO ? llama : app->norm_type == CALC_NORM_TYPE_RMS;
-    s->rope = app->position_type == CALC_POSITION_TYPE_AUTO
-                  ? llama
-                  : app->position_type == CALC_POSITION_TYPE_ROPE;
+    s->llama = llama;
     s->learned = app->position_type == CALC_POSITION_TYPE_AUTO
                      ? !llama
                      : app->position_type == CALC_POSITION_TYPE_LEARNED;
@@ -29,47 +25,148 @@ static void set_structure(calc_shape *s, const calc_app *app, const calc_strateg
     s->dropout = chosen(app->dropout, !llama);
     s->tied = chosen(app->tied_embeddings, !llama);
     s->causal = app->causal;
-    s->qk_norm = app->qk_norm;
+    s->norm_place = app->norm_place;
+    s->residual = app->residual_type;
+    s->streams = calc_max(1, (double)app->residual_streams);
+    s->layer_embedding = (double)app->layer_embedding;
+    s->layer_vocab = (double)(app->layer_vocab_size > 0 ? app->layer_vocab_size : app->vocab_size);
+    s->mtp_shared = app->mtp_shared;
+    s->multiquery = strategy->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY;
+    s->flash = strategy->flash_attention || strategy->attention_type == CALC_ATTENTION_TYPE_FLASH;
 }
 
-static void set_attention(calc_shape *s, const calc_app *app, const calc_strategy *strategy)
+static void set_attention(calc_shape *s, const calc_part *p)
 {
-    s->heads = (double)app->attn_heads;
-    s->kv_heads = app->kv_heads > 0 ? (double)app->kv_heads
-                  : strategy->attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? 1
-                                                                               : s->heads;
-    s->latent = app->kv_lora_rank > 0;
-    s->qk_size = (double)app->attn_size;
-    s->v_size = s->qk_size;
+    s->heads = (double)p->attn_heads;
+    s->kv_heads = p->kv_heads > 0 ? (double)p->kv_heads : s->multiquery ? 1 : s->heads;
+    s->latent = p->kv_lora_rank > 0;
+    s->qk_size = (double)p->attn_size;
+    s->v_size = p->v_head_size > 0 ? (double)p->v_head_size : s->qk_size;
+    s->q_rank = (double)p->q_lora_rank;
+    s->kv_rank = (double)p->kv_lora_rank;
+    s->rope_size = 0;
     if (s->latent) {
-        s->q_rank = (double)app->q_lora_rank;
-        s->kv_rank = (double)app->kv_lora_rank;
-        s->rope_size = (double)app->qk_rope_size;
-        s->qk_size = (double)app->qk_nope_size + s->rope_size;
-        s->v_size = app->v_size > 0 ? (double)app->v_size : (double)app->attn_size;
+        s->rope_size = (double)p->qk_rope_size;
+        s->qk_size = (double)p->qk_nope_size + s->rope_size;
+        s->v_size = p->v_size > 0 ? (double)p->v_size : (double)p->attn_size;
         s->kv_heads = s->heads;
     }
-    s->flash = strategy->flash_attention || strategy->attention_type == CALC_ATTENTION_TYPE_FLASH;
-    s->window = (double)app->window_size;
-    s->global_every = (double)app->global_every;
+    s->rope = p->position_type == CALC_POSITION_TYPE_AUTO
+                  ? s->llama
+                  : p->position_type == CALC_POSITION_TYPE_ROPE;
+    s->qk_norm = p->qk_norm;
+    s->qk_norm_whole = p->qk_norm_whole;
+    s->qkv_bias = p->qkv_bias;
+    s->window = (double)p->window_size;
+    s->chunk = (double)p->chunk_size;
+    s->output_gate = p->output_gate;
+    s->sinks = p->attention_sinks;
+    s->k_eq_v = p->k_eq_v;
+    s->kv_shared = p->kv_shared;
+    s->index_heads = (double)p->index_heads;
+    s->index_size = (double)p->index_size;
+    s->index_topk = (double)p->index_topk;
+    s->index_block = (double)p->index_block;
+    s->index_shared = p->index_shared;
+    s->compress_ratio = (double)p->compress_ratio;
+    s->output_groups = (double)p->output_groups;
+    s->output_rank = (double)p->output_lora_rank;
     s->local_heads = s->heads / s->tensor_par;
     s->local_kv_heads = calc_max(1, s->kv_heads / s->tensor_par);
 }
 
-static void set_experts(calc_shape *s, const calc_app *app)
+static void set_linear(calc_shape *s, const calc_part *p)
 {
-    s->experts = (double)app->num_experts;
+    double chunk = p->type == CALC_PART_TYPE_MAMBA2      ? 128
+                   : p->type == CALC_PART_TYPE_LIGHTNING ? 256
+                                                         : 64;
+    s->key_heads = (double)p->linear_key_heads;
+    s->key_size = (double)p->linear_key_size;
+    s->value_heads = (double)p->linear_value_heads;
+    s->value_size = (double)p->linear_value_size;
+    s->conv = (double)p->linear_conv;
+    s->scan_chunk = p->linear_chunk > 0 ? (double)p->linear_chunk : chunk;
+    s->low_rank = (double)p->linear_rank;
+    s->linear_norm = chosen(p->linear_norm, p->type != CALC_PART_TYPE_MAMBA1);
+}
+
+static void set_feedforward(calc_shape *s, const calc_part *p)
+{
+    s->feedforward = (double)p->feedforward;
+    s->gated = p->ffn_type == CALC_FFN_TYPE_AUTO
+                   ? s->llama
+                   : p->ffn_type == CALC_FFN_TYPE_SWIGLU || p->ffn_type == CALC_FFN_TYPE_GEGLU;
+    s->experts = (double)p->num_experts;
     s->placed_experts = s->experts;
+    s->router_bias = p->router_bias;
+    s->experts_per_token = s->expert_feedforward = s->shared_feedforward = 0;
+    s->expert_latent = s->hidden;
+    s->zero_experts = 0;
+    if (s->experts > 0) {
+        s->experts_per_token = (double)p->experts_per_token;
+        s->expert_feedforward =
+            p->expert_feedforward > 0 ? (double)p->expert_feedforward : s->feedforward;
+        s->shared_feedforward = (double)p->shared_feedforward;
+        s->shared_gate = p->shared_gate;
+        s->expert_latent = p->expert_latent > 0 ? (double)p->expert_latent : s->hidden;
+        s->expert_latent_norm = p->expert_latent_norm;
+        s->zero_experts = (double)p->zero_experts;
+    }
+}
+
+/* Where the blocks with experts are. */
+static void set_blocks(calc_shape *s, const calc_app *app)
+{
+    const calc_stack *stack = app->stack.layers > 0 ? &app->stack : NULL;
+    s->stack = stack;
+    s->groups_per_token =
+        s->experts > 0 && app->expert_groups > 1 ? (double)app->groups_per_token : 0;
     s->dense_blocks = s->experts > 0 ? (double)app->dense_blocks : s->blocks;
     s->moe_every = app->moe_every > 1 ? (double)app->moe_every : 1;
-    s->router_bias = app->router_bias;
-    if (s->experts > 0) {
-        s->experts_per_token = (double)app->experts_per_token;
-        s->expert_feedforward =
-            app->expert_feedforward > 0 ? (double)app->expert_feedforward : s->feedforward;
-        s->shared_feedforward = (double)app->shared_feedforward;
-        s->groups_per_token = app->expert_groups > 1 ? (double)app->groups_per_token : 0;
+    s->moe_blocks = s->experts > 0 ? floor((s->blocks - s->dense_blocks) / s->moe_every) : 0;
+    if (stack) {
+        int32_t first = 0;
+        while (first < stack->layers && !calc_shape_kind_has_experts(stack, stack->layer[first])) {
+            first++;
+        }
+        for (int i = 0; i < stack->parts; i++) {
+            if (stack->part[i].type == CALC_PART_TYPE_MOE) {
+                set_feedforward(s, &stack->part[i]);
+                break;
+            }
+        }
+        s->feedforward = (double)app->feedforward;
+        s->moe_blocks = 0;
+        for (int i = 0; i < stack->kinds; i++) {
+            s->moe_blocks += calc_shape_kind_has_experts(stack, i) ? stack->kind[i].count : 0;
+        }
+        s->dense_blocks = first;
+        s->moe_every = s->moe_blocks > 0 ? (s->blocks - first) / s->moe_blocks : 1;
+        s->experts = s->moe_blocks > 0 ? s->experts : 0;
     }
+}
+
+bool calc_shape_kind_has_experts(const calc_stack *stack, int kind)
+{
+    const calc_layer_kind *k = &stack->kind[kind];
+    return (k->ffn[0] >= 0 && stack->part[k->ffn[0]].type == CALC_PART_TYPE_MOE) ||
+           (k->ffn[1] >= 0 && stack->part[k->ffn[1]].type == CALC_PART_TYPE_MOE);
+}
+
+calc_shape calc_shape_of_part(const calc_shape *model, const calc_part *part)
+{
+    calc_shape s = *model;
+    double copies = model->placed_experts - model->experts;
+    s.mixer = part->type;
+    s.global_every = 0;
+    if (calc_part_mixes(part->type)) {
+        set_attention(&s, part);
+        set_linear(&s, part);
+    } else {
+        set_feedforward(&s, part);
+        s.placed_experts += copies;
+    }
+    return s;
 }
 
 /* With its share of a scale: 8 bits for 1 x 32 numbers of 8 bits (MXFP8), which is as much as 32
@@ -86,7 +183,6 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
     double element_bytes = calc_datatype_bytes(strategy->datatype);
     calc_shape s = {
         .hidden = (double)app->hidden,
-        .feedforward = (double)app->feedforward,
         .seq = seq > 0 ? (double)seq : (double)app->seq_size,
         .blocks = (double)app->num_blocks,
         .mtp_blocks = (double)app->mtp_blocks,
@@ -110,15 +206,33 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
         s.vocab = ceil((double)app->vocab_size / multiple) * multiple;
     }
     s.tokens = s.microbatch * s.seq / s.context_par;
+    const calc_part own = calc_part_of(app, CALC_PART_TYPE_ATTENTION);
     set_structure(&s, app, strategy);
-    set_attention(&s, app, strategy);
-    set_experts(&s, app);
+    set_attention(&s, &own);
+    set_feedforward(&s, &own);
+    s.global_every = (double)app->global_every;
+    set_blocks(&s, app);
     return s;
 }
 
 double calc_shape_moe_blocks(const calc_shape *shape)
 {
-    return shape->experts > 0 ? floor((shape->blocks - shape->dense_blocks) / shape->moe_every) : 0;
+    return shape->moe_blocks;
+}
+
+double calc_shape_dense_blocks_in(const calc_shape *s, double before, double count)
+{
+    const calc_stack *stack = s->stack;
+    if (stack && before == floor(before) && count == floor(count)) {
+        double dense = 0;
+        for (double i = before; i < before + count && i < stack->layers; i++) {
+            dense += !calc_shape_kind_has_experts(stack, stack->layer[(int)i]);
+        }
+        return dense;
+    }
+    bool in_turn = stack || (s->experts > 0 && s->moe_every != 1);
+    double prefix = calc_max(0, fmin(count, s->blocks - s->moe_blocks - before));
+    return in_turn ? count * (1 - s->moe_blocks / s->blocks) : prefix;
 }
 
 /* Chance that at least one of the experts of a token is among so many of them, a whole number: none

@@ -18,14 +18,35 @@ typedef struct calc_shape {
     double vocab;           /**< padded; 0: no embedding and no head */
     double experts, experts_per_token, expert_feedforward, shared_feedforward;
     double placed_experts; /**< with the copies that serving has of some */
-    double dense_blocks;   /**< all blocks, without experts */
+    double expert_latent;  /**< width of a token on its way to experts */
+    double zero_experts;   /**< rows of the router that compute nothing */
+    double moe_blocks;     /**< blocks with experts, of the whole model */
+    double dense_blocks;   /**< before the first of them; all blocks, without experts */
     double moe_every;      /**< among the blocks after the dense ones, one in this many has
-                                experts */
+                                experts, evenly spread if not whole */
     double mtp_blocks;
     double groups_per_token; /**< most nodes the experts of a token are on; 0: any */
     double window, global_every;
+    double chunk;         /**< tokens of a chunk that attention stays in; 0: none */
+    calc_part_type mixer; /**< of a part's shape; attention where layers are not listed */
+    calc_output_gate output_gate;
+    double index_heads, index_size, index_topk, index_block; /**< sparse attention; 0: none */
+    double compress_ratio, output_groups, output_rank;       /**< compressed attention */
+    /** Linear mixers: key heads or groups, and their width or the size of the state; heads and
+     *  their width; tokens of the convolution and of a chunk of the kernels; low rank. */
+    double key_heads, key_size, value_heads, value_size, conv, scan_chunk, low_rank;
+    double streams;         /**< of the residual, >= 1 */
+    double layer_embedding; /**< width of an embedding per layer and word; 0: none */
+    double layer_vocab;
+    calc_norm_place norm_place;
+    calc_residual_type residual;
     bool latent, gated, rms, rope, learned, bias, dropout, tied, causal, qk_norm, router_bias;
+    bool qkv_bias, qk_norm_whole, sinks, k_eq_v, kv_shared, index_shared, linear_norm;
+    bool shared_gate, expert_latent_norm, mtp_shared;
     bool flash;
+    bool llama, multiquery;  /**< what the preset and the layout say of parts */
+    const calc_stack *stack; /**< the model's layers where it lists them, borrowed; NULL: it does
+                                  not */
     double tensor_par, context_par, expert_par, expert_tensor_par; /**< ranks, >= 1 */
     double local_heads, local_kv_heads; /**< of one rank; keys are repeated beyond kv_heads */
     double microbatch;
@@ -44,8 +65,18 @@ typedef struct calc_shape {
 calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int64_t microbatch,
                          int64_t seq);
 
+/** The shape of one part of a model that lists its layers: of its width and sizes instead of the
+ *  model's. */
+calc_shape calc_shape_of_part(const calc_shape *model, const calc_part *part);
+
+/** Whether a layer of a kind has experts. */
+bool calc_shape_kind_has_experts(const calc_stack *stack, int kind);
+
 /** Blocks with experts among all blocks of the model. */
 double calc_shape_moe_blocks(const calc_shape *shape);
+
+/** Blocks without experts among `count` blocks behind the first `before` ones of the model. */
+double calc_shape_dense_blocks_in(const calc_shape *shape, double before, double count);
 
 /** Mean number of distinct destinations (ranks, nodes) of a token's k experts, where n destinations
  *  share the experts. The k are different ones, drawn uniformly, so that a destination with m of

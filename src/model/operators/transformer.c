@@ -1,8 +1,12 @@
 #include "model/operators/transformer.h"
 
+#include <string.h>
+
 #include "model/operators/feedforward.h"
+#include "model/operators/linear_mixers.h"
 #include "model/operators/processor.h"
 #include "spec/format.h"
+#include "spec/stack.h"
 
 /* Bits of recomputation. */
 enum {
@@ -300,7 +304,6 @@ static void add_attention(calc_build *b)
     double keys = s->local_kv_heads * (s->qk_size + s->v_size);
     double kept_bytes = b->tokens * s->element_bytes * (s->local_heads * s->qk_size + keys);
     double output = s->local_heads * s->v_size;
-    add_norm(b, "attention norm", MOVE_ATTN_NORM);
     if (s->latent) {
         add_latent_query_key_value(b);
     } else {
@@ -326,7 +329,6 @@ static void add_attention(calc_build *b)
     o->moved_by = MOVE_ATTN_PROJ;
     calc_operator *reduction = calc_build_close_tensor_par(b, "attention reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
-    add_residual(b, "attention residual");
 }
 
 /* The input of a block that tensor-parallel ranks stored a share each of is gathered once for the
@@ -346,11 +348,109 @@ static void add_checkpoint_gather(calc_build *b)
     }
 }
 
+/* ---- Listed layers --------------------------------------------------------------------------- */
+
+/* Layers of a kind of blocks that have the same mixers, or the same feed-forward parts. */
+typedef struct group {
+    const int8_t *part; /* two of them; the second may be -1 */
+    double share;       /* of the blocks of this kind */
+} group;
+
+static size_t groups_of(const calc_stack *s, calc_block_kind kind, bool ffn,
+                        group out[CALC_MAX_LAYER_KINDS])
+{
+    size_t count = 0;
+    double all = 0;
+    for (int i = 0; i < s->kinds; i++) {
+        const calc_layer_kind *k = &s->kind[i];
+        const int8_t *part = ffn ? k->ffn : k->mixer;
+        if (calc_shape_kind_has_experts(s, i) != (kind == CALC_MOE_BLOCK) || k->count == 0) {
+            continue;
+        }
+        all += k->count;
+        size_t at = 0;
+        while (at < count && memcmp(out[at].part, part, sizeof k->ffn) != 0) {
+            at++;
+        }
+        if (part[0] >= 0 && at == count) {
+            out[count++] = (group){.part = part};
+        }
+        if (part[0] >= 0) {
+            out[at].share += k->count;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        out[i].share /= all;
+    }
+    return count;
+}
+
+static void add_mixer(calc_build *b)
+{
+    if (calc_part_is_linear(b->shape->mixer)) {
+        calc_linear_mixer(b);
+    } else {
+        add_attention(b);
+    }
+}
+
+static void add_feedforward_part(calc_build *b, calc_part_type type)
+{
+    if (type == CALC_PART_TYPE_MOE) {
+        calc_feedforward_router(b);
+        calc_feedforward_experts(b);
+    } else {
+        calc_feedforward_dense(b);
+    }
+}
+
+/* Norm, parts side by side and residual of a sub-layer. */
+static void add_sub_layer(calc_build *b, const group *g, bool ffn)
+{
+    const calc_shape *model = b->shape;
+    const calc_stack *stack = model->stack;
+    size_t first = b->count;
+    add_norm(b, ffn ? "feed-forward norm" : "attention norm", ffn ? MOVE_MLP_NORM : MOVE_ATTN_NORM);
+    for (int i = 0; i < 2 && g->part[i] >= 0; i++) {
+        const calc_part *part = &stack->part[g->part[i]];
+        const calc_shape shape = calc_shape_of_part(model, part);
+        b->shape = &shape;
+        if (ffn) {
+            add_feedforward_part(b, part->type);
+        } else {
+            add_mixer(b);
+        }
+        b->shape = model;
+    }
+    add_residual(b, ffn ? "feed-forward residual" : "attention residual");
+    for (size_t i = first; i < b->count; i++) {
+        b->out[i].without = 1 - g->share;
+        b->out[i].part = stack->part[g->part[0]].name;
+    }
+}
+
+static void add_sub_layers(calc_build *b, calc_block_kind kind, bool ffn)
+{
+    group groups[CALC_MAX_LAYER_KINDS];
+    size_t count = groups_of(b->shape->stack, kind, ffn, groups);
+    for (size_t i = 0; i < count; i++) {
+        add_sub_layer(b, &groups[i], ffn);
+    }
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
 size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out)
 {
     calc_build b = calc_build_start(recipe, out);
     add_checkpoint_gather(&b);
+    if (b.shape->stack) {
+        add_sub_layers(&b, recipe->kind, false);
+        return b.count;
+    }
+    add_norm(&b, "attention norm", MOVE_ATTN_NORM);
     add_attention(&b);
+    add_residual(&b, "attention residual");
     add_norm(&b, "feed-forward norm", MOVE_MLP_NORM);
     return b.count;
 }
@@ -369,7 +469,7 @@ static calc_build go_on(const calc_recipe *recipe, size_t begun, calc_operator *
 size_t calc_transformer_router(const calc_recipe *recipe, size_t begun, calc_operator *out)
 {
     calc_build b = go_on(recipe, begun, out);
-    if (recipe->kind == CALC_MOE_BLOCK) {
+    if (recipe->kind == CALC_MOE_BLOCK && !b.shape->stack) {
         calc_feedforward_router(&b);
     }
     return b.count;
@@ -378,6 +478,10 @@ size_t calc_transformer_router(const calc_recipe *recipe, size_t begun, calc_ope
 size_t calc_transformer_rest(const calc_recipe *recipe, size_t begun, calc_operator *out)
 {
     calc_build b = go_on(recipe, begun, out);
+    if (b.shape->stack) {
+        add_sub_layers(&b, recipe->kind, true);
+        return b.count;
+    }
     if (recipe->kind == CALC_MOE_BLOCK) {
         calc_feedforward_experts(&b);
     } else {

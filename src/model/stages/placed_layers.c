@@ -11,10 +11,7 @@
 void calc_placed_kinds(const calc_shape *shape, double before, double blocks, double *dense,
                        double *moe)
 {
-    double moe_blocks = shape->experts > 0 ? calc_shape_moe_blocks(shape) : 0;
-    bool in_turn = shape->experts > 0 && shape->moe_every != 1;
-    double prefix = calc_max(0, fmin(blocks, shape->blocks - moe_blocks - before));
-    *dense = in_turn ? blocks * (1 - moe_blocks / shape->blocks) : prefix;
+    *dense = calc_shape_dense_blocks_in(shape, before, blocks);
     *moe = blocks - *dense;
 }
 

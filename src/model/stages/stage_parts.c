@@ -18,7 +18,7 @@ static double launched_again(const calc_operator *operators, size_t count, unsig
     double all = 0;
     double again = 0;
     for (size_t i = 0; i < count; i++) {
-        double launches = operators[i].launches[CALC_PASS_FW];
+        double launches = operators[i].launches[CALC_PASS_FW] * calc_operator_share(&operators[i]);
         all += launches;
         again += launches * calc_operator_again(&operators[i], recompute);
     }
@@ -166,8 +166,9 @@ static void list_operators(const calc_cost_context *c, const calc_stage_timed *l
     out->begun = out->routed = 0;
     if (has_dense) {
         calc_stage_operators *dense = &lists[CALC_DENSE_BLOCK];
-        out->begun = calc_block_begin(c, CALC_DENSE_BLOCK, dense->item);
-        dense->count = calc_block_rest(c, CALC_DENSE_BLOCK, out->begun, dense->item);
+        size_t begun = calc_block_begin(c, CALC_DENSE_BLOCK, dense->item);
+        dense->count = calc_block_rest(c, CALC_DENSE_BLOCK, begun, dense->item);
+        out->begun = c->shape->stack ? 0 : begun; /* listed layers may begin in different ways */
     }
     lists[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, lists[CALC_STAGE_EMBEDDING].item);
     lists[CALC_STAGE_HEAD].count = calc_block_head(c, lists[CALC_STAGE_HEAD].item);

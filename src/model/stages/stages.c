@@ -50,11 +50,33 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
     s->fewest_blocks = calc_stage_min(s->fewest_blocks, blocks);
 }
 
+/* The same where the model lists its layers: the mean over the stages of a class. Several chunks
+ * of a stage lie apart in the model: each has the mean of all. */
+static void set_listed_kinds(calc_stages *s, const calc_shape *shape)
+{
+    double before = 0;
+    double mean = 1 - calc_shape_moe_blocks(shape) / shape->blocks;
+    for (size_t i = 0; i < s->count; i++) {
+        calc_stage_class *c = &s->item[i];
+        double blocks = c->dense;
+        double all = c->stages * blocks;
+        bool spread = s->chunks > 1 || s->ends_spread;
+        c->dense =
+            spread ? blocks * mean : calc_shape_dense_blocks_in(shape, before, all) / c->stages;
+        c->moe = blocks - c->dense;
+        before += all;
+    }
+}
+
 /* Which blocks have experts: the first chunk of the first stage begins with dense ones; the rest of
  * them is spread evenly, as are blocks without experts further on. */
 static void set_kinds(calc_stages *s, const calc_shape *shape)
 {
     if (shape->experts == 0) {
+        return;
+    }
+    if (shape->stack) {
+        set_listed_kinds(s, shape);
         return;
     }
     double moe = calc_shape_moe_blocks(shape);

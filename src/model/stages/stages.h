@@ -71,7 +71,7 @@ typedef struct calc_stage_parts {
     double framework_head_bytes;
     calc_muon muon[CALC_BLOCK_KINDS], mtp_muon; /**< with that optimizer only */
     size_t layers[CALC_BLOCK_KINDS];            /**< with weights, where a rule asks for them */
-    double weights[CALC_BLOCK_KINDS][CALC_MAX_OPERATORS];
+    double weights[CALC_BLOCK_KINDS][CALC_MAX_WEIGHTS];
 } calc_stage_parts;
 
 /** Cost of all parts of a layout. */

@@ -1,0 +1,154 @@
+#include "io/json_stack.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "io/json_bind.h"
+#include "io/json_value.h"
+#include "io/utf8.h"
+#include "spec/field.h"
+#include "spec/stack.h"
+
+static bool is(const calc_field *field, const char *key)
+{
+    return strcmp(field->key, key) == 0;
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+/* The type of a part: the text itself, or its "type". */
+static int type_of(calc_json_report *report, json_t *value)
+{
+    char hint[CALC_HINT_SIZE], choices[200];
+    json_t *said = json_is_object(value) ? json_object_get(value, "type") : value;
+    const char *word = json_string_value(said);
+    int type = word ? calc_choice_index(calc_part_type_names, word) : -1;
+    if (type >= 0) {
+        return type;
+    }
+    if (!said) {
+        calc_json_report_add(report, CALC_ERR_FIELD, CALC_JSON_VALUE, "for example \"attention\"",
+                             "missing key \"type\"");
+        return -1;
+    }
+    size_t mark = json_is_object(value) ? calc_json_report_enter(report, "type") : 0;
+    if (word) {
+        char shown[CALC_UTF8_SHOW_SIZE];
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE,
+                             calc_did_you_mean(calc_nearest(word, calc_part_type_names), hint),
+                             "\"%s\" is not allowed, expected %s",
+                             calc_utf8_show(shown, word, strlen(word)),
+                             calc_choices_text(calc_part_type_names, choices, sizeof choices));
+    } else {
+        calc_json_value_type_error(
+            report, json_is_object(value) ? "a string" : "an object, or the type of a part", said,
+            NULL);
+    }
+    if (json_is_object(value)) {
+        calc_json_report_leave(report, mark);
+    }
+    return -1;
+}
+
+static void bind_part(calc_json_report *report, const char *name, json_t *value, calc_app *app)
+{
+    const calc_table *table = calc_part_table();
+    int type = type_of(report, value);
+    const char *why = NULL;
+    calc_part *part = type < 0 ? NULL : calc_stack_declare(app, name, (calc_part_type)type, &why);
+    if (why) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL, "%s", why);
+    }
+    const char *key;
+    json_t *member;
+    int position = 0;
+    json_object_foreach (value, key, member) {
+        const calc_field *field = calc_table_find(table, key);
+        if (!field) {
+            calc_json_bind_unknown(report, key, position, calc_json_bind_nearest(table, key));
+        } else if (part && field != table->rows) {
+            size_t mark = calc_json_report_enter(report, key);
+            calc_json_bind_field(report, field, member, (char *)part + field->offset);
+            calc_json_report_leave(report, mark);
+        }
+        position++;
+    }
+}
+
+static void bind_parts(calc_json_report *report, json_t *value, calc_app *app)
+{
+    const char *name;
+    json_t *part;
+    if (!json_is_object(value)) {
+        calc_json_value_type_error(report, "an object of parts", value,
+                                   "for example {\"local\": {\"type\": \"attention\", "
+                                   "\"window_size\": 4096}}");
+        return;
+    }
+    app->stack = (calc_stack){0};
+    json_object_foreach (value, name, part) {
+        size_t mark = calc_json_report_enter(report, name);
+        bind_part(report, name, part, app);
+        calc_json_report_leave(report, mark);
+    }
+}
+
+static void bind_pattern(calc_json_report *report, json_t *value, bool mtp, calc_app *app)
+{
+    calc_stack_fault fault;
+    const char *text = json_string_value(value);
+    if (!text) {
+        calc_json_value_type_error(report, "a pattern", value,
+                                   "for example \"3xattention+mlp "
+                                   "58xattention+moe\"");
+    } else if (!calc_stack_read(app, text, mtp, &fault)) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, fault.hint, "%s, at %.24s",
+                             fault.text, text[fault.at] ? text + fault.at : "the end");
+    }
+}
+
+void calc_json_stack_bind(calc_json_report *report, const calc_field *field, json_t *value,
+                          calc_app *app)
+{
+    if (is(field, "parts")) {
+        bind_parts(report, value, app);
+    } else {
+        bind_pattern(report, value, is(field, "mtp_layers"), app);
+    }
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static void put_parts(calc_put *put, const char *key, const calc_app *app)
+{
+    const calc_table *table = calc_part_table();
+    calc_put_object(put, key, CALC_PUT_LINES);
+    for (int i = 0; i < app->stack.parts; i++) {
+        const calc_part *part = &app->stack.part[i];
+        const calc_part own = calc_part_of(app, part->type);
+        calc_put_object(put, part->name, CALC_PUT_LINE);
+        for (size_t k = 0; k < table->count; k++) {
+            const calc_field *field = &table->rows[k];
+            double said = calc_member_number(field, (const char *)part + field->offset);
+            if (k == 0 || said != calc_member_number(field, (const char *)&own + field->offset)) {
+                calc_json_put_member(put, field, (const char *)part + field->offset);
+            }
+        }
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+void calc_json_stack_put(calc_put *put, const calc_field *field, const calc_app *app)
+{
+    const calc_stack *s = &app->stack;
+    char text[CALC_STACK_TEXT];
+    if (is(field, "parts") && s->declared > 0) {
+        put_parts(put, field->key, app);
+    } else if (is(field, "layers") && s->layers > 0) {
+        calc_put_text(put, field->key, calc_stack_text(s, false, text, sizeof text));
+    } else if (is(field, "mtp_layers") && s->mtp > 0) {
+        calc_put_text(put, field->key, calc_stack_text(s, true, text, sizeof text));
+    }
+}
