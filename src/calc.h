@@ -157,9 +157,10 @@ typedef struct calc_part {
     char name[24];
     calc_part_type type;
 #include "calc/app.fields.h"
-} calc_part;
 #undef CALC_FIELD
 #define CALC_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
+#include "calc/part.fields.h"
+} calc_part;
 /** A kind of layers: indices of its parts, -1 where it has none. The second of a pair stands beside
  *  the first: both read the same input, and their outputs are added. */
 typedef struct calc_layer_kind {

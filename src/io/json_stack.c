@@ -17,6 +17,30 @@ static bool is(const calc_field *field, const char *key)
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
+/* A row under the name that the papers of a mixer use. */
+static calc_field named_row(calc_part_type type, const calc_field *field)
+{
+    static const struct {
+        calc_part_type type;
+        const char *key, *name;
+    } names[] = {{CALC_PART_TYPE_MAMBA2, "value_heads", "heads"},
+                 {CALC_PART_TYPE_MAMBA2, "value_size", "head_size"},
+                 {CALC_PART_TYPE_MAMBA2, "key_heads", "groups"},
+                 {CALC_PART_TYPE_MAMBA2, "key_size", "state"},
+                 {CALC_PART_TYPE_MAMBA1, "key_size", "state"},
+                 {CALC_PART_TYPE_KIMI_DELTA, "value_heads", "heads"},
+                 {CALC_PART_TYPE_KIMI_DELTA, "value_size", "head_size"},
+                 {CALC_PART_TYPE_LIGHTNING, "value_heads", "heads"},
+                 {CALC_PART_TYPE_LIGHTNING, "value_size", "head_size"}};
+    calc_field row = *field;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (names[i].type == type && strcmp(names[i].key, field->key) == 0) {
+            row.key = names[i].name;
+        }
+    }
+    return row;
+}
+
 /* The type of a part: the text itself, or its "type". */
 static int type_of(calc_json_report *report, json_t *value)
 {
@@ -132,7 +156,8 @@ static void put_parts(calc_put *put, const char *key, const calc_app *app)
             const calc_field *field = &table->rows[k];
             double said = calc_member_number(field, (const char *)part + field->offset);
             if (k == 0 || said != calc_member_number(field, (const char *)&own + field->offset)) {
-                calc_json_put_member(put, field, (const char *)part + field->offset);
+                const calc_field row = named_row(part->type, field);
+                calc_json_put_member(put, &row, (const char *)part + field->offset);
             }
         }
         calc_put_close(put);

@@ -94,11 +94,8 @@ static bool schema_list(calc_output *out, const calc_field *field)
         write_stages(out);
     } else if (field->flags & CALC_LAYERS) {
         write_layers(out);
-    } else if (field->flags & CALC_STACK) {
-        calc_output_text(out, strcmp(field->key, "parts") == 0 ? "{\"type\": \"object\"}"
-                                                               : "{\"type\": \"string\"}");
     }
-    return field->flags & (CALC_STAGES | CALC_LAYERS | CALC_STACK);
+    return field->flags & (CALC_STAGES | CALC_LAYERS);
 }
 
 enum { STEP = 2 /* spaces per level */ };
@@ -181,6 +178,20 @@ static void write_list(calc_output *out, const calc_field *field, int indent)
     calc_output_printf(out, ", \"minItems\": 1, \"maxItems\": %d}", CALC_MAX_NETWORKS);
 }
 
+/* Parts of layers, or a pattern over them. */
+static void write_stack(calc_output *out, const calc_field *field, int indent)
+{
+    if (strcmp(field->key, "parts") != 0) {
+        calc_output_text(out, "{\"type\": \"string\", \"minLength\": 1}");
+        return;
+    }
+    calc_output_text(out, "{\"type\": \"object\", \"additionalProperties\": {\"anyOf\": [");
+    write_choices(out, calc_part_type_names);
+    calc_output_text(out, ", ");
+    calc_schema_object(out, calc_part_table(), "", indent);
+    calc_output_printf(out, "]}, \"maxProperties\": %d}", CALC_MAX_PARTS);
+}
+
 static void write_map(calc_output *out, const calc_field *field, int indent)
 {
     calc_output_text(out, "{\"type\": \"object\", \"properties\": {");
@@ -235,7 +246,9 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
                            sizeof((calc_other_system *)0)->name - 1);
         break;
     case CALC_TYPE_NOTE:
-        if (!schema_list(out, field)) {
+        if (field->flags & CALC_STACK) {
+            write_stack(out, field, indent);
+        } else if (!schema_list(out, field)) {
             calc_output_text(out, "{\"type\": \"string\"}");
         }
         break;

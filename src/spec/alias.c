@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "spec/field.h"
+
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const calc_alias aliases[] = {
@@ -18,6 +20,11 @@ static const calc_alias aliases[] = {
      {"expert_feedforward", "feedforward"}},
     {CALC_KIND_APP, "first_k_dense", "dense_blocks", {NULL}},
     {CALC_KIND_APP, "num_nextn_predict_layers", "mtp_blocks", {NULL}},
+    /* Names that the papers of single mixers use; CALC_KIND_NONE: fields of a part of a layer. */
+    {CALC_KIND_NONE, "heads", "value_heads", {NULL}},
+    {CALC_KIND_NONE, "head_size", "value_size", {NULL}},
+    {CALC_KIND_NONE, "groups", "key_heads", {NULL}},
+    {CALC_KIND_NONE, "state", "key_size", {NULL}},
     {CALC_KIND_EXEC, "matrix_dtype", "matrix_datatype", {NULL}},
     /* Words that people type, and short names of options of training frameworks. */
     {CALC_KIND_SYSTEM, "price", "usd_per_hour", {NULL}},
@@ -95,10 +102,15 @@ static const struct {
     const char *word, *choice;
 } choices[] = {{"mla", "multi_latent"}, {"groupquery", "grouped_query"}};
 
+static const calc_table *table_of(const calc_alias *alias)
+{
+    return alias->kind == CALC_KIND_NONE ? calc_part_table() : calc_table_of(alias->kind);
+}
+
 const calc_alias *calc_alias_find(const calc_table *table, const char *key)
 {
     for (size_t i = 0; i < COUNT(aliases); i++) {
-        if (calc_table_of(aliases[i].kind) == table && strcmp(aliases[i].key, key) == 0) {
+        if (table_of(&aliases[i]) == table && strcmp(aliases[i].key, key) == 0) {
             return &aliases[i];
         }
     }
@@ -109,7 +121,7 @@ const calc_alias *calc_alias_next(const calc_table *table, const char *field,
                                   const calc_alias *before)
 {
     for (size_t i = before ? (size_t)(before - aliases) + 1 : 0; i < COUNT(aliases); i++) {
-        if (calc_table_of(aliases[i].kind) == table && strcmp(aliases[i].field, field) == 0) {
+        if (table_of(&aliases[i]) == table && strcmp(aliases[i].field, field) == 0) {
             return &aliases[i];
         }
     }
@@ -119,7 +131,7 @@ const calc_alias *calc_alias_next(const calc_table *table, const char *field,
 const calc_alias *calc_alias_of(const calc_table *table, const char *field)
 {
     const calc_alias *alias = calc_alias_next(table, field, NULL);
-    return alias && alias->kind <= CALC_KIND_EXEC ? alias : NULL;
+    return alias && (alias->kind <= CALC_KIND_EXEC || alias->kind == CALC_KIND_NONE) ? alias : NULL;
 }
 
 size_t calc_alias_count(void)

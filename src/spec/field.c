@@ -225,13 +225,17 @@ static const calc_field network_rows[] = {
 TABLE(network, "network", calc_network)
 
 #define CALC_FIELD(name, type, arg, ...)
-#define CALC_PART_FIELD(name, type, arg, ...) ROW(calc_part, name, type, arg, __VA_ARGS__)
+#define CALC_PART_FIELD(name, type, arg, ...)                                                      \
+    ROW(calc_part, name, type, arg, __VA_ARGS__, .flags = CALC_OPTIONAL)
 static const calc_field part_rows[] = {
     ROW(calc_part, type, ENUM, part_type, .doc = "what the part is")
 #include "calc/app.fields.h"
-};
 #undef CALC_FIELD
 #undef CALC_PART_FIELD
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_part, name, type, arg, __VA_ARGS__)
+#include "calc/part.fields.h"
+};
+#undef CALC_FIELD
 TABLE(part, "part", calc_part)
 
 const calc_table *calc_part_table(void)

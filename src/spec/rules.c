@@ -128,7 +128,7 @@ static void check_layers(rules *r)
         BROKEN_APP(r, layers, hint, "the pattern has %d layers, num_blocks is %lld", (int)s->layers,
                    (long long)a->num_blocks);
     }
-    if (a->dense_blocks > 0 || a->moe_every > 0 || a->global_every > 0) {
+    if (a->dense_blocks > 0 || a->moe_every > 1 || a->global_every > 0) {
         BROKEN_APP(r, layers, "leave dense_blocks, moe_every and global_every out",
                    "the pattern says which layers have experts and windows");
     }

@@ -85,6 +85,9 @@ static bool same_part(const calc_part *a, const calc_part *b)
 #define CALC_PART_FIELD(name, kind, arg, ...) same = same && a->name == b->name;
 #include "calc/app.fields.h"
 #undef CALC_FIELD
+#define CALC_FIELD CALC_PART_FIELD
+#include "calc/part.fields.h"
+#undef CALC_FIELD
 #undef CALC_PART_FIELD
     return same;
 }

@@ -13,6 +13,7 @@
 #include "sampled.h"
 #include "shipped.h"
 #include "spec/absent.h"
+#include "spec/stack.h"
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
@@ -200,6 +201,47 @@ START_TEST(what_absence_means_can_be_written_and_changes_nothing)
 }
 END_TEST
 
+/* ---- Layers ---------------------------------------------------------------------------------- */
+
+static size_t listed;
+
+/* The layers of a model one by one, where it has windows in all blocks or in none, and experts in
+ * all blocks behind the first ones. */
+static void list_layers(const char *name, const calc_random_layout *l)
+{
+    calc_stack_fault fault;
+    char pattern[96];
+    const calc_app *a = &l->app;
+    bool experts = a->num_experts > 0;
+    long long dense = experts ? (long long)a->dense_blocks : (long long)a->num_blocks;
+    if (!is_legal(l) || a->global_every > 0 || a->moe_every > 1 || a->num_blocks > CALC_MAX_STACK ||
+        (experts && dense >= a->num_blocks)) {
+        return;
+    }
+    snprintf(pattern, sizeof pattern, "%lldxattention+mlp %lldxattention+moe", dense,
+             (long long)a->num_blocks - dense);
+    layout = *l;
+    layout.app.dense_blocks = 0;
+    const char *from = dense > 0 ? pattern : strchr(pattern, ' ') + 1;
+    if (!experts) {
+        *strchr(pattern, ' ') = '\0';
+    }
+    ck_assert_msg(calc_stack_read(&layout.app, from, false, &fault), "%s: %s", name, fault.text);
+    calc_stats before = run(l, CALC_COMPAT_NONE);
+    calc_stats after = run(&layout, CALC_COMPAT_NONE);
+    const char *moved = difference(&before, &after);
+    ck_assert_msg(is_legal(&layout) && !moved, "%s: layers one by one move %s", name, moved);
+    listed++;
+}
+
+START_TEST(layers_one_by_one_change_nothing)
+{
+    calc_shipped_all(list_layers);
+    random_layouts(list_layers);
+    ck_assert_uint_gt(listed, 50);
+}
+END_TEST
+
 /* ---- Machines ----------------------------------------------------------------------------------
  */
 
@@ -312,6 +354,7 @@ END_TEST
 int main(void)
 {
     TCase *tests = tcase_create("neutral");
+    tcase_add_test(tests, layers_one_by_one_change_nothing);
     tcase_add_test(tests, every_optional_field_is_in_the_list_and_nothing_else);
     tcase_add_test(tests, a_default_can_be_written_and_is_what_absence_is);
     tcase_add_test(tests, a_prefill_pool_on_the_same_machine_changes_nothing);

@@ -115,6 +115,9 @@ VALUE(unless_llama, llama(a, e) ? CALC_CHOICE_FALSE : CALC_CHOICE_TRUE)
 VALUE(kv_heads, e->strategy.attention_type == CALC_ATTENTION_TYPE_MULTIQUERY ? 1 : a->attn_heads)
 VALUE(vocab_multiple, 128)
 VALUE(feedforward, a->feedforward)
+VALUE(hidden, a->num_experts > 0 ? (double)a->hidden : NONE)
+VALUE(attn_size, a->kv_lora_rank > 0 ? NONE : (double)a->attn_size)
+VALUE(vocabulary, a->layer_embedding > 0 ? (double)a->vocab_size : NONE)
 VALUE(expert_groups, a->expert_groups > 1 ? a->expert_groups : 1)
 VALUE(float32, CALC_FORMAT_FLOAT32)
 
@@ -238,6 +241,22 @@ static const struct {
     {"app.router_datatype", float32},
     {"app.trained_datatype", float32}, /* or any: a sweep asks it, no time does */
     {"app.mtp_blocks", NULL},
+    {"app.v_head_size", attn_size},
+    {"app.qkv_bias", NULL},
+    {"app.qk_norm_whole", NULL},
+    {"app.output_gate", NULL},
+    {"app.attention_sinks", NULL},
+    {"app.k_eq_v", NULL},
+    {"app.shared_gate", NULL},
+    {"app.expert_latent", hidden},
+    {"app.expert_latent_norm", NULL},
+    {"app.zero_experts", NULL},
+    {"app.norm_place", NULL},
+    {"app.residual_type", NULL},
+    {"app.residual_streams", one},
+    {"app.layer_embedding", NULL},
+    {"app.layer_vocab_size", vocabulary},
+    {"app.mtp_shared", NULL},
 
     {"exe.structure_type", structure_of_app},
     {"exe.seq_size", seq_size},

@@ -230,7 +230,7 @@ double calc_shape_dense_blocks_in(const calc_shape *s, double before, double cou
         }
         return dense;
     }
-    bool in_turn = stack || (s->experts > 0 && s->moe_every != 1);
+    bool in_turn = s->experts > 0 && s->moe_every != 1;
     double prefix = calc_max(0, fmin(count, s->blocks - s->moe_blocks - before));
     return in_turn ? count * (1 - s->moe_blocks / s->blocks) : prefix;
 }

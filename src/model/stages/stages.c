@@ -55,7 +55,7 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
 static void set_listed_kinds(calc_stages *s, const calc_shape *shape)
 {
     double before = 0;
-    double mean = 1 - calc_shape_moe_blocks(shape) / shape->blocks;
+    double mean = (shape->blocks - calc_shape_moe_blocks(shape)) / shape->blocks;
     for (size_t i = 0; i < s->count; i++) {
         calc_stage_class *c = &s->item[i];
         double blocks = c->dense;
@@ -75,7 +75,7 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
     if (shape->experts == 0) {
         return;
     }
-    if (shape->stack) {
+    if (shape->stack && shape->moe_every != 1) {
         set_listed_kinds(s, shape);
         return;
     }
