@@ -129,6 +129,11 @@ static void bind_pattern(calc_json_report *report, json_t *value, bool mtp, calc
     } else if (!calc_stack_read(app, text, mtp, &fault)) {
         calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, fault.hint, "%s, at %.24s",
                              fault.text, text[fault.at] ? text + fault.at : "the end");
+    } else if (!mtp && app->stack.layers != app->num_blocks) {
+        calc_json_report_add(report, CALC_ERR_RULE, CALC_JSON_VALUE,
+                             "num_blocks says how many, so that a slip shows",
+                             "the pattern has %d layers, num_blocks is %lld",
+                             (int)app->stack.layers, (long long)app->num_blocks);
     }
 }
 

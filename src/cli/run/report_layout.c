@@ -12,6 +12,7 @@
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/prefill_pool.h"
+#include "spec/stack.h"
 #include "spec/stage_list.h"
 
 /* Text of an enumerated field of the execution. */
@@ -194,8 +195,25 @@ static void write_prefill_pool(calc_output *out, const calc_report *r)
     calc_output_printf(out, "%s%s\n", *name ? ", on " : "", name);
 }
 
+/* The kinds of layers that a model lists: "36x gdn+moe, 12x full+moe". */
+static void write_layers(calc_output *out, const calc_stack *stack)
+{
+    char text[512] = "", name[128];
+    for (int i = 0; i < stack->kinds; i++) {
+        if (stack->kind[i].count > 0) {
+            calc_append(text, sizeof text, "%s%dx %s", text[0] ? ", " : "", stack->kind[i].count,
+                        calc_stack_kind_text(stack, i, name, sizeof name));
+        }
+    }
+    write_note(out, "layers", text);
+}
+
 static void write_attention(calc_output *out, const calc_report *r)
 {
+    if (r->inputs->app.stack.layers > 0) {
+        write_layers(out, &r->inputs->app.stack);
+        return;
+    }
     const calc_app *a = &r->inputs->app;
     const calc_exec *e = &r->inputs->exec;
     calc_shape s = calc_shape_of(a, &e->strategy, e->microbatch_size, e->seq_size);

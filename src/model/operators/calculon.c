@@ -378,6 +378,10 @@ calc_status calc_compat_check(const calc_app *app, const calc_exec *exec, calc_c
                                "leave out the list, or --compat",
                                "Calculon's layers are all alike");
     }
+    if (compat && app->stack.layers > 0) {
+        return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_APP, "/layers",
+                               "leave out --compat", "Calculon's blocks are all alike");
+    }
     return lacks ? calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
                                    "leave out the rule layers, or --compat",
                                    "Calculon's list of layers does not have %s", lacks)
