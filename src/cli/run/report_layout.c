@@ -196,7 +196,7 @@ static void write_prefill_pool(calc_output *out, const calc_report *r)
 }
 
 /* The kinds of layers that a model lists: "36x gdn+moe, 12x full+moe". */
-static void write_layers(calc_output *out, const calc_stack *stack)
+static void write_stack(calc_output *out, const calc_stack *stack)
 {
     char text[512] = "", name[128];
     for (int i = 0; i < stack->kinds; i++) {
@@ -211,7 +211,7 @@ static void write_layers(calc_output *out, const calc_stack *stack)
 static void write_attention(calc_output *out, const calc_report *r)
 {
     if (r->inputs->app.stack.layers > 0) {
-        write_layers(out, &r->inputs->app.stack);
+        write_stack(out, &r->inputs->app.stack);
         return;
     }
     const calc_app *a = &r->inputs->app;
