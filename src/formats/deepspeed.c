@@ -1,13 +1,8 @@
 /* DeepSpeed: a JSON file. The model and its pipeline stages are defined in code. */
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 
 #include "base/error.h"
-
-static const calc_word cpu[] = {{"cpu", 1}, {"none", 0}, {0}};
-static const calc_word format[] = {{"fp32", CALC_FORMAT_FLOAT32},
-                                   {"fp16", CALC_FORMAT_FLOAT16},
-                                   {"bf16", CALC_FORMAT_BFLOAT16},
-                                   {0}};
 
 #define ONE "1 is assumed where the other sizes leave it open"
 
@@ -19,14 +14,14 @@ static const calc_setting_row rows[] = {
     CALC_ROW(IS, PRECISION, "bf16.enabled", .value = CALC_DATATYPE_BFLOAT16, .assumed = "bfloat16 is assumed; --set datatype= of calc run changes it")
     CALC_ROW(IS, PRECISION, "bfloat16.enabled", .value = CALC_DATATYPE_BFLOAT16, .read_only = true)
     CALC_ROW(IS, PRECISION, "fp16.enabled", .value = CALC_DATATYPE_FLOAT16, .assumed = "float16 is assumed; --set datatype= of calc run changes it")
-    CALC_ROW(WORDS, GRAD, "data_types.grad_accum_dtype", .words = format)
+    CALC_ROW(WORDS, GRAD, "data_types.grad_accum_dtype", .words = "fp32=float32 fp16=float16 bf16=bfloat16")
     CALC_ROW(NUMBER, SHARDED, "zero_optimization.stage")
     CALC_ROW(SWITCH, GRAD_OVERLAP, "zero_optimization.overlap_comm", .value = 1)
-    CALC_ROW(WORDS, OPT_OFFLOAD, "zero_optimization.offload_optimizer.device", .words = cpu, .when = CALC_PLAN_OPT_OFFLOAD)
+    CALC_ROW(WORDS, OPT_OFFLOAD, "zero_optimization.offload_optimizer.device", .words = "cpu=1 none=0", .when = CALC_PLAN_OPT_OFFLOAD)
     CALC_ROW(DECIMAL, OFFLOAD_SHARE, "zero_optimization.offload_optimizer.ratio", .when = CALC_PLAN_OPT_OFFLOAD)
     CALC_ROW(SWITCH, OPT_OFFLOAD, "zero_optimization.cpu_offload", .value = 1, .read_only = true)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "zero_optimization.cpu_offload_param", .value = 1, .read_only = true)
-    CALC_ROW(WORDS, WEIGHT_OFFLOAD, "zero_optimization.offload_param.device", .words = cpu, .when = CALC_PLAN_WEIGHT_OFFLOAD)
+    CALC_ROW(WORDS, WEIGHT_OFFLOAD, "zero_optimization.offload_param.device", .words = "cpu=1 none=0", .when = CALC_PLAN_WEIGHT_OFFLOAD)
     CALC_ROW(NUMBER, SHARD_RANKS, "zero_optimization.mics_shard_size", .when = CALC_PLAN_HYBRID)
     CALC_ROW(NUMBER, TENSOR, "tensor_parallel.autotp_size")
     CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_size")
@@ -80,15 +75,11 @@ static CALC_REFUSALS(refusals, deepspeed);
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
-
 /* Number of replicas, if the number of processors is known; else 0. */
 static double replicas_of(const calc_plan *plan)
 {
     double each = VALUE(TENSOR) * VALUE(PIPELINE) * VALUE(CONTEXT);
-    return SAYS(PROCS) ? floor(plan->value[CALC_PLAN_PROCS] / each) : 0;
+    return SAYS(PROCS) ? floor(VALUE(PROCS) / each) : 0;
 }
 
 /* runtime/config.py, _configure_train_batch_size: batch = micro-batch * accumulation steps *
@@ -102,7 +93,7 @@ static calc_status settle_product(calc_plan *plan, calc_errors *errors)
     if (!SAYS(BATCH) || !(replicas >= 1)) {
         return CALC_OK;
     }
-    double batch = plan->value[CALC_PLAN_BATCH];
+    double batch = VALUE(BATCH);
     double passes = VALUE(MICROBATCHES);
     if (!SAYS(MICROBATCH)) {
         double each = batch / replicas / passes;
@@ -128,16 +119,10 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     return settle_product(plan, errors);
 }
 
-const calc_framework calc_framework_deepspeed = {
-    .name = "deepspeed",
-    .title = "DeepSpeed",
-    .version = "0.19.5",
+/* clang-format off */
+const calc_framework calc_framework_deepspeed = {.name = "deepspeed", .title = "DeepSpeed", .version = "0.19.5",
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",
-    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU),
-    .syntax = CALC_SYNTAX_JSON,
-    .elsewhere =
-        " num_procs activation_recompute recompute_modules recompute_blocks recompute_group "
-        "distribute_saved_activations ",
-    .settle = settle,
-    CALC_FRAMEWORK_ROWS(rows),
-    CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU), .syntax = CALC_SYNTAX_JSON,
+    .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks recompute_group distribute_saved_activations ",
+    .settle = settle, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+/* clang-format on */

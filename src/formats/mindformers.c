@@ -2,15 +2,6 @@
 #include "formats/framework.h"
 
 /* clang-format off */
-static const calc_word ffn[] = {{"swiglu", CALC_FFN_TYPE_SWIGLU}, {"gelu", CALC_FFN_TYPE_GELU}, {"relu", CALC_FFN_TYPE_RELU},
-    {"silu", CALC_FFN_TYPE_SWIGLU}, {0}};
-static const calc_word norm[] = {{"LayerNorm", CALC_NORM_TYPE_LAYER}, {"RMSNorm", CALC_NORM_TYPE_RMS}, {0}};
-static const calc_word position[] = {{"learned_absolute", CALC_POSITION_TYPE_LEARNED}, {"rope", CALC_POSITION_TYPE_ROPE},
-    {"none", CALC_POSITION_TYPE_NONE}, {0}};
-static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {"float32", CALC_DATATYPE_FLOAT32},
-    {0}};
-static const calc_word router[] = {{"float32", CALC_FORMAT_FLOAT32}, {0}};
-
 static const calc_setting_row rows[] = {
     CALC_ROW_CONSTANT("use_parallel", .text = "true")
     CALC_ROW_CONSTANT("run_mode", .text = "train")
@@ -35,9 +26,9 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, KV_HEADS, "model.model_config.num_key_value_heads")
     CALC_ROW(NUMBER, HEAD_SIZE, "model.model_config.head_dim")
     CALC_ROW(NUMBER, VOCAB, "model.model_config.vocab_size")
-    CALC_ROW(WORDS, FFN_TYPE, "model.model_config.hidden_act", .words = ffn)
-    CALC_ROW(WORDS, NORM, "model.model_config.normalization", .words = norm)
-    CALC_ROW(WORDS, POSITION, "model.model_config.position_embedding_type", .words = position)
+    CALC_ROW(WORDS, FFN_TYPE, "model.model_config.hidden_act", .words = "swiglu gelu relu silu=swiglu")
+    CALC_ROW(WORDS, NORM, "model.model_config.normalization", .words = "LayerNorm=layer RMSNorm=rms")
+    CALC_ROW(WORDS, POSITION, "model.model_config.position_embedding_type", .words = "learned_absolute=learned rope none")
     CALC_ROW(SWITCH, BIAS, "model.model_config.add_bias_linear", .value = 1)
     CALC_ROW(DECIMAL, DROPOUT, "model.model_config.hidden_dropout")
     CALC_ROW(DECIMAL, DROPOUT, "model.model_config.attention_dropout")
@@ -57,7 +48,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, GROUPS, "model.model_config.n_group")
     CALC_ROW(NUMBER, TOKEN_GROUPS, "model.model_config.topk_group")
     CALC_ROW(SWITCH, ROUTER_BIAS, "model.model_config.moe_router_enable_expert_bias", .value = 1)
-    CALC_ROW(WORDS, ROUTER, "model.model_config.router_dense_type", .words = router)
+    CALC_ROW(WORDS, ROUTER, "model.model_config.router_dense_type", .words = "float32")
     CALC_ROW(NUMBER, MTP, "model.model_config.mtp_num_layers")
     /* Configuration style of the 1.3 models, which do not use Megatron-Core classes. */
     CALC_ROW(NUMBER, BLOCKS, "model.model_config.num_layers", .read_only = true)
@@ -72,7 +63,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, TOKEN_GROUPS, "moe_config.topk_group", .read_only = true)
     CALC_ROW(NUMBER, CHUNKS, "model.model_config.pp_interleave_num")
     CALC_ROW(OFFSETS, STAGE_BLOCKS, "model.model_config.offset")
-    CALC_ROW(WORDS, PRECISION, "model.model_config.compute_dtype", .words = datatype)
+    CALC_ROW(WORDS, PRECISION, "model.model_config.compute_dtype", .words = "bfloat16 float16 float32")
     CALC_ROW(SWITCH, FLASH, "model.model_config.use_flash_attention", .value = 1)
     CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_SWIGLU)
     CALC_ROW_DEFAULT(NORM, CALC_NORM_TYPE_RMS)
