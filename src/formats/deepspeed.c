@@ -50,28 +50,27 @@ static const calc_setting_row rows[] = {
 
 /* ---- Layouts that it refuses ----------------------------------------------------------------- */
 
-/* runtime/pipe/engine.py: the model must be a PipelineModule, which a configuration cannot
- * create */
-CALC_REFUSAL(pipelines, e->pipeline_par > 1)
-/* runtime/pipe/engine.py: ZeRO-2 and 3 with a PipelineModule */
-CALC_REFUSAL(pipelines_and_shards, e->pipeline_par > 1 && s->zero_stage >= 2)
-/* moe/layer.py: ep_size is an argument of the layer */
-CALC_REFUSAL(spreads_experts, a->num_experts > 0 && s->expert_par > 1)
-/* runtime/zero/config.py: offload_param needs stage 3, offload_optimizer stage 1 or above */
-CALC_REFUSAL(offloads_whole_weights, s->weight_offload && s->zero_stage < 3)
-CALC_REFUSAL(offloads_whole_state, s->optimizer_offload && s->zero_stage == 0)
-/* runtime/engine.py: MiCS is a kind of stage 3 */
-CALC_REFUSAL(shards_gradients_partly,
-             s->zero_stage > 0 && s->zero_stage < 3 && s->fsdp_par < s->data_par * s->context_par)
-
-static const calc_refusal deepspeed[] = {
-    {pipelines, "pipeline_par is a PipelineModule in the code of the model, not a setting"},
-    {pipelines_and_shards, "zero_stage 2 and 3 exclude pipeline stages"},
-    {spreads_experts, "expert_par is an argument in the code of the model, not a setting"},
-    {offloads_whole_weights, "weight_offload needs zero_stage 3"},
-    {offloads_whole_state, "optimizer_offload needs zero_stage of at least 1"},
-    {shards_gradients_partly, "fsdp_par below all replicas needs zero_stage 3"}};
-static CALC_REFUSALS(refusals, deepspeed);
+static CALC_REFUSALS(refusals)
+{
+    /* runtime/pipe/engine.py: the model must be a PipelineModule, which a configuration cannot
+     * create */
+    CALC_REFUSE(e->pipeline_par > 1,
+                "pipeline_par is a PipelineModule in the code of the model, not a setting");
+    /* runtime/pipe/engine.py: ZeRO-2 and 3 with a PipelineModule */
+    CALC_REFUSE(e->pipeline_par > 1 && s->zero_stage >= 2,
+                "zero_stage 2 and 3 exclude pipeline stages");
+    /* moe/layer.py: ep_size is an argument of the layer */
+    CALC_REFUSE(a->num_experts > 0 && s->expert_par > 1,
+                "expert_par is an argument in the code of the model, not a setting");
+    /* runtime/zero/config.py: offload_param needs stage 3, offload_optimizer stage 1 or above */
+    CALC_REFUSE(s->weight_offload && s->zero_stage < 3, "weight_offload needs zero_stage 3");
+    CALC_REFUSE(s->optimizer_offload && s->zero_stage == 0,
+                "optimizer_offload needs zero_stage of at least 1");
+    /* runtime/engine.py: MiCS is a kind of stage 3 */
+    CALC_REFUSE(s->zero_stage > 0 && s->zero_stage < 3 &&
+                    s->fsdp_par < s->data_par * s->context_par,
+                "fsdp_par below all replicas needs zero_stage 3");
+}
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
@@ -124,5 +123,5 @@ const calc_framework calc_framework_deepspeed = {.name = "deepspeed", .title = "
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU), .syntax = CALC_SYNTAX_JSON,
     .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks recompute_group distribute_saved_activations ",
-    .settle = settle, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .settle = settle, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

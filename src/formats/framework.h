@@ -119,7 +119,7 @@ struct calc_framework {
     const calc_setting_row *rows;
     size_t count;
     /** The layouts that it refuses; ends with NULL */
-    const calc_refusals *const *refusals;
+    calc_refusals *const *refusals;
     /** Sets members that follow from others by rules of this framework only, after all settings are
      *  read and before its defaults; NULL: nothing does.
      *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_FIELD with an error added */
@@ -134,7 +134,7 @@ struct calc_framework {
         __VA_ARGS__, NULL                                                                          \
     }
 #define CALC_FRAMEWORK_REFUSALS(...)                                                               \
-    .refusals = (const calc_refusals *const[])                                                     \
+    .refusals = (calc_refusals *const[])                                                           \
     {                                                                                              \
         __VA_ARGS__, NULL                                                                          \
     }

@@ -92,23 +92,22 @@ static const calc_setting_row rows[] = {
 
 /* ---- Layouts that it refuses ----------------------------------------------------------------- */
 
-CALC_REFUSAL(former_heads, !calc_divides(s->tensor_par, a->attn_heads))
-CALC_REFUSAL(former_predicts_more, a->mtp_blocks > 1)
-CALC_REFUSAL(former_context_unfused, s->context_par > 1 && !s->flash_attention)
-CALC_REFUSAL(former_biased_experts, a->num_experts > 0 && a->bias == CALC_CHOICE_TRUE)
-CALC_REFUSAL(former_every, a->num_experts > 0 && a->dense_blocks > 0 && a->moe_every > 1)
-CALC_REFUSAL(former_groups, a->num_experts > 0 && !calc_divides(a->expert_groups, a->num_experts))
-static const calc_refusal mindformers[] = {
-    {former_heads, "attn_heads is not a multiple of tensor_par"},
-    {former_predicts_more, "only one of mtp_blocks is supported"},
-    {former_context_unfused, "context_par needs flash_attention"},
-    {former_biased_experts, "experts exclude biases"},
-    {former_every, "dense_blocks excludes moe_every"},
-    {former_groups, "num_experts is not a multiple of expert_groups"}};
-static CALC_REFUSALS(refusals, mindformers);
+static CALC_REFUSALS(refusals)
+{
+    bool experts = a->num_experts > 0;
+    CALC_REFUSE(!calc_divides(s->tensor_par, a->attn_heads),
+                "attn_heads is not a multiple of tensor_par");
+    CALC_REFUSE(a->mtp_blocks > 1, "only one of mtp_blocks is supported");
+    CALC_REFUSE(s->context_par > 1 && !s->flash_attention, "context_par needs flash_attention");
+    CALC_REFUSE(experts && a->bias == CALC_CHOICE_TRUE, "experts exclude biases");
+    CALC_REFUSE(experts && a->dense_blocks > 0 && a->moe_every > 1,
+                "dense_blocks excludes moe_every");
+    CALC_REFUSE(experts && !calc_divides(a->expert_groups, a->num_experts),
+                "num_experts is not a multiple of expert_groups");
+}
 
 /* clang-format off */
 const calc_framework calc_framework_mindformers = {.name = "mindformers", .title = "MindSpore Transformers",
     .version = "1.7.0", .launch = "merge it into a template of configs/general", .platforms = CALC_ON(CANN),
-    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

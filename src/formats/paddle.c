@@ -60,28 +60,26 @@ static const calc_setting_row rows[] = {
 
 /* ---- Layouts that it refuses ----------------------------------------------------------------- */
 
-CALC_REFUSAL(stages_and_sharded_gradients, e->pipeline_par > 1 && s->zero_stage >= 2)
-/* enable_sharding_comm_overlap also implies enable_dp_comm_overlap, which has an accuracy issue */
-static bool reduces_in_stages(const calc_resolved *r)
+static CALC_REFUSALS(refusals)
 {
-    const calc_strategy *s = &r->exec.strategy;
-    return r->exec.pipeline_par > 1 && s->zero_stage == 1 && s->data_par_overlap && s->data_par > 1;
+    /* enable_sharding_comm_overlap also implies enable_dp_comm_overlap, which has an accuracy issue
+     */
+    bool reduces =
+        e->pipeline_par > 1 && s->zero_stage == 1 && s->data_par_overlap && s->data_par > 1;
+    CALC_REFUSE(e->pipeline_par > 1 && s->zero_stage >= 2,
+                "zero_stage 2 and 3 exclude pipeline stages");
+    CALC_REFUSE(
+        reduces && !calc_divides(s->data_par, s->fsdp_par),
+        "data_par_overlap with pipeline stages and optimizer_sharding excludes a smaller fsdp_par");
+    CALC_REFUSE(s->grad_datatype != CALC_FORMAT_FLOAT32 && s->zero_stage == 1 &&
+                    (reduces || s->param_gather_overlap == CALC_CHOICE_TRUE),
+                "data_par_overlap and param_gather_overlap with optimizer_sharding need "
+                "grad_datatype float32");
 }
-CALC_REFUSAL(reduces_over_replicas, reduces_in_stages(r) && !calc_divides(s->data_par, s->fsdp_par))
-CALC_REFUSAL(overlaps_narrow_gradients,
-             s->grad_datatype != CALC_FORMAT_FLOAT32 && s->zero_stage == 1 &&
-                 (reduces_in_stages(r) || s->param_gather_overlap == CALC_CHOICE_TRUE))
-static const calc_refusal paddle[] = {
-    {stages_and_sharded_gradients, "zero_stage 2 and 3 exclude pipeline stages"},
-    {reduces_over_replicas,
-     "data_par_overlap with pipeline stages and optimizer_sharding excludes a smaller fsdp_par"},
-    {overlaps_narrow_gradients, "data_par_overlap and param_gather_overlap with "
-                                "optimizer_sharding need grad_datatype float32"}};
-static CALC_REFUSALS(refusals, paddle);
 
 /* clang-format off */
 const calc_framework calc_framework_paddle = {.name = "paddle", .title = "PaddleNLP", .version = "3.0",
     .launch = "python -m paddle.distributed.launch run_pretrain.py this file, in llm/",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(XPU), .syntax = CALC_SYNTAX_JSON,
-    .launched = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .launched = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

@@ -122,16 +122,16 @@ static const calc_setting_row tensorrt_llm[] = {
 
 /* ---- Layouts that they refuse ---------------------------------------------------------------- */
 
-CALC_REFUSAL(says_no_phase, e->inference.phase == CALC_INFERENCE_PHASE_NONE)
-CALC_REFUSAL(is_two_servers, e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED)
-CALC_REFUSAL(drafts_elsewhere, e->inference.speculative_tokens > 0 && a->mtp_blocks == 0)
-static const calc_refusal serve[] = {
-    {says_no_phase, "inference.phase is not given"},
-    {is_two_servers, "inference.phase disaggregated is two servers, which it is not told of in one "
-                     "file: export a layout with phase prefill and one with phase decode"},
-    {drafts_elsewhere, "inference.speculative_tokens without mtp_blocks needs a draft model or a "
-                       "method, which is yours to name"}};
-static CALC_REFUSALS(refusals, serve);
+static CALC_REFUSALS(refusals)
+{
+    CALC_REFUSE(e->inference.phase == CALC_INFERENCE_PHASE_NONE, "inference.phase is not given");
+    CALC_REFUSE(e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED,
+                "inference.phase disaggregated is two servers, which it is not told of in one "
+                "file: export a layout with phase prefill and one with phase decode");
+    CALC_REFUSE(e->inference.speculative_tokens > 0 && a->mtp_blocks == 0,
+                "inference.speculative_tokens without mtp_blocks needs a draft model or a method, "
+                "which is yours to name");
+}
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
@@ -178,7 +178,7 @@ const calc_framework calc_framework_vllm = {.name = "vllm", .title = "vLLM", .ve
     .program = "vllm", .pool = {NIXL, NIXL}, .router = "a proxy of the NixlConnector in front of both",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU) | CALC_ON(TPU),
     .syntax = CALC_SYNTAX_SHELL, .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(vllm),
-    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_vllm)};
+    CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_vllm)};
 
 const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang", .version = "0.5",
     .launch = "run it with bash and the model: its folder or its name; options follow",
@@ -187,11 +187,11 @@ const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang
     .router = "python3 -m sglang_router.launch_router --pd-disaggregation --prefill URL --decode URL",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN), .syntax = CALC_SYNTAX_SHELL, .serves = true,
     .settle = settle, CALC_FRAMEWORK_ROWS(sglang),
-    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_sglang)};
+    CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_sglang)};
 
 const calc_framework calc_framework_tensorrt_llm = {.name = "tensorrt-llm", .title = "TensorRT-LLM",
     .version = "1.2, PyTorch backend", .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
     .platforms = CALC_ON(CUDA), .syntax = CALC_SYNTAX_YAML, .program = "trtllm-serve", .options = true,
     .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm),
-    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_tensorrt_llm)};
+    CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_tensorrt_llm)};
 /* clang-format on */

@@ -65,78 +65,57 @@ static const calc_setting_row rows[] = {
 
 /* ---- Layouts that it refuses ----------------------------------------------------------------- */
 
-static bool dualpipe_v(const calc_resolved *r)
-{
-    return r->exec.pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-}
-static bool titan_chunks(const calc_resolved *r)
-{
-    return r->exec.pipeline_par > 1 && r->exec.pipeline_interleaving > 1;
-}
-static bool has_no_flavour(const calc_resolved *r)
+static CALC_REFUSALS(refusals)
 {
     calc_plan plan;
-    calc_plan_from(&plan, &r->app, &r->exec, 1);
-    return !calc_plan_says(&plan, CALC_PLAN_MODEL);
+    calc_plan_from(&plan, a, e, 1);
+    bool v = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    bool chunks = e->pipeline_par > 1 && e->pipeline_interleaving > 1;
+    bool spread = a->num_experts > 0 && s->expert_par > 1;
+    int64_t microbatches = calc_microbatches(e);
+    CALC_REFUSE(!calc_plan_says(&plan, CALC_PLAN_MODEL), "the model is none of its flavours");
+    /* models/llama3/infra/parallelize.py: DDP is the only dimension; fsdp_enabled with cp */
+    CALC_REFUSE(s->zero_stage == 0 && s->data_par > 1 && e->num_procs > s->data_par,
+                "zero_stage 0 with data_par excludes tensor_par, pipeline_par and context_par");
+    CALC_REFUSE(s->zero_stage == 0 && s->context_par > 1, "context_par needs zero_stage 2 or 3");
+    /* distributed/parallel_dims.py: the product of all degrees is the world */
+    CALC_REFUSE(s->zero_stage > 0 && !calc_divides(s->context_par, s->fsdp_par),
+                "fsdp_par is not a multiple of context_par");
+    /* distributed/parallel_dims.py, seq_len_divisor */
+    CALC_REFUSE(!calc_divides(2 * s->context_par * s->tensor_par, a->seq_size),
+                "seq_size is not a multiple of 2 * context_par * tensor_par");
+    /* distributed/parallel_dims.py: etp */
+    CALC_REFUSE(spread && s->expert_tensor_par != 1 && s->expert_tensor_par != s->tensor_par,
+                "expert_tensor_par is neither 1 nor tensor_par");
+    CALC_REFUSE(
+        spread && s->zero_stage > 0 &&
+            !calc_divides(s->expert_par * s->expert_tensor_par, s->fsdp_par * s->tensor_par),
+        "expert_par * expert_tensor_par does not divide fsdp_par * tensor_par");
+    /* models/deepseek_v3/infra/parallelize.py: deepep */
+    CALC_REFUSE(a->num_experts > 0 && s->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED &&
+                    (s->expert_par == 1 || s->expert_tensor_par > 1),
+                "dispatch_type node_limited needs expert_par of at least 2, and excludes "
+                "expert_tensor_par");
+    /* distributed/dual_pipe_v.py */
+    CALC_REFUSE(v && spread && s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE,
+                "pipeline_schedule dualpipe_v with expert_par excludes activation_recompute");
+    /* distributed/pipeline_parallel.py: number of virtual stages = (blocks + ends) / blocks of a
+     * stage, and generate_llm_fqn_per_model_part() */
+    CALC_REFUSE(chunks &&
+                    (!calc_divides(e->pipeline_par * e->pipeline_interleaving, a->num_blocks) ||
+                     e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS),
+                "pipeline_interleaving needs blocks that divide by stages and chunks");
+    CALC_REFUSE(e->pipeline_par > 1 && a->num_blocks < e->pipeline_par,
+                "num_blocks is below pipeline_par");
+    CALC_REFUSE(v && a->num_blocks < 2 * e->pipeline_par,
+                "pipeline_schedule dualpipe_v needs two blocks per stage");
+    CALC_REFUSE(e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_H1,
+                "pipeline_schedule zb_h1 has two chunks per stage there");
+    /* torch/distributed/pipelining/schedules.py of PyTorch 2.9: whole rounds */
+    CALC_REFUSE(chunks && microbatches >= e->pipeline_par &&
+                    !calc_divides(microbatches / e->pipeline_par, microbatches),
+                "pipeline_interleaving needs micro-batches in whole rounds of pipeline_par");
 }
-
-/* models/llama3/infra/parallelize.py: DDP is the only dimension; fsdp_enabled with cp */
-CALC_REFUSAL(replicates_and_splits,
-             s->zero_stage == 0 && s->data_par > 1 && e->num_procs > s->data_par)
-CALC_REFUSAL(context_without_sharding, s->zero_stage == 0 && s->context_par > 1)
-/* distributed/parallel_dims.py: the product of all degrees is the world */
-CALC_REFUSAL(shards_a_sequence_partly,
-             s->zero_stage > 0 && !calc_divides(s->context_par, s->fsdp_par))
-/* distributed/parallel_dims.py, seq_len_divisor */
-CALC_REFUSAL(titan_sequence, !calc_divides(2 * s->context_par * s->tensor_par, a->seq_size))
-/* distributed/parallel_dims.py: etp */
-CALC_REFUSAL(titan_expert_ranks, a->num_experts > 0 && s->expert_par > 1 &&
-                                     s->expert_tensor_par != 1 &&
-                                     s->expert_tensor_par != s->tensor_par)
-CALC_REFUSAL(titan_expert_mesh,
-             a->num_experts > 0 && s->expert_par > 1 && s->zero_stage > 0 &&
-                 !calc_divides(s->expert_par * s->expert_tensor_par, s->fsdp_par * s->tensor_par))
-/* models/deepseek_v3/infra/parallelize.py: deepep */
-CALC_REFUSAL(deepep_without_ranks, a->num_experts > 0 &&
-                                       s->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED &&
-                                       (s->expert_par == 1 || s->expert_tensor_par > 1))
-/* distributed/dual_pipe_v.py */
-CALC_REFUSAL(dualpipe_and_recomputation,
-             dualpipe_v(r) && a->num_experts > 0 && s->expert_par > 1 &&
-                 s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE)
-/* distributed/pipeline_parallel.py: number of virtual stages = (blocks + ends) / blocks of a stage,
- * and generate_llm_fqn_per_model_part() */
-CALC_REFUSAL(titan_uneven_chunks,
-             titan_chunks(r) &&
-                 (!calc_divides(e->pipeline_par * e->pipeline_interleaving, a->num_blocks) ||
-                  e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS))
-CALC_REFUSAL(titan_few_blocks, e->pipeline_par > 1 && a->num_blocks < e->pipeline_par)
-CALC_REFUSAL(titan_two_halves, dualpipe_v(r) && a->num_blocks < 2 * e->pipeline_par)
-CALC_REFUSAL(titan_zero_bubble, e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_ZB_H1)
-/* torch/distributed/pipelining/schedules.py of PyTorch 2.9: whole rounds */
-CALC_REFUSAL(titan_rounds,
-             titan_chunks(r) && calc_microbatches(e) >= e->pipeline_par &&
-                 !calc_divides(calc_microbatches(e) / e->pipeline_par, calc_microbatches(e)))
-
-static const calc_refusal torchtitan[] = {
-    {has_no_flavour, "the model is none of its flavours"},
-    {replicates_and_splits,
-     "zero_stage 0 with data_par excludes tensor_par, pipeline_par and context_par"},
-    {context_without_sharding, "context_par needs zero_stage 2 or 3"},
-    {shards_a_sequence_partly, "fsdp_par is not a multiple of context_par"},
-    {titan_sequence, "seq_size is not a multiple of 2 * context_par * tensor_par"},
-    {titan_expert_ranks, "expert_tensor_par is neither 1 nor tensor_par"},
-    {titan_expert_mesh, "expert_par * expert_tensor_par does not divide fsdp_par * tensor_par"},
-    {deepep_without_ranks, "dispatch_type node_limited needs expert_par of at least 2, and "
-                           "excludes expert_tensor_par"},
-    {dualpipe_and_recomputation,
-     "pipeline_schedule dualpipe_v with expert_par excludes activation_recompute"},
-    {titan_uneven_chunks, "pipeline_interleaving needs blocks that divide by stages and chunks"},
-    {titan_few_blocks, "num_blocks is below pipeline_par"},
-    {titan_two_halves, "pipeline_schedule dualpipe_v needs two blocks per stage"},
-    {titan_zero_bubble, "pipeline_schedule zb_h1 has two chunks per stage there"},
-    {titan_rounds, "pipeline_interleaving needs micro-batches in whole rounds of pipeline_par"}};
-static CALC_REFUSALS(refusals, torchtitan);
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
@@ -186,5 +165,5 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 const calc_framework calc_framework_torchtitan = {.name = "torchtitan", .title = "TorchTitan", .version = "0.2.2",
     .launch = "CONFIG_FILE=this file ./run_train.sh", .platforms = CALC_ON(CUDA) | CALC_ON(ROCM), .syntax = CALC_SYNTAX_TOML,
-    .settle = settle, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .settle = settle, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */
