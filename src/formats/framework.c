@@ -127,33 +127,38 @@ const calc_setting_row *calc_framework_row(const calc_framework *framework, cons
 }
 
 calc_unread calc_framework_unread(const calc_framework *framework, const char *key,
-                                  const char *value, const calc_setting_row **found)
+                                  const char *value, const char **assumed)
 {
     char text[KEY_SIZE];
     const char *dot = strrchr(key, '.');
     const char *last = dot ? dot + 1 : key + strspn(key, "-");
-    for (size_t i = 0; i < framework->count; i++) {
-        const calc_setting_row *row = &framework->rows[i];
-        for (const char *at = row->how == CALC_HOW_UNREAD ? row->text : ""; *at;) {
-            size_t whole = strcspn(at, " "), length = strcspn(at, " =");
-            bool dotted = memchr(at, '.', length) != NULL;
-            if (matches(at, length, dotted ? key + strspn(key, "-") : last)) {
-                size_t equals = length < whole;
-                if (found) {
-                    *found = row;
-                }
-                return is_preset(value, at + length + equals, whole - length - equals)
-                           ? CALC_UNREAD_HARMLESS
-                           : (calc_unread)row->value;
-            }
-            at += whole + strspn(at + whole, " ");
-        }
-    }
+    const char *file = framework->unread ? framework->unread->text : "";
     calc_unread what = CALC_UNREAD_UNKNOWN;
+    *assumed = NULL;
+    for (const char *at = file; *at; at += strspn(at, " \n")) {
+        size_t line = strcspn(at, "\n"), whole = strcspn(at, " \n"), length = strcspn(at, " \n=");
+        bool heading = at == file || at[-1] == '\n';
+        if (heading && *at != '#') {
+            what = *at == 'm'   ? CALC_UNREAD_MODEL
+                   : *at == 'c' ? CALC_UNREAD_COST
+                                : CALC_UNREAD_HARMLESS;
+            *assumed = whole < line ? at + whole + 1 : NULL;
+        }
+        bool dotted = memchr(at, '.', length) != NULL;
+        if (!heading && matches(at, length, dotted ? key + strspn(key, "-") : last)) {
+            size_t equals = length < whole;
+            return is_preset(value, at + length + equals, whole - length - equals)
+                       ? CALC_UNREAD_HARMLESS
+                       : what;
+        }
+        at += heading ? line : whole;
+    }
+    *assumed = NULL;
+    what = CALC_UNREAD_UNKNOWN;
     for (size_t i = 0; framework->bases && framework->bases[i] && what == CALC_UNREAD_UNKNOWN;
          i++) {
         what = calc_framework_unread(framework->bases[i], key_in_bases(framework, key, text), value,
-                                     found);
+                                     assumed);
     }
     return what;
 }
