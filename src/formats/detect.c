@@ -21,6 +21,7 @@ typedef struct score {
 static score score_of(const calc_framework *framework, const calc_settings *settings)
 {
     score s = {.framework = framework};
+    const char *assumed;
     for (size_t i = 0; i < settings->count; i++) {
         const calc_setting *setting = &settings->item[i];
         bool file = framework->syntax != CALC_SYNTAX_SHELL && setting->key[0] != '-';
@@ -30,8 +31,8 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
         bool read = calc_framework_row(framework, setting->key) != NULL;
         s.all++;
         s.read += read;
-        s.known += read || calc_framework_unread(framework, setting->key, setting->value, NULL) !=
-                               CALC_UNREAD_UNKNOWN;
+        s.known += read || calc_framework_unread(framework, setting->key, setting->value,
+                                                 &assumed) != CALC_UNREAD_UNKNOWN;
     }
     return s;
 }

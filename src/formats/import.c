@@ -85,21 +85,22 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
     return !value[0] || (number && strcmp(value, "-1") == 0) || strcmp(value, "default") == 0;
 }
 
-/* Whether a model's name matches exactly one name of the table: "llama3" matches several. */
-static bool names_one_model(const calc_setting_row *row, const char *name)
+/* How many words of a row a text is: "llama3" is the name of several models. */
+static int count_words(const calc_setting_row *row, const char *text)
 {
     int found = 0;
-    for (const calc_word *word = row->words; word->word; word++) {
-        found += strcasecmp(word->word, name) == 0;
+    calc_word word;
+    for (const char *at = row->words; calc_word_next(row, &at, &word);) {
+        found += strlen(text) == word.length && strncasecmp(word.text, text, word.length) == 0;
     }
-    return found == 1;
+    return found;
 }
 
 /* What is read of a file, and of the files that it names. */
 typedef struct reading {
     calc_plan *plan;
     const calc_setting_row *owner[CALC_PLAN_COUNT], *assumed[CALC_PLAN_COUNT];
-    const calc_setting_row *told[16]; /* rows whose sentence has been told */
+    const char *told[16]; /* sentences on keys that are not read, which have been told */
     size_t told_count;
     const calc_framework *named; /* of a file that the settings name; NULL: they name none */
     calc_errors *errors;
@@ -112,16 +113,16 @@ static void tell(const calc_import *import, const char *key, calc_unread what, c
     }
 }
 
-/* Whether the sentence of a row has been told, for another of its keys; from now on it has. */
-static bool was_told(reading *r, const calc_setting_row *row)
+/* Whether a sentence has been told, for another key; from now on it has. */
+static bool was_told(reading *r, const char *sentence)
 {
     for (size_t i = 0; i < r->told_count; i++) {
-        if (r->told[i] == row) {
+        if (r->told[i] == sentence) {
             return true;
         }
     }
     if (r->told_count < sizeof r->told / sizeof *r->told) {
-        r->told[r->told_count++] = row;
+        r->told[r->told_count++] = sentence;
     }
     return false;
 }
@@ -131,8 +132,10 @@ static bool was_told(reading *r, const calc_setting_row *row)
 static calc_status leave(const calc_import *import, const calc_setting *setting, bool computed,
                          reading *r)
 {
-    const calc_setting_row *row = NULL;
-    calc_unread what = calc_framework_unread(import->framework, setting->key, setting->value, &row);
+    const char *assumed;
+    char sentence[160];
+    calc_unread what =
+        calc_framework_unread(import->framework, setting->key, setting->value, &assumed);
     if (computed && what != CALC_UNREAD_MODEL) {
         what = CALC_UNREAD_HARMLESS;
     }
@@ -142,11 +145,13 @@ static calc_status leave(const calc_import *import, const calc_setting *setting,
                      "is written",
                      r->errors);
     }
-    const char *sentence = row ? row->assumed : NULL;
-    if (sentence && what != CALC_UNREAD_HARMLESS && was_told(r, row)) {
+    if (assumed && what != CALC_UNREAD_HARMLESS && was_told(r, assumed)) {
         return CALC_OK;
     }
-    tell(import, setting->key, what, sentence);
+    if (assumed) {
+        snprintf(sentence, sizeof sentence, "%.*s", (int)strcspn(assumed, "\n"), assumed);
+    }
+    tell(import, setting->key, what, assumed ? sentence : NULL);
     return CALC_OK;
 }
 
@@ -216,16 +221,6 @@ static calc_status take_file(const calc_import *import, const calc_setting *sett
     return status;
 }
 
-static bool is_word(const calc_setting_row *row, const char *text)
-{
-    for (const calc_word *word = row->words; word && word->word; word++) {
-        if (strcasecmp(word->word, text) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static calc_status read_settings(const calc_import *import, reading *r)
 {
     calc_status status = CALC_OK;
@@ -237,10 +232,10 @@ static calc_status read_settings(const calc_import *import, reading *r)
         if (says_nothing(import, setting, row, &computed) ||
             (is_of_job(row) && import->procs > 0) ||
             (row && row->member == CALC_PLAN_MODEL &&
-             (row->how == CALC_HOW_NAME || !names_one_model(row, setting->value)))) {
+             (row->how == CALC_HOW_NAME || count_words(row, setting->value) != 1))) {
             continue; /* the layout does not need the model's name */
         }
-        if (row && row->how == CALC_HOW_FILE && !is_word(row, setting->value)) {
+        if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
             one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;
         } else if (row && !computed) {
             one = take(import, setting, row, r->owner, r->plan, r->errors);

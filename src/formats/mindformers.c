@@ -2,15 +2,6 @@
 #include "formats/framework.h"
 
 /* clang-format off */
-static const calc_word ffn[] = {{"swiglu", CALC_FFN_TYPE_SWIGLU}, {"gelu", CALC_FFN_TYPE_GELU}, {"relu", CALC_FFN_TYPE_RELU},
-    {"silu", CALC_FFN_TYPE_SWIGLU}, {0}};
-static const calc_word norm[] = {{"LayerNorm", CALC_NORM_TYPE_LAYER}, {"RMSNorm", CALC_NORM_TYPE_RMS}, {0}};
-static const calc_word position[] = {{"learned_absolute", CALC_POSITION_TYPE_LEARNED}, {"rope", CALC_POSITION_TYPE_ROPE},
-    {"none", CALC_POSITION_TYPE_NONE}, {0}};
-static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {"float32", CALC_DATATYPE_FLOAT32},
-    {0}};
-static const calc_word router[] = {{"float32", CALC_FORMAT_FLOAT32}, {0}};
-
 static const calc_setting_row rows[] = {
     CALC_ROW_CONSTANT("use_parallel", .text = "true")
     CALC_ROW_CONSTANT("run_mode", .text = "train")
@@ -35,9 +26,9 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, KV_HEADS, "model.model_config.num_key_value_heads")
     CALC_ROW(NUMBER, HEAD_SIZE, "model.model_config.head_dim")
     CALC_ROW(NUMBER, VOCAB, "model.model_config.vocab_size")
-    CALC_ROW(WORDS, FFN_TYPE, "model.model_config.hidden_act", .words = ffn)
-    CALC_ROW(WORDS, NORM, "model.model_config.normalization", .words = norm)
-    CALC_ROW(WORDS, POSITION, "model.model_config.position_embedding_type", .words = position)
+    CALC_ROW(WORDS, FFN_TYPE, "model.model_config.hidden_act", .words = "swiglu gelu relu silu=swiglu")
+    CALC_ROW(WORDS, NORM, "model.model_config.normalization", .words = "LayerNorm=layer RMSNorm=rms")
+    CALC_ROW(WORDS, POSITION, "model.model_config.position_embedding_type", .words = "learned_absolute=learned rope none")
     CALC_ROW(SWITCH, BIAS, "model.model_config.add_bias_linear", .value = 1)
     CALC_ROW(DECIMAL, DROPOUT, "model.model_config.hidden_dropout")
     CALC_ROW(DECIMAL, DROPOUT, "model.model_config.attention_dropout")
@@ -57,7 +48,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, GROUPS, "model.model_config.n_group")
     CALC_ROW(NUMBER, TOKEN_GROUPS, "model.model_config.topk_group")
     CALC_ROW(SWITCH, ROUTER_BIAS, "model.model_config.moe_router_enable_expert_bias", .value = 1)
-    CALC_ROW(WORDS, ROUTER, "model.model_config.router_dense_type", .words = router)
+    CALC_ROW(WORDS, ROUTER, "model.model_config.router_dense_type", .words = "float32")
     CALC_ROW(NUMBER, MTP, "model.model_config.mtp_num_layers")
     /* Configuration style of the 1.3 models, which do not use Megatron-Core classes. */
     CALC_ROW(NUMBER, BLOCKS, "model.model_config.num_layers", .read_only = true)
@@ -72,7 +63,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, TOKEN_GROUPS, "moe_config.topk_group", .read_only = true)
     CALC_ROW(NUMBER, CHUNKS, "model.model_config.pp_interleave_num")
     CALC_ROW(OFFSETS, STAGE_BLOCKS, "model.model_config.offset")
-    CALC_ROW(WORDS, PRECISION, "model.model_config.compute_dtype", .words = datatype)
+    CALC_ROW(WORDS, PRECISION, "model.model_config.compute_dtype", .words = "bfloat16 float16 float32")
     CALC_ROW(SWITCH, FLASH, "model.model_config.use_flash_attention", .value = 1)
     CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_SWIGLU)
     CALC_ROW_DEFAULT(NORM, CALC_NORM_TYPE_RMS)
@@ -84,40 +75,27 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
     CALC_ROW_DEFAULT(FLASH, 0)
-    CALC_ROW_UNREAD(MODEL, "model.model_config.*pet_config* model.model_config.sliding_window model.model_config.hybrid_*")
-    CALC_ROW_UNREAD(COST, "parallel_config.gradient_aggregation_group parallel_config.expert_model_parallel parallel_config.vocab_emb_dp parallel_config.mem_coeff recompute_config.* swap_config.* parallel.gradients_mean "
-        "parallel.full_batch parallel.search_mode parallel.enable_alltoall parallel.strategy_ckpt_* parallel.parallel_optimizer_config.* parallel.comm_fusion.* context.max_device_memory context.memory_optimize_level context.jit_config.* "
-        "context.ascend_config.* micro_batch_interleave_num=1 model.model_config.params_dtype=float32 model.model_config.use_fused_* model.model_config.add_qkv_bias model.model_config.moe_token_dispatcher_type "
-        "model.model_config.*capacity_factor moe_config.*")
-    CALC_ROW_UNREAD(HARMLESS, "seed output_dir runner_wrapper.* model.model_config.qkv_concat model.model_config.input_sliced_sig model.model_config.rotary_dtype model.model_config.gated_linear_unit "
-        "model.model_config.moe_token_drop_policy model.model_config.moe_router_* model.model_config.moe_grouped_gemm load_* src_strategy* auto_trans_ckpt only_save_* resume_* trainer.* runner_config.* lr_schedule.* optimizer.* "
-        "*_dataset*.* train_precision_sync infer_precision_sync processor.* callbacks* eval_callbacks* metric* monitor_config.* profile* init_start_profile context.* parallel_config.* parallel.* use_legacy do_eval eval_* "
-        "pretrained_model_dir remote_save_url layer_scale layer_decay lr_scale* generation_config.* model.arch.* model.model_config.type model.model_config.auto_register model.model_config.rms_norm_eps "
-        "model.model_config.layer_norm_epsilon model.model_config.rope_theta model.model_config.*token_id model.model_config.theta model.model_config.batch_size model.model_config.use_past model.model_config.checkpoint_name_or_path "
-        "model.model_config.*compute_dtype model.model_config.*softmax_type model.model_config.*aux* model.model_config.*routed_scaling_factor model.model_config.norm_topk_prob model.model_config.initializer_range "
-        "model.model_config.model_type model.model_config.architectures")
 };
 /* clang-format on */
 
 /* ---- Layouts that it refuses ----------------------------------------------------------------- */
 
-CALC_REFUSAL(former_heads, !calc_divides(s->tensor_par, a->attn_heads))
-CALC_REFUSAL(former_predicts_more, a->mtp_blocks > 1)
-CALC_REFUSAL(former_context_unfused, s->context_par > 1 && !s->flash_attention)
-CALC_REFUSAL(former_biased_experts, a->num_experts > 0 && a->bias == CALC_CHOICE_TRUE)
-CALC_REFUSAL(former_every, a->num_experts > 0 && a->dense_blocks > 0 && a->moe_every > 1)
-CALC_REFUSAL(former_groups, a->num_experts > 0 && !calc_divides(a->expert_groups, a->num_experts))
-static const calc_refusal mindformers[] = {
-    {former_heads, "attn_heads is not a multiple of tensor_par"},
-    {former_predicts_more, "only one of mtp_blocks is supported"},
-    {former_context_unfused, "context_par needs flash_attention"},
-    {former_biased_experts, "experts exclude biases"},
-    {former_every, "dense_blocks excludes moe_every"},
-    {former_groups, "num_experts is not a multiple of expert_groups"}};
-static CALC_REFUSALS(refusals, mindformers);
+static CALC_REFUSALS(refusals)
+{
+    bool experts = a->num_experts > 0;
+    CALC_REFUSE(!calc_divides(s->tensor_par, a->attn_heads),
+                "attn_heads is not a multiple of tensor_par");
+    CALC_REFUSE(a->mtp_blocks > 1, "only one of mtp_blocks is supported");
+    CALC_REFUSE(s->context_par > 1 && !s->flash_attention, "context_par needs flash_attention");
+    CALC_REFUSE(experts && a->bias == CALC_CHOICE_TRUE, "experts exclude biases");
+    CALC_REFUSE(experts && a->dense_blocks > 0 && a->moe_every > 1,
+                "dense_blocks excludes moe_every");
+    CALC_REFUSE(experts && !calc_divides(a->expert_groups, a->num_experts),
+                "num_experts is not a multiple of expert_groups");
+}
 
 /* clang-format off */
 const calc_framework calc_framework_mindformers = {.name = "mindformers", .title = "MindSpore Transformers",
     .version = "1.7.0", .launch = "merge it into a template of configs/general", .platforms = CALC_ON(CANN),
-    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows, mindformers), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

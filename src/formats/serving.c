@@ -5,19 +5,15 @@
  * nixl_connector_usage.md; SGLang, docs/advanced_features/pd_disaggregation.md. */
 #include "base/error.h"
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 #include "spec/serving_program.h"
 
 /* clang-format off */
-static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {"float32", CALC_DATATYPE_FLOAT32},
-    {"half", CALC_DATATYPE_FLOAT16}, {"float", CALC_DATATYPE_FLOAT32}, {"auto", CALC_DATATYPE_BFLOAT16}, {0}};
-static const calc_word cache[] = {{"auto", CALC_FORMAT_AUTO}, {"fp8", CALC_FORMAT_FLOAT8}, {"fp8_e4m3", CALC_FORMAT_FLOAT8},
-    {"fp8_e5m2", CALC_FORMAT_FLOAT8}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
-static const calc_word sglang_cache[] = {{"auto", CALC_FORMAT_AUTO}, {"fp8_e4m3", CALC_FORMAT_FLOAT8}, {"fp8_e5m2", CALC_FORMAT_FLOAT8},
-    {"bf16", CALC_FORMAT_BFLOAT16}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
-/* Which weights and matrices are narrower: 8 bits; weights of 4 bits; also multiplied in 4. */
-static const calc_word quantization[] = {{"fp8", CALC_PLAN_NARROW_8}, {"w8a8_fp8", CALC_PLAN_NARROW_8}, {"awq", CALC_PLAN_NARROW_4_STORED},
-    {"awq_marlin", CALC_PLAN_NARROW_4_STORED}, {"gptq", CALC_PLAN_NARROW_4_STORED}, {"gptq_marlin", CALC_PLAN_NARROW_4_STORED},
-    {"mxfp4", CALC_PLAN_NARROW_4_STORED}, {"modelopt_fp4", CALC_PLAN_NARROW_4}, {0}};
+static const char datatype[] = "bfloat16 float16 float32 half=float16 float=float32 auto=bfloat16";
+static const char cache[] = "auto fp8=float8 fp8_e4m3=float8 fp8_e5m2=float8 bfloat16";
+/* CALC_PLAN_NARROW_8, CALC_PLAN_NARROW_4_STORED or CALC_PLAN_NARROW_4 */
+static const char quantization[] =
+    "fp8=1 w8a8_fp8=1 awq=2 awq_marlin=2 gptq=2 gptq_marlin=2 mxfp4=2 modelopt_fp4=3";
 
 static const calc_setting_row vllm[] = {
     CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size")
@@ -43,12 +39,6 @@ static const calc_setting_row vllm[] = {
     CALC_ROW_DEFAULT(SERVE_STEP, 8192)
     CALC_ROW_DEFAULT(SERVE_CHUNKED, 1)
     CALC_ROW_DEFAULT(SERVE_PAGE, 16)
-    CALC_ROW_UNREAD(MODEL, "hf-overrides override-* model-impl")
-    CALC_ROW_UNREAD(COST, "all2all-backend async-scheduling data-parallel-hybrid-lb decode-context-parallel-size prefill-context-parallel-size enable-dbo enable-eplb eplb-config num-redundant-experts enforce-eager compilation-config "
-        "cudagraph-* enable-prefix-caching no-enable-prefix-caching kv-cache-memory-bytes kv-transfer-config long-prefill-token-threshold max-long-partial-prefills max-num-partial-prefills num-gpu-blocks-override scheduling-policy "
-        "swap-space cpu-offload-gb enable-lora lora-* max-lora* limit-mm-per-prompt mm-* disable-custom-all-reduce attention-backend guided-decoding-* max-seq-len-to-capture device")
-    CALC_ROW_UNREAD(HARMLESS, "data-parallel-* host port model model-path served-model-name tokenizer tokenizer-* trust-remote-code chat-template* download-dir load-format revision seed api-key* log-* disable-log-* enable-log-* uvicorn-* "
-        "root-path ssl-* tool-call-parser enable-auto-tool-choice reasoning-parser* max-logprobs nnodes node-rank master-* dist-* distributed-executor-backend")
 };
 
 static const calc_setting_row sglang[] = {
@@ -72,7 +62,7 @@ static const calc_setting_row sglang[] = {
     CALC_ROW(NUMBER, SERVE_CHUNK, "--chunked-prefill-size")
     CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-mixed-chunk", .value = 1)
     CALC_ROW(DECIMAL, SERVE_MEMORY, "--mem-fraction-static")
-    CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = sglang_cache)
+    CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = "auto fp8_e4m3=float8 fp8_e5m2=float8 bf16=bfloat16 bfloat16")
     CALC_ROW(NUMBER, SERVE_PAGE, "--page-size")
     CALC_ROW_CONSTANT("--speculative-algorithm", .text = "EAGLE", .when = CALC_PLAN_SERVE_PREDICTED)
     CALC_ROW(NUMBER, SERVE_PREDICTED, "--speculative-num-steps")
@@ -81,12 +71,6 @@ static const calc_setting_row sglang[] = {
     CALC_ROW_DEFAULT(SERVE_ENGINE, CALC_SERVING_ENGINE_SGLANG_0_5)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_CHUNK, 8192)
-    CALC_ROW_UNREAD(MODEL, "json-model-override-args model-impl")
-    CALC_ROW_UNREAD(COST, "max-prefill-tokens max-queued-requests max-total-tokens moe-* speculative-* attention-backend prefill-attention-backend decode-attention-backend sampling-backend cuda-graph-* disable-cuda-graph* "
-        "enable-torch-compile torch-compile-* disable-radix-cache enable-hierarchical-cache hicache-* schedule-* enable-two-batch-overlap enable-single-batch-overlap enable-eplb eplb-* ep-num-redundant-experts deepep-* "
-        "disable-overlap-schedule disaggregation-* enable-mscclpp disable-custom-all-reduce cpu-offload-gb enable-lora lora-* enable-dp-lm-head num-continuous-decode-steps stream-interval fp8-gemm-backend device")
-    CALC_ROW_UNREAD(HARMLESS, "host port model model-path served-model-name tokenizer tokenizer-* trust-remote-code chat-template* download-dir load-format revision seed api-key* log-* disable-log-* enable-log-* uvicorn-* root-path ssl-* "
-        "tool-call-parser enable-auto-tool-choice reasoning-parser* max-logprobs nnodes node-rank master-* dist-* distributed-executor-backend")
 };
 
 static const calc_setting_row tensorrt_llm[] = {
@@ -113,41 +97,33 @@ static const calc_setting_row tensorrt_llm[] = {
     CALC_ROW(NUMBER, SERVE_SLOTS, "--max_batch_size", .read_only = true)
     CALC_ROW(NUMBER, SERVE_STEP, "--max_num_tokens", .read_only = true)
     CALC_ROW(DECIMAL, SERVE_MEMORY, "--kv_cache_free_gpu_memory_fraction", .read_only = true)
-    CALC_ROW_UNREAD(COST, "extra_llm_api_options extra-llm-api-options gpus_per_node cluster_size")
     CALC_ROW_DEFAULT(SERVE_ENGINE, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_STEP, 8192)
     CALC_ROW_DEFAULT(SERVE_PAGE, 32)
-    CALC_ROW_UNREAD(COST, "kv_cache_config.* context_parallel_size moe_cluster_parallel_size max_beam_width=1 moe_config.* cuda_graph_config.* use_cuda_graph enable_iter_* attention_dp_config.* disable_overlap_scheduler "
-        "speculative_config.* torch_compile_config.* scheduler_config.* sparse_attention_config.* attn_backend allreduce_strategy max_input_len")
-    CALC_ROW_UNREAD(HARMLESS, "backend gpus_per_node print_iter_log hostname host port trust_remote_code tokenizer* postprocess_* num_postprocess_workers")
 };
 /* clang-format on */
 
 /* ---- Layouts that they refuse ---------------------------------------------------------------- */
 
-CALC_REFUSAL(says_no_phase, e->inference.phase == CALC_INFERENCE_PHASE_NONE)
-CALC_REFUSAL(is_two_servers, e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED)
-CALC_REFUSAL(drafts_elsewhere, e->inference.speculative_tokens > 0 && a->mtp_blocks == 0)
-static const calc_refusal serve[] = {
-    {says_no_phase, "inference.phase is not given"},
-    {is_two_servers, "inference.phase disaggregated is two servers, which it is not told of in one "
-                     "file: export a layout with phase prefill and one with phase decode"},
-    {drafts_elsewhere, "inference.speculative_tokens without mtp_blocks needs a draft model or a "
-                       "method, which is yours to name"}};
-static CALC_REFUSALS(refusals, serve);
+static CALC_REFUSALS(refusals)
+{
+    CALC_REFUSE(e->inference.phase == CALC_INFERENCE_PHASE_NONE, "inference.phase is not given");
+    CALC_REFUSE(e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED,
+                "inference.phase disaggregated is two servers, which it is not told of in one "
+                "file: export a layout with phase prefill and one with phase decode");
+    CALC_REFUSE(e->inference.speculative_tokens > 0 && a->mtp_blocks == 0,
+                "inference.speculative_tokens without mtp_blocks needs a draft model or a method, "
+                "which is yours to name");
+}
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
-
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
 
 /* Replicas that share their experts are one server: its ranks are tensor parallelism times these.
  * TensorRT-LLM then has as many replicas as ranks. */
 static calc_status settle(calc_plan *plan, calc_errors *errors)
 {
-    bool shared = VALUE(SERVE_TOGETHER) > 0;
+    bool shared = YES(SERVE_TOGETHER);
     if (shared && SAYS(SERVE_RANKS) && !SAYS(DATA)) {
         SET(DATA, VALUE(SERVE_RANKS));
     }
@@ -167,7 +143,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     if (SAYS(SERVE_CHUNK)) {
         SET(SERVE_CHUNK, floor(VALUE(SERVE_CHUNK) / together));
     }
-    if (VALUE(SERVE_EXPERTS) > 0) {
+    if (YES(SERVE_EXPERTS)) {
         SET(EXPERT, tensor * VALUE(DATA));
         SET(EXPERT_TENSOR, 1);
     } else if (SAYS(EXPERT) && !SAYS(EXPERT_TENSOR)) {
@@ -185,8 +161,8 @@ const calc_framework calc_framework_vllm = {.name = "vllm", .title = "vLLM", .ve
     .launch = "run it with bash and the model: its folder or its name; options follow", .script = "vllm serve",
     .program = "vllm", .pool = {NIXL, NIXL}, .router = "a proxy of the NixlConnector in front of both",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU) | CALC_ON(TPU),
-    .syntax = CALC_SYNTAX_SHELL, .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(vllm),
-    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_vllm)};
+    .syntax = CALC_SYNTAX_SHELL, .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(vllm, vllm),
+    CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_vllm)};
 
 const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang", .version = "0.5",
     .launch = "run it with bash and the model: its folder or its name; options follow",
@@ -194,12 +170,12 @@ const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang
     .pool = {"--disaggregation-mode prefill", "--disaggregation-mode decode"},
     .router = "python3 -m sglang_router.launch_router --pd-disaggregation --prefill URL --decode URL",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN), .syntax = CALC_SYNTAX_SHELL, .serves = true,
-    .settle = settle, CALC_FRAMEWORK_ROWS(sglang),
-    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_sglang)};
+    .settle = settle, CALC_FRAMEWORK_ROWS(sglang, sglang),
+    CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_sglang)};
 
 const calc_framework calc_framework_tensorrt_llm = {.name = "tensorrt-llm", .title = "TensorRT-LLM",
     .version = "1.2, PyTorch backend", .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
     .platforms = CALC_ON(CUDA), .syntax = CALC_SYNTAX_YAML, .program = "trtllm-serve", .options = true,
-    .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm),
-    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_tensorrt_llm)};
+    .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm, tensorrt_llm),
+    CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_tensorrt_llm)};
 /* clang-format on */

@@ -1,19 +1,12 @@
 /* Reinforcement learning: verl, by words key=value or a YAML file, and slime, by options of
  * Megatron-LM and its own. What is read is the training of the actor. */
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 
 #define ACTOR "actor_rollout_ref.actor."
 #define CORE ACTOR "megatron."
 #define SHARDS ACTOR "fsdp_config."
 #define MODEL "actor_rollout_ref.model."
-
-static const calc_word strategy[] = {{"megatron", 0}, {"fsdp", 3}, {"fsdp2", 3}, {0}};
-static const calc_word kept[] = {{"true", 3}, {"false", 2}, {0}};
-static const calc_word format[] = {
-    {"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {0}};
-static const calc_word granularity[] = {{"selective", 1}, {"full", 2}, {0}};
-static const calc_word method[] = {{"uniform", 0}, {"block", 1}, {0}};
-static const calc_word recompute[] = {{"true", 2}, {"false", 0}, {0}};
 
 /* clang-format off */
 static const calc_setting_row verl_rows[] = {
@@ -24,12 +17,12 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(FACTOR, BATCH, ACTOR "ppo_mini_batch_size")
     CALC_ROW(FACTOR, BATCH, "actor_rollout_ref.rollout.n")
     CALC_ROW(NUMBER, MICROBATCH, ACTOR "ppo_micro_batch_size_per_gpu")
-    CALC_ROW(WORDS, FSDP, ACTOR "strategy", .words = strategy)
+    CALC_ROW(WORDS, FSDP, ACTOR "strategy", .words = "megatron=0 fsdp=3 fsdp2=3")
     CALC_ROW(NUMBER, HEADS_RANKS, ACTOR "ulysses_sequence_parallel_size")
     CALC_ROW(NUMBER, SHARD_RANKS, SHARDS "fsdp_size", .unset = true)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, SHARDS "offload_policy", .value = 1)
-    CALC_ROW(WORDS, SHARDED, SHARDS "reshard_after_forward", .words = kept)
-    CALC_ROW(WORDS, RECOMPUTE, MODEL "enable_gradient_checkpointing", .words = recompute)
+    CALC_ROW(WORDS, SHARDED, SHARDS "reshard_after_forward", .words = "true=3 false=2")
+    CALC_ROW(WORDS, RECOMPUTE, MODEL "enable_gradient_checkpointing", .words = "true=2 false=0")
     CALC_ROW(SWITCH, FUSED_LOSS, MODEL "use_liger", .value = 1)
     CALC_ROW(SWITCH, PACKED, MODEL "use_remove_padding", .value = 1)
     CALC_ROW(SWITCH, EAGER, ACTOR "use_torch_compile", .value = 0)
@@ -41,9 +34,9 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(NUMBER, EXPERT_TENSOR, CORE "expert_tensor_parallel_size")
     CALC_ROW(SWITCH, SEQ_PAR, CORE "sequence_parallel", .value = 1)
     CALC_ROW(SWITCH, DIST_OPT, CORE "use_distributed_optimizer", .value = 1)
-    CALC_ROW(WORDS, PRECISION, CORE "dtype", .words = format)
-    CALC_ROW(WORDS, RECOMPUTE, CORE "override_transformer_config.recompute_granularity", .words = granularity)
-    CALC_ROW(WORDS, RECOMPUTE_METHOD, CORE "override_transformer_config.recompute_method", .words = method)
+    CALC_ROW(WORDS, PRECISION, CORE "dtype", .words = "bfloat16 float16")
+    CALC_ROW(WORDS, RECOMPUTE, CORE "override_transformer_config.recompute_granularity", .words = "selective=1 full=2")
+    CALC_ROW(WORDS, RECOMPUTE_METHOD, CORE "override_transformer_config.recompute_method", .words = "uniform=0 block=1")
     CALC_ROW(NUMBER, RECOMPUTE_BLOCKS, CORE "override_transformer_config.recompute_num_layers")
     CALC_ROW(NUMBER, FIRST_BLOCKS, CORE "override_transformer_config.num_layers_in_first_pipeline_stage")
     CALC_ROW(NUMBER, LAST_BLOCKS, CORE "override_transformer_config.num_layers_in_last_pipeline_stage")
@@ -52,19 +45,6 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
-    CALC_ROW_UNREAD(COST, MODEL "lora_rank " MODEL "lora.*", .assumed = "the layout is of training all weights")
-    CALC_ROW_UNREAD(COST, ACTOR "use_dynamic_bsz " ACTOR "ppo_max_token_len_per_gpu",
-                    .assumed = "each sequence is taken as long as prompt and response may be")
-    CALC_ROW_UNREAD(COST,
-        ACTOR "ppo_micro_batch_size " ACTOR "entropy_* " ACTOR "calculate_entropy " ACTOR "use_fused_kernels " ACTOR "use_prefix_grouper "
-        ACTOR "freeze_vision_tower " CORE "override_transformer_config.* " CORE "override_ddp_config.* " SHARDS "model_dtype=fp32 "
-        SHARDS "mixed_precision.* " SHARDS "forward_prefetch " SHARDS "full_determinism " MODEL "enable_activation_offload "
-        MODEL "use_fused_kernels " MODEL "use_shm algorithm.use_kl_in_reward")
-    /* Offload between phases: during the update of the actor all of it is on the processor. */
-    CALC_ROW_UNREAD(HARMLESS,
-        "actor_rollout_ref.rollout.* actor_rollout_ref.ref.* " ACTOR "* " MODEL "* critic.* reward.* reward_model.* reward_manager.* algorithm.* data.* trainer.* "
-        "actor_rollout_ref.hybrid_engine actor_rollout_ref.nccl_timeout custom_reward_function.* ray_kwargs.* global_profiler.* "
-        "transfer_queue.* config-path config-name defaults hydra.*")
 };
 
 /* slime/utils/arguments.py, of slime 0.3 */
@@ -75,32 +55,10 @@ static const calc_setting_row slime_rows[] = {
     CALC_ROW(NUMBER, SEQ, "--rollout-max-response-len")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(DIST_OPT, 1)
-    CALC_ROW_UNREAD(COST, "--use-dynamic-batch-size --max-tokens-per-gpu use-dynamic-batch-size max-tokens-per-gpu",
-                    .assumed = "each sequence is taken as long as prompt and response may be")
-    CALC_ROW_UNREAD(COST,
-        "freeze-indexer freeze-params-name-list only-train-params-name-list recompute-loss-function log-probs-chunk-size "
-        "use-stateless-adam megatron-deepgemm-* allgather-cp data-pad-size-multiplier enable-mtp-training train-backend=megatron "
-        "qwen-gdn-backend train-memory-margin-bytes")
-    CALC_ROW_UNREAD(HARMLESS,
-        "rollout-* sglang-* eval-* custom-* colocate offload* release-train debug-* dynamic-sampling-* wandb-* use-wandb tb-* n-samples-* "
-        "num-rollout num-epoch num-gpus-per-node num-steps-per-rollout over-sampling-batch-size partial-rollout prompt-data input-key label-key "
-        "metadata-key multimodal-keys tool-key apply-chat-template* rm-* group-rm reward-key ref-* hf-checkpoint advantage-* *kl-* "
-        "entropy-coef eps-clip* value-clip gamma lambd normalize-advantages disable-* use-tis tis-* use-opd opd-* use-opsm opsm-* "
-        "use-rollout-* use-routing-replay use-fault-tolerance use-tensorboard use-unbiased-kl use-distributed-post update-weight* "
-        "balance-* buffer-filter-path check-weight-update-equal ci-* data-source-path distributed-* dump-details "
-        "fetch-trajectory-retry-times get-mismatch-metrics http-proxy keep-old-actor load load-* save save-* log-* loss-mask-type loss-type "
-        "mask-offpolicy-* megatron-config-path memory-* min-batch-collection-ratio model-name num-critic-only-steps profile-target "
-        "record-memory-history reset-optimizer-states skip-eval-before-train start-rollout-id train-env-vars calculate-per-token-loss "
-        "async-save no-save-optim seed mtp-loss-scaling-factor padded-vocab-size address runtime-env-json head num-gpus dashboard-* "
-        "node-ip-address disable-usage-stats force")
 };
 /* clang-format on */
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
-
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
 
 static void settle_sequences(calc_plan *plan)
 {
@@ -116,10 +74,10 @@ static void settle_sequences(calc_plan *plan)
 static calc_status settle_verl(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
-    bool core = SAYS(FSDP) ? !(VALUE(FSDP) > 0)
-                           : SAYS(TENSOR) || SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT);
+    bool core =
+        SAYS(FSDP) ? !YES(FSDP) : SAYS(TENSOR) || SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT);
     if (core) {
-        SET(DIST_OPT, !SAYS(DIST_OPT) || VALUE(DIST_OPT) > 0);
+        SET(DIST_OPT, !SAYS(DIST_OPT) || YES(DIST_OPT));
         SET(SHARDED, NAN);
     } else {
         SET(SHARDED, SAYS(SHARDED) ? VALUE(SHARDED) : 3);
@@ -146,24 +104,11 @@ static calc_status settle_slime(calc_plan *plan, calc_errors *errors)
     return CALC_OK;
 }
 
-const calc_framework calc_framework_verl = {
-    .name = "verl",
-    .title = "verl",
-    .version = "0.7",
-    .launch = "python3 -m verl.trainer.main_ppo with the words of this file",
-    .program = "verl.trainer",
-    .syntax = CALC_SYNTAX_YAML,
-    .options = true,
-    .settle = settle_verl,
-    CALC_FRAMEWORK_ROWS(verl_rows)};
-const calc_framework calc_framework_slime = {.name = "slime",
-                                             .title = "slime",
-                                             .version = "0.3",
-                                             .launch = "run it with bash",
-                                             .script = "train.py",
-                                             .program = "rollout",
-                                             .syntax = CALC_SYNTAX_SHELL,
-                                             .has_model = true,
-                                             .settle = settle_slime,
-                                             CALC_FRAMEWORK_ROWS(slime_rows),
-                                             CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
+/* clang-format off */
+const calc_framework calc_framework_verl = {.name = "verl", .title = "verl", .version = "0.7",
+    .launch = "python3 -m verl.trainer.main_ppo with the words of this file", .program = "verl.trainer",
+    .syntax = CALC_SYNTAX_YAML, .options = true, .settle = settle_verl, CALC_FRAMEWORK_ROWS(verl_rows, verl)};
+const calc_framework calc_framework_slime = {.name = "slime", .title = "slime", .version = "0.3",
+    .launch = "run it with bash", .script = "train.py", .program = "rollout", .syntax = CALC_SYNTAX_SHELL, .has_model = true,
+    .settle = settle_slime, CALC_FRAMEWORK_ROWS(slime_rows, slime), CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
+/* clang-format on */
