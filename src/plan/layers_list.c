@@ -16,7 +16,7 @@ enum { BATCH = 512 /* layouts evaluated at a time */ };
 typedef struct maker {
     const calc_planner *planner;
     calc_layers_list *out;
-    calc_axis key[CALC_AXIS_COUNT]; /* fields in which candidates differ */
+    calc_axis key[CALC_AXIS_EXEC_COUNT]; /* fields in which candidates differ */
     size_t keys;
     calc_exec *exec; /* [BATCH] */
     calc_stats *stats;
@@ -50,7 +50,7 @@ static bool is_of_layers(calc_axis axis)
 /* Other axes distinguish candidates if somebody gave them several values. */
 static void set_keys(maker *m)
 {
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         const calc_values *v = &m->planner->space->axis[axis];
         if (!is_of_layers((calc_axis)axis) && !v->last && (v->all || v->count > 1)) {
             m->key[m->keys++] = (calc_axis)axis;
