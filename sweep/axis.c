@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "served.h"
 #include "show.h"
 #include "spec/field.h"
 #include "variants.h"
@@ -176,8 +175,9 @@ static bool exists(const calc_system *system, const calc_field_ref *ref)
     return true;
 }
 
-static calc_status set_in_designs(calc_designs_builder *designs, const calc_axis_text *text,
-                                  const calc_field_ref *ref, const char *path, calc_errors *errors)
+/* Whether all systems have the element that a field is in; an error if not. */
+static calc_status check_designs(const calc_designs_builder *designs, const calc_axis_text *text,
+                                 const calc_field_ref *ref, const char *path, calc_errors *errors)
 {
     for (size_t i = 0; i < designs->systems && ref->kind == CALC_KIND_SYSTEM; i++) {
         if (!exists(&designs->system[i].system, ref)) {
@@ -186,17 +186,7 @@ static calc_status set_in_designs(calc_designs_builder *designs, const calc_axis
                                    "%s has no %s", designs->system[i].name, calc_show(shown, path));
         }
     }
-    double *value;
-    size_t count;
-    calc_status status = calc_axis_parse(ref->field, text, &value, &count, errors);
-    if (status == CALC_OK) {
-        status = calc_designs_add_axis(designs, ref, path, value, count);
-        if (status != CALC_OK) {
-            calc_axis_error(text, CALC_AXIS_KEY, errors, status, NULL, "out of memory");
-        }
-    }
-    free(value);
-    return status;
+    return CALC_OK;
 }
 
 /* ---- Fields of the execution ---------------------------------------------------------------- */
@@ -215,60 +205,57 @@ static calc_status set_values(calc_space *space, calc_axis axis, const double *v
     return status;
 }
 
-/* Every legal value. */
+/* Every legal value of a field of the execution itself. */
 static calc_status set_all(calc_space *space, calc_axis axis, const calc_axis_text *text,
                            calc_errors *errors)
 {
-    const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+    static const double stages[] = {0, 1, 2, 3};
+    const calc_field *field = calc_axis_field(axis);
     bool choice = field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_BOOL;
     bool optional = calc_axis_is_optional(axis);
+    double choices[MAX_CHOICES] = {0, 1};
+    const double *value = choices;
+    size_t count = field->choices ? 0 : 2;
     if (axis == CALC_AXIS_zero_stage) {
-        static const double stages[] = {0, 1, 2, 3};
-        return set_values(space, axis, stages, sizeof stages / sizeof *stages);
-    }
-    if (calc_variants_know(axis)) {
-        calc_space_set_all(space, axis);
-        return CALC_OK;
-    }
-    if (axis == CALC_AXIS_num_procs || axis == CALC_AXIS_batch_size || (optional && !choice)) {
+        value = stages;
+        count = sizeof stages / sizeof *stages;
+    } else if (calc_variants_know(axis)) {
+        count = 0;
+    } else if (axis == CALC_AXIS_num_procs || axis == CALC_AXIS_batch_size ||
+               (optional && !choice)) {
         return calc_axis_error(text, 0, errors, CALC_ERR_TYPE,
                                optional ? NULL : "for example 8:8192:x2",
                                "expected values, found \"*\": no rule says which are legal");
-    }
-    if (axis == CALC_AXIS_datatype || optional) {
+    } else if (axis == CALC_AXIS_datatype || optional) {
         /* `all` stands for the datatype that is best for the system, and for the search rules of
          * Calculon, which has no optional fields. */
-        double value[MAX_CHOICES] = {0, 1};
-        size_t count = field->choices ? 0 : 2;
         while (field->choices && field->choices[count] && count < MAX_CHOICES) {
-            value[count] = (double)count;
+            choices[count] = (double)count;
             count++;
         }
-        return set_values(space, axis, value, count);
+    } else {
+        count = 0;
     }
-    calc_space_set_all(space, axis);
-    return CALC_OK;
+    calc_status status = CALC_OK;
+    if (count == 0) {
+        calc_space_set_all(space, axis);
+    } else {
+        status = set_values(space, axis, value, count);
+    }
+    return status;
 }
 
-/* Whether a field of the execution is inside `inference`. */
-static bool is_served(const calc_field_ref *ref)
-{
-    const calc_field *row = &calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference];
-    return ref->kind == CALC_KIND_EXEC && ref->field != row && ref->offset >= row->offset &&
-           ref->offset < row->offset + sizeof(calc_inference);
-}
-
-/* A field deeper inside, of which all layouts have one value. */
+/* A field deeper inside `inference`, of which all layouts have one value. */
 static calc_status set_inside(calc_space *space, const calc_axis_text *text,
-                              const calc_field_ref *ref, double value, size_t count,
+                              const calc_field_ref *ref, const double *value, size_t count,
                               const char *path, calc_errors *errors)
 {
     if (count > 1) {
         return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED, "give one",
                                "\"%s\" has one value for all layouts", path);
     }
-    size_t start = calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].offset;
-    calc_member_set(ref->field, (char *)&space->inference + (ref->offset - start), value);
+    size_t start = calc_axis_field(CALC_AXIS_inference)->offset;
+    calc_member_set(ref->field, (char *)&space->inference + (ref->offset - start), value[0]);
     return CALC_OK;
 }
 
@@ -293,111 +280,96 @@ static calc_status set_system(calc_space *space, const calc_axis_text *text, con
     return CALC_OK;
 }
 
-static calc_status set_served(calc_space *space, const calc_axis_text *text,
-                              const calc_field_ref *ref, const char *path, calc_errors *errors)
-{
-    if (ref->field->type == CALC_TYPE_SYSTEM) {
-        return set_system(space, text, path, errors);
-    }
-    double *value;
-    size_t count;
-    calc_status status = calc_axis_parse(ref->field, text, &value, &count, errors);
-    if (status != CALC_OK) {
-        return status;
-    }
-    if (!calc_served_values(space, ref->field)) {
-        status = set_inside(space, text, ref, value[0], count, path, errors);
-        free(value);
-        return status;
-    }
-    calc_served served = (calc_served)(ref->field - calc_served_field((calc_served)0));
-    int64_t *whole = malloc(count * sizeof *whole);
-    bool trains = false;
-    for (size_t i = 0; i < count && whole; i++) {
-        whole[i] = calc_axis_member_value(ref->field, value[i]);
-        trains |= served == CALC_SERVED_phase && whole[i] == CALC_INFERENCE_PHASE_NONE;
-    }
-    if (trains && count > 1) {
-        status = calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_RULE,
-                                 "sweep them one after the other",
-                                 "nothing is served in phase none: it is not beside others");
-    } else {
-        status = whole ? calc_served_set(space, served, whole, count) : CALC_ERR_NOMEM;
-        if (status != CALC_OK) {
-            calc_axis_error(text, CALC_AXIS_KEY, errors, status, NULL, "out of memory");
-        }
-    }
-    free(whole);
-    free(value);
-    return status;
-}
-
+/* Values of a field of the execution, or of what it serves. */
 static calc_status set_in_space(calc_space *space, const calc_axis_text *text,
-                                const calc_field_ref *ref, calc_errors *errors)
+                                const calc_field_ref *ref, const char *path, const double *value,
+                                size_t count, calc_errors *errors)
 {
-    calc_axis axis = (calc_axis)(ref->field - calc_table_of(CALC_KIND_EXEC)->rows);
-    calc_axis_text parsed = *text;
-    const char *item = text->item[0];
-    bool maximum = axis == CALC_AXIS_batch_size && text->count == 1 && strncmp(item, "<=", 2) == 0;
-    if (text->count == 1 && strcmp(item, "*") == 0) {
-        return set_all(space, axis, text, errors);
+    calc_axis axis = calc_axis_of(ref->field);
+    if (axis == CALC_AXIS_COUNT) {
+        return set_inside(space, text, ref, value, count, path, errors);
     }
-    if (maximum) {
-        item += 2;
-        parsed.item = &item;
-    }
-    double *value;
-    size_t count;
-    calc_status status = calc_axis_parse(ref->field, &parsed, &value, &count, errors);
-    if (status == CALC_OK) {
-        status = set_values(space, axis, value, count);
-        if (status != CALC_OK) {
-            calc_axis_error(text, CALC_AXIS_KEY, errors, status, NULL, "out of memory");
-        } else if (axis == CALC_AXIS_batch_size) {
-            space->batch_is_maximum = maximum;
-            space->batch_is_of_replica = false;
+    for (size_t i = 0; i < count && count > 1 && axis == CALC_AXIS_inference_phase; i++) {
+        if (value[i] == CALC_INFERENCE_PHASE_NONE) {
+            return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_RULE,
+                                   "sweep them one after the other",
+                                   "nothing is served in phase none: it is not beside others");
         }
     }
-    free(value);
-    return status;
+    return set_values(space, axis, value, count);
 }
 
 /* ---- Any axis ------------------------------------------------------------------------------- */
+
+static bool is_single(calc_field_type type)
+{
+    return type == CALC_TYPE_INT || type == CALC_TYPE_REAL || type == CALC_TYPE_BOOL ||
+           type == CALC_TYPE_ENUM || type == CALC_TYPE_SET;
+}
+
+/* The error of a field that has no values to sweep. */
+static calc_status refuse(const calc_axis_text *text, const calc_field *field, const char *path,
+                          calc_errors *errors)
+{
+    bool list = field->flags & (CALC_STAGES | CALC_LAYERS);
+    if (field->type != CALC_TYPE_NOTE) {
+        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD,
+                               "only numbers, choices and true or false can be swept",
+                               "\"%s\" is more than one value", path);
+    }
+    return list ? calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, "leave the list out",
+                                  "%s are not listed in a space: %s", path,
+                                  field->flags & CALC_STAGES ? "a sweep spreads the blocks"
+                                                             : "all of its layers are alike")
+                : calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
+                                  "\"%s\" is a note for people and cannot be swept", path);
+}
 
 calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
                           const calc_axis_text *text, calc_errors *errors)
 {
     calc_field_ref ref;
     const char *path;
+    const char *item = text->count == 1 ? text->item[0] : "";
+    calc_axis_text parsed = *text;
+    double *value;
+    size_t count;
     calc_status status = find(text, &path, &ref, errors);
     if (status != CALC_OK) {
         return status;
     }
-    if (is_served(&ref)) {
-        return set_served(space, text, &ref, path, errors);
+    const calc_axis axis = ref.kind == CALC_KIND_EXEC ? calc_axis_of(ref.field) : CALC_AXIS_COUNT;
+    const bool batch = axis == CALC_AXIS_batch_size;
+    const bool maximum = batch && strncmp(item, "<=", 2) == 0;
+    if (axis == CALC_AXIS_inference_prefill_system) {
+        return set_system(space, text, path, errors);
     }
-    switch (ref.field->type) {
-    case CALC_TYPE_NOTE:
-        if (ref.field->flags & (CALC_STAGES | CALC_LAYERS)) {
-            return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD,
-                                   "leave the list out", "%s are not listed in a space: %s", path,
-                                   ref.field->flags & CALC_STAGES ? "a sweep spreads the blocks"
-                                                                  : "all of its layers are alike");
-        }
-        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD, NULL,
-                               "\"%s\" is a note for people and cannot be swept", path);
-    case CALC_TYPE_INT:
-    case CALC_TYPE_REAL:
-    case CALC_TYPE_BOOL:
-    case CALC_TYPE_ENUM:
-    case CALC_TYPE_SET:
-        return ref.kind == CALC_KIND_EXEC ? set_in_space(space, text, &ref, errors)
-                                          : set_in_designs(designs, text, &ref, path, errors);
-    default:
-        return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_FIELD,
-                               "only numbers, choices and true or false can be swept",
-                               "\"%s\" is more than one value", path);
+    if (!is_single(ref.field->type)) {
+        return refuse(text, ref.field, path, errors);
     }
+    if (axis < CALC_AXIS_EXEC_COUNT && strcmp(item, "*") == 0) {
+        return set_all(space, axis, text, errors);
+    }
+    item += maximum ? 2 : 0;
+    parsed.item = maximum ? &item : text->item;
+    status = check_designs(designs, text, &ref, path, errors);
+    if (status == CALC_OK) {
+        status = calc_axis_parse(ref.field, &parsed, &value, &count, errors);
+    }
+    if (status != CALC_OK) {
+        return status;
+    }
+    status = ref.kind == CALC_KIND_EXEC
+                 ? set_in_space(space, text, &ref, path, value, count, errors)
+                 : calc_designs_add_axis(designs, &ref, path, value, count);
+    free(value);
+    if (status == CALC_ERR_NOMEM) {
+        calc_axis_error(text, CALC_AXIS_KEY, errors, status, NULL, "out of memory");
+    } else if (batch) {
+        space->batch_is_maximum = maximum;
+        space->batch_is_of_replica = false;
+    }
+    return status;
 }
 
 static calc_status assign(calc_space *space, calc_designs_builder *designs, bool one_value,

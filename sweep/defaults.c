@@ -203,26 +203,22 @@ static const struct {
 calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
                               bool last, const char *reason)
 {
-    if (!space->axis[axis].standard) {
+    calc_values *values = &space->axis[axis];
+    calc_status status = CALC_OK;
+    if (!values->standard) {
         return CALC_OK;
     }
-    calc_status status = calc_space_set(space, axis, value, count);
+    if (value) {
+        status = calc_space_set(space, axis, value, count);
+    } else {
+        calc_space_set_all(space, axis);
+    }
     if (status == CALC_OK) {
-        space->axis[axis].last = last;
-        space->axis[axis].standard = true;
-        space->axis[axis].reason = reason;
+        values->last = last;
+        values->standard = true;
+        values->reason = reason;
     }
     return status;
-}
-
-void calc_defaults_put_all(calc_space *space, calc_axis axis, bool last, const char *reason)
-{
-    if (space->axis[axis].standard) {
-        calc_space_set_all(space, axis);
-        space->axis[axis].last = last;
-        space->axis[axis].standard = true;
-        space->axis[axis].reason = reason;
-    }
 }
 
 /* Whether ranks are laid out in an order: nobody asks for networks of groups. */
@@ -341,7 +337,8 @@ static calc_status set_sizes(calc_space *space, const calc_designs_builder *desi
                                    "on the fastest network");
     }
     if (!f->dense && f->domain < CALC_DEFAULTS_WIDE_DOMAIN) {
-        calc_defaults_put_all(space, CALC_AXIS_expert_par, false, "every divisor of the experts");
+        calc_defaults_put(space, CALC_AXIS_expert_par, NULL, 0, false,
+                          "every divisor of the experts");
     } else if (!f->dense && status == CALC_OK) {
         status = put_spreads(space, designs, f->domain);
     }
@@ -354,7 +351,7 @@ static calc_status set_sizes(calc_space *space, const calc_designs_builder *desi
                                    f->dense ? "the kernels of a narrow model are short"
                                             : "attention and router, whose kernels are short");
     }
-    calc_defaults_put_all(space, CALC_AXIS_attention_type, false, "the model's");
+    calc_defaults_put(space, CALC_AXIS_attention_type, NULL, 0, false, "the model's");
     if (space->axis[CALC_AXIS_microbatch_size].standard) {
         space->most_tokens = CALC_DEFAULTS_MOST_TOKENS;
         space->axis[CALC_AXIS_microbatch_size].reason = "of at most 32,768 tokens on a rank";

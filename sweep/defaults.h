@@ -40,14 +40,13 @@ CALC_MUST_USE calc_status calc_defaults_set(calc_space *space, const calc_design
 CALC_MUST_USE calc_status calc_defaults_modern(calc_space *space,
                                                const calc_designs_builder *designs);
 
-/** Set the values of an axis that nobody set. @param last    only the last one that is legal counts
+/** Set the values of an axis that nobody set.
+ *  @param value   `count` of them; NULL: every legal value
+ *  @param last    only the last one that is legal counts
  *  @param reason  why: calc_values.reason
- *  @return CALC_OK or CALC_ERR_NOMEM */
-CALC_MUST_USE calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value,
-                                            size_t count, bool last, const char *reason);
-
-/** The same with every legal value. */
-void calc_defaults_put_all(calc_space *space, calc_axis axis, bool last, const char *reason);
+ *  @return CALC_OK or CALC_ERR_NOMEM, only if there are values */
+calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *value, size_t count,
+                              bool last, const char *reason);
 
 /** The largest number of a field of the application in any design: from its swept values, or from
  *  the applications. */

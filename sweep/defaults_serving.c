@@ -2,18 +2,18 @@
 #include <string.h>
 
 #include "defaults.h"
-#include "served.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
 #include "spec/serving_program.h"
 #include "units.h"
+#include "variants.h"
 
 /* Whether something is served in a phase. */
 static bool has_phase(const calc_space *space, calc_inference_phase phase)
 {
-    const calc_values *phases = &space->served[CALC_SERVED_phase];
+    const calc_values *phases = &space->axis[CALC_AXIS_inference_phase];
     bool found = space->inference.phase == phase;
     for (size_t i = 0; i < phases->count; i++) {
         found = found || phases->value[i] == (int64_t)phase;
@@ -52,17 +52,14 @@ static calc_status set_forward(calc_space *space)
     return status;
 }
 
-static calc_status set_served(calc_space *space, calc_served served, const int64_t *value,
-                              size_t count)
+/* The same for a field of what is served, of which the execution that is completed may have a
+ * value.
+ */
+static calc_status put_served(calc_space *space, calc_axis axis, const int64_t *value, size_t count)
 {
-    if (!space->served[served].standard || calc_served_get(&space->inference, served) != 0) {
-        return CALC_OK;
-    }
-    calc_status status = calc_served_set(space, served, value, count);
-    if (status == CALC_OK) {
-        space->served[served].standard = true;
-    }
-    return status;
+    const calc_field *field = calc_axis_field(axis);
+    bool given = calc_axis_member(field, (const char *)&space->inference + field->offset) != 0;
+    return given ? CALC_OK : calc_defaults_put(space, axis, value, count, false, NULL);
 }
 
 /* Requests in flight on a replica, four to an octave. With a rate of arrivals, or a batch of them
@@ -96,7 +93,7 @@ static calc_status set_pools(calc_space *space)
     int64_t prefill[MOST * PARTS];
     size_t decodes = 0;
     size_t prefills = 0;
-    bool asked = !space->served[CALC_SERVED_prefill_procs].standard ||
+    bool asked = !space->axis[CALC_AXIS_inference_prefill_procs].standard ||
                  space->inference.prefill_procs > 0 || procs->count == 0 || procs->count > MOST;
     if (asked || !has_phase(space, CALC_INFERENCE_PHASE_DISAGGREGATED)) {
         return CALC_OK;
@@ -119,7 +116,7 @@ static calc_status set_pools(calc_space *space)
         space->axis[CALC_AXIS_num_procs].standard = own;
     }
     return status == CALC_OK && prefills > 0
-               ? set_served(space, CALC_SERVED_prefill_procs, prefill, prefills)
+               ? put_served(space, CALC_AXIS_inference_prefill_procs, prefill, prefills)
                : status;
 }
 
@@ -128,8 +125,8 @@ static calc_status set_experts(calc_space *space)
 {
     static const int64_t dispatch[] = {CALC_DISPATCH_TYPE_NODE_LIMITED,
                                        CALC_DISPATCH_TYPE_REPLICATED};
-    calc_defaults_put_all(space, CALC_AXIS_expert_tensor_par, true,
-                          "experts are split over the ranks that spread them leaves");
+    calc_defaults_put(space, CALC_AXIS_expert_tensor_par, NULL, 0, true,
+                      "experts are split over the ranks that spread them leaves");
     return calc_defaults_put(space, CALC_AXIS_dispatch_type, dispatch, 2, true,
                              "as engines bring tokens to experts");
 }
@@ -150,11 +147,12 @@ static calc_status set_serving(calc_space *space, const calc_designs_builder *de
         status = set_experts(space);
     }
     if (has_phase(space, CALC_INFERENCE_PHASE_SERVE) && status == CALC_OK) {
-        status = set_served(space, CALC_SERVED_chunk_size, chunk, sizeof chunk / sizeof *chunk);
+        status =
+            put_served(space, CALC_AXIS_inference_chunk_size, chunk, sizeof chunk / sizeof *chunk);
     }
     if (has_phase(space, CALC_INFERENCE_PHASE_DISAGGREGATED) && status == CALC_OK) {
-        status =
-            set_served(space, CALC_SERVED_prefill_tensor_par, split, sizeof split / sizeof *split);
+        status = put_served(space, CALC_AXIS_inference_prefill_tensor_par, split,
+                            sizeof split / sizeof *split);
     }
     return status == CALC_OK ? set_pools(space) : status;
 }
@@ -225,7 +223,7 @@ void calc_defaults_check(const calc_space *space, const calc_designs_builder *de
         plain.strategy.datatype =
             datatypes->count > 0 ? (calc_datatype)datatypes->value[0] : calc_units_datatype(system);
         calc_rules_prefill_system(&designs->app[0].app, system, &plain, errors);
-        const calc_values *engines = &space->served[CALC_SERVED_engine];
+        const calc_values *engines = &space->axis[CALC_AXIS_inference_engine];
         for (size_t e = 0; e < (engines->count > 0 ? engines->count : 1); e++) {
             calc_serving_program_check(system,
                                        engines->count > 0 ? (calc_serving_engine)engines->value[e]

@@ -92,12 +92,9 @@ static uint64_t hash_space(uint64_t hash, const calc_space *space)
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         hash = hash_values(hash, &space->axis[axis]);
     }
-    for (int served = 0; served < CALC_SERVED_COUNT; served++) {
-        hash = hash_values(hash, &space->served[served]);
-    }
     hash = hash_values(hash, &space->all_procs);
-    const calc_table *inference = calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].table;
-    hash = hash_struct(hash, inference, (const char *)&space->inference);
+    hash = hash_struct(hash, calc_axis_field(CALC_AXIS_inference)->table,
+                       (const char *)&space->inference);
     hash = hash_u64(hash, (uint64_t)space->most_tokens);
     return hash_u64(hash, space->batch_is_maximum + 2u * space->batch_is_of_replica);
 }

@@ -17,7 +17,7 @@ static bool is_size(calc_axis axis)
 calc_legal_axes calc_legal_axes_of(const calc_space *space)
 {
     calc_legal_axes axes = {0};
-    for (int i = 0; i < CALC_AXIS_COUNT; i++) {
+    for (int i = 0; i < CALC_AXIS_EXEC_COUNT; i++) {
         calc_axis axis = (calc_axis)i;
         bool asked = space->axis[axis].count > 1 && axis != CALC_AXIS_pipeline_par_overlap;
         if (asked && !is_size(axis)) {
@@ -51,7 +51,6 @@ calc_legal_axes calc_legal_axes_in(const calc_legal_axes *axes, const calc_space
 static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,
                           int64_t expert_par, calc_exec *exec)
 {
-    const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
     const int64_t own = exec->strategy.expert_par;
     const calc_tensor_par_overlap overlap = exec->strategy.tensor_par_overlap;
     bool first = true;
@@ -64,7 +63,7 @@ static bool first_of_idle(const calc_space *space, const calc_legal_axes *axes, 
     for (size_t i = 0; i < axes->count && first; i++) {
         calc_axis axis = axes->axis[i];
         first = calc_axis_get(exec, axis) == space->axis[axis].value[0] ||
-                !calc_idle(app, exec, &rows[axis]);
+                !calc_idle(app, exec, calc_axis_field(axis));
     }
     exec->strategy.expert_par = own;
     exec->strategy.tensor_par_overlap = overlap;

@@ -10,7 +10,7 @@
 /** Axes of a space with several values that may change nothing. */
 typedef struct calc_legal_axes {
     size_t count;
-    calc_axis axis[CALC_AXIS_COUNT];
+    calc_axis axis[CALC_AXIS_EXEC_COUNT];
 } calc_legal_axes;
 
 calc_legal_axes calc_legal_axes_of(const calc_space *space);

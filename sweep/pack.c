@@ -3,27 +3,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The requests served: every member, an integer, a real number or a choice, as 8 bytes, and those
- * of objects in it. */
-static const calc_table *inference_table(void)
-{
-    return calc_table_of(CALC_KIND_EXEC)->rows[CALC_AXIS_inference].table;
-}
+/* What is done with a member of an execution, which is an integer, a real number or a choice: all
+ * of them take 8 bytes. */
+typedef void member_visitor(void *context, const calc_field *field, void *member);
 
-static size_t members_of(const calc_table *table)
+/* Visit the members of an object and of those inside it, in the order of the rows. */
+static void each_member(const calc_table *table, void *object, member_visitor *visit, void *context)
 {
-    size_t count = 0;
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        count += field->type == CALC_TYPE_OBJECT ? field->table->count : 1;
+        void *member = (char *)object + field->offset;
+        if (field->type == CALC_TYPE_OBJECT) {
+            each_member(field->table, member, visit, context);
+        } else {
+            visit(context, field, member);
+        }
     }
-    return count;
+}
+
+static void count_member(void *context, const calc_field *field, void *member)
+{
+    (void)field;
+    (void)member;
+    ++*(size_t *)context;
 }
 
 /* Bytes of one calc_found. */
 static size_t found_size(void)
 {
-    return 8 * (CALC_MAX_OBJECTIVES + 1 + CALC_AXIS_COUNT + members_of(inference_table()));
+    calc_exec exec;
+    size_t members = 0;
+    each_member(calc_table_of(CALC_KIND_EXEC), &exec, count_member, &members);
+    return 8 * (CALC_MAX_OBJECTIVES + 1 + members);
 }
 
 static bool reserve(calc_pack *out, size_t more)
@@ -60,24 +71,9 @@ void calc_pack_bytes(calc_pack *out, const void *bytes, size_t size)
     }
 }
 
-static void pack_member(calc_pack *out, const calc_field *field, const char *object)
+static void pack_member(void *out, const calc_field *field, void *member)
 {
-    calc_pack_u64(out, (uint64_t)calc_axis_member(field, object + field->offset));
-}
-
-static void pack_inference(calc_pack *out, const calc_inference *inference)
-{
-    const calc_table *table = inference_table();
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        bool inside = field->type == CALC_TYPE_OBJECT;
-        for (size_t k = 0; inside && k < field->table->count; k++) {
-            pack_member(out, &field->table->rows[k], (const char *)inference + field->offset);
-        }
-        if (!inside) {
-            pack_member(out, field, (const char *)inference);
-        }
-    }
+    calc_pack_u64(out, (uint64_t)calc_axis_member(field, member));
 }
 
 static void pack_front(calc_pack *out, const calc_front *front)
@@ -90,12 +86,9 @@ static void pack_front(calc_pack *out, const calc_front *front)
             memcpy(&bits, &found->objective[o], sizeof bits);
             calc_pack_u64(out, bits);
         }
-        const calc_exec exec = calc_found_exec(found);
+        calc_exec exec = calc_found_exec(found);
         calc_pack_u64(out, found->design);
-        for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-            calc_pack_u64(out, (uint64_t)calc_axis_get(&exec, (calc_axis)axis));
-        }
-        pack_inference(out, &exec.inference);
+        each_member(calc_table_of(CALC_KIND_EXEC), &exec, pack_member, out);
     }
 }
 
@@ -151,24 +144,9 @@ const unsigned char *calc_unpack_bytes(calc_unpack *in, size_t *size)
     return bytes;
 }
 
-static void unpack_member(calc_unpack *in, const calc_field *field, char *object)
+static void unpack_member(void *in, const calc_field *field, void *member)
 {
-    calc_axis_member_put(field, object + field->offset, (int64_t)calc_unpack_u64(in));
-}
-
-static void unpack_inference(calc_unpack *in, calc_inference *inference)
-{
-    const calc_table *table = inference_table();
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        bool inside = field->type == CALC_TYPE_OBJECT;
-        for (size_t k = 0; inside && k < field->table->count; k++) {
-            unpack_member(in, &field->table->rows[k], (char *)inference + field->offset);
-        }
-        if (!inside) {
-            unpack_member(in, field, (char *)inference);
-        }
-    }
+    calc_axis_member_put(field, member, (int64_t)calc_unpack_u64(in));
 }
 
 static calc_status unpack_front(calc_unpack *in, calc_front *front)
@@ -189,10 +167,7 @@ static calc_status unpack_front(calc_unpack *in, calc_front *front)
             memcpy(&objective[o], &bits, sizeof bits);
         }
         uint64_t design = calc_unpack_u64(in);
-        for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
-            calc_axis_put(&exec, (calc_axis)axis, (int64_t)calc_unpack_u64(in));
-        }
-        unpack_inference(in, &exec.inference);
+        each_member(calc_table_of(CALC_KIND_EXEC), &exec, unpack_member, in);
         front->item[i] = calc_found_of(design, &exec);
         memcpy(front->item[i].objective, objective, sizeof objective);
     }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 enum { PLACES = 1 << 12 };
 
 /* Statistics that are the same however many replicas there are, and those that follow from the
@@ -85,13 +87,11 @@ void calc_replicas_free(calc_replicas *r)
     r->item = NULL;
 }
 
-/* Multiplicative hashing, as pass_memo.c. Batches that follow one another have places that do. */
+/* Batches that follow one another have places that do. */
 size_t calc_replicas_place(const calc_replica_key *key)
 {
-    uint64_t hash = 0;
-    hash = (hash ^ key->number) * 0x9e3779b97f4a7c15;
-    hash = (hash ^ (hash >> 32) ^ (uint64_t)key->stages) * 0x9e3779b97f4a7c15;
-    hash = (hash ^ (hash >> 32) ^ (uint64_t)key->replicas) * 0x9e3779b97f4a7c15;
+    uint64_t hash = calc_hash_word(calc_hash_word(0, key->number), (uint64_t)key->stages);
+    hash = calc_hash_word(hash, (uint64_t)key->replicas);
     return (size_t)(hash >> 32);
 }
 

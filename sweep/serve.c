@@ -86,7 +86,7 @@ static uint64_t hash_strategies(const calc_rows *rows)
 {
     uint64_t hash = CALC_HASH_START;
     for (size_t i = 0; i < rows->count; i++) {
-        for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
             bool spreads = axis == CALC_AXIS_expert_par || axis == CALC_AXIS_expert_tensor_par;
             int64_t value = spreads ? 0 : calc_axis_get(&rows->row[i].exec, (calc_axis)axis);
             hash = calc_hash(hash, &value, sizeof value);

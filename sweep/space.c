@@ -3,19 +3,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "served.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 
-static const calc_field *row_of(calc_axis axis)
+const calc_field *calc_axis_field(calc_axis axis)
 {
-    return &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+    const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
+    return axis < CALC_AXIS_EXEC_COUNT
+               ? &rows[axis]
+               : &rows[CALC_AXIS_inference].table->rows[axis - CALC_AXIS_EXEC_COUNT];
+}
+
+calc_axis calc_axis_of(const calc_field *field)
+{
+    int axis = 0;
+    while (axis < CALC_AXIS_COUNT && calc_axis_field((calc_axis)axis) != field) {
+        axis++;
+    }
+    return (calc_axis)axis;
+}
+
+size_t calc_axis_offset(calc_axis axis)
+{
+    return calc_axis_field(axis)->offset +
+           (axis < CALC_AXIS_EXEC_COUNT ? 0 : offsetof(calc_exec, inference));
 }
 
 bool calc_axis_is_optional(calc_axis axis)
 {
-    const calc_field *field = row_of(axis);
-    return field->flags & CALC_OPTIONAL && field->type != CALC_TYPE_NOTE;
+    const calc_field *field = calc_axis_field(axis);
+    return axis < CALC_AXIS_EXEC_COUNT && field->flags & CALC_OPTIONAL &&
+           field->type != CALC_TYPE_NOTE;
 }
 
 static int compare_values(const void *a, const void *b)
@@ -55,7 +73,13 @@ calc_status calc_values_set(calc_values *values, const int64_t *list, size_t cou
 
 calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values, size_t count)
 {
-    return calc_values_set(&space->axis[axis], values, count);
+    calc_status status = calc_values_set(&space->axis[axis], values, count);
+    if (axis >= CALC_AXIS_EXEC_COUNT && count > 0 && status == CALC_OK) {
+        const calc_field *field = calc_axis_field(axis);
+        calc_axis_member_put(field, (char *)&space->inference + field->offset,
+                             space->axis[axis].value[0]);
+    }
+    return status;
 }
 
 void calc_space_set_all(calc_space *space, calc_axis axis)
@@ -79,7 +103,7 @@ calc_status calc_space_init(calc_space *space)
     calc_status status = CALC_OK;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &absent);
     space->inference = absent.inference;
-    for (int axis = 0; axis < CALC_AXIS_COUNT && status == CALC_OK; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT && status == CALC_OK; axis++) {
         space->axis[axis].all = true;
         if (calc_axis_is_optional((calc_axis)axis)) {
             int64_t value = calc_axis_get(&absent, (calc_axis)axis);
@@ -91,9 +115,6 @@ calc_status calc_space_init(calc_space *space)
     }
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         space->axis[axis].standard = true;
-    }
-    for (int served = 0; served < CALC_SERVED_COUNT; served++) {
-        space->served[served].standard = true;
     }
     if (status != CALC_OK) {
         calc_space_free(space);
@@ -107,12 +128,22 @@ void calc_space_free(calc_space *space)
         free(space->axis[axis].value);
         space->axis[axis] = (calc_values){0};
     }
-    for (int served = 0; served < CALC_SERVED_COUNT; served++) {
-        free(space->served[served].value);
-        space->served[served] = (calc_values){0};
-    }
     free(space->all_procs.value);
     space->all_procs = (calc_values){0};
+}
+
+static int64_t bits_of(double number)
+{
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
+static double real_of(int64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
 }
 
 int64_t calc_axis_member(const calc_field *field, const void *member)
@@ -122,7 +153,7 @@ int64_t calc_axis_member(const calc_field *field, const void *member)
     case CALC_TYPE_SET:
         return *(const int64_t *)member;
     case CALC_TYPE_REAL:
-        return calc_axis_member_value(field, *(const double *)member);
+        return bits_of(*(const double *)member);
     case CALC_TYPE_BOOL:
         return *(const bool *)member;
     case CALC_TYPE_ENUM:
@@ -135,7 +166,7 @@ int64_t calc_axis_member(const calc_field *field, const void *member)
 void calc_axis_member_put(const calc_field *field, void *member, int64_t value)
 {
     if (field->type == CALC_TYPE_REAL) {
-        *(double *)member = calc_axis_member_number(field, value); /* as it is, not in file units */
+        *(double *)member = real_of(value); /* as it is, not in file units */
     } else if (field->type == CALC_TYPE_INT || field->type == CALC_TYPE_SET) {
         *(int64_t *)member = value; /* a double would not hold all of them */
     } else {
@@ -143,53 +174,31 @@ void calc_axis_member_put(const calc_field *field, void *member, int64_t value)
     }
 }
 
-int64_t calc_axis_member_value(const calc_field *field, double number)
-{
-    int64_t bits;
-    if (field->type != CALC_TYPE_REAL) {
-        return (int64_t)number;
-    }
-    memcpy(&bits, &number, sizeof bits);
-    return bits;
-}
-
-double calc_axis_member_number(const calc_field *field, int64_t value)
-{
-    double number;
-    if (field->type != CALC_TYPE_REAL) {
-        return (double)value;
-    }
-    memcpy(&number, &value, sizeof number);
-    return number;
-}
-
 int64_t calc_axis_get(const calc_exec *exec, calc_axis axis)
 {
-    const calc_field *field = row_of(axis);
-    return calc_axis_member(field, (const char *)exec + field->offset);
+    return calc_axis_member(calc_axis_field(axis), (const char *)exec + calc_axis_offset(axis));
 }
 
 void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value)
 {
-    const calc_field *field = row_of(axis);
-    calc_axis_member_put(field, (char *)exec + field->offset, value);
+    calc_axis_member_put(calc_axis_field(axis), (char *)exec + calc_axis_offset(axis), value);
 }
 
 int64_t calc_axis_value(calc_axis axis, double number)
 {
-    return calc_axis_member_value(row_of(axis), number);
+    return calc_axis_field(axis)->type == CALC_TYPE_REAL ? bits_of(number) : (int64_t)number;
 }
 
 double calc_axis_number(calc_axis axis, int64_t value)
 {
-    return calc_axis_member_number(row_of(axis), value);
+    return calc_axis_field(axis)->type == CALC_TYPE_REAL ? real_of(value) : (double)value;
 }
 
 void calc_space_optional(const calc_space *space, calc_exec *exec)
 {
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), exec);
     exec->inference = space->inference;
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         if (calc_axis_is_optional((calc_axis)axis) && space->axis[axis].count > 0) {
             calc_axis_put(exec, (calc_axis)axis, space->axis[axis].value[0]);
         }
@@ -205,7 +214,7 @@ int calc_axis_compare(const calc_exec *a, const calc_exec *b)
             return x < y ? -1 : 1;
         }
     }
-    return calc_served_compare(&a->inference, &b->inference);
+    return 0;
 }
 
 bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value)
@@ -228,7 +237,7 @@ const char *calc_space_by_run(const calc_space *space)
         const calc_values *v = &space->axis[slow[i]];
         bool neutral = v->count == 0 || (v->count == 1 && v->value[0] == 0);
         if (v->all || !neutral) {
-            return calc_table_of(CALC_KIND_EXEC)->rows[slow[i]].key;
+            return calc_axis_field(slow[i])->key;
         }
     }
     return NULL;

@@ -16,23 +16,22 @@ static inline void calc_space_copy(calc_exec *to, const calc_exec *from)
     memcpy(to, from, offsetof(calc_exec, stages));
 }
 
-/** The fields of the execution, in the order of their rows. */
+/** The axes: fields of the execution, in the order of their rows, and after them the fields of the
+ *  requests that it serves, `inference`. */
 typedef enum calc_axis {
 #define CALC_FIELD(name, type, arg, ...) CALC_AXIS_##name,
 #include "calc/exec.fields.h"
 #undef CALC_FIELD
+    CALC_AXIS_EXEC_COUNT, /**< axes of the execution itself; also the first axis of `inference` */
+    CALC_AXIS_EXEC_LAST = CALC_AXIS_EXEC_COUNT - 1,
+#define CALC_FIELD(name, type, arg, ...) CALC_AXIS_inference_##name,
+#include "calc/inference.fields.h"
+#undef CALC_FIELD
     CALC_AXIS_COUNT
 } calc_axis;
 
-/** The fields of the requests served, in the order of their rows. */
-typedef enum calc_served {
-#define CALC_FIELD(name, type, arg, ...) CALC_SERVED_##name,
-#include "calc/inference.fields.h"
-#undef CALC_FIELD
-    CALC_SERVED_COUNT
-} calc_served;
-
-/** Values of one axis, ascending and without repetition; enumerations by index. Owns `value`. */
+/** Values of one axis, ascending and without repetition; enumerations by index. Owns `value`. An
+ *  axis of `inference` without values has the one in calc_space.inference. */
 typedef struct calc_values {
     bool all;      /**< every legal value, by the rules of Calculon's search */
     bool last;     /**< only the last one of those that are legal in a context */
@@ -46,7 +45,6 @@ typedef struct calc_values {
 typedef struct calc_space {
     calc_values axis[CALC_AXIS_COUNT];
     calc_inference inference; /**< the requests served, with the first value of fields that vary */
-    calc_values served[CALC_SERVED_COUNT]; /**< served.h; none: the value in `inference` */
     bool batch_is_maximum;    /**< batch_size stands for its largest multiple of data_par */
     bool batch_is_of_replica; /**< values of batch_size are those of one replica */
     int64_t most_tokens;      /**< of a micro-batch of several sequences on a rank, where its sizes
@@ -61,7 +59,8 @@ CALC_MUST_USE calc_status calc_space_init(calc_space *space);
 /** Sort numbers and drop repetitions. @return how many are left */
 size_t calc_space_sort(int64_t *value, size_t count);
 
-/** Set the values of an axis (copied, sorted, repetitions dropped). CALC_ERR_NOMEM or CALC_OK. */
+/** Set the values of an axis (copied, sorted, repetitions dropped). calc_space.inference takes the
+ *  first value of an axis of it. CALC_ERR_NOMEM or CALC_OK. */
 CALC_MUST_USE calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values,
                                          size_t count);
 
@@ -71,7 +70,16 @@ void calc_space_set_all(calc_space *space, calc_axis axis);
 /** Free what a space owns. */
 void calc_space_free(calc_space *space);
 
-/** Whether an axis is a field that an execution may leave out. */
+/** The row of an axis. */
+const calc_field *calc_axis_field(calc_axis axis);
+
+/** The axis that a row of the execution or of `inference` is; CALC_AXIS_COUNT: it is none. */
+calc_axis calc_axis_of(const calc_field *field);
+
+/** Where the member of an axis is in an execution, in bytes. */
+size_t calc_axis_offset(calc_axis axis);
+
+/** Whether an axis is a field of the execution itself that it may leave out. */
 bool calc_axis_is_optional(calc_axis axis);
 
 /** Make an execution of the first values of the optional fields; the others are zero. */
@@ -87,18 +95,15 @@ void calc_axis_put(calc_exec *exec, calc_axis axis, int64_t value);
 int64_t calc_axis_value(calc_axis axis, double number);
 double calc_axis_number(calc_axis axis, int64_t value);
 
-/** The same of a member by its field. */
+/** calc_axis_get() and calc_axis_put() for a member of any object, by its field. */
 int64_t calc_axis_member(const calc_field *field, const void *member);
 void calc_axis_member_put(const calc_field *field, void *member, int64_t value);
-int64_t calc_axis_member_value(const calc_field *field, double number);
-double calc_axis_member_number(const calc_field *field, int64_t value);
 
 /** A list of numbers as values: copied, sorted, repetitions dropped. Frees the earlier ones.
  *  @return CALC_ERR_NOMEM, and nothing has changed, or CALC_OK */
 CALC_MUST_USE calc_status calc_values_set(calc_values *values, const int64_t *list, size_t count);
 
-/** Order of layouts: by their fields in the order of their rows, then by those of what they serve.
- *  <0, 0 or >0. */
+/** Order of layouts: by the values of their axes, in the order of these. <0, 0 or >0. */
 int calc_axis_compare(const calc_exec *a, const calc_exec *b);
 
 /** The values of an axis that are legal in some context: those of `legal` (ascending) that are

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 static calc_split_key key_of(const calc_cell *k)
 {
     const calc_exec *e = &k->exec;
@@ -35,8 +37,7 @@ static size_t place_of(const calc_splits *s, const calc_split_key *k)
     uint64_t flags = (uint64_t)k->balance * 4 + (uint64_t)k->rounds * 2 + k->whole;
     uint64_t ends = (uint64_t)k->first_blocks << 20 ^ (uint64_t)k->last_blocks << 40;
     uint64_t mixed = ((uint64_t)k->stages * 16 + flags) ^ ends;
-    mixed *= UINT64_C(0x9e3779b97f4a7c15);
-    size_t place = (size_t)(mixed >> 32) % CALC_SPLIT_PLACES;
+    size_t place = (size_t)(calc_hash_word(0, mixed) >> 32) % CALC_SPLIT_PLACES;
     while (s->place[place] > 0 && !same(&s->item[s->place[place] - 1].key, k)) {
         place = (place + 1) % CALC_SPLIT_PLACES;
     }

@@ -4,7 +4,6 @@
 
 #include "base/buffer.h"
 #include "model/operators/calculon.h"
-#include "served.h"
 #include "spec/absent.h"
 #include "spec/format.h"
 #include "spreads.h"
@@ -176,13 +175,13 @@ static bool wants(const calc_space *space, const calc_app *app, calc_attention_t
 
 /* Places of the order in which axes are varied: every axis has two, and the fields of stages are
  * varied in the second, so that variants with the same rows are neighbours. */
-enum { PLACES = 2 * CALC_AXIS_COUNT };
+enum { PLACES = 2 * CALC_AXIS_EXEC_COUNT };
 
 static bool varies_at(int place, bool spreads)
 {
-    calc_axis axis = (calc_axis)(place % CALC_AXIS_COUNT);
+    calc_axis axis = (calc_axis)(place % CALC_AXIS_EXEC_COUNT);
     return calc_axis_is_optional(axis) && !varies_later(axis, spreads) &&
-           is_of_stages(axis) == (place >= CALC_AXIS_COUNT);
+           is_of_stages(axis) == (place >= CALC_AXIS_EXEC_COUNT);
 }
 
 /* What is listed. */
@@ -198,14 +197,14 @@ typedef struct listing {
  * @param first  calc_variant.first, once no other axis is left */
 static bool list_from(calc_variants *v, const listing *l, int place, size_t first, calc_exec *exec)
 {
-    first = place <= CALC_AXIS_COUNT ? v->count : first;
+    first = place <= CALC_AXIS_EXEC_COUNT ? v->count : first;
     while (place < PLACES && !varies_at(place, l->spreads.count > 0)) {
         place++;
     }
     if (place == PLACES) {
         return !legal(l->app, l->system, exec, l->compat) || add(v, exec, first);
     }
-    calc_axis axis = (calc_axis)(place % CALC_AXIS_COUNT);
+    calc_axis axis = (calc_axis)(place % CALC_AXIS_EXEC_COUNT);
     const calc_values *values = &l->space->axis[axis];
     bool fine = true;
     for (size_t i = 0; i < values->count && fine; i++) {
@@ -219,6 +218,49 @@ static bool list_from(calc_variants *v, const listing *l, int place, size_t firs
         known = next_known(l->app, exec, axis, known);
     }
     return fine;
+}
+
+size_t calc_served_count(const calc_space *space)
+{
+    size_t count = 1;
+    for (int axis = CALC_AXIS_EXEC_COUNT; axis < CALC_AXIS_COUNT; axis++) {
+        count *= space->axis[axis].count > 0 ? space->axis[axis].count : 1;
+    }
+    return count;
+}
+
+/* A size that has no effect is 0, whatever its values. @return whether it was the first of them */
+static bool leave_out(const calc_values *values, int64_t *size)
+{
+    bool first = values->count == 0 || *size == values->value[0];
+    *size = 0;
+    return first;
+}
+
+bool calc_served_at(const calc_space *space, size_t index, calc_inference *out)
+{
+    const calc_values *v = space->axis;
+    *out = space->inference;
+    for (int axis = CALC_AXIS_COUNT; axis-- > CALC_AXIS_EXEC_COUNT;) { /* the last varies fastest */
+        if (v[axis].count > 0) {
+            const calc_field *field = calc_axis_field((calc_axis)axis);
+            calc_axis_member_put(field, (char *)out + field->offset,
+                                 v[axis].value[index % v[axis].count]);
+            index /= v[axis].count;
+        }
+    }
+    if (v[CALC_AXIS_inference_phase].count <= 1) {
+        return true;
+    }
+    if (out->phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
+        return !v[CALC_AXIS_inference_chunk_size].standard ||
+               leave_out(&v[CALC_AXIS_inference_chunk_size], &out->chunk_size);
+    }
+    out->prefill_system = (calc_other_system){{0}, NULL};
+    bool listed = leave_out(&v[CALC_AXIS_inference_prefill_procs], &out->prefill_procs);
+    listed &= leave_out(&v[CALC_AXIS_inference_prefill_tensor_par], &out->prefill_tensor_par);
+    return leave_out(&v[CALC_AXIS_inference_prefill_expert_par], &out->prefill_expert_par) &&
+           listed;
 }
 
 /* Those of a datatype and an attention type. @param e  with nothing else */

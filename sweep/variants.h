@@ -37,6 +37,16 @@ bool calc_variants_know(calc_axis axis);
 
 enum { CALC_MOST_CONTEXT_PAR = 64 };
 
+/** How many combinations there are of the values of the axes of `inference`. */
+size_t calc_served_count(const calc_space *space);
+
+/** One of these combinations. Where there are several phases, those without a prefill pool are
+ *  listed once, whatever the values of its fields, and pools once, whatever chunks nobody asked
+ * for.
+ *  @param index  below calc_served_count()
+ *  @return whether it is listed; *out is filled in any case */
+bool calc_served_at(const calc_space *space, size_t index, calc_inference *out);
+
 /** Put which blocks a stage has, as one execution says it, into another. */
 void calc_variant_put_stages(const calc_exec *from, calc_exec *to);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "base/hash.h"
 #include "model/operators/processor.h"
 #include "parallel.h"
 #include "spec/layer_list.h"
@@ -16,7 +17,7 @@ enum { BATCH = 512 /* layouts evaluated at a time */ };
 typedef struct maker {
     const calc_planner *planner;
     calc_layers_list *out;
-    calc_axis key[CALC_AXIS_COUNT]; /* fields in which candidates differ */
+    calc_axis key[CALC_AXIS_EXEC_COUNT]; /* fields in which candidates differ */
     size_t keys;
     calc_exec *exec; /* [BATCH] */
     calc_stats *stats;
@@ -50,7 +51,7 @@ static bool is_of_layers(calc_axis axis)
 /* Other axes distinguish candidates if somebody gave them several values. */
 static void set_keys(maker *m)
 {
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         const calc_values *v = &m->planner->space->axis[axis];
         if (!is_of_layers((calc_axis)axis) && !v->last && (v->all || v->count > 1)) {
             m->key[m->keys++] = (calc_axis)axis;
@@ -58,18 +59,13 @@ static void set_keys(maker *m)
     }
 }
 
-static uint64_t mixed(uint64_t hash, int64_t value)
-{
-    hash ^= (uint64_t)value;
-    hash *= 0x9e3779b97f4a7c15ULL;
-    return hash ^ (hash >> 29);
-}
-
 static uint64_t key_of(const maker *m, const calc_exec *e)
 {
-    uint64_t hash = mixed(0, calc_layer_list_sequences(e));
+    int64_t value = calc_layer_list_sequences(e);
+    uint64_t hash = calc_hash(CALC_HASH_START, &value, sizeof value);
     for (size_t i = 0; i < m->keys; i++) {
-        hash = mixed(hash, calc_axis_get(e, m->key[i]));
+        value = calc_axis_get(e, m->key[i]);
+        hash = calc_hash(hash, &value, sizeof value);
     }
     return hash;
 }

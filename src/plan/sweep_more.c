@@ -223,7 +223,7 @@ bool calc_sweep_empty(const calc_sweep_study *study, calc_errors *errors)
     study->designs.get(study->designs.context, 0, &app, &system);
     calc_space_optional(space, &exec);
     exec.inference = space->inference;
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         choose(&exec, space, (calc_axis)axis);
     }
     int64_t tensor[SIZES], pipeline[SIZES];

@@ -10,7 +10,7 @@ static void load(calc_kind kind, void *object, const char *text)
 
 static void check_space(const calc_space *space)
 {
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         const calc_values *values = &space->axis[axis];
         const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
         for (size_t i = 0; i < values->count; i++) {

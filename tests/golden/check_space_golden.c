@@ -213,7 +213,7 @@ START_TEST(the_space_of_all_layouts_is_the_default)
     ck_assert_int_eq(calc_space_load(&entries, path, &errors), CALC_OK);
     space_file_apply(&entries, &space, &designs, &errors);
     ck_assert_int_eq(errors.count, 0);
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         const calc_values *a = &space.axis[axis];
         const calc_values *b = &none.axis[axis];
         ck_assert_int_eq(a->all, b->all);

@@ -6,7 +6,6 @@
 
 #include "random_space.h"
 #include "sampled.h"
-#include "served.h"
 #include "spec/field.h"
 
 enum { SPACES = 90, ASKED_SPACES = 30, LAYOUTS = 10000 };
@@ -102,10 +101,10 @@ static void make_other(void)
     space.space.inference.prefill_system = (calc_other_system){"other", &other};
 }
 
-static void list(calc_served served, int64_t a, int64_t b, int64_t c)
+static void list(calc_axis axis, int64_t a, int64_t b, int64_t c)
 {
     const int64_t values[] = {a, b, c};
-    ck_assert_int_eq(calc_served_set(&space.space, served, values, 3), CALC_OK);
+    ck_assert_int_eq(calc_space_set(&space.space, axis, values, 3), CALC_OK);
 }
 
 /* Fields of what is served that vary: in some spaces two phases, in most chunks. */
@@ -114,14 +113,14 @@ static void vary(calc_rng *rng)
     const calc_inference *i = &space.space.inference;
     bool disaggregated = i->phase == CALC_INFERENCE_PHASE_DISAGGREGATED;
     if (calc_rng_below(rng, 3) > 0) {
-        list(CALC_SERVED_chunk_size, i->chunk_size, 5, 64);
+        list(CALC_AXIS_inference_chunk_size, i->chunk_size, 5, 64);
     }
     if (calc_rng_below(rng, 3) == 0) {
-        list(CALC_SERVED_kv_datatype, i->kv_datatype, CALC_FORMAT_FLOAT8, CALC_FORMAT_AUTO);
+        list(CALC_AXIS_inference_kv_datatype, i->kv_datatype, CALC_FORMAT_FLOAT8, CALC_FORMAT_AUTO);
     }
     if (disaggregated && calc_rng_below(rng, 2) == 0) {
-        list(CALC_SERVED_phase, CALC_INFERENCE_PHASE_SERVE, i->phase, i->phase);
-        list(CALC_SERVED_prefill_procs, i->prefill_procs, 32, 16);
+        list(CALC_AXIS_inference_phase, CALC_INFERENCE_PHASE_SERVE, i->phase, i->phase);
+        list(CALC_AXIS_inference_prefill_procs, i->prefill_procs, 32, 16);
     }
 }
 
@@ -262,8 +261,9 @@ START_TEST(answers_of_replicas_are_those_of_calc_run)
         space.space.inference.prefill_procs = 0;
         space.space.inference.prefill_tensor_par = 0;
         space.space.inference.prefill_expert_par = 0;
-        for (int i = 0; i < CALC_SERVED_COUNT; i++) {
-            space.space.served[i].count *= i != CALC_SERVED_phase && i != CALC_SERVED_prefill_procs;
+        for (int i = CALC_AXIS_EXEC_COUNT; i < CALC_AXIS_COUNT; i++) {
+            space.space.axis[i].count *=
+                i != CALC_AXIS_inference_phase && i != CALC_AXIS_inference_prefill_procs;
         }
         calc_space_set_all(&space.space, CALC_AXIS_data_par);
         ck_assert_int_eq(calc_objective_parse(&options.objective[0], words[0], &errors), CALC_OK);

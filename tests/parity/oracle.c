@@ -23,7 +23,7 @@ typedef struct listing {
     const calc_system *system;
     calc_compat compat;
     uint64_t design;
-    calc_axis order[CALC_AXIS_COUNT];
+    calc_axis order[CALC_AXIS_EXEC_COUNT];
 } listing;
 
 static bool is_all(const listing *l, calc_axis axis)
@@ -49,7 +49,7 @@ static bool said_before(const listing *l, const calc_exec *e)
 {
     const calc_space *s = &l->s->space;
     bool calculon = calc_compat_has(l->compat, CALC_COMPAT_EVEN_STAGES);
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         const calc_values *values = &s->axis[axis];
         if (values->count > 1 && calc_axis_get(e, (calc_axis)axis) != values->value[0] &&
             calc_idle(l->app, e, &calc_table_of(CALC_KIND_EXEC)->rows[axis])) {
@@ -287,7 +287,7 @@ static void order_axes(listing *l)
 {
     size_t count = 0;
     for (int optional = 1; optional >= 0; optional--) {
-        for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
             if (calc_axis_is_optional((calc_axis)axis) == (optional == 1)) {
                 l->order[count++] = (calc_axis)axis;
             }
@@ -299,7 +299,7 @@ static void order_axes(listing *l)
  * are as harmless as they can be: what is illegal now stays so. */
 static void list_axis(const listing *l, int at, calc_exec e)
 {
-    if (at == CALC_AXIS_COUNT) {
+    if (at == CALC_AXIS_EXEC_COUNT) {
         add_layout(l, &e);
         return;
     }
@@ -524,7 +524,7 @@ static void print_found(const char *name, const calc_found *f)
     fprintf(stderr, "%s: %.17g %.17g %.17g %.17g design %llu:", name, f->objective[0],
             f->objective[1], f->objective[2], f->objective[3], (unsigned long long)f->design);
     const calc_exec exec = calc_found_exec(f);
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         fprintf(stderr, " %lld", (long long)calc_axis_get(&exec, (calc_axis)axis));
     }
     fprintf(stderr, "\n");

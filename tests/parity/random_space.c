@@ -270,7 +270,7 @@ void random_space_print(const random_space *s, FILE *out)
 {
     fprintf(out, "seed %llu:%s", (unsigned long long)s->seed,
             s->space.batch_is_maximum ? " batch is maximum;" : "");
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         const calc_values *v = &s->space.axis[axis];
         if (v->all ? calc_axis_is_optional((calc_axis)axis) : !v->standard) {
             fprintf(out, " %s%s", calc_table_of(CALC_KIND_EXEC)->rows[axis].key,

@@ -168,7 +168,7 @@ START_TEST(what_is_served_is_an_axis)
     ck_assert_int_eq(exec.inference.prompt_size, 4000);
     ck_assert_double_eq(exec.inference.prefix_hit, 0.25);
     assign("inference.prompt_size=4000,1000");
-    ck_assert_uint_eq(space.served[CALC_SERVED_prompt_size].count, 2);
+    ck_assert_uint_eq(space.axis[CALC_AXIS_inference_prompt_size].count, 2);
     ck_assert_int_eq(space.inference.prompt_size, 1000);
     assign("inference.traits.host=2ms");
     ck_assert_double_eq(space.inference.traits.host_s, 0.002);
@@ -186,6 +186,9 @@ START_TEST(what_is_served_is_an_axis)
     refuse("inference.prefix_hit=1", CALC_ERR_RANGE,
            "--axis inference.prefix_hit=1: /inference/prefix_hit: 1 is out of range, expected at "
            "least 0 and less than 1");
+    refuse("inference.traits=1", CALC_ERR_FIELD,
+           "--axis inference.traits=1: \"inference.traits\" is more than one value\n"
+           "  hint: only numbers, choices and true or false can be swept");
     refuse("inference=serve", CALC_ERR_FIELD,
            "--axis inference=serve: \"inference\" is more than one value\n"
            "  hint: only numbers, choices and true or false can be swept");

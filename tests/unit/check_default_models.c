@@ -167,7 +167,7 @@ START_TEST(only_fields_of_the_layout_are_free)
         calc_variants variants = {0};
         calc_app app = begin(i);
         ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
-        for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+        for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
             const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
             const calc_values *values = &space.axis[axis];
             bool one = axis == CALC_AXIS_attention_type || axis == CALC_AXIS_datatype ||

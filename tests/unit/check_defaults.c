@@ -351,7 +351,7 @@ START_TEST(what_is_served_has_batches_and_chunks)
     set(CALC_AXIS_num_procs, 8);
     ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
     const calc_values *batch = &space.axis[CALC_AXIS_batch_size];
-    const calc_values *chunk = &space.served[CALC_SERVED_chunk_size];
+    const calc_values *chunk = &space.axis[CALC_AXIS_inference_chunk_size];
     ck_assert(space.batch_is_of_replica);
     ck_assert_int_eq(batch->value[0], 1);
     ck_assert_int_ge(batch->value[batch->count - 1], 2048);
@@ -359,7 +359,7 @@ START_TEST(what_is_served_has_batches_and_chunks)
         ck_assert_int_le(batch->value[i], 2 * batch->value[i - 1]);
     }
     ck_assert_uint_gt(chunk->count, 3);
-    ck_assert_uint_eq(space.served[CALC_SERVED_prompt_size].count, 0);
+    ck_assert_uint_eq(space.axis[CALC_AXIS_inference_prompt_size].count, 0);
     ck_assert_uint_eq(space.all_procs.count, 0);
     end();
     begin("qwen3-30B-A3B", "h100_sxm");
@@ -368,7 +368,7 @@ START_TEST(what_is_served_has_batches_and_chunks)
     set(CALC_AXIS_num_procs, 8);
     ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.chunk_size=0", NULL), CALC_OK);
     ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
-    ck_assert_uint_eq(space.served[CALC_SERVED_chunk_size].count, 1);
+    ck_assert_uint_eq(space.axis[CALC_AXIS_inference_chunk_size].count, 1);
     ck_assert_uint_eq(space.axis[CALC_AXIS_batch_size].count, 1);
     end();
 }
@@ -400,7 +400,7 @@ START_TEST(pools_share_the_processors)
         ck_assert_uint_eq(space.all_procs.count, 1);
         ck_assert_int_eq(space.all_procs.value[0], 16);
         ck_assert_uint_eq(space.axis[CALC_AXIS_num_procs].count, both ? 16 : 15);
-        ck_assert_uint_eq(space.served[CALC_SERVED_prefill_procs].count, 15);
+        ck_assert_uint_eq(space.axis[CALC_AXIS_inference_prefill_procs].count, 15);
         ck_assert_int_eq(calc_designs_make(&designs, &pairs, NULL), CALC_OK);
         set(CALC_AXIS_batch_size, 64);
         ck_assert_int_eq(calc_sweep_count(&space, &pairs, CALC_COMPAT_NONE, &counts), CALC_OK);

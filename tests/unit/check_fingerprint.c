@@ -1,6 +1,5 @@
 #include "fingerprint.h"
 
-#include "served.h"
 #include "sweep_case.h"
 
 static sweep_case c;
@@ -89,10 +88,11 @@ START_TEST(the_space_counts)
     c.space.batch_is_of_replica = true;
     ck_assert_uint_ne(now(), start);
     c.space.batch_is_of_replica = false;
-    ck_assert_int_eq(calc_served_set(&c.space, CALC_SERVED_chunk_size, (const int64_t[]){0, 9}, 2),
-                     CALC_OK);
+    ck_assert_int_eq(
+        calc_space_set(&c.space, CALC_AXIS_inference_chunk_size, (const int64_t[]){0, 9}, 2),
+        CALC_OK);
     ck_assert_uint_ne(now(), start);
-    c.space.served[CALC_SERVED_chunk_size].count = 0;
+    c.space.axis[CALC_AXIS_inference_chunk_size].count = 0;
     ck_assert_uint_eq(now(), start);
     ck_assert_int_eq(calc_values_set(&c.space.all_procs, values, 2), CALC_OK);
     ck_assert_uint_ne(now(), start);

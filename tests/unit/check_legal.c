@@ -2,7 +2,6 @@
 #include "legal.h"
 
 #include "cell.h"
-#include "served.h"
 #include "serving_case.h"
 
 static calc_space space;

@@ -1,5 +1,5 @@
 /* Fields of what is served as axes: every combination once, and one order of all. */
-#include "served.h"
+#include "variants.h"
 
 #include "axis.h"
 #include "small_case.h"
@@ -22,6 +22,14 @@ static void assign(const char *text)
     ck_assert_int_eq(calc_axis_assign(&space, &designs, text, NULL), CALC_OK);
 }
 
+/* Order of two layouts that differ in what they serve. */
+static int compare(const calc_inference *a, const calc_inference *b)
+{
+    calc_exec x = {.inference = *a};
+    calc_exec y = {.inference = *b};
+    return calc_axis_compare(&x, &y);
+}
+
 /* How many combinations are listed. */
 static size_t listed(void)
 {
@@ -41,7 +49,7 @@ START_TEST(without_lists_there_is_what_is_served)
     ck_assert_uint_eq(calc_served_count(&space), 1);
     ck_assert(calc_served_at(&space, 0, &i));
     ck_assert_int_eq(i.chunk_size, 77);
-    ck_assert_int_eq(calc_served_compare(&i, &space.inference), 0);
+    ck_assert_int_eq(compare(&i, &space.inference), 0);
     end();
 }
 END_TEST
@@ -58,8 +66,8 @@ START_TEST(every_combination_is_listed_in_order)
     calc_inference i;
     for (size_t k = 0; k < 12; k++) {
         ck_assert(calc_served_at(&space, k, &i));
-        ck_assert(k == 0 || calc_served_compare(&before, &i) < 0);
-        ck_assert(k == 0 || calc_served_compare(&i, &before) > 0);
+        ck_assert(k == 0 || compare(&before, &i) < 0);
+        ck_assert(k == 0 || compare(&i, &before) > 0);
         before = i;
     }
     ck_assert_int_eq(i.phase, CALC_INFERENCE_PHASE_SERVE);
@@ -92,7 +100,7 @@ START_TEST(a_phase_without_a_pool_is_listed_once)
     /* Chunks that nobody asked for are those of one pool: two prefill whole prompts. */
     assign("inference.chunk_size=512,2048");
     ck_assert_uint_eq(listed(), 2 * (1 + 6));
-    space.served[CALC_SERVED_chunk_size].standard = true;
+    space.axis[CALC_AXIS_inference_chunk_size].standard = true;
     ck_assert_uint_eq(listed(), 2 + 6);
     /* Of one phase what is asked for stays: that it has no effect is an error. */
     assign("inference.phase=serve");
@@ -103,18 +111,26 @@ START_TEST(a_phase_without_a_pool_is_listed_once)
 }
 END_TEST
 
-START_TEST(fields_of_the_execution_are_none_of_these)
+START_TEST(an_axis_is_found_by_its_row)
 {
-    const calc_field *exec = calc_table_of(CALC_KIND_EXEC)->rows;
+    const calc_table *exec = calc_table_of(CALC_KIND_EXEC);
+    const calc_table *inference = exec->rows[CALC_AXIS_inference].table;
     begin();
-    ck_assert_ptr_null(calc_served_values(&space, &exec[CALC_AXIS_tensor_par]));
-    ck_assert_ptr_eq(calc_served_values(&space, calc_served_field(CALC_SERVED_page_size)),
-                     &space.served[CALC_SERVED_page_size]);
-    for (int i = 0; i < CALC_SERVED_COUNT; i++) {
-        ck_assert(space.served[i].standard);
+    ck_assert_uint_eq(exec->count + inference->count, CALC_AXIS_COUNT);
+    for (int i = 0; i < CALC_AXIS_COUNT; i++) {
+        const calc_field *field =
+            i < (int)exec->count ? &exec->rows[i] : &inference->rows[i - (int)exec->count];
+        ck_assert_ptr_eq(calc_axis_field((calc_axis)i), field);
+        ck_assert_int_eq(calc_axis_of(field), i);
+        ck_assert(space.axis[i].standard);
     }
+    ck_assert_int_eq(calc_axis_of(&calc_table_of(CALC_KIND_APP)->rows[0]), CALC_AXIS_COUNT);
+    ck_assert_int_eq(
+        calc_axis_of(
+            &inference->rows[CALC_AXIS_inference_traits - CALC_AXIS_EXEC_COUNT].table->rows[0]),
+        CALC_AXIS_COUNT);
     assign("inference.page_size=16");
-    ck_assert(!space.served[CALC_SERVED_page_size].standard);
+    ck_assert(!space.axis[CALC_AXIS_inference_page_size].standard);
     end();
 }
 END_TEST
@@ -125,6 +141,6 @@ int main(void)
     tcase_add_test(cases, without_lists_there_is_what_is_served);
     tcase_add_test(cases, every_combination_is_listed_in_order);
     tcase_add_test(cases, a_phase_without_a_pool_is_listed_once);
-    tcase_add_test(cases, fields_of_the_execution_are_none_of_these);
+    tcase_add_test(cases, an_axis_is_found_by_its_row);
     return run_cases(cases);
 }

@@ -218,7 +218,7 @@ static calc_exec typical(const calc_plan_task *t)
     if (t->planner.only) {
         return *t->planner.only;
     }
-    for (int a = 0; a < CALC_AXIS_COUNT; a++) {
+    for (int a = 0; a < CALC_AXIS_EXEC_COUNT; a++) {
         const calc_values *v = &t->space.axis[a];
         if (v->count > 0) {
             calc_axis_put(&e, (calc_axis)a, v->value[0]);

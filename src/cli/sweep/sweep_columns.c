@@ -6,7 +6,6 @@
 
 #include "base/error.h"
 #include "io/utf8.h"
-#include "served.h"
 #include "spec/alias.h"
 #include "spec/field.h"
 
@@ -64,51 +63,22 @@ static bool is_word(const calc_field *field)
     return field->type == CALC_TYPE_ENUM || field->type == CALC_TYPE_SET;
 }
 
-/* The i-th field that can be a column: first those of the execution, then those of its
- * inference. */
-static const calc_field *field_at(size_t i, size_t *offset)
+static bool is_column(calc_axis axis)
 {
-    const calc_table *exec = calc_table_of(CALC_KIND_EXEC);
-    if (i < exec->count) {
-        *offset = exec->rows[i].offset;
-        bool plain = exec->rows[i].type != CALC_TYPE_NOTE && exec->rows[i].type != CALC_TYPE_OBJECT;
-        return plain ? &exec->rows[i] : NULL;
+    const calc_field *field = calc_axis_field(axis);
+    return field->type != CALC_TYPE_NOTE && field->type != CALC_TYPE_OBJECT;
+}
+
+/* The field of the execution or of its inference with a given name; CALC_AXIS_COUNT: there is none.
+ */
+static calc_axis find_axis(const char *key)
+{
+    int axis = 0;
+    while (axis < CALC_AXIS_COUNT && (!is_column((calc_axis)axis) ||
+                                      strcmp(calc_axis_field((calc_axis)axis)->key, key) != 0)) {
+        axis++;
     }
-    const calc_field *inference = &exec->rows[CALC_AXIS_inference];
-    const calc_field *field = &inference->table->rows[i - exec->count];
-    *offset = inference->offset + field->offset;
-    return field->type == CALC_TYPE_NOTE || field->type == CALC_TYPE_OBJECT ? NULL : field;
-}
-
-static size_t fields(void)
-{
-    const calc_table *exec = calc_table_of(CALC_KIND_EXEC);
-    return exec->count + exec->rows[CALC_AXIS_inference].table->count;
-}
-
-/* The field of the execution or of its inference with a given name; NULL if there is none. */
-static const calc_field *find_field(const char *key, size_t *offset)
-{
-    for (size_t i = 0; i < fields(); i++) {
-        const calc_field *field = field_at(i, offset);
-        if (field && strcmp(field->key, key) == 0) {
-            return field;
-        }
-    }
-    return NULL;
-}
-
-/* The values of a field's axis. */
-static const calc_values *values_of(const calc_sweep_study *study, const calc_field *field)
-{
-    ptrdiff_t axis = field - calc_table_of(CALC_KIND_EXEC)->rows;
-    return axis >= 0 && axis < CALC_AXIS_COUNT ? &study->space.axis[axis]
-                                               : calc_served_values(&study->space, field);
-}
-
-static bool is_axis(const calc_field *field, calc_axis axis)
-{
-    return field == &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+    return (calc_axis)axis;
 }
 
 static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_cell cell, const char *head,
@@ -120,18 +90,18 @@ static calc_sweep_column *add(calc_sweep_columns *c, calc_sweep_cell cell, const
     return column;
 }
 
-static void add_field(calc_sweep_columns *c, const calc_sweep_study *study, const calc_field *field,
-                      size_t offset, const char *head, int order)
+static void add_field(calc_sweep_columns *c, const calc_sweep_study *study, calc_axis axis,
+                      const char *head, int order)
 {
     calc_sweep_column *column = add(c, CALC_SWEEP_CELL_FIELD, head, order);
-    column->field = field;
-    column->offset = offset;
-    column->left = is_word(field);
-    const calc_values *v = values_of(study, field);
-    bool several = v && (v->all || v->count > 1);
-    bool batch = v && is_axis(field, CALC_AXIS_batch_size) && study->space.batch_is_maximum;
+    column->field = calc_axis_field(axis);
+    column->offset = calc_axis_offset(axis);
+    column->left = is_word(column->field);
+    const calc_values *v = &study->space.axis[axis];
+    bool several = v->all || v->count > 1;
+    bool batch = axis == CALC_AXIS_batch_size && study->space.batch_is_maximum;
     column->searched = several || batch; /* worth showing */
-    column->order = v && several && !v->standard ? 1 : order;
+    column->order = several && !v->standard ? 1 : order;
 }
 
 static void add_stat(calc_sweep_columns *c, const calc_field *field, const char *head, int order)
@@ -146,9 +116,7 @@ static void add_known(calc_sweep_columns *c, const calc_sweep_study *study, cons
     if (k->cell == CALC_SWEEP_CELL_STAT) {
         add_stat(c, calc_table_find(calc_table_of(CALC_KIND_STATS), k->key), k->head, k->order);
     } else if (k->cell == CALC_SWEEP_CELL_FIELD) {
-        size_t offset = 0;
-        const calc_field *field = find_field(k->key, &offset);
-        add_field(c, study, field, offset, k->head, k->order);
+        add_field(c, study, find_axis(k->key), k->head, k->order);
     } else {
         calc_sweep_column *column = add(c, k->cell, k->head, k->order);
         column->left = k->cell == CALC_SWEEP_CELL_APP || k->cell == CALC_SWEEP_CELL_SYSTEM ||
@@ -190,21 +158,21 @@ static void add_asked(calc_sweep_columns *c, const calc_sweep_study *study)
 }
 
 /* Fields already shown by other columns. */
-static bool is_shown_elsewhere(const calc_sweep_columns *c, const calc_field *field)
+static bool is_shown_elsewhere(const calc_sweep_columns *c, calc_axis axis)
 {
     static const calc_axis together[] = {CALC_AXIS_tensor_par,       CALC_AXIS_pipeline_par,
                                          CALC_AXIS_data_par,         CALC_AXIS_tensor_par_net,
                                          CALC_AXIS_pipeline_par_net, CALC_AXIS_data_par_net};
-    const calc_field *rows = calc_table_of(CALC_KIND_EXEC)->rows;
     bool shown = false;
     for (size_t i = 0; i < sizeof together / sizeof *together; i++) {
-        shown |= field == &rows[together[i]];
+        shown |= axis == together[i];
     }
     for (int i = 0; i < CALC_SWEEP_FLAGS; i++) {
-        shown |= field == &rows[calc_sweep_flags[i].axis];
+        shown |= axis == calc_sweep_flags[i].axis;
     }
     for (size_t i = 0; i < c->count; i++) {
-        shown |= c->column[i].cell == CALC_SWEEP_CELL_FIELD && c->column[i].field == field;
+        shown |= c->column[i].cell == CALC_SWEEP_CELL_FIELD &&
+                 c->column[i].field == calc_axis_field(axis);
     }
     return shown;
 }
@@ -245,13 +213,12 @@ static void list_all(calc_sweep_columns *c, const calc_sweep_study *study)
             add_asked(c, study);
         }
     }
-    for (size_t i = 0; i < fields(); i++) {
-        size_t offset = 0;
-        const calc_field *field = field_at(i, &offset);
-        if (field && !is_shown_elsewhere(c, field)) {
-            add_field(c, study, field, offset, field->key, 7);
+    for (int i = 0; i < CALC_AXIS_COUNT; i++) {
+        calc_axis axis = (calc_axis)i;
+        if (is_column(axis) && !is_shown_elsewhere(c, axis)) {
+            add_field(c, study, axis, calc_axis_field(axis)->key, 7);
             calc_sweep_column *last = &c->column[c->count - 1];
-            last->searched &= last->order == 1 || is_axis(field, CALC_AXIS_datatype);
+            last->searched &= last->order == 1 || axis == CALC_AXIS_datatype;
         }
     }
 }
@@ -306,13 +273,12 @@ static calc_status take_word(calc_sweep_columns *c, const calc_sweep_study *stud
     const calc_alias *alias = calc_alias_find(calc_table_of(CALC_KIND_EXEC), word);
     alias = alias ? alias : calc_alias_find(stats, word);
     const char *key = alias ? alias->field : word + prefix;
-    size_t offset = 0;
     const calc_field *stat = calc_table_find(stats, key);
-    const calc_field *field = find_field(key, &offset);
+    const calc_axis axis = find_axis(key);
     if (stat) {
         add_stat(c, stat, stat->key, 0);
-    } else if (field) {
-        add_field(c, study, field, offset, field->key, 0);
+    } else if (axis < CALC_AXIS_COUNT) {
+        add_field(c, study, axis, calc_axis_field(axis)->key, 0);
     } else {
         return unknown_column(word, errors);
     }

@@ -13,7 +13,6 @@
 #include "cli/sweep/sweep_study.h"
 #include "io/space_load.h"
 #include "plan/sweep_more.h"
-#include "served.h"
 #include "spec/absent.h"
 #include "spec/alias.h"
 #include "spec/field.h"
@@ -109,7 +108,7 @@ static void tell(const calc_sweep_study *study, const calc_exec *exec)
     calc_absent_fill(table, &plain);
     plain.strategy.attention_type = exec->strategy.attention_type; /* the model's */
     fprintf(stderr, "layout completed as calc sweep would:");
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         const calc_field *field = &table->rows[axis];
         int64_t chosen = calc_axis_get(exec, (calc_axis)axis);
         bool small = field->type == CALC_TYPE_INT && chosen <= 1;
@@ -120,10 +119,10 @@ static void tell(const calc_sweep_study *study, const calc_exec *exec)
                     calc_value_text(field, (const char *)exec + field->offset, value));
         }
     }
-    for (int i = 0; i < CALC_SERVED_COUNT; i++) {
-        if (is_chosen(&study->space.served[i])) {
-            fprintf(stderr, " %s=%lld", calc_served_field((calc_served)i)->key,
-                    (long long)calc_served_get(&exec->inference, (calc_served)i));
+    for (int axis = CALC_AXIS_EXEC_COUNT; axis < CALC_AXIS_COUNT; axis++) {
+        if (is_chosen(&study->space.axis[axis])) {
+            fprintf(stderr, " %s=%lld", calc_axis_field((calc_axis)axis)->key,
+                    (long long)calc_axis_get(exec, (calc_axis)axis));
         }
     }
     fprintf(stderr, "\n");

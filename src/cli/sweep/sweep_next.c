@@ -17,7 +17,7 @@ static calc_axis one_axis(const calc_exec *a, const calc_exec *b)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
     calc_axis found = CALC_AXIS_COUNT;
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         int type = (int)table->rows[axis].type;
         if (type != CALC_TYPE_NOTE && type != CALC_TYPE_OBJECT &&
             calc_axis_get(a, (calc_axis)axis) != calc_axis_get(b, (calc_axis)axis)) {

@@ -11,7 +11,6 @@
 #include "cli/shell/help.h"
 #include "cli/sweep/sweep_read.h"
 #include "estimate.h"
-#include "served.h"
 #include "spec/absent.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
@@ -26,9 +25,9 @@ static bool is_shown(size_t i, size_t count)
     return count <= VALUES_SHOWN + 1 || i < VALUES_SHOWN - 1 || i == count - 1;
 }
 
-static void add_exec_value(char *out, calc_axis axis, int64_t value)
+static void add_value(char *out, calc_axis axis, int64_t value)
 {
-    const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
+    const calc_field *field = calc_axis_field(axis);
     char number[32];
     if (field->type == CALC_TYPE_ENUM) {
         calc_append(out, TEXT_SIZE, "%s", field->choices[value]);
@@ -53,7 +52,7 @@ static void add_gap(char *out, size_t i, size_t count)
 }
 
 /* The values of an axis, each behind a blank or a comma. */
-static void add_exec_values(char *out, const calc_space *space, calc_axis axis)
+static void add_values(char *out, const calc_space *space, calc_axis axis)
 {
     const calc_values *values = &space->axis[axis];
     if (values->all) {
@@ -61,14 +60,14 @@ static void add_exec_values(char *out, const calc_space *space, calc_axis axis)
     }
     if (values->last && values->count > 0) {
         calc_append(out, TEXT_SIZE, " ");
-        add_exec_value(out, axis, values->value[values->count - 1]);
+        add_value(out, axis, values->value[values->count - 1]);
         calc_append(out, TEXT_SIZE, " where it can be");
         return;
     }
     for (size_t i = 0; i < values->count; i++) {
         if (is_shown(i, values->count)) {
             add_gap(out, i, values->count);
-            add_exec_value(out, axis, values->value[i]);
+            add_value(out, axis, values->value[i]);
         }
     }
     if (!is_shown(VALUES_SHOWN, values->count)) {
@@ -80,12 +79,11 @@ static void add_exec_axis(char *out, const calc_space *space, calc_axis axis)
 {
     bool maximum = axis == CALC_AXIS_batch_size && space->batch_is_maximum;
     bool each = axis == CALC_AXIS_batch_size && space->batch_is_of_replica;
-    calc_append(out, TEXT_SIZE, "%s%s%s", *out ? "; " : "",
-                calc_table_of(CALC_KIND_EXEC)->rows[axis].key,
+    calc_append(out, TEXT_SIZE, "%s%s%s", *out ? "; " : "", calc_axis_field((calc_axis)axis)->key,
                 each      ? " of a replica"
                 : maximum ? " up to"
                           : "");
-    add_exec_values(out, space, axis);
+    add_values(out, space, axis);
 }
 
 /* Axes that nobody asked for: every legal value, or an absent optional field. */
@@ -121,21 +119,13 @@ static void add_design_axis(char *out, const calc_design_axis *axis)
     }
 }
 
-static void add_served_value(char *out, const calc_field *field, int64_t value)
-{
-    char number[32];
-    calc_append(out, TEXT_SIZE, "%s",
-                field->type == CALC_TYPE_ENUM
-                    ? field->choices[value]
-                    : calc_number_text(calc_axis_member_number(field, value), 1, number));
-}
-
 /* The requests served, if the layouts serve. */
 static void add_inference(char *out, const calc_space *space)
 {
-    for (int i = 0; i < CALC_SERVED_COUNT; i++) {
-        const calc_field *field = calc_served_field((calc_served)i);
-        const calc_values *v = &space->served[i];
+    for (int i = CALC_AXIS_EXEC_COUNT; i < CALC_AXIS_COUNT; i++) {
+        const calc_axis axis = (calc_axis)i;
+        const calc_field *field = calc_axis_field(axis);
+        const calc_values *v = &space->axis[axis];
         const char *member = (const char *)&space->inference + field->offset;
         if (v->count <= 1 && calc_absent_is(field, member)) {
             continue;
@@ -146,16 +136,9 @@ static void add_inference(char *out, const calc_space *space)
         if (field->type == CALC_TYPE_SYSTEM) {
             calc_append(out, TEXT_SIZE, "%s", space->inference.prefill_system.name);
         } else if (one) {
-            add_served_value(out, field, calc_served_get(&space->inference, (calc_served)i));
-        }
-        for (size_t k = 0; k < v->count && v->count > 1; k++) {
-            if (is_shown(k, v->count)) {
-                add_gap(out, k, v->count);
-                add_served_value(out, field, v->value[k]);
-            }
-        }
-        if (!is_shown(VALUES_SHOWN, v->count)) {
-            calc_append(out, TEXT_SIZE, " (%zu)", v->count);
+            add_value(out, axis, calc_axis_member(field, member));
+        } else if (v->count > 1) {
+            add_values(out, space, axis);
         }
     }
 }
@@ -188,11 +171,11 @@ void calc_sweep_plan_brief(calc_output *out, const calc_sweep_study *study)
     const calc_space *space = &study->space;
     char axes[TEXT_SIZE] = "";
     int fixed = 0;
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         fixed += !space->axis[axis].standard && !is_silent(space, (calc_axis)axis) &&
                  !is_brief(space, (calc_axis)axis);
     }
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         bool shown = is_brief(space, (calc_axis)axis) ||
                      (fixed <= FIXED_SHOWN && !space->axis[axis].standard);
         if (shown && !is_silent(space, (calc_axis)axis)) {
@@ -218,15 +201,15 @@ static void write_reasons(calc_output *out, const calc_space *space)
 {
     enum { FIELD_WIDTH = 23, VALUES_WIDTH = 24 };
     bool some = false;
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         char text[TEXT_SIZE] = "";
         const calc_values *values = &space->axis[axis];
         if (!values->reason) {
             continue;
         }
-        add_exec_values(text, space, (calc_axis)axis);
+        add_values(text, space, (calc_axis)axis);
         calc_output_printf(out, "%s  %-*s%-*s  %s\n", some ? "" : "by default:\n", FIELD_WIDTH,
-                           calc_table_of(CALC_KIND_EXEC)->rows[axis].key, VALUES_WIDTH, text,
+                           calc_axis_field((calc_axis)axis)->key, VALUES_WIDTH, text,
                            values->reason);
         some = true;
     }
@@ -236,7 +219,7 @@ void calc_sweep_plan_axes(calc_output *out, const calc_sweep_study *study)
 {
     const calc_designs_builder *b = &study->builder;
     char axes[TEXT_SIZE] = "";
-    for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
+    for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         if (!is_silent(&study->space, (calc_axis)axis) && !study->space.axis[axis].reason) {
             add_exec_axis(axes, &study->space, (calc_axis)axis);
         }

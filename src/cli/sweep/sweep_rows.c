@@ -6,7 +6,6 @@
 
 #include "cli/sweep/sweep_order.h"
 #include "formats/refusal.h"
-#include "served.h"
 
 /* Limits within which layouts are folded into one row. */
 static const double same_share = 0.01, same_memory_share = 0.1;
@@ -220,13 +219,6 @@ static bool is_like(const calc_sweep_study *study, const calc_found *a, const ca
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         if (is_apart(&study->space, (calc_axis)axis) &&
             calc_axis_get(&p, (calc_axis)axis) != calc_axis_get(&q, (calc_axis)axis)) {
-            return false;
-        }
-    }
-    for (int i = 0; i < CALC_SERVED_COUNT; i++) {
-        const calc_values *values = &study->space.served[i];
-        if (!values->standard && calc_served_get(&p.inference, (calc_served)i) !=
-                                     calc_served_get(&q.inference, (calc_served)i)) {
             return false;
         }
     }

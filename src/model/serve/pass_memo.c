@@ -2,16 +2,16 @@
 
 #include <string.h>
 
+#include "base/hash.h"
 #include "model/serve/inference_pass.h"
 
 enum { WORDS = CALC_PASS_MEMO_WORDS };
 
-/* Multiplicative hashing (Knuth 1998, vol. 3, 6.4), word by word: the upper bits are mixed best. */
 static size_t place_of(size_t count, const calc_pass_memo_key *key)
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < WORDS; i++) {
-        hash = (hash ^ (hash >> 32) ^ key->word[i]) * 0x9e3779b97f4a7c15;
+        hash = calc_hash_word(hash, key->word[i]);
     }
     return (size_t)((hash >> 32) + key->number) & (count - 1);
 }

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/hash.h"
+
 double calc_step_times_round(double x)
 {
     const double bits = 128;
@@ -14,12 +16,11 @@ double calc_step_times_round(double x)
     return round(ldexp(round(mantissa * bits) / bits, exponent));
 }
 
-/* Multiplicative hashing, as pass_memo.c. */
 static size_t place_of(const uint64_t word[CALC_PASS_MEMO_WORDS])
 {
     uint64_t hash = 0;
     for (size_t i = 0; i < CALC_PASS_MEMO_WORDS; i++) {
-        hash = (hash ^ (hash >> 32) ^ word[i]) * 0x9e3779b97f4a7c15;
+        hash = calc_hash_word(hash, word[i]);
     }
     return (size_t)(hash >> 32) % CALC_STEP_TIMES;
 }
