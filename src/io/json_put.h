@@ -64,9 +64,6 @@ void calc_put_flag(calc_put *put, const char *key, bool value);
 /** Write JSON that was made before. */
 void calc_put_raw(calc_put *put, const char *key, const char *json);
 
-/** Write one member of a struct by its row; nothing for a NOTE. */
-void calc_json_put_member(calc_put *put, const calc_field *field, const void *member);
-
 /** Write the rows of a struct of numbers (STATS, LAYER, STAGE) as members of the open object. */
 void calc_put_rows(calc_put *put, calc_kind kind, const void *object);
 

@@ -10,6 +10,9 @@
  *  input again. STATS and LAYER have no "verdict" or "name" here. */
 void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void *object);
 
+/** Write one member of a struct by its row; nothing for a NOTE. */
+void calc_json_put_member(calc_put *put, const calc_field *field, const void *member);
+
 /** The same as a text of its own, without a newline at the end; lines after the first are indented
  *  by `indent` spaces more. */
 void calc_json_save(calc_output *out, calc_kind kind, const void *object, int indent);

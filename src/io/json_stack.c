@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "io/json_bind.h"
+#include "io/json_save.h"
 #include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/field.h"

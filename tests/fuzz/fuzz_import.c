@@ -21,7 +21,10 @@ static void hear(void *context, const char *key, calc_unread what, const char *a
 static void check_saved(calc_kind kind, const void *object)
 {
     static char text[1 << 16];
-    static calc_exec again; /* the larger one */
+    static union {
+        calc_app app;
+        calc_exec exec;
+    } again;
     size_t length = fuzz_save(kind, object, text, sizeof text);
     MUST(sizeof again >= calc_table_of(kind)->size);
     MUST(calc_parse(kind, &again, text, length, "saved", NULL) == CALC_OK);
