@@ -53,7 +53,7 @@ static void grouped_key(const calc_cost_context *c, const calc_operator *o, calc
 static void attention_key(const calc_cost_context *c, calc_kernel_key *key)
 {
     const calc_shape *s = c->shape;
-    bool whole = s->context_par <= 1 && s->window <= 0 &&
+    bool whole = s->context_par <= 1 && s->window <= 0 && !s->stack &&
                  c->strategy->attention_kernel != CALC_ATTENTION_KERNEL_GENERIC;
     key->kind = CALC_KERNEL_ATTENTION;
     key->variant = s->causal;
