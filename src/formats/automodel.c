@@ -1,29 +1,8 @@
 /* NeMo Automodel: a YAML file of a recipe. The model is one of Hugging Face, by name. */
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 
-static const calc_word strategy[] = {{"fsdp2", 3}, {"megatron_fsdp", 3}, {"ddp", 0}, {0}};
-/* The class of a manager, as older files name the strategy. */
-static const calc_word manager[] = {
-    {"nemo_automodel.components.distributed.fsdp2.FSDP2Manager", 3},
-    {"nemo_automodel.components.distributed.megatron_fsdp.MegatronFSDPManager", 3},
-    {"nemo_automodel.components.distributed.ddp.DDPManager", 0},
-    {0}};
-static const calc_word kept[] = {{"true", 3}, {"false", 2}, {0}};
-static const calc_word recompute[] = {{"true", 2},      {"false", 0}, {"full", 2},
-                                      {"selective", 1}, {"none", 0},  {0}};
-enum { INTERLEAVED = 100 /* CALC_PLAN_LOOPED: 1F1B with chunks */ };
-static const calc_word schedule[] = {{"1f1b", CALC_PIPELINE_SCHEDULE_1F1B},
-                                     {"interleaved1f1b", INTERLEAVED + CALC_PIPELINE_SCHEDULE_1F1B},
-                                     {"gpipe", CALC_PIPELINE_SCHEDULE_GPIPE},
-                                     {"InterleavedZeroBubble", CALC_PIPELINE_SCHEDULE_ZB_H1},
-                                     {"ZBVZeroBubble", CALC_PIPELINE_SCHEDULE_ZB_V},
-                                     {0}};
-static const calc_word dispatch[] = {{"deepep", CALC_DISPATCH_TYPE_NODE_LIMITED},
-                                     {"hybridep", CALC_DISPATCH_TYPE_NODE_LIMITED},
-                                     {"torch", CALC_DISPATCH_TYPE_ALL_TO_ALL},
-                                     {0}};
-static const calc_word attention[] = {
-    {"te", 1}, {"sdpa", 1}, {"flex", 1}, {"flash_attention_2", 1}, {"eager", 0}, {0}};
+static const char attention[] = "te=1 sdpa=1 flex=1 flash_attention_2=1 eager=0";
 
 /* clang-format off */
 static const calc_setting_row rows[] = {
@@ -32,9 +11,12 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, SEQ, "packed_sequence.packed_sequence_size", .unset = true, .value = 1)
     CALC_ROW(NUMBER, SEQ, "dataset.seq_len")
     CALC_ROW(NUMBER, SEQ, "dataset.seq_length")
-    CALC_ROW(WORDS, SHARDED, "distributed.strategy", .words = strategy)
-    CALC_ROW(WORDS, SHARDED, "distributed._target_", .words = manager)
-    CALC_ROW(WORDS, SHARDED, "distributed.reshard_after_forward", .words = kept)
+    CALC_ROW(WORDS, SHARDED, "distributed.strategy", .words = "fsdp2=3 megatron_fsdp=3 ddp=0")
+    /* The class of a manager, as older files name the strategy. */
+    CALC_ROW(WORDS, SHARDED, "distributed._target_",
+        .words = "nemo_automodel.components.distributed.fsdp2.FSDP2Manager=3 "
+                 "nemo_automodel.components.distributed.megatron_fsdp.MegatronFSDPManager=3 nemo_automodel.components.distributed.ddp.DDPManager=0")
+    CALC_ROW(WORDS, SHARDED, "distributed.reshard_after_forward", .words = "true=3 false=2")
     CALC_ROW(NUMBER, SHARDED, "distributed.zero_dp_strategy")
     CALC_ROW(NUMBER, DATA, "distributed.dp_size")
     CALC_ROW(NUMBER, REPLICATED, "distributed.dp_replicate_size")
@@ -44,11 +26,12 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, EXPERT, "distributed.ep_size")
     CALC_ROW(SWITCH, SEQ_PAR, "distributed.sequence_parallel", .value = 1)
     CALC_ROW(SWITCH, TENSOR_OVERLAP, "distributed.enable_async_tensor_parallel", .value = 1)
-    CALC_ROW(WORDS, RECOMPUTE, "distributed.activation_checkpointing", .words = recompute)
-    CALC_ROW(WORDS, LOOPED, "distributed.pipeline.pp_schedule", .words = schedule)
+    CALC_ROW(WORDS, RECOMPUTE, "distributed.activation_checkpointing", .words = "true=2 false=0 full=2 selective=1 none=0")
+    CALC_ROW(WORDS, LOOPED, "distributed.pipeline.pp_schedule",
+        .words = "1f1b interleaved1f1b=100 gpipe InterleavedZeroBubble=zb_h1 ZBVZeroBubble=zb_v")
     CALC_ROW(NUMBER, MICROBATCH, "distributed.pipeline.pp_microbatch_size")
     CALC_ROW(NUMBER, NODES, "benchmark.num_nodes")
-    CALC_ROW(WORDS, DISPATCH, "model.backend.dispatcher", .words = dispatch)
+    CALC_ROW(WORDS, DISPATCH, "model.backend.dispatcher", .words = "deepep=node_limited hybridep=node_limited torch=all_to_all")
     CALC_ROW(WORDS, FLASH, "model.backend.attn", .words = attention)
     CALC_ROW(WORDS, FLASH, "model.attn_implementation", .words = attention)
     CALC_ROW(SWITCH, FP8, "fp8.enabled", .value = 1)
@@ -82,10 +65,6 @@ static const calc_setting_row rows[] = {
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
-
 static calc_status settle(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
@@ -101,7 +80,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
         SET(DATA,
             ceil(VALUE(EXPERT) / VALUE(CONTEXT))); /* the fewest replicas that it spreads over */
     }
-    if (VALUE(FP8) > 0) {
+    if (YES(FP8)) {
         SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
     }
     if (!SAYS(NODE_PROCS)) {
@@ -110,10 +89,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     return CALC_OK;
 }
 
-const calc_framework calc_framework_automodel = {.name = "automodel",
-                                                 .title = "NeMo Automodel",
-                                                 .version = "0.5",
-                                                 .launch = "automodel this file",
-                                                 .syntax = CALC_SYNTAX_YAML,
-                                                 .settle = settle,
-                                                 CALC_FRAMEWORK_ROWS(rows)};
+/* clang-format off */
+const calc_framework calc_framework_automodel = {.name = "automodel", .title = "NeMo Automodel", .version = "0.5",
+    .launch = "automodel this file", .syntax = CALC_SYNTAX_YAML, .settle = settle, CALC_FRAMEWORK_ROWS(rows)};
+/* clang-format on */

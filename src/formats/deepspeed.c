@@ -1,13 +1,8 @@
 /* DeepSpeed: a JSON file. The model and its pipeline stages are defined in code. */
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 
 #include "base/error.h"
-
-static const calc_word cpu[] = {{"cpu", 1}, {"none", 0}, {0}};
-static const calc_word format[] = {{"fp32", CALC_FORMAT_FLOAT32},
-                                   {"fp16", CALC_FORMAT_FLOAT16},
-                                   {"bf16", CALC_FORMAT_BFLOAT16},
-                                   {0}};
 
 #define ONE "1 is assumed where the other sizes leave it open"
 
@@ -19,14 +14,14 @@ static const calc_setting_row rows[] = {
     CALC_ROW(IS, PRECISION, "bf16.enabled", .value = CALC_DATATYPE_BFLOAT16, .assumed = "bfloat16 is assumed; --set datatype= of calc run changes it")
     CALC_ROW(IS, PRECISION, "bfloat16.enabled", .value = CALC_DATATYPE_BFLOAT16, .read_only = true)
     CALC_ROW(IS, PRECISION, "fp16.enabled", .value = CALC_DATATYPE_FLOAT16, .assumed = "float16 is assumed; --set datatype= of calc run changes it")
-    CALC_ROW(WORDS, GRAD, "data_types.grad_accum_dtype", .words = format)
+    CALC_ROW(WORDS, GRAD, "data_types.grad_accum_dtype", .words = "fp32=float32 fp16=float16 bf16=bfloat16")
     CALC_ROW(NUMBER, SHARDED, "zero_optimization.stage")
     CALC_ROW(SWITCH, GRAD_OVERLAP, "zero_optimization.overlap_comm", .value = 1)
-    CALC_ROW(WORDS, OPT_OFFLOAD, "zero_optimization.offload_optimizer.device", .words = cpu, .when = CALC_PLAN_OPT_OFFLOAD)
+    CALC_ROW(WORDS, OPT_OFFLOAD, "zero_optimization.offload_optimizer.device", .words = "cpu=1 none=0", .when = CALC_PLAN_OPT_OFFLOAD)
     CALC_ROW(DECIMAL, OFFLOAD_SHARE, "zero_optimization.offload_optimizer.ratio", .when = CALC_PLAN_OPT_OFFLOAD)
     CALC_ROW(SWITCH, OPT_OFFLOAD, "zero_optimization.cpu_offload", .value = 1, .read_only = true)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "zero_optimization.cpu_offload_param", .value = 1, .read_only = true)
-    CALC_ROW(WORDS, WEIGHT_OFFLOAD, "zero_optimization.offload_param.device", .words = cpu, .when = CALC_PLAN_WEIGHT_OFFLOAD)
+    CALC_ROW(WORDS, WEIGHT_OFFLOAD, "zero_optimization.offload_param.device", .words = "cpu=1 none=0", .when = CALC_PLAN_WEIGHT_OFFLOAD)
     CALC_ROW(NUMBER, SHARD_RANKS, "zero_optimization.mics_shard_size", .when = CALC_PLAN_HYBRID)
     CALC_ROW(NUMBER, TENSOR, "tensor_parallel.autotp_size")
     CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_size")
@@ -55,40 +50,35 @@ static const calc_setting_row rows[] = {
 
 /* ---- Layouts that it refuses ----------------------------------------------------------------- */
 
-/* runtime/pipe/engine.py: the model must be a PipelineModule, which a configuration cannot
- * create */
-CALC_REFUSAL(pipelines, e->pipeline_par > 1)
-/* runtime/pipe/engine.py: ZeRO-2 and 3 with a PipelineModule */
-CALC_REFUSAL(pipelines_and_shards, e->pipeline_par > 1 && s->zero_stage >= 2)
-/* moe/layer.py: ep_size is an argument of the layer */
-CALC_REFUSAL(spreads_experts, a->num_experts > 0 && s->expert_par > 1)
-/* runtime/zero/config.py: offload_param needs stage 3, offload_optimizer stage 1 or above */
-CALC_REFUSAL(offloads_whole_weights, s->weight_offload && s->zero_stage < 3)
-CALC_REFUSAL(offloads_whole_state, s->optimizer_offload && s->zero_stage == 0)
-/* runtime/engine.py: MiCS is a kind of stage 3 */
-CALC_REFUSAL(shards_gradients_partly,
-             s->zero_stage > 0 && s->zero_stage < 3 && s->fsdp_par < s->data_par * s->context_par)
-
-static const calc_refusal deepspeed[] = {
-    {pipelines, "pipeline_par is a PipelineModule in the code of the model, not a setting"},
-    {pipelines_and_shards, "zero_stage 2 and 3 exclude pipeline stages"},
-    {spreads_experts, "expert_par is an argument in the code of the model, not a setting"},
-    {offloads_whole_weights, "weight_offload needs zero_stage 3"},
-    {offloads_whole_state, "optimizer_offload needs zero_stage of at least 1"},
-    {shards_gradients_partly, "fsdp_par below all replicas needs zero_stage 3"}};
-static CALC_REFUSALS(refusals, deepspeed);
+static CALC_REFUSALS(refusals)
+{
+    /* runtime/pipe/engine.py: the model must be a PipelineModule, which a configuration cannot
+     * create */
+    CALC_REFUSE(e->pipeline_par > 1,
+                "pipeline_par is a PipelineModule in the code of the model, not a setting");
+    /* runtime/pipe/engine.py: ZeRO-2 and 3 with a PipelineModule */
+    CALC_REFUSE(e->pipeline_par > 1 && s->zero_stage >= 2,
+                "zero_stage 2 and 3 exclude pipeline stages");
+    /* moe/layer.py: ep_size is an argument of the layer */
+    CALC_REFUSE(a->num_experts > 0 && s->expert_par > 1,
+                "expert_par is an argument in the code of the model, not a setting");
+    /* runtime/zero/config.py: offload_param needs stage 3, offload_optimizer stage 1 or above */
+    CALC_REFUSE(s->weight_offload && s->zero_stage < 3, "weight_offload needs zero_stage 3");
+    CALC_REFUSE(s->optimizer_offload && s->zero_stage == 0,
+                "optimizer_offload needs zero_stage of at least 1");
+    /* runtime/engine.py: MiCS is a kind of stage 3 */
+    CALC_REFUSE(s->zero_stage > 0 && s->zero_stage < 3 &&
+                    s->fsdp_par < s->data_par * s->context_par,
+                "fsdp_par below all replicas needs zero_stage 3");
+}
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
-
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
 
 /* Number of replicas, if the number of processors is known; else 0. */
 static double replicas_of(const calc_plan *plan)
 {
     double each = VALUE(TENSOR) * VALUE(PIPELINE) * VALUE(CONTEXT);
-    return SAYS(PROCS) ? floor(plan->value[CALC_PLAN_PROCS] / each) : 0;
+    return SAYS(PROCS) ? floor(VALUE(PROCS) / each) : 0;
 }
 
 /* runtime/config.py, _configure_train_batch_size: batch = micro-batch * accumulation steps *
@@ -102,7 +92,7 @@ static calc_status settle_product(calc_plan *plan, calc_errors *errors)
     if (!SAYS(BATCH) || !(replicas >= 1)) {
         return CALC_OK;
     }
-    double batch = plan->value[CALC_PLAN_BATCH];
+    double batch = VALUE(BATCH);
     double passes = VALUE(MICROBATCHES);
     if (!SAYS(MICROBATCH)) {
         double each = batch / replicas / passes;
@@ -128,16 +118,10 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     return settle_product(plan, errors);
 }
 
-const calc_framework calc_framework_deepspeed = {
-    .name = "deepspeed",
-    .title = "DeepSpeed",
-    .version = "0.19.5",
+/* clang-format off */
+const calc_framework calc_framework_deepspeed = {.name = "deepspeed", .title = "DeepSpeed", .version = "0.19.5",
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",
-    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU),
-    .syntax = CALC_SYNTAX_JSON,
-    .elsewhere =
-        " num_procs activation_recompute recompute_modules recompute_blocks recompute_group "
-        "distribute_saved_activations ",
-    .settle = settle,
-    CALC_FRAMEWORK_ROWS(rows),
-    CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU), .syntax = CALC_SYNTAX_JSON,
+    .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks recompute_group distribute_saved_activations ",
+    .settle = settle, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
+/* clang-format on */

@@ -93,12 +93,14 @@ enum { KEY_SIZE = 512 };
 static const char *key_in_bases(const calc_framework *framework, const char *key,
                                 char text[KEY_SIZE])
 {
-    for (const char *const *pair = framework->renamed; pair && *pair; pair += 2) {
-        size_t length = strlen(pair[0]);
-        if (strncmp(key, pair[0], length) == 0) {
-            snprintf(text, KEY_SIZE, "%s%s", pair[1], key + length);
+    for (const char *at = framework->renamed ? framework->renamed : ""; *at;) {
+        size_t length = strcspn(at, "="), whole = strcspn(at, " ");
+        if (strncmp(key, at, length) == 0) {
+            snprintf(text, KEY_SIZE, "%.*s%s", (int)(whole - length - 1), at + length + 1,
+                     key + length);
             return text;
         }
+        at += whole + strspn(at + whole, " ");
     }
     return key;
 }
@@ -169,17 +171,52 @@ void calc_framework_defaults(const calc_framework *framework, calc_plan *plan)
     }
 }
 
+/* ---- Words ------------------------------------------------------------------------------------
+ */
+
+/* The field that a member stands for. @return whether it is one */
+static bool find_field(calc_plan_member member, calc_field_ref *ref)
+{
+    const char *path = calc_plan_field(member);
+    bool app = path && strncmp(path, "app.", 4) == 0;
+    return path && calc_field_find(app ? CALC_KIND_APP : CALC_KIND_EXEC, path + 4, ref) == CALC_OK;
+}
+
+bool calc_word_next(const calc_setting_row *row, const char **at, calc_word *word)
+{
+    char value[64], *end;
+    calc_field_ref ref;
+    if (!*at || !**at) {
+        return false;
+    }
+    size_t whole = strcspn(*at, " "), length = strcspn(*at, " =");
+    size_t from = length < whole ? length + 1 : 0;
+    snprintf(value, sizeof value, "%.*s", (int)(whole - from), *at + from);
+    *word = (calc_word){*at, length, strtod(value, &end)};
+    if (end == value || *end) {
+        int index = find_field(row->member, &ref) && ref.field->choices
+                        ? calc_choice_index(ref.field->choices, value)
+                        : -1;
+        bool set = index >= 0 && ref.field->type == CALC_TYPE_SET;
+        word->value = index < 0 ? NAN : set ? (double)(1 << index) : (double)index;
+    }
+    *at += whole + strspn(*at + whole, " ");
+    return true;
+}
+
 /* ---- Writing --------------------------------------------------------------------------------- */
 
 static bool write_set(const calc_setting_row *row, int64_t set, calc_syntax syntax, char *text)
 {
     bool list = syntax == CALC_SYNTAX_YAML || syntax == CALC_SYNTAX_TOML;
     size_t length = (size_t)snprintf(text, CALC_ROW_TEXT_SIZE, "%s", list ? "[" : "");
-    for (const calc_word *word = row->words; word->word; word++) {
-        if (set & (int64_t)word->value) {
-            set &= ~(int64_t)word->value; /* skips further words for the same bits */
-            length += (size_t)snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s%s",
-                                       length > list ? list ? ", " : " " : "", word->word);
+    calc_word word;
+    for (const char *at = row->words; calc_word_next(row, &at, &word);) {
+        if (set & (int64_t)word.value) {
+            set &= ~(int64_t)word.value; /* skips further words for the same bits */
+            length += (size_t)snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s%.*s",
+                                       length > list ? list ? ", " : " " : "", (int)word.length,
+                                       word.text);
         }
     }
     snprintf(text + length, CALC_ROW_TEXT_SIZE - length, "%s", list ? "]" : "");
@@ -199,9 +236,10 @@ static bool write_switch(const calc_setting_row *row, double value, calc_syntax 
 
 static bool write_word(const calc_setting_row *row, double value, char *text)
 {
-    for (const calc_word *word = row->words; word->word; word++) {
-        if (word->value == value) {
-            snprintf(text, CALC_ROW_TEXT_SIZE, "%s", word->word);
+    calc_word word;
+    for (const char *at = row->words; calc_word_next(row, &at, &word);) {
+        if (word.value == value) {
+            snprintf(text, CALC_ROW_TEXT_SIZE, "%.*s", (int)word.length, word.text);
             return true;
         }
     }
@@ -318,10 +356,7 @@ static bool read_number(const char *text, double *out)
 static bool number_fits(const calc_setting_row *row, double value, char *expect, size_t size)
 {
     calc_field_ref ref;
-    const char *path = calc_plan_field(row->member);
-    bool app = path && strncmp(path, "app.", 4) == 0;
-    calc_kind kind = app ? CALC_KIND_APP : CALC_KIND_EXEC;
-    bool found = path && calc_field_find(kind, path + 4, &ref) == CALC_OK &&
+    bool found = find_field(row->member, &ref) &&
                  (ref.field->type == CALC_TYPE_INT || ref.field->type == CALC_TYPE_REAL);
     if (found && ref.field->type == CALC_TYPE_REAL) {
         calc_field_range_text(ref.field, value, expect, size);
@@ -337,7 +372,9 @@ static bool number_fits(const calc_setting_row *row, double value, char *expect,
         return calc_field_in_range(ref.field, value);
     }
     /* Rates, choices and switches may be 0; sizes that other settings imply may not. */
-    int least = row->member == CALC_PLAN_SERVE_CHUNK ? -1 : path || !whole ? 0 : 1;
+    int least = row->member == CALC_PLAN_SERVE_CHUNK     ? -1
+                : calc_plan_field(row->member) || !whole ? 0
+                                                         : 1;
     snprintf(expect, size, "%d to 1e9", least);
     return value >= least && value <= 1e9;
 }
@@ -372,28 +409,30 @@ static bool read_on_off(const calc_setting_row *row, const char *text, calc_plan
     return true;
 }
 
-static const calc_word *find_word(const calc_setting_row *row, const char *text, size_t length)
+static bool find_word(const calc_setting_row *row, const char *text, size_t length, calc_word *word)
 {
-    for (const calc_word *word = row->words; word->word; word++) {
-        if (strlen(word->word) == length && strncasecmp(word->word, text, length) == 0) {
-            return word;
+    for (const char *at = row->words; calc_word_next(row, &at, word);) {
+        if (word->length == length && strncasecmp(word->text, text, length) == 0) {
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 static void list_words(const calc_setting_row *row, char *expect, size_t size)
 {
     enum { ROOM = 32 /* for a word, and for a mark that more follow */ };
     size_t length = 0;
+    calc_word word;
     expect[0] = '\0';
-    for (const calc_word *word = row->words; word->word; word++) {
-        if (length + strlen(word->word) + ROOM > size) {
+    for (const char *at = row->words; calc_word_next(row, &at, &word);) {
+        if (length + word.length + ROOM > size) {
             snprintf(expect + length, size - length, ", ...");
             return;
         }
-        const char *glue = length == 0 ? "" : word[1].word ? ", " : " or ";
-        length += (size_t)snprintf(expect + length, size - length, "%s%s", glue, word->word);
+        const char *glue = length == 0 ? "" : *at ? ", " : " or ";
+        length += (size_t)snprintf(expect + length, size - length, "%s%.*s", glue, (int)word.length,
+                                   word.text);
     }
 }
 
@@ -406,13 +445,13 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
     do {
         text += strspn(text, " ,[]");
         size_t length = strcspn(text, " ,[]");
-        const calc_word *word = find_word(row, text, length);
-        if (!word) {
+        calc_word word;
+        if (!find_word(row, text, length, &word)) {
             list_words(row, expect, size);
             return false;
         }
-        set |= (int64_t)word->value;
-        plan->value[row->member] = row->how == CALC_HOW_SET ? (double)set : word->value;
+        set |= row->how == CALC_HOW_SET ? (int64_t)word.value : 0;
+        plan->value[row->member] = row->how == CALC_HOW_SET ? (double)set : word.value;
         text += length;
         text += strspn(text, " ,[]");
     } while (*text && row->how == CALC_HOW_SET);

@@ -41,9 +41,11 @@ typedef enum calc_unread {
     CALC_UNREAD_COMPUTED  /**< a key that is read, with a value that the framework computes */
 } calc_unread;
 
-/** A word and its value. */
+/** A word of a row, which is not terminated, and the value it stands for; NaN: the member stays
+ *  open. */
 typedef struct calc_word {
-    const char *word;
+    const char *text;
+    size_t length;
     double value;
 } calc_word;
 
@@ -53,7 +55,10 @@ typedef struct calc_setting_row {
     calc_how how;
     calc_plan_member member;
     double value;
-    const calc_word *words; /**< ends with a row without a word */
+    /** Words and their values, "bf16=bfloat16 no=float32 float16 other=": a value is a number or a
+     *  choice of the member's field, of a set its bit; without "=" it is the word itself, and with
+     *  nothing behind it the member stays open */
+    const char *words;
     const char *text;
     calc_plan_member when; /**< written only if this member is not 0 */
     bool read_only;        /**< an alias: read but never written */
@@ -95,9 +100,9 @@ struct calc_framework {
     calc_syntax syntax;
     /** Frameworks whose rows follow its own; ends with NULL. NULL: none */
     const calc_framework *const *bases;
-    /** Beginnings of keys that the bases have by another name: the first, then the other, ...; ends
-     *  with NULL. NULL: none */
-    const char *const *renamed;
+    /** Beginnings of keys that the bases have by another name, "optim.=optimizer. data.=train.";
+     * the first that a key begins with counts. NULL: none */
+    const char *renamed;
     /** SHELL: options of the servers of the two pools of a disaggregated layout, and the prefix of
      *  these options; NULL: the framework has no such layout, or its servers are started
      *  otherwise */
@@ -114,7 +119,7 @@ struct calc_framework {
     const calc_setting_row *rows;
     size_t count;
     /** The layouts that it refuses; ends with NULL */
-    const calc_refusals *const *refusals;
+    calc_refusals *const *refusals;
     /** Sets members that follow from others by rules of this framework only, after all settings are
      *  read and before its defaults; NULL: nothing does.
      *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_FIELD with an error added */
@@ -129,7 +134,7 @@ struct calc_framework {
         __VA_ARGS__, NULL                                                                          \
     }
 #define CALC_FRAMEWORK_REFUSALS(...)                                                               \
-    .refusals = (const calc_refusals *const[])                                                     \
+    .refusals = (calc_refusals *const[])                                                           \
     {                                                                                              \
         __VA_ARGS__, NULL                                                                          \
     }
@@ -191,6 +196,11 @@ bool calc_framework_has_pools(const calc_framework *framework, const calc_exec *
 
 /** Row of a key, also of the bases; NULL if there is none. */
 const calc_setting_row *calc_framework_row(const calc_framework *framework, const char *key);
+
+/** Takes the next of a row's words.
+ *  @param at  begins as row->words and moves on
+ *  @return false if there are no more */
+bool calc_word_next(const calc_setting_row *row, const char **at, calc_word *word);
 
 /** What a key without a row of its own changes, with this value.
  *  @param row  set to the row that says it, if there is one; NULL: not wanted */

@@ -1,27 +1,6 @@
 /* GPT-NeoX: YAML files, with the keys of DeepSpeed's file between its own. */
 #include "formats/framework.h"
 
-static const calc_word format[] = {{"fp16", CALC_DATATYPE_FLOAT16},
-                                   {"bfloat16", CALC_DATATYPE_BFLOAT16},
-                                   {"fp32", CALC_DATATYPE_FLOAT32},
-                                   {0}};
-static const calc_word norm[] = {{"layernorm", CALC_NORM_TYPE_LAYER},
-                                 {"rmsnorm", CALC_NORM_TYPE_RMS},
-                                 {"non_parametric_layernorm", CALC_NORM_TYPE_LAYER},
-                                 {"te_rmsnorm", CALC_NORM_TYPE_RMS},
-                                 {"te_layernorm", CALC_NORM_TYPE_LAYER},
-                                 {0}};
-static const calc_word position[] = {{"learned", CALC_POSITION_TYPE_LEARNED},
-                                     {"rotary", CALC_POSITION_TYPE_ROPE},
-                                     {"none", CALC_POSITION_TYPE_NONE},
-                                     {0}};
-static const calc_word ffn[] = {{"gelu", CALC_FFN_TYPE_GELU}, {"geglu", CALC_FFN_TYPE_GEGLU},
-                                {"relu", CALC_FFN_TYPE_RELU}, {"swiglu", CALC_FFN_TYPE_SWIGLU},
-                                {"silu", CALC_FFN_TYPE_GELU}, {0}};
-static const calc_word recompute[] = {{"true", 2}, {"false", 0}, {0}};
-/* The first kind in the list [[[kind], blocks]]. */
-static const calc_word attention[] = {{"flash", 1}, {"global", 0}, {0}};
-
 /* clang-format off */
 static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, PIPELINE, "pipe_parallel_size", .unset = true, .value = 1)
@@ -32,8 +11,8 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, CONTEXT, "context_parallel_size")
     CALC_ROW(SWITCH, SEQ_PAR, "sequence_parallel", .value = 1)
     CALC_ROW(NUMBER, SHARDED, "zero_stage")
-    CALC_ROW(WORDS, PRECISION, "precision", .words = format)
-    CALC_ROW(WORDS, RECOMPUTE, "checkpoint_activations", .words = recompute)
+    CALC_ROW(WORDS, PRECISION, "precision", .words = "fp16=float16 bfloat16 fp32=float32")
+    CALC_ROW(WORDS, RECOMPUTE, "checkpoint_activations", .words = "true=2 false=0")
     CALC_ROW(SWITCH, ACT_OFFLOAD, "checkpoint_in_cpu", .value = 1)
     CALC_ROW(NUMBER, HIDDEN, "hidden_size")
     CALC_ROW(NUMBER, FFN, "intermediate_size")
@@ -44,10 +23,11 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, VOCAB, "padded_vocab_size")
     CALC_ROW(NUMBER, VOCAB_MULTIPLE, "make_vocab_size_divisible_by")
     CALC_ROW(NUMBER, WINDOW, "sliding_window_width")
-    CALC_ROW(WORDS, NORM, "norm", .words = norm)
-    CALC_ROW(WORDS, POSITION, "pos_emb", .words = position)
-    CALC_ROW(WORDS, FFN_TYPE, "activation", .words = ffn)
-    CALC_ROW(WORDS, FLASH, "attention_config", .words = attention)
+    CALC_ROW(WORDS, NORM, "norm", .words = "layernorm=layer rmsnorm=rms non_parametric_layernorm=layer te_rmsnorm=rms te_layernorm=layer")
+    CALC_ROW(WORDS, POSITION, "pos_emb", .words = "learned rotary=rope none")
+    CALC_ROW(WORDS, FFN_TYPE, "activation", .words = "gelu geglu relu swiglu silu=gelu")
+    /* The first kind in the list [[[kind], blocks]]. */
+    CALC_ROW(WORDS, FLASH, "attention_config", .words = "flash=1 global=0")
     CALC_ROW(SWITCH, TIED, "no_weight_tying", .value = 0)
     CALC_ROW(SWITCH, QK_NORM, "use_qk_layernorm", .value = 1)
     CALC_ROW(DECIMAL, DROPOUT, "hidden_dropout")
@@ -94,14 +74,9 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     return calc_framework_deepspeed.settle(plan, errors);
 }
 
-const calc_framework calc_framework_gpt_neox = {.name = "gpt-neox",
-                                                .title = "GPT-NeoX",
-                                                .version = "2.0, main branch of May 2026",
-                                                .launch = "python deepy.py train.py this file",
-                                                .syntax = CALC_SYNTAX_YAML,
-                                                .has_model = true,
-                                                .launched = true,
-                                                .elsewhere = " vocab_size ", /* the tokenizer */
-                                                .settle = settle,
-                                                CALC_FRAMEWORK_ROWS(rows),
-                                                CALC_FRAMEWORK_BASES(&calc_framework_deepspeed)};
+/* clang-format off */
+const calc_framework calc_framework_gpt_neox = {.name = "gpt-neox", .title = "GPT-NeoX",
+    .version = "2.0, main branch of May 2026", .launch = "python deepy.py train.py this file", .syntax = CALC_SYNTAX_YAML,
+    .has_model = true, .launched = true, .elsewhere = " vocab_size ", /* the tokenizer */ .settle = settle,
+    CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_BASES(&calc_framework_deepspeed)};
+/* clang-format on */

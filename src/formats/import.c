@@ -85,14 +85,15 @@ static bool says_nothing(const calc_import *import, const calc_setting *setting,
     return !value[0] || (number && strcmp(value, "-1") == 0) || strcmp(value, "default") == 0;
 }
 
-/* Whether a model's name matches exactly one name of the table: "llama3" matches several. */
-static bool names_one_model(const calc_setting_row *row, const char *name)
+/* How many words of a row a text is: "llama3" is the name of several models. */
+static int count_words(const calc_setting_row *row, const char *text)
 {
     int found = 0;
-    for (const calc_word *word = row->words; word->word; word++) {
-        found += strcasecmp(word->word, name) == 0;
+    calc_word word;
+    for (const char *at = row->words; calc_word_next(row, &at, &word);) {
+        found += strlen(text) == word.length && strncasecmp(word.text, text, word.length) == 0;
     }
-    return found == 1;
+    return found;
 }
 
 /* What is read of a file, and of the files that it names. */
@@ -216,16 +217,6 @@ static calc_status take_file(const calc_import *import, const calc_setting *sett
     return status;
 }
 
-static bool is_word(const calc_setting_row *row, const char *text)
-{
-    for (const calc_word *word = row->words; word && word->word; word++) {
-        if (strcasecmp(word->word, text) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static calc_status read_settings(const calc_import *import, reading *r)
 {
     calc_status status = CALC_OK;
@@ -237,10 +228,10 @@ static calc_status read_settings(const calc_import *import, reading *r)
         if (says_nothing(import, setting, row, &computed) ||
             (is_of_job(row) && import->procs > 0) ||
             (row && row->member == CALC_PLAN_MODEL &&
-             (row->how == CALC_HOW_NAME || !names_one_model(row, setting->value)))) {
+             (row->how == CALC_HOW_NAME || count_words(row, setting->value) != 1))) {
             continue; /* the layout does not need the model's name */
         }
-        if (row && row->how == CALC_HOW_FILE && !is_word(row, setting->value)) {
+        if (row && row->how == CALC_HOW_FILE && count_words(row, setting->value) == 0) {
             one = setting->value[0] ? take_file(import, setting, row, r) : CALC_OK;
         } else if (row && !computed) {
             one = take(import, setting, row, r->owner, r->plan, r->errors);

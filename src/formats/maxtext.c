@@ -1,71 +1,18 @@
 /* MaxText: a YAML file over base.yml. Every axis of its mesh has a size within a slice (ici) and
  * one over slices (dcn). */
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 
 #include "base/error.h"
 
-static const calc_word models[] = {{"llama3-8b", 0},
-                                   {"llama3.1-8b", 0},
-                                   {"llama3-70b", 1},
-                                   {"llama3.1-70b", 1},
-                                   {"llama3.3-70b", 1},
-                                   {"llama3-405b", 2},
-                                   {"llama3.1-405b", 2},
-                                   {"deepseek2-16b", 3},
-                                   {"deepseek2-236b", 4},
-                                   {"deepseek3-671b", 5},
-                                   {0}};
-static const calc_word format[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16},
-                                   {"float32", CALC_DATATYPE_FLOAT32},
-                                   {"float16", CALC_DATATYPE_FLOAT16},
-                                   {0}};
-static const calc_word grad[] = {
-    {"float32", CALC_FORMAT_FLOAT32}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
-static const calc_word weights[] = {
-    {"float32", CALC_FORMAT_AUTO}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
-/* layers/decoders.py, get_remat_policy(): the minimal ones keep results of matrix multiplications,
- * and recompute the attention between them and what is elementwise. */
+/* Added to CALC_PLAN_RECOMPUTE: what is stored is on the host; it is not quite all of a block. */
 enum { MOVED = 10, NEARLY = 20 };
-static const calc_word remat[] = {{"full", 2},
-                                  {"none", 0},
-                                  {"minimal", 1},
-                                  {"minimal_with_context", 0},
-                                  {"minimal_flash", 0},
-                                  {"minimal_with_quantization", 1},
-                                  {"minimal_with_context_and_quantization", 0},
-                                  {"minimal_offloaded", MOVED + 1},
-                                  {"save_dot_with_context_except_mlp", NEARLY + 2},
-                                  {"save_dot_except_mlpwi", NEARLY + 2},
-                                  {"save_dot_except_mlp", NEARLY + 2},
-                                  {"save_qkv_proj", NEARLY + 2},
-                                  {"qkv_proj_offloaded", NEARLY + 2},
-                                  {"save_out_proj", NEARLY + 2},
-                                  {"custom", NEARLY + 2},
-                                  {0}};
-/* The first of mlp_activations; the others multiply it. */
-static const calc_word ffn[] = {{"silu", CALC_FFN_TYPE_SWIGLU}, {"gelu", CALC_FFN_TYPE_GEGLU}, {0}};
-static const calc_word kind[] = {{"global", 0}, {"full", 0}, {"mla", 1}, {0}};
-static const calc_word attention[] = {{"autoselected", 1},   {"flash", 1},
-                                      {"cudnn_flash_te", 1}, {"cudnn_flash_jax", 1},
-                                      {"dot_product", 0},    {0}};
-static const calc_word ring[] = {{"all_gather", CALC_CONTEXT_PAR_TYPE_ALL_GATHER},
-                                 {"ring", CALC_CONTEXT_PAR_TYPE_RING},
-                                 {"ulysses", CALC_CONTEXT_PAR_TYPE_ULYSSES},
-                                 {0}};
-static const calc_word fp8[] = {{"", 0},
-                                {"fp8", 1},
-                                {"fp8_full", 1},
-                                {"fp8_gpu", 1},
-                                {"fp8_nanoo", 1},
-                                {"te_fp8_delayedscaling", 1},
-                                {"te_fp8_currentscaling", 1},
-                                {"te_mxfp8", 1},
-                                {"nanoo_fp8", 1},
-                                {0}};
 
 /* clang-format off */
 static const calc_setting_row rows[] = {
-    CALC_ROW(WORDS, MODEL, "model_name", .words = models)
+    CALC_ROW(WORDS, MODEL, "model_name",
+        .words = "llama3-8b=0 llama3.1-8b=0 llama3-70b=1 llama3.1-70b=1 llama3.3-70b=1 llama3-405b=2 llama3.1-405b=2 deepseek2-16b=3 "
+                 "deepseek2-236b=4 deepseek3-671b=5")
     CALC_ROW(DECIMAL, LOCAL_BATCH, "per_device_batch_size")
     CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")
     CALC_ROW(NUMBER, SEQ, "max_target_length")
@@ -83,16 +30,22 @@ static const calc_setting_row rows[] = {
     CALC_ROW(FACTOR, CONTEXT, "dcn_context_parallelism", .unset = true)
     CALC_ROW(FACTOR, EXPERT, "ici_expert_parallelism", .unset = true)
     CALC_ROW(FACTOR, EXPERT, "dcn_expert_parallelism", .unset = true)
-    CALC_ROW(WORDS, CONTEXT_TYPE, "context_parallel_strategy", .words = ring)
+    CALC_ROW(WORDS, CONTEXT_TYPE, "context_parallel_strategy", .words = "all_gather ring ulysses")
     CALC_ROW(NUMBER, CHUNK_BLOCKS, "num_layers_per_pipeline_stage")
-    CALC_ROW(WORDS, RECOMPUTE, "remat_policy", .words = remat)
+    /* layers/decoders.py, get_remat_policy(): the minimal ones keep results of matrix multiplications, and recompute the attention between
+     * them and what is elementwise. */
+    CALC_ROW(WORDS, RECOMPUTE, "remat_policy",
+        .words = "full=2 none=0 minimal=1 minimal_with_context=0 minimal_flash=0 minimal_with_quantization=1 minimal_with_context_and_quantization=0 "
+                 "minimal_offloaded=11 save_dot_with_context_except_mlp=22 save_dot_except_mlpwi=22 save_dot_except_mlp=22 save_qkv_proj=22 "
+                 "qkv_proj_offloaded=22 save_out_proj=22 custom=22")
     CALC_ROW(SWITCH, OPT_OFFLOAD, "optimizer_memory_host_offload", .value = 1)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "parameter_memory_host_offload", .value = 1)
-    CALC_ROW(WORDS, PRECISION, "dtype", .words = format)
-    CALC_ROW(WORDS, GRAD, "grad_dtype", .words = grad)
-    CALC_ROW(WORDS, MASTER, "weight_dtype", .words = weights)
-    CALC_ROW(WORDS, FP8, "quantization", .words = fp8)
-    CALC_ROW(WORDS, FLASH, "attention", .words = attention)
+    CALC_ROW(WORDS, PRECISION, "dtype", .words = "bfloat16 float32 float16")
+    CALC_ROW(WORDS, GRAD, "grad_dtype", .words = "float32 bfloat16")
+    CALC_ROW(WORDS, MASTER, "weight_dtype", .words = "float32=auto bfloat16")
+    CALC_ROW(WORDS, FP8, "quantization",
+        .words = "=0 fp8=1 fp8_full=1 fp8_gpu=1 fp8_nanoo=1 te_fp8_delayedscaling=1 te_fp8_currentscaling=1 te_mxfp8=1 nanoo_fp8=1")
+    CALC_ROW(WORDS, FLASH, "attention", .words = "autoselected=1 flash=1 cudnn_flash_te=1 cudnn_flash_jax=1 dot_product=0")
     CALC_ROW(NUMBER, HIDDEN, "base_emb_dim")
     CALC_ROW(NUMBER, FFN, "base_mlp_dim")
     CALC_ROW(NUMBER, BLOCKS, "base_num_decoder_layers")
@@ -100,12 +53,13 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, KV_HEADS, "base_num_kv_heads")
     CALC_ROW(NUMBER, HEAD_SIZE, "head_dim")
     CALC_ROW(NUMBER, VOCAB, "vocab_size")
-    CALC_ROW(WORDS, FFN_TYPE, "mlp_activations", .words = ffn)
+    /* The first of mlp_activations; the others multiply it. */
+    CALC_ROW(WORDS, FFN_TYPE, "mlp_activations", .words = "silu=swiglu gelu=geglu")
     CALC_ROW(DECIMAL, DROPOUT, "dropout_rate")
     CALC_ROW(SWITCH, TIED, "logits_via_embedding", .value = 1)
     CALC_ROW(SWITCH, QK_NORM, "use_qk_norm", .value = 1)
     CALC_ROW(NUMBER, WINDOW, "sliding_window_size")
-    CALC_ROW(WORDS, LATENT, "attention_type", .words = kind)
+    CALC_ROW(WORDS, LATENT, "attention_type", .words = "global=0 full=0 mla=1")
     CALC_ROW(NUMBER, Q_LORA, "q_lora_rank")
     CALC_ROW(NUMBER, KV_LORA, "kv_lora_rank")
     CALC_ROW(NUMBER, QK_NOPE, "qk_nope_head_dim")
@@ -183,16 +137,11 @@ static const calc_setting_row rows[] = {
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
-
 /* configs/pyconfig.py: a step takes per_device_batch_size sequences of every processor, so that a
  * replica takes those of its ranks together. */
 static calc_status settle(calc_plan *plan, calc_errors *errors)
 {
-    double each = calc_plan_get(plan, CALC_PLAN_LOCAL_BATCH, 12) * VALUE(TENSOR) * VALUE(CONTEXT) *
-                  VALUE(PIPELINE);
+    double each = VALUE_OR(LOCAL_BATCH, 12) * VALUE(TENSOR) * VALUE(CONTEXT) * VALUE(PIPELINE);
     if (each < 1 || each != floor(each)) {
         return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
                                "calc has no sequences that replicas share",
@@ -209,7 +158,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     } else {
         SET(MICROBATCH, each);
     }
-    int recompute = (int)calc_plan_get(plan, CALC_PLAN_RECOMPUTE, 2);
+    int recompute = (int)VALUE_OR(RECOMPUTE, 2);
     if (recompute >= NEARLY) {
         calc_plan_note(plan,
                        "remat_policy keeps some results; all of a block is taken as recomputed");
@@ -224,24 +173,20 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     }
     if (!(VALUE(EXPERTS) > 1)) {
         SET(EXPERTS, NAN);
-    } else if (VALUE(SHARED_FFN) > 0) {
+    } else if (YES(SHARED_FFN)) {
         SET(SHARED_FFN, VALUE(SHARED_FFN) * VALUE(EXPERT_FFN));
     }
     if (SAYS(REPLICATED) && !SAYS(SHARD_DATA) && !SAYS(PROCS) && VALUE(REPLICATED) > 1) {
         SET(DATA, VALUE(REPLICATED));
     }
-    if (!(VALUE(LATENT) > 0)) {
+    if (!YES(LATENT)) {
         SET(KV_LORA, NAN);
     }
     return CALC_OK;
 }
 
-const calc_framework calc_framework_maxtext = {
-    .name = "maxtext",
-    .title = "MaxText",
-    .version = "0.2.4, base.yml",
-    .launch = "python3 -m maxtext.trainers.pre_train.train this file",
-    .syntax = CALC_SYNTAX_YAML,
-    .has_model = true,
-    .settle = settle,
-    CALC_FRAMEWORK_ROWS(rows)};
+/* clang-format off */
+const calc_framework calc_framework_maxtext = {.name = "maxtext", .title = "MaxText", .version = "0.2.4, base.yml",
+    .launch = "python3 -m maxtext.trainers.pre_train.train this file", .syntax = CALC_SYNTAX_YAML, .has_model = true,
+    .settle = settle, CALC_FRAMEWORK_ROWS(rows)};
+/* clang-format on */

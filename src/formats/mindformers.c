@@ -2,15 +2,6 @@
 #include "formats/framework.h"
 
 /* clang-format off */
-static const calc_word ffn[] = {{"swiglu", CALC_FFN_TYPE_SWIGLU}, {"gelu", CALC_FFN_TYPE_GELU}, {"relu", CALC_FFN_TYPE_RELU},
-    {"silu", CALC_FFN_TYPE_SWIGLU}, {0}};
-static const calc_word norm[] = {{"LayerNorm", CALC_NORM_TYPE_LAYER}, {"RMSNorm", CALC_NORM_TYPE_RMS}, {0}};
-static const calc_word position[] = {{"learned_absolute", CALC_POSITION_TYPE_LEARNED}, {"rope", CALC_POSITION_TYPE_ROPE},
-    {"none", CALC_POSITION_TYPE_NONE}, {0}};
-static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {"float32", CALC_DATATYPE_FLOAT32},
-    {0}};
-static const calc_word router[] = {{"float32", CALC_FORMAT_FLOAT32}, {0}};
-
 static const calc_setting_row rows[] = {
     CALC_ROW_CONSTANT("use_parallel", .text = "true")
     CALC_ROW_CONSTANT("run_mode", .text = "train")
@@ -35,9 +26,9 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, KV_HEADS, "model.model_config.num_key_value_heads")
     CALC_ROW(NUMBER, HEAD_SIZE, "model.model_config.head_dim")
     CALC_ROW(NUMBER, VOCAB, "model.model_config.vocab_size")
-    CALC_ROW(WORDS, FFN_TYPE, "model.model_config.hidden_act", .words = ffn)
-    CALC_ROW(WORDS, NORM, "model.model_config.normalization", .words = norm)
-    CALC_ROW(WORDS, POSITION, "model.model_config.position_embedding_type", .words = position)
+    CALC_ROW(WORDS, FFN_TYPE, "model.model_config.hidden_act", .words = "swiglu gelu relu silu=swiglu")
+    CALC_ROW(WORDS, NORM, "model.model_config.normalization", .words = "LayerNorm=layer RMSNorm=rms")
+    CALC_ROW(WORDS, POSITION, "model.model_config.position_embedding_type", .words = "learned_absolute=learned rope none")
     CALC_ROW(SWITCH, BIAS, "model.model_config.add_bias_linear", .value = 1)
     CALC_ROW(DECIMAL, DROPOUT, "model.model_config.hidden_dropout")
     CALC_ROW(DECIMAL, DROPOUT, "model.model_config.attention_dropout")
@@ -57,7 +48,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, GROUPS, "model.model_config.n_group")
     CALC_ROW(NUMBER, TOKEN_GROUPS, "model.model_config.topk_group")
     CALC_ROW(SWITCH, ROUTER_BIAS, "model.model_config.moe_router_enable_expert_bias", .value = 1)
-    CALC_ROW(WORDS, ROUTER, "model.model_config.router_dense_type", .words = router)
+    CALC_ROW(WORDS, ROUTER, "model.model_config.router_dense_type", .words = "float32")
     CALC_ROW(NUMBER, MTP, "model.model_config.mtp_num_layers")
     /* Configuration style of the 1.3 models, which do not use Megatron-Core classes. */
     CALC_ROW(NUMBER, BLOCKS, "model.model_config.num_layers", .read_only = true)
@@ -72,7 +63,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, TOKEN_GROUPS, "moe_config.topk_group", .read_only = true)
     CALC_ROW(NUMBER, CHUNKS, "model.model_config.pp_interleave_num")
     CALC_ROW(OFFSETS, STAGE_BLOCKS, "model.model_config.offset")
-    CALC_ROW(WORDS, PRECISION, "model.model_config.compute_dtype", .words = datatype)
+    CALC_ROW(WORDS, PRECISION, "model.model_config.compute_dtype", .words = "bfloat16 float16 float32")
     CALC_ROW(SWITCH, FLASH, "model.model_config.use_flash_attention", .value = 1)
     CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_SWIGLU)
     CALC_ROW_DEFAULT(NORM, CALC_NORM_TYPE_RMS)
@@ -101,23 +92,22 @@ static const calc_setting_row rows[] = {
 
 /* ---- Layouts that it refuses ----------------------------------------------------------------- */
 
-CALC_REFUSAL(former_heads, !calc_divides(s->tensor_par, a->attn_heads))
-CALC_REFUSAL(former_predicts_more, a->mtp_blocks > 1)
-CALC_REFUSAL(former_context_unfused, s->context_par > 1 && !s->flash_attention)
-CALC_REFUSAL(former_biased_experts, a->num_experts > 0 && a->bias == CALC_CHOICE_TRUE)
-CALC_REFUSAL(former_every, a->num_experts > 0 && a->dense_blocks > 0 && a->moe_every > 1)
-CALC_REFUSAL(former_groups, a->num_experts > 0 && !calc_divides(a->expert_groups, a->num_experts))
-static const calc_refusal mindformers[] = {
-    {former_heads, "attn_heads is not a multiple of tensor_par"},
-    {former_predicts_more, "only one of mtp_blocks is supported"},
-    {former_context_unfused, "context_par needs flash_attention"},
-    {former_biased_experts, "experts exclude biases"},
-    {former_every, "dense_blocks excludes moe_every"},
-    {former_groups, "num_experts is not a multiple of expert_groups"}};
-static CALC_REFUSALS(refusals, mindformers);
+static CALC_REFUSALS(refusals)
+{
+    bool experts = a->num_experts > 0;
+    CALC_REFUSE(!calc_divides(s->tensor_par, a->attn_heads),
+                "attn_heads is not a multiple of tensor_par");
+    CALC_REFUSE(a->mtp_blocks > 1, "only one of mtp_blocks is supported");
+    CALC_REFUSE(s->context_par > 1 && !s->flash_attention, "context_par needs flash_attention");
+    CALC_REFUSE(experts && a->bias == CALC_CHOICE_TRUE, "experts exclude biases");
+    CALC_REFUSE(experts && a->dense_blocks > 0 && a->moe_every > 1,
+                "dense_blocks excludes moe_every");
+    CALC_REFUSE(experts && !calc_divides(a->expert_groups, a->num_experts),
+                "num_experts is not a multiple of expert_groups");
+}
 
 /* clang-format off */
 const calc_framework calc_framework_mindformers = {.name = "mindformers", .title = "MindSpore Transformers",
     .version = "1.7.0", .launch = "merge it into a template of configs/general", .platforms = CALC_ON(CANN),
-    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

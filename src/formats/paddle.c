@@ -2,53 +2,43 @@
 #include "formats/framework.h"
 
 /* clang-format off */
-static const calc_word models[] = {{"meta-llama/Meta-Llama-3-8B", 0}, {"meta-llama/Meta-Llama-3-70B", 1}, {"meta-llama/Meta-Llama-3.1-405B", 2},
-    {"deepseek-ai/DeepSeek-V2-Lite", 3}, {"deepseek-ai/DeepSeek-V2", 4}, {"deepseek-ai/DeepSeek-V3", 5}, {0}};
-static const calc_word sharding[] = {{"stage1", 1}, {"stage2", 2}, {"stage3", 3}, {"true", 1}, {"false", 0}, {0}};
-static const calc_word granularity[] = {{"full", 2}, {"core_attn", 1}, {0}};
-static const calc_word order[] = {{"pp_first", 0}, {"sharding_first", 1}, {0}};
-/* Words of value 0 affect neither time nor memory here. */
-static const calc_word tensor_switches[] = {{"enable_mp_async_allreduce", CALC_PLAN_TENSOR_REDUCE},
-    {"enable_sp_async_reduce_scatter", CALC_PLAN_TENSOR_SCATTER}, {"enable_mp_skip_c_identity", 0}, {"enable_mp_fused_linear_param_grad_add", 0},
-    {"enable_delay_scale_loss", 0}, {"sync_param", 0}, {"sync_grad", 0}, {"sync_moment", 0}, {"replace_with_c_embedding", 0},
-    {"replace_with_parallel_cross_entropy", 0}, {0}};
-static const calc_word pipeline_switches[] = {{"enable_sharding_comm_overlap", CALC_PLAN_PIPELINE_REDUCE},
-    {"enable_dp_comm_overlap", CALC_PLAN_PIPELINE_REDUCE}, {"enable_overlap_p2p_comm", CALC_PLAN_PIPELINE_MESSAGE},
-    {"use_dualpipev", CALC_PLAN_PIPELINE_DUALPIPE_V}, {"enable_delay_scale_loss", 0}, {"enable_release_grads", 0}, {"enable_timer", 0},
-    {"enable_clear_every_step_cache", 0}, {"disable_p2p_cache_shape", 0}, {"disable_partial_send_recv", 0}, {"disable_batch_p2p_comm", 0},
-    {"disable_non_batch_p2p_comm", 0}, {"best_unbalanced_scheduler", 0}, {0}};
-static const calc_word sharding_switches[] = {{"enable_stage1_overlap", CALC_PLAN_SHARDING_REDUCE},
-    {"enable_stage2_overlap", CALC_PLAN_SHARDING_REDUCE_GRAD}, {"split_param", CALC_PLAN_SHARDING_SPLIT},
-    {"enable_stage1_allgather_overlap", CALC_PLAN_SHARDING_GATHER}, {"enable_stage1_broadcast_overlap", CALC_PLAN_SHARDING_GATHER},
-    {"enable_stage1_tensor_fusion", 0}, {"disable_stage1_reduce_avg", 0}, {"enable_release_grads", 0}, {0}};
-
 static const calc_setting_row rows[] = {
-    CALC_ROW(WORDS, MODEL, "model_name_or_path", .words = models)
+    CALC_ROW(WORDS, MODEL, "model_name_or_path",
+        .words = "meta-llama/Meta-Llama-3-8B=0 meta-llama/Meta-Llama-3-70B=1 meta-llama/Meta-Llama-3.1-405B=2 deepseek-ai/DeepSeek-V2-Lite=3 "
+                 "deepseek-ai/DeepSeek-V2=4 deepseek-ai/DeepSeek-V3=5")
     CALC_ROW_CONSTANT("do_train", .text = "true")
     CALC_ROW(NUMBER, SEQ, "max_seq_length")
     CALC_ROW(NUMBER, MICROBATCH, "per_device_train_batch_size")
     CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")
     CALC_ROW(NUMBER, TENSOR, "tensor_parallel_degree", .unset = true)
-    CALC_ROW(SET, TENSOR_SWITCHES, "tensor_parallel_config", .words = tensor_switches)
+    /* Words of value 0 affect neither time nor memory here. */
+    CALC_ROW(SET, TENSOR_SWITCHES, "tensor_parallel_config",
+        .words = "enable_mp_async_allreduce=1 enable_sp_async_reduce_scatter=2 enable_mp_skip_c_identity=0 enable_mp_fused_linear_param_grad_add=0 "
+                 "enable_delay_scale_loss=0 sync_param=0 sync_grad=0 sync_moment=0 replace_with_c_embedding=0 replace_with_parallel_cross_entropy=0")
     CALC_ROW(SWITCH, SEQ_PAR, "sequence_parallel", .value = 1)
     CALC_ROW(NUMBER, PIPELINE, "pipeline_parallel_degree", .unset = true)
     CALC_ROW(NUMBER, CHUNKS, "virtual_pp_degree")
-    CALC_ROW(SET, PIPELINE_SWITCHES, "pipeline_parallel_config", .words = pipeline_switches)
-    CALC_ROW(WORDS, SHARDED, "sharding", .words = sharding, .when = CALC_PLAN_SHARDED)
+    CALC_ROW(SET, PIPELINE_SWITCHES, "pipeline_parallel_config",
+        .words = "enable_sharding_comm_overlap=1 enable_dp_comm_overlap=1 enable_overlap_p2p_comm=2 use_dualpipev=4 enable_delay_scale_loss=0 "
+                 "enable_release_grads=0 enable_timer=0 enable_clear_every_step_cache=0 disable_p2p_cache_shape=0 disable_partial_send_recv=0 "
+                 "disable_batch_p2p_comm=0 disable_non_batch_p2p_comm=0 best_unbalanced_scheduler=0")
+    CALC_ROW(WORDS, SHARDED, "sharding", .words = "stage1=1 stage2=2 stage3=3 true=1 false=0", .when = CALC_PLAN_SHARDED)
     CALC_ROW(NUMBER, SHARD_REPLICAS, "sharding_parallel_degree", .unset = true)
-    CALC_ROW(SET, SHARDING_SWITCHES, "sharding_parallel_config", .words = sharding_switches)
+    CALC_ROW(SET, SHARDING_SWITCHES, "sharding_parallel_config",
+        .words = "enable_stage1_overlap=1 enable_stage2_overlap=2 split_param=4 enable_stage1_allgather_overlap=8 enable_stage1_broadcast_overlap=8 "
+                 "enable_stage1_tensor_fusion=0 disable_stage1_reduce_avg=0 enable_release_grads=0")
     CALC_ROW(NUMBER, RING_RANKS, "context_parallel_degree", .unset = true)
     CALC_ROW(NUMBER, HEADS_RANKS, "sep_parallel_degree", .unset = true)
     CALC_ROW_CONSTANT("use_expert_parallel", .text = "true", .when = CALC_PLAN_EXPERTS)
     CALC_ROW(NUMBER, EXPERT, "expert_parallel_degree", .unset = true)
-    CALC_ROW(WORDS, STAGES_FIRST, "hybrid_parallel_topo_order", .words = order)
+    CALC_ROW(WORDS, STAGES_FIRST, "hybrid_parallel_topo_order", .words = "pp_first=0 sharding_first=1")
     CALC_ROW(IS, PRECISION, "bf16", .value = CALC_DATATYPE_BFLOAT16)
     CALC_ROW(IS, PRECISION, "fp16", .value = CALC_DATATYPE_FLOAT16)
     CALC_ROW_CONSTANT("fp16_opt_level", .text = "O2")
     CALC_ROW(SWITCH, WIDE_GRAD, "amp_master_grad", .value = 1)
     CALC_ROW(SWITCH, OPT_OFFLOAD, "offload_optim", .value = 1)
     CALC_ROW(SWITCH, RECOMPUTES, "recompute", .value = 1)
-    CALC_ROW(WORDS, RECOMPUTE, "recompute_granularity", .words = granularity, .when = CALC_PLAN_RECOMPUTES)
+    CALC_ROW(WORDS, RECOMPUTE, "recompute_granularity", .words = "full=2 core_attn=1", .when = CALC_PLAN_RECOMPUTES)
     CALC_ROW(SWITCH, FLASH, "use_flash_attention", .value = 1)
     CALC_ROW(SWITCH, UNFUSED_ROPE, "use_fused_rope", .value = 0)
     CALC_ROW_DEFAULT(TENSOR_SWITCHES, 0)
@@ -70,28 +60,26 @@ static const calc_setting_row rows[] = {
 
 /* ---- Layouts that it refuses ----------------------------------------------------------------- */
 
-CALC_REFUSAL(stages_and_sharded_gradients, e->pipeline_par > 1 && s->zero_stage >= 2)
-/* enable_sharding_comm_overlap also implies enable_dp_comm_overlap, which has an accuracy issue */
-static bool reduces_in_stages(const calc_resolved *r)
+static CALC_REFUSALS(refusals)
 {
-    const calc_strategy *s = &r->exec.strategy;
-    return r->exec.pipeline_par > 1 && s->zero_stage == 1 && s->data_par_overlap && s->data_par > 1;
+    /* enable_sharding_comm_overlap also implies enable_dp_comm_overlap, which has an accuracy issue
+     */
+    bool reduces =
+        e->pipeline_par > 1 && s->zero_stage == 1 && s->data_par_overlap && s->data_par > 1;
+    CALC_REFUSE(e->pipeline_par > 1 && s->zero_stage >= 2,
+                "zero_stage 2 and 3 exclude pipeline stages");
+    CALC_REFUSE(
+        reduces && !calc_divides(s->data_par, s->fsdp_par),
+        "data_par_overlap with pipeline stages and optimizer_sharding excludes a smaller fsdp_par");
+    CALC_REFUSE(s->grad_datatype != CALC_FORMAT_FLOAT32 && s->zero_stage == 1 &&
+                    (reduces || s->param_gather_overlap == CALC_CHOICE_TRUE),
+                "data_par_overlap and param_gather_overlap with optimizer_sharding need "
+                "grad_datatype float32");
 }
-CALC_REFUSAL(reduces_over_replicas, reduces_in_stages(r) && !calc_divides(s->data_par, s->fsdp_par))
-CALC_REFUSAL(overlaps_narrow_gradients,
-             s->grad_datatype != CALC_FORMAT_FLOAT32 && s->zero_stage == 1 &&
-                 (reduces_in_stages(r) || s->param_gather_overlap == CALC_CHOICE_TRUE))
-static const calc_refusal paddle[] = {
-    {stages_and_sharded_gradients, "zero_stage 2 and 3 exclude pipeline stages"},
-    {reduces_over_replicas,
-     "data_par_overlap with pipeline stages and optimizer_sharding excludes a smaller fsdp_par"},
-    {overlaps_narrow_gradients, "data_par_overlap and param_gather_overlap with "
-                                "optimizer_sharding need grad_datatype float32"}};
-static CALC_REFUSALS(refusals, paddle);
 
 /* clang-format off */
 const calc_framework calc_framework_paddle = {.name = "paddle", .title = "PaddleNLP", .version = "3.0",
     .launch = "python -m paddle.distributed.launch run_pretrain.py this file, in llm/",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(XPU), .syntax = CALC_SYNTAX_JSON,
-    .launched = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(&refusals)};
+    .launched = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

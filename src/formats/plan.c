@@ -1,4 +1,4 @@
-#include "formats/plan.h"
+#include "formats/plan_macros.h"
 #include "formats/plan_stages.h"
 
 #include "spec/rules.h"
@@ -48,8 +48,6 @@ void calc_plan_note(calc_plan *plan, const char *text)
     }
 }
 
-/* Sets a member from a resolved model and layout. */
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
 /* Sets a member only if it is above the default. */
 #define SET_ABOVE(name, number)                                                                    \
     (plan->value[CALC_PLAN_##name] =                                                               \
@@ -141,7 +139,7 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     double share = e->strategy.offload_share;
     if (share > 0 && share < 1) {
         SET(OFFLOAD_SHARE, share);
-        double blocks = share * calc_plan_value(plan, CALC_PLAN_BLOCKS);
+        double blocks = share * VALUE(BLOCKS);
         if (e->strategy.activations_offload && blocks == floor(blocks)) {
             SET(OFFLOAD_BLOCKS, blocks);
         }
@@ -182,16 +180,15 @@ static void set_formats(calc_plan *plan, const calc_exec *e)
     if (narrow || e->strategy.weight_datatype == CALC_FORMAT_FLOAT32) {
         SET(STATE, e->strategy.weight_datatype);
     }
-    SET(PRECISE, e->strategy.optimizer_offload || calc_plan_says(plan, CALC_PLAN_MASTER) ||
-                     calc_plan_says(plan, CALC_PLAN_MOMENTS));
+    SET(PRECISE, e->strategy.optimizer_offload || SAYS(MASTER) || SAYS(MOMENTS));
 }
 
 static void set_pipeline(calc_plan *plan, const calc_exec *e)
 {
-    enum { INTERLEAVED = 100 };
     SET(SCHEDULE, e->pipeline_schedule);
     bool looped = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_1F1B;
-    SET(LOOPED, e->pipeline_schedule + (looped && e->pipeline_interleaving > 1 ? INTERLEAVED : 0));
+    SET(LOOPED, e->pipeline_schedule +
+                    (looped && e->pipeline_interleaving > 1 ? CALC_PLAN_LOOPED_CHUNKS : 0));
     SET(ENDS, e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS);
     SET_ABOVE(FIRST_BLOCKS, e->first_stage_blocks);
     SET_ABOVE(LAST_BLOCKS, e->last_stage_blocks);

@@ -31,6 +31,9 @@ enum {
     CALC_PLAN_SHARDING_GATHER = 8       /**< all-gather of weights overlaps; needs the split */
 };
 
+/** Value of the member LOOPED for 1F1B with several chunks. */
+enum { CALC_PLAN_LOOPED_CHUNKS = 100 };
+
 /** Values of the member NARROW. */
 enum {
     CALC_PLAN_NARROW_8 = 1,        /**< weights and their multiplications in 8 bits */

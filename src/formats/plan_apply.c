@@ -1,6 +1,6 @@
 /* Turns a framework's settings into a model and a layout. Missing settings have Megatron-LM's
  * defaults. */
-#include "formats/plan.h"
+#include "formats/plan_macros.h"
 #include "formats/plan_stages.h"
 
 #include <math.h>
@@ -10,14 +10,6 @@
 #include "spec/field.h"
 #include "spec/format.h"
 #include "spec/rules.h"
-
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
-#define COUNT(name) ((int64_t)VALUE(name))
-/* The value, or a default that follows from others. */
-#define COUNT_OR(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
-#define YES(name) (VALUE(name) > 0)
-#define YES_OR(name, absent) (calc_plan_get(plan, CALC_PLAN_##name, absent) > 0)
 
 /* ---- The layout ------------------------------------------------------------------------------ */
 
@@ -32,7 +24,7 @@ static calc_status contradiction(calc_errors *errors, const char *hint, const ch
 static double procs_said(const calc_plan *plan)
 {
     if (SAYS(PROCS)) {
-        return plan->value[CALC_PLAN_PROCS];
+        return VALUE(PROCS);
     }
     return SAYS(NODE_PROCS) || SAYS(NODES) ? VALUE(NODE_PROCS) * VALUE(NODES) : 0;
 }
@@ -49,8 +41,7 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
     double replicas = VALUE(DATA);
     bool counted = SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES) && !SAYS(DATA);
     if (counted) {
-        replicas = floor(plan->value[CALC_PLAN_BATCH] / plan->value[CALC_PLAN_MICROBATCH] /
-                         plan->value[CALC_PLAN_MICROBATCHES]);
+        replicas = floor(VALUE(BATCH) / VALUE(MICROBATCH) / VALUE(MICROBATCHES));
     }
     if (SAYS(SHARD_RANKS) && !SAYS(DATA) && !counted) {
         replicas = VALUE(SHARD_RANKS) * VALUE(INSTANCES) / (double)e->strategy.context_par;
@@ -80,7 +71,7 @@ static calc_status apply_batch(const calc_plan *plan, calc_exec *e, calc_errors 
 {
     e->microbatch_size = COUNT(MICROBATCH);
     double each = (double)e->microbatch_size * (double)e->strategy.data_par;
-    double batch = calc_plan_get(plan, CALC_PLAN_BATCH, each * VALUE(MICROBATCHES));
+    double batch = VALUE_OR(BATCH, each * VALUE(MICROBATCHES));
     if (batch > 1e12 || each > 1e12) {
         return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
                                "a global batch of %g: expected at most 1e12", batch);
@@ -102,7 +93,7 @@ static calc_status apply_chunks(const calc_plan *plan, calc_exec *e, calc_errors
         return CALC_OK;
     }
     int64_t blocks = COUNT(BLOCKS);
-    double each = plan->value[CALC_PLAN_CHUNK_BLOCKS] * (double)e->pipeline_par;
+    double each = VALUE(CHUNK_BLOCKS) * (double)e->pipeline_par;
     int64_t units = blocks + (YES(ENDS) ? 2 : YES(EVEN_ENDS) || YES(EVEN_HEAD) ? 1 : 0);
     if (blocks == 0) {
         return calc_errors_add(errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL,
@@ -135,7 +126,7 @@ static calc_status apply_one_end(calc_plan *plan, const calc_exec *e, calc_error
         plan->blocks.number[i] = (int16_t)(units / all);
     }
     plan->blocks.number[YES(EVEN_ENDS) ? 0 : all - 1]--;
-    plan->value[CALC_PLAN_STAGE_BLOCKS] = 3;
+    SET(STAGE_BLOCKS, 3);
     return CALC_OK;
 }
 
@@ -264,8 +255,7 @@ static void apply_formats(const calc_plan *plan, calc_exec *e)
 
 static void apply_pipeline(const calc_plan *plan, calc_exec *e)
 {
-    enum { INTERLEAVED = 100 };
-    int64_t looped = COUNT(LOOPED) % INTERLEAVED;
+    int64_t looped = COUNT(LOOPED) % CALC_PLAN_LOOPED_CHUNKS;
     e->pipeline_schedule = (calc_pipeline_schedule)COUNT_OR(SCHEDULE, looped);
     e->pipeline_balance = COUNT(STAGE_BLOCKS) == 3 && plan->blocks.count == 0
                               ? CALC_PIPELINE_BALANCE_FREE
@@ -323,7 +313,7 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
     e->strategy.dispatch_type = YES(DEEPEP) || YES(FLEX) ? CALC_DISPATCH_TYPE_NODE_LIMITED
                                                          : (calc_dispatch_type)COUNT(DISPATCH);
     /* A negative size of the stash is the same, of the tokens that have come most. */
-    e->strategy.rank_capacity_factor = VALUE(ROOM) > 0 ? fmax(VALUE(ROOM), 1) : 0;
+    e->strategy.rank_capacity_factor = YES(ROOM) ? fmax(VALUE(ROOM), 1) : 0;
     e->strategy.paged_stash = YES(STASH) ? fmax(fabs(VALUE(STASH_SIZE)), 1) : 0;
     e->strategy.capacity_factor = VALUE(CAPACITY);
     e->strategy.delayed_wgrad = YES(DELAYED_WGRAD);
@@ -357,7 +347,7 @@ static void apply_structure(const calc_plan *plan, calc_app *a)
             position == CALC_POSITION_TYPE_LEARNED ? CALC_POSITION_TYPE_AUTO : position;
     }
     a->bias = choice(YES(BIAS), !llama);
-    a->dropout = choice(VALUE(DROPOUT) > 0, !llama);
+    a->dropout = choice(YES(DROPOUT), !llama);
     a->tied_embeddings = choice(YES(TIED), !llama);
     a->causal = true;
 }

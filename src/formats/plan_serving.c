@@ -1,11 +1,6 @@
 /* Members of the plan for serving. Each request in flight occupies a slot of its replica. */
-#include "formats/plan.h"
+#include "formats/plan_macros.h"
 #include "spec/serving_program.h"
-
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
-#define COUNT(name) ((int64_t)VALUE(name))
 
 /* Tokens of one pass: a chunk beside the decoded tokens, or whole prompts. */
 static int64_t tokens_of_a_step(const calc_app *a, const calc_inference *i, int64_t slots)
@@ -72,7 +67,7 @@ static int64_t chunk_of(const calc_plan *plan, int64_t slots)
         return COUNT(SERVE_CHUNK) > 0 ? COUNT(SERVE_CHUNK) : 0;
     }
     int64_t left = COUNT(SERVE_STEP) - slots * (1 + COUNT(SERVE_PREDICTED));
-    return !(VALUE(SERVE_CHUNKED) > 0) ? 0 : left > 1 ? left : 1;
+    return !YES(SERVE_CHUNKED) ? 0 : left > 1 ? left : 1;
 }
 
 void calc_plan_serve_apply(const calc_plan *plan, calc_exec *e)

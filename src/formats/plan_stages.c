@@ -1,4 +1,5 @@
 #include "formats/plan_stages.h"
+#include "formats/plan_macros.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,9 +161,6 @@ void calc_plan_stages_resolve(const calc_app *app, calc_exec *exec)
 
 /* ---- Conversion to and from a plan ----------------------------------------------------------- */
 
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define COUNT(name) ((int64_t)calc_plan_value(plan, CALC_PLAN_##name))
-
 /* Number of recomputed first blocks of each chunk, the only form that a list of numbers can
  * express. */
 static bool set_recomputed(calc_plan *plan, const calc_stage_run *place, int64_t count)
@@ -199,7 +197,8 @@ void calc_plan_stages_from(calc_plan *plan, const calc_app *app, const calc_exec
     }
     SET(STAGE_BLOCKS, 3);
     SET(STAGE_COUNT, count);
-    plan->value[CALC_PLAN_CHUNK_BLOCKS] = plan->value[CALC_PLAN_EVEN_CHUNKS] = NAN;
+    SET(CHUNK_BLOCKS, NAN);
+    SET(EVEN_CHUNKS, NAN);
     plan->blocks.count = (int32_t)count;
     for (int64_t i = 0; i < count; i++) {
         plan->blocks.number[i] = place[i].blocks;

@@ -1,14 +1,7 @@
 /* Members for frameworks that combine several meanings in one key, or spread one over several. */
-#include "formats/plan.h"
+#include "formats/plan_macros.h"
 
 #include "spec/rules.h"
-
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
-#define COUNT(name) ((int64_t)VALUE(name))
-/* The value, or a default that follows from others. */
-#define COUNT_OR(name, absent) ((int64_t)calc_plan_get(plan, CALC_PLAN_##name, (double)(absent)))
 
 /* ---- From a layout --------------------------------------------------------------------------- */
 
@@ -149,17 +142,17 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
 static void join_sizes(calc_plan *plan)
 {
     if (COUNT(HEADS_RANKS) > 1) {
-        SET(CONTEXT, plan->value[CALC_PLAN_HEADS_RANKS]);
+        SET(CONTEXT, VALUE(HEADS_RANKS));
         SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES);
     } else if (COUNT(RING_RANKS) > 1) {
-        SET(CONTEXT, plan->value[CALC_PLAN_RING_RANKS]);
+        SET(CONTEXT, VALUE(RING_RANKS));
         SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_RING);
     }
     if (SAYS(SHARD_REPLICAS)) {
-        SET(SHARD_RANKS, plan->value[CALC_PLAN_SHARD_REPLICAS]);
+        SET(SHARD_RANKS, VALUE(SHARD_REPLICAS));
         bool sized = SAYS(PROCS) || SAYS(NODES) || SAYS(NODE_PROCS) || SAYS(DATA);
         if (!sized) {
-            SET(DATA, plan->value[CALC_PLAN_SHARD_REPLICAS]);
+            SET(DATA, VALUE(SHARD_REPLICAS));
         }
     }
 }

@@ -5,33 +5,30 @@
 
 #include "formats/export.h"
 
-enum { MAX_RULES = 64, MAX_REASON = 256 };
+enum { MAX_REASON = 256 };
 
-/* Receives reasons and collects the rules reported so far; their fields need no line of their
- * own. */
+/* Receives reasons, and knows the rules reported so far: their fields need no line of their own. */
 typedef struct teller {
     void (*tell)(void *context, const char *reason);
     void *context;
     bool first; /* only whether there is a reason is asked */
-    const char *rule[MAX_RULES];
-    size_t rules, told;
+    calc_refused rules;
+    size_t told;
 } teller;
 
 static void tell_rule(teller *t, const char *reason)
 {
+    t->rules.text[t->rules.count++] = reason;
     t->tell(t->context, reason);
     t->told++;
-    if (t->rules < MAX_RULES) {
-        t->rule[t->rules++] = reason;
-    }
 }
 
 static void tell_lost(void *context, const char *field, const char *value, bool layout)
 {
     char reason[MAX_REASON];
     teller *t = context;
-    for (size_t i = 0; i < t->rules; i++) {
-        layout = layout && !strstr(t->rule[i], field);
+    for (size_t i = 0; i < t->rules.count; i++) {
+        layout = layout && !strstr(t->rules.text[i], field);
     }
     if (layout) {
         snprintf(reason, sizeof reason, "it has no setting for %s = %s", field, value);
@@ -40,23 +37,13 @@ static void tell_lost(void *context, const char *field, const char *value, bool 
     }
 }
 
-static void tell_rules(teller *t, const calc_framework *framework, const calc_resolved *r)
-{
-    for (size_t i = 0; framework->refusals[i]; i++) {
-        const calc_refusals *list = framework->refusals[i];
-        for (size_t j = 0; j < list->count && !(t->first && t->told > 0); j++) {
-            if (list->item[j].applies(r)) {
-                tell_rule(t, list->item[j].reason);
-            }
-        }
-    }
-}
-
 /* For a layout that is one server, or is trained. */
 static void tell_layout(teller *t, const calc_framework *framework, const calc_app *app,
                         const calc_exec *exec)
 {
-    calc_resolved r = {*app, *exec};
+    calc_app a = *app;
+    calc_exec e = *exec;
+    calc_refused refused = {0};
     calc_settings settings = {0};
     calc_errors errors = {0};
     /* The rules divide by sizes and need them to be consistent. */
@@ -64,8 +51,13 @@ static void tell_layout(teller *t, const calc_framework *framework, const calc_a
         tell_rule(t, "its sizes contradict each other");
         return;
     }
-    calc_plan_resolve(&r.app, &r.exec);
-    tell_rules(t, framework, &r);
+    calc_plan_resolve(&a, &e);
+    for (size_t i = 0; framework->refusals[i]; i++) {
+        framework->refusals[i](&a, &e, &e.strategy, &refused);
+    }
+    for (size_t i = 0; i < refused.count; i++) {
+        tell_rule(t, refused.text[i]);
+    }
     if (!framework->serves && !(t->first && t->told > 0) &&
         calc_export(framework, app, exec, 1, &settings, &errors) == CALC_OK) {
         calc_export_lost(framework, app, exec, &settings, tell_lost, t);

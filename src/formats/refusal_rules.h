@@ -7,11 +7,11 @@
 #include "spec/refusals.h"
 
 /** Rules of Megatron Core for every framework built on it, except FSDP, which has its own lists. */
-extern const calc_refusals calc_refusals_core;
+calc_refusals calc_refusals_core;
 /** Whether stages hold equally many blocks, or are listed if they do not. */
-extern const calc_refusals calc_refusals_even, calc_refusals_listed;
-extern const calc_refusals calc_refusals_fsdp, calc_refusals_fsdp_0_15;
-extern const calc_refusals calc_refusals_batch_overlap, calc_refusals_graphs, calc_refusals_flex;
-extern const calc_refusals calc_refusals_mindspeed, calc_refusals_nemo;
+calc_refusals calc_refusals_even, calc_refusals_listed;
+calc_refusals calc_refusals_fsdp, calc_refusals_fsdp_0_15;
+calc_refusals calc_refusals_batch_overlap, calc_refusals_graphs, calc_refusals_flex;
+calc_refusals calc_refusals_mindspeed, calc_refusals_nemo;
 
 #endif

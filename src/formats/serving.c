@@ -5,19 +5,15 @@
  * nixl_connector_usage.md; SGLang, docs/advanced_features/pd_disaggregation.md. */
 #include "base/error.h"
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 #include "spec/serving_program.h"
 
 /* clang-format off */
-static const calc_word datatype[] = {{"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {"float32", CALC_DATATYPE_FLOAT32},
-    {"half", CALC_DATATYPE_FLOAT16}, {"float", CALC_DATATYPE_FLOAT32}, {"auto", CALC_DATATYPE_BFLOAT16}, {0}};
-static const calc_word cache[] = {{"auto", CALC_FORMAT_AUTO}, {"fp8", CALC_FORMAT_FLOAT8}, {"fp8_e4m3", CALC_FORMAT_FLOAT8},
-    {"fp8_e5m2", CALC_FORMAT_FLOAT8}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
-static const calc_word sglang_cache[] = {{"auto", CALC_FORMAT_AUTO}, {"fp8_e4m3", CALC_FORMAT_FLOAT8}, {"fp8_e5m2", CALC_FORMAT_FLOAT8},
-    {"bf16", CALC_FORMAT_BFLOAT16}, {"bfloat16", CALC_FORMAT_BFLOAT16}, {0}};
-/* Which weights and matrices are narrower: 8 bits; weights of 4 bits; also multiplied in 4. */
-static const calc_word quantization[] = {{"fp8", CALC_PLAN_NARROW_8}, {"w8a8_fp8", CALC_PLAN_NARROW_8}, {"awq", CALC_PLAN_NARROW_4_STORED},
-    {"awq_marlin", CALC_PLAN_NARROW_4_STORED}, {"gptq", CALC_PLAN_NARROW_4_STORED}, {"gptq_marlin", CALC_PLAN_NARROW_4_STORED},
-    {"mxfp4", CALC_PLAN_NARROW_4_STORED}, {"modelopt_fp4", CALC_PLAN_NARROW_4}, {0}};
+static const char datatype[] = "bfloat16 float16 float32 half=float16 float=float32 auto=bfloat16";
+static const char cache[] = "auto fp8=float8 fp8_e4m3=float8 fp8_e5m2=float8 bfloat16";
+/* CALC_PLAN_NARROW_8, CALC_PLAN_NARROW_4_STORED or CALC_PLAN_NARROW_4 */
+static const char quantization[] =
+    "fp8=1 w8a8_fp8=1 awq=2 awq_marlin=2 gptq=2 gptq_marlin=2 mxfp4=2 modelopt_fp4=3";
 
 static const calc_setting_row vllm[] = {
     CALC_ROW(NUMBER, TENSOR, "--tensor-parallel-size")
@@ -72,7 +68,7 @@ static const calc_setting_row sglang[] = {
     CALC_ROW(NUMBER, SERVE_CHUNK, "--chunked-prefill-size")
     CALC_ROW(SWITCH, SERVE_CHUNKED, "--enable-mixed-chunk", .value = 1)
     CALC_ROW(DECIMAL, SERVE_MEMORY, "--mem-fraction-static")
-    CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = sglang_cache)
+    CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = "auto fp8_e4m3=float8 fp8_e5m2=float8 bf16=bfloat16 bfloat16")
     CALC_ROW(NUMBER, SERVE_PAGE, "--page-size")
     CALC_ROW_CONSTANT("--speculative-algorithm", .text = "EAGLE", .when = CALC_PLAN_SERVE_PREDICTED)
     CALC_ROW(NUMBER, SERVE_PREDICTED, "--speculative-num-steps")
@@ -126,28 +122,24 @@ static const calc_setting_row tensorrt_llm[] = {
 
 /* ---- Layouts that they refuse ---------------------------------------------------------------- */
 
-CALC_REFUSAL(says_no_phase, e->inference.phase == CALC_INFERENCE_PHASE_NONE)
-CALC_REFUSAL(is_two_servers, e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED)
-CALC_REFUSAL(drafts_elsewhere, e->inference.speculative_tokens > 0 && a->mtp_blocks == 0)
-static const calc_refusal serve[] = {
-    {says_no_phase, "inference.phase is not given"},
-    {is_two_servers, "inference.phase disaggregated is two servers, which it is not told of in one "
-                     "file: export a layout with phase prefill and one with phase decode"},
-    {drafts_elsewhere, "inference.speculative_tokens without mtp_blocks needs a draft model or a "
-                       "method, which is yours to name"}};
-static CALC_REFUSALS(refusals, serve);
+static CALC_REFUSALS(refusals)
+{
+    CALC_REFUSE(e->inference.phase == CALC_INFERENCE_PHASE_NONE, "inference.phase is not given");
+    CALC_REFUSE(e->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED,
+                "inference.phase disaggregated is two servers, which it is not told of in one "
+                "file: export a layout with phase prefill and one with phase decode");
+    CALC_REFUSE(e->inference.speculative_tokens > 0 && a->mtp_blocks == 0,
+                "inference.speculative_tokens without mtp_blocks needs a draft model or a method, "
+                "which is yours to name");
+}
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
-
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
 
 /* Replicas that share their experts are one server: its ranks are tensor parallelism times these.
  * TensorRT-LLM then has as many replicas as ranks. */
 static calc_status settle(calc_plan *plan, calc_errors *errors)
 {
-    bool shared = VALUE(SERVE_TOGETHER) > 0;
+    bool shared = YES(SERVE_TOGETHER);
     if (shared && SAYS(SERVE_RANKS) && !SAYS(DATA)) {
         SET(DATA, VALUE(SERVE_RANKS));
     }
@@ -167,7 +159,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     if (SAYS(SERVE_CHUNK)) {
         SET(SERVE_CHUNK, floor(VALUE(SERVE_CHUNK) / together));
     }
-    if (VALUE(SERVE_EXPERTS) > 0) {
+    if (YES(SERVE_EXPERTS)) {
         SET(EXPERT, tensor * VALUE(DATA));
         SET(EXPERT_TENSOR, 1);
     } else if (SAYS(EXPERT) && !SAYS(EXPERT_TENSOR)) {
@@ -186,7 +178,7 @@ const calc_framework calc_framework_vllm = {.name = "vllm", .title = "vLLM", .ve
     .program = "vllm", .pool = {NIXL, NIXL}, .router = "a proxy of the NixlConnector in front of both",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU) | CALC_ON(TPU),
     .syntax = CALC_SYNTAX_SHELL, .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(vllm),
-    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_vllm)};
+    CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_vllm)};
 
 const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang", .version = "0.5",
     .launch = "run it with bash and the model: its folder or its name; options follow",
@@ -195,11 +187,11 @@ const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang
     .router = "python3 -m sglang_router.launch_router --pd-disaggregation --prefill URL --decode URL",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN), .syntax = CALC_SYNTAX_SHELL, .serves = true,
     .settle = settle, CALC_FRAMEWORK_ROWS(sglang),
-    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_sglang)};
+    CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_sglang)};
 
 const calc_framework calc_framework_tensorrt_llm = {.name = "tensorrt-llm", .title = "TensorRT-LLM",
     .version = "1.2, PyTorch backend", .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
     .platforms = CALC_ON(CUDA), .syntax = CALC_SYNTAX_YAML, .program = "trtllm-serve", .options = true,
     .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm),
-    CALC_FRAMEWORK_REFUSALS(&refusals, &calc_refusals_programs, &calc_refusals_tensorrt_llm)};
+    CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_tensorrt_llm)};
 /* clang-format on */

@@ -2,8 +2,9 @@
  * Axolotl, TRL and ms-swift take its arguments, and Accelerate's file or plugins say how they are
  * spread. YAML or options of a command; the model is one of Hugging Face, by name. */
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 
-/* Values of CALC_PLAN_SHARDED beside a stage, resolved in settle(). */
+/* Added to CALC_PLAN_SHARDED, resolved in settle_sharding(). */
 enum {
     SOME = 10,         /* within a node only; copies on other nodes */
     ZERO = 30,         /* by DeepSpeed, with its settings by Accelerate */
@@ -16,161 +17,34 @@ enum { FULL = 1, KEPT = 2, FULL_SOME = 4, KEPT_SOME = 8, AWAY = 16 };
 /* Values of CALC_PLAN_OPTIMIZER beside those of the field. */
 enum { BYTES = 10 /* Adam with moments of 8 bits */, OTHER = 20 };
 
-static const calc_word format[] = {{"bf16", CALC_DATATYPE_BFLOAT16},
-                                   {"fp16", CALC_DATATYPE_FLOAT16},
-                                   {"no", CALC_DATATYPE_FLOAT32},
-                                   {"fp8", CALC_DATATYPE_FLOAT8},
-                                   {0}};
-static const calc_word narrow[] = {{"true", CALC_DATATYPE_BFLOAT16},
-                                   {"auto", CALC_DATATYPE_BFLOAT16},
-                                   {"full", CALC_DATATYPE_BFLOAT16},
-                                   {"false", NAN},
-                                   {0}};
 /* accelerate/utils/dataclasses.py: numbers are those of torch's ShardingStrategy */
-static const calc_word strategy[] = {{"FULL_SHARD", 3},
-                                     {"SHARD_GRAD_OP", 2},
-                                     {"NO_SHARD", 0},
-                                     {"HYBRID_SHARD", SOME + 3},
-                                     {"HYBRID_SHARD_ZERO2", SOME + 2},
-                                     {"true", 3},
-                                     {"false", 2},
-                                     {"1", 3},
-                                     {"2", 2},
-                                     {"3", 0},
-                                     {"4", SOME + 3},
-                                     {"5", SOME + 2},
-                                     {0}};
-static const calc_word fsdp[] = {{"full_shard", FULL},
-                                 {"shard_grad_op", KEPT},
-                                 {"no_shard", 0},
-                                 {"hybrid_shard", FULL_SOME},
-                                 {"hybrid_shard_zero2", KEPT_SOME},
-                                 {"offload", AWAY},
-                                 {"auto_wrap", 0},
-                                 {"fsdp2", FULL},
-                                 {"true", FULL},
-                                 {"false", 0},
-                                 {0}};
-static const calc_word zero[] = {
-    {"0", ZERO}, {"1", ZERO + 1}, {"2", ZERO + 2}, {"3", ZERO + 3}, {0}};
-/* swift/config/ */
-static const calc_word own_zero[] = {{"zero0", OWN_ZERO},
-                                     {"zero1", OWN_ZERO + 1},
-                                     {"zero2", OWN_ZERO + 2},
-                                     {"zero3", OWN_ZERO + 3},
-                                     {"zero2_offload", OWN_ZERO + STATE_AWAY + 2},
-                                     {"zero3_offload", OWN_ZERO + WEIGHTS_AWAY + 3},
-                                     {0}};
-static const calc_word device[] = {{"cpu", 1}, {"none", 0}, {0}};
-static const calc_word spread[] = {{"FSDP", 1},      {"DEEPSPEED", 0},    {"MULTI_GPU", 0},
-                                   {"MULTI_NPU", 0}, {"MULTI_XPU", 0},    {"MULTI_HPU", 0},
-                                   {"MULTI_MLU", 0}, {"NO", 0},           {"MEGATRON_LM", 0},
-                                   {"XLA", 0},       {"MULTI_NEURON", 0}, {0}};
-static const calc_word rotate[] = {
-    {"allgather", CALC_CONTEXT_PAR_TYPE_ALL_GATHER}, {"alltoall", CALC_CONTEXT_PAR_TYPE_RING}, {0}};
-static const calc_word checkpoint[] = {{"true", 2},         {"false", 0},   {"offload", 2},
-                                       {"offload_disk", 2}, {"unsloth", 2}, {0}};
-static const calc_word no_checkpoint[] = {{"true", 0}, {"false", 2}, {0}};
-static const calc_word selective[] = {{"true", 1}, {"false", 0}, {0}};
-static const calc_word granularity[] = {{"selective", 1}, {"full", 2}, {"none", 0}, {0}};
-static const calc_word compiler[] = {
-    {"no", 1}, {"inductor", 0}, {"aot_eager", 1}, {"eager", 1}, {0}};
-static const calc_word attention[] = {{"flash_attention_2", 1},
-                                      {"sdpa", 1},
-                                      {"eager", 0},
-                                      {"flash_attention_3", 1},
-                                      {"flash_attn", 1},
-                                      {"fa2", 1},
-                                      {"fa3", 1},
-                                      {"auto", 1},
-                                      {"disabled", 0},
-                                      {"xformers", 1},
-                                      {"flex_attention", 1},
-                                      {"sage", 1},
-                                      {"flash_attn3", 1},
-                                      {"flash_attention_4", 1},
-                                      {"kernels-community/flash-attn2", 1},
-                                      {"kernels-community/flash-attn3", 1},
-                                      {"kernels-community/vllm-flash-attn3", 1},
-                                      {0}};
-static const calc_word part[] = {{"full", 0},
-                                 {"lora", 1},
-                                 {"qlora", 1},
-                                 {"oft", 1},
-                                 {"freeze", 1},
-                                 {"llama-adapter", 1},
-                                 {"longlora", 1},
-                                 {"adalora", 1},
-                                 {"llamapro", 1},
-                                 {"vera", 1},
-                                 {"boft", 1},
-                                 {"fourierft", 1},
-                                 {"reft", 1},
-                                 {"bone", 1},
-                                 {"lora_llm", 1},
-                                 {"adapter", 1},
-                                 {0}};
+static const char strategy[] =
+    "FULL_SHARD=3 SHARD_GRAD_OP=2 NO_SHARD=0 HYBRID_SHARD=13 HYBRID_SHARD_ZERO2=12 true=3 "
+    "false=2 1=3 2=2 3=0 4=13 5=12";
+static const char checkpoint[] = "true=2 false=0 offload=2 offload_disk=2 unsloth=2";
+static const char attention[] =
+    "flash_attention_2=1 sdpa=1 eager=0 flash_attention_3=1 flash_attn=1 fa2=1 fa3=1 auto=1 "
+    "disabled=0 xformers=1 flex_attention=1 sage=1 flash_attn3=1 flash_attention_4=1 "
+    "kernels-community/flash-attn2=1 kernels-community/flash-attn3=1 "
+    "kernels-community/vllm-flash-attn3=1";
+static const char part[] =
+    "full=0 lora=1 qlora=1 oft=1 freeze=1 llama-adapter=1 longlora=1 adalora=1 llamapro=1 vera=1 "
+    "boft=1 fourierft=1 reft=1 bone=1 lora_llm=1 adapter=1";
 /* transformers/training_args.py, OptimizerNames; axolotl/utils/schemas/enums.py */
-static const calc_word optimizers[] = {{"adamw_torch", CALC_OPTIMIZER_ADAM},
-                                       {"adamw_torch_fused", CALC_OPTIMIZER_ADAM},
-                                       {"adamw_8bit", BYTES},
-                                       {"adamw_bnb_8bit", BYTES},
-                                       {"adamw_torch_8bit", BYTES},
-                                       {"paged_adamw_8bit", BYTES},
-                                       {"ao_adamw_8bit", BYTES},
-                                       {"ao_adamw_fp8", BYTES},
-                                       {"muon", CALC_OPTIMIZER_MUON},
-                                       {"adamw_hf", CALC_OPTIMIZER_ADAM},
-                                       {"adamw_apex_fused", CALC_OPTIMIZER_ADAM},
-                                       {"adamw_torch_npu_fused", CALC_OPTIMIZER_ADAM},
-                                       {"adamw_torch_xla", CALC_OPTIMIZER_ADAM},
-                                       {"paged_adamw_32bit", CALC_OPTIMIZER_ADAM},
-                                       {"paged_adamw", CALC_OPTIMIZER_ADAM},
-                                       {"optimi_adamw", CALC_OPTIMIZER_ADAM},
-                                       {"flash_adamw", CALC_OPTIMIZER_ADAM},
-                                       {"flash_adam", CALC_OPTIMIZER_ADAM},
-                                       {"adafactor", OTHER},
-                                       {"adamw_anyprecision", OTHER},
-                                       {"adamw_torch_4bit", OTHER},
-                                       {"ademamix", OTHER},
-                                       {"sgd", OTHER},
-                                       {"adagrad", OTHER},
-                                       {"ademamix_8bit", OTHER},
-                                       {"lion_8bit", OTHER},
-                                       {"lion_32bit", OTHER},
-                                       {"paged_ademamix_32bit", OTHER},
-                                       {"paged_ademamix_8bit", OTHER},
-                                       {"paged_lion_32bit", OTHER},
-                                       {"paged_lion_8bit", OTHER},
-                                       {"rmsprop", OTHER},
-                                       {"rmsprop_bnb", OTHER},
-                                       {"rmsprop_bnb_8bit", OTHER},
-                                       {"rmsprop_bnb_32bit", OTHER},
-                                       {"galore_adamw", OTHER},
-                                       {"galore_adamw_8bit", OTHER},
-                                       {"galore_adafactor", OTHER},
-                                       {"galore_adamw_layerwise", OTHER},
-                                       {"galore_adamw_8bit_layerwise", OTHER},
-                                       {"galore_adafactor_layerwise", OTHER},
-                                       {"q_galore_adamw8bit", OTHER},
-                                       {"lomo", OTHER},
-                                       {"adalomo", OTHER},
-                                       {"grokadamw", OTHER},
-                                       {"schedule_free_radam", OTHER},
-                                       {"schedule_free_adamw", OTHER},
-                                       {"schedule_free_sgd", OTHER},
-                                       {"apollo_adamw", OTHER},
-                                       {"apollo_adamw_layerwise", OTHER},
-                                       {"stable_adamw", OTHER},
-                                       {"ao_adamw_4bit", OTHER},
-                                       {"adopt_adamw", OTHER},
-                                       {"came_pytorch", OTHER},
-                                       {"dion", OTHER},
-                                       {"sinkgd", OTHER},
-                                       {"flash_sgd", OTHER},
-                                       {"flash_sgdw", OTHER},
-                                       {"flash_lion", OTHER},
-                                       {0}};
+static const char optimizers[] =
+    "adamw_torch=adam adamw_torch_fused=adam adamw_8bit=10 adamw_bnb_8bit=10 adamw_torch_8bit=10 "
+    "paged_adamw_8bit=10 ao_adamw_8bit=10 ao_adamw_fp8=10 muon adamw_hf=adam "
+    "adamw_apex_fused=adam adamw_torch_npu_fused=adam adamw_torch_xla=adam "
+    "paged_adamw_32bit=adam paged_adamw=adam optimi_adamw=adam flash_adamw=adam flash_adam=adam "
+    "adafactor=20 adamw_anyprecision=20 adamw_torch_4bit=20 ademamix=20 sgd=20 adagrad=20 "
+    "ademamix_8bit=20 lion_8bit=20 lion_32bit=20 paged_ademamix_32bit=20 paged_ademamix_8bit=20 "
+    "paged_lion_32bit=20 paged_lion_8bit=20 rmsprop=20 rmsprop_bnb=20 rmsprop_bnb_8bit=20 "
+    "rmsprop_bnb_32bit=20 galore_adamw=20 galore_adamw_8bit=20 galore_adafactor=20 "
+    "galore_adamw_layerwise=20 galore_adamw_8bit_layerwise=20 galore_adafactor_layerwise=20 "
+    "q_galore_adamw8bit=20 lomo=20 adalomo=20 grokadamw=20 schedule_free_radam=20 "
+    "schedule_free_adamw=20 schedule_free_sgd=20 apollo_adamw=20 apollo_adamw_layerwise=20 "
+    "stable_adamw=20 ao_adamw_4bit=20 adopt_adamw=20 came_pytorch=20 dion=20 sinkgd=20 "
+    "flash_sgd=20 flash_sgdw=20 flash_lion=20";
 
 #define STORED "weights and optimizer state are taken as of mixed precision, with a copy in float32"
 #define QUANTIZED "weights are taken as they are trained, not quantized"
@@ -182,23 +56,24 @@ static const calc_word optimizers[] = {{"adamw_torch", CALC_OPTIMIZER_ADAM},
 static const calc_setting_row accelerate_rows[] = {
     CALC_ROW(NUMBER, PROCS, "num_processes", .unset = true)
     CALC_ROW(NUMBER, NODES, "num_machines")
-    CALC_ROW(WORDS, FSDP, "distributed_type", .words = spread)
-    CALC_ROW(WORDS, PRECISION, "mixed_precision", .words = format)
+    CALC_ROW(WORDS, FSDP, "distributed_type",
+        .words = "FSDP=1 DEEPSPEED=0 MULTI_GPU=0 MULTI_NPU=0 MULTI_XPU=0 MULTI_HPU=0 MULTI_MLU=0 NO=0 MEGATRON_LM=0 XLA=0 MULTI_NEURON=0")
+    CALC_ROW(WORDS, PRECISION, "mixed_precision", .words = "bf16=bfloat16 fp16=float16 no=float32 fp8=float8")
     CALC_ROW(WORDS, SHARDED, "fsdp_config.fsdp_sharding_strategy", .words = strategy)
     CALC_ROW(WORDS, SHARDED, "fsdp_config.fsdp_reshard_after_forward", .words = strategy)
     CALC_ROW(NUMBER, FSDP, "fsdp_config.fsdp_version")
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, "fsdp_config.fsdp_offload_params", .value = 1)
     CALC_ROW(WORDS, RECOMPUTE, "fsdp_config.fsdp_activation_checkpointing", .words = checkpoint)
     CALC_ROW(FILE, SHARDED, "deepspeed_config.deepspeed_config_file", .text = "deepspeed")
-    CALC_ROW(WORDS, SHARDED, "deepspeed_config.zero_stage", .words = zero)
-    CALC_ROW(WORDS, OPT_OFFLOAD, "deepspeed_config.offload_optimizer_device", .words = device)
-    CALC_ROW(WORDS, WEIGHT_OFFLOAD, "deepspeed_config.offload_param_device", .words = device)
+    CALC_ROW(WORDS, SHARDED, "deepspeed_config.zero_stage", .words = "0=30 1=31 2=32 3=33")
+    CALC_ROW(WORDS, OPT_OFFLOAD, "deepspeed_config.offload_optimizer_device", .words = "cpu=1 none=0")
+    CALC_ROW(WORDS, WEIGHT_OFFLOAD, "deepspeed_config.offload_param_device", .words = "cpu=1 none=0")
     CALC_ROW(NUMBER, MICROBATCHES, "deepspeed_config.gradient_accumulation_steps")
     CALC_ROW(NUMBER, REPLICATED, "parallelism_config.parallelism_config_dp_replicate_size")
     CALC_ROW(NUMBER, SHARD_DATA, "parallelism_config.parallelism_config_dp_shard_size")
     CALC_ROW(NUMBER, TENSOR, "parallelism_config.parallelism_config_tp_size")
     CALC_ROW(NUMBER, RING_RANKS, "parallelism_config.parallelism_config_cp_size")
-    CALC_ROW(WORDS, CONTEXT_TYPE, "parallelism_config.parallelism_config_cp_comm_strategy", .words = rotate)
+    CALC_ROW(WORDS, CONTEXT_TYPE, "parallelism_config.parallelism_config_cp_comm_strategy", .words = "allgather=all_gather alltoall=ring")
     CALC_ROW(NUMBER, HEADS_RANKS, "parallelism_config.parallelism_config_sp_size")
     CALC_ROW(NUMBER, TENSOR, "megatron_lm_config.megatron_lm_tp_degree")
     CALC_ROW(NUMBER, PIPELINE, "megatron_lm_config.megatron_lm_pp_degree")
@@ -209,9 +84,9 @@ static const calc_setting_row accelerate_rows[] = {
     CALC_ROW(SWITCH, SEQ_PAR, "megatron_lm_config.megatron_lm_sequence_parallelism", .value = 1)
     CALC_ROW(SWITCH, DIST_OPT, "megatron_lm_config.megatron_lm_use_distributed_optimizer", .value = 1)
     CALC_ROW(SWITCH, OPT_OFFLOAD, "megatron_lm_config.megatron_lm_optimizer_cpu_offload", .value = 1)
-    CALC_ROW(WORDS, RECOMPUTE, "megatron_lm_config.megatron_lm_recompute_activations", .words = selective)
-    CALC_ROW(WORDS, RECOMPUTE, "megatron_lm_config.megatron_lm_recompute_granularity", .words = granularity)
-    CALC_ROW(WORDS, EAGER, "dynamo_config.dynamo_backend", .words = compiler)
+    CALC_ROW(WORDS, RECOMPUTE, "megatron_lm_config.megatron_lm_recompute_activations", .words = "true=1 false=0")
+    CALC_ROW(WORDS, RECOMPUTE, "megatron_lm_config.megatron_lm_recompute_granularity", .words = "selective=1 full=2 none=0")
+    CALC_ROW(WORDS, EAGER, "dynamo_config.dynamo_backend", .words = "no=1 inductor=0 aot_eager=1 eager=1")
     CALC_ROW_DEFAULT(EAGER, 1)
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
@@ -232,8 +107,10 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(IS, PRECISION, "fp16", .value = CALC_DATATYPE_FLOAT16)
     CALC_ROW(WORDS, RECOMPUTE, "gradient_checkpointing", .words = checkpoint)
     CALC_ROW(WORDS, OPTIMIZER, "optim", .words = optimizers)
-    CALC_ROW(FILE, SHARDED, "deepspeed", .words = own_zero, .text = "deepspeed")
-    CALC_ROW(SET, TORCH_FSDP, "fsdp", .words = fsdp)
+    CALC_ROW(FILE, SHARDED, "deepspeed", /* the words: swift/config/ */
+        .words = "zero0=50 zero1=51 zero2=52 zero3=53 zero2_offload=152 zero3_offload=253", .text = "deepspeed")
+    CALC_ROW(SET, TORCH_FSDP, "fsdp",
+        .words = "full_shard=1 shard_grad_op=2 no_shard=0 hybrid_shard=4 hybrid_shard_zero2=8 offload=16 auto_wrap=0 fsdp2=1 true=1 false=0")
     CALC_ROW(FILE, SHARDED, "config_file", .text = "accelerate")
     CALC_ROW(SWITCH, FUSED_LOSS, "use_liger_kernel", .value = 1)
     CALC_ROW(WORDS, FLASH, "attn_implementation", .words = attention)
@@ -265,7 +142,7 @@ static const calc_setting_row trainer_rows[] = {
 static const calc_setting_row llama_factory_rows[] = {
     CALC_ROW(NUMBER, SEQ, "cutoff_len")
     CALC_ROW(WORDS, ADAPTER, "finetuning_type", .words = part)
-    CALC_ROW(WORDS, RECOMPUTE, "disable_gradient_checkpointing", .words = no_checkpoint)
+    CALC_ROW(WORDS, RECOMPUTE, "disable_gradient_checkpointing", .words = "true=0 false=2")
     CALC_ROW(WORDS, FLASH, "flash_attn", .words = attention)
     CALC_ROW(SWITCH, FUSED_LOSS, "enable_liger_kernel", .value = 1)
     CALC_ROW(IS, PACKED, "neat_packing", .value = 1)
@@ -301,7 +178,7 @@ static const calc_setting_row llama_factory_rows[] = {
 static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(NUMBER, MICROBATCH, "micro_batch_size")
     CALC_ROW(NUMBER, SEQ, "sequence_len")
-    CALC_ROW(WORDS, PRECISION, "bf16", .words = narrow)
+    CALC_ROW(WORDS, PRECISION, "bf16", .words = "true=bfloat16 auto=bfloat16 full=bfloat16 false=")
     CALC_ROW(SWITCH, PACKED, "sample_packing", .value = 1)
     CALC_ROW(IS, PACKED, "pad_to_sequence_len", .value = 1)
     CALC_ROW(WORDS, OPTIMIZER, "optimizer", .words = optimizers)
@@ -409,7 +286,7 @@ static const calc_setting_row swift_core_rows[] = {
     CALC_ROW(SWITCH, STAGE_OVERLAP, "overlap_p2p_comm", .value = 1)
     CALC_ROW(SWITCH, FUSED_ACT, "bias_activation_fusion", .value = 1)
     CALC_ROW(SWITCH, UNFUSED_ROPE, "apply_rope_fusion", .value = 0)
-    CALC_ROW(WORDS, RECOMPUTE, "recompute_granularity", .words = granularity)
+    CALC_ROW(WORDS, RECOMPUTE, "recompute_granularity", .words = "selective=1 full=2 none=0")
     CALC_ROW_DEFAULT(BATCH, 16)
     CALC_ROW_DEFAULT(RECOMPUTE, 1)
     CALC_ROW_DEFAULT(DIST_OPT, 1)
@@ -438,11 +315,6 @@ static const calc_setting_row swift_core_rows[] = {
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
-#define COUNT(name) ((int64_t)VALUE(name))
-
 /* The words of the argument "fsdp", and FSDP without a word on what it shards. */
 static void settle_fsdp(calc_plan *plan)
 {
@@ -450,7 +322,7 @@ static void settle_fsdp(calc_plan *plan)
     if (!SAYS(SHARDED) && words & (FULL | KEPT | FULL_SOME | KEPT_SOME)) {
         SET(SHARDED,
             (words & (KEPT | KEPT_SOME) ? 2 : 3) + (words & (FULL_SOME | KEPT_SOME) ? SOME : 0));
-    } else if (!SAYS(SHARDED) && VALUE(FSDP) > 0) {
+    } else if (!SAYS(SHARDED) && YES(FSDP)) {
         SET(SHARDED, 3);
     }
     if (words & AWAY) {
@@ -458,7 +330,7 @@ static void settle_fsdp(calc_plan *plan)
     }
     SET(TORCH_FSDP, NAN);
     /* torch/distributed/fsdp: parameters on the host are updated there. */
-    if (VALUE(WEIGHT_OFFLOAD) > 0 && VALUE(SHARDED) < ZERO) {
+    if (YES(WEIGHT_OFFLOAD) && VALUE(SHARDED) < ZERO) {
         SET(OPT_OFFLOAD, 1);
     }
 }
@@ -502,7 +374,7 @@ static calc_status settle_accelerate(calc_plan *plan, calc_errors *errors)
         SET(PRECISION, CALC_DATATYPE_BFLOAT16);
         SET(FP8, 1);
     }
-    if (VALUE(FP8) > 0) { /* the multiplication quantizes what it takes */
+    if (YES(FP8)) { /* the multiplication quantizes what it takes */
         SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
     }
     if (!SAYS(MICROBATCH) && !SAYS(BATCH)) {
@@ -521,10 +393,10 @@ static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
     if (COUNT(OPTIMIZER) >= BYTES) {
         SET(OPTIMIZER, NAN);
     }
-    if (VALUE(ADAPTER) > 0) {
+    if (YES(ADAPTER)) {
         calc_plan_note(plan, ADAPTED);
     }
-    if (!(VALUE(PACKED) > 0)) {
+    if (!YES(PACKED)) {
         calc_plan_note(plan, LONGEST);
     }
     if (!SAYS(MICROBATCH) && !SAYS(BATCH)) {
@@ -572,10 +444,10 @@ static calc_status settle_swift(calc_plan *plan, calc_errors *errors)
 static calc_status settle_swift_core(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
-    if (VALUE(ADAPTER) > 0) {
+    if (YES(ADAPTER)) {
         calc_plan_note(plan, ADAPTED);
     }
-    if (!(VALUE(PACKED) > 0)) {
+    if (!YES(PACKED)) {
         calc_plan_note(plan, LONGEST);
     }
     return CALC_OK;
@@ -585,57 +457,28 @@ static calc_status settle_swift_core(calc_plan *plan, calc_errors *errors)
     .title = title_, .version = version_, .launch = launch_, .syntax = CALC_SYNTAX_YAML,           \
     .options = true
 
-const calc_framework calc_framework_accelerate = {
-    .name = "accelerate",
+/* clang-format off */
+const calc_framework calc_framework_accelerate = {.name = "accelerate",
     COMMON("Accelerate", "1.15, configuration file", "accelerate launch --config_file this file"),
-    .settle = settle_accelerate,
-    CALC_FRAMEWORK_ROWS(accelerate_rows)};
+    .settle = settle_accelerate, CALC_FRAMEWORK_ROWS(accelerate_rows)};
 /* Launcher's options have the names of its file; those of FSDP go without their beginning, too. */
-static const char *const launcher[] = {"fsdp_config.fsdp_",
-                                       "fsdp_config.fsdp_",
-                                       "fsdp_config.",
-                                       "fsdp_config.fsdp_",
-                                       "--fsdp_",
-                                       "fsdp_config.fsdp_",
-                                       "--zero_stage",
-                                       "deepspeed_config.zero_stage",
-                                       "--offload_",
-                                       "deepspeed_config.offload_",
-                                       "--parallelism_",
-                                       "parallelism_config.parallelism_",
-                                       NULL};
-static const calc_framework trainer = {.renamed = launcher,
-                                       CALC_FRAMEWORK_ROWS(trainer_rows),
-                                       CALC_FRAMEWORK_BASES(&calc_framework_accelerate)};
-const calc_framework calc_framework_llama_factory = {
-    .name = "llama-factory",
-    .program = "llamafactory-cli",
-    COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"),
-    .settle = settle_adapter,
-    CALC_FRAMEWORK_ROWS(llama_factory_rows),
-    CALC_FRAMEWORK_BASES(&trainer, &calc_framework_megatron)};
-const calc_framework calc_framework_axolotl = {.name = "axolotl",
-                                               .program = "axolotl train",
-                                               COMMON("Axolotl", "0.18", "axolotl train this file"),
-                                               .settle = settle_axolotl,
-                                               CALC_FRAMEWORK_ROWS(axolotl_rows),
-                                               CALC_FRAMEWORK_BASES(&trainer)};
-const calc_framework calc_framework_trl = {.name = "trl",
-                                           .program = "trl sft",
-                                           COMMON("TRL", "1.9", "trl sft --config this file"),
-                                           .settle = settle_trainer,
-                                           CALC_FRAMEWORK_ROWS(trl_rows),
-                                           CALC_FRAMEWORK_BASES(&trainer)};
-const calc_framework calc_framework_swift = {.name = "ms-swift",
-                                             .program = "swift sft",
-                                             COMMON("ms-swift", "4.6", "swift sft this file"),
-                                             .settle = settle_swift,
-                                             CALC_FRAMEWORK_ROWS(swift_rows),
-                                             CALC_FRAMEWORK_BASES(&trainer)};
-const calc_framework calc_framework_swift_core = {
-    .name = "megatron-swift",
-    .program = "megatron sft",
-    COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"),
-    .settle = settle_swift_core,
-    CALC_FRAMEWORK_ROWS(swift_core_rows),
-    CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
+static const calc_framework trainer = {
+    .renamed = "fsdp_config.fsdp_=fsdp_config.fsdp_ fsdp_config.=fsdp_config.fsdp_ --fsdp_=fsdp_config.fsdp_ "
+        "--zero_stage=deepspeed_config.zero_stage --offload_=deepspeed_config.offload_ --parallelism_=parallelism_config.parallelism_",
+    CALC_FRAMEWORK_ROWS(trainer_rows), CALC_FRAMEWORK_BASES(&calc_framework_accelerate)};
+const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .program = "llamafactory-cli",
+    COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_adapter,
+    CALC_FRAMEWORK_ROWS(llama_factory_rows), CALC_FRAMEWORK_BASES(&trainer, &calc_framework_megatron)};
+const calc_framework calc_framework_axolotl = {.name = "axolotl", .program = "axolotl train",
+    COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_axolotl, CALC_FRAMEWORK_ROWS(axolotl_rows),
+    CALC_FRAMEWORK_BASES(&trainer)};
+const calc_framework calc_framework_trl = {.name = "trl", .program = "trl sft",
+    COMMON("TRL", "1.9", "trl sft --config this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(trl_rows),
+    CALC_FRAMEWORK_BASES(&trainer)};
+const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swift sft",
+    COMMON("ms-swift", "4.6", "swift sft this file"), .settle = settle_swift, CALC_FRAMEWORK_ROWS(swift_rows),
+    CALC_FRAMEWORK_BASES(&trainer)};
+const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .program = "megatron sft",
+    COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_swift_core,
+    CALC_FRAMEWORK_ROWS(swift_core_rows), CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
+/* clang-format on */

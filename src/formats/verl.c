@@ -1,19 +1,12 @@
 /* Reinforcement learning: verl, by words key=value or a YAML file, and slime, by options of
  * Megatron-LM and its own. What is read is the training of the actor. */
 #include "formats/framework.h"
+#include "formats/plan_macros.h"
 
 #define ACTOR "actor_rollout_ref.actor."
 #define CORE ACTOR "megatron."
 #define SHARDS ACTOR "fsdp_config."
 #define MODEL "actor_rollout_ref.model."
-
-static const calc_word strategy[] = {{"megatron", 0}, {"fsdp", 3}, {"fsdp2", 3}, {0}};
-static const calc_word kept[] = {{"true", 3}, {"false", 2}, {0}};
-static const calc_word format[] = {
-    {"bfloat16", CALC_DATATYPE_BFLOAT16}, {"float16", CALC_DATATYPE_FLOAT16}, {0}};
-static const calc_word granularity[] = {{"selective", 1}, {"full", 2}, {0}};
-static const calc_word method[] = {{"uniform", 0}, {"block", 1}, {0}};
-static const calc_word recompute[] = {{"true", 2}, {"false", 0}, {0}};
 
 /* clang-format off */
 static const calc_setting_row verl_rows[] = {
@@ -24,12 +17,12 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(FACTOR, BATCH, ACTOR "ppo_mini_batch_size")
     CALC_ROW(FACTOR, BATCH, "actor_rollout_ref.rollout.n")
     CALC_ROW(NUMBER, MICROBATCH, ACTOR "ppo_micro_batch_size_per_gpu")
-    CALC_ROW(WORDS, FSDP, ACTOR "strategy", .words = strategy)
+    CALC_ROW(WORDS, FSDP, ACTOR "strategy", .words = "megatron=0 fsdp=3 fsdp2=3")
     CALC_ROW(NUMBER, HEADS_RANKS, ACTOR "ulysses_sequence_parallel_size")
     CALC_ROW(NUMBER, SHARD_RANKS, SHARDS "fsdp_size", .unset = true)
     CALC_ROW(SWITCH, WEIGHT_OFFLOAD, SHARDS "offload_policy", .value = 1)
-    CALC_ROW(WORDS, SHARDED, SHARDS "reshard_after_forward", .words = kept)
-    CALC_ROW(WORDS, RECOMPUTE, MODEL "enable_gradient_checkpointing", .words = recompute)
+    CALC_ROW(WORDS, SHARDED, SHARDS "reshard_after_forward", .words = "true=3 false=2")
+    CALC_ROW(WORDS, RECOMPUTE, MODEL "enable_gradient_checkpointing", .words = "true=2 false=0")
     CALC_ROW(SWITCH, FUSED_LOSS, MODEL "use_liger", .value = 1)
     CALC_ROW(SWITCH, PACKED, MODEL "use_remove_padding", .value = 1)
     CALC_ROW(SWITCH, EAGER, ACTOR "use_torch_compile", .value = 0)
@@ -41,9 +34,9 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(NUMBER, EXPERT_TENSOR, CORE "expert_tensor_parallel_size")
     CALC_ROW(SWITCH, SEQ_PAR, CORE "sequence_parallel", .value = 1)
     CALC_ROW(SWITCH, DIST_OPT, CORE "use_distributed_optimizer", .value = 1)
-    CALC_ROW(WORDS, PRECISION, CORE "dtype", .words = format)
-    CALC_ROW(WORDS, RECOMPUTE, CORE "override_transformer_config.recompute_granularity", .words = granularity)
-    CALC_ROW(WORDS, RECOMPUTE_METHOD, CORE "override_transformer_config.recompute_method", .words = method)
+    CALC_ROW(WORDS, PRECISION, CORE "dtype", .words = "bfloat16 float16")
+    CALC_ROW(WORDS, RECOMPUTE, CORE "override_transformer_config.recompute_granularity", .words = "selective=1 full=2")
+    CALC_ROW(WORDS, RECOMPUTE_METHOD, CORE "override_transformer_config.recompute_method", .words = "uniform=0 block=1")
     CALC_ROW(NUMBER, RECOMPUTE_BLOCKS, CORE "override_transformer_config.recompute_num_layers")
     CALC_ROW(NUMBER, FIRST_BLOCKS, CORE "override_transformer_config.num_layers_in_first_pipeline_stage")
     CALC_ROW(NUMBER, LAST_BLOCKS, CORE "override_transformer_config.num_layers_in_last_pipeline_stage")
@@ -98,10 +91,6 @@ static const calc_setting_row slime_rows[] = {
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
-#define SET(name, number) (plan->value[CALC_PLAN_##name] = (double)(number))
-#define SAYS(name) calc_plan_says(plan, CALC_PLAN_##name)
-#define VALUE(name) calc_plan_value(plan, CALC_PLAN_##name)
-
 static void settle_sequences(calc_plan *plan)
 {
     if (SAYS(SEQ) && SAYS(POSITIONS)) {
@@ -116,10 +105,10 @@ static void settle_sequences(calc_plan *plan)
 static calc_status settle_verl(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
-    bool core = SAYS(FSDP) ? !(VALUE(FSDP) > 0)
-                           : SAYS(TENSOR) || SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT);
+    bool core =
+        SAYS(FSDP) ? !YES(FSDP) : SAYS(TENSOR) || SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT);
     if (core) {
-        SET(DIST_OPT, !SAYS(DIST_OPT) || VALUE(DIST_OPT) > 0);
+        SET(DIST_OPT, !SAYS(DIST_OPT) || YES(DIST_OPT));
         SET(SHARDED, NAN);
     } else {
         SET(SHARDED, SAYS(SHARDED) ? VALUE(SHARDED) : 3);
@@ -146,24 +135,11 @@ static calc_status settle_slime(calc_plan *plan, calc_errors *errors)
     return CALC_OK;
 }
 
-const calc_framework calc_framework_verl = {
-    .name = "verl",
-    .title = "verl",
-    .version = "0.7",
-    .launch = "python3 -m verl.trainer.main_ppo with the words of this file",
-    .program = "verl.trainer",
-    .syntax = CALC_SYNTAX_YAML,
-    .options = true,
-    .settle = settle_verl,
-    CALC_FRAMEWORK_ROWS(verl_rows)};
-const calc_framework calc_framework_slime = {.name = "slime",
-                                             .title = "slime",
-                                             .version = "0.3",
-                                             .launch = "run it with bash",
-                                             .script = "train.py",
-                                             .program = "rollout",
-                                             .syntax = CALC_SYNTAX_SHELL,
-                                             .has_model = true,
-                                             .settle = settle_slime,
-                                             CALC_FRAMEWORK_ROWS(slime_rows),
-                                             CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
+/* clang-format off */
+const calc_framework calc_framework_verl = {.name = "verl", .title = "verl", .version = "0.7",
+    .launch = "python3 -m verl.trainer.main_ppo with the words of this file", .program = "verl.trainer",
+    .syntax = CALC_SYNTAX_YAML, .options = true, .settle = settle_verl, CALC_FRAMEWORK_ROWS(verl_rows)};
+const calc_framework calc_framework_slime = {.name = "slime", .title = "slime", .version = "0.3",
+    .launch = "run it with bash", .script = "train.py", .program = "rollout", .syntax = CALC_SYNTAX_SHELL, .has_model = true,
+    .settle = settle_slime, CALC_FRAMEWORK_ROWS(slime_rows), CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
+/* clang-format on */

@@ -5,38 +5,35 @@
 
 #include "calc.h"
 
-/** A model and its layout, resolved. */
-typedef struct calc_resolved {
-    calc_app app;
-    calc_exec exec;
-} calc_resolved;
+enum { CALC_MAX_REFUSED = 64 /**< most reasons that are kept */ };
 
-/** One rule: a combination that is refused. */
-typedef struct calc_refusal {
-    bool (*applies)(const calc_resolved *r);
-    const char *reason; /**< text with the names of our fields */
-} calc_refusal;
-
-/** A list of rules. */
-typedef struct calc_refusals {
-    const calc_refusal *item;
+/** Reasons to refuse a layout: texts with the names of our fields. Start with {0}. */
+typedef struct calc_refused {
+    const char *text[CALC_MAX_REFUSED];
     size_t count;
-} calc_refusals;
+} calc_refused;
 
-/** A rule: its name, and when it applies to the model `a`, the layout `e` and its strategy `s`. */
-#define CALC_REFUSAL(name, condition)                                                              \
-    static bool name(const calc_resolved *r)                                                       \
-    {                                                                                              \
-        const calc_app *a = &r->app;                                                               \
-        const calc_exec *e = &r->exec;                                                             \
-        const calc_strategy *s = &e->strategy;                                                     \
-        (void)a, (void)e, (void)s;                                                                 \
-        return condition;                                                                          \
-    }
+/** A list of rules: adds the reason of each that refuses the layout.
+ *  @param a  the model, resolved
+ *  @param e  the layout, likewise
+ *  @param s  its strategy
+ *  @param refused  with reasons of earlier lists */
+typedef void calc_refusals(const calc_app *a, const calc_exec *e, const calc_strategy *s,
+                           calc_refused *refused);
 
-/** Defines a list under `name` from the array `rules`. */
-#define CALC_REFUSALS(name, rules)                                                                 \
-    const calc_refusals name = {rules, sizeof(rules) / sizeof *(rules)}
+/** Begins the definition of a list, whose body has a CALC_REFUSE() for each rule. */
+#define CALC_REFUSALS(name)                                                                        \
+    void name(const calc_app *a __attribute__((unused)),                                           \
+              const calc_exec *e __attribute__((unused)),                                          \
+              const calc_strategy *s __attribute__((unused)), calc_refused *refused)
+
+/** A rule: the layouts that it refuses, and why. */
+#define CALC_REFUSE(condition, reason)                                                             \
+    do {                                                                                           \
+        if ((condition) && refused->count < CALC_MAX_REFUSED) {                                    \
+            refused->text[refused->count++] = (reason);                                            \
+        }                                                                                          \
+    } while (0)
 
 /** Micro-batches of a replica in one step. */
 static inline int64_t calc_microbatches(const calc_exec *e)

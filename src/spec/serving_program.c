@@ -91,115 +91,106 @@ void calc_serving_program_spread(calc_strategy *s)
 
 /* ---- What programs refuse -------------------------------------------------------------------- */
 
-static int64_t ranks_of_experts(const calc_resolved *r)
-{
-    return r->exec.strategy.expert_par * r->exec.strategy.expert_tensor_par;
-}
-static bool has_experts(const calc_resolved *r)
-{
-    return r->app.num_experts > 0;
-}
-
 /* ---- All programs ---------------------------------------------------------------------------- */
 
-CALC_REFUSAL(splits_sequences, s->context_par > 1)
-CALC_REFUSAL(hides_collectives, s->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE)
-CALC_REFUSAL(splits_heads_unevenly, !calc_divides(s->tensor_par, a->attn_heads))
-CALC_REFUSAL(keeps_another_cache, e->inference.kv_datatype != CALC_FORMAT_AUTO &&
-                                      e->inference.kv_datatype != CALC_FORMAT_FLOAT8)
-static const calc_refusal all[] = {
-    {splits_sequences, "context_par is not for serving"},
-    {hides_collectives,
-     "tensor_par_overlap is not for serving: engines wait for their collectives"},
-    {splits_heads_unevenly, "attn_heads is not a multiple of tensor_par"},
-    {keeps_another_cache, "inference.kv_datatype is neither auto nor float8"}};
-CALC_REFUSALS(calc_refusals_programs, all);
+CALC_REFUSALS(calc_refusals_programs)
+{
+    CALC_REFUSE(s->context_par > 1, "context_par is not for serving");
+    CALC_REFUSE(s->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE,
+                "tensor_par_overlap is not for serving: engines wait for their collectives");
+    CALC_REFUSE(!calc_divides(s->tensor_par, a->attn_heads),
+                "attn_heads is not a multiple of tensor_par");
+    CALC_REFUSE(e->inference.kv_datatype != CALC_FORMAT_AUTO &&
+                    e->inference.kv_datatype != CALC_FORMAT_FLOAT8,
+                "inference.kv_datatype is neither auto nor float8");
+}
 
 /* ---- vLLM ------------------------------------------------------------------------------------ */
 
-/* All ranks of a stage share the experts: each rank has whole experts with
- * --enable-expert-parallel, otherwise a part of every expert. */
-CALC_REFUSAL(vllm_experts, has_experts(r) && (ranks_of_experts(r) != s->tensor_par * s->data_par ||
-                                              (s->expert_par > 1 && s->expert_tensor_par > 1)))
-/* config/cache.py: BlockSize */
-CALC_REFUSAL(vllm_pages, e->inference.page_size > 1 && e->inference.page_size != 8 &&
-                             e->inference.page_size != 16 && e->inference.page_size != 32 &&
-                             e->inference.page_size != 64 && e->inference.page_size != 128)
-static const calc_refusal vllm[] = {
-    {vllm_experts, "either expert_par or expert_tensor_par has to be tensor_par * data_par, and "
-                   "the other 1"},
-    {vllm_pages, "inference.page_size is none of 8, 16, 32, 64 and 128"}};
-CALC_REFUSALS(calc_refusals_vllm, vllm);
+CALC_REFUSALS(calc_refusals_vllm)
+{
+    bool experts = a->num_experts > 0;
+    int64_t ranks = s->tensor_par * s->data_par,
+            expert_ranks = s->expert_par * s->expert_tensor_par;
+    /* All ranks of a stage share the experts: each rank has whole experts with
+     * --enable-expert-parallel, otherwise a part of every expert. */
+    CALC_REFUSE(
+        experts && (expert_ranks != ranks || (s->expert_par > 1 && s->expert_tensor_par > 1)),
+        "either expert_par or expert_tensor_par has to be tensor_par * data_par, and the other 1");
+    /* config/cache.py: BlockSize */
+    CALC_REFUSE(e->inference.page_size > 1 && e->inference.page_size != 8 &&
+                    e->inference.page_size != 16 && e->inference.page_size != 32 &&
+                    e->inference.page_size != 64 && e->inference.page_size != 128,
+                "inference.page_size is none of 8, 16, 32, 64 and 128");
+}
 
 /* ---- SGLang ---------------------------------------------------------------------------------- */
 
-CALC_REFUSAL(sglang_experts, has_experts(r) && ranks_of_experts(r) != s->tensor_par &&
-                                 ranks_of_experts(r) != s->tensor_par * s->data_par)
-CALC_REFUSAL(sglang_spread, has_experts(r) && !calc_divides(s->expert_par, a->num_experts))
-/* chunked_prefill_size must be a multiple of page_size */
-CALC_REFUSAL(sglang_chunks, e->inference.page_size > 1 &&
-                                !calc_divides(e->inference.page_size, e->inference.chunk_size))
-/* pipeline stages exclude speculative decoding */
-CALC_REFUSAL(sglang_stages, e->pipeline_par > 1 && e->inference.speculative_tokens > 0)
-static const calc_refusal sglang[] = {
-    {sglang_experts, "expert_par * expert_tensor_par is neither tensor_par nor tensor_par * "
-                     "data_par"},
-    {sglang_spread, "num_experts is not a multiple of expert_par"},
-    {sglang_chunks, "inference.chunk_size is not a multiple of inference.page_size"},
-    {sglang_stages, "inference.speculative_tokens excludes pipeline stages"}};
-CALC_REFUSALS(calc_refusals_sglang, sglang);
+CALC_REFUSALS(calc_refusals_sglang)
+{
+    bool experts = a->num_experts > 0;
+    int64_t ranks = s->tensor_par * s->data_par,
+            expert_ranks = s->expert_par * s->expert_tensor_par;
+    CALC_REFUSE(experts && expert_ranks != s->tensor_par && expert_ranks != ranks,
+                "expert_par * expert_tensor_par is neither tensor_par nor tensor_par * data_par");
+    CALC_REFUSE(experts && !calc_divides(s->expert_par, a->num_experts),
+                "num_experts is not a multiple of expert_par");
+    /* chunked_prefill_size must be a multiple of page_size */
+    CALC_REFUSE(e->inference.page_size > 1 &&
+                    !calc_divides(e->inference.page_size, e->inference.chunk_size),
+                "inference.chunk_size is not a multiple of inference.page_size");
+    /* pipeline stages exclude speculative decoding */
+    CALC_REFUSE(e->pipeline_par > 1 && e->inference.speculative_tokens > 0,
+                "inference.speculative_tokens excludes pipeline stages");
+}
 
 /* ---- TensorRT-LLM ---------------------------------------------------------------------------- */
 
-/* Attention is either split over all ranks or replicated on all of them (enable_attention_dp). */
-CALC_REFUSAL(trt_replicas, s->data_par > 1 && (s->tensor_par > 1 || !has_experts(r)))
-CALC_REFUSAL(trt_experts, has_experts(r) && ranks_of_experts(r) != s->tensor_par * s->data_par)
-/* llm_args.py: tokens_per_block must be a power of two */
-CALC_REFUSAL(trt_pages, e->inference.page_size > 1 &&
-                            (e->inference.page_size & (e->inference.page_size - 1)) != 0)
-static const calc_refusal tensorrt_llm[] = {
-    {trt_replicas, "data_par needs experts and tensor_par 1 (enable_attention_dp); replicas of a "
-                   "dense model are servers of their own"},
-    {trt_experts, "expert_par * expert_tensor_par is not tensor_par * data_par"},
-    {trt_pages, "inference.page_size is not a power of two"}};
-CALC_REFUSALS(calc_refusals_tensorrt_llm, tensorrt_llm);
-
-static const struct {
-    calc_serving_program program;
-    const calc_refusals *refusals;
-} refused[] = {
-    {CALC_SERVING_PROGRAM_VLLM, &calc_refusals_programs},
-    {CALC_SERVING_PROGRAM_VLLM, &calc_refusals_vllm},
-    {CALC_SERVING_PROGRAM_SGLANG, &calc_refusals_programs},
-    {CALC_SERVING_PROGRAM_SGLANG, &calc_refusals_sglang},
-    {CALC_SERVING_PROGRAM_TENSORRT_LLM, &calc_refusals_programs},
-    {CALC_SERVING_PROGRAM_TENSORRT_LLM, &calc_refusals_tensorrt_llm},
-};
-
-/* Of one server. */
-static const char *refuses(calc_serving_program program, calc_resolved *r)
+CALC_REFUSALS(calc_refusals_tensorrt_llm)
 {
-    calc_strategy *s = &r->exec.strategy;
-    const char *reason = NULL;
+    bool experts = a->num_experts > 0;
+    int64_t ranks = s->tensor_par * s->data_par,
+            expert_ranks = s->expert_par * s->expert_tensor_par;
+    /* Attention is either split over all ranks or replicated on all of them (enable_attention_dp).
+     */
+    CALC_REFUSE(s->data_par > 1 && (s->tensor_par > 1 || !experts),
+                "data_par needs experts and tensor_par 1 (enable_attention_dp); replicas of a "
+                "dense model are servers of their own");
+    CALC_REFUSE(experts && expert_ranks != ranks,
+                "expert_par * expert_tensor_par is not tensor_par * data_par");
+    /* llm_args.py: tokens_per_block must be a power of two */
+    CALC_REFUSE(e->inference.page_size > 1 &&
+                    (e->inference.page_size & (e->inference.page_size - 1)) != 0,
+                "inference.page_size is not a power of two");
+}
+
+/* Of one server: the first reason. */
+static const char *refuses(calc_serving_program program, const calc_app *app, calc_exec *exec)
+{
+    static calc_refusals *const own[] = {[CALC_SERVING_PROGRAM_VLLM] = calc_refusals_vllm,
+                                         [CALC_SERVING_PROGRAM_SGLANG] = calc_refusals_sglang,
+                                         [CALC_SERVING_PROGRAM_TENSORRT_LLM] =
+                                             calc_refusals_tensorrt_llm,
+                                         [CALC_SERVING_PROGRAM_ATOM] = NULL};
+    calc_strategy *s = &exec->strategy;
+    calc_refused refused = {0};
     s->expert_par = at_least_one(s->expert_par);
     s->expert_tensor_par = at_least_one(s->expert_tensor_par);
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        const calc_refusals *list = refused[i].refusals;
-        for (size_t j = 0; refused[i].program == program && j < list->count && !reason; j++) {
-            reason = list->item[j].applies(r) ? list->item[j].reason : NULL;
-        }
+    if (own[program]) {
+        calc_refusals_programs(app, exec, s, &refused);
+        own[program](app, exec, s, &refused);
     }
-    return reason;
+    return refused.count > 0 ? refused.text[0] : NULL;
 }
 
 const char *calc_serving_program_refuses(const calc_app *app, const calc_exec *exec)
 {
     calc_serving_program program = calc_serving_program_of(exec->inference.engine);
-    calc_resolved r = {*app, *exec};
-    const char *reason = refuses(program, &r);
+    calc_exec server = *exec;
+    const char *reason = refuses(program, app, &server);
     if (!reason && exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
-        calc_prefill_pool_of(exec, &r.exec);
-        reason = refuses(program, &r);
+        calc_prefill_pool_of(exec, &server);
+        reason = refuses(program, app, &server);
     }
     return reason;
 }

@@ -51,7 +51,7 @@ bool calc_serving_program_replicates(const calc_strategy *strategy);
 void calc_serving_program_spread(calc_strategy *strategy);
 
 /** Rules of all these programs, and those of one; their inputs are resolved. */
-extern const calc_refusals calc_refusals_programs, calc_refusals_vllm, calc_refusals_sglang,
+calc_refusals calc_refusals_programs, calc_refusals_vllm, calc_refusals_sglang,
     calc_refusals_tensorrt_llm;
 
 /** The first reason for which the program of the engine that a layout names does not serve it; NULL

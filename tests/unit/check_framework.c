@@ -121,6 +121,13 @@ START_TEST(keys_are_unique_and_rows_complete)
             bool worded = row->how == CALC_HOW_WORDS || row->how == CALC_HOW_SET;
             bool named = row->how == CALC_HOW_FILE; /* words, too, if it has any */
             ck_assert_msg(named || worded == (row->words != NULL), "%s: %s", f->name, row->key);
+            calc_word word;
+            for (const char *at = row->words; calc_word_next(row, &at, &word);) {
+                bool open =
+                    word.text[word.length] == '=' && strchr(" ", word.text[word.length + 1]);
+                ck_assert_msg(!isnan(word.value) != open, "%s: %.*s", row->key, (int)word.length,
+                              word.text);
+            }
             bool texted = row->how == CALC_HOW_CONSTANT || row->how == CALC_HOW_FORMAT ||
                           row->how == CALC_HOW_UNREAD || row->how == CALC_HOW_FILE;
             ck_assert_int_eq(texted, row->text != NULL);

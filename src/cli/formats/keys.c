@@ -3,13 +3,6 @@
 #include "cli/shell/complain.h"
 #include "io/output.h"
 
-static void write_words(calc_output *out, const calc_setting_row *row)
-{
-    for (const calc_word *word = row->words; word->word; word++) {
-        calc_output_printf(out, "%s`%s`", word == row->words ? "" : ", ", word->word);
-    }
-}
-
 static void write_key(calc_output *out, const calc_setting_row *row)
 {
     const char *field = calc_plan_field(row->member);
@@ -22,9 +15,10 @@ static void write_key(calc_output *out, const calc_setting_row *row)
     } else {
         calc_output_printf(out, " | %s", constant ? "always" : calc_plan_meaning(row->member));
     }
-    if (row->words) {
-        calc_output_text(out, ": ");
-        write_words(out, row);
+    calc_word word;
+    for (const char *at = row->words; calc_word_next(row, &at, &word);) {
+        calc_output_printf(out, "%s`%.*s`", word.text == row->words ? ": " : ", ", (int)word.length,
+                           word.text);
     }
     if (row->how == CALC_HOW_FILE) {
         calc_output_printf(out, "%s a file of `%s`", row->words ? ", or" : ":", row->text);
