@@ -1,3 +1,4 @@
+#include "formats/plan_layers.h"
 #include "formats/plan_macros.h"
 #include "formats/plan_stages.h"
 
@@ -33,6 +34,8 @@ void calc_plan_clear(calc_plan *plan)
         plan->value[i] = NAN;
     }
     plan->blocks.count = plan->offsets.count = plan->recomputed.count = 0;
+    plan->experts.count = plan->linear.count = plan->windows.count = plan->unrotated.count = 0;
+    plan->letters[0] = plan->mtp_letters[0] = '\0';
     for (size_t i = 0; i < sizeof plan->note / sizeof *plan->note; i++) {
         plan->note[i] = NULL;
     }
@@ -385,4 +388,5 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     calc_plan_split(plan, &e);
     calc_plan_serve(plan, &a, &e);
     calc_plan_stages_from(plan, &a, &e);
+    calc_plan_layers_from(plan, &a, &e);
 }

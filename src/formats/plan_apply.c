@@ -1,5 +1,6 @@
 /* Turns a framework's settings into a model and a layout. Missing settings have Megatron-LM's
  * defaults. */
+#include "formats/plan_layers.h"
 #include "formats/plan_macros.h"
 #include "formats/plan_stages.h"
 
@@ -431,13 +432,14 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
 {
     calc_plan joined = *said;
     const calc_plan *plan = &joined;
+    calc_status status = calc_plan_layers_join(&joined, errors);
     calc_plan_join(&joined);
     memset(app, 0, sizeof *app);
     memset(exec, 0, sizeof *exec);
     exec->strategy.context_par_net = exec->strategy.expert_par_net =
         exec->strategy.expert_tensor_par_net = -1;
     exec->strategy.expert_data_par_net = -1;
-    calc_status status = apply_sizes(plan, exec, errors);
+    status = status == CALC_OK ? apply_sizes(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_batch(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_chunks(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_one_end(&joined, exec, errors) : status;
@@ -459,7 +461,8 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     if (SAYS(SERVE_ENGINE)) {
         calc_plan_serve_apply(plan, exec);
     }
-    status = calc_plan_stages_apply(plan, app, exec, errors);
+    status = calc_plan_layers_apply(plan, app, errors);
+    status = status == CALC_OK ? calc_plan_stages_apply(plan, app, exec, errors) : status;
     if (status != CALC_OK) {
         return status;
     }

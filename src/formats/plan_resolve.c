@@ -1,5 +1,6 @@
 /* Resolves presets, "auto" and equivalent spellings, so that each meaning has one value. */
 #include "formats/plan.h"
+#include "formats/plan_layers.h"
 #include "formats/plan_stages.h"
 #include "spec/format.h"
 
@@ -197,8 +198,36 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
     s->delayed_wgrad = s->delayed_wgrad && s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
 }
 
+/* The parts as the model's own fields are, which become those of its parts. */
+static void resolve_parts(calc_app *app, const calc_exec *exec, bool llama)
+{
+    static const int64_t chunk[CALC_PART_TYPE_COUNT] = {[CALC_PART_TYPE_MAMBA2] = 128,
+                                                        [CALC_PART_TYPE_GATED_DELTA] = 64,
+                                                        [CALC_PART_TYPE_KIMI_DELTA] = 64,
+                                                        [CALC_PART_TYPE_LIGHTNING] = 256};
+    for (int i = 0; i < app->stack.parts; i++) {
+        calc_part *part = &app->stack.part[i];
+        calc_app own = *app;
+        calc_exec e = *exec;
+#define CALC_FIELD(name, kind, arg, ...)
+#define CALC_PART_FIELD(name, kind, arg, ...) own.name = part->name;
+#include "calc/app.fields.h"
+#undef CALC_PART_FIELD
+        resolve_structure(&own, llama);
+        resolve_attention(&own, &e);
+        resolve_experts(&own, &e);
+        own.linear_chunk = or_else(own.linear_chunk, chunk[part->type]);
+#define CALC_PART_FIELD(name, kind, arg, ...) part->name = own.name;
+#include "calc/app.fields.h"
+#undef CALC_FIELD
+#undef CALC_PART_FIELD
+    }
+    calc_plan_layers_represent(app);
+}
+
 void calc_plan_resolve(calc_app *app, calc_exec *exec)
 {
+    resolve_parts(app, exec, is_llama(app, exec));
     resolve_structure(app, is_llama(app, exec));
     exec->strategy.structure_type = CALC_STRUCTURE_TYPE_GPT;
     app->seq_size = or_else(exec->seq_size, app->seq_size);

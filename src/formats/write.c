@@ -8,10 +8,24 @@
 
 enum { STEP = 2 /* spaces per level */ };
 
-static void write_header(calc_output *out, const calc_framework *framework)
+/* The release and the program that all settings need. */
+static const char *needed(const calc_framework *framework, const calc_settings *settings,
+                          bool script)
+{
+    const char *found = script ? framework->script : framework->version;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting_row *row = calc_framework_row(framework, settings->item[i].key);
+        const char *own = !row ? NULL : script ? row->script : row->release;
+        found = own ? own : found;
+    }
+    return found;
+}
+
+static void write_header(calc_output *out, const calc_framework *framework,
+                         const calc_settings *settings)
 {
     calc_output_printf(out, "# %s %s, written by calc %s\n# %s\n", framework->title,
-                       framework->version, CALC_VERSION, framework->launch);
+                       needed(framework, settings, false), CALC_VERSION, framework->launch);
 }
 
 /* ---- Options of a command -------------------------------------------------------------------- */
@@ -64,7 +78,7 @@ static void write_shell(calc_output *out, const calc_framework *framework,
                         const calc_settings *settings)
 {
     calc_output_text(out, "#!/usr/bin/env bash\n");
-    write_header(out, framework);
+    write_header(out, framework, settings);
     write_variables(out, settings);
     if (framework->serves) {
         write_options(out, "OPTIONS", settings, false);
@@ -77,7 +91,7 @@ static void write_shell(calc_output *out, const calc_framework *framework,
     write_options(out, "LAUNCH", settings, true);
     write_options(out, "OPTIONS", settings, false);
     calc_output_printf(out, "torchrun \"${LAUNCH[@]}\" %s \"${OPTIONS[@]}\" \"$@\"\n",
-                       framework->script);
+                       needed(framework, settings, true));
 }
 
 void calc_settings_write_pools(calc_output *out, const calc_framework *framework,
@@ -215,11 +229,11 @@ void calc_settings_write(calc_output *out, const calc_framework *framework,
         write_shell(out, framework, settings);
         break;
     case CALC_SYNTAX_YAML:
-        write_header(out, framework);
+        write_header(out, framework, settings);
         write_level(out, settings, 0, 0, 0, false);
         break;
     case CALC_SYNTAX_TOML:
-        write_header(out, framework);
+        write_header(out, framework, settings);
         write_toml(out, settings);
         break;
     case CALC_SYNTAX_JSON:
