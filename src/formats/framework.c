@@ -561,7 +561,8 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         if (row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member)) {
             number *= plan->value[row->member];
         }
-        plan->value[row->member] = number;
+        /* 0 is no context parallelism */
+        plan->value[row->member] = row->member == CALC_PLAN_CONTEXT ? fmax(number, 1) : number;
         return true;
     case CALC_HOW_FORMAT:
         snprintf(expect, size, "%s with a number for #", row->text);
