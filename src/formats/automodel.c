@@ -45,21 +45,6 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
-    CALC_ROW_UNREAD(COST, "peft.*", .assumed = "the layout is of full fine-tuning")
-    CALC_ROW_UNREAD(COST, "quantization.* teacher_model.*", .assumed = "weights are taken as they are trained, and no other model")
-    CALC_ROW_UNREAD(COST,
-        "distributed.pipeline.layers_per_stage distributed.offload_policy distributed.offload_policy.* distributed.mp_policy.* "
-        "distributed.autocast_dtype=bfloat16 distributed.defer_fsdp_grad_sync=true distributed.enable_compile distributed.activation_checkpointing_scope=all "
-        "distributed.moe.* distributed.enable_fsdp2_prefetch distributed.fsdp2_*_prefetch_depth distributed.tp_plan distributed.tp_plan.* "
-        "distributed.grad_reduce_in_fp32 distributed.overlap_grad_reduce=true distributed.overlap_param_gather=true distributed.bucket_cap_mb "
-        "distributed.find_unused_parameters distributed.static_graph distributed.nccl_ub distributed.fsdp_double_buffer "
-        "distributed.preserve_fp32_weights distributed.disable_bucketing distributed.keep_fp8_transpose_cache "
-        "distributed.pipeline.module_fqns_per_model_part distributed.pipeline.pp_schedule_csv distributed.pipeline.dtype "
-        "model.use_liger_kernel model.torch_dtype=bf16 model.backend.* fp8.*")
-    CALC_ROW_UNREAD(HARMLESS,
-        "distributed.* step_scheduler.* packed_sequence.* dataset.* validation_dataset.* *dataloader.* dist_env.* rng.* model.* compile.* "
-        "clip_grad_norm.* loss_fn.* optimizer.* lr_scheduler.* checkpoint.* wandb.* mlflow.* ci.* benchmark.* recipe seed logger.* "
-        "freeze_config.* auto_resume max_grad_norm")
 };
 /* clang-format on */
 
@@ -91,5 +76,5 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 
 /* clang-format off */
 const calc_framework calc_framework_automodel = {.name = "automodel", .title = "NeMo Automodel", .version = "0.5",
-    .launch = "automodel this file", .syntax = CALC_SYNTAX_YAML, .settle = settle, CALC_FRAMEWORK_ROWS(rows)};
+    .launch = "automodel this file", .syntax = CALC_SYNTAX_YAML, .settle = settle, CALC_FRAMEWORK_ROWS(rows, automodel)};
 /* clang-format on */

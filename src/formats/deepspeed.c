@@ -32,19 +32,6 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(GRAD_OFFLOAD, 1)
     CALC_ROW_DEFAULT(OFFLOAD_BUFFERS, 1.5) /* additional_buffer_factor of its estimators */
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES)
-    CALC_ROW_UNREAD(MODEL, "compression_training.* sparse_attention.* progressive_layer_drop.*")
-    CALC_ROW_UNREAD(COST, "communication_data_type fp32_allreduce seq_parallel_comm_data_type prescale_gradients sparse_gradients disable_allgather amp.* optimizer.type=AdamW *.allgather_partitions=true *.allgather_bucket_size "
-        "*.reduce_scatter=true *.reduce_bucket_size *.offload_*.buffer_* *.offload_*.pipeline* *.offload_*.max_in_cpu *.offload_*.nvme_path *.offload_*.super_offload zero_optimization.sub_group_size zero_optimization.stage3_*_size "
-        "zero_optimization.stage3_max_* zero_optimization.stage3_*_threshold zero_optimization.round_robin_gradients zero_optimization.zero_hpz_partition_size=1 zero_optimization.zero_quantized_* "
-        "zero_optimization.mics_hierarchical_params_gather zero_optimization.memory_efficient_linear=true zero_optimization.zenflow.* zero_optimization.legacy_stage1 zero_optimization.use_multi_rank_bucket_allreduce=true zero_optimization.stage3_use_all_reduce_* zero_optimization.stage3_allgather_sequential "
-        "zero_optimization.zeropp_loco_param.* zero_optimization.save_muon_* *.offload_optimizer.convert_grad_on_cpu=true *.offload_optimizer.cpuadam_cores_perc fp16.fp16_master_weights_and_grads activation_checkpointing.* compile.* zero_force_ds_cpu_optimizer=true "
-        "elasticity.enabled autotuning.enabled curriculum_learning.enabled data_efficiency.enabled quantize_training.enabled hybrid_engine.enabled graph_harvesting torch_autocast.enabled tensor_parallel.* pipeline.* "
-        "zero_optimization.contiguous_gradients=true checkpoint.use_node_local_storage eigenvalue.enabled flops_profiler.enabled use_data_before_expert_parallelism")
-    CALC_ROW_UNREAD(HARMLESS, "steps_per_print vocabulary_size zero_optimization.pipeline_loading_checkpoint zero_optimization.enable_sanity_checks wall_clock_breakdown memory_breakdown dump_state gradient_clipping gradient_predivide_factor optimizer.params.* scheduler.* fp16.* bf16.* *.pin_memory *.fast_init "
-        "zero_optimization.load_from_fp32_weights zero_optimization.elastic_checkpoint zero_optimization.stage3_gather_* zero_optimization.ignore_unused_parameters zero_optimization.log_trace_cache_warnings "
-        "zero_optimization.override_module_apply zero_optimization.leaf_module.* zero_optimization.cpu_offload_use_pin_memory zero_allow_untested_optimizer aio.* flops_profiler.* tensorboard.* wandb.* csv_monitor.* comet.* comms_logger.* "
-        "data_efficiency.* curriculum_learning.* elasticity.* autotuning.* checkpoint.* eigenvalue.* quantize_training.* hybrid_engine.* torch_autocast.* dataloader_drop_last nebula.* timers.* weight_quantization.* "
-        "optimizer.legacy_fusion")
 };
 /* clang-format on */
 
@@ -123,5 +110,5 @@ const calc_framework calc_framework_deepspeed = {.name = "deepspeed", .title = "
     .launch = "deepspeed TRAIN.py --deepspeed_config this file",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU), .syntax = CALC_SYNTAX_JSON,
     .elsewhere = " num_procs activation_recompute recompute_modules recompute_blocks recompute_group distribute_saved_activations ",
-    .settle = settle, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
+    .settle = settle, CALC_FRAMEWORK_ROWS(rows, deepspeed), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

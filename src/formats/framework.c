@@ -78,8 +78,10 @@ static bool is_preset(const char *value, const char *preset, size_t length)
     }
     snprintf(text, sizeof text, "%.*s", (int)length, preset);
     double a = strtod(text, &end), b = strtod(value, &mine);
-    bool same = strncasecmp(text, value, strlen(text)) == 0; /* other arguments may follow a word */
-    return strcasecmp(text, value) == 0 || (same && value[length] == ' ' && end == text) ||
+    char word[80]; /* without what else follows an option */
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(value, " "), value);
+    return strcasecmp(text, value) == 0 ||
+           (memchr(preset, '*', length) && matches(preset, length, word)) ||
            (end != text && !*end && mine != value && !*mine && a == b);
 }
 
@@ -129,34 +131,38 @@ const calc_setting_row *calc_framework_row(const calc_framework *framework, cons
 }
 
 calc_unread calc_framework_unread(const calc_framework *framework, const char *key,
-                                  const char *value, const calc_setting_row **found)
+                                  const char *value, const char **assumed)
 {
     char text[KEY_SIZE];
     const char *dot = strrchr(key, '.');
     const char *last = dot ? dot + 1 : key + strspn(key, "-");
+    const char *file = framework->unread ? framework->unread->text : "";
     calc_unread what = CALC_UNREAD_UNKNOWN;
-    for (size_t i = 0; i < framework->count; i++) {
-        const calc_setting_row *row = &framework->rows[i];
-        for (const char *at = row->how == CALC_HOW_UNREAD ? row->text : ""; *at;) {
-            size_t whole = strcspn(at, " "), length = strcspn(at, " =");
-            bool dotted = memchr(at, '.', length) != NULL, equals = length < whole;
-            bool first = what == CALC_UNREAD_UNKNOWN;
-            if ((first || equals) && matches(at, length, dotted ? key + strspn(key, "-") : last)) {
-                if (first && found) {
-                    *found = row;
-                }
-                what = first ? (calc_unread)row->value : what;
-                if (is_preset(value, at + length + equals, whole - length - equals)) {
-                    return CALC_UNREAD_HARMLESS;
-                }
-            }
-            at += whole + strspn(at + whole, " ");
+    *assumed = NULL;
+    for (const char *at = file; *at; at += strspn(at, " \n")) {
+        size_t line = strcspn(at, "\n"), whole = strcspn(at, " \n"), length = strcspn(at, " \n=");
+        bool heading = at == file || at[-1] == '\n';
+        if (heading && *at != '#') {
+            what = *at == 'm'   ? CALC_UNREAD_MODEL
+                   : *at == 'c' ? CALC_UNREAD_COST
+                                : CALC_UNREAD_HARMLESS;
+            *assumed = whole < line ? at + whole + 1 : NULL;
         }
+        bool dotted = memchr(at, '.', length) != NULL;
+        if (!heading && matches(at, length, dotted ? key + strspn(key, "-") : last)) {
+            size_t equals = length < whole;
+            return is_preset(value, at + length + equals, whole - length - equals)
+                       ? CALC_UNREAD_HARMLESS
+                       : what;
+        }
+        at += heading ? line : whole;
     }
+    *assumed = NULL;
+    what = CALC_UNREAD_UNKNOWN;
     for (size_t i = 0; framework->bases && framework->bases[i] && what == CALC_UNREAD_UNKNOWN;
          i++) {
         what = calc_framework_unread(framework->bases[i], key_in_bases(framework, key, text), value,
-                                     found);
+                                     assumed);
     }
     return what;
 }
@@ -630,7 +636,8 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         if (row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member)) {
             number *= plan->value[row->member];
         }
-        plan->value[row->member] = number;
+        /* 0 is no context parallelism */
+        plan->value[row->member] = row->member == CALC_PLAN_CONTEXT ? fmax(number, 1) : number;
         return true;
     case CALC_HOW_FORMAT:
         snprintf(expect, size, "%s with a number for #", row->text);

@@ -30,8 +30,7 @@ typedef enum calc_how {
     CALC_HOW_FACTOR,     /**< a number; the member is the product of all its keys */
     CALC_HOW_NAME,       /**< the name of a model that is described elsewhere */
     CALC_HOW_FILE,       /**< one of .words, or the path of a file of the framework .text */
-    CALC_HOW_DEFAULT,    /**< no key: the framework uses .value unless another row sets it */
-    CALC_HOW_UNREAD      /**< no key: .text has patterns of keys that are not read */
+    CALC_HOW_DEFAULT     /**< no key: the framework uses .value unless another row sets it */
 } calc_how;
 
 /** What a key changes that is not read. */
@@ -67,8 +66,7 @@ typedef struct calc_setting_row {
     const char *release;   /**< the framework's release needed for it; NULL: any */
     const char *script;    /**< the program that takes it, where it is another; NULL: any */
     bool unset;            /**< -1 means not set; with a .value, 0 does, too */
-    /** A sentence: what is assumed where the value is "auto", which .value then is; for keys that
-     *  are not read, what follows from them */
+    /** A sentence: what is assumed where the value is "auto", which .value then is */
     const char *assumed;
 } calc_setting_row;
 
@@ -80,13 +78,24 @@ typedef struct calc_setting_row {
 #define CALC_ROW_CONSTANT(...) {.how = CALC_HOW_CONSTANT, .key = __VA_ARGS__},
 #define CALC_ROW_DEFAULT(member_, value_)                                                          \
     {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_##member_, .value = (value_)},
-/** Keys that are not read, as patterns separated by blanks; the first row that matches counts. '*'
- *  is any text. A pattern without a dot is of the last part of a key, without the dashes before it.
- *  "name=value" has the framework's default, which changes nothing, as no value of a later pattern
- *  with "=" does; without it, 0 and false change nothing. */
-#define CALC_ROW_UNREAD(what, ...) {CALC_UNREAD(what, __VA_ARGS__)},
-#define CALC_UNREAD(what, ...)                                                                     \
-    .how = CALC_HOW_UNREAD, .value = CALC_UNREAD_##what, .text = __VA_ARGS__
+
+/** A file of unread/: keys that are not read, as patterns separated by blanks below a line with
+ * what they change, "model", "cost" or "harmless", and behind a colon what is assumed then; the
+ * first that matches counts. '*' is any text. A pattern without a dot is of the last part of a key,
+ *  without the dashes before it. "name=value" has the framework's default, which changes nothing,
+ * or a pattern of its first word; without it, 0 and false change nothing. '#' begins a comment. */
+typedef struct calc_unread_keys {
+    const char *text; /**< with a 0 behind it */
+    size_t length;
+} calc_unread_keys;
+
+extern const calc_unread_keys calc_unread_accelerate, calc_unread_automodel, calc_unread_axolotl,
+    calc_unread_bridge, calc_unread_deepspeed, calc_unread_gpt_neox, calc_unread_llama_factory,
+    calc_unread_llm_foundry, calc_unread_maxtext, calc_unread_mcore, calc_unread_mcore_harmless,
+    calc_unread_mindformers, calc_unread_mindspeed, calc_unread_nanotron, calc_unread_nemo,
+    calc_unread_nemo_recipe, calc_unread_paddle, calc_unread_sglang, calc_unread_slime,
+    calc_unread_swift, calc_unread_swift_core, calc_unread_tensorrt_llm, calc_unread_torchtitan,
+    calc_unread_trainer, calc_unread_trl, calc_unread_verl, calc_unread_vllm;
 
 /** Bit of a calc_platform. */
 #define CALC_ON(platform) (1U << CALC_PLATFORM_##platform)
@@ -122,6 +131,7 @@ struct calc_framework {
     const char *elsewhere;
     const calc_setting_row *rows;
     size_t count;
+    const calc_unread_keys *unread; /**< beside those of the bases. NULL: none */
     /** The layouts that it refuses; ends with NULL */
     calc_refusals *const *refusals;
     /** Sets members that follow from others by rules of this framework only, after all settings are
@@ -130,8 +140,9 @@ struct calc_framework {
     calc_status (*settle)(calc_plan *plan, calc_errors *errors);
 };
 
-/** Values of calc_framework.rows and .count, of .bases, and of .refusals. */
-#define CALC_FRAMEWORK_ROWS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
+/** Values of calc_framework.rows, .count and .unread, of .bases, and of .refusals. */
+#define CALC_FRAMEWORK_ROWS(table, file)                                                           \
+    .rows = (table), .count = sizeof(table) / sizeof *(table), .unread = &calc_unread_##file
 #define CALC_FRAMEWORK_BASES(...)                                                                  \
     .bases = (const calc_framework *const[])                                                       \
     {                                                                                              \
@@ -207,9 +218,9 @@ const calc_setting_row *calc_framework_row(const calc_framework *framework, cons
 bool calc_word_next(const calc_setting_row *row, const char **at, calc_word *word);
 
 /** What a key without a row of its own changes, with this value.
- *  @param row  set to the row that says it, if there is one; NULL: not wanted */
+ *  @param assumed  set to what is assumed then, up to the end of its line, or to NULL */
 calc_unread calc_framework_unread(const calc_framework *framework, const char *key,
-                                  const char *value, const calc_setting_row **row);
+                                  const char *value, const char **assumed);
 
 /** Fills members that the plan leaves open with the framework's defaults. */
 void calc_framework_defaults(const calc_framework *framework, calc_plan *plan);

@@ -100,7 +100,7 @@ static int count_words(const calc_setting_row *row, const char *text)
 typedef struct reading {
     calc_plan *plan;
     const calc_setting_row *owner[CALC_PLAN_COUNT], *assumed[CALC_PLAN_COUNT];
-    const calc_setting_row *told[16]; /* rows whose sentence has been told */
+    const char *told[16]; /* sentences on keys that are not read, which have been told */
     size_t told_count;
     const calc_framework *named; /* of a file that the settings name; NULL: they name none */
     calc_errors *errors;
@@ -113,16 +113,16 @@ static void tell(const calc_import *import, const char *key, calc_unread what, c
     }
 }
 
-/* Whether the sentence of a row has been told, for another of its keys; from now on it has. */
-static bool was_told(reading *r, const calc_setting_row *row)
+/* Whether a sentence has been told, for another key; from now on it has. */
+static bool was_told(reading *r, const char *sentence)
 {
     for (size_t i = 0; i < r->told_count; i++) {
-        if (r->told[i] == row) {
+        if (r->told[i] == sentence) {
             return true;
         }
     }
     if (r->told_count < sizeof r->told / sizeof *r->told) {
-        r->told[r->told_count++] = row;
+        r->told[r->told_count++] = sentence;
     }
     return false;
 }
@@ -132,8 +132,10 @@ static bool was_told(reading *r, const calc_setting_row *row)
 static calc_status leave(const calc_import *import, const calc_setting *setting, bool computed,
                          reading *r)
 {
-    const calc_setting_row *row = NULL;
-    calc_unread what = calc_framework_unread(import->framework, setting->key, setting->value, &row);
+    const char *assumed;
+    char sentence[160];
+    calc_unread what =
+        calc_framework_unread(import->framework, setting->key, setting->value, &assumed);
     if (computed && what != CALC_UNREAD_MODEL) {
         what = CALC_UNREAD_HARMLESS;
     }
@@ -143,11 +145,13 @@ static calc_status leave(const calc_import *import, const calc_setting *setting,
                      "is written",
                      r->errors);
     }
-    const char *sentence = row ? row->assumed : NULL;
-    if (sentence && what != CALC_UNREAD_HARMLESS && was_told(r, row)) {
+    if (assumed && what != CALC_UNREAD_HARMLESS && was_told(r, assumed)) {
         return CALC_OK;
     }
-    tell(import, setting->key, what, sentence);
+    if (assumed) {
+        snprintf(sentence, sizeof sentence, "%.*s", (int)strcspn(assumed, "\n"), assumed);
+    }
+    tell(import, setting->key, what, assumed ? sentence : NULL);
     return CALC_OK;
 }
 

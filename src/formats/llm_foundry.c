@@ -47,23 +47,6 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_GELU)
     CALC_ROW_DEFAULT(DROPOUT, 0)
     CALC_ROW_DEFAULT(VOCAB_MULTIPLE, 1)
-    CALC_ROW_UNREAD(MODEL,
-        "model.name=mpt_causal_lm model.block_overrides.* model.attn_config.attn_type=multihead_attention "
-        "model.learned_pos_emb=true model.attention_bias model.attn_config.nope model.attn_config.kv_dim model.ffn_config.moe_* "
-        "model.config_overrides.* model.config_overrides model.block_overrides")
-    CALC_ROW_UNREAD(COST, "fsdp_config.mixed_precision=DEFAULT", .assumed = "gradients are taken as stored and reduced in float32")
-    CALC_ROW_UNREAD(HARMLESS, "algorithms.gradient_clipping.*")
-    CALC_ROW_UNREAD(COST,
-        "fsdp_config.limit_all_gathers=true fsdp_config.backward_prefetch=BACKWARD_PRE fsdp_config.forward_prefetch model.peft_config.* "
-        "fsdp_config.cpu_offload compile_config.* compile_config tp_config.* model.attn_config.fused_qkv=true model.fc_type=torch model.fc_type.* "
-        "model.ffn_config.* optimizer.name=decoupled_adamw model.lora model.attn_config.attn_uses_sequence_id device_train_grad_accum "
-        "expandable_segments=true cuda_load_lazy algorithms.* algorithms")
-    CALC_ROW_UNREAD(HARMLESS,
-        "fsdp_config.* model.* tokenizer.* train_loader.* eval_loader.* eval_loaders optimizer.* scheduler.* callbacks.* loggers.* "
-        "variables.* device_eval_batch_size device_train_batch_size max_duration seed code_paths max_split_size_mb dist_timeout "
-        "accumulate_train_batch_on_tokens eval_* icl_* progress_bar log_* python_log_level console_log_interval "
-        "save_* load_* only_* train_subset_num_batches spin_dataloaders metadata.* metadata flatten_metadata run_name "
-        "autoresume profiler.* models *_loader tokenizer scheduler optimizer callbacks loggers profiler variables fsdp_config tp_config model")
 };
 /* clang-format on */
 
@@ -92,9 +75,9 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 }
 
 /* clang-format off */
-static const calc_framework base = {CALC_FRAMEWORK_ROWS(rows)};
+static const calc_framework base = {CALC_FRAMEWORK_ROWS(rows, llm_foundry)};
 const calc_framework calc_framework_llm_foundry = {.name = "llm-foundry", .title = "LLM Foundry", .version = "0.22",
     .launch = "composer train/train.py this file", .syntax = CALC_SYNTAX_YAML, .has_model = true, .launched = true,
     .renamed = "parallelism_config.fsdp.=fsdp_config. parallelism_config.tp.=tp_config.", .settle = settle,
-    CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_BASES(&base)};
+    CALC_FRAMEWORK_ROWS(rows, llm_foundry), CALC_FRAMEWORK_BASES(&base)};
 /* clang-format on */

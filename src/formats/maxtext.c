@@ -88,50 +88,6 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(BIAS, 0)
     CALC_ROW_DEFAULT(DROPOUT, 0)
     CALC_ROW_DEFAULT(TIED, 0)
-    CALC_ROW_UNREAD(MODEL,
-        "decoder_block=llama2 global_parameter_scale=1 attention_output_dim=-1 global_head_dim global_num_kv_heads "
-        "mlp_bias attention_bias share_kv_projections attention_sink chunk_attn_window_size interleave_moe_layer_step=1 "
-        "nope_layer_interval=-1 inhomogeneous_layer_cycle_interval=1 use_post_attn_norm use_post_ffw_norm num_kv_shared_layers "
-        "use_double_wide_mlp moba use_indexer o_lora_rank o_groups compress_ratios engram_layers gdn_* partial_rotary_factor=1 "
-        "hidden_size_per_layer_input vocab_size_per_layer_input first_num_hash_layers use_multimodal use_audio mhc_expansion_rate=1 "
-        "moe_expert_input_dim=-1 trainable_position_size=-1 use_qk_norm_in_gdn lora.enable_lora")
-    CALC_ROW_UNREAD(COST,
-        "*_sequence_parallelism=1 *_tensor_sequence_parallelism=1 *_autoregressive_parallelism=1 *_diloco_parallelism=1 "
-        "*_usp_ulysses_parallelism=1 *_transpose_parallelism=1 num_pipeline_repeats=-1 num_pipeline_microbatches=-1 pipeline_parallel_layers=-1 "
-        "pipeline_delay_activation_forwarding pipeline_fsdp_ag_once pipeline_fsdp_ag_per_repeat capacity_factor=-1 opt_type=adamw mu_dtype=float32 "
-        "shard_optimizer_over_data enable_dropout=true use_2d_fsdp_sharding shard_exp_on_fsdp use_ring_of_experts "
-        "use_batch_split_schedule batch_split_factor=1 fused_qkv fused_mlp te_comm_gemm_overlap=disabled num_moe_token_chunks=1 "
-        "use_random_routing num_vocab_tiling=1 expansion_factor_real_data=-1 packing=true use_dpo num_slices=-1 "
-        "decoder_layer_input=device context=remat mlpwi=remat mlpwi_0=remat mlpwi_1=remat mlpwo=remat moe_mlpwi_0=remat "
-        "moe_mlpwi_1=remat moe_mlpwo=remat query_proj=remat key_proj=remat value_proj=remat kv_proj=remat qkv_proj=remat out_proj=remat "
-        "query_wa_proj=remat kv_wa_proj=remat mla_q=remat mla_kv=remat attention_out=remat engram=remat indexer_cutoff_threshold=remat "
-        "sparse_matmul=true megablox=true num_moe_emb_chunks float32_qk_product float32_logits scan_layers=true "
-        "activations_in_float32 logits_dot_in_fp32 custom_mesh_and_rule use_ragged_sort weight_sparsity_* "
-        "moe_fsdp_use_two_stage_all_gather moe_dispatch_no_expert_sharding ragged_buffer_factor=-1 enable_diloco reuse_example_batch")
-    CALC_ROW_UNREAD(COST,
-        "sa_* local_sa_* local_use_splash_scheduler wi_tile_* wo_tile_* use_tokamax_* use_gmm_v2 merge_gating_gmm use_ragged_attention use_jax_splash "
-        "use_splash_scheduler use_sliced_mla_proj use_manual_quantization use_qwix_quantization quant_cfg_path use_custom_sort_vjp=true "
-        "use_gather_mosaic_kernel use_sequential_layers use_mhc_pallas_kernel *_fsdp_use_two_stage_all_gather scan_pipeline_* "
-        "scan_layers_per_stage set_remat_policy_on_* matmul_precision=default cast_logits_to_fp32=true float32_* shard_mode=auto "
-        "context_parallel_load_balance=true compile_xla_flags dq_reduction_steps experimental_sa_* reshape_q vocab_tiling_ag_once "
-        "moe_chunk_barrier mla_qk_head_chunk_size enable_rampup_batch_size use_truncation use_qk_clip qk_clip_threshold use_iota_embed force_unroll "
-        "enable_streaming_diloco custom_mesh temperature_tuning")
-    CALC_ROW_UNREAD(HARMLESS,
-        "base_config run_name abort_* *_for_audio *_for_vit *_calibration_method adam_* adamw_mask add_* allow_split_* *_axis_order "
-        "*checkpoint* attn_logits_soft_cap final_logits_soft_cap audio_* autoregressive_* base_output_directory beta_* block_diffusion_* "
-        "causal_block_size chat_template* check_vma colocated_* communication_overlapping_* num_communication_* compile* compressed_rope_* "
-        "constant_bound_config context_parallel_reorder_strategy context_sharding cost_estimate_* custom_mesh_and_rule_* data_* dataset_* "
-        "dcn_bandwidth_* debug_* decode_* default_prompt dense_init_scale diloco_* distill_* dtype_mm dump_* elastic_* enable_* engram_* eval_* "
-        "force_q_layout freeze_* gcs_metrics generate_* global_ram* global_rope_* goodput_* gradient_clipping_threshold grain_* "
-        "hardware heartbeat_* hf_* hide_* image_* indexer_* inference_* init_weights_seed input_data_* internal_* jax_* kv_quant_* "
-        "learning_rate* load_* local_checkpoint_* local_rope_* log_* logical_axis_rules* lora_* lr_* managed_* max_* mesh_axes metrics_file "
-        "mhc_* mla_naive_kvcache mlp_activations_limit moba_* model_call_mode monitor_* mrope_section mscale mtc_* mtp_* multi_* muon_* "
-        "norm_topk_prob normaliz* num_diloco_* num_epoch olmo_* optimize_* original_max_* override_* param_scan_axis per_device_batch_size_* "
-        "position_id_* prefill_* prefix_* profile* prometheus_* prompt pure_nnx* qk_norm_with_scale quantization_* quantize_kvcache ragged_* "
-        "record_* remove_* replicate_quant_scale report_* return_log_prob ring_scan_unroll rope_* routed_* save_* sft_* sharding_tolerance "
-        "shardy sinkhorn_* skip_* spatial_* stack_* step_* steps subslice_shape target_* tokeniz* tpu_* train_* trainable_* training_* "
-        "ulysses_context_sharding upload_* use_audio_* use_chat_* use_chunked_prefill use_max_logit_estimate use_mrope use_sft "
-        "use_untrainable_* use_vertex_* v_norm_* vertex_* video_* vision_* vllm_* wandb_* warmup_* write_* wsd_* xprof_* z_loss_multiplier")
 };
 /* clang-format on */
 
@@ -188,5 +144,5 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 const calc_framework calc_framework_maxtext = {.name = "maxtext", .title = "MaxText", .version = "0.2.4, base.yml",
     .launch = "python3 -m maxtext.trainers.pre_train.train this file", .syntax = CALC_SYNTAX_YAML, .has_model = true,
-    .settle = settle, CALC_FRAMEWORK_ROWS(rows)};
+    .settle = settle, CALC_FRAMEWORK_ROWS(rows, maxtext)};
 /* clang-format on */

@@ -56,11 +56,15 @@ static const calc_setting_row bridge_rows[] = {
 };
 
 /* clang-format off */
+/* Keys that are not read: first those of all that matter, then a framework's own. */
+static const calc_framework harmless = {.unread = &calc_unread_mcore_harmless};
+static const calc_framework mindspeed = {.unread = &calc_unread_mindspeed}, nemo = {.unread = &calc_unread_nemo};
+static const calc_framework bridge = {.unread = &calc_unread_bridge};
 const calc_framework calc_framework_megatron = {.name = "megatron", .title = "Megatron-LM",
     .version = "core_v0.15.0",
     .launch = "run it with bash, from the folder of Megatron-LM; options for data follow",
     .script = "pretrain_gpt.py", .platforms = CALC_ON(CUDA) | CALC_ON(ROCM), .syntax = CALC_SYNTAX_SHELL,
-    .has_model = true, CALC_FRAMEWORK_ROWS(megatron_rows),
+    .has_model = true, CALC_FRAMEWORK_ROWS(megatron_rows, mcore), CALC_FRAMEWORK_BASES(&harmless),
     CALC_FRAMEWORK_REFUSALS(calc_refusals_batch_overlap, calc_refusals_core, calc_refusals_layers, calc_refusals_listed, calc_refusals_flex,
         calc_refusals_graphs, calc_refusals_fsdp, calc_refusals_fsdp_0_15)};
 
@@ -68,14 +72,14 @@ const calc_framework calc_framework_mindspeed = {.name = "mindspeed", .title = "
     .version = "2.3.0_core_r0.12.1, with Megatron-LM core_v0.12.1",
     .launch = "run it with bash, from the folder of Megatron-LM; options for data follow",
     .script = "pretrain_gpt.py", .platforms = CALC_ON(CANN), .syntax = CALC_SYNTAX_SHELL, .has_model = true,
-    CALC_FRAMEWORK_ROWS(mindspeed_rows),
+    CALC_FRAMEWORK_ROWS(mindspeed_rows, mcore), CALC_FRAMEWORK_BASES(&mindspeed, &harmless),
     CALC_FRAMEWORK_REFUSALS(calc_refusals_core, calc_refusals_even, calc_refusals_flex, calc_refusals_mindspeed)};
 
 const calc_framework calc_framework_nemo = {.name = "nemo", .title = "NeMo",
     .version = "2.4.0, megatron_gpt_config.yaml",
     .launch = "merge it into megatron_gpt_config.yaml of megatron_gpt_pretraining.py", .platforms = CALC_ON(CUDA),
     .syntax = CALC_SYNTAX_YAML, .has_model = true, .elsewhere = " vocab_size " /* the tokenizer */,
-    CALC_FRAMEWORK_ROWS(nemo_rows),
+    CALC_FRAMEWORK_ROWS(nemo_rows, mcore), CALC_FRAMEWORK_BASES(&nemo, &harmless),
     CALC_FRAMEWORK_REFUSALS(calc_refusals_core, calc_refusals_even, calc_refusals_flex, calc_refusals_nemo)};
 
 const calc_framework calc_framework_bridge = {.name = "megatron-bridge", .title = "Megatron-Bridge",
@@ -83,7 +87,7 @@ const calc_framework calc_framework_bridge = {.name = "megatron-bridge", .title 
     .launch = "give it to the pretraining script of a recipe as its file of overrides", .platforms = CALC_ON(CUDA),
     .syntax = CALC_SYNTAX_YAML, .has_model = true,
     .elsewhere = " ffn_type " /* named by the recipe; the file says whether there is a gate */, .launched = true,
-    CALC_FRAMEWORK_ROWS(bridge_rows),
+    CALC_FRAMEWORK_ROWS(bridge_rows, mcore), CALC_FRAMEWORK_BASES(&bridge, &harmless),
     CALC_FRAMEWORK_REFUSALS(calc_refusals_batch_overlap, calc_refusals_core, calc_refusals_layers, calc_refusals_letters, calc_refusals_listed, calc_refusals_flex,
         calc_refusals_graphs, calc_refusals_fsdp)};
 /* clang-format on */

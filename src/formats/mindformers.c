@@ -75,18 +75,6 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
     CALC_ROW_DEFAULT(FLASH, 0)
-    CALC_ROW_UNREAD(MODEL, "model.model_config.*pet_config* model.model_config.sliding_window model.model_config.hybrid_*")
-    CALC_ROW_UNREAD(COST, "parallel_config.gradient_aggregation_group parallel_config.expert_model_parallel parallel_config.vocab_emb_dp parallel_config.mem_coeff recompute_config.* swap_config.* parallel.gradients_mean "
-        "parallel.full_batch parallel.search_mode parallel.enable_alltoall parallel.strategy_ckpt_* parallel.parallel_optimizer_config.* parallel.comm_fusion.* context.max_device_memory context.memory_optimize_level context.jit_config.* "
-        "context.ascend_config.* micro_batch_interleave_num=1 model.model_config.params_dtype=float32 model.model_config.use_fused_* model.model_config.add_qkv_bias model.model_config.moe_token_dispatcher_type "
-        "model.model_config.*capacity_factor moe_config.*")
-    CALC_ROW_UNREAD(HARMLESS, "seed output_dir runner_wrapper.* model.model_config.qkv_concat model.model_config.input_sliced_sig model.model_config.rotary_dtype model.model_config.gated_linear_unit "
-        "model.model_config.moe_token_drop_policy model.model_config.moe_router_* model.model_config.moe_grouped_gemm load_* src_strategy* auto_trans_ckpt only_save_* resume_* trainer.* runner_config.* lr_schedule.* optimizer.* "
-        "*_dataset*.* train_precision_sync infer_precision_sync processor.* callbacks* eval_callbacks* metric* monitor_config.* profile* init_start_profile context.* parallel_config.* parallel.* use_legacy do_eval eval_* "
-        "pretrained_model_dir remote_save_url layer_scale layer_decay lr_scale* generation_config.* model.arch.* model.model_config.type model.model_config.auto_register model.model_config.rms_norm_eps "
-        "model.model_config.layer_norm_epsilon model.model_config.rope_theta model.model_config.*token_id model.model_config.theta model.model_config.batch_size model.model_config.use_past model.model_config.checkpoint_name_or_path "
-        "model.model_config.*compute_dtype model.model_config.*softmax_type model.model_config.*aux* model.model_config.*routed_scaling_factor model.model_config.norm_topk_prob model.model_config.initializer_range "
-        "model.model_config.model_type model.model_config.architectures")
 };
 /* clang-format on */
 
@@ -109,5 +97,5 @@ static CALC_REFUSALS(refusals)
 /* clang-format off */
 const calc_framework calc_framework_mindformers = {.name = "mindformers", .title = "MindSpore Transformers",
     .version = "1.7.0", .launch = "merge it into a template of configs/general", .platforms = CALC_ON(CANN),
-    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
+    .syntax = CALC_SYNTAX_YAML, .has_model = true, CALC_FRAMEWORK_ROWS(rows, mindformers), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

@@ -50,21 +50,6 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(TIED, 0)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
-    CALC_ROW_UNREAD(MODEL,
-        "model.model_config.attention_bias model.model_config.no_rope_layer model.model_config.moe_config.layers "
-        "model.model_config.is_starcoder2_config model.model_config.multi_query model.model_config.grouped_query "
-        "model.model_config.global_attn_layers")
-    CALC_ROW_UNREAD(COST,
-        "parallelism.tp_recompute_allgather=true optimizer.optimizer_factory.name=adamW model.ddp_bucket_cap_mb=25 "
-        "model.model_config._fused_*=true model.model_config._use_qkv_packed=true model.model_config._use_doc_masking "
-        "model.model_config.z_loss_enabled")
-    CALC_ROW_UNREAD(HARMLESS,
-        "general.* data_stages.* checkpoints.* logging.* metrics_logging.* profiler.* tokenizer.* lighteval.* s3_upload.* "
-        "optimizer.* tokens.* model.init_method.* model.model_config.*_token_id model.model_config.initializer_range "
-        "model.model_config.is_*_config model.model_config.max_position_embeddings model.model_config.pretraining_tp "
-        "model.model_config.rms_norm_eps model.model_config.rope_* model.model_config.use_cache model.model_config.z_loss_coefficient "
-        "model.model_config.flex_attention_mask model.model_config.log_attn_probs model.model_config.ring_attn_heads_k_stride "
-        "model.model_config.moe_config.router_* data_stages lighteval s3_upload general checkpoints")
 };
 /* clang-format on */
 
@@ -86,5 +71,5 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 const calc_framework calc_framework_nanotron = {.name = "nanotron", .title = "nanotron",
     .version = "main branch of April 2026", .launch = "torchrun run_train.py --config-file this file",
-    .syntax = CALC_SYNTAX_YAML, .has_model = true, .settle = settle, CALC_FRAMEWORK_ROWS(rows)};
+    .syntax = CALC_SYNTAX_YAML, .has_model = true, .settle = settle, CALC_FRAMEWORK_ROWS(rows, nanotron)};
 /* clang-format on */

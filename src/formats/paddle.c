@@ -49,12 +49,6 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(UNFUSED_ROPE, 1)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
-    CALC_ROW_UNREAD(MODEL, "lora lora_* prefix_tuning use_moe num_hidden_layers hidden_size intermediate_size vocab_size num_attention_heads num_key_value_heads")
-    CALC_ROW_UNREAD(COST, "data_parallel_config enable_auto_parallel fuse_attention_* fuse_sequence_parallel_allreduce no_recompute_layers pp_recompute_interval recompute_use_reentrant refined_recompute release_grads use_fused_rms_norm "
-        "expert_max_capacity expert_min_capacity sharding_parallel_mesh_dimension hidden_dropout_prob attention_probs_dropout_prob")
-    CALC_ROW_UNREAD(HARMLESS, "continue_training data_impl dataloader_num_workers disable_tqdm distributed_dataloader do_eval do_predict eval_* input_dir *learning_rate logging_* lr_* max_grad_norm max_steps num_train_epochs output_dir "
-        "overwrite_output_dir per_device_eval_batch_size save_* scale_loss seed skip_profile_timer split tokenizer_name_or_path unified_checkpoint* use_async_save warmup_* weight_decay adam_* report_to load_best_model_at_end "
-        "metric_for_best_model")
 };
 /* clang-format on */
 
@@ -81,5 +75,5 @@ static CALC_REFUSALS(refusals)
 const calc_framework calc_framework_paddle = {.name = "paddle", .title = "PaddleNLP", .version = "3.0",
     .launch = "python -m paddle.distributed.launch run_pretrain.py this file, in llm/",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(XPU), .syntax = CALC_SYNTAX_JSON,
-    .launched = true, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
+    .launched = true, CALC_FRAMEWORK_ROWS(rows, paddle), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

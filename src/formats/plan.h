@@ -104,12 +104,15 @@ static inline double calc_plan_get(const calc_plan *plan, calc_plan_member membe
 void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
                     int64_t node_procs);
 
-/** A value of the member MODEL: the model's number of blocks, and its name in models/. */
-int64_t calc_plan_model_blocks(int model);
-const char *calc_plan_model_name(int model);
+/** A model that frameworks know by name. */
+typedef struct calc_plan_model {
+    const char *name; /**< in models/ */
+    int64_t hidden, blocks, feedforward, vocab;
+    bool experts;
+} calc_plan_model;
 
-/** Whether MODEL is one with experts; not for -1, no model. */
-bool calc_plan_model_has_experts(int64_t model);
+/** The model of the member MODEL; NULL if the plan does not set it. */
+const calc_plan_model *calc_plan_model_of(const calc_plan *plan);
 
 /** Repeats the settings in the members that only some frameworks use.
  *  @param exec  resolved */

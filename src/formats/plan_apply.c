@@ -21,15 +21,6 @@ static calc_status contradiction(calc_errors *errors, const char *hint, const ch
                            (long long)first, (long long)second);
 }
 
-/* Number of processors: given, or nodes times processors of a node; 0 if neither is given. */
-static double procs_said(const calc_plan *plan)
-{
-    if (SAYS(PROCS)) {
-        return VALUE(PROCS);
-    }
-    return SAYS(NODE_PROCS) || SAYS(NODES) ? VALUE(NODE_PROCS) * VALUE(NODES) : 0;
-}
-
 static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
     enum { MAX_PROCS = 1000000000 };
@@ -38,7 +29,9 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
     e->strategy.context_par = COUNT(CONTEXT);
     double each =
         (double)e->strategy.tensor_par * (double)e->pipeline_par * (double)e->strategy.context_par;
-    double procs = procs_said(plan);
+    double procs = SAYS(PROCS)                       ? VALUE(PROCS)
+                   : SAYS(NODE_PROCS) || SAYS(NODES) ? VALUE(NODE_PROCS) * VALUE(NODES)
+                                                     : 0;
     double replicas = VALUE(DATA);
     bool counted = SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES) && !SAYS(DATA);
     if (counted) {
@@ -301,8 +294,8 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
 {
     int64_t expert = COUNT(EXPERT);
     /* A file that does not describe the model can still set expert parallelism. */
-    bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS) > 0
-                                 : expert > 1 || calc_plan_model_has_experts(COUNT_OR(MODEL, -1));
+    bool experts = SAYS(EXPERTS) ? YES(EXPERTS)
+                                 : expert > 1 || (SAYS(MODEL) && calc_plan_model_of(plan)->experts);
     if (!experts) {
         return;
     }

@@ -39,12 +39,6 @@ static const calc_setting_row vllm[] = {
     CALC_ROW_DEFAULT(SERVE_STEP, 8192)
     CALC_ROW_DEFAULT(SERVE_CHUNKED, 1)
     CALC_ROW_DEFAULT(SERVE_PAGE, 16)
-    CALC_ROW_UNREAD(MODEL, "hf-overrides override-* model-impl")
-    CALC_ROW_UNREAD(COST, "all2all-backend async-scheduling data-parallel-hybrid-lb decode-context-parallel-size prefill-context-parallel-size enable-dbo enable-eplb eplb-config num-redundant-experts enforce-eager compilation-config "
-        "cudagraph-* enable-prefix-caching no-enable-prefix-caching kv-cache-memory-bytes kv-transfer-config long-prefill-token-threshold max-long-partial-prefills max-num-partial-prefills num-gpu-blocks-override scheduling-policy "
-        "swap-space cpu-offload-gb enable-lora lora-* max-lora* limit-mm-per-prompt mm-* disable-custom-all-reduce attention-backend guided-decoding-* max-seq-len-to-capture device")
-    CALC_ROW_UNREAD(HARMLESS, "data-parallel-* host port model model-path served-model-name tokenizer tokenizer-* trust-remote-code chat-template* download-dir load-format revision seed api-key* log-* disable-log-* enable-log-* uvicorn-* "
-        "root-path ssl-* tool-call-parser enable-auto-tool-choice reasoning-parser* max-logprobs nnodes node-rank master-* dist-* distributed-executor-backend")
 };
 
 static const calc_setting_row sglang[] = {
@@ -77,12 +71,6 @@ static const calc_setting_row sglang[] = {
     CALC_ROW_DEFAULT(SERVE_ENGINE, CALC_SERVING_ENGINE_SGLANG_0_5)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_CHUNK, 8192)
-    CALC_ROW_UNREAD(MODEL, "json-model-override-args model-impl")
-    CALC_ROW_UNREAD(COST, "max-prefill-tokens max-queued-requests max-total-tokens moe-* speculative-* attention-backend prefill-attention-backend decode-attention-backend sampling-backend cuda-graph-* disable-cuda-graph* "
-        "enable-torch-compile torch-compile-* disable-radix-cache enable-hierarchical-cache hicache-* schedule-* enable-two-batch-overlap enable-single-batch-overlap enable-eplb eplb-* ep-num-redundant-experts deepep-* "
-        "disable-overlap-schedule disaggregation-* enable-mscclpp disable-custom-all-reduce cpu-offload-gb enable-lora lora-* enable-dp-lm-head num-continuous-decode-steps stream-interval fp8-gemm-backend device")
-    CALC_ROW_UNREAD(HARMLESS, "host port model model-path served-model-name tokenizer tokenizer-* trust-remote-code chat-template* download-dir load-format revision seed api-key* log-* disable-log-* enable-log-* uvicorn-* root-path ssl-* "
-        "tool-call-parser enable-auto-tool-choice reasoning-parser* max-logprobs nnodes node-rank master-* dist-* distributed-executor-backend")
 };
 
 static const calc_setting_row tensorrt_llm[] = {
@@ -109,14 +97,10 @@ static const calc_setting_row tensorrt_llm[] = {
     CALC_ROW(NUMBER, SERVE_SLOTS, "--max_batch_size", .read_only = true)
     CALC_ROW(NUMBER, SERVE_STEP, "--max_num_tokens", .read_only = true)
     CALC_ROW(DECIMAL, SERVE_MEMORY, "--kv_cache_free_gpu_memory_fraction", .read_only = true)
-    CALC_ROW_UNREAD(COST, "extra_llm_api_options extra-llm-api-options gpus_per_node cluster_size")
     CALC_ROW_DEFAULT(SERVE_ENGINE, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_STEP, 8192)
     CALC_ROW_DEFAULT(SERVE_PAGE, 32)
-    CALC_ROW_UNREAD(COST, "kv_cache_config.* context_parallel_size moe_cluster_parallel_size max_beam_width=1 moe_config.* cuda_graph_config.* use_cuda_graph enable_iter_* attention_dp_config.* disable_overlap_scheduler "
-        "speculative_config.* torch_compile_config.* scheduler_config.* sparse_attention_config.* attn_backend allreduce_strategy max_input_len")
-    CALC_ROW_UNREAD(HARMLESS, "backend gpus_per_node print_iter_log hostname host port trust_remote_code tokenizer* postprocess_* num_postprocess_workers")
 };
 /* clang-format on */
 
@@ -177,7 +161,7 @@ const calc_framework calc_framework_vllm = {.name = "vllm", .title = "vLLM", .ve
     .launch = "run it with bash and the model: its folder or its name; options follow", .script = "vllm serve",
     .program = "vllm", .pool = {NIXL, NIXL}, .router = "a proxy of the NixlConnector in front of both",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN) | CALC_ON(HPU) | CALC_ON(TPU),
-    .syntax = CALC_SYNTAX_SHELL, .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(vllm),
+    .syntax = CALC_SYNTAX_SHELL, .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(vllm, vllm),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_vllm)};
 
 const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang", .version = "0.5",
@@ -186,12 +170,12 @@ const calc_framework calc_framework_sglang = {.name = "sglang", .title = "SGLang
     .pool = {"--disaggregation-mode prefill", "--disaggregation-mode decode"},
     .router = "python3 -m sglang_router.launch_router --pd-disaggregation --prefill URL --decode URL",
     .platforms = CALC_ON(CUDA) | CALC_ON(ROCM) | CALC_ON(CANN), .syntax = CALC_SYNTAX_SHELL, .serves = true,
-    .settle = settle, CALC_FRAMEWORK_ROWS(sglang),
+    .settle = settle, CALC_FRAMEWORK_ROWS(sglang, sglang),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_sglang)};
 
 const calc_framework calc_framework_tensorrt_llm = {.name = "tensorrt-llm", .title = "TensorRT-LLM",
     .version = "1.2, PyTorch backend", .launch = "trtllm-serve MODEL --extra_llm_api_options this file",
     .platforms = CALC_ON(CUDA), .syntax = CALC_SYNTAX_YAML, .program = "trtllm-serve", .options = true,
-    .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm),
+    .serves = true, .settle = settle, CALC_FRAMEWORK_ROWS(tensorrt_llm, tensorrt_llm),
     CALC_FRAMEWORK_REFUSALS(refusals, calc_refusals_programs, calc_refusals_tensorrt_llm)};
 /* clang-format on */

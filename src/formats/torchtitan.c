@@ -52,14 +52,6 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(SHARDED, 3)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
     CALC_ROW_DEFAULT(GATHER_OVERLAP, 1)
-    CALC_ROW_UNREAD(MODEL, "experimental.custom_import job.custom_config_module")
-    CALC_ROW_UNREAD(COST, "activation_checkpoint.early_stop=true activation_checkpoint.memory_budget activation_checkpoint.per_op_* activation_checkpoint.selective_ac_option compile.backend=inductor comm.mode=default debug.deterministic "
-        "debug.moe_force_load_balance optimizer.early_step_in_backward optimizer.implementation=fused optimizer.name=AdamW parallelism.context_parallel_load_balancer=headtail parallelism.disable_loss_parallel "
-        "parallelism.module_fqns_per_model_part parallelism.pipeline_parallel_expert_parallel_overlap=true parallelism.pipeline_parallel_schedule_csv training.mixed_precision_reduce=float32 quantize.* "
-        "float8.* mx.* fault_tolerance.enable")
-    CALC_ROW_UNREAD(HARMLESS, "activation_checkpoint.debug activation_checkpoint.determinism_check activation_checkpoint.preserve_rng_state activation_checkpoint.visualize_* checkpoint.* comm.* debug.deterministic_warn_only debug.seed "
-        "experimental.custom_args_module fault_tolerance.* job.* lr_scheduler.* memory_estimation.* metrics.* model.hf_assets_path model.print_after_conversion model.tokenizer_path optimizer.beta* optimizer.eps optimizer.lr "
-        "optimizer.weight_decay profiling.* training.data* training.gc_* training.max_norm training.steps validation.*")
 };
 /* clang-format on */
 
@@ -157,7 +149,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
         SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
     }
     if (SAYS(MODEL) && (SAYS(CHUNK_BLOCKS) || VALUE(RECOMPUTE_EVERY) > 1)) {
-        SET(BLOCKS, calc_plan_model_blocks((int)VALUE(MODEL)));
+        SET(BLOCKS, calc_plan_model_of(plan)->blocks);
     }
     return CALC_OK;
 }
@@ -165,5 +157,5 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 const calc_framework calc_framework_torchtitan = {.name = "torchtitan", .title = "TorchTitan", .version = "0.2.2",
     .launch = "CONFIG_FILE=this file ./run_train.sh", .platforms = CALC_ON(CUDA) | CALC_ON(ROCM), .syntax = CALC_SYNTAX_TOML,
-    .settle = settle, CALC_FRAMEWORK_ROWS(rows), CALC_FRAMEWORK_REFUSALS(refusals)};
+    .settle = settle, CALC_FRAMEWORK_ROWS(rows, torchtitan), CALC_FRAMEWORK_REFUSALS(refusals)};
 /* clang-format on */

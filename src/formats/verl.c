@@ -45,19 +45,6 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
-    CALC_ROW_UNREAD(COST, MODEL "lora_rank " MODEL "lora.*", .assumed = "the layout is of training all weights")
-    CALC_ROW_UNREAD(COST, ACTOR "use_dynamic_bsz " ACTOR "ppo_max_token_len_per_gpu",
-                    .assumed = "each sequence is taken as long as prompt and response may be")
-    CALC_ROW_UNREAD(COST,
-        ACTOR "ppo_micro_batch_size " ACTOR "entropy_* " ACTOR "calculate_entropy " ACTOR "use_fused_kernels " ACTOR "use_prefix_grouper "
-        ACTOR "freeze_vision_tower " CORE "override_transformer_config.* " CORE "override_ddp_config.* " SHARDS "model_dtype=fp32 "
-        SHARDS "mixed_precision.* " SHARDS "forward_prefetch " SHARDS "full_determinism " MODEL "enable_activation_offload "
-        MODEL "use_fused_kernels " MODEL "use_shm algorithm.use_kl_in_reward")
-    /* Offload between phases: during the update of the actor all of it is on the processor. */
-    CALC_ROW_UNREAD(HARMLESS,
-        "actor_rollout_ref.rollout.* actor_rollout_ref.ref.* " ACTOR "* " MODEL "* critic.* reward.* reward_model.* reward_manager.* algorithm.* data.* trainer.* "
-        "actor_rollout_ref.hybrid_engine actor_rollout_ref.nccl_timeout custom_reward_function.* ray_kwargs.* global_profiler.* "
-        "transfer_queue.* config-path config-name defaults hydra.*")
 };
 
 /* slime/utils/arguments.py, of slime 0.3 */
@@ -68,24 +55,6 @@ static const calc_setting_row slime_rows[] = {
     CALC_ROW(NUMBER, SEQ, "--rollout-max-response-len")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(DIST_OPT, 1)
-    CALC_ROW_UNREAD(COST, "--use-dynamic-batch-size --max-tokens-per-gpu use-dynamic-batch-size max-tokens-per-gpu",
-                    .assumed = "each sequence is taken as long as prompt and response may be")
-    CALC_ROW_UNREAD(COST,
-        "freeze-indexer freeze-params-name-list only-train-params-name-list recompute-loss-function log-probs-chunk-size "
-        "use-stateless-adam megatron-deepgemm-* allgather-cp data-pad-size-multiplier enable-mtp-training train-backend=megatron "
-        "qwen-gdn-backend train-memory-margin-bytes")
-    CALC_ROW_UNREAD(HARMLESS,
-        "rollout-* sglang-* eval-* custom-* colocate offload* release-train debug-* dynamic-sampling-* wandb-* use-wandb tb-* n-samples-* "
-        "num-rollout num-epoch num-gpus-per-node num-steps-per-rollout over-sampling-batch-size partial-rollout prompt-data input-key label-key "
-        "metadata-key multimodal-keys tool-key apply-chat-template* rm-* group-rm reward-key ref-* hf-checkpoint advantage-* *kl-* "
-        "entropy-coef eps-clip* value-clip gamma lambd normalize-advantages disable-* use-tis tis-* use-opd opd-* use-opsm opsm-* "
-        "use-rollout-* use-routing-replay use-fault-tolerance use-tensorboard use-unbiased-kl use-distributed-post update-weight* "
-        "balance-* buffer-filter-path check-weight-update-equal ci-* data-source-path distributed-* dump-details "
-        "fetch-trajectory-retry-times get-mismatch-metrics http-proxy keep-old-actor load load-* save save-* log-* loss-mask-type loss-type "
-        "mask-offpolicy-* megatron-config-path memory-* min-batch-collection-ratio model-name num-critic-only-steps profile-target "
-        "record-memory-history reset-optimizer-states skip-eval-before-train start-rollout-id train-env-vars calculate-per-token-loss "
-        "async-save no-save-optim seed mtp-loss-scaling-factor padded-vocab-size address runtime-env-json head num-gpus dashboard-* "
-        "node-ip-address disable-usage-stats force")
 };
 /* clang-format on */
 
@@ -138,8 +107,8 @@ static calc_status settle_slime(calc_plan *plan, calc_errors *errors)
 /* clang-format off */
 const calc_framework calc_framework_verl = {.name = "verl", .title = "verl", .version = "0.7",
     .launch = "python3 -m verl.trainer.main_ppo with the words of this file", .program = "verl.trainer",
-    .syntax = CALC_SYNTAX_YAML, .options = true, .settle = settle_verl, CALC_FRAMEWORK_ROWS(verl_rows)};
+    .syntax = CALC_SYNTAX_YAML, .options = true, .settle = settle_verl, CALC_FRAMEWORK_ROWS(verl_rows, verl)};
 const calc_framework calc_framework_slime = {.name = "slime", .title = "slime", .version = "0.3",
     .launch = "run it with bash", .script = "train.py", .program = "rollout", .syntax = CALC_SYNTAX_SHELL, .has_model = true,
-    .settle = settle_slime, CALC_FRAMEWORK_ROWS(slime_rows), CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
+    .settle = settle_slime, CALC_FRAMEWORK_ROWS(slime_rows, slime), CALC_FRAMEWORK_BASES(&calc_framework_megatron)};
 /* clang-format on */

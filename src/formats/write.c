@@ -30,25 +30,10 @@ static void write_header(calc_output *out, const calc_framework *framework,
 
 /* ---- Options of a command -------------------------------------------------------------------- */
 
-static bool is_launcher(const char *key)
-{
-    return strcmp(key, "--nproc-per-node") == 0 || strcmp(key, "--nnodes") == 0;
-}
-
 /* Writes a variable of the environment, which is not an option. */
 static bool is_variable(const char *key)
 {
     return key[0] != '-';
-}
-
-static void write_option(calc_output *out, const calc_setting *setting)
-{
-    bool quote = strpbrk(setting->value, "()[]{}*?$&;|<>!~#\\\"") != NULL;
-    calc_output_printf(out, "    %s", setting->key);
-    if (setting->value[0]) {
-        calc_output_printf(out, quote ? " '%s'" : " %s", setting->value);
-    }
-    calc_output_text(out, "\n");
 }
 
 static void write_options(calc_output *out, const char *name, const calc_settings *settings,
@@ -56,22 +41,15 @@ static void write_options(calc_output *out, const char *name, const calc_setting
 {
     calc_output_printf(out, "%s=(\n", name);
     for (size_t i = 0; i < settings->count; i++) {
-        const char *key = settings->item[i].key;
-        if (!is_variable(key) && is_launcher(key) == launcher) {
-            write_option(out, &settings->item[i]);
+        const char *key = settings->item[i].key, *value = settings->item[i].value;
+        bool launches = strcmp(key, "--nproc-per-node") == 0 || strcmp(key, "--nnodes") == 0;
+        bool quote = strpbrk(value, "()[]{}*?$&;|<>!~#\\\"") != NULL;
+        if (!is_variable(key) && launches == launcher) {
+            const char *glue = quote ? " '" : *value ? " " : "";
+            calc_output_printf(out, "    %s%s%s%s\n", key, glue, value, quote ? "'" : "");
         }
     }
     calc_output_text(out, ")\n");
-}
-
-static void write_variables(calc_output *out, const calc_settings *settings)
-{
-    for (size_t i = 0; i < settings->count; i++) {
-        const calc_setting *setting = &settings->item[i];
-        if (is_variable(setting->key)) {
-            calc_output_printf(out, "export %s=%s\n", setting->key, setting->value);
-        }
-    }
 }
 
 static void write_shell(calc_output *out, const calc_framework *framework,
@@ -79,7 +57,12 @@ static void write_shell(calc_output *out, const calc_framework *framework,
 {
     calc_output_text(out, "#!/usr/bin/env bash\n");
     write_header(out, framework, settings);
-    write_variables(out, settings);
+    for (size_t i = 0; i < settings->count; i++) {
+        if (is_variable(settings->item[i].key)) {
+            calc_output_printf(out, "export %s=%s\n", settings->item[i].key,
+                               settings->item[i].value);
+        }
+    }
     if (framework->serves) {
         write_options(out, "OPTIONS", settings, false);
         calc_output_printf(out,
@@ -194,13 +177,6 @@ static void write_level(calc_output *out, const calc_settings *settings, size_t 
     }
 }
 
-static void write_json(calc_output *out, const calc_settings *settings)
-{
-    calc_output_text(out, "{\n");
-    write_level(out, settings, 0, 0, STEP, true);
-    calc_output_text(out, "\n}\n");
-}
-
 /* Keys have at most two levels: a table and its keys. */
 static void write_toml(calc_output *out, const calc_settings *settings)
 {
@@ -237,7 +213,9 @@ void calc_settings_write(calc_output *out, const calc_framework *framework,
         write_toml(out, settings);
         break;
     case CALC_SYNTAX_JSON:
-        write_json(out, settings);
+        calc_output_text(out, "{\n");
+        write_level(out, settings, 0, 0, STEP, true);
+        calc_output_text(out, "\n}\n");
         break;
     }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/text.h"
+#include "spec/field.h"
 
 /* Whether a line of tests/formats/<name>.txt is `key`. */
 static bool is_known(const char *name, const char *key)
@@ -56,13 +57,14 @@ START_TEST(every_key_of_a_framework_is_read_or_has_a_class)
         ck_assert_int_eq(calc_text_read(&text, path, NULL), CALC_OK);
         for (char *line = text.data, *end; *line; line = end + 1) {
             char key[256];
+            const char *assumed;
             end = strchr(line, '\n');
             snprintf(key, sizeof key, "%.*s", (int)(end - line), line);
             if (key[0] == '#' || is_section(text.data, key)) {
                 continue;
             }
             ck_assert_msg(calc_framework_row(framework, key) ||
-                              calc_framework_unread(framework, key, "some", NULL) !=
+                              calc_framework_unread(framework, key, "some", &assumed) !=
                                   CALC_UNREAD_UNKNOWN,
                           "%s: %s", framework->name, key);
         }
@@ -71,7 +73,31 @@ START_TEST(every_key_of_a_framework_is_read_or_has_a_class)
 }
 END_TEST
 
-/* Of all keys: the first row that matches counts, a default changes nothing. */
+/* A line that is not indented says what the keys below it change. */
+static void has_classes(const calc_framework *framework)
+{
+    static const char *const classes[] = {"model", "cost", "harmless", NULL};
+    char word[32];
+    for (const char *at = framework->unread->text; *at; at += strcspn(at, "\n") + 1) {
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, " :\n"), at);
+        ck_assert_msg(*at == '#' || strncmp(at, "    ", 4) == 0 ||
+                          calc_choice_index(classes, word) >= 0,
+                      "%s: %s", framework->name, word);
+    }
+    for (size_t i = 0; framework->bases && framework->bases[i]; i++) {
+        has_classes(framework->bases[i]);
+    }
+}
+
+START_TEST(keys_that_are_not_read_are_below_a_class)
+{
+    for (size_t i = 0; calc_framework_all[i]; i++) {
+        has_classes(calc_framework_all[i]);
+    }
+}
+END_TEST
+
+/* Of all keys: the first pattern that matches counts, a default changes nothing. */
 START_TEST(keys_that_are_not_read_have_a_class)
 {
     static const struct {
@@ -102,8 +128,9 @@ START_TEST(keys_that_are_not_read_have_a_class)
          CALC_UNREAD_COST},
         {&calc_framework_deepspeed, "", "1e8", CALC_UNREAD_UNKNOWN}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *assumed;
         calc_unread what =
-            calc_framework_unread(cases[i].framework, cases[i].key, cases[i].value, NULL);
+            calc_framework_unread(cases[i].framework, cases[i].key, cases[i].value, &assumed);
         ck_assert_msg(what == cases[i].what, "%s %s: %d", cases[i].key, cases[i].value, (int)what);
     }
 }
@@ -129,7 +156,7 @@ START_TEST(keys_are_unique_and_rows_complete)
                               word.text);
             }
             bool texted = row->how == CALC_HOW_CONSTANT || row->how == CALC_HOW_FORMAT ||
-                          row->how == CALC_HOW_UNREAD || row->how == CALC_HOW_FILE;
+                          row->how == CALC_HOW_FILE;
             ck_assert_int_eq(texted, row->text != NULL);
             if (row->key) {
                 ck_assert_msg(calc_framework_row(f, row->key) == row, "%s: %s", f->name, row->key);
@@ -264,6 +291,7 @@ int main(void)
     TCase *tests = tcase_create("framework");
     tcase_add_test(tests, every_key_exists_in_the_framework);
     tcase_add_test(tests, every_key_of_a_framework_is_read_or_has_a_class);
+    tcase_add_test(tests, keys_that_are_not_read_are_below_a_class);
     tcase_add_test(tests, keys_that_are_not_read_have_a_class);
     tcase_add_test(tests, keys_are_unique_and_rows_complete);
     tcase_add_test(tests, fields_of_the_plan_exist);
