@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "formats/pattern.h"
+#include "formats/plan_layers.h"
 #include "formats/plan_stages.h"
 #include "spec/field.h"
 #include "spec/stage_text.h"
@@ -77,7 +78,10 @@ static bool is_preset(const char *value, const char *preset, size_t length)
     }
     snprintf(text, sizeof text, "%.*s", (int)length, preset);
     double a = strtod(text, &end), b = strtod(value, &mine);
+    char word[80]; /* without what else follows an option */
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(value, " "), value);
     return strcasecmp(text, value) == 0 ||
+           (memchr(preset, '*', length) && matches(preset, length, word)) ||
            (end != text && !*end && mine != value && !*mine && a == b);
 }
 
@@ -251,6 +255,28 @@ static bool write_word(const calc_setting_row *row, double value, char *text)
     return false;
 }
 
+/* The list of a row whose number does not say which blocks have something; NULL: another row. */
+static calc_plan_marks *marks_of(const calc_setting_row *row, calc_plan *plan)
+{
+    return row->how == CALC_HOW_PATTERN            ? &plan->experts
+           : row->member == CALC_PLAN_LINEAR_EVERY ? &plan->linear
+           : row->member == CALC_PLAN_GLOBAL_EVERY ? &plan->windows
+                                                   : &plan->unrotated;
+}
+
+static bool write_marks(const calc_setting_row *row, const calc_plan *plan, calc_syntax syntax,
+                        char *text)
+{
+    const calc_plan_marks *marks = marks_of(row, (calc_plan *)plan);
+    bool shell = syntax == CALC_SYNTAX_SHELL;
+    if (marks->count > 0) {
+        return calc_pattern_list_write(marks->mark, (size_t)marks->count, !shell, text,
+                                       CALC_ROW_TEXT_SIZE);
+    }
+    calc_number_text(plan->value[row->member], 1, text);
+    return true;
+}
+
 static bool write_pattern(const calc_plan *plan, calc_syntax syntax, char *text)
 {
     calc_pattern pattern = {.dense = (int64_t)calc_plan_value(plan, CALC_PLAN_DENSE_BLOCKS),
@@ -325,7 +351,13 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
     case CALC_HOW_SET:
         return write_set(row, (int64_t)value, syntax, text);
     case CALC_HOW_PATTERN:
-        return write_pattern(plan, syntax, text);
+        return plan->experts.count > 0 ? write_marks(row, plan, syntax, text)
+                                       : write_pattern(plan, syntax, text);
+    case CALC_HOW_MARKS:
+        return write_marks(row, plan, syntax, text);
+    case CALC_HOW_LETTERS:
+        snprintf(text, CALC_ROW_TEXT_SIZE, "%s", plan->letters);
+        return true;
     case CALC_HOW_STAGES:
         return write_stages(plan, text);
     case CALC_HOW_OFFSETS:
@@ -463,15 +495,58 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
     return true;
 }
 
-static bool read_pattern(const char *text, calc_plan *plan, char *expect, size_t size)
+/* Reads a list that no number says. */
+static bool read_marks(const calc_setting_row *row, const char *text, calc_plan *plan)
 {
-    calc_pattern pattern;
-    if (!calc_pattern_read(text, &pattern)) {
-        snprintf(expect, size, "a number, or a list like ([0]*3+[1]*58)");
+    char mark[CALC_PATTERN_MAX];
+    size_t count = calc_pattern_list(text, mark);
+    calc_plan_marks *marks = marks_of(row, plan);
+    if (count < 2 || count > CALC_MAX_STACK) {
         return false;
     }
-    plan->value[CALC_PLAN_DENSE_BLOCKS] = (double)pattern.dense;
-    plan->value[CALC_PLAN_MOE_EVERY] = (double)pattern.every;
+    marks->count = (int32_t)count;
+    memcpy(marks->mark, mark, count);
+    return true;
+}
+
+/* A number, or a list. */
+static bool read_every(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
+                       size_t size)
+{
+    calc_pattern pattern;
+    bool experts = row->how == CALC_HOW_PATTERN;
+    marks_of(row, plan)->count = 0;
+    plan->value[row->member] = 0;
+    if (experts && calc_pattern_read(text, &pattern)) {
+        plan->value[CALC_PLAN_DENSE_BLOCKS] = (double)pattern.dense;
+        plan->value[CALC_PLAN_MOE_EVERY] = (double)pattern.every;
+        return true;
+    }
+    char *end;
+    long every = strtol(text, &end, 10);
+    if (!experts && end > text && !*end && every > 0) {
+        plan->value[row->member] = (double)every;
+        return true;
+    }
+    snprintf(expect, size, "a number, or a list like ([0]*3+[1]*58)");
+    return read_marks(row, text, plan);
+}
+
+static bool read_letters(const calc_setting_row *row, const char *text, calc_plan *plan,
+                         char *expect, size_t size)
+{
+    bool mtp = row->member == CALC_PLAN_MTP_LETTERS;
+    snprintf(expect, size,
+             mtp ? "up to %d of the letters M * - E G D +"
+                 : "layers as the letters M * - E G D +, with | between stages and "
+                   "/ before those of multi-token prediction",
+             CALC_MAX_MTP_LAYERS);
+    if (!calc_plan_layers_letters(text) || (mtp && strpbrk(text, "|/")) ||
+        (mtp && strlen(text) > CALC_MAX_MTP_LAYERS)) {
+        return false;
+    }
+    strcpy(mtp ? plan->mtp_letters : plan->letters, text);
+    plan->value[row->member] = 1;
     return true;
 }
 
@@ -561,7 +636,8 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         if (row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member)) {
             number *= plan->value[row->member];
         }
-        plan->value[row->member] = number;
+        /* 0 is no context parallelism */
+        plan->value[row->member] = row->member == CALC_PLAN_CONTEXT ? fmax(number, 1) : number;
         return true;
     case CALC_HOW_FORMAT:
         snprintf(expect, size, "%s with a number for #", row->text);
@@ -575,7 +651,10 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     case CALC_HOW_SET:
         return read_words(row, text, plan, expect, size);
     case CALC_HOW_PATTERN:
-        return read_pattern(text, plan, expect, size);
+    case CALC_HOW_MARKS:
+        return read_every(row, text, plan, expect, size);
+    case CALC_HOW_LETTERS:
+        return read_letters(row, text, plan, expect, size);
     case CALC_HOW_STAGES:
         return read_stages(text, plan, expect, size);
     case CALC_HOW_OFFSETS:

@@ -18,6 +18,8 @@ typedef enum calc_how {
     CALC_HOW_WORDS,      /**< one of .words; other values are not written */
     CALC_HOW_SET,        /**< the .words whose bits are set */
     CALC_HOW_PATTERN,    /**< the blocks with experts: a period or a list of 0 and 1 */
+    CALC_HOW_MARKS,      /**< every so many blocks one, or a list of 0 and 1 */
+    CALC_HOW_LETTERS,    /**< a letter per layer: plan_layers.h */
     CALC_HOW_STAGES,     /**< the blocks of each stage: stage_text.h */
     CALC_HOW_OFFSETS,    /**< blocks that each stage has beyond an even split */
     CALC_HOW_RECOMPUTED, /**< as IS, or the number of blocks of each stage */
@@ -61,6 +63,8 @@ typedef struct calc_setting_row {
     const char *text;
     calc_plan_member when; /**< written only if this member is not 0 */
     bool read_only;        /**< an alias: read but never written */
+    const char *release;   /**< the framework's release needed for it; NULL: any */
+    const char *script;    /**< the program that takes it, where it is another; NULL: any */
     bool unset;            /**< -1 means not set; with a .value, 0 does, too */
     /** A sentence: what is assumed where the value is "auto", which .value then is */
     const char *assumed;
@@ -78,8 +82,8 @@ typedef struct calc_setting_row {
 /** A file of unread/: keys that are not read, as patterns separated by blanks below a line with
  * what they change, "model", "cost" or "harmless", and behind a colon what is assumed then; the
  * first that matches counts. '*' is any text. A pattern without a dot is of the last part of a key,
- *  without the dashes before it. "name=value" has the framework's default, which changes nothing;
- *  without it, 0 and false change nothing. '#' begins a comment. */
+ *  without the dashes before it. "name=value" has the framework's default, which changes nothing,
+ * or a pattern of its first word; without it, 0 and false change nothing. '#' begins a comment. */
 typedef struct calc_unread_keys {
     const char *text; /**< with a 0 behind it */
     size_t length;

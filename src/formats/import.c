@@ -243,6 +243,11 @@ static calc_status read_settings(const calc_import *import, reading *r)
             if (!r->assumed[row->member] || row < r->assumed[row->member]) {
                 r->assumed[row->member] = row;
             }
+        } else if (row && (row->how == CALC_HOW_MARKS || row->how == CALC_HOW_LETTERS) &&
+                   import->model) {
+            one = wrong(import, setting, CALC_ERR_UNSUPPORTED,
+                        "says what the layers are: without --app the layout alone is written",
+                        r->errors);
         } else if (row) {
             tell(import, setting->key, CALC_UNREAD_COMPUTED, NULL);
         } else {

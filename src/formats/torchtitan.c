@@ -149,7 +149,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
         SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
     }
     if (SAYS(MODEL) && (SAYS(CHUNK_BLOCKS) || VALUE(RECOMPUTE_EVERY) > 1)) {
-        SET(BLOCKS, calc_plan_model_blocks((int)VALUE(MODEL)));
+        SET(BLOCKS, calc_plan_model_of(plan)->blocks);
     }
     return CALC_OK;
 }

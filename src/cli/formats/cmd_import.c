@@ -187,7 +187,7 @@ static calc_status find_model(const calc_import *import, const calc_plan *plan, 
                               calc_errors *errors)
 {
     const calc_framework *framework = import->framework;
-    bool named = calc_plan_says(plan, CALC_PLAN_MODEL);
+    const calc_plan_model *named = calc_plan_model_of(plan);
     if (framework->has_model && !named) {
         return calc_import_complete(import, app, errors);
     }
@@ -202,8 +202,7 @@ static calc_status find_model(const calc_import *import, const calc_plan *plan, 
                                row ? " by " : "", row ? row->key : "");
     }
     calc_input input = {0};
-    const char *name = calc_plan_model_name((int)plan->value[CALC_PLAN_MODEL]);
-    calc_status status = calc_input_load(&input, CALC_KIND_APP, app, name, errors);
+    calc_status status = calc_input_load(&input, CALC_KIND_APP, app, named->name, errors);
     calc_text_free(&input.text);
     if (status == CALC_OK && calc_plan_says(plan, CALC_PLAN_SEQ)) {
         app->seq_size = (int64_t)plan->value[CALC_PLAN_SEQ];
