@@ -518,6 +518,7 @@ static bool read_every(const calc_setting_row *row, const char *text, calc_plan 
     marks_of(row, plan)->count = 0;
     plan->value[row->member] = 0;
     if (experts && calc_pattern_read(text, &pattern)) {
+        (void)read_marks(row, text, plan); /* as many as there are blocks */
         plan->value[CALC_PLAN_DENSE_BLOCKS] = (double)pattern.dense;
         plan->value[CALC_PLAN_MOE_EVERY] = (double)pattern.every;
         return true;
