@@ -9,6 +9,7 @@
 
 #include "formats/pattern.h"
 #include "formats/plan_layers.h"
+#include "formats/plan_macros.h"
 #include "formats/plan_stages.h"
 #include "spec/field.h"
 #include "spec/stage_text.h"
@@ -273,25 +274,20 @@ static bool write_marks(const calc_setting_row *row, const calc_plan *plan, calc
         return calc_pattern_list_write(marks->mark, (size_t)marks->count, !shell, text,
                                        CALC_ROW_TEXT_SIZE);
     }
+    if (row->how == CALC_HOW_PATTERN) {
+        return calc_pattern_write((calc_pattern){COUNT(DENSE_BLOCKS), COUNT(MOE_EVERY)},
+                                  COUNT(BLOCKS), !shell, text, CALC_ROW_TEXT_SIZE);
+    }
     calc_number_text(plan->value[row->member], 1, text);
     return true;
 }
 
-static bool write_pattern(const calc_plan *plan, calc_syntax syntax, char *text)
-{
-    calc_pattern pattern = {.dense = (int64_t)calc_plan_value(plan, CALC_PLAN_DENSE_BLOCKS),
-                            .every = (int64_t)calc_plan_value(plan, CALC_PLAN_MOE_EVERY)};
-    int64_t blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_BLOCKS);
-    return calc_pattern_write(pattern, blocks, syntax != CALC_SYNTAX_SHELL, text,
-                              CALC_ROW_TEXT_SIZE);
-}
-
 static bool write_stages(const calc_plan *plan, char *text)
 {
-    calc_stage_text stages = {.stages = (int64_t)calc_plan_value(plan, CALC_PLAN_PIPELINE),
-                              .blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_BLOCKS),
-                              .mtp_blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_MTP),
-                              .ends = calc_plan_value(plan, CALC_PLAN_STAGE_BLOCKS) == 2,
+    calc_stage_text stages = {.stages = COUNT(PIPELINE),
+                              .blocks = COUNT(BLOCKS),
+                              .mtp_blocks = COUNT(MTP),
+                              .ends = VALUE(STAGE_BLOCKS) == 2,
                               .listed = plan->blocks.count > 0};
     if (stages.listed) {
         stages.stages = plan->blocks.count;
@@ -305,16 +301,6 @@ static bool write_pair(double first, double second, calc_syntax syntax, char she
     bool shell = syntax == CALC_SYNTAX_SHELL;
     snprintf(text, CALC_ROW_TEXT_SIZE, shell ? "%.0f%c%.0f" : "[%.0f%c %.0f]", first,
              shell ? shell_glue : ',', second);
-    return true;
-}
-
-static bool write_format(const char *format, double value, char *text)
-{
-    char number[64];
-    size_t before = strcspn(format, "#");
-    calc_number_text(value, 1, number);
-    snprintf(text, CALC_ROW_TEXT_SIZE, "%.*s%s%s", (int)before, format, number,
-             format[before] ? format + before + 1 : "");
     return true;
 }
 
@@ -337,8 +323,14 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
     case CALC_HOW_NUMBER:
         calc_number_text(value, 1, text);
         return true;
-    case CALC_HOW_FORMAT:
-        return write_format(row->text, value, text);
+    case CALC_HOW_FORMAT: {
+        const char *mark = strchr(row->text, '#');
+        char number[64];
+        calc_number_text(value, 1, number);
+        snprintf(text, CALC_ROW_TEXT_SIZE, "%.*s%s%s", (int)(mark - row->text), row->text, number,
+                 mark + 1);
+        return true;
+    }
     case CALC_HOW_DECIMAL:
         calc_number_text(value, 1, text);
         strcat(text, strpbrk(text, ".e") ? "" : ".0");
@@ -351,8 +343,6 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
     case CALC_HOW_SET:
         return write_set(row, (int64_t)value, syntax, text);
     case CALC_HOW_PATTERN:
-        return plan->experts.count > 0 ? write_marks(row, plan, syntax, text)
-                                       : write_pattern(plan, syntax, text);
     case CALC_HOW_MARKS:
         return write_marks(row, plan, syntax, text);
     case CALC_HOW_LETTERS:
@@ -501,7 +491,7 @@ static bool read_marks(const calc_setting_row *row, const char *text, calc_plan 
     char mark[CALC_PATTERN_MAX];
     size_t count = calc_pattern_list(text, mark);
     calc_plan_marks *marks = marks_of(row, plan);
-    if (count < 2 || count > CALC_MAX_STACK) {
+    if (count == 0 || (count == 1 && !strchr(text, '[')) || count > CALC_MAX_STACK) {
         return false;
     }
     marks->count = (int32_t)count;
@@ -519,8 +509,8 @@ static bool read_every(const calc_setting_row *row, const char *text, calc_plan 
     plan->value[row->member] = 0;
     if (experts && calc_pattern_read(text, &pattern)) {
         (void)read_marks(row, text, plan); /* as many as there are blocks */
-        plan->value[CALC_PLAN_DENSE_BLOCKS] = (double)pattern.dense;
-        plan->value[CALC_PLAN_MOE_EVERY] = (double)pattern.every;
+        SET(DENSE_BLOCKS, pattern.dense);
+        SET(MOE_EVERY, pattern.every);
         return true;
     }
     char *end;
@@ -558,21 +548,11 @@ static bool read_stages(const char *text, calc_plan *plan, char *expect, size_t 
         snprintf(expect, size, "stages like Et*3|(t*4|)*14t*2L");
         return false;
     }
-    plan->value[CALC_PLAN_STAGE_BLOCKS] = stages.uneven ? 3 : stages.ends ? 2 : 1;
-    plan->value[CALC_PLAN_STAGE_COUNT] = (double)stages.stages;
+    SET(STAGE_BLOCKS, stages.uneven ? 3 : stages.ends ? 2 : 1);
+    SET(STAGE_COUNT, stages.stages);
     plan->blocks.count = stages.listed ? (int32_t)stages.stages : 0;
     memcpy(plan->blocks.number, stages.block, sizeof stages.block);
     return true;
-}
-
-/* 0 means none */
-static bool read_offsets(const char *text, calc_plan *plan, char *expect, size_t size)
-{
-    if (strcmp(text, "0") == 0) {
-        return true;
-    }
-    snprintf(expect, size, "a number per stage, or a list of them per chunk");
-    return calc_plan_list_read(text, &plan->offsets);
 }
 
 /* Reads true, false, or the number of blocks of every stage. */
@@ -659,7 +639,8 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     case CALC_HOW_STAGES:
         return read_stages(text, plan, expect, size);
     case CALC_HOW_OFFSETS:
-        return read_offsets(text, plan, expect, size);
+        snprintf(expect, size, "a number per stage, or a list of them per chunk");
+        return strcmp(text, "0") == 0 || calc_plan_list_read(text, &plan->offsets); /* 0: none */
     case CALC_HOW_RECOMPUTED:
         return read_recomputed(row, text, plan, expect, size);
     default:

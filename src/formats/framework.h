@@ -78,6 +78,18 @@ typedef struct calc_setting_row {
 #define CALC_ROW_CONSTANT(...) {.how = CALC_HOW_CONSTANT, .key = __VA_ARGS__},
 #define CALC_ROW_DEFAULT(member_, value_)                                                          \
     {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_##member_, .value = (value_)},
+/* clang-format off */
+/** Rows for a framework whose models are like Llama, whatever Megatron-LM has without a key. */
+#define CALC_ROWS_LLAMA                                                                            \
+    CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_SWIGLU) CALC_ROW_DEFAULT(NORM, CALC_NORM_TYPE_RMS)    \
+    CALC_ROW_DEFAULT(POSITION, CALC_POSITION_TYPE_ROPE) CALC_ROW_DEFAULT(BIAS, 0)                  \
+    CALC_ROW_DEFAULT(DROPOUT, 0) CALC_ROW_DEFAULT(TIED, 0)
+/** Rows for a framework that trains with FSDP of PyTorch: it reduces gradients in float32 beside the
+ *  backward pass and compiles nothing, and 8-bit multiplications quantize what is stored in 16. */
+#define CALC_ROWS_FSDP                                                                             \
+    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32) CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)                  \
+    CALC_ROW_DEFAULT(EAGER, 1) CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_BFLOAT16)
+/* clang-format on */
 
 /** A file of unread/: keys that are not read, as patterns separated by blanks below a line with
  * what they change, "model", "cost" or "harmless", and behind a colon what is assumed then; the
@@ -135,7 +147,7 @@ struct calc_framework {
     /** The layouts that it refuses; ends with NULL */
     calc_refusals *const *refusals;
     /** Sets members that follow from others by rules of this framework only, after all settings are
-     *  read and before its defaults; NULL: nothing does.
+     *  read and before its defaults; NULL: as its first base.
      *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_FIELD with an error added */
     calc_status (*settle)(calc_plan *plan, calc_errors *errors);
 };

@@ -269,8 +269,12 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     }
     const calc_framework *const order[] = {r.named, import->framework};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        if (order[i] && order[i]->settle && status == CALC_OK) {
-            status = order[i]->settle(plan, errors);
+        const calc_framework *settles = order[i];
+        while (settles && !settles->settle) {
+            settles = settles->bases ? settles->bases[0] : NULL;
+        }
+        if (settles && status == CALC_OK) {
+            status = settles->settle(plan, errors);
         }
         if (order[i]) {
             calc_framework_defaults(order[i], plan);

@@ -34,6 +34,9 @@ enum {
 /** Value of the member LOOPED for 1F1B with several chunks. */
 enum { CALC_PLAN_LOOPED_CHUNKS = 100 };
 
+/** Added to the member SHARDED: within a node only, with copies on other nodes. */
+enum { CALC_PLAN_SHARDED_IN_NODES = 10 };
+
 /** Values of the member NARROW. */
 enum {
     CALC_PLAN_NARROW_8 = 1,        /**< weights and their multiplications in 8 bits */
@@ -117,6 +120,10 @@ const calc_plan_model *calc_plan_model_of(const calc_plan *plan);
 /** Repeats the settings in the members that only some frameworks use.
  *  @param exec  resolved */
 void calc_plan_split(calc_plan *plan, const calc_exec *exec);
+
+/** Resolves CALC_PLAN_SHARDED_IN_NODES; where the size of a node is not known, says that it is
+ * taken as 8. */
+void calc_plan_shard_in_nodes(calc_plan *plan);
 
 /** The inverse: fills the members that calc_plan_apply() reads from those members. */
 void calc_plan_join(calc_plan *plan);

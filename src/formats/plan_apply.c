@@ -242,7 +242,7 @@ static void apply_formats(const calc_plan *plan, calc_exec *e)
     bool half = e->strategy.datatype == CALC_DATATYPE_FLOAT16;
     int64_t grad = COUNT_OR(GRAD, half ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32);
     e->strategy.grad_datatype = grad == CALC_FORMAT_FLOAT32 ? CALC_FORMAT_AUTO : (calc_format)grad;
-    e->strategy.activation_datatype = (calc_format)COUNT(ACTIVATIONS);
+    e->strategy.activation_datatype = YES(FP8) ? (calc_format)COUNT(ACTIVATIONS) : CALC_FORMAT_AUTO;
     e->strategy.master_datatype = (calc_format)COUNT(MASTER);
     e->strategy.optimizer_moment_datatype = (calc_format)COUNT(MOMENTS);
 }

@@ -110,6 +110,12 @@ void calc_plan_split(calc_plan *plan, const calc_exec *e)
 
 static void join_sizes(calc_plan *plan)
 {
+    /* A replica takes them in one pass, or divides them into micro-batches if there are stages. */
+    if (SAYS(LOCAL_BATCH) && VALUE(PIPELINE) <= 1) {
+        SET(MICROBATCH, VALUE(LOCAL_BATCH));
+    } else if (SAYS(LOCAL_BATCH) && !SAYS(BATCH)) {
+        SET(MICROBATCHES, fmax(1, floor(VALUE(LOCAL_BATCH) / VALUE(MICROBATCH))));
+    }
     if (COUNT(HEADS_RANKS) > 1) {
         SET(CONTEXT, VALUE(HEADS_RANKS));
         SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES);
@@ -146,6 +152,10 @@ static void join_replicas(calc_plan *plan)
 
 static void join_formats(calc_plan *plan)
 {
+    if (COUNT(PRECISION) == CALC_DATATYPE_FLOAT8) {
+        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
+        SET(FP8, 1);
+    }
     if (SAYS(MAIN_GRAD) && !SAYS(GRAD)) {
         SET(GRAD, VALUE(MAIN_GRAD));
     }
@@ -162,6 +172,21 @@ static void join_formats(calc_plan *plan)
     SET(GRAD, precision == CALC_DATATYPE_FLOAT16    ? CALC_FORMAT_FLOAT16
               : precision == CALC_DATATYPE_BFLOAT16 ? CALC_FORMAT_BFLOAT16
                                                     : CALC_FORMAT_FLOAT32);
+}
+
+void calc_plan_shard_in_nodes(calc_plan *plan)
+{
+    double node = SAYS(NODE_PROCS)             ? VALUE(NODE_PROCS)
+                  : SAYS(PROCS) && SAYS(NODES) ? floor(VALUE(PROCS) / VALUE(NODES))
+                                               : 8;
+    if (VALUE(SHARDED) < CALC_PLAN_SHARDED_IN_NODES) {
+        return;
+    }
+    SET(SHARDED, VALUE(SHARDED) - CALC_PLAN_SHARDED_IN_NODES);
+    if (!SAYS(SHARD_RANKS) && !SAYS(NODE_PROCS) && !SAYS(NODES)) {
+        calc_plan_note(plan, "hybrid sharding is within a node; nodes of 8 processors are assumed");
+    }
+    SET(SHARD_RANKS, VALUE_OR(SHARD_RANKS, node));
 }
 
 void calc_plan_join(calc_plan *plan)

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/formats/export_profile.h"
-#include "cli/formats/export_strategies.h"
+#include "cli/formats/export_galvatron.h"
 #include "cli/formats/keys.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
