@@ -13,3 +13,4 @@ sed -e 's/M\*ME|M\*ME/M*ME|M?ME/' hybrid.sh >wrong.sh
 sed -e 's/--hidden-size/--num-layers 12 --hidden-size/' hybrid.sh >wrong.sh
 "$CALC" import --app model.json --exe layout.json wrong.sh
 "$CALC" import --from megatron -- --num-layers 4 --linear-attention-freq '[1,1,0]' --experimental-attention-variant gdn
+"$CALC" import --from megatron --app model.json -- --num-layers 4 --heterogeneous-layers-config-path config.json
