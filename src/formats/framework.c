@@ -274,6 +274,10 @@ static bool write_marks(const calc_setting_row *row, const calc_plan *plan, calc
         return calc_pattern_list_write(marks->mark, (size_t)marks->count, !shell, text,
                                        CALC_ROW_TEXT_SIZE);
     }
+    if (row->how == CALC_HOW_PATTERN) {
+        return calc_pattern_write((calc_pattern){COUNT(DENSE_BLOCKS), COUNT(MOE_EVERY)},
+                                  COUNT(BLOCKS), !shell, text, CALC_ROW_TEXT_SIZE);
+    }
     calc_number_text(plan->value[row->member], 1, text);
     return true;
 }
@@ -339,11 +343,6 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
     case CALC_HOW_SET:
         return write_set(row, (int64_t)value, syntax, text);
     case CALC_HOW_PATTERN:
-        return plan->experts.count > 0
-                   ? write_marks(row, plan, syntax, text)
-                   : calc_pattern_write((calc_pattern){COUNT(DENSE_BLOCKS), COUNT(MOE_EVERY)},
-                                        COUNT(BLOCKS), syntax != CALC_SYNTAX_SHELL, text,
-                                        CALC_ROW_TEXT_SIZE);
     case CALC_HOW_MARKS:
         return write_marks(row, plan, syntax, text);
     case CALC_HOW_LETTERS:
@@ -492,7 +491,7 @@ static bool read_marks(const calc_setting_row *row, const char *text, calc_plan 
     char mark[CALC_PATTERN_MAX];
     size_t count = calc_pattern_list(text, mark);
     calc_plan_marks *marks = marks_of(row, plan);
-    if (count < 2 || count > CALC_MAX_STACK) {
+    if (count == 0 || (count == 1 && !strchr(text, '[')) || count > CALC_MAX_STACK) {
         return false;
     }
     marks->count = (int32_t)count;
@@ -509,8 +508,9 @@ static bool read_every(const calc_setting_row *row, const char *text, calc_plan 
     marks_of(row, plan)->count = 0;
     plan->value[row->member] = 0;
     if (experts && calc_pattern_read(text, &pattern)) {
-        plan->value[CALC_PLAN_DENSE_BLOCKS] = (double)pattern.dense;
-        plan->value[CALC_PLAN_MOE_EVERY] = (double)pattern.every;
+        (void)read_marks(row, text, plan); /* as many as there are blocks */
+        SET(DENSE_BLOCKS, pattern.dense);
+        SET(MOE_EVERY, pattern.every);
         return true;
     }
     char *end;

@@ -133,23 +133,23 @@ static calc_status leave(const calc_import *import, const calc_setting *setting,
                          reading *r)
 {
     const char *assumed;
-    char sentence[160];
+    char sentence[160] = "";
     calc_unread what =
         calc_framework_unread(import->framework, setting->key, setting->value, &assumed);
     if (computed && what != CALC_UNREAD_MODEL) {
         what = CALC_UNREAD_HARMLESS;
     }
+    if (assumed) {
+        snprintf(sentence, sizeof sentence, "%.*s", (int)strcspn(assumed, "\n"), assumed);
+    }
     if (what == CALC_UNREAD_MODEL && import->model) {
-        return wrong(import, setting, CALC_ERR_UNSUPPORTED,
-                     "changes the model, and calc does not read it: without --app the layout alone "
-                     "is written",
-                     r->errors);
+        char text[320];
+        snprintf(text, sizeof text, "changes the model, and calc does not read it: %s",
+                 assumed ? sentence : "without --app the layout alone is written");
+        return wrong(import, setting, CALC_ERR_UNSUPPORTED, text, r->errors);
     }
     if (assumed && what != CALC_UNREAD_HARMLESS && was_told(r, assumed)) {
         return CALC_OK;
-    }
-    if (assumed) {
-        snprintf(sentence, sizeof sentence, "%.*s", (int)strcspn(assumed, "\n"), assumed);
     }
     tell(import, setting->key, what, assumed ? sentence : NULL);
     return CALC_OK;

@@ -68,7 +68,7 @@ NEWER("--window-size", NULL, "model.window_size", .how = CALC_HOW_WINDOW, .membe
 NEWER("--window-attn-skip-freq", NULL, "model.window_attn_skip_freq", .how = CALC_HOW_MARKS, .member = CALC_PLAN_GLOBAL_EVERY)
 NEWER("--no-rope-freq", NULL, "model.no_rope_freq", .how = CALC_HOW_MARKS, .member = CALC_PLAN_UNROTATED)
 NEWER("--softmax-type", NULL, "model.softmax_type", .how = CALC_HOW_WORDS, .member = CALC_PLAN_SINKS, .words = "learnable=1 vanilla=0 off-by-one=0")
-NEWER("--add-qkv-bias", NULL, "model.add_qkv_bias", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN_QKV_BIAS)
+BOTH("--add-qkv-bias", "model.add_qkv_bias", "model.add_qkv_bias", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN_QKV_BIAS)
 NEWER("--attention-output-gate", NULL, "model.attention_output_gate", .how = CALC_HOW_IS, .value = CALC_OUTPUT_GATE_CHANNEL, .member = CALC_PLAN_OUTPUT_GATE, .release = "core_v0.19.0")
 NEWER("--experimental-attention-variant", NULL, "model.experimental_attention_variant", .how = CALC_HOW_WORDS, .member = CALC_PLAN_VARIANT, .words = "gated_delta_net=1 gdn=1 dsa=2", .release = "core_v0.19.0")
 NEWER("--linear-attention-freq", NULL, "model.linear_attention_freq", .how = CALC_HOW_MARKS, .member = CALC_PLAN_LINEAR_EVERY)

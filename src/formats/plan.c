@@ -313,7 +313,8 @@ const calc_plan_model *calc_plan_model_of(const calc_plan *plan)
 
 static void set_model_name(calc_plan *plan, const calc_app *a)
 {
-    for (size_t i = 0; i < sizeof model / sizeof *model; i++) {
+    bool alike = a->stack.layers == 0 && a->index_heads == 0; /* blocks of attention alone */
+    for (size_t i = 0; i < sizeof model / sizeof *model && alike; i++) {
         if (a->hidden == model[i].hidden && a->num_blocks == model[i].blocks &&
             a->feedforward == model[i].feedforward &&
             (a->vocab_size == 0 || a->vocab_size == model[i].vocab) &&

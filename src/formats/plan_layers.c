@@ -553,7 +553,7 @@ static void apply_marks(const calc_plan *plan, calc_app *app)
     }
 }
 
-static calc_status check(const calc_plan *plan, const calc_app *app, calc_errors *errors)
+static calc_status check_lists(const calc_plan *plan, const calc_app *app, calc_errors *errors)
 {
     const struct {
         const calc_plan_marks *marks;
@@ -563,7 +563,8 @@ static calc_status check(const calc_plan *plan, const calc_app *app, calc_errors
                  {&plan->windows, "windows"},
                  {&plan->unrotated, "no positions"}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        if (lists[i].marks->count > 0 && lists[i].marks->count != app->num_blocks) {
+        if (lists[i].marks->count > 0 && app->num_blocks > 0 &&
+            lists[i].marks->count != app->num_blocks) {
             return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
                                    "the list has a 0 or a 1 for every layer",
                                    "the list of layers with %s has %d, the model %lld",
@@ -571,6 +572,11 @@ static calc_status check(const calc_plan *plan, const calc_app *app, calc_errors
                                    (long long)app->num_blocks);
         }
     }
+    return CALC_OK;
+}
+
+static calc_status check_number(const calc_app *app, calc_errors *errors)
+{
     if (app->num_blocks > CALC_MAX_STACK || app->num_blocks < 1) {
         return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
                                "%lld layers that differ: expected 1 to %d",
@@ -599,12 +605,14 @@ calc_status calc_plan_layers_apply(const calc_plan *plan, calc_app *app, calc_er
                                "a hybrid model needs its layers, --hybrid-layer-pattern: calc does "
                                "not spread shares of them");
     }
-    bool marks = plan->experts.count > 0 || plan->windows.count > 0 || plan->unrotated.count > 0 ||
-                 YES(UNROTATED) || COUNT(VARIANT) == 1 || (sparse && COUNT(INDEX_EVERY) > 1);
-    if (!letters && !marks) {
-        return CALC_OK;
+    bool marks = (plan->experts.count > 0 && !SAYS(MOE_EVERY)) || plan->windows.count > 0 ||
+                 plan->unrotated.count > 0 || YES(UNROTATED) || COUNT(VARIANT) == 1 ||
+                 (sparse && COUNT(INDEX_EVERY) > 1);
+    calc_status status = check_lists(plan, app, errors);
+    if (status != CALC_OK || (!letters && !marks)) {
+        return status;
     }
-    calc_status status = check(plan, app, errors);
+    status = check_number(app, errors);
     if (status == CALC_OK && letters) {
         app->dense_blocks = app->moe_every = app->global_every = 0;
         apply_letters(plan, app);

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "spec/prefill_pool.h"
+#include "spec/stack.h"
 
 static int64_t at_least_one(int64_t ranks)
 {
@@ -93,13 +94,36 @@ void calc_serving_program_spread(calc_strategy *s)
 
 /* ---- All programs ---------------------------------------------------------------------------- */
 
+/* Whether the ranks share the heads of attention equally, or of linear mixers: in models of both,
+ * of every part. */
+static bool heads_divide(const calc_app *a, int64_t ranks, bool linear)
+{
+    bool divide = linear || a->stack.layers > 0 || calc_divides(ranks, a->attn_heads);
+    for (int i = 0; i < a->stack.parts && divide; i++) {
+        const calc_part *p = &a->stack.part[i];
+        /* Mamba's groups (linear_key_heads) are repeated where there are fewer than ranks. */
+        bool keys = p->type != CALC_PART_TYPE_MAMBA2 && p->type != CALC_PART_TYPE_MAMBA1;
+        divide = calc_part_is_linear(p->type) != linear || !calc_part_mixes(p->type) ||
+                 (linear ? calc_divides(ranks, p->linear_value_heads) &&
+                               (!keys || calc_divides(ranks, p->linear_key_heads))
+                         : calc_divides(ranks, p->attn_heads));
+    }
+    return divide;
+}
+
 CALC_REFUSALS(calc_refusals_programs)
 {
     CALC_REFUSE(s->context_par > 1, "context_par is not for serving");
     CALC_REFUSE(s->tensor_par_overlap != CALC_TENSOR_PAR_OVERLAP_NONE,
                 "tensor_par_overlap is not for serving: engines wait for their collectives");
-    CALC_REFUSE(!calc_divides(s->tensor_par, a->attn_heads),
+    CALC_REFUSE(!heads_divide(a, s->tensor_par, false),
                 "attn_heads is not a multiple of tensor_par");
+    /* vLLM, model_executor/layers/mamba and models/qwen3_next.py: divide(); SGLang and TensorRT-LLM
+     * split likewise */
+    CALC_REFUSE(
+        !heads_divide(a, s->tensor_par, true),
+        "heads of linear mixers (linear_key_heads, linear_value_heads) are not multiples of "
+        "tensor_par");
     CALC_REFUSE(e->inference.kv_datatype != CALC_FORMAT_AUTO &&
                     e->inference.kv_datatype != CALC_FORMAT_FLOAT8,
                 "inference.kv_datatype is neither auto nor float8");

@@ -320,6 +320,11 @@ static calc_exit export_profile(const calc_args *args)
     calc_status second = load_one(CALC_KIND_SYSTEM, &system, args->argument[1], &errors);
     if (first == CALC_OK && second == CALC_OK &&
         calc_inputs_set(args, OPT_SET, &app, &system, NULL, &errors) == CALC_OK) {
+        if (app.stack.layers > 0) {
+            calc_errors_add(&errors, CALC_ERR_UNSUPPORTED, CALC_KIND_APP, "/layers", NULL,
+                            "Galvatron profiles one kind of layer, not a list of them");
+            return calc_complain_errors(&errors);
+        }
         calc_galvatron_layers_of_app(&app, &request);
         (void)!calc_export_profile(&app, &system, &request, calc_opt_value(args, OPT_OUT), &errors);
     }
