@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/sweep/sweep_opts.h"
-#include "sample.h"
+#include "estimate.h"
 #include "validate/spread.h"
 
 /** Number of points that may be drawn: all are kept in memory. */
