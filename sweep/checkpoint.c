@@ -10,7 +10,59 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "fingerprint.h"
 #include "pack.h"
+
+/* ---- Shards ---------------------------------------------------------------------------------- */
+
+/* Read up to 7 digits and move behind them. @return 0 if there are none */
+static uint64_t read_number(const char **text)
+{
+    uint64_t number = 0;
+    for (int i = 0; i < 7 && **text >= '0' && **text <= '9'; i++) {
+        number = 10 * number + (uint64_t)(*(*text)++ - '0');
+    }
+    return number;
+}
+
+calc_status calc_shard_parse(calc_shard *out, const char *text, calc_errors *errors)
+{
+    const char *at = text;
+    uint64_t index = read_number(&at);
+    uint64_t count = 0;
+    if (*at == '/') {
+        at++;
+        count = read_number(&at);
+    }
+    if (*at != '\0' || index < 1 || index > count || count > 1000000) {
+        return calc_errors_add(
+            errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, "the second of four shards is 2/4",
+            "\"%s\" is not a shard: i/n with i from 1 to n, n at most 1000000", text);
+    }
+    *out = (calc_shard){.index = index, .count = count, .next = index - 1};
+    return CALC_OK;
+}
+
+uint64_t calc_shard_after(const calc_shard *shard, uint64_t chunk)
+{
+    uint64_t first = shard->index - 1;
+    if (chunk < first) {
+        return first;
+    }
+    uint64_t rounds = (chunk - first) / shard->count + 1;
+    return rounds > (CALC_SHARD_DONE - first) / shard->count ? CALC_SHARD_DONE
+                                                             : first + rounds * shard->count;
+}
+
+uint64_t calc_shard_take(void *shard)
+{
+    calc_shard *s = shard;
+    uint64_t chunk = s->next;
+    s->next = calc_shard_after(s, chunk);
+    return chunk;
+}
+
+/* ---- Parts as files -------------------------------------------------------------------------- */
 
 /* The file: magic, length of the body, its hash, the body. The body starts with the version of
  * calc, so that all behind it may change from one version to the next. */
@@ -229,4 +281,146 @@ void calc_checkpoint_free(calc_checkpoint *part)
     calc_sweep_result_free(&part->result);
     free(part->words);
     *part = (calc_checkpoint){0};
+}
+
+/* ---- Sweeps that are saved ------------------------------------------------------------------- */
+
+/* A sweep that is being saved. */
+typedef struct saver {
+    const char *path;
+    calc_checkpoint part; /* borrows words and result */
+} saver;
+
+static calc_status save(void *context, const calc_sweep_result *result, uint64_t chunk)
+{
+    saver *s = context;
+    calc_errors ignored = {0};
+    s->part.shard.next = calc_shard_after(&s->part.shard, chunk);
+    s->part.result = *result;
+    /* The next one may succeed, and the last one has the last word. */
+    calc_status status = calc_checkpoint_write(&s->part, s->path, &ignored);
+    (void)status;
+    return CALC_OK;
+}
+
+/* Read the checkpoint to go on from, if there is one. */
+static calc_status resume(saver *s, calc_checkpoint *earlier, calc_errors *errors)
+{
+    calc_errors own = {0};
+    calc_status status = calc_checkpoint_read(earlier, s->path, &own);
+    if (status == CALC_ERR_NOT_FOUND) {
+        return CALC_OK;
+    }
+    if (status != CALC_OK) {
+        *errors = own;
+        return status;
+    }
+    status = calc_checkpoint_belongs(earlier, s->path, s->part.fingerprint, &s->part.shard, errors);
+    s->part.shard.next = earlier->shard.next;
+    s->part.result = earlier->result;
+    return status;
+}
+
+/* Sweep the shard from where it is, with checkpoints. */
+static calc_status run(saver *s, const calc_space *space, const calc_designs *designs,
+                       const calc_sweep_options *options, calc_sweep_result *result,
+                       calc_errors *errors)
+{
+    calc_shard shard = s->part.shard;
+    calc_sweep_result earlier = s->part.result;
+    calc_sweep_options own = *options;
+    own.take = calc_shard_take;
+    own.take_context = &shard;
+    own.resumed = &earlier;
+    if (s->path) {
+        own.checkpoint = save;
+        own.checkpoint_context = s;
+    }
+    calc_status status = calc_sweep(space, designs, &own, result, errors);
+    if (status != CALC_OK || result->partial || !s->path) {
+        return status;
+    }
+    s->part.shard.next = CALC_SHARD_DONE;
+    s->part.result = *result;
+    return calc_checkpoint_write(&s->part, s->path, errors);
+}
+
+calc_status calc_saved_sweep(const calc_space *space, const calc_designs *designs,
+                             const calc_sweep_options *options, const calc_saving *saving,
+                             calc_sweep_result *result, calc_errors *errors)
+{
+    *result = (calc_sweep_result){0};
+    calc_checkpoint earlier = {0};
+    saver s = {
+        .path = saving->path,
+        .part = {.shard = saving->shard, .words = saving->words, .words_size = saving->words_size}};
+    calc_status status = CALC_OK;
+    if (s.path) {
+        s.part.fingerprint = calc_fingerprint(space, designs, options);
+        status = saving->resume ? resume(&s, &earlier, errors) : CALC_OK;
+    }
+    if (s.path && status == CALC_OK) {
+        status = calc_checkpoint_write(&s.part, s.path, errors);
+    }
+    if (status == CALC_OK) {
+        status = run(&s, space, designs, options, result, errors);
+    }
+    calc_checkpoint_free(&earlier);
+    return status;
+}
+
+/* ---- Parts of a sweep, put together ---------------------------------------------------------- */
+
+#define REFUSE(errors, path, ...)                                                                  \
+    calc_errors_at(errors, CALC_ERR_RANGE, path, 0, 0, NULL, __VA_ARGS__)
+
+/* Take the place of a shard among those that were there before. */
+static calc_status place(const calc_shard *shard, const char *path, const char **taken,
+                         size_t count, calc_errors *errors)
+{
+    unsigned long long index = shard->index;
+    unsigned long long shards = shard->count;
+    if (shard->next != CALC_SHARD_DONE) {
+        return REFUSE(errors, path, "shard %llu/%llu is not finished; go on with --resume", index,
+                      shards);
+    }
+    if (shard->count != count) {
+        return REFUSE(errors, path, "shard %llu/%llu, but %zu %s given", index, shards, count,
+                      count == 1 ? "part is" : "parts are");
+    }
+    if (taken[index - 1]) {
+        return REFUSE(errors, path, "shard %llu/%llu, as is %s", index, shards, taken[index - 1]);
+    }
+    taken[index - 1] = path;
+    return CALC_OK;
+}
+
+calc_status calc_parts_merge(const char *const *path, size_t count, uint64_t fingerprint,
+                             const calc_sweep_options *options, calc_sweep_result *result,
+                             calc_errors *errors)
+{
+    *result = (calc_sweep_result){0};
+    const char **taken = calloc(count > 0 ? count : 1, sizeof *taken);
+    calc_status status = taken ? CALC_OK : CALC_ERR_NOMEM;
+    for (size_t i = 0; i < count && status == CALC_OK; i++) {
+        calc_checkpoint part;
+        status = calc_checkpoint_read(&part, path[i], errors);
+        if (status == CALC_OK) {
+            status = calc_checkpoint_belongs(&part, path[i], fingerprint, NULL, errors);
+        }
+        if (status == CALC_OK) {
+            status = place(&part.shard, path[i], taken, count, errors);
+        }
+        if (status == CALC_OK && i == 0) {
+            *result = part.result;
+            part.result = (calc_sweep_result){0};
+        } else if (status == CALC_OK) {
+            status = calc_sweep_merge(options, result, &part.result);
+        }
+        calc_checkpoint_free(&part);
+    }
+    free(taken);
+    result->threads = 1;
+    result->cpu = "merged";
+    return status == CALC_ERR_NOMEM && errors->count == 0 ? calc_errors_no_memory(errors) : status;
 }

@@ -8,8 +8,35 @@
 #ifndef CALC_SWEEP_CHECKPOINT_H
 #define CALC_SWEEP_CHECKPOINT_H
 
-#include "shard.h"
+#include "calc.h"
 #include "sweep.h"
+
+/* ---- Shards ---------------------------------------------------------------------------------- */
+
+/* One of n equal shares of a sweep: chunks i-1, i-1+n, i-1+2n ... for shard i/n. */
+
+/** No chunk is left. */
+#define CALC_SHARD_DONE UINT64_MAX
+
+/** A share, and how far it is. */
+typedef struct calc_shard {
+    uint64_t index; /**< from 1 */
+    uint64_t count;
+    uint64_t next; /**< chunk to do next, or CALC_SHARD_DONE */
+} calc_shard;
+
+/** Parse "2/4": the second of four, nothing done. "1/1" is the whole sweep. At most a million.
+ *  @return CALC_OK or CALC_ERR_RANGE with an error */
+CALC_MUST_USE calc_status calc_shard_parse(calc_shard *out, const char *text, calc_errors *errors);
+
+/** The first chunk of the shard behind `chunk`. */
+uint64_t calc_shard_after(const calc_shard *shard, uint64_t chunk);
+
+/** calc_sweep_options.take: hand out shard->next and go on.
+ *  @param shard  a calc_shard */
+uint64_t calc_shard_take(void *shard);
+
+/* ---- Parts as files -------------------------------------------------------------------------- */
 
 /** A part of a sweep. Free with calc_checkpoint_free(). */
 typedef struct calc_checkpoint {
@@ -40,5 +67,44 @@ CALC_MUST_USE calc_status calc_checkpoint_belongs(const calc_checkpoint *part, c
 
 /** Free what the part owns, words too. Fine on {0}. */
 void calc_checkpoint_free(calc_checkpoint *part);
+
+/* ---- Sweeps that are saved ------------------------------------------------------------------- */
+
+/* Sweeps that survive: one shard, with checkpoints, and going on from one. */
+
+/** Where a sweep is saved; how often, options.checkpoint_s says. */
+typedef struct calc_saving {
+    const char *path; /**< the checkpoint (checkpoint.h); NULL: none */
+    bool resume;      /**< go on from it; from the start if there is no file */
+    calc_shard shard; /**< part to sweep; calc_shard_parse("1/1") is all */
+    char *words;      /**< the command line, as in calc_checkpoint; borrowed */
+    size_t words_size;
+} calc_saving;
+
+/** calc_sweep() of one shard; sets take, checkpoint and resumed of `options`. The checkpoint is
+ *  written once before the sweep starts, so that a path that cannot be written costs no work, and
+ *  when it ends. One that cannot be written in between is no failure: the next may succeed.
+ *  @return as calc_sweep() and calc_checkpoint_read(); CALC_ERR_IO too if the first or the last
+ *  checkpoint cannot be written: after the last, *result is whole (partial is false). Errors are
+ *  added. *result must be freed in any case. */
+CALC_MUST_USE calc_status calc_saved_sweep(const calc_space *space, const calc_designs *designs,
+                                           const calc_sweep_options *options,
+                                           const calc_saving *saving, calc_sweep_result *result,
+                                           calc_errors *errors);
+
+/* ---- Parts of a sweep, put together ---------------------------------------------------------- */
+
+/* The parts of a sweep (checkpoint.h), put together. */
+
+/** Merge the shards of a sweep, which must all be there, once, and finished.
+ *  @param path         their files, in any order
+ *  @param fingerprint  calc_fingerprint() of the sweep
+ *  @param options      of the sweep
+ *  @param result       filled with the result of one sweep of everything; must be freed in any case
+ *  @return CALC_OK; what calc_checkpoint_read() and _belongs() return; CALC_ERR_RANGE if shards are
+ *  missing, repeated, not finished or of another division; CALC_ERR_NOMEM; with an error */
+CALC_MUST_USE calc_status calc_parts_merge(const char *const *path, size_t count,
+                                           uint64_t fingerprint, const calc_sweep_options *options,
+                                           calc_sweep_result *result, calc_errors *errors);
 
 #endif

@@ -52,7 +52,7 @@ calc_status calc_defaults_put(calc_space *space, calc_axis axis, const int64_t *
  *  the applications. */
 double calc_defaults_most(const calc_designs_builder *designs, const char *key);
 
-/** The part of calc_defaults_set() for layouts that do not train: defaults_serving.c. */
+/** The part of calc_defaults_set() for layouts that do not train. */
 CALC_MUST_USE calc_status calc_defaults_serving(calc_space *space,
                                                 const calc_designs_builder *designs);
 

@@ -5,8 +5,494 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "front_tree.h"
+#include "calc.h"
+#include "objective.h"
 #include "space.h"
+
+/* Points none of which dominates another, by their objectives: a k-d tree whose nodes know the
+ * box around their points, so that most of them need not be looked at. Less is better in each
+ * objective; none may be NaN. Each point has a slot, a small number by which its owner stores
+ * data for it. */
+
+typedef struct calc_front_tree calc_front_tree;
+
+/* ---- Nodes of a tree ------------------------------------------------------------------------- */
+
+/* Nodes of the tree of a front: made all at once, and asked. */
+
+/* A point and where its owner keeps the rest. */
+typedef struct front_key {
+    double objective[CALC_MAX_OBJECTIVES];
+    size_t slot;
+} front_key;
+
+/* Points of a leaf: few enough to look at all of them. */
+enum { FRONT_LEAF = 16 };
+
+/* A leaf, or two children. */
+typedef struct front_node {
+    double low[CALC_MAX_OBJECTIVES], high[CALC_MAX_OBJECTIVES]; /* the box around the points */
+    double split; /* points up to here in the objective `axis` are added to the first child */
+    size_t axis;
+    size_t count; /* points */
+    struct front_node *child[2];
+    front_key *leaf; /* room for FRONT_LEAF points; NULL: they are in the children */
+} front_node;
+
+/* Whether a is at least as good as b in the objectives from `first` on. */
+static inline bool front_no_worse(const double *a, const double *b, size_t first, size_t objectives)
+{
+    bool fine = true;
+    for (size_t k = first; k < objectives; k++) {
+        fine &= a[k] <= b[k];
+    }
+    return fine;
+}
+
+/* ---- Making and freeing ---------------------------------------------------------------------- */
+
+/* Free it, with its children. NULL is fine. */
+static void front_node_free(front_node *n)
+{
+    if (n) {
+        front_node_free(n->child[0]);
+        front_node_free(n->child[1]);
+        free(n->leaf);
+        free(n);
+    }
+}
+
+static void front_node_widen(front_node *n, const double *objective, size_t objectives)
+{
+    for (size_t k = 0; k < objectives; k++) {
+        n->low[k] = objective[k] < n->low[k] ? objective[k] : n->low[k];
+        n->high[k] = objective[k] > n->high[k] ? objective[k] : n->high[k];
+    }
+}
+
+/* Make the box empty; make it large enough for a point. */
+static void front_node_empty(front_node *n, size_t objectives)
+{
+    for (size_t k = 0; k < objectives; k++) {
+        n->low[k] = INFINITY;
+        n->high[k] = -INFINITY;
+    }
+}
+
+/* Put the keys in such an order that none before `middle` is greater, by an objective, than any
+ * behind it: Hoare's selection. */
+static void select_middle(front_key *key, size_t keys, size_t middle, size_t axis)
+{
+    size_t first = 0;
+    size_t last = keys - 1;
+    while (first < last) {
+        double pivot = key[first + (last - first) / 2].objective[axis];
+        size_t i = first;
+        size_t j = last;
+        for (;; i++, j--) {
+            while (key[i].objective[axis] < pivot) {
+                i++;
+            }
+            while (key[j].objective[axis] > pivot) {
+                j--;
+            }
+            if (i >= j) {
+                break;
+            }
+            front_key other = key[i];
+            key[i] = key[j];
+            key[j] = other;
+        }
+        if (middle <= j) {
+            last = j;
+        } else {
+            first = j + 1;
+        }
+    }
+}
+
+/* The first objective in turn, from `axis` on, in which the points differ. */
+static size_t axis_from(const front_node *n, size_t axis, size_t objectives)
+{
+    for (size_t k = 0; k < objectives && !(n->low[axis] < n->high[axis]); k++) {
+        axis = axis + 1 < objectives ? axis + 1 : 0;
+    }
+    return axis;
+}
+
+/* A balanced tree of points, put in another order. @param axis  objective that it is split by, if
+ *  the points differ in it; else by the next
+ *  @return NULL if memory is short */
+static front_node *front_node_build(front_key *key, size_t keys, size_t axis, size_t objectives)
+{
+    front_node *n = calloc(1, sizeof *n);
+    if (!n) {
+        return NULL;
+    }
+    n->count = keys;
+    front_node_empty(n, objectives);
+    for (size_t i = 0; i < keys; i++) {
+        front_node_widen(n, key[i].objective, objectives);
+    }
+    n->axis = axis_from(n, axis, objectives);
+    bool fine;
+    if (keys <= FRONT_LEAF) {
+        n->leaf = malloc(FRONT_LEAF * sizeof *n->leaf);
+        fine = n->leaf != NULL;
+        if (fine) {
+            memcpy(n->leaf, key, keys * sizeof *key);
+        }
+    } else {
+        size_t half = keys / 2;
+        size_t next = n->axis + 1 < objectives ? n->axis + 1 : 0;
+        select_middle(key, keys, half, n->axis);
+        n->split = key[half].objective[n->axis];
+        n->child[0] = front_node_build(key, half, next, objectives);
+        n->child[1] = front_node_build(key + half, keys - half, next, objectives);
+        fine = n->child[0] && n->child[1];
+    }
+    if (!fine) {
+        front_node_free(n);
+        return NULL;
+    }
+    return n;
+}
+
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+static inline bool any_dominates(const front_node *n, const double *objective, size_t objectives)
+{
+    for (size_t i = 0; i < n->count; i++) {
+        const double *have = n->leaf[i].objective;
+        bool better = false;
+        for (size_t k = 0; k < objectives; k++) {
+            better |= have[k] < objective[k];
+        }
+        if (better & front_no_worse(have, objective, 0, objectives)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* For numbers of objectives that the compiler knows. */
+static bool leaf_dominates(const front_node *n, const double *objective, size_t objectives)
+{
+    switch (objectives) {
+    case 1:
+        return any_dominates(n, objective, 1);
+    case 2:
+        return any_dominates(n, objective, 2);
+    case 3:
+        return any_dominates(n, objective, 3);
+    default:
+        return any_dominates(n, objective, CALC_MAX_OBJECTIVES);
+    }
+}
+
+/* A leaf with a point that dominates; NULL if there is none. */
+static const front_node *front_node_dominating(const front_node *n, const double *objective,
+                                               size_t objectives)
+{
+    if (n->leaf) {
+        return leaf_dominates(n, objective, objectives) ? n : NULL;
+    }
+    for (int c = 0; c < 2; c++) {
+        const front_node *child = n->child[c];
+        const front_node *found = front_no_worse(child->low, objective, 0, objectives)
+                                      ? front_node_dominating(child, objective, objectives)
+                                      : NULL;
+        if (found) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+/* The less of `best` and the first objectives of the points that are no worse in all others. */
+static double front_node_best_first(const front_node *n, const double *objective, size_t objectives,
+                                    double best)
+{
+    if (n->low[0] >= best || !front_no_worse(n->low, objective, 1, objectives)) {
+        return best;
+    }
+    if (front_no_worse(n->high, objective, 1, objectives)) {
+        return n->low[0];
+    }
+    if (!n->leaf) {
+        bool second = n->child[1]->low[0] < n->child[0]->low[0]; /* promises more */
+        best = front_node_best_first(n->child[second], objective, objectives, best);
+        return front_node_best_first(n->child[!second], objective, objectives, best);
+    }
+    for (size_t i = 0; i < n->count; i++) {
+        const double *have = n->leaf[i].objective;
+        best = have[0] < best && front_no_worse(have, objective, 1, objectives) ? have[0] : best;
+    }
+    return best;
+}
+
+/* The point that is equal; NULL if there is none. */
+static const front_key *front_node_find(const front_node *n, const double *objective,
+                                        size_t objectives)
+{
+    if (!front_no_worse(n->low, objective, 0, objectives) ||
+        !front_no_worse(objective, n->high, 0, objectives)) {
+        return NULL;
+    }
+    if (!n->leaf) {
+        const front_key *found = front_node_find(n->child[0], objective, objectives);
+        return found ? found : front_node_find(n->child[1], objective, objectives);
+    }
+    for (size_t i = 0; i < n->count; i++) {
+        const double *have = n->leaf[i].objective;
+        if (front_no_worse(have, objective, 0, objectives) &&
+            front_no_worse(objective, have, 0, objectives)) {
+            return &n->leaf[i];
+        }
+    }
+    return NULL;
+}
+
+/* Fill a list with the points. @return where they end */
+static front_key *front_node_list(const front_node *n, front_key *key)
+{
+    if (!n->leaf) {
+        return front_node_list(n->child[1], front_node_list(n->child[0], key));
+    }
+    memcpy(key, n->leaf, n->count * sizeof *key);
+    return key + n->count;
+}
+
+/* ---- The tree -------------------------------------------------------------------------------- */
+
+struct calc_front_tree {
+    front_node *root; /* NULL: no points */
+    size_t objectives;
+    size_t *spare; /* slots of points that were dropped */
+    size_t spares, capacity, slots;
+    const front_node *hit; /* the leaf where the last question was answered */
+};
+
+/* Free it. NULL is fine. */
+static void front_tree_free(calc_front_tree *tree)
+{
+    if (tree) {
+        front_node_free(tree->root);
+        free(tree->spare);
+        free(tree);
+    }
+}
+
+/* A tree of points that do not dominate each other and are not equal; the list is put in another
+ *  order. @param count  objectives, at least 1 @return NULL if memory is short */
+static calc_front_tree *front_tree_create(front_key *key, size_t keys, size_t count)
+{
+    calc_front_tree *tree = calloc(1, sizeof *tree);
+    if (!tree) {
+        return NULL;
+    }
+    tree->objectives = count;
+    tree->slots = tree->capacity = keys;
+    tree->spare = keys > 0 ? malloc(keys * sizeof *tree->spare) : NULL;
+    tree->root = keys > 0 && tree->spare ? front_node_build(key, keys, 0, count) : NULL;
+    if (keys > 0 && !tree->root) {
+        front_tree_free(tree);
+        return NULL;
+    }
+    return tree;
+}
+
+/* ---- Questions ------------------------------------------------------------------------------- */
+
+/* Whether a point is at least as good as `objective` in everything and better in something. The
+ *  tree remembers where it found one: the next question is often like it. */
+static bool front_tree_dominates(calc_front_tree *tree, const double *objective)
+{
+    size_t objectives = tree->objectives;
+    if (!tree->root || !front_no_worse(tree->root->low, objective, 0, objectives)) {
+        return false;
+    }
+    if (tree->hit && front_node_dominating(tree->hit, objective, objectives)) {
+        return true;
+    }
+    const front_node *found = front_node_dominating(tree->root, objective, objectives);
+    tree->hit = found ? found : tree->hit;
+    return found != NULL;
+}
+
+/* The least first objective of the points that are no worse than `objective` in all others;
+ *  infinity if there are none. */
+static double front_tree_best_first(const calc_front_tree *tree, const double *objective)
+{
+    return tree->root ? front_node_best_first(tree->root, objective, tree->objectives, INFINITY)
+                      : INFINITY;
+}
+
+/* The point that is equal. @return whether there is one; then *slot is its slot */
+static bool front_tree_find(const calc_front_tree *tree, const double *objective, size_t *slot)
+{
+    const front_key *found =
+        tree->root ? front_node_find(tree->root, objective, tree->objectives) : NULL;
+    *slot = found ? found->slot : 0;
+    return found != NULL;
+}
+
+/* ---- Changes --------------------------------------------------------------------------------- */
+
+/* How many points there are. */
+static size_t front_tree_count(const calc_front_tree *tree)
+{
+    return tree->root ? tree->root->count : 0;
+}
+
+/* Fill a list of that many with all points, in no particular order. */
+static void front_tree_list(const calc_front_tree *tree, front_key *key)
+{
+    if (tree->root) {
+        front_node_list(tree->root, key);
+    }
+}
+
+/* Build a node anew, with another point if that is not NULL.
+ * @return false if memory is short; it is then as it was */
+static bool rebuild(calc_front_tree *tree, front_node **at, const front_key *more)
+{
+    front_key few[FRONT_LEAF + 1];
+    size_t keys = (*at)->count + (more != NULL);
+    front_key *key = keys <= FRONT_LEAF + 1 ? few : malloc(keys * sizeof *key);
+    if (!key) {
+        return false;
+    }
+    front_key *end = front_node_list(*at, key);
+    if (more) {
+        *end = *more;
+    }
+    front_node *built = front_node_build(key, keys, (*at)->axis, tree->objectives);
+    if (built) {
+        front_node_free(*at);
+        *at = built;
+        tree->hit = NULL;
+    }
+    if (key != few) {
+        free(key);
+    }
+    return built != NULL;
+}
+
+/* Drop the points of a leaf that this one dominates. */
+static void drop_of_leaf(calc_front_tree *tree, front_node *n, const double *objective)
+{
+    size_t kept = 0;
+    front_node_empty(n, tree->objectives);
+    for (size_t i = 0; i < n->count; i++) {
+        const front_key *key = &n->leaf[i];
+        if (front_no_worse(objective, key->objective, 0, tree->objectives)) {
+            tree->spare[tree->spares++] = key->slot;
+        } else {
+            front_node_widen(n, key->objective, tree->objectives);
+            n->leaf[kept++] = *key;
+        }
+    }
+    n->count = kept;
+}
+
+/* The same of any node. */
+static void drop(calc_front_tree *tree, front_node **at, const double *objective)
+{
+    front_node *n = *at;
+    size_t before = n->count;
+    if (!front_no_worse(objective, n->high, 0, tree->objectives)) {
+        return;
+    }
+    if (n->leaf) {
+        drop_of_leaf(tree, n, objective);
+        return;
+    }
+    drop(tree, &n->child[0], objective);
+    drop(tree, &n->child[1], objective);
+    n->count = n->child[0]->count + n->child[1]->count;
+    if (n->count == before) {
+        return;
+    }
+    for (size_t k = 0; k < tree->objectives; k++) {
+        const front_node *a = n->child[0];
+        const front_node *b = n->child[1];
+        n->low[k] = a->low[k] < b->low[k] ? a->low[k] : b->low[k];
+        n->high[k] = a->high[k] > b->high[k] ? a->high[k] : b->high[k];
+    }
+    if (n->count <= FRONT_LEAF / 2) {
+        (void)rebuild(tree, at, NULL); /* it is as good as it was, but larger than it need be */
+    }
+}
+
+static bool is_unbalanced(const front_node *n)
+{
+    size_t a = n->child[0]->count;
+    size_t b = n->child[1]->count;
+    return (a > b ? a : b) > n->count / 4 * 3 + FRONT_LEAF;
+}
+
+static bool insert(calc_front_tree *tree, front_node **at, const front_key *key)
+{
+    front_node *n = *at;
+    if (n->leaf && n->count == FRONT_LEAF) {
+        return rebuild(tree, at, key);
+    }
+    if (n->leaf) {
+        n->leaf[n->count] = *key;
+    } else if (!insert(tree, &n->child[key->objective[n->axis] > n->split], key)) {
+        return false;
+    }
+    n->count++;
+    front_node_widen(n, key->objective, tree->objectives);
+    if (!n->leaf && is_unbalanced(n)) {
+        (void)rebuild(tree, at, NULL); /* a tree that is not balanced is right, too */
+    }
+    return true;
+}
+
+/* A slot without a point, and room to give it back. */
+static bool take_slot(calc_front_tree *tree, size_t *slot)
+{
+    if (tree->spares > 0) {
+        *slot = tree->spare[--tree->spares];
+        return true;
+    }
+    if (tree->slots >= tree->capacity) {
+        size_t capacity = 2 * tree->slots + FRONT_LEAF;
+        size_t *spare = realloc(tree->spare, capacity * sizeof *spare);
+        if (!spare) {
+            return false;
+        }
+        tree->spare = spare;
+        tree->capacity = capacity;
+    }
+    *slot = tree->slots++;
+    return true;
+}
+
+/* Add a point that nothing dominates or equals, and drop those that it dominates.
+ *  @param slot  a free one: of a dropped point, or else the least without a point
+ *  @return CALC_OK or CALC_ERR_NOMEM; the tree is then only good to be freed */
+static calc_status front_tree_add(calc_front_tree *tree, const double *objective, size_t *slot)
+{
+    front_key key = {0};
+    memcpy(key.objective, objective, tree->objectives * sizeof *objective);
+    if (tree->root) {
+        drop(tree, &tree->root, objective);
+    }
+    bool fine = take_slot(tree, &key.slot);
+    if (fine && tree->root) {
+        fine = insert(tree, &tree->root, &key);
+    } else if (fine) {
+        tree->root = front_node_build(&key, 1, 0, tree->objectives);
+        fine = tree->root != NULL;
+    }
+    *slot = key.slot;
+    return fine ? CALC_OK : CALC_ERR_NOMEM;
+}
+
+/* ---- The front ------------------------------------------------------------------------------- */
 
 calc_found calc_found_of(uint64_t design, const calc_exec *exec)
 {
@@ -34,7 +520,7 @@ int calc_found_compare(const calc_found *a, const calc_found *b)
 
 void calc_front_clear(calc_front *front)
 {
-    calc_front_tree_free(front->tree);
+    front_tree_free(front->tree);
     *front = (calc_front){.item = front->item, .capacity = front->capacity};
 }
 
@@ -50,12 +536,12 @@ void calc_front_free(calc_front *front)
 bool calc_front_dominates(const calc_front *front, const double *objective, size_t count)
 {
     if (front->tree) {
-        return calc_front_tree_dominates(front->tree, objective);
+        return front_tree_dominates(front->tree, objective);
     }
     for (size_t i = 0; i < front->count; i++) {
         const double *have = front->item[i].objective;
-        if (calc_front_no_worse(have, objective, 0, count) &&
-            !calc_front_no_worse(objective, have, 0, count)) {
+        if (front_no_worse(have, objective, 0, count) &&
+            !front_no_worse(objective, have, 0, count)) {
             return true;
         }
     }
@@ -66,11 +552,11 @@ double calc_front_best_first(const calc_front *front, const double *objective, s
 {
     double best = INFINITY;
     if (front->tree) {
-        return calc_front_tree_best_first(front->tree, objective);
+        return front_tree_best_first(front->tree, objective);
     }
     for (size_t i = 0; i < front->count; i++) {
         const double *have = front->item[i].objective;
-        best = have[0] < best && calc_front_no_worse(have, objective, 1, count) ? have[0] : best;
+        best = have[0] < best && front_no_worse(have, objective, 1, count) ? have[0] : best;
     }
     return best;
 }
@@ -94,7 +580,7 @@ static bool make_room(calc_front *front, size_t count)
 /* Begin to add to a front that is settled. */
 static bool plant(calc_front *front, size_t count)
 {
-    calc_front_key *key = malloc((front->count + 1) * sizeof *key);
+    front_key *key = malloc((front->count + 1) * sizeof *key);
     if (!key) {
         return false;
     }
@@ -102,14 +588,14 @@ static bool plant(calc_front *front, size_t count)
         key[i].slot = i;
         memcpy(key[i].objective, front->item[i].objective, sizeof key[i].objective);
     }
-    front->tree = calc_front_tree_create(key, front->count, count);
+    front->tree = front_tree_create(key, front->count, count);
     free(key);
     return front->tree != NULL;
 }
 
 double (*calc_front_objectives(const calc_front *front))[CALC_MAX_OBJECTIVES]
 {
-    calc_front_key *key = malloc((front->count + 1) * sizeof *key);
+    front_key *key = malloc((front->count + 1) * sizeof *key);
     double(*list)[CALC_MAX_OBJECTIVES] = malloc((front->count + 1) * sizeof *list);
     if (!key || !list) {
         free(key);
@@ -117,7 +603,7 @@ double (*calc_front_objectives(const calc_front *front))[CALC_MAX_OBJECTIVES]
         return NULL;
     }
     if (front->tree) {
-        calc_front_tree_list(front->tree, key);
+        front_tree_list(front->tree, key);
     }
     for (size_t i = 0; i < front->count; i++) {
         memcpy(list[i], front->tree ? key[i].objective : front->item[i].objective, sizeof list[i]);
@@ -132,10 +618,10 @@ calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t
     if (!front->tree && !plant(front, count)) {
         return CALC_ERR_NOMEM;
     }
-    if (calc_front_tree_dominates(front->tree, found->objective)) {
+    if (front_tree_dominates(front->tree, found->objective)) {
         return CALC_OK;
     }
-    if (calc_front_tree_find(front->tree, found->objective, &slot)) {
+    if (front_tree_find(front->tree, found->objective, &slot)) {
         if (calc_found_compare(found, &front->item[slot]) < 0) {
             front->item[slot] = *found;
         }
@@ -144,23 +630,23 @@ calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t
     /* Slots are used again: there are no more of them than layouts at a time. */
     calc_status status = make_room(front, front->count + 1) ? CALC_OK : CALC_ERR_NOMEM;
     if (status == CALC_OK) {
-        status = calc_front_tree_add(front->tree, found->objective, &slot);
+        status = front_tree_add(front->tree, found->objective, &slot);
     }
     if (status == CALC_OK) {
         front->item[slot] = *found;
-        front->count = calc_front_tree_count(front->tree);
+        front->count = front_tree_count(front->tree);
     }
     return status;
 }
 
 calc_status calc_front_merge(calc_front *front, const calc_front *from, size_t count)
 {
-    calc_front_key *key = from->tree ? malloc((from->count + 1) * sizeof *key) : NULL;
+    front_key *key = from->tree ? malloc((from->count + 1) * sizeof *key) : NULL;
     if (from->tree && !key) {
         return CALC_ERR_NOMEM;
     }
     if (key) {
-        calc_front_tree_list(from->tree, key);
+        front_tree_list(from->tree, key);
     }
     calc_status status = CALC_OK;
     for (size_t i = 0; i < from->count && status == CALC_OK; i++) {
@@ -183,8 +669,8 @@ static int compare_objectives(const void *a, const void *b)
 
 static int compare_slots(const void *a, const void *b)
 {
-    size_t x = ((const calc_front_key *)a)->slot;
-    size_t y = ((const calc_front_key *)b)->slot;
+    size_t x = ((const front_key *)a)->slot;
+    size_t y = ((const front_key *)b)->slot;
     return (x > y) - (x < y);
 }
 
@@ -193,18 +679,18 @@ calc_status calc_front_settle(calc_front *front)
     if (!front->tree) {
         return CALC_OK;
     }
-    calc_front_key *key = malloc((front->count + 1) * sizeof *key);
+    front_key *key = malloc((front->count + 1) * sizeof *key);
     if (!key) {
         return CALC_ERR_NOMEM;
     }
     size_t count = front->count;
-    calc_front_tree_list(front->tree, key);
+    front_tree_list(front->tree, key);
     qsort(key, count, sizeof *key, compare_slots);
     for (size_t i = 0; i < count; i++) { /* slots ascend: none is overwritten before it is read */
         front->item[i] = front->item[key[i].slot];
     }
     free(key);
-    calc_front_tree_free(front->tree);
+    front_tree_free(front->tree);
     front->tree = NULL;
     if (count > 0) {
         qsort(front->item, count, sizeof *front->item, compare_objectives);

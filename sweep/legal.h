@@ -5,7 +5,7 @@
 
 #include "calc.h"
 #include "space.h"
-#include "spreads.h"
+#include "variants.h"
 
 /** Axes of a space with several values that may change nothing. */
 typedef struct calc_legal_axes {

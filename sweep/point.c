@@ -125,7 +125,7 @@ static void verify(calc_worker *w, const calc_exec *exec, const calc_point *p)
 }
 
 /* Enter a point that the kernel evaluated, if it meets the conditions; if it does not, count it if
- * it would matter, unless all are counted (count.h). */
+ * it would matter, unless all are counted. */
 static void filter_point(calc_worker *w, calc_sweep_group *group, const calc_exec *exec,
                          const calc_point *p)
 {

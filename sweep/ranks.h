@@ -4,7 +4,7 @@
 #ifndef CALC_SWEEP_RANKS_H
 #define CALC_SWEEP_RANKS_H
 
-#include "saved.h"
+#include "checkpoint.h"
 #include "sweep.h"
 
 /** This process among the others. */

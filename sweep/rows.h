@@ -7,7 +7,7 @@
 #include "calc.h"
 #include "model/stages/stage_parts.h"
 #include "space.h"
-#include "spreads.h"
+#include "variants.h"
 
 enum {
     CALC_ROW_CHOICES = 64, /**< combinations of sharding, zero_stage and offload */

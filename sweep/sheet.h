@@ -7,6 +7,24 @@
 #include "panel.h"
 #include "rows.h"
 
+/* ---- Corners --------------------------------------------------------------------------------- */
+
+/* Corners: a lane with no more time or memory of any kind than each of a few neighbours of a
+ * panel. Limits that it exceeds are exceeded by them, too, in every cell. */
+
+/** Lanes that share a corner: neighbours, a vector of them. */
+enum { CALC_CORNER_LANES = CALC_PANEL_VECTOR };
+
+/** Put the corner of some lanes of a panel.
+ *  @param first   of them, of CALC_CORNER_LANES; behind the last of a panel are copies of its first
+ *  @param source  of the panel if its lanes are not the same in all cells: adapt.h; else NULL
+ *  @param shared_weights  elements that the head may have less where it shares a table
+ *  @param rules   whether there are any of Calculon's, */
+void calc_corner_put(calc_panel *to, size_t lane, const calc_panel *panel, size_t first,
+                     const calc_adapt_source *source, double shared_weights, bool rules);
+
+/* ---- Sheets ---------------------------------------------------------------------------------- */
+
 /** The lanes of one tensor-parallel network, one network of data parallelism that rows are made
  *  for, and one way to keep the state; where weights are sharded, of one spread of experts. */
 typedef struct calc_sheet {
@@ -27,7 +45,7 @@ typedef struct calc_sheets {
     size_t panels, panels_capacity, sources_capacity;
     calc_panel *panel;         /**< as in the cell that they were fitted to last: adapt.h */
     calc_adapt_source *source; /**< of each panel, if some sheet varies */
-    /** Panels of corners (corner.h) of their neighbours: `row` is the position of the panel,
+    /** Panels of corners of their neighbours: `row` is the position of the panel,
      * `choice` that of its first lane. */
     size_t corners, corners_capacity;
     calc_panel *corner;

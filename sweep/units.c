@@ -5,7 +5,7 @@
 #include "base/buffer.h"
 #include "cell.h"
 #include "legal.h"
-#include "serve_walk.h"
+#include "serve.h"
 #include "spec/rules.h"
 #include "spec/serving_program.h"
 #include "variants.h"

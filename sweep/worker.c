@@ -1,5 +1,6 @@
 #include "worker.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +10,67 @@
 #include "filter.h"
 #include "model/verdict.h"
 #include "point.h"
-#include "points.h"
 #include "screening.h"
 #include "serve.h"
 #include "variants.h"
+
+/* ---- Layouts one by one ---------------------------------------------------------------------- */
+
+/* Layouts evaluated one by one, for cases that the kernel does not cover. */
+
+/* Every point of a choice of a row as calc_run() has it. */
+static void run_points(calc_worker *w, const calc_row *row, calc_exec *e, calc_sweep_group *group)
+{
+    const calc_cell *c = &w->cell;
+    size_t flags = c->reduces * c->gathers;
+    bool rejected = calc_verdict_offload_blocks(e, c->fewest_blocks);
+    for (size_t chunking = 0; chunking < c->fitting; chunking++) {
+        for (size_t pair = 0; pair < c->pipelines * c->datas; pair++) {
+            if (!calc_cell_pairs_with(c, row->data_network, pair) ||
+                c->verdict[row->network][pair] != CALC_VERDICT_OK) {
+                continue;
+            }
+            if (rejected) {
+                w->counts.rejected[CALC_VERDICT_OFFLOAD_BLOCKS] += flags;
+                continue;
+            }
+            for (size_t flag = 0; flag < flags && w->status == CALC_OK; flag++) {
+                calc_cell_put_point(c, pair, &c->chunking[chunking], flag, e);
+                calc_point_take(w, group, e, NULL, CALC_POINT_RUN);
+            }
+        }
+    }
+}
+
+/* Evaluate every point of the rows from `first` to before `last` in worker->cell that networks and
+ *  chunks allow. */
+static void points_run(calc_worker *w, size_t first, size_t last, calc_sweep_group *group)
+{
+    const calc_cell *c = &w->cell;
+    calc_exec e = c->exec;
+    e.pipeline_interleaving = 1;
+    for (size_t i = first; i < last; i++) {
+        const calc_row *row = &w->rows.row[i];
+        int64_t expert_par = row->exec.strategy.expert_par;
+        size_t choices = calc_cell_choices_count(c, &w->rows, expert_par, row->choices);
+        if (!c->legal[row->spread]) {
+            continue;
+        }
+        /* Rows of a table differ in their strategies. */
+        e.strategy = row->exec.strategy;
+        e.strategy.data_par = c->exec.strategy.data_par;
+        for (size_t choice = 0; choice < choices && w->status == CALC_OK; choice++) {
+            calc_worker_put_choice(w, choice, &e);
+            if (w->serve) {
+                size_t legal = calc_cell_choices_of(c, expert_par)[choice];
+                calc_serve_row(w->serve, i * w->rows.choices + legal, &e);
+            }
+            run_points(w, row, &e, group);
+        }
+    }
+}
+
+/* ---- Workers --------------------------------------------------------------------------------- */
 
 /* Whether a shorter step that needs less memory is never worse. */
 static bool bounded(const calc_sweep_options *o)
@@ -309,7 +367,7 @@ void calc_worker_run(calc_worker *w, size_t first, size_t last)
     pthread_mutex_t *lock = calc_worker_set_group(w);
     pthread_mutex_lock(lock);
     if (w->by_run) {
-        calc_points_run(w, first, last, w->group);
+        points_run(w, first, last, w->group);
     } else if (calc_worker_hopeless(w)) {
         skip(w, first, last);
     } else {
@@ -346,4 +404,50 @@ void calc_worker_cell(calc_worker *w)
     if (!w->counts_only) {
         calc_worker_run(w, 0, w->rows.count);
     }
+}
+
+/* ---- A point by its number ------------------------------------------------------------------- */
+
+/* Pairs of networks of a row's points. */
+static size_t pairs_of(const calc_cell *c, const calc_row *row)
+{
+    size_t pairs = 0;
+    for (size_t i = 0; i < c->pipelines * c->datas; i++) {
+        pairs += calc_cell_pairs_with(c, row->data_network, i);
+    }
+    return pairs;
+}
+
+calc_verdict calc_worker_decode(const calc_worker_place *place, uint64_t index, calc_exec *exec)
+{
+    const calc_worker *w = place->worker;
+    const calc_cell *c = &w->cell;
+    size_t pairs = pairs_of(c, place->row);
+    size_t chunkings = c->fitting + c->unfit;
+    size_t flags = c->reduces * c->gathers;
+    size_t pair = 0;
+    assert(pairs > 0); /* the point is there */
+    for (size_t left = (size_t)(index % pairs);; pair++) {
+        if (calc_cell_pairs_with(c, place->row->data_network, pair) && left-- == 0) {
+            break;
+        }
+    }
+    index /= pairs;
+    size_t chunking = (size_t)(index % chunkings);
+    index /= chunkings;
+    bool fits = chunking < c->fitting;
+    *exec = calc_worker_exec_of(w, place->row);
+    calc_worker_put_choice(w, (size_t)(index / flags), exec);
+    calc_cell_put_point(c, pair,
+                        fits ? &c->chunking[chunking] : &c->unfit_chunking[chunking - c->fitting],
+                        (size_t)(index % flags), exec);
+    calc_verdict verdict = c->verdict[place->row->network][pair];
+    if (verdict != CALC_VERDICT_OK) {
+        return verdict;
+    }
+    if (!fits) {
+        return CALC_VERDICT_INTERLEAVING;
+    }
+    return calc_verdict_offload_blocks(exec, c->fewest_blocks) ? CALC_VERDICT_OFFLOAD_BLOCKS
+                                                               : CALC_VERDICT_OK;
 }

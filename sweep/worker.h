@@ -14,7 +14,6 @@
 #include "region.h"
 #include "rows.h"
 #include "sheet.h"
-#include "splits.h"
 #include "sweep.h"
 
 typedef struct calc_worker calc_worker;
@@ -96,7 +95,8 @@ struct calc_worker {
     bool apart;                     /**< which the pipelines have then */
     bool most_known;                /**< most_s of the pipelines is */
     calc_lanes best_s;
-    bool fields_met[CALC_PANEL_LANES]; /**< lanes: count.h */
+    bool fields_met[CALC_PANEL_LANES]; /**< lanes that meet the conditions on rows, choices and
+                                          cells */
     bool met[CALC_PANEL_LANES];
     calc_kernel_count counted;
     size_t met_lanes;

@@ -49,4 +49,50 @@ double calc_planner_pipeline_s(const calc_balance_problem *problem);
  *  @param chip  as calc_balance_total_s() */
 double calc_planner_bound_s(const calc_balance_chip *chip, const calc_balance_problem *problem);
 
+/* ---- Balancing ------------------------------------------------------------------------------- */
+
+/* One candidate of a planner, balanced and then judged by calc_run(). */
+
+/** Rounds in which memory limits are tightened where calc_run() needs more than the balance problem
+ *  says. */
+enum { CALC_PLANNER_ROUNDS = 5 };
+
+/** Room for one candidate. Large: one per thread. */
+typedef struct calc_planner_bench {
+    calc_planner_layouts layouts;
+    calc_balance_chip chip[CALC_MAX_CHIPS];
+    calc_balance_problem problem;
+    calc_balance_solution solution;
+    calc_stage_stats stage[CALC_BALANCE_STAGES];
+} calc_planner_bench;
+
+typedef enum calc_planner_outcome {
+    CALC_PLANNER_FOUND,
+    CALC_PLANNER_SLOWER,     /**< than the limit */
+    CALC_PLANNER_NO_ROOM,    /**< nothing fits; bench->solution has the need of a stage */
+    CALC_PLANNER_UNBALANCED, /**< not linear, not legal, or too large to be listed */
+    CALC_PLANNER_NO_MEMORY
+} calc_planner_outcome;
+
+/** The best of a layout with equal stages on one chip: blocks divided evenly, or with embedding and
+ *  head counted as blocks; with full recomputation or none.
+ *  @param exec  with its pipeline_interleaving
+ *  @param chip  index in planner->chip
+ *  @return whether one of them fits; *best and *stats are then filled */
+bool calc_planner_even(const calc_planner *planner, const calc_exec *exec, int chip,
+                       calc_exec *best, calc_stats *stats);
+
+/** Balance one layout in one place.
+ *  @param exec     with its pipeline_interleaving
+ *  @param limit_s  only steps below it are looked for
+ *  @param effort   divisions to simulate at most in a search that cannot prove its optimum, with
+ *                  chunks; and time
+ *  @param bench    filled along the way
+ *  @param why      NULL, or filled with the reason where the outcome is CALC_PLANNER_UNBALANCED */
+calc_planner_outcome calc_planner_balance(const calc_planner *planner, const calc_exec *exec,
+                                          const calc_planner_place *place, double limit_s,
+                                          const calc_balance_options *effort,
+                                          calc_planner_bench *bench, calc_planner_found *out,
+                                          const char **why);
+
 #endif

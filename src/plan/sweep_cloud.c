@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/rng.h"
+#include "estimate.h"
 #include "plan/sweep_found.h"
-#include "sample.h"
 
 /* Draws per round, and rounds: where few layouts are feasible, fewer points are found. */
 enum { DRAWS = 20000, ROUNDS = 6 };

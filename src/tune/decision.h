@@ -7,7 +7,6 @@
 #include "tune/candidate.h"
 #include "tune/chooser.h"
 #include "tune/model.h"
-#include "tune/probes.h"
 
 enum { CALC_TUNE_PICKS = 64 /**< proposals at once, at most */ };
 
@@ -89,5 +88,22 @@ CALC_MUST_USE calc_status calc_tune_decide(calc_tune_decision *out,
 void calc_tune_decision_free(calc_tune_decision *decision);
 
 const char *calc_tune_end_word(calc_tune_end end);
+
+/* ---- Probes ---------------------------------------------------------------------------------- */
+
+/* Which layouts to measure in order to learn memory best: a grey box. The memory of a processor
+ * is a sum of parts; calc predicts the size of each, and measurements determine its factor. That
+ * takes layouts with different proportions of the parts: those whose regression has the normal
+ * matrix with the smallest condition number, as MindSpeed chooses the probes of its memory
+ * model. */
+
+enum { CALC_TUNE_PROBES = 5 };
+
+/** Choose probes among layouts that need at most 80 % of the memory.
+ *  @param probe      filled
+ *  @param condition  set to the condition number; infinite if no choice determines all factors
+ *  @return how many there are: fewer than CALC_TUNE_PROBES if there are not enough such layouts */
+size_t calc_tune_probes(const calc_tune_candidate *candidate, size_t count,
+                        size_t probe[CALC_TUNE_PROBES], double *condition);
 
 #endif

@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "validate/parity_svg.h"
 #include "validate/result_labels.h"
 #include "validate/sets.h"
-#include "validate/svg.h"
 
 enum { LEFT = 300, TOP = 30, SIDE = 560, ROW = 26, WIDTH = 1160, TICKS = 4 };
 

@@ -1,5 +1,5 @@
 /** @file results.h  Measurements paired with predictions. The error of a pair is predicted over
- *  measured, less 1. Rates were turned into the time of a step before (run_measure.h), so that a
+ *  measured, less 1. Rates were turned into the time of a step before, so that a
  *  positive error always means a prediction that is too slow, or needs too much memory. */
 #ifndef CALC_VALIDATE_RESULTS_H
 #define CALC_VALIDATE_RESULTS_H

@@ -3,9 +3,21 @@
 #ifndef CALC_VALIDATE_RUN_ASSUME_H
 #define CALC_VALIDATE_RUN_ASSUME_H
 
-#include "validate/assumptions.h"
 #include "validate/run_machines.h"
 #include "validate/run_words.h"
+
+/* Assumptions made about a measured run in order to predict it. */
+
+enum { CALC_ASSUMPTIONS_MAX = 24 };
+
+/** Texts are static. Start with {0}. */
+typedef struct calc_assumptions {
+    const char *text[CALC_ASSUMPTIONS_MAX];
+    int count;
+} calc_assumptions;
+
+/** Add something assumed, once. A list that is full stays as it is. */
+void calc_assumptions_add(calc_assumptions *assumed, const char *text);
 
 /** One run. Texts are static or borrowed from the row. */
 typedef struct calc_run_map {

@@ -4,7 +4,7 @@
 #ifndef CALC_VALIDATE_SERVING_MAP_H
 #define CALC_VALIDATE_SERVING_MAP_H
 
-#include "validate/assumptions.h"
+#include "validate/run_assume.h"
 #include "validate/serving_names.h"
 
 /** The bottleneck of a run, by its lengths and sequences alone: X(NAME, word). */
@@ -70,5 +70,13 @@ void calc_serving_map_complete(calc_serving_map *map, const calc_app *app,
 /** Words of a regime, of a kind. */
 const char *calc_serving_regime_word(calc_serving_regime regime);
 const char *calc_serving_kind_word(calc_serving_kind kind);
+
+/* ---- The layout ------------------------------------------------------------------------------ */
+
+/* The layout of a run of serving: sizes of one pool or two, as publishers print them. */
+
+/** Fill the sizes of exec and the count of GPUs; the ranks of experts are filled for dense models,
+ *  too. @return why that is not possible; NULL: done */
+const char *calc_serving_layout_fill(calc_serving_map *map);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "validate/serving_recipes.h"
+#include "validate/serving_names.h"
 
 #define GIB 1073741824.0
 

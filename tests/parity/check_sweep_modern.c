@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "conditions.h"
+#include "estimate.h"
 #include "kernel.h"
 #include "model/operators/calculon.h"
 #include "oracle.h"
 #include "pack.h"
-#include "sample.h"
 #include "sampled.h"
 
 enum { SPACES = 60, ORACLE_LAYOUTS = 3000, VERIFIED_SPACES = 60, VERIFIED_LAYOUTS = 20000 };

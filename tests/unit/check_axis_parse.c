@@ -1,4 +1,4 @@
-#include "axis_parse.h"
+#include "axis.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Corners: no bound on one of them is above that of a lane that it stands for, in no cell. */
-#include "corner.h"
+#include "sheet.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Classes of kernels, and the process that is learnt of one. */
-#include "tune/kernel_class.h"
+#include "tune/kernels.h"
 
 #include "gauss/process.h"
 #include "kernel_case.h"

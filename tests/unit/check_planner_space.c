@@ -4,7 +4,6 @@
 
 #include "defaults.h"
 #include "designs.h"
-#include "plan/planner_balance.h"
 #include "plan/planner_place.h"
 #include "plan_case.h"
 #include "units.h"

@@ -1,5 +1,5 @@
 #include "run_case.h"
-#include "validate/ranking.h"
+#include "validate/error_groups.h"
 
 #include <check.h>
 #include <stdlib.h>

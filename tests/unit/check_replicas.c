@@ -1,5 +1,5 @@
 /* Answers of replicas: what is kept of them, and what layouts with others of them make of it. */
-#include "replicas.h"
+#include "serve.h"
 
 #include "small_case.h"
 

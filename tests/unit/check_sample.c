@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sample.h"
+#include "estimate.h"
 #include "small_case.h"
 
 enum { DRAWN = 40000 };

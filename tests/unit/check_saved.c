@@ -1,4 +1,3 @@
-#include "saved.h"
 
 #include <sys/stat.h>
 

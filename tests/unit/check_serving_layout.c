@@ -1,6 +1,6 @@
 /* Sizes of layouts that serve, as publishers print them. */
 #include "serving_run_case.h"
-#include "validate/serving_layout.h"
+#include "validate/serving_map.h"
 
 #include <check.h>
 #include <stdlib.h>

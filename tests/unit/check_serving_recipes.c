@@ -1,6 +1,6 @@
 /* What publishers told the engine. */
 #include "serving_run_case.h"
-#include "validate/serving_recipes.h"
+#include "validate/serving_names.h"
 
 #include <check.h>
 #include <stdlib.h>

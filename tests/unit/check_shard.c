@@ -1,7 +1,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "shard.h"
+#include "checkpoint.h"
 
 START_TEST(a_shard_is_its_number_and_how_many_there_are)
 {

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "corner.h"
 #include "small_case.h"
 #include "spec/absent.h"
 

@@ -1,5 +1,5 @@
 /* Splits: what a cell finds is what it would have computed. */
-#include "splits.h"
+#include "cell.h"
 
 #include <stdio.h>
 #include <string.h>

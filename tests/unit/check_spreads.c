@@ -1,5 +1,5 @@
 /* Values of expert_par that rows of a unit differ in. */
-#include "spreads.h"
+#include "variants.h"
 
 #include "small_case.h"
 

@@ -1,8 +1,8 @@
-/* Bars of one line, and how wide drawings are: src/cli/draw/stack.c, calc_paint_columns(). */
+/* Bars of one line, and how wide drawings are: src/cli/draw/breakdown.c, calc_paint_columns(). */
 #include "scratch.h"
 #include "small_case.h"
 
-#include "cli/draw/stack.h"
+#include "cli/draw/breakdown.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tune/probes.h"
+#include "tune/decision.h"
 
 #include "base/rng.h"
 #include "gauss/normal.h"

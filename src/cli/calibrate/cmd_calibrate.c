@@ -2,14 +2,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/calibrate/calibrate_write.h"
 #include "cli/shell/complain.h"
-#include "cli/shell/date.h"
 #include "cli/shell/list.h"
 #include "cli/validate/measured.h"
+
+/* The date of creation that files state. */
+
+enum { DATE_SIZE = 32 };
+
+/* The given text; without one, today, or the day of SOURCE_DATE_EPOCH, for reproducible output:
+ *  "2026-11-21".
+ *  @param given  NULL: none
+ *  @param out    filled, DATE_SIZE bytes */
+static void date_of(const char *given, char *out)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t now = epoch ? (time_t)strtoll(epoch, NULL, 10) : time(NULL);
+    struct tm parts;
+    if (given) {
+        snprintf(out, DATE_SIZE, "%s", given);
+    } else if (gmtime_r(&now, &parts)) {
+        strftime(out, DATE_SIZE, "%Y-%m-%d", &parts);
+    }
+}
 
 static const char *const starts[] = {"file", "documented", NULL};
 static const char *const crosses[] = {"none", "width", "source", "machine", "half", "later", NULL};
@@ -82,7 +102,7 @@ typedef struct task {
     calc_results results, view[CALC_CALIBRATE_VIEWS];
     calc_error_groups groups[CALC_CALIBRATE_VIEWS];
     double *predicted[CALC_CALIBRATE_VIEWS];
-    char date[CALC_DATE_SIZE];
+    char date[DATE_SIZE];
     char complaint[256];
     bool stdout_is_taken;
     double rows; /* number of runs shown one by one; NaN: not given */
@@ -213,9 +233,9 @@ static const char *read_options(task *t)
     }
     t->plan.most = (size_t)most;
     t->plan.all = calc_opt_value(t->args, OPT_ALL) != NULL;
-    calc_date_of(calc_opt_value(t->args, OPT_DATE), t->date);
+    date_of(calc_opt_value(t->args, OPT_DATE), t->date);
     const char *date = calc_opt_value(t->args, OPT_DATE);
-    if (!complaint && date && (strlen(date) >= CALC_DATE_SIZE || strpbrk(date, "\"\\"))) {
+    if (!complaint && date && (strlen(date) >= DATE_SIZE || strpbrk(date, "\"\\"))) {
         complaint = "--date: a short text without quotes";
     }
     int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_RESIDUALS);

@@ -10,7 +10,7 @@
 #include "formats/refusal.h"
 #include "io/json_save.h"
 #include "model/stages/placed.h"
-#include "plan/planner_balance.h"
+#include "plan/planner_place.h"
 #include "spec/stage_list.h"
 
 /* Blocks that a stage recomputes in full, in all its chunks. */

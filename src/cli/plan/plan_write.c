@@ -16,7 +16,7 @@
 #include "cli/run/run_page.h"
 #include "cli/shell/start.h"
 #include "io/json_save.h"
-#include "plan/planner_balance.h"
+#include "plan/planner_place.h"
 
 static const calc_plan_opt files[] = {CALC_PLAN_OPT_OUT, CALC_PLAN_OPT_CSV, CALC_PLAN_OPT_SAVE_BEST,
                                       CALC_PLAN_OPT_HTML};

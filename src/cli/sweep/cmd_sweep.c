@@ -1,26 +1,197 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/known_runs.h"
-#include "cli/sweep/sweep_all.h"
+#include "cli/shell/opt.h"
 #include "cli/sweep/sweep_infeasible.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_page.h"
 #include "cli/sweep/sweep_plan.h"
 #include "cli/sweep/sweep_plot.h"
-#include "cli/sweep/sweep_sample.h"
 #include "cli/sweep/sweep_save.h"
+#include "cli/sweep/sweep_study.h"
 #include "cli/sweep/sweep_table.h"
 #include "cli/sweep/sweep_tokens.h"
 #include "cli/sweep/sweep_watch.h"
 #include "cli/sweep/sweep_write.h"
+#include "estimate.h"
 #include "io/json_save.h"
+#include "io/output.h"
+#include "plan/study.h"
 #include "report/page.h"
+#include "validate/spread.h"
+
+/* ---- Random layouts -------------------------------------------------------------------------- */
+
+/* Estimates properties of a space from random points (`calc sweep --sample`). */
+
+/** Number of points that may be drawn: all are kept in memory. */
+#define MOST_POINTS 1000000
+
+/* A whole number of an option; -1 if it is not one. */
+static long long whole(const char *text)
+{
+    char *end;
+    long long value = strtoll(text, &end, 10);
+    return end != text && *end == '\0' && value >= 0 ? value : -1;
+}
+
+/* Check --sample and --seed. @return the mistake; NULL if there is none */
+static const char *sweep_sample_complaint(const calc_args *args)
+{
+    const char *sample = calc_opt_value(args, CALC_SWEEP_OPT_SAMPLE);
+    const char *seed = calc_opt_value(args, CALC_SWEEP_OPT_SEED);
+    if (sample && (whole(sample) < 1 || whole(sample) > MOST_POINTS)) {
+        return "--sample: expected a number of points from 1 to 1000000";
+    }
+    return seed && whole(seed) < 0 ? "--seed: expected a whole number, at least 0" : NULL;
+}
+
+/* The share of points with a verdict. */
+static void write_share(calc_output *out, const char *what, size_t points, size_t drawn)
+{
+    char number[CALC_HUMAN_MAX];
+    char percent[CALC_HUMAN_MAX];
+    calc_output_printf(out, "  %14s  %8s  %s\n", calc_human_integer((double)points, number),
+                       calc_human_percent((double)points / (double)drawn, percent), what);
+}
+
+/* Quantiles of `count` values in ascending order: the value that the given share of them does not
+ * exceed. */
+static void write_quantiles(calc_output *out, const char *name, const double *value, size_t count)
+{
+    static const int percents[] = {0, 5, 25, 50, 75, 95, 99, 100};
+    calc_output_printf(out, "\n%s of the feasible ones:\n", name);
+    for (size_t i = 0; i < sizeof percents / sizeof *percents; i++) {
+        char number[CALC_HUMAN_MAX];
+        size_t at = (count - 1) * (size_t)percents[i] / 100;
+        calc_output_printf(out, "  %12d %%  %s\n", percents[i],
+                           calc_human_number(value[at], number));
+    }
+}
+
+static void write_points(calc_output *out, const calc_sweep_study *study,
+                         const calc_sample_point *point, size_t drawn, uint64_t total,
+                         double *value)
+{
+    const calc_objective *objective = &study->options.top_by;
+    size_t with[CALC_VERDICT_COUNT] = {0};
+    char number[CALC_HUMAN_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < drawn; i++) {
+        with[point[i].verdict]++;
+        if (point[i].verdict == CALC_VERDICT_OK) {
+            value[count++] =
+                calc_objective_value(objective, calc_objective_of(objective, &point[i].stats));
+        }
+    }
+    calc_output_printf(out, "\n  %14s  layouts\n", calc_human_integer((double)total, number));
+    calc_output_printf(out, "  %14s  drawn at random\n", calc_human_integer((double)drawn, number));
+    write_share(out, "feasible", with[CALC_VERDICT_OK], drawn);
+    for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
+        if (with[v] > 0) {
+            write_share(out, calc_verdict_text((calc_verdict)v), with[v], drawn);
+        }
+    }
+    if (count > 0) {
+        calc_spread_sort(value, count);
+        write_quantiles(out, objective->field->key, value, count);
+    }
+}
+
+/* Draw the points that --sample asks for, evaluate them, and write the shares of the verdicts and
+ *  the quantiles of --top-by over the feasible ones.
+ *  @return CALC_OK; CALC_ERR_NOMEM or CALC_ERR_RANGE with an error */
+static calc_status sweep_sample_write(calc_output *out, const calc_sweep_study *study,
+                                      const calc_args *args, calc_errors *errors)
+{
+    const char *seed = calc_opt_value(args, CALC_SWEEP_OPT_SEED);
+    size_t drawn = (size_t)whole(calc_opt_value(args, CALC_SWEEP_OPT_SAMPLE));
+    calc_sample_point *point = malloc(drawn * sizeof *point);
+    double *value = malloc(drawn * sizeof *value);
+    uint64_t total;
+    calc_status status = CALC_ERR_NOMEM;
+    if (!point || !value) {
+        calc_errors_no_memory(errors);
+        goto done;
+    }
+    status = calc_sample(&study->space, &study->designs, study->options.compat,
+                         seed ? (uint64_t)whole(seed) : 0, drawn, point, &total, errors);
+    if (status == CALC_OK) {
+        write_points(out, study, point, drawn, total, value);
+    }
+done:
+    free(point);
+    free(value);
+    return status;
+}
+
+/* ---- All layouts ----------------------------------------------------------------------------- */
+
+/* Writes a row for every feasible layout (--all): all threads make rows, which are written in
+ * order. */
+
+/* Rows in progress. Start with {0}. */
+typedef struct sweep_all {
+    const calc_sweep_study *study; /* borrowed */
+    calc_output *file;             /* borrowed */
+    calc_output **row;             /* by place: CALC_SWEEP_PLACES of them, in memory */
+} sweep_all;
+
+/* calc_sweep_options.prepare: the text of a row. */
+static void make_row(void *context, const calc_sweep_point *point)
+{
+    const sweep_all *all = context;
+    const calc_sweep_found found = {point->design, *point->exec, *point->stats};
+    calc_sweep_write_row(all->row[point->place], all->study, &found, true);
+}
+
+/* calc_sweep_options.point: starts the next row. False if memory is short. */
+static bool write_row(void *context, const calc_sweep_point *point)
+{
+    const sweep_all *all = context;
+    size_t length;
+    const char *text = calc_output_take(all->row[point->place], &length);
+    if (text) {
+        calc_output_write(all->file, text, length);
+    }
+    return text != NULL;
+}
+
+/* Write the names of the columns, and make a sweep write its layouts.
+ *  @param options  filled: `all` receives its points
+ *  @return CALC_OK or CALC_ERR_NOMEM with an error */
+static calc_status sweep_all_begin(sweep_all *all, const calc_sweep_study *study, calc_output *file,
+                                   calc_sweep_options *options, calc_errors *errors)
+{
+    *all = (sweep_all){.study = study, .file = file};
+    all->row = calloc(CALC_SWEEP_PLACES, sizeof *all->row);
+    calc_status status = all->row ? CALC_OK : calc_errors_no_memory(errors);
+    for (size_t i = 0; i < CALC_SWEEP_PLACES && status == CALC_OK; i++) {
+        status = calc_output_open_memory(&all->row[i], NULL, errors);
+    }
+    calc_sweep_write_header(file, study, NULL);
+    options->prepare = make_row;
+    options->point = write_row;
+    options->point_context = all;
+    return status;
+}
+
+/* Free what it owns. Fine on {0}. */
+static void sweep_all_free(sweep_all *all)
+{
+    for (size_t i = 0; all->row && i < CALC_SWEEP_PLACES; i++) {
+        calc_output_discard(all->row[i]);
+    }
+    free(all->row);
+    *all = (sweep_all){0};
+}
 
 /* Output files of a sweep; NULL: not asked for. */
 enum { FILE_OUT, FILE_SUMMARY, FILE_SAVE_BEST, FILE_SAVE_SYS, FILE_ALL, FILE_HTML, FILES };
@@ -40,7 +211,7 @@ typedef struct task {
                               * missing */
     calc_sweep_rows best;    /* of the table */
     calc_sweep_advice advice;
-    calc_sweep_all all;
+    sweep_all all;
     calc_output *file[FILES];
     bool stdout_is_taken;
 } task;
@@ -174,7 +345,7 @@ static calc_status write_plan(calc_output *out, task *t, calc_errors *errors)
 static calc_status write_sample(calc_output *out, task *t, calc_errors *errors)
 {
     calc_sweep_plan_axes(out, &t->study);
-    return calc_sweep_sample_write(out, &t->study, t->args, errors);
+    return sweep_sample_write(out, &t->study, t->args, errors);
 }
 
 static calc_status write_result(calc_output *out, task *t, calc_errors *errors)
@@ -227,9 +398,9 @@ static calc_status sweep(task *t, calc_errors *errors)
     calc_sweep_options *o = &t->study.options;
     o->progress = calc_sweep_watch_progress;
     o->progress_context = &t->watch;
-    calc_status status =
-        t->file[FILE_ALL] ? calc_sweep_all_begin(&t->all, &t->study, t->file[FILE_ALL], o, errors)
-                          : CALC_OK;
+    calc_status status = t->file[FILE_ALL]
+                             ? sweep_all_begin(&t->all, &t->study, t->file[FILE_ALL], o, errors)
+                             : CALC_OK;
     if (status != CALC_OK) {
         return status;
     }
@@ -304,7 +475,7 @@ static calc_exit run_task(task *t)
         return calc_complain_failure(&errors);
     }
     const char *complaint = check_options(t);
-    complaint = complaint ? complaint : calc_sweep_sample_complaint(t->args);
+    complaint = complaint ? complaint : sweep_sample_complaint(t->args);
     complaint = complaint ? complaint : calc_sweep_tokens_complaint(t->args);
     if (!complaint && time_limit_s(t->args) < 0) {
         complaint = "--time-limit: expected a number of seconds above 0";
@@ -342,7 +513,7 @@ static calc_exit run(const calc_args *args)
         calc_output_discard(t.file[i]);
     }
     calc_ranks_leave(&t.ranks);
-    calc_sweep_all_free(&t.all);
+    sweep_all_free(&t.all);
     calc_sweep_rows_free(&t.best);
     calc_residuals_free(&t.measured);
     calc_sweep_result_free(&t.result);

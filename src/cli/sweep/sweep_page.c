@@ -1,34 +1,293 @@
 #include "cli/sweep/sweep_page.h"
 
+#include <math.h>
+#include <stdio.h>
+
 #include "cli/draw/changes.h"
-#include "cli/sweep/sweep_page_cloud.h"
+#include "cli/sweep/sweep_order.h"
 #include "cli/sweep/sweep_read.h"
 #include "cli/sweep/sweep_rows.h"
 #include "cli/sweep/sweep_write.h"
+#include "io/json_put.h"
 #include "io/json_save.h"
 #include "io/json_scan.h"
 #include "plan/sweep_cloud.h"
 #include "plan/sweep_more.h"
 #include "report/page.h"
 #include "spec/field.h"
+#include "validate/residuals.h"
+
+/* ---- The cloud ------------------------------------------------------------------------------- */
+
+/* Writes the points of a sweep's page: columns of statistics and of choices. */
+
+enum { SWEEP_PAGE_COLUMNS = 40 };
+
+/* Statistics of layouts on the page: the page's own and those that the study names, how sure the
+ *  order is, and how sure the layouts fit. */
+typedef struct sweep_page_columns {
+    calc_sweep_order order;
+    const calc_residuals *measured; /* residuals for predicting what fits; NULL: not known */
+    size_t count;
+    const calc_field *field[SWEEP_PAGE_COLUMNS];
+} sweep_page_columns;
+
+/* ---- Statistics that the page shows ---------------------------------------------------------- */
+
+/* Statistics shown besides those that the study names: for every study, and for one that serves. */
+static const char *const stat_keys[] = {"sample_rate",
+                                        "total_time",
+                                        "tokens_per_s",
+                                        "tokens_per_s_per_proc",
+                                        "model_flops_utilization",
+                                        "proc_mem_tier1_cap_req",
+                                        "proc_mem_tier2_cap_req",
+                                        "mem_tier1_capacity",
+                                        "mem_tier2_capacity",
+                                        "bubble_time",
+                                        "tp_comm_exposed_time",
+                                        "pp_comm_exposed_time",
+                                        "dp_comm_exposed_time",
+                                        "cp_comm_exposed_time",
+                                        "ep_comm_exposed_time",
+                                        "usd_per_trillion_tokens"};
+static const char *const served_keys[] = {"output_tokens_per_s_per_proc",
+                                          "tokens_per_s_per_user",
+                                          "output_tokens_per_s",
+                                          "requests_per_s",
+                                          "ttft",
+                                          "ttft_p99",
+                                          "tpot",
+                                          "request_time",
+                                          "decode_sequences",
+                                          "max_batch",
+                                          "usd_per_million_output_tokens"};
+enum {
+    STAT_KEYS = sizeof stat_keys / sizeof *stat_keys,
+    SERVED_KEYS = sizeof served_keys / sizeof *served_keys
+};
+
+static void add_column(sweep_page_columns *c, const calc_field *field)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->field[i] == field) {
+            return;
+        }
+    }
+    c->field[c->count++] = field;
+}
+
+/* @param best      of the sweep; NULL: there is none
+ *  @param measured  borrowed */
+static sweep_page_columns sweep_page_columns_of(const calc_sweep_study *study,
+                                                const calc_found *best,
+                                                const calc_residuals *measured)
+{
+    sweep_page_columns c = {.order = calc_sweep_order_of(study, best), .measured = measured};
+    for (size_t i = 0; i < STAT_KEYS; i++) {
+        add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), stat_keys[i]));
+    }
+    for (size_t i = 0; i < SERVED_KEYS && study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+         i++) {
+        add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), served_keys[i]));
+    }
+    add_column(&c, study->options.top_by.field);
+    for (size_t i = 0; i < study->options.objectives; i++) {
+        add_column(&c, study->options.objective[i].field);
+    }
+    return c;
+}
+
+static double stat_of(const calc_field *field, const calc_stats *stats)
+{
+    return calc_member_number(field, (const char *)stats + field->offset);
+}
+
+/* Write the statistics of a layout as an object. */
+static void sweep_page_put_stats(calc_put *put, const char *key, const sweep_page_columns *c,
+                                 const calc_stats *stats)
+{
+    calc_put_object(put, key, CALC_PUT_LINE);
+    for (size_t i = 0; i < c->count; i++) {
+        calc_put_number(put, c->field[i]->key, stat_of(c->field[i], stats));
+    }
+    calc_put_close(put);
+}
+
+/* Write the member "statistics": the page's own, by name. */
+static void sweep_page_put_names(calc_put *put)
+{
+    calc_put_array(put, "statistics", CALC_PUT_LINE);
+    for (size_t i = 0; i < STAT_KEYS; i++) {
+        calc_put_text(put, NULL, stat_keys[i]);
+    }
+    for (size_t i = 0; i < SERVED_KEYS; i++) {
+        calc_put_text(put, NULL, served_keys[i]);
+    }
+    calc_put_close(put);
+}
+
+/* ---- The cloud: columns of numbers ----------------------------------------------------------- */
+
+/* A field of the execution, or of an object in it. */
+typedef struct axis {
+    char key[64]; /* "inference.chunk_size" */
+    const calc_field *field;
+    size_t offset;
+} axis;
+
+static double exec_of(const axis *a, const calc_sweep_cloud_point *p)
+{
+    return calc_member_number(a->field, (const char *)&p->exec + a->offset);
+}
+
+/* Whether the points differ in it. */
+static bool varies(const axis *a, const calc_sweep_cloud *cloud)
+{
+    for (size_t i = 1; i < cloud->count; i++) {
+        if (exec_of(a, &cloud->point[i]) != exec_of(a, &cloud->point[0])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An axis, with its values if there is a cloud. */
+static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "key", a->key);
+    calc_put_array(put, "choices", CALC_PUT_LINE);
+    for (size_t i = 0; a->field->choices && a->field->choices[i]; i++) {
+        calc_put_text(put, NULL, a->field->choices[i]);
+    }
+    calc_put_close(put);
+    calc_put_count(put, "type", a->field->type);
+    calc_put_array(put, "values", CALC_PUT_LINE);
+    for (size_t i = 0; cloud && i < cloud->count; i++) {
+        calc_put_rounded(put, NULL, exec_of(a, &cloud->point[i]), 9);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
+/* Fields of a table in which the points differ; without a cloud, all. */
+static void put_table(calc_put *put, const calc_table *table, const char *before, size_t offset,
+                      const calc_sweep_cloud *cloud)
+{
+    for (size_t f = 0; f < table->count; f++) {
+        const calc_field *field = &table->rows[f];
+        axis a = {.field = field, .offset = offset + field->offset};
+        snprintf(a.key, sizeof a.key, "%s%s", before, field->key);
+        bool value = field->type <= CALC_TYPE_SET; /* not a curve, an object or a list */
+        if (value && (!cloud || varies(&a, cloud))) {
+            put_axis(put, &a, cloud);
+        }
+    }
+}
+
+/* Write the member "axes": every field of an execution and of its inference that is a number or a
+ *  choice and differs among the points, with its values; without a cloud (NULL) all fields, without
+ *  values. */
+static void sweep_page_put_axes(calc_put *put, const calc_sweep_cloud *cloud)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    const calc_field *inference = calc_table_find(table, "inference");
+    calc_put_array(put, "axes", CALC_PUT_LINES);
+    put_table(put, table, "", 0, cloud);
+    put_table(put, inference->table, "inference.", inference->offset, cloud);
+    calc_put_close(put);
+}
+
+/* Whether a statistic is worth showing: the points differ in it. */
+static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
+{
+    for (size_t i = 1; i < cloud->count; i++) {
+        double a = stat_of(field, &cloud->point[i - 1].stats);
+        double b = stat_of(field, &cloud->point[i].stats);
+        if (isfinite(b) && a != b) {
+            return true;
+        }
+    }
+    return cloud->count <= 1;
+}
+
+/* How sure it is that the best is better than a point. */
+static void put_sure(calc_put *put, const calc_sweep_order *order, const calc_sweep_cloud *cloud)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "key", "sure");
+    calc_put_array(put, "values", CALC_PUT_LINE);
+    for (size_t i = 0; i < cloud->count; i++) {
+        const calc_sweep_cloud_point *p = &cloud->point[i];
+        calc_put_rounded(put, NULL, calc_sweep_order_sure(order, p->design, &p->exec, &p->stats),
+                         4);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
+static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_sweep_cloud *cloud)
+{
+    calc_put_array(put, "metrics", CALC_PUT_LINES);
+    for (size_t f = 0; f < c->count; f++) {
+        if (!tells(c->field[f], cloud)) {
+            continue;
+        }
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "key", c->field[f]->key);
+        calc_put_array(put, "values", CALC_PUT_LINE);
+        for (size_t i = 0; i < cloud->count; i++) {
+            calc_put_rounded(put, NULL, stat_of(c->field[f], &cloud->point[i].stats), 7);
+        }
+        calc_put_close(put);
+        calc_put_close(put);
+    }
+    if (c->order.known) {
+        put_sure(put, &c->order, cloud);
+    }
+    calc_put_close(put);
+}
+
+/* Write the member "cloud": the number of points, the fields in which all agree, and columns of
+ *  those in which they differ; among these "sure", calc_sweep_order_sure(), where it is known. */
+static void sweep_page_put_cloud(calc_put *put, const sweep_page_columns *c,
+                                 const calc_sweep_cloud *cloud)
+{
+    calc_put_object(put, "cloud", CALC_PUT_LINES);
+    calc_put_count(put, "shown", (int64_t)cloud->count);
+    calc_put_count(put, "seen", (int64_t)cloud->seen);
+    calc_put_flag(put, "all", cloud->all);
+    calc_put_array(put, "design", CALC_PUT_LINE);
+    for (size_t i = 0; i < cloud->count; i++) {
+        calc_put_count(put, NULL, (int64_t)cloud->point[i].design);
+    }
+    calc_put_close(put);
+    if (cloud->count > 0) { /* fields in which all points agree */
+        calc_put_struct(put, "base", CALC_KIND_EXEC, &cloud->point[0].exec);
+    }
+    sweep_page_put_axes(put, cloud);
+    put_metrics(put, c, cloud);
+    calc_put_close(put);
+}
 
 /* ---- Rows: layouts with all their numbers ---------------------------------------------------- */
 
 /* The members of a layout. */
-static void put_found(calc_put *put, const calc_sweep_study *study,
-                      const calc_sweep_page_columns *c, const calc_found *found)
+static void put_found(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
+                      const calc_found *found)
 {
     calc_sweep_found f;
     calc_sweep_found_run(study, found, &f);
     calc_sweep_put_design(put, "design", study, f.design);
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f.exec);
-    calc_sweep_page_put_stats(put, "stats", c, &f.stats);
+    sweep_page_put_stats(put, "stats", c, &f.stats);
     calc_sweep_order_put(put, &c->order, &f);
     calc_put_rounded(put, "fits", calc_sweep_rows_fits(c->measured, study, found).share, 4);
     calc_sweep_put_parts(put, study, &f);
 }
 
-static void put_row(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
+static void put_row(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
                     const char *name, size_t group, size_t rank, const calc_found *layout)
 {
     calc_put_object(put, NULL, CALC_PUT_LINE);
@@ -39,7 +298,7 @@ static void put_row(calc_put *put, const calc_sweep_study *study, const calc_swe
     calc_put_close(put);
 }
 
-static void put_list(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
+static void put_list(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
                      const char *name, size_t group, const calc_front *list, size_t most)
 {
     size_t shown = list->count < most ? list->count : most;
@@ -49,7 +308,7 @@ static void put_list(calc_put *put, const calc_sweep_study *study, const calc_sw
     }
 }
 
-static void put_rows(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
+static void put_rows(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
                      const calc_sweep_result *result, const calc_sweep_row *start)
 {
     enum {
@@ -76,9 +335,8 @@ static void put_rows(calc_put *put, const calc_sweep_study *study, const calc_sw
 
 /* ---- Parts of the space ---------------------------------------------------------------------- */
 
-static void put_cells(calc_put *put, const calc_sweep_study *study,
-                      const calc_sweep_page_columns *c, const char *key,
-                      const calc_sweep_cells *cells)
+static void put_cells(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
+                      const char *key, const calc_sweep_cells *cells)
 {
     calc_put_object(put, key, CALC_PUT_LINE);
     calc_put_flag(put, "counted", cells->counted);
@@ -106,7 +364,7 @@ static void put_cells(calc_put *put, const calc_sweep_study *study,
 
 /* ---- More of each resource ------------------------------------------------------------------- */
 
-static void put_more(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
+static void put_more(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
                      const calc_sweep_more *more, const calc_sweep_result *result)
 {
     const calc_found *before = calc_sweep_found_best_of_all(result);
@@ -115,14 +373,14 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const calc_sw
         const calc_sweep_more_item *item = &more->item[i];
         calc_put_object(put, NULL, CALC_PUT_LINE);
         calc_put_text(put, "resource", item->text);
-        calc_sweep_page_put_stats(put, "same", c, &item->same);
+        sweep_page_put_stats(put, "same", c, &item->same);
         if (item->found) {
             calc_put_object(put, "best", CALC_PUT_LINE);
             calc_put_flag(put, "unchanged", calc_found_compare(&item->best, before) == 0);
             calc_sweep_put_design(put, "design", study, item->best.design);
             const calc_exec exec = calc_found_exec(&item->best);
             calc_put_struct(put, "execution", CALC_KIND_EXEC, &exec);
-            calc_sweep_page_put_stats(put, "stats", c, &item->stats);
+            sweep_page_put_stats(put, "stats", c, &item->stats);
             calc_put_close(put);
         } else {
             calc_put_raw(put, "best", "null");
@@ -135,16 +393,16 @@ static void put_more(calc_put *put, const calc_sweep_study *study, const calc_sw
 /* ---- Advice where nothing fits --------------------------------------------------------------- */
 
 static void put_layout(calc_put *put, const char *key, const calc_sweep_study *study,
-                       const calc_sweep_page_columns *c, const calc_sweep_found *f)
+                       const sweep_page_columns *c, const calc_sweep_found *f)
 {
     calc_put_object(put, key, CALC_PUT_LINE);
     calc_sweep_put_design(put, "design", study, f->design);
     calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
-    calc_sweep_page_put_stats(put, "stats", c, &f->stats);
+    sweep_page_put_stats(put, "stats", c, &f->stats);
     calc_put_close(put);
 }
 
-static void put_need(calc_put *put, const calc_sweep_study *study, const calc_sweep_page_columns *c,
+static void put_need(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
                      const calc_sweep_need *need)
 {
     if (!need->known) {
@@ -221,8 +479,8 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
                             const calc_sweep_result *result, const extras *e, const calc_args *args,
                             calc_errors *errors)
 {
-    const calc_sweep_page_columns c =
-        calc_sweep_page_columns_of(study, calc_sweep_found_best_of_all(result), e->measured);
+    const sweep_page_columns c =
+        sweep_page_columns_of(study, calc_sweep_found_best_of_all(result), e->measured);
     calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
     calc_put_object(&put, "study", CALC_PUT_LINES);
     calc_sweep_put_study(&put, study);
@@ -234,7 +492,7 @@ static calc_status put_page(calc_output *out, const calc_sweep_study *study,
     calc_put_key(&put, "summary");
     calc_sweep_write_summary(out, result);
     put_rows(&put, study, &c, result, e->start);
-    calc_sweep_page_put_cloud(&put, &c, &e->cloud);
+    sweep_page_put_cloud(&put, &c, &e->cloud);
     put_cells(&put, study, &c, "splits", &e->splits);
     put_cells(&put, study, &c, "procs", &e->procs);
     put_more(&put, study, &c, &e->more, result);
@@ -274,7 +532,7 @@ void calc_sweep_page_write_written(calc_output *out, const calc_text *sweep,
     calc_put put = calc_page_begin(out, CALC_PAGE_SWEEP);
     put_file(&put, "written", sweep);
     put_file(&put, "summary", summary);
-    calc_sweep_page_put_axes(&put, NULL);
-    calc_sweep_page_put_names(&put);
+    sweep_page_put_axes(&put, NULL);
+    sweep_page_put_names(&put);
     calc_page_end(&put, CALC_PAGE_SWEEP);
 }

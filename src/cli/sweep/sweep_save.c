@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "checkpoint.h"
 #include "cli/sweep/sweep_opts.h"
 #include "fingerprint.h"
-#include "parts.h"
 
 /* ---- The command line of a part: the words from which calc merge knows the sweep
  * ---------------- */

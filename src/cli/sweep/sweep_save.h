@@ -3,10 +3,10 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_SAVE_H
 #define CALC_CLI_SWEEP_SWEEP_SAVE_H
 
+#include "checkpoint.h"
 #include "cli/shell/opt.h"
 #include "cli/sweep/sweep_study.h"
 #include "ranks.h"
-#include "saved.h"
 
 /** Values of the options. Start with {0}; free with calc_sweep_save_free(). */
 typedef struct calc_sweep_save {

@@ -3,8 +3,28 @@
 #define CALC_CLI_VALIDATE_VALIDATE_TABLE_H
 
 #include "cli/validate/validation.h"
+#include "io/json_put.h"
 #include "io/output.h"
 #include "validate/baseline.h"
+#include "validate/results.h"
+
+/* ---- The worst ------------------------------------------------------------------------------- */
+
+/* Writes the measurements with the largest errors, and the parts of their predictions. */
+
+/** The scored result with the largest error after `last` (NULL: the largest of all), the first of
+ *  equals; NULL if there is none.
+ *  @param times  only times of steps */
+const calc_result *calc_validate_next_worst(const calc_results *results, const calc_result *last,
+                                            bool times);
+
+/** Write one line with the parts of the predicted time or memory, in percent, if above half a
+ *  percent. Memory is that of the fullest stage. */
+void calc_validate_worst_parts(calc_output *out, const calc_result *result, calc_systems *systems);
+
+/** Write the member "worst": an array of the step times with the largest errors, largest first: the
+ *  index of the row, its predicted time and the parts of this time [s]. */
+void calc_validate_worst_put(calc_put *put, const calc_results *results, calc_systems *systems);
 
 /** Write the errors by published table, the effect of options on memory, the errors that others
  *  have published, the number of runs that count, why the others do not, and the rows with the

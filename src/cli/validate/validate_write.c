@@ -5,7 +5,7 @@
 
 #include "cli/validate/put_spread.h"
 #include "cli/validate/validate_forecast.h"
-#include "cli/validate/validate_worst.h"
+#include "cli/validate/validate_table.h"
 #include "io/csv.h"
 #include "io/json_put.h"
 #include "report/page.h"
