@@ -608,9 +608,14 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
     if (model->norm_place != CALC_NORM_PLACE_POST) {
         add_norm(b, norm, ffn ? MOVE_MLP_NORM : MOVE_ATTN_NORM);
     }
+    /* Feed-forward parts side by side between two norms have their own two each. */
+    bool own = ffn && g->part[1] >= 0 && model->norm_place == CALC_NORM_PLACE_SANDWICH;
     for (int i = 0; i < 2 && g->part[i] >= 0; i++) {
         const calc_part *part = &stack->part[g->part[i]];
         const calc_shape shape = calc_shape_of_part(model, part);
+        if (own && i > 0) {
+            add_norm(b, norm, MOVE_MLP_NORM);
+        }
         b->shape = &shape;
         if (ffn) {
             add_feedforward_part(b, part->type);
@@ -618,6 +623,9 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
             add_mixer(b);
         }
         b->shape = model;
+        if (own) {
+            add_norm_behind(b, behind);
+        }
     }
     add_norm_behind(b, behind);
     add_residual(b, ffn ? "feed-forward residual" : "attention residual");
