@@ -85,6 +85,11 @@ static calc_cost_kernel permutation_of(const calc_cost_context *c, const calc_op
 }
 
 /* How the other kinds of operators take their time. */
+/* Recurrences of linear mixers reach this share of the matrix engine's rate: small products of
+ * chunks, one after the other. Kernels in Triton, many sequences: GDN 54 TFLOP/s on H100 (989) and
+ * 76 on B200 (2250), Mamba-2 70 to 80 on B200. */
+#define SCAN_SHARE 0.045
+
 typedef struct usual {
     const calc_engine *engine;
     double rate;    /* a factor on the engine */
@@ -111,6 +116,9 @@ static inline usual usual_of(const calc_cost_context *c, calc_operator_kind kind
                            ? CALC_PROCESSING_MODE_ROOFLINE
                            : CALC_PROCESSING_MODE_NO_OVERLAP,
                        launch->matrix_s};
+    case CALC_OPERATOR_SCAN:
+        return (usual){wide(c), sustained(c) * SCAN_SHARE, 1, CALC_PROCESSING_MODE_ROOFLINE,
+                       launch->vector_s};
     case CALC_OPERATOR_HEAD:
         return (usual){wide(c), sustained(c), 1, chip->processing_mode, launch->matrix_s};
     default:

@@ -109,9 +109,9 @@ static void add_sort(calc_build *b, const char *name, double routed)
     double copies = s->experts_per_token * tokens;
     bool once = b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED && s->expert_par > 1;
     double moved = once ? b->reached * tokens + copies : tokens / 2 + 3.5 * copies;
-    double bytes = moved * s->hidden * s->element_bytes;
+    double bytes = moved * s->expert_latent * s->element_bytes;
     calc_operator *o = calc_build_next(b, name, CALC_OPERATOR_PERMUTE, MOE);
-    o->inputs = routed * s->hidden;
+    o->inputs = routed * s->expert_latent;
     o->outputs = o->inputs;
     o->bytes[CALC_PASS_FW] = bytes;
     o->bytes[CALC_PASS_AGRAD] = bytes;
@@ -129,13 +129,13 @@ static void add_exchange(calc_build *b, const char *name, double routed, calc_fo
         return;
     }
     if (b->strategy->dispatch_type == CALC_DISPATCH_TYPE_ALL_GATHER) {
-        double bytes = calc_transformer_routed_tokens(s) * s->expert_par * s->hidden * e;
+        double bytes = calc_transformer_routed_tokens(s) * s->expert_par * s->expert_latent * e;
         calc_build_collective(b, name, MOE, CALC_IN_EXPERT, bytes,
                               back ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER,
                               back ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER);
     } else {
         calc_build_collective(b, name, MOE, CALC_IN_EXPERT,
-                              routed * s->hidden * calc_format_bytes_or(format, e),
+                              routed * s->expert_latent * calc_format_bytes_or(format, e),
                               CALC_OP_ALL_TO_ALL, CALC_OP_ALL_TO_ALL);
     }
 }
@@ -190,7 +190,7 @@ static void add_way_back(calc_build *b, double routed, double passing)
     double experts = passing * routed * (replicated(b) ? 1 : s->expert_tensor_par);
     double shared = s->shared_feedforward > 0 ? b->kept : 0;
     b->out[b->count - 1].passing_bytes =
-        (experts + sent + exchanged + shared) * s->hidden * s->element_bytes;
+        (experts + sent + exchanged + shared) * s->expert_latent * s->element_bytes;
 }
 
 /* Ranks that split an expert have the tokens of all of them: a copy for each of its experts, or one
@@ -201,11 +201,11 @@ static void add_expert_gather(calc_build *b, const char *name, double routed, bo
     bool once = b->strategy->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED;
     double copies = once ? routed * b->reached / s->experts_per_token : routed;
     if (s->expert_tensor_par > 1 && !replicated(b)) {
-        calc_operator *o =
-            calc_build_collective(b, name, MOE, CALC_IN_EXPERT_TENSOR,
-                                  copies * s->hidden * s->element_bytes * s->expert_tensor_par,
-                                  before ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER,
-                                  before ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER);
+        calc_operator *o = calc_build_collective(
+            b, name, MOE, CALC_IN_EXPERT_TENSOR,
+            copies * s->expert_latent * s->element_bytes * s->expert_tensor_par,
+            before ? CALC_OP_ALL_GATHER : CALC_OP_REDUCE_SCATTER,
+            before ? CALC_OP_REDUCE_SCATTER : CALC_OP_ALL_GATHER);
         o->saved_bytes /= s->expert_tensor_par;
     }
 }
@@ -246,13 +246,15 @@ void calc_feedforward_router(calc_build *b)
 {
     const calc_shape *s = b->shape;
     double tokens = routed_tokens(b);
+    double choices = s->experts + s->zero_experts;
     calc_operator *o =
-        calc_build_matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, s->experts, 1);
-    o->weights += (s->router_bias + s->bias) * s->experts;
+        calc_build_matrix(b, "router", CALC_OPERATOR_HEAD, MOE, tokens, s->hidden, choices, 1);
+    o->weights += (s->router_bias + s->bias + s->router_scale) * choices +
+                  (s->router_scale ? s->hidden : 0) + (s->shared_gate ? s->hidden : 0);
     calc_build_keep(o, b->kept * s->hidden * s->element_bytes, LAYERNORM);
-    o = calc_build_vector(b, "routing", MOE, tokens * s->experts, 8 * tokens * s->experts,
-                          8 * tokens * s->experts);
-    calc_build_keep(o, 12 * tokens * s->experts, MOE);
+    o = calc_build_vector(b, "routing", MOE, tokens * choices, 8 * tokens * choices,
+                          8 * tokens * choices);
+    calc_build_keep(o, 12 * tokens * choices, MOE);
     if (s->shared_feedforward > 0) {
         size_t first = b->count;
         add_feedforward(b, s->shared_feedforward, SHARED_EXPERTS | MOE, true);
@@ -260,6 +262,20 @@ void calc_feedforward_router(calc_build *b)
             b->out[i].shared_expert = true;
         }
     }
+}
+
+/* Projection of tokens to the width that experts read, or back; all ranks of tensor parallelism
+ * have its weights, and each projects its share of the tokens (Megatron-LM, moe_latent_size). */
+static void add_latent(calc_build *b, const char *name, double inner, double columns, double norm)
+{
+    if (inner == columns) {
+        return;
+    }
+    double rows = routed_tokens(b);
+    calc_operator *o =
+        calc_build_matrix(b, name, CALC_OPERATOR_MATRIX, MOE, rows, inner, columns, 1);
+    o->weights += norm;
+    calc_build_keep(o, rows * inner * b->shape->kept_bytes, MOE);
 }
 
 void calc_feedforward_experts(calc_build *b)
@@ -283,15 +299,16 @@ void calc_feedforward_experts(calc_build *b)
     b->reached = x->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED
                      ? calc_shape_reached(s, s->expert_par)
                      : 0;
+    add_latent(b, "expert latent", s->hidden, s->expert_latent, 0);
     add_sort(b, "permute", routed);
     add_exchange(b, "dispatch", routed, x->dispatch_datatype, false);
     add_expert_gather(b, "expert gather", routed, true);
     calc_operator *up = calc_build_matrix(b, "experts up", CALC_OPERATOR_GROUPED, MOE, rows,
-                                          s->hidden, gates * width, local);
+                                          s->expert_latent, gates * width, local);
     up->split = CALC_SPLIT_COLUMNS;
     up->expert = true;
     calc_build_bias(b, up, local * gates * width);
-    calc_build_keep(up, place.stored * rows * s->hidden * s->kept_bytes, MOE);
+    calc_build_keep(up, place.stored * rows * s->expert_latent * s->kept_bytes, MOE);
     up->moved_by = MOVE_EXPERT_FC1 | MOVE_FUSED;
     calc_operator *o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
                                          (gates + 1) * rows * width * e * traffic,
@@ -301,22 +318,25 @@ void calc_feedforward_experts(calc_build *b)
     calc_build_keep(o, place.stored * gates * rows * width * s->activated_bytes, MOE);
     o->moved_by = MOVE_MOE_ACT | MOVE_FUSED;
     calc_operator *activation = o;
-    o = calc_build_matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width, s->hidden,
-                          local);
+    o = calc_build_matrix(b, "experts down", CALC_OPERATOR_GROUPED, MOE, rows, width,
+                          s->expert_latent, local);
     o->split = CALC_SPLIT_INNER;
     o->expert = true;
-    calc_build_bias(b, o, local * s->hidden);
+    calc_build_bias(b, o, local * s->expert_latent);
     calc_build_keep(o, place.stored * rows * width * s->kept_bytes, MOE | MOE_ACT);
     o->moved_by = MOVE_FUSED;
     if (x->fused_experts) {
         fuse_activation(b, up, activation, o);
     }
-    add_unpacked(b, &place,
-                 rows * ((s->hidden + width) * s->kept_bytes + gates * width * s->activated_bytes));
+    add_unpacked(
+        b, &place,
+        rows * ((s->expert_latent + width) * s->kept_bytes + gates * width * s->activated_bytes));
     add_expert_gather(b, "expert reduction", routed, false);
     add_exchange(b, "combine", routed, x->combine_datatype, true);
     add_sort(b, "unpermute", routed);
     add_way_back(b, routed, place.passing);
+    add_latent(b, "expert latent up", s->expert_latent, s->hidden,
+               s->expert_latent_norm ? s->expert_latent : 0);
     if (replicated(b)) {
         calc_build_close_tensor_par(b, "experts reduction", MOE);
     }

@@ -68,7 +68,189 @@ double calc_linear_flop(const calc_shape *s)
     return each * calc_linear_state(s) + convolution;
 }
 
+/* ---- Operators ------------------------------------------------------------------------------- */
+
+/* Arithmetic of the kernels per token, forward: of chunks, with the products inside them. */
+static double kernel_flop(const calc_shape *s)
+{
+    double width = width_of(s);
+    double chunk = s->scan_chunk;
+    double key = s->mixer == CALC_PART_TYPE_KIMI_DELTA ? s->value_size : s->key_size;
+    switch (s->mixer) {
+    case CALC_PART_TYPE_MAMBA2:
+        return 2 * chunk * s->key_size * s->key_heads + 4 * calc_linear_state(s) + chunk * width;
+    case CALC_PART_TYPE_GATED_DELTA:
+    case CALC_PART_TYPE_KIMI_DELTA:
+        return s->value_heads * (6 * key * s->value_size + 6 * chunk * key +
+                                 4 * chunk * s->value_size + 2 * chunk * chunk / 3);
+    case CALC_PART_TYPE_LIGHTNING:
+        return 4 * calc_linear_state(s) + 2 * chunk * width;
+    default:
+        return 9 * calc_linear_state(s);
+    }
+}
+
+/* Bytes per token that the recurrence keeps for its backward pass beside its input and its output:
+ * queries and keys normalized and repeated to the value heads, values, the inverse of a chunk,
+ * decays; decays of a channel are in single precision, twice. */
+static double kept_of(const calc_shape *s)
+{
+    double e = s->element_bytes;
+    double width = width_of(s);
+    switch (s->mixer) {
+    case CALC_PART_TYPE_GATED_DELTA:
+        return e * (calc_linear_channels(s) + width +
+                    s->value_heads * (2 * s->key_size + s->scan_chunk + 2));
+    case CALC_PART_TYPE_KIMI_DELTA:
+        return e * (calc_linear_channels(s) + 3 * width + s->value_heads * (s->scan_chunk + 1)) +
+               8 * width;
+    case CALC_PART_TYPE_MAMBA1:
+        return e * (2 * width + s->low_rank + 2 * s->key_size);
+    default:
+        return 0;
+    }
+}
+
+/* All-to-alls of context parallelism swap sequence for heads, before the convolution and behind the
+ * recurrence (Megatron-LM, core/ssm/mamba_context_parallel.py). */
+static void add_swap(calc_build *b, const char *name, double width)
+{
+    if (b->shape->context_par > 1) {
+        calc_build_collective(b, name, 0, CALC_IN_CONTEXT,
+                              b->tokens * width * b->shape->element_bytes, CALC_OP_ALL_TO_ALL,
+                              CALC_OP_ALL_TO_ALL);
+    }
+}
+
+static void add_recurrence(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double ranks = s->tensor_par;
+    double e = s->element_bytes;
+    double width = width_of(s);
+    bool delta = s->mixer == CALC_PART_TYPE_GATED_DELTA || s->mixer == CALC_PART_TYPE_KIMI_DELTA;
+    double read = s->mixer == CALC_PART_TYPE_LIGHTNING ? 3 * width : calc_linear_channels(s);
+    double backward = delta ? 3 : 2.5; /* it makes states and chunks again */
+    /* Read twice and written twice; the states of chunks written and read in single precision. */
+    double states =
+        s->mixer == CALC_PART_TYPE_MAMBA1 ? 0 : 8 * calc_linear_state(s) / s->scan_chunk;
+    calc_operator *o = calc_build_next(b, "recurrence", CALC_OPERATOR_SCAN, 0);
+    o->inputs = b->tokens * read / ranks;
+    o->outputs = b->tokens * width / ranks;
+    o->flop[CALC_PASS_FW] = b->tokens * kernel_flop(s) / ranks;
+    o->flop[CALC_PASS_AGRAD] = backward * o->flop[CALC_PASS_FW];
+    o->bytes[CALC_PASS_FW] = b->tokens * (2 * e * (read + width) + states) / ranks;
+    o->bytes[CALC_PASS_AGRAD] = backward * o->bytes[CALC_PASS_FW];
+    o->launches[CALC_PASS_FW] = s->mixer == CALC_PART_TYPE_MAMBA1 ? 1 : 5;
+    o->launches[CALC_PASS_AGRAD] = 2 * o->launches[CALC_PASS_FW];
+    o->weights = (s->mixer == CALC_PART_TYPE_MAMBA2        ? 3 * s->value_heads
+                  : s->mixer == CALC_PART_TYPE_GATED_DELTA ? 2 * s->value_heads
+                  : s->mixer == CALC_PART_TYPE_KIMI_DELTA  ? s->value_heads + width
+                  : s->mixer == CALC_PART_TYPE_MAMBA1      ? width * (s->key_size + 2)
+                                                           : 0) /
+                 ranks;
+    calc_build_keep(o, b->tokens * kept_of(s) / ranks, CALC_RECOMPUTE_ALL);
+}
+
+/* The convolution reads what the projection wrote, which is kept. */
+static void add_convolution(calc_build *b, double columns)
+{
+    const calc_shape *s = b->shape;
+    double elements = b->tokens * calc_linear_channels(s) / s->tensor_par;
+    double e = s->element_bytes;
+    bool gates = s->mixer == CALC_PART_TYPE_SHORT_CONV; /* before and behind it */
+    calc_operator *o =
+        calc_build_vector(b, "causal convolution", 0, elements, (gates ? 4 : 2) * elements * e,
+                          (gates ? 7 : 3) * elements * e);
+    o->flop[CALC_PASS_FW] = 2 * s->conv * elements;
+    o->flop[CALC_PASS_AGRAD] = 4 * s->conv * elements;
+    o->weights =
+        (s->conv + (s->mixer == CALC_PART_TYPE_MAMBA1 || s->mixer == CALC_PART_TYPE_MAMBA2)) *
+        calc_linear_channels(s) / s->tensor_par;
+    o->launches[CALC_PASS_FW] = o->launches[CALC_PASS_AGRAD] = s->conv > 0 ? 1 : 0;
+    calc_build_keep(o, b->tokens * columns * e, CALC_RECOMPUTE_ALL);
+}
+
+/* Step size, B and C of Mamba-1 follow from all channels: partial sums of the ranks are added up.
+ */
+static void add_steps(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double channels = s->value_size / s->tensor_par;
+    double width = s->low_rank + 2 * s->key_size;
+    calc_operator *o = calc_build_matrix(b, "step projection", CALC_OPERATOR_MATRIX, 0, b->tokens,
+                                         channels, width, 1);
+    o->split = CALC_SPLIT_INNER;
+    o->weights += s->linear_norm ? width : 0;
+    if (s->tensor_par > 1) {
+        calc_build_collective(b, "step reduction", 0, CALC_IN_TENSOR,
+                              b->tokens * width * s->element_bytes, CALC_OP_ALL_REDUCE,
+                              CALC_OP_ALL_REDUCE);
+    }
+    o = calc_build_matrix(b, "step size", CALC_OPERATOR_MATRIX, 0, b->tokens, s->low_rank, channels,
+                          1);
+    o->split = CALC_SPLIT_COLUMNS;
+}
+
+/* Decay and gate of Kimi delta attention, from their low ranks. */
+static void add_low_ranks(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double width = width_of(s) / s->tensor_par;
+    const double rank[] = {s->value_size, s->low_rank};
+    static const char *const names[] = {"decay projection", "gate projection"};
+    for (int i = 0; i < 2; i++) {
+        if (rank[i] > 0) {
+            calc_operator *o = calc_build_matrix(b, names[i], CALC_OPERATOR_MATRIX, 0, b->tokens,
+                                                 rank[i], width, 1);
+            o->split = CALC_SPLIT_COLUMNS;
+        }
+    }
+}
+
 void calc_linear_mixer(calc_build *b)
 {
-    (void)b;
+    const calc_shape *s = b->shape;
+    bool plain = s->mixer == CALC_PART_TYPE_SHORT_CONV;
+    double e = s->element_bytes;
+    double width = (plain ? s->hidden : width_of(s)) / s->tensor_par;
+    double whole = s->mixer == CALC_PART_TYPE_KIMI_DELTA ? s->value_size + s->low_rank : 0;
+    double columns = (calc_linear_projection(s) - whole) / s->tensor_par + whole;
+    calc_operator *gather = calc_build_open_tensor_par(b, "mixer gather", 0, s->hidden);
+    calc_operator *o = calc_build_matrix(b, "mixer projection", CALC_OPERATOR_MATRIX, 0, b->tokens,
+                                         s->hidden, columns, 1);
+    o->split = CALC_SPLIT_COLUMNS;
+    calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
+    calc_build_pass_open(b, o, b->tokens * columns);
+    calc_build_keep_input(b, o, s->hidden);
+    if (s->mixer == CALC_PART_TYPE_KIMI_DELTA) {
+        add_low_ranks(b);
+    }
+    add_swap(b, "mixer all-to-all", columns);
+    add_convolution(b, columns);
+    if (s->mixer == CALC_PART_TYPE_MAMBA1) {
+        add_steps(b);
+    }
+    if (!plain) {
+        add_recurrence(b);
+        /* With the gate; it keeps the recurrence's output, and Mamba's the gated one, too. */
+        bool twice = s->mixer == CALC_PART_TYPE_MAMBA2 && s->linear_norm;
+        double elements = b->tokens * width;
+        o = calc_build_vector(b, "mixer norm", 0, elements, 3 * elements * e, 5 * elements * e);
+        o->flop[CALC_PASS_FW] = 8 * elements;
+        o->flop[CALC_PASS_AGRAD] = 16 * elements;
+        o->weights = !s->linear_norm || s->mixer == CALC_PART_TYPE_MAMBA1 ? 0
+                     : s->mixer == CALC_PART_TYPE_MAMBA2 || s->mixer == CALC_PART_TYPE_LIGHTNING
+                         ? width
+                         : s->value_size;
+        calc_build_keep(o, (twice ? 2 : 1) * elements * e, CALC_RECOMPUTE_ALL);
+    }
+    add_swap(b, "mixer all-to-all back", width);
+    o = calc_build_matrix(b, "mixer output", CALC_OPERATOR_MATRIX, 0, b->tokens, width, s->hidden,
+                          1);
+    o->split = CALC_SPLIT_INNER;
+    calc_build_pass_close(b, o, b->tokens * width);
+    calc_build_keep(o, b->tokens * width * s->kept_bytes, CALC_RECOMPUTE_ALL);
+    calc_operator *reduction = calc_build_close_tensor_par(b, "mixer reduction", 0);
+    calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
 }

@@ -300,7 +300,7 @@ static double residual_weights(const calc_shape *s, const members *m, bool matri
         return m->layers * (router + laurel + (matrices ? 0 : 3 * s->hidden));
     }
     case CALC_RESIDUAL_TYPE_ATTENTION:
-        return m->layers * 4 * s->hidden;
+        return matrices ? 0 : m->layers * 4 * s->hidden;
     default:
         return 0;
     }
@@ -316,7 +316,7 @@ static double residual_end_weights(const calc_shape *s, bool matrices)
     case CALC_RESIDUAL_TYPE_ALTUP:
         return 2 * (n - 1) * s->hidden * s->hidden;
     case CALC_RESIDUAL_TYPE_ATTENTION:
-        return 2 * s->hidden;
+        return matrices ? 0 : 2 * s->hidden;
     default:
         return 0;
     }

@@ -57,30 +57,43 @@ static void add_residual(calc_build *b, const char *name)
     }
 }
 
+/* Of the output's gate, a rank's: from the layer's input, as queries. */
+static double gate_width(const calc_shape *s)
+{
+    return s->output_gate == CALC_OUTPUT_GATE_CHANNEL ? s->local_heads * s->v_size
+           : s->output_gate == CALC_OUTPUT_GATE_HEAD  ? s->local_heads
+                                                      : 0;
+}
+
 static void add_query_key_value(calc_build *b)
 {
     const calc_shape *s = b->shape;
-    double query = s->local_heads * s->qk_size;
-    double key_value = s->local_kv_heads * (s->qk_size + s->v_size);
+    double query = s->local_heads * s->qk_size + gate_width(s);
+    double keys = s->kv_shared ? 0 : s->local_kv_heads * s->qk_size;
+    double values = s->kv_shared || s->k_eq_v ? 0 : s->local_kv_heads * s->v_size;
+    double key_value = keys + values;
     calc_operator *gather = calc_build_open_tensor_par(b, "attention gather", 0, s->hidden);
     calc_operator *o = calc_build_matrix(b, "query key value", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          s->hidden, query + key_value, 1);
     o->split = CALC_SPLIT_COLUMNS;
-    calc_build_products(
-        b, o, 0, 3,
-        (double[]){query, s->local_kv_heads * s->qk_size, s->local_kv_heads * s->v_size});
+    calc_build_products(b, o, 0, 3, (double[]){query, keys, values});
     calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
     calc_build_pass_open(b, o, b->tokens * (query + key_value));
-    calc_build_bias(b, o, query + key_value);
+    o->weights += s->bias || s->qkv_bias ? query + key_value : 0;
     calc_build_keep_input(b, o, s->hidden);
     o->moved_by = MOVE_QKV_LINEAR;
-    double heads = (s->local_heads + s->local_kv_heads) * s->qk_size * b->tokens;
+    double normed = s->local_heads * s->qk_size + keys;
+    double heads = normed * b->tokens;
     double bytes = 2 * heads * s->element_bytes;
-    if (s->qk_norm) {
+    if (s->qk_norm || s->qk_norm_whole) {
+        if (s->qk_norm_whole && s->tensor_par > 1) { /* a mean square of queries and one of keys */
+            calc_build_collective(b, "query key norm reduction", 0, CALC_IN_TENSOR,
+                                  2 * 4 * b->tokens, CALC_OP_ALL_REDUCE, CALC_OP_ALL_REDUCE);
+        }
         o = calc_build_vector(b, "query key norm", 0, heads, bytes, 1.5 * bytes);
         o->flop[CALC_PASS_FW] = 4 * heads;
         o->flop[CALC_PASS_AGRAD] = 8 * heads;
-        o->weights = 2 * s->qk_size;
+        o->weights = s->qk_norm_whole ? normed : (s->kv_shared ? 1 : 2) * s->qk_size;
     }
     if (s->rope) {
         double passes = b->strategy->unfused_rope ? 2 : 1;
@@ -192,6 +205,7 @@ static void add_flash(calc_build *b, double kept_bytes)
     bool ring = b->strategy->context_par_type == CALC_CONTEXT_PAR_TYPE_RING && s->context_par > 1;
     o->launches[CALC_PASS_FW] = ring ? s->context_par : 1;
     o->launches[CALC_PASS_AGRAD] = o->launches[CALC_PASS_FW];
+    o->weights = s->sinks ? s->local_heads : 0;
     calc_build_keep(o, 4 * b->tokens * s->local_heads, CORE_ATTN);
     o->saved_share = 1;
     o->saved_bytes = o->outputs * e + 4 * b->tokens * s->local_heads;
@@ -298,22 +312,153 @@ static void add_context_exchange(calc_build *b)
     }
 }
 
+/* Indexer of sparse attention: whole on every tensor-parallel rank. It scores all keys that a query
+ * may see, and lists those that attention then reads; the list is kept. Context-parallel ranks
+ * gather all of its keys. Source: DeepSeek-V3.2 (arXiv 2512.02556); Megatron-LM, dsa.py. */
+static void add_indexer(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double e = s->element_bytes;
+    if (s->index_heads <= 0) {
+        return;
+    }
+    double list = calc_min(s->index_topk, s->seq) / calc_max(1, s->index_block);
+    calc_operator *o;
+    if (!s->index_shared) {
+        double query = s->q_rank > 0 ? s->q_rank : s->hidden;
+        double overlap = s->compress_ratio > 0 ? 4 : 1;
+        calc_build_matrix(b, "index query", CALC_OPERATOR_MATRIX, 0, b->tokens, query,
+                          s->index_heads * s->index_size, 1);
+        o = calc_build_matrix(b, "index key", CALC_OPERATOR_MATRIX, 0, b->tokens, s->hidden,
+                              overlap * s->index_size + (s->index_block > 0 ? 0 : s->index_heads),
+                              1);
+        o->weights += 2 * s->index_size;
+        double seen = s->seq * s->seq * calc_shape_index_share(s, false);
+        double pairs = s->microbatch * seen / s->context_par;
+        if (s->context_par > 1) {
+            calc_build_collective(b, "index key gather", 0, CALC_IN_CONTEXT,
+                                  b->tokens * s->context_par * s->index_size * e,
+                                  CALC_OP_ALL_GATHER, CALC_OP_REDUCE_SCATTER);
+        }
+        o = calc_build_next(b, "index scores", CALC_OPERATOR_ATTENTION, CORE_ATTN);
+        o->inputs = b->tokens * (s->index_heads + 1) * s->index_size;
+        o->outputs = b->tokens * list;
+        o->flop[CALC_PASS_FW] = o->work[CALC_PASS_FW] = pairs * calc_shape_index_flop(s);
+        o->flop[CALC_PASS_AGRAD] = o->work[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
+        o->bytes[CALC_PASS_FW] = e * o->inputs + 4 * pairs; /* sums of the heads, to choose from */
+        o->bytes[CALC_PASS_AGRAD] = 2 * e * o->inputs + 4 * pairs;
+        o->launches[CALC_PASS_FW] = 2;
+        o->launches[CALC_PASS_AGRAD] = 1;
+        calc_build_keep(o, b->tokens * (s->index_heads + 1) * s->index_size * e,
+                        CALC_RECOMPUTE_ALL);
+    }
+    o = calc_build_vector(b, "chosen keys", 0, 0, 0, 0);
+    o->launches[CALC_PASS_FW] = o->launches[CALC_PASS_AGRAD] = 0;
+    calc_build_keep(o, s->index_shared ? 0 : 4 * b->tokens * list, CALC_RECOMPUTE_ALL);
+}
+
+/* Windows and compressed keys (DeepSeek-V4): one head that is key and value, whole on every rank.
+ */
+static void add_compressed_query_key_value(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double query = s->local_heads * s->qk_size;
+    double overlap = s->index_heads > 0 ? 2 : 1;
+    calc_operator *o;
+    if (s->q_rank > 0) {
+        o = calc_build_matrix(b, "query down projection", CALC_OPERATOR_MATRIX, 0, b->kept,
+                              s->hidden, s->q_rank, 1);
+        o->weights += s->q_rank;
+        calc_build_keep(o, b->kept * s->q_rank * s->element_bytes, CALC_RECOMPUTE_ALL);
+    }
+    o = calc_build_matrix(b, "key value", CALC_OPERATOR_MATRIX, 0, b->kept, s->hidden,
+                          s->qk_size * (1 + (s->compress_ratio > 0 ? 2 * overlap : 0)), 1);
+    o->weights += s->qk_size * (1 + s->compress_ratio * overlap + (s->compress_ratio > 0 ? 1 : 0));
+    calc_build_keep(o, b->kept * s->hidden * s->kept_bytes, LAYERNORM);
+    calc_build_open_tensor_par(b, "latent gather", 0,
+                               (s->q_rank > 0 ? s->q_rank : s->hidden) + s->qk_size);
+    o = calc_build_matrix(b, "query up projection", CALC_OPERATOR_MATRIX, 0, b->tokens,
+                          s->q_rank > 0 ? s->q_rank : s->hidden, query, 1);
+    o->split = CALC_SPLIT_COLUMNS;
+    o = calc_build_vector(b, "rotary embedding", 0, b->tokens * query,
+                          2 * b->tokens * query * s->element_bytes,
+                          2 * b->tokens * query * s->element_bytes);
+    o->flop[CALC_PASS_FW] = o->flop[CALC_PASS_AGRAD] = 3 * b->tokens * query;
+}
+
+/* Latent attention that reads chosen keys works on the latents: as wide as those are, all heads
+ * share them, and each sees the up projection in its query and behind its output. */
+static calc_shape absorbed(const calc_shape *s)
+{
+    calc_shape a = *s;
+    if (s->latent && s->index_heads > 0) {
+        a.qk_size = s->kv_rank + s->rope_size;
+        a.v_size = s->kv_rank;
+        a.local_kv_heads = a.qk_size / (a.qk_size + a.v_size); /* keys are values */
+    }
+    return a;
+}
+
+/* Sigmoid gate of the output; it keeps the gate and the output before it. */
+static void add_gate(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    double gate = b->tokens * gate_width(s);
+    double output = b->tokens * s->local_heads * s->v_size;
+    double e = s->element_bytes;
+    if (gate == 0) {
+        return;
+    }
+    if (s->latent) {
+        calc_operator *o = calc_build_matrix(b, "output gate projection", CALC_OPERATOR_MATRIX, 0,
+                                             b->tokens, s->hidden, gate_width(s), 1);
+        o->split = CALC_SPLIT_COLUMNS;
+    }
+    calc_operator *o = calc_build_vector(b, "output gate", 0, output, (2 * output + gate) * e,
+                                         (3 * output + 2 * gate) * e);
+    o->flop[CALC_PASS_FW] = 5 * output;
+    o->flop[CALC_PASS_AGRAD] = 7 * output;
+    calc_build_keep(o, (gate + output) * e, CALC_RECOMPUTE_ALL);
+}
+
+/* Queries, keys and values of attention. */
+static double kept_bytes_of(const calc_shape *s, double tokens)
+{
+    double keys = s->local_kv_heads * (s->qk_size + s->v_size);
+    return tokens * s->element_bytes * (s->local_heads * s->qk_size + keys);
+}
+
 static void add_attention(calc_build *b)
 {
     const calc_shape *s = b->shape;
-    double keys = s->local_kv_heads * (s->qk_size + s->v_size);
-    double kept_bytes = b->tokens * s->element_bytes * (s->local_heads * s->qk_size + keys);
     double output = s->local_heads * s->v_size;
-    if (s->latent) {
+    if (s->mixer == CALC_PART_TYPE_COMPRESSED) {
+        add_compressed_query_key_value(b);
+    } else if (s->latent) {
         add_latent_query_key_value(b);
     } else {
         add_query_key_value(b);
     }
+    add_indexer(b);
     add_context_exchange(b);
-    if (s->flash) {
-        add_flash(b, kept_bytes);
+    const calc_shape core = absorbed(s);
+    b->shape = &core;
+    if (s->flash || s->index_heads > 0 || s->mixer == CALC_PART_TYPE_COMPRESSED) {
+        add_flash(b, kept_bytes_of(&core, b->tokens));
     } else {
-        add_scores(b, kept_bytes);
+        add_scores(b, kept_bytes_of(&core, b->tokens));
+    }
+    b->shape = s;
+    add_gate(b);
+    if (s->output_rank > 0) { /* every group of heads is projected by itself */
+        double groups = s->output_groups / s->tensor_par;
+        calc_operator *each =
+            calc_build_matrix(b, "attention output of groups", CALC_OPERATOR_MATRIX, 0,
+                              b->tokens * groups, output / groups, s->output_rank, 1);
+        each->weights *= groups;
+        each->split = CALC_SPLIT_COLUMNS;
+        calc_build_keep(each, b->tokens * output * s->element_bytes, CALC_RECOMPUTE_ALL);
+        output = s->output_groups * s->output_rank / s->tensor_par;
     }
     calc_operator *o = calc_build_matrix(b, "attention output", CALC_OPERATOR_MATRIX, 0, b->tokens,
                                          output, s->hidden, 1);
@@ -345,6 +490,54 @@ static void add_checkpoint_gather(calc_build *b)
         o->op[CALC_PASS_WGRAD] = CALC_OP_ALL_GATHER;
         o->repeats = true;
         o->repeated_by = CALC_RECOMPUTE_ALL;
+    }
+}
+
+/* A norm of a sub-layer's output, which it keeps. */
+static void add_norm_behind(calc_build *b, const char *name)
+{
+    if (b->shape->norm_place != CALC_NORM_PLACE_PRE) {
+        add_norm(b, name, 0);
+        calc_operator *o = &b->out[b->count - 1];
+        o->dropped_by = CALC_RECOMPUTE_BLOCK;
+    }
+}
+
+/* Residual streams beside the plain one, of a sub-layer: hyper-connections read all of them three
+ * times and write them once, and keep them; AltUp, for a layer, reads and writes them twice;
+ * residual attention reads all snapshots, half of them on average. */
+static void add_streams(calc_build *b, const char *name)
+{
+    const calc_shape *s = b->shape;
+    double n = s->streams;
+    double elements = b->kept * s->hidden;
+    double bytes = elements * s->element_bytes;
+    if (s->residual == CALC_RESIDUAL_TYPE_HYPER) {
+        calc_operator *o =
+            calc_build_vector(b, name, 0, n * elements, 4 * n * bytes, 8 * n * bytes);
+        o->flop[CALC_PASS_FW] = 2 * (n * n + 2 * n) * n * elements;
+        o->flop[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
+        o->launches[CALC_PASS_FW] = 3;
+        o->launches[CALC_PASS_AGRAD] = 6;
+        o->weights = (n * n + 2 * n) * (n * s->hidden + 1) + 3;
+        calc_build_keep(o, n * bytes, CALC_RECOMPUTE_ALL);
+    } else if (s->residual == CALC_RESIDUAL_TYPE_ALTUP) {
+        calc_operator *o =
+            calc_build_vector(b, name, 0, n * elements, 2 * n * bytes, 4 * n * bytes);
+        o->flop[CALC_PASS_FW] = (n * n + n) * elements + 2 * s->residual_rank * elements;
+        o->flop[CALC_PASS_AGRAD] = 2 * o->flop[CALC_PASS_FW];
+        o->weights =
+            (n * n + n * n * n + n * s->hidden + 3 * s->hidden + 2 * s->hidden * s->residual_rank) /
+            2;
+        calc_build_keep(o, n / 2 * bytes, CALC_RECOMPUTE_ALL);
+    } else if (s->residual == CALC_RESIDUAL_TYPE_ATTENTION) {
+        double snapshots = s->blocks / n / 2;
+        calc_operator *o =
+            calc_build_vector(b, name, 0, elements, snapshots * bytes, 2 * snapshots * bytes);
+        o->flop[CALC_PASS_FW] = 4 * snapshots * elements;
+        o->flop[CALC_PASS_AGRAD] = 8 * snapshots * elements;
+        o->weights = 2 * s->hidden;
+        calc_build_keep(o, bytes / n, CALC_RECOMPUTE_ALL);
     }
 }
 
@@ -407,13 +600,22 @@ static void add_feedforward_part(calc_build *b, calc_part_type type)
 /* Norm, parts side by side and residual of a sub-layer. */
 static void add_sub_layer(calc_build *b, const group *g, bool ffn)
 {
+    const char *const norm = ffn ? "feed-forward norm" : "attention norm";
+    const char *const behind = ffn ? "feed-forward output norm" : "attention output norm";
     const calc_shape *model = b->shape;
     const calc_stack *stack = model->stack;
     size_t first = b->count;
-    add_norm(b, ffn ? "feed-forward norm" : "attention norm", ffn ? MOVE_MLP_NORM : MOVE_ATTN_NORM);
+    if (model->norm_place != CALC_NORM_PLACE_POST) {
+        add_norm(b, norm, ffn ? MOVE_MLP_NORM : MOVE_ATTN_NORM);
+    }
+    /* Feed-forward parts side by side between two norms have their own two each. */
+    bool own = ffn && g->part[1] >= 0 && model->norm_place == CALC_NORM_PLACE_SANDWICH;
     for (int i = 0; i < 2 && g->part[i] >= 0; i++) {
         const calc_part *part = &stack->part[g->part[i]];
         const calc_shape shape = calc_shape_of_part(model, part);
+        if (own && i > 0) {
+            add_norm(b, norm, MOVE_MLP_NORM);
+        }
         b->shape = &shape;
         if (ffn) {
             add_feedforward_part(b, part->type);
@@ -421,8 +623,13 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
             add_mixer(b);
         }
         b->shape = model;
+        if (own) {
+            add_norm_behind(b, behind);
+        }
     }
+    add_norm_behind(b, behind);
     add_residual(b, ffn ? "feed-forward residual" : "attention residual");
+    add_streams(b, ffn ? "feed-forward streams" : "attention streams");
     for (size_t i = first; i < b->count; i++) {
         b->out[i].without = 1 - g->share;
         b->out[i].part = stack->part[g->part[0]].name;
@@ -448,10 +655,17 @@ size_t calc_transformer_begin(const calc_recipe *recipe, calc_operator *out)
         add_sub_layers(&b, recipe->kind, false);
         return b.count;
     }
-    add_norm(&b, "attention norm", MOVE_ATTN_NORM);
+    bool before = b.shape->norm_place != CALC_NORM_PLACE_POST;
+    if (before) {
+        add_norm(&b, "attention norm", MOVE_ATTN_NORM);
+    }
     add_attention(&b);
+    add_norm_behind(&b, "attention output norm");
     add_residual(&b, "attention residual");
-    add_norm(&b, "feed-forward norm", MOVE_MLP_NORM);
+    add_streams(&b, "attention streams");
+    if (before) {
+        add_norm(&b, "feed-forward norm", MOVE_MLP_NORM);
+    }
     return b.count;
 }
 
@@ -487,7 +701,9 @@ size_t calc_transformer_rest(const calc_recipe *recipe, size_t begun, calc_opera
     } else {
         calc_feedforward_dense(&b);
     }
+    add_norm_behind(&b, "feed-forward output norm");
     add_residual(&b, "feed-forward residual");
+    add_streams(&b, "feed-forward streams");
     return b.count;
 }
 

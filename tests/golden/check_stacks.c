@@ -1,0 +1,136 @@
+/* Models that list their layers beside independent counts of their parameters and arithmetic:
+   stacks/README.md. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "calc.h"
+#include "model/operators/parameters.h"
+#include "model/operators/transformer.h"
+
+enum { MAX_ROWS = 64, NAME_SIZE = 64 };
+
+/* A row of oracle.csv. */
+typedef struct expected {
+    char model[NAME_SIZE];
+    double total, active, mtp, flop, unused, unused_flop;
+} expected;
+
+static expected rows[MAX_ROWS];
+static int count;
+
+static void read_rows(void)
+{
+    static const char head[] = "model,total,active,mtp,flop_per_token,unused_weights,unused_flop\n";
+    char line[256];
+    FILE *file = fopen(CALC_TEST_DATA "/golden/stacks/oracle.csv", "r");
+    bool good = file != NULL && fgets(line, sizeof line, file) != NULL && strcmp(line, head) == 0;
+    while (good && fgets(line, sizeof line, file)) {
+        expected *r = &rows[count++];
+        good = count < MAX_ROWS &&
+               sscanf(line, "%63[^,],%lf,%lf,%lf,%lf,%lf,%lf", r->model, &r->total, &r->active,
+                      &r->mtp, &r->flop, &r->unused, &r->unused_flop) == 7;
+    }
+    if (!good) {
+        fprintf(stderr, "golden/stacks/oracle.csv: missing, or not as expected\n");
+        exit(EXIT_FAILURE);
+    }
+    fclose(file);
+}
+
+static void load(const expected *r, calc_app *app)
+{
+    char path[512];
+    calc_errors errors = {0};
+    snprintf(path, sizeof path, CALC_TEST_DATA "/golden/stacks/%s.json", r->model);
+    calc_status status = calc_load(CALC_KIND_APP, app, path, &errors);
+    ck_assert_msg(status == CALC_OK, "%s: %s", path, errors.count ? errors.item[0].text : "");
+}
+
+START_TEST(every_parameter_is_counted)
+{
+    const expected *r = &rows[_i];
+    calc_app app;
+    calc_parameters p;
+    load(r, &app);
+    calc_count_parameters(&app, &p);
+    ck_assert_msg(p.total + r->unused == r->total, "%s: %.0f parameters, not %.0f", r->model,
+                  p.total + r->unused, r->total);
+    ck_assert_msg(p.active + r->unused == r->active, "%s: %.0f active ones, not %.0f", r->model,
+                  p.active + r->unused, r->active);
+    ck_assert_msg(p.mtp == r->mtp, "%s: %.0f to predict tokens, not %.0f", r->model, p.mtp, r->mtp);
+    ck_assert_double_eq(p.attention + p.mlp + p.experts + p.norm + p.embedding, p.total);
+}
+END_TEST
+
+/* Windows are counted without the half token of their edge. */
+START_TEST(a_token_costs_what_was_counted)
+{
+    const expected *r = &rows[_i];
+    calc_app app;
+    load(r, &app);
+    const calc_exec exec = {.batch_size = 1};
+    const calc_shape shape = calc_shape_of(&app, &exec.strategy, 1, 0);
+    double flop = calc_parameters_step_flop(&shape, &exec, false) / (double)app.seq_size;
+    ck_assert_msg(fabs((flop + r->unused_flop) / r->flop - 1) < 1e-5, "%s: %.6g FLOP, not %.6g",
+                  r->model, flop + r->unused_flop, r->flop);
+}
+END_TEST
+
+/* Weights of the operators of all blocks. */
+static double block_weights(const calc_shape *shape)
+{
+    static const calc_chip chip;
+    const calc_strategy strategy = {.flash_attention = true};
+    calc_operator list[CALC_MAX_OPERATORS];
+    double sum = 0;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        double moe = calc_shape_moe_blocks(shape);
+        double blocks = kind == CALC_MOE_BLOCK ? moe : shape->blocks - moe;
+        const calc_recipe recipe = {
+            .kind = kind, .shape = shape, .chip = &chip, .strategy = &strategy};
+        size_t operators = blocks > 0 ? calc_transformer_block(&recipe, list) : 0;
+        for (size_t i = 0; i < operators; i++) {
+            sum += blocks * calc_operator_share(&list[i]) * list[i].weights;
+        }
+    }
+    return sum;
+}
+
+/* Tables, the last norm, and what streams and embeddings of layers have outside of blocks, aside.
+ */
+START_TEST(operators_have_every_weight)
+{
+    const expected *r = &rows[_i];
+    calc_app app;
+    calc_parameters p;
+    load(r, &app);
+    const calc_strategy strategy = {0};
+    const calc_shape shape = calc_shape_of(&app, &strategy, 1, 0);
+    calc_count_parameters(&app, &p);
+    double wanted = p.total - p.embedding - shape.hidden;
+    bool plain = shape.residual == CALC_RESIDUAL_TYPE_PLAIN;
+    ck_assert_double_eq_tol(block_weights(&shape) / wanted, 1,
+                            app.layer_embedding > 0 ? 0.05
+                            : plain                 ? 1e-13
+                                                    : 1e-6);
+}
+END_TEST
+
+int main(void)
+{
+    read_rows();
+    Suite *suite = suite_create("stacks");
+    TCase *cases = tcase_create("models");
+    tcase_add_loop_test(cases, every_parameter_is_counted, 0, count);
+    tcase_add_loop_test(cases, a_token_costs_what_was_counted, 0, count);
+    tcase_add_loop_test(cases, operators_have_every_weight, 0, count);
+    suite_add_tcase(suite, cases);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
