@@ -3,10 +3,6 @@
 /* clang-format off */
 CALC_FIELD(kv_shared,    BOOL, _, .flags = CALC_OPTIONAL, .doc = "reads keys and values of an earlier layer: no projection of them, no cache")
 CALC_FIELD(chunk_size,   INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "a token attends within its chunk of so many; 0: no chunks")
-CALC_FIELD(index_heads,  INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "sparse attention: heads of the indexer that scores keys; 0: all keys are attended to")
-CALC_FIELD(index_size,   INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "width of a head of the indexer")
-CALC_FIELD(index_topk,   INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "keys that a query attends to")
-CALC_FIELD(index_block,  INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "keys are chosen in blocks of so many; 0: one by one")
 CALC_FIELD(index_shared, BOOL, _, .flags = CALC_OPTIONAL, .doc = "takes the keys that an earlier layer chose: no indexer of its own")
 CALC_FIELD(compress_ratio, INT, _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "compressed: tokens behind the window whose keys are one entry; 0: nothing behind the window")
 CALC_FIELD(output_groups, INT, _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "compressed: groups of heads whose output is projected on its own")

@@ -40,9 +40,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(NAME, MODEL, "model.config.pretrained_model_name_or_path")
     CALC_ROW_DEFAULT(SHARDED, 3)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(EAGER, 1)
-    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
-    CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
+    CALC_ROWS_FSDP
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
 };
@@ -53,20 +51,12 @@ static const calc_setting_row rows[] = {
 static calc_status settle(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
-    if (SAYS(LOCAL_BATCH) && !(VALUE(PIPELINE) > 1)) {
-        SET(MICROBATCH, VALUE(LOCAL_BATCH));
-    } else if (SAYS(LOCAL_BATCH) && !SAYS(BATCH)) {
-        SET(MICROBATCHES, fmax(1, floor(VALUE(LOCAL_BATCH) / VALUE(MICROBATCH))));
-    }
     if (SAYS(REPLICATED) && !(VALUE(REPLICATED) > 1)) {
         SET(REPLICATED, NAN);
     }
     if (VALUE(EXPERT) > 1 && !SAYS(PROCS) && !SAYS(DATA)) {
         SET(DATA,
             ceil(VALUE(EXPERT) / VALUE(CONTEXT))); /* the fewest replicas that it spreads over */
-    }
-    if (YES(FP8)) {
-        SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
     }
     if (!SAYS(NODE_PROCS)) {
         SET(NODES, NAN); /* how many processors a node has, the launcher says */

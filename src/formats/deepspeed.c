@@ -61,18 +61,12 @@ static CALC_REFUSALS(refusals)
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
-/* Number of replicas, if the number of processors is known; else 0. */
-static double replicas_of(const calc_plan *plan)
-{
-    double each = VALUE(TENSOR) * VALUE(PIPELINE) * VALUE(CONTEXT);
-    return SAYS(PROCS) ? floor(VALUE(PROCS) / each) : 0;
-}
-
 /* runtime/config.py, _configure_train_batch_size: batch = micro-batch * accumulation steps *
  * replicas; any one of these may be missing. */
 static calc_status settle_product(calc_plan *plan, calc_errors *errors)
 {
-    double replicas = replicas_of(plan);
+    double each = VALUE(TENSOR) * VALUE(PIPELINE) * VALUE(CONTEXT);
+    double replicas = SAYS(PROCS) ? floor(VALUE(PROCS) / each) : 0;
     if (!SAYS(PROCS) && SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES)) {
         SET(DATA, floor(VALUE(BATCH) / VALUE(MICROBATCH) / VALUE(MICROBATCHES)));
     }
@@ -82,9 +76,9 @@ static calc_status settle_product(calc_plan *plan, calc_errors *errors)
     double batch = VALUE(BATCH);
     double passes = VALUE(MICROBATCHES);
     if (!SAYS(MICROBATCH)) {
-        double each = batch / replicas / passes;
-        if (each >= 1 && each == floor(each)) {
-            SET(MICROBATCH, each);
+        double microbatch = batch / replicas / passes;
+        if (microbatch >= 1 && microbatch == floor(microbatch)) {
+            SET(MICROBATCH, microbatch);
             return CALC_OK;
         }
     } else if (!SAYS(MICROBATCHES) || VALUE(MICROBATCH) * passes * replicas == batch) {

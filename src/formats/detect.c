@@ -37,18 +37,6 @@ static score score_of(const calc_framework *framework, const calc_settings *sett
     return s;
 }
 
-/* Whether a text has the framework's program. */
-static bool names(const calc_framework *framework, const char *text, size_t length)
-{
-    size_t word = framework->program ? strlen(framework->program) : 0;
-    for (size_t i = 0; framework->program && i + word <= length; i++) {
-        if (memcmp(text + i, framework->program, word) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool adds_to(const calc_framework *a, const calc_framework *b)
 {
     bool adds = a == b || (a->script && b->script && strcmp(a->script, b->script) == 0);
@@ -56,12 +44,6 @@ static bool adds_to(const calc_framework *a, const calc_framework *b)
         adds = adds || adds_to(a->bases[i], b);
     }
     return adds;
-}
-
-static bool has_syntax(const calc_framework *framework, calc_syntax syntax)
-{
-    return framework->syntax == syntax || (framework->options && syntax == CALC_SYNTAX_SHELL) ||
-           (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON);
 }
 
 /* Takes the better of the best framework so far and those of a syntax. Of frameworks that add to
@@ -72,12 +54,17 @@ static void choose(score *best, calc_syntax syntax, const calc_settings *setting
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
-        if (!has_syntax(framework, syntax)) {
+        const char *program = framework->program;
+        size_t word = program ? strlen(program) : 0;
+        if (!(framework->syntax == syntax || (framework->options && syntax == CALC_SYNTAX_SHELL) ||
+              (framework->syntax == CALC_SYNTAX_YAML && syntax == CALC_SYNTAX_JSON))) {
             continue;
         }
         score s = score_of(framework, settings);
         s.syntax = syntax;
-        s.named = names(framework, text, length);
+        for (size_t k = 0; program && k + word <= length && !s.named; k++) {
+            s.named = memcmp(text + k, program, word) == 0;
+        }
         int better = s.read != best->read     ? (s.read > best->read) - (s.read < best->read)
                      : s.named != best->named ? s.named - best->named
                                               : (s.known > best->known) - (s.known < best->known);
@@ -182,68 +169,61 @@ static bool is_yaml(const char *line, const char *end)
     return key || (end - line >= 3 && memcmp(line, "---", 3) == 0);
 }
 
-/* Reads a text that is YAML or a script. */
-static calc_status read_either(score *best, const char *text, size_t length, const char *name,
-                               const char *line, calc_settings *settings, const char **looks,
-                               calc_errors *errors)
-{
-    calc_errors mistakes = {0};
-    calc_settings yaml = {0};
-    bool keyed = line && is_yaml(line, text + length);
-    calc_status status = calc_settings_from_yaml(&yaml, text, length, name, &mistakes);
-    bool other = status == CALC_ERR_SYNTAX;
-    if (status == CALC_OK) {
-        choose(best, CALC_SYNTAX_YAML, &yaml, text, length);
-    }
-    status = status == CALC_ERR_NOMEM ? status : calc_settings_from_script(settings, text, length);
-    if (status == CALC_OK) {
-        choose(best, CALC_SYNTAX_SHELL, settings, text, length);
-        *looks = keyed ? "YAML" : settings->count > 0 ? "a script" : "text";
-    }
-    if (status == CALC_OK && best->read == 0 && keyed && other) {
-        if (errors) {
-            *errors = mistakes;
-        }
-        status = CALC_ERR_SYNTAX;
-    }
-    if (best->framework && best->syntax == CALC_SYNTAX_YAML) {
-        calc_settings rest = *settings;
-        *settings = yaml;
-        yaml = rest;
-    }
-    calc_settings_free(&yaml);
-    return status;
-}
-
+/* Reads a text in each syntax that it may have. */
 static calc_status read_any(const calc_framework **framework, const char *text, size_t length,
                             const char *name, calc_settings *settings, calc_errors *errors)
 {
+    static const calc_syntax order[] = {CALC_SYNTAX_TOML, CALC_SYNTAX_JSON, CALC_SYNTAX_YAML,
+                                        CALC_SYNTAX_SHELL};
     score best = {0};
-    const char *line = first_line(text, length), *looks = "an empty file";
+    calc_errors first = {0}; /* of the syntax that the text seems to have */
+    const char *line = first_line(text, length);
     bool toml = line && is_toml(line, text + length);
     bool json = line && !toml && (*line == '{' || *line == '[');
-    calc_status status = CALC_OK;
-    if (toml || json) {
-        calc_errors unused = {0};
-        calc_syntax syntax = toml ? CALC_SYNTAX_TOML : CALC_SYNTAX_JSON;
-        looks = toml ? "TOML" : "JSON";
-        status = calc_settings_from_text(settings, syntax, text, length, name, errors);
+    bool yaml = line && is_yaml(line, text + length);
+    bool other = line && !toml && !json, script = false;
+    bool tried[] = {[CALC_SYNTAX_TOML] = toml,
+                    [CALC_SYNTAX_JSON] = json,
+                    [CALC_SYNTAX_YAML] = other,
+                    [CALC_SYNTAX_SHELL] = other};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        calc_settings read = {0};
+        calc_errors mistakes = {0};
+        calc_status status = tried[order[i]] ? calc_settings_from_text(&read, order[i], text,
+                                                                       length, name, &mistakes)
+                                             : CALC_ERR_SYNTAX;
         if (status == CALC_OK) {
-            choose(&best, syntax, settings, text, length);
-        } else if (json && memchr(text, '#', length) &&
-                   calc_settings_from_text(settings, CALC_SYNTAX_YAML, text, length, name,
-                                           &unused) == CALC_OK) {
+            choose(&best, order[i], &read, text, length);
+            script = order[i] == CALC_SYNTAX_SHELL && read.count > 0;
+        } else if (mistakes.count > 0 && !other) {
+            first = mistakes;
             /* Braces around lines of YAML, whose comments no JSON has. */
-            choose(&best, CALC_SYNTAX_YAML, settings, text, length);
-            if (2 * best.known >= best.all && best.read > 0) {
-                *(errors ? errors : &unused) = (calc_errors){0};
-                status = CALC_OK;
-            }
+            tried[CALC_SYNTAX_YAML] = json && memchr(text, '#', length);
+        } else if (mistakes.count > 0 && yaml) {
+            first = mistakes;
         }
-    } else if (line) {
-        status = read_either(&best, text, length, name, line, settings, &looks, errors);
+        if (best.framework && best.syntax == order[i]) {
+            calc_settings worse = *settings;
+            *settings = read;
+            read = worse;
+        }
+        calc_settings_free(&read);
+        if (status == CALC_ERR_NOMEM) {
+            return status;
+        }
     }
-    return status == CALC_OK ? settle(framework, &best, name, looks, errors) : status;
+    if (first.count > 0 && (best.read == 0 || (json && 2 * best.known < best.all))) {
+        *(errors ? errors : &first) = first;
+        return CALC_ERR_SYNTAX;
+    }
+    return settle(framework, &best, name,
+                  !line    ? "an empty file"
+                  : toml   ? "TOML"
+                  : json   ? "JSON"
+                  : yaml   ? "YAML"
+                  : script ? "a script"
+                           : "text",
+                  errors);
 }
 
 /* Whether any key of a framework that was named is read. */

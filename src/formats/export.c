@@ -6,10 +6,9 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "formats/import.h"
+#include "formats/plan_layers.h"
 #include "formats/plan_stages.h"
 #include "spec/absent.h"
-#include "spec/choice_set.h"
-#include "spec/field.h"
 
 static calc_status broken(calc_errors *errors, const char *pointer, const char *text)
 {
@@ -59,8 +58,7 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
     return CALC_OK;
 }
 
-/* Whether `key` is one of the names in a list separated by blanks. */
-static bool is_listed(const char *list, const char *key)
+bool calc_export_is_listed(const char *list, const char *key)
 {
     char name[64];
     snprintf(name, sizeof name, " %s ", key);
@@ -83,8 +81,9 @@ static bool is_layout(calc_kind kind, const char *key)
         "tensor_par_comm_type weight_offload activations_offload optimizer_offload offload_share "
         "capacity_factor rank_capacity_factor paged_stash attention_type training inference ";
     static const char details[] = " vocab_multiple router_datatype trained_datatype dropout ";
-    return kind == CALC_KIND_APP ? !is_listed(details, key)
-                                 : is_listed(sizes, key) || is_listed(choices, key);
+    return kind == CALC_KIND_APP
+               ? !calc_export_is_listed(details, key)
+               : calc_export_is_listed(sizes, key) || calc_export_is_listed(choices, key);
 }
 
 /* Whether a field says something. Absent fields of the layout say what they come to, but for none
@@ -111,7 +110,8 @@ static bool is_scattering(const calc_field *field, double given, double back)
            given != CALC_TENSOR_PAR_COMM_TYPE_RS_AG && back != CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
 }
 
-static const char *value_text(const calc_field *field, double number, char *text)
+const char *calc_export_value_text(const calc_field *field, double number,
+                                   char text[CALC_EXPORT_TEXT])
 {
     switch (field->type) {
     case CALC_TYPE_ENUM:
@@ -166,6 +166,13 @@ static size_t layers_lost(const calc_exec *exec,
     return list->count > 0;
 }
 
+/* Whether the layers of a model say a field, where it lists them. */
+static bool is_of_layers(const char *key)
+{
+    return calc_export_is_listed(" num_blocks dense_blocks moe_every global_every ", key) ||
+           calc_table_find(calc_part_table(), key);
+}
+
 size_t calc_export_lost(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
                         const calc_settings *settings,
                         void (*tell)(void *context, const char *field, const char *value,
@@ -184,6 +191,8 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
     calc_plan_resolve(&a, &e);
     count += calc_plan_stages_lost(&a, &e, &e_back, tell, context);
     count += layers_lost(&e, tell, context);
+    bool listed = framework->has_model && (a.stack.layers > 0 || a_back.stack.layers > 0);
+    count += listed ? calc_plan_layers_lost(&a, &a_back, framework->elsewhere, tell, context) : 0;
     if (e.stages.count > 0) { /* fields that a list of stages replaces */
         e.strategy.activation_recompute = e_back.strategy.activation_recompute;
         e.strategy.recompute_modules = e_back.strategy.recompute_modules;
@@ -200,16 +209,19 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
         for (size_t i = 0; i < table->count; i++) {
             const calc_field *field = &table->rows[i];
             const size_t at = field->offset;
-            char text[CALC_CHOICE_SET_SIZE];
+            char text[CALC_EXPORT_TEXT];
+            if (k == 0 && listed && is_of_layers(field->key)) {
+                continue;
+            }
             double mine = calc_member_number(field, pairs[k].resolved + at);
             double back = calc_member_number(field, pairs[k].back + at);
             if (is_told(pairs[k].kind, field, pairs[k].given, mine) &&
-                !is_listed(framework->elsewhere, field->key) && mine != back) {
+                !calc_export_is_listed(framework->elsewhere, field->key) && mine != back) {
                 bool absent = calc_absent_is(field, pairs[k].given + at);
                 double shown = absent ? mine : calc_member_number(field, pairs[k].given + at);
                 bool layout =
                     is_layout(pairs[k].kind, field->key) && !is_scattering(field, mine, back);
-                tell(context, field->key, value_text(field, shown, text), layout);
+                tell(context, field->key, calc_export_value_text(field, shown, text), layout);
                 count++;
             }
         }

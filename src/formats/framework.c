@@ -8,6 +8,8 @@
 #include <strings.h>
 
 #include "formats/pattern.h"
+#include "formats/plan_layers.h"
+#include "formats/plan_macros.h"
 #include "formats/plan_stages.h"
 #include "spec/field.h"
 #include "spec/stage_text.h"
@@ -77,7 +79,10 @@ static bool is_preset(const char *value, const char *preset, size_t length)
     }
     snprintf(text, sizeof text, "%.*s", (int)length, preset);
     double a = strtod(text, &end), b = strtod(value, &mine);
+    char word[80]; /* without what else follows an option */
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(value, " "), value);
     return strcasecmp(text, value) == 0 ||
+           (memchr(preset, '*', length) && matches(preset, length, word)) ||
            (end != text && !*end && mine != value && !*mine && a == b);
 }
 
@@ -251,21 +256,34 @@ static bool write_word(const calc_setting_row *row, double value, char *text)
     return false;
 }
 
-static bool write_pattern(const calc_plan *plan, calc_syntax syntax, char *text)
+/* The list of a row whose number does not say which blocks have something; NULL: another row. */
+static calc_plan_marks *marks_of(const calc_setting_row *row, calc_plan *plan)
 {
-    calc_pattern pattern = {.dense = (int64_t)calc_plan_value(plan, CALC_PLAN_DENSE_BLOCKS),
-                            .every = (int64_t)calc_plan_value(plan, CALC_PLAN_MOE_EVERY)};
-    int64_t blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_BLOCKS);
-    return calc_pattern_write(pattern, blocks, syntax != CALC_SYNTAX_SHELL, text,
-                              CALC_ROW_TEXT_SIZE);
+    return row->how == CALC_HOW_PATTERN            ? &plan->experts
+           : row->member == CALC_PLAN_LINEAR_EVERY ? &plan->linear
+           : row->member == CALC_PLAN_GLOBAL_EVERY ? &plan->windows
+                                                   : &plan->unrotated;
+}
+
+static bool write_marks(const calc_setting_row *row, const calc_plan *plan, calc_syntax syntax,
+                        char *text)
+{
+    const calc_plan_marks *marks = marks_of(row, (calc_plan *)plan);
+    bool shell = syntax == CALC_SYNTAX_SHELL;
+    if (marks->count > 0) {
+        return calc_pattern_list_write(marks->mark, (size_t)marks->count, !shell, text,
+                                       CALC_ROW_TEXT_SIZE);
+    }
+    calc_number_text(plan->value[row->member], 1, text);
+    return true;
 }
 
 static bool write_stages(const calc_plan *plan, char *text)
 {
-    calc_stage_text stages = {.stages = (int64_t)calc_plan_value(plan, CALC_PLAN_PIPELINE),
-                              .blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_BLOCKS),
-                              .mtp_blocks = (int64_t)calc_plan_value(plan, CALC_PLAN_MTP),
-                              .ends = calc_plan_value(plan, CALC_PLAN_STAGE_BLOCKS) == 2,
+    calc_stage_text stages = {.stages = COUNT(PIPELINE),
+                              .blocks = COUNT(BLOCKS),
+                              .mtp_blocks = COUNT(MTP),
+                              .ends = VALUE(STAGE_BLOCKS) == 2,
                               .listed = plan->blocks.count > 0};
     if (stages.listed) {
         stages.stages = plan->blocks.count;
@@ -279,16 +297,6 @@ static bool write_pair(double first, double second, calc_syntax syntax, char she
     bool shell = syntax == CALC_SYNTAX_SHELL;
     snprintf(text, CALC_ROW_TEXT_SIZE, shell ? "%.0f%c%.0f" : "[%.0f%c %.0f]", first,
              shell ? shell_glue : ',', second);
-    return true;
-}
-
-static bool write_format(const char *format, double value, char *text)
-{
-    char number[64];
-    size_t before = strcspn(format, "#");
-    calc_number_text(value, 1, number);
-    snprintf(text, CALC_ROW_TEXT_SIZE, "%.*s%s%s", (int)before, format, number,
-             format[before] ? format + before + 1 : "");
     return true;
 }
 
@@ -311,8 +319,14 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
     case CALC_HOW_NUMBER:
         calc_number_text(value, 1, text);
         return true;
-    case CALC_HOW_FORMAT:
-        return write_format(row->text, value, text);
+    case CALC_HOW_FORMAT: {
+        const char *mark = strchr(row->text, '#');
+        char number[64];
+        calc_number_text(value, 1, number);
+        snprintf(text, CALC_ROW_TEXT_SIZE, "%.*s%s%s", (int)(mark - row->text), row->text, number,
+                 mark + 1);
+        return true;
+    }
     case CALC_HOW_DECIMAL:
         calc_number_text(value, 1, text);
         strcat(text, strpbrk(text, ".e") ? "" : ".0");
@@ -325,7 +339,16 @@ bool calc_row_write(const calc_setting_row *row, calc_syntax syntax, const calc_
     case CALC_HOW_SET:
         return write_set(row, (int64_t)value, syntax, text);
     case CALC_HOW_PATTERN:
-        return write_pattern(plan, syntax, text);
+        return plan->experts.count > 0
+                   ? write_marks(row, plan, syntax, text)
+                   : calc_pattern_write((calc_pattern){COUNT(DENSE_BLOCKS), COUNT(MOE_EVERY)},
+                                        COUNT(BLOCKS), syntax != CALC_SYNTAX_SHELL, text,
+                                        CALC_ROW_TEXT_SIZE);
+    case CALC_HOW_MARKS:
+        return write_marks(row, plan, syntax, text);
+    case CALC_HOW_LETTERS:
+        snprintf(text, CALC_ROW_TEXT_SIZE, "%s", plan->letters);
+        return true;
     case CALC_HOW_STAGES:
         return write_stages(plan, text);
     case CALC_HOW_OFFSETS:
@@ -463,15 +486,58 @@ static bool read_words(const calc_setting_row *row, const char *text, calc_plan 
     return true;
 }
 
-static bool read_pattern(const char *text, calc_plan *plan, char *expect, size_t size)
+/* Reads a list that no number says. */
+static bool read_marks(const calc_setting_row *row, const char *text, calc_plan *plan)
 {
-    calc_pattern pattern;
-    if (!calc_pattern_read(text, &pattern)) {
-        snprintf(expect, size, "a number, or a list like ([0]*3+[1]*58)");
+    char mark[CALC_PATTERN_MAX];
+    size_t count = calc_pattern_list(text, mark);
+    calc_plan_marks *marks = marks_of(row, plan);
+    if (count < 2 || count > CALC_MAX_STACK) {
         return false;
     }
-    plan->value[CALC_PLAN_DENSE_BLOCKS] = (double)pattern.dense;
-    plan->value[CALC_PLAN_MOE_EVERY] = (double)pattern.every;
+    marks->count = (int32_t)count;
+    memcpy(marks->mark, mark, count);
+    return true;
+}
+
+/* A number, or a list. */
+static bool read_every(const calc_setting_row *row, const char *text, calc_plan *plan, char *expect,
+                       size_t size)
+{
+    calc_pattern pattern;
+    bool experts = row->how == CALC_HOW_PATTERN;
+    marks_of(row, plan)->count = 0;
+    plan->value[row->member] = 0;
+    if (experts && calc_pattern_read(text, &pattern)) {
+        plan->value[CALC_PLAN_DENSE_BLOCKS] = (double)pattern.dense;
+        plan->value[CALC_PLAN_MOE_EVERY] = (double)pattern.every;
+        return true;
+    }
+    char *end;
+    long every = strtol(text, &end, 10);
+    if (!experts && end > text && !*end && every > 0) {
+        plan->value[row->member] = (double)every;
+        return true;
+    }
+    snprintf(expect, size, "a number, or a list like ([0]*3+[1]*58)");
+    return read_marks(row, text, plan);
+}
+
+static bool read_letters(const calc_setting_row *row, const char *text, calc_plan *plan,
+                         char *expect, size_t size)
+{
+    bool mtp = row->member == CALC_PLAN_MTP_LETTERS;
+    snprintf(expect, size,
+             mtp ? "up to %d of the letters M * - E G D +"
+                 : "layers as the letters M * - E G D +, with | between stages and "
+                   "/ before those of multi-token prediction",
+             CALC_MAX_MTP_LAYERS);
+    if (!calc_plan_layers_letters(text) || (mtp && strpbrk(text, "|/")) ||
+        (mtp && strlen(text) > CALC_MAX_MTP_LAYERS)) {
+        return false;
+    }
+    strcpy(mtp ? plan->mtp_letters : plan->letters, text);
+    plan->value[row->member] = 1;
     return true;
 }
 
@@ -482,21 +548,11 @@ static bool read_stages(const char *text, calc_plan *plan, char *expect, size_t 
         snprintf(expect, size, "stages like Et*3|(t*4|)*14t*2L");
         return false;
     }
-    plan->value[CALC_PLAN_STAGE_BLOCKS] = stages.uneven ? 3 : stages.ends ? 2 : 1;
-    plan->value[CALC_PLAN_STAGE_COUNT] = (double)stages.stages;
+    SET(STAGE_BLOCKS, stages.uneven ? 3 : stages.ends ? 2 : 1);
+    SET(STAGE_COUNT, stages.stages);
     plan->blocks.count = stages.listed ? (int32_t)stages.stages : 0;
     memcpy(plan->blocks.number, stages.block, sizeof stages.block);
     return true;
-}
-
-/* 0 means none */
-static bool read_offsets(const char *text, calc_plan *plan, char *expect, size_t size)
-{
-    if (strcmp(text, "0") == 0) {
-        return true;
-    }
-    snprintf(expect, size, "a number per stage, or a list of them per chunk");
-    return calc_plan_list_read(text, &plan->offsets);
 }
 
 /* Reads true, false, or the number of blocks of every stage. */
@@ -561,7 +617,8 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         if (row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member)) {
             number *= plan->value[row->member];
         }
-        plan->value[row->member] = number;
+        /* 0 is no context parallelism */
+        plan->value[row->member] = row->member == CALC_PLAN_CONTEXT ? fmax(number, 1) : number;
         return true;
     case CALC_HOW_FORMAT:
         snprintf(expect, size, "%s with a number for #", row->text);
@@ -575,11 +632,15 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
     case CALC_HOW_SET:
         return read_words(row, text, plan, expect, size);
     case CALC_HOW_PATTERN:
-        return read_pattern(text, plan, expect, size);
+    case CALC_HOW_MARKS:
+        return read_every(row, text, plan, expect, size);
+    case CALC_HOW_LETTERS:
+        return read_letters(row, text, plan, expect, size);
     case CALC_HOW_STAGES:
         return read_stages(text, plan, expect, size);
     case CALC_HOW_OFFSETS:
-        return read_offsets(text, plan, expect, size);
+        snprintf(expect, size, "a number per stage, or a list of them per chunk");
+        return strcmp(text, "0") == 0 || calc_plan_list_read(text, &plan->offsets); /* 0: none */
     case CALC_HOW_RECOMPUTED:
         return read_recomputed(row, text, plan, expect, size);
     default:

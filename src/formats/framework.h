@@ -18,6 +18,8 @@ typedef enum calc_how {
     CALC_HOW_WORDS,      /**< one of .words; other values are not written */
     CALC_HOW_SET,        /**< the .words whose bits are set */
     CALC_HOW_PATTERN,    /**< the blocks with experts: a period or a list of 0 and 1 */
+    CALC_HOW_MARKS,      /**< every so many blocks one, or a list of 0 and 1 */
+    CALC_HOW_LETTERS,    /**< a letter per layer: plan_layers.h */
     CALC_HOW_STAGES,     /**< the blocks of each stage: stage_text.h */
     CALC_HOW_OFFSETS,    /**< blocks that each stage has beyond an even split */
     CALC_HOW_RECOMPUTED, /**< as IS, or the number of blocks of each stage */
@@ -61,6 +63,8 @@ typedef struct calc_setting_row {
     const char *text;
     calc_plan_member when; /**< written only if this member is not 0 */
     bool read_only;        /**< an alias: read but never written */
+    const char *release;   /**< the framework's release needed for it; NULL: any */
+    const char *script;    /**< the program that takes it, where it is another; NULL: any */
     bool unset;            /**< -1 means not set; with a .value, 0 does, too */
     /** A sentence: what is assumed where the value is "auto", which .value then is */
     const char *assumed;
@@ -74,12 +78,24 @@ typedef struct calc_setting_row {
 #define CALC_ROW_CONSTANT(...) {.how = CALC_HOW_CONSTANT, .key = __VA_ARGS__},
 #define CALC_ROW_DEFAULT(member_, value_)                                                          \
     {.how = CALC_HOW_DEFAULT, .member = CALC_PLAN_##member_, .value = (value_)},
+/* clang-format off */
+/** Rows for a framework whose models are like Llama, whatever Megatron-LM has without a key. */
+#define CALC_ROWS_LLAMA                                                                            \
+    CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_SWIGLU) CALC_ROW_DEFAULT(NORM, CALC_NORM_TYPE_RMS)    \
+    CALC_ROW_DEFAULT(POSITION, CALC_POSITION_TYPE_ROPE) CALC_ROW_DEFAULT(BIAS, 0)                  \
+    CALC_ROW_DEFAULT(DROPOUT, 0) CALC_ROW_DEFAULT(TIED, 0)
+/** Rows for a framework that trains with FSDP of PyTorch: it reduces gradients in float32 beside the
+ *  backward pass and compiles nothing, and 8-bit multiplications quantize what is stored in 16. */
+#define CALC_ROWS_FSDP                                                                             \
+    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32) CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)                  \
+    CALC_ROW_DEFAULT(EAGER, 1) CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_BFLOAT16)
+/* clang-format on */
 
 /** A file of unread/: keys that are not read, as patterns separated by blanks below a line with
  * what they change, "model", "cost" or "harmless", and behind a colon what is assumed then; the
  * first that matches counts. '*' is any text. A pattern without a dot is of the last part of a key,
- *  without the dashes before it. "name=value" has the framework's default, which changes nothing;
- *  without it, 0 and false change nothing. '#' begins a comment. */
+ *  without the dashes before it. "name=value" has the framework's default, which changes nothing,
+ * or a pattern of its first word; without it, 0 and false change nothing. '#' begins a comment. */
 typedef struct calc_unread_keys {
     const char *text; /**< with a 0 behind it */
     size_t length;
@@ -131,7 +147,7 @@ struct calc_framework {
     /** The layouts that it refuses; ends with NULL */
     calc_refusals *const *refusals;
     /** Sets members that follow from others by rules of this framework only, after all settings are
-     *  read and before its defaults; NULL: nothing does.
+     *  read and before its defaults; NULL: as its first base.
      *  @return CALC_OK, or CALC_ERR_RULE or CALC_ERR_FIELD with an error added */
     calc_status (*settle)(calc_plan *plan, calc_errors *errors);
 };

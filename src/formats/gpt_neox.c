@@ -42,17 +42,9 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(FUSED_ACT, 0)
     CALC_ROW_DEFAULT(UNFUSED_ROPE, 1)
 };
-/* clang-format on */
 
-static calc_status settle(calc_plan *plan, calc_errors *errors)
-{
-    /* megatron/model/gpt2_model.py: experts and other blocks are not read. */
-    return calc_framework_deepspeed.settle(plan, errors);
-}
-
-/* clang-format off */
 const calc_framework calc_framework_gpt_neox = {.name = "gpt-neox", .title = "GPT-NeoX",
     .version = "2.0, main branch of May 2026", .launch = "python deepy.py train.py this file", .syntax = CALC_SYNTAX_YAML,
-    .has_model = true, .launched = true, .elsewhere = " vocab_size ", /* the tokenizer */ .settle = settle,
+    .has_model = true, .launched = true, .elsewhere = " vocab_size ", /* the tokenizer */
     CALC_FRAMEWORK_ROWS(rows, gpt_neox), CALC_FRAMEWORK_BASES(&calc_framework_deepspeed)};
 /* clang-format on */

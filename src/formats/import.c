@@ -243,6 +243,11 @@ static calc_status read_settings(const calc_import *import, reading *r)
             if (!r->assumed[row->member] || row < r->assumed[row->member]) {
                 r->assumed[row->member] = row;
             }
+        } else if (row && (row->how == CALC_HOW_MARKS || row->how == CALC_HOW_LETTERS) &&
+                   import->model) {
+            one = wrong(import, setting, CALC_ERR_UNSUPPORTED,
+                        "says what the layers are: without --app the layout alone is written",
+                        r->errors);
         } else if (row) {
             tell(import, setting->key, CALC_UNREAD_COMPUTED, NULL);
         } else {
@@ -264,8 +269,12 @@ calc_status calc_import_plan(const calc_import *import, calc_plan *plan, calc_er
     }
     const calc_framework *const order[] = {r.named, import->framework};
     for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-        if (order[i] && order[i]->settle && status == CALC_OK) {
-            status = order[i]->settle(plan, errors);
+        const calc_framework *settles = order[i];
+        while (settles && !settles->settle) {
+            settles = settles->bases ? settles->bases[0] : NULL;
+        }
+        if (settles && status == CALC_OK) {
+            status = settles->settle(plan, errors);
         }
         if (order[i]) {
             calc_framework_defaults(order[i], plan);

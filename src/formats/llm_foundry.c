@@ -2,8 +2,6 @@
 #include "formats/framework.h"
 #include "formats/plan_macros.h"
 
-enum { SOME = 10 /* added to CALC_PLAN_SHARDED: within a node only */ };
-
 /* clang-format off */
 static const calc_setting_row rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_seq_len", .assumed = "calc takes it as not given")
@@ -41,9 +39,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(DECIMAL, DROPOUT, "model.emb_pdrop")
     CALC_ROW(DECIMAL, DROPOUT, "model.attn_config.attn_pdrop")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
-    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
-    CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
-    CALC_ROW_DEFAULT(EAGER, 1)
+    CALC_ROWS_FSDP
     CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_GELU)
     CALC_ROW_DEFAULT(DROPOUT, 0)
     CALC_ROW_DEFAULT(VOCAB_MULTIPLE, 1)
@@ -58,19 +54,7 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     if (!SAYS(FFN) && SAYS(HIDDEN)) {
         SET(FFN, floor(VALUE(HIDDEN) * VALUE_OR(FFN_RATIO, 4)));
     }
-    if (VALUE(SHARDED) >= SOME) {
-        SET(SHARDED, VALUE(SHARDED) - SOME);
-        if (!SAYS(SHARD_RANKS)) {
-            calc_plan_note(plan,
-                           "hybrid sharding is within a node; nodes of 8 processors are assumed");
-            SET(SHARD_RANKS, 8);
-        }
-    }
-    if ((int)VALUE(PRECISION) == CALC_DATATYPE_FLOAT8) {
-        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
-        SET(FP8, 1);
-        SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
-    }
+    calc_plan_shard_in_nodes(plan);
     return CALC_OK;
 }
 

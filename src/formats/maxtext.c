@@ -9,6 +9,8 @@
 enum { MOVED = 10, NEARLY = 20 };
 
 /* clang-format off */
+#define AXIS(member, name)                                                                         \
+    CALC_ROW(FACTOR, member, "ici_" name, .unset = true) CALC_ROW(FACTOR, member, "dcn_" name, .unset = true)
 static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, MODEL, "model_name",
         .words = "llama3-8b=0 llama3.1-8b=0 llama3-70b=1 llama3.1-70b=1 llama3.3-70b=1 llama3-405b=2 llama3.1-405b=2 deepseek2-16b=3 "
@@ -16,20 +18,13 @@ static const calc_setting_row rows[] = {
     CALC_ROW(DECIMAL, LOCAL_BATCH, "per_device_batch_size")
     CALC_ROW(NUMBER, MICROBATCHES, "gradient_accumulation_steps")
     CALC_ROW(NUMBER, SEQ, "max_target_length")
-    CALC_ROW(FACTOR, SHARD_DATA, "ici_fsdp_parallelism", .unset = true)
-    CALC_ROW(FACTOR, SHARD_DATA, "dcn_fsdp_parallelism", .unset = true)
-    CALC_ROW(FACTOR, SHARD_DATA, "ici_fsdp_transpose_parallelism", .unset = true)
-    CALC_ROW(FACTOR, SHARD_DATA, "dcn_fsdp_transpose_parallelism", .unset = true)
-    CALC_ROW(FACTOR, REPLICATED, "ici_data_parallelism", .unset = true)
-    CALC_ROW(FACTOR, REPLICATED, "dcn_data_parallelism", .unset = true)
-    CALC_ROW(FACTOR, TENSOR, "ici_tensor_parallelism", .unset = true)
-    CALC_ROW(FACTOR, TENSOR, "dcn_tensor_parallelism", .unset = true)
-    CALC_ROW(FACTOR, PIPELINE, "ici_pipeline_parallelism", .unset = true)
-    CALC_ROW(FACTOR, PIPELINE, "dcn_pipeline_parallelism", .unset = true)
-    CALC_ROW(FACTOR, CONTEXT, "ici_context_parallelism", .unset = true)
-    CALC_ROW(FACTOR, CONTEXT, "dcn_context_parallelism", .unset = true)
-    CALC_ROW(FACTOR, EXPERT, "ici_expert_parallelism", .unset = true)
-    CALC_ROW(FACTOR, EXPERT, "dcn_expert_parallelism", .unset = true)
+    AXIS(SHARD_DATA, "fsdp_parallelism")
+    AXIS(SHARD_DATA, "fsdp_transpose_parallelism")
+    AXIS(REPLICATED, "data_parallelism")
+    AXIS(TENSOR, "tensor_parallelism")
+    AXIS(PIPELINE, "pipeline_parallelism")
+    AXIS(CONTEXT, "context_parallelism")
+    AXIS(EXPERT, "expert_parallelism")
     CALC_ROW(WORDS, CONTEXT_TYPE, "context_parallel_strategy", .words = "all_gather ring ulysses")
     CALC_ROW(NUMBER, CHUNK_BLOCKS, "num_layers_per_pipeline_stage")
     /* layers/decoders.py, get_remat_policy(): the minimal ones keep results of matrix multiplications, and recompute the attention between
@@ -82,12 +77,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
     CALC_ROW_DEFAULT(SEQ_PAR, 0)
-    CALC_ROW_DEFAULT(FFN_TYPE, CALC_FFN_TYPE_SWIGLU)
-    CALC_ROW_DEFAULT(NORM, CALC_NORM_TYPE_RMS)
-    CALC_ROW_DEFAULT(POSITION, CALC_POSITION_TYPE_ROPE)
-    CALC_ROW_DEFAULT(BIAS, 0)
-    CALC_ROW_DEFAULT(DROPOUT, 0)
-    CALC_ROW_DEFAULT(TIED, 0)
+    CALC_ROWS_LLAMA
 };
 /* clang-format on */
 

@@ -65,7 +65,7 @@ const calc_framework calc_framework_megatron = {.name = "megatron", .title = "Me
     .launch = "run it with bash, from the folder of Megatron-LM; options for data follow",
     .script = "pretrain_gpt.py", .platforms = CALC_ON(CUDA) | CALC_ON(ROCM), .syntax = CALC_SYNTAX_SHELL,
     .has_model = true, CALC_FRAMEWORK_ROWS(megatron_rows, mcore), CALC_FRAMEWORK_BASES(&harmless),
-    CALC_FRAMEWORK_REFUSALS(calc_refusals_batch_overlap, calc_refusals_core, calc_refusals_listed, calc_refusals_flex,
+    CALC_FRAMEWORK_REFUSALS(calc_refusals_batch_overlap, calc_refusals_core, calc_refusals_layers, calc_refusals_listed, calc_refusals_flex,
         calc_refusals_graphs, calc_refusals_fsdp, calc_refusals_fsdp_0_15)};
 
 const calc_framework calc_framework_mindspeed = {.name = "mindspeed", .title = "MindSpeed",
@@ -88,6 +88,6 @@ const calc_framework calc_framework_bridge = {.name = "megatron-bridge", .title 
     .syntax = CALC_SYNTAX_YAML, .has_model = true,
     .elsewhere = " ffn_type " /* named by the recipe; the file says whether there is a gate */, .launched = true,
     CALC_FRAMEWORK_ROWS(bridge_rows, mcore), CALC_FRAMEWORK_BASES(&bridge, &harmless),
-    CALC_FRAMEWORK_REFUSALS(calc_refusals_batch_overlap, calc_refusals_core, calc_refusals_listed, calc_refusals_flex,
+    CALC_FRAMEWORK_REFUSALS(calc_refusals_batch_overlap, calc_refusals_core, calc_refusals_layers, calc_refusals_letters, calc_refusals_listed, calc_refusals_flex,
         calc_refusals_graphs, calc_refusals_fsdp)};
 /* clang-format on */

@@ -88,22 +88,21 @@ static bool sum(list *l, int depth)
     return good;
 }
 
-/* Recognizes leading zeros followed by ones at equal distances with zeros between. */
-static bool describe(const list *l, calc_pattern *out)
+bool calc_pattern_of(const char *mark, size_t count, calc_pattern *out)
 {
     size_t dense = 0;
     size_t every = 1;
-    while (dense < l->count && !l->item[dense]) {
+    while (dense < count && !mark[dense]) {
         dense++;
     }
-    if (dense == l->count) {
+    if (dense == count) {
         return false;
     }
-    while (dense + every < l->count && !l->item[dense + every]) {
+    while (dense + every < count && !mark[dense + every]) {
         every++;
     }
-    for (size_t i = dense; i < l->count; i++) {
-        if (l->item[i] != ((i - dense) % every == 0)) {
+    for (size_t i = dense; i < count; i++) {
+        if (mark[i] != ((i - dense) % every == 0)) {
             return false;
         }
     }
@@ -111,20 +110,63 @@ static bool describe(const list *l, calc_pattern *out)
     return true;
 }
 
+/* Reads a list, with or without brackets. */
+static bool whole(list *l)
+{
+    skip_space(l);
+    bool good = *l->at == '[' || *l->at == '(' ? sum(l, 0) : items(l);
+    skip_space(l);
+    return good && *l->at == '\0';
+}
+
+size_t calc_pattern_list(const char *text, char mark[CALC_PATTERN_MAX])
+{
+    list l = {.at = text};
+    if (!whole(&l)) {
+        return 0;
+    }
+    memcpy(mark, l.item, l.count);
+    return l.count;
+}
+
 bool calc_pattern_read(const char *text, calc_pattern *out)
 {
     list l = {.at = text};
     long every;
-    skip_space(&l);
-    if (*l.at == '[' || *l.at == '(') {
-        return sum(&l, 0) && (skip_space(&l), *l.at == '\0') && describe(&l, out);
-    }
     if (number(&l, &every) && (skip_space(&l), *l.at == '\0')) {
         *out = (calc_pattern){.every = every};
         return every >= 1 && every <= 1000000;
     }
-    l.at = text;
-    return items(&l) && *l.at == '\0' && describe(&l, out);
+    l = (list){.at = text};
+    return whole(&l) && calc_pattern_of(l.item, l.count, out);
+}
+
+bool calc_pattern_list_write(const char *mark, size_t count, bool plain, char *text, size_t size)
+{
+    size_t unit = plain ? count : 1;
+    while (unit < count && (count % unit != 0 || memcmp(mark, mark + unit, count - unit) != 0)) {
+        unit++;
+    }
+    size_t length = (size_t)snprintf(text, size, plain ? "[" : "(");
+    for (size_t i = 0, run; i < unit && length < size; i += run) {
+        run = 1;
+        while (!plain && i + run < unit && mark[i + run] == mark[i]) {
+            run++;
+        }
+        const char *glue = i == 0 ? "" : plain ? ", " : "+";
+        length += (size_t)snprintf(text + length, size - length, plain ? "%s%d" : "%s[%d]", glue,
+                                   mark[i]);
+        if (run > 1 && length < size) {
+            length += (size_t)snprintf(text + length, size - length, "*%zu", run);
+        }
+    }
+    if (length < size) {
+        length += (size_t)snprintf(text + length, size - length, plain ? "]" : ")");
+    }
+    if (unit < count && length < size) {
+        length += (size_t)snprintf(text + length, size - length, "*%zu", count / unit);
+    }
+    return length < size;
 }
 
 static bool write_plain(calc_pattern pattern, int64_t blocks, char *text, size_t size)

@@ -23,4 +23,17 @@ bool calc_pattern_read(const char *text, calc_pattern *out);
  *  @return whether it fits into `size` bytes */
 bool calc_pattern_write(calc_pattern pattern, int64_t blocks, bool plain, char *text, size_t size);
 
+/** Describes a list of 0 and 1.
+ *  @return whether `out` can express it */
+bool calc_pattern_of(const char *mark, size_t count, calc_pattern *out);
+
+/** Reads a list of 0 and 1 in either form.
+ *  @param mark  filled
+ *  @return how many there are; 0: the text is no list */
+size_t calc_pattern_list(const char *text, char mark[CALC_PATTERN_MAX]);
+
+/** Writes a list of 0 and 1: "[1, 1, 0]" or, not `plain`, as multiples "([1]*2+[0]*1)".
+ *  @return whether it fits into `size` bytes */
+bool calc_pattern_list_write(const char *mark, size_t count, bool plain, char *text, size_t size);
+
 #endif

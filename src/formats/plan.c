@@ -1,3 +1,4 @@
+#include "formats/plan_layers.h"
 #include "formats/plan_macros.h"
 #include "formats/plan_stages.h"
 
@@ -33,6 +34,8 @@ void calc_plan_clear(calc_plan *plan)
         plan->value[i] = NAN;
     }
     plan->blocks.count = plan->offsets.count = plan->recomputed.count = 0;
+    plan->experts.count = plan->linear.count = plan->windows.count = plan->unrotated.count = 0;
+    plan->letters[0] = plan->mtp_letters[0] = '\0';
     for (size_t i = 0; i < sizeof plan->note / sizeof *plan->note; i++) {
         plan->note[i] = NULL;
     }
@@ -56,10 +59,9 @@ void calc_plan_note(calc_plan *plan, const char *text)
 static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, int64_t node_procs)
 {
     int64_t node = calc_gcd(e->num_procs, node_procs);
-    int64_t nodes = e->num_procs / node;
     SET(PROCS, e->num_procs);
     SET(NODE_PROCS, node);
-    SET(NODES, nodes);
+    SET(NODES, e->num_procs / node);
     SET(TENSOR, e->strategy.tensor_par);
     SET(PIPELINE, e->pipeline_par);
     SET(DATA, e->strategy.data_par);
@@ -73,20 +75,13 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     SET_ABOVE(EVEN_CHUNKS, e->pipeline_interleaving);
     int64_t units = a->num_blocks + (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 2 : 0);
     if (e->pipeline_interleaving > 1 && units % stages == 0) {
-        int64_t blocks = units / stages;
-        SET(CHUNK_BLOCKS, blocks);
+        SET(CHUNK_BLOCKS, units / stages);
     }
     int64_t local = e->batch_size / e->strategy.data_par;
-    int64_t microbatches = local / e->microbatch_size;
     SET(BATCH, e->batch_size);
     SET(MICROBATCH, e->microbatch_size);
-    SET(MICROBATCHES, microbatches);
+    SET(MICROBATCHES, local / e->microbatch_size);
     SET(LOCAL_BATCH, e->pipeline_par > 1 ? local : e->microbatch_size);
-}
-
-static int64_t or_one(int64_t count)
-{
-    return count > 1 ? count : 1;
 }
 
 static void set_recompute(calc_plan *plan, const calc_exec *e)
@@ -97,7 +92,8 @@ static void set_recompute(calc_plan *plan, const calc_exec *e)
         SET(RECOMPUTE_METHOD, e->recompute_blocks > 0);
         SET(RECOMPUTE_BLOCKS, e->recompute_blocks > 0
                                   ? e->recompute_blocks / e->pipeline_interleaving
-                                  : or_one(e->strategy.recompute_group));
+                              : e->strategy.recompute_group > 1 ? e->strategy.recompute_group
+                                                                : 1);
         SET(DISTRIBUTED, e->strategy.distribute_saved_activations);
         break;
     case CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY:
@@ -124,8 +120,7 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     SET(FSDP, e->strategy.zero_stage >= 2);
     int64_t ranks = e->strategy.data_par * e->strategy.context_par;
     SET(SHARD_RANKS, e->strategy.zero_stage > 0 ? e->strategy.fsdp_par : 1);
-    int64_t instances = e->strategy.zero_stage > 0 ? ranks / e->strategy.fsdp_par : ranks;
-    SET(INSTANCES, instances);
+    SET(INSTANCES, ranks / (e->strategy.zero_stage > 0 ? e->strategy.fsdp_par : 1));
     SET(GRAD_OVERLAP, e->strategy.data_par_overlap);
     bool gather = e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
     SET(GATHER_OVERLAP, gather && e->strategy.data_par_overlap); /* Megatron-LM requires both */
@@ -224,7 +219,7 @@ static void set_kernels(calc_plan *plan, const calc_app *app, const calc_exec *e
     if (partly) {
         enum { ATTENTION = 1, ROUTER = 2 };
         bool attention = e->strategy.cuda_graph > CALC_GRAPHED_ROUTER || !router;
-        SET(GRAPHED, (attention ? ATTENTION : 0) + (router ? ROUTER : 0));
+        SET(GRAPHED, attention * ATTENTION + router * ROUTER);
     }
 }
 
@@ -304,30 +299,16 @@ static void set_attention(calc_plan *plan, const calc_app *a, const calc_exec *e
 
 /* Models that a framework knows by name, in the order of the words of its table. Other models share
  * hidden size and blocks with them: Llama 2 and Qwen 2 with Llama 3. */
-static const struct {
-    const char *name;
-    int64_t hidden, blocks, feedforward, vocab;
-    bool experts;
-} model[] = {{"llama3-8B", 4096, 32, 14336, 128256, false},
-             {"llama3-70B", 8192, 80, 28672, 128256, false},
-             {"llama3-405B", 16384, 126, 53248, 128256, false},
-             {"deepseek-v2-lite", 2048, 27, 10944, 102400, true},
-             {"deepseek-v2-236B", 5120, 60, 12288, 102400, true},
-             {"deepseek-v3-671B", 7168, 61, 18432, 129280, true}};
+static const calc_plan_model model[] = {{"llama3-8B", 4096, 32, 14336, 128256, false},
+                                        {"llama3-70B", 8192, 80, 28672, 128256, false},
+                                        {"llama3-405B", 16384, 126, 53248, 128256, false},
+                                        {"deepseek-v2-lite", 2048, 27, 10944, 102400, true},
+                                        {"deepseek-v2-236B", 5120, 60, 12288, 102400, true},
+                                        {"deepseek-v3-671B", 7168, 61, 18432, 129280, true}};
 
-int64_t calc_plan_model_blocks(int index)
+const calc_plan_model *calc_plan_model_of(const calc_plan *plan)
 {
-    return model[index].blocks;
-}
-
-const char *calc_plan_model_name(int index)
-{
-    return model[index].name;
-}
-
-bool calc_plan_model_has_experts(int64_t index)
-{
-    return index >= 0 && model[index].experts;
+    return SAYS(MODEL) ? &model[COUNT(MODEL)] : NULL;
 }
 
 static void set_model_name(calc_plan *plan, const calc_app *a)
@@ -385,4 +366,5 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     calc_plan_split(plan, &e);
     calc_plan_serve(plan, &a, &e);
     calc_plan_stages_from(plan, &a, &e);
+    calc_plan_layers_from(plan, &a, &e);
 }

@@ -34,6 +34,9 @@ enum {
 /** Value of the member LOOPED for 1F1B with several chunks. */
 enum { CALC_PLAN_LOOPED_CHUNKS = 100 };
 
+/** Added to the member SHARDED: within a node only, with copies on other nodes. */
+enum { CALC_PLAN_SHARDED_IN_NODES = 10 };
+
 /** Values of the member NARROW. */
 enum {
     CALC_PLAN_NARROW_8 = 1,        /**< weights and their multiplications in 8 bits */
@@ -47,6 +50,14 @@ typedef struct calc_plan_list {
     int16_t number[CALC_MAX_PLACES];
 } calc_plan_list;
 
+/** A mark for every block; count 0: not given, a number says which blocks have it. */
+typedef struct calc_plan_marks {
+    int32_t count;
+    char mark[CALC_MAX_STACK]; /**< 0 or 1 */
+} calc_plan_marks;
+
+enum { CALC_PLAN_LETTERS_SIZE = 2 * CALC_MAX_STACK + 512 /**< bytes of letters */ };
+
 /** Each number is a count, a rate, 0 or 1, or the index of an enumerated value; NaN: not given. */
 typedef struct calc_plan {
     double value[CALC_PLAN_COUNT];
@@ -54,6 +65,11 @@ typedef struct calc_plan {
     calc_plan_list offsets;    /**< of chunks, as a difference from an even split; read only */
     calc_plan_list recomputed; /**< first blocks of each chunk that recompute fully, with RECOMPUTE
                                 *  2 */
+    /** Blocks with experts, with the gated delta rule, with windows, without positions, where
+     *  MOE_EVERY and DENSE_BLOCKS, LINEAR_EVERY, GLOBAL_EVERY, UNROTATED do not say it */
+    calc_plan_marks experts, linear, windows, unrotated;
+    char letters[CALC_PLAN_LETTERS_SIZE];      /**< with LETTERS */
+    char mtp_letters[CALC_MAX_MTP_LAYERS + 1]; /**< with MTP_LETTERS */
     /** What people must know of what is not in the settings: sentences; NULL: no more */
     const char *note[4];
 } calc_plan;
@@ -91,16 +107,23 @@ static inline double calc_plan_get(const calc_plan *plan, calc_plan_member membe
 void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
                     int64_t node_procs);
 
-/** A value of the member MODEL: the model's number of blocks, and its name in models/. */
-int64_t calc_plan_model_blocks(int model);
-const char *calc_plan_model_name(int model);
+/** A model that frameworks know by name. */
+typedef struct calc_plan_model {
+    const char *name; /**< in models/ */
+    int64_t hidden, blocks, feedforward, vocab;
+    bool experts;
+} calc_plan_model;
 
-/** Whether MODEL is one with experts; not for -1, no model. */
-bool calc_plan_model_has_experts(int64_t model);
+/** The model of the member MODEL; NULL if the plan does not set it. */
+const calc_plan_model *calc_plan_model_of(const calc_plan *plan);
 
 /** Repeats the settings in the members that only some frameworks use.
  *  @param exec  resolved */
 void calc_plan_split(calc_plan *plan, const calc_exec *exec);
+
+/** Resolves CALC_PLAN_SHARDED_IN_NODES; where the size of a node is not known, says that it is
+ * taken as 8. */
+void calc_plan_shard_in_nodes(calc_plan *plan);
 
 /** The inverse: fills the members that calc_plan_apply() reads from those members. */
 void calc_plan_join(calc_plan *plan);

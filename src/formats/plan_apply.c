@@ -1,5 +1,6 @@
 /* Turns a framework's settings into a model and a layout. Missing settings have Megatron-LM's
  * defaults. */
+#include "formats/plan_layers.h"
 #include "formats/plan_macros.h"
 #include "formats/plan_stages.h"
 
@@ -20,15 +21,6 @@ static calc_status contradiction(calc_errors *errors, const char *hint, const ch
                            (long long)first, (long long)second);
 }
 
-/* Number of processors: given, or nodes times processors of a node; 0 if neither is given. */
-static double procs_said(const calc_plan *plan)
-{
-    if (SAYS(PROCS)) {
-        return VALUE(PROCS);
-    }
-    return SAYS(NODE_PROCS) || SAYS(NODES) ? VALUE(NODE_PROCS) * VALUE(NODES) : 0;
-}
-
 static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors *errors)
 {
     enum { MAX_PROCS = 1000000000 };
@@ -37,7 +29,9 @@ static calc_status apply_sizes(const calc_plan *plan, calc_exec *e, calc_errors 
     e->strategy.context_par = COUNT(CONTEXT);
     double each =
         (double)e->strategy.tensor_par * (double)e->pipeline_par * (double)e->strategy.context_par;
-    double procs = procs_said(plan);
+    double procs = SAYS(PROCS)                       ? VALUE(PROCS)
+                   : SAYS(NODE_PROCS) || SAYS(NODES) ? VALUE(NODE_PROCS) * VALUE(NODES)
+                                                     : 0;
     double replicas = VALUE(DATA);
     bool counted = SAYS(BATCH) && SAYS(MICROBATCH) && SAYS(MICROBATCHES) && !SAYS(DATA);
     if (counted) {
@@ -248,7 +242,7 @@ static void apply_formats(const calc_plan *plan, calc_exec *e)
     bool half = e->strategy.datatype == CALC_DATATYPE_FLOAT16;
     int64_t grad = COUNT_OR(GRAD, half ? CALC_FORMAT_FLOAT16 : CALC_FORMAT_FLOAT32);
     e->strategy.grad_datatype = grad == CALC_FORMAT_FLOAT32 ? CALC_FORMAT_AUTO : (calc_format)grad;
-    e->strategy.activation_datatype = (calc_format)COUNT(ACTIVATIONS);
+    e->strategy.activation_datatype = YES(FP8) ? (calc_format)COUNT(ACTIVATIONS) : CALC_FORMAT_AUTO;
     e->strategy.master_datatype = (calc_format)COUNT(MASTER);
     e->strategy.optimizer_moment_datatype = (calc_format)COUNT(MOMENTS);
 }
@@ -300,8 +294,8 @@ static void apply_dispatch(const calc_plan *plan, calc_exec *e)
 {
     int64_t expert = COUNT(EXPERT);
     /* A file that does not describe the model can still set expert parallelism. */
-    bool experts = SAYS(EXPERTS) ? COUNT(EXPERTS) > 0
-                                 : expert > 1 || calc_plan_model_has_experts(COUNT_OR(MODEL, -1));
+    bool experts = SAYS(EXPERTS) ? YES(EXPERTS)
+                                 : expert > 1 || (SAYS(MODEL) && calc_plan_model_of(plan)->experts);
     if (!experts) {
         return;
     }
@@ -431,13 +425,14 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
 {
     calc_plan joined = *said;
     const calc_plan *plan = &joined;
+    calc_status status = calc_plan_layers_join(&joined, errors);
     calc_plan_join(&joined);
     memset(app, 0, sizeof *app);
     memset(exec, 0, sizeof *exec);
     exec->strategy.context_par_net = exec->strategy.expert_par_net =
         exec->strategy.expert_tensor_par_net = -1;
     exec->strategy.expert_data_par_net = -1;
-    calc_status status = apply_sizes(plan, exec, errors);
+    status = status == CALC_OK ? apply_sizes(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_batch(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_chunks(plan, exec, errors) : status;
     status = status == CALC_OK ? apply_one_end(&joined, exec, errors) : status;
@@ -459,7 +454,8 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     if (SAYS(SERVE_ENGINE)) {
         calc_plan_serve_apply(plan, exec);
     }
-    status = calc_plan_stages_apply(plan, app, exec, errors);
+    status = calc_plan_layers_apply(plan, app, errors);
+    status = status == CALC_OK ? calc_plan_stages_apply(plan, app, exec, errors) : status;
     if (status != CALC_OK) {
         return status;
     }

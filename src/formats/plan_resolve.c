@@ -1,13 +1,8 @@
 /* Resolves presets, "auto" and equivalent spellings, so that each meaning has one value. */
 #include "formats/plan.h"
+#include "formats/plan_layers.h"
 #include "formats/plan_stages.h"
 #include "spec/format.h"
-
-static bool is_llama(const calc_app *app, const calc_exec *exec)
-{
-    return app->structure_type == CALC_STRUCTURE_TYPE_LLAMA ||
-           exec->strategy.structure_type == CALC_STRUCTURE_TYPE_LLAMA;
-}
 
 static void resolve_choice(calc_choice *choice, bool preset)
 {
@@ -57,32 +52,6 @@ static void resolve_attention(calc_app *app, calc_exec *exec)
                                                          : CALC_ATTENTION_TYPE_GROUPED_QUERY;
 }
 
-static void resolve_experts(calc_app *app, calc_exec *exec)
-{
-    exec->strategy.expert_par = or_else(exec->strategy.expert_par, 1);
-    exec->strategy.expert_tensor_par = or_else(exec->strategy.expert_tensor_par, 1);
-    app->moe_every = or_else(app->moe_every, 1);
-    app->expert_groups = or_else(app->expert_groups, 1);
-    app->groups_per_token = or_else(app->groups_per_token, app->expert_groups);
-    if (app->router_datatype == CALC_FORMAT_AUTO) {
-        app->router_datatype = CALC_FORMAT_FLOAT32;
-    }
-    if (app->num_experts > 0) {
-        app->expert_feedforward = or_else(app->expert_feedforward, app->feedforward);
-    }
-}
-
-static calc_format format_of(calc_datatype datatype)
-{
-    static const calc_format format[CALC_DATATYPE_COUNT] = {
-        [CALC_DATATYPE_FLOAT4] = CALC_FORMAT_FLOAT4,
-        [CALC_DATATYPE_FLOAT8] = CALC_FORMAT_FLOAT8,
-        [CALC_DATATYPE_FLOAT16] = CALC_FORMAT_FLOAT16,
-        [CALC_DATATYPE_BFLOAT16] = CALC_FORMAT_BFLOAT16,
-        [CALC_DATATYPE_FLOAT32] = CALC_FORMAT_FLOAT32};
-    return format[datatype];
-}
-
 static void resolve_format(calc_format *format, calc_format absent)
 {
     if (*format == CALC_FORMAT_AUTO) {
@@ -92,7 +61,13 @@ static void resolve_format(calc_format *format, calc_format absent)
 
 static void resolve_formats(calc_exec *exec)
 {
-    calc_format own = format_of(exec->strategy.datatype);
+    static const calc_format formats[CALC_DATATYPE_COUNT] = {
+        [CALC_DATATYPE_FLOAT4] = CALC_FORMAT_FLOAT4,
+        [CALC_DATATYPE_FLOAT8] = CALC_FORMAT_FLOAT8,
+        [CALC_DATATYPE_FLOAT16] = CALC_FORMAT_FLOAT16,
+        [CALC_DATATYPE_BFLOAT16] = CALC_FORMAT_BFLOAT16,
+        [CALC_DATATYPE_FLOAT32] = CALC_FORMAT_FLOAT32};
+    calc_format own = formats[exec->strategy.datatype];
     resolve_format(&exec->strategy.matrix_datatype, own);
     resolve_format(&exec->strategy.weight_datatype, own);
     exec->strategy.activation_datatype = calc_format_stored(&exec->strategy);
@@ -103,6 +78,19 @@ static void resolve_formats(calc_exec *exec)
     resolve_format(&exec->strategy.grad_reduce_datatype, exec->strategy.grad_datatype);
     resolve_format(&exec->strategy.master_datatype, CALC_FORMAT_FLOAT32);
     resolve_format(&exec->strategy.optimizer_moment_datatype, CALC_FORMAT_FLOAT32);
+}
+
+static void resolve_experts(calc_app *app, calc_exec *exec)
+{
+    exec->strategy.expert_par = or_else(exec->strategy.expert_par, 1);
+    exec->strategy.expert_tensor_par = or_else(exec->strategy.expert_tensor_par, 1);
+    app->moe_every = or_else(app->moe_every, 1);
+    app->expert_groups = or_else(app->expert_groups, 1);
+    app->groups_per_token = or_else(app->groups_per_token, app->expert_groups);
+    resolve_format(&app->router_datatype, CALC_FORMAT_FLOAT32);
+    if (app->num_experts > 0) {
+        app->expert_feedforward = or_else(app->expert_feedforward, app->feedforward);
+    }
 }
 
 static void resolve_sharding(calc_exec *exec)
@@ -197,9 +185,39 @@ static void resolve_idle(const calc_app *app, calc_exec *exec)
     s->delayed_wgrad = s->delayed_wgrad && s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
 }
 
+/* The parts as the model's own fields are, which become those of its parts. */
+static void resolve_parts(calc_app *app, const calc_exec *exec, bool llama)
+{
+    static const int64_t chunk[CALC_PART_TYPE_COUNT] = {[CALC_PART_TYPE_MAMBA2] = 128,
+                                                        [CALC_PART_TYPE_GATED_DELTA] = 64,
+                                                        [CALC_PART_TYPE_KIMI_DELTA] = 64,
+                                                        [CALC_PART_TYPE_LIGHTNING] = 256};
+    for (int i = 0; i < app->stack.parts; i++) {
+        calc_part *part = &app->stack.part[i];
+        calc_app own = *app;
+        calc_exec e = *exec;
+#define CALC_FIELD(name, kind, arg, ...)
+#define CALC_PART_FIELD(name, kind, arg, ...) own.name = part->name;
+#include "calc/app.fields.h"
+#undef CALC_PART_FIELD
+        resolve_structure(&own, llama);
+        resolve_attention(&own, &e);
+        resolve_experts(&own, &e);
+        part->linear_chunk = or_else(part->linear_chunk, chunk[part->type]);
+#define CALC_PART_FIELD(name, kind, arg, ...) part->name = own.name;
+#include "calc/app.fields.h"
+#undef CALC_FIELD
+#undef CALC_PART_FIELD
+    }
+    calc_plan_layers_represent(app);
+}
+
 void calc_plan_resolve(calc_app *app, calc_exec *exec)
 {
-    resolve_structure(app, is_llama(app, exec));
+    bool llama = app->structure_type == CALC_STRUCTURE_TYPE_LLAMA ||
+                 exec->strategy.structure_type == CALC_STRUCTURE_TYPE_LLAMA;
+    resolve_parts(app, exec, llama);
+    resolve_structure(app, llama);
     exec->strategy.structure_type = CALC_STRUCTURE_TYPE_GPT;
     app->seq_size = or_else(exec->seq_size, app->seq_size);
     exec->seq_size = 0;

@@ -60,16 +60,6 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
     }
 }
 
-/* Tokens of a prompt beside the decoded ones of a step; 0: whole prompts. */
-static int64_t chunk_of(const calc_plan *plan, int64_t slots)
-{
-    if (SAYS(SERVE_CHUNK)) { /* of prompts alone */
-        return COUNT(SERVE_CHUNK) > 0 ? COUNT(SERVE_CHUNK) : 0;
-    }
-    int64_t left = COUNT(SERVE_STEP) - slots * (1 + COUNT(SERVE_PREDICTED));
-    return !YES(SERVE_CHUNKED) ? 0 : left > 1 ? left : 1;
-}
-
 void calc_plan_serve_apply(const calc_plan *plan, calc_exec *e)
 {
     calc_inference *i = &e->inference;
@@ -101,7 +91,12 @@ void calc_plan_serve_apply(const calc_plan *plan, calc_exec *e)
     i->phase = CALC_INFERENCE_PHASE_SERVE;
     i->engine = (calc_serving_engine)COUNT(SERVE_ENGINE);
     i->max_sequences = slots;
-    i->chunk_size = chunk_of(plan, slots);
+    /* Tokens of a prompt beside the decoded ones of a step; 0: whole prompts. */
+    int64_t left = COUNT(SERVE_STEP) - slots * (1 + COUNT(SERVE_PREDICTED));
+    i->chunk_size = SAYS(SERVE_CHUNK)     ? (YES(SERVE_CHUNK) ? COUNT(SERVE_CHUNK) : 0)
+                    : !YES(SERVE_CHUNKED) ? 0
+                    : left > 1            ? left
+                                          : 1;
     i->kv_datatype = (calc_format)COUNT(SERVE_CACHE);
     i->page_size = COUNT(SERVE_PAGE) > 1 ? COUNT(SERVE_PAGE) : 0;
     i->memory_share = SAYS(SERVE_MEMORY) ? VALUE(SERVE_MEMORY) : 0;

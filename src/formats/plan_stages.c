@@ -275,59 +275,42 @@ calc_status calc_plan_stages_apply(const calc_plan *plan, const calc_app *app, c
 
 /* ---- Lost values ----------------------------------------------------------------------------- */
 
-typedef bool differs(const calc_stage_run *a, const calc_stage_run *b);
-typedef void word_of(const calc_exec *exec, const calc_stage_run *place, char word[64]);
+/* What is said of a place. */
+enum { BLOCKS, RECOMPUTATION, SYSTEM };
 
-static bool other_blocks(const calc_stage_run *a, const calc_stage_run *b)
-{
-    return a->blocks != b->blocks;
-}
-
-static bool other_recomputation(const calc_stage_run *a, const calc_stage_run *b)
-{
-    return a->recompute != b->recompute || a->modules != b->modules ||
-           a->recompute_blocks != b->recompute_blocks;
-}
-
-static void blocks_word(const calc_exec *exec, const calc_stage_run *place, char word[64])
-{
-    (void)exec;
-    snprintf(word, 64, "%d", place->blocks);
-}
-
-static void recompute_word(const calc_exec *exec, const calc_stage_run *place, char word[64])
+static void put_word(int what, const calc_exec *exec, const calc_stage_run *place, char word[64])
 {
     const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "activation_recompute");
-    (void)exec;
-    snprintf(word, 64, "%s", row->choices[place->recompute]);
-    if (!is_all(place) && place->recompute_blocks > 0) {
-        calc_append(word, 64, " of %d", place->recompute_blocks);
+    if (what == BLOCKS) {
+        snprintf(word, 64, "%d", place->blocks);
+    } else if (what == SYSTEM) {
+        snprintf(word, 64, "%s",
+                 place->chip > 0 ? exec->stages.name[place->chip - 1] : "that of the run");
+    } else {
+        snprintf(word, 64, "%s", row->choices[place->recompute]);
+        if (!is_all(place) && place->recompute_blocks > 0) {
+            calc_append(word, 64, " of %d", place->recompute_blocks);
+        }
     }
 }
 
-static void system_word(const calc_exec *exec, const calc_stage_run *place, char word[64])
-{
-    snprintf(word, 64, "%s",
-             place->chip > 0 ? exec->stages.name[place->chip - 1] : "that of the run");
-}
-
 /* "3, 7x11": the words of places, with equal neighbours combined. */
-static const char *text_of(const calc_exec *exec, const calc_stage_run *place, int64_t count,
-                           word_of *of, char *text, size_t size)
+static const char *text_of(int what, const calc_exec *exec, const calc_stage_run *place,
+                           int64_t count, char *text, size_t size)
 {
     char word[64], next[64];
     text[0] = '\0';
     for (int64_t i = 0, times; i < count; i += times) {
-        of(exec, &place[i], word);
+        put_word(what, exec, &place[i], word);
         for (times = 1; i + times < count; times++) {
-            of(exec, &place[i + times], next);
+            put_word(what, exec, &place[i + times], next);
             if (strcmp(word, next) != 0) {
                 break;
             }
         }
         calc_append(text, size, i > 0 ? ", " : "");
         if (times > 1) {
-            calc_append(text, size, "%lldx%s", (long long)times, of == blocks_word ? "" : " ");
+            calc_append(text, size, "%lldx%s", (long long)times, what == BLOCKS ? "" : " ");
         }
         calc_append(text, size, "%s", word);
     }
@@ -339,12 +322,7 @@ size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const c
                                           bool layout),
                              void *context)
 {
-    static const struct {
-        const char *field;
-        differs *differ;
-        word_of *word;
-    } keys[] = {{"stages.blocks", other_blocks, blocks_word},
-                {"stages.recompute_blocks", other_recomputation, recompute_word}};
+    static const char *const fields[] = {"stages.blocks", "stages.recompute_blocks"};
     calc_stage_run mine[CALC_MAX_PLACES], other[CALC_MAX_PLACES];
     char text[512];
     size_t told = 0;
@@ -354,20 +332,22 @@ size_t calc_plan_stages_lost(const calc_app *app, const calc_exec *exec, const c
     int64_t count = calc_plan_places(app, exec, mine);
     bool same_count =
         count > 0 && back->pipeline_par > 0 && calc_plan_places(app, back, other) == count;
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
-        bool whole = k > 0 && same_recomputation(mine, count);
+    for (int what = BLOCKS; what <= RECOMPUTATION; what++) {
+        bool whole = what == RECOMPUTATION && same_recomputation(mine, count);
         bool lost = !same_count && !whole;
         for (int64_t i = 0; i < count && same_count && !lost; i++) {
-            lost = keys[k].differ(&mine[i], &other[i]);
+            const calc_stage_run *a = &mine[i], *b = &other[i];
+            lost = what == BLOCKS ? a->blocks != b->blocks
+                                  : a->recompute != b->recompute || a->modules != b->modules ||
+                                        a->recompute_blocks != b->recompute_blocks;
         }
         if (lost) {
-            tell(context, keys[k].field,
-                 text_of(exec, mine, count, keys[k].word, text, sizeof text), true);
+            tell(context, fields[what], text_of(what, exec, mine, count, text, sizeof text), true);
             told++;
         }
     }
     if (exec->stages.chips > 0) {
-        tell(context, "stages.system", text_of(exec, mine, count, system_word, text, sizeof text),
+        tell(context, "stages.system", text_of(SYSTEM, exec, mine, count, text, sizeof text),
              false);
         told++;
     }

@@ -5,62 +5,14 @@
 
 /* ---- From a layout --------------------------------------------------------------------------- */
 
-static int64_t tensor_switches(const calc_exec *e)
-{
-    bool overlaps = e->strategy.tensor_par > 1 &&
-                    e->strategy.tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC;
-    bool scatter = e->strategy.tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    return !overlaps ? 0 : scatter ? CALC_PLAN_TENSOR_SCATTER : CALC_PLAN_TENSOR_REDUCE;
-}
-
-static int64_t pipeline_switches(const calc_exec *e)
-{
-    if (e->pipeline_par == 1) {
-        return 0;
-    }
-    bool chunks = e->pipeline_interleaving > 1;
-    bool v = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
-    return (e->strategy.data_par_overlap && e->strategy.zero_stage == 1 ? CALC_PLAN_PIPELINE_REDUCE
-                                                                        : 0) |
-           (e->strategy.pipeline_par_overlap && chunks ? CALC_PLAN_PIPELINE_MESSAGE : 0) |
-           (v ? CALC_PLAN_PIPELINE_DUALPIPE_V : 0);
-}
-
-static int64_t sharding_switches(const calc_exec *e)
-{
-    bool reduce = e->strategy.data_par_overlap && e->pipeline_par == 1;
-    bool gather =
-        e->strategy.zero_stage == 1 && e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
-    return (reduce && e->strategy.zero_stage == 1 ? CALC_PLAN_SHARDING_REDUCE : 0) |
-           (reduce && e->strategy.zero_stage == 2 ? CALC_PLAN_SHARDING_REDUCE_GRAD : 0) |
-           (gather ? CALC_PLAN_SHARDING_SPLIT | CALC_PLAN_SHARDING_GATHER : 0);
-}
-
-/* Sharding degrees whose product with context, tensor and pipeline parallelism is the number of
- * processors. */
-static void set_replicas(calc_plan *plan, const calc_exec *e)
-{
-    int64_t ranks = e->strategy.data_par * e->strategy.context_par;
-    bool sharded = e->strategy.zero_stage > 0;
-    int64_t copies = sharded ? ranks / e->strategy.fsdp_par : e->strategy.data_par;
-    int64_t together = sharded ? e->strategy.fsdp_par / e->strategy.context_par : 1;
-    SET(SHARD_DATA, together > 0 ? together : 1);
-    SET(REPLICATED, copies);
-    SET(HYBRID, sharded && copies > 1);
-}
-
 /* Megatron Core's kernels start in the order of its streams only with one queue; Megatron-FSDP and
  * overlapped micro-batches need several. CUDA's own default is 8. */
-static void set_queues(calc_plan *plan, const calc_exec *e)
+static void set_queues(calc_plan *plan, const calc_strategy *s)
 {
-    enum { ONE = 1, USUAL = 8, MOST = 32 };
-    bool split = e->strategy.tensor_par > 1 || e->strategy.context_par > 1;
-    if (e->strategy.zero_stage >= 2) {
-        SET(QUEUES, USUAL);
-    } else if (split) {
-        SET(QUEUES, ONE);
-    } else if (e->strategy.expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH) {
-        SET(QUEUES, MOST);
+    bool split = s->tensor_par > 1 || s->context_par > 1;
+    bool batch = s->expert_par_overlap == CALC_EXPERT_PAR_OVERLAP_BATCH;
+    if (s->zero_stage >= 2 || split || batch) {
+        SET(QUEUES, s->zero_stage >= 2 ? 8 : split ? 1 : 32);
     }
 }
 
@@ -118,29 +70,52 @@ static void join_stages(calc_plan *plan)
 
 void calc_plan_split(calc_plan *plan, const calc_exec *e)
 {
-    bool heads = e->strategy.context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES;
-    if (e->strategy.context_par > 1 && heads) {
-        SET(HEADS_RANKS, e->strategy.context_par);
-    } else if (e->strategy.context_par > 1) {
-        SET(RING_RANKS, e->strategy.context_par);
+    const calc_strategy *s = &e->strategy;
+    bool heads = s->context_par_type == CALC_CONTEXT_PAR_TYPE_ULYSSES, staged = e->pipeline_par > 1;
+    bool one = s->zero_stage == 1, sharded = s->zero_stage > 0;
+    bool gathers = one && s->param_gather_overlap == CALC_CHOICE_TRUE;
+    bool async = s->tensor_par > 1 && s->tensor_par_overlap == CALC_TENSOR_PAR_OVERLAP_ASYNC;
+    bool scatters = s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
+    if (s->context_par > 1) {
+        plan->value[heads ? CALC_PLAN_HEADS_RANKS : CALC_PLAN_RING_RANKS] = (double)s->context_par;
     }
-    if (e->strategy.zero_stage > 0 && e->strategy.data_par > 1) {
-        SET(SHARD_REPLICAS, calc_gcd(e->strategy.data_par, e->strategy.fsdp_par));
+    if (sharded && s->data_par > 1) {
+        SET(SHARD_REPLICAS, calc_gcd(s->data_par, s->fsdp_par));
     }
-    set_replicas(plan, e);
-    set_queues(plan, e);
+    /* Their product with context, tensor and pipeline parallelism is the number of processors. */
+    int64_t copies = sharded ? s->data_par * s->context_par / s->fsdp_par : s->data_par;
+    int64_t together = sharded ? s->fsdp_par / s->context_par : 1;
+    SET(SHARD_DATA, together > 0 ? together : 1);
+    SET(REPLICATED, copies);
+    SET(HYBRID, sharded && copies > 1);
+    set_queues(plan, s);
     set_stages(plan, e);
-    SET(RECOMPUTES, e->strategy.activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
-    SET(WIDE_GRAD, e->strategy.grad_datatype == CALC_FORMAT_FLOAT32);
-    SET(TENSOR_SWITCHES, tensor_switches(e));
-    SET(PIPELINE_SWITCHES, pipeline_switches(e));
-    SET(SHARDING_SWITCHES, sharding_switches(e));
+    SET(RECOMPUTES, s->activation_recompute != CALC_ACTIVATION_RECOMPUTE_NONE);
+    SET(WIDE_GRAD, s->grad_datatype == CALC_FORMAT_FLOAT32);
+    SET(TENSOR_SWITCHES, !async     ? 0
+                         : scatters ? CALC_PLAN_TENSOR_SCATTER
+                                    : CALC_PLAN_TENSOR_REDUCE);
+    bool v = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
+    bool messages = s->pipeline_par_overlap && e->pipeline_interleaving > 1;
+    SET(PIPELINE_SWITCHES, (staged && one && s->data_par_overlap) * CALC_PLAN_PIPELINE_REDUCE +
+                               (staged && messages) * CALC_PLAN_PIPELINE_MESSAGE +
+                               (staged && v) * CALC_PLAN_PIPELINE_DUALPIPE_V);
+    bool reduces = s->data_par_overlap && !staged;
+    SET(SHARDING_SWITCHES, (reduces && one) * CALC_PLAN_SHARDING_REDUCE +
+                               (reduces && s->zero_stage == 2) * CALC_PLAN_SHARDING_REDUCE_GRAD +
+                               gathers * (CALC_PLAN_SHARDING_SPLIT + CALC_PLAN_SHARDING_GATHER));
 }
 
 /* ---- To other members ------------------------------------------------------------------------ */
 
 static void join_sizes(calc_plan *plan)
 {
+    /* A replica takes them in one pass, or divides them into micro-batches if there are stages. */
+    if (SAYS(LOCAL_BATCH) && VALUE(PIPELINE) <= 1) {
+        SET(MICROBATCH, VALUE(LOCAL_BATCH));
+    } else if (SAYS(LOCAL_BATCH) && !SAYS(BATCH)) {
+        SET(MICROBATCHES, fmax(1, floor(VALUE(LOCAL_BATCH) / VALUE(MICROBATCH))));
+    }
     if (COUNT(HEADS_RANKS) > 1) {
         SET(CONTEXT, VALUE(HEADS_RANKS));
         SET(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ULYSSES);
@@ -150,8 +125,7 @@ static void join_sizes(calc_plan *plan)
     }
     if (SAYS(SHARD_REPLICAS)) {
         SET(SHARD_RANKS, VALUE(SHARD_REPLICAS));
-        bool sized = SAYS(PROCS) || SAYS(NODES) || SAYS(NODE_PROCS) || SAYS(DATA);
-        if (!sized) {
+        if (!(SAYS(PROCS) || SAYS(NODES) || SAYS(NODE_PROCS) || SAYS(DATA))) {
             SET(DATA, VALUE(SHARD_REPLICAS));
         }
     }
@@ -178,6 +152,10 @@ static void join_replicas(calc_plan *plan)
 
 static void join_formats(calc_plan *plan)
 {
+    if (COUNT(PRECISION) == CALC_DATATYPE_FLOAT8) {
+        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
+        SET(FP8, 1);
+    }
     if (SAYS(MAIN_GRAD) && !SAYS(GRAD)) {
         SET(GRAD, VALUE(MAIN_GRAD));
     }
@@ -190,12 +168,25 @@ static void join_formats(calc_plan *plan)
     if (SAYS(GRAD) || !SAYS(WIDE_GRAD)) {
         return;
     }
-    bool wide = COUNT(WIDE_GRAD) > 0;
-    int64_t precision = COUNT(PRECISION);
-    SET(GRAD, wide                                  ? CALC_FORMAT_FLOAT32
-              : precision == CALC_DATATYPE_FLOAT16  ? CALC_FORMAT_FLOAT16
+    int64_t precision = YES(WIDE_GRAD) ? CALC_DATATYPE_FLOAT32 : COUNT(PRECISION);
+    SET(GRAD, precision == CALC_DATATYPE_FLOAT16    ? CALC_FORMAT_FLOAT16
               : precision == CALC_DATATYPE_BFLOAT16 ? CALC_FORMAT_BFLOAT16
                                                     : CALC_FORMAT_FLOAT32);
+}
+
+void calc_plan_shard_in_nodes(calc_plan *plan)
+{
+    double node = SAYS(NODE_PROCS)             ? VALUE(NODE_PROCS)
+                  : SAYS(PROCS) && SAYS(NODES) ? floor(VALUE(PROCS) / VALUE(NODES))
+                                               : 8;
+    if (VALUE(SHARDED) < CALC_PLAN_SHARDED_IN_NODES) {
+        return;
+    }
+    SET(SHARDED, VALUE(SHARDED) - CALC_PLAN_SHARDED_IN_NODES);
+    if (!SAYS(SHARD_RANKS) && !SAYS(NODE_PROCS) && !SAYS(NODES)) {
+        calc_plan_note(plan, "hybrid sharding is within a node; nodes of 8 processors are assumed");
+    }
+    SET(SHARD_RANKS, VALUE_OR(SHARD_RANKS, node));
 }
 
 void calc_plan_join(calc_plan *plan)

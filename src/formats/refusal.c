@@ -115,27 +115,19 @@ bool calc_export_recomputes_by_stage(const calc_system *system)
     return told;
 }
 
-/* Checks the system of the run and all systems of its stages and its prefill pool. */
-static bool runs_there(const calc_framework *framework, const calc_system *system,
-                       const calc_exec *exec)
+bool calc_export_runs(const calc_framework *framework, const calc_app *app,
+                      const calc_system *system, const calc_exec *exec)
 {
+    teller t = {.tell = tell_nobody, .first = true};
     bool runs =
         runs_on(framework, system) && runs_on(framework, exec->inference.prefill_system.system);
     for (int i = 0; i < exec->stages.chips; i++) {
         runs = runs && runs_on(framework, exec->stages.system[i]);
     }
-    return runs;
-}
-
-bool calc_export_runs(const calc_framework *framework, const calc_app *app,
-                      const calc_system *system, const calc_exec *exec)
-{
-    teller t = {.tell = tell_nobody, .first = true};
-    if (!runs_there(framework, system, exec)) {
-        return false;
+    if (runs) {
+        tell_reasons(&t, framework, app, exec);
     }
-    tell_reasons(&t, framework, app, exec);
-    return t.told == 0;
+    return runs && t.told == 0;
 }
 
 const char *calc_export_starter(const calc_app *app, const calc_system *system,

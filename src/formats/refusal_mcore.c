@@ -3,6 +3,7 @@
  * transformer_block.py, moe_layer.py, token_dispatcher.py are in megatron/core/transformer;
  * parallel_state.py, schedules.py, optimizer_config.py, mcore_fsdp_adapter.py and megatron_fsdp.py
  * in megatron/core. */
+#include "formats/plan_layers.h"
 #include "formats/refusal_rules.h"
 
 /* ---- Stages ---------------------------------------------------------------------------------- */
@@ -190,6 +191,62 @@ CALC_REFUSALS(calc_refusals_flex)
     /* token_dispatcher.py: no padding; with tp_size * ep_size = 1 there is no dispatch */
     CALC_REFUSE(a->num_experts > 0 && flexible && s->capacity_factor > 0,
                 "dispatch_type node_limited excludes capacity_factor");
+}
+
+/* ---- Layers that differ: core_v0.19.0 ---------------------------------------------------------
+ */
+
+/* dsa.py: a layer takes the keys that another of the same stage chose */
+static bool starts_with_keys_of_another(const calc_app *a, const calc_exec *e)
+{
+    int64_t chunks = e->pipeline_par * e->pipeline_interleaving;
+    int64_t blocks = a->num_blocks / chunks;
+    for (int64_t i = blocks; i > 0 && i < a->stack.layers; i += blocks) {
+        const calc_layer_kind *k = &a->stack.kind[a->stack.layer[i]];
+        if (k->mixer[0] >= 0 && a->stack.part[k->mixer[0]].index_shared) {
+            return true;
+        }
+    }
+    return false;
+}
+
+CALC_REFUSALS(calc_refusals_layers)
+{
+    const calc_stack *stack = &a->stack;
+    const calc_part *delta = calc_plan_layers_part(stack, CALC_PART_TYPE_GATED_DELTA);
+    const calc_part *mamba = calc_plan_layers_part(stack, CALC_PART_TYPE_MAMBA2);
+    int64_t ranks = s->tensor_par * s->context_par;
+    bool plain = false, latent = false;
+    for (int i = 0; i < stack->parts; i++) {
+        bool attends = stack->part[i].type == CALC_PART_TYPE_ATTENTION;
+        latent = latent || (attends && stack->part[i].kv_lora_rank > 0);
+        plain = plain || (attends && stack->part[i].kv_lora_rank == 0);
+    }
+    /* transformer_config.py */
+    CALC_REFUSE(delta && (!calc_divides(ranks, delta->linear_key_heads) ||
+                          !calc_divides(ranks, delta->linear_value_heads)),
+                "heads of gated_delta (linear_key_heads, linear_value_heads) are not multiples of "
+                "tensor_par * context_par");
+    /* ssm/mamba_mixer.py, mamba_context_parallel.py */
+    CALC_REFUSE(mamba && (!calc_divides(s->tensor_par, mamba->linear_key_heads) ||
+                          !calc_divides(ranks, mamba->linear_value_heads)),
+                "groups of mamba2 (linear_key_heads) are not a multiple of tensor_par, or heads "
+                "(linear_value_heads) of tensor_par * context_par");
+    /* hybrid_layer_allocation.py: _validate_pattern */
+    CALC_REFUSE(plain && latent, "layers have both latent and other attention");
+    /* transformer_config.py: MLATransformerConfig */
+    CALC_REFUSE(a->kv_lora_rank > 0 && a->output_gate != CALC_OUTPUT_GATE_NONE,
+                "output_gate excludes latent attention");
+    CALC_REFUSE(starts_with_keys_of_another(a, e),
+                "a stage begins with a layer that takes the keys of another stage (index_shared)");
+}
+
+CALC_REFUSALS(calc_refusals_letters)
+{
+    /* models/hybrid/hybrid_provider.py: provide() */
+    CALC_REFUSE(a->stack.layers > 0 && !calc_plan_layers_are_blocks(&a->stack) &&
+                    e->pipeline_interleaving > 1,
+                "layers of one part each (HybridModelProvider) exclude pipeline_interleaving");
 }
 
 /* ---- Overlap of two micro-batches ------------------------------------------------------------ */

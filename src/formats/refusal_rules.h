@@ -11,6 +11,8 @@ calc_refusals calc_refusals_core;
 /** Whether stages hold equally many blocks, or are listed if they do not. */
 calc_refusals calc_refusals_even, calc_refusals_listed;
 calc_refusals calc_refusals_fsdp, calc_refusals_fsdp_0_15;
+/** Layers that differ, of core_v0.19.0; as letters, of Megatron-Bridge. */
+calc_refusals calc_refusals_layers, calc_refusals_letters;
 calc_refusals calc_refusals_batch_overlap, calc_refusals_graphs, calc_refusals_flex;
 calc_refusals calc_refusals_mindspeed, calc_refusals_nemo;
 

@@ -42,6 +42,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW_DEFAULT(RECOMPUTE, 3)
     CALC_ROW_DEFAULT(EAGER, 1)
     CALC_ROW_DEFAULT(PORTABLE, 1)
+    CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_BFLOAT16) /* torchao quantizes for the multiplication and stores what it is given */
     CALC_ROW_DEFAULT(LOSS_PARALLEL, 1)
     CALC_ROW_DEFAULT(TENSOR_SWITCHES, 0) /* DTensor waits for what it redistributes */
     CALC_ROW_DEFAULT(SEQ_PAR, 1)
@@ -111,45 +112,21 @@ static CALC_REFUSALS(refusals)
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
-/* train.py: a replica takes local_batch_size sequences in a pass, split into micro-batches if there
- * are stages. */
-static void settle_local_batch(calc_plan *plan)
-{
-    double local = VALUE(LOCAL_BATCH);
-    if (!(VALUE(PIPELINE) > 1)) {
-        SET(MICROBATCH, local);
-    } else if (!SAYS(BATCH)) {
-        double passes = floor(local / VALUE(MICROBATCH));
-        SET(MICROBATCHES, passes >= 1 ? passes : 1);
-    }
-}
-
 /* Sharding by TorchTitan's policy "default": weights stay gathered in the step if there are stages.
  * Replicas that consist of one shard are not sharded. */
-static void settle_sharding(calc_plan *plan)
+static calc_status settle(calc_plan *plan, calc_errors *errors)
 {
+    (void)errors;
     if (SAYS(SHARD_RANKS) && VALUE(SHARD_RANKS) == 1) {
         SET(SHARDED, 0);
     } else if (!SAYS(SHARDED) && VALUE(PIPELINE) > 1) {
         SET(SHARDED, 2);
     }
-}
-
-static calc_status settle(calc_plan *plan, calc_errors *errors)
-{
-    (void)errors;
-    if (SAYS(LOCAL_BATCH)) {
-        settle_local_batch(plan);
-    }
-    settle_sharding(plan);
     if ((int64_t)VALUE(FP8) & BLOCK) {
         SET(FP8_RECIPE, CALC_SCALING_BLOCK);
     }
-    if (YES(FP8)) { /* torchao quantizes for the multiplication and stores what it is given */
-        SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
-    }
     if (SAYS(MODEL) && (SAYS(CHUNK_BLOCKS) || VALUE(RECOMPUTE_EVERY) > 1)) {
-        SET(BLOCKS, calc_plan_model_blocks((int)VALUE(MODEL)));
+        SET(BLOCKS, calc_plan_model_of(plan)->blocks);
     }
     return CALC_OK;
 }

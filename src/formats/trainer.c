@@ -6,7 +6,7 @@
 
 /* Added to CALC_PLAN_SHARDED, resolved in settle_sharding(). */
 enum {
-    SOME = 10,         /* within a node only; copies on other nodes */
+    SOME = CALC_PLAN_SHARDED_IN_NODES,
     ZERO = 30,         /* by DeepSpeed, with its settings by Accelerate */
     OWN_ZERO = 50,     /* the same, with settings of ms-swift */
     STATE_AWAY = 100,  /* the optimizer state on the host */
@@ -46,9 +46,6 @@ static const char optimizers[] =
     "stable_adamw=20 ao_adamw_4bit=20 adopt_adamw=20 came_pytorch=20 dion=20 sinkgd=20 "
     "flash_sgd=20 flash_sgdw=20 flash_lion=20";
 
-#define ADAPTED "it trains a part of the weights or an adapter; the layout is of full fine-tuning"
-#define LONGEST "sequences are not packed; each is taken as long as the longest"
-
 /* clang-format off */
 static const calc_setting_row accelerate_rows[] = {
     CALC_ROW(NUMBER, PROCS, "num_processes", .unset = true)
@@ -84,9 +81,7 @@ static const calc_setting_row accelerate_rows[] = {
     CALC_ROW(WORDS, RECOMPUTE, "megatron_lm_config.megatron_lm_recompute_activations", .words = "true=1 false=0")
     CALC_ROW(WORDS, RECOMPUTE, "megatron_lm_config.megatron_lm_recompute_granularity", .words = "selective=1 full=2 none=0")
     CALC_ROW(WORDS, EAGER, "dynamo_config.dynamo_backend", .words = "no=1 inductor=0 aot_eager=1 eager=1")
-    CALC_ROW_DEFAULT(EAGER, 1)
-    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
-    CALC_ROW_DEFAULT(GRAD_OVERLAP, 1)
+    CALC_ROWS_FSDP
 };
 
 static const calc_setting_row trainer_rows[] = {
@@ -194,6 +189,7 @@ static const calc_setting_row swift_core_rows[] = {
     CALC_ROW_DEFAULT(RECOMPUTE, 1)
     CALC_ROW_DEFAULT(DIST_OPT, 1)
     CALC_ROW_DEFAULT(EAGER, 0)
+    CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_AUTO)
     CALC_ROW_DEFAULT(GRAD_OVERLAP, 0)
     CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_TO_ALL)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
@@ -202,9 +198,9 @@ static const calc_setting_row swift_core_rows[] = {
 
 /* ---- What follows from the settings ---------------------------------------------------------- */
 
-/* The words of the argument "fsdp", and FSDP without a word on what it shards. */
-static void settle_fsdp(calc_plan *plan)
+static void settle_sharding(calc_plan *plan)
 {
+    /* The words of the argument "fsdp", and FSDP without a word on what it shards. */
     int64_t words = COUNT(TORCH_FSDP);
     if (!SAYS(SHARDED) && words & (FULL | KEPT | FULL_SOME | KEPT_SOME)) {
         SET(SHARDED,
@@ -220,10 +216,6 @@ static void settle_fsdp(calc_plan *plan)
     if (YES(WEIGHT_OFFLOAD) && VALUE(SHARDED) < ZERO) {
         SET(OPT_OFFLOAD, 1);
     }
-}
-
-static void settle_sharding(calc_plan *plan)
-{
     int64_t sharded = COUNT(SHARDED);
     if (sharded >= STATE_AWAY) {
         SET(OPT_OFFLOAD, 1);
@@ -236,36 +228,33 @@ static void settle_sharding(calc_plan *plan)
         if (!SAYS(GRAD_OVERLAP)) {
             SET(GRAD_OVERLAP, !own && sharded == 3); /* deepspeed/runtime/zero/config.py */
         }
-    } else if (sharded >= SOME) {
-        double node = SAYS(NODE_PROCS)             ? VALUE(NODE_PROCS)
-                      : SAYS(PROCS) && SAYS(NODES) ? floor(VALUE(PROCS) / VALUE(NODES))
-                                                   : 8;
-        if (!SAYS(NODE_PROCS) && !SAYS(NODES)) {
-            calc_plan_note(plan,
-                           "hybrid sharding is within a node; nodes of 8 processors are assumed");
-        }
-        sharded -= SOME;
-        SET(SHARD_RANKS, node);
     }
     if (SAYS(SHARDED)) {
         SET(SHARDED, sharded);
+        calc_plan_shard_in_nodes(plan);
     }
 }
 
 static calc_status settle_accelerate(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
-    settle_fsdp(plan);
     settle_sharding(plan);
-    if (COUNT(PRECISION) == CALC_DATATYPE_FLOAT8) {
-        SET(PRECISION, CALC_DATATYPE_BFLOAT16);
-        SET(FP8, 1);
-    }
-    if (YES(FP8)) { /* the multiplication quantizes what it takes */
-        SET(ACTIVATIONS, CALC_FORMAT_BFLOAT16);
-    }
     if (!SAYS(MICROBATCH) && !SAYS(BATCH)) {
         calc_plan_note(plan, "the script says the batch of a processor; one sequence is assumed");
+    }
+    return CALC_OK;
+}
+
+static calc_status settle_data(calc_plan *plan, calc_errors *errors)
+{
+    (void)errors;
+    if (YES(ADAPTER)) {
+        calc_plan_note(
+            plan,
+            "it trains a part of the weights or an adapter; the layout is of full fine-tuning");
+    }
+    if (!YES(PACKED)) {
+        calc_plan_note(plan, "sequences are not packed; each is taken as long as the longest");
     }
     return CALC_OK;
 }
@@ -280,16 +269,9 @@ static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
     if (COUNT(OPTIMIZER) >= BYTES) {
         SET(OPTIMIZER, NAN);
     }
-    if (YES(ADAPTER)) {
-        calc_plan_note(plan, ADAPTED);
-    }
-    if (!YES(PACKED)) {
-        calc_plan_note(plan, LONGEST);
-    }
-    if (!SAYS(MICROBATCH) && !SAYS(BATCH)) {
-        SET(MICROBATCH, 8);
-    }
-    return settle_accelerate(plan, errors);
+    calc_status status = settle_data(plan, errors);
+    settle_sharding(plan);
+    return status;
 }
 
 /* LLaMA-Factory and ms-swift train an adapter unless they are told to train all weights. With
@@ -307,37 +289,14 @@ static calc_status settle_adapter(calc_plan *plan, calc_errors *errors)
     return settle_trainer(plan, errors);
 }
 
-static calc_status settle_axolotl(calc_plan *plan, calc_errors *errors)
-{
-    if (!SAYS(MICROBATCH)) {
-        SET(MICROBATCH, 1);
-    }
-    return settle_trainer(plan, errors);
-}
-
 /* swift/arguments/sft_args.py: without gradient_accumulation_steps a step is of at least 16
  * sequences. */
 static calc_status settle_swift(calc_plan *plan, calc_errors *errors)
 {
-    if (!SAYS(MICROBATCH)) {
-        SET(MICROBATCH, 1);
-    }
     if (!SAYS(MICROBATCHES) && SAYS(PROCS)) {
         SET(MICROBATCHES, fmax(1, ceil(16 / VALUE(MICROBATCH) / VALUE(PROCS))));
     }
     return settle_adapter(plan, errors);
-}
-
-static calc_status settle_swift_core(calc_plan *plan, calc_errors *errors)
-{
-    (void)errors;
-    if (YES(ADAPTER)) {
-        calc_plan_note(plan, ADAPTED);
-    }
-    if (!YES(PACKED)) {
-        calc_plan_note(plan, LONGEST);
-    }
-    return CALC_OK;
 }
 
 #define COMMON(title_, version_, launch_)                                                          \
@@ -357,7 +316,7 @@ const calc_framework calc_framework_llama_factory = {.name = "llama-factory", .p
     COMMON("LLaMA-Factory", "0.9.5", "llamafactory-cli train this file"), .settle = settle_adapter,
     CALC_FRAMEWORK_ROWS(llama_factory_rows, llama_factory), CALC_FRAMEWORK_BASES(&trainer, &calc_framework_megatron)};
 const calc_framework calc_framework_axolotl = {.name = "axolotl", .program = "axolotl train",
-    COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_axolotl, CALC_FRAMEWORK_ROWS(axolotl_rows, axolotl),
+    COMMON("Axolotl", "0.18", "axolotl train this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(axolotl_rows, axolotl),
     CALC_FRAMEWORK_BASES(&trainer)};
 const calc_framework calc_framework_trl = {.name = "trl", .program = "trl sft",
     COMMON("TRL", "1.9", "trl sft --config this file"), .settle = settle_trainer, CALC_FRAMEWORK_ROWS(trl_rows, trl),
@@ -366,6 +325,6 @@ const calc_framework calc_framework_swift = {.name = "ms-swift", .program = "swi
     COMMON("ms-swift", "4.6", "swift sft this file"), .settle = settle_swift, CALC_FRAMEWORK_ROWS(swift_rows, swift),
     CALC_FRAMEWORK_BASES(&trainer)};
 const calc_framework calc_framework_swift_core = {.name = "megatron-swift", .program = "megatron sft",
-    COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_swift_core,
+    COMMON("Megatron-SWIFT", "4.6", "megatron sft this file"), .settle = settle_data,
     CALC_FRAMEWORK_ROWS(swift_core_rows, swift_core), CALC_FRAMEWORK_BASES(&calc_framework_megatron, &calc_framework_swift)};
 /* clang-format on */

@@ -8,18 +8,27 @@
 
 enum { STEP = 2 /* spaces per level */ };
 
-static void write_header(calc_output *out, const calc_framework *framework)
+/* The release and the program that all settings need. */
+static const char *needed(const calc_framework *framework, const calc_settings *settings,
+                          bool script)
+{
+    const char *found = script ? framework->script : framework->version;
+    for (size_t i = 0; i < settings->count; i++) {
+        const calc_setting_row *row = calc_framework_row(framework, settings->item[i].key);
+        const char *own = !row ? NULL : script ? row->script : row->release;
+        found = own ? own : found;
+    }
+    return found;
+}
+
+static void write_header(calc_output *out, const calc_framework *framework,
+                         const calc_settings *settings)
 {
     calc_output_printf(out, "# %s %s, written by calc %s\n# %s\n", framework->title,
-                       framework->version, CALC_VERSION, framework->launch);
+                       needed(framework, settings, false), CALC_VERSION, framework->launch);
 }
 
 /* ---- Options of a command -------------------------------------------------------------------- */
-
-static bool is_launcher(const char *key)
-{
-    return strcmp(key, "--nproc-per-node") == 0 || strcmp(key, "--nnodes") == 0;
-}
 
 /* Writes a variable of the environment, which is not an option. */
 static bool is_variable(const char *key)
@@ -27,45 +36,33 @@ static bool is_variable(const char *key)
     return key[0] != '-';
 }
 
-static void write_option(calc_output *out, const calc_setting *setting)
-{
-    bool quote = strpbrk(setting->value, "()[]{}*?$&;|<>!~#\\\"") != NULL;
-    calc_output_printf(out, "    %s", setting->key);
-    if (setting->value[0]) {
-        calc_output_printf(out, quote ? " '%s'" : " %s", setting->value);
-    }
-    calc_output_text(out, "\n");
-}
-
 static void write_options(calc_output *out, const char *name, const calc_settings *settings,
                           bool launcher)
 {
     calc_output_printf(out, "%s=(\n", name);
     for (size_t i = 0; i < settings->count; i++) {
-        const char *key = settings->item[i].key;
-        if (!is_variable(key) && is_launcher(key) == launcher) {
-            write_option(out, &settings->item[i]);
+        const char *key = settings->item[i].key, *value = settings->item[i].value;
+        bool launches = strcmp(key, "--nproc-per-node") == 0 || strcmp(key, "--nnodes") == 0;
+        bool quote = strpbrk(value, "()[]{}*?$&;|<>!~#\\\"") != NULL;
+        if (!is_variable(key) && launches == launcher) {
+            const char *glue = quote ? " '" : *value ? " " : "";
+            calc_output_printf(out, "    %s%s%s%s\n", key, glue, value, quote ? "'" : "");
         }
     }
     calc_output_text(out, ")\n");
-}
-
-static void write_variables(calc_output *out, const calc_settings *settings)
-{
-    for (size_t i = 0; i < settings->count; i++) {
-        const calc_setting *setting = &settings->item[i];
-        if (is_variable(setting->key)) {
-            calc_output_printf(out, "export %s=%s\n", setting->key, setting->value);
-        }
-    }
 }
 
 static void write_shell(calc_output *out, const calc_framework *framework,
                         const calc_settings *settings)
 {
     calc_output_text(out, "#!/usr/bin/env bash\n");
-    write_header(out, framework);
-    write_variables(out, settings);
+    write_header(out, framework, settings);
+    for (size_t i = 0; i < settings->count; i++) {
+        if (is_variable(settings->item[i].key)) {
+            calc_output_printf(out, "export %s=%s\n", settings->item[i].key,
+                               settings->item[i].value);
+        }
+    }
     if (framework->serves) {
         write_options(out, "OPTIONS", settings, false);
         calc_output_printf(out,
@@ -77,7 +74,7 @@ static void write_shell(calc_output *out, const calc_framework *framework,
     write_options(out, "LAUNCH", settings, true);
     write_options(out, "OPTIONS", settings, false);
     calc_output_printf(out, "torchrun \"${LAUNCH[@]}\" %s \"${OPTIONS[@]}\" \"$@\"\n",
-                       framework->script);
+                       needed(framework, settings, true));
 }
 
 void calc_settings_write_pools(calc_output *out, const calc_framework *framework,
@@ -180,13 +177,6 @@ static void write_level(calc_output *out, const calc_settings *settings, size_t 
     }
 }
 
-static void write_json(calc_output *out, const calc_settings *settings)
-{
-    calc_output_text(out, "{\n");
-    write_level(out, settings, 0, 0, STEP, true);
-    calc_output_text(out, "\n}\n");
-}
-
 /* Keys have at most two levels: a table and its keys. */
 static void write_toml(calc_output *out, const calc_settings *settings)
 {
@@ -215,15 +205,17 @@ void calc_settings_write(calc_output *out, const calc_framework *framework,
         write_shell(out, framework, settings);
         break;
     case CALC_SYNTAX_YAML:
-        write_header(out, framework);
+        write_header(out, framework, settings);
         write_level(out, settings, 0, 0, 0, false);
         break;
     case CALC_SYNTAX_TOML:
-        write_header(out, framework);
+        write_header(out, framework, settings);
         write_toml(out, settings);
         break;
     case CALC_SYNTAX_JSON:
-        write_json(out, settings);
+        calc_output_text(out, "{\n");
+        write_level(out, settings, 0, 0, STEP, true);
+        calc_output_text(out, "\n}\n");
         break;
     }
 }

@@ -1,6 +1,6 @@
 #include "galvatron/synthesis.h"
 
-#include "cli/formats/export_profile.h"
+#include "cli/formats/export_galvatron.h"
 #include "galvatron_case.h"
 #include "scratch.h"
 #include "shipped_case.h"

@@ -118,6 +118,9 @@ START_TEST(processors_come_from_the_launcher_or_the_caller)
     ck_assert_int_eq(exec.strategy.data_par, 4);
     fails("--nnodes 1000000000 --nproc-per-node 2", CALC_ERR_RANGE,
           "2e+09 processors: expected 1 to 1000000000");
+    /* No context parallelism. */
+    ck_assert_int_eq(import_script("--context-parallel-size 0", 8, &app, &exec, NULL), CALC_OK);
+    ck_assert_int_eq(exec.strategy.data_par, 8);
 }
 END_TEST
 

@@ -16,8 +16,16 @@ enum {
     CALC_STAGE_KINDS = 2        /**< of blocks: dense, with experts */
 };
 
-/** The sweep vectorizes these functions, so all of them must be inlined. */
+/** The sweep vectorizes these functions, so all of them must be inlined. Checked by a sanitizer
+ *  nothing is vectorized, and clang needs minutes for what is inlined. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define CALC_STAGE_INLINE static inline
+#endif
+#endif
+#ifndef CALC_STAGE_INLINE
 #define CALC_STAGE_INLINE static inline __attribute__((always_inline))
+#endif
 
 /** Share of gradients in the last bucket, which has no computation left to hide behind. */
 #define CALC_STAGE_LAST_BUCKET 0.03

@@ -2,7 +2,7 @@
 # What changes the model is not passed over; a default changes nothing.
 cat >run.sh <<'END'
 torchrun pretrain_gpt.py --num-layers 52 --hidden-size 2688 --num-attention-heads 32 --seq-length 8192 \
-    --hybrid-override-pattern "MEMEM*E" --distribute-saved-activations --recompute-granularity full \
+    --hybrid-attention-ratio 0.1 --distribute-saved-activations --recompute-granularity full \
     --recompute-method uniform --recompute-num-layers 4 --lr 1e-4
 END
 "$CALC" import --exe /dev/null run.sh && echo

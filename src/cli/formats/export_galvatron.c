@@ -1,12 +1,14 @@
-#include "cli/formats/export_profile.h"
+#include "cli/formats/export_galvatron.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "galvatron/layout.h"
 #include "galvatron/synthesis.h"
 
 typedef struct files {
@@ -66,5 +68,34 @@ calc_status calc_export_profile(const calc_app *app, const calc_system *system,
     if (made && status != CALC_OK) {
         rmdir(folder);
     }
+    return status;
+}
+
+calc_status calc_export_strategies(const calc_app *app, const calc_exec *exec, const char *path,
+                                   bool *refused, calc_errors *errors)
+{
+    calc_galvatron_layout *layout = malloc(sizeof *layout);
+    calc_errors reasons = {0};
+    if (!layout) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = CALC_OK;
+    calc_output *out;
+    *refused = calc_galvatron_layout_from(layout, app, exec, &reasons) != CALC_OK;
+    if (*refused) {
+        fprintf(stderr, "%s\n", reasons.item[0].text);
+    } else {
+        status = calc_output_open(&out, path, errors);
+    }
+    if (status == CALC_OK && !*refused) {
+        int64_t multiple = calc_galvatron_layout_multiple(layout);
+        if (layout->gbsz % multiple != 0) {
+            fprintf(stderr, CALC_GALVATRON_MULTIPLE "\n", (long long)layout->gbsz,
+                    (long long)multiple);
+        }
+        calc_galvatron_layout_write(layout, out);
+        status = calc_output_close(out, errors);
+    }
+    free(layout);
     return status;
 }
