@@ -51,8 +51,9 @@ static needs put_memory(const calc_serving *r, calc_stats *s)
     s->proc_mem_tier1_cap_req = most.need_bytes;
     s->peak_stage = most.position;
     double length = r->prompt + (r->i->phase == CALC_INFERENCE_PHASE_PREFILL ? 0 : r->generate);
-    s->kv_bytes_per_token = r->model.cache.token_bytes * r->model.shape.blocks *
-                            (calc_kv_cache_read(&r->model.cache, length) / length);
+    double blocks = r->model.shape.blocks;
+    s->kv_bytes_per_token = calc_kv_cache_token_bytes(&r->model.cache, blocks, length);
+    s->state_bytes_per_sequence = calc_kv_cache_state_bytes(&r->model.cache, blocks);
     s->kv_capacity_tokens = r->held.room.tokens;
     s->max_batch = r->held.room.sequences * r->replicas;
     return need;

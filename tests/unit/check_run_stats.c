@@ -418,6 +418,7 @@ static const char *const elsewhere[] = {"usd_per_trillion_tokens",
                                         "prefill_share",
                                         "kv_bytes_per_token",
                                         "kv_capacity_tokens",
+                                        "state_bytes_per_sequence",
                                         "max_batch",
                                         "usd_per_million_output_tokens",
                                         NULL};

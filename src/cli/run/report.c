@@ -80,6 +80,8 @@ static void report_inference_write(calc_output *out, const calc_stats *s)
          s->max_batch, calc_human_number},
         {"cache per token", s->kv_bytes_per_token, calc_human_bytes, "tokens that fit, replica",
          s->kv_capacity_tokens, calc_human_integer},
+        {"state per sequence", s->state_bytes_per_sequence > 0 ? s->state_bytes_per_sequence : NAN,
+         calc_human_bytes, "", NAN, calc_human_number},
         {"J/token", s->energy_per_token, calc_human_number, "USD/1e6 output tokens",
          s->usd_per_million_output_tokens, calc_human_number},
     };

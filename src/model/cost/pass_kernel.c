@@ -115,6 +115,9 @@ bool calc_pass_kernel_of(const calc_cost_context *c, const calc_operator *o, cal
         return o->cached > 0 ? decode(c, o, out) : prefill(c, o, out);
     case CALC_OPERATOR_VECTOR:
         return move(c, o, r->vector.memory_efficiency, r->vector.fixed_s, out);
+    case CALC_OPERATOR_SCAN: /* decoded: its state is streamed as a cache is */
+        return o->flop[CALC_PASS_FW] <= 0 &&
+               move(c, o, r->decode.memory_efficiency, r->decode.fixed_s, out);
     case CALC_OPERATOR_PERMUTE:
         return move(c, o, r->grouped.memory_efficiency, 0, out);
     default:

@@ -24,7 +24,7 @@ typedef enum calc_operator_kind {
     CALC_OPERATOR_GROUPED,   /**< one multiplication per local expert */
     CALC_OPERATOR_ATTENTION, /**< flash attention */
     CALC_OPERATOR_SCORES,    /**< attention with stored scores */
-    CALC_OPERATOR_SCAN,      /**< recurrence of a linear mixer, in chunks */
+    CALC_OPERATOR_SCAN,      /**< convolution and recurrence of a linear mixer */
     CALC_OPERATOR_PERMUTE,   /**< sorting tokens by expert */
     CALC_OPERATOR_LAYER,     /**< elementwise layer of Calculon's: obeys processing_mode, and has a
                                   weight-gradient pass if it has weights */

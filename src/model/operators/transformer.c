@@ -613,6 +613,7 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
     for (int i = 0; i < 2 && g->part[i] >= 0; i++) {
         const calc_part *part = &stack->part[g->part[i]];
         const calc_shape shape = calc_shape_of_part(model, part);
+        size_t before = b->count;
         if (own && i > 0) {
             add_norm(b, norm, MOVE_MLP_NORM);
         }
@@ -626,13 +627,16 @@ static void add_sub_layer(calc_build *b, const group *g, bool ffn)
         if (own) {
             add_norm_behind(b, behind);
         }
+        for (size_t n = before; n < b->count; n++) {
+            b->out[n].part = part->name;
+        }
     }
     add_norm_behind(b, behind);
     add_residual(b, ffn ? "feed-forward residual" : "attention residual");
     add_streams(b, ffn ? "feed-forward streams" : "attention streams");
     for (size_t i = first; i < b->count; i++) {
         b->out[i].without = 1 - g->share;
-        b->out[i].part = stack->part[g->part[0]].name;
+        b->out[i].part = b->out[i].part ? b->out[i].part : stack->part[g->part[0]].name;
     }
 }
 

@@ -7,9 +7,10 @@
 #include "model/operators/processor.h"
 #include "model/serve/engine.h"
 #include "spec/format.h"
+#include "spec/stack.h"
 
-/* Operators that a pass adds to those of a block or a head. */
-enum { ADDED = 4 };
+/* Operators that a pass adds to those of a mixer or a head. */
+enum { ADDED = 6 };
 
 /* An engine that computes latent attention of prompts in the 8 bits of the cache. */
 static void narrow_prompts(calc_inference_pass_model *m, const calc_exec *exec)
@@ -94,10 +95,26 @@ static void set_pairs(calc_operator *o, const calc_chip *chip, double pairs, dou
     o->work[CALC_PASS_FW] = 2 * pairs * (width + exponentials) * usual;
 }
 
-/* New tokens of prompts, in place of the attention of training. */
-static void set_chunk(calc_operator *o, const calc_inference_pass_model *m, const calc_shape *s,
-                      const calc_inference_pass_work *w)
+/* One mixer of the blocks of a kind. */
+typedef struct mixer {
+    const calc_inference_pass_model *model;
+    calc_shape shape;
+    const calc_kv_layer *cache;
+    const char *part; /* name, borrowed; NULL: layers are not listed */
+    double without;
+} mixer;
+
+static void label(const mixer *x, calc_operator *o)
 {
+    o->part = x->part;
+    o->without = x->without;
+}
+
+/* New tokens of prompts, in place of the attention of training. */
+static void set_chunk(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
+{
+    const calc_inference_pass_model *m = x->model;
+    const calc_shape *s = &x->shape;
     double e = s->element_bytes;
     double width = s->qk_size + s->v_size;
     double heads = s->local_heads / s->context_par;
@@ -115,49 +132,149 @@ static void set_chunk(calc_operator *o, const calc_inference_pass_model *m, cons
         m->exec->strategy.context_par_balance == CALC_CONTEXT_PAR_BALANCE_NONE) {
         share = (2 * s->context_par - 1) / s->context_par; /* the last rank, as transformer.c */
     }
-    double pairs = w->prompts * calc_kv_cache_pairs(&m->cache, w->cached, w->chunk) * heads;
-    double key_bytes = s->latent ? s->local_heads * width * e : m->cache.rank_bytes;
+    double pairs = w->prompts * calc_kv_layer_pairs(x->cache, w->cached, w->chunk) * heads;
+    double key_bytes = s->latent ? s->local_heads * width * e : x->cache->rank_bytes;
     set_pairs(o, &m->system->chip, pairs * share, width);
     /* Queries in, outputs out; keys and values read; those of new tokens written to the cache. */
     o->bytes[CALC_PASS_FW] = fresh * s->local_heads * width * e + w->prompts * known * key_bytes +
-                             fresh * m->cache.rank_bytes;
+                             fresh * x->cache->rank_bytes;
     o->kept_bytes = 4 * fresh * s->local_heads;
 }
 
 /* Decoded tokens: every sequence's cache is read once. */
-static void set_decoded(calc_operator *o, const calc_inference_pass_model *m, const calc_shape *s,
-                        const calc_inference_pass_work *w)
+static void set_decoded(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
 {
+    const calc_shape *s = &x->shape;
     double tokens = w->sequences * w->queries;
-    double read = calc_kv_cache_read(&m->cache, w->context);
+    double read = calc_kv_layer_read(x->cache, w->context);
     double width = s->latent ? 2 * s->kv_rank + s->rope_size : s->qk_size + s->v_size;
     /* The absorbing products write, and this reads, the width of the latent. */
     double ends = (s->latent ? 2 : 1) * tokens * s->local_heads * width * s->element_bytes;
     *o = (calc_operator){
         .name = "decode attention", .kind = CALC_OPERATOR_ATTENTION, .cached = read};
-    set_pairs(o, &m->system->chip, tokens * s->local_heads * read, width);
-    o->bytes[CALC_PASS_FW] = (w->sequences * read + tokens) * m->cache.rank_bytes + ends;
+    set_pairs(o, &x->model->system->chip, tokens * s->local_heads * read, width);
+    o->bytes[CALC_PASS_FW] = (w->sequences * read + tokens) * x->cache->rank_bytes + ends;
+    label(x, o);
+}
+
+/* Scores of an indexer, whole on every rank: of prompts' pairs, or of all entries of every decoded
+ * sequence, whose keys are read once. Queries and weights are small beside them. */
+static void set_index(calc_operator *o, const mixer *x, const calc_inference_pass_work *w,
+                      bool decoded)
+{
+    const calc_shape *s = &x->shape;
+    double scored = calc_kv_layer_scored(x->cache, w->context);
+    double known = calc_kv_layer_scored(x->cache, w->cached + w->chunk);
+    double pairs = decoded ? w->sequences * w->queries * scored
+                           : w->prompts * calc_kv_layer_scored_pairs(x->cache, w->cached, w->chunk);
+    double keys = decoded ? w->sequences * scored : w->prompts * known;
+    *o = (calc_operator){.name = decoded ? "decode index scores" : "index scores",
+                         .kind = CALC_OPERATOR_ATTENTION,
+                         .cached = decoded ? scored : 0};
+    o->flop[CALC_PASS_FW] = 2 * pairs * s->index_heads * (s->index_size + 1) / s->context_par;
+    o->work[CALC_PASS_FW] = o->flop[CALC_PASS_FW];
+    o->bytes[CALC_PASS_FW] = keys * x->cache->index_bytes / s->context_par;
+    label(x, o);
+}
+
+/* Decoded sequences: a state is read, and written for every position that is verified. */
+static void set_state(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
+{
+    *o = (calc_operator){.name = "state update", .kind = CALC_OPERATOR_SCAN};
+    o->bytes[CALC_PASS_FW] = w->sequences * (1 + w->queries) * x->cache->state_rank_bytes;
+    o->launches[CALC_PASS_FW] = 2;
+    label(x, o);
 }
 
 /* The kernel that adds up the parts of a sequence's keys, and the launch of both; rates of serving
  * are those of both. */
-static void set_combined(calc_operator *o, const calc_shape *s, const calc_inference_pass_work *w)
+static void set_combined(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
 {
+    const calc_shape *s = &x->shape;
     double outputs = w->sequences * w->queries * s->local_heads * s->v_size;
     *o = (calc_operator){.name = "decode attention sum", .kind = CALC_OPERATOR_VECTOR};
     o->bytes[CALC_PASS_FW] = 2 * outputs * s->element_bytes;
     o->launches[CALC_PASS_FW] = 2;
+    label(x, o);
 }
 
 /* Keys and values of cached tokens, expanded from their latents for a chunk. */
-static void set_expanded(calc_operator *o, const calc_shape *s, const calc_inference_pass_work *w)
+static void set_expanded(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
 {
+    const calc_shape *s = &x->shape;
     double tokens = w->prompts * w->cached / s->context_par;
     double columns = s->local_heads * (s->qk_size - s->rope_size + s->v_size);
     *o = (calc_operator){.name = "cached key value up projection", .kind = CALC_OPERATOR_MATRIX};
     o->flop[CALC_PASS_FW] = 2 * tokens * s->kv_rank * columns;
     o->bytes[CALC_PASS_FW] = s->element_bytes * (tokens * (s->kv_rank + columns));
     o->launches[CALC_PASS_FW] = 1;
+    label(x, o);
+}
+
+/* ---- Mixers ---------------------------------------------------------------------------------- */
+
+/* A mixer of the model: the only one, or a part. */
+static mixer mixer_of(const calc_inference_pass_model *m, const calc_shape *s, int part,
+                      double without)
+{
+    const calc_part *own = s->stack ? &s->stack->part[part] : NULL;
+    return (mixer){m, own ? calc_shape_of_part(s, own) : *s, &m->cache.layer[part],
+                   own ? own->name : NULL, without};
+}
+
+/* The part that an operator is of, 0 where layers are not listed. */
+static int part_of(const calc_stack *stack, const calc_operator *o)
+{
+    int part = 0;
+    while (stack && stack->part[part].name != o->part) {
+        part++;
+    }
+    return part;
+}
+
+/* Share of the blocks of a kind that have a part as mixer; all, where layers are not listed. */
+static double share_of(const calc_stack *stack, calc_block_kind kind, int part)
+{
+    double all = 0;
+    double with = 0;
+    for (int i = 0; stack && i < stack->kinds; i++) {
+        const calc_layer_kind *k = &stack->kind[i];
+        if (calc_shape_kind_has_experts(stack, i) == (kind == CALC_MOE_BLOCK)) {
+            all += k->count;
+            with += k->count * ((k->mixer[0] == part) + (k->mixer[1] == part));
+        }
+    }
+    return !stack ? 1 : all > 0 ? with / all : 0;
+}
+
+/* Operators that a mixer has beside those of training. */
+static size_t add_mixer(const mixer *x, const calc_inference_pass_work *w, size_t count,
+                        calc_operator *out)
+{
+    bool indexed = x->cache->index_bytes > 0;
+    assert(count + ADDED <= CALC_MAX_OPERATORS);
+    if (calc_part_is_linear(x->shape.mixer)) {
+        if (w->sequences > 0) {
+            set_state(&out[count++], x, w);
+        }
+        return count;
+    }
+    if (w->prompts > 0 && x->shape.latent && w->cached > 0) {
+        set_expanded(&out[count++], x, w);
+    }
+    if (w->prompts > 0 && indexed) {
+        set_index(&out[count++], x, w, false);
+    }
+    if (w->prompts > 0 && w->sequences > 0) {
+        set_decoded(&out[count++], x, w);
+    }
+    if (w->sequences > 0 && indexed) {
+        set_index(&out[count++], x, w, true);
+    }
+    if (w->sequences > 0 && x->model->rates.decode.memory_efficiency <= 0) {
+        set_combined(&out[count++], x, w);
+    }
+    return count;
 }
 
 /* ---- Lists of operators ---------------------------------------------------------------------- */
@@ -241,7 +358,8 @@ static bool is_matrix(const calc_operator *o)
 
 static bool is_core(const calc_operator *o)
 {
-    return o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES;
+    return o->kind == CALC_OPERATOR_ATTENTION || o->kind == CALC_OPERATOR_SCORES ||
+           o->kind == CALC_OPERATOR_SCAN;
 }
 
 /* Operators of a block behind the attention's, as the pass has them. Replicas that are idle send
@@ -263,33 +381,46 @@ static void set_behind(const calc_inference_pass_model *m, const calc_shape *s, 
     }
 }
 
+/* The kernel of a mixer. Decoded tokens alone have no scan: see set_state(). */
+static void set_core(const calc_inference_pass_model *m, const calc_shape *s,
+                     const calc_inference_pass_work *w, calc_operator *o)
+{
+    const mixer x = mixer_of(m, s, part_of(s->stack, o), o->without);
+    if (o->kind == CALC_OPERATOR_SCAN) {
+        *o = w->prompts > 0 ? *o : (calc_operator){.name = o->name, .kind = CALC_OPERATOR_VECTOR};
+        label(&x, o);
+    } else if (w->prompts > 0) {
+        set_chunk(o, &x, w);
+    } else if (w->sequences > 0) {
+        set_decoded(o, &x, w);
+    }
+}
+
 size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_cost_context *c,
                                  const calc_inference_pass_work *w, calc_block_kind kind,
                                  calc_operator *out)
 {
     const calc_shape *s = c->shape;
     size_t count = calc_block_begin(c, kind, out);
-    calc_operator *core = NULL;
     calc_wide_attention wide = m->exec->inference.wide_attention;
-    bool attends = true; /* until the projection of attention's output */
+    bool before = true;  /* the mixer's kernel */
+    bool attends = true; /* until the projection of its output */
     for (size_t i = 0; i < count; i++) {
         calc_operator *o = &out[i];
+        if (i > 0 && o->part != out[i - 1].part) {
+            before = attends = true;
+        }
         if (is_core(o)) {
-            core = o;
+            before = false;
+            set_core(m, s, w, o);
         } else if (is_matrix(o)) {
             if (wide == CALC_WIDE_ATTENTION_ALL ? attends
-                                                : wide == CALC_WIDE_ATTENTION_INPUTS && !core) {
+                                                : wide == CALC_WIDE_ATTENTION_INPUTS && before) {
                 set_wide(o, s);
             }
-            attends = attends && !core;
+            attends = attends && before;
             set_weights(o, s, 1);
         }
-    }
-    assert(core);
-    if (w->prompts > 0) {
-        set_chunk(core, m, s, w);
-    } else if (w->sequences > 0) {
-        set_decoded(core, m, s, w);
     }
     return count;
 }
@@ -309,15 +440,12 @@ size_t calc_inference_pass_rest(const calc_inference_pass_model *m, const calc_c
     const calc_shape *s = c->shape;
     size_t count = calc_block_rest(c, kind, begun, out);
     set_behind(m, s, w->idle, begun, count, out);
-    assert(count + ADDED <= CALC_MAX_OPERATORS);
-    if (w->prompts > 0 && s->latent && w->cached > 0) {
-        set_expanded(&out[count++], s, w);
-    }
-    if (w->prompts > 0 && w->sequences > 0) {
-        set_decoded(&out[count++], m, s, w);
-    }
-    if (w->sequences > 0 && m->rates.decode.memory_efficiency <= 0) {
-        set_combined(&out[count++], s, w);
+    for (int part = 0; part < (int)m->cache.layers; part++) {
+        double share = share_of(s->stack, kind, part);
+        if (share > 0) {
+            const mixer x = mixer_of(m, s, part, 1 - share);
+            count = add_mixer(&x, w, count, out);
+        }
     }
     return count;
 }

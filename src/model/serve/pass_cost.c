@@ -48,23 +48,35 @@ static void add_rest(const calc_inference_pass_model *m, const calc_cost_context
     calc_cost_times_end(c, l->item, count, sum);
 }
 
+/* The first part of a block. */
+static size_t begin(const calc_inference_pass_model *m, const calc_cost_context *c,
+                    const calc_inference_pass_work *w, calc_block_kind kind, list *l,
+                    calc_cost *sum)
+{
+    size_t begun = calc_inference_pass_begin(m, c, w, kind, l->item);
+    *sum = (calc_cost){0};
+    add(c, l, 0, begun, sum);
+    return begun;
+}
+
 /* @param routed  filled: a block with experts, up to them */
 static void fill_blocks(const calc_inference_pass_model *m, const calc_cost_context *c,
                         const calc_inference_pass_work *w, calc_cost *routed, calc_stage_parts *out)
 {
     const calc_shape *s = c->shape;
     bool experts = s->experts > 0;
+    bool dense = calc_shape_moe_blocks(s) < s->blocks;
+    bool differ = s->stack && dense; /* the mixers of both kinds of blocks */
     list l;
     calc_cost_links_start(&l.known);
-    *routed = (calc_cost){0};
-    calc_block_kind kind = experts ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
-    size_t begun = calc_inference_pass_begin(m, c, w, kind, l.item);
-    add(c, &l, 0, begun, routed);
-    if (calc_shape_moe_blocks(s) < s->blocks) {
+    calc_block_kind kind = experts && !differ ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
+    size_t begun = begin(m, c, w, kind, &l, routed);
+    if (dense) {
         out->block[CALC_DENSE_BLOCK] = *routed;
         add_rest(m, c, w, CALC_DENSE_BLOCK, begun, &l, &out->block[CALC_DENSE_BLOCK]);
     }
     if (experts) {
+        begun = differ ? begin(m, c, w, CALC_MOE_BLOCK, &l, routed) : begun;
         size_t count = calc_inference_pass_router(m, c, begun, l.item);
         add(c, &l, begun, count, routed);
         out->block[CALC_MOE_BLOCK] = *routed;
