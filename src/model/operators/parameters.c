@@ -1,104 +1,440 @@
 #include "model/operators/parameters.h"
 
+#include "model/operators/linear_mixers.h"
+#include "spec/stack.h"
+
 /** Words of the vocabulary where a model does not say how many (GPT-2's, padded, as Calculon). */
 #define VOCABULARY 51200
 
-/* Weights of attention in one block; all heads of all ranks. */
-static double attention_weights(const calc_shape *s)
+/* ---- Parts of a layer ------------------------------------------------------------------------ */
+
+/* Weights of one part. */
+typedef struct weights {
+    double matrices; /* that every token is multiplied with */
+    double others;   /* biases, convolutions, decays, sinks */
+    double norms;
+    double expert;  /* matrices of one routed expert */
+    double experts; /* all of the routed experts and the router, but for `matrices` */
+    double idle;    /* of experts that a token does not visit */
+    double tensors, expert_tensors; /* as frameworks allocate them; of one expert */
+} weights;
+
+/* Indexer of sparse attention, with what it reads. Blocks of keys are scored by the sum over the
+ * heads, without weights of the heads. */
+static void count_indexer(const calc_shape *s, weights *w)
+{
+    if (s->index_heads <= 0 || s->index_shared) {
+        return;
+    }
+    double heads = s->index_heads;
+    double size = s->index_size;
+    double query = s->q_rank > 0 ? s->q_rank : s->hidden;
+    w->matrices += query * heads * size;
+    if (s->compress_ratio > 0) { /* its keys are compressed as those of attention */
+        w->matrices += 4 * s->hidden * size + s->hidden * heads;
+        w->others += 2 * s->compress_ratio * size;
+        w->norms += size;
+        w->tensors += 6;
+        return;
+    }
+    w->matrices += s->hidden * size + (s->index_block > 0 ? 0 : s->hidden * heads);
+    w->norms += 2 * size;
+    w->tensors += s->index_block > 0 ? 4 : 5;
+}
+
+/* Windows and compressed keys (DeepSeek-V4): one head that is key and value. Entries overlap where
+ * an indexer chooses among them: each has the numbers of two groups of tokens. */
+static void count_compressed(const calc_shape *s, weights *w)
+{
+    double width = s->qk_size;
+    double output = s->heads * width;
+    double query = s->q_rank > 0 ? s->hidden * s->q_rank + s->q_rank * output : s->hidden * output;
+    double overlap = s->index_heads > 0 ? 2 : 1;
+    w->matrices = query + s->hidden * width;
+    w->matrices += s->output_rank > 0
+                       ? output * s->output_rank + s->output_groups * s->output_rank * s->hidden
+                       : output * s->hidden;
+    w->norms = s->q_rank + width;
+    w->tensors = 8;
+    if (s->compress_ratio > 0) {
+        w->matrices += 2 * overlap * s->hidden * width;
+        w->others += s->compress_ratio * overlap * width;
+        w->norms += width;
+        w->tensors += 4;
+    }
+}
+
+/* All heads of all ranks. */
+static void count_attention(const calc_shape *s, weights *w)
 {
     double query = s->heads * s->qk_size;
-    double output = s->heads * s->v_size * s->hidden;
-    if (s->latent) {
+    double output = s->heads * s->v_size;
+    double keys = s->kv_shared ? 0 : s->kv_heads * s->qk_size;
+    double values = s->kv_shared || s->k_eq_v ? 0 : s->kv_heads * s->v_size;
+    double gate = s->output_gate == CALC_OUTPUT_GATE_CHANNEL ? output
+                  : s->output_gate == CALC_OUTPUT_GATE_HEAD  ? s->heads
+                                                             : 0;
+    if (s->mixer == CALC_PART_TYPE_COMPRESSED) {
+        count_compressed(s, w);
+    } else if (s->latent) {
         double nope = s->qk_size - s->rope_size;
         double down = s->hidden * (s->q_rank + s->kv_rank + s->rope_size);
         double up = (s->q_rank > 0 ? s->q_rank : s->hidden) * query +
                     s->kv_rank * s->heads * (nope + s->v_size);
-        return down + up + output;
+        w->matrices = down + up + output * s->hidden;
+        w->norms = s->q_rank + s->kv_rank;
+        w->tensors = 5 + 2 * (s->q_rank > 0);
+    } else {
+        w->matrices = s->hidden * (query + keys + values) + output * s->hidden;
+        w->norms = s->qk_norm_whole ? query + keys
+                   : s->qk_norm     ? s->qk_size * (s->kv_shared ? 1 : 2)
+                                    : 0;
+        w->others = s->bias || s->qkv_bias ? query + keys + values : 0;
+        w->tensors = 2 + (s->qk_norm || s->qk_norm_whole ? 2 : 0);
     }
-    return s->hidden * (query + s->kv_heads * (s->qk_size + s->v_size)) + output;
+    w->tensors += (s->bias ? (s->latent ? 4 + (s->q_rank > 0) : 2) : 0) + s->sinks +
+                  (s->qkv_bias && !s->bias) + (gate > 0 && s->latent);
+    w->matrices += s->hidden * gate;
+    w->others += (s->bias ? s->hidden : 0) + (s->sinks ? s->heads : 0);
+    count_indexer(s, w);
 }
 
-/* Weights of a feed-forward layer of a width. */
-static double feedforward_weights(const calc_shape *s, double width)
+/* Mixers with a state. Sources: linear_mixers.h. */
+static void count_linear(const calc_shape *s, weights *w)
 {
-    return (s->gated ? 3 : 2) * s->hidden * width;
+    double hidden = s->hidden;
+    double heads = s->value_heads;
+    double size = s->value_size;
+    double width = heads * size;
+    double channels = calc_linear_channels(s);
+    w->matrices = hidden * calc_linear_projection(s);
+    w->others = s->conv * channels;
+    w->tensors = 3;
+    switch (s->mixer) {
+    case CALC_PART_TYPE_MAMBA1: /* step size, B and C follow from the convolution's output */
+        w->matrices += size * (s->low_rank + 2 * s->key_size) + s->low_rank * size + size * hidden;
+        w->others += size + size + size * s->key_size + size;
+        w->norms = s->linear_norm ? s->low_rank + 2 * s->key_size : 0;
+        w->tensors += 6 + (s->linear_norm ? 3 : 0);
+        break;
+    case CALC_PART_TYPE_MAMBA2:
+        w->matrices += width * hidden;
+        w->others += channels + 3 * heads;
+        w->norms = s->linear_norm ? width : 0;
+        w->tensors += 4 + s->linear_norm;
+        break;
+    case CALC_PART_TYPE_GATED_DELTA:
+        w->matrices += width * hidden;
+        w->others += 2 * heads;
+        w->norms = s->linear_norm ? size : 0;
+        w->tensors += 2 + s->linear_norm;
+        break;
+    case CALC_PART_TYPE_KIMI_DELTA: /* decay by way of a low rank, and so may be the gate */
+        w->matrices += size * width + s->low_rank * width + width * hidden;
+        w->others += heads + width;
+        w->norms = s->linear_norm ? size : 0;
+        w->tensors += 8 + (s->low_rank > 0) + s->linear_norm;
+        break;
+    case CALC_PART_TYPE_LIGHTNING:
+        w->matrices += width * hidden;
+        w->norms = s->linear_norm ? width : 0;
+        w->tensors += s->linear_norm;
+        break;
+    default:
+        w->matrices += hidden * hidden;
+        break;
+    }
 }
 
-/* All norms of one block. */
-static double norm_weights(const calc_shape *s)
+static void count_feedforward(const calc_shape *s, weights *w)
 {
-    double each = s->rms ? 1 : 2;
-    double latents = s->latent ? s->q_rank + s->kv_rank : 0;
-    return 2 * each * s->hidden + latents + (s->qk_norm && !s->latent ? 2 * s->qk_size : 0);
+    double matrices = s->gated ? 3 : 2;
+    double gates = s->gated ? 2 : 1;
+    double biases = s->bias ? 2 : 1; /* tensors for every matrix */
+    if (s->mixer == CALC_PART_TYPE_MLP) {
+        w->matrices = matrices * s->hidden * s->feedforward;
+        w->others = s->bias ? gates * s->feedforward + s->hidden : 0;
+        w->tensors = matrices * biases;
+        return;
+    }
+    double latent = s->expert_latent != s->hidden ? 2 * s->hidden * s->expert_latent : 0;
+    double rows = s->experts + s->zero_experts;
+    double expert_biases = s->bias ? gates * s->expert_feedforward + s->expert_latent : 0;
+    w->expert = matrices * s->expert_latent * s->expert_feedforward;
+    w->matrices = matrices * s->hidden * s->shared_feedforward + (s->shared_gate ? s->hidden : 0);
+    w->experts = (w->expert + expert_biases) * s->experts +
+                 rows * (s->hidden + s->router_bias + s->bias) + latent +
+                 (s->router_scale ? s->hidden + rows : 0);
+    w->norms = s->expert_latent_norm ? s->expert_latent : 0;
+    w->idle = (w->expert + expert_biases) * (s->experts - s->experts_per_token);
+    w->tensors = 1 + (s->shared_feedforward > 0 ? matrices * biases : 0) + s->shared_gate +
+                 (latent > 0 ? 2 : 0) + s->expert_latent_norm;
+    w->expert_tensors = matrices * biases;
 }
 
-static double attention_biases(const calc_shape *s)
+static weights count(const calc_shape *part)
 {
-    double width = s->heads * s->qk_size + s->kv_heads * (s->qk_size + s->v_size);
-    return s->bias ? (s->latent ? 0 : width) + s->hidden : 0;
+    weights w = {0};
+    if (!calc_part_mixes(part->mixer)) {
+        count_feedforward(part, &w);
+    } else if (calc_part_is_linear(part->mixer)) {
+        count_linear(part, &w);
+    } else {
+        count_attention(part, &w);
+    }
+    return w;
 }
 
-static double feedforward_biases(const calc_shape *s)
+/* ---- Layers ---------------------------------------------------------------------------------- */
+
+/* Parts of the layers of a model, or of a depth of multi-token prediction. */
+typedef struct member {
+    const calc_part *part; /* NULL: the model's own */
+    calc_part_type type;
+    double layers; /* that have it */
+} member;
+
+typedef struct members {
+    member of[CALC_MAX_PARTS];
+    size_t count;
+    double layers, sub_layers;
+    double norms; /* of the residual stream */
+} members;
+
+/* Norms of a sub-layer. Between two norms, feed-forward parts side by side have their own two. */
+static double norms_of(const calc_shape *s, const int8_t part[2], bool ffn)
 {
-    return s->bias ? (s->gated ? 2 : 1) * s->feedforward + s->hidden : 0;
+    bool sandwich = s->norm_place == CALC_NORM_PLACE_SANDWICH;
+    return part[0] < 0 ? 0 : sandwich ? (ffn && part[1] >= 0 ? 5 : 2) : 1;
+}
+
+static void add_part(const calc_stack *stack, int part, double layers, members *m)
+{
+    if (part < 0 || layers == 0) {
+        return;
+    }
+    size_t i = 0;
+    while (i < m->count && m->of[i].part != &stack->part[part]) {
+        i++;
+    }
+    m->count += i == m->count;
+    m->of[i].part = &stack->part[part];
+    m->of[i].type = stack->part[part].type;
+    m->of[i].layers += layers;
+}
+
+static void add_kind(const calc_shape *s, int kind, double layers, members *m)
+{
+    const calc_layer_kind *k = &s->stack->kind[kind];
+    for (int i = 0; i < 2; i++) {
+        add_part(s->stack, k->mixer[i], layers, m);
+        add_part(s->stack, k->ffn[i], layers, m);
+    }
+    m->layers += layers;
+    m->sub_layers += layers * ((k->mixer[0] >= 0) + (k->ffn[0] >= 0));
+    m->norms += layers * (norms_of(s, k->mixer, false) + norms_of(s, k->ffn, true));
+}
+
+/* Layers of a model that does not list them. */
+static members plain_members(const calc_shape *s, double dense, double moe)
+{
+    double layers = dense + moe;
+    double norms = s->norm_place == CALC_NORM_PLACE_SANDWICH ? 4 : 2;
+    return (members){{{NULL, CALC_PART_TYPE_ATTENTION, layers},
+                      {NULL, CALC_PART_TYPE_MLP, dense},
+                      {NULL, CALC_PART_TYPE_MOE, moe}},
+                     3,
+                     layers,
+                     2 * layers,
+                     norms * layers};
+}
+
+static members members_of(const calc_shape *s)
+{
+    members m = {0};
+    if (!s->stack) {
+        double moe = calc_shape_moe_blocks(s);
+        return plain_members(s, s->blocks - moe, moe);
+    }
+    for (int i = 0; i < s->stack->kinds; i++) {
+        add_kind(s, i, s->stack->kind[i].count, &m);
+    }
+    return m;
+}
+
+static members mtp_members_of(const calc_shape *s)
+{
+    members m = {0};
+    const calc_stack *k = s->stack;
+    if (!k) {
+        return plain_members(s, s->experts > 0 ? 0 : 1, s->experts > 0 ? 1 : 0);
+    }
+    for (int i = 0; i < k->mtp; i++) {
+        add_kind(s, k->mtp_layer[i], 1, &m);
+    }
+    if (k->mtp == 0) {
+        add_kind(s, k->layer[k->layers - 1], 1, &m);
+    }
+    return m;
+}
+
+static calc_shape shape_of(const calc_shape *s, const member *m)
+{
+    calc_shape part = m->part ? calc_shape_of_part(s, m->part) : *s;
+    part.mixer = m->type;
+    return part;
+}
+
+/* Matrices of the streams beside the plain one, of so many sub-layers in so many layers. */
+static double residual_weights(const calc_shape *s, const members *m, bool matrices)
+{
+    double n = s->streams;
+    double wide = n * s->hidden;
+    switch (s->residual) {
+    case CALC_RESIDUAL_TYPE_HYPER:
+        return m->sub_layers *
+               ((n * n + 2 * n) * (matrices ? wide : wide + 1) + (matrices ? 0 : 3));
+    case CALC_RESIDUAL_TYPE_ALTUP: {
+        double router = n * n + n * n * n + wide; /* predict, correct and their modalities */
+        double laurel = 2 * s->hidden * s->residual_rank;
+        return m->layers * (router + laurel + (matrices ? 0 : 3 * s->hidden));
+    }
+    case CALC_RESIDUAL_TYPE_ATTENTION:
+        return m->layers * 4 * s->hidden;
+    default:
+        return 0;
+    }
+}
+
+/* Matrices that streams begin and end with. */
+static double residual_end_weights(const calc_shape *s, bool matrices)
+{
+    double n = s->streams;
+    switch (s->residual) {
+    case CALC_RESIDUAL_TYPE_HYPER:
+        return n * n * s->hidden + (matrices ? 0 : n + 1);
+    case CALC_RESIDUAL_TYPE_ALTUP:
+        return 2 * (n - 1) * s->hidden * s->hidden;
+    case CALC_RESIDUAL_TYPE_ATTENTION:
+        return 2 * s->hidden;
+    default:
+        return 0;
+    }
+}
+
+/* Embeddings of every layer: their projection from the stream and two matrices in each layer. */
+static double layer_embedding_matrices(const calc_shape *s)
+{
+    return 3 * s->hidden * s->layer_embedding * s->blocks;
+}
+
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+/* Adds all parts of layers to the counts but for `total`. @return weights of idle experts */
+static double add_members(const calc_shape *s, const members *m, calc_parameters *out)
+{
+    double idle = 0;
+    for (size_t i = 0; i < m->count; i++) {
+        const calc_shape part = shape_of(s, &m->of[i]);
+        const weights w = count(&part);
+        double layers = m->of[i].layers;
+        *(calc_part_mixes(part.mixer) ? &out->attention : &out->mlp) +=
+            layers * (w.matrices + w.others);
+        out->experts += layers * w.experts;
+        out->norm += layers * w.norms;
+        idle += layers * w.idle;
+    }
+    out->attention += residual_weights(s, m, false);
+    out->norm += m->norms * (s->rms ? 1 : 2) * s->hidden;
+    return idle;
+}
+
+static double sum(const calc_parameters *p)
+{
+    return p->attention + p->mlp + p->experts + p->norm + p->embedding;
 }
 
 void calc_count_parameters(const calc_app *app, calc_parameters *out)
 {
     const calc_strategy alone = {0};
-    calc_shape s = calc_shape_of(app, &alone, 0, 0);
+    const calc_shape s = calc_shape_of(app, &alone, 0, 0);
+    const members layers = members_of(&s);
+    const members predicted = mtp_members_of(&s);
     double vocab = app->vocab_size > 0 ? (double)app->vocab_size : VOCABULARY;
-    double moe = calc_shape_moe_blocks(&s);
-    double dense = s.blocks - moe;
     double each_norm = s.rms ? 1 : 2;
-    double expert = feedforward_weights(&s, s.expert_feedforward) +
-                    (s.bias ? (s.gated ? 2 : 1) * s.expert_feedforward + s.hidden : 0);
-    double router = s.experts * (s.hidden + s.router_bias + s.bias);
-    double shared = feedforward_weights(&s, s.shared_feedforward);
-    double idle = moe * expert * (s.experts - s.experts_per_token);
     *out = (calc_parameters){
-        .attention = s.blocks * (attention_weights(&s) + attention_biases(&s)),
-        .mlp = dense * (feedforward_weights(&s, s.feedforward) + feedforward_biases(&s)) +
-               moe * shared,
-        .experts = moe * (expert * s.experts + router),
-        .norm = s.blocks * norm_weights(&s) + each_norm * s.hidden,
         .embedding = (vocab * (s.tied ? 1 : 2) + (s.learned ? s.seq : 0)) * s.hidden,
     };
-    out->total = out->attention + out->mlp + out->experts + out->norm + out->embedding;
+    double idle = add_members(&s, &layers, out);
+    out->attention += residual_end_weights(&s, false);
+    out->norm += each_norm * s.hidden;
+    if (s.layer_embedding > 0) {
+        out->embedding += s.layer_vocab * s.layer_embedding * s.blocks;
+        out->mlp += layer_embedding_matrices(&s);
+        out->norm += s.blocks * s.hidden + s.layer_embedding;
+    }
+    out->total = sum(out);
     out->active = out->total - idle;
-    bool predicts_moe = s.experts > 0;
-    out->mtp = s.mtp_blocks * (attention_weights(&s) + norm_weights(&s) + 2 * s.hidden * s.hidden +
-                               3 * each_norm * s.hidden +
-                               (predicts_moe ? expert * s.experts + router + shared
-                                             : feedforward_weights(&s, s.feedforward)));
+    calc_parameters depth = {
+        .mlp = 2 * s.hidden * s.hidden,
+        .norm = 3 * each_norm * s.hidden,
+    };
+    add_members(&s, &predicted, &depth);
+    depth.attention += s.residual == CALC_RESIDUAL_TYPE_HYPER ? residual_end_weights(&s, false) : 0;
+    out->mtp = (s.mtp_shared && s.mtp_blocks > 1 ? 1 : s.mtp_blocks) * sum(&depth);
+}
+
+/* Arithmetic of a mixer between tokens in one sequence, forward [FLOP]. */
+static double mixing_flop(const calc_shape *s, double layers, bool square)
+{
+    double share = square ? 1 : calc_shape_score_share(s);
+    double scores = layers * 2 * s->heads * s->seq * s->seq * (s->qk_size + s->v_size) * share;
+    if (calc_part_is_linear(s->mixer)) {
+        return layers * s->seq * calc_linear_flop(s);
+    }
+    if (s->index_heads > 0 && !s->index_shared) {
+        scores +=
+            layers * s->seq * s->seq * calc_shape_index_share(s, square) * calc_shape_index_flop(s);
+    }
+    return scores;
 }
 
 double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, bool square)
 {
-    double moe = calc_shape_moe_blocks(s);
-    double dense = s->blocks - moe;
-    double share = square ? 1 : calc_shape_score_share(s);
-    double weights =
-        s->blocks * attention_weights(s) + dense * feedforward_weights(s, s->feedforward) +
-        moe * (feedforward_weights(s, s->expert_feedforward) * s->experts_per_token +
-               feedforward_weights(s, s->shared_feedforward) + s->hidden * s->experts) +
-        s->hidden * s->vocab;
-    double scores = s->blocks * 2 * s->heads * s->seq * s->seq * (s->qk_size + s->v_size) * share;
-    double sequence = 2 * s->seq * weights + scores;
+    const members m = members_of(s);
+    double used = 0;
+    double mixing = 0;
+    for (size_t i = 0; i < m.count; i++) {
+        const calc_shape part = shape_of(s, &m.of[i]);
+        const weights w = count(&part);
+        double layers = m.of[i].layers;
+        used += layers * w.matrices;
+        if (part.mixer == CALC_PART_TYPE_MOE) {
+            used += layers *
+                    (w.expert * part.experts_per_token +
+                     s->hidden * (part.experts + part.zero_experts) +
+                     (part.expert_latent != s->hidden ? 2 * s->hidden * part.expert_latent : 0));
+        } else if (calc_part_mixes(part.mixer)) {
+            mixing += mixing_flop(&part, layers, square);
+        }
+    }
+    used += residual_weights(s, &m, true) + residual_end_weights(s, true) +
+            layer_embedding_matrices(s) + s->hidden * s->vocab;
+    double sequence = 2 * s->seq * used + mixing;
     return (double)exec->batch_size * sequence * (exec->training ? 3 : 1);
 }
 
 void calc_parameters_tensors(const calc_shape *s, double stages, double *dense, double *expert)
 {
-    double moe = calc_shape_moe_blocks(s);
-    double matrices = s->gated ? 3 : 2;
-    double norms = 2 + (s->latent ? 1 + (s->q_rank > 0) : 0) + (s->qk_norm && !s->latent ? 2 : 0);
-    double attention = s->latent ? 4 + (s->q_rank > 0) : 2;
-    double shared = s->shared_feedforward > 0 ? matrices : 0;
-    double biases = s->bias ? 2 : 1; /* beside every matrix of a block */
-    double blocks = s->blocks * (norms + attention * biases) +
-                    (s->blocks - moe) * matrices * biases + moe * (1 + shared * biases);
+    const members m = members_of(s);
+    double blocks = m.norms;
+    *expert = 0;
+    for (size_t i = 0; i < m.count; i++) {
+        const calc_shape part = shape_of(s, &m.of[i]);
+        const weights w = count(&part);
+        blocks += m.of[i].layers * w.tensors;
+        *expert += m.of[i].layers * part.experts / s->expert_par * w.expert_tensors / stages;
+    }
     double ends = s->vocab > 0 ? (s->tied ? 1 : 2) + (s->learned ? 1 : 0) + 1 : 0;
     *dense = (blocks + ends) / stages;
-    *expert = moe * s->experts / s->expert_par * matrices * biases / stages;
 }

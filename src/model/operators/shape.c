@@ -28,6 +28,7 @@ static void set_structure(calc_shape *s, const calc_app *app, const calc_strateg
     s->norm_place = app->norm_place;
     s->residual = app->residual_type;
     s->streams = calc_max(1, (double)app->residual_streams);
+    s->residual_rank = (double)app->residual_rank;
     s->layer_embedding = (double)app->layer_embedding;
     s->layer_vocab = (double)(app->layer_vocab_size > 0 ? app->layer_vocab_size : app->vocab_size);
     s->mtp_shared = app->mtp_shared;
@@ -108,9 +109,13 @@ static void set_feedforward(calc_shape *s, const calc_part *p)
             p->expert_feedforward > 0 ? (double)p->expert_feedforward : s->feedforward;
         s->shared_feedforward = (double)p->shared_feedforward;
         s->shared_gate = p->shared_gate;
+        s->router_scale = p->router_scale;
         s->expert_latent = p->expert_latent > 0 ? (double)p->expert_latent : s->hidden;
         s->expert_latent_norm = p->expert_latent_norm;
         s->zero_experts = (double)p->zero_experts;
+        if (s->zero_experts > 0) { /* a token's share of them costs nothing */
+            s->experts_per_token *= s->experts / (s->experts + s->zero_experts);
+        }
     }
 }
 
@@ -262,10 +267,45 @@ double calc_shape_global_share(const calc_shape *s)
                                   : floor(s->blocks / s->global_every) / s->blocks;
 }
 
+/* Mean number of the last `most` tokens, the own one included, that a token of a sequence sees. */
+static double last_tokens(double seq, double most)
+{
+    return most >= seq ? (seq + 1) / 2 : most - most * (most - 1) / (2 * seq);
+}
+
+/* Mean tokens of its own chunk that a token sees. */
+static double chunk_tokens(double seq, double chunk)
+{
+    double whole = floor(seq / chunk);
+    double rest = seq - whole * chunk;
+    return (whole * chunk * (chunk + 1) + rest * (rest + 1)) / (2 * seq);
+}
+
+/* Mean entries of compressed keys that a token attends to behind its window. */
+static double compressed_entries(const calc_shape *s)
+{
+    if (s->compress_ratio <= 0) {
+        return 0;
+    }
+    double entries = floor(s->seq / s->compress_ratio);
+    double most = s->index_heads > 0 ? s->index_topk : entries;
+    return most >= entries ? entries / 2 : most - most * most * s->compress_ratio / (2 * s->seq);
+}
+
 double calc_shape_score_share(const calc_shape *s)
 {
     if (!s->causal) {
         return 1;
+    }
+    if (s->mixer == CALC_PART_TYPE_COMPRESSED) {
+        double window = s->window > 0 ? last_tokens(s->seq, s->window) : 0;
+        return (window + compressed_entries(s)) / s->seq;
+    }
+    if (s->chunk > 0 && s->chunk < s->seq) {
+        return chunk_tokens(s->seq, s->chunk) / s->seq;
+    }
+    if (s->index_heads > 0 && s->index_topk < s->seq) {
+        return last_tokens(s->seq, s->index_topk) / s->seq;
     }
     double whole = (s->seq + 1) / (2 * s->seq);
     if (s->window <= 0 || s->window >= s->seq) {
@@ -274,4 +314,15 @@ double calc_shape_score_share(const calc_shape *s)
     double part = s->window / s->seq * (1 - s->window / (2 * s->seq));
     double global = calc_shape_global_share(s);
     return global * whole + (1 - global) * part;
+}
+
+double calc_shape_index_share(const calc_shape *s, bool square)
+{
+    double share = square || !s->causal ? 1 : (s->seq + 1) / (2 * s->seq);
+    return share / calc_max(1, s->compress_ratio);
+}
+
+double calc_shape_index_flop(const calc_shape *s)
+{
+    return 2 * s->index_heads * (s->index_size + (s->index_block > 0 ? 0 : 1));
 }

@@ -16,14 +16,15 @@ typedef struct calc_shape {
     double q_rank, kv_rank; /**< latent attention; kv_rank 0: none, q_rank 0: not compressed */
     double rope_size;       /**< latent attention: rotary part of a key */
     double vocab;           /**< padded; 0: no embedding and no head */
-    double experts, experts_per_token, expert_feedforward, shared_feedforward;
-    double placed_experts; /**< with the copies that serving has of some */
-    double expert_latent;  /**< width of a token on its way to experts */
-    double zero_experts;   /**< rows of the router that compute nothing */
-    double moe_blocks;     /**< blocks with experts, of the whole model */
-    double dense_blocks;   /**< before the first of them; all blocks, without experts */
-    double moe_every;      /**< among the blocks after the dense ones, one in this many has
-                                experts, evenly spread if not whole */
+    double experts, expert_feedforward, shared_feedforward;
+    double experts_per_token; /**< mean, of those that compute */
+    double placed_experts;    /**< with the copies that serving has of some */
+    double expert_latent;     /**< width of a token on its way to experts */
+    double zero_experts;      /**< rows of the router that compute nothing */
+    double moe_blocks;        /**< blocks with experts, of the whole model */
+    double dense_blocks;      /**< before the first of them; all blocks, without experts */
+    double moe_every;         /**< among the blocks after the dense ones, one in this many has
+                                   experts, evenly spread if not whole */
     double mtp_blocks;
     double groups_per_token; /**< most nodes the experts of a token are on; 0: any */
     double window, global_every;
@@ -36,13 +37,14 @@ typedef struct calc_shape {
      *  their width; tokens of the convolution and of a chunk of the kernels; low rank. */
     double key_heads, key_size, value_heads, value_size, conv, scan_chunk, low_rank;
     double streams;         /**< of the residual, >= 1 */
+    double residual_rank;   /**< of the low-rank residual beside a layer; 0: none */
     double layer_embedding; /**< width of an embedding per layer and word; 0: none */
     double layer_vocab;
     calc_norm_place norm_place;
     calc_residual_type residual;
     bool latent, gated, rms, rope, learned, bias, dropout, tied, causal, qk_norm, router_bias;
     bool qkv_bias, qk_norm_whole, sinks, k_eq_v, kv_shared, index_shared, linear_norm;
-    bool shared_gate, expert_latent_norm, mtp_shared;
+    bool shared_gate, router_scale, expert_latent_norm, mtp_shared;
     bool flash;
     bool llama, multiquery;  /**< what the preset and the layout say of parts */
     const calc_stack *stack; /**< the model's layers where it lists them, borrowed; NULL: it does
@@ -94,6 +96,14 @@ double calc_shape_global_share(const calc_shape *shape);
 /** Part of the square of scores that a kernel of causal or windowed attention computes, mean over
  *  the blocks: 1, (S+1)/2S, or for a window of W tokens (W/S)(1 - W/2S) for those that have one. */
 double calc_shape_score_share(const calc_shape *shape);
+
+/** Part of the square of queries and keys that the indexer of sparse attention scores: all that a
+ *  query may see, of compressed keys one per group. */
+double calc_shape_index_share(const calc_shape *shape, bool square);
+
+/** Arithmetic of the indexer's scores, forward [FLOP per query and key]: of all its heads; where
+ * keys are chosen one by one, the heads' scores are weighted, too. */
+double calc_shape_index_flop(const calc_shape *shape);
 
 /** Sizes of parallel groups that may be absent: at least 1. */
 static inline double calc_par_size(int64_t par)
