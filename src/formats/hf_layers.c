@@ -517,6 +517,7 @@ static void set_part(const plan *p, what sort, int64_t number, calc_part *part)
     } else if (sort == LINEAR) {
         set_linear(s, a, part);
     } else if (sort == RATIO) {
+        part->q_lora_rank = COUNT(Q_LORA);
         part->compress_ratio = number;
         part->output_groups = COUNT(O_GROUPS);
         part->output_lora_rank = COUNT(O_LORA);

@@ -98,7 +98,6 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
     }
     a->attn_size = COUNT(HEAD_SIZE) > 0 ? COUNT(HEAD_SIZE) : a->hidden / a->attn_heads;
     a->kv_heads = kv_heads_of(s, a->attn_heads);
-    a->q_lora_rank = SAYS(RATIOS) ? COUNT(Q_LORA) : 0;
     a->v_head_size = SAYS(V_SIZE) && COUNT(V_SIZE) != a->attn_size ? COUNT(V_SIZE) : 0;
 }
 
