@@ -122,13 +122,14 @@ static const calc_hf_family families[] = {
                 {CALC_HF_PATTERN, 5},
                 {CALC_HF_STREAMS, 4},
                 {CALC_HF_LAYER_EMBED, 256},
-                {CALC_HF_LAYER_VOCAB, 262144}}},
+                {CALC_HF_LAYER_VOCAB, 262144},
+                {CALC_HF_RESIDUAL_RANK, 64}}},
     {.types = "gemma4",
      .also = "gemma4_text",
      GEMMA,
      .qk_norm = true,
      SANDWICH,
-     .note = "scales of the router's input and of experts are not modelled"},
+     .router_scale = true},
     {.types = "glm chatglm", LLAMA, .attn_bias = true},
     {.types = "glm4", LLAMA, .attn_bias = true, SANDWICH},
     {.types = "glm4_moe", LLAMA, .attn_bias = true, .router_bias = true},
@@ -215,7 +216,7 @@ static const char harmless[] =
     "mtp_use_dedicated_embeddings mtp_transformer_layers num_attention_groups block_configs "
     "attention_multiplier embedding_multiplier residual_multiplier logits_scaling "
     "expert_dtype full_attn_mod interpolate_factor num_hidden_layers_override "
-    "hidden_act_ffn use_double_wide_mlp activation_sparsity_pattern laurel_rank "
+    "hidden_act_ffn use_double_wide_mlp activation_sparsity_pattern "
     "image_seq_length image_token_id lm_head_type n_layers_total mamba_chunk_size_hint "
     "max_window_size layer_norm_epsilon attn_temperature_tuning floor_scale attn_scale "
     "linear_attn_config.gate_lower_bound attention_head_type scale_attention_softmax_in_fp32 "

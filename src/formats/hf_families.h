@@ -28,21 +28,22 @@ typedef struct calc_hf_family {
     calc_ffn_type ffn; /**< with the usual activation; swiglu and geglu have a gate */
     calc_norm_type norm;
     calc_position_type position;
-    bool bias;        /**< all matrices have one */
-    bool attn_bias;   /**< queries, keys and values have a bias, other matrices need not; if the
-                           file does not say */
-    bool dropout;     /**< if the file does not say */
-    bool tied;        /**< if the file does not say */
-    bool qk_norm;     /**< if the file does not say */
-    bool router_bias; /**< if the file does not say */
-    bool windowless;  /**< windows only with use_sliding_window */
-    bool whole_norm;  /**< queries and keys are normalized over all heads together */
-    bool sinks;       /**< attention has sinks */
-    bool shared_gate; /**< the shared experts have one */
-    bool beside;      /**< attention and a linear mixer stand side by side in all layers */
-    bool twin;        /**< a layer of the file is two: experts stand beside the first dense one */
-    bool lightning;   /**< linear attention is lightning attention */
-    bool ssm_norm;    /**< the projections of Mamba-1 are normalized */
+    bool bias;         /**< all matrices have one */
+    bool attn_bias;    /**< queries, keys and values have a bias, other matrices need not; if the
+                            file does not say */
+    bool dropout;      /**< if the file does not say */
+    bool tied;         /**< if the file does not say */
+    bool qk_norm;      /**< if the file does not say */
+    bool router_bias;  /**< if the file does not say */
+    bool windowless;   /**< windows only with use_sliding_window */
+    bool whole_norm;   /**< queries and keys are normalized over all heads together */
+    bool sinks;        /**< attention has sinks */
+    bool router_scale; /**< the router scales its input and the output of experts */
+    bool shared_gate;  /**< the shared experts have one */
+    bool beside;       /**< attention and a linear mixer stand side by side in all layers */
+    bool twin;         /**< a layer of the file is two: experts stand beside the first dense one */
+    bool lightning;    /**< linear attention is lightning attention */
+    bool ssm_norm;     /**< the projections of Mamba-1 are normalized */
     calc_norm_place place;
     calc_output_gate gate;
     calc_residual_type residual;

@@ -122,6 +122,7 @@ static void set_experts(const calc_hf_said *s, calc_app *a)
     a->shared_gate = s->family->shared_gate && a->shared_feedforward > 0;
     a->expert_latent = COUNT(LATENT);
     a->expert_latent_norm = YES(LATENT_NORM);
+    a->router_scale = s->family->router_scale;
     a->zero_experts = COUNT(ZERO_EXPERTS);
     if (COUNT(GROUPS) > 1) {
         a->expert_groups = COUNT(GROUPS);
@@ -140,6 +141,7 @@ static void set_residual(const calc_hf_said *s, calc_app *a)
     a->norm_place = s->family->place;
     a->residual_type = s->family->residual;
     a->residual_streams = a->residual_type != CALC_RESIDUAL_TYPE_PLAIN ? COUNT(STREAMS) : 0;
+    a->residual_rank = a->residual_type == CALC_RESIDUAL_TYPE_ALTUP ? COUNT(RESIDUAL_RANK) : 0;
     if (COUNT(SNAPSHOT) > 0) {
         a->residual_type = CALC_RESIDUAL_TYPE_ATTENTION;
         a->residual_streams = COUNT(SNAPSHOT);

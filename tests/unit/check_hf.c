@@ -82,8 +82,7 @@ static const struct {
     {"bloom-560m", "bloom-560M", 559214592, 2 * 1024, false, 0}, /* a norm after the embedding */
     {"bloom", "bloom-176B", 176247271424, 2 * 14336, false, 0},
     /* Totals and active parameters from the equations of their papers, by a program of its own that
-     * gives the published counts to the last number where there are any. Scales of the router of
-     * Gemma 4. */
+     * gives the published counts to the last number where there are any. */
     {"qwen3-next-80b-a3b", NULL, 79674391296, 0, false, 3874929408},
     {"qwen3.5-27b", NULL, 26895998464, 0, false, 26895998464},
     {"qwen3.5-35b-a3b", NULL, 34660610688, 0, false, 3454988928},
@@ -100,7 +99,9 @@ static const struct {
     {"kimi-k3", NULL, 2779484476000, 0, false, 105364017760},
     {"minimax-m2.5", NULL, 228689764864, 0, false, 11030553088},
     {"minimax-m1", NULL, 456089655296, 0, false, 48403306496},
-    {"gemma-4-26b-a4b", NULL, 25233141760, 30 * (2816 + 128), false, 3822530560},
+    /* Keys and values of layers that read those of earlier ones: in its file, never used. */
+    {"gemma-3n-e4b", NULL, 6866696688, 15 * (2 * 2048 * 512 + 256), false, 6866696688},
+    {"gemma-4-26b-a4b", NULL, 25233141760, 0, false, 3822530560},
     {"llama-4-maverick-17b-128e-instruct", NULL, 400711848960, 0, false, 17184691200},
     {"longcat-flash", NULL, 560664980480, 0, false, 27954818048},
     {"jamba-1.5-mini", NULL, 51570323328, 0, false, 12110311296},
