@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/error.h"
-#include "formats/hf_model.h"
+#include "formats/hf_layers.h"
 #include "formats/read.h"
 #include "io/utf8.h"
 #include "spec/field.h"
@@ -39,7 +39,8 @@ typedef struct reader {
 } reader;
 
 /* Names of objects that hold the text model of a multimodal model. */
-static const char *const nests[] = {"text_config.", "llm_config.", "language_config."};
+static const char *const nests[] = {"thinker_config.text_config.", "text_config.", "llm_config.",
+                                    "language_config."};
 enum { NESTS = sizeof nests / sizeof *nests };
 
 static calc_status wrong(const reader *r, const calc_setting *setting, calc_status status,
@@ -72,7 +73,7 @@ static const calc_setting *type_of(const calc_settings *settings, bool *nested)
         const calc_setting *setting = &settings->item[i];
         size_t above = nest_length(setting->key);
         *nested = *nested || above > 0;
-        bool better = !type || nest_length(type->key) == 0;
+        bool better = !type || (nest_length(type->key) == 0 && !calc_hf_family_find(type->value));
         if (strcmp(setting->key + above, "model_type") == 0 && setting->value[0] && better &&
             (above == 0 || !type || calc_hf_family_find(setting->value))) {
             type = setting;
@@ -93,7 +94,8 @@ static bool has_key(const calc_settings *settings, const char *key)
 
 bool calc_hf_is(const calc_settings *settings)
 {
-    return has_key(settings, "model_type") || has_key(settings, "architectures");
+    return has_key(settings, "model_type") || has_key(settings, "architectures") ||
+           (has_key(settings, "num_hidden_layers") && has_key(settings, "hidden_size"));
 }
 
 static calc_hf_member member_of(const char *key)
@@ -105,9 +107,32 @@ static calc_hf_member member_of(const char *key)
     return (calc_hf_member)member;
 }
 
-/* Notes a key without a row that has a value. Parts that are not read are noted once, other keys by
- * name. */
-static void pass_over(reader *r, const char *key, bool nested)
+/* Whether a key names something that layers are made of. */
+static bool is_structural(const char *key)
+{
+    static const char *const parts[] = {
+        "layer", "head",   "expert", "hidden", "intermediate", "_dim",  "_rank", "mamba",
+        "ssm",   "attn",   "window", "block",  "ffn",          "mlp",   "moe",   "latent",
+        "mtp",   "stream", "conv_",  "vocab",  "pattern",      "embed", "altup", "memory"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strstr(key, parts[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a value turns off what its key names. */
+static bool is_neutral(const char *value)
+{
+    char *end;
+    double number = strtod(value, &end);
+    return strcasecmp(value, "false") == 0 || (end != value && !*end && number <= 0);
+}
+
+/* Refuses a key of the text model that is not known and may change its layers; notes another one
+ * that has a value. Parts that are not read are noted once, other keys by name. */
+static calc_status pass_over(reader *r, const calc_setting *setting, const char *key, bool nested)
 {
     static const struct {
         const char *part, *text;
@@ -123,14 +148,22 @@ static void pass_over(reader *r, const char *key, bool nested)
                 calc_hf_tell(r->said.hf, parts[i].text);
             }
             r->parts |= 1u << i;
-            return;
+            return CALC_OK;
         }
     }
+    if (nested || calc_hf_key_harmless(key)) {
+        return CALC_OK;
+    }
+    if (is_structural(key) && !is_neutral(setting->value)) {
+        return wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL,
+                     "calc does not know this key, which seems to change the layers");
+    }
     char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
-    if (!nested && !calc_hf_key_harmless(key) && r->ignored++ < NOTES) {
+    if (r->ignored++ < NOTES) {
         snprintf(text, sizeof text, "ignored: %s", calc_utf8_show(shown, key, strlen(key)));
         calc_hf_tell(r->said.hf, text);
     }
+    return CALC_OK;
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -148,6 +181,9 @@ static calc_status read_number(reader *r, calc_hf_member member, const calc_sett
     char *end, range[128];
     errno = 0;
     double value = strtod(setting->value, &end);
+    for (char *next; *end == ' ' && strtod(end, &next) == value && next > end;) {
+        end = next; /* a list with the same number for each layer */
+    }
     if (end == setting->value || *end || errno != 0 || !isfinite(value)) {
         return expected(r, setting, "a number");
     }
@@ -176,7 +212,9 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
         const char *words;
         int value;
     } meanings[] = {
-        {CALC_HF_ACTIVATION, "silu swish", CALC_FFN_TYPE_SWIGLU},
+        {CALC_HF_ACTIVATION, "silu swish situ", CALC_FFN_TYPE_SWIGLU},
+        {CALC_HF_QK_NORM_TYPE, "per_layer", 1},
+        {CALC_HF_QK_NORM_TYPE, "per_head", 0},
         {CALC_HF_ACTIVATION,
          "gelu gelu_new gelu_fast gelu_python gelu_pytorch_tanh gelu_accurate quick_gelu",
          CALC_FFN_TYPE_GELU},
@@ -192,7 +230,9 @@ static calc_status read_word(reader *r, calc_hf_member member, const calc_settin
     }
     return expected(r, setting,
                     member == CALC_HF_ROUTER ? "noaux_tc, greedy or group_limited_greedy"
-                                             : "silu, gelu, gelu_new, gelu_pytorch_tanh or relu");
+                    : member == CALC_HF_QK_NORM_TYPE
+                        ? "per_layer or per_head"
+                        : "silu, gelu, gelu_new, gelu_pytorch_tanh or relu");
 }
 
 static calc_status read_member(reader *r, calc_hf_member member, const calc_setting *setting)
@@ -229,7 +269,8 @@ static calc_status read_settings(reader *r, bool nested)
             const char *key = setting->key + above;
             calc_hf_member member = member_of(key);
             if (member == CALC_HF_COUNT) {
-                pass_over(r, key, nested && above == 0);
+                calc_status one = pass_over(r, setting, key, nested && above == 0);
+                status = status == CALC_OK ? one : status;
             } else {
                 calc_status one = read_member(r, member, setting);
                 status = status == CALC_OK ? one : status;
@@ -249,25 +290,20 @@ static void fill_presets(reader *r)
     }
 }
 
-/* The family of the file. */
-static calc_status find_family(reader *r, const calc_setting *type)
+/* The family of the file. A type that is not known is no error: its keys say what it is. */
+static void find_family(reader *r, const calc_setting *type)
 {
-    char known[512], nearest[512], hint[CALC_HINT_SIZE], text[700];
-    if (!type) {
-        return calc_errors_at(r->errors, CALC_ERR_FIELD, r->said.hf->name, 0, 0, NULL,
-                              "\"model_type\" is missing: expected one of %s",
-                              calc_hf_family_list(known, sizeof known));
+    char shown[CALC_UTF8_SHOW_SIZE], text[NOTE_SIZE];
+    r->said.family = type ? calc_hf_family_find(type->value) : NULL;
+    if (!r->said.family) {
+        r->said.family = calc_hf_family_unknown();
+        snprintf(text, sizeof text,
+                 "model_type %s%.80s: read by its keys; where they say nothing, blocks are as "
+                 "Llama's",
+                 type ? "is not known, " : "is missing",
+                 type ? calc_utf8_show(shown, type->value, type->length) : "");
+        calc_hf_tell(r->said.hf, text);
     }
-    r->said.family = calc_hf_family_find(type->value);
-    if (r->said.family) {
-        return CALC_OK;
-    }
-    char shown[CALC_UTF8_SHOW_SIZE];
-    const char *near = calc_hf_family_nearest(type->value, nearest, sizeof nearest);
-    snprintf(text, sizeof text, "found \"%s\", expected one of %s",
-             calc_utf8_show(shown, type->value, type->length),
-             calc_hf_family_list(known, sizeof known));
-    return wrong(r, type, CALC_ERR_FIELD, near ? calc_did_you_mean(near, hint) : NULL, text);
 }
 
 calc_status calc_hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
@@ -277,12 +313,14 @@ calc_status calc_hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
     for (int i = 0; i < CALC_HF_COUNT; i++) {
         r.said.value[i] = NAN;
     }
-    calc_status status = find_family(&r, type_of(hf->settings, &nested));
-    if (status == CALC_OK) {
-        status = read_settings(&r, nested);
-    }
+    find_family(&r, type_of(hf->settings, &nested));
+    calc_status status = read_settings(&r, nested);
     if (status == CALC_OK) {
         fill_presets(&r);
+        int64_t listed = calc_hf_listed(&r.said);
+        if (isnan(r.said.value[CALC_HF_LAYERS]) && listed > 0) {
+            r.said.value[CALC_HF_LAYERS] = (double)listed;
+        }
         status = calc_hf_model(&r.said, app, errors);
     }
     return status;
@@ -294,7 +332,7 @@ calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length
     calc_settings settings = {0};
     calc_hf one = *hf;
     one.settings = &settings;
-    calc_status status = calc_settings_from_json(&settings, text, length, hf->name, errors);
+    calc_status status = calc_settings_from_json_whole(&settings, text, length, hf->name, errors);
     if (status == CALC_OK) {
         status = calc_hf_read(&one, app, errors);
     } else if (status == CALC_ERR_NOMEM) {

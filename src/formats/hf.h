@@ -19,7 +19,8 @@ typedef struct calc_hf {
 
 enum { CALC_HF_SEQ_MAX = 8192 /**< tokens; longest sequence length taken from a file */ };
 
-/** Whether settings look like such a configuration: "model_type" or "architectures" at the top. */
+/** Whether settings look like such a configuration: "model_type" or "architectures" at the
+ *  top, or the sizes under the names that such files have. */
 bool calc_hf_is(const calc_settings *settings);
 
 /** Whether a text is a JSON object that looks like such a configuration. Reports no errors. */

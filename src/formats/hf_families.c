@@ -5,9 +5,6 @@
 
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
-
 /* Blocks in the style of Llama, and of GPT-2. */
 #define LLAMA                                                                                      \
     .ffn = CALC_FFN_TYPE_SWIGLU, .norm = CALC_NORM_TYPE_RMS, .position = CALC_POSITION_TYPE_ROPE
@@ -17,33 +14,92 @@
 #define GPT(ffn_, position_)                                                                       \
     .ffn = CALC_FFN_TYPE_##ffn_, .norm = CALC_NORM_TYPE_LAYER,                                     \
     .position = CALC_POSITION_TYPE_##position_
-#define QKV_NOTE "biases of queries, keys and values are not modelled"
-#define NORMS_NOTE "two of the four norms of a block are not modelled"
+#define SANDWICH .place = CALC_NORM_PLACE_SANDWICH
 #define PARALLEL_NOTE                                                                              \
     "attention and feed-forward stand side by side in it; here they follow each other"
 
 static const calc_hf_family families[] = {
-    {.types = "llama mistral mixtral", LLAMA},
-    {.types = "qwen2", LLAMA, .attn_bias = true, .windowless = true, .note = QKV_NOTE},
-    {.types = "qwen2_moe",
+    {.types = "llama mixtral",
+     .also = "granite seed_oss nemotron-nas smollm3 ernie4_5 ministral",
+     LLAMA},
+    /* Configurations with a vision tower omit values that equal the defaults of the class. */
+    {.types = "mistral",
+     .also = "mistral3",
      LLAMA,
-     .attn_bias = true,
-     .windowless = true,
-     .note = QKV_NOTE ", nor is the gate of the shared expert"},
+     .preset = {{CALC_HF_HEADS, 32}, {CALC_HF_KV_HEADS, 8}}},
+    {.types = "ernie4_5_moe", LLAMA, .router_bias = true},
+    {.types = "qwen2", LLAMA, .attn_bias = true, .windowless = true},
+    {.types = "qwen2_moe", LLAMA, .attn_bias = true, .windowless = true, .shared_gate = true},
     {.types = "qwen3 qwen3_moe",
-     .also = "qwen3_vl_text qwen3_vl_moe_text",
+     .also = "qwen3_vl_text qwen3_vl_moe_text qwen3_omni_moe_text",
      LLAMA,
      .qk_norm = true,
      .windowless = true,
      .preset = {{CALC_HF_HEAD_SIZE, 128}}},
-    {.types = "deepseek deepseek_v2", LLAMA},
-    {.types = "deepseek_v3 kimi_k2", LLAMA, .router_bias = true},
+    {.types = "qwen3_next qwen3_5 qwen3_5_moe",
+     .also = "qwen3_5_text qwen3_5_moe_text",
+     LLAMA,
+     .qk_norm = true,
+     .windowless = true,
+     .shared_gate = true,
+     .gate = CALC_OUTPUT_GATE_CHANNEL,
+     .preset = {{CALC_HF_HEAD_SIZE, 256}}},
+    {.types = "deepseek", LLAMA},
+    {.types = "deepseek_v2",
+     LLAMA,
+     .preset = {{CALC_HF_QK_NOPE, 128}, {CALC_HF_QK_ROPE, 64}, {CALC_HF_V_SIZE, 128}}},
+    {.types = "deepseek_v3 deepseek_v32 kimi_k2 glm_moe_dsa glm4_moe_lite",
+     LLAMA,
+     .router_bias = true},
+    {.types = "deepseek_v4",
+     LLAMA,
+     .router_bias = true,
+     .sinks = true,
+     .residual = CALC_RESIDUAL_TYPE_HYPER},
+    {.types = "kimi_linear", LLAMA, .router_bias = true},
+    {.types = "kimi_k3",
+     LLAMA,
+     .router_bias = true,
+     .gate = CALC_OUTPUT_GATE_CHANNEL,
+     .preset = {{CALC_HF_TOP_K, 16}}},
+    {.types = "longcat_flash", LLAMA, .router_bias = true, .twin = true},
+    {.types = "minimax_m2", LLAMA, .router_bias = true, .whole_norm = true},
+    {.types = "minimax_m1 minimax", .also = "minimax_text_01", LLAMA, .lightning = true},
+    {.types = "mimo", LLAMA, .attn_bias = true, .windowless = true},
+    {.types = "bailing_moe", .also = "bailing_moe_v2", LLAMA, .router_bias = true},
+    {.types = "llama4",
+     .also = "llama4_text",
+     LLAMA,
+     .preset = {{CALC_HF_SHARED, 1}, {CALC_HF_CHUNK, 8192}}},
+    {.types = "olmo2 olmo3", LLAMA, .whole_norm = true, .place = CALC_NORM_PLACE_POST},
+    {.types = "step3p7",
+     LLAMA,
+     .qk_norm = true,
+     .router_bias = true,
+     .gate = CALC_OUTPUT_GATE_HEAD},
+    {.types = "nemotron_h",
+     .ffn = CALC_FFN_TYPE_RELU,
+     .norm = CALC_NORM_TYPE_RMS,
+     .position = CALC_POSITION_TYPE_NONE,
+     .router_bias = true},
+    {.types = "jamba",
+     LLAMA,
+     .ssm_norm = true,
+     .preset = {{CALC_HF_ATTN_PERIOD, 8},
+                {CALC_HF_ATTN_OFFSET, 4},
+                {CALC_HF_EXPERT_PERIOD, 2},
+                {CALC_HF_EXPERT_OFFSET, 1},
+                {CALC_HF_SSM_STATE, 16}}},
+    {.types = "granitemoehybrid bamba", LLAMA},
+    {.types = "falcon_h1", LLAMA, .beside = true},
+    {.types = "lfm2", LLAMA, .qk_norm = true, .tied = true},
     {.types = "gemma", GEMMA, .preset = {{CALC_HF_HEAD_SIZE, 256}}},
     {.types = "gemma2",
      .also = "gemma2_text",
      GEMMA,
      .preset = {{CALC_HF_HEAD_SIZE, 256}, {CALC_HF_PATTERN, 2}},
-     .note = NORMS_NOTE ", nor is the cap of the scores"},
+     SANDWICH,
+     .note = "the cap of the scores is not modelled"},
     /* Configurations with a vision tower omit values that equal the defaults of the class. */
     {.types = "gemma3",
      .also = "gemma3_text",
@@ -55,18 +111,33 @@ static const calc_hf_family families[] = {
                 {CALC_HF_HEADS, 8},
                 {CALC_HF_KV_HEADS, 4},
                 {CALC_HF_POSITIONS, 131072}},
-     .note = NORMS_NOTE},
-    {.types = "glm chatglm", LLAMA, .attn_bias = true, .note = QKV_NOTE},
-    {.types = "glm4",
-     LLAMA,
-     .attn_bias = true,
-     .note = QKV_NOTE ", nor are two of the four norms of a block"},
-    {.types = "glm4_moe", LLAMA, .attn_bias = true, .router_bias = true, .note = QKV_NOTE},
+     SANDWICH},
+    {.types = "gemma3n",
+     .also = "gemma3n_text",
+     GEMMA,
+     .qk_norm = true,
+     SANDWICH,
+     .residual = CALC_RESIDUAL_TYPE_ALTUP,
+     .preset = {{CALC_HF_HEAD_SIZE, 256},
+                {CALC_HF_PATTERN, 5},
+                {CALC_HF_STREAMS, 4},
+                {CALC_HF_LAYER_EMBED, 256},
+                {CALC_HF_LAYER_VOCAB, 262144},
+                {CALC_HF_RESIDUAL_RANK, 64}}},
+    {.types = "gemma4",
+     .also = "gemma4_text",
+     GEMMA,
+     .qk_norm = true,
+     SANDWICH,
+     .router_scale = true},
+    {.types = "glm chatglm", LLAMA, .attn_bias = true},
+    {.types = "glm4", LLAMA, .attn_bias = true, SANDWICH},
+    {.types = "glm4_moe", LLAMA, .attn_bias = true, .router_bias = true},
     {.types = "gpt_oss",
      LLAMA,
      .bias = true,
      .preset = {{CALC_HF_HEAD_SIZE, 64}, {CALC_HF_PATTERN, 2}},
-     .note = "attention sinks are not modelled"},
+     .sinks = true},
     {.types = "phi3", LLAMA},
     {.types = "phi", GPT(GELU, ROPE), .bias = true, .note = PARALLEL_NOTE},
     {.types = "gpt_neox", GPT(GELU, ROPE), .bias = true, .note = PARALLEL_NOTE},
@@ -133,7 +204,23 @@ static const char harmless[] =
     "pruned_heads remove_invalid_values repetition_penalty return_dict_in_generate "
     "suppress_tokens temperature tf_legacy_loss tie_encoder_decoder top_k top_p torchscript "
     "typical_p use_bfloat16 inference_runner validate_runner_input "
-    "attention_head_type scale_attention_softmax_in_fp32 use_mrope runner_max_sequence_length";
+    "image_token_index image_token_id video_token_id audio_token_id ignore_index eoa_token_index "
+    "vision_feature_layer projector_hidden_act multimodal_projector_bias spatial_merge_size "
+    "vision_soft_tokens_per_image use_unified_vision_chunk norm_eps conv_bias use_conv_bias "
+    "mamba_proj_bias mamba_conv_bias mamba_hidden_act mamba_ssm_cache_dtype mamba_ssm_dtype "
+    "use_mamba_kernels time_step_floor time_step_limit time_step_max time_step_min time_step_rank "
+    "rescale_prenorm_residual residual_in_fp32 num_logits_to_keep moe_shared_expert_overlap "
+    "moe_router_scaling_factor moe_router_activation_func moe_renormalize use_grouped_topk "
+    "activation_situ_beta activation_situ_linear_beta mla_use_nope hc_eps hc_sinkhorn_iters "
+    "use_mtp num_mtp_modules compress_rope_theta indexer_rope_interleave qk_head_dim "
+    "mtp_use_dedicated_embeddings mtp_transformer_layers num_attention_groups block_configs "
+    "attention_multiplier embedding_multiplier residual_multiplier logits_scaling "
+    "expert_dtype full_attn_mod interpolate_factor num_hidden_layers_override "
+    "hidden_act_ffn use_double_wide_mlp activation_sparsity_pattern "
+    "image_seq_length image_token_id lm_head_type n_layers_total mamba_chunk_size_hint "
+    "max_window_size layer_norm_epsilon attn_temperature_tuning floor_scale attn_scale "
+    "linear_attn_config.gate_lower_bound attention_head_type scale_attention_softmax_in_fp32 "
+    "use_mrope runner_max_sequence_length";
 
 static bool is_in_place(const char *words, const char *at, size_t length)
 {
@@ -150,6 +237,12 @@ bool calc_hf_word_in(const char *words, const char *word, size_t length)
     return false;
 }
 
+const calc_hf_family *calc_hf_family_unknown(void)
+{
+    static const calc_hf_family any = {.types = "", LLAMA};
+    return &any;
+}
+
 const calc_hf_family *calc_hf_family_find(const char *type)
 {
     for (size_t i = 0; i < FAMILIES; i++) {
@@ -162,32 +255,8 @@ const calc_hf_family *calc_hf_family_find(const char *type)
     return NULL;
 }
 
-char *calc_hf_family_list(char *buffer, size_t size)
-{
-    buffer[0] = '\0';
-    for (size_t i = 0; i < FAMILIES; i++) {
-        calc_append(buffer, size, "%s%s", i > 0 ? " " : "", families[i].types);
-    }
-    return buffer;
-}
-
-const char *calc_hf_family_nearest(const char *word, char *buffer, size_t size)
-{
-    enum { MAX = 64 };
-    const char *types[MAX + 1] = {NULL};
-    size_t count = 0;
-    calc_hf_family_list(buffer, size);
-    for (char *at = buffer; at && count < MAX; count++) {
-        types[count] = at;
-        at = strchr(at, ' ');
-        if (at) {
-            *at++ = '\0';
-        }
-    }
-    return calc_nearest(word, types);
-}
-
 bool calc_hf_key_harmless(const char *key)
 {
-    return calc_hf_word_in(harmless, key, strcspn(key, "."));
+    return calc_hf_word_in(harmless, key, strcspn(key, ".")) ||
+           calc_hf_word_in(harmless, key, strlen(key));
 }

@@ -24,17 +24,29 @@ typedef struct calc_hf_preset {
 /** One kind of model. */
 typedef struct calc_hf_family {
     const char *types; /**< values of "model_type", separated by blanks */
-    const char *also;  /**< more values, which messages do not list; or NULL */
+    const char *also;  /**< more values; or NULL */
     calc_ffn_type ffn; /**< with the usual activation; swiglu and geglu have a gate */
     calc_norm_type norm;
     calc_position_type position;
-    bool bias;        /**< all matrices have one */
-    bool attn_bias;   /**< queries, keys and values have a bias, other matrices need not */
-    bool dropout;     /**< if the file does not say */
-    bool tied;        /**< if the file does not say */
-    bool qk_norm;     /**< if the file does not say */
-    bool router_bias; /**< if the file does not say */
-    bool windowless;  /**< windows only with use_sliding_window */
+    bool bias;         /**< all matrices have one */
+    bool attn_bias;    /**< queries, keys and values have a bias, other matrices need not; if the
+                            file does not say */
+    bool dropout;      /**< if the file does not say */
+    bool tied;         /**< if the file does not say */
+    bool qk_norm;      /**< if the file does not say */
+    bool router_bias;  /**< if the file does not say */
+    bool windowless;   /**< windows only with use_sliding_window */
+    bool whole_norm;   /**< queries and keys are normalized over all heads together */
+    bool sinks;        /**< attention has sinks */
+    bool router_scale; /**< the router scales its input and the output of experts */
+    bool shared_gate;  /**< the shared experts have one */
+    bool beside;       /**< attention and a linear mixer stand side by side in all layers */
+    bool twin;         /**< a layer of the file is two: experts stand beside the first dense one */
+    bool lightning;    /**< linear attention is lightning attention */
+    bool ssm_norm;     /**< the projections of Mamba-1 are normalized */
+    calc_norm_place place;
+    calc_output_gate gate;
+    calc_residual_type residual;
     calc_hf_preset preset[CALC_HF_PRESETS];
     const char *note; /**< features of the model that calc does not express; or NULL */
 } calc_hf_family;
@@ -42,11 +54,8 @@ typedef struct calc_hf_family {
 /** The family of a "model_type"; NULL if it is not known. */
 const calc_hf_family *calc_hf_family_find(const char *type);
 
-/** The known type nearest to a word; NULL if none is near. The text is written to `buffer`. */
-const char *calc_hf_family_nearest(const char *word, char *buffer, size_t size);
-
-/** Lists the types for a message. @return buffer */
-char *calc_hf_family_list(char *buffer, size_t size);
+/** What is assumed of a "model_type" that is not known: blocks in the style of Llama. */
+const calc_hf_family *calc_hf_family_unknown(void);
 
 /** Whether a key changes neither the shape nor the cost of a model. */
 bool calc_hf_key_harmless(const char *key);

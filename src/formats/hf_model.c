@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "formats/hf_model.h"
+#include "formats/hf_layers.h"
 #include "spec/field.h"
 
 enum { NOTE_SIZE = 256 };
@@ -13,9 +13,11 @@ enum { NOTE_SIZE = 256 };
 #define COUNT(name) ((int64_t)GET(name, 0))
 #define YES(name) (GET(name, 0) > 0)
 
+/* A square of the rectifier has no gate in any model. */
 static bool is_gated(const calc_hf_said *s)
 {
-    return s->family->ffn >= CALC_FFN_TYPE_SWIGLU;
+    return s->family->ffn >= CALC_FFN_TYPE_SWIGLU &&
+           GET(ACTIVATION, CALC_FFN_TYPE_SWIGLU) != CALC_FFN_TYPE_RELU;
 }
 
 static calc_ffn_type ffn_of(const calc_hf_said *s)
@@ -51,7 +53,9 @@ static void set_structure(const calc_hf_said *s, calc_app *a)
     a->dropout = choice(GET(DROPOUT, f->dropout) > 0, !llama);
     a->tied_embeddings = choice(GET(TIED, f->tied) > 0, !llama);
     a->causal = true;
-    if (!bias && !f->attn_bias && (YES(ATTN_BIAS) || YES(MLP_BIAS))) {
+    bool attention = GET(ATTN_BIAS, f->attn_bias) > 0;
+    a->qkv_bias = !bias && (attention || YES(QKV_BIAS));
+    if (!bias && ((!f->attn_bias && YES(ATTN_BIAS)) || YES(MLP_BIAS))) {
         calc_hf_tell(s->hf, "biases of some matrices only are not modelled");
     }
     if (SAYS(WORD_SIZE) && COUNT(WORD_SIZE) != a->hidden) {
@@ -72,7 +76,18 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
 {
     a->attn_heads = COUNT(HEADS);
     a->kv_lora_rank = COUNT(KV_LORA);
-    a->qk_norm = GET(QK_NORM, s->family->qk_norm) > 0;
+    a->qk_norm_whole = GET(QK_NORM, 1) > 0 && GET(QK_NORM_TYPE, s->family->whole_norm) > 0;
+    a->qk_norm = !a->qk_norm_whole && GET(QK_NORM, s->family->qk_norm) > 0;
+    a->attention_sinks = GET(SINKS, s->family->sinks) > 0;
+    a->output_gate = YES(HEAD_GATE) ? CALC_OUTPUT_GATE_HEAD
+                     : !SAYS(GATE)  ? s->family->gate
+                     : YES(GATE)    ? CALC_OUTPUT_GATE_CHANNEL
+                                    : CALC_OUTPUT_GATE_NONE;
+    if (COUNT(INDEX_HEADS) > 0 && !SAYS(RATIOS)) {
+        a->index_heads = COUNT(INDEX_HEADS);
+        a->index_size = COUNT(INDEX_SIZE);
+        a->index_topk = COUNT(INDEX_TOPK);
+    }
     if (a->kv_lora_rank > 0) {
         a->q_lora_rank = COUNT(Q_LORA);
         a->qk_nope_size = COUNT(QK_NOPE);
@@ -83,84 +98,16 @@ static void set_attention(const calc_hf_said *s, calc_app *a)
     }
     a->attn_size = COUNT(HEAD_SIZE) > 0 ? COUNT(HEAD_SIZE) : a->hidden / a->attn_heads;
     a->kv_heads = kv_heads_of(s, a->attn_heads);
-}
-
-/* ---- Windows --------------------------------------------------------------------------------- */
-
-/* Sets the period of the blocks without a window from "layer_types", and notes an uneven spacing.
- */
-static void set_global_blocks(const calc_hf_said *s, calc_app *a)
-{
-    const char *at = s->setting[CALC_HF_LAYER_TYPES]->value;
-    int64_t full = 0, all = 0, first = 0, strayed = 0;
-    for (; *at; at += strcspn(at, " "), at += strspn(at, " "), all++) {
-        bool is_full = strncmp(at, "full_attention", strlen("full_attention")) == 0;
-        full += is_full;
-        first = is_full && first == 0 ? all + 1 : first;
-        strayed += first > 0 && is_full != ((all + 1) % first == 0);
-    }
-    a->window_size = full < all ? a->window_size : 0;
-    a->global_every = full > 0 && full < all ? first : 0;
-    if (strayed > 0 && full < all) {
-        char note[NOTE_SIZE];
-        a->global_every = (all + full / 2) / full;
-        snprintf(note, sizeof note,
-                 "layer_types has %lld of %lld blocks without a window, not at equal distances: "
-                 "here one of every %lld is",
-                 (long long)full, (long long)all, (long long)a->global_every);
-        calc_hf_tell(s->hf, note);
-    }
+    a->v_head_size = SAYS(V_SIZE) && COUNT(V_SIZE) != a->attn_size ? COUNT(V_SIZE) : 0;
 }
 
 static void set_window(const calc_hf_said *s, calc_app *a)
 {
-    if (!(GET(USE_WINDOW, !s->family->windowless) > 0)) {
-        return;
-    }
-    a->window_size = COUNT(WINDOW);
-    if (a->window_size == 0) {
-        return;
-    }
-    if (SAYS(LAYER_TYPES)) {
-        set_global_blocks(s, a);
-        return;
-    }
-    a->global_every = COUNT(PATTERN) > 1 ? COUNT(PATTERN) : 0;
-    if (s->family->windowless && SAYS(WINDOW_AFTER) && COUNT(WINDOW_AFTER) > 0) {
-        if (COUNT(WINDOW_AFTER) < a->num_blocks) {
-            calc_hf_tell(s->hf,
-                         "max_window_layers: windows in the last blocks only are not modelled; "
-                         "here no block has one");
-        }
-        a->window_size = 0;
-    }
+    bool windowed = GET(USE_WINDOW, !s->family->windowless || SAYS(LOCAL_LIST)) > 0;
+    a->window_size = windowed ? COUNT(WINDOW) : 0;
 }
 
 /* ---- Experts --------------------------------------------------------------------------------- */
-
-/* Reads a list of dense blocks, which must be the first ones. */
-static int64_t dense_blocks_of(const calc_hf_said *s)
-{
-    int64_t dense = COUNT(DENSE_FIRST);
-    if (!SAYS(DENSE_LAYERS)) {
-        return dense;
-    }
-    int64_t listed = 0, ordered = 0;
-    for (const char *at = s->setting[CALC_HF_DENSE_LAYERS]->value; *at; listed++) {
-        int64_t block = 0;
-        for (; *at >= '0' && *at <= '9' && block < 1000000; at++) {
-            block = 10 * block + (*at - '0');
-        }
-        ordered += block == listed;
-        at += strcspn(at, " ");
-        at += strspn(at, " ");
-    }
-    if (ordered < listed) {
-        calc_hf_tell(s->hf, "mlp_only_layers: dense blocks that are not the first ones count as "
-                            "if they were");
-    }
-    return listed > dense ? listed : dense;
-}
 
 static void set_experts(const calc_hf_said *s, calc_app *a)
 {
@@ -172,13 +119,35 @@ static void set_experts(const calc_hf_said *s, calc_app *a)
     a->expert_feedforward = COUNT(EXPERT_FFN) > 0 ? COUNT(EXPERT_FFN) : a->feedforward;
     a->shared_feedforward =
         SAYS(SHARED_FFN) ? COUNT(SHARED_FFN) : COUNT(SHARED) * a->expert_feedforward;
-    a->dense_blocks = dense_blocks_of(s);
-    a->moe_every = COUNT(MOE_EVERY) > 1 ? COUNT(MOE_EVERY) : 0;
+    a->shared_gate = s->family->shared_gate && a->shared_feedforward > 0;
+    a->expert_latent = COUNT(LATENT);
+    a->expert_latent_norm = YES(LATENT_NORM);
+    a->router_scale = s->family->router_scale;
+    a->zero_experts = COUNT(ZERO_EXPERTS);
     if (COUNT(GROUPS) > 1) {
         a->expert_groups = COUNT(GROUPS);
         a->groups_per_token = COUNT(TOKEN_GROUPS);
     }
-    a->router_bias = GET(ROUTER, s->family->router_bias) > 0;
+    a->router_bias = GET(ROUTER, GET(ROUTER_BIAS, s->family->router_bias)) > 0;
+    if (SAYS(DENSE_FFN)) { /* the usual key is the width of an expert, then */
+        a->expert_feedforward = a->feedforward;
+        a->shared_feedforward = COUNT(SHARED) * a->feedforward;
+        a->feedforward = COUNT(DENSE_FFN);
+    }
+}
+
+static void set_residual(const calc_hf_said *s, calc_app *a)
+{
+    a->norm_place = s->family->place;
+    a->residual_type = s->family->residual;
+    a->residual_streams = a->residual_type != CALC_RESIDUAL_TYPE_PLAIN ? COUNT(STREAMS) : 0;
+    a->residual_rank = a->residual_type == CALC_RESIDUAL_TYPE_ALTUP ? COUNT(RESIDUAL_RANK) : 0;
+    if (COUNT(SNAPSHOT) > 0) {
+        a->residual_type = CALC_RESIDUAL_TYPE_ATTENTION;
+        a->residual_streams = COUNT(SNAPSHOT);
+    }
+    a->layer_embedding = COUNT(LAYER_EMBED);
+    a->layer_vocab_size = a->layer_embedding > 0 ? COUNT(LAYER_VOCAB) : 0;
 }
 
 /* ---- The whole model ------------------------------------------------------------------------- */
@@ -215,10 +184,15 @@ static calc_status check(const calc_hf_said *s, calc_errors *errors)
                   {CALC_HF_HIDDEN, "the width", "hidden_size"},
                   {CALC_HF_HEADS, "the number of heads", "num_attention_heads"},
                   {CALC_HF_VOCAB, "the vocabulary", "vocab_size"},
+                  {CALC_HF_TOP_K, "the experts of a token", "num_experts_per_tok"},
                   {CALC_HF_FFN, "the width of its feed-forward layer", "intermediate_size"}};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
-        bool derived = needed[i].member == CALC_HF_FFN && !is_gated(s); /* four times the width */
+        /* Four times the width; or no layer has it. */
+        bool derived =
+            needed[i].member == CALC_HF_FFN && (s->family->norm == CALC_NORM_TYPE_LAYER ||
+                                                COUNT(EXPERT_FFN) > 0 || calc_hf_searched(s->hf));
+        derived = derived || (needed[i].member == CALC_HF_TOP_K && !(COUNT(EXPERTS) > 0));
         if (!derived && !(calc_hf_get(s, needed[i].member, 0) > 0)) {
             status = calc_errors_at(errors, CALC_ERR_FIELD, s->hf->name, 0, 0, NULL,
                                     "\"%s\" is missing: %s", needed[i].key, needed[i].what);
@@ -261,16 +235,21 @@ calc_status calc_hf_model(const calc_hf_said *s, calc_app *app, calc_errors *err
     }
     app->hidden = COUNT(HIDDEN);
     app->num_blocks = COUNT(LAYERS);
-    app->feedforward = COUNT(FFN) > 0 ? COUNT(FFN) : 4 * app->hidden;
+    app->feedforward = COUNT(FFN) > 0          ? COUNT(FFN)
+                       : COUNT(EXPERT_FFN) > 0 ? COUNT(EXPERT_FFN)
+                                               : 4 * app->hidden;
     app->vocab_size = COUNT(VOCAB);
     app->mtp_blocks = COUNT(MTP);
+    app->mtp_shared = app->mtp_blocks > 1 && YES(MTP_SHARED);
     set_sequence(s, app);
     set_structure(s, app);
     set_attention(s, app);
     set_window(s, app);
     set_experts(s, app);
+    set_residual(s, app);
     if (s->family->note) {
         calc_hf_tell(s->hf, s->family->note);
     }
-    return check_ranges(s, app, errors);
+    status = calc_hf_layers(s, app, errors);
+    return status != CALC_OK ? status : check_ranges(s, app, errors);
 }

@@ -38,6 +38,12 @@ CALC_MUST_USE calc_status calc_settings_from_json(calc_settings *settings, const
                                                   size_t length, const char *name,
                                                   calc_errors *errors);
 
+/** Reads JSON in the same way, and mappings in lists too, their keys behind the number of the item:
+ *  list.0.key. */
+CALC_MUST_USE calc_status calc_settings_from_json_whole(calc_settings *settings, const char *text,
+                                                        size_t length, const char *name,
+                                                        calc_errors *errors);
+
 /** Reads TOML in the same way: tables and dotted keys, strings, numbers, booleans and arrays of
  *  them. Inline tables and tables in arrays are skipped. */
 CALC_MUST_USE calc_status calc_settings_from_toml(calc_settings *settings, const char *text,

@@ -22,9 +22,12 @@ typedef struct reader {
     int depth;
     size_t path_length;
     char path[PATH_SIZE];
-    bool key;    /* the next scalar is a key */
-    int lists;   /* open lists */
-    int skipped; /* collections open inside a mapping in a list */
+    bool key;                              /* the next scalar is a key */
+    int lists;                             /* open lists */
+    int skipped;                           /* collections open inside a mapping in a list */
+    bool whole;                            /* no mapping is skipped; for each that is open, */
+    int outer[DEPTH + 1], item[DEPTH + 1]; /* the lists around it, and its items so far */
+    size_t key_length[DEPTH + 1];          /* the path of the key that it is the value of */
 } reader;
 
 static calc_status wrong(const reader *r, yaml_mark_t mark, const char *text)
@@ -80,6 +83,7 @@ static calc_status take_key(reader *r, const char *at, size_t length, yaml_mark_
     if (!setting) {
         return CALC_ERR_NOMEM;
     }
+    r->item[r->depth] = 0;
     setting->line = (int)mark.line + 1;
     setting->column = (int)mark.column + 1;
     return CALC_OK;
@@ -117,14 +121,25 @@ static calc_status take_single(reader *r, const yaml_event_t *event)
 
 static calc_status open_mapping(reader *r, yaml_mark_t mark)
 {
-    if (r->lists > 0) {
+    if (r->lists > 0 && !r->whole) {
         r->skipped = 1;
         return CALC_OK;
     }
     if (r->depth == DEPTH) {
         return wrong(r, mark, "nested too deeply");
     }
-    r->above[++r->depth] = r->path_length;
+    r->key_length[r->depth + 1] = r->path_length;
+    if (r->lists > 0) {
+        int length = snprintf(r->path + r->path_length, PATH_SIZE - r->path_length, ".%d",
+                              r->item[r->depth]++);
+        if (r->path_length + (size_t)length >= PATH_SIZE) {
+            return wrong(r, mark, "the keys above this place are too long");
+        }
+        r->path_length += (size_t)length;
+    }
+    r->outer[++r->depth] = r->lists;
+    r->item[r->depth] = r->lists = 0;
+    r->above[r->depth] = r->path_length;
     r->key = true;
     return CALC_OK;
 }
@@ -145,8 +160,9 @@ static calc_status take(reader *r, const yaml_event_t *event)
     case YAML_MAPPING_START_EVENT:
         return open_mapping(r, event->start_mark);
     case YAML_MAPPING_END_EVENT:
-        r->path_length = r->above[r->depth--];
-        r->key = true;
+        r->path_length = r->key_length[r->depth];
+        r->lists = r->outer[r->depth--];
+        r->key = r->lists == 0;
         return CALC_OK;
     case YAML_SEQUENCE_START_EVENT:
     case YAML_SEQUENCE_END_EVENT:
@@ -195,8 +211,8 @@ calc_status calc_settings_from_yaml(calc_settings *settings, const char *text, s
                                  .expected = "expected \"key: value\""});
 }
 
-calc_status calc_settings_from_json(calc_settings *settings, const char *text, size_t length,
-                                    const char *name, calc_errors *errors)
+static calc_status read_json(calc_settings *settings, bool whole, const char *text, size_t length,
+                             const char *name, calc_errors *errors)
 {
     calc_json_mistake mistake;
     if (calc_json_syntax_check(text, length, true, &mistake)) {
@@ -209,7 +225,20 @@ calc_status calc_settings_from_json(calc_settings *settings, const char *text, s
                                  .length = length,
                                  .name = name,
                                  .errors = errors,
+                                 .whole = whole,
                                  .expected = "expected an object {...}"});
+}
+
+calc_status calc_settings_from_json(calc_settings *settings, const char *text, size_t length,
+                                    const char *name, calc_errors *errors)
+{
+    return read_json(settings, false, text, length, name, errors);
+}
+
+calc_status calc_settings_from_json_whole(calc_settings *settings, const char *text, size_t length,
+                                          const char *name, calc_errors *errors)
+{
+    return read_json(settings, true, text, length, name, errors);
 }
 
 calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax, const char *text,

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "hf_case.h"
+#include "spec/stack.h"
 
 START_TEST(sequences_are_as_long_as_before_positions_were_extended)
 {
@@ -59,11 +60,10 @@ START_TEST(key_and_value_heads_follow_their_switches)
     ck_assert_int_eq(
         small("falcon", ", \"new_decoder_architecture\": true, \"num_kv_heads\": 2", note).kv_heads,
         2);
-    ck_assert_int_eq(small("chatglm",
-                           ", \"multi_query_attention\": false, \"multi_query_group_num\": 2",
-                           "biases")
-                         .kv_heads,
-                     4);
+    ck_assert_int_eq(
+        small("chatglm", ", \"multi_query_attention\": false, \"multi_query_group_num\": 2", "")
+            .kv_heads,
+        4);
 }
 END_TEST
 
@@ -116,32 +116,39 @@ START_TEST(windows_are_where_blocks_have_them)
     has_window(small("qwen3",
                      ", \"sliding_window\": 64, \"use_sliding_window\": true, "
                      "\"max_window_layers\": 8",
-                     "in the last blocks only are not modelled"),
-               0, 0);
-    has_window(small("gemma2", ", \"sliding_window\": 64", "norms"), 64, 2);
-    has_window(small("gemma3", ", \"sliding_window\": 64, \"sliding_window_pattern\": 4", "norms"),
-               64, 4);
+                     ""),
+               0, 0); /* layers are listed, then */
+    has_window(small("gemma2", ", \"sliding_window\": 64", "cap"), 64, 2);
+    has_window(small("gemma3", ", \"sliding_window\": 64, \"sliding_window_pattern\": 4", ""), 64,
+               4);
 }
 END_TEST
 
 #define WINDOW "\"sliding_attention\", "
 #define FULL "\"full_attention\""
 
+static void says_layers(const char *more, const char *layers)
+{
+    char text[CALC_STACK_TEXT];
+    const calc_app app = silent(more);
+    ck_assert_str_eq(calc_stack_text(&app.stack, false, text, sizeof text), layers);
+}
+
 START_TEST(windows_by_block_are_counted)
 {
-    has_window(silent(", \"sliding_window\": 64, \"layer_types\": [" WINDOW WINDOW FULL
-                      ", " WINDOW WINDOW FULL "]"),
-               64, 3);
-    has_window(silent(", \"sliding_window\": 64, \"layer_types\": [" FULL ", " FULL "]"), 0, 0);
-    has_window(silent(", \"sliding_window\": 64, \"layer_types\": [" WINDOW WINDOW WINDOW
-                      "\"sliding_attention\"]"),
+#define SIX WINDOW WINDOW FULL ", " WINDOW WINDOW FULL
+#define FULLS FULL ", " FULL ", " FULL ", " FULL
+#define WINDOWS WINDOW WINDOW WINDOW "\"sliding_attention\""
+    has_window(silent(", \"sliding_window\": 64, \"layer_types\": [" SIX ", " SIX "]"), 64, 3);
+    has_window(
+        silent(", \"sliding_window\": 64, \"layer_types\": [" FULLS ", " FULLS ", " FULLS "]"), 0,
+        0);
+    has_window(silent(", \"sliding_window\": 64, \"layer_types\": [" WINDOWS ", " WINDOWS
+                      ", " WINDOWS "]"),
                64, 0);
-    has_window(small("llama",
-                     ", \"sliding_window\": 64, \"layer_types\": [" FULL
-                     ", " WINDOW WINDOW WINDOW FULL ", " WINDOW WINDOW "\"sliding_attention\"]",
-                     "layer_types has 2 of 8 blocks without a window, not at equal distances: here "
-                     "one of every 4 is"),
-               64, 4);
+    says_layers(", \"sliding_window\": 64, \"layer_types\": [" FULL ", " WINDOW WINDOW WINDOW FULL
+                ", " WINDOW WINDOW WINDOW WINDOW WINDOW WINDOW "\"sliding_attention\"]",
+                "2x(attention+mlp 3xlocal+mlp) 4xlocal+mlp");
 }
 END_TEST
 
@@ -167,8 +174,40 @@ START_TEST(blocks_with_experts_are_those_that_are_said)
     ck_assert_int_eq(silent(MOE ", \"decoder_sparse_step\": 2").moe_every, 2);
     ck_assert_int_eq(silent(MOE ", \"mlp_only_layers\": []").dense_blocks, 0);
     ck_assert_int_eq(silent(MOE ", \"mlp_only_layers\": [0, 1, 2]").dense_blocks, 3);
-    ck_assert_int_eq(
-        small("llama", MOE ", \"mlp_only_layers\": [0, 11]", "not the first ones").dense_blocks, 2);
+    says_layers(MOE ", \"mlp_only_layers\": [0, 11]",
+                "attention+mlp 10xattention+moe attention+mlp");
+    says_layers(MOE ", \"moe_layer_freq\": [0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1]",
+                "attention+mlp 2xattention+moe 2xattention+mlp 7xattention+moe");
+}
+END_TEST
+
+/* Keys that contradict each other or are not known name their place. */
+START_TEST(what_is_not_understood_is_refused)
+{
+    static const struct {
+        const char *more, *text;
+        calc_status status;
+    } cases[] = {
+        {"\"layer_types\": [\"full_attention\"]",
+         "layer_types: 1 layers, but num_hidden_layers is 12", CALC_ERR_RULE},
+        {"\"layer_types\": [\"magic\"]",
+         "layer_types: found \"magic\", expected one of full_attention", CALC_ERR_RANGE},
+        {"\"num_magic_heads\": 3", "num_magic_heads: calc does not know this key",
+         CALC_ERR_UNSUPPORTED},
+        {"\"hybrid_override_pattern\": \"MX\"", "found \"X\", expected one of M * - E",
+         CALC_ERR_RANGE},
+        {"\"head_dim\": 8, \"full_attention_interval\": 4", "no key says what they are",
+         CALC_ERR_UNSUPPORTED},
+        {"\"intermediate_size\": [128, 64]", "intermediate_size: expected", CALC_ERR_RANGE}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        calc_app app;
+        remarks all;
+        calc_errors errors = {0};
+        snprintf(text, sizeof text, "{\"model_type\": \"unheard\", " SMALL ", %s}", cases[i].more);
+        ck_assert_int_eq(read_text(text, &app, &all, &errors), cases[i].status);
+        ck_assert_msg(strstr(errors.item[0].text, cases[i].text), "%s", errors.item[0].text);
+    }
 }
 END_TEST
 
@@ -200,6 +239,7 @@ int main(void)
     tcase_add_test(tc, windows_by_block_are_counted);
     tcase_add_test(tc, experts_have_the_widths_that_are_said);
     tcase_add_test(tc, blocks_with_experts_are_those_that_are_said);
+    tcase_add_test(tc, what_is_not_understood_is_refused);
     tcase_add_test(tc, routing_has_a_bias_where_the_method_has_one);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
