@@ -86,7 +86,7 @@ const calc_framework calc_framework_bridge = {.name = "megatron-bridge", .title 
     .version = "0.6.0, ConfigContainer",
     .launch = "give it to the pretraining script of a recipe as its file of overrides", .platforms = CALC_ON(CUDA),
     .syntax = CALC_SYNTAX_YAML, .has_model = true,
-    .elsewhere = " ffn_type " /* named by the recipe; the file says whether there is a gate */, .launched = true,
+    .elsewhere = " ffn_type norm_place qk_norm_whole " /* of the recipe's model; the file says whether there is a gate */, .launched = true,
     CALC_FRAMEWORK_ROWS(bridge_rows, mcore), CALC_FRAMEWORK_BASES(&bridge, &harmless),
     CALC_FRAMEWORK_REFUSALS(calc_refusals_batch_overlap, calc_refusals_core, calc_refusals_layers, calc_refusals_letters, calc_refusals_listed, calc_refusals_flex,
         calc_refusals_graphs, calc_refusals_fsdp)};
