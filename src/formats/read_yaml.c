@@ -96,26 +96,23 @@ static calc_status take_text(reader *r, const char *at, size_t length, yaml_mark
     return length == 0 || calc_setting_append(last, at, length) ? CALC_OK : CALC_ERR_NOMEM;
 }
 
-static calc_status take_scalar(reader *r, const yaml_event_t *event)
+/* A scalar; aliases are not followed: if a value that is read uses one, the message shows it. */
+static calc_status take_single(reader *r, const yaml_event_t *event)
 {
+    char alias[64];
     const char *at = (const char *)event->data.scalar.value;
+    if (event->type == YAML_ALIAS_EVENT) {
+        int length =
+            snprintf(alias, sizeof alias, "*%.60s", (const char *)event->data.alias.anchor);
+        return r->depth == 0 ? wrong(r, event->start_mark, r->expected)
+                             : take_text(r, alias, (size_t)length, event->start_mark);
+    }
     bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     bool null = plain && (!*at || strcmp(at, "null") == 0 || strcmp(at, "~") == 0);
     if (r->depth == 0) {
         return null ? CALC_OK : wrong(r, event->start_mark, r->expected);
     }
     return take_text(r, at, null && !r->key ? 0 : event->data.scalar.length, event->start_mark);
-}
-
-/* Aliases are not followed. If a value that is read uses one, the message shows it. */
-static calc_status take_alias(reader *r, const yaml_event_t *event)
-{
-    char text[64];
-    if (r->depth == 0) {
-        return wrong(r, event->start_mark, r->expected);
-    }
-    int length = snprintf(text, sizeof text, "*%.60s", (const char *)event->data.alias.anchor);
-    return take_text(r, text, (size_t)length, event->start_mark);
 }
 
 static calc_status open_mapping(reader *r, yaml_mark_t mark)
@@ -157,9 +154,8 @@ static calc_status take(reader *r, const yaml_event_t *event)
         r->key = r->lists == 0;
         return CALC_OK;
     case YAML_ALIAS_EVENT:
-        return take_alias(r, event);
     case YAML_SCALAR_EVENT:
-        return take_scalar(r, event);
+        return take_single(r, event);
     default: /* the start or the end of the stream or of a document */
         return CALC_OK;
     }

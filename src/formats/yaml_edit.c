@@ -95,27 +95,18 @@ static char *nest(const calc_yaml_path *e, int depth, const char *with)
     return text;
 }
 
-static bool add_in_flow(calc_text *text, const calc_yaml_mapping *m, const char *entry)
+/* Adds an entry to a mapping, which has it on a line of its own unless it is in braces. */
+static bool add(calc_text *text, const calc_yaml_mapping *m, const char *entry)
 {
-    char *insert = join(m->filled ? ", " : "", entry, "", "");
-    bool done = insert && splice(text, m->filled ? m->last : m->close,
-                                 m->filled ? m->last : m->close, insert);
-    free(insert);
-    return done;
-}
-
-static bool add_in_block(calc_text *text, const calc_yaml_mapping *m, const char *entry)
-{
-    size_t at = line_after(text, m->last);
-    bool newline = at > 0 && text->data[at - 1] != '\n';
-    const char *end = newline ? "" : "\n";
-    char indent[256];
-    if (m->column >= sizeof indent) {
+    char indent[256] = "";
+    size_t at = m->flow ? (m->filled ? m->last : m->close) : line_after(text, m->last);
+    bool newline = !m->flow && at > 0 && text->data[at - 1] != '\n';
+    if (!m->flow && m->column >= sizeof indent) {
         return false;
     }
-    memset(indent, ' ', m->column);
-    indent[m->column] = '\0';
-    char *insert = join(newline ? "\n" : "", indent, entry, end);
+    memset(indent, ' ', m->flow ? 0 : m->column);
+    char *insert = m->flow ? join(m->filled ? ", " : "", entry, "", "")
+                           : join(newline ? "\n" : "", indent, entry, newline ? "" : "\n");
     bool done = insert && splice(text, at, at, insert);
     free(insert);
     return done;
@@ -158,8 +149,7 @@ static calc_status edit_one(calc_text *text, const calc_yaml_edit *edit, const c
         free(whole);
     } else if (e.mapping[depth].found) {
         char *entry = nest(&e, depth, edit->value);
-        done = entry && (e.mapping[depth].flow ? add_in_flow(text, &e.mapping[depth], entry)
-                                               : add_in_block(text, &e.mapping[depth], entry));
+        done = entry && add(text, &e.mapping[depth], entry);
         free(entry);
     } else {
         return calc_errors_at(errors, CALC_ERR_SYNTAX, name, 1, 1, NULL,

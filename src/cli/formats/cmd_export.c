@@ -88,15 +88,6 @@ static bool is_refused(const calc_framework *framework, const calc_app *app, con
     return calc_export_refused(framework, app, exec, tell_refused, &r) > 0;
 }
 
-static void write_json(calc_output *out, const calc_app *app, const calc_exec *exec)
-{
-    calc_put put = calc_put_to(out);
-    calc_put_object(&put, NULL, CALC_PUT_LINES);
-    calc_put_struct(&put, "application", CALC_KIND_APP, app);
-    calc_put_struct(&put, "execution", CALC_KIND_EXEC, exec);
-    calc_put_end(&put);
-}
-
 /* Writes a script that starts either server of a disaggregated layout. */
 static calc_status write_pools(calc_output *out, const calc_framework *framework,
                                const calc_app *app, const calc_exec *exec, calc_errors *errors)
@@ -134,7 +125,11 @@ static calc_status write_documents(const calc_args *args, const calc_framework *
     } else if (framework) {
         calc_settings_write(out, framework, settings);
     } else {
-        write_json(out, app, exec);
+        calc_put put = calc_put_to(out);
+        calc_put_object(&put, NULL, CALC_PUT_LINES);
+        calc_put_struct(&put, "application", CALC_KIND_APP, app);
+        calc_put_struct(&put, "execution", CALC_KIND_EXEC, exec);
+        calc_put_end(&put);
     }
     return calc_output_end(out, status, errors);
 }
@@ -185,20 +180,15 @@ static calc_status check_settled(const calc_exec *exec, calc_errors *errors)
                            "fields of the execution say \"auto\"");
 }
 
-/* Whether the machine is named, so that it and not a layout is the second argument. */
-static bool has_system(const calc_args *args)
+static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *errors)
 {
     char path[CALC_FIND_PATH_MAX];
     calc_errors ignored = {0};
-    return args->argument_count == 3 ||
-           (calc_find(CALC_KIND_EXEC, args->argument[1], path, &ignored) != CALC_OK &&
-            calc_find(CALC_KIND_SYSTEM, args->argument[1], path, &ignored) == CALC_OK);
-}
-
-static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *errors)
-{
     calc_sweep_completes(in, args, OPT_PROCS, OPT_BATCH, NULL);
-    if (has_system(args)) {
+    /* The machine and not a layout is the second argument. */
+    if (args->argument_count == 3 ||
+        (calc_find(CALC_KIND_EXEC, args->argument[1], path, &ignored) != CALC_OK &&
+         calc_find(CALC_KIND_SYSTEM, args->argument[1], path, &ignored) == CALC_OK)) {
         return calc_inputs_load_args(in, args, 0, OPT_SET, errors);
     }
     calc_input *layout = &in->input[CALC_KIND_EXEC];
@@ -223,16 +213,6 @@ static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *err
 
 /* ---- Two layouts ----------------------------------------------------------------------------- */
 
-static const calc_setting *find_setting(const calc_settings *settings, const char *key)
-{
-    for (size_t i = 0; i < settings->count; i++) {
-        if (strcmp(settings->item[i].key, key) == 0) {
-            return &settings->item[i];
-        }
-    }
-    return NULL;
-}
-
 /* The text of a setting; an option without a value is either present or absent. */
 static const char *setting_text(const calc_setting *setting)
 {
@@ -245,7 +225,10 @@ static void write_changed(calc_output *out, const calc_settings *from, const cal
 {
     for (size_t i = 0; i < from->count; i++) {
         const calc_setting *mine = &from->item[i];
-        const calc_setting *other = find_setting(to, mine->key);
+        const calc_setting *other = NULL;
+        for (size_t k = 0; k < to->count && !other; k++) {
+            other = strcmp(to->item[k].key, mine->key) == 0 ? &to->item[k] : NULL;
+        }
         const char *a = setting_text(missing ? other : mine);
         const char *b = setting_text(missing ? mine : other);
         if ((!missing || !other) && strcmp(a, b) != 0) {

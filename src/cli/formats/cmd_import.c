@@ -85,17 +85,6 @@ static void tell_unread(void *context, const char *key, calc_unread what, const 
     }
 }
 
-static void tell_rest(const unread *u)
-{
-    if (u->told > SHOWN) {
-        fprintf(stderr, "%zu more settings that calc does not read\n", u->told - SHOWN);
-    }
-    if (u->harmless > 0) {
-        fprintf(stderr, "%zu setting%s neither time nor memory\n", u->harmless,
-                u->harmless == 1 ? " changes" : "s change");
-    }
-}
-
 static calc_status write_document(calc_kind kind, const void *object, const char *path,
                                   calc_errors *errors)
 {
@@ -328,15 +317,6 @@ static calc_status convert_settings(request *r, const char *name, const calc_tex
     return status;
 }
 
-/* The format of the file: given, or detected. */
-static const char *source_of(const request *r, const calc_text *text)
-{
-    return r->from                                              ? r->from
-           : calc_hf_is_text(text->data, text->length)          ? "hf"
-           : calc_galvatron_layout_is(text->data, text->length) ? "galvatron"
-                                                                : NULL;
-}
-
 /* @param misused  the feature that a given option requires and the file lacks; else NULL */
 static calc_status convert_file(request *r, const char **misused, calc_errors *errors)
 {
@@ -344,7 +324,10 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
     calc_text text = {0};
     calc_status status = calc_text_read(&text, name, errors);
     if (status == CALC_OK) {
-        r->from = source_of(r, &text);
+        r->from = r->from                                            ? r->from
+                  : calc_hf_is_text(text.data, text.length)          ? "hf"
+                  : calc_galvatron_layout_is(text.data, text.length) ? "galvatron"
+                                                                     : NULL;
         bool hf = r->from && (strcmp(r->from, "hf") == 0 || strcmp(r->from, "huggingface") == 0);
         bool galvatron = r->from && strcmp(r->from, "galvatron") == 0;
         if (hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE))) {
@@ -375,7 +358,14 @@ static calc_exit import_request(request *r)
     if (status == CALC_ERR_NOMEM && errors.count == 0) {
         calc_errors_no_memory(&errors);
     }
-    tell_rest(&r->unread);
+    const unread *u = &r->unread;
+    if (u->told > SHOWN) {
+        fprintf(stderr, "%zu more settings that calc does not read\n", u->told - SHOWN);
+    }
+    if (u->harmless > 0) {
+        fprintf(stderr, "%zu setting%s neither time nor memory\n", u->harmless,
+                u->harmless == 1 ? " changes" : "s change");
+    }
     return calc_complain_errors(&errors);
 }
 
@@ -392,6 +382,7 @@ static bool count_of(const calc_args *args, int opt, int64_t *out)
 static calc_exit run(const calc_args *args)
 {
     request r = {.args = args, .from = calc_opt_value(args, OPT_FROM)};
+    const calc_framework *framework = r.from ? calc_framework_find(r.from) : NULL;
     if (!count_of(args, OPT_PROCS, &r.procs)) {
         return calc_complain_usage(args->command, "--procs takes a number from 1 to 1000000000");
     }
@@ -399,7 +390,7 @@ static calc_exit run(const calc_args *args)
         return calc_complain_usage(args->command, "--seq-size takes a number from 1 to 1000000000");
     }
     if (calc_opt_value(args, OPT_KEYS)) {
-        return calc_keys_list(args, r.from ? calc_framework_find(r.from) : NULL, NULL);
+        return calc_keys_list(args, framework, NULL);
     }
     if (args->argument_count == 0) {
         return calc_complain_usage(args->command, "FILE, or options after \"--\", are needed");
@@ -410,7 +401,6 @@ static calc_exit run(const calc_args *args)
     if (!r.options && args->argument_count > 1) {
         return calc_complain_usage(args->command, "one FILE is read");
     }
-    const calc_framework *framework = r.from ? calc_framework_find(r.from) : NULL;
     bool file =
         r.from && (!framework || (framework->syntax != CALC_SYNTAX_SHELL && !framework->options));
     if (r.options && file) {
