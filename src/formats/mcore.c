@@ -2,6 +2,7 @@
  * which they refuse layouts. */
 #include "formats/plan_layers.h"
 #include "formats/framework.h"
+#include "formats/plan_layers.h"
 
 static const char context_type[] =
     "p2p=ring all_gather a2a=ulysses a2a+p2p=hierarchical allgather=all_gather";
@@ -452,7 +453,7 @@ const calc_framework calc_framework_bridge = {.name = "megatron-bridge", .title 
     .version = "0.6.0, ConfigContainer",
     .launch = "give it to the pretraining script of a recipe as its file of overrides", .platforms = CALC_ON(CUDA),
     .syntax = CALC_SYNTAX_YAML, .has_model = true,
-    .elsewhere = " ffn_type " /* named by the recipe; the file says whether there is a gate */, .launched = true,
+    .elsewhere = " ffn_type norm_place qk_norm_whole " /* of the recipe's model; the file says whether there is a gate */, .launched = true,
     CALC_FRAMEWORK_ROWS(bridge_rows, mcore), CALC_FRAMEWORK_BASES(&bridge_keys, &harmless),
     CALC_FRAMEWORK_REFUSALS(batch_overlap, core, layers, letters, listed, flex, graphs, fsdp)};
 /* clang-format on */

@@ -362,9 +362,15 @@ void calc_plan_layers_from(calc_plan *plan, const calc_app *a, const calc_exec *
 
 bool calc_plan_layers_letters(const char *text)
 {
-    size_t layers = strspn(text, "M*-EGD+|"), mtp = strspn(text + layers, "M*-EGD+/");
-    return text[0] && strlen(text) < CALC_PLAN_LETTERS_SIZE && text[layers + mtp] == '\0' &&
-           (mtp == 0 || text[layers] == '/') && strcspn(text, "/") <= 2 * CALC_MAX_STACK;
+    size_t layers = strspn(text, "M*-EGD+|"), mtp = 0;
+    const char *at = text + layers;
+    bool alike = true;
+    for (const char *first = at; *at == '/'; at += 1 + mtp) {
+        mtp = strspn(at + 1, "M*-EGD+");
+        alike = alike && strncmp(first, at, 1 + mtp) == 0 && mtp <= CALC_MAX_MTP_LAYERS;
+    }
+    return layers > 0 && layers <= 2 * CALC_MAX_STACK && alike && *at == '\0' &&
+           strlen(text) < CALC_PLAN_LETTERS_SIZE;
 }
 
 calc_status calc_plan_layers_join(calc_plan *plan, calc_errors *errors)
@@ -416,7 +422,8 @@ calc_status calc_plan_layers_join(calc_plan *plan, calc_errors *errors)
     return CALC_OK;
 }
 
-/* A part of a model, new where there is none of this name; NULL: there are too many. */
+/* A part of a model, new where there is none of this name. Fewer are asked for than there can be.
+ */
 static calc_part *part_named(calc_app *app, const char *name, calc_part_type type)
 {
     const char *why;
@@ -430,7 +437,7 @@ static calc_part *part_named(calc_app *app, const char *name, calc_part_type typ
 
 static int8_t index_of(const calc_app *app, const calc_part *part)
 {
-    return part ? (int8_t)(part - app->stack.part) : -1;
+    return (int8_t)(part - app->stack.part);
 }
 
 static void apply_delta(const calc_plan *plan, calc_part *p)
@@ -460,16 +467,16 @@ static calc_part *part_of_letter(const calc_plan *plan, calc_app *app, char lett
         i++;
     }
     calc_part *p = part_named(app, parts[i].name, parts[i].type);
-    if (p && letter == 'M') {
+    if (letter == 'M') {
         int64_t width = COUNT(STATE_HEAD_SIZE);
         p->linear_key_heads = COUNT(STATE_GROUPS);
         p->linear_key_size = COUNT(STATE_SIZE);
         p->linear_value_size = width;
         p->linear_value_heads = COUNT_OR(STATE_HEADS, width > 0 ? 2 * app->hidden / width : 0);
         p->linear_conv = 4; /* megatron/core/ssm/mamba_mixer.py: d_conv */
-    } else if (p && letter == 'G') {
+    } else if (letter == 'G') {
         apply_delta(plan, p);
-    } else if (p && letter == 'D') {
+    } else if (letter == 'D') {
         p->index_heads = COUNT(INDEX_HEADS);
         p->index_size = COUNT(INDEX_SIZE);
         p->index_topk = COUNT(INDEX_TOPK);
@@ -477,13 +484,13 @@ static calc_part *part_of_letter(const calc_plan *plan, calc_app *app, char lett
     return p;
 }
 
-/* The kind of layer that a letter is; -1: there are too many. */
+/* The kind of layer that a letter is. There are fewer letters than kinds of layers. */
 static int kind_of_letter(const calc_plan *plan, calc_app *app, char letter)
 {
     const calc_part *p = part_of_letter(plan, app, letter);
     const int8_t own[2] = {index_of(app, p), -1}, none[2] = {-1, -1};
-    bool mixes = p && calc_part_mixes(p->type);
-    return p ? calc_stack_kind(&app->stack, mixes ? own : none, mixes ? none : own) : -1;
+    bool mixes = calc_part_mixes(p->type);
+    return calc_stack_kind(&app->stack, mixes ? own : none, mixes ? none : own);
 }
 
 static void apply_letters(const calc_plan *plan, calc_app *app)
@@ -518,9 +525,7 @@ static calc_part *mixer_at(const calc_plan *plan, calc_app *app, int64_t window,
     shared = sparse && is_shared(layer, COUNT(INDEX_EVERY), COUNT(INDEX_OFFSET));
     if (delta) {
         calc_part *p = part_named(app, "gdn", CALC_PART_TYPE_GATED_DELTA);
-        if (p) {
-            apply_delta(plan, p);
-        }
+        apply_delta(plan, p);
         return p;
     }
     char name[32] = "";
@@ -528,11 +533,9 @@ static calc_part *mixer_at(const calc_plan *plan, calc_app *app, int64_t window,
     calc_append(name, sizeof name, "%s%s%s%s", base, local ? "local" : "", unrotated ? "nope" : "",
                 shared ? "_shared" : "");
     calc_part *p = part_named(app, name, CALC_PART_TYPE_ATTENTION);
-    if (p) {
-        p->window_size = local ? window : 0;
-        p->position_type = unrotated ? CALC_POSITION_TYPE_NONE : p->position_type;
-        p->index_shared = shared;
-    }
+    p->window_size = local ? window : 0;
+    p->position_type = unrotated ? CALC_POSITION_TYPE_NONE : p->position_type;
+    p->index_shared = shared;
     return p;
 }
 

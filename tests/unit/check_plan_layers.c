@@ -317,6 +317,9 @@ START_TEST(what_contradicts_is_an_error)
           "the pattern has 4 layers, their number says 5");
     fails("--hybrid-layer-pattern M*X-", CALC_ERR_RANGE, "layers as the letters M * - E G D +");
     fails("--hybrid-layer-pattern M*|/M|", CALC_ERR_RANGE, "layers as the letters M * - E G D +");
+    fails("--hybrid-layer-pattern M*/M/*", CALC_ERR_RANGE, "layers as the letters M * - E G D +");
+    fails("--hybrid-layer-pattern M*/MMMMM", CALC_ERR_RANGE, "layers as the letters M * - E G D +");
+    fails("--hybrid-layer-pattern /M", CALC_ERR_RANGE, "layers as the letters M * - E G D +");
     fails("--num-layers 4 --linear-attention-freq [1,2]", CALC_ERR_RANGE, "a number, or a list");
     fails("--num-layers 4 --linear-attention-freq -1", CALC_ERR_RANGE, "a number, or a list");
     fails("--num-layers 4 --experimental-attention-variant gdn2", CALC_ERR_RANGE,
