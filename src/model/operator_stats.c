@@ -297,14 +297,18 @@ size_t calc_operator_stats_measured(const calc_app *app, const calc_system *syst
         if (blocks > 0) {
             size_t count = calc_block_operators(&context, kind, operators);
             r.whole = last == CALC_DENSE_BLOCK && calc_measured_block_of(&context).measured;
-            add(&r, operators, count, recompute, blocks + (kind == last ? depth : 0));
+            add(&r, operators, count, recompute,
+                blocks + (kind == last && !shape.stack ? depth : 0));
         }
     }
     r.whole = false;
     add(&r, operators, calc_block_embedding(&context, operators), 0, 1);
     add(&r, operators, calc_block_head(&context, operators), 0, 1 + depth);
     if (depth > 0) {
-        add(&r, operators, calc_transformer_mtp(&shape, &e.strategy, operators), 0, depth);
+        size_t count = calc_transformer_mtp(&shape, &e.strategy, operators);
+        const calc_recipe recipe = calc_block_recipe(&context, CALC_MOE_BLOCK);
+        count = shape.stack ? calc_transformer_mtp_layers(&recipe, count, operators) : count;
+        add(&r, operators, count, 0, depth);
     }
     return r.count;
 }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "spec/rules.h"
+#include "spec/stack.h"
 
 /* Inputs of the rules, and where their errors go. */
 typedef struct rules {
@@ -62,6 +63,36 @@ static void check_context_par(rules *r)
         e->strategy.context_par_inner > 0) {
         calc_rules_must_divide(r->errors, "/context_par_inner", e->strategy.context_par_inner,
                                "context_par", c, c);
+    }
+}
+
+/* Tensor-parallel ranks share the heads of linear mixers, and context-parallel ranks those of each:
+ * Megatron-LM, ssm/mamba_mixer.py and gated_delta_net.py. Groups of Mamba-2 are repeated. */
+static void check_linear_mixers(rules *r)
+{
+    const calc_exec *e = r->exec;
+    int64_t ranks =
+        e->strategy.tensor_par * (e->strategy.context_par > 1 ? e->strategy.context_par : 1);
+    const char *const field = e->strategy.context_par > 1 ? "/context_par" : "/tensor_par";
+    for (int i = 0; i < r->app->stack.parts && ranks > 1; i++) {
+        const calc_part *p = &r->app->stack.part[i];
+        const struct {
+            const char *name;
+            int64_t count;
+        } heads[] = {
+            {"linear_value_heads", p->linear_value_heads},
+            {"linear_key_heads", p->type == CALC_PART_TYPE_GATED_DELTA ? p->linear_key_heads : 0}};
+        for (int k = 0; k < 2 && calc_part_is_linear(p->type); k++) {
+            if (heads[k].count % ranks != 0) {
+                char hint[96];
+                snprintf(hint, sizeof hint, "use a divisor of %lld for tensor_par * context_par",
+                         (long long)heads[k].count);
+                calc_errors_add(
+                    r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, field, hint,
+                    "tensor_par * context_par = %lld does not divide the %lld %s of \"%s\"",
+                    (long long)ranks, (long long)heads[k].count, heads[k].name, p->name);
+            }
+        }
     }
 }
 
@@ -226,6 +257,7 @@ void calc_rules_parallel(const calc_app *app, const calc_exec *exec, calc_errors
 {
     rules r = {app, exec, errors};
     check_context_par(&r);
+    check_linear_mixers(&r);
     check_expert_par(&r);
     check_schedule(&r);
 }

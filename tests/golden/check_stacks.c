@@ -114,7 +114,7 @@ START_TEST(operators_have_every_weight)
     bool plain = shape.residual == CALC_RESIDUAL_TYPE_PLAIN;
     ck_assert_double_eq_tol(block_weights(&shape) / wanted, 1,
                             app.layer_embedding > 0 ? 0.05
-                            : plain                 ? 1e-13
+                            : plain                 ? 1e-12
                                                     : 1e-6);
 }
 END_TEST

@@ -810,6 +810,24 @@ size_t calc_transformer_mtp(const calc_shape *shape, const calc_strategy *strate
     return b.count;
 }
 
+size_t calc_transformer_mtp_layers(const calc_recipe *recipe, size_t begun, calc_operator *out)
+{
+    const calc_stack *stack = recipe->shape->stack;
+    calc_build b = go_on(recipe, begun, out);
+    int layers = !stack ? 0 : stack->mtp > 0 ? stack->mtp : 1;
+    for (int i = 0; i < layers; i++) {
+        int kind = stack->mtp > 0 ? stack->mtp_layer[i] : stack->layer[stack->layers - 1];
+        const calc_layer_kind *k = &stack->kind[kind];
+        if (k->mixer[0] >= 0) {
+            add_sub_layer(&b, &(group){k->mixer, 1}, false);
+        }
+        if (k->ffn[0] >= 0) {
+            add_sub_layer(&b, &(group){k->ffn, 1}, true);
+        }
+    }
+    return b.count;
+}
+
 double calc_transformer_routed_tokens(const calc_shape *shape)
 {
     return shape->tokens / shape->tensor_par;

@@ -30,10 +30,15 @@ size_t calc_transformer_embedding(const calc_shape *shape, const calc_strategy *
 size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strategy, bool training,
                              calc_operator *out);
 
-/** Operators that one depth of multi-token prediction adds to its block and its head: norms and the
- *  projection of two streams to one. */
+/** Operators that one depth of multi-token prediction adds to its layers and its head: norms and
+ * the projection of two streams to one. */
 size_t calc_transformer_mtp(const calc_shape *shape, const calc_strategy *strategy,
                             calc_operator *out);
+
+/** Append the layers of a depth to them, of a model that lists its layers; a block of the model
+ * stands for those of any other.
+ *  @param begun  operators that are in `out` @return the number of all */
+size_t calc_transformer_mtp_layers(const calc_recipe *recipe, size_t begun, calc_operator *out);
 
 /** Tokens a rank routes, of one micro-batch: tensor-parallel ranks split them. */
 double calc_transformer_routed_tokens(const calc_shape *shape);

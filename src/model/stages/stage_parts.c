@@ -101,7 +101,11 @@ static double workspace_bytes(const calc_strategy *strategy, bool moe)
 
 double calc_stage_message_bytes(const calc_shape *shape)
 {
-    return shape->tokens * shape->hidden * shape->element_bytes;
+    double streams = shape->residual == CALC_RESIDUAL_TYPE_PLAIN ? 1
+                     : shape->residual == CALC_RESIDUAL_TYPE_ATTENTION
+                         ? 1 + shape->blocks / shape->streams / 2
+                         : shape->streams;
+    return shape->tokens * shape->hidden * shape->element_bytes * streams;
 }
 
 /* Memory that full recomputation keeps of a group of blocks: the input of the first, a rank's share
@@ -176,6 +180,11 @@ static void list_operators(const calc_cost_context *c, const calc_stage_timed *l
         c->shape->mtp_blocks > 0
             ? calc_transformer_mtp(c->shape, c->strategy, lists[CALC_STAGE_PREDICTION].item)
             : 0;
+    if (c->shape->mtp_blocks > 0 && c->shape->stack && c->training) {
+        calc_stage_operators *list = &lists[CALC_STAGE_PREDICTION];
+        const calc_recipe recipe = calc_block_recipe(c, CALC_MOE_BLOCK);
+        list->count = calc_transformer_mtp_layers(&recipe, list->count, list->item);
+    }
     if (like && !calc_cost_kernel_alike(&like->context, c)) {
         like = NULL;
     }

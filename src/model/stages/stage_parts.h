@@ -74,7 +74,7 @@ void calc_stage_parts_sum(const calc_cost_context *context, calc_stage_timed *ti
                           calc_stage_parts *out);
 
 /** Size of the messages at which bandwidths that depend on it are taken: a micro-batch's residual
- *  stream [bytes]. */
+ *  stream, or all of its streams; of residual attention with half of the snapshots [bytes]. */
 double calc_stage_message_bytes(const calc_shape *shape);
 
 #endif

@@ -258,15 +258,17 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
 {
     const calc_shape *shape = c->shape;
     double depth = shape->mtp_blocks;
-    const calc_cost *extra = &p->block[shape->experts > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK];
+    double sets = shape->mtp_shared ? calc_min(1, depth) : depth; /* of weights */
+    static const calc_cost none;
+    const calc_cost *extra = shape->stack && c->training ? &none : &p->block[shape->experts > 0];
     add_end(&p->embedding, 1, speed, &t->embedding);
     add_end(&p->head, 1 + depth, speed, &t->head);
     add_end(&p->mtp, depth, speed, &t->head);
     add_end(extra, depth, speed, &t->head);
     t->embedding.weights.dense = p->embedding.dense_weights;
     t->head.weights.dense =
-        p->head.dense_weights + depth * (p->mtp.dense_weights + extra->dense_weights);
-    t->head.weights.expert = depth * extra->expert_weights;
+        p->head.dense_weights + sets * (p->mtp.dense_weights + extra->dense_weights);
+    t->head.weights.expert = sets * (p->mtp.expert_weights + extra->expert_weights);
     t->head.kept_bytes = c->training ? p->head.kept_bytes * (1 + depth) : p->head.kept_bytes;
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
 }
