@@ -235,6 +235,7 @@ static void add_scores(calc_build *b, double kept_bytes)
     o->bytes[CALC_PASS_AGRAD] = pairs * (7 * e + mask);
     o->launches[CALC_PASS_FW] = 5;
     o->launches[CALC_PASS_AGRAD] = 7;
+    o->weights = s->sinks ? s->local_heads : 0;
     /* Probabilities; with dropout its mask and its output (Korthikanti et al. 2022). */
     calc_build_keep(o, pairs * (s->dropout ? 2 * e + mask : e), CORE_ATTN);
     o->moved_by = MOVE_CORE_ATTN;
