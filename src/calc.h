@@ -169,11 +169,10 @@ typedef struct calc_layer_kind {
 } calc_layer_kind;
 /** The layers of a model that lists them, from the first to the last. */
 typedef struct calc_stack {
-    int32_t layers;   /**< 0: no list; the model's own fields say what its blocks are */
-    int32_t parts;    /**< in use; those that are declared come first */
-    int32_t declared; /**< of them, in the document */
-    int32_t kinds;    /**< of layers */
-    int32_t mtp;      /**< layers of one depth of multi-token prediction; 0: as the last layer */
+    int32_t layers; /**< 0: no list; the model's own fields say what its blocks are */
+    int32_t parts;  /**< in use */
+    int32_t kinds;  /**< of layers */
+    int32_t mtp;    /**< layers of one depth of multi-token prediction; 0: as the last layer */
     calc_part part[CALC_MAX_PARTS];
     calc_layer_kind kind[CALC_MAX_LAYER_KINDS];
     uint8_t layer[CALC_MAX_STACK]; /**< index of the kind */

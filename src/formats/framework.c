@@ -189,6 +189,11 @@ static bool find_field(calc_plan_member member, calc_field_ref *ref)
 {
     const char *path = calc_plan_field(member);
     bool app = path && strncmp(path, "app.", 4) == 0;
+    if (path && strncmp(path, "part.", 5) == 0) {
+        *ref = (calc_field_ref){.kind = CALC_KIND_APP,
+                                .field = calc_table_find(calc_part_table(), path + 5)};
+        return ref->field != NULL;
+    }
     return path && calc_field_find(app ? CALC_KIND_APP : CALC_KIND_EXEC, path + 4, ref) == CALC_OK;
 }
 

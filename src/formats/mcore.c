@@ -1,6 +1,5 @@
 /* Frameworks built on Megatron Core: one list of rows, mcore.fields.h, in four tables; the rules by
  * which they refuse layouts. */
-#include "formats/plan_layers.h"
 #include "formats/framework.h"
 #include "formats/plan_layers.h"
 
@@ -282,13 +281,13 @@ static CALC_REFUSALS(layers)
     /* transformer_config.py */
     CALC_REFUSE(delta && (!calc_divides(ranks, delta->linear_key_heads) ||
                           !calc_divides(ranks, delta->linear_value_heads)),
-                "heads of gated_delta (linear_key_heads, linear_value_heads) are not multiples of "
+                "heads of gated_delta (key_heads, value_heads) are not multiples of "
                 "tensor_par * context_par");
     /* ssm/mamba_mixer.py, mamba_context_parallel.py */
     CALC_REFUSE(mamba && (!calc_divides(s->tensor_par, mamba->linear_key_heads) ||
                           !calc_divides(ranks, mamba->linear_value_heads)),
-                "groups of mamba2 (linear_key_heads) are not a multiple of tensor_par, or heads "
-                "(linear_value_heads) of tensor_par * context_par");
+                "groups of mamba2 (groups) are not a multiple of tensor_par, or heads "
+                "(heads) of tensor_par * context_par");
     /* hybrid_layer_allocation.py: _validate_pattern */
     CALC_REFUSE(plain && latent, "layers have both latent and other attention");
     /* transformer_config.py: MLATransformerConfig */

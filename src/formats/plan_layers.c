@@ -15,7 +15,7 @@
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* Whether a field says something about a part of this type. */
+/* Whether a member of calc_part says something about a part of this type. */
 static bool uses(const calc_part *part, const char *key)
 {
     static const char *const experts[] = {
@@ -682,7 +682,7 @@ static size_t part_lost(const calc_part *part, const calc_part *back, const char
         const calc_field *field = &table->rows[i];
         double mine = calc_member_number(field, (const char *)part + field->offset);
         double other = calc_member_number(field, (const char *)back + field->offset);
-        if (mine != other && uses(part, field->key) && !told[i] &&
+        if (mine != other && uses(part, field->name) && !told[i] &&
             !calc_export_is_listed(elsewhere, field->key)) {
             char name[128], text[CALC_EXPORT_TEXT];
             snprintf(name, sizeof name, "parts.%s.%s", part->name, field->key);

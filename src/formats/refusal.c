@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats/export.h"
+#include "spec/field.h"
 
 enum { MAX_REASON = 256 };
 
@@ -11,7 +12,8 @@ enum { MAX_REASON = 256 };
 typedef struct teller {
     void (*tell)(void *context, const char *reason);
     void *context;
-    bool first; /* only whether there is a reason is asked */
+    bool first;     /* only whether there is a reason is asked */
+    bool any_model; /* what a framework cannot be told of the model is none */
     calc_refused rules;
     size_t told;
 } teller;
@@ -23,10 +25,19 @@ static void tell_rule(teller *t, const char *reason)
     t->told++;
 }
 
+/* Whether a field that gets lost is the model's. */
+static bool is_of_model(const char *field)
+{
+    return strncmp(field, "parts.", strlen("parts.")) == 0 || strcmp(field, "layers") == 0 ||
+           (calc_table_find(calc_table_of(CALC_KIND_APP), field) &&
+            !calc_table_find(calc_table_of(CALC_KIND_EXEC), field));
+}
+
 static void tell_lost(void *context, const char *field, const char *value, bool layout)
 {
     char reason[MAX_REASON];
     teller *t = context;
+    layout = layout && !(t->any_model && is_of_model(field));
     for (size_t i = 0; i < t->rules.count; i++) {
         layout = layout && !strstr(t->rules.text[i], field);
     }
@@ -115,10 +126,10 @@ bool calc_export_recomputes_by_stage(const calc_system *system)
     return told;
 }
 
-bool calc_export_runs(const calc_framework *framework, const calc_app *app,
-                      const calc_system *system, const calc_exec *exec)
+static bool can_run(const calc_framework *framework, const calc_app *app, const calc_system *system,
+                    const calc_exec *exec, bool any_model)
 {
-    teller t = {.tell = tell_nobody, .first = true};
+    teller t = {.tell = tell_nobody, .first = true, .any_model = any_model};
     bool runs =
         runs_on(framework, system) && runs_on(framework, exec->inference.prefill_system.system);
     for (int i = 0; i < exec->stages.chips; i++) {
@@ -128,6 +139,38 @@ bool calc_export_runs(const calc_framework *framework, const calc_app *app,
         tell_reasons(&t, framework, app, exec);
     }
     return runs && t.told == 0;
+}
+
+bool calc_export_runs(const calc_framework *framework, const calc_app *app,
+                      const calc_system *system, const calc_exec *exec)
+{
+    return can_run(framework, app, system, exec, false);
+}
+
+static void count_model(void *context, const char *field, const char *value, bool layout)
+{
+    size_t *count = context;
+    (void)value;
+    *count += layout && is_of_model(field);
+}
+
+/* Whether some framework can be told the layers of a model. */
+static bool has_teller(const calc_app *app, const calc_system *system, const calc_exec *exec)
+{
+    bool told = false;
+    for (size_t i = 0; calc_framework_list[i] && !told; i++) {
+        const calc_framework *f = calc_framework_list[i];
+        calc_settings settings = {0};
+        calc_errors errors = {0};
+        size_t lost = 0;
+        if (f->has_model && !f->serves && runs_on(f, system) &&
+            calc_export(f, app, exec, 1, &settings, &errors) == CALC_OK) {
+            calc_export_lost(f, app, exec, &settings, count_model, &lost);
+            told = lost == 0;
+        }
+        calc_settings_free(&settings);
+    }
+    return told;
 }
 
 const char *calc_export_starter(const calc_app *app, const calc_system *system,
@@ -149,5 +192,13 @@ bool calc_export_starts(const calc_app *app, const calc_system *system, const ca
         const calc_framework *f = calc_framework_list[i];
         asked = f->serves == serves && runs_on(f, system);
     }
-    return !asked || calc_export_starter(app, system, exec) != NULL;
+    /* Of a model that no framework can be told, those are asked that can be told the layout. */
+    bool any_model = !serves && app->stack.layers > 0 && exec->layers.count == 0 &&
+                     !has_teller(app, system, exec);
+    for (size_t i = 0; any_model && calc_framework_list[i]; i++) {
+        if (can_run(calc_framework_list[i], app, system, exec, true)) {
+            return true;
+        }
+    }
+    return !asked || (!any_model && calc_export_starter(app, system, exec) != NULL);
 }

@@ -150,6 +150,17 @@ void calc_json_stack_bind(calc_json_report *report, const calc_field *field, jso
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
+/* Whether a part needs to be declared. */
+static bool declares(const calc_app *app)
+{
+    bool any = false;
+    for (int i = 0; i < app->stack.parts && !any; i++) {
+        const calc_part own = calc_part_of(app, app->stack.part[i].type);
+        any = !calc_stack_part_same(&app->stack.part[i], &own);
+    }
+    return any;
+}
+
 static void put_parts(calc_put *put, const char *key, const calc_app *app)
 {
     const calc_table *table = calc_part_table();
@@ -157,6 +168,9 @@ static void put_parts(calc_put *put, const char *key, const calc_app *app)
     for (int i = 0; i < app->stack.parts; i++) {
         const calc_part *part = &app->stack.part[i];
         const calc_part own = calc_part_of(app, part->type);
+        if (calc_stack_part_same(part, &own)) {
+            continue; /* there without declaration */
+        }
         calc_put_object(put, part->name, CALC_PUT_LINE);
         for (size_t k = 0; k < table->count; k++) {
             const calc_field *field = &table->rows[k];
@@ -175,7 +189,7 @@ void calc_json_stack_put(calc_put *put, const calc_field *field, const calc_app 
 {
     const calc_stack *s = &app->stack;
     char text[CALC_STACK_TEXT];
-    if (is(field, "parts") && s->declared > 0) {
+    if (is(field, "parts") && declares(app)) {
         put_parts(put, field->key, app);
     } else if (is(field, "layers") && s->layers > 0) {
         calc_put_text(put, field->key, calc_stack_text(s, false, text, sizeof text));

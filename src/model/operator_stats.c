@@ -298,7 +298,7 @@ size_t calc_operator_stats_measured(const calc_app *app, const calc_system *syst
             size_t count = calc_block_operators(&context, kind, operators);
             r.whole = last == CALC_DENSE_BLOCK && calc_measured_block_of(&context).measured;
             add(&r, operators, count, recompute,
-                blocks + (kind == last && !shape.stack ? depth : 0));
+                blocks + (kind == last && !calc_shape_lists_mtp(&shape) ? depth : 0));
         }
     }
     r.whole = false;
@@ -307,7 +307,9 @@ size_t calc_operator_stats_measured(const calc_app *app, const calc_system *syst
     if (depth > 0) {
         size_t count = calc_transformer_mtp(&shape, &e.strategy, operators);
         const calc_recipe recipe = calc_block_recipe(&context, CALC_MOE_BLOCK);
-        count = shape.stack ? calc_transformer_mtp_layers(&recipe, count, operators) : count;
+        count = calc_shape_lists_mtp(&shape)
+                    ? calc_transformer_mtp_layers(&recipe, count, operators)
+                    : count;
         add(&r, operators, count, 0, depth);
     }
     return r.count;

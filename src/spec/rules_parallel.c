@@ -80,8 +80,8 @@ static void check_linear_mixers(rules *r)
             const char *name;
             int64_t count;
         } heads[] = {
-            {"linear_value_heads", p->linear_value_heads},
-            {"linear_key_heads", p->type == CALC_PART_TYPE_GATED_DELTA ? p->linear_key_heads : 0}};
+            {"value_heads", p->linear_value_heads},
+            {"key_heads", p->type == CALC_PART_TYPE_GATED_DELTA ? p->linear_key_heads : 0}};
         for (int k = 0; k < 2 && calc_part_is_linear(p->type); k++) {
             if (heads[k].count % ranks != 0) {
                 char hint[96];

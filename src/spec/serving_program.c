@@ -101,7 +101,7 @@ static bool heads_divide(const calc_app *a, int64_t ranks, bool linear)
     bool divide = linear || a->stack.layers > 0 || calc_divides(ranks, a->attn_heads);
     for (int i = 0; i < a->stack.parts && divide; i++) {
         const calc_part *p = &a->stack.part[i];
-        /* Mamba's groups (linear_key_heads) are repeated where there are fewer than ranks. */
+        /* Mamba's groups are repeated where there are fewer than ranks. */
         bool keys = p->type != CALC_PART_TYPE_MAMBA2 && p->type != CALC_PART_TYPE_MAMBA1;
         divide = calc_part_is_linear(p->type) != linear || !calc_part_mixes(p->type) ||
                  (linear ? calc_divides(ranks, p->linear_value_heads) &&
@@ -122,7 +122,7 @@ CALC_REFUSALS(calc_refusals_programs)
      * split likewise */
     CALC_REFUSE(
         !heads_divide(a, s->tensor_par, true),
-        "heads of linear mixers (linear_key_heads, linear_value_heads) are not multiples of "
+        "heads of linear mixers (key_heads, value_heads) are not multiples of "
         "tensor_par");
     CALC_REFUSE(e->inference.kv_datatype != CALC_FORMAT_AUTO &&
                     e->inference.kv_datatype != CALC_FORMAT_FLOAT8,

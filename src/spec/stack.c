@@ -61,7 +61,6 @@ calc_part *calc_stack_declare(calc_app *app, const char *name, calc_part_type ty
     calc_part *p = &s->part[s->parts++];
     *p = calc_part_of(app, type);
     snprintf(p->name, sizeof p->name, "%s", name);
-    s->declared = s->parts;
     return p;
 }
 
@@ -78,7 +77,7 @@ void calc_stack_follow(const calc_app *before, calc_app *app)
     }
 }
 
-static bool same_part(const calc_part *a, const calc_part *b)
+bool calc_stack_part_same(const calc_part *a, const calc_part *b)
 {
     bool same = strcmp(a->name, b->name) == 0 && a->type == b->type;
 #define CALC_FIELD(name, kind, arg, ...)
@@ -99,7 +98,7 @@ bool calc_stack_same(const calc_stack *a, const calc_stack *b)
                 memcmp(a->layer, b->layer, (size_t)a->layers * sizeof *a->layer) == 0 &&
                 memcmp(a->mtp_layer, b->mtp_layer, (size_t)a->mtp * sizeof *a->mtp_layer) == 0;
     for (int i = 0; i < a->parts && same; i++) {
-        same = same_part(&a->part[i], &b->part[i]);
+        same = calc_stack_part_same(&a->part[i], &b->part[i]);
     }
     for (int i = 0; i < a->kinds && same; i++) {
         same = memcmp(&a->kind[i], &b->kind[i], sizeof a->kind[i]) == 0;

@@ -68,6 +68,9 @@ char *calc_stack_kind_text(const calc_stack *stack, int kind, char *buffer, size
  *  before. Both models are of the same stack. */
 void calc_stack_follow(const calc_app *before, calc_app *app);
 
+/** Whether two parts have the same name, type and fields. */
+bool calc_stack_part_same(const calc_part *a, const calc_part *b);
+
 /** Whether two models list the same layers of the same parts. */
 bool calc_stack_same(const calc_stack *a, const calc_stack *b);
 

@@ -181,11 +181,13 @@ static void write_all(const char *name, const calc_random_layout *l)
     calc_field_walk(&layout, write_resolved, NULL);
 }
 
-/* What no layout of these can feel: an export alone; a size whose product with others is given. */
+/* What no layout of these can feel: an export alone; a size whose product with others is given;
+ * what the count of parameters alone has; layers with a state, which none of these serves. */
 static bool is_never_felt(const char *path)
 {
     return strcmp(path, "app.router_datatype") == 0 || strcmp(path, "app.trained_datatype") == 0 ||
-           strcmp(path, "exe.context_par") == 0;
+           strcmp(path, "exe.context_par") == 0 || strcmp(path, "app.layer_vocab_size") == 0 ||
+           strcmp(path, "exe.inference.state_datatype") == 0;
 }
 
 START_TEST(what_absence_means_can_be_written_and_changes_nothing)
@@ -214,8 +216,8 @@ static void list_layers(const char *name, const calc_random_layout *l)
     const calc_app *a = &l->app;
     bool experts = a->num_experts > 0;
     long long dense = experts ? (long long)a->dense_blocks : (long long)a->num_blocks;
-    if (!is_legal(l) || a->global_every > 0 || a->moe_every > 1 || a->num_blocks > CALC_MAX_STACK ||
-        (experts && dense >= a->num_blocks)) {
+    if (!is_legal(l) || a->stack.layers > 0 || a->global_every > 0 || a->moe_every > 1 ||
+        a->num_blocks > CALC_MAX_STACK || (experts && dense >= a->num_blocks)) {
         return;
     }
     snprintf(pattern, sizeof pattern, "%lldxattention+mlp %lldxattention+moe", dense,

@@ -137,6 +137,7 @@ VALUE(ranks_of_a_stage, e->num_procs / e->pipeline_par)
 VALUE(as_reduction, e->strategy.data_par_overlap ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE)
 VALUE(all_blocks, e->strategy.recompute_group > 1 ? NONE : (double)a->num_blocks)
 
+VALUE(state, serves(e) ? (double)CALC_FORMAT_FLOAT32 : NONE)
 VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_size) : NONE)
 VALUE(memory_share, serves(e) ? calc_serving_program_share(&e->inference).share : NONE)
 VALUE(batch, serves(e) && e->inference.arrival_rate == 0 ? (double)e->batch_size : NONE)
@@ -252,6 +253,8 @@ static const struct {
     {"app.index_topk", NULL},
     {"app.index_block", NULL},
     {"app.shared_gate", NULL},
+    {"app.router_scale", NULL},
+    {"app.residual_rank", NULL},
     {"app.expert_latent", hidden},
     {"app.expert_latent_norm", NULL},
     {"app.zero_experts", NULL},
@@ -356,6 +359,7 @@ static const struct {
     {"exe.inference.prefill_batch", one_served},
     {"exe.inference.chunk_size", NULL},
     {"exe.inference.kv_datatype", cache},
+    {"exe.inference.state_datatype", state},
     {"exe.inference.wide_attention", NULL},
     {"exe.inference.memory_share", memory_share},
     {"exe.inference.redundant_experts", NULL},

@@ -30,11 +30,11 @@ enum { ROOM = 16384 };
     "\"q_lora_rank\": 256, \"kv_lora_rank\": 128, \"qk_nope_size\": 64, \"qk_rope_size\": 32, "    \
     "\"v_size\": 64, "
 #define GDN                                                                                        \
-    "\"gdn\": {\"type\": \"gated_delta\", \"linear_key_heads\": 8, \"linear_key_size\": 96, "      \
-    "\"linear_value_heads\": 16, \"linear_value_size\": 80, \"linear_conv\": 3}"
+    "\"gdn\": {\"type\": \"gated_delta\", \"key_heads\": 8, \"key_size\": 96, "      \
+    "\"value_heads\": 16, \"value_size\": 80, \"conv\": 3}"
 #define MAMBA                                                                                      \
-    "\"M\": {\"type\": \"mamba2\", \"linear_key_heads\": 4, \"linear_key_size\": 96, "             \
-    "\"linear_value_heads\": 32, \"linear_value_size\": 48, \"linear_conv\": 4}"
+    "\"M\": {\"type\": \"mamba2\", \"key_heads\": 4, \"key_size\": 96, "             \
+    "\"value_heads\": 32, \"value_size\": 48, \"conv\": 4}"
 
 static void model_of(const char *json, calc_app *app)
 {
@@ -533,12 +533,12 @@ START_TEST(what_megatron_asserts_is_refused)
 {
     refuses(&calc_framework_megatron, OF(GDN, "gdn+mlp attention+mlp"), layout(16, 1, 1),
             "kv_heads is not a multiple of tensor_par\n"
-            "heads of gated_delta (linear_key_heads, linear_value_heads) are not multiples of "
+            "heads of gated_delta (key_heads, value_heads) are not multiples of "
             "tensor_par * context_par\n");
     refuses(&calc_framework_megatron, OF(MAMBA, "M attention+mlp"), layout(8, 1, 1),
             "kv_heads is not a multiple of tensor_par\n"
-            "groups of mamba2 (linear_key_heads) are not a multiple of tensor_par, or heads "
-            "(linear_value_heads) of tensor_par * context_par\n");
+            "groups of mamba2 (groups) are not a multiple of tensor_par, or heads "
+            "(heads) of tensor_par * context_par\n");
     refuses(&calc_framework_megatron, OF(MAMBA, "M attention+mlp"), layout(4, 1, 1), "");
     refuses(&calc_framework_bridge,
             MODEL("\"num_blocks\": 4, \"parts\": {" MAMBA "}, \"layers\": \"M mlp attention mlp\""),

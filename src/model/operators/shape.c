@@ -220,6 +220,18 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
     return s;
 }
 
+bool calc_shape_lists_mtp(const calc_shape *s)
+{
+    const calc_stack *stack = s->stack;
+    if (!stack || s->mtp_blocks == 0) {
+        return false;
+    }
+    int last = stack->layer[stack->layers - 1];
+    double alike =
+        calc_shape_kind_has_experts(stack, last) ? s->moe_blocks : s->blocks - s->moe_blocks;
+    return stack->mtp > 0 || stack->kind[last].count < alike;
+}
+
 double calc_shape_moe_blocks(const calc_shape *shape)
 {
     return shape->moe_blocks;

@@ -180,7 +180,7 @@ static void list_operators(const calc_cost_context *c, const calc_stage_timed *l
         c->shape->mtp_blocks > 0
             ? calc_transformer_mtp(c->shape, c->strategy, lists[CALC_STAGE_PREDICTION].item)
             : 0;
-    if (c->shape->mtp_blocks > 0 && c->shape->stack && c->training) {
+    if (calc_shape_lists_mtp(c->shape) && c->training) {
         calc_stage_operators *list = &lists[CALC_STAGE_PREDICTION];
         const calc_recipe recipe = calc_block_recipe(c, CALC_MOE_BLOCK);
         list->count = calc_transformer_mtp_layers(&recipe, list->count, list->item);

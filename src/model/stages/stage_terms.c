@@ -260,7 +260,8 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     double depth = shape->mtp_blocks;
     double sets = shape->mtp_shared ? calc_min(1, depth) : depth; /* of weights */
     static const calc_cost none;
-    const calc_cost *extra = shape->stack && c->training ? &none : &p->block[shape->experts > 0];
+    const calc_cost *extra =
+        calc_shape_lists_mtp(shape) && c->training ? &none : &p->block[shape->experts > 0];
     add_end(&p->embedding, 1, speed, &t->embedding);
     add_end(&p->head, 1 + depth, speed, &t->head);
     add_end(&p->mtp, depth, speed, &t->head);
