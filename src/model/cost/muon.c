@@ -1,6 +1,7 @@
 #include "model/cost/muon.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "model/cost/cost_kernel.h"
 #include "model/operators/processor.h"
@@ -46,13 +47,25 @@ static void add(const calc_cost_context *c, double inner, double columns, double
     sum->longest_s = calc_max(sum->longest_s, s);
 }
 
-static void add_query_key_value(const calc_cost_context *c, calc_muon *sum)
+/* The shape of the part that an operator belongs to. */
+static calc_shape shape_of(const calc_shape *model, const calc_operator *o)
 {
-    const calc_shape *s = c->shape;
+    for (int i = 0; o->part && i < model->stack->parts; i++) {
+        if (strcmp(model->stack->part[i].name, o->part) == 0) {
+            return calc_shape_of_part(model, &model->stack->part[i]);
+        }
+    }
+    return *model;
+}
+
+static void add_query_key_value(const calc_cost_context *c, const calc_operator *o, calc_muon *sum)
+{
+    const calc_shape s = shape_of(c->shape, o);
     const calc_group *group = &c->groups.tensor;
-    add(c, s->hidden, s->heads * s->qk_size, 1, group, false, sum);
-    add(c, s->hidden, s->kv_heads * s->qk_size, 1, group, false, sum);
-    add(c, s->hidden, s->kv_heads * s->v_size, 1, group, false, sum);
+    double share = calc_operator_share(o);
+    add(c, s.hidden, s.heads * s.qk_size, share, group, false, sum);
+    add(c, s.hidden, s.kv_heads * s.qk_size, share, group, false, sum);
+    add(c, s.hidden, s.kv_heads * s.v_size, share, group, false, sum);
 }
 
 /* Ranks that split it, as a group. */
@@ -66,9 +79,7 @@ static const calc_group *group_of(const calc_cost_context *c, const calc_operato
 
 calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operators, size_t count)
 {
-    const calc_shape *s = c->shape;
     calc_muon sum = {0, 0, 0};
-    bool first = !s->latent && !s->stack; /* the first matrix of a part is split by columns */
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
         bool grouped = o->kind == CALC_OPERATOR_GROUPED;
@@ -80,13 +91,13 @@ calc_muon calc_muon_of(const calc_cost_context *c, const calc_operator *operator
         double columns = o->flop[CALC_PASS_FW] / (2 * o->inputs);
         inner *= o->split == CALC_SPLIT_INNER ? group->ranks : 1;
         columns *= o->split == CALC_SPLIT_COLUMNS ? group->ranks : 1;
-        if (first && o->split == CALC_SPLIT_COLUMNS) {
-            add_query_key_value(c, &sum);
+        if (o->products == 3 && o->split == CALC_SPLIT_COLUMNS) {
+            add_query_key_value(c, o, &sum);
         } else {
-            double copies = (grouped ? s->experts / s->expert_par : 1) * calc_operator_share(o);
+            double copies =
+                (grouped ? c->shape->experts / c->shape->expert_par : 1) * calc_operator_share(o);
             add(c, inner, columns, copies, group, o->expert, &sum);
         }
-        first = false;
     }
     return sum;
 }
