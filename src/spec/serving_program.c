@@ -120,10 +120,9 @@ CALC_REFUSALS(calc_refusals_programs)
                 "attn_heads is not a multiple of tensor_par");
     /* vLLM, model_executor/layers/mamba and models/qwen3_next.py: divide(); SGLang and TensorRT-LLM
      * split likewise */
-    CALC_REFUSE(
-        !heads_divide(a, s->tensor_par, true),
-        "heads of linear mixers (key_heads, value_heads) are not multiples of "
-        "tensor_par");
+    CALC_REFUSE(!heads_divide(a, s->tensor_par, true),
+                "heads of linear mixers (key_heads, value_heads) are not multiples of "
+                "tensor_par");
     CALC_REFUSE(e->inference.kv_datatype != CALC_FORMAT_AUTO &&
                     e->inference.kv_datatype != CALC_FORMAT_FLOAT8,
                 "inference.kv_datatype is neither auto nor float8");

@@ -30,10 +30,10 @@ enum { ROOM = 16384 };
     "\"q_lora_rank\": 256, \"kv_lora_rank\": 128, \"qk_nope_size\": 64, \"qk_rope_size\": 32, "    \
     "\"v_size\": 64, "
 #define GDN                                                                                        \
-    "\"gdn\": {\"type\": \"gated_delta\", \"key_heads\": 8, \"key_size\": 96, "      \
+    "\"gdn\": {\"type\": \"gated_delta\", \"key_heads\": 8, \"key_size\": 96, "                    \
     "\"value_heads\": 16, \"value_size\": 80, \"conv\": 3}"
 #define MAMBA                                                                                      \
-    "\"M\": {\"type\": \"mamba2\", \"key_heads\": 4, \"key_size\": 96, "             \
+    "\"M\": {\"type\": \"mamba2\", \"key_heads\": 4, \"key_size\": 96, "                           \
     "\"value_heads\": 32, \"value_size\": 48, \"conv\": 4}"
 
 static void model_of(const char *json, calc_app *app)
