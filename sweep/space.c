@@ -73,11 +73,11 @@ calc_status calc_values_set(calc_values *values, const int64_t *list, size_t cou
 
 calc_status calc_space_set(calc_space *space, calc_axis axis, const int64_t *values, size_t count)
 {
-    calc_status status = calc_values_set(&space->axis[axis], values, count);
+    calc_values *own = &space->axis[axis];
+    calc_status status = calc_values_set(own, values, count);
     if (axis >= CALC_AXIS_EXEC_COUNT && count > 0 && status == CALC_OK) {
         const calc_field *field = calc_axis_field(axis);
-        calc_axis_member_put(field, (char *)&space->inference + field->offset,
-                             space->axis[axis].value[0]);
+        calc_axis_member_put(field, (char *)&space->inference + field->offset, own->value[0]);
     }
     return status;
 }

@@ -681,7 +681,8 @@ calc_status calc_hf_layers(const calc_hf_said *s, calc_app *app, calc_errors *er
         if (s->family->twin) { /* two blocks of today; experts beside the first dense layer */
             l.ffn = BOTH_FFN;
         }
-        for (int half = 0; half <= s->family->twin && status == CALC_OK; half++) {
+        int halves = s->family->twin ? 2 : 1;
+        for (int half = 0; half < halves && status == CALC_OK; half++) {
             l.ffn = half == 1 ? MLP : l.ffn;
             int kind = kind_of(p, &l);
             status = kind < 0 ? CALC_ERR_UNSUPPORTED : CALC_OK;
