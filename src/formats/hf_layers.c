@@ -62,8 +62,14 @@ static calc_status wrong(const plan *p, calc_hf_member member, calc_status statu
                          const char *text)
 {
     const calc_setting *at = p->said->setting[member];
-    return calc_errors_at(p->errors, status, p->said->hf->name, at->line, at->column, hint,
-                          "%.60s: %s", at->key, text);
+    return calc_errors_at(p->errors, status, p->said->hf->name, at ? at->line : 0,
+                          at ? at->column : 0, hint, "%.60s: %s", at ? at->key : "layers", text);
+}
+
+/* A number that may be a word or a list instead: then 0. */
+static int64_t number_of(const calc_setting *setting)
+{
+    return setting ? strtoll(setting->value, NULL, 10) : 0;
 }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
@@ -369,8 +375,8 @@ static calc_status take_feed_forward(plan *p)
     }
     if (every && strchr(every->value, ' ')) {
         status = take_list(p, CALC_HF_MOE_EVERY);
-    } else if (every && atoll(every->value) > 1) {
-        int64_t period = atoll(every->value);
+    } else if (number_of(every) > 1) {
+        int64_t period = number_of(every);
         for (int64_t i = 0; i < p->count; i++) {
             p->layer[i].ffn = (i + 1 - COUNT(DENSE_FIRST)) % period == 0 ? MOE : MLP;
         }
@@ -467,8 +473,7 @@ static void set_linear(const calc_hf_said *s, const calc_app *a, calc_part *part
         part->linear_value_size = (int64_t)GET(SSM_EXPAND, 2) * a->hidden;
         part->linear_key_size = COUNT(SSM_STATE);
         part->linear_conv = (int64_t)GET(SSM_CONV, 4);
-        part->linear_rank =
-            rank && atoll(rank->value) > 0 ? atoll(rank->value) : (a->hidden + 15) / 16;
+        part->linear_rank = number_of(rank) > 0 ? number_of(rank) : (a->hidden + 15) / 16;
         part->linear_norm = s->family->ssm_norm ? CALC_CHOICE_TRUE : CALC_CHOICE_AUTO;
     } else if (part->type == CALC_PART_TYPE_LIGHTNING) {
         part->linear_value_heads = a->attn_heads;

@@ -198,8 +198,8 @@ static void set_index(calc_plan *plan, const calc_app *a)
         for (int64_t offset = 0; offset <= every; offset++) {
             bool same = true;
             for (int32_t i = 0; i < s->layers && same; i++) {
-                int mixer = kind_at(s, i)->mixer[0];
-                same = s->part[mixer].index_shared == is_shared(i, every, offset);
+                const int8_t *mixer = kind_at(s, i)->mixer;
+                same = s->part[mixer[0]].index_shared == is_shared(i, every, offset);
             }
             if (same && every > 1) {
                 SET(INDEX_EVERY, every);

@@ -258,9 +258,9 @@ static bool read_items(reader *r);
 static bool read_item(reader *r)
 {
     const char *start = r->at;
-    char *end;
+    char *end = NULL;
     long times = isdigit((unsigned char)*start) ? strtol(start, &end, 10) : 0;
-    bool repeats = isdigit((unsigned char)*start) && *end == 'x';
+    bool repeats = end && *end == 'x';
     if (repeats && (times < 1 || times > r->most)) {
         return fail(r, start, NULL, "repeats 1 to %d times", (int)r->most);
     }
