@@ -641,7 +641,7 @@ calc_status calc_front_insert(calc_front *front, const calc_found *found, size_t
 
 calc_status calc_front_merge(calc_front *front, const calc_front *from, size_t count)
 {
-    front_key *key = from->tree ? malloc((from->count + 1) * sizeof *key) : NULL;
+    front_key *key = from->tree ? calloc(from->count + 1, sizeof *key) : NULL;
     if (from->tree && !key) {
         return CALC_ERR_NOMEM;
     }

@@ -61,7 +61,8 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     int64_t node = calc_gcd(e->num_procs, node_procs);
     SET(PROCS, e->num_procs);
     SET(NODE_PROCS, node);
-    SET(NODES, e->num_procs / node);
+    int64_t nodes = e->num_procs / node;
+    SET(NODES, nodes);
     SET(TENSOR, e->strategy.tensor_par);
     SET(PIPELINE, e->pipeline_par);
     SET(DATA, e->strategy.data_par);
@@ -75,12 +76,14 @@ static void set_sizes(calc_plan *plan, const calc_app *a, const calc_exec *e, in
     SET_ABOVE(EVEN_CHUNKS, e->pipeline_interleaving);
     int64_t units = a->num_blocks + (e->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS ? 2 : 0);
     if (e->pipeline_interleaving > 1 && units % stages == 0) {
-        SET(CHUNK_BLOCKS, units / stages);
+        int64_t blocks = units / stages;
+        SET(CHUNK_BLOCKS, blocks);
     }
     int64_t local = e->batch_size / e->strategy.data_par;
     SET(BATCH, e->batch_size);
     SET(MICROBATCH, e->microbatch_size);
-    SET(MICROBATCHES, local / e->microbatch_size);
+    int64_t microbatches = local / e->microbatch_size;
+    SET(MICROBATCHES, microbatches);
     SET(LOCAL_BATCH, e->pipeline_par > 1 ? local : e->microbatch_size);
 }
 
@@ -120,7 +123,8 @@ static void set_sharding(calc_plan *plan, const calc_exec *e)
     SET(FSDP, e->strategy.zero_stage >= 2);
     int64_t ranks = e->strategy.data_par * e->strategy.context_par;
     SET(SHARD_RANKS, e->strategy.zero_stage > 0 ? e->strategy.fsdp_par : 1);
-    SET(INSTANCES, ranks / (e->strategy.zero_stage > 0 ? e->strategy.fsdp_par : 1));
+    int64_t instances = ranks / (e->strategy.zero_stage > 0 ? e->strategy.fsdp_par : 1);
+    SET(INSTANCES, instances);
     SET(GRAD_OVERLAP, e->strategy.data_par_overlap);
     bool gather = e->strategy.param_gather_overlap == CALC_CHOICE_TRUE;
     SET(GATHER_OVERLAP, gather && e->strategy.data_par_overlap); /* Megatron-LM requires both */
