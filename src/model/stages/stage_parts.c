@@ -256,7 +256,9 @@ calc_stage_timed *calc_stage_timed_find(const calc_cost_context *c, calc_stage_t
                                         size_t count)
 {
     const calc_strategy key = key_of(c->strategy);
-    for (size_t i = 0; i < count && c->shape->experts > 0; i++) {
+    /* Layers of multi-token prediction may have experts, too. */
+    bool shared = c->shape->experts > 0 && !calc_shape_lists_mtp(c->shape);
+    for (size_t i = 0; i < count && shared; i++) {
         if (same_but_experts(&timed[i].context, c) && same_strategy(&timed[i].key, &key)) {
             return &timed[i];
         }
