@@ -1,6 +1,7 @@
 /* Families of Hugging Face models. Source: transformers 4.57,
  * src/transformers/models/<kind>/{configuration,modeling}_<kind>.py; modeling_{deepseek,chatglm}.py
- * beside the weights of DeepSeek-V2 and V3, Kimi K2 and GLM-4. */
+ * beside the weights of DeepSeek-V2 and V3, Kimi K2 and GLM-4. Families of 2026 are from the
+ * sources that docs/models.md and the tests of their parameters name; a few have no test yet. */
 #include "formats/hf_families.h"
 
 #include <string.h>

@@ -155,7 +155,12 @@ static void check_structure(rules *r)
         BROKEN_APP(r, kv_lora_rank, "give qk_nope_size, qk_rope_size and v_size",
                    "latent attention needs the sizes of its heads");
     }
-    if (a->q_lora_rank > 0 && a->kv_lora_rank == 0 && a->stack.layers == 0) {
+    bool compressed = false; /* DeepSeek-V4's attention compresses queries, too */
+    for (int i = 0; i < a->stack.parts; i++) {
+        compressed = compressed || a->stack.part[i].type == CALC_PART_TYPE_COMPRESSED ||
+                     a->stack.part[i].kv_lora_rank > 0;
+    }
+    if (a->q_lora_rank > 0 && a->kv_lora_rank == 0 && !compressed) {
         BROKEN_APP(r, q_lora_rank, "give kv_lora_rank, or leave q_lora_rank out",
                    "only latent attention compresses queries");
     }

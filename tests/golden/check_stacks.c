@@ -112,7 +112,7 @@ START_TEST(operators_have_every_weight)
     calc_count_parameters(&app, &p);
     double wanted = p.total - p.embedding - shape.hidden;
     bool plain = shape.residual == CALC_RESIDUAL_TYPE_PLAIN;
-    double tolerance = app.layer_embedding > 0 ? 0.05 : plain ? 1e-12 : 1e-6;
+    double tolerance = app.layer_embedding > 0 ? 0.05 : plain ? 1e-13 : 1e-6;
     double weights = block_weights(&shape);
     ck_assert_msg(fabs(weights / wanted - 1) < tolerance, "%s: %.1f weights, not %.1f", r->model,
                   weights, wanted);
