@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""Turns a published table of training runs, in the words of its publishers, into the rows that `calc validate` reads.
+"""Turns a published table of training runs, in the words of its publishers, into the one that `calc validate` reads.
 
-TABLE is a CSV file (.gz too; "-": standard input) with the columns of COLUMNS below, others are ignored: numbers as printed,
-blank where nothing is, and the free words of publications. The result has the application, the execution, the machine and
-the measured values of each run in calc's own fields, what had to be assumed for it, and why a run cannot be predicted.
-All that depends on who published a run, or on how it says things, is in the tables at the start of this file."""
+TABLE has numbers as they were printed, blank where none was, and the free words of publications. The result has each run's
+application and execution in calc's fields, its machine and what was measured, what had to be assumed, and why a run cannot be
+predicted. What depends on who published a run or on how it is said is in scripts/published.py."""
 import argparse
 import bisect
 import csv
@@ -15,337 +14,13 @@ import itertools
 import math
 import re
 import sys
+import zlib
 from types import SimpleNamespace
 
-# ---- Columns of published tables -------------------------------------------------------------------------------------------
-
-TEXTS = ("id source hardware inter_node_net model model_notes dtype vpp zero_stage_fsdp recompute overlap tflops_counting "
-         "memory_counting confidence").split()
-OPTIONAL = ("arguments",)  # options of Megatron-LM's command line, as they were given: "--hidden-dropout 0.0 --swiglu"
-# Names and the least value; all are at most 1e9, so that the product of two of them is a whole number still.
-WHOLE = {1: "num_gpus gpus_per_node layers hidden heads seq global_batch micro_batch tp pp cp".split(),
-         0: "ffn kv_heads head_dim vocab num_experts topk moe_ffn dp ep etp".split()}
-NUMBERS = {0: "mla sequence_parallel flash_attention measured_tokens_per_s_per_gpu measured_tflops_per_gpu "
-              "measured_memory_gib".split(),
-           1e-6: ["measured_iteration_s"]}  # no step takes less than a microsecond
-MOST = 1e9
-
-# ---- Software --------------------------------------------------------------------------------------------------------------
-
-# What software does that rows do not print, and the sentence that says so as an assumption.
-TRAITS = {
-    "unfused_attention": "attention without a flash kernel (GPT code of 2020 to 2022)",
-    "dropout": "dropout, the default of GPT code",
-    "unfused_loss": "loss in several kernels",
-    "eager": "eager PyTorch",
-    "eager_unless_compiled": "eager PyTorch, as no torch.compile is named",
-    "portable_attention": "portable flash attention kernels",
-    "fused_tensor_overlap": "fused tensor-parallel overlap, this software's default",
-    "no_tensor_overlap": "no tensor-parallel overlap",
-    "data_overlap": "gradient and weight communication overlapped, this software's default",
-    "no_message_overlap": "pipeline messages not overlapped",
-    "half_gradients": "gradients reduced in 16 bits, this software's default",
-    "float8_gather": "weights in 8 bits gathered in 8 bits, this software's default",
-    "float16_gradients": "float16 gradients reduced as they are; of bfloat16, float32 sums",
-    "node_limited_dispatch": "one copy of a token per rank and node (DeepEP, HybridEP)",
-    "split_experts": "experts split over the tensor-parallel ranks",
-    "ulysses": "context parallelism by all-to-all",
-    "no_recompute": "no recomputation",
-    "spread_experts": "expert parallelism over as many ranks as there are experts",
-    "microbatch_1": "micro-batch not printed: 1",
-    "microbatch_per_stage": "micro-batch not printed: a rank's batch in one per stage",
-    "microbatch_search": "micro-batch and interleaving not printed: the fastest predicted",
-    "chunks_8": "interleaving not printed: 8 chunks",
-    "chunks_2": "interleaving not printed: 2 chunks, this software's default",
-    "balanced_ends": "embedding and head count as a block each",
-    "cost_balanced": "stages of equal arithmetic, the head's counted",
-    "float32_shards": "sharded weights in float32, gathered in 16 bits (FSDP2)",
-    "launch_blocking": "CUDA_LAUNCH_BLOCKING=1 on more than 20 nodes",
-    "whole_tensors": "sharded optimizer by whole tensors: one broadcast per rank",
-    "wide_inputs": "inputs of 8-bit multiplications kept in 16 bits (torchao)",
-    "engine_buffers": "Transformer Engine's dummy weight gradients and workspaces",
-}
-
-
-def traits(words):
-    assert TRAITS.keys() >= set(words.split()), words
-    return frozenset(words.split())
-
-
-NONE = traits("")
-OLD_GPT = traits("unfused_attention dropout unfused_loss")
-MEGATRON_2021 = OLD_GPT | traits("no_message_overlap")
-VTRAIN = MEGATRON_2021 | traits("half_gradients")
-NVIDIA_EARLIER = traits("data_overlap half_gradients fused_tensor_overlap")
-# fp8_params of MLPerf 4.0's configurations (3.1's have none), of DGX Cloud's since v24.11 and of NeMo's recipes;
-# fp8_param_gather of Megatron-Bridge (mixed_precision.py of v0.2.0 to v0.6.0). NeMo-Framework-Launcher of 24.07 names it for
-# MLPerf's model alone.
-NVIDIA_RECIPE = NVIDIA_EARLIER | traits("float8_gather")
-PYTORCH = traits("portable_attention data_overlap wide_inputs")
-PYTORCH_TODAY = PYTORCH | traits("unfused_loss eager_unless_compiled")
-TITAN = PYTORCH_TODAY | traits("microbatch_per_stage chunks_2 float32_shards")
-BIGSCIENCE = MEGATRON_2021 | traits("no_tensor_overlap float16_gradients")
-FOUNDRY = traits("eager unfused_loss portable_attention")
-NANOTRON = FOUNDRY | traits("no_message_overlap cost_balanced")
-INTERNEVO = traits("eager portable_attention no_tensor_overlap half_gradients whole_tensors")
-SIMUMAX = traits("no_tensor_overlap no_message_overlap ulysses engine_buffers")
-DATA_OVERLAP = traits("data_overlap")
-MIXTURES_OF_BRIDGE = traits("data_overlap half_gradients float8_gather node_limited_dispatch engine_buffers")
-
-BOTH, MIXTURES_ONLY, DENSE_ONLY = 0, 1, -1  # models with and without experts
-OTHER = "other"
-
-# Start of the id, a part of it, models, name of the group, traits; why its rows are not predicted. The first that fits counts.
-SOURCES = [
-    ("simumax_b200", "", BOTH, "simumax_b200", SIMUMAX),
-    ("simumax", "", BOTH, "simumax", SIMUMAX),
-    ("seqsel_tab5", "", BOTH, "calculon_tab5", MEGATRON_2021),
-    ("seqsel_fig", "", BOTH, "seqsel_fig1", OLD_GPT, "analytical memory values, no measurement"),
-    ("seqsel", "", BOTH, "seqsel_abs", OLD_GPT),
-    ("mlm_sc21_tab1", "", BOTH, "mlm_sc21_tab1", MEGATRON_2021 | traits("microbatch_search")),
-    ("mlm_sc21_tab2", "", BOTH, "mlm_sc21_tab2", MEGATRON_2021 | traits("microbatch_search")),
-    ("mlm_readme2020", "", BOTH, "mlm_readme2020", OLD_GPT | traits("no_tensor_overlap half_gradients")),
-    ("mlm_readme_h100", "", BOTH, "mlm_readme_h100", traits("data_overlap microbatch_search")),
-    ("vtrain_multi", "", BOTH, "vtrain_multi", VTRAIN),
-    ("vtrain_single", "", BOTH, "vtrain_single", VTRAIN),
-    ("foundry_h100", "", BOTH, "foundry_h100", FOUNDRY),
-    ("foundry_a100_80", "", BOTH, "foundry_a100_80", FOUNDRY),
-    ("foundry_a100_40", "", BOTH, "foundry_a100_40", FOUNDRY),
-    ("foundry", "", BOTH, "foundry", FOUNDRY),
-    ("mlperf3", "", BOTH, "mlperf", NVIDIA_EARLIER),
-    ("mlperf", "", BOTH, "mlperf", NVIDIA_RECIPE),
-    ("torchtitan_ao", "", BOTH, "torchao", TITAN),
-    ("torchtitan", "", BOTH, "torchtitan", TITAN),
-    ("nemo_24", "", BOTH, "nemo_2407", NVIDIA_EARLIER),
-    ("nemo_long", "", BOTH, "nemo_longseq", NONE, "GPU count is not the product of the parallel sizes"),
-    ("nemo_", "", BOTH, "nemo", NVIDIA_RECIPE),
-    ("automodel", "GPT-OSS", BOTH, "automodel", PYTORCH | traits("no_recompute spread_experts")),
-    ("automodel", "", BOTH, "automodel", PYTORCH | traits("no_recompute")),
-    ("mcore_small", "", BOTH, "mcore_small", traits("unfused_loss split_experts")),
-    ("mcore_ci", "", BOTH, "mcore_ci", traits("dropout unfused_loss")),
-    ("msllm", "", BOTH, "ascend_msllm", traits("no_message_overlap")),
-    ("mtnlg", "", BOTH, "mtnlg", OLD_GPT),
-    ("llama3_405b", "", BOTH, "llama3_paper", traits("unfused_loss data_overlap microbatch_1 chunks_8 balanced_ends")),
-    ("nemotron4", "", BOTH, "nemotron4", traits("data_overlap microbatch_1 chunks_8")),
-    ("primus", "", BOTH, "primus", DATA_OVERLAP),
-    ("dgxc_", "grok", BOTH, "dgxc_grok", NVIDIA_RECIPE | traits("split_experts")),
-    ("dgxc_", "nemotron4-340b", BOTH, "dgxc_dense", traits("data_overlap half_gradients float8_gather")),
-    ("dgxc_", "", BOTH, "dgxc_dense", NVIDIA_RECIPE),
-    ("mbridge", "", MIXTURES_ONLY, "mbridge_moe", MIXTURES_OF_BRIDGE),
-    ("mbridge", "nemotron-3", BOTH, "mbridge_moe", NONE),
-    ("mbridge", "", DENSE_ONLY, "mbridge_dense", NVIDIA_RECIPE | traits("engine_buffers")),
-    ("bigscience_v100", "", BOTH, "bigscience_v100", BIGSCIENCE),
-    ("bigscience", "", BOTH, "bigscience_a100", BIGSCIENCE | traits("launch_blocking")),
-    ("internevo", "", BOTH, "internevo", INTERNEVO),
-    ("nanotron", "_tp1_", BOTH, "nanotron_tp1", NANOTRON),
-    ("nanotron", "", BOTH, "nanotron", NANOTRON),
-    ("maxtext", "", BOTH, "maxtext", DATA_OVERLAP),
-    ("paxml", "", BOTH, "paxml", DATA_OVERLAP),
-    ("fms_fsdp", "", BOTH, OTHER, PYTORCH_TODAY | traits("half_gradients")),
-]
-
-# Who published a group, where independence is meant: by the first word of its name. Megatron-LM and its papers, NeMo,
-# Megatron-Bridge, AutoModel, DGX Cloud, and MLPerf's runs, all but one of them NVIDIA's own.
-NVIDIA = set("automodel calculon dgxc mbridge mcore mlm mlperf mtnlg nemo nemotron4 seqsel".split())
-
-# Confidence that is said of a run's place in a release, not of its numbers: what it is of those.
-CONFIDENCES = {("simumax_b200", "low"): "medium"}
-
-# The month in which a release, paper or report appeared, by what the column `source` contains; the first that fits counts.
-# Releases that are called by year and month are of that month, papers of that of their number at arXiv.
-DATES = {
-    "Megatron-LM README 2020": "2020-12",  # of that year
-    "arXiv 2104.04473": "2021-04",
-    "arXiv 2201.11990": "2022-01",
-    "arXiv 2205.05198": "2022-05",
-    "MLPerf Training v3.1": "2023-11",
-    "llm-foundry": "2024-01",  # its README, over 2023; H100 at last
-    "long-sequence performance 24.03": "2024-03",
-    "Nemotron-4": "2024-06",
-    "MLPerf Training v4.0": "2024-06",
-    "arXiv 2407.21783": "2024-07",
-    "24.07-rev2": "2024-09",
-    "performance summary 24.07": "2024-07",
-    "ModelLink) 1.0.RC3": "2024-10",
-    "vTrain": "2024-11",
-    "MLPerf Training v4.1": "2024-11",
-    "benchmarking v24.11": "2024-11",
-    "torchtitan benchmarks Dec 2024": "2024-12",
-    "arXiv 2412.19437": "2024-12",
-    "benchmarking v25.02": "2025-02",
-    "benchmarking v25.04": "2025-04",
-    "performance 25.04": "2025-04",
-    "benchmarking v25.05": "2025-05",
-    "MLPerf Training v5.0": "2025-06",
-    "performance summary 25.09": "2025-09",
-    "performance summary 25.11": "2025-11",
-    "SimuMax v1.2": "2026-01",  # with PyTorch 2.10, of that month
-    "performance summary 26.02": "2026-02",
-    "performance summary 26.04.01": "2026-05",
-    "performance summary 26.04": "2026-04",
-    "performance summary 26.06.01": "2026-07",
-    "performance summary 26.06": "2026-06",
-    "performance summary 26.08": "2026-08",
-    "AutoModel": "2026-04",  # its newest rows
-}
-
-# ---- Machines --------------------------------------------------------------------------------------------------------------
-
-# What the column `hardware` contains, the only group of the row or "" for any, the name of the machine's file in systems/, and
-# the family of machines alike. The first that fits counts: special machines before their kind.
-MACHINES = [
-    ("A100", "vtrain_multi", "vtrain_a100", "A100"),  # 800 Gb/s per node
-    ("A100", "vtrain_single", "vtrain_a100", "A100"),
-    ("B200", "simumax_b200", "b200_180g", "Blackwell"),  # slower clocks than other B200
-    ("A100-SXM4-40", "", "a100_sxm_40g", "A100"),
-    ("A100", "", "a100_sxm_80g", "A100"),
-    ("V100", "", "v100_sxm", "A100"),
-    ("H100-SXM-96", "", "h100_sxm_500w", "H100"),
-    ("H800", "", "h800", "H100"),
-    ("H200", "", "h200", "H100"),
-    ("H100", "", "h100_sxm", "H100"),
-    ("GB300", "", "gb300_nvl72", "Blackwell"),
-    ("GB200", "", "gb200_nvl72", "Blackwell"),
-    ("B300", "", "b300", "Blackwell"),
-    ("B200", "", "b200", "Blackwell"),
-    ("MI355X", "", "mi355x", "CDNA"),
-    ("MI325X", "", "mi325x", "CDNA"),
-    ("MI300X", "", "mi300x", "CDNA"),
-    ("Ascend", "", "ascend_910b", "910B"),
-]
-
-# ---- Models ----------------------------------------------------------------------------------------------------------------
-
-# Words of a family's vocabulary, by what the model or the id contains; the first that fits counts.
-VOCABULARIES = {
-    "llama3": 128256, "deepseek-v3": 129280, "gpt-oss": 201088, "qwen3": 151936, "kimi": 163840, "llama2": 32000,
-    "llama_": 32000, "aquila": 100008, "baichuan-": 64000, "baichuan2": 125696, "bloom": 250880, "internlm-": 103168,
-    "codellama": 32000, "yi-": 64000, "qwen-": 151936, "mistral": 32000, "mcore_small": 50257, "gpt3-": 51200, "gpt4": 51200,
-    "": 51200,
-}
-
-# By what the id contains and the group ("": any): blocks without experts at the beginning, and the width of the shared experts
-# in widths of one routed expert. The first that fits counts.
-MIXTURES = [
-    ("deepseekv2", "", 1, 2),
-    ("deepseek-v2", "", 1, 2),
-    ("deepseek", "simumax_b200", 1, 1),  # their V3 is cut to one dense block
-    ("deepseek", "ascend_msllm", 1, 2),
-    ("deepseek", "", 3, 1),
-    ("kimi", "", 1, 1),
-    ("", "", 0, 0),
-]
-
-# Attention that sees the last tokens only, by what the id contains: so many, and every so many blocks one that sees all.
-WINDOWS = {"mistral_7B": (4096, 0), "gpt-oss": (128, 2), "gemma2": (4096, 2)}
-
-# Latent attention of DeepSeek-V2, V3 and Kimi-K2, and the options of Megatron-LM that say otherwise.
-LATENT = {"q_lora_rank": (1536, "q-lora-rank"), "kv_lora_rank": (512, "kv-lora-rank"), "qk_nope_size": (128, "qk-head-dim"),
-          "qk_rope_size": (64, "qk-pos-emb-head-dim"), "v_size": (128, "v-head-dim")}
-
-# ---- Free words ------------------------------------------------------------------------------------------------------------
-
-# Phrases of the columns `dtype`, `zero_stage_fsdp`, `recompute` and `overlap`, by what they do and mean. Letters may be large
-# or small, and words joined, or spelt with a dash, an underscore, a dot or a blank: only letters, digits and "=" count. The
-# longest of several phrases in the same place is read.
-#   says    its meanings; "=value" or a word behind it may deny them
-#   rest    likewise, and the rest up to a semicolon belongs to it
-#   before  denies the words after it, up to the end of the clause
-#   behind  denies the earlier words of the clause
-#   key     belongs to the value behind it, which says it all
-#   pass    says nothing that is modelled
-WORDS = {
-    "dtype": {
-        "says float16": "fp16, float16, half",
-        "says float8": "fp8, float8, amp fp8",
-        "says float8 block_scales": "mxfp8, fp8mx",
-        "says block_scales": "mx, blockwise, block scaling, subchannel",
-        "says float4": "fp4, nvfp4, float4",
-        "says float4 block_scales": "mxfp4",
-        "says half_gradients": "pure",  # reduced in 16 bits
-        "says float8_gather": "with float8 all gather, f8 all gather",
-        "says float8_attention": "fp8 attention, fp8 dpa",
-        "pass": "bf16, bfloat16, fp32, float32, amp bf16, te, hybrid, delayed, current, scaling, e4m3, e5m2, linear, fsdp, "
-                "mixed precision, default, tensorwise, rowwise, rowwise with gw hp, with bfloat16 all gather, mxfp8 cublas, "
-                "mxfp8 cublas rceil, 1x128, 128x128",
-    },
-    "zero_stage_fsdp": {
-        "says sharded_optimizer": "1, zero 1, zero stage 1, distributed optimizer, parallel optimizer, sharded optimizer, "
-                                  "dist opt",
-        "says sharded_gradients": "2, zero 2, zero stage 2, shard grad op, weights not resharded",
-        "says sharded_weights": "3, zero 3, zero stage 3, fsdp, fsdp1, fsdp2, full shard",
-        "says sharded_weights shard_node": "hsdp, hybrid shard",  # a copy per node
-        "says shard_group": "within groups of",  # the number of ranks that share a copy
-        "before": "no, without",
-        "key": "group",
-        "pass": "1 deepspeed or 0 not stated here, 0, none, ddp, megatron, deepspeed, jax, a, over all ranks, over dp cp, "
-                "optimizer grad sharded, fsdp 16 x 8 data 2, fsdp 32 x 8",
-    },
-    "recompute": {
-        "says full": "full",
-        "says blocks": "block",  # their number in a stage
-        "says selective": "selective",
-        "says by_operator": "sac, selective ac",
-        "says core_attn": "core attn, core attention, attention core",
-        "says layernorm": "layernorm, rmsnorm, norms",
-        "says mla_up_proj": "mla up proj, mla up projection",
-        "says mlp": "mlp",
-        "says moe_act": "moe act",
-        "says shared_experts": "shared experts",
-        "says moe": "moe",
-        "says offload": "activation cpu offload, cpu offload, offload",
-        "before": "no, without",
-        "key": "uniform",
-        "pass": "none, modules, layers, for 8k, paper, and, torchtitan op level, share of blocks not printed, "
-                "conf activations checkpoint granularity null, nemo 24 07 recommended configs, inferred, "
-                "vtrain validation configs use checkpoint=true, remat policy, custom, configure sh, saved, recomputed, qkv, "
-                "save qkv proj, save qkv out proj, save dot only, out proj, out projection, mlpwo, matrix products, "
-                "first matrices",
-    },
-    "overlap": {
-        "says tensor_overlap": "tp comm overlap, tp comm, tp overlap, ub tp comm overlap, userbuffers, async tp, mc2",
-        "says gradient_overlap": "grad reduce, overlap grad reduce, overlap grad sync, dp gradient bucketing overlap",
-        "says gather_overlap": "param gather, overlap param gather, overlap param sync",
-        "says gradient_overlap gather_overlap": "grad reduce param gather overlap, dp grad param overlap, dp overlap, "
-                                                "fsdp prefetch, fsdp2 prefetch",
-        "says half_gradients": "grad sync dtype=bf16",
-        "says expert_overlap": "ep a2a, ep overlap, overlap moe expert parallel comm, full all to all pp overlap",
-        "says expert_overlap delayed_wgrad": "moe a2a overlap",
-        "says delayed_wgrad": "delay wgrad compute, delayed wgrad",
-        "says deferred_wgrad": "wgrad deferral limit",  # of the head; the number of micro-batches, 0: of all
-        "says node_limited": "deepep, hybridep",
-        "says ulysses": "ulysses",
-        "says compiled": "torch compile, compile, compiled, xla compile",
-        "says graphs": "cuda graph, cuda graphs, layer cuda graph, cuda graph=local, cuda graph impl=local",
-        "says full_graph": "full iteration",
-        "says engine_graphs": "transformer engine",
-        "says attention_graph": "attn",
-        "says fused_experts": "use transformer engine op fuser, te op fuser, op fuser, cutedsl fused grouped mlp, "
-                              "fused grouped mlp",
-        "says float8_attention": "fp8 dot product attention, fp8 attention",
-        "says": "p2p overlap, pp overlap, overlap p2p, overlap p2p comm",  # pipeline messages: interleaving tells
-        "rest stage_list": "num layer list",  # the blocks of each stage
-        "rest": "pp layout",
-        "before": "no, without",
-        "behind": "off, all off, disabled",
-        "key": "moe mlp glu interleave size, moe paged stash, high priority a2a comm stream, dispatcher, cp algo, "
-               "bucket cap mb, nccl ub, reuse fp32 param, coc, use gradient bucket",
-        "pass": "grad sync dtype=fp32, eager, "
-                "cuda graph=none full iteration, paged stash, high priority communication stream, high priority comm stream, "
-                "high priority stream, true, false, none, none stated, null, token drop, moe router, moe preprocess, mamba, "
-                "alltoall, flex, megatron cp algo, hybrid cp algo, ring, cp type, 1f1b, interleaved, dualpipe, dualpipev, "
-                "sms for comm, te, torchsdpa, flexattn, torch mm, by latency hiding scheduler, in their validation config, "
-                "configure sh, config, conf default, not in table, nemo 2 0 recipe defaults, nemo perf scripts default",
-    },
-}
-NUMBERED = {"blocks", "shard_group", "deferred_wgrad"}  # a number may stand behind these
-YES = "true yes on enabled 1".split()
-NO = "false no none off disabled 0 na".split()
-
-# Members of sets, in the order in which they are written; words of `recompute` that mean a part of a block are called like it.
-SETS = {"recompute_modules": "core_attn layernorm mla_up_proj mlp moe_act shared_experts moe".split(),
-        "offload_modules": "attn_norm qkv_linear core_attn attn_proj mlp_norm expert_fc1 moe_act fused_group_mlp".split(),
-        "framework_mem": "te_dummy_wgrad gemm_workspace loss_copies".split()}
+from published import (BOTH, CONFIDENCES, DATES, DENSE_ONLY, LATENT, MACHINES, MIXTURES, MIXTURES_ONLY, MOST, NO, NUMBERED,
+                       NUMBERS, NVIDIA, OPTIONAL, OTHER, SCALINGS, SETS, SOURCES, TEXTS, TRAITS, UNKNOWN,
+                       UNMODELLED, VOCABULARIES, WHOLE, WINDOWS,
+                       WORDS, YES)
 
 # ---- What is written -------------------------------------------------------------------------------------------------------
 
@@ -366,9 +41,6 @@ FIELDS = """
     offload_modules recompute_modules recompute_blocks fused_cross_entropy eager unfused_experts fused_experts cuda_graph
     launch_blocking framework_mem stages""".split()
 QUALIFIED = {"seq_size": "app.seq_size"}  # both documents have it
-# Options of Megatron-LM that change a run, but nothing in calc: runs that differ in them are not the same.
-UNMODELLED = ("moe-grouped-gemm moe-router-load-balancing-type no-create-attention-mask-in-dataloader deterministic-mode "
-              "transformer-impl").split()
 MOST_PLACES, MOST_RUNS = 128, 48  # of a list of stages: stages times chunks, and runs of equal ones
 GRAPHED_ATTENTION, GRAPHED_ROUTER = 0.7, 0.2  # shares of a block's kernels that graphs of its parts launch
 
@@ -428,106 +100,99 @@ def first_contained(table, *texts):
 
 PHRASES = {column: [(phrase.replace(" ", ""), *key.partition(" ")[::2]) for key, phrases in table.items()
                     for phrase in phrases.split(", ")] for column, table in WORDS.items()}
-NOT_ASCII = r"\x80-\U0010ffff"  # letters of other scripts are letters
-WORD = re.compile(rf"[0-9]+(?![A-Za-z{NOT_ASCII}])|[0-9A-Za-z{NOT_ASCII}]+")
-COUNTS = re.compile(rf"[0-9A-Za-z=;{NOT_ASCII}]")
+OTHERS = r"\x80-\U0010ffff"  # letters of other scripts
+WORD = re.compile(rf"[0-9]+(?![A-Za-z{OTHERS}])|[0-9A-Za-z{OTHERS}]+")
+COUNTS = re.compile(rf"[0-9A-Za-z=;{OTHERS}]")
 
 
-class Cell:
-    """A cell of free words: what is said, what is denied, and numbers behind words."""
+class Words:
+    """What the cells of free words of a row say and deny, and what stands behind words."""
 
-    def __init__(self, column, text):
-        self.said, self.denied, self.number, self.unknown = set(), set(), {}, []
-        self.text, self.at, self.denies, self.clause = text, 0, False, set()
-        self.places = [match.start() for match in COUNTS.finditer(text)]  # of what counts in phrases
-        self.squeezed = "".join(text[place].lower() if text[place].isascii() else text[place] for place in self.places)
-        while self.at < len(text):
-            word = WORD.match(text, self.at)
-            if not word:
-                if text[self.at] in ";()":
-                    self.denies, self.clause = False, set()
-                self.at += 1
-                continue
-            end, role, meanings = max((self.end_of(phrase, self.at), role, meanings)
-                                      for phrase, role, meanings in PHRASES[column])
-            self.at = end or word.end()
-            if end:
-                getattr(self, role + "_")(meanings.split())
-            elif not re.fullmatch("[0-9]+", word[0]):  # numbers alone belong to the word before them
-                self.unknown.append(word[0])
+    def __init__(self, *cells):
+        self.said, self.denied, self.behind, self.unknown = set(), set(), {}, []
+        for column, self.text in zip(WORDS, cells):
+            self.at = 0
+            self.places = [match.start() for match in COUNTS.finditer(self.text)]  # of what counts in phrases
+            self.squeezed = "".join(self.text[place] for place in self.places)
+            self.squeezed = self.squeezed.lower() if self.squeezed.isascii() else self.squeezed
+            self.begin_clause()
+            while self.at < len(self.text):
+                self.read(column)
+
+    def begin_clause(self):
+        self.clause, self.denies = set(), False
+
+    def read(self, column):
+        """A phrase, a word that no table has, or a sign."""
+        word = WORD.match(self.text, self.at)
+        if not word:
+            if self.text[self.at] in ";()":
+                self.begin_clause()
+            self.at += 1
+            return
+        end, role, meanings = max((self.end_of(phrase, self.at), role, meanings) for phrase, role, meanings in PHRASES[column])
+        self.at = end or word.end()
+        if end:
+            self.take(role, meanings.split())
+        elif re.search("[^0-9]", word[0]):  # numbers alone belong to the word before them
+            self.unknown.append(f'{column}: "{word[0]}"')
 
     def end_of(self, phrase, at):
-        """Where a phrase ends that begins at a place, or behind what does not count; 0: it does not, or not with a word."""
+        """Where a phrase ends that begins here, or behind what does not count; 0: it does not, or not with a word."""
         first = bisect.bisect_left(self.places, at)
         if not self.squeezed.startswith(phrase, first):
             return 0
         end = self.places[first + len(phrase) - 1] + 1
         return 0 if WORD.match(self.text, end) else end
 
-    def behind(self, pattern):
-        """Moves behind what begins here. @return its groups, or None if it does not"""
+    def skip(self, pattern):
+        """Moves behind what begins here. @return the text of the pattern's group; None: it does not begin here"""
         match = re.compile(pattern).match(self.text, self.at)
         self.at = match.end() if match else self.at
-        return match
+        return match and match[1]
+
+    def take(self, role, meanings):
+        if role == "before":
+            self.denies = True
+        elif role == "behind":
+            self.said -= self.clause
+            self.denied |= self.clause
+        elif role == "key":
+            self.skip(r"[ =]*([0-9]+)")
+        elif role == "rest":
+            self.say(meanings, True, self.skip(r"[ =]*([^;]*)"))
+        elif role == "says":
+            number = self.skip(r"[ =]*([0-9]+)") if NUMBERED & set(meanings) else None
+            self.say(meanings, True if number else self.value(), number)
 
     def value(self):
-        """The effect of "=value" or ": value" on the phrase before it: True, False, or None for none.
-        Other values are words of their own, and the phrase says nothing."""
-        match = re.compile(" *[=:] *").match(self.text, self.at)
-        if not match:
+        """The effect of "=value" or ": value" on the phrase before it: true, false, or None where the value is words of its own
+        and the phrase says nothing."""
+        sign = re.compile(" *[=:] *").match(self.text, self.at)
+        if not sign:
             return not self.denies
         for value in YES + NO:
-            if end := self.end_of(value, match.end()):
+            if end := self.end_of(value, sign.end()):
                 self.at = end
                 return value in YES
-        return False if self.text[match.end():match.end() + 1] in ("", ";") else None
+        return None if self.text[sign.end():] and self.text[sign.end()] != ";" else False
 
-    def says(self, meanings, yes):
+    def say(self, meanings, yes, behind):
         for meaning in meanings if yes is not None else ():
             (self.said if yes else self.denied).add(meaning)
             (self.clause.add if yes else self.clause.discard)(meaning)
+            self.behind.update({meaning: behind} if behind else {})
 
-    def says_(self, meanings):
-        number = self.behind(r"[ =]*(\d+)") if NUMBERED & set(meanings) else None
-        self.number.update({meaning: int(number[1]) for meaning in meanings} if number else {})
-        self.says(meanings, True if number else self.value())
-
-    def rest_(self, meanings):
-        self.behind("[ =]*")
-        self.number.update({meaning: self.text[self.at:] for meaning in meanings})
-        self.says(meanings, True)
-        self.behind("[^;]*")
-
-    def before_(self, _):
-        self.denies = True
-
-    def behind_(self, _):
-        self.said -= self.clause
-        self.denied |= self.clause
-
-    def key_(self, _):
-        self.behind(r"[ =]*(\d+)")
-
-    def pass_(self, _):
-        pass
-
-
-read_cell = functools.lru_cache(None)(Cell)
-
-
-class Words:
-    """The statements in the cells of a row."""
-
-    def __init__(self, row):
-        cells = {column: read_cell(column, getattr(row, column)) for column in WORDS}
-        self.said = set().union(*(cell.said for cell in cells.values()))
-        self.denied = set().union(*(cell.denied for cell in cells.values()))
-        self.number = {meaning: number for cell in cells.values() for meaning, number in cell.number.items()}
-        self.unknown = [(column, word) for column, cell in cells.items() for word in cell.unknown]
-
-    def say(self, meaning):
+    def says(self, meaning):
         """What is both stated and denied counts as denied."""
         return meaning in self.said and meaning not in self.denied
+
+    def number(self, meaning):
+        """The number behind a word; 0: none."""
+        return leading_whole(self.behind.get(meaning, ""))
+
+
+words_of = functools.lru_cache(None)(Words)
 
 
 # ---- A run -----------------------------------------------------------------------------------------------------------------
@@ -539,10 +204,7 @@ def source_of(row):
     for start, part, only, name, does, *reason in SOURCES:
         if row.id.startswith(start) and part in row.id and only in (BOTH, models):
             return name, does, "".join(reason)
-    # A source that is not known runs its kind of software as it is set up today.
-    if contains(row.hardware, "ascend") or "910" in row.hardware:
-        return OTHER, traits("no_message_overlap"), ""
-    return OTHER, PYTORCH_TODAY if contains(row.zero_stage_fsdp, "fsdp") else DATA_OVERLAP, ""
+    return next((OTHER, does, "") for column, part, does in UNKNOWN if contains(getattr(row, column), part))
 
 
 def machine_of(row, source):
@@ -570,7 +232,7 @@ class Run:
         self.row = row
         self.source, self.traits, self.reason = source_of(row)
         self.system, self.family = machine_of(row, self.source)
-        self.words = Words(row)
+        self.words = words_of(*(getattr(row, column) for column in WORDS))
         self.fields = SimpleNamespace(**dict.fromkeys(FIELDS, 0))  # 0, False and "": as if absent
         self.assumed, self.procs, self.search, self.step_s = [], 0, False, math.nan
 
@@ -588,7 +250,7 @@ class Run:
     def says_or_does(self, word, trait, applies=True):
         """What the words say; where they say nothing, what the software does."""
         said = word in self.words.said or word in self.words.denied
-        return self.words.say(word) if said else self.does(trait, applies)
+        return self.words.says(word) if said else self.does(trait, applies)
 
     def argument(self, name):
         """What follows an option of the command line, to its end; None: it is not given."""
@@ -820,7 +482,7 @@ def fill_formats(run):
     narrowed = f.matrix_datatype != ""
     if run.does("wide_inputs", narrowed) and narrowed:
         f.activation_datatype = "bfloat16"
-    f.attention_datatype = "float8" if run.words.say("float8_attention") else ""
+    f.attention_datatype = "float8" if run.words.says("float8_attention") else ""
     block = "block_scales" in said or "MX" in run.row.id
     f.scaling = "block" if block else ""
     # Weights scaled by block are gathered in 16 bits: a transposed copy has scales of its own.
@@ -838,7 +500,7 @@ def fill_recompute(run):
         run.assume("recomputation not printed: none")
     if "full" in said:
         f.activation_recompute = "full"
-        blocks = run.words.number.get("blocks", 0)  # of a stage: "full block 70"
+        blocks = run.words.number("blocks")  # of a stage: "full block 70"
         f.recompute_blocks = 0 if blocks * f.pipeline_par >= f.num_blocks else blocks
         return
     f.recompute_modules = said & set(SETS["recompute_modules"])
@@ -857,7 +519,7 @@ def fill_recompute(run):
 def fill_listed_stages(run):
     """Stages of unequal length: the last as listed, the first as near to the list as the others, which are alike, allow."""
     f = run.fields
-    listed = re.match(r"(\d+,?)*", run.words.number.get("stage_list", ""))[0]  # "5,6,6"
+    listed = re.match(r"(\d+,?)*", run.words.behind.get("stage_list", ""))[0]  # "5,6,6"
     blocks = [int(number) for number in re.findall(r"\d+", listed)]
     if len(blocks) != f.pipeline_par or len(blocks) < 2 or f.pipeline_balance:
         return
@@ -887,8 +549,8 @@ def fill_pipeline(run):
         f.pipeline_balance = "free"
         run.assume("blocks per stage not printed: as equal as can be")
     fill_listed_stages(run)
-    if several and run.words.say("deferred_wgrad"):
-        f.deferred_head_wgrad = run.words.number.get("deferred_wgrad", 0) or -1
+    if several and run.words.says("deferred_wgrad"):
+        f.deferred_head_wgrad = run.words.number("deferred_wgrad") or -1
     # Interleaving that is only assumed does not vouch for the overlap that goes with it.
     f.pipeline_par_overlap = several and chunks > 1 and not run.does("no_message_overlap")
 
@@ -917,19 +579,19 @@ def sharding(run):
         return 0
     if run.row.id.startswith("mbridge") and "fsdp" in run.row.id:
         return 3
-    return 2 if run.words.say("sharded_gradients") else 3 if run.words.say("sharded_weights") else 0
+    return 2 if run.words.says("sharded_gradients") else 3 if run.words.says("sharded_weights") else 0
 
 
 def shard_group(run):
     """Ranks that share one copy of the state; 0: all."""
-    group = run.words.number.get("shard_group", 0)
+    group = run.words.number("shard_group")
     return group or int("shard_node" in run.words.said and known(run.row.gpus_per_node, 0))
 
 
 def fill_data_par(run):
     f, ranks = run.fields, run.fields.data_par * run.fields.context_par
     stage, replicas = sharding(run), ranks > 1
-    distributed = stage > 0 or any(map(run.words.say, ("sharded_optimizer", "sharded_gradients", "sharded_weights")))
+    distributed = stage > 0 or any(map(run.words.says, ("sharded_optimizer", "sharded_gradients", "sharded_weights")))
     f.zero_stage = (stage or int(distributed)) if replicas else 0
     f.fsdp_par = group if f.zero_stage > 0 and (group := shard_group(run)) < ranks else 0
     f.optimizer_sharding = f.data_par > 1 and f.zero_stage > 0
@@ -950,7 +612,7 @@ def fill_data_par(run):
 
 def graphed(words):
     """Share of a block that CUDA graphs launch."""
-    if words.say("full_graph") or words.say("graphs"):
+    if words.says("full_graph") or words.says("graphs"):
         return 1
     return 0 if "engine_graphs" not in words.said else GRAPHED_ATTENTION if "attention_graph" in words.said \
         else GRAPHED_ROUTER
@@ -967,7 +629,7 @@ def fill_kernels(run):
         run.assume("attention kernel not printed: flash attention")
     portable = run.does("portable_attention")
     f.attention_kernel = "generic" if portable else ""
-    f.eager = run.does("eager") or (not run.words.say("compiled") and run.does("eager_unless_compiled"))
+    f.eager = run.does("eager") or (not run.words.says("compiled") and run.does("eager_unless_compiled"))
     f.fused_cross_entropy = not (run.does("unfused_loss") or f.eager)
     many = row.num_gpus > 20 * known(row.gpus_per_node, math.inf)
     f.launch_blocking = run.does("launch_blocking", many) and many
@@ -983,11 +645,11 @@ def fill_kernels(run):
 def fill_exchanges(run):
     f, words = run.fields, run.words
     f.context_par_type = "ulysses" if run.says_or_does("ulysses", "ulysses", f.context_par > 1) else ""
-    printed = words.say("node_limited")
+    printed = words.says("node_limited")
     assumed = run.row.overlap == "" and run.does("node_limited_dispatch")
     f.dispatch_type = "node_limited" if printed or assumed else ""
-    f.fused_experts, f.delayed_wgrad = words.say("fused_experts"), words.say("delayed_wgrad")
-    f.expert_par_overlap = "batch" if words.say("expert_overlap") else ""
+    f.fused_experts, f.delayed_wgrad = words.says("fused_experts"), words.says("delayed_wgrad")
+    f.expert_par_overlap = "batch" if words.says("expert_overlap") else ""
 
 
 # ---- Options of Megatron-LM: names and defaults of megatron/training/arguments.py -------------------------------------------
@@ -1107,18 +769,14 @@ def apply_options(run):
 
 def check_complete(run):
     row = run.row
-    lacks = [
-        (run.reason, run.reason),
-        (not run.system, "no description of this machine"),
-        (not (row.layers > 0 and row.hidden > 0 and row.heads > 0 and row.seq > 0),
-         "model shape not published, or a hybrid model"),
-        ("nemotron-3" in row.id or "nemotron3_super" in row.id, "hybrid Mamba model"),
-        (not row.num_gpus > 0, "number of GPUs not published"),
-        (not row.global_batch > 0, "global batch not published"),
-    ]
-    for lacking, reason in lacks:
-        if lacking:
-            raise Unpredicted(reason)
+    shape = row.layers > 0 and row.hidden > 0 and row.heads > 0 and row.seq > 0
+    reason = (run.reason or (not run.system and "no description of this machine")
+              or (not shape and "model shape not published, or a hybrid model")
+              or (("nemotron-3" in row.id or "nemotron3_super" in row.id) and "hybrid Mamba model")
+              or (not row.num_gpus > 0 and "number of GPUs not published")
+              or (not row.global_batch > 0 and "global batch not published"))
+    if reason:
+        raise Unpredicted(reason)
 
 
 def fill(run):
@@ -1159,9 +817,8 @@ def number_of(text, column, least, is_whole, where):
 
 
 def row_of(cell, where):
-    numbers = [(WHOLE, True), (NUMBERS, False)]
     row = {name: cell[name] for name in TEXTS} | {name: cell.get(name, "") for name in OPTIONAL}
-    row |= {name: number_of(cell[name], name, least, is_whole, where) for kind, is_whole in numbers
+    row |= {name: number_of(cell[name], name, least, kind is WHOLE, where) for kind in (WHOLE, NUMBERS)
             for least, names in kind.items() for name in names}
     return SimpleNamespace(**row, where=where)
 
@@ -1169,22 +826,18 @@ def row_of(cell, where):
 def read_table(name, text):
     """The rows of a table; a row has `where` it starts."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows, titles = [], None
+    columns = TEXTS + sum([*WHOLE.values(), *NUMBERS.values()], [])
+    rows, titles, start = [], None, 1
     try:
-        for line in itertools.count(1):
-            start = reader.line_num + 1
-            cells = next(reader)
-            if not titles:
-                titles = cells
-                names = TEXTS + sum([*WHOLE.values(), *NUMBERS.values()], [])
-                if missing := [column for column in names if column not in titles]:
-                    raise BadTable(f"{name}:{start}: columns are missing: {', '.join(missing)}")
-            elif cells:
-                if len(cells) != len(titles):
-                    raise BadTable(f"{name}:{start}: {len(cells)} cells, where the first row has {len(titles)}")
-                rows.append(row_of(dict(zip(titles, cells)), f"{name}:{start}"))
-    except StopIteration:
-        pass
+        for cells in reader:
+            where, start = f"{name}:{start}", reader.line_num + 1
+            titles = titles or cells
+            if missing := [column for column in columns if column not in titles]:
+                raise BadTable(f"{where}: columns are missing: {', '.join(missing)}")
+            if cells and len(cells) != len(titles):
+                raise BadTable(f"{where}: {len(cells)} cells, where the first row has {len(titles)}")
+            if cells and cells is not titles:
+                rows.append(row_of(dict(zip(titles, cells)), where))
     except csv.Error as error:
         raise BadTable(f"{name}:{reader.line_num}: {error}") from None
     if not rows:
@@ -1196,10 +849,19 @@ def read_text(name):
     try:
         data = sys.stdin.buffer.read() if name == "-" else open(name, "rb").read()
         return (gzip.decompress(data) if name.endswith(".gz") else data).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadTable(f"{name}: it is not UTF-8") from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise BadTable(f"{name}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def write(name, data):
+    if not name:
+        sys.stdout.buffer.write(data)
+        return
+    try:
+        with open(name, "wb") as out:
+            out.write(gzip.compress(data, mtime=0) if name.endswith(".gz") else data)
+    except OSError as error:
+        raise BadTable(f"{name}: {error.strerror}") from None
 
 
 def memory_counting(text):
@@ -1210,9 +872,11 @@ def memory_counting(text):
 
 
 def unmodelled(run):
-    values = {name: run.argument(name) for name in UNMODELLED if run.given(name)}
-    return " ".join(f"--{name}" if not value or value.startswith("--") else f"--{name} {value.split(' ')[0]}"
-                    for name, value in values.items())
+    """What changes a run, but nothing in calc: options, and how numbers of 8 bits are scaled."""
+    given = [(f"--{name}", run.argument(name)) for name in UNMODELLED if run.given(name)]
+    words = [name if not value or value.startswith("--") else f"{name} {value.split(' ')[0]}" for name, value in given]
+    recipes = [run.row.dtype] if any(contains(run.row.dtype, word) for word in SCALINGS) else []
+    return " ".join(words + recipes)
 
 
 def cell_of(value):
@@ -1220,35 +884,37 @@ def cell_of(value):
 
 
 def head_cells(run):
-    row, predicted = run.row, run.reason == ""
-    publisher = "" if run.source == OTHER else run.source.split("_")[0]
-    measured = [("" if math.isnan(number) else number_text(number)) for number in (run.step_s, row.measured_memory_gib)]
-    return dict(zip(HEAD, [
-        row.id, row.source if run.source == OTHER else run.source, "nvidia" if publisher in NVIDIA else publisher,
-        next((month for part, month in DATES.items() if part in row.source), ""), row.source.split("(")[0].rstrip(" "),
-        run.system, run.family, row.model, CONFIDENCES.get((run.source, row.confidence), row.confidence), *measured, memory_counting(row.memory_counting), run.reason,
-        " | ".join(run.assumed if predicted else []), unmodelled(run), cell_of(run.procs if predicted else 0),
-        cell_of(network_of(row) / 1e9 * 8 if predicted else 0)]))
+    row = run.row
+    first = run.source.split("_")[0]
+    publisher = "nvidia" if first in NVIDIA else "" if run.source == OTHER else first
+    measured = ["" if math.isnan(number) else number_text(number) for number in (run.step_s, row.measured_memory_gib)]
+    return [row.id, row.source if run.source == OTHER else run.source, publisher,
+            next((month for part, month in DATES.items() if part in row.source), ""), row.source.split("(")[0].rstrip(" "),
+            run.system, run.family, row.model, CONFIDENCES.get((run.source, row.confidence), row.confidence), *measured,
+            memory_counting(row.memory_counting), run.reason, "" if run.reason else " | ".join(run.assumed), unmodelled(run),
+            "" if run.reason else str(run.procs), "" if run.reason else cell_of(network_of(row) / 1e9 * 8)]
 
 
 def field_cells(run):
     if run.reason:
-        return {}
-    fields = vars(run.fields)
-    assert fields.keys() == set(FIELDS), fields.keys() - set(FIELDS)
+        return dict.fromkeys(FIELDS, "")
+    fields = dict(vars(run.fields))
+    assert list(fields) == FIELDS, set(fields) - set(FIELDS)
     for name, members in SETS.items():
         fields[name] = "+".join(member for member in members if member in (fields[name] or ()))
-    found = {"microbatch_size", "pipeline_interleaving"} if run.search else set()
-    return {name: "" if name in found else cell_of(fields[name]) for name in FIELDS}
+    if run.search:  # calc finds them
+        fields["microbatch_size"] = fields["pipeline_interleaving"] = ""
+    return {name: cell_of(value) for name, value in fields.items()}
 
 
-def write_table(runs, out):
+def table_of(runs):
     cells = [field_cells(run) for run in runs]
-    fields = [name for name in FIELDS if any(row.get(name) for row in cells)]
-    writer = csv.writer(out, lineterminator="\n")
+    fields = [name for name in FIELDS if any(row[name] for row in cells)]
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
     writer.writerow(HEAD + [QUALIFIED.get(name, name) for name in fields])
-    for run, row in zip(runs, cells):
-        writer.writerow([*head_cells(run).values(), *(row.get(name, "") for name in fields)])
+    writer.writerows(head_cells(run) + [row[name] for name in fields] for run, row in zip(runs, cells))
+    return text.getvalue().encode()
 
 
 EXAMPLE = """example:
@@ -1266,20 +932,13 @@ def main():
     options = parser.parse_args()
     try:
         runs = [run_of(row) for row in read_table(options.table, read_text(options.table))]
+        for run in runs:
+            for word in run.words.unknown[:1]:
+                print(f"make_runs.py: {run.row.where}: {word} is not known, and not read", file=sys.stderr)
+        write(options.out, table_of(runs))
     except BadTable as error:
         print(f"make_runs.py: {error}", file=sys.stderr)
         return 2
-    for run in runs:
-        for column, word in run.words.unknown[:1]:
-            print(f'make_runs.py: {run.row.where}: {column}: "{word}" is not known, and not read', file=sys.stderr)
-    text = io.StringIO(newline="")
-    write_table(runs, text)
-    data = text.getvalue().encode()
-    if not options.out:
-        sys.stdout.buffer.write(data)
-        return 0
-    with open(options.out, "wb") as out:
-        out.write(gzip.compress(data, mtime=0) if options.out.endswith(".gz") else data)
     return 0
 
 
