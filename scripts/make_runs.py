@@ -7,6 +7,7 @@ predicted. What depends on who published a run or on how it is said is in script
 import argparse
 import bisect
 import csv
+import fnmatch
 import functools
 import gzip
 import io
@@ -17,10 +18,7 @@ import sys
 import zlib
 from types import SimpleNamespace
 
-from published import (BOTH, CONFIDENCES, DATES, DENSE_ONLY, LATENT, MACHINES, MIXTURES, MIXTURES_ONLY, MOST, NO, NUMBERED,
-                       NUMBERS, NVIDIA, OPTIONAL, OTHER, SCALINGS, SETS, SOURCES, TEXTS, TRAITS, UNKNOWN,
-                       UNMODELLED, VOCABULARIES, WHOLE, WINDOWS,
-                       WORDS, YES)
+import published as known
 
 # ---- What is written -------------------------------------------------------------------------------------------------------
 
@@ -60,7 +58,7 @@ def whole(number):
     return int(number + 0.5)
 
 
-def known(number, blank):
+def or_blank(number, blank):
     return blank if math.isnan(number) else number
 
 
@@ -91,15 +89,16 @@ def contains(text, part):
     return part.lower() in text.lower()
 
 
-def first_contained(table, *texts):
-    """The value of the first key that one of the texts contains, letters large or small."""
-    return next((value for key, value in table.items() if any(contains(text, key) for text in texts)), None)
+def first(table, row, group):
+    """The values of a table with conditions: of its first row that fits."""
+    return next(values for only, columns, part, *values in table if only in ("", group)
+                and any(contains(getattr(row, column), part) for column in columns.split()))
 
 
 # ---- Free words ------------------------------------------------------------------------------------------------------------
 
 PHRASES = {column: [(phrase.replace(" ", ""), *key.partition(" ")[::2]) for key, phrases in table.items()
-                    for phrase in phrases.split(", ")] for column, table in WORDS.items()}
+                    for phrase in phrases.split(", ")] for column, table in known.WORDS.items()}
 OTHERS = r"\x80-\U0010ffff"  # letters of other scripts
 WORD = re.compile(rf"[0-9]+(?![A-Za-z{OTHERS}])|[0-9A-Za-z{OTHERS}]+")
 COUNTS = re.compile(rf"[0-9A-Za-z=;{OTHERS}]")
@@ -110,7 +109,7 @@ class Words:
 
     def __init__(self, *cells):
         self.said, self.denied, self.behind, self.unknown = set(), set(), {}, []
-        for column, self.text in zip(WORDS, cells):
+        for column, self.text in zip(known.WORDS, cells):
             self.at = 0
             self.places = [match.start() for match in COUNTS.finditer(self.text)]  # of what counts in phrases
             self.squeezed = "".join(self.text[place] for place in self.places)
@@ -162,7 +161,7 @@ class Words:
         elif role == "rest":
             self.say(meanings, True, self.skip(r"[ =]*([^;]*)"))
         elif role == "says":
-            number = self.skip(r"[ =]*([0-9]+)") if NUMBERED & set(meanings) else None
+            number = self.skip(r"[ =]*([0-9]+)") if known.NUMBERED & set(meanings) else None
             self.say(meanings, True if number else self.value(), number)
 
     def value(self):
@@ -171,10 +170,10 @@ class Words:
         sign = re.compile(" *[=:] *").match(self.text, self.at)
         if not sign:
             return not self.denies
-        for value in YES + NO:
+        for value in known.YES + known.NO:
             if end := self.end_of(value, sign.end()):
                 self.at = end
-                return value in YES
+                return value in known.YES
         return None if self.text[sign.end():] and self.text[sign.end()] != ";" else False
 
     def say(self, meanings, yes, behind):
@@ -182,10 +181,6 @@ class Words:
             (self.said if yes else self.denied).add(meaning)
             (self.clause.add if yes else self.clause.discard)(meaning)
             self.behind.update({meaning: behind} if behind else {})
-
-    def says(self, meaning):
-        """What is both stated and denied counts as denied."""
-        return meaning in self.said and meaning not in self.denied
 
     def number(self, meaning):
         """The number behind a word; 0: none."""
@@ -200,18 +195,11 @@ words_of = functools.lru_cache(None)(Words)
 
 def source_of(row):
     """Name of the group, traits of its software, and why its rows are not predicted."""
-    models = MIXTURES_ONLY if row.num_experts > 1 else DENSE_ONLY
-    for start, part, only, name, does, *reason in SOURCES:
-        if row.id.startswith(start) and part in row.id and only in (BOTH, models):
+    models = known.MIXTURES_ONLY if row.num_experts > 1 else known.DENSE_ONLY
+    for start, part, only, name, does, *reason in known.SOURCES:
+        if row.id.startswith(start) and part in row.id and only in (known.BOTH, models):
             return name, does, "".join(reason)
-    return next((OTHER, does, "") for column, part, does in UNKNOWN if contains(getattr(row, column), part))
-
-
-def machine_of(row, source):
-    for name, only, system, family in MACHINES:
-        if contains(row.hardware, name) and only in ("", source):
-            return system, family
-    return "", ""
+    return known.OTHER, *first(known.UNKNOWN, row, ""), ""
 
 
 def network_of(row):
@@ -220,7 +208,7 @@ def network_of(row):
     text = row.inter_node_net
     rate = re.match(r".*?([0-9.]*)\s*Gb/s", text, re.S) or re.match(r".*?([0-9.]*)\s*Gbps", text, re.S)
     gbit = leading_number(rate[1]) if rate else 0
-    sharing = 1 if "per GPU" in text else known(row.gpus_per_node, 0)
+    sharing = 1 if "per GPU" in text else or_blank(row.gpus_per_node, 0)
     links = (leading_number(number) for number in re.findall(r"([0-9.]*)\s*x(?![0-9A-Za-z])", text))
     return next((n for n in links if n > 0), 1) * gbit / sharing * 1e9 / 8 if gbit > 0 and sharing > 0 else 0
 
@@ -231,10 +219,14 @@ class Run:
     def __init__(self, row):
         self.row = row
         self.source, self.traits, self.reason = source_of(row)
-        self.system, self.family = machine_of(row, self.source)
-        self.words = words_of(*(getattr(row, column) for column in WORDS))
+        self.system, self.family = self.first(known.MACHINES)
+        self.words = words_of(*(getattr(row, column) for column in known.WORDS))
+        self.said = self.words.said | {word for ids, word in known.SAID_BY_ID.items() if fnmatch.fnmatchcase(row.id, ids)}
         self.fields = SimpleNamespace(**dict.fromkeys(FIELDS, 0))  # 0, False and "": as if absent
         self.assumed, self.procs, self.search, self.step_s = [], 0, False, math.nan
+
+    def first(self, table):
+        return first(table, self.row, self.source)
 
     def assume(self, text):
         if text not in self.assumed:
@@ -243,14 +235,17 @@ class Run:
     def does(self, trait, applies=True):
         """Whether the software does something; if so and `applies`, that is an assumption."""
         if trait in self.traits and applies:
-            self.assume(TRAITS[trait])
-        assert trait in TRAITS
+            self.assume(known.TRAITS[trait])
+        assert trait in known.TRAITS
         return trait in self.traits
 
     def says_or_does(self, word, trait, applies=True):
         """What the words say; where they say nothing, what the software does."""
-        said = word in self.words.said or word in self.words.denied
-        return self.words.says(word) if said else self.does(trait, applies)
+        return self.says(word) if word in self.said | self.words.denied else self.does(trait, applies)
+
+    def says(self, word):
+        """What is both stated and denied counts as denied."""
+        return word in self.said and word not in self.words.denied
 
     def argument(self, name):
         """What follows an option of the command line, to its end; None: it is not given."""
@@ -270,61 +265,41 @@ class Run:
 # ---- The model: its columns, or known properties of its family where a column is blank --------------------------------------
 
 
-def is_gated(run):
-    """Three matrices with a gate, or two."""
-    row = run.row
-    if "grok" in row.id:
-        return True  # 314 billion parameters only fit a gated layer
-    if run.source == "ascend_msllm":
-        return "bloom" not in row.id and "gpt3" not in row.id
-    if contains(row.model, "nemotron"):
-        return False
-    gpt = contains(row.model_notes, "gelu") or contains(row.model_notes, "relu") or contains(row.model, "gpt")
-    return contains(row.model_notes, "swiglu") or not gpt
-
-
-def is_latent(run):
-    row = run.row
-    if run.source == "ascend_msllm" and "deepseek" not in row.id:
-        return False
-    return row.mla == 1 or any(contains(row.model, name) for name in ("deepseek-v", "deepseekv", "kimi"))
-
-
 def fill_sizes_of_model(run):
     row, f = run.row, run.fields
     if math.isnan(row.ffn):
         run.assume("feed-forward width not printed: 4 times the hidden width")
     f.hidden, f.seq_size, f.num_blocks = whole(row.hidden), whole(row.seq), whole(row.layers)
-    f.feedforward = whole(known(row.ffn, 4 * row.hidden))
+    f.feedforward = whole(or_blank(row.ffn, 4 * row.hidden))
     if row.vocab > 0:
         f.vocab_size = whole(row.vocab)
     else:
         run.assume("vocabulary not printed: that of the model's family")
-        f.vocab_size = first_contained(VOCABULARIES, row.model, row.id)
+        f.vocab_size, = run.first(known.VOCABULARIES)
 
 
 def fill_attention(run):
     row, f = run.row, run.fields
     f.attn_heads = whole(row.heads)
-    f.attn_size = whole(known(row.head_dim, row.hidden / row.heads))
-    f.kv_heads = whole(known(row.kv_heads, row.heads))
+    f.attn_size = whole(or_blank(row.head_dim, row.hidden / row.heads))
+    f.kv_heads = whole(or_blank(row.kv_heads, row.heads))
     f.causal = True
     f.qk_norm = contains(row.model_notes, "qk-norm")
-    if is_latent(run):
-        vars(f).update({name: width for name, (width, _) in LATENT.items()})
-    f.window_size, f.global_every = first_contained(WINDOWS, row.id) or (0, 0)
+    latent, = run.first(known.HAS_LATENT)
+    if row.mla == 1 and run.source != "ascend_msllm" or latent:
+        vars(f).update({name: width for name, (width, _) in known.LATENT.items()})
+    f.window_size, f.global_every = run.first(known.WINDOWS)
 
 
 def fill_experts(run):
     row, f = run.row, run.fields
     if not row.num_experts > 1:  # a single expert is a dense block
         return
-    dense, shared = next((dense, shared) for part, source, dense, shared in MIXTURES
-                         if part in row.id and source in ("", run.source))
+    f.dense_blocks, shared = run.first(known.MIXTURES)
     f.num_experts = whole(row.num_experts)
-    f.experts_per_token = whole(known(row.topk, 0))
+    f.experts_per_token = whole(or_blank(row.topk, 0))
     f.expert_feedforward = whole(row.moe_ffn) if row.moe_ffn > 0 else f.feedforward
-    f.dense_blocks, f.shared_feedforward = dense, shared * f.expert_feedforward
+    f.shared_feedforward = shared * f.expert_feedforward
 
 
 def choice(yes):
@@ -333,7 +308,7 @@ def choice(yes):
 
 def fill_structure(run):
     notes, f = run.row.model_notes, run.fields
-    gated = is_gated(run)
+    gated, = run.first(known.GATED)
     f.ffn_type = "swiglu" if gated else "gelu"
     f.norm_type = "rms" if contains(notes, "rmsnorm") else "layer"
     f.position_type = "rope" if gated else "learned"
@@ -343,27 +318,6 @@ def fill_structure(run):
 
 
 # ---- What was measured -----------------------------------------------------------------------------------------------------
-
-
-def gpt_recomputed_flop(row):
-    """FLOP of a step with full recomputation, GPT: Narayanan et al. 2021 (arXiv 2104.04473), eq. 3, with their vocabulary of
-    51,200."""
-    shape = 1 + row.seq / (6 * row.hidden) + 51200 / (16 * row.layers * row.hidden)
-    return 96 * row.global_batch * row.seq * row.layers * row.hidden * row.hidden * shape
-
-
-def llama3_flop(row):
-    """6 FLOP per parameter and token, and causal attention: Llama 3 405B, 405.9e9 parameters."""
-    return row.global_batch * row.seq * (6 * 405.9e9 + 6 * row.layers * row.hidden * row.seq)
-
-
-# How sources that print FLOP/s alone count FLOP.
-CONVENTIONS = {
-    "mlm_sc21_tab1": (gpt_recomputed_flop, "FLOP counted with full recomputation, as printed"),
-    "mlm_sc21_tab2": (gpt_recomputed_flop, "FLOP counted with full recomputation, as printed"),
-    "seqsel_abs": (gpt_recomputed_flop, "FLOP counted with full recomputation"),
-    "llama3_paper": (llama3_flop, "FLOP: 6 per parameter and token, causal attention"),
-}
 
 
 def flop_per_s(row):
@@ -378,8 +332,8 @@ def measure_step(run):
         run.step_s = row.measured_iteration_s
     elif row.measured_tokens_per_s_per_gpu > 0:
         run.step_s = row.global_batch * row.seq / (row.measured_tokens_per_s_per_gpu * row.num_gpus)
-    elif row.measured_tflops_per_gpu > 0 and run.source in CONVENTIONS:
-        flop, assumption = CONVENTIONS[run.source]
+    elif row.measured_tflops_per_gpu > 0 and run.source in known.CONVENTIONS:
+        flop, assumption = known.CONVENTIONS[run.source]
         run.step_s = flop(row) / flop_per_s(row)
         run.assume(assumption)
 
@@ -476,14 +430,14 @@ def fill_batch(run):
 
 
 def fill_formats(run):
-    f, said = run.fields, run.words.said
+    f, said = run.fields, run.said
     f.datatype = "float16" if "float16" in said else "bfloat16"
     f.matrix_datatype = "float4" if "float4" in said else "float8" if "float8" in said else ""
     narrowed = f.matrix_datatype != ""
     if run.does("wide_inputs", narrowed) and narrowed:
         f.activation_datatype = "bfloat16"
-    f.attention_datatype = "float8" if run.words.says("float8_attention") else ""
-    block = "block_scales" in said or "MX" in run.row.id
+    f.attention_datatype = "float8" if run.says("float8_attention") else ""
+    block = "block_scales" in said
     f.scaling = "block" if block else ""
     # Weights scaled by block are gathered in 16 bits: a transposed copy has scales of its own.
     scaled = f.matrix_datatype == "float8" and not block
@@ -492,7 +446,7 @@ def fill_formats(run):
 
 
 def fill_recompute(run):
-    f, said = run.fields, run.words.said
+    f, said = run.fields, run.said
     f.activation_recompute = "none"
     if run.does("no_recompute"):
         return
@@ -503,7 +457,7 @@ def fill_recompute(run):
         blocks = run.words.number("blocks")  # of a stage: "full block 70"
         f.recompute_blocks = 0 if blocks * f.pipeline_par >= f.num_blocks else blocks
         return
-    f.recompute_modules = said & set(SETS["recompute_modules"])
+    f.recompute_modules = said & set(known.SETS["recompute_modules"])
     f.activation_recompute = "modules" if f.recompute_modules else "none"
     alone = "selective" in said and not f.recompute_modules
     pytorch = alone and run.does("portable_attention")
@@ -532,7 +486,7 @@ def fill_listed_stages(run):
 
 def fill_pipeline(run):
     row, f = run.row, run.fields
-    several, interleaved = f.pipeline_par > 1, "Interleaved" in row.id
+    several, interleaved = f.pipeline_par > 1, "interleaved" in run.said
     chunks = max(1, leading_whole(row.vpp))
     eight = run.does("chunks_8", several)
     two = run.does("chunks_2", several and interleaved) and interleaved
@@ -544,12 +498,12 @@ def fill_pipeline(run):
         f.pipeline_balance = "free"
     elif several and (run.does("balanced_ends") or ends):
         f.pipeline_balance = "ends"
-        run.assume(TRAITS["balanced_ends"])
+        run.assume(known.TRAITS["balanced_ends"])
     elif several and not even:
         f.pipeline_balance = "free"
         run.assume("blocks per stage not printed: as equal as can be")
     fill_listed_stages(run)
-    if several and run.words.says("deferred_wgrad"):
+    if several and run.says("deferred_wgrad"):
         f.deferred_head_wgrad = run.words.number("deferred_wgrad") or -1
     # Interleaving that is only assumed does not vouch for the overlap that goes with it.
     f.pipeline_par_overlap = several and chunks > 1 and not run.does("no_message_overlap")
@@ -564,7 +518,7 @@ def fill_tensor_par(run):
     f.seq_par_ag_redo = scatter and f.activation_recompute not in ("full", "selective_op")
     if not several:
         return
-    if "AsyncTP" in run.row.id or run.says_or_does("tensor_overlap", "fused_tensor_overlap"):
+    if run.says_or_does("tensor_overlap", "fused_tensor_overlap"):
         f.tensor_par_overlap = "fused"
     elif not run.does("no_tensor_overlap"):
         f.tensor_par_overlap = "async"
@@ -577,21 +531,21 @@ def sharding(run):
         # PyTorch's stages reduce gradients with the last micro-batch only, and weights stay gathered until then: a distributed
         # optimizer.
         return 0
-    if run.row.id.startswith("mbridge") and "fsdp" in run.row.id:
+    if "mbridge_fsdp" in run.said:
         return 3
-    return 2 if run.words.says("sharded_gradients") else 3 if run.words.says("sharded_weights") else 0
+    return 2 if run.says("sharded_gradients") else 3 if run.says("sharded_weights") else 0
 
 
 def shard_group(run):
     """Ranks that share one copy of the state; 0: all."""
     group = run.words.number("shard_group")
-    return group or int("shard_node" in run.words.said and known(run.row.gpus_per_node, 0))
+    return group or int("shard_node" in run.said and or_blank(run.row.gpus_per_node, 0))
 
 
 def fill_data_par(run):
     f, ranks = run.fields, run.fields.data_par * run.fields.context_par
     stage, replicas = sharding(run), ranks > 1
-    distributed = stage > 0 or any(map(run.words.says, ("sharded_optimizer", "sharded_gradients", "sharded_weights")))
+    distributed = stage > 0 or any(map(run.says, ("sharded_optimizer", "sharded_gradients", "sharded_weights")))
     f.zero_stage = (stage or int(distributed)) if replicas else 0
     f.fsdp_par = group if f.zero_stage > 0 and (group := shard_group(run)) < ranks else 0
     f.optimizer_sharding = f.data_par > 1 and f.zero_stage > 0
@@ -610,11 +564,11 @@ def fill_data_par(run):
         f.weight_datatype = "float32"
 
 
-def graphed(words):
+def graphed(run):
     """Share of a block that CUDA graphs launch."""
-    if words.says("full_graph") or words.says("graphs"):
+    if run.says("full_graph") or run.says("graphs"):
         return 1
-    return 0 if "engine_graphs" not in words.said else GRAPHED_ATTENTION if "attention_graph" in words.said \
+    return 0 if "engine_graphs" not in run.said else GRAPHED_ATTENTION if "attention_graph" in run.said \
         else GRAPHED_ROUTER
 
 
@@ -629,12 +583,12 @@ def fill_kernels(run):
         run.assume("attention kernel not printed: flash attention")
     portable = run.does("portable_attention")
     f.attention_kernel = "generic" if portable else ""
-    f.eager = run.does("eager") or (not run.words.says("compiled") and run.does("eager_unless_compiled"))
+    f.eager = run.does("eager") or (not run.says("compiled") and run.does("eager_unless_compiled"))
     f.fused_cross_entropy = not (run.does("unfused_loss") or f.eager)
-    many = row.num_gpus > 20 * known(row.gpus_per_node, math.inf)
+    many = row.num_gpus > 20 * or_blank(row.gpus_per_node, math.inf)
     f.launch_blocking = run.does("launch_blocking", many) and many
-    f.cuda_graph = graphed(run.words)
-    f.unfused_experts = contains(row.id, "gpt-oss")
+    f.cuda_graph = graphed(run)
+    f.unfused_experts = "unfused_experts" in run.said
     f.framework_mem = set()
     if run.does("engine_buffers", not math.isnan(row.measured_memory_gib)):
         f.framework_mem |= {"te_dummy_wgrad", "gemm_workspace"}
@@ -645,11 +599,11 @@ def fill_kernels(run):
 def fill_exchanges(run):
     f, words = run.fields, run.words
     f.context_par_type = "ulysses" if run.says_or_does("ulysses", "ulysses", f.context_par > 1) else ""
-    printed = words.says("node_limited")
+    printed = run.says("node_limited")
     assumed = run.row.overlap == "" and run.does("node_limited_dispatch")
     f.dispatch_type = "node_limited" if printed or assumed else ""
-    f.fused_experts, f.delayed_wgrad = words.says("fused_experts"), words.says("delayed_wgrad")
-    f.expert_par_overlap = "batch" if words.says("expert_overlap") else ""
+    f.fused_experts, f.delayed_wgrad = run.says("fused_experts"), run.says("delayed_wgrad")
+    f.expert_par_overlap = "batch" if run.says("expert_overlap") else ""
 
 
 # ---- Options of Megatron-LM: names and defaults of megatron/training/arguments.py -------------------------------------------
@@ -665,7 +619,7 @@ def fill_model_by_options(run):
     f.vocab_multiple = run.number("make-vocab-size-divisible-by")
     f.mtp_blocks = run.number("mtp-num-layers")
     if f.kv_lora_rank > 0:
-        vars(f).update({name: run.number(option, getattr(f, name)) for name, (_, option) in LATENT.items()})
+        vars(f).update({name: run.number(option, getattr(f, name)) for name, (_, option) in known.LATENT.items()})
     if f.num_experts > 0:
         dense = re.match(r"\(\[0\]\*(\d+)", run.argument("moe-layer-freq") or "")  # "([0]*3+[1]*12)": dense, then experts
         f.dense_blocks = int(dense[1]) if dense else 0
@@ -706,7 +660,7 @@ def fill_offload(run):
     if run.given("fine-grained-activation-offloading"):
         value = re.split("(?:^| )--", run.argument("offload-modules") or "")[0]
         run.fields.offload_modules = modules = set(re.findall(r"[^ \[\]]+", value))
-        if not modules or not modules <= set(SETS["offload_modules"]):
+        if not modules or not modules <= set(known.SETS["offload_modules"]):
             raise Unpredicted("offload of a part of a block that is not modelled")
 
 
@@ -772,7 +726,7 @@ def check_complete(run):
     shape = row.layers > 0 and row.hidden > 0 and row.heads > 0 and row.seq > 0
     reason = (run.reason or (not run.system and "no description of this machine")
               or (not shape and "model shape not published, or a hybrid model")
-              or (("nemotron-3" in row.id or "nemotron3_super" in row.id) and "hybrid Mamba model")
+              or ("mamba" in run.said and "hybrid Mamba model")
               or (not row.num_gpus > 0 and "number of GPUs not published")
               or (not row.global_batch > 0 and "global batch not published"))
     if reason:
@@ -809,7 +763,7 @@ def number_of(text, column, least, is_whole, where):
     if text.strip(" ") == "":
         return math.nan
     number = leading_number(text) if re.fullmatch(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *", text) else math.nan
-    if not least <= number <= MOST or is_whole and number != math.floor(number):
+    if not least <= number <= known.MOST or is_whole and number != math.floor(number):
         kind = "a whole number" if is_whole else "a number"
         raise BadTable(f'{where}: {column}: expected {kind} from {least:g} to 1e9, found "{text[:40]}": '
                        "leave it blank if it is not known")
@@ -817,8 +771,8 @@ def number_of(text, column, least, is_whole, where):
 
 
 def row_of(cell, where):
-    row = {name: cell[name] for name in TEXTS} | {name: cell.get(name, "") for name in OPTIONAL}
-    row |= {name: number_of(cell[name], name, least, kind is WHOLE, where) for kind in (WHOLE, NUMBERS)
+    row = {name: cell[name] for name in known.TEXTS} | {name: cell.get(name, "") for name in known.OPTIONAL}
+    row |= {name: number_of(cell[name], name, least, kind is known.WHOLE, where) for kind in (known.WHOLE, known.NUMBERS)
             for least, names in kind.items() for name in names}
     return SimpleNamespace(**row, where=where)
 
@@ -826,7 +780,7 @@ def row_of(cell, where):
 def read_table(name, text):
     """The rows of a table; a row has `where` it starts."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    columns = TEXTS + sum([*WHOLE.values(), *NUMBERS.values()], [])
+    columns = known.TEXTS + sum([*known.WHOLE.values(), *known.NUMBERS.values()], [])
     rows, titles, start = [], None, 1
     try:
         for cells in reader:
@@ -873,9 +827,9 @@ def memory_counting(text):
 
 def unmodelled(run):
     """What changes a run, but nothing in calc: options, and how numbers of 8 bits are scaled."""
-    given = [(f"--{name}", run.argument(name)) for name in UNMODELLED if run.given(name)]
+    given = [(f"--{name}", run.argument(name)) for name in known.UNMODELLED if run.given(name)]
     words = [name if not value or value.startswith("--") else f"{name} {value.split(' ')[0]}" for name, value in given]
-    recipes = [run.row.dtype] if any(contains(run.row.dtype, word) for word in SCALINGS) else []
+    recipes = [run.row.dtype] if any(contains(run.row.dtype, word) for word in known.SCALINGS) else []
     return " ".join(words + recipes)
 
 
@@ -886,11 +840,11 @@ def cell_of(value):
 def head_cells(run):
     row = run.row
     first = run.source.split("_")[0]
-    publisher = "nvidia" if first in NVIDIA else "" if run.source == OTHER else first
+    publisher = "nvidia" if first in known.NVIDIA else "" if run.source == known.OTHER else first
     measured = ["" if math.isnan(number) else number_text(number) for number in (run.step_s, row.measured_memory_gib)]
-    return [row.id, row.source if run.source == OTHER else run.source, publisher,
-            next((month for part, month in DATES.items() if part in row.source), ""), row.source.split("(")[0].rstrip(" "),
-            run.system, run.family, row.model, CONFIDENCES.get((run.source, row.confidence), row.confidence), *measured,
+    return [row.id, row.source if run.source == known.OTHER else run.source, publisher,
+            run.first(known.DATES)[0], row.source.split("(")[0].rstrip(" "),
+            run.system, run.family, row.model, known.CONFIDENCES.get((run.source, row.confidence), row.confidence), *measured,
             memory_counting(row.memory_counting), run.reason, "" if run.reason else " | ".join(run.assumed), unmodelled(run),
             "" if run.reason else str(run.procs), "" if run.reason else cell_of(network_of(row) / 1e9 * 8)]
 
@@ -900,7 +854,7 @@ def field_cells(run):
         return dict.fromkeys(FIELDS, "")
     fields = dict(vars(run.fields))
     assert list(fields) == FIELDS, set(fields) - set(FIELDS)
-    for name, members in SETS.items():
+    for name, members in known.SETS.items():
         fields[name] = "+".join(member for member in members if member in (fields[name] or ()))
     if run.search:  # calc finds them
         fields["microbatch_size"] = fields["pipeline_interleaving"] = ""

@@ -1,7 +1,11 @@
 """What is known of published tables of training runs, for make_runs.py: their columns, the software of each publisher by what it
-is known to do, their machines, models and words. Nothing else in calc knows a publisher."""
+is known to do, machines, models and words. Nothing else in calc knows a publisher.
 
-# ---- Columns of published tables -------------------------------------------------------------------------------------------
+Rows of several tables begin with a condition: the only group of runs ("": any), columns of which one contains a part, and the
+part, letters large or small ("": anything). The first that fits counts: special ones stand before their kind, and the last fits
+all."""
+
+# ---- Columns of published tables --------------------------------------------------------------------------------------------
 
 TEXTS = ("id source hardware inter_node_net model model_notes dtype vpp zero_stage_fsdp recompute overlap tflops_counting "
          "memory_counting confidence").split()
@@ -14,7 +18,7 @@ NUMBERS = {0: "mla sequence_parallel flash_attention measured_tokens_per_s_per_g
            1e-6: ["measured_iteration_s"]}  # no step takes less than a microsecond
 MOST = 1e9
 
-# ---- Software --------------------------------------------------------------------------------------------------------------
+# ---- Software ---------------------------------------------------------------------------------------------------------------
 
 # What software does that rows do not print, and the sentence that says so as an assumption.
 TRAITS = {
@@ -128,12 +132,12 @@ SOURCES = [
     ("fms_fsdp", "", BOTH, OTHER, PYTORCH_TODAY | traits("half_gradients")),
 ]
 
-# Column, a part of it, traits: of a source that is not known, which runs its kind of software as it is set up today.
+# Traits of a source that is not known: its kind of software as it is set up today.
 UNKNOWN = [
-    ("hardware", "ascend", traits("no_message_overlap")),
-    ("hardware", "910", traits("no_message_overlap")),
-    ("zero_stage_fsdp", "fsdp", PYTORCH_TODAY),
-    ("id", "", DATA_OVERLAP),  # Megatron-LM
+    ("", "hardware", "ascend", traits("no_message_overlap")),
+    ("", "hardware", "910", traits("no_message_overlap")),
+    ("", "zero_stage_fsdp", "fsdp", PYTORCH_TODAY),
+    ("", "id", "", DATA_OVERLAP),  # Megatron-LM
 ]
 
 # Who published a group, where independence is meant: by the first word of its name. Megatron-LM and its papers, NeMo,
@@ -143,99 +147,144 @@ NVIDIA = set("automodel calculon dgxc mbridge mcore mlm mlperf mtnlg nemo nemotr
 # Confidence that is said of a run's place in a release, not of its numbers: what it is of those.
 CONFIDENCES = {("simumax_b200", "low"): "medium"}
 
-# The month in which a release, paper or report appeared, by what the column `source` contains; the first that fits counts.
-# Releases that are called by year and month are of that month, papers of that of their number at arXiv.
-DATES = {
-    "Megatron-LM README 2020": "2020-12",  # of that year
-    "arXiv 2104.04473": "2021-04",
-    "arXiv 2201.11990": "2022-01",
-    "arXiv 2205.05198": "2022-05",
-    "MLPerf Training v3.1": "2023-11",
-    "llm-foundry": "2024-01",  # its README, over 2023; H100 at last
-    "long-sequence performance 24.03": "2024-03",
-    "Nemotron-4": "2024-06",
-    "MLPerf Training v4.0": "2024-06",
-    "arXiv 2407.21783": "2024-07",
-    "24.07-rev2": "2024-09",
-    "performance summary 24.07": "2024-07",
-    "ModelLink) 1.0.RC3": "2024-10",
-    "vTrain": "2024-11",
-    "MLPerf Training v4.1": "2024-11",
-    "benchmarking v24.11": "2024-11",
-    "torchtitan benchmarks Dec 2024": "2024-12",
-    "arXiv 2412.19437": "2024-12",
-    "benchmarking v25.02": "2025-02",
-    "benchmarking v25.04": "2025-04",
-    "performance 25.04": "2025-04",
-    "benchmarking v25.05": "2025-05",
-    "MLPerf Training v5.0": "2025-06",
-    "performance summary 25.09": "2025-09",
-    "performance summary 25.11": "2025-11",
-    "SimuMax v1.2": "2026-01",  # with PyTorch 2.10, of that month
-    "performance summary 26.02": "2026-02",
-    "performance summary 26.04.01": "2026-05",
-    "performance summary 26.04": "2026-04",
-    "performance summary 26.06.01": "2026-07",
-    "performance summary 26.06": "2026-06",
-    "performance summary 26.08": "2026-08",
-    "AutoModel": "2026-04",  # its newest rows
-}
+# The month in which a release, paper or report appeared. Releases that are called by year and month are of that month, papers of
+# that of their number at arXiv.
+DATES = [
+    ("", "source", "Megatron-LM README 2020", "2020-12"),  # of that year
+    ("", "source", "arXiv 2104.04473", "2021-04"),
+    ("", "source", "arXiv 2201.11990", "2022-01"),
+    ("", "source", "arXiv 2205.05198", "2022-05"),
+    ("", "source", "MLPerf Training v3.1", "2023-11"),
+    ("", "source", "llm-foundry", "2024-01"),  # its README, over 2023; H100 at last
+    ("", "source", "long-sequence performance 24.03", "2024-03"),
+    ("", "source", "Nemotron-4", "2024-06"),
+    ("", "source", "MLPerf Training v4.0", "2024-06"),
+    ("", "source", "arXiv 2407.21783", "2024-07"),
+    ("", "source", "24.07-rev2", "2024-09"),
+    ("", "source", "performance summary 24.07", "2024-07"),
+    ("", "source", "ModelLink) 1.0.RC3", "2024-10"),
+    ("", "source", "vTrain", "2024-11"),
+    ("", "source", "MLPerf Training v4.1", "2024-11"),
+    ("", "source", "benchmarking v24.11", "2024-11"),
+    ("", "source", "torchtitan benchmarks Dec 2024", "2024-12"),
+    ("", "source", "arXiv 2412.19437", "2024-12"),
+    ("", "source", "benchmarking v25.02", "2025-02"),
+    ("", "source", "benchmarking v25.04", "2025-04"),
+    ("", "source", "performance 25.04", "2025-04"),
+    ("", "source", "benchmarking v25.05", "2025-05"),
+    ("", "source", "MLPerf Training v5.0", "2025-06"),
+    ("", "source", "performance summary 25.09", "2025-09"),
+    ("", "source", "performance summary 25.11", "2025-11"),
+    ("", "source", "SimuMax v1.2", "2026-01"),  # with PyTorch 2.10, of that month
+    ("", "source", "performance summary 26.02", "2026-02"),
+    ("", "source", "performance summary 26.04.01", "2026-05"),
+    ("", "source", "performance summary 26.04", "2026-04"),
+    ("", "source", "performance summary 26.06.01", "2026-07"),
+    ("", "source", "performance summary 26.06", "2026-06"),
+    ("", "source", "performance summary 26.08", "2026-08"),
+    ("", "source", "AutoModel", "2026-04"),  # its newest rows
+    ("", "source", "", ""),
+]
 
-# ---- Machines --------------------------------------------------------------------------------------------------------------
+# ---- Machines ---------------------------------------------------------------------------------------------------------------
 
-# What the column `hardware` contains, the only group of the row or "" for any, the name of the machine's file in systems/, and
-# the family of machines alike. The first that fits counts: special machines before their kind.
+# The name of a machine's file in systems/, and the family of machines alike.
 MACHINES = [
-    ("A100", "vtrain_multi", "vtrain_a100", "A100"),  # 800 Gb/s per node
-    ("A100", "vtrain_single", "vtrain_a100", "A100"),
-    ("B200", "simumax_b200", "b200_180g", "Blackwell"),  # slower clocks than other B200
-    ("A100-SXM4-40", "", "a100_sxm_40g", "A100"),
-    ("A100", "", "a100_sxm_80g", "A100"),
-    ("V100", "", "v100_sxm", "A100"),
-    ("H100-SXM-96", "", "h100_sxm_500w", "H100"),
-    ("H800", "", "h800", "H100"),
-    ("H200", "", "h200", "H100"),
-    ("H100", "", "h100_sxm", "H100"),
-    ("GB300", "", "gb300_nvl72", "Blackwell"),
-    ("GB200", "", "gb200_nvl72", "Blackwell"),
-    ("B300", "", "b300", "Blackwell"),
-    ("B200", "", "b200", "Blackwell"),
-    ("MI355X", "", "mi355x", "CDNA"),
-    ("MI325X", "", "mi325x", "CDNA"),
-    ("MI300X", "", "mi300x", "CDNA"),
-    ("Ascend", "", "ascend_910b", "910B"),
+    ("vtrain_multi", "hardware", "A100", "vtrain_a100", "A100"),  # 800 Gb/s per node
+    ("vtrain_single", "hardware", "A100", "vtrain_a100", "A100"),
+    ("simumax_b200", "hardware", "B200", "b200_180g", "Blackwell"),  # slower clocks than other B200
+    ("", "hardware", "A100-SXM4-40", "a100_sxm_40g", "A100"),
+    ("", "hardware", "A100", "a100_sxm_80g", "A100"),
+    ("", "hardware", "V100", "v100_sxm", "A100"),
+    ("", "hardware", "H100-SXM-96", "h100_sxm_500w", "H100"),
+    ("", "hardware", "H800", "h800", "H100"),
+    ("", "hardware", "H200", "h200", "H100"),
+    ("", "hardware", "H100", "h100_sxm", "H100"),
+    ("", "hardware", "GB300", "gb300_nvl72", "Blackwell"),
+    ("", "hardware", "GB200", "gb200_nvl72", "Blackwell"),
+    ("", "hardware", "B300", "b300", "Blackwell"),
+    ("", "hardware", "B200", "b200", "Blackwell"),
+    ("", "hardware", "MI355X", "mi355x", "CDNA"),
+    ("", "hardware", "MI325X", "mi325x", "CDNA"),
+    ("", "hardware", "MI300X", "mi300x", "CDNA"),
+    ("", "hardware", "Ascend", "ascend_910b", "910B"),
+    ("", "hardware", "", "", ""),
 ]
 
-# ---- Models ----------------------------------------------------------------------------------------------------------------
+# ---- Models -----------------------------------------------------------------------------------------------------------------
 
-# Words of a family's vocabulary, by what the model or the id contains; the first that fits counts.
-VOCABULARIES = {
-    "llama3": 128256, "deepseek-v3": 129280, "gpt-oss": 201088, "qwen3": 151936, "kimi": 163840, "llama2": 32000,
-    "llama_": 32000, "aquila": 100008, "baichuan-": 64000, "baichuan2": 125696, "bloom": 250880, "internlm-": 103168,
-    "codellama": 32000, "yi-": 64000, "qwen-": 151936, "mistral": 32000, "mcore_small": 50257, "gpt3-": 51200, "gpt4": 51200,
-    "": 51200,
-}
+# Words of the vocabulary.
+VOCABULARIES = [
+    ("", "model id", "llama3", 128256), ("", "model id", "deepseek-v3", 129280), ("", "model id", "gpt-oss", 201088),
+    ("", "model id", "qwen3", 151936), ("", "model id", "kimi", 163840), ("", "model id", "llama2", 32000),
+    ("", "model id", "llama_", 32000), ("", "model id", "aquila", 100008), ("", "model id", "baichuan-", 64000),
+    ("", "model id", "baichuan2", 125696), ("", "model id", "bloom", 250880), ("", "model id", "internlm-", 103168),
+    ("", "model id", "codellama", 32000), ("", "model id", "yi-", 64000), ("", "model id", "qwen-", 151936),
+    ("", "model id", "mistral", 32000), ("", "model id", "mcore_small", 50257), ("", "model id", "gpt3-", 51200),
+    ("", "model id", "gpt4", 51200), ("", "model id", "", 51200),
+]
 
-# By what the id contains and the group ("": any): blocks without experts at the beginning, and the width of the shared experts
-# in widths of one routed expert. The first that fits counts.
+# Blocks without experts at the beginning, and the width of the shared experts in widths of one routed expert.
 MIXTURES = [
-    ("deepseekv2", "", 1, 2),
-    ("deepseek-v2", "", 1, 2),
-    ("deepseek", "simumax_b200", 1, 1),  # their V3 is cut to one dense block
-    ("deepseek", "ascend_msllm", 1, 2),
-    ("deepseek", "", 3, 1),
-    ("kimi", "", 1, 1),
-    ("", "", 0, 0),
+    ("automodel", "id", "", 0, 0),  # those of its DeepSeek-V3 and Kimi-K2 are not counted
+    ("", "id", "deepseekv2", 1, 2),
+    ("", "id", "deepseek-v2", 1, 2),
+    ("simumax_b200", "id", "deepseek", 1, 1),  # their V3 is cut to one dense block
+    ("ascend_msllm", "id", "deepseek", 1, 2),
+    ("", "id", "deepseek", 3, 1),
+    ("", "id", "kimi", 1, 1),
+    ("", "id", "", 0, 0),
 ]
 
-# Attention that sees the last tokens only, by what the id contains: so many, and every so many blocks one that sees all.
-WINDOWS = {"mistral_7B": (4096, 0), "gpt-oss": (128, 2), "gemma2": (4096, 2)}
+# Attention that sees the last tokens only: so many, and every so many blocks one that sees all.
+WINDOWS = [("", "id", "mistral_7B", 4096, 0), ("", "id", "gpt-oss", 128, 2), ("", "id", "gemma2", 4096, 2), ("", "id", "", 0, 0)]
+
+# Three matrices with a gate, or two.
+GATED = [
+    ("", "id", "grok", True),  # 314 billion parameters only fit a gated layer
+    ("ascend_msllm", "id", "bloom", False),
+    ("ascend_msllm", "id", "gpt3", False),
+    ("ascend_msllm", "id", "", True),
+    ("", "model", "nemotron", False),
+    ("", "model_notes", "SwiGLU", True),
+    ("", "model_notes", "GELU", False),
+    ("", "model_notes", "ReLU", False),
+    ("", "model", "gpt", False),
+    ("", "id", "", True),
+]
+
+# Latent attention, where `mla` does not say so.
+HAS_LATENT = [("ascend_msllm", "id", "deepseek", True), ("ascend_msllm", "id", "", False), ("", "model", "deepseek-v", True),
+              ("", "model", "deepseekv", True), ("", "model", "kimi", True), ("", "id", "", False)]
 
 # Latent attention of DeepSeek-V2, V3 and Kimi-K2, and the options of Megatron-LM that say otherwise.
 LATENT = {"q_lora_rank": (1536, "q-lora-rank"), "kv_lora_rank": (512, "kv-lora-rank"), "qk_nope_size": (128, "qk-head-dim"),
           "qk_rope_size": (64, "qk-pos-emb-head-dim"), "v_size": (128, "v-head-dim")}
 
-# ---- Free words ------------------------------------------------------------------------------------------------------------
+# ---- What was measured ------------------------------------------------------------------------------------------------------
+
+
+def gpt_recomputed_flop(row):
+    """FLOP of a step with full recomputation, GPT: Narayanan et al. 2021 (arXiv 2104.04473), eq. 3, with their vocabulary of
+    51,200."""
+    shape = 1 + row.seq / (6 * row.hidden) + 51200 / (16 * row.layers * row.hidden)
+    return 96 * row.global_batch * row.seq * row.layers * row.hidden * row.hidden * shape
+
+
+def llama3_flop(row):
+    """6 FLOP per parameter and token, and causal attention: Llama 3 405B, 405.9e9 parameters."""
+    return row.global_batch * row.seq * (6 * 405.9e9 + 6 * row.layers * row.hidden * row.seq)
+
+
+# How sources that print FLOP/s alone count FLOP.
+CONVENTIONS = {
+    "mlm_sc21_tab1": (gpt_recomputed_flop, "FLOP counted with full recomputation, as printed"),
+    "mlm_sc21_tab2": (gpt_recomputed_flop, "FLOP counted with full recomputation, as printed"),
+    "seqsel_abs": (gpt_recomputed_flop, "FLOP counted with full recomputation"),
+    "llama3_paper": (llama3_flop, "FLOP: 6 per parameter and token, causal attention"),
+}
+
+# ---- Free words -------------------------------------------------------------------------------------------------------------
 
 # Phrases of the columns `dtype`, `zero_stage_fsdp`, `recompute` and `overlap`, by what they do and mean. Letters may be large
 # or small, and words joined, or spelt with a dash, an underscore, a dot or a blank: only letters, digits and "=" count. The
@@ -330,6 +379,9 @@ WORDS = {
                 "configure sh, config, conf default, not in table, nemo 2 0 recipe defaults, nemo perf scripts default",
     },
 }
+# Words that ids say, by patterns as of file names.
+SAID_BY_ID = {"*MX*": "block_scales", "*AsyncTP*": "tensor_overlap", "*Interleaved*": "interleaved", "mbridge*fsdp*": "mbridge_fsdp",
+              "*gpt-oss*": "unfused_experts", "*GPT-OSS*": "unfused_experts", "*nemotron-3*": "mamba", "*nemotron3_super*": "mamba"}
 NUMBERED = {"blocks", "shard_group", "deferred_wgrad"}  # a number may stand behind these
 YES = "true yes on enabled 1".split()
 NO = "false no none off disabled 0 na".split()
