@@ -320,10 +320,6 @@ def fill_structure(run):
 # ---- What was measured -----------------------------------------------------------------------------------------------------
 
 
-def flop_per_s(row):
-    return row.measured_tflops_per_gpu * 1e12 * row.num_gpus
-
-
 def measure_step(run):
     """The time of a step from the printed quantity: the time itself, tokens per second, or FLOP per second with the FLOP that
     the publication counts."""
@@ -334,7 +330,7 @@ def measure_step(run):
         run.step_s = row.global_batch * row.seq / (row.measured_tokens_per_s_per_gpu * row.num_gpus)
     elif row.measured_tflops_per_gpu > 0 and run.source in known.CONVENTIONS:
         flop, assumption = known.CONVENTIONS[run.source]
-        run.step_s = flop(row) / flop_per_s(row)
+        run.step_s = flop(row) / (row.measured_tflops_per_gpu * 1e12 * row.num_gpus)
         run.assume(assumption)
 
 
@@ -384,7 +380,8 @@ def measure_rate(run):
         return
     causal = contains(counting, "causal")
     full = run.fields.activation_recompute == "full"
-    run.step_s = step_flop(run.fields, not causal) * (4.0 / 3 if again and full else 1) / flop_per_s(row)
+    flop = step_flop(run.fields, not causal) * (4.0 / 3 if again and full else 1)
+    run.step_s = flop / (row.measured_tflops_per_gpu * 1e12 * row.num_gpus)
     run.assume("FLOP of matrices and of half of the square of attention" if causal
                else "FLOP of matrices and of the square of attention")
 
@@ -531,7 +528,7 @@ def sharding(run):
         # PyTorch's stages reduce gradients with the last micro-batch only, and weights stay gathered until then: a distributed
         # optimizer.
         return 0
-    if "mbridge_fsdp" in run.said:
+    if "fully_sharded" in run.said:
         return 3
     return 2 if run.says("sharded_gradients") else 3 if run.says("sharded_weights") else 0
 
@@ -564,14 +561,6 @@ def fill_data_par(run):
         f.weight_datatype = "float32"
 
 
-def graphed(run):
-    """Share of a block that CUDA graphs launch."""
-    if run.says("full_graph") or run.says("graphs"):
-        return 1
-    return 0 if "engine_graphs" not in run.said else GRAPHED_ATTENTION if "attention_graph" in run.said \
-        else GRAPHED_ROUTER
-
-
 def fill_kernels(run):
     row, f = run.row, run.fields
     f.training = f.fused_activation = True
@@ -587,7 +576,8 @@ def fill_kernels(run):
     f.fused_cross_entropy = not (run.does("unfused_loss") or f.eager)
     many = row.num_gpus > 20 * or_blank(row.gpus_per_node, math.inf)
     f.launch_blocking = run.does("launch_blocking", many) and many
-    f.cuda_graph = graphed(run)
+    f.cuda_graph = (1 if run.says("full_graph") or run.says("graphs") else 0 if "engine_graphs" not in run.said
+                    else GRAPHED_ATTENTION if "attention_graph" in run.said else GRAPHED_ROUTER)
     f.unfused_experts = "unfused_experts" in run.said
     f.framework_mem = set()
     if run.does("engine_buffers", not math.isnan(row.measured_memory_gib)):
@@ -611,9 +601,8 @@ def fill_exchanges(run):
 
 def fill_model_by_options(run):
     f = run.fields
-    # Dropout is 0.1 where an option does not say otherwise.
-    f.dropout = choice(any(leading_number(run.argument(name) or "") if run.given(name) else True
-                           for name in ("hidden-dropout", "attention-dropout")))
+    shares = run.argument("hidden-dropout"), run.argument("attention-dropout")
+    f.dropout = choice(any(share is None or leading_number(share) for share in shares))  # 0.1 where no option says otherwise
     f.tied_embeddings = choice("untied=False" in run.row.model_notes)
     f.qk_norm = run.given("qk-layernorm")
     f.vocab_multiple = run.number("make-vocab-size-divisible-by")
@@ -691,7 +680,7 @@ def blocks_of_stages(run, letters):
 
 def fill_letters(run):
     f = run.fields
-    text = re.match("[^ ]*", run.argument("pipeline-model-parallel-layout") or "")[0].replace("\\", "")  # as the shell leaves it
+    text = (run.argument("pipeline-model-parallel-layout") or "").split(" ")[0].replace("\\", "")  # as the shell leaves it
     if not text:
         return
     blocks = blocks_of_stages(run, letters_of(text))
@@ -777,20 +766,27 @@ def row_of(cell, where):
     return SimpleNamespace(**row, where=where)
 
 
+def check_titles(titles, where):
+    columns = known.TEXTS + sum([*known.WHOLE.values(), *known.NUMBERS.values()], [])
+    if missing := [column for column in columns if column not in titles]:
+        raise BadTable(f"{where}: columns are missing: {', '.join(missing)}")
+    if twice := [column for column in columns if titles.count(column) > 1]:
+        raise BadTable(f"{where}: columns are there twice: {', '.join(twice)}")
+
+
 def read_table(name, text):
     """The rows of a table; a row has `where` it starts."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    columns = known.TEXTS + sum([*known.WHOLE.values(), *known.NUMBERS.values()], [])
     rows, titles, start = [], None, 1
     try:
         for cells in reader:
             where, start = f"{name}:{start}", reader.line_num + 1
-            titles = titles or cells
-            if missing := [column for column in columns if column not in titles]:
-                raise BadTable(f"{where}: columns are missing: {', '.join(missing)}")
-            if cells and len(cells) != len(titles):
+            if cells and not titles:
+                titles = cells
+                check_titles(titles, where)
+            elif cells and len(cells) != len(titles):
                 raise BadTable(f"{where}: {len(cells)} cells, where the first row has {len(titles)}")
-            if cells and cells is not titles:
+            elif cells:
                 rows.append(row_of(dict(zip(titles, cells)), where))
     except csv.Error as error:
         raise BadTable(f"{name}:{reader.line_num}: {error}") from None

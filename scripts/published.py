@@ -1,5 +1,5 @@
-"""What is known of published tables of training runs, for make_runs.py: their columns, the software of each publisher by what it
-is known to do, machines, models and words. Nothing else in calc knows a publisher.
+"""What is known of published tables of training runs, for make_runs.py: their columns, the software of each publisher by what
+it is known to do, machines, models and words. Nothing else in calc knows a publisher.
 
 Rows of several tables begin with a condition: the only group of runs ("": any), columns of which one contains a part, and the
 part, letters large or small ("": anything). The first that fits counts: special ones stand before their kind, and the last fits
@@ -147,8 +147,8 @@ NVIDIA = set("automodel calculon dgxc mbridge mcore mlm mlperf mtnlg nemo nemotr
 # Confidence that is said of a run's place in a release, not of its numbers: what it is of those.
 CONFIDENCES = {("simumax_b200", "low"): "medium"}
 
-# The month in which a release, paper or report appeared. Releases that are called by year and month are of that month, papers of
-# that of their number at arXiv.
+# The month in which a release, paper or report appeared. Releases that are called by year and month are of that month, papers
+# of that of their number at arXiv.
 DATES = [
     ("", "source", "Megatron-LM README 2020", "2020-12"),  # of that year
     ("", "source", "arXiv 2104.04473", "2021-04"),
@@ -237,7 +237,8 @@ MIXTURES = [
 ]
 
 # Attention that sees the last tokens only: so many, and every so many blocks one that sees all.
-WINDOWS = [("", "id", "mistral_7B", 4096, 0), ("", "id", "gpt-oss", 128, 2), ("", "id", "gemma2", 4096, 2), ("", "id", "", 0, 0)]
+WINDOWS = [("", "id", "mistral_7B", 4096, 0), ("", "id", "gpt-oss", 128, 2), ("", "id", "gemma2", 4096, 2),
+           ("", "id", "", 0, 0)]
 
 # Three matrices with a gate, or two.
 GATED = [
@@ -380,8 +381,9 @@ WORDS = {
     },
 }
 # Words that ids say, by patterns as of file names.
-SAID_BY_ID = {"*MX*": "block_scales", "*AsyncTP*": "tensor_overlap", "*Interleaved*": "interleaved", "mbridge*fsdp*": "mbridge_fsdp",
-              "*gpt-oss*": "unfused_experts", "*GPT-OSS*": "unfused_experts", "*nemotron-3*": "mamba", "*nemotron3_super*": "mamba"}
+SAID_BY_ID = {"*MX*": "block_scales", "*AsyncTP*": "tensor_overlap", "*Interleaved*": "interleaved",
+              "mbridge*fsdp*": "fully_sharded", "*gpt-oss*": "unfused_experts", "*GPT-OSS*": "unfused_experts",
+              "*nemotron-3*": "mamba", "*nemotron3_super*": "mamba"}
 NUMBERED = {"blocks", "shard_group", "deferred_wgrad"}  # a number may stand behind these
 YES = "true yes on enabled 1".split()
 NO = "false no none off disabled 0 na".split()
