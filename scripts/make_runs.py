@@ -68,12 +68,12 @@ def size_of(number):
 
 
 def leading_whole(text):
-    match = re.match(r"\s*[+-]?\d+", text)
+    match = re.match(r"\s*[+-]?[0-9]{1,18}", text)
     return int(match[0]) if match else 0
 
 
 def leading_number(text):
-    match = re.match(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text)
+    match = re.match(r"\s*[+-]?([0-9]{1,40}\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text)
     return float(match[0]) if match else 0.0
 
 
@@ -470,8 +470,8 @@ def fill_recompute(run):
 def fill_listed_stages(run):
     """Stages of unequal length: the last as listed, the first as near to the list as the others, which are alike, allow."""
     f = run.fields
-    listed = re.match(r"(\d+,?)*", run.words.behind.get("stage_list", ""))[0]  # "5,6,6"
-    blocks = [int(number) for number in re.findall(r"\d+", listed)]
+    listed = re.match(r"([0-9]+,?)*", run.words.behind.get("stage_list", ""))[0]  # "5,6,6"
+    blocks = [leading_whole(number) for number in listed.strip(",").split(",") if number]
     if len(blocks) != f.pipeline_par or len(blocks) < 2 or f.pipeline_balance:
         return
     between, middle = f.num_blocks - blocks[0] - blocks[-1], len(blocks) - 2
@@ -610,7 +610,7 @@ def fill_model_by_options(run):
     if f.kv_lora_rank > 0:
         vars(f).update({name: run.number(option, getattr(f, name)) for name, (_, option) in known.LATENT.items()})
     if f.num_experts > 0:
-        dense = re.match(r"\(\[0\]\*(\d+)", run.argument("moe-layer-freq") or "")  # "([0]*3+[1]*12)": dense, then experts
+        dense = re.match(r"\(\[0\]\*([0-9]{1,9})", run.argument("moe-layer-freq") or "")  # "([0]*3+[1]*12)": dense, then experts
         f.dense_blocks = int(dense[1]) if dense else 0
         f.shared_feedforward = run.number("moe-shared-expert-intermediate-size")
 
@@ -658,7 +658,7 @@ def letters_of(text):
     multi-token prediction and loss, stages between bars (pipeline_parallel_layer_layout.py). "": it is none."""
     letters, at = "", 0
     while at < len(text):
-        unit = re.compile(r"(?:\(([^()]*)\)|([Etm|L]))(?:\*(0*[1-9]\d{0,2}))?(?!\*)|,").match(text, at)
+        unit = re.compile(r"(?:\(([^()]*)\)|([Etm|L]))(?:\*(0*[1-9][0-9]{0,2}))?(?!\*)|,").match(text, at)
         if not unit or unit[1] and not letters_of(unit[1]):
             return ""
         letters += (unit[2] or letters_of(unit[1] or "")) * int(unit[3] or 1)
@@ -751,7 +751,7 @@ def run_of(row):
 def number_of(text, column, least, is_whole, where):
     if text.strip(" ") == "":
         return math.nan
-    number = leading_number(text) if re.fullmatch(r" *[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)? *", text) else math.nan
+    number = leading_number(text) if re.fullmatch(r" *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *", text) else math.nan
     if not least <= number <= known.MOST or is_whole and number != math.floor(number):
         kind = "a whole number" if is_whole else "a number"
         raise BadTable(f'{where}: {column}: expected {kind} from {least:g} to 1e9, found "{text[:40]}": '
