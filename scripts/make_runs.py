@@ -15,6 +15,7 @@ import itertools
 import math
 import re
 import sys
+import textwrap
 import zlib
 from types import SimpleNamespace
 
@@ -767,10 +768,9 @@ def row_of(cell, where):
 
 
 def check_titles(titles, where):
-    columns = known.TEXTS + sum([*known.WHOLE.values(), *known.NUMBERS.values()], [])
-    if missing := [column for column in columns if column not in titles]:
+    if missing := [column for column in COLUMNS if column not in titles]:
         raise BadTable(f"{where}: columns are missing: {', '.join(missing)}")
-    if twice := [column for column in columns if titles.count(column) > 1]:
+    if twice := [column for column in COLUMNS if titles.count(column) > 1]:
         raise BadTable(f"{where}: columns are there twice: {', '.join(twice)}")
 
 
@@ -867,7 +867,11 @@ def table_of(runs):
     return text.getvalue().encode()
 
 
-EXAMPLE = """example:
+COLUMNS = known.TEXTS + sum([*known.WHOLE.values(), *known.NUMBERS.values()], [])
+HELP = f"""columns of TABLE, in any order; {", ".join(known.OPTIONAL)} may be there, too, and others are ignored:
+{textwrap.fill(" ".join(COLUMNS), 120, initial_indent="  ", subsequent_indent="  ")}
+
+example:
   scripts/make_runs.py tests/measured/published/runs.csv -o tests/measured/runs.csv
   calc validate tests/measured/runs.csv
 
@@ -876,7 +880,7 @@ exit status: 0; 2: the table cannot be read, and one line on standard error says
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, epilog=EXAMPLE, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__, epilog=HELP, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("table", metavar="TABLE", help='published table, CSV or .gz; "-": standard input')
     parser.add_argument("-o", metavar="OUT.csv", dest="out", help="write here; .gz: compressed (default: standard output)")
     options = parser.parse_args()
