@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 static shipped_case layout;
-static calc_run_source source;
 static calc_runs_row row;
 static calc_run_map map;
 
@@ -36,8 +35,8 @@ static void enter(void)
                          .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
                          .memory_model = CALC_MEMORY_MODEL_MEGATRON,
                          .framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES};
-    row = (calc_runs_row){.memory_counting = "max_reserved: peak"};
-    map = (calc_run_map){.row = &row, .source = &source, .app = layout.app, .exec = layout.exec};
+    row = (calc_runs_row){.memory_counting = "reserved"};
+    map = (calc_run_map){.row = &row, .app = layout.app, .exec = layout.exec};
 }
 
 static double reserved(void)
@@ -59,14 +58,6 @@ static double occupied(const calc_stage_stats *stage)
 {
     return stage->mem_tier1 - stage->mem_overhead;
 }
-
-START_TEST(it_is_counted_where_a_row_says_so)
-{
-    ck_assert(calc_reserved_is_counted(&map));
-    row.memory_counting = "max_memory_allocated";
-    ck_assert(!calc_reserved_is_counted(&map));
-}
-END_TEST
 
 START_TEST(logits_and_blocks_do_not_share_pieces)
 {
@@ -110,8 +101,6 @@ START_TEST(stages_hold_shards_of_gradients_and_messages)
     calc_stage_stats first = stage_of(0);
     calc_stage_stats last = stage_of(1);
     ck_assert_double_gt(occupied(&first), occupied(&last) + last.working_space);
-    ck_assert_double_eq_tol(reserved(), occupied(&first), 1e-9 * occupied(&first));
-    source.traits = CALC_RUN_TRAIT_FLOAT32_SHARDS;
     double message = 2 * 8192.0 * 4096;
     double expected = occupied(&first) + first.weight_grad_space / 4 + 2 * 8 * message;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
@@ -123,7 +112,6 @@ int main(void)
     Suite *suite = suite_create("reserved");
     TCase *tests = tcase_create("reserved");
     tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, it_is_counted_where_a_row_says_so);
     tcase_add_test(tests, logits_and_blocks_do_not_share_pieces);
     tcase_add_test(tests, a_split_vocabulary_has_a_third_wide_copy);
     tcase_add_test(tests, stages_hold_shards_of_gradients_and_messages);
