@@ -1,13 +1,13 @@
 /* Runs of one's own: short tables and machines that no publication names, as rows like others. */
 #include "validate/own_runs.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "frame.h"
 #include "validate/error_groups.h"
 
 static calc_runs runs;
@@ -75,6 +75,8 @@ static void leave(void)
     loader.machine = NULL;
 }
 
+const calc_test_frame calc_tests = {.teardown = leave};
+
 static void fails(const char *csv, calc_status status, int line, int column, const char *text)
 {
     ck_assert_int_eq(parse(csv), status);
@@ -85,7 +87,7 @@ static void fails(const char *csv, calc_status status, int line, int column, con
     ck_assert_int_eq(errors.item[0].column, column);
 }
 
-START_TEST(documents_are_a_run)
+CALC_TEST(documents_are_a_run)
 {
     ck_assert_int_eq(parse("app,sys,exe,measured_s,measured_mem_gib\n"
                            "llama3-70B,mine,llama3-70B_512,15,40\n"
@@ -115,9 +117,8 @@ START_TEST(documents_are_a_run)
     ck_assert_ptr_eq(runs.row[1].own->source, row->own->source);
     ck_assert(calc_own_runs_has(row));
 }
-END_TEST
 
-START_TEST(columns_of_fields_change_the_documents)
+CALC_TEST(columns_of_fields_change_the_documents)
 {
     ck_assert_int_eq(parse("app,sys,exe,measured_s,hidden,tensor_par,exe.batch_size,date,name\n"
                            "llama3-70B,mine,llama3-70B_512,15,4096,2,64,monday,a\n"
@@ -135,9 +136,8 @@ START_TEST(columns_of_fields_change_the_documents)
                      CALC_OK);
     ck_assert_int_eq(runs.row[0].own->exec.num_procs, 64);
 }
-END_TEST
 
-START_TEST(options_are_a_layout_and_a_model)
+CALC_TEST(options_are_a_layout_and_a_model)
 {
     ck_assert_int_eq(parse("app,sys,arguments,procs,measured_s\n"
                            "llama3-70B,mine,--x 1,16,15\n"
@@ -151,9 +151,8 @@ START_TEST(options_are_a_layout_and_a_model)
     fails("app,sys,arguments,procs,measured_s\n,mine,--bad,16,15\n", CALC_ERR_RANGE, 2, 7,
           "--bad: expected good");
 }
-END_TEST
 
-START_TEST(what_a_table_lacks_is_said_once)
+CALC_TEST(what_a_table_lacks_is_said_once)
 {
     fails("sys,exe,measured_s\nmine,x,1\nmine,y,1\n", CALC_ERR_FIELD, 1, 0,
           "column \"app\" is missing");
@@ -164,11 +163,10 @@ START_TEST(what_a_table_lacks_is_said_once)
     fails("a,b\n1,2\n3,4\n", CALC_ERR_FIELD, 1, 0,
           "none of the columns is known: the first row names them");
 }
-END_TEST
 
 #define HEAD "app,sys,exe,arguments,measured_s,tensor_par,sys.mem1.GiB,tensor_parr\n"
 
-START_TEST(what_a_row_lacks_or_contradicts_has_its_place)
+CALC_TEST(what_a_row_lacks_or_contradicts_has_its_place)
 {
     fails(HEAD "llama3-70B,,llama3-70B_512,,1\n", CALC_ERR_FIELD, 2, 12,
           "sys: the row names no machine");
@@ -195,9 +193,8 @@ START_TEST(what_a_row_lacks_or_contradicts_has_its_place)
     fails(HEAD "llama3-70B,mine,llama3-70B_512,,soon\n", CALC_ERR_TYPE, 2, 33,
           "measured_s: expected a number from 1e-06 to 1e9, found \"soon\"");
 }
-END_TEST
 
-START_TEST(a_default_machine_is_that_of_rows_without_one)
+CALC_TEST(a_default_machine_is_that_of_rows_without_one)
 {
     loader.machine = "mine";
     ck_assert_int_eq(parse("app,exe,measured_s\nllama3-70B,llama3-70B_512,1\n"), CALC_OK);
@@ -209,14 +206,13 @@ START_TEST(a_default_machine_is_that_of_rows_without_one)
     ck_assert_int_eq(parse("id,hardware\nfoundry_h100_1,\n"), CALC_OK);
     ck_assert_str_eq(runs.row[0].own->machine->system, "mine");
 }
-END_TEST
 
 static const calc_run_machine *machine_of(size_t row)
 {
     return calc_run_machine_of(&runs.row[row], calc_run_source_of(&runs.row[row]));
 }
 
-START_TEST(published_columns_may_name_a_machine_of_ones_own)
+CALC_TEST(published_columns_may_name_a_machine_of_ones_own)
 {
     ck_assert_int_eq(parse("id,hardware,zero_stage_fsdp,num_experts,source\n"
                            "a,mine,,,\nb,H100 SXM,,,\nc,abacus,,,\nfoundry_h100_1,H100,,,\n"
@@ -236,7 +232,6 @@ START_TEST(published_columns_may_name_a_machine_of_ones_own)
     ck_assert_str_eq(calc_run_source_of(&runs.row[3])->name, "foundry_h100");
     ck_assert(!calc_own_runs_has(&runs.row[3]) && calc_own_runs_has(&runs.row[1]));
 }
-END_TEST
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -271,7 +266,7 @@ static void has_sets(const char *csv, const char *expected)
 #define GROUPS "app,sys,exe,measured_s,source\n"
 #define ON(machine, source) "llama3-70B," machine ",llama3-70B_512,15," source "\n"
 
-START_TEST(groups_are_machines_and_sources_but_no_set_twice)
+CALC_TEST(groups_are_machines_and_sources_but_no_set_twice)
 {
     has_sets(GROUPS ON("mine", "") ON("mine", ""), "mine 2;");
     has_sets(GROUPS ON("mine", "") ON("h100_sxm", ""), "mine 1;h100_sxm 1;spring 2;");
@@ -279,10 +274,9 @@ START_TEST(groups_are_machines_and_sources_but_no_set_twice)
     has_sets(GROUPS ON("mine", "a") ON("mine", "b") ON("h100_sxm", "b"),
              "mine 2;h100_sxm 1;a 1;b 2;all 3;");
 }
-END_TEST
 
 /* More than the machine has: it ran, so that the prediction of memory is what is wrong. */
-START_TEST(a_run_that_does_not_fit_says_so)
+CALC_TEST(a_run_that_does_not_fit_says_so)
 {
     static calc_systems systems;
     systems = (calc_systems){.load = load_system};
@@ -302,27 +296,4 @@ START_TEST(a_run_that_does_not_fit_says_so)
     calc_predict(&p, &runs.row[1], &systems);
     ck_assert(p.step_s > 0);
     ck_assert_str_eq(p.misfit, "");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("own_runs");
-    TCase *tests = tcase_create("own_runs");
-    tcase_add_checked_fixture(tests, NULL, leave);
-    tcase_add_test(tests, documents_are_a_run);
-    tcase_add_test(tests, columns_of_fields_change_the_documents);
-    tcase_add_test(tests, options_are_a_layout_and_a_model);
-    tcase_add_test(tests, what_a_table_lacks_is_said_once);
-    tcase_add_test(tests, what_a_row_lacks_or_contradicts_has_its_place);
-    tcase_add_test(tests, a_default_machine_is_that_of_rows_without_one);
-    tcase_add_test(tests, published_columns_may_name_a_machine_of_ones_own);
-    tcase_add_test(tests, groups_are_machines_and_sources_but_no_set_twice);
-    tcase_add_test(tests, a_run_that_does_not_fit_says_so);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

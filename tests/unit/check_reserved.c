@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "frame.h"
+
 static shipped_case layout;
 static calc_run_source source;
 static calc_runs_row row;
@@ -40,6 +42,8 @@ static void enter(void)
     map = (calc_run_map){.row = &row, .source = &source, .app = layout.app, .exec = layout.exec};
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static double reserved(void)
 {
     map.exec = layout.exec;
@@ -60,15 +64,14 @@ static double occupied(const calc_stage_stats *stage)
     return stage->mem_tier1 - stage->mem_overhead;
 }
 
-START_TEST(it_is_counted_where_a_row_says_so)
+CALC_TEST(it_is_counted_where_a_row_says_so)
 {
     ck_assert(calc_reserved_is_counted(&map));
     row.memory_counting = "max_memory_allocated";
     ck_assert(!calc_reserved_is_counted(&map));
 }
-END_TEST
 
-START_TEST(logits_and_blocks_do_not_share_pieces)
+CALC_TEST(logits_and_blocks_do_not_share_pieces)
 {
     const double logits = 8192.0 * 128256;
     calc_stage_stats stage = stage_of(0);
@@ -82,9 +85,8 @@ START_TEST(logits_and_blocks_do_not_share_pieces)
     expected += stage.head_space > 0 ? stage.working_space : 0;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
 }
-END_TEST
 
-START_TEST(a_split_vocabulary_has_a_third_wide_copy)
+CALC_TEST(a_split_vocabulary_has_a_third_wide_copy)
 {
     layout.exec.strategy.tensor_par = 8;
     layout.exec.strategy.data_par = 1;
@@ -95,10 +97,9 @@ START_TEST(a_split_vocabulary_has_a_third_wide_copy)
     double expected = occupied(&stage) + stage.working_space + (2 + 4) * logits;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
 }
-END_TEST
 
 /* Two stages of four ranks, eight micro-batches: the first is the fullest. */
-START_TEST(stages_hold_shards_of_gradients_and_messages)
+CALC_TEST(stages_hold_shards_of_gradients_and_messages)
 {
     layout.exec.pipeline_par = 2;
     layout.exec.strategy.data_par = 4;
@@ -115,22 +116,4 @@ START_TEST(stages_hold_shards_of_gradients_and_messages)
     double message = 2 * 8192.0 * 4096;
     double expected = occupied(&first) + first.weight_grad_space / 4 + 2 * 8 * message;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("reserved");
-    TCase *tests = tcase_create("reserved");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, it_is_counted_where_a_row_says_so);
-    tcase_add_test(tests, logits_and_blocks_do_not_share_pieces);
-    tcase_add_test(tests, a_split_vocabulary_has_a_third_wide_copy);
-    tcase_add_test(tests, stages_hold_shards_of_gradients_and_messages);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

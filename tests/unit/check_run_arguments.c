@@ -1,10 +1,9 @@
 /* What the command line of Megatron-LM says of a run. */
 #include "validate/run_arguments.h"
 
+#include "frame.h"
 #include "run_case.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static calc_runs_row row;
@@ -19,6 +18,8 @@ static void enter(void)
     row.measured_memory_gib = 2;
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static void given(const char *arguments)
 {
     row.arguments = arguments;
@@ -30,7 +31,7 @@ static bool framework_has(int bit)
     return map.exec.strategy.framework_mem >> bit & 1;
 }
 
-START_TEST(an_option_is_found_by_its_whole_name)
+CALC_TEST(an_option_is_found_by_its_whole_name)
 {
     const char *line = "--optimizer muon --no-optimizer-x 3 --fp8-recipe";
     ck_assert_str_eq(calc_run_argument(line, "optimizer"), line + 12);
@@ -40,9 +41,8 @@ START_TEST(an_option_is_found_by_its_whole_name)
     ck_assert_ptr_null(calc_run_argument(line, "muon"));
     ck_assert_ptr_null(calc_run_argument("", "optimizer"));
 }
-END_TEST
 
-START_TEST(what_is_not_given_is_megatrons_default)
+CALC_TEST(what_is_not_given_is_megatrons_default)
 {
     given("--transformer-impl local");
     ck_assert_ptr_null(map.reason);
@@ -53,9 +53,8 @@ START_TEST(what_is_not_given_is_megatrons_default)
     ck_assert(framework_has(CALC_FRAMEWORK_MEM_GEMM_WORKSPACE));
     ck_assert(!framework_has(CALC_FRAMEWORK_MEM_LOSS_COPIES));
 }
-END_TEST
 
-START_TEST(options_of_the_model_are_its_fields)
+CALC_TEST(options_of_the_model_are_its_fields)
 {
     row.mla = 1;
     row.num_experts = 8;
@@ -78,19 +77,17 @@ START_TEST(options_of_the_model_are_its_fields)
     ck_assert_int_eq(map.app.dense_blocks, 3);
     ck_assert_int_eq(map.app.shared_feedforward, 512);
 }
-END_TEST
 
 /* One of two kinds of dropout is dropout. */
-START_TEST(dropout_is_off_when_both_are)
+CALC_TEST(dropout_is_off_when_both_are)
 {
     given("--hidden-dropout 0.0");
     ck_assert_int_eq(map.app.dropout, CALC_CHOICE_TRUE);
     given("--hidden-dropout 0 --attention-dropout 0.1");
     ck_assert_int_eq(map.app.dropout, CALC_CHOICE_TRUE);
 }
-END_TEST
 
-START_TEST(fusions_of_the_loss_are_told_apart)
+CALC_TEST(fusions_of_the_loss_are_told_apart)
 {
     given("--cross-entropy-loss-fusion");
     ck_assert(!map.exec.strategy.fused_cross_entropy &&
@@ -102,9 +99,8 @@ START_TEST(fusions_of_the_loss_are_told_apart)
     ck_assert(map.exec.strategy.fused_cross_entropy &&
               !framework_has(CALC_FRAMEWORK_MEM_LOSS_COPIES));
 }
-END_TEST
 
-START_TEST(uneven_stages_are_as_given)
+CALC_TEST(uneven_stages_are_as_given)
 {
     given("--decoder-first-pipeline-num-layers 10 --decoder-last-pipeline-num-layers 22");
     ck_assert_int_eq(map.exec.first_stage_blocks, 10);
@@ -113,9 +109,8 @@ START_TEST(uneven_stages_are_as_given)
     given("--decoder-first-pipeline-num-layers 10 --decoder-last-pipeline-num-layers 22");
     ck_assert_int_eq(map.exec.first_stage_blocks, 0);
 }
-END_TEST
 
-START_TEST(instances_split_the_optimizer_less)
+CALC_TEST(instances_split_the_optimizer_less)
 {
     row.zero_stage_fsdp = "1 (distributed optimizer)";
     given("--num-distributed-optimizer-instances 2");
@@ -123,11 +118,10 @@ START_TEST(instances_split_the_optimizer_less)
     given("--num-distributed-optimizer-instances 1");
     ck_assert_int_eq(map.exec.strategy.fsdp_par, 0);
 }
-END_TEST
 
 /* Experts are split over the tensor-parallel ranks unless said; without experts it has no effect.
  */
-START_TEST(experts_are_split_by_default)
+CALC_TEST(experts_are_split_by_default)
 {
     given("--transformer-impl local");
     ck_assert_int_eq(map.exec.strategy.expert_tensor_par, 1);
@@ -139,9 +133,8 @@ START_TEST(experts_are_split_by_default)
     given("--transformer-impl local");
     ck_assert_int_eq(map.exec.strategy.expert_tensor_par, 1);
 }
-END_TEST
 
-START_TEST(what_the_model_does_not_know_is_the_reason)
+CALC_TEST(what_the_model_does_not_know_is_the_reason)
 {
     static const struct {
         const char *arguments, *reason;
@@ -160,10 +153,9 @@ START_TEST(what_the_model_does_not_know_is_the_reason)
         ck_assert_str_eq(map.reason, unknown[i].reason);
     }
 }
-END_TEST
 
 /* 32 blocks on two stages in four chunks; the shell's backslashes are left out. */
-START_TEST(letters_are_blocks_of_chunks)
+CALC_TEST(letters_are_blocks_of_chunks)
 {
     given("--pipeline-model-parallel-layout Et*14\\|\\(t*3\\|\\)*6L");
     ck_assert_ptr_null(map.reason);
@@ -180,9 +172,8 @@ START_TEST(letters_are_blocks_of_chunks)
     ck_assert_int_eq(map.exec.stages.run[0].blocks, 16);
     ck_assert_int_eq(map.exec.stages.run[0].places, 2);
 }
-END_TEST
 
-START_TEST(the_optimizer_is_named)
+CALC_TEST(the_optimizer_is_named)
 {
     given("--optimizer adam");
     ck_assert_ptr_null(map.reason);
@@ -193,9 +184,8 @@ START_TEST(the_optimizer_is_named)
     given("--optimizer dist_muon");
     ck_assert_int_eq(map.exec.strategy.optimizer, CALC_OPTIMIZER_MUON);
 }
-END_TEST
 
-START_TEST(parts_of_blocks_are_offloaded)
+CALC_TEST(parts_of_blocks_are_offloaded)
 {
     const int64_t two = 1 << CALC_OFFLOAD_MODULES_CORE_ATTN | 1 << CALC_OFFLOAD_MODULES_ATTN_PROJ;
     given("--fine-grained-activation-offloading --offload-modules [core_attn attn_proj] --lr 1");
@@ -207,9 +197,8 @@ START_TEST(parts_of_blocks_are_offloaded)
     given("--offload-modules core_attn");
     ck_assert_int_eq(map.exec.strategy.offload_modules, 0);
 }
-END_TEST
 
-START_TEST(weight_gradients_of_the_head_are_deferred)
+CALC_TEST(weight_gradients_of_the_head_are_deferred)
 {
     given("--defer-embedding-wgrad-compute --wgrad-deferral-limit 2");
     ck_assert_ptr_null(map.reason);
@@ -218,31 +207,4 @@ START_TEST(weight_gradients_of_the_head_are_deferred)
     ck_assert_int_eq(map.exec.deferred_head_wgrad, -1);
     given("--wgrad-deferral-limit 2");
     ck_assert_int_eq(map.exec.deferred_head_wgrad, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("run_arguments");
-    TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, an_option_is_found_by_its_whole_name);
-    tcase_add_test(tests, what_is_not_given_is_megatrons_default);
-    tcase_add_test(tests, options_of_the_model_are_its_fields);
-    tcase_add_test(tests, dropout_is_off_when_both_are);
-    tcase_add_test(tests, fusions_of_the_loss_are_told_apart);
-    tcase_add_test(tests, uneven_stages_are_as_given);
-    tcase_add_test(tests, instances_split_the_optimizer_less);
-    tcase_add_test(tests, experts_are_split_by_default);
-    tcase_add_test(tests, letters_are_blocks_of_chunks);
-    tcase_add_test(tests, the_optimizer_is_named);
-    tcase_add_test(tests, parts_of_blocks_are_offloaded);
-    tcase_add_test(tests, weight_gradients_of_the_head_are_deferred);
-    tcase_add_test(tests, what_the_model_does_not_know_is_the_reason);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

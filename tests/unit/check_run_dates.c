@@ -1,12 +1,10 @@
 /* When tables were published, and what is a month. */
 #include "validate/run_dates.h"
 
+#include "frame.h"
 #include "run_case.h"
 
-#include <check.h>
-#include <stdlib.h>
-
-START_TEST(a_release_is_of_its_month)
+CALC_TEST(a_release_is_of_its_month)
 {
     static const struct {
         const char *source, *month;
@@ -23,9 +21,8 @@ START_TEST(a_release_is_of_its_month)
         ck_assert_str_eq(calc_run_published(&row), cases[i].month);
     }
 }
-END_TEST
 
-START_TEST(a_month_has_its_shape)
+CALC_TEST(a_month_has_its_shape)
 {
     ck_assert(calc_run_is_month("2025-07"));
     static const char *const others[] = {"",        "2025",    "2025-7", "2025-07-01",
@@ -34,10 +31,9 @@ START_TEST(a_month_has_its_shape)
         ck_assert_msg(!calc_run_is_month(others[i]), "%s", others[i]);
     }
 }
-END_TEST
 
 /* Those of the tests of functions are not scored in time. */
-START_TEST(every_shipped_run_that_is_scored_has_a_month)
+CALC_TEST(every_shipped_run_that_is_scored_has_a_month)
 {
     static const char *const file[] = {CALC_TEST_DATA "/measured/runs.csv",
                                        CALC_TEST_DATA "/measured/runs_vtrain_single.csv.gz"};
@@ -54,20 +50,4 @@ START_TEST(every_shipped_run_that_is_scored_has_a_month)
         }
         calc_runs_free(&runs);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("run_dates");
-    TCase *tests = tcase_create("run_dates");
-    tcase_add_test(tests, a_release_is_of_its_month);
-    tcase_add_test(tests, a_month_has_its_shape);
-    tcase_add_test(tests, every_shipped_run_that_is_scored_has_a_month);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

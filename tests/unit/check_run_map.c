@@ -2,9 +2,10 @@
  */
 #include "run_case.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_runs_row row;
 static calc_run_map map;
@@ -13,6 +14,8 @@ static void enter(void)
 {
     row = plain_row();
 }
+
+const calc_test_frame calc_tests = {.setup = enter};
 
 static const char *assumes(const char *words)
 {
@@ -37,7 +40,7 @@ static void has_reason(const char *words)
     ck_assert_str_eq(map.reason, words);
 }
 
-START_TEST(a_complete_row_is_a_layout)
+CALC_TEST(a_complete_row_is_a_layout)
 {
     maps();
     ck_assert_str_eq(map.source->name, "other");
@@ -53,10 +56,9 @@ START_TEST(a_complete_row_is_a_layout)
     ck_assert(map.step_s == 10 && isnan(map.memory_bytes));
     ck_assert_str_eq(map.printed, "measured_iteration_s");
 }
-END_TEST
 
 /* Megatron Core adds gradients up in the format it sends them in. */
-START_TEST(gradients_are_stored_as_they_are_sent)
+CALC_TEST(gradients_are_stored_as_they_are_sent)
 {
     maps();
     ck_assert_int_eq(map.exec.strategy.grad_reduce_datatype, CALC_FORMAT_FLOAT32);
@@ -66,10 +68,9 @@ START_TEST(gradients_are_stored_as_they_are_sent)
     ck_assert_int_eq(map.exec.strategy.grad_reduce_datatype, CALC_FORMAT_BFLOAT16);
     ck_assert_int_eq(map.exec.strategy.grad_datatype, CALC_FORMAT_BFLOAT16);
 }
-END_TEST
 
 /* Other tables of a publisher are of its software, too. */
-START_TEST(a_publisher_is_known_by_the_start_of_an_id)
+CALC_TEST(a_publisher_is_known_by_the_start_of_an_id)
 {
     static const struct {
         const char *id, *source;
@@ -87,10 +88,9 @@ START_TEST(a_publisher_is_known_by_the_start_of_an_id)
         ck_assert_int_eq(map.exec.strategy.eager, ids[i].eager);
     }
 }
-END_TEST
 
 /* nanotron: models/base.py, build_model; InternEvo: zero1 of its configuration. */
-START_TEST(later_sources_are_known_by_their_software)
+CALC_TEST(later_sources_are_known_by_their_software)
 {
     row.id = "nanotron_x_tp2_";
     row.layers = 30;
@@ -134,9 +134,8 @@ START_TEST(later_sources_are_known_by_their_software)
     maps();
     ck_assert_str_eq(map.source->name, "torchao");
 }
-END_TEST
 
-START_TEST(what_a_row_lacks_is_the_reason)
+CALC_TEST(what_a_row_lacks_is_the_reason)
 {
     row.hardware = "TPU v4";
     has_reason("no description of this machine");
@@ -157,9 +156,8 @@ START_TEST(what_a_row_lacks_is_the_reason)
     has_reason("no measured time or memory");
     row = plain_row();
 }
-END_TEST
 
-START_TEST(sizes_that_do_not_fit_together_are_the_reason)
+CALC_TEST(sizes_that_do_not_fit_together_are_the_reason)
 {
     row.cp = 3;
     has_reason("the parallel sizes do not divide the number of GPUs");
@@ -169,9 +167,8 @@ START_TEST(sizes_that_do_not_fit_together_are_the_reason)
     row.global_batch = 4;
     maps();
 }
-END_TEST
 
-START_TEST(data_parallelism_is_what_is_left)
+CALC_TEST(data_parallelism_is_what_is_left)
 {
     row.dp = 8;
     maps();
@@ -181,9 +178,8 @@ START_TEST(data_parallelism_is_what_is_left)
     maps();
     ck_assert_ptr_null(assumes("not as printed"));
 }
-END_TEST
 
-START_TEST(rates_become_the_time_of_a_step)
+CALC_TEST(rates_become_the_time_of_a_step)
 {
     row.measured_iteration_s = (double)NAN;
     row.measured_tokens_per_s_per_gpu = 1024;
@@ -191,9 +187,8 @@ START_TEST(rates_become_the_time_of_a_step)
     ck_assert_double_eq_tol(map.step_s, 64.0 * 8192 / 1024 / 16, 1e-12);
     ck_assert_str_eq(map.printed, "measured_tokens_per_s_per_gpu");
 }
-END_TEST
 
-START_TEST(flop_rates_count_as_their_source_does)
+CALC_TEST(flop_rates_count_as_their_source_does)
 {
     row.measured_iteration_s = (double)NAN;
     row.measured_tflops_per_gpu = 140;
@@ -207,10 +202,9 @@ START_TEST(flop_rates_count_as_their_source_does)
     flop = 64.0 * 8192 * (6 * 405.9e9 + 6.0 * 32 * 4096 * 8192);
     ck_assert_double_eq_tol(map.step_s, flop / (140e12 * 16), 1e-9 * map.step_s);
 }
-END_TEST
 
 /* 6 FLOP per weight and token; scores of 32 heads of 128, all of them or half. */
-START_TEST(other_flop_rates_count_as_their_column_says)
+CALC_TEST(other_flop_rates_count_as_their_column_says)
 {
     row.measured_iteration_s = (double)NAN;
     row.measured_tflops_per_gpu = 140;
@@ -233,10 +227,9 @@ START_TEST(other_flop_rates_count_as_their_column_says)
     maps();
     ck_assert_double_eq_tol(map.step_s, 4.0 / 3 * step_s, 1e-3 * step_s);
 }
-END_TEST
 
 /* Megatron's "selective" is that of attention, torchtitan's of every other multiplication. */
-START_TEST(selective_recomputation_has_a_meaning_by_itself)
+CALC_TEST(selective_recomputation_has_a_meaning_by_itself)
 {
     row.recompute = "Selective";
     maps();
@@ -249,9 +242,8 @@ START_TEST(selective_recomputation_has_a_meaning_by_itself)
                      CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP);
     ck_assert_int_eq(map.exec.strategy.recompute_modules, 0);
 }
-END_TEST
 
-START_TEST(a_single_expert_is_a_dense_block)
+CALC_TEST(a_single_expert_is_a_dense_block)
 {
     row.num_experts = 1;
     row.topk = 1;
@@ -263,9 +255,8 @@ START_TEST(a_single_expert_is_a_dense_block)
     maps();
     ck_assert_int_eq(map.app.num_experts, 2);
 }
-END_TEST
 
-START_TEST(names_and_words_may_be_large_or_small)
+CALC_TEST(names_and_words_may_be_large_or_small)
 {
     row.hardware = "a100-sxm4-80gb";
     row.model_notes = "rmsnorm, swiglu, Biases";
@@ -279,10 +270,9 @@ START_TEST(names_and_words_may_be_large_or_small)
     ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
     ck_assert(map.exec.strategy.cuda_graph == 1);
 }
-END_TEST
 
 /* What a row says itself counts more than what is known of its source's software. */
-START_TEST(a_row_may_deny_what_its_source_does)
+CALC_TEST(a_row_may_deny_what_its_source_does)
 {
     row.id = "dgxc_x";
     maps();
@@ -294,9 +284,8 @@ START_TEST(a_row_may_deny_what_its_source_does)
     ck_assert(!map.exec.strategy.data_par_overlap);
     ck_assert_int_eq(map.exec.strategy.param_gather_overlap, CALC_CHOICE_FALSE);
 }
-END_TEST
 
-START_TEST(a_broken_batch_is_rounded_up_with_its_time)
+CALC_TEST(a_broken_batch_is_rounded_up_with_its_time)
 {
     row.global_batch = 62; /* 15.5 micro-batches of 4 replicas */
     maps();
@@ -304,9 +293,8 @@ START_TEST(a_broken_batch_is_rounded_up_with_its_time)
     ck_assert_double_eq_tol(map.step_s, 10 * 64.0 / 62, 1e-12);
     ck_assert_ptr_nonnull(assumes("batch rounded up"));
 }
-END_TEST
 
-START_TEST(a_machine_may_depend_on_who_measured)
+CALC_TEST(a_machine_may_depend_on_who_measured)
 {
     row.hardware = "B200-SXM-180GB";
     maps();
@@ -319,7 +307,6 @@ START_TEST(a_machine_may_depend_on_who_measured)
     maps();
     ck_assert_str_eq(map.machine->system, "vtrain_a100");
 }
-END_TEST
 
 /* What the network between nodes gives a processor, as printed; nodes have 8. */
 static double network(const char *printed)
@@ -329,7 +316,7 @@ static double network(const char *printed)
     return calc_run_machine_network(&row);
 }
 
-START_TEST(a_printed_network_is_that_of_the_run)
+CALC_TEST(a_printed_network_is_that_of_the_run)
 {
     ck_assert_double_eq(network("4 x 100 Gb/s RoCE per node"), 6.25e9);
     ck_assert_double_eq(network("Omni-Path 4 x 100 Gb/s (Jean Zay; not in the table)"), 6.25e9);
@@ -354,9 +341,8 @@ START_TEST(a_printed_network_is_that_of_the_run)
     row.gpus_per_node = (double)NAN;
     ck_assert_double_eq(calc_run_machine_network(&row), 0);
 }
-END_TEST
 
-START_TEST(stages_that_count_the_ends_or_are_free)
+CALC_TEST(stages_that_count_the_ends_or_are_free)
 {
     row.layers = 30; /* two stages of 16 with the ends, in 2 chunks */
     row.vpp = "2";
@@ -372,9 +358,8 @@ START_TEST(stages_that_count_the_ends_or_are_free)
     maps();
     ck_assert_int_eq(map.exec.pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS);
 }
-END_TEST
 
-START_TEST(listed_stages_keep_the_last_one)
+CALC_TEST(listed_stages_keep_the_last_one)
 {
     row.overlap = "num_layer_list=15,17";
     maps();
@@ -389,9 +374,8 @@ START_TEST(listed_stages_keep_the_last_one)
     maps();
     ck_assert_int_eq(map.exec.last_stage_blocks, 0);
 }
-END_TEST
 
-START_TEST(sharding_and_formats)
+CALC_TEST(sharding_and_formats)
 {
     row.pp = 1;
     row.zero_stage_fsdp = "FSDP1 SHARD_GRAD_OP (ZeRO-2)";
@@ -426,10 +410,9 @@ START_TEST(sharding_and_formats)
     ck_assert_int_eq(map.exec.strategy.zero_stage, 0);
     ck_assert(!map.exec.strategy.optimizer_sharding && !map.exec.strategy.data_par_overlap);
 }
-END_TEST
 
 /* fp8_param_gather of Megatron-Bridge, fp8_params of NeMo, FP8_PARAMS of MLPerf 4.0. */
-START_TEST(weights_of_8_bits_travel_in_8_bits_in_nvidias_recipes)
+CALC_TEST(weights_of_8_bits_travel_in_8_bits_in_nvidias_recipes)
 {
     static const struct {
         const char *id, *dtype;
@@ -451,9 +434,8 @@ START_TEST(weights_of_8_bits_travel_in_8_bits_in_nvidias_recipes)
                       rows[i].id, rows[i].dtype);
     }
 }
-END_TEST
 
-START_TEST(gradients_of_the_head_wait_where_there_are_stages)
+CALC_TEST(gradients_of_the_head_wait_where_there_are_stages)
 {
     row.overlap = "wgrad_deferral_limit=22";
     row.pp = 2;
@@ -466,9 +448,8 @@ START_TEST(gradients_of_the_head_wait_where_there_are_stages)
     maps();
     ck_assert_int_eq(map.exec.deferred_head_wgrad, 0);
 }
-END_TEST
 
-START_TEST(recomputation_in_words)
+CALC_TEST(recomputation_in_words)
 {
     row.recompute = "full block 4";
     maps();
@@ -491,9 +472,8 @@ START_TEST(recomputation_in_words)
     ck_assert_int_eq(map.exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
     ck_assert_ptr_nonnull(assumes("recomputation not printed"));
 }
-END_TEST
 
-START_TEST(traits_of_a_source_are_assumptions_where_they_apply)
+CALC_TEST(traits_of_a_source_are_assumptions_where_they_apply)
 {
     row.id = "mbridge_x";
     row.tp = 1;
@@ -512,10 +492,9 @@ START_TEST(traits_of_a_source_are_assumptions_where_they_apply)
     ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
     ck_assert_int_eq(map.app.expert_feedforward, 14336);
 }
-END_TEST
 
 /* torchtitan of December 2024: train.py, pipelining_utils.py. */
-START_TEST(stages_of_torchtitan_split_a_batch_into_as_many)
+CALC_TEST(stages_of_torchtitan_split_a_batch_into_as_many)
 {
     row.id = "torchtitan_x_1F1B";
     row.zero_stage_fsdp = "FSDP2 full shard";
@@ -538,9 +517,8 @@ START_TEST(stages_of_torchtitan_split_a_batch_into_as_many)
     ck_assert_int_eq(map.exec.pipeline_interleaving, 1);
     ck_assert_int_eq(map.exec.strategy.weight_datatype, CALC_FORMAT_FLOAT32);
 }
-END_TEST
 
-START_TEST(an_assumption_is_said_once_and_never_too_many)
+CALC_TEST(an_assumption_is_said_once_and_never_too_many)
 {
     maps();
     int before = map.assumed.count;
@@ -553,44 +531,4 @@ START_TEST(an_assumption_is_said_once_and_never_too_many)
         calc_run_assume(&map, words[i]);
     }
     ck_assert_int_eq(map.assumed.count, CALC_ASSUMPTIONS_MAX);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("run_map");
-    TCase *tests = tcase_create("run_map");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, a_complete_row_is_a_layout);
-    tcase_add_test(tests, gradients_are_stored_as_they_are_sent);
-    tcase_add_test(tests, a_publisher_is_known_by_the_start_of_an_id);
-    tcase_add_test(tests, later_sources_are_known_by_their_software);
-    tcase_add_test(tests, what_a_row_lacks_is_the_reason);
-    tcase_add_test(tests, sizes_that_do_not_fit_together_are_the_reason);
-    tcase_add_test(tests, data_parallelism_is_what_is_left);
-    tcase_add_test(tests, rates_become_the_time_of_a_step);
-    tcase_add_test(tests, flop_rates_count_as_their_source_does);
-    tcase_add_test(tests, other_flop_rates_count_as_their_column_says);
-    tcase_add_test(tests, selective_recomputation_has_a_meaning_by_itself);
-    tcase_add_test(tests, a_single_expert_is_a_dense_block);
-    tcase_add_test(tests, names_and_words_may_be_large_or_small);
-    tcase_add_test(tests, a_row_may_deny_what_its_source_does);
-    tcase_add_test(tests, a_broken_batch_is_rounded_up_with_its_time);
-    tcase_add_test(tests, a_machine_may_depend_on_who_measured);
-    tcase_add_test(tests, a_printed_network_is_that_of_the_run);
-    tcase_add_test(tests, stages_that_count_the_ends_or_are_free);
-    tcase_add_test(tests, listed_stages_keep_the_last_one);
-    tcase_add_test(tests, sharding_and_formats);
-    tcase_add_test(tests, weights_of_8_bits_travel_in_8_bits_in_nvidias_recipes);
-    tcase_add_test(tests, gradients_of_the_head_wait_where_there_are_stages);
-    tcase_add_test(tests, recomputation_in_words);
-    tcase_add_test(tests, traits_of_a_source_are_assumptions_where_they_apply);
-    tcase_add_test(tests, stages_of_torchtitan_split_a_batch_into_as_many);
-    tcase_add_test(tests, an_assumption_is_said_once_and_never_too_many);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,10 +2,9 @@
 #include "run_case.h"
 
 #include "base/error.h"
+#include "frame.h"
 #include "io/csv_table.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static calc_runs_row row;
@@ -15,6 +14,8 @@ static void enter(void)
 {
     row = plain_row();
 }
+
+const calc_test_frame calc_tests = {.setup = enter};
 
 static void read_overlap(const char *text)
 {
@@ -46,7 +47,7 @@ static void says_nothing(const char *overlap, calc_run_word word)
     ck_assert_str_eq(words.unread, "");
 }
 
-START_TEST(spelling_does_not_matter)
+CALC_TEST(spelling_does_not_matter)
 {
     static const char *const spelt[] = {
         "hybridep",    "HybridEP", "Hybrid-EP", "hybrid ep", "dispatcher=hybridep",
@@ -57,9 +58,8 @@ START_TEST(spelling_does_not_matter)
     says("torch.compile; AsyncTP", CALC_RUN_WORD_TENSOR_OVERLAP);
     says("Torch-Compile", CALC_RUN_WORD_COMPILED);
 }
-END_TEST
 
-START_TEST(values_say_and_deny)
+CALC_TEST(values_say_and_deny)
 {
     says("TP comm overlap", CALC_RUN_WORD_TENSOR_OVERLAP);
     says("tp_comm=True", CALC_RUN_WORD_TENSOR_OVERLAP);
@@ -73,9 +73,8 @@ START_TEST(values_say_and_deny)
     says_nothing("", CALC_RUN_WORD_GRADIENT_OVERLAP);
     says_nothing("none stated", CALC_RUN_WORD_GRADIENT_OVERLAP);
 }
-END_TEST
 
-START_TEST(clauses_are_denied_as_a_whole)
+CALC_TEST(clauses_are_denied_as_a_whole)
 {
     static const char all_off[] = "none (TP-comm overlap, p2p overlap all off); DeepEP";
     denies(all_off, CALC_RUN_WORD_TENSOR_OVERLAP);
@@ -84,9 +83,8 @@ START_TEST(clauses_are_denied_as_a_whole)
     denies("no DP overlap; TP overlap", CALC_RUN_WORD_GATHER_OVERLAP);
     says("no DP overlap; TP overlap", CALC_RUN_WORD_TENSOR_OVERLAP);
 }
-END_TEST
 
-START_TEST(graphs_and_their_parts)
+CALC_TEST(graphs_and_their_parts)
 {
     says_nothing("cuda_graph=transformer_engine/['attn', 'moe_router']", CALC_RUN_WORD_GRAPHS);
     ck_assert(words.on[CALC_RUN_WORD_ENGINE_GRAPHS] && words.on[CALC_RUN_WORD_ATTENTION_GRAPH]);
@@ -97,9 +95,8 @@ START_TEST(graphs_and_their_parts)
     says("CUDA graphs", CALC_RUN_WORD_GRAPHS);
     denies("layer CUDA graph=0", CALC_RUN_WORD_GRAPHS);
 }
-END_TEST
 
-START_TEST(sharding_in_words_and_numbers)
+CALC_TEST(sharding_in_words_and_numbers)
 {
     static const struct {
         const char *text;
@@ -126,9 +123,8 @@ START_TEST(sharding_in_words_and_numbers)
     ck_assert_int_eq(calc_run_words_number(&words, CALC_RUN_WORD_SHARD_GROUP), 8);
     ck_assert_int_eq(calc_run_words_number(&words, CALC_RUN_WORD_BLOCKS), 0);
 }
-END_TEST
 
-START_TEST(formats_and_recomputation)
+CALC_TEST(formats_and_recomputation)
 {
     row.dtype = "BFloat16, Float8 blockwise";
     row.recompute = "RMSNorm and MLA up-projection; full block 70";
@@ -145,9 +141,8 @@ START_TEST(formats_and_recomputation)
     ck_assert(words.on[CALC_RUN_WORD_MOE_ACT] && !words.on[CALC_RUN_WORD_MOE]);
     ck_assert(!words.on[CALC_RUN_WORD_FULL]);
 }
-END_TEST
 
-START_TEST(options_of_newer_software)
+CALC_TEST(options_of_newer_software)
 {
     static const char options[] =
         "use_transformer_engine_op_fuser=True; moe_mlp_glu_interleave_size=32; "
@@ -164,28 +159,25 @@ START_TEST(options_of_newer_software)
     row.dtype = "mxfp8, FP8 attention";
     says("", CALC_RUN_WORD_FLOAT8_ATTENTION);
 }
-END_TEST
 
-START_TEST(deferred_gradients_have_a_number)
+CALC_TEST(deferred_gradients_have_a_number)
 {
     says("overlap_p2p=true; wgrad_deferral_limit=22", CALC_RUN_WORD_DEFERRED_WGRAD);
     ck_assert_int_eq(calc_run_words_number(&words, CALC_RUN_WORD_DEFERRED_WGRAD), 22);
     says("wgrad_deferral_limit=0", CALC_RUN_WORD_DEFERRED_WGRAD); /* of all micro-batches */
     ck_assert_int_eq(calc_run_words_number(&words, CALC_RUN_WORD_DEFERRED_WGRAD), 0);
 }
-END_TEST
 
-START_TEST(lists_belong_to_their_key)
+CALC_TEST(lists_belong_to_their_key)
 {
     read_overlap("mc2=True; num_layer_list=5,6,7; pp_layout=Et*4|(t*4|)*14tmL");
     ck_assert_str_eq(words.unread, "");
     ck_assert(words.on[CALC_RUN_WORD_TENSOR_OVERLAP]);
     ck_assert_int_eq(strncmp(words.number[CALC_RUN_WORD_STAGE_LIST], "5,6,7;", 6), 0);
 }
-END_TEST
 
 /* The first is named; a word that begins like a known one is another. */
-START_TEST(a_word_that_no_table_has_is_named)
+CALC_TEST(a_word_that_no_table_has_is_named)
 {
     read_overlap("DeepEP; warp-drive; flux");
     ck_assert_str_eq(words.unread, "overlap: \"warp\" is not known, and not read");
@@ -212,10 +204,9 @@ START_TEST(a_word_that_no_table_has_is_named)
     calc_run_words_read(&words, &row);
     ck_assert_str_eq(words.unread, "recompute: \"sometimes\" is not known, and not read");
 }
-END_TEST
 
 /* What calc ships is read to the last word. */
-START_TEST(every_word_of_shipped_tables_is_known)
+CALC_TEST(every_word_of_shipped_tables_is_known)
 {
     static const char *const file[] = {CALC_TEST_DATA "/measured/runs.csv",
                                        CALC_TEST_DATA "/measured/unfitted_runs.csv.gz",
@@ -232,29 +223,4 @@ START_TEST(every_word_of_shipped_tables_is_known)
         }
         calc_runs_free(&runs);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("run_words");
-    TCase *tests = tcase_create("run_words");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, spelling_does_not_matter);
-    tcase_add_test(tests, values_say_and_deny);
-    tcase_add_test(tests, clauses_are_denied_as_a_whole);
-    tcase_add_test(tests, graphs_and_their_parts);
-    tcase_add_test(tests, sharding_in_words_and_numbers);
-    tcase_add_test(tests, formats_and_recomputation);
-    tcase_add_test(tests, options_of_newer_software);
-    tcase_add_test(tests, deferred_gradients_have_a_number);
-    tcase_add_test(tests, lists_belong_to_their_key);
-    tcase_add_test(tests, a_word_that_no_table_has_is_named);
-    tcase_add_test(tests, every_word_of_shipped_tables_is_known);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

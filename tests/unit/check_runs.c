@@ -1,10 +1,10 @@
 #include "validate/runs.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_runs runs;
 static calc_errors errors;
@@ -55,9 +55,11 @@ static void leave(void)
     calc_runs_free(&runs);
 }
 
+const calc_test_frame calc_tests = {.teardown = leave};
+
 static char csv[8192];
 
-START_TEST(rows_are_read_in_any_order_of_columns)
+CALC_TEST(rows_are_read_in_any_order_of_columns)
 {
     put_header(csv, NULL);
     put_row(csv, "2", "word");
@@ -72,9 +74,8 @@ START_TEST(rows_are_read_in_any_order_of_columns)
     ck_assert(isnan(runs.row[1].num_gpus));
     ck_assert_int_eq(runs.row[1].line, 3);
 }
-END_TEST
 
-START_TEST(any_column_may_be_missing)
+CALC_TEST(any_column_may_be_missing)
 {
     ck_assert_int_eq(parse("layers\n3\n"), CALC_OK);
     ck_assert(runs.row[0].layers == 3 && isnan(runs.row[0].heads));
@@ -83,9 +84,8 @@ START_TEST(any_column_may_be_missing)
     ck_assert_ptr_null(runs.row[0].own);
     calc_runs_free(&runs);
 }
-END_TEST
 
-START_TEST(a_file_without_columns_or_rows_is_refused)
+CALC_TEST(a_file_without_columns_or_rows_is_refused)
 {
     static const char *const none[] = {"", "{", "42", "<html>", "<html>\n<body>\n", "aaaa,bbbb\n"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
@@ -97,9 +97,8 @@ START_TEST(a_file_without_columns_or_rows_is_refused)
     ck_assert_int_eq(parse("layers,heads\n\n"), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text, "it has no rows");
 }
-END_TEST
 
-START_TEST(counts_are_whole_and_times_take_time)
+CALC_TEST(counts_are_whole_and_times_take_time)
 {
     static const struct {
         const char *column, *right, *wrong[3];
@@ -118,9 +117,8 @@ START_TEST(counts_are_whole_and_times_take_time)
         }
     }
 }
-END_TEST
 
-START_TEST(some_columns_have_shorter_names)
+CALC_TEST(some_columns_have_shorter_names)
 {
     ck_assert_int_eq(parse("name,procs,measured_s,measured_mem_gib\nx,8,2.5,70\n"), CALC_OK);
     ck_assert_str_eq(runs.row[0].id, "x");
@@ -132,9 +130,8 @@ START_TEST(some_columns_have_shorter_names)
                      "measured_s: expected a number from 1e-06 to 1e9, found \"fast\"");
     ck_assert_int_eq(errors.item[0].column, 3);
 }
-END_TEST
 
-START_TEST(what_is_no_number_is_an_error_in_its_line)
+CALC_TEST(what_is_no_number_is_an_error_in_its_line)
 {
     static const char *const bad[] = {"8x", "-1", "inf", "nan", "1e999", "1000000001"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -157,9 +154,8 @@ START_TEST(what_is_no_number_is_an_error_in_its_line)
         calc_runs_free(&runs);
     }
 }
-END_TEST
 
-START_TEST(a_column_that_may_be_absent_is_blank_then)
+CALC_TEST(a_column_that_may_be_absent_is_blank_then)
 {
     put_header(csv, NULL);
     put_row(csv, "1", "a");
@@ -175,9 +171,8 @@ START_TEST(a_column_that_may_be_absent_is_blank_then)
     ck_assert_int_eq(parse(csv), CALC_OK);
     ck_assert_str_eq(runs.row[0].arguments, "--swiglu");
 }
-END_TEST
 
-START_TEST(a_row_with_too_few_cells_is_an_error)
+CALC_TEST(a_row_with_too_few_cells_is_an_error)
 {
     put_header(csv, NULL);
     strcat(csv, "x,high\n");
@@ -185,26 +180,23 @@ START_TEST(a_row_with_too_few_cells_is_an_error)
     ck_assert_int_eq(errors.item[0].line, 2);
     ck_assert_ptr_nonnull(strstr(errors.item[0].text, "the row has 2 cells, \"id\" is the"));
 }
-END_TEST
 
-START_TEST(a_broken_quote_is_an_error)
+CALC_TEST(a_broken_quote_is_an_error)
 {
     put_header(csv, NULL);
     strcat(csv, "\"x\n");
     ck_assert_int_eq(parse(csv), CALC_ERR_SYNTAX);
     ck_assert_int_eq(errors.item[0].line, 2);
 }
-END_TEST
 
-START_TEST(a_file_that_does_not_exist_is_named)
+CALC_TEST(a_file_that_does_not_exist_is_named)
 {
     errors = (calc_errors){0};
     ck_assert_int_eq(calc_runs_read(&runs, "no/such.csv", NULL, NULL, &errors), CALC_ERR_NOT_FOUND);
     ck_assert_str_eq(errors.item[0].file, "no/such.csv");
 }
-END_TEST
 
-START_TEST(words_are_found_with_and_without_regard_to_case)
+CALC_TEST(words_are_found_with_and_without_regard_to_case)
 {
     ck_assert(calc_runs_has("FSDP2 full", "FSDP"));
     ck_assert(!calc_runs_has("FSDP2 full", "fsdp"));
@@ -213,29 +205,4 @@ START_TEST(words_are_found_with_and_without_regard_to_case)
     ck_assert(calc_runs_starts("vtrain_multi_1", "vtrain_multi"));
     ck_assert(!calc_runs_starts("vtrain", "vtrain_multi"));
     ck_assert(calc_runs_or((double)NAN, 3) == 3 && calc_runs_or(2, 3) == 2);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("runs");
-    TCase *tests = tcase_create("runs");
-    tcase_add_checked_fixture(tests, NULL, leave);
-    tcase_add_test(tests, rows_are_read_in_any_order_of_columns);
-    tcase_add_test(tests, any_column_may_be_missing);
-    tcase_add_test(tests, a_file_without_columns_or_rows_is_refused);
-    tcase_add_test(tests, counts_are_whole_and_times_take_time);
-    tcase_add_test(tests, some_columns_have_shorter_names);
-    tcase_add_test(tests, what_is_no_number_is_an_error_in_its_line);
-    tcase_add_test(tests, a_column_that_may_be_absent_is_blank_then);
-    tcase_add_test(tests, a_row_with_too_few_cells_is_an_error);
-    tcase_add_test(tests, a_broken_quote_is_an_error);
-    tcase_add_test(tests, a_file_that_does_not_exist_is_named);
-    tcase_add_test(tests, words_are_found_with_and_without_regard_to_case);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
