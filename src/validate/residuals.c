@@ -8,7 +8,6 @@
 #include "io/csv.h"
 #include "io/csv_table.h"
 #include "spec/format.h"
-#include "validate/run_dates.h"
 #include "validate/spread.h"
 
 static const char *const kinds[] = {"dense", "MoE", NULL};
@@ -165,7 +164,7 @@ calc_status calc_residuals_take_forecasts(calc_residuals *residuals,
             r->quantity == CALC_QUANTITY_STEP_TIME ? calc_forecasts_find(forecasts, r->id) : NULL;
         if (f) {
             r->value[CALC_UNSEEN_RELEASE] = f->value;
-            r->fold[CALC_UNSEEN_RELEASE] = calc_run_month_number(f->before);
+            r->fold[CALC_UNSEEN_RELEASE] = calc_month_number(f->before);
         }
     }
     return sort(residuals, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_RELEASE)
@@ -220,6 +219,12 @@ const char *calc_residuals_family(const calc_residuals *residuals, const char *m
         }
     }
     return NULL;
+}
+
+const char *calc_residuals_family_of(const calc_residuals *residuals, const calc_runs_row *row)
+{
+    const char *family = calc_residuals_family(residuals, row->sys);
+    return *row->family ? row->family : family ? family : "";
 }
 
 void calc_residuals_write_head(calc_output *out)

@@ -88,6 +88,10 @@ const calc_residual *calc_residuals_find(const calc_residuals *residuals, const 
 /** The family of a machine that has runs; NULL if it has none. */
 const char *calc_residuals_family(const calc_residuals *residuals, const char *machine);
 
+/** The family of a run's machine: its own, or that of other runs on the machine; "" if none is
+ *  known. */
+const char *calc_residuals_family_of(const calc_residuals *residuals, const calc_runs_row *row);
+
 /** Write the names of the columns; then one row, values with four decimals. */
 void calc_residuals_write_head(calc_output *out);
 void calc_residuals_write(calc_output *out, const calc_residual *residual);

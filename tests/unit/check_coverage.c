@@ -19,8 +19,9 @@ static void add(const char *id, double value)
     size_t i = results.count++;
     row[i] = plain_row();
     row[i].id = id;
-    row[i].hardware = "H100-SXM5-80GB";
-    row[i].num_gpus = 8;
+    row[i].sys = "h100_sxm";
+    row[i].family = "H100";
+    row[i].document->exec.num_procs = 8;
     calc_run_map_row(&prediction[i].map, &row[i]);
     item[i] = (calc_result){.prediction = &prediction[i], .measured = exp(value), .predicted = 1};
 }
@@ -101,9 +102,10 @@ CALC_TEST(tables_weigh_less_than_their_runs)
 {
     /* Four runs of one table inside, one of another outside: 4/5, or 4^0.6 / (4^0.6 + 1). */
     for (int i = 0; i < 4; i++) {
-        add("nemo_24_mine", 0);
+        add("mine", 0);
     }
-    add("dgxc_mine", 1);
+    add("mine", 1);
+    row[4].source = "another";
     calc_coverage c = cover(NULL);
     ck_assert_double_eq_tol(c.inside, 0.8, 1e-12);
     ck_assert_double_eq_tol(c.weighed, 0.69673045, 1e-8);

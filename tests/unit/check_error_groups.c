@@ -20,12 +20,13 @@ static calc_baseline baseline;
 static calc_errors errors;
 
 /* A run of a source with that error. */
-static void add(const char *id, const char *hardware, double error)
+static void add(const char *id, const char *source, const char *machine, double error)
 {
     size_t i = results.count++;
     row[i] = plain_row();
     row[i].id = id;
-    row[i].hardware = hardware;
+    row[i].source = source;
+    row[i].sys = machine;
     calc_run_map_row(&prediction[i].map, &row[i]);
     item[i] = (calc_result){.prediction = &prediction[i],
                             .measured = 1,
@@ -41,9 +42,9 @@ static void enter(void)
     groups = (calc_error_groups){0};
     baseline = (calc_baseline){0};
     errors = (calc_errors){0};
-    add("seqsel_tab5_1", "A100-SXM4-80GB", 0.10);
-    add("seqsel_tab5_2", "A100-SXM4-80GB", -0.30);
-    add("foundry_h100_1", "H100-SXM5-80GB", 0.02);
+    add("seqsel_tab5_1", "calculon_tab5", "a100_sxm_80g", 0.10);
+    add("seqsel_tab5_2", "calculon_tab5", "a100_sxm_80g", -0.30);
+    add("foundry_h100_1", "foundry_h100", "h100_sxm", 0.02);
 }
 
 static void leave(void)
@@ -112,7 +113,7 @@ CALC_TEST(a_set_may_leave_a_source_out)
         all++;
     }
     ck_assert(calc_sets_has(all, &item[0]));
-    add("vtrain_single_0000", "A100-SXM4", 0.5);
+    add("vtrain_single_0000", "vtrain_single", "vtrain_a100", 0.5);
     ck_assert(!calc_sets_has(all, &item[3]));
 }
 

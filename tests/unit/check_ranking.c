@@ -20,7 +20,8 @@ const calc_test_frame calc_tests = {.setup = enter};
 /* A run of a model of that width. */
 static void add(int64_t hidden, double measured, double predicted)
 {
-    prediction[count] = (calc_prediction){.map = {.app = {.hidden = hidden}}};
+    static const calc_runs_row row = {.sys = "h100_sxm"};
+    prediction[count] = (calc_prediction){.map = {.row = &row, .app = {.hidden = hidden}}};
     item[count] = (calc_result){.prediction = &prediction[count],
                                 .measured = measured,
                                 .predicted = predicted,
@@ -61,7 +62,7 @@ CALC_TEST(only_equal_problems_compete)
     ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 1);
     prediction[1].map.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
     ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 0);
-    prediction[1].map = (calc_run_map){.app = {.hidden = 2}};
+    prediction[1].map = (calc_run_map){.row = result[0]->prediction->map.row, .app = {.hidden = 2}};
     add(1, 2, 3);
     add(2, 1, 2); /* predicted slower, measured faster */
     r = calc_ranking_of(result, count);

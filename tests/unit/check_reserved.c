@@ -7,7 +7,6 @@
 #include "frame.h"
 
 static shipped_case layout;
-static calc_run_source source;
 static calc_runs_row row;
 static calc_run_map map;
 
@@ -38,8 +37,8 @@ static void enter(void)
                          .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
                          .memory_model = CALC_MEMORY_MODEL_MEGATRON,
                          .framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES};
-    row = (calc_runs_row){.memory_counting = "max_reserved: peak"};
-    map = (calc_run_map){.row = &row, .source = &source, .app = layout.app, .exec = layout.exec};
+    row = (calc_runs_row){.memory_counting = "reserved"};
+    map = (calc_run_map){.row = &row, .app = layout.app, .exec = layout.exec};
 }
 
 const calc_test_frame calc_tests = {.setup = enter};
@@ -62,13 +61,6 @@ static calc_stage_stats stage_of(size_t index)
 static double occupied(const calc_stage_stats *stage)
 {
     return stage->mem_tier1 - stage->mem_overhead;
-}
-
-CALC_TEST(it_is_counted_where_a_row_says_so)
-{
-    ck_assert(calc_reserved_is_counted(&map));
-    row.memory_counting = "max_memory_allocated";
-    ck_assert(!calc_reserved_is_counted(&map));
 }
 
 CALC_TEST(logits_and_blocks_do_not_share_pieces)
@@ -111,8 +103,6 @@ CALC_TEST(stages_hold_shards_of_gradients_and_messages)
     calc_stage_stats first = stage_of(0);
     calc_stage_stats last = stage_of(1);
     ck_assert_double_gt(occupied(&first), occupied(&last) + last.working_space);
-    ck_assert_double_eq_tol(reserved(), occupied(&first), 1e-9 * occupied(&first));
-    source.traits = CALC_RUN_TRAIT_FLOAT32_SHARDS;
     double message = 2 * 8192.0 * 4096;
     double expected = occupied(&first) + first.weight_grad_space / 4 + 2 * 8 * message;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);

@@ -68,10 +68,10 @@ static calc_status read_remarks(const char *csv)
 
 CALC_TEST(time_and_memory_of_a_run_are_two_results)
 {
-    row[0].measured_memory_gib = 40;
-    row[1].measured_iteration_s = (double)NAN;
-    row[1].measured_memory_gib = 2;
-    row[2].hardware = "TPU";
+    row[0].measured_mem_gib = 40;
+    row[1].measured_s = (double)NAN;
+    row[1].measured_mem_gib = 2;
+    row[2].sys = "tpu";
     make();
     ck_assert_uint_eq(results.count, 4);
     const calc_result *r = results.item;
@@ -80,7 +80,7 @@ CALC_TEST(time_and_memory_of_a_run_are_two_results)
     ck_assert_double_eq_tol(r[0].error, r[0].predicted / 10 - 1, 1e-12);
     ck_assert(r[2].quantity == CALC_QUANTITY_MEMORY && r[2].predicted == r[1].predicted);
     ck_assert_int_eq(r[3].use, CALC_USE_UNPREDICTED);
-    ck_assert_str_eq(r[3].remark, "no description of this machine");
+    ck_assert_str_eq(r[3].remark, "no tpu");
     ck_assert_uint_eq(calc_results_count(&results, CALC_USE_SCORED), 3);
 }
 
@@ -99,7 +99,7 @@ CALC_TEST(a_machine_is_read_once)
 {
     make();
     ck_assert_int_eq(loaded, 1);
-    row[1].hardware = row[2].hardware = "H100-SXM5-80GB";
+    row[1].sys = row[2].sys = "h100_sxm";
     calc_results_free(&results);
     systems = (calc_systems){.load = load};
     loaded = 0;
@@ -111,7 +111,7 @@ CALC_TEST(a_machine_is_read_once)
 CALC_TEST(a_machine_that_could_not_be_read_ends_it)
 {
     static const calc_status failure[] = {CALC_ERR_NOMEM, CALC_ERR_IO};
-    row[1].hardware = "H100-SXM5-80GB";
+    row[1].sys = "h100_sxm";
     for (size_t i = 0; i < 2; i++) {
         broken = failure[i];
         ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors),
@@ -126,13 +126,12 @@ CALC_TEST(a_machine_that_could_not_be_read_ends_it)
 CALC_TEST(an_unpublished_micro_batch_is_the_fastest)
 {
     for (int i = 0; i < 3; i++) {
-        row[i].id = "mlm_sc21_tab1_x";
-        row[i].pp = 1;
-        row[i].seq = 1024;
+        calc_exec *e = &row[i].document->exec;
+        e->pipeline_par = 1;
+        e->strategy.data_par = 8;
+        e->microbatch_size = i; /* 0: not known */
+        row[i].document->app.seq_size = 1024;
     }
-    row[0].micro_batch = (double)NAN;
-    row[1].micro_batch = 1;
-    row[2].micro_batch = 2;
     make();
     ck_assert(results.item[0].predicted <= results.item[1].predicted);
     ck_assert(results.item[0].predicted <= results.item[2].predicted);
@@ -190,16 +189,15 @@ CALC_TEST(a_broken_remark_is_an_error_in_its_line)
 CALC_TEST(the_shipped_remarks_are_about_shipped_runs)
 {
     calc_runs shipped, small, unfitted;
-    ck_assert_int_eq(
-        calc_runs_read(&shipped, CALC_TEST_DATA "/measured/runs.csv", NULL, NULL, &errors),
-        CALC_OK);
+    ck_assert_int_eq(calc_runs_read(&shipped, CALC_TEST_DATA "/measured/runs.csv", NULL, &errors),
+                     CALC_OK);
     ck_assert_int_eq(calc_runs_read(&small, CALC_TEST_DATA "/measured/runs_megatron_small.csv.gz",
-                                    NULL, NULL, &errors),
+                                    NULL, &errors),
                      CALC_OK);
     ck_assert_uint_eq(small.count, 566);
-    ck_assert_int_eq(calc_runs_read(&unfitted, CALC_TEST_DATA "/measured/unfitted_runs.csv.gz",
-                                    NULL, NULL, &errors),
-                     CALC_OK);
+    ck_assert_int_eq(
+        calc_runs_read(&unfitted, CALC_TEST_DATA "/measured/unfitted_runs.csv.gz", NULL, &errors),
+        CALC_OK);
     ck_assert_uint_eq(unfitted.count, 473);
     calc_text text = {0};
     calc_serving_rows serving;
@@ -237,7 +235,7 @@ CALC_TEST(the_shipped_remarks_are_about_shipped_runs)
 CALC_TEST(a_picture_has_a_point_per_scored_time)
 {
     row[1].id = "a<b&c";
-    row[2].hardware = "TPU";
+    row[2].sys = "tpu";
     make();
     calc_output *out;
     ck_assert_int_eq(calc_output_open(&out, "p.svg", &errors), CALC_OK);
@@ -275,14 +273,13 @@ static double place(const char *text, const char *title, const char *which)
 CALC_TEST(a_picture_of_errors_has_a_row_per_table)
 {
     row[0].id = "simumax_b200_a<b";
+    row[0].source = "simumax_b200";
     row[1].id = "foundry_a100_80_1";
     row[2].id = "foundry_a100_80_2";
-    for (int i = 0; i < 3; i++) {
-        row[i].confidence = "high";
-    }
+    row[1].source = row[2].source = "foundry_a100_80";
     make();
-    row[1].measured_iteration_s = results.item[1].predicted / 1.2;
-    row[2].measured_iteration_s = results.item[2].predicted / 3;
+    row[1].measured_s = results.item[1].predicted / 1.2;
+    row[2].measured_s = results.item[2].predicted / 3;
     calc_results_free(&results);
     make();
     calc_error_groups groups = {0};

@@ -66,8 +66,7 @@ CALC_TEST(each_run_has_those_of_cross_validation)
             for (int k = 0; k < i; k++) {
                 ck_assert((residuals.item[k].fold[u] == r->fold[u]) == (fold[k] == fold[i]));
             }
-            ck_assert_double_eq_tol(r->value[u], log(case_row[i].measured_iteration_s / unseen[i]),
-                                    5.1e-5);
+            ck_assert_double_eq_tol(r->value[u], log(case_row[i].measured_s / unseen[i]), 5.1e-5);
             ck_assert(r->value[u] != 0);
         }
     }
@@ -85,7 +84,7 @@ CALC_TEST(traits_and_names_are_those_of_the_run)
 
 CALC_TEST(memory_is_as_far_off_as_it_is_predicted)
 {
-    case_row[5].measured_memory_gib = 10;
+    case_row[5].measured_mem_gib = 10;
     ck_assert_int_eq(make(CASE_MACHINES), CALC_OK);
     const calc_residual *r = calc_residuals_find(&residuals, case_id[5], CALC_QUANTITY_MEMORY);
     ck_assert_ptr_nonnull(r);
@@ -113,8 +112,10 @@ CALC_TEST(machines_that_are_not_calibrated_have_none)
 CALC_TEST(a_run_that_every_fit_has_seen_has_none)
 {
     for (int i = 0; i < CASE_ROWS; i++) {
-        case_row[i].tp = 1; /* a single source is dealt by tensor parallelism: one fold */
-        snprintf(case_id[i], sizeof case_id[i], "plain_%d", i);
+        /* A single source is dealt by tensor parallelism: one fold. */
+        case_row[i].source = case_row[i].publisher = "other";
+        case_row[i].document->exec.strategy.tensor_par = 1;
+        case_row[i].document->exec.strategy.data_par = 8;
     }
     ck_assert_int_eq(make(CASE_MACHINES), CALC_OK);
     ck_assert_uint_eq(residuals.count, 0);

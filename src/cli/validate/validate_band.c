@@ -29,7 +29,7 @@ static bool is_any(const calc_result *result, const void *group)
 
 static bool is_of_family(const calc_result *result, const void *group)
 {
-    return strcmp(result->prediction->map.machine->family, group) == 0;
+    return strcmp(result->prediction->map.row->family, group) == 0;
 }
 
 static bool is_of_kind(const calc_result *result, const void *group)
@@ -105,10 +105,10 @@ static void write_families(table *t)
         bool first = r->use == CALC_USE_SCORED;
         for (size_t k = 0; k < i && first; k++) {
             first = t->results->item[k].use != CALC_USE_SCORED ||
-                    !is_of_family(&t->results->item[k], r->prediction->map.machine->family);
+                    !is_of_family(&t->results->item[k], r->prediction->map.row->family);
         }
         if (first) {
-            const char *family = r->prediction->map.machine->family;
+            const char *family = r->prediction->map.row->family;
             write_row(t, "family", *family ? family : "other machines", is_of_family, family);
         }
     }
