@@ -23,7 +23,7 @@ import published as known
 
 # ---- What is written -------------------------------------------------------------------------------------------------------
 
-HEAD = ("id source publisher published release sys family model confidence measured_s measured_mem_gib memory_counting "
+HEAD = ("id source publisher published release sys family model confidence measured_s measured_mem_gib memory_counting outcome "
         "unpredicted assumed unmodelled procs inter_node_gbit").split()
 # Fields of calc's applications and executions, in the order of its tables; a column is written if a row has a value.
 FIELDS = """
@@ -837,11 +837,13 @@ def head_cells(run):
     row = run.row
     first = run.source.split("_")[0]
     publisher = "nvidia" if first in known.NVIDIA else "" if run.source == known.OTHER else first
-    measured = ["" if math.isnan(number) else number_text(number) for number in (run.step_s, row.measured_memory_gib)]
+    ran_out = contains(row.memory_counting, "out of memory")  # what it needed is not known then
+    peak = math.nan if ran_out else row.measured_memory_gib
+    measured = ["" if math.isnan(number) else number_text(number) for number in (run.step_s, peak)]
     return [row.id, row.source if run.source == known.OTHER else run.source, publisher,
             run.first(known.DATES)[0], row.source.split("(")[0].rstrip(" "),
             run.system, run.family, row.model, known.CONFIDENCES.get((run.source, row.confidence), row.confidence), *measured,
-            memory_counting(row.memory_counting), run.reason, "" if run.reason else " | ".join(run.assumed), unmodelled(run),
+            "" if ran_out else memory_counting(row.memory_counting), "oom" if ran_out else "", run.reason, "" if run.reason else " | ".join(run.assumed), unmodelled(run),
             "" if run.reason else str(run.procs), "" if run.reason else cell_of(network_of(row) / 1e9 * 8)]
 
 

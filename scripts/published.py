@@ -128,6 +128,9 @@ SOURCES = [
     ("nanotron", "_tp1_", BOTH, "nanotron_tp1", NANOTRON),
     ("nanotron", "", BOTH, "nanotron", NANOTRON),
     ("maxtext", "", BOTH, "maxtext", DATA_OVERLAP),
+    ("aleph", "", BOTH, "aleph", DATA_OVERLAP),
+    ("paddlenlp", "", BOTH, "paddlenlp", DATA_OVERLAP),
+    ("nemolauncher", "", BOTH, "nemo_launcher", DATA_OVERLAP),
     ("paxml", "", BOTH, "paxml", DATA_OVERLAP),
     ("fms_fsdp", "", BOTH, OTHER, PYTORCH_TODAY | traits("half_gradients")),
 ]

@@ -8,11 +8,16 @@
 static calc_covered cover(const calc_result *r, const calc_residuals *residuals, calc_unseen unseen)
 {
     const calc_run_map *map = &r->prediction->map;
-    const calc_residual *own = calc_residuals_find(residuals, map->row->id, r->quantity);
+    const calc_residual *found = calc_residuals_find(residuals, map->row->id, r->quantity);
+    bool fitted = !found || isnan(found->value[CALC_UNSEEN_SOFTWARE]);
+    const calc_residual *own = fitted == (unseen != CALC_UNSEEN_SOFTWARE) ? found : NULL;
+    if (unseen == CALC_UNSEEN_SOFTWARE && !own) {
+        return (calc_covered){(double)NAN, (double)NAN}; /* a fit has seen its software */
+    }
     const char *family = calc_residuals_family_of(residuals, map->row);
     const calc_band_query query = {.quantity = r->quantity,
-                                   .traits = own ? own->traits
-                                                 : calc_traits_of(&map->app, &map->exec, family),
+                                   .traits = found ? found->traits
+                                                   : calc_traits_of(&map->app, &map->exec, family),
                                    .unseen = unseen,
                                    .without = own};
     calc_band band = calc_band_of(residuals, &query);

@@ -78,6 +78,7 @@ static double try_layout(calc_prediction *p, const machine *m, const calc_exec *
         snprintf(p->reason, sizeof p->reason, "verdict %s", calc_verdict_text(verdict));
         return (double)NAN;
     }
+    p->need_bytes = stats.proc_mem_tier1_cap_req;
     p->memory_bytes = memory_of(&p->map, m->system, &stats);
     say_misfit(p, verdict, &stats);
     if (full && !p->map.search) {
@@ -124,7 +125,8 @@ static double search(calc_prediction *p, const machine *m)
 
 void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems)
 {
-    *out = (calc_prediction){.step_s = (double)NAN, .memory_bytes = (double)NAN};
+    *out = (calc_prediction){
+        .step_s = (double)NAN, .memory_bytes = (double)NAN, .need_bytes = (double)NAN};
     calc_run_map *map = &out->map;
     calc_run_map_row(map, row);
     if (map->reason) {

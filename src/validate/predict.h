@@ -11,6 +11,7 @@ typedef struct calc_prediction {
     char reason[256];    /**< why there is no prediction; "" if there is one */
     char misfit[80];     /**< parts that do not fit the machine, though it ran; "" if all fit */
     double step_s;       /**< time of a step; NaN: none */
+    double need_bytes;   /**< of the first memory tier, in all; NaN: none */
     double memory_bytes; /**< peak as it was counted: allocated by tensors, or all; NaN: none */
 } calc_prediction;
 

@@ -24,6 +24,9 @@ static calc_result pair(const calc_prediction *p, calc_quantity quantity,
     if (isnan(r.predicted)) {
         r.use = CALC_USE_UNPREDICTED;
         r.remark = p->reason;
+    } else if (calc_runs_is_oom(p->map.row)) {
+        r.use = CALC_USE_UNSCORED;
+        r.remark = "ran out of memory";
     } else if (strcmp(p->map.row->confidence, "low") == 0) {
         r.use = CALC_USE_UNSCORED;
         r.remark = remark ? remark->remark : calc_results_low_confidence;

@@ -44,7 +44,9 @@ static const char *measure(calc_run_map *map)
     } else if (r->measured_tflops_per_gpu > 0) {
         return measure_flop_rate(map);
     }
-    return isnan(map->step_s) && isnan(map->memory_bytes) ? "no measured time or memory" : NULL;
+    return isnan(map->step_s) && isnan(map->memory_bytes) && !calc_runs_is_oom(r)
+               ? "no measured time or memory"
+               : NULL;
 }
 
 void calc_run_map_row(calc_run_map *out, const calc_runs_row *row)

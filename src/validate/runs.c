@@ -236,9 +236,13 @@ static calc_status set_fields(const entry *e)
 
 static bool has_measurement(const calc_csv_row *from)
 {
-    static const char *const titles[] = {
-        "measured_s",       "measured_iteration_s", "measured_tokens_per_s_per_gpu",
-        "measured_mem_gib", "measured_memory_gib",  "measured_tflops_per_gpu"};
+    static const char *const titles[] = {"outcome",
+                                         "measured_s",
+                                         "measured_iteration_s",
+                                         "measured_tokens_per_s_per_gpu",
+                                         "measured_mem_gib",
+                                         "measured_memory_gib",
+                                         "measured_tflops_per_gpu"};
     bool has = false;
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
         has = has || has_title(from, titles[i]);
@@ -282,6 +286,9 @@ static calc_status read_run(const entry *e)
     }
     if (is_blank(row->sys)) {
         return refuse(e, "sys", example, "sys: the row names no machine");
+    }
+    if (!is_blank(row->outcome) && strcmp(row->outcome, "ok") != 0 && !calc_runs_is_oom(row)) {
+        return refuse(e, "outcome", NULL, "outcome: expected ok or oom, or nothing");
     }
     if (!arguments && is_blank(row->app) && !has_cell(e, "hidden")) {
         return refuse(e, "app", example, "app: the row names no model");
@@ -388,6 +395,11 @@ calc_status calc_runs_read(calc_runs *out, const char *path, const calc_runs_loa
     *out = (calc_runs){0};
     calc_status status = calc_text_read(&text, path, errors);
     return status == CALC_OK ? calc_runs_parse(out, text, path, loader, errors) : status;
+}
+
+bool calc_runs_is_oom(const calc_runs_row *row)
+{
+    return strcmp(row->outcome, "oom") == 0;
 }
 
 void calc_runs_free(calc_runs *runs)

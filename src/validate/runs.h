@@ -14,6 +14,7 @@
  *      measured_mem_gib      GiB of the fullest processor (or `measured_memory_gib`), of the kind
  *                            that memory_counting says: all that is taken; "allocated", by tensors;
  *                            "reserved", by PyTorch's allocator; "last_rank", of the last stage
+ *      outcome               "oom": it ran out of memory, and nothing was measured; else "ok"
  *      inter_node_gbit       Gbit/s of a processor to other nodes, instead of the machine's
  *      publisher, published  who published the run, and in which month ("2025-07")
  *      release               of the software; runs of different ones are not compared
@@ -57,6 +58,7 @@
     X(TEXT, tflops_counting, NULL)                                                                 \
     X(NUMBER, measured_mem_gib, "measured_memory_gib")                                             \
     X(TEXT, memory_counting, NULL)                                                                 \
+    X(TEXT, outcome, NULL)                                                                         \
     X(TEXT, unpredicted, NULL)                                                                     \
     X(TEXT, assumed, NULL)                                                                         \
     X(TEXT, unmodelled, NULL)
@@ -116,6 +118,9 @@ CALC_MUST_USE calc_status calc_runs_parse(calc_runs *out, calc_text text, const 
  *  decompressed. */
 CALC_MUST_USE calc_status calc_runs_read(calc_runs *out, const char *path,
                                          const calc_runs_loader *loader, calc_errors *errors);
+
+/** Whether a run ended out of memory. */
+bool calc_runs_is_oom(const calc_runs_row *row);
 
 /** Free what they own; fine on {0}. */
 void calc_runs_free(calc_runs *runs);

@@ -48,6 +48,9 @@ static const set sets[] = {
     {"MaxText", {"maxtext"}, NULL, NULL},
     {"Paxml H100", {"paxml"}, NULL, NULL},
     {"torchao", {"torchao"}, NULL, NULL},
+    {"Aleph Alpha A100", {"aleph"}, NULL, NULL},
+    {"PaddleNLP A100", {"paddlenlp"}, NULL, NULL},
+    {"NeMo launcher A100", {"nemo_launcher"}, NULL, NULL},
     {"other sources", {"other", "seqsel_abs", "simumax", "foundry", "nemo", "primus"}, NULL, NULL},
     {"all high confidence", {NULL}, NULL, "high"},
     {"all but vTrain on one node", {"!vtrain_single"}, NULL, NULL}};

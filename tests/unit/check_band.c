@@ -245,6 +245,51 @@ CALC_TEST(later_software_has_forecasts_where_they_are_enough)
     calc_forecasts_free(&forecasts);
 }
 
+/* 40 runs of three kinds of software on another machine, off by 0.02 to 0.8: they are compared
+ * whatever they are of, without the publisher of the run that is left out. */
+CALC_TEST(unseen_software_is_compared_with_all_of_it)
+{
+    add_many(39);
+    case_end();
+    calc_errors errors = {0};
+    calc_text text = {0};
+    calc_output *out;
+    ck_assert_int_eq(calc_output_open_memory(&out, &text, NULL), CALC_OK);
+    calc_output_text(out,
+                     "id,source,publisher,machine,family,kind,bits,processors,unseen_software\n");
+    for (int i = 1; i <= 40; i++) {
+        calc_output_printf(out, "other_%d,%s,%s,v100_sxm,V100,dense,16,%d,%.2f\n", i,
+                           i > 20 ? "far" : "near",
+                           i > 20  ? "c"
+                           : i % 2 ? "a"
+                                   : "b",
+                           i, -0.02 * i);
+    }
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    ck_assert_int_eq(calc_residuals_add_software(&case_residuals, text, "case", &errors), CALC_OK);
+    ck_assert_uint_eq(case_residuals.count, 79);
+    calc_band_query q = plain;
+    ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 39); /* they are no others' */
+    q.unseen = CALC_UNSEEN_SOFTWARE;
+    calc_band band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 40 && band.tables == 2 && band.alike == 0);
+    ck_assert_double_eq_tol(band.reach, 0.02 * 37, 1e-9); /* ceil(0.9 * 41) */
+    q.without = calc_residuals_find(&case_residuals, "other_40", CALC_QUANTITY_STEP_TIME);
+    ck_assert_ptr_nonnull(q.without);
+    band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 20);
+    ck_assert_double_eq_tol(band.reach, 0.02 * 19, 1e-9);
+    ck_assert_str_eq(calc_residuals_family(&case_residuals, "v100_sxm"), "V100");
+    /* A broken file is refused, and what there was stays. */
+    ck_assert_int_eq(calc_output_open_memory(&out, &text, NULL), CALC_OK);
+    calc_output_text(out, "id,source\nx,y\n");
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    calc_text_free(&case_residuals.software);
+    ck_assert_int_eq(calc_residuals_add_software(&case_residuals, text, "case", &errors),
+                     CALC_ERR_FIELD);
+    ck_assert_uint_eq(case_residuals.count, 79);
+}
+
 CALC_TEST(a_fold_is_left_out)
 {
     add_many(39);

@@ -55,6 +55,11 @@ static void ignore(const char *file, const char *column)
 
 static calc_runs_loader loader = {load, load_arguments, ignore, NULL};
 
+static calc_status load_system(const char *name, calc_system *out, calc_errors *found)
+{
+    return load(CALC_KIND_SYSTEM, name, out, found);
+}
+
 static calc_status parse_by(const char *csv, const calc_runs_loader *by)
 {
     errors = (calc_errors){0};
@@ -231,6 +236,26 @@ CALC_TEST(a_row_may_say_why_it_is_not_predicted)
     ck_assert(map.step_s == 3 && map.memory_bytes == 2 * 1073741824.0);
 }
 
+#define OUTCOME "app,sys,exe,outcome,measured_s\nllama3-70B,mine,llama3-70B_512,"
+
+CALC_TEST(a_run_out_of_memory_needs_no_measurement_and_is_not_scored)
+{
+    static calc_systems systems;
+    systems = (calc_systems){.load = load_system};
+    calc_remarks remarks = {0};
+    calc_results results = {0};
+    ck_assert_int_eq(parse(OUTCOME "oom,\n"), CALC_OK);
+    ck_assert(calc_runs_is_oom(&runs.row[0]));
+    ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors), CALC_OK);
+    ck_assert_int_eq(results.item[0].use, CALC_USE_UNSCORED);
+    ck_assert_str_eq(results.item[0].remark, "ran out of memory");
+    ck_assert(results.prediction[0].need_bytes > 0x1p30);
+    calc_results_free(&results);
+    ck_assert_int_eq(parse(OUTCOME "ok,15\n"), CALC_OK);
+    ck_assert(!calc_runs_is_oom(&runs.row[0]));
+    fails(OUTCOME "crashed,15\n", CALC_ERR_FIELD, 2, 32, "outcome: expected ok or oom, or nothing");
+}
+
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
 CALC_TEST(what_a_table_lacks_is_said_once)
@@ -324,11 +349,6 @@ CALC_TEST(a_file_that_does_not_exist_is_named)
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
-
-static calc_status load_system(const char *name, calc_system *out, calc_errors *found)
-{
-    return load(CALC_KIND_SYSTEM, name, out, found);
-}
 
 /* The names of the sets of times, with their members. */
 static void has_sets(const char *csv, const char *expected)

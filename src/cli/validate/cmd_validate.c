@@ -186,7 +186,7 @@ static void write_table(calc_output *out, task *t)
 {
     calc_validate_table_write(out, &t->found);
     if (calc_opt_value(t->args, OPT_BAND)) {
-        calc_validate_bands_write(out, &t->results, &t->bands);
+        calc_validate_bands_write(out, &t->results, &t->bands, &t->measured.systems);
     }
     if (t->found.over_dates) {
         calc_validate_forecast_write(out, &t->results, &t->forecasts);
@@ -399,7 +399,8 @@ const calc_command calc_cmd_validate = {
         "errors by published table: predicted over measured, less 1, of the time of a step "
         "and of memory. Rates are turned into times. RUNS name app, sys and exe, or have the "
         "options of Megatron-LM, or a column per field, beside what was measured: --template; "
-        "scripts/make_runs.py makes such a file of a published table. With the columns isl and osl they are of serving: time per output token, to "
+        "scripts/make_runs.py makes such a file of a published table. With the columns isl and osl "
+        "they are of serving: time per output token, to "
         "the first one, of static batches, tokens per second. Rows that cannot be predicted or "
         "scored are listed with the reason; docs/validation.md and docs/validation-serving.md have "
         "the rules. FILE may be "
