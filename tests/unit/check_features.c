@@ -1,10 +1,9 @@
 /* Pairs of runs that differ in one option, on results made from numbers. */
 #include "validate/features.h"
 
+#include "frame.h"
 #include "run_case.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX = 8 };
@@ -43,6 +42,8 @@ static void leave(void)
     calc_features_free(&features);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 /* The first option that there is. */
 static const calc_features_option *make(void)
 {
@@ -52,7 +53,7 @@ static const calc_features_option *make(void)
     return &features.option[0];
 }
 
-START_TEST(a_pair_differs_in_one_option)
+CALC_TEST(a_pair_differs_in_one_option)
 {
     add(100, 120);
     add(60, 70)->document->exec.strategy.tensor_par = 4;
@@ -70,9 +71,8 @@ START_TEST(a_pair_differs_in_one_option)
     ck_assert_double_eq(o->ratio, 50.0 / 40);
     ck_assert(isnan(o->tau) && !o->has_wrong);
 }
-END_TEST
 
-START_TEST(repeats_are_one_cell_with_their_mean)
+CALC_TEST(repeats_are_one_cell_with_their_mean)
 {
     add(100, 120);
     add(104, 120);
@@ -85,10 +85,9 @@ START_TEST(repeats_are_one_cell_with_their_mean)
     ck_assert_double_eq(features.pair[0].predicted, -0.5);
     ck_assert_double_eq(o->ratio, 60.0 / 51);
 }
-END_TEST
 
 /* What goes up, what does not go at all, and what was never there. */
-START_TEST(wrong_ways_and_misses_are_told_apart)
+CALC_TEST(wrong_ways_and_misses_are_told_apart)
 {
     add(100, 100);
     add(90, 100.5)->document->exec.strategy.tensor_par = 1;
@@ -100,9 +99,8 @@ START_TEST(wrong_ways_and_misses_are_told_apart)
     ck_assert(o->has_wrong);
     ck_assert_double_eq(features.pair[o->wrong].measured, 80.0 / 100 - 1);
 }
-END_TEST
 
-START_TEST(pairs_that_stay_must_stay)
+CALC_TEST(pairs_that_stay_must_stay)
 {
     add(100, 100);
     add(100.5, 100.2)->document->exec.strategy.tensor_par = 1;
@@ -113,9 +111,8 @@ START_TEST(pairs_that_stay_must_stay)
     ck_assert_uint_eq(o->stayed, 1);
     ck_assert(isnan(o->ratio));
 }
-END_TEST
 
-START_TEST(tau_compares_changes)
+CALC_TEST(tau_compares_changes)
 {
     add(100, 100);
     add(80, 90)->document->exec.strategy.tensor_par = 1;
@@ -125,10 +122,9 @@ START_TEST(tau_compares_changes)
     item[2].predicted = 95;
     ck_assert_double_lt(make()->tau, 1);
 }
-END_TEST
 
 /* What a group of one rank would overlap, and what calc does not model. */
-START_TEST(idle_options_are_none_and_unmodelled_ones_are_one)
+CALC_TEST(idle_options_are_none_and_unmodelled_ones_are_one)
 {
     add(100, 100);
     add(100, 100)->document->exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
@@ -143,9 +139,8 @@ START_TEST(idle_options_are_none_and_unmodelled_ones_are_one)
     ck_assert_str_eq(features.option[1].name, "options that are not modelled");
     ck_assert_uint_eq(features.option[1].moved, 1);
 }
-END_TEST
 
-START_TEST(other_machines_and_unscored_runs_are_no_pairs)
+CALC_TEST(other_machines_and_unscored_runs_are_no_pairs)
 {
     add(100, 100);
     add(50, 50)->document->exec.strategy.tensor_par = 4;
@@ -161,7 +156,6 @@ START_TEST(other_machines_and_unscored_runs_are_no_pairs)
     ck_assert_uint_eq(features.pairs, 0);
     ck_assert_uint_eq(features.options, 0);
 }
-END_TEST
 
 /* A run of the plain layout with that time. */
 static calc_runs_row *add_time(double measured, double predicted)
@@ -179,7 +173,7 @@ static const calc_features_option *make_time(void)
 }
 
 /* 10 to 8, predicted the other way: the slower one costs a quarter more. */
-START_TEST(the_wrong_choice_costs_time)
+CALC_TEST(the_wrong_choice_costs_time)
 {
     add_time(10, 10);
     add_time(8, 12)->document->exec.strategy.tensor_par = 1;
@@ -194,9 +188,8 @@ START_TEST(the_wrong_choice_costs_time)
     ck_assert_double_eq_tol(o->regret, 0.25 / 2, 1e-15);
     ck_assert(isnan(o->tau));
 }
-END_TEST
 
-START_TEST(runs_that_train_something_else_are_no_pairs_in_time)
+CALC_TEST(runs_that_train_something_else_are_no_pairs_in_time)
 {
     add_time(10, 10);
     add_time(20, 20)->document->exec.batch_size = 128;
@@ -206,9 +199,8 @@ START_TEST(runs_that_train_something_else_are_no_pairs_in_time)
     ck_assert_uint_eq(features.cells, 4);
     ck_assert_uint_eq(features.pairs, 0);
 }
-END_TEST
 
-START_TEST(releases_are_no_pairs)
+CALC_TEST(releases_are_no_pairs)
 {
     add_time(10, 10)->release = "benchmarks 24.11";
     calc_runs_row *r = add_time(8, 8);
@@ -221,9 +213,8 @@ START_TEST(releases_are_no_pairs)
     ck_assert_uint_eq(features.pairs, 1);
     ck_assert_str_eq(features.option[0].name, "number format");
 }
-END_TEST
 
-START_TEST(families_of_machines_are_told_apart)
+CALC_TEST(families_of_machines_are_told_apart)
 {
     for (int i = 0; i < 2; i++) {
         add_time(10, 10)->document->exec.strategy.tensor_par = i ? 4 : 2;
@@ -242,29 +233,4 @@ START_TEST(families_of_machines_are_told_apart)
     ck_assert_uint_eq(features.family[1].moved, 1);
     ck_assert_uint_eq(features.family[1].agreed, 0);
     ck_assert_double_eq_tol(features.family[1].regret, 1.0 / 9, 1e-15);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("features");
-    TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, a_pair_differs_in_one_option);
-    tcase_add_test(tests, repeats_are_one_cell_with_their_mean);
-    tcase_add_test(tests, wrong_ways_and_misses_are_told_apart);
-    tcase_add_test(tests, pairs_that_stay_must_stay);
-    tcase_add_test(tests, tau_compares_changes);
-    tcase_add_test(tests, idle_options_are_none_and_unmodelled_ones_are_one);
-    tcase_add_test(tests, other_machines_and_unscored_runs_are_no_pairs);
-    tcase_add_test(tests, the_wrong_choice_costs_time);
-    tcase_add_test(tests, runs_that_train_something_else_are_no_pairs_in_time);
-    tcase_add_test(tests, releases_are_no_pairs);
-    tcase_add_test(tests, families_of_machines_are_told_apart);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

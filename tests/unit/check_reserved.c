@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "frame.h"
+
 static shipped_case layout;
 static calc_runs_row row;
 static calc_run_map map;
@@ -39,6 +41,8 @@ static void enter(void)
     map = (calc_run_map){.row = &row, .app = layout.app, .exec = layout.exec};
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static double reserved(void)
 {
     map.exec = layout.exec;
@@ -59,7 +63,7 @@ static double occupied(const calc_stage_stats *stage)
     return stage->mem_tier1 - stage->mem_overhead;
 }
 
-START_TEST(logits_and_blocks_do_not_share_pieces)
+CALC_TEST(logits_and_blocks_do_not_share_pieces)
 {
     const double logits = 8192.0 * 128256;
     calc_stage_stats stage = stage_of(0);
@@ -73,9 +77,8 @@ START_TEST(logits_and_blocks_do_not_share_pieces)
     expected += stage.head_space > 0 ? stage.working_space : 0;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
 }
-END_TEST
 
-START_TEST(a_split_vocabulary_has_a_third_wide_copy)
+CALC_TEST(a_split_vocabulary_has_a_third_wide_copy)
 {
     layout.exec.strategy.tensor_par = 8;
     layout.exec.strategy.data_par = 1;
@@ -86,10 +89,9 @@ START_TEST(a_split_vocabulary_has_a_third_wide_copy)
     double expected = occupied(&stage) + stage.working_space + (2 + 4) * logits;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
 }
-END_TEST
 
 /* Two stages of four ranks, eight micro-batches: the first is the fullest. */
-START_TEST(stages_hold_shards_of_gradients_and_messages)
+CALC_TEST(stages_hold_shards_of_gradients_and_messages)
 {
     layout.exec.pipeline_par = 2;
     layout.exec.strategy.data_par = 4;
@@ -104,21 +106,4 @@ START_TEST(stages_hold_shards_of_gradients_and_messages)
     double message = 2 * 8192.0 * 4096;
     double expected = occupied(&first) + first.weight_grad_space / 4 + 2 * 8 * message;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("reserved");
-    TCase *tests = tcase_create("reserved");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, logits_and_blocks_do_not_share_pieces);
-    tcase_add_test(tests, a_split_vocabulary_has_a_third_wide_copy);
-    tcase_add_test(tests, stages_hold_shards_of_gradients_and_messages);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

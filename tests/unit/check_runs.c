@@ -1,13 +1,13 @@
 /* Runs in CSV, by documents, options or fields, and what they are to the model. */
 #include "validate/runs.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "frame.h"
 #include "validate/error_groups.h"
 #include "validate/forecasts.h"
 
@@ -81,6 +81,8 @@ static void leave(void)
     loader.machine = NULL;
 }
 
+const calc_test_frame calc_tests = {.teardown = leave};
+
 static void fails(const char *csv, calc_status status, int line, int column, const char *text)
 {
     ck_assert_int_eq(parse(csv), status);
@@ -93,7 +95,7 @@ static void fails(const char *csv, calc_status status, int line, int column, con
 
 /* ---- Documents ------------------------------------------------------------------------------- */
 
-START_TEST(documents_are_a_run)
+CALC_TEST(documents_are_a_run)
 {
     ck_assert_int_eq(parse("app,sys,exe,measured_s,measured_mem_gib\n"
                            "llama3-70B,mine,llama3-70B_512,15,40\n"
@@ -118,9 +120,8 @@ START_TEST(documents_are_a_run)
     ck_assert_str_eq(row->model, "llama3-70B");
     ck_assert_int_eq(row->line, 2);
 }
-END_TEST
 
-START_TEST(columns_of_fields_change_the_documents)
+CALC_TEST(columns_of_fields_change_the_documents)
 {
     ck_assert_int_eq(parse("app,sys,exe,measured_s,hidden,tensor_par,exe.batch_size,date,name\n"
                            "llama3-70B,mine,llama3-70B_512,15,4096,2,64,monday,a\n"
@@ -138,9 +139,8 @@ START_TEST(columns_of_fields_change_the_documents)
                      CALC_OK);
     ck_assert_int_eq(runs.row[0].document->exec.num_procs, 64);
 }
-END_TEST
 
-START_TEST(options_are_a_layout_and_a_model)
+CALC_TEST(options_are_a_layout_and_a_model)
 {
     ck_assert_int_eq(parse("app,sys,arguments,procs,measured_s\n"
                            "llama3-70B,mine,--x 1,16,15\n"
@@ -155,7 +155,6 @@ START_TEST(options_are_a_layout_and_a_model)
     fails("app,sys,arguments,procs,measured_s\n,mine,--bad,16,15\n", CALC_ERR_RANGE, 2, 7,
           "--bad: expected good");
 }
-END_TEST
 
 /* ---- Fields alone ---------------------------------------------------------------------------- */
 
@@ -177,7 +176,7 @@ static void map_row(const char *cells)
     calc_run_map_row(&map, &runs.row[0]);
 }
 
-START_TEST(fields_say_all_where_no_document_is_named)
+CALC_TEST(fields_say_all_where_no_document_is_named)
 {
     map_row("4,1,float16,true,a | b; c | a,,100,allocated,2.5,,,,3");
     ck_assert_ptr_null(map.reason);
@@ -204,16 +203,14 @@ START_TEST(fields_say_all_where_no_document_is_named)
     system.networks_count = 1;
     ck_assert_ptr_eq(calc_run_map_system(&map, &system, &own), &system);
 }
-END_TEST
 
-START_TEST(a_micro_batch_that_is_not_known_is_to_be_found)
+CALC_TEST(a_micro_batch_that_is_not_known_is_to_be_found)
 {
     map_row(",,bfloat16,true,,,,,2.5,,,,");
     ck_assert(map.search && map.exec.microbatch_size == 1 && map.exec.pipeline_interleaving == 1);
 }
-END_TEST
 
-START_TEST(rates_are_turned_into_times)
+CALC_TEST(rates_are_turned_into_times)
 {
     map_row("1,1,bfloat16,true,,,,,,512,,,");
     ck_assert_double_eq(map.step_s, 64 * 2048 / (512.0 * 16));
@@ -230,20 +227,18 @@ START_TEST(rates_are_turned_into_times)
     map_row("1,1,bfloat16,true,,,,,,,,,");
     ck_assert_str_eq(map.reason, "no measured time or memory");
 }
-END_TEST
 
-START_TEST(a_row_may_say_why_it_is_not_predicted)
+CALC_TEST(a_row_may_say_why_it_is_not_predicted)
 {
     ck_assert_int_eq(parse(FIELDS "x,,,,,,,,,,,,,,,,,,,a hybrid,,,3,,,,2\n"), CALC_OK);
     calc_run_map_row(&map, &runs.row[0]);
     ck_assert_str_eq(map.reason, "a hybrid");
     ck_assert(map.step_s == 3 && map.memory_bytes == 2 * 1073741824.0);
 }
-END_TEST
 
 #define OUTCOME "app,sys,exe,outcome,measured_s\nllama3-70B,mine,llama3-70B_512,"
 
-START_TEST(a_run_out_of_memory_needs_no_measurement_and_is_not_scored)
+CALC_TEST(a_run_out_of_memory_needs_no_measurement_and_is_not_scored)
 {
     static calc_systems systems;
     systems = (calc_systems){.load = load_system};
@@ -260,11 +255,10 @@ START_TEST(a_run_out_of_memory_needs_no_measurement_and_is_not_scored)
     ck_assert(!calc_runs_is_oom(&runs.row[0]));
     fails(OUTCOME "crashed,15\n", CALC_ERR_FIELD, 2, 32, "outcome: expected ok or oom, or nothing");
 }
-END_TEST
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-START_TEST(what_a_table_lacks_is_said_once)
+CALC_TEST(what_a_table_lacks_is_said_once)
 {
     fails("sys,exe,measured_s\nmine,x,1\nmine,y,1\n", CALC_ERR_FIELD, 1, 0,
           "column \"app\" is missing");
@@ -284,11 +278,10 @@ START_TEST(what_a_table_lacks_is_said_once)
     ck_assert_int_eq(parse("app,sys,exe,measured_s\n\n"), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text, "it has no rows");
 }
-END_TEST
 
 #define HEAD "app,sys,exe,arguments,measured_s,tensor_par,sys.mem1.GiB,tensor_parr\n"
 
-START_TEST(what_a_row_lacks_or_contradicts_has_its_place)
+CALC_TEST(what_a_row_lacks_or_contradicts_has_its_place)
 {
     fails(HEAD "llama3-70B,,llama3-70B_512,,1\n", CALC_ERR_FIELD, 2, 12,
           "sys: the row names no machine");
@@ -316,9 +309,8 @@ START_TEST(what_a_row_lacks_or_contradicts_has_its_place)
     fails("app,sys,exe,measured_s\n\"x\n", CALC_ERR_SYNTAX, 2, 0,
           "the quote that starts a cell here has no end");
 }
-END_TEST
 
-START_TEST(counts_are_whole_and_times_take_time)
+CALC_TEST(counts_are_whole_and_times_take_time)
 {
     static const struct {
         const char *column, *right, *wrong[3];
@@ -338,9 +330,8 @@ START_TEST(counts_are_whole_and_times_take_time)
         }
     }
 }
-END_TEST
 
-START_TEST(a_default_machine_is_that_of_rows_without_one)
+CALC_TEST(a_default_machine_is_that_of_rows_without_one)
 {
     loader.machine = "mine";
     ck_assert_int_eq(parse("app,exe,measured_s\nllama3-70B,llama3-70B_512,1\n"), CALC_OK);
@@ -349,15 +340,13 @@ START_TEST(a_default_machine_is_that_of_rows_without_one)
                      CALC_OK);
     ck_assert_str_eq(runs.row[0].sys, "h100_sxm");
 }
-END_TEST
 
-START_TEST(a_file_that_does_not_exist_is_named)
+CALC_TEST(a_file_that_does_not_exist_is_named)
 {
     errors = (calc_errors){0};
     ck_assert_int_eq(calc_runs_read(&runs, "no/such.csv", NULL, &errors), CALC_ERR_NOT_FOUND);
     ck_assert_str_eq(errors.item[0].file, "no/such.csv");
 }
-END_TEST
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -387,7 +376,7 @@ static void has_sets(const char *csv, const char *expected)
 #define GROUPS "app,sys,exe,measured_s,source\n"
 #define ON(machine, source) "llama3-70B," machine ",llama3-70B_512,15," source "\n"
 
-START_TEST(groups_are_machines_and_sources_but_no_set_twice)
+CALC_TEST(groups_are_machines_and_sources_but_no_set_twice)
 {
     has_sets(GROUPS ON("mine", "") ON("mine", ""), "mine 2;");
     has_sets(GROUPS ON("mine", "") ON("h100_sxm", ""), "mine 1;h100_sxm 1;spring 2;");
@@ -395,10 +384,9 @@ START_TEST(groups_are_machines_and_sources_but_no_set_twice)
     has_sets(GROUPS ON("mine", "a") ON("mine", "b") ON("h100_sxm", "b"),
              "mine 2;h100_sxm 1;a 1;b 2;all 3;");
 }
-END_TEST
 
 /* More than the machine has: it ran, so that the prediction of memory is what is wrong. */
-START_TEST(a_run_that_does_not_fit_says_so)
+CALC_TEST(a_run_that_does_not_fit_says_so)
 {
     static calc_systems systems;
     systems = (calc_systems){.load = load_system};
@@ -419,11 +407,10 @@ START_TEST(a_run_that_does_not_fit_says_so)
     ck_assert(p.step_s > 0);
     ck_assert_str_eq(p.misfit, "");
 }
-END_TEST
 
 /* ---- Shipped tables -------------------------------------------------------------------------- */
 
-START_TEST(a_month_has_its_shape)
+CALC_TEST(a_month_has_its_shape)
 {
     ck_assert(calc_is_month("2025-07"));
     ck_assert_int_eq(calc_month_number("2026-01") - calc_month_number("2025-11"), 2);
@@ -433,7 +420,6 @@ START_TEST(a_month_has_its_shape)
         ck_assert_msg(!calc_is_month(others[i]), "%s", others[i]);
     }
 }
-END_TEST
 
 static const char *const shipped[] = {CALC_TEST_DATA "/measured/runs.csv",
                                       CALC_TEST_DATA "/measured/runs_vtrain_single.csv.gz",
@@ -441,7 +427,7 @@ static const char *const shipped[] = {CALC_TEST_DATA "/measured/runs.csv",
                                       CALC_TEST_DATA "/measured/unfitted_runs.csv.gz"};
 
 /* That a fit may leave out what came later. Tests of functions are not scored in time. */
-START_TEST(every_shipped_run_that_is_fitted_to_has_a_month)
+CALC_TEST(every_shipped_run_that_is_fitted_to_has_a_month)
 {
     for (size_t f = 0; f < 2; f++) {
         ck_assert_int_eq(calc_runs_read(&runs, shipped[f], NULL, &errors), CALC_OK);
@@ -454,10 +440,9 @@ START_TEST(every_shipped_run_that_is_fitted_to_has_a_month)
         calc_runs_free(&runs);
     }
 }
-END_TEST
 
 /* Nothing that a prediction depends on is told by what things are called. */
-START_TEST(names_change_no_prediction)
+CALC_TEST(names_change_no_prediction)
 {
     static calc_systems systems;
     static calc_prediction as_named, renamed;
@@ -483,36 +468,4 @@ START_TEST(names_change_no_prediction)
         calc_runs_free(&runs);
     }
     ck_assert_uint_gt(predicted, 1900);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("runs");
-    TCase *tests = tcase_create("runs");
-    tcase_add_checked_fixture(tests, NULL, leave);
-    tcase_add_test(tests, documents_are_a_run);
-    tcase_add_test(tests, columns_of_fields_change_the_documents);
-    tcase_add_test(tests, options_are_a_layout_and_a_model);
-    tcase_add_test(tests, fields_say_all_where_no_document_is_named);
-    tcase_add_test(tests, a_micro_batch_that_is_not_known_is_to_be_found);
-    tcase_add_test(tests, rates_are_turned_into_times);
-    tcase_add_test(tests, a_row_may_say_why_it_is_not_predicted);
-    tcase_add_test(tests, a_run_out_of_memory_needs_no_measurement_and_is_not_scored);
-    tcase_add_test(tests, what_a_table_lacks_is_said_once);
-    tcase_add_test(tests, what_a_row_lacks_or_contradicts_has_its_place);
-    tcase_add_test(tests, counts_are_whole_and_times_take_time);
-    tcase_add_test(tests, a_default_machine_is_that_of_rows_without_one);
-    tcase_add_test(tests, a_file_that_does_not_exist_is_named);
-    tcase_add_test(tests, groups_are_machines_and_sources_but_no_set_twice);
-    tcase_add_test(tests, a_run_that_does_not_fit_says_so);
-    tcase_add_test(tests, a_month_has_its_shape);
-    tcase_add_test(tests, every_shipped_run_that_is_fitted_to_has_a_month);
-    tcase_add_test(tests, names_change_no_prediction);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
