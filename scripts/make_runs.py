@@ -436,7 +436,7 @@ def fill_formats(run):
         f.activation_datatype = "bfloat16"
     f.attention_datatype = "float8" if run.says("float8_attention") else ""
     block = "block_scales" in said
-    f.scaling = "block" if block else ""
+    f.scaling = "block" if block else "row" if "row_scales" in said else ""
     # Weights scaled by block are gathered in 16 bits: a transposed copy has scales of its own.
     scaled = f.matrix_datatype == "float8" and not block
     narrow = run.says_or_does("float8_gather", "float8_gather") if scaled else "float8_gather" in said

@@ -307,11 +307,12 @@ WORDS = {
         "says block_scales": "mx, blockwise, block scaling, subchannel",
         "says float4": "fp4, nvfp4, float4",
         "says float4 block_scales": "mxfp4",
+        "says row_scales": "rowwise, rowwise with gw hp",
         "says half_gradients": "pure",  # reduced in 16 bits
         "says float8_gather": "with float8 all gather, f8 all gather",
         "says float8_attention": "fp8 attention, fp8 dpa",
         "pass": "bf16, bfloat16, fp32, float32, amp bf16, te, hybrid, delayed, current, scaling, e4m3, e5m2, linear, fsdp, "
-                "mixed precision, default, tensorwise, rowwise, rowwise with gw hp, with bfloat16 all gather, mxfp8 cublas, "
+                "mixed precision, default, tensorwise, with bfloat16 all gather, mxfp8 cublas, "
                 "mxfp8 cublas rceil, 1x128, 128x128",
     },
     "zero_stage_fsdp": {
@@ -400,4 +401,4 @@ SETS = {"recompute_modules": "core_attn layernorm mla_up_proj mlp moe_act shared
 # `dtype` for how numbers of 8 bits are scaled.
 UNMODELLED = ("moe-grouped-gemm moe-router-load-balancing-type no-create-attention-mask-in-dataloader deterministic-mode "
               "transformer-impl").split()
-SCALINGS = "rowwise", "cublas"
+SCALINGS = "gw_hp", "cublas"

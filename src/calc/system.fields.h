@@ -20,6 +20,7 @@ CALC_CHIP_FIELD(eager_traffic,   REAL,   _, .lo = 1e-6, .hi = 100, .flags = CALC
 CALC_CHIP_FIELD(expert_activation_traffic, REAL, _, .lo = 1e-6, .hi = 100, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "memory traffic of unfused expert activations over the fused ones; 0: 2.5")
 CALC_CHIP_FIELD(quantize_bytes,  REAL,   _, .lo = 0, .hi = 100, .flags = CALC_OPTIONAL, .unit = "bytes", .doc = "memory traffic per matrix element of converting it to 8 or 4 bits")
 CALC_CHIP_FIELD(block_scaled_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "rate of matrix multiplications with block scales over that with tensor scales; 0: 1")
+CALC_CHIP_FIELD(row_scaled_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .source = "torchao's benchmarks on H100 and B200; docs/model.md, Number formats", .doc = "rate of matrix multiplications with a scale per row and column over that with tensor scales; 0: 0.7")
 CALC_CHIP_FIELD(permute_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth that sorting tokens by expert reaches; 0: that of mem1")
 CALC_CHIP_FIELD(optimizer_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth that the optimizer reaches; 0: that of mem1")
 CALC_CHIP_FIELD(serving,         OBJECT, serving_rates, .flags = CALC_OPTIONAL, .doc = "kernels of serving engines")

@@ -244,7 +244,8 @@
 /** Scales of 8 and 4 bit numbers: per tensor, or per block of numbers (MX, DeepSeek). */
 #define CALC_SCALING_LIST(X)                                                                       \
     X(TENSOR, "tensor")                                                                            \
-    X(BLOCK, "block")
+    X(BLOCK, "block")                                                                              \
+    X(ROW, "row")
 
 /** Software platform of the processors; ANY: not specified. */
 #define CALC_PLATFORM_LIST(X)                                                                      \

@@ -176,8 +176,9 @@ class Rows(unittest.TestCase):
         self.assertEqual((row["measured_mem_gib"], row["memory_counting"]), ("55.5", "allocated+last_rank"))
 
     def test_unmodelled(self):
-        row = row_of(arguments="--transformer-impl local --swiglu --moe-grouped-gemm --tp 1", dtype="fp8 (rowwise)")
-        self.assertEqual(row["unmodelled"], "--moe-grouped-gemm --transformer-impl local fp8 (rowwise)")
+        row = row_of(arguments="--transformer-impl local --swiglu --moe-grouped-gemm --tp 1", dtype="fp8 (rowwise_with_gw_hp)")
+        self.assertEqual(row["unmodelled"], "--moe-grouped-gemm --transformer-impl local fp8 (rowwise_with_gw_hp)")
+        self.assertEqual(row["scaling"], "row")
 
 
 class Files(unittest.TestCase):

@@ -10,7 +10,7 @@
 
 #define DOCUMENT CALC_DATA_DIR_SOURCE "/docs/validation.md"
 
-enum { TEXT_MAX = 64 * 1024 };
+enum { TEXT_MAX = 128 * 1024 };
 
 /* One measurement, and what Calculon (commit caa4b11) predicts for it. */
 typedef struct measurement {

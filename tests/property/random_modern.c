@@ -132,6 +132,7 @@ static void random_constants(calc_rng *rng, calc_system *s)
     s->chip.expert_activation_traffic = maybe(rng, 1, 8);
     s->chip.quantize_bytes = maybe(rng, 1, 4);
     s->chip.block_scaled_efficiency = maybe(rng, 0.5, 1);
+    s->chip.row_scaled_efficiency = maybe(rng, 0.5, 1);
     s->chip.permute_efficiency = maybe(rng, 0.1, 1);
     s->chip.optimizer_efficiency = maybe(rng, 0.1, 1);
     random_serving(*rng, &s->chip.serving);

@@ -166,6 +166,7 @@ VALUE(matrix_rate, only_step(&s->chip.matrix[e->strategy.datatype].efficiency))
 VALUE(grouped_mode, CALC_GROUPED_MODE_NO_OVERLAP)
 VALUE(wgrad, 2 * calc_format_bytes_or((calc_format)grad_format(e), NONE))
 VALUE(half, 0.5)
+VALUE(row_scaled, 0.7)
 VALUE(fused, 0.8)
 VALUE(window, 0.7)
 VALUE(expert_hidden, 0.6)
@@ -401,6 +402,7 @@ static const struct {
     {"sys.expert_activation_traffic", unfused_experts},
     {"sys.quantize_bytes", NULL},
     {"sys.block_scaled_efficiency", one},
+    {"sys.row_scaled_efficiency", row_scaled},
     {"sys.permute_efficiency", memory_rate},
     {"sys.optimizer_efficiency", memory_rate_of_large},
     {"sys.serving.matrix.memory_efficiency", NULL},

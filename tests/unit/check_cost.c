@@ -89,6 +89,10 @@ CALC_TEST(narrow_matrices_run_on_their_own_engine_and_the_head_does_not)
     c.exec.strategy.scaling = CALC_SCALING_BLOCK;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_HEAD), 4);
+    c.exec.strategy.scaling = CALC_SCALING_ROW;
+    ck_assert_double_eq_tol(kernel_s(&c, CALC_OPERATOR_MATRIX), 2 / 0.7, 1e-12);
+    c.system.chip.row_scaled_efficiency = 0.8;
+    ck_assert_double_eq_tol(kernel_s(&c, CALC_OPERATOR_MATRIX), 2.5, 1e-12);
     c.exec.strategy.matrix_datatype = CALC_FORMAT_AUTO; /* nothing is scaled */
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
 }

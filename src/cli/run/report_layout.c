@@ -247,7 +247,10 @@ static void write_numbers(calc_output *out, const calc_report *r)
     snprintf(text, sizeof text, "matrices %s%s, stored inputs %s",
              calc_datatype_names[calc_format_datatype(e->strategy.matrix_datatype,
                                                       e->strategy.datatype)],
-             narrow && e->strategy.scaling == CALC_SCALING_BLOCK ? " with block scales" : "",
+             !narrow                                     ? ""
+             : e->strategy.scaling == CALC_SCALING_BLOCK ? " with block scales"
+             : e->strategy.scaling == CALC_SCALING_ROW   ? " with row scales"
+                                                         : "",
              calc_datatype_names[calc_format_datatype(calc_format_stored(&e->strategy),
                                                       e->strategy.datatype)]);
     write_note(out, "numbers", text);
