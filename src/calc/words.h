@@ -274,25 +274,25 @@
 
 /** Serving engines, each from a certain version on (model/serve/engine.h): the program that it is
  *  a version of (spec/serving_program.h), and the platform that it runs on,
- *  or whose runs alone it was fitted to. */
+ *  or whose runs alone it was fitted to, and the month it came in, 100 year + month. */
 #define CALC_SERVING_ENGINE_LIST(X)                                                                \
-    X(NONE, "none", OTHER, ANY)                                                                    \
-    X(VLLM_0_2, "vllm-0.2", VLLM, ANY)                                                             \
-    X(VLLM_0_5, "vllm-0.5", VLLM, ANY)                                                             \
-    X(VLLM_0_6, "vllm-0.6", VLLM, ROCM)                                                            \
-    X(VLLM_0_8, "vllm-0.8", VLLM, ANY)                                                             \
-    X(VLLM_0_11, "vllm-0.11", VLLM, ANY)                                                           \
-    X(VLLM_ROCM_0_6, "vllm_rocm-0.6", VLLM, ROCM)                                                  \
-    X(SGLANG_0_5, "sglang-0.5", SGLANG, CUDA)                                                      \
-    X(SGLANG_ROCM_0_5, "sglang_rocm-0.5", SGLANG, ROCM)                                            \
-    X(SGLANG_ROCM_0_5_5, "sglang_rocm-0.5.5", SGLANG, ROCM)                                        \
-    X(TENSORRT_LLM_0_5, "tensorrt_llm-0.5", TENSORRT_LLM, CUDA)                                    \
-    X(TENSORRT_LLM_0_9, "tensorrt_llm-0.9", TENSORRT_LLM, CUDA)                                    \
-    X(TENSORRT_LLM_1_0, "tensorrt_llm-1.0", TENSORRT_LLM, CUDA)                                    \
-    X(TENSORRT_LLM_1_1, "tensorrt_llm-1.1", TENSORRT_LLM, CUDA)                                    \
-    X(TENSORRT_LLM_1_2, "tensorrt_llm-1.2", TENSORRT_LLM, CUDA)                                    \
-    X(ATOM_0_1, "atom-0.1", ATOM, ROCM)                                                            \
-    X(GPT_FAST_2023, "gpt-fast-2023", OTHER, CUDA)
+    X(NONE, "none", OTHER, ANY, 0)                                                                 \
+    X(VLLM_0_2, "vllm-0.2", VLLM, ANY, 202309)                                                     \
+    X(VLLM_0_5, "vllm-0.5", VLLM, ANY, 202406)                                                     \
+    X(VLLM_0_6, "vllm-0.6", VLLM, ROCM, 202409)                                                    \
+    X(VLLM_0_8, "vllm-0.8", VLLM, ANY, 202503)                                                     \
+    X(VLLM_0_11, "vllm-0.11", VLLM, ANY, 202510)                                                   \
+    X(VLLM_ROCM_0_6, "vllm_rocm-0.6", VLLM, ROCM, 202501)                                          \
+    X(SGLANG_0_5, "sglang-0.5", SGLANG, CUDA, 202508)                                              \
+    X(SGLANG_ROCM_0_5, "sglang_rocm-0.5", SGLANG, ROCM, 202509)                                    \
+    X(SGLANG_ROCM_0_5_5, "sglang_rocm-0.5.5", SGLANG, ROCM, 202601)                                \
+    X(TENSORRT_LLM_0_5, "tensorrt_llm-0.5", TENSORRT_LLM, CUDA, 202310)                            \
+    X(TENSORRT_LLM_0_9, "tensorrt_llm-0.9", TENSORRT_LLM, CUDA, 202401)                            \
+    X(TENSORRT_LLM_1_0, "tensorrt_llm-1.0", TENSORRT_LLM, CUDA, 202506)                            \
+    X(TENSORRT_LLM_1_1, "tensorrt_llm-1.1", TENSORRT_LLM, CUDA, 202511)                            \
+    X(TENSORRT_LLM_1_2, "tensorrt_llm-1.2", TENSORRT_LLM, CUDA, 202601)                            \
+    X(ATOM_0_1, "atom-0.1", ATOM, ROCM, 202601)                                                    \
+    X(GPT_FAST_2023, "gpt-fast-2023", OTHER, CUDA, 202311)
 
 /** Time of the multiplications of experts: the larger of arithmetic and memory time, or their sum;
  *  auto: their sum. */

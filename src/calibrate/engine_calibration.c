@@ -44,12 +44,16 @@ static bool is_among(const char *const *names, const char *name)
     return names && *names;
 }
 
+static const char *publisher_of(const calc_serving_row *row)
+{
+    return *row->publisher ? row->publisher : row->source;
+}
+
 bool calc_engine_run_is_of(const calc_result *result, const char *name)
 {
-    const calc_serving_map *map = &result->serving->map;
-    return strcmp(name, map->row->source) == 0 ||
-           strcmp(name, calc_serving_publisher(map->row->source)) == 0 ||
-           (map->system && strcmp(name, map->system) == 0);
+    const calc_serving_row *row = result->serving->map.row;
+    return strcmp(name, row->source) == 0 || strcmp(name, publisher_of(row)) == 0 ||
+           strcmp(name, row->sys) == 0;
 }
 
 static bool is_held_out(const task *t, const calc_engine_point *p)
@@ -63,23 +67,34 @@ static bool is_held_out(const task *t, const calc_engine_point *p)
 
 /* ---- Which runs are together ----------------------------------------------------------------- */
 
-/* Every load of a layout and workload is in the same half. */
-static int half_of(const calc_engine_point *p)
+/* Every load of a layout and workload is in the same half, which the table says, or else every
+ * other one is in the second. */
+static void assign_halves(task *t)
 {
-    const calc_serving_row *row = map_of(p)->row;
-    char text[512];
-    snprintf(text, sizeof text, "%.80s|%.40s|%.80s|%.20s|%g|%g|%g|%g|%g|%.40s|%.60s|%.60s",
-             row->source, row->gpu, row->model, row->weight_dtype, row->isl, row->osl, row->tp,
-             row->ep, row->num_gpus, row->dp_attention, row->prefill_layout, row->decode_layout);
-    return calc_evidence_fold(text, 2);
+    int layouts = 0;
+    for (size_t i = 0; i < t->count; i++) {
+        size_t j = 0;
+        if (t->fold[i] < 0) {
+            continue;
+        }
+        if (map_of(&t->point[i])->row->half >= 0) {
+            t->fold[i] = map_of(&t->point[i])->row->half > 0;
+            continue;
+        }
+        while (j < i && (t->fold[j] < 0 || map_of(&t->point[j])->row->half >= 0 ||
+                         !calc_serving_map_alike(map_of(&t->point[j]), map_of(&t->point[i])))) {
+            j++;
+        }
+        t->fold[i] = j < i ? t->fold[j] : layouts++ % 2;
+    }
+    t->folds = 2;
 }
 
 /* The property shared by runs that are left out together. */
 static const char *common_of(const task *t, const calc_engine_point *p)
 {
-    return t->plan->cross == CALC_ENGINE_CROSS_MACHINE
-               ? map_of(p)->system
-               : calc_serving_publisher(map_of(p)->row->source);
+    return t->plan->cross == CALC_ENGINE_CROSS_MACHINE ? map_of(p)->row->sys
+                                                       : publisher_of(map_of(p)->row);
 }
 
 static int compare_dates(const void *a, const void *b)
@@ -92,8 +107,8 @@ static const char *median_date(const task *t, const char **room)
 {
     size_t count = 0;
     for (size_t i = 0; i < t->count; i++) {
-        if (t->fold[i] >= 0 && *map_of(&t->point[i])->row->date) {
-            room[count++] = map_of(&t->point[i])->row->date;
+        if (t->fold[i] >= 0 && *map_of(&t->point[i])->row->published) {
+            room[count++] = map_of(&t->point[i])->row->published;
         }
     }
     qsort(room, count, sizeof *room, compare_dates);
@@ -115,12 +130,11 @@ static void assign_names(task *t)
     }
 }
 
-static void assign_two(task *t, const char *last_date)
+static void assign_dates(task *t, const char *last)
 {
     for (size_t i = 0; i < t->count; i++) {
         if (t->fold[i] >= 0) {
-            const char *date = map_of(&t->point[i])->row->date;
-            t->fold[i] = last_date ? strcmp(date, last_date) > 0 : half_of(&t->point[i]);
+            t->fold[i] = strcmp(map_of(&t->point[i])->row->published, last) > 0;
         }
     }
     t->folds = 2;
@@ -135,13 +149,13 @@ static calc_status assign_folds(task *t, calc_errors *errors)
     }
     t->folds = 1;
     if (t->plan->cross == CALC_ENGINE_CROSS_HALF) {
-        assign_two(t, NULL);
+        assign_halves(t);
     } else if (t->plan->cross == CALC_ENGINE_CROSS_LATER) {
         const char **room = calloc(t->count + 1, sizeof *room);
         if (!room) {
             return calc_errors_no_memory(errors);
         }
-        assign_two(t, median_date(t, room));
+        assign_dates(t, median_date(t, room));
         free(room);
     } else if (t->plan->cross != CALC_ENGINE_CROSS_NONE) {
         t->folds = 0;
@@ -219,7 +233,7 @@ static bool counts(const calc_engine_plan *plan, const calc_result *r, int engin
     }
     bool rate = r->quantity == CALC_QUANTITY_OUTPUT_RATE;
     return (!rate || r->serving->map.kind == CALC_SERVING_KIND_STATIC_BATCH) &&
-           (!plan->machine || is_among(plan->machine, r->serving->map.system));
+           (!plan->machine || is_among(plan->machine, r->serving->map.row->sys));
 }
 
 static calc_status calibrate_engine(task *t, const calc_results *results, calc_errors *errors)

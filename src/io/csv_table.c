@@ -178,7 +178,7 @@ static bool fill(const calc_csv_column *c, const char *cell, void *member)
     switch (c->type) {
     case CALC_CSV_TEXT:
         *(const char **)member = cell;
-        return right;
+        return right || (c->flags & CALC_CSV_OPTIONAL && *cell == '\0');
     case CALC_CSV_WORD:
         *(int *)member = word;
         return right;

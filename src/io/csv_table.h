@@ -43,7 +43,8 @@ typedef enum calc_csv_type {
 
 /** Flags of a column; combine them with or. */
 enum {
-    CALC_CSV_OPTIONAL = 1, /**< there may be none: texts are "" then, numbers need CALC_CSV_BLANK */
+    CALC_CSV_OPTIONAL = 1, /**< there may be none: texts are "" then, as blank ones; numbers
+                             need CALC_CSV_BLANK */
     CALC_CSV_BLANK = 2,    /**< a double: blank cells are NaN */
     CALC_CSV_INTEGER = 4   /**< a double without a fraction */
 };

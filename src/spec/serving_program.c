@@ -7,6 +7,10 @@
 #include "spec/prefill_pool.h"
 #include "spec/stack.h"
 
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
 static int64_t at_least_one(int64_t ranks)
 {
     return ranks > 1 ? ranks : 1;
@@ -16,9 +20,10 @@ static const struct {
     const char *name;
     calc_serving_program program;
     calc_platform platform;
+    int since;
 } engines[] = {
-#define CALC_X(engine, name, program, platform)                                                    \
-    {name, CALC_SERVING_PROGRAM_##program, CALC_PLATFORM_##platform},
+#define CALC_X(engine, name, program, platform, since)                                             \
+    {name, CALC_SERVING_PROGRAM_##program, CALC_PLATFORM_##platform, since},
     CALC_SERVING_ENGINE_LIST(CALC_X)
 #undef CALC_X
 };
@@ -56,6 +61,86 @@ void calc_serving_program_check(const calc_system *system, calc_serving_engine e
     calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/engine", hint,
                     "what %s costs beside the model is known of another platform only",
                     engines[engine].name);
+}
+
+/* ---- Engines by name ------------------------------------------------------------------------- */
+
+static char plain(char c)
+{
+    return c == ' ' || c == '_' ? '-' : (char)tolower((unsigned char)c);
+}
+
+/* "vllm-0.11" without its version. */
+static size_t name_length(int engine)
+{
+    return (size_t)(strrchr(engines[engine].name, '-') - engines[engine].name);
+}
+
+static bool is_named(const char *software, int engine)
+{
+    size_t length = name_length(engine), i = 0;
+    while (i < length && plain(software[i]) == plain(engines[engine].name[i])) {
+        i++;
+    }
+    return i == length && !isalnum((unsigned char)software[i]);
+}
+
+static bool is_named_alike(int a, int b)
+{
+    return name_length(a) == name_length(b) &&
+           strncmp(engines[a].name, engines[b].name, name_length(a)) == 0;
+}
+
+/* a.b.c behind separators and a "v" as 1000000 a + 1000 b + c; -1: there is none. */
+static int version_of(const char *text)
+{
+    int part[3] = {-1, 0, 0};
+    text += strspn(text, " -_v");
+    for (int i = 0; i < 3 && isdigit((unsigned char)*text); i++) {
+        char *end;
+        long number = strtol(text, &end, 10);
+        part[i] = number < 1000 || i == 0 ? (int)(number < 2100 ? number : 2100) : 999;
+        text = end + (*end == '.');
+    }
+    return part[0] < 0 ? -1 : 1000000 * part[0] + 1000 * part[1] + part[2];
+}
+
+int calc_serving_program_since(calc_serving_engine engine)
+{
+    return engines[engine].since;
+}
+
+calc_serving_engine calc_serving_program_named(const char *software, int month,
+                                               calc_platform platform, const char **reason)
+{
+    int named = CALC_SERVING_ENGINE_NONE, found = CALC_SERVING_ENGINE_NONE;
+    bool own = false, other = false; /* whether builds of that name run there, or only others do */
+    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT; e++) {
+        bool longer = named == CALC_SERVING_ENGINE_NONE || name_length(e) > name_length(named);
+        named = longer && is_named(software, e) ? e : named;
+    }
+    *reason = "the serving engine is not described, or not named";
+    if (named == CALC_SERVING_ENGINE_NONE) {
+        return CALC_SERVING_ENGINE_NONE;
+    }
+    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT; e++) {
+        bool runs = runs_on((calc_serving_engine)e, platform);
+        own = own || (runs && is_named_alike(e, named));
+        other = other || (runs && engines[e].program == engines[named].program);
+    }
+    int version = version_of(software + name_length(named));
+    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT; e++) { /* the newest is the last */
+        bool build = own || !other ? is_named_alike(e, named)
+                                   : engines[e].program == engines[named].program &&
+                                         runs_on((calc_serving_engine)e, platform);
+        bool old = version >= 0 ? version < version_of(engines[e].name + name_length(e))
+                                : month < engines[e].since;
+        found = build && !old ? e : found;
+    }
+    *reason = found != CALC_SERVING_ENGINE_NONE ? NULL
+              : version < 0 && month == 0       ? "neither version nor date of the engine"
+                                                : "this version of the engine is not described";
+    return (calc_serving_engine)found;
 }
 
 /* vLLM, config/cache.py; SGLang, server_args.py: about so much with chunks of 8,192 tokens;

@@ -20,6 +20,16 @@ calc_serving_program calc_serving_program_of(calc_serving_engine engine);
 /** The word of an engine: "vllm-0.11". */
 const char *calc_serving_program_engine(calc_serving_engine engine);
 
+/** The month an engine came in: 100 year + month. */
+int calc_serving_program_since(calc_serving_engine engine);
+
+/** The engine that a text means: a name as calc's engines have it ("vLLM", "TensorRT-LLM",
+ *  "vllm_rocm"), and a version, "vllm 0.11.0"; without one the engine of a month. Where no build of
+ *  that name runs on the platform, the program's builds that do are meant.
+ *  @param reason  NULL, or why it is CALC_SERVING_ENGINE_NONE */
+calc_serving_engine calc_serving_program_named(const char *software, int month,
+                                               calc_platform platform, const char **reason);
+
 /** Add an error if an engine is not of the platform of a machine. */
 void calc_serving_program_check(const calc_system *system, calc_serving_engine engine,
                                 calc_errors *errors);

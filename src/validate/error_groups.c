@@ -37,8 +37,8 @@ static bool compete_serving(const calc_result *a, const calc_result *b)
            l->engine == r->engine && l->speculative_tokens == r->speculative_tokens &&
            left->exec.strategy.weight_datatype == right->exec.strategy.weight_datatype &&
            left->exec.strategy.datatype == right->exec.strategy.datatype &&
-           strcmp(left->system, right->system) == 0 &&
-           strcmp(left->model.name, right->model.name) == 0 &&
+           strcmp(left->row->sys, right->row->sys) == 0 &&
+           strcmp(left->row->app, right->row->app) == 0 &&
            strcmp(left->row->source, right->row->source) == 0;
 }
 

@@ -14,12 +14,12 @@ const char *calc_result_source(const calc_result *r)
 
 const char *calc_result_machine(const calc_result *r)
 {
-    return r->serving ? r->serving->map.system : r->prediction->map.row->sys;
+    return r->serving ? r->serving->map.row->sys : r->prediction->map.row->sys;
 }
 
 const char *calc_result_model(const calc_result *r)
 {
-    return r->serving ? r->serving->map.model.name : r->prediction->map.row->model;
+    return r->serving ? r->serving->map.row->app : r->prediction->map.row->model;
 }
 
 const char *calc_result_confidence(const calc_result *r)

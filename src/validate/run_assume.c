@@ -13,3 +13,16 @@ void calc_assumptions_add(calc_assumptions *assumed, const char *text)
         assumed->text[assumed->count++] = text;
     }
 }
+
+void calc_assumptions_read(calc_assumptions *assumed, char *cell)
+{
+    static const char between[] = " | ";
+    for (char *at = cell; at && *at;) {
+        char *end = strstr(at, between);
+        if (end) {
+            *end = '\0';
+        }
+        calc_assumptions_add(assumed, at);
+        at = end ? end + strlen(between) : NULL;
+    }
+}

@@ -13,4 +13,7 @@ typedef struct calc_assumptions {
 /** Add something assumed, once. A list that is full stays as it is. */
 void calc_assumptions_add(calc_assumptions *assumed, const char *text);
 
+/** Add the texts of a cell, parted by " | ", which is cut there. */
+void calc_assumptions_read(calc_assumptions *assumed, char *cell);
+
 #endif

@@ -311,22 +311,6 @@ static calc_status read_run(const entry *e)
     return status;
 }
 
-/* The parts of a cell, which is cut. */
-static void read_assumed(const entry *e)
-{
-    static const char between[] = " | ";
-    int i = title_index(e->from, "assumed");
-    char *at = i >= 0 && i < e->from->cells ? e->from->cell[i] : NULL;
-    while (at && *at) {
-        char *end = strstr(at, between);
-        calc_assumptions_add(&e->own->assumed, at);
-        at = end ? end + strlen(between) : NULL;
-        if (end) {
-            *end = '\0';
-        }
-    }
-}
-
 static calc_status finish_row(void *context, void *row, const calc_csv_row *from,
                               calc_errors *errors)
 {
@@ -341,7 +325,10 @@ static calc_status finish_row(void *context, void *row, const calc_csv_row *from
         free(e.own);
         return status;
     }
-    read_assumed(&e);
+    int assumed = title_index(from, "assumed");
+    if (assumed >= 0 && assumed < from->cells) {
+        calc_assumptions_read(&e.own->assumed, from->cell[assumed]);
+    }
     if (is_blank(e.row->id)) {
         snprintf(e.own->id, sizeof e.own->id, "%s:%d", r->stem, from->line);
         e.row->id = e.own->id;

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/field.h"
 #include "spec/serving_program.h"
-#include "validate/serving_names.h"
 
 /* ---- The layout ------------------------------------------------------------------------------ */
 
@@ -148,24 +148,6 @@ static const char *fill_two(calc_serving_map *map)
     return NULL;
 }
 
-enum { TENSOR_MAX = 16 /* GPUs that split a layer in any engine */ };
-
-/* Whether a copy of InferenceX's rows prints tp squared ranks of experts on as many GPUs where its
- * recipes (benchmarks/minimaxm2.5_*) have tp GPUs, and experts over all of them. */
-static bool is_squared(const calc_serving_row *r)
-{
-    return strncmp(r->source, "aiconfigurator silicon_sample: InferenceX", 41) == 0 && r->tp > 1 &&
-           r->dp == r->tp && r->ep == r->tp * r->dp && r->num_gpus == r->ep;
-}
-
-/* Those recipes give every GPU attention for itself in 4 bits only, where many requests run. */
-static bool is_alone(const calc_serving_row *r)
-{
-    bool many = r->concurrency_or_batch >= 256;
-    bool b300 = strncmp(r->gpu, "B300", 4) == 0;
-    return strncmp(r->weight_dtype, "fp4", 3) == 0 && many && (b300 || r->isl <= 1024);
-}
-
 static const char *fill_one(calc_serving_map *map)
 {
     const calc_serving_row *r = map->row;
@@ -176,31 +158,9 @@ static const char *fill_one(calc_serving_map *map)
     if (!(r->num_gpus > 0) || !(r->tp > 0)) {
         return "number of GPUs, or how they split the model, not published";
     }
-    if (strncmp(r->source, "InferenceX ", 11) == 0 && expert > 1) {
-        /* Its sizes are of the whole model: attention for itself is within tp. */
-        bool twice = gpus == tensor * stages * expert;
-        if (twice) {
-            map->output_tokens_per_s /= (double)expert;
-            gpus = tensor * stages;
-            calc_assumptions_add(&map->assumed,
-                                 "GPUs are tp: the published count and rate have them ep times");
-        }
-        tensor = alone && tensor % requests == 0 ? tensor / requests : tensor;
-    }
-    if (is_squared(r)) {
-        gpus = expert = tensor;
-        alone = is_alone(r);
-        requests = alone ? gpus : 1;
-        tensor /= requests;
-        calc_assumptions_add(&map->assumed,
-                             "GPUs and ranks of experts are tp, as the recipe has them");
-    }
     int64_t world = alone ? gpus : tensor * stages;
     if (tensor * stages * requests != gpus || world % (stages * expert) != 0) {
         return "the parallel sizes do not give the number of GPUs";
-    }
-    if (tensor > TENSOR_MAX) {
-        return "pools of a disaggregated run, published as one that splits its layers over all";
     }
     const pool p = {gpus, gpus / world, world, tensor, expert};
     fill(map, &p, stages);
@@ -215,11 +175,6 @@ const char *calc_serving_layout_fill(calc_serving_map *map)
     return !two ? fill_one(map) : r->disagg_decode_gpus > 0 ? fill_two(map) : uncounted;
 }
 
-static bool has(const char *text, const char *part)
-{
-    return strstr(text, part) != NULL;
-}
-
 static bool starts(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
@@ -229,13 +184,11 @@ static bool starts(const char *text, const char *start)
 
 static calc_serving_kind kind_of(const calc_serving_row *row)
 {
-    bool batch =
-        starts(row->metric_kind, "static batch") || starts(row->metric_kind, "single stream");
-    return batch                                      ? CALC_SERVING_KIND_STATIC_BATCH
-           : starts(row->metric_kind, "all requests") ? CALC_SERVING_KIND_ALL_AT_ONCE
-           : row->request_rate > 0                    ? CALC_SERVING_KIND_OPEN_LOOP
-           : row->disagg_decode_gpus > 0              ? CALC_SERVING_KIND_DISAGGREGATED
-                                                      : CALC_SERVING_KIND_CLOSED_LOOP;
+    return starts(row->metric_kind, "static") ? CALC_SERVING_KIND_STATIC_BATCH
+           : starts(row->metric_kind, "all")  ? CALC_SERVING_KIND_ALL_AT_ONCE
+           : row->request_rate > 0            ? CALC_SERVING_KIND_OPEN_LOOP
+           : row->disagg_decode_gpus > 0      ? CALC_SERVING_KIND_DISAGGREGATED
+                                              : CALC_SERVING_KIND_CLOSED_LOOP;
 }
 
 /* A mean where there is one [s]. */
@@ -250,7 +203,7 @@ static void fill_measured(calc_serving_map *map)
     bool batch = map->kind == CALC_SERVING_KIND_STATIC_BATCH;
     bool rate = r->output_tokens_per_s_total > 0;
     map->tpot_s = seconds(r->tpot_mean_ms, r->tpot_or_itl_ms);
-    map->median = r->ttft_ms > 0 && starts(r->ttft_stat, "median");
+    map->median = r->ttft_ms > 0 && strcmp(r->ttft_stat, "median") == 0;
     map->ttft_s = map->median ? r->ttft_ms / 1e3 : seconds(r->ttft_mean_ms, r->ttft_ms);
     map->e2e_s = batch ? seconds((double)NAN, r->e2e_latency_ms) : (double)NAN;
     map->output_tokens_per_s =
@@ -265,14 +218,9 @@ static const char *what_is_missing(calc_serving_map *map)
         map->tpot_s > 0 || map->ttft_s > 0 || map->e2e_s > 0 || map->output_tokens_per_s > 0;
     bool once = map->kind == CALC_SERVING_KIND_ALL_AT_ONCE;
     bool open = map->kind == CALC_SERVING_KIND_OPEN_LOOP;
-    bool known = map->kind == CALC_SERVING_KIND_STATIC_BATCH || once || open || !*r->metric_kind ||
-                 starts(r->metric_kind, "fixed concurrency");
-    return !measured ? "no measured time or rate"
-           : !known && !(r->isl >= 1)
-               ? "as many requests as can be served: lengths of prompts and layouts are not in "
-                 "the log"
-           : !known                         ? "how requests come is not understood"
+    return !measured                        ? "no measured time or rate"
            : once && !(r->num_prompts >= 1) ? "how many requests come is in no column"
+           : *r->unpredicted                ? r->unpredicted
            : !once && !open && !(r->concurrency_or_batch >= 1)
                ? "batch or concurrency not published"
            : !(r->isl >= 1) || !(r->osl >= 1) ? "lengths not published"
@@ -296,16 +244,13 @@ static void fill_lengths(calc_serving_map *map)
 {
     const calc_serving_row *r = map->row;
     calc_inference *i = &map->exec.inference;
-    double mean = has(r->length_note, "mean 0.9") ? 0.9 : 1;
-    i->prompt_size = at_least_one(r->isl * mean);
-    i->generate_size = at_least_one(r->osl * mean);
+    i->prompt_size = at_least_one(r->isl);
+    i->generate_size = at_least_one(r->osl);
     i->page_size = 16;
-    if (map->kind != CALC_SERVING_KIND_STATIC_BATCH) {
-        /* A mean that is no whole number is one of conversations, of any length. */
-        const double any = 0.99;
-        bool conversations = floor(r->isl) != r->isl;
-        i->prompt_spread = i->generate_spread = conversations ? any : 1 / mean - 1;
-    }
+    /* A mean that is no whole number is one of conversations, of any length. */
+    const double any = 0.99;
+    bool conversations = map->kind != CALC_SERVING_KIND_STATIC_BATCH && floor(r->isl) != r->isl;
+    i->prompt_spread = i->generate_spread = conversations ? any : 0;
 }
 
 /* Prompts of one pass: as many as there are, up to so many tokens. */
@@ -316,32 +261,30 @@ static int64_t together(const calc_serving_map *map, double requests, int64_t to
     return most < 1 ? 1 : most < there ? most : there;
 }
 
-/* Sequences that a replica decodes at once, where so many requests come to each. */
-static void fill_slots(calc_serving_map *map, double each)
-{
-    int64_t told = map->row->max_sequences >= 1
-                       ? (int64_t)map->row->max_sequences
-                       : calc_serving_recipe_slots(map->row, map->exec.inference.engine, each);
-    map->exec.inference.max_sequences = told;
-}
-
 /* Limits of a replica that may have more requests than it runs: options given to the engine, or
- * else its defaults. */
-static void fill_limits(calc_serving_map *map)
+ * else its defaults: vLLM, vllm/engine/arg_utils.py (of its server); SGLang,
+ * python/sglang/srt/server_args.py; TensorRT-LLM, tensorrt_llm/llmapi/llm_args.py. */
+static void fill_limits(calc_serving_map *map, const calc_system *system)
 {
-    const calc_serving_row *r = map->row;
+    enum { FEW = 2048 }; /* tokens of prompts in a step */
+    const double large = 70.0 * 1073741824;
     calc_inference *i = &map->exec.inference;
-    calc_serving_limits own = calc_serving_limits_of(i->engine, map->system);
-    double tokens = r->prefill_tokens >= 1 ? r->prefill_tokens : (double)own.tokens;
-    i->max_sequences = r->max_sequences >= 1 ? (int64_t)r->max_sequences : own.sequences;
-    i->prefill_batch = i->prefill_batch > 0 ? (int64_t)fmax(1, tokens / r->isl) : 0;
-    i->chunk_size = i->chunk_size > 0 ? (int64_t)tokens : 0;
-    if (!(r->max_sequences >= 1)) {
+    calc_serving_program program = calc_serving_program_of(i->engine);
+    bool vllm = program == CALC_SERVING_PROGRAM_VLLM;
+    bool small = vllm && system && system->chip.mem1.capacity_bytes < large;
+    if (small && !(map->row->prefill_tokens >= 1)) {
+        i->chunk_size = FEW;
+    }
+    if (i->max_sequences == 0) {
+        i->max_sequences = small                                          ? 256
+                           : vllm                                         ? 1024
+                           : program == CALC_SERVING_PROGRAM_TENSORRT_LLM ? 2048
+                                                                          : 0;
         calc_assumptions_add(&map->assumed, "the engine's own limit of sequences");
     }
 }
 
-static void fill_requests(calc_serving_map *map)
+static void fill_requests(calc_serving_map *map, const calc_system *system)
 {
     calc_exec *e = &map->exec;
     calc_inference *i = &e->inference;
@@ -368,6 +311,7 @@ static void fill_requests(calc_serving_map *map)
         return;
     }
     i->phase = CALC_INFERENCE_PHASE_SERVE;
+    i->max_sequences = map->row->max_sequences >= 1 ? (int64_t)map->row->max_sequences : 0;
     if (open) {
         i->arrival_rate = map->row->request_rate;
     } else if (once) {
@@ -377,7 +321,7 @@ static void fill_requests(calc_serving_map *map)
         calc_assumptions_add(&map->assumed, "ten rounds of requests, the first of them at once");
     }
     if (!pools && (once || open)) {
-        fill_limits(map);
+        fill_limits(map, system);
     }
     if (pools) {
         int64_t replicas = i->prefill_procs / i->prefill_tensor_par;
@@ -388,7 +332,6 @@ static void fill_requests(calc_serving_map *map)
         if (!told) {
             calc_assumptions_add(&map->assumed, "prompts are prefilled 8,192 tokens at a time");
         }
-        fill_slots(map, each);
     }
 }
 
@@ -414,131 +357,101 @@ static void set_float8(calc_exec *e, bool block)
     e->strategy.scaling = block ? CALC_SCALING_BLOCK : CALC_SCALING_TENSOR;
 }
 
-/* Weights as the checkpoint has them. */
-static void as_published(calc_serving_map *map)
-{
-    switch (map->model.checkpoint) {
-    case CALC_SERVING_CHECKPOINT_FLOAT8:
-    case CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK:
-        set_float8(&map->exec, map->model.checkpoint == CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK);
-        break;
-    case CALC_SERVING_CHECKPOINT_MXFP4:
-        map->exec.strategy.weight_datatype = CALC_FORMAT_FLOAT4;
-        break;
-    default:
-        break;
-    }
-}
-
-static const char *fill_formats(calc_serving_map *map)
+static void fill_formats(calc_serving_map *map)
 {
     calc_exec *e = &map->exec;
     const char *w = map->row->weight_dtype;
-    bool block = map->model.checkpoint == CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK || has(w, "block");
-    e->strategy.datatype = CALC_DATATYPE_BFLOAT16;
-    if (!*w || starts(w, "checkpoint") || map->model.checkpoint == CALC_SERVING_CHECKPOINT_MXFP4) {
-        as_published(map);
-        if (!*w) {
-            calc_assumptions_add(&map->assumed, "number format not printed: the checkpoint's");
-        }
+    e->strategy.datatype =
+        starts(w, "fp16") || starts(w, "float16") ? CALC_DATATYPE_FLOAT16 : CALC_DATATYPE_BFLOAT16;
+    if (!*w) {
+        calc_assumptions_add(&map->assumed, "number format not given: 16 bits");
     } else if (starts(w, "fp4")) {
         e->strategy.matrix_datatype = e->strategy.weight_datatype = CALC_FORMAT_FLOAT4;
         e->strategy.scaling = CALC_SCALING_BLOCK;
     } else if (starts(w, "fp8")) {
-        set_float8(e, block);
-    } else if (starts(w, "int8")) {
-        e->strategy.weight_datatype = CALC_FORMAT_FLOAT8;
-    } else if (starts(w, "int4") || has(w, "int4")) {
-        e->strategy.weight_datatype = CALC_FORMAT_FLOAT4;
-    } else if (starts(w, "float16") || starts(w, "fp16")) {
-        e->strategy.datatype = CALC_DATATYPE_FLOAT16;
-    } else if (!starts(w, "bf16") && !starts(w, "bfloat16")) {
-        return "number format of the weights not understood";
+        set_float8(e, strcmp(w, "fp8") != 0);
+    } else if (starts(w, "int")) {
+        e->strategy.weight_datatype = starts(w, "int8") ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_FLOAT4;
     }
-    return NULL;
 }
 
 /* ---- Engine and cache ------------------------------------------------------------------------ */
 
-/* Drafts, where how many there are is known. The module of DeepSeek-V3 was trained for the first of
- * them, of which 85 to 90 % are accepted (arXiv 2412.19437, 5.4.3); of seven it gives 3.2 tokens a
- * step (Nebius, model card of MTP-DeepSeek-V3-0324): 1 + a + ... + a^7 for a = 0.7. @return why
- * they are not, or NULL */
-static const char *fill_drafts(calc_serving_map *map, const calc_serving_recipe *recipe)
+/* Drafts. The module of DeepSeek-V3 was trained for the first of them, of which 85 to 90 % are
+ * accepted (arXiv 2412.19437, 5.4.3); of seven it gives 3.2 tokens a step (Nebius, model card of
+ * MTP-DeepSeek-V3-0324): 1 + a + ... + a^7 for a = 0.7. */
+static void fill_drafts(calc_serving_map *map)
 {
     const double accepted = 0.7;
-    if (!*map->row->spec_decode) {
-        return NULL;
+    calc_inference *i = &map->exec.inference;
+    if (!(map->row->drafts >= 1)) {
+        return;
     }
-    if (recipe->drafts == 0) {
-        return "speculative decoding: how many drafts there are is not published";
+    i->speculative_tokens = (int64_t)map->row->drafts;
+    if (!(i->speculative_accept > 0)) {
+        i->speculative_accept = accepted;
+        calc_assumptions_add(&map->assumed, "70 % of the drafts are accepted each");
     }
-    map->exec.inference.speculative_tokens = recipe->drafts;
-    map->exec.inference.speculative_accept = accepted;
-    calc_assumptions_add(&map->assumed, "drafts as the recipes of InferenceX have them, of which "
-                                        "70 % are accepted each");
-    return NULL;
 }
 
-static const char *fill_engine(calc_serving_map *map)
+/* The first month in a text; a year alone is its middle; 0: neither. */
+static int month_of(const char *text)
 {
+    char *end;
+    long year = strtol(text, &end, 10);
+    long month = *end == '-' ? strtol(end + 1, NULL, 10) : 7;
+    return year > 1999 && year < 2100 && month >= 1 && month <= 12 ? (int)(100 * year + month) : 0;
+}
+
+static const char *fill_engine(calc_serving_map *map, const calc_system *system)
+{
+    enum { TOKENS = 8192 };
     const calc_serving_row *r = map->row;
     calc_inference *i = &map->exec.inference;
-    const char *reason;
-    i->engine = calc_serving_engine_of(r, &map->year, &reason);
+    int month = month_of(r->published);
+    const char *reason = NULL;
+    if (i->engine == CALC_SERVING_ENGINE_NONE) {
+        i->engine = calc_serving_program_named(
+            r->software, month, system ? system->platform : CALC_PLATFORM_ANY, &reason);
+    }
+    map->year = (month > 0 || reason ? month : calc_serving_program_since(i->engine)) / 100;
     if (reason) {
         return reason;
     }
     i->memory_share = 1; /* what a run took is not published: some need more than the default */
-    calc_serving_recipe recipe = calc_serving_recipe_of(r, i->engine, map->system);
     bool loop = map->kind != CALC_SERVING_KIND_STATIC_BATCH && !(r->disagg_decode_gpus > 0);
-    i->hold_steps = loop ? recipe.hold_steps : 0;
-    bool told = !*r->kv_dtype || starts(r->kv_dtype, "auto");
-    if (told) {
-        i->kv_datatype = recipe.kv_datatype;
-    } else if (has(r->kv_dtype, "fp8")) {
+    bool told = r->prefill_tokens >= 1;
+    int64_t tokens = told ? (int64_t)r->prefill_tokens : TOKENS;
+    if (starts(r->kv_dtype, "fp8")) {
         i->kv_datatype = CALC_FORMAT_FLOAT8;
-    } else if (!starts(r->kv_dtype, "float16") && !starts(r->kv_dtype, "bf")) {
-        return "number format of the cache not understood";
     }
     /* SGLang does not mix: prompts that have come run between the steps, as many as the budget has
      * room for. */
-    bool mixes = calc_serving_mixes(i->engine);
-    i->chunk_size = loop && mixes ? recipe.chunk_size : 0;
-    i->prefill_batch = loop && !mixes ? (int64_t)fmax(1, (double)recipe.chunk_size / r->isl) : 0;
-    if (loop || (told && recipe.kv_datatype != CALC_FORMAT_AUTO)) {
-        calc_assumptions_add(&map->assumed, recipe.assumed);
+    bool mixes = calc_serving_program_of(i->engine) != CALC_SERVING_PROGRAM_SGLANG;
+    i->chunk_size = loop && mixes ? tokens : 0;
+    i->prefill_batch = loop && !mixes ? (int64_t)fmax(1, (double)tokens / r->isl) : 0;
+    if (loop && !told) {
+        calc_assumptions_add(&map->assumed, "tokens per step: 8,192, a default of engines");
     }
-    return fill_drafts(map, &recipe);
+    fill_drafts(map);
+    return NULL;
 }
 
-void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row)
+/* What columns say of fields stands for what follows from the others. */
+static void set_fields(calc_serving_map *map)
 {
-    const char *(*const steps[])(calc_serving_map * map) = {what_is_missing, fill_engine,
-                                                            calc_serving_layout_fill, fill_formats};
-    const char *assumed;
-    *out = (calc_serving_map){.row = row,
-                              .model = calc_serving_model_of(row),
-                              .system = calc_serving_machine_of(row, &assumed),
-                              .kind = kind_of(row)};
-    fill_measured(out);
-    if (assumed) {
-        calc_assumptions_add(&out->assumed, assumed);
-    }
-    for (size_t i = 0; i < sizeof steps / sizeof *steps && !out->reason; i++) {
-        out->reason = steps[i](out);
-    }
-    if (!out->reason) {
-        fill_lengths(out);
-        fill_requests(out);
-        out->regime = regime_of(out);
+    const calc_serving_row *r = map->row;
+    for (int k = 0; r->fields && k < r->fields->count; k++) {
+        const calc_field_ref *ref = &r->fields->ref[k];
+        if (!isnan(r->value[k])) {
+            calc_member_set(ref->field, (char *)&map->exec + ref->offset, r->value[k]);
+        }
     }
 }
 
 /* ---- By model and machine -------------------------------------------------------------------- */
 
-void calc_serving_map_complete(calc_serving_map *map, const calc_app *app,
-                               const calc_system *system)
+static void complete(calc_serving_map *map, const calc_app *app, const calc_system *system)
 {
     calc_strategy *s = &map->exec.strategy;
     bool grouped = app->kv_heads > 0 && app->kv_heads < app->attn_heads;
@@ -555,14 +468,13 @@ void calc_serving_map_complete(calc_serving_map *map, const calc_app *app,
         s->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
         s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     }
-    /* Checkpoints of experts in 4 bits keep attention in 16: AMD's of DeepSeek-R1, and gpt-oss.
-     * NVIDIA's of DeepSeek-R1 narrow its outputs, too (DeepSeek-R1-0528-FP4-v2). Those of dense
-     * models keep nothing. */
-    bool nvidia = app->kv_lora_rank > 0 && !starts(map->system, "mi");
+    /* Checkpoints of experts in 4 bits keep attention in 16, as gpt-oss has it; those of latent
+     * attention narrow its outputs, too (DeepSeek-R1-0528-FP4-v2). Those of dense models keep
+     * nothing. */
     map->exec.inference.wide_attention =
         app->num_experts == 0 || s->weight_datatype != CALC_FORMAT_FLOAT4 ? CALC_WIDE_ATTENTION_NONE
-        : nvidia ? CALC_WIDE_ATTENTION_INPUTS
-                 : CALC_WIDE_ATTENTION_ALL;
+        : app->kv_lora_rank > 0 ? CALC_WIDE_ATTENTION_INPUTS
+                                : CALC_WIDE_ATTENTION_ALL;
     if (app->num_experts > 0 && app->num_experts % s->expert_par != 0) {
         map->exec.inference.redundant_experts = s->expert_par - app->num_experts % s->expert_par;
         calc_assumptions_add(&map->assumed, "as many copies of experts as fill the ranks");
@@ -582,6 +494,46 @@ void calc_serving_map_complete(calc_serving_map *map, const calc_app *app,
     int64_t outer = system->networks_count > 1 ? 1 : 0;
     map->exec.pipeline_par_net = outer;
     s->data_par_net = outer;
+}
+
+void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row, const calc_app *app,
+                          const calc_system *system)
+{
+    *out = (calc_serving_map){.row = row, .kind = kind_of(row), .assumed = row->told};
+    fill_measured(out);
+    set_fields(out); /* some follow from these */
+    out->reason = what_is_missing(out);
+    out->reason = out->reason ? out->reason : fill_engine(out, system);
+    out->reason = out->reason ? out->reason : calc_serving_layout_fill(out);
+    if (out->reason) {
+        return;
+    }
+    fill_formats(out);
+    fill_lengths(out);
+    fill_requests(out, system);
+    if (app && system) {
+        complete(out, app, system);
+    }
+    set_fields(out);
+    out->regime = regime_of(out);
+}
+
+bool calc_serving_map_alike(const calc_serving_map *a, const calc_serving_map *b)
+{
+    const calc_strategy *left = &a->exec.strategy, *right = &b->exec.strategy;
+    const calc_inference *l = &a->exec.inference, *r = &b->exec.inference;
+    return strcmp(a->row->app, b->row->app) == 0 && strcmp(a->row->sys, b->row->sys) == 0 &&
+           l->engine == r->engine && l->prompt_size == r->prompt_size &&
+           l->generate_size == r->generate_size && l->speculative_tokens == r->speculative_tokens &&
+           l->prefill_procs == r->prefill_procs && l->prefill_tensor_par == r->prefill_tensor_par &&
+           l->prefill_expert_par == r->prefill_expert_par &&
+           a->exec.num_procs == b->exec.num_procs && a->exec.pipeline_par == b->exec.pipeline_par &&
+           left->tensor_par == right->tensor_par && left->data_par == right->data_par &&
+           left->expert_par == right->expert_par &&
+           left->expert_tensor_par == right->expert_tensor_par &&
+           left->datatype == right->datatype && left->scaling == right->scaling &&
+           left->weight_datatype == right->weight_datatype &&
+           left->matrix_datatype == right->matrix_datatype;
 }
 
 const char *calc_serving_regime_word(calc_serving_regime regime)

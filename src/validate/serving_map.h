@@ -5,7 +5,7 @@
 #define CALC_VALIDATE_SERVING_MAP_H
 
 #include "validate/run_assume.h"
-#include "validate/serving_names.h"
+#include "validate/serving_rows.h"
 
 /** The bottleneck of a run, by its lengths and sequences alone: X(NAME, word). */
 #define CALC_SERVING_REGIME_LIST(X)                                                                \
@@ -36,12 +36,9 @@ typedef enum calc_serving_kind {
         CALC_SERVING_KIND_COUNT
 } calc_serving_kind;
 
-/** One run. Texts are static or borrowed from the row. exec lacks the values that the model and the
- *  machine determine: calc_serving_map_complete(). */
+/** One run. Texts are static or borrowed from the row. */
 typedef struct calc_serving_map {
     const calc_serving_row *row;
-    calc_serving_model model;
-    const char *system;
     calc_serving_kind kind;
     calc_exec exec;  /**< a static batch: the size of its prefill */
     double requests; /**< in flight, as printed: exec has a multiple of its replicas; of an open
@@ -59,13 +56,15 @@ typedef struct calc_serving_map {
     calc_assumptions assumed;
 } calc_serving_map;
 
-/** Map a row. Never fails: a row that cannot be mapped has a reason. Pure. */
-void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row);
+/** Map a row. Never fails: a row that cannot be mapped has a reason. Pure.
+ *  @param app, system  its model and machine, which complete exec: kind of attention, experts,
+ * number formats that the machine computes in; NULL: not known */
+void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row, const calc_app *app,
+                          const calc_system *system);
 
-/** Complete exec by the model and the machine: kind of attention, experts, number formats that the
- *  machine computes in. May set a reason. Pure. */
-void calc_serving_map_complete(calc_serving_map *map, const calc_app *app,
-                               const calc_system *system);
+/** Whether two mapped runs are alike but for their requests: model, machine, engine, layout, number
+ *  formats, lengths, drafts. */
+bool calc_serving_map_alike(const calc_serving_map *a, const calc_serving_map *b);
 
 /** Words of a regime, of a kind. */
 const char *calc_serving_regime_word(calc_serving_regime regime);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "validate/serving_names.h"
+#include "spec/serving_program.h"
 
 #define GIB 1073741824.0
 
@@ -96,8 +96,9 @@ static int64_t held_at_once(const calc_serving_prediction *p, const wave *whole)
 {
     const calc_inference *i = &p->map.exec.inference;
     double prompt = (double)i->prompt_size, generated = (double)i->generate_size;
-    double longer =
-        calc_serving_reserves(i->engine) ? 1 : (prompt + generated) / (prompt + generated / 2);
+    /* TensorRT-LLM (GUARANTEED_NO_EVICT) admits a request where it has room to its end. */
+    bool reserves = calc_serving_program_of(i->engine) == CALC_SERVING_PROGRAM_TENSORRT_LLM;
+    double longer = reserves ? 1 : (prompt + generated) / (prompt + generated / 2);
     int64_t replicas = p->map.exec.strategy.data_par;
     return (int64_t)(whole->room * longer / (double)replicas) * replicas;
 }
@@ -183,21 +184,19 @@ void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *
                                      .e2e_s = (double)NAN,
                                      .output_tokens_per_s = (double)NAN};
     calc_serving_map *map = &out->map;
-    calc_serving_map_row(map, row);
-    const calc_app *app = map->reason ? NULL : app_of(apps, map->model.name);
-    const calc_systems_entry *entry = app ? calc_systems_get(systems, map->system) : NULL;
-    map->reason = map->reason              ? map->reason
-                  : !app                   ? "no description of this model"
-                  : !entry || !entry->fine ? "no description of this machine"
-                                           : NULL;
-    if (!map->reason) {
-        calc_serving_map_complete(map, app, &entry->system);
-    }
+    const calc_app *app = app_of(apps, row->app);
+    const calc_systems_entry *entry = calc_systems_get(systems, row->sys);
+    const calc_system *system = entry && entry->fine ? &entry->system : NULL;
+    calc_serving_map_row(map, row, app, system);
+    map->reason = map->reason ? map->reason
+                  : !app      ? "no description of this model"
+                  : !system   ? "no description of this machine"
+                              : NULL;
     if (map->reason) {
         snprintf(out->reason, sizeof out->reason, "%s", map->reason);
     } else {
         out->app = app;
-        out->system = &entry->system;
+        out->system = system;
         predict_mapped(out);
     }
 }

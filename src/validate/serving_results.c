@@ -59,27 +59,12 @@ static size_t pair_all(const calc_serving_prediction *p, const calc_remarks *rem
 
 /* ---- Shape ----------------------------------------------------------------------------------- */
 
-static bool is_same(double a, double b)
+/* Whether two runs are of one sweep: alike but for their requests, of one day and source. */
+static bool is_sweep(const calc_serving_map *a, const calc_serving_map *b)
 {
-    return a == b || (isnan(a) && isnan(b));
-}
-
-/* Whether two runs are of one sweep: alike but for their requests. */
-static bool is_sweep(const calc_serving_row *a, const calc_serving_row *b)
-{
-    const double left[] = {a->isl, a->osl, a->num_gpus, a->tp, a->pp, a->ep, a->dp};
-    const double right[] = {b->isl, b->osl, b->num_gpus, b->tp, b->pp, b->ep, b->dp};
-    for (size_t i = 0; i < sizeof left / sizeof *left; i++) {
-        if (!is_same(left[i], right[i])) {
-            return false;
-        }
-    }
-    return strcmp(a->gpu, b->gpu) == 0 && strcmp(a->model, b->model) == 0 &&
-           strcmp(a->weight_dtype, b->weight_dtype) == 0 && strcmp(a->software, b->software) == 0 &&
-           strcmp(a->date, b->date) == 0 && strcmp(a->dp_attention, b->dp_attention) == 0 &&
-           strcmp(a->prefill_layout, b->prefill_layout) == 0 &&
-           strcmp(a->decode_layout, b->decode_layout) == 0 &&
-           strcmp(a->spec_decode, b->spec_decode) == 0 && strcmp(a->source, b->source) == 0;
+    return calc_serving_map_alike(a, b) && strcmp(a->row->software, b->row->software) == 0 &&
+           strcmp(a->row->published, b->row->published) == 0 &&
+           strcmp(a->row->source, b->row->source) == 0;
 }
 
 static bool has_shape(const calc_result *r)
@@ -98,7 +83,7 @@ static const calc_result *first_of(const calc_results *results, size_t count, co
         double fewest = first->serving->map.requests;
         double requests = has_shape(other) ? other->serving->map.requests : fewest + 1;
         if ((requests < fewest || (requests == fewest && other < first)) &&
-            is_sweep(r->serving->map.row, other->serving->map.row)) {
+            is_sweep(&r->serving->map, &other->serving->map)) {
             first = other;
         }
     }

@@ -54,8 +54,8 @@ static void enter(void)
         snprintf(id[i], sizeof id[i], "%zu", i);
         row[i].id = id[i];
         row[i].source = i % 3 ? "somebody" : "somebody else";
-        row[i].date = i % 2 ? "2025-10-29" : "2026-03-01";
-        row[i].model = gpus[i % 4] < 2 ? "meta-llama/Llama-3.1-8B" : "meta-llama/Llama-3.1-70B";
+        row[i].published = i % 2 ? "2025-10-29" : "2026-03-01";
+        row[i].app = gpus[i % 4] < 2 ? "llama3-8B" : "llama3-70B";
         row[i].num_gpus = row[i].tp = gpus[i % 4];
         row[i].isl = prompt[i / 4 % 3];
         row[i].concurrency_or_batch = load[i / 12];
@@ -130,6 +130,36 @@ CALC_TEST(half_of_the_layouts_predicts_the_other)
     }
     ck_assert_uint_eq(fit->points, seen);
     ck_assert(seen > 0 && seen < results.count);
+}
+
+/* A table may deal them itself. */
+CALC_TEST(halves_are_those_of_the_table)
+{
+    const calc_engine_plan plan = {.cross = CALC_ENGINE_CROSS_HALF, .documented = true};
+    for (size_t i = 0; i < RUNS; i++) {
+        row[i].half = i % 3 == 0;
+    }
+    const calc_engine_fit *fit = calibrate(&plan);
+    ck_assert_uint_eq(fit->points, 2 * 32);
+    for (size_t i = 0; i < results.count; i++) {
+        ck_assert((bool)isnan(fitted[i]) == (i / 2 % 3 == 0));
+    }
+}
+
+/* Of one publisher, whatever its sources are called. */
+CALC_TEST(publishers_are_left_out_whole)
+{
+    static const char *const names[] = {"the same", NULL};
+    calc_engine_plan plan = {.cross = CALC_ENGINE_CROSS_SOURCE, .documented = true};
+    for (size_t i = 0; i < RUNS; i++) {
+        row[i].publisher = "the same";
+    }
+    const calc_engine_fit *fit = calibrate(&plan); /* nothing is left to fit to */
+    calc_engine_point first = {&item[0], 0, true};
+    ck_assert_double_eq(unseen[0], calc_engine_fit_predict(&first, &fit->start));
+    row[0].publisher = "another";
+    plan = (calc_engine_plan){.documented = true, .held_out = names};
+    ck_assert_uint_eq(calibrate(&plan)->points, 2);
 }
 
 CALC_TEST(sources_and_later_runs_are_left_out)

@@ -1,7 +1,6 @@
 /* What a run of serving means: how requests come, lengths, number formats, what was measured. */
 #include "serving_run_case.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "frame.h"
@@ -20,13 +19,13 @@ const calc_test_frame calc_tests = {.setup = enter};
 
 static void maps(void)
 {
-    calc_serving_map_row(&map, &row);
+    calc_serving_map_row(&map, &row, NULL, NULL);
     ck_assert_msg(!map.reason, "%s", map.reason ? map.reason : "");
 }
 
 static void has_reason(const char *reason)
 {
-    calc_serving_map_row(&map, &row);
+    calc_serving_map_row(&map, &row, NULL, NULL);
     ck_assert_str_eq(map.reason ? map.reason : "", reason);
 }
 
@@ -43,8 +42,6 @@ static bool assumes(const char *words)
 CALC_TEST(a_closed_loop_is_served)
 {
     maps();
-    ck_assert_str_eq(map.model.name, "llama3-70B");
-    ck_assert_str_eq(map.system, "h200");
     ck_assert_int_eq(map.kind, CALC_SERVING_KIND_CLOSED_LOOP);
     ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_SERVE);
     ck_assert_int_eq(asked->engine, CALC_SERVING_ENGINE_VLLM_0_11);
@@ -58,11 +55,15 @@ CALC_TEST(a_closed_loop_is_served)
     ck_assert(map.tpot_s == 0.012 && map.ttft_s == 0.1 && map.gpus == 4 && map.requests == 16);
     ck_assert(isnan(map.e2e_s) && isnan(map.output_tokens_per_s));
     ck_assert_int_eq(map.year, 2025);
+    ck_assert_int_eq(asked->max_sequences, 0);
+    row.max_sequences = 8;
+    maps();
+    ck_assert_int_eq(asked->max_sequences, 8);
 }
 
 CALC_TEST(a_static_batch_is_prefilled_then_decoded)
 {
-    row.metric_kind = "static batch, whole generation latency";
+    row.metric_kind = "static batch";
     row.concurrency_or_batch = 64;
     row.isl = 1024;
     row.e2e_latency_ms = 9000;
@@ -94,7 +95,7 @@ CALC_TEST(means_count_before_medians)
 /* The mean holds the first requests of a server that still makes its kernels ready. */
 CALC_TEST(a_median_of_the_first_token_counts_where_it_is_one)
 {
-    row.ttft_stat = "median of 160";
+    row.ttft_stat = "median";
     maps();
     ck_assert(map.ttft_s == 0.1 && map.median);
     row.ttft_mean_ms = 200;
@@ -108,18 +109,6 @@ CALC_TEST(a_median_of_the_first_token_counts_where_it_is_one)
     row.ttft_stat = "mean";
     maps();
     ck_assert(map.ttft_s == 0.1 && !map.median);
-}
-
-CALC_TEST(lengths_are_means)
-{
-    row.length_note = "InferenceX: uniform 0.8..1.0 of the stated lengths (mean 0.9)";
-    row.isl = 1024;
-    row.osl = 8192;
-    maps();
-    ck_assert_int_eq(asked->prompt_size, 922);
-    ck_assert_int_eq(asked->generate_size, 7373);
-    ck_assert_double_eq_tol(asked->prompt_spread, 1.0 / 9, 1e-12); /* 0.9 (1 + 1/9) is 1 */
-    ck_assert_double_eq_tol(asked->generate_spread, 1.0 / 9, 1e-12);
 }
 
 CALC_TEST(all_at_once_is_one_round)
@@ -162,15 +151,6 @@ CALC_TEST(an_open_loop_has_a_rate)
     ck_assert_int_eq(map.kind, CALC_SERVING_KIND_OPEN_LOOP);
     ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_DISAGGREGATED);
     ck_assert(asked->arrival_rate == 2.5 && asked->batch == 0);
-}
-
-CALC_TEST(other_ways_to_come_are_the_reason)
-{
-    row.metric_kind = "server (latency bound)";
-    has_reason("how requests come is not understood");
-    row.isl = (double)NAN;
-    has_reason("as many requests as can be served: lengths of prompts and layouts are not in the "
-               "log");
 }
 
 CALC_TEST(every_replica_has_as_many_requests)
@@ -244,34 +224,23 @@ CALC_TEST(regimes_are_those_of_a_replica)
 CALC_TEST(number_formats_in_words)
 {
     const struct {
-        const char *model, *words;
+        const char *words;
         calc_format matrix, weight;
         calc_scaling scaling;
         calc_datatype datatype;
-    } cases[] = {{"Llama 3.1 70B", "fp8", CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8,
-                  CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16},
-                 {"Llama 3.1 70B", "fp8 (block)", CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8,
-                  CALC_SCALING_BLOCK, CALC_DATATYPE_BFLOAT16},
-                 {"DeepSeek-R1-0528", "fp8", CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8,
-                  CALC_SCALING_BLOCK, CALC_DATATYPE_BFLOAT16},
-                 {"Llama 3.1 70B", "fp4 (gemm nvfp4, moe nvfp4)", CALC_FORMAT_FLOAT4,
-                  CALC_FORMAT_FLOAT4, CALC_SCALING_BLOCK, CALC_DATATYPE_BFLOAT16},
-                 {"openai/gpt-oss-120b", "fp8", CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT4,
-                  CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16},
-                 {"Qwen/Qwen3-32B-FP8", "checkpoint default", CALC_FORMAT_FLOAT8,
-                  CALC_FORMAT_FLOAT8, CALC_SCALING_BLOCK, CALC_DATATYPE_BFLOAT16},
-                 {"Qwen/Qwen3-32B", "", CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR,
-                  CALC_DATATYPE_BFLOAT16},
-                 {"Llama 3.1 70B", "float16", CALC_FORMAT_AUTO, CALC_FORMAT_AUTO,
-                  CALC_SCALING_TENSOR, CALC_DATATYPE_FLOAT16},
-                 {"Llama 3.1 70B", "bf16", CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR,
-                  CALC_DATATYPE_BFLOAT16},
-                 {"Llama 3.1 70B", "int8", CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT8,
-                  CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16},
-                 {"Llama 3.1 70B", "awq/gptq int4", CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT4,
-                  CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16}};
+    } cases[] = {
+        {"fp8", CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8, CALC_SCALING_TENSOR,
+         CALC_DATATYPE_BFLOAT16},
+        {"fp8 (block)", CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8, CALC_SCALING_BLOCK,
+         CALC_DATATYPE_BFLOAT16},
+        {"fp4", CALC_FORMAT_FLOAT4, CALC_FORMAT_FLOAT4, CALC_SCALING_BLOCK, CALC_DATATYPE_BFLOAT16},
+        {"", CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16},
+        {"fp16", CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR, CALC_DATATYPE_FLOAT16},
+        {"bf16", CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16},
+        {"int8", CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT8, CALC_SCALING_TENSOR, CALC_DATATYPE_BFLOAT16},
+        {"int4", CALC_FORMAT_AUTO, CALC_FORMAT_FLOAT4, CALC_SCALING_TENSOR,
+         CALC_DATATYPE_BFLOAT16}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        row.model = cases[i].model;
         row.weight_dtype = cases[i].words;
         maps();
         const calc_strategy *s = &map.exec.strategy;
@@ -279,64 +248,106 @@ CALC_TEST(number_formats_in_words)
         ck_assert_int_eq(s->weight_datatype, cases[i].weight);
         ck_assert_int_eq(s->scaling, cases[i].scaling);
         ck_assert_int_eq(s->datatype, cases[i].datatype);
+        ck_assert(assumes("number format not given") == (*cases[i].words == '\0'));
     }
-}
-
-CALC_TEST(the_cache_is_as_the_row_says_or_its_recipe)
-{
     row.kv_dtype = "fp8";
     maps();
     ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_FLOAT8);
-    row.source = "aiconfigurator silicon_sample: InferenceX export";
-    row.kv_dtype = "";
-    maps();
-    ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_FLOAT8);
-    ck_assert(assumes("recipes of InferenceX"));
-    row.kv_dtype = "float16";
-    maps();
-    ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_AUTO);
 }
 
-/* Those of one node, and what a row says; what pools draft is not known else. */
-CALC_TEST(drafts_are_those_of_the_recipes)
+CALC_TEST(drafts_are_those_of_the_row)
 {
-    row.source = "InferenceX (x)";
-    row.software = "sglang 0.5.3";
-    row.spec_decode = "mtp";
+    row.drafts = 2;
     maps();
     ck_assert_int_eq(asked->speculative_tokens, 2);
     ck_assert_double_eq(asked->speculative_accept, 0.7);
-    row.spec_decode = "";
-    maps();
-    ck_assert_int_eq(asked->speculative_tokens, 0);
-    ck_assert_double_eq(asked->speculative_accept, 0);
-    row.spec_decode = "mtp";
-    row.disagg_prefill_gpus = row.disagg_decode_gpus = 4;
-    row.prefill_layout = row.decode_layout = "workers=1 tp=4 ep=1 dp_attention=False";
-    has_reason("speculative decoding: how many drafts there are is not published");
-    row.drafts = 1;
-    maps();
-    ck_assert_int_eq(asked->speculative_tokens, 1);
+    ck_assert(assumes("70 % of the drafts"));
+}
+
+/* "vllm 0.11.0", or the engine of a month; builds of a platform where there are none of the name.
+ */
+CALC_TEST(an_engine_is_known_by_its_version_or_date)
+{
+    const struct {
+        const char *software, *date;
+        calc_platform platform;
+        calc_serving_engine engine;
+        int year;
+    } cases[] = {
+        {"vLLM 0.5.3.post1", "", CALC_PLATFORM_CUDA, CALC_SERVING_ENGINE_VLLM_0_5, 2024},
+        {"vLLM v0.10.2", "", CALC_PLATFORM_CUDA, CALC_SERVING_ENGINE_VLLM_0_8, 2025},
+        {"vllm-0.19", "", CALC_PLATFORM_CUDA, CALC_SERVING_ENGINE_VLLM_0_11, 2025},
+        {"vllm", "2024 (a paper)", CALC_PLATFORM_CUDA, CALC_SERVING_ENGINE_VLLM_0_5, 2024},
+        {"vllm nightly", "2026-04-01", CALC_PLATFORM_CUDA, CALC_SERVING_ENGINE_VLLM_0_11, 2026},
+        {"vllm_rocm 0.7", "", CALC_PLATFORM_ROCM, CALC_SERVING_ENGINE_VLLM_ROCM_0_6, 2025},
+        {"TensorRT-LLM 1.1.0rc2", "", CALC_PLATFORM_CUDA, CALC_SERVING_ENGINE_TENSORRT_LLM_1_1,
+         2025},
+        {"tensorrt_llm", "2025-10-30", CALC_PLATFORM_CUDA, CALC_SERVING_ENGINE_TENSORRT_LLM_1_0,
+         2025},
+        {"SGLang v0.5.3rc0", "", CALC_PLATFORM_CUDA, CALC_SERVING_ENGINE_SGLANG_0_5, 2025},
+        {"sglang 0.5.3", "", CALC_PLATFORM_ROCM, CALC_SERVING_ENGINE_SGLANG_ROCM_0_5, 2025},
+        {"sglang 0.5.7", "", CALC_PLATFORM_ROCM, CALC_SERVING_ENGINE_SGLANG_ROCM_0_5_5, 2026},
+        {"gpt-fast", "2023-11-30", CALC_PLATFORM_CUDA, CALC_SERVING_ENGINE_GPT_FAST_2023, 2023}};
+    static calc_system machine;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        machine.platform = cases[i].platform;
+        row.software = cases[i].software;
+        row.published = cases[i].date;
+        calc_serving_map_row(&map, &row, NULL, &machine);
+        ck_assert_ptr_null(map.reason);
+        ck_assert_int_eq(asked->engine, cases[i].engine);
+        ck_assert_int_eq(map.year, cases[i].year);
+    }
 }
 
 CALC_TEST(what_cannot_be_predicted_says_why)
 {
-    row.kv_dtype = "int3";
-    has_reason("number format of the cache not understood");
-    row.kv_dtype = "";
-    row.weight_dtype = "fp6";
-    has_reason("number format of the weights not understood");
-    row.weight_dtype = "fp8";
-    row.spec_decode = "mtp";
-    has_reason("speculative decoding: how many drafts there are is not published");
+    row.software = "";
+    has_reason("the serving engine is not described, or not named");
+    row.software = "vllmx 0.11";
+    has_reason("the serving engine is not described, or not named");
+    row.software = "vllm 0.1.0";
+    has_reason("this version of the engine is not described");
+    row.software = "vllm";
+    row.published = "2025-13";
+    has_reason("neither version nor date of the engine");
+    row.unpredicted = "it is said so";
+    has_reason("it is said so");
+    row.unpredicted = "";
     row.osl = (double)NAN;
     has_reason("lengths not published");
     row.concurrency_or_batch = (double)NAN;
     has_reason("batch or concurrency not published");
-    row.metric_kind = "offline max throughput";
-    has_reason("how requests come is not understood");
     row.tpot_or_itl_ms = row.ttft_ms = (double)NAN;
     has_reason("no measured time or rate");
+}
+
+/* The columns of a file that are fields stand for what follows from the others. */
+CALC_TEST(fields_stand_for_what_follows)
+{
+    const char text[] = "app,sys,software,num_gpus,tp,isl,osl,concurrency_or_batch,tpot_or_itl_ms,"
+                        "drafts,inference.speculative_accept,inference.chunk_size,prefix,"
+                        "exe.inference.engine,inference.prefix_hit,assumed\n"
+                        "m,g,nobody,4,4,1000.5,500,16,9,2,0.9,2048,x,sglang-0.5,0.25,one | two\n"
+                        "m,g,vllm 0.11.0,4,4,1000.5,500,16,9,,,,x,,,\n";
+    calc_serving_rows rows;
+    calc_errors errors = {0};
+    ck_assert_int_eq(
+        calc_serving_rows_parse(&rows, (calc_text){strdup(text), strlen(text)}, "r", &errors),
+        CALC_OK);
+    row = rows.row[0];
+    maps();
+    ck_assert_int_eq(asked->engine, CALC_SERVING_ENGINE_SGLANG_0_5);
+    ck_assert(asked->speculative_accept == 0.9 && asked->prefix_hit == 0.25);
+    ck_assert(asked->chunk_size == 2048 && asked->prompt_size == 1001);
+    ck_assert(asked->prompt_spread == 0.99 && !assumes("70 %"));
+    ck_assert(map.assumed.count >= 2 && strcmp(map.assumed.text[0], "one") == 0 &&
+              strcmp(map.assumed.text[1], "two") == 0);
+    row = rows.row[1];
+    maps();
+    ck_assert_int_eq(asked->engine, CALC_SERVING_ENGINE_VLLM_0_11);
+    ck_assert(asked->chunk_size == 8192 && asked->prefix_hit == 0 && !assumes("one"));
+    calc_serving_rows_free(&rows);
 }
 
 CALC_TEST(model_and_machine_complete_it)
@@ -345,39 +356,55 @@ CALC_TEST(model_and_machine_complete_it)
     static calc_system hopper, ampere;
     hopper.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 1;
     hopper.networks_count = ampere.networks_count = 2;
-    maps();
-    calc_serving_map_complete(&map, &app, &hopper);
+    calc_serving_map_row(&map, &row, &app, &hopper);
     const calc_strategy *s = &map.exec.strategy;
     ck_assert_int_eq(s->attention_type, CALC_ATTENTION_TYPE_GROUPED_QUERY);
     ck_assert_int_eq(s->matrix_datatype, CALC_FORMAT_FLOAT8);
     ck_assert(s->expert_par == 0 && s->data_par_net == 1 && map.exec.pipeline_par_net == 1);
-    calc_serving_map_complete(&map, &app, &ampere);
+    calc_serving_map_row(&map, &row, &app, &ampere);
     ck_assert_int_eq(s->matrix_datatype, CALC_FORMAT_AUTO);
     ck_assert_int_eq(s->weight_datatype, CALC_FORMAT_FLOAT8);
     ck_assert(assumes("weights alone"));
     app = (calc_app){.attn_heads = 32, .kv_heads = 32};
-    calc_serving_map_complete(&map, &app, &hopper);
+    calc_serving_map_row(&map, &row, &app, &hopper);
     ck_assert_int_eq(s->attention_type, CALC_ATTENTION_TYPE_MULTIHEAD);
     app = (calc_app){.attn_heads = 128, .kv_lora_rank = 512, .num_experts = 256};
     row.ep = 4;
-    maps();
-    calc_serving_map_complete(&map, &app, &hopper);
+    calc_serving_map_row(&map, &row, &app, &hopper);
     ck_assert_int_eq(s->attention_type, CALC_ATTENTION_TYPE_MULTI_LATENT);
     ck_assert_int_eq(s->expert_par, 4);
     ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_NONE);
-    /* Experts in 4 bits: NVIDIA's latent attention has narrow outputs, AMD's has not. */
-    row.weight_dtype = "fp4";
-    maps();
-    calc_serving_map_complete(&map, &app, &hopper);
+    row.weight_dtype = "fp4"; /* latent attention has narrow outputs then */
+    calc_serving_map_row(&map, &row, &app, &hopper);
     ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_INPUTS);
-    map.system = "mi355x";
-    calc_serving_map_complete(&map, &app, &hopper);
-    ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_ALL);
     app.kv_lora_rank = 0;
-    maps();
-    calc_serving_map_complete(&map, &app, &hopper);
+    calc_serving_map_row(&map, &row, &app, &hopper);
     ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_ALL);
     app.num_experts = 0;
-    calc_serving_map_complete(&map, &app, &hopper);
+    calc_serving_map_row(&map, &row, &app, &hopper);
     ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_NONE);
+}
+
+/* vLLM's server takes fewer on small memories. */
+CALC_TEST(engines_limit_themselves)
+{
+    const struct {
+        const char *software;
+        double gib;
+        int64_t sequences, tokens;
+    } cases[] = {{"vllm 0.11.0", 80, 1024, 8192},
+                 {"vllm 0.11.0", 48, 256, 2048},
+                 {"sglang 0.5.3", 48, 0, 0},
+                 {"tensorrt_llm 1.2.0", 80, 2048, 8192}};
+    static calc_system machine;
+    row.metric_kind = "all requests at once";
+    row.num_prompts = 100;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        row.software = cases[i].software;
+        machine.chip.mem1.capacity_bytes = cases[i].gib * 1073741824;
+        calc_serving_map_row(&map, &row, NULL, &machine);
+        ck_assert_ptr_null(map.reason);
+        ck_assert_int_eq(asked->max_sequences, cases[i].sequences);
+        ck_assert_int_eq(asked->chunk_size, cases[i].tokens);
+    }
 }

@@ -81,8 +81,8 @@ CALC_TEST(a_static_batch_is_its_prompts_and_steps)
 static void set_long_batch(double requests, const char *software)
 {
     row.metric_kind = "static batch";
-    row.model = "llama2-7B";
-    row.gpu = "h100_sxm";
+    row.app = "llama2-7B";
+    row.sys = "h100_sxm";
     row.software = software;
     row.weight_dtype = "bf16";
     row.num_gpus = row.tp = 1;
@@ -163,7 +163,7 @@ CALC_TEST(a_median_is_predicted_beside_a_median)
 CALC_TEST(what_does_not_fit_is_predicted_and_said)
 {
     row.num_gpus = row.tp = 1;
-    row.gpu = "h100_sxm";
+    row.sys = "h100_sxm";
     row.weight_dtype = "bf16";
     row.metric_kind = "static batch";
     predict();
@@ -189,15 +189,15 @@ CALC_TEST(an_open_loop_is_what_serve_says_of_a_rate)
 
 CALC_TEST(what_is_not_described_is_the_reason)
 {
-    row.model = "some/model";
+    row.app = "some/model";
     predict();
     ck_assert_str_eq(p.reason, "no description of this model");
     ck_assert(isnan(p.tpot_s) && isnan(p.ttft_s));
-    row.model = "llama3-70B"; /* a file of that name */
-    row.gpu = "abacus";
+    row.app = "llama3-70B"; /* a file of that name */
+    row.sys = "abacus";
     predict();
     ck_assert_str_eq(p.reason, "no description of this machine");
-    row.gpu = "h20";
+    row.sys = "h20";
     predict();
     ck_assert_str_eq(p.reason, "");
     ck_assert_int_eq(loaded, 2); /* the model once */

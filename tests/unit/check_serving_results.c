@@ -99,11 +99,11 @@ CALC_TEST(uses_and_their_reasons)
     row[0].confidence = "low";
     row[1].id = "full";
     row[1].num_gpus = row[1].tp = 1;
-    row[1].gpu = "h100_sxm"; /* which does not hold the weights */
+    row[1].sys = "h100_sxm"; /* which does not hold the weights */
     row[1].weight_dtype = "bf16";
     row[1].metric_kind = "static batch";
     row[2].id = "draft";
-    row[2].spec_decode = "mtp";
+    row[2].unpredicted = "a setting is not published";
     row[3].id = "odd";
     remark = (calc_remark){"od?", "ttft", "unscored", "a typing error"};
     remarks = (calc_remarks){.item = &remark, .count = 1};
@@ -154,9 +154,8 @@ CALC_TEST(shapes_are_relative_to_the_fewest_requests)
 /* Of SGLang with drafts, and without. */
 static void draft(int which)
 {
-    row[which].source = "InferenceX (x)";
     row[which].software = "sglang 0.5.3";
-    row[which].spec_decode = "mtp";
+    row[which].drafts = 2;
 }
 
 CALC_TEST(a_sweep_drafts_or_does_not)
@@ -169,7 +168,7 @@ CALC_TEST(a_sweep_drafts_or_does_not)
         row[i].tpot_or_itl_ms = 8 + 8 * i;
         draft(i);
     }
-    row[0].spec_decode = "";
+    row[0].drafts = 0;
     make();
     ck_assert_ptr_nonnull(find("c16", CALC_QUANTITY_TPOT));
     ck_assert_ptr_null(find("c16", CALC_QUANTITY_TPOT_SHAPE)); /* over c4 without drafts: no */
@@ -192,7 +191,7 @@ CALC_TEST(groups_are_by_engine_regime_and_year_too)
     rows.count = 3;
     row[1].software = "sglang 0.5.3";
     row[2].software = "vLLM 0.5.1";
-    row[2].date = "2024-07";
+    row[2].published = "2024-07";
     row[2].concurrency_or_batch = 1;
     make();
     ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, &errors), CALC_OK);
@@ -291,12 +290,12 @@ CALC_TEST(layouts_measured_side_by_side_are_ranked)
     }
     make();
     ck_assert_uint_eq(rank(CALC_QUANTITY_TPOT).pairs, 3);
-    row[0].spec_decode = ""; /* with drafts and without are two questions */
+    row[0].drafts = 0; /* with drafts and without are two questions */
     make();
     ck_assert_uint_eq(rank(CALC_QUANTITY_TPOT).pairs, 1);
-    row[0].spec_decode = "mtp";
+    row[0].drafts = 2;
     row[1].concurrency_or_batch = 8; /* another load is another question */
-    row[2].date = "2026-01-01";      /* another day is none */
+    row[2].published = "2026-01-01"; /* another day is none */
     make();
     ck_assert_uint_eq(rank(CALC_QUANTITY_TPOT).pairs, 1);
 }

@@ -57,8 +57,8 @@ CALC_TEST(cells_are_read_and_blank_ones_are_nan)
     ck_assert_int_eq(parse("osl,model,gpu,isl,tp,other,ttft_ms\n128,m,g,1024.5,8,x,\n"), CALC_OK);
     ck_assert_uint_eq(rows.count, 1);
     const calc_serving_row *r = &rows.row[0];
-    ck_assert_str_eq(r->model, "m");
-    ck_assert_str_eq(r->gpu, "g");
+    ck_assert_str_eq(r->app, "m");
+    ck_assert_str_eq(r->sys, "g");
     ck_assert(r->isl == 1024.5 && r->osl == 128 && r->tp == 8);
     ck_assert(isnan(r->ttft_ms) && isnan(r->ep));
     ck_assert_str_eq(r->software, "");
@@ -70,7 +70,7 @@ CALC_TEST(cells_are_read_and_blank_ones_are_nan)
 CALC_TEST(what_is_wrong_is_said_with_its_place)
 {
     ck_assert_int_eq(parse("model,isl,osl\nm,1,2\n"), CALC_ERR_FIELD);
-    ck_assert_str_eq(errors.item[0].text, "column \"gpu\" is missing");
+    ck_assert_str_eq(errors.item[0].text, "column \"sys\" is missing");
     calc_serving_rows_free(&rows);
     errors = (calc_errors){0};
     ck_assert_int_eq(parse("model,gpu,isl,osl\nm,g,1k,2\nm,g,1,-2\n"), CALC_ERR_TYPE);
@@ -91,6 +91,29 @@ CALC_TEST(misspelled_columns_are_errors)
 
 CALC_TEST(a_column_beside_its_neighbour_is_another)
 {
-    ck_assert_int_eq(parse("model,gpu,isl,osl,ttft_ms,ttft_stat,tpot_stat\nm,g,1,2,3,x,y\n"),
+    ck_assert_int_eq(parse("model,gpu,isl,osl,ttft_ms,ttft_stat,tpot_stat\nm,g,1,2,3,mean,y\n"),
                      CALC_OK);
+}
+
+CALC_TEST(words_and_fields_that_are_none_are_said_with_their_place)
+{
+    const struct {
+        const char *text, *says;
+        int line, column;
+    } cases[] = {
+        {"app,sys,isl,osl,weight_dtype\nm,g,1,2,fp6\n", "weight_dtype: expected", 2, 9},
+        {"app,sys,isl,osl,metric_kind\nm,g,1,2,often\n", "metric_kind: expected", 2, 9},
+        {"app,sys,isl,osl,inference.engine\nm,g,1,2,wllm\n", "inference.engine: \"wllm\" is not", 2,
+         9},
+        {"app,sys,isl,osl,inference.hold_step\nm,g,1,2,3\n", "\"inference.hold_step\"", 1, 0},
+        {"app,sys,isl,osl,exe.stages\nm,g,1,2,3\n", "\"exe.stages\"", 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        errors = (calc_errors){0};
+        ck_assert_int_ne(parse(cases[i].text), CALC_OK);
+        ck_assert_int_eq(errors.count, 1);
+        ck_assert_ptr_nonnull(strstr(errors.item[0].text, cases[i].says));
+        ck_assert_int_eq(errors.item[0].line, cases[i].line);
+        ck_assert_int_eq(errors.item[0].column, cases[i].column);
+        calc_serving_rows_free(&rows);
+    }
 }

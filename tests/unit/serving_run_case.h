@@ -13,17 +13,17 @@ static inline calc_serving_row serving_row(void)
     calc_serving_row row = {0};
 #define BLANK_TEXT(name) row.name = "";
 #define BLANK_NUMBER(name) row.name = (double)NAN;
-#define CALC_X(type, name) BLANK_##type(name)
+#define CALC_X(type, name, also) BLANK_##type(name)
     CALC_SERVING_COLUMN_LIST(CALC_X)
 #undef CALC_X
 #undef BLANK_TEXT
 #undef BLANK_NUMBER
     row.id = "plain";
     row.source = "somebody";
-    row.date = "2025-10-29";
+    row.published = "2025-10-29";
     row.software = "vllm 0.11.0";
-    row.model = "meta-llama/Llama-3.1-70B";
-    row.gpu = "H200-SXM";
+    row.app = "llama3-70B";
+    row.sys = "h200";
     row.num_gpus = 4;
     row.weight_dtype = "fp8";
     row.tp = 4;
@@ -32,7 +32,6 @@ static inline calc_serving_row serving_row(void)
     row.concurrency_or_batch = 16;
     row.tpot_or_itl_ms = 12;
     row.ttft_ms = 100;
-    row.metric_kind = "fixed concurrency (closed loop)";
     row.confidence = "high";
     return row;
 }

@@ -1,6 +1,6 @@
 # An engine from 24 runs of serving; what is written is what is printed, and what an execution may have.
 header=$(zcat "$ROOT/tests/measured/serving_runs.csv.gz" | head -1)
-{ echo "$header"; zcat "$ROOT/tests/measured/serving_runs.csv.gz" | grep -a 'NVIDIA gap.*vllm.*Qwen3-32B.*,H100' | head -24; } > mine.csv
+{ echo "$header"; zcat "$ROOT/tests/measured/serving_runs.csv.gz" | grep -a 'NVIDIA gap.*qwen3-32B,h100_sxm.*vllm' | head -24; } > mine.csv
 "$CALC" calibrate mine.csv --cross half --out engine.json || exit
 grep -o '"engine": .*' engine.json
 grep -c . engine.json
