@@ -44,8 +44,7 @@ static const struct {
     {"int8_dynamic_activation_int4_weight int8dynamicactivationint4weightconfig "
      "float8dynamicactivationint4weightconfig",
      {4, 8, false}},
-    {"no_quant compressed-tensors", {WIDE, WIDE, false}},
-};
+    {"no_quant compressed-tensors", {WIDE, WIDE, false}}};
 
 /* Parts of a layer, as bits. */
 enum {
@@ -61,45 +60,22 @@ enum {
 };
 
 /* The parts that a name of modules is of, or a pattern of names: the first word that it contains
- * counts. Embeddings, norms, routers and heads are wide in any case. */
+ * counts. Embeddings, norms, routers and heads are wide in any case; linear mixers are as attention
+ * is. */
 static const struct {
-    const char *word;
     unsigned parts;
-} modules[] = {
-    {"norm", 0},
-    {"indexer", 0},
-    {"conv1d", 0},
-    {"embed", 0},
-    {"lm_head", 0},
-    {"vision", 0},
-    {"visual", 0},
-    {"audio", 0},
-    {"projector", 0},
-    {"patch_merge", 0},
-    {"mtp", 0},
-    {"router", 0},
-    {"e_score", 0},
-    {"shared_expert_gate", 0},
-    {"shared_expert", SHARED},
-    {"expert", EXPERTS},
-    {"qkv_proj", INPUTS},
-    {"query_key_value", INPUTS},
-    {"q_proj", QUERIES},
-    {"q_a_proj", QUERIES},
-    {"q_b_proj", QUERIES},
-    {"k_proj", KEYS},
-    {"v_proj", KEYS},
-    {"kv_a_proj", KEYS},
-    {"kv_b_proj", KEYS},
-    {"o_proj", OUTPUT},
-    {"out_proj", OUTPUT},
-    {"linear_attn", 0}, /* beside attention, which decides */
-    {"attn", ATTENTION},
-    {"attention", ATTENTION},
-    {"mlp", DENSE},
-    {"ffn", DENSE},
-    {"feed_forward", DENSE},
-};
+    const char *words;
+} modules[] = {{0,
+                "norm indexer conv1d embed lm_head vision visual audio projector patch_merge mtp "
+                "router e_score shared_expert_gate linear_attn"},
+               {SHARED, "shared_expert"},
+               {EXPERTS, "expert"},
+               {INPUTS, "qkv_proj query_key_value"},
+               {QUERIES, "q_proj q_a_proj q_b_proj"},
+               {KEYS, "k_proj v_proj kv_a_proj kv_b_proj"},
+               {OUTPUT, "o_proj out_proj"},
+               {ATTENTION, "attn attention"},
+               {DENSE, "mlp ffn feed_forward"}};
 
 /* Where formats are said: the keys of some settings behind a prefix. */
 typedef struct source {
@@ -185,7 +161,8 @@ static bool says(const calc_setting *setting, const char *value)
 /* The first number in a text: of bits, in "fp8_e4m3"; 0: there is none. */
 static int number_in(const char *text)
 {
-    return atoi(text + strcspn(text, "0123456789"));
+    long number = strtol(text + strcspn(text, "0123456789"), NULL, 10);
+    return number < 1000 ? (int)number : 1000;
 }
 
 /* A value in small letters, as far as there is room. */
@@ -237,7 +214,7 @@ static int fewest(const reader *r, const char *first, const char *last, int othe
     int least = 0;
     while ((setting = next(r, &at, first, last))) {
         int bits = number_in(setting->value);
-        least = least == 0 || bits < least ? bits : least;
+        least = bits > 0 && (least == 0 || bits < least) ? bits : least;
     }
     return least > 0 ? least : otherwise;
 }
@@ -252,7 +229,7 @@ static void read_groups(reader *r, widths *out)
     for (bool more = false; (setting = next(r, &at, first, last)); more = true) {
         r->decides = setting;
         char group[WORD_SIZE], key[WORD_SIZE + 32];
-        widths one = {.weight = atoi(setting->value)};
+        widths one = {.weight = number_in(setting->value)};
         const char *tail = setting->key + r->source[at.source].length;
         snprintf(group, sizeof group, "%.*s", (int)(strlen(tail) - strlen(last)), tail);
         snprintf(key, sizeof key, "%s.input_activations.num_bits", group);
@@ -320,6 +297,18 @@ static bool format_of(int bits, calc_format *out)
 
 /* ---- Modules that stay wide ------------------------------------------------------------------ */
 
+/* Whether a text contains one of some words. */
+static bool contains(const char *text, const char *words)
+{
+    char word[WORD_SIZE];
+    int length = 0;
+    while (sscanf(words, "%127s%n", word, &length) == 1 && !strstr(text, word)) {
+        words += length;
+        word[0] = '\0';
+    }
+    return word[0] != '\0';
+}
+
 /* The parts of one name or pattern. Whole layers behind the last are those of multi-token
  * prediction. */
 static unsigned parts_of(const char *name, size_t length, const calc_app *app)
@@ -337,14 +326,14 @@ static unsigned parts_of(const char *name, size_t length, const calc_app *app)
         return 0; /* a router */
     }
     for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
-        if (strstr(word, modules[i].word)) {
+        if (contains(word, modules[i].words)) {
             return modules[i].parts;
         }
     }
     const char *layer = strstr(word, "layers.");
     size_t digits = layer ? strspn(layer + 7, "0123456789") : 0;
     bool whole = digits > 0 && strspn(layer + 7 + digits, ".*") == strlen(layer + 7 + digits);
-    return whole && atoi(layer + 7) < app->num_blocks ? LAYERS : 0;
+    return whole && number_in(layer + 7) < app->num_blocks ? LAYERS : 0;
 }
 
 /* The parts of all names in a value. */

@@ -29,9 +29,11 @@ void calc_checkpoint_formats_take(const calc_app *app, const calc_system *system
         i->wide_attention = c->wide_attention;
     }
     calc_datatype matrix = calc_format_datatype(c->matrix_datatype, s->datatype);
-    if (s->matrix_datatype == CALC_FORMAT_AUTO && c->matrix_datatype != CALC_FORMAT_AUTO &&
-        multiplies(system, matrix) && (!pool || multiplies(pool, matrix))) {
+    if (s->matrix_datatype == CALC_FORMAT_AUTO && multiplies(system, matrix) &&
+        (!pool || multiplies(pool, matrix))) {
         s->matrix_datatype = c->matrix_datatype;
+    }
+    if (s->matrix_datatype == c->matrix_datatype && s->scaling == CALC_SCALING_TENSOR) {
         s->scaling = c->scaling;
     }
 }
