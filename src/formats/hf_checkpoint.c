@@ -17,6 +17,7 @@
 #include "formats/read.h"
 #include "io/text.h"
 #include "io/utf8.h"
+#include "spec/field.h"
 
 enum { NOTE_SIZE = 320, WORD_SIZE = 128, WIDE = 16 /* bits, and more: the layout's datatype */ };
 
@@ -165,14 +166,15 @@ static int number_in(const char *text)
     return number < 1000 ? (int)number : 1000;
 }
 
-/* A value in small letters, as far as there is room. */
-static void small(const char *value, char word[WORD_SIZE])
+/* A text in small letters without backslashes, as far as there is room. */
+static void small(const char *text, size_t length, char word[WORD_SIZE])
 {
-    size_t i = 0;
-    for (; value[i] && i + 1 < WORD_SIZE; i++) {
-        word[i] = (char)tolower((unsigned char)value[i]);
+    size_t n = 0;
+    for (size_t i = 0; i < length && n + 1 < WORD_SIZE; i++) {
+        word[n] = (char)tolower((unsigned char)text[i]);
+        n += text[i] != '\\';
     }
-    word[i] = '\0';
+    word[n] = '\0';
 }
 
 static calc_status unknown(const reader *r, const calc_setting *setting, const char *what)
@@ -193,7 +195,7 @@ static calc_status unknown(const reader *r, const calc_setting *setting, const c
 static bool find_algorithm(const char *value, widths *out)
 {
     char word[WORD_SIZE];
-    small(value, word);
+    small(value, strlen(value), word);
     if (sscanf(word, "w%1da%2d", &out->weight, &out->input) == 2) {
         return true;
     }
@@ -263,7 +265,7 @@ static calc_status read_widths(reader *r, widths *out)
     const calc_setting *input = find(r, "act_bits");
     place groups = {0};
     char word[WORD_SIZE];
-    small(method ? method->value : "", word);
+    small(method ? method->value : "", method ? method->length : 0, word);
     named = named ? named
             : method && strcmp(word, "torchao") == 0
                 ? find(r, "quant_type quant_type.default._type")
@@ -277,9 +279,9 @@ static calc_status read_widths(reader *r, widths *out)
         read_groups(r, out);
     } else if (strcmp(word, "quark") == 0) {
         read_quark(r, out);
-    } else if (strcmp(word, "bitsandbytes") == 0) {
+    } else if (find(r, "load_in_4bit load_in_8bit")) {
         *out = (widths){says(find(r, "load_in_4bit"), "true") ? 4 : 8, WIDE, false};
-    } else if (bits && calc_hf_word_in(counted, word, strlen(word))) {
+    } else if (bits && (!method || calc_hf_word_in(counted, word, strlen(word)))) {
         *out = (widths){number_in(bits->value), input ? number_in(input->value) : WIDE, false};
     } else if (method && !find_algorithm(method->value, out)) {
         return unknown(r, method, "the method");
@@ -313,15 +315,9 @@ static bool contains(const char *text, const char *words)
  * prediction. */
 static unsigned parts_of(const char *name, size_t length, const calc_app *app)
 {
-    char text[WORD_SIZE], word[WORD_SIZE];
-    size_t n = 0;
-    for (size_t i = 0; i < length && n + 1 < sizeof text; i++) {
-        text[n] = name[i];
-        n += name[i] != '\\';
-    }
-    text[n] = '\0';
-    small(text, word);
-    n = strcspn(word, "$");
+    char word[WORD_SIZE];
+    small(name, length, word);
+    size_t n = strcspn(word, "$");
     if ((n >= 4 && strncmp(word + n - 4, "gate", 4) == 0) && (n == 4 || word[n - 5] == '.')) {
         return 0; /* a router */
     }
@@ -381,7 +377,7 @@ static calc_status read_cache(const reader *r, calc_format *out)
                    ? fewest(r, "layer_quant_config.", ".output_tensors.dtype", WIDE)
                    : WIDE;
     if (setting) {
-        small(setting->value, word);
+        small(setting->value, setting->length, word);
         bits = calc_hf_word_in(wide, word, strlen(word)) ? WIDE : number_in(word);
     }
     return format_of(bits, out) || !setting ? CALC_OK : unknown(r, setting, "the format");
@@ -390,11 +386,8 @@ static calc_status read_cache(const reader *r, calc_format *out)
 /* Formats that layers do not share cannot be said; wide parts that a layout cannot say are. */
 static void tell(const reader *r, const calc_app *app, unsigned wide)
 {
-    static const char *const formats[] = {
-#define CALC_X(name, word) word,
-        CALC_FORMAT_LIST(CALC_X)
-#undef CALC_X
-    };
+    const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_APP), "checkpoint");
+    const char *const *formats = calc_table_find(field->table, "weight_datatype")->choices;
     const struct {
         unsigned parts;
         const char *text;

@@ -44,7 +44,7 @@ START_TEST(what_a_layout_leaves_out_is_the_checkpoints)
 {
     is(CALC_FORMAT_FLOAT4, CALC_FORMAT_FLOAT4, CALC_SCALING_BLOCK, CALC_FORMAT_FLOAT8,
        CALC_WIDE_ATTENTION_INPUTS);
-    c.app.checkpoint = (calc_checkpoint_formats){CALC_FORMAT_AUTO};
+    c.app.checkpoint = (calc_checkpoint_formats){.weight_datatype = CALC_FORMAT_AUTO};
     is(CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR, CALC_FORMAT_AUTO,
        CALC_WIDE_ATTENTION_NONE);
 }

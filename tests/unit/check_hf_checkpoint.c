@@ -102,6 +102,9 @@ static const struct {
      WEIGHTS(F4)},
     {"\"quant_method\": \"bitsandbytes\", \"load_in_4bit\": false, \"load_in_8bit\": true",
      WEIGHTS(F8)},
+    /* older ones, without a method */
+    {"\"load_in_8bit\": true, \"llm_int8_threshold\": 6.0", WEIGHTS(F8)},
+    {"\"bits\": 4, \"group_size\": 128", WEIGHTS(F4)},
     {"\"quant_method\": \"torchao\", \"quant_type\": {\"default\": {\"_type\": "
      "\"Float8DynamicActivationFloat8WeightConfig\", \"_version\": 1}}",
      BOTH(F8, F8)},
