@@ -243,6 +243,13 @@ const calc_table *calc_part_table(void)
     return &part_table;
 }
 
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_checkpoint_formats, name, type, arg, __VA_ARGS__)
+static const calc_field checkpoint_formats_rows[] = {
+#include "calc/checkpoint_formats.fields.h"
+};
+#undef CALC_FIELD
+TABLE(checkpoint_formats, "checkpoint", calc_checkpoint_formats)
+
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_app, name, type, arg, __VA_ARGS__)
 #define CALC_PART_FIELD CALC_FIELD
 static const calc_field app_rows[] = {

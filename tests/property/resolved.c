@@ -6,6 +6,7 @@
 #include "model/cost/cost.h"
 #include "model/operators/collective.h"
 #include "model/serve/engine.h"
+#include "spec/checkpoint_formats.h"
 #include "spec/format.h"
 #include "spec/serving_program.h"
 
@@ -126,6 +127,20 @@ VALUE(flash, e->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH)
 VALUE(tensor_net, e->strategy.tensor_par_net)
 VALUE(data_net, e->strategy.data_par_net)
 VALUE(context_inner, inner_context(s, e))
+
+/* A layout as it is with the formats of the model's checkpoint. */
+static calc_exec taken(const calc_app *a, const calc_system *s, const calc_exec *e)
+{
+    calc_exec own = *e;
+    calc_checkpoint_formats_take(a, s, &own);
+    return own;
+}
+
+static double or_datatype(calc_format format, const calc_exec *e)
+{
+    return format ? (double)format : format_of(e->strategy.datatype);
+}
+
 VALUE(datatype, format_of(e->strategy.datatype))
 /* Inputs of narrowed multiplications and those of activation functions have no one format. */
 VALUE(activation, calc_format_stored(&e->strategy) ? NONE : format_of(e->strategy.datatype))
@@ -142,7 +157,10 @@ VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_s
 VALUE(memory_share, serves(e) ? calc_serving_program_share(&e->inference).share : NONE)
 VALUE(batch, serves(e) && e->inference.arrival_rate == 0 ? (double)e->batch_size : NONE)
 VALUE(one_served, serves(e) ? 1 : NONE)
-VALUE(cache, serves(e) ? format_of(e->strategy.datatype) : NONE)
+VALUE(served_format, serves(e) ? format_of(e->strategy.datatype) : NONE)
+VALUE(weight, or_datatype(taken(a, s, e).strategy.weight_datatype, e))
+VALUE(matrix, or_datatype(taken(a, s, e).strategy.matrix_datatype, e))
+VALUE(cache, serves(e) ? or_datatype(taken(a, s, e).inference.kv_datatype, e) : NONE)
 VALUE(pool_tensor, has_pool(e) ? (double)e->strategy.tensor_par : NONE)
 VALUE(pool_expert,
       has_pool(e) ? (double)(e->strategy.expert_par > 1 ? e->strategy.expert_par : 1) : NONE)
@@ -242,6 +260,11 @@ static const struct {
     {"app.router_bias", NULL},
     {"app.router_datatype", float32},
     {"app.trained_datatype", float32}, /* or any: a sweep asks it, no time does */
+    {"app.checkpoint.weight_datatype", served_format},
+    {"app.checkpoint.matrix_datatype", served_format},
+    {"app.checkpoint.scaling", NULL},
+    {"app.checkpoint.kv_datatype", served_format},
+    {"app.checkpoint.wide_attention", NULL},
     {"app.mtp_blocks", NULL},
     {"app.v_head_size", attn_size},
     {"app.qkv_bias", NULL},
@@ -301,10 +324,10 @@ static const struct {
     {"exe.param_gather_datatype", NULL},
     {"exe.optimizer_shards", NULL},
     {"exe.memory_model", NULL},
-    {"exe.matrix_datatype", datatype},
+    {"exe.matrix_datatype", matrix},
     {"exe.attention_datatype", datatype},
     {"exe.vector_datatype", datatype},
-    {"exe.weight_datatype", datatype},
+    {"exe.weight_datatype", weight},
     {"exe.activation_datatype", activation},
     {"exe.grad_datatype", grad},
     {"exe.grad_reduce_datatype", grad},
