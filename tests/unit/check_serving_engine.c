@@ -28,6 +28,17 @@ START_TEST(latent_prompts_are_narrow_where_the_engine_has_them_so)
 }
 END_TEST
 
+START_TEST(delta_rules_of_prompts_are_one_kernel_where_the_engine_has_it)
+{
+    calc_inference i = {.engine = CALC_SERVING_ENGINE_SGLANG_0_5};
+    ck_assert(!calc_engine_traits_for(&i).fused_recurrence);
+    i.traits.fused_recurrence = true;
+    ck_assert(calc_engine_traits_for(&i).fused_recurrence);
+    ck_assert(calc_engine_traits_of(CALC_SERVING_ENGINE_VLLM_0_11).fused_recurrence);
+    ck_assert(!calc_engine_traits_of(CALC_SERVING_ENGINE_VLLM_0_8).fused_recurrence);
+}
+END_TEST
+
 /* 2 ms and 50 us for each of 20 sequences are 3 ms; a tenth more for each of 3 doublings. */
 START_TEST(a_host_that_does_not_work_ahead_is_added)
 {
@@ -108,6 +119,7 @@ int main(void)
     TCase *cases = tcase_create("serving_engine");
     tcase_add_test(cases, no_engine_takes_nothing);
     tcase_add_test(cases, latent_prompts_are_narrow_where_the_engine_has_them_so);
+    tcase_add_test(cases, delta_rules_of_prompts_are_one_kernel_where_the_engine_has_it);
     tcase_add_test(cases, a_host_that_does_not_work_ahead_is_added);
     tcase_add_test(cases, a_host_that_works_ahead_is_waited_for_where_it_is_slower);
     tcase_add_test(cases, a_pass_takes_what_issuing_it_takes);
