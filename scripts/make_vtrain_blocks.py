@@ -17,18 +17,19 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUNS = ROOT / "tests/measured/runs_vtrain_single.csv.gz"
-KEYS = ("hidden", "micro_batch", "tp")
+KEYS = ("hidden", "microbatch_size", "tensor_par")
 ROUNDS = 4
 APART = 0.01  # relative, of two trial times: steps are piecewise linear in the time of a block
 
 
 def row_of(key, run, seconds):
-    shape = {"microbatch_size": run["micro_batch"], "seq_size": run["seq"], "hidden": run["hidden"], "feedforward": run["ffn"],
-             "attn_heads": run["heads"], "tensor_par": run["tp"], "activation_recompute": "full", "causal": "true"}
-    if run["tp"] != "1":
+    shape = {"microbatch_size": run["microbatch_size"], "seq_size": run["app.seq_size"], "hidden": run["hidden"],
+             "feedforward": run["feedforward"], "attn_heads": run["attn_heads"], "tensor_par": run["tensor_par"],
+             "activation_recompute": "full", "causal": "true"}
+    if run["tensor_par"] != "1":
         shape["tensor_par_overlap"] = "async"
     words = " ".join(f"{name}={value}" for name, value in shape.items())
-    return ["vtrain_a100", "block", run["dtype"], words, "time", f"{1e3 * seconds:.5g}", "ms"]
+    return ["vtrain_a100", "block", run["datatype"], words, "time", f"{1e3 * seconds:.5g}", "ms"]
 
 
 def write_table(out, runs, seconds):
@@ -63,7 +64,7 @@ def main():
     layers = sys.argv[2].split(",") if len(sys.argv) > 2 else ["12", "24"]
     with gzip.open(RUNS, "rt") as file:
         reader = csv.DictReader(file)
-        chosen = [r for r in reader if r["layers"] in layers]
+        chosen = [r for r in reader if r["num_blocks"] in layers]
     runs = collections.defaultdict(list)
     for run in chosen:
         runs[tuple(run[k] for k in KEYS)].append(run)
@@ -79,7 +80,7 @@ def main():
             for key, group in runs.items():
                 pairs = []
                 for run in group:
-                    step, measured = low[run["id"]], float(run["measured_iteration_s"])
+                    step, measured = low[run["id"]], float(run["measured_s"])
                     slope = (high[run["id"]] - step) / (APART * seconds[key])
                     pairs.append((seconds[key] + (measured - step) / slope, slope / measured))
                 seconds[key] = weighted_median(pairs)

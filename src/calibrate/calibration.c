@@ -97,7 +97,7 @@ static void count_runs(task *t)
             continue;
         }
         c->runs++;
-        const char *name = t->evidence.row[i].result->prediction->map.source->name;
+        const char *name = t->evidence.row[i].result->prediction->map.row->source;
         size_t k = 0;
         while (k < c->sources && strcmp(c->source[k].name, name) != 0) {
             k++;
@@ -121,12 +121,10 @@ static bool list_machines(const task *t, char *text, size_t size)
         bool first = item[i].use == CALC_USE_SCORED;
         for (size_t k = 0; k < i && first; k++) {
             first = item[k].use != CALC_USE_SCORED ||
-                    strcmp(item[k].prediction->map.machine->system,
-                           item[i].prediction->map.machine->system) != 0;
+                    strcmp(item[k].prediction->map.row->sys, item[i].prediction->map.row->sys) != 0;
         }
         if (first) {
-            calc_append(text, size, "%s %s", some ? "," : "",
-                        item[i].prediction->map.machine->system);
+            calc_append(text, size, "%s %s", some ? "," : "", item[i].prediction->map.row->sys);
             some = true;
         }
     }
@@ -293,7 +291,7 @@ static calc_status calibrate(task *t, double *before, double *unseen, calc_error
                                "no measured run on %s%s", t->c->family.machine[0],
                                held_out ? " that is not held out" : "");
     }
-    const char *family = t->evidence.row[0].result->prediction->map.machine->family;
+    const char *family = t->evidence.row[0].result->prediction->map.row->family;
     t->c->family.name = *family ? family : NULL;
     calc_unknowns_make(&t->c->unknowns, &t->c->family, t->plan->fields, t->plan->documented);
     status = predict(t, errors);
@@ -376,8 +374,7 @@ static bool has(const calc_calibration *family, const calc_result *result)
 {
     bool found = false;
     for (size_t m = 0; m < family->family.machines; m++) {
-        found = found ||
-                strcmp(family->family.machine[m], result->prediction->map.machine->system) == 0;
+        found = found || strcmp(family->family.machine[m], result->prediction->map.row->sys) == 0;
     }
     return found;
 }
@@ -395,13 +392,9 @@ static bool is_calibrated(const calc_calibration *family, size_t families,
 /* Runs of one publisher have the number of its first run. */
 static int fold_of_publisher(const calc_results *results, size_t index)
 {
-    size_t length, other;
-    const char *name =
-        calc_run_source_publisher(results->item[index].prediction->map.source, &length);
+    const char *name = calc_evidence_publisher(&results->item[index]);
     size_t first = 0;
-    while (strncmp(calc_run_source_publisher(results->item[first].prediction->map.source, &other),
-                   name, length) != 0 ||
-           other != length) {
+    while (strcmp(calc_evidence_publisher(&results->item[first]), name) != 0) {
         first++;
     }
     return (int)first;
@@ -438,11 +431,10 @@ static void write(calc_output *out, const unseen *u, const calc_results *results
     const calc_result *r = &results->item[index];
     const calc_run_map *map = &r->prediction->map;
     calc_residual residual = {.id = map->row->id,
-                              .source = map->source->name,
-                              .machine = map->machine->system,
+                              .source = map->row->source,
+                              .machine = map->row->sys,
                               .quantity = r->quantity,
-                              .traits =
-                                  calc_traits_of(&map->app, &map->exec, map->machine->family)};
+                              .traits = calc_traits_of(&map->app, &map->exec, map->row->family)};
     for (int k = 0; k < CALC_UNSEEN_CROSSED; k++) {
         residual.value[k] = log(r->measured / u->predicted[k][index]);
         residual.fold[k] = u->fold[k][index];

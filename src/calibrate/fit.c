@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "calibrate/least_squares.h"
-#include "validate/run_dates.h"
+#include "validate/forecasts.h"
 #include "validate/spread.h"
 
 /* Errors of a good model: the spread between identical runs of different software. */
@@ -67,8 +67,9 @@ static void weigh(task *t)
     for (size_t i = 0; i < s->count; i++) {
         size_t alike = 0;
         for (size_t j = 0; j < s->count; j++) {
-            alike += is_used(t->fit, j) && s->row[j].result->prediction->map.source ==
-                                               s->row[i].result->prediction->map.source;
+            alike +=
+                is_used(t->fit, j) && strcmp(s->row[j].result->prediction->map.row->source,
+                                             s->row[i].result->prediction->map.row->source) == 0;
         }
         t->weight[i] = is_used(t->fit, i) ? sqrt(calc_spread_weight(alike)) : 0;
         t->used += is_used(t->fit, i);
@@ -229,8 +230,8 @@ static bool is_one_source(const calc_evidence *evidence)
 {
     bool one = true;
     for (size_t i = 0; i < evidence->count; i++) {
-        one = one && evidence->row[i].result->prediction->map.source ==
-                         evidence->row[0].result->prediction->map.source;
+        one = one && strcmp(evidence->row[i].result->prediction->map.row->source,
+                            evidence->row[0].result->prediction->map.row->source) == 0;
     }
     return one;
 }
@@ -282,11 +283,10 @@ static void assign_folds_by_source(calc_evidence *evidence)
         row->source_fold = -1;
         for (size_t j = 0; j < i && row->source_fold < 0; j++) {
             const calc_evidence_row *other = &evidence->row[j];
-            bool alike =
-                one ? other->result->prediction->map.exec.strategy.tensor_par ==
-                          row->result->prediction->map.exec.strategy.tensor_par
-                    : other->publisher_length == row->publisher_length &&
-                          strncmp(other->publisher, row->publisher, row->publisher_length) == 0;
+            bool alike = one ? other->result->prediction->map.exec.strategy.tensor_par ==
+                                   row->result->prediction->map.exec.strategy.tensor_par
+                             : strcmp(calc_evidence_publisher(other->result),
+                                      calc_evidence_publisher(row->result)) == 0;
             row->source_fold = alike ? other->source_fold : -1;
         }
         row->source_fold = row->source_fold < 0 ? evidence->source_folds++ : row->source_fold;
@@ -306,15 +306,13 @@ calc_status calc_evidence_make(calc_evidence *out, const calc_results *results,
             continue;
         }
         size_t m = 0;
-        while (m < machines && strcmp(machine[m], r->prediction->map.machine->system) != 0) {
+        while (m < machines && strcmp(machine[m], r->prediction->map.row->sys) != 0) {
             m++;
         }
         if (m < machines) {
             calc_evidence_row *row = &out->row[out->count++];
             *row = (calc_evidence_row){
                 .result = r, .index = i, .machine = m, .log_measured = log(r->measured)};
-            row->publisher =
-                calc_run_source_publisher(r->prediction->map.source, &row->publisher_length);
         }
     }
     assign_folds_by_width(out);
@@ -328,19 +326,22 @@ void calc_evidence_free(calc_evidence *evidence)
     *evidence = (calc_evidence){0};
 }
 
+const char *calc_evidence_publisher(const calc_result *result)
+{
+    const calc_runs_row *row = result->prediction->map.row;
+    return *row->publisher ? row->publisher : row->source;
+}
+
 bool calc_evidence_is_of(const calc_result *result, const char *const *names)
 {
-    const char *source = result->prediction->map.source->name;
-    size_t word = strcspn(source, "_");
-    size_t length;
-    const char *publisher = calc_run_source_publisher(result->prediction->map.source, &length);
+    const calc_runs_row *row = result->prediction->map.row;
+    size_t word = strcspn(row->source, "_");
     for (; names && *names; names++) {
         size_t named = strlen(*names);
-        bool alike = (named == word && strncmp(source, *names, word) == 0) ||
-                     (named == length && strncmp(publisher, *names, length) == 0);
-        bool since = calc_run_is_month(*names) &&
-                     strcmp(calc_run_published(result->prediction->map.row), *names) >= 0;
-        if (alike || since || strcmp(source, *names) == 0) {
+        bool alike = (named == word && strncmp(row->source, *names, word) == 0) ||
+                     strcmp(calc_evidence_publisher(result), *names) == 0;
+        bool since = calc_is_month(*names) && strcmp(row->published, *names) >= 0;
+        if (alike || since || strcmp(row->source, *names) == 0) {
             return true;
         }
     }

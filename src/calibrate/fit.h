@@ -17,13 +17,11 @@
 /** One run with a measured time that counts. Borrows the result. */
 typedef struct calc_evidence_row {
     const calc_result *result;
-    size_t index;          /**< of the result among all */
-    size_t machine;        /**< index of its machine in the family */
-    double log_measured;   /**< of seconds */
-    int width_fold;        /**< runs of models of one width are in one fold */
-    int source_fold;       /**< runs of one publisher's software are in one fold */
-    const char *publisher; /**< calc_run_source_publisher(); `publisher_length` bytes */
-    size_t publisher_length;
+    size_t index;        /**< of the result among all */
+    size_t machine;      /**< index of its machine in the family */
+    double log_measured; /**< of seconds */
+    int width_fold;      /**< runs of models of one width are in one fold */
+    int source_fold;     /**< runs of one publisher's software are in one fold */
 } calc_evidence_row;
 
 /** All of them. Owns the rows. Start with {0}. */
@@ -51,8 +49,11 @@ int calc_evidence_fold(const char *text, int folds);
  *  @param depth  number of blocks if it matters too, else 0 */
 int calc_evidence_width_fold(int64_t hidden, int64_t depth);
 
+/** Who published a run of training: its publisher, or the source of a run that names none. */
+const char *calc_evidence_publisher(const calc_result *result);
+
 /** Whether the run is of one of these sources, of those whose names have this first word, of one of
- *  these publishers (calc_run_source_publisher()), or was published in one of these months
+ *  these publishers (calc_evidence_publisher()), or was published in one of these months
  *  ("2025-07") or later. NULL: of none.
  *  @param names  NULL at the end */
 bool calc_evidence_is_of(const calc_result *result, const char *const *names);

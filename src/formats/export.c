@@ -60,9 +60,12 @@ calc_status calc_export(const calc_framework *framework, const calc_app *app, co
 
 bool calc_export_is_listed(const char *list, const char *key)
 {
-    char name[64];
-    snprintf(name, sizeof name, " %s ", key);
-    return list && strstr(list, name);
+    size_t length = strlen(key);
+    const char *at = list ? strstr(list, key) : NULL;
+    while (at && (at == list || at[-1] != ' ' || at[length] != ' ')) {
+        at = strstr(at + 1, key);
+    }
+    return at != NULL;
 }
 
 /* Whether a field decides which rank holds and computes which part of the model, and when. */
@@ -136,13 +139,14 @@ static bool read_back(const calc_framework *framework, const calc_app *app, cons
                                 .settings = settings,
                                 .procs = framework->launched ? exec->num_procs : 0};
     calc_plan whole, plan;
-    calc_errors errors = {0};
-    calc_plan_from(&whole, app, exec, 1);
+    calc_errors errors; /* large, and nobody reads them */
+    errors.count = errors.dropped = 0;
     if (calc_import_plan(&import, &plan, &errors) != CALC_OK) {
         return false;
     }
-    for (int i = 0; i < CALC_PLAN_COUNT && !framework->has_model; i++) {
-        if (i > CALC_PLAN_MODEL) {
+    if (!framework->has_model) {
+        calc_plan_from(&whole, app, exec, 1);
+        for (int i = CALC_PLAN_MODEL + 1; i < CALC_PLAN_COUNT; i++) {
             plan.value[i] = whole.value[i];
         }
     }
@@ -215,8 +219,8 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
             }
             double mine = calc_member_number(field, pairs[k].resolved + at);
             double back = calc_member_number(field, pairs[k].back + at);
-            if (is_told(pairs[k].kind, field, pairs[k].given, mine) &&
-                !calc_export_is_listed(framework->elsewhere, field->key) && mine != back) {
+            if (mine != back && is_told(pairs[k].kind, field, pairs[k].given, mine) &&
+                !calc_export_is_listed(framework->elsewhere, field->key)) {
                 bool absent = calc_absent_is(field, pairs[k].given + at);
                 double shown = absent ? mine : calc_member_number(field, pairs[k].given + at);
                 bool layout =

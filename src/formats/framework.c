@@ -114,14 +114,18 @@ const calc_setting_row *calc_framework_row(const calc_framework *framework, cons
 {
     char text[KEY_SIZE];
     const calc_setting_row *row = NULL, *bare = NULL; /* bare: the same without dashes before it */
+    const char *plain = key + strspn(key, "-");
     for (size_t i = 0; i < framework->count; i++) {
         row = &framework->rows[i];
-        if (row->key && same_key(row->key, key)) {
-            return row;
+        const char *name = row->key ? row->key : "";
+        while (*name == '-') {
+            name++;
         }
-        if (row->key && !bare &&
-            same_key(row->key + strspn(row->key, "-"), key + strspn(key, "-"))) {
-            bare = row;
+        if (row->key && same_letter(*name, *plain) && same_key(name, plain)) {
+            if (same_key(row->key, key)) {
+                return row;
+            }
+            bare = bare ? bare : row;
         }
     }
     row = bare;

@@ -320,30 +320,50 @@ static void bind(const assignment *set, const calc_field_ref *ref, int which, js
     }
 }
 
-calc_status calc_set(calc_app *app, calc_system *system, calc_exec *exec, const char *text,
-                     calc_field_ref *where, calc_errors *errors)
+/* @param known  the field that the text names; NULL: it is to be found */
+static calc_status assign(assignment *set, const char *text, const calc_field_ref *known,
+                          calc_field_ref *where, calc_errors *errors)
 {
-    assignment set = {.object = {app, system, exec}};
     calc_field_ref ref;
     int which = 0;
     char shown[CALC_UTF8_SHOW_SIZE];
     char name[CALC_UTF8_SHOW_SIZE + 8];
     snprintf(name, sizeof name, "--set %s", calc_utf8_show(shown, text, strlen(text)));
     calc_json_report report = {.kind = CALC_KIND_NONE, .name = name};
-    if (!split(&set, text, &report) || !find(&set, &ref, &which, &report)) {
+    if (!split(set, text, &report) || (!known && !find(set, &ref, &which, &report))) {
         return calc_json_report_close(&report, errors);
     }
+    if (known) {
+        ref = *known;
+        while (kinds[which] != ref.kind) {
+            which++;
+        }
+    }
     report.kind = ref.kind;
-    enter_path(&report, set.path);
-    json_t *value = read_value(ref.field, set.value, &report);
+    enter_path(&report, set->path);
+    json_t *value = read_value(ref.field, set->value, &report);
     if (value) {
-        bind(&set, &ref, which, value, &report);
+        bind(set, &ref, which, value, &report);
         json_decref(value);
     }
     if (where && report.found.count == 0) {
         *where = ref;
     }
     return calc_json_report_close(&report, errors);
+}
+
+calc_status calc_set(calc_app *app, calc_system *system, calc_exec *exec, const char *text,
+                     calc_field_ref *where, calc_errors *errors)
+{
+    assignment set = {.object = {app, system, exec}};
+    return assign(&set, text, NULL, where, errors);
+}
+
+calc_status calc_assign_again(void *const object[CALC_ASSIGN_KINDS], const calc_field_ref *field,
+                              const char *text, calc_errors *errors)
+{
+    assignment set = {.object = {object[0], object[1], object[2]}};
+    return assign(&set, text, field, NULL, errors);
 }
 
 void calc_assign(calc_json_report *report, void *const object[CALC_ASSIGN_KINDS], const char *path,

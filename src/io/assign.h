@@ -14,4 +14,10 @@ enum { CALC_ASSIGN_KINDS = 3 /**< application, system, execution: as calc_kind c
 void calc_assign(calc_json_report *report, void *const object[CALC_ASSIGN_KINDS], const char *path,
                  json_t *value);
 
+/** Do what calc_set() does, with the field that it found for such a text before.
+ *  @param object  a calc_app, a calc_system and a calc_exec */
+CALC_MUST_USE calc_status calc_assign_again(void *const object[CALC_ASSIGN_KINDS],
+                                            const calc_field_ref *field, const char *text,
+                                            calc_errors *errors);
+
 #endif

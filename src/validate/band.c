@@ -161,7 +161,9 @@ static selection choose(const calc_residuals *residuals, const calc_band_query *
                    .query = query,
                    .family = number_of_family(residuals, query->traits.family),
                    .unit = {1, 1}};
-    for (int c = 0; c < CLASSES && (s.runs < CALC_BAND_RUNS || !s.several); c++) {
+    /* Software differs by more than machines and models do. */
+    int first = query->unseen == CALC_UNSEEN_SOFTWARE ? CLASSES - 1 : 0;
+    for (int c = first; c < CLASSES && (s.runs < CALC_BAND_RUNS || !s.several); c++) {
         count(&s, classes[c]);
     }
     const double *typical = known ? residuals->typical[query->quantity] : s.unit;

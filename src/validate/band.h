@@ -51,7 +51,8 @@ typedef struct calc_band {
 } calc_band;
 
 /** The band of the most alike class that has CALC_BAND_RUNS runs: family of machines, kind of
- * model, bits and processors; without processors; without bits; of any machine; of any kind. */
+ * model, bits and processors; without processors; without bits; of any machine; of any kind.
+ * Software that no fit has seen is compared with all such runs. */
 calc_band calc_band_of(const calc_residuals *residuals, const calc_band_query *query);
 
 /** Share of the runs of that class, and of one more that is above, for which log(measured /

@@ -8,12 +8,18 @@
 static calc_covered cover(const calc_result *r, const calc_residuals *residuals, calc_unseen unseen)
 {
     const calc_run_map *map = &r->prediction->map;
-    const calc_residual *own = calc_residuals_find(residuals, map->row->id, r->quantity);
-    const calc_band_query query = {
-        .quantity = r->quantity,
-        .traits = own ? own->traits : calc_traits_of(&map->app, &map->exec, map->machine->family),
-        .unseen = unseen,
-        .without = own};
+    const calc_residual *found = calc_residuals_find(residuals, map->row->id, r->quantity);
+    bool fitted = !found || isnan(found->value[CALC_UNSEEN_SOFTWARE]);
+    const calc_residual *own = fitted == (unseen != CALC_UNSEEN_SOFTWARE) ? found : NULL;
+    if (unseen == CALC_UNSEEN_SOFTWARE && !own) {
+        return (calc_covered){(double)NAN, (double)NAN}; /* a fit has seen its software */
+    }
+    const char *family = calc_residuals_family_of(residuals, map->row);
+    const calc_band_query query = {.quantity = r->quantity,
+                                   .traits = found ? found->traits
+                                                   : calc_traits_of(&map->app, &map->exec, family),
+                                   .unseen = unseen,
+                                   .without = own};
     calc_band band = calc_band_of(residuals, &query);
     double value = own ? own->value[unseen] : log(r->measured / r->predicted);
     return (calc_covered){isnan(band.reach) ? (double)NAN : value, band.reach};
@@ -73,7 +79,7 @@ calc_coverage calc_coverage_of(const calc_results *results, const calc_covered *
         if (isnan(value) || r->quantity != quantity || !is_member(r, group)) {
             continue;
         }
-        table *t = table_of(tables, r->prediction->map.source->name);
+        table *t = table_of(tables, r->prediction->map.row->source);
         c.count++;
         c.below += value < -covered[i].reach;
         c.above += value > covered[i].reach;

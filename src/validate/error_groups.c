@@ -6,7 +6,6 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "validate/own_runs.h"
 #include "validate/result_labels.h"
 #include "validate/sets.h"
 
@@ -16,13 +15,13 @@ static bool compete_training(const calc_result *a, const calc_result *b)
 {
     const calc_run_map *left = &a->prediction->map;
     const calc_run_map *right = &b->prediction->map;
-    return left->machine == right->machine && left->app.hidden == right->app.hidden &&
-           left->app.num_blocks == right->app.num_blocks &&
+    return left->app.hidden == right->app.hidden && left->app.num_blocks == right->app.num_blocks &&
            left->app.seq_size == right->app.seq_size &&
            left->exec.num_procs == right->exec.num_procs &&
            left->exec.batch_size == right->exec.batch_size &&
            left->exec.strategy.datatype == right->exec.strategy.datatype &&
-           left->exec.strategy.matrix_datatype == right->exec.strategy.matrix_datatype;
+           left->exec.strategy.matrix_datatype == right->exec.strategy.matrix_datatype &&
+           strcmp(left->row->sys, right->row->sys) == 0;
 }
 
 static bool compete_serving(const calc_result *a, const calc_result *b)
@@ -277,7 +276,7 @@ typedef struct selection {
 /* A result of no published table of training. */
 static bool is_own(const calc_result *r)
 {
-    return r->serving || calc_own_runs_has(r->prediction->map.row);
+    return r->serving || !calc_sets_is_published(r);
 }
 
 static bool is_selected(const selection *s, const calc_result *r)

@@ -2,160 +2,170 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "validate/own_runs.h"
-#include "validate/run_arguments.h"
+#include "spec/field.h"
 #include "validate/spread.h"
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
 /* Biases and the kind of positions are none: less than a thousandth of these runs' memory. */
 
-/* Where an option's value is: a column of numbers (blank: `blank`), one of text, a word of
- * model_notes, or an option of the command line. */
-typedef enum place { NUMBER, TEXT, WORD, ARGUMENT } place;
-
-typedef struct feature {
+/* An option: fields in which layouts that differ in it differ. They count where a group has
+ * several ranks in both layouts: overlap follows from having something to overlap. Rows of one name
+ * are one option. */
+static const struct {
     const char *name;
-    bool work; /* the workload, not its layout */
-    place place;
-    size_t offset;    /* of the column */
-    double blank;     /* of NUMBER */
-    const char *word; /* of WORD and ARGUMENT */
-} feature;
+    bool work;          /* the workload, not its layout */
+    const char *fields; /* blanks between them */
+    const char *among;  /* the size of that group; NULL: they always count */
+} options[] = {
+    {"tensor parallelism", false, "tensor_par", NULL},
+    {"pipeline parallelism", false, "pipeline_par", NULL},
+    {"interleaved chunks", false, "pipeline_interleaving", "pipeline_par"},
+    {"uneven stages", false, "first_stage_blocks last_stage_blocks", "pipeline_par"},
+    {"context parallelism", false, "context_par", NULL},
+    {"context parallelism", false, "context_par_type", "context_par"},
+    {"expert parallelism", false, "expert_par", NULL},
+    {"expert tensor parallelism", false, "expert_tensor_par", "tensor_par"},
+    {"data parallelism", true, "num_procs", NULL},
+    {"sequence parallelism", false, "tensor_par_comm_type", "tensor_par"},
+    {"sharded optimizer, weights", false, "zero_stage fsdp_par optimizer_shards", "data_par"},
+    {"optimizer", true, "optimizer", NULL},
+    {"recomputation", false, "activation_recompute recompute_modules recompute_blocks", NULL},
+    {"offload", false, "activations_offload optimizer_offload offload_modules", NULL},
+    {"flash attention", false, "flash_attention", NULL},
+    {"overlap", false, "dispatch_type expert_par_overlap delayed_wgrad", "expert_par"},
+    {"overlap", false, "tensor_par_overlap", "tensor_par"},
+    {"overlap", false, "data_par_overlap param_gather_overlap grad_reduce_datatype", "data_par"},
+    {"overlap", false, "pipeline_par_overlap deferred_head_wgrad", "pipeline_par"},
+    {"overlap", false, "cuda_graph fused_experts attention_datatype eager launch_blocking", NULL},
+    {"number format", false, "datatype matrix_datatype scaling", NULL},
+    {"micro-batch", false, "microbatch_size", NULL},
+    {"micro-batches", true, "batch_size", NULL},
+    {"sequence length", true, "app.seq_size", NULL},
+    {"blocks", true, "num_blocks", NULL},
+    {"experts", true, "num_experts", NULL},
+    {"experts per token", true, "experts_per_token", NULL},
+    {"shared expert", true, "shared_feedforward", NULL},
+    {"dropout", true, "dropout", NULL},
+    {"fused loss", false, "fused_cross_entropy framework_mem", NULL},
+    {"query and key norm", true, "qk_norm", NULL},
+    {"gated feed-forward", true, "ffn_type", NULL},
+    {"untied embeddings", true, "tied_embeddings", NULL}};
 
-#define COLUMN(name) offsetof(calc_runs_row, name)
+enum { OPTIONS = sizeof options / sizeof *options, PARTS = 64 };
 
-static const feature options[] = {
-    {"tensor parallelism", false, NUMBER, COLUMN(tp), 1, NULL},
-    {"pipeline parallelism", false, NUMBER, COLUMN(pp), 1, NULL},
-    {"interleaved chunks", false, TEXT, COLUMN(vpp), 0, NULL},
-    {"uneven stages", false, ARGUMENT, 0, 0, "decoder-first-pipeline-num-layers"},
-    {"context parallelism", false, NUMBER, COLUMN(cp), 1, NULL},
-    {"expert parallelism", false, NUMBER, COLUMN(ep), 1, NULL},
-    {"expert tensor parallelism", false, NUMBER, COLUMN(etp), 0, NULL},
-    {"data parallelism", true, NUMBER, COLUMN(num_gpus), 0, NULL},
-    {"sequence parallelism", false, NUMBER, COLUMN(sequence_parallel), 0, NULL},
-    {"sharded optimizer, weights", false, TEXT, COLUMN(zero_stage_fsdp), 0, NULL},
-    {"optimizer instances", false, ARGUMENT, 0, 0, "num-distributed-optimizer-instances"},
-    {"recomputation", false, TEXT, COLUMN(recompute), 0, NULL},
-    {"flash attention", false, NUMBER, COLUMN(flash_attention), 1, NULL},
-    {"overlap", false, TEXT, COLUMN(overlap), 0, NULL},
-    {"number format", false, TEXT, COLUMN(dtype), 0, NULL},
-    {"micro-batch", false, NUMBER, COLUMN(micro_batch), 0, NULL},
-    {"micro-batches", true, NUMBER, COLUMN(global_batch), 0, NULL},
-    {"sequence length", true, NUMBER, COLUMN(seq), 0, NULL},
-    {"blocks", true, NUMBER, COLUMN(layers), 0, NULL},
-    {"experts", true, NUMBER, COLUMN(num_experts), 0, NULL},
-    {"experts per token", true, NUMBER, COLUMN(topk), 0, NULL},
-    {"shared expert", true, ARGUMENT, 0, 0, "moe-shared-expert-intermediate-size"},
-    {"grouped experts", false, ARGUMENT, 0, 0, "moe-grouped-gemm"},
-    {"routing", true, ARGUMENT, 0, 0, "moe-router-load-balancing-type"},
-    {"dropout", true, ARGUMENT, 0, 0, "hidden-dropout"},
-    {"native fused loss", false, ARGUMENT, 0, 0, "cross-entropy-loss-fusion"},
-    {"query and key norm", true, ARGUMENT, 0, 0, "qk-layernorm"},
-    {"attention mask not made", false, ARGUMENT, 0, 0, "no-create-attention-mask-in-dataloader"},
-    {"deterministic kernels", false, ARGUMENT, 0, 0, "deterministic-mode"},
-    {"transformer implementation", false, ARGUMENT, 0, 0, "transformer-impl"},
-    {"gated feed-forward", true, WORD, 0, 0, "SwiGLU"},
-    {"untied embeddings", true, WORD, 0, 0, "untied=True"}};
+/* Other options: those that calc does not model. */
+static const char unmodelled[] = "options that are not modelled";
 
-enum { OPTIONS = sizeof options / sizeof *options };
+/* The fields one after the other, found by name once. */
+typedef struct part {
+    size_t option;
+    calc_field_ref field, among; /* .field NULL: it always counts */
+} part;
 
-static double number_of(const feature *o, const calc_runs_row *row)
+typedef struct parts {
+    part item[PARTS];
+    size_t count;
+} parts;
+
+static calc_field_ref find(const char *path)
 {
-    double value;
-    memcpy(&value, (const char *)row + o->offset, sizeof value);
-    return isnan(value) ? o->blank : value;
-}
-
-static const char *text_of(const feature *o, const calc_runs_row *row)
-{
-    const char *text;
-    memcpy(&text, (const char *)row + o->offset, sizeof text);
-    return text;
-}
-
-/* Whether both command lines give an option the same value, or both do not give it. */
-static bool same_argument(const feature *o, const calc_runs_row *a, const calc_runs_row *b)
-{
-    const char *left = calc_run_argument(a->arguments, o->word);
-    const char *right = calc_run_argument(b->arguments, o->word);
-    if (!left || !right) {
-        return left == right;
+    calc_field_ref ref = {0};
+    calc_kind only = calc_kind_split(&path, CALC_KIND_EXEC);
+    if ((only == CALC_KIND_APP || calc_field_find(CALC_KIND_EXEC, path, &ref) != CALC_OK) &&
+        calc_field_find(CALC_KIND_APP, path, &ref) != CALC_OK) {
+        assert(!"a field of that name");
     }
-    size_t length = strcspn(left, " ");
-    return length == strcspn(right, " ") && strncmp(left, right, length) == 0;
+    return ref;
 }
 
-static bool same(const feature *o, const calc_runs_row *a, const calc_runs_row *b)
+static void find_parts(parts *p)
 {
-    switch (o->place) {
-    case NUMBER:
-        return number_of(o, a) == number_of(o, b);
-    case TEXT:
-        return strcmp(text_of(o, a), text_of(o, b)) == 0;
-    case WORD:
-        return calc_runs_has(a->model_notes, o->word) == calc_runs_has(b->model_notes, o->word);
-    default:
-        return same_argument(o, a, b);
+    p->count = 0;
+    for (size_t i = 0; i < OPTIONS; i++) {
+        const char *at = options[i].fields;
+        while (*at && p->count < PARTS) {
+            char name[64];
+            size_t length = strcspn(at, " ");
+            snprintf(name, sizeof name, "%.*s", (int)length, at);
+            p->item[p->count] = (part){.option = i, .field = find(name)};
+            if (options[i].among) {
+                p->item[p->count].among = find(options[i].among);
+            }
+            p->count++;
+            at += length + (at[length] == ' ');
+        }
     }
+}
+
+static double number_of(const calc_field_ref *ref, const calc_result *r)
+{
+    const calc_run_documents *d = r->prediction->map.row->document;
+    const char *object =
+        ref->kind == CALC_KIND_APP ? (const char *)&d->app : (const char *)&d->exec;
+    return calc_member_number(ref->field, object + ref->offset);
+}
+
+static bool same(const part *p, const calc_result *a, const calc_result *b)
+{
+    bool counts = !p->among.field || (number_of(&p->among, a) > 1 && number_of(&p->among, b) > 1);
+    return !counts || number_of(&p->field, a) == number_of(&p->field, b);
+}
+
+/* Name of the option of an index: one of those that are not modelled is behind the last. */
+static const char *name_of(size_t option)
+{
+    return option < OPTIONS ? options[option].name : unmodelled;
 }
 
 /* ---- Cells and pairs ------------------------------------------------------------------------- */
 
-/* The source of a row, up to remarks in parentheses, names the release, too. */
-static bool same_release(const char *a, const char *b)
-{
-    size_t length = strcspn(a, "(");
-    return length == strcspn(b, "(") && strncmp(a, b, length) == 0;
-}
-
 /* Runs of one source and release, on one machine, of models of one shape. */
 static bool comparable(const calc_result *a, const calc_result *b)
 {
-    const calc_run_map *left = &a->prediction->map;
-    const calc_run_map *right = &b->prediction->map;
-    const calc_app *x = &left->app;
-    const calc_app *y = &right->app;
-    /* Fields set by an own row are in none of these columns. */
-    bool columns = !left->row->own || !left->row->own->complete;
-    return columns && left->source == right->source &&
-           same_release(left->row->source, right->row->source) && left->machine == right->machine &&
-           x->hidden == y->hidden && x->feedforward == y->feedforward &&
+    const calc_runs_row *left = a->prediction->map.row;
+    const calc_runs_row *right = b->prediction->map.row;
+    const calc_app *x = &left->document->app;
+    const calc_app *y = &right->document->app;
+    return x->hidden == y->hidden && x->feedforward == y->feedforward &&
            x->attn_heads == y->attn_heads && x->kv_heads == y->kv_heads &&
            x->kv_lora_rank == y->kv_lora_rank && x->expert_feedforward == y->expert_feedforward &&
-           x->mtp_blocks == y->mtp_blocks;
+           x->mtp_blocks == y->mtp_blocks && strcmp(left->source, right->source) == 0 &&
+           strcmp(left->release, right->release) == 0 && strcmp(left->sys, right->sys) == 0;
 }
 
 /* How many options differ, up to two; *which is the last of them. */
-static int differing(const calc_result *a, const calc_result *b, size_t *which)
+static int differing(const parts *p, const calc_result *a, const calc_result *b, size_t *which)
 {
-    int count = 0;
-    for (size_t i = 0; i < OPTIONS && count < 2; i++) {
-        if (!same(&options[i], a->prediction->map.row, b->prediction->map.row)) {
-            *which = i;
-            count++;
+    int count = strcmp(a->prediction->map.row->unmodelled, b->prediction->map.row->unmodelled) != 0;
+    *which = OPTIONS;
+    for (size_t i = 0; i < p->count && count < 2; i++) {
+        if (!same(&p->item[i], a, b)) {
+            size_t option = p->item[i].option;
+            count += count == 0 || strcmp(name_of(option), name_of(*which)) != 0;
+            *which = option;
         }
     }
     return count;
 }
 
-static bool is_cell_of(const calc_features_cell *cell, const calc_result *r)
+static bool is_cell_of(const parts *p, const calc_features_cell *cell, const calc_result *r)
 {
     size_t which;
     assert(cell->first);
-    return comparable(cell->first, r) && differing(cell->first, r, &which) == 0;
+    return comparable(cell->first, r) && differing(p, cell->first, r, &which) == 0;
 }
 
-static void add_to_cell(calc_features *f, const calc_result *r)
+static void add_to_cell(calc_features *f, const parts *p, const calc_result *r)
 {
     size_t i = 0;
-    while (i < f->cells && !is_cell_of(&f->cell[i], r)) {
+    while (i < f->cells && !is_cell_of(p, &f->cell[i], r)) {
         i++;
     }
     calc_features_cell *cell = &f->cell[i];
@@ -186,7 +196,7 @@ static calc_features_pair pair_of(const calc_features *f, size_t option, size_t 
     };
 }
 
-static bool find_pairs(calc_features *f)
+static bool find_pairs(calc_features *f, const parts *p)
 {
     size_t capacity = 0;
     for (size_t a = 0; a < f->cells; a++) {
@@ -194,8 +204,9 @@ static bool find_pairs(calc_features *f)
             size_t option;
             assert(f->cell[a].first && f->cell[b].first); /* every cell has a run */
             if (!comparable(f->cell[a].first, f->cell[b].first) ||
-                differing(f->cell[a].first, f->cell[b].first, &option) != 1 ||
-                (f->quantity == CALC_QUANTITY_STEP_TIME && options[option].work)) {
+                differing(p, f->cell[a].first, f->cell[b].first, &option) != 1 ||
+                (f->quantity == CALC_QUANTITY_STEP_TIME && option < OPTIONS &&
+                 options[option].work)) {
                 continue;
             }
             calc_features_pair *grown = calc_grown(f->pair, f->pairs, &capacity, sizeof *grown);
@@ -226,7 +237,8 @@ static double tau_of(const calc_features *f, size_t option)
             const calc_features_pair *a = &f->pair[i];
             const calc_features_pair *b = &f->pair[j];
             double measured = a->measured - b->measured;
-            if (a->option != option || b->option != option || !moves(f, measured)) {
+            if (strcmp(name_of(a->option), name_of(option)) != 0 ||
+                strcmp(name_of(b->option), name_of(option)) != 0 || !moves(f, measured)) {
                 continue;
             }
             double predicted = a->predicted - b->predicted;
@@ -268,9 +280,14 @@ static void finish(calc_features_option *o, const calc_features *f, double *rati
 
 static void judge_option(calc_features *f, size_t option, double *ratio)
 {
-    calc_features_option o = {.name = options[option].name};
+    calc_features_option o = {.name = name_of(option)};
+    for (size_t i = 0; i < option; i++) {
+        if (strcmp(name_of(i), o.name) == 0) {
+            return; /* an earlier row stands for it */
+        }
+    }
     for (size_t i = 0; i < f->pairs; i++) {
-        if (f->pair[i].option == option) {
+        if (strcmp(name_of(f->pair[i].option), o.name) == 0) {
             count_pair(&o, f, i, ratio);
         }
     }
@@ -283,7 +300,7 @@ static void judge_option(calc_features *f, size_t option, double *ratio)
 
 static const char *family_of(const calc_features *f, const calc_features_pair *p)
 {
-    return f->cell[p->from].first->prediction->map.machine->family;
+    return f->cell[p->from].first->prediction->map.row->family;
 }
 
 /* All options on the machines of a family, which the pair at `first` is of, unless they are there.
@@ -313,18 +330,20 @@ static bool make(calc_features *out, const calc_results *results, calc_quantity 
     *out = (calc_features){.quantity = quantity,
                            .still = memory ? CALC_FEATURES_STILL : CALC_FEATURES_STILL_TIME};
     out->cell = calloc(results->count + 1, sizeof *out->cell);
-    out->option = calloc(OPTIONS, sizeof *out->option);
+    out->option = calloc(OPTIONS + 1, sizeof *out->option);
     if (!out->cell || !out->option) {
         return false;
     }
+    parts p;
+    find_parts(&p);
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
         if (r->quantity == quantity && r->use == CALC_USE_SCORED) {
-            add_to_cell(out, r);
+            add_to_cell(out, &p, r);
         }
     }
-    double *ratio = find_pairs(out) ? calloc(out->pairs + 1, sizeof *ratio) : NULL;
-    for (size_t i = 0; ratio && i < OPTIONS; i++) {
+    double *ratio = find_pairs(out, &p) ? calloc(out->pairs + 1, sizeof *ratio) : NULL;
+    for (size_t i = 0; ratio && i <= OPTIONS; i++) {
         judge_option(out, i, ratio);
     }
     for (size_t i = 0; ratio && i < out->pairs; i++) {

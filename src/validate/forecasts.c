@@ -1,11 +1,27 @@
 #include "validate/forecasts.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "io/csv_table.h"
-#include "validate/run_dates.h"
+
+bool calc_is_month(const char *text)
+{
+    static const char shape[] = "dddd-dd";
+    size_t i = 0;
+    while (shape[i] && (shape[i] == '-' ? text[i] == '-' : isdigit((unsigned char)text[i]))) {
+        i++;
+    }
+    return !shape[i] && !text[i];
+}
+
+int calc_month_number(const char *text)
+{
+    enum { MONTHS = 12, YEAR_LENGTH = 5 };
+    return (int)strtol(text, NULL, 10) * MONTHS + (int)strtol(text + YEAR_LENGTH, NULL, 10);
+}
 
 static const calc_csv_column columns[] = {
     {.name = "id", CALC_CSV_MEMBER(calc_forecast, id)},
@@ -16,7 +32,7 @@ static calc_status check(void *context, void *row, const calc_csv_row *from, cal
 {
     const calc_forecast *f = row;
     (void)context;
-    return calc_run_is_month(f->before)
+    return calc_is_month(f->before)
                ? CALC_OK
                : calc_errors_at(errors, CALC_ERR_TYPE, from->reader->name, from->line, 0,
                                 "scripts/refit writes such a file",

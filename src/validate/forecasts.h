@@ -22,6 +22,12 @@ typedef struct calc_forecasts {
     calc_text text;
 } calc_forecasts;
 
+/** Whether a text is a month: "2025-07". */
+bool calc_is_month(const char *text);
+
+/** The number of a month; later ones have larger numbers. @param text  a month */
+int calc_month_number(const char *text);
+
 /** Read a file.
  *  @return as calc_residuals_read(); also CALC_ERR_TYPE for text that is no month. *out must be
  *  freed in any case. */

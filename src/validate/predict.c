@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "model/run.h"
-#include "validate/own_runs.h"
 #include "validate/reserved.h"
 
 enum { STAGES_MAX = 64 };
@@ -23,26 +22,18 @@ static double last_stage_of(const calc_run_map *map, const calc_system *system)
     return count > 0 ? last->mem_tier1 - last->mem_overhead : NAN;
 }
 
-bool calc_predict_counts_allocated(const calc_run_map *map)
-{
-    const char *counting = map->row->memory_counting;
-    return calc_runs_has(counting, "max_memory_allocated") ||
-           calc_runs_has(counting, "mem-max-allocated");
-}
-
 /* Predicted memory of the kind that was measured: of tensors, taken by the allocator, or all that
  * the processor needs. */
 static double memory_of(const calc_run_map *map, const calc_system *system, const calc_stats *stats)
 {
-    const char *counting = map->row->memory_counting;
-    if (calc_runs_has(counting, "last-rank") && map->exec.pipeline_par > 1) {
+    if (calc_run_map_counts(map, "last_rank") && map->exec.pipeline_par > 1) {
         return last_stage_of(map, system);
     }
-    if (calc_reserved_is_counted(map)) {
+    if (calc_run_map_counts(map, "reserved")) {
         return calc_reserved_of(map, system);
     }
-    return calc_predict_counts_allocated(map) ? stats->mem_allocated
-                                              : stats->proc_mem_tier1_cap_req;
+    return calc_run_map_counts(map, "allocated") ? stats->mem_allocated
+                                                 : stats->proc_mem_tier1_cap_req;
 }
 
 static void say_misfit(calc_prediction *p, calc_verdict verdict, const calc_stats *stats)
@@ -87,10 +78,11 @@ static double try_layout(calc_prediction *p, const machine *m, const calc_exec *
         snprintf(p->reason, sizeof p->reason, "verdict %s", calc_verdict_text(verdict));
         return (double)NAN;
     }
+    p->need_bytes = stats.proc_mem_tier1_cap_req;
     p->memory_bytes = memory_of(&p->map, m->system, &stats);
     say_misfit(p, verdict, &stats);
     if (full && !p->map.search) {
-        calc_run_assume(&p->map, "predicted to need more memory than the machine has");
+        calc_assumptions_add(&p->map.assumed, "predicted to need more memory than the machine has");
     }
     return stats.total_time;
 }
@@ -133,19 +125,20 @@ static double search(calc_prediction *p, const machine *m)
 
 void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems)
 {
-    *out = (calc_prediction){.step_s = (double)NAN, .memory_bytes = (double)NAN};
+    *out = (calc_prediction){
+        .step_s = (double)NAN, .memory_bytes = (double)NAN, .need_bytes = (double)NAN};
     calc_run_map *map = &out->map;
     calc_run_map_row(map, row);
     if (map->reason) {
         snprintf(out->reason, sizeof out->reason, "%s", map->reason);
         return;
     }
-    const calc_systems_entry *entry = calc_systems_get(systems, map->machine->system);
+    const calc_systems_entry *entry = calc_systems_get(systems, row->sys);
     if (!entry->fine) {
         snprintf(out->reason, sizeof out->reason, "%s", entry->reason);
         return;
     }
-    if (!row->own || !row->own->complete) {
+    if (row->document->by_fields) {
         /* The order of ranks decides, but the indices must be there. */
         int64_t outer = entry->system.networks_count > 1 ? 1 : 0;
         map->exec.pipeline_par_net = outer;

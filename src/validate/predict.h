@@ -1,4 +1,4 @@
-/** @file predict.h  The model's prediction of a published run. */
+/** @file predict.h  The model's prediction of a measured run. */
 #ifndef CALC_VALIDATE_PREDICT_H
 #define CALC_VALIDATE_PREDICT_H
 
@@ -11,6 +11,7 @@ typedef struct calc_prediction {
     char reason[256];    /**< why there is no prediction; "" if there is one */
     char misfit[80];     /**< parts that do not fit the machine, though it ran; "" if all fit */
     double step_s;       /**< time of a step; NaN: none */
+    double need_bytes;   /**< of the first memory tier, in all; NaN: none */
     double memory_bytes; /**< peak as it was counted: allocated by tensors, or all; NaN: none */
 } calc_prediction;
 
@@ -19,9 +20,5 @@ typedef struct calc_prediction {
  *  as larger ones do not fit). A need beyond the capacity of the machine is an assumption, not a
  *  failure: the run did run. */
 void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *systems);
-
-/** Whether the measured memory of a run counts only tensors, not all that the processor needs.
- */
-bool calc_predict_counts_allocated(const calc_run_map *map);
 
 #endif

@@ -4,11 +4,6 @@
 
 enum { STAGES_MAX = 64, NARROW_BYTES = 2, WIDE_BYTES = 4 };
 
-bool calc_reserved_is_counted(const calc_run_map *map)
-{
-    return calc_runs_has(map->row->memory_counting, "max_reserved");
-}
-
 /* Tokens of a micro-batch on a rank that splits its context. */
 static double tokens_of(const calc_run_map *map)
 {
@@ -30,7 +25,7 @@ static double staged_pieces(const calc_run_map *map, const calc_stage_stats *sta
 {
     const calc_exec *e = &map->exec;
     const calc_strategy *s = &e->strategy;
-    if (e->pipeline_par < 2 || !(map->source->traits & CALC_RUN_TRAIT_FLOAT32_SHARDS)) {
+    if (e->pipeline_par < 2) {
         return 0;
     }
     double shards = (double)(s->data_par * s->context_par);

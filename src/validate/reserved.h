@@ -18,9 +18,6 @@
 
 #include "validate/run_map.h"
 
-/** Whether that is what a row prints. */
-bool calc_reserved_is_counted(const calc_run_map *map);
-
 /** It, on the fullest stage [bytes]; NaN: the layout cannot be evaluated. */
 double calc_reserved_of(const calc_run_map *map, const calc_system *system);
 

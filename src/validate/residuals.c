@@ -8,7 +8,6 @@
 #include "io/csv.h"
 #include "io/csv_table.h"
 #include "spec/format.h"
-#include "validate/run_dates.h"
 #include "validate/spread.h"
 
 static const char *const kinds[] = {"dense", "MoE", NULL};
@@ -99,10 +98,16 @@ static int by_release(const void *a, const void *b)
     return compare(a, b, CALC_UNSEEN_RELEASE);
 }
 
+static int by_software(const void *a, const void *b)
+{
+    return compare(a, b, CALC_UNSEEN_SOFTWARE);
+}
+
 /* @return false without memory */
 static bool sort(calc_residuals *r, calc_quantity quantity, calc_unseen unseen)
 {
-    static int (*const order[])(const void *, const void *) = {by_width, by_source, by_release};
+    static int (*const order[])(const void *, const void *) = {by_width, by_source, by_release,
+                                                               by_software};
     calc_residual_list *list = &r->list[quantity][unseen];
     free(list->item);
     *list = (calc_residual_list){.item = calloc(r->count + 1, sizeof *list->item)};
@@ -165,7 +170,7 @@ calc_status calc_residuals_take_forecasts(calc_residuals *residuals,
             r->quantity == CALC_QUANTITY_STEP_TIME ? calc_forecasts_find(forecasts, r->id) : NULL;
         if (f) {
             r->value[CALC_UNSEEN_RELEASE] = f->value;
-            r->fold[CALC_UNSEEN_RELEASE] = calc_run_month_number(f->before);
+            r->fold[CALC_UNSEEN_RELEASE] = calc_month_number(f->before);
         }
     }
     return sort(residuals, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_RELEASE)
@@ -184,11 +189,69 @@ calc_status calc_residuals_parse(calc_residuals *out, calc_text text, const char
     for (size_t i = 0; i < out->count; i++) {
         number(out, &out->item[i]);
         out->item[i].value[CALC_UNSEEN_RELEASE] = (double)NAN;
+        out->item[i].value[CALC_UNSEEN_SOFTWARE] = (double)NAN;
     }
     if (status == CALC_OK && !sort_all(out)) {
         status = calc_errors_no_memory(errors);
     }
     return status;
+}
+
+/* One row of the other file. */
+typedef struct software_row {
+    calc_residual run;
+    const char *publisher;
+    double value;
+} software_row;
+
+static const calc_csv_column software_columns[] = {
+    {.name = "id", CALC_CSV_MEMBER(software_row, run.id)},
+    {.name = "source", CALC_CSV_MEMBER(software_row, run.source)},
+    {.name = "publisher", CALC_CSV_MEMBER(software_row, publisher)},
+    {.name = "machine", CALC_CSV_MEMBER(software_row, run.machine)},
+    {.name = "family", CALC_CSV_MEMBER(software_row, run.traits.family)},
+    {.name = "kind", CALC_CSV_MEMBER(software_row, run.traits.experts), .words = kinds},
+    {.name = "bits", CALC_CSV_MEMBER(software_row, run.traits.bits), .lo = 1, .hi = 1e9},
+    {.name = "processors",
+     CALC_CSV_MEMBER(software_row, run.traits.processors),
+     .lo = 1,
+     .hi = 1e9},
+    {.name = "unseen_software", CALC_CSV_MEMBER(software_row, value), .lo = -10, .hi = 10}};
+
+static const calc_csv_table software_table =
+    CALC_CSV_TABLE(software_columns, software_row, "scripts/refit writes such a file");
+
+calc_status calc_residuals_add_software(calc_residuals *residuals, calc_text text, const char *name,
+                                        calc_errors *errors)
+{
+    calc_csv_rows rows;
+    calc_status status = calc_csv_table_parse(&rows, &software_table, text, name, errors);
+    const software_row *row = rows.item;
+    calc_residual *grown =
+        status == CALC_OK
+            ? realloc(residuals->item, (residuals->count + rows.count + 1) * sizeof *grown)
+            : NULL;
+    residuals->software = rows.text;
+    residuals->item = grown ? grown : residuals->item;
+    for (size_t i = 0; grown && i < rows.count; i++) {
+        calc_residual *r = &residuals->item[residuals->count];
+        size_t fold = 0;
+        while (strcmp(row[fold].publisher, row[i].publisher) != 0) {
+            fold++;
+        }
+        *r = row[i].run;
+        r->quantity = CALC_QUANTITY_STEP_TIME;
+        for (int u = 0; u < CALC_UNSEEN_COUNT; u++) {
+            r->value[u] = u == CALC_UNSEEN_SOFTWARE ? row[i].value : (double)NAN;
+            r->fold[u] = -1 - (int)fold; /* no fold of the runs that were fitted to */
+        }
+        number(residuals, r);
+        residuals->count++;
+    }
+    free(rows.item);
+    return status != CALC_OK              ? status
+           : grown && sort_all(residuals) ? CALC_OK
+                                          : calc_errors_no_memory(errors);
 }
 
 calc_status calc_residuals_read(calc_residuals *out, const char *path, calc_errors *errors)
@@ -222,6 +285,12 @@ const char *calc_residuals_family(const calc_residuals *residuals, const char *m
     return NULL;
 }
 
+const char *calc_residuals_family_of(const calc_residuals *residuals, const calc_runs_row *row)
+{
+    const char *family = calc_residuals_family(residuals, row->sys);
+    return *row->family ? row->family : family ? family : "";
+}
+
 void calc_residuals_write_head(calc_output *out)
 {
     for (int c = 0; c < table.columns; c++) {
@@ -252,5 +321,6 @@ void calc_residuals_free(calc_residuals *residuals)
     }
     free(residuals->item);
     calc_text_free(&residuals->text);
+    calc_text_free(&residuals->software);
     *residuals = (calc_residuals){0};
 }

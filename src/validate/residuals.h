@@ -1,5 +1,7 @@
 /** @file residuals.h  How far measured runs were from predictions that had not seen them: the file
- *  measured/residuals.csv, which `calc calibrate --residuals` writes. */
+ *  measured/residuals.csv, which `calc calibrate --residuals` writes; and
+ * measured/unseen_software.csv, of runs whose software no constant was fitted to, which
+ * `scripts/refit` writes. */
 #ifndef CALC_VALIDATE_RESIDUALS_H
 #define CALC_VALIDATE_RESIDUALS_H
 
@@ -19,6 +21,8 @@ typedef enum calc_unseen {
 #undef CALC_X
         CALC_UNSEEN_CROSSED,                   /**< so many has the file */
     CALC_UNSEEN_RELEASE = CALC_UNSEEN_CROSSED, /**< all published since: forecasts.h */
+    CALC_UNSEEN_SOFTWARE,                      /**< all runs of this software, and of the others of
+                                                    that file */
     CALC_UNSEEN_COUNT
 } calc_unseen;
 
@@ -58,7 +62,7 @@ typedef struct calc_residuals {
      * weighing as calc_spread_weight() says; 0: there are none. */
     double typical[CALC_RESIDUAL_QUANTITIES][2];
     int tables, families;
-    calc_text text;
+    calc_text text, software; /**< of both files */
 } calc_residuals;
 
 /** The traits of a layout on a machine of that family. */
@@ -81,12 +85,23 @@ CALC_MUST_USE calc_status calc_residuals_take_forecasts(calc_residuals *residual
                                                         const calc_forecasts *forecasts,
                                                         calc_errors *errors);
 
+/** Add the step times of runs whose software nothing was fitted to, from a text, which the
+ * residuals own from now on: their values are of CALC_UNSEEN_SOFTWARE alone, and a publisher is a
+ * fold.
+ *  @return as calc_residuals_parse() */
+CALC_MUST_USE calc_status calc_residuals_add_software(calc_residuals *residuals, calc_text text,
+                                                      const char *name, calc_errors *errors);
+
 /** That of a measurement; NULL if there is none. */
 const calc_residual *calc_residuals_find(const calc_residuals *residuals, const char *id,
                                          calc_quantity quantity);
 
 /** The family of a machine that has runs; NULL if it has none. */
 const char *calc_residuals_family(const calc_residuals *residuals, const char *machine);
+
+/** The family of a run's machine: its own, or that of other runs on the machine; "" if none is
+ *  known. */
+const char *calc_residuals_family_of(const calc_residuals *residuals, const calc_runs_row *row);
 
 /** Write the names of the columns; then one row, values with four decimals. */
 void calc_residuals_write_head(calc_output *out);

@@ -9,13 +9,12 @@ const char *calc_result_id(const calc_result *r)
 
 const char *calc_result_source(const calc_result *r)
 {
-    return r->serving ? r->serving->map.row->source : r->prediction->map.source->name;
+    return r->serving ? r->serving->map.row->source : r->prediction->map.row->source;
 }
 
 const char *calc_result_machine(const calc_result *r)
 {
-    const calc_run_machine *machine = r->serving ? NULL : r->prediction->map.machine;
-    return r->serving ? r->serving->map.system : machine ? machine->system : "";
+    return r->serving ? r->serving->map.system : r->prediction->map.row->sys;
 }
 
 const char *calc_result_model(const calc_result *r)
@@ -30,9 +29,10 @@ const char *calc_result_confidence(const calc_result *r)
 
 const char *calc_result_kind(const calc_result *r)
 {
-    return r->serving                                ? calc_serving_kind_word(r->serving->map.kind)
-           : r->prediction->map.row->num_experts > 1 ? "MoE"
-                                                     : "dense";
+    return r->serving                               ? calc_serving_kind_word(r->serving->map.kind)
+           : r->prediction->map.reason              ? "unknown"
+           : r->prediction->map.app.num_experts > 0 ? "MoE"
+                                                    : "dense";
 }
 
 const char *calc_result_engine(const calc_result *r)

@@ -13,7 +13,8 @@ const char *calc_result_machine(const calc_result *result);
 const char *calc_result_model(const calc_result *result);
 const char *calc_result_confidence(const calc_result *result);
 
-/** "MoE" or "dense"; for serving "closed loop", "disaggregated" or "static batch". */
+/** "MoE" or "dense", "unknown" of a run that is not predicted; for serving "closed loop",
+ * "disaggregated" or "static batch". */
 const char *calc_result_kind(const calc_result *result);
 
 /** Engine, its bottleneck, and when it ran: "2025 and later" or "before 2025"; NULL for training,

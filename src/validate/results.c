@@ -9,13 +9,6 @@
 const char calc_results_low_confidence[] =
     "low confidence: an important field is missing or doubtful";
 
-/* Rows of SimuMax that are marked low are so for their place in the release, not their numbers. */
-static bool is_doubtful(const calc_run_map *map)
-{
-    return strcmp(map->row->confidence, "low") == 0 &&
-           strcmp(map->source->name, "simumax_b200") != 0;
-}
-
 static calc_result pair(const calc_prediction *p, calc_quantity quantity,
                         const calc_remarks *remarks)
 {
@@ -31,7 +24,10 @@ static calc_result pair(const calc_prediction *p, calc_quantity quantity,
     if (isnan(r.predicted)) {
         r.use = CALC_USE_UNPREDICTED;
         r.remark = p->reason;
-    } else if (is_doubtful(&p->map)) {
+    } else if (calc_runs_is_oom(p->map.row)) {
+        r.use = CALC_USE_UNSCORED;
+        r.remark = "ran out of memory";
+    } else if (strcmp(p->map.row->confidence, "low") == 0) {
         r.use = CALC_USE_UNSCORED;
         r.remark = remark ? remark->remark : calc_results_low_confidence;
     } else if (remark) {
@@ -39,7 +35,7 @@ static calc_result pair(const calc_prediction *p, calc_quantity quantity,
         r.use = unscored ? CALC_USE_UNSCORED : CALC_USE_SCORED;
         r.remark = remark->remark;
     } else {
-        r.remark = *p->map.words.unread ? p->map.words.unread : p->misfit;
+        r.remark = p->misfit;
     }
     return r;
 }

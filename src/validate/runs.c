@@ -1,129 +1,413 @@
 #include "validate/runs.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
+#include "io/assign.h"
+#include "spec/absent.h"
+#include "spec/field.h"
+
+enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
+
+static const char example[] = "calc validate --template prints an example";
 
 /* Numbers are at most 1e9: the product of two of them is a whole number still. */
-#define COLUMN_TEXT(member)                                                                        \
-    {.name = #member, CALC_CSV_MEMBER(calc_runs_row, member), .flags = CALC_CSV_OPTIONAL},
-#define COLUMN_NUMBER(member)                                                                      \
+#define COLUMN_TEXT(member, another)                                                               \
     {.name = #member,                                                                              \
+     .also = another,                                                                              \
+     CALC_CSV_MEMBER(calc_runs_row, member),                                                       \
+     .flags = CALC_CSV_OPTIONAL},
+#define COLUMN_NUMBER(member, another)                                                             \
+    {.name = #member,                                                                              \
+     .also = another,                                                                              \
      CALC_CSV_MEMBER(calc_runs_row, member),                                                       \
      .flags = CALC_CSV_OPTIONAL | CALC_CSV_BLANK,                                                  \
      .hi = 1e9},
 
 static const calc_csv_column columns[] = {{CALC_CSV_MEMBER(calc_runs_row, line)},
-#define CALC_X(type, name) COLUMN_##type(name)
-                                          CALC_RUNS_COLUMN_LIST(CALC_X) CALC_RUNS_OWN_LIST(CALC_X)
+#define CALC_X(type, name, also) COLUMN_##type(name, also)
+                                          CALC_RUNS_COLUMN_LIST(CALC_X)
 #undef CALC_X
 };
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
-/* What columns have beyond the others: shorter names, as people give them to runs of their own;
- * whole numbers; a least value: no step takes less than a microsecond. */
-static const struct {
-    const char *name, *also;
-    int flags;
-    double least;
-} special[] = {{"id", "name", 0, 0},
-               {"num_gpus", "procs", CALC_CSV_INTEGER, 1},
-               {"measured_iteration_s", "measured_s", 0, 1e-6},
-               {"measured_memory_gib", "measured_mem_gib", 0, 0},
-               {"gpus_per_node", NULL, CALC_CSV_INTEGER, 1},
-               {"layers", NULL, CALC_CSV_INTEGER, 1},
-               {"hidden", NULL, CALC_CSV_INTEGER, 1},
-               {"heads", NULL, CALC_CSV_INTEGER, 1},
-               {"seq", NULL, CALC_CSV_INTEGER, 1},
-               {"global_batch", NULL, CALC_CSV_INTEGER, 1},
-               {"micro_batch", NULL, CALC_CSV_INTEGER, 1},
-               {"tp", NULL, CALC_CSV_INTEGER, 1},
-               {"pp", NULL, CALC_CSV_INTEGER, 1},
-               {"cp", NULL, CALC_CSV_INTEGER, 1},
-               {"ffn", NULL, CALC_CSV_INTEGER, 0},
-               {"kv_heads", NULL, CALC_CSV_INTEGER, 0},
-               {"head_dim", NULL, CALC_CSV_INTEGER, 0},
-               {"vocab", NULL, CALC_CSV_INTEGER, 0},
-               {"num_experts", NULL, CALC_CSV_INTEGER, 0},
-               {"topk", NULL, CALC_CSV_INTEGER, 0},
-               {"moe_ffn", NULL, CALC_CSV_INTEGER, 0},
-               {"dp", NULL, CALC_CSV_INTEGER, 0},
-               {"ep", NULL, CALC_CSV_INTEGER, 0},
-               {"etp", NULL, CALC_CSV_INTEGER, 0}};
+/* A file under way. */
+typedef struct reading {
+    const calc_runs_loader *loader;
+    char stem[64]; /* of its name */
+    bool refused;  /* notes for all rows were given */
+    const char *loaded[KINDS];
+    calc_app app; /* the documents that were loaded last */
+    calc_system system;
+    calc_exec exec;
+    bool told[CALC_CSV_CELLS_MAX];            /* which columns are said to be ignored */
+    calc_field_ref field[CALC_CSV_CELLS_MAX]; /* of the columns that are known to be fields */
+} reading;
 
-calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *name,
-                            calc_csv_finish finish, void *context, calc_errors *errors)
+/* A row under way. */
+typedef struct entry {
+    reading *r;
+    calc_runs_row *row;
+    calc_run_documents *own;
+    const calc_csv_row *from;
+    calc_errors *errors;
+} entry;
+
+/* ---- Cells ----------------------------------------------------------------------------------- */
+
+static bool is_blank(const char *cell)
 {
-    calc_csv_column column[COLUMNS];
-    memcpy(column, columns, sizeof column);
-    for (size_t i = 0; i < COLUMNS; i++) {
-        for (size_t k = 0; k < sizeof special / sizeof *special; k++) {
-            if (column[i].name && strcmp(column[i].name, special[k].name) == 0) {
-                column[i].also = special[k].also;
-                column[i].flags |= special[k].flags;
-                column[i].lo = special[k].least;
-            }
+    return cell[strspn(cell, " ")] == '\0' || strcmp(cell, "-") == 0;
+}
+
+static int title_index(const calc_csv_row *from, const char *title)
+{
+    int i = 0;
+    while (i < from->titles && strcmp(from->title[i], title) != 0) {
+        i++;
+    }
+    return i < from->titles ? i : -1;
+}
+
+static bool has_title(const calc_csv_row *from, const char *title)
+{
+    return title_index(from, title) >= 0;
+}
+
+static bool has_cell(const entry *e, const char *title)
+{
+    int i = title_index(e->from, title);
+    return i >= 0 && i < e->from->cells && !is_blank(e->from->cell[i]);
+}
+
+static int column_of(const entry *e, const char *title)
+{
+    int i = title_index(e->from, title);
+    return i < 0 || i >= e->from->cells ? 0
+                                        : calc_csv_read_column(e->from->reader, e->from->cell[i]);
+}
+
+static calc_status refuse(const entry *e, const char *title, const char *hint, const char *text)
+{
+    return calc_errors_at(e->errors, CALC_ERR_FIELD, e->from->reader->name, e->from->line,
+                          column_of(e, title), hint, "%s", text);
+}
+
+/* Errors from `first` on that have no place are of this cell. */
+static void place(const entry *e, const char *title, int first, bool all)
+{
+    for (int i = first; i < e->errors->count; i++) {
+        calc_error *error = &e->errors->item[i];
+        if (all || !error->file[0]) {
+            calc_error_place(error, e->from->reader->name, e->from->line, column_of(e, title));
         }
     }
+}
+
+/* ---- Documents ------------------------------------------------------------------------------- */
+
+static calc_status load(const entry *e, calc_kind kind, const char *title, const char *name)
+{
+    reading *r = e->r;
+    void *const object[KINDS] = {&r->app, &r->system, &r->exec};
+    if (r->loaded[kind] && strcmp(r->loaded[kind], name) == 0) {
+        return CALC_OK;
+    }
+    int before = e->errors->count;
+    calc_status status = r->loader->document(kind, name, object[kind], e->errors);
+    place(e, title, before, false);
+    r->loaded[kind] = status == CALC_OK ? name : NULL;
+    return status;
+}
+
+static calc_status load_model(const entry *e)
+{
+    calc_status status = load(e, CALC_KIND_APP, "app", e->row->app);
+    e->own->app = e->r->app;
+    return status;
+}
+
+static calc_status load_arguments(const entry *e)
+{
+    calc_run_documents *own = e->own;
+    bool model = !is_blank(e->row->app);
+    int64_t procs = e->row->procs > 0 ? (int64_t)e->row->procs : 0;
+    int before = e->errors->count;
+    calc_status status =
+        e->r->loader->arguments(e->row->arguments, procs, !model, &own->app, &own->exec, e->errors);
+    place(e, "arguments", before, true);
+    if (status == CALC_OK && model) {
+        own->exec.seq_size = own->app.seq_size;
+        status = load_model(e);
+    }
+    return status;
+}
+
+/* Documents, or what absent keys mean where fields say all. */
+static calc_status load_documents(const entry *e)
+{
+    calc_status model = CALC_OK, status = CALC_OK;
+    if (is_blank(e->row->app)) {
+        calc_absent_fill(calc_table_of(CALC_KIND_APP), &e->own->app);
+    } else {
+        model = load_model(e);
+    }
+    if (is_blank(e->row->exe)) {
+        calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &e->own->exec);
+        e->own->by_fields = true;
+    } else {
+        status = load(e, CALC_KIND_EXEC, "exe", e->row->exe);
+        e->own->exec = e->r->exec;
+    }
+    if (e->row->procs > 0) {
+        e->own->exec.num_procs = (int64_t)e->row->procs;
+    }
+    return model == CALC_OK ? status : model;
+}
+
+/* ---- Fields ---------------------------------------------------------------------------------- */
+
+static bool is_own_column(const char *title)
+{
+    int i = 1; /* the first is the line */
+    while (i < COLUMNS && strcmp(columns[i].name, title) != 0 &&
+           (!columns[i].also || strcmp(columns[i].also, title) != 0)) {
+        i++;
+    }
+    return i < COLUMNS;
+}
+
+/* A column that is neither a field nor near to one is for people. */
+static calc_status set_field(const entry *e, int column)
+{
+    const char *title = e->from->title[column];
+    char assignment[ASSIGNMENT_SIZE];
+    calc_errors errors = {0};
+    calc_field_ref where = {0};
+    bool remark = snprintf(assignment, sizeof assignment, "%s=%s", title, e->from->cell[column]) >=
+                  ASSIGNMENT_SIZE; /* no value is so long */
+    void *const object[KINDS] = {&e->own->app, &e->r->system, &e->own->exec};
+    calc_field_ref *known = &e->r->field[column];
+    calc_status status =
+        remark         ? CALC_ERR_FIELD
+        : known->field ? calc_assign_again(object, known, assignment, &errors)
+                       : calc_set(object[0], object[1], object[2], assignment, &where, &errors);
+    if (status == CALC_OK && where.kind == CALC_KIND_SYSTEM) {
+        e->r->loaded[CALC_KIND_SYSTEM] = NULL;
+        return refuse(e, title, "write a file of that machine, and name it in sys",
+                      "fields of app and exe may be columns, a machine's may not");
+    }
+    if (status == CALC_OK) {
+        *known = known->field ? *known : where;
+        return CALC_OK;
+    }
+    const calc_error *error = &errors.item[0];
+    bool unknown = status == CALC_ERR_FIELD;
+    if (unknown && !error->hint[0]) {
+        if (e->r->loader && e->r->loader->ignored && !e->r->told[column]) {
+            e->r->loader->ignored(e->from->reader->name, title);
+        }
+        e->r->told[column] = true;
+        return CALC_OK;
+    }
+    const char *hint = error->hint[0] ? error->hint : "calc fields has the names of all";
+    return calc_errors_at(e->errors, status, e->from->reader->name, e->from->line,
+                          column_of(e, title), unknown || error->hint[0] ? hint : NULL, "%s%s%s",
+                          unknown ? "" : title, unknown ? "" : ": ", error->text);
+}
+
+static calc_status set_fields(const entry *e)
+{
+    calc_status status = CALC_OK;
+    for (int i = 0; i < e->from->cells; i++) {
+        if (!is_own_column(e->from->title[i]) && !is_blank(e->from->cell[i])) {
+            calc_status one = set_field(e, i);
+            status = status == CALC_OK ? one : status;
+        }
+    }
+    return status;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+static bool has_measurement(const calc_csv_row *from)
+{
+    static const char *const titles[] = {"outcome",
+                                         "measured_s",
+                                         "measured_iteration_s",
+                                         "measured_tokens_per_s_per_gpu",
+                                         "measured_mem_gib",
+                                         "measured_memory_gib",
+                                         "measured_tflops_per_gpu"};
+    bool has = false;
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        has = has || has_title(from, titles[i]);
+    }
+    return has;
+}
+
+/* Columns missing in the first row, reported once. */
+static calc_status check_titles(const entry *e)
+{
+    const calc_csv_row *from = e->from;
+    bool published = has_title(from, "hardware") && !has_title(from, "sys");
+    bool arguments = has_title(from, "arguments");
+    bool machine = e->r->loader && e->r->loader->machine;
+    const char *missing =
+        !machine && !has_title(from, "sys")                                       ? "sys"
+        : !arguments && !has_title(from, "app") && !has_title(from, "hidden")     ? "app"
+        : !arguments && !has_title(from, "exe") && !has_title(from, "tensor_par") ? "exe"
+        : !has_measurement(from)                                                  ? "measured_s"
+                                                                                  : NULL;
+    if (missing && !e->r->refused) {
+        calc_errors_at(e->errors, CALC_ERR_FIELD, from->reader->name, 1, 0,
+                       published ? "scripts/make_runs.py makes runs of a published table" : example,
+                       "column \"%s\" is missing", missing);
+        e->r->refused = true;
+    }
+    return missing ? CALC_ERR_FIELD : CALC_OK;
+}
+
+static calc_status read_run(const entry *e)
+{
+    calc_runs_row *row = e->row;
+    const calc_runs_loader *loader = e->r->loader;
+    bool arguments = !is_blank(row->arguments);
+    bool documents = arguments || !is_blank(row->app) || !is_blank(row->exe);
+    if (is_blank(row->sys)) {
+        row->sys = loader && loader->machine ? loader->machine : "";
+    }
+    if (!is_blank(row->unpredicted)) {
+        return CALC_OK;
+    }
+    if (is_blank(row->sys)) {
+        return refuse(e, "sys", example, "sys: the row names no machine");
+    }
+    if (!is_blank(row->outcome) && strcmp(row->outcome, "ok") != 0 && !calc_runs_is_oom(row)) {
+        return refuse(e, "outcome", NULL, "outcome: expected ok or oom, or nothing");
+    }
+    if (!arguments && is_blank(row->app) && !has_cell(e, "hidden")) {
+        return refuse(e, "app", example, "app: the row names no model");
+    }
+    if (arguments ? !is_blank(row->exe) : is_blank(row->exe) && !has_cell(e, "tensor_par")) {
+        return refuse(e, "exe", example,
+                      arguments ? "exe and arguments: one of them is the layout"
+                                : "exe: the row names no layout");
+    }
+    if (documents && !loader) {
+        return refuse(e, "app", NULL, "app, exe and arguments: fields say all in this table");
+    }
+    calc_status sys = documents ? load(e, CALC_KIND_SYSTEM, "sys", row->sys) : CALC_OK;
+    calc_status status = arguments ? load_arguments(e) : load_documents(e);
+    status = status == CALC_OK ? sys : status;
+    status = status == CALC_OK ? set_fields(e) : status;
+    if (is_blank(row->model)) {
+        row->model = is_blank(row->app) ? "arguments" : row->app;
+    }
+    return status;
+}
+
+/* The parts of a cell, which is cut. */
+static void read_assumed(const entry *e)
+{
+    static const char between[] = " | ";
+    int i = title_index(e->from, "assumed");
+    char *at = i >= 0 && i < e->from->cells ? e->from->cell[i] : NULL;
+    while (at && *at) {
+        char *end = strstr(at, between);
+        calc_assumptions_add(&e->own->assumed, at);
+        at = end ? end + strlen(between) : NULL;
+        if (end) {
+            *end = '\0';
+        }
+    }
+}
+
+static calc_status finish_row(void *context, void *row, const calc_csv_row *from,
+                              calc_errors *errors)
+{
+    reading *r = context;
+    const entry e = {r, row, calloc(1, sizeof *e.own), from, errors};
+    if (!e.own) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = check_titles(&e);
+    status = status == CALC_OK ? read_run(&e) : status;
+    if (status != CALC_OK) {
+        free(e.own);
+        return status;
+    }
+    read_assumed(&e);
+    if (is_blank(e.row->id)) {
+        snprintf(e.own->id, sizeof e.own->id, "%s:%d", r->stem, from->line);
+        e.row->id = e.own->id;
+    }
+    if (is_blank(e.row->source)) {
+        snprintf(e.own->source, sizeof e.own->source, "%s", r->stem);
+        e.row->source = e.own->source;
+    }
+    e.row->document = e.own;
+    return CALC_OK;
+}
+
+calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *path,
+                            const calc_runs_loader *loader, calc_errors *errors)
+{
+    /* No step takes less than a microsecond; processors are whole. */
+    calc_csv_column column[COLUMNS];
+    memcpy(column, columns, sizeof column);
+    for (int i = 1; i < COLUMNS; i++) {
+        bool procs = strcmp(column[i].name, "procs") == 0;
+        column[i].flags |= procs ? CALC_CSV_INTEGER : 0;
+        column[i].lo = procs ? 1 : strcmp(column[i].name, "measured_s") == 0 ? 1e-6 : 0;
+    }
+    reading *r = calloc(1, sizeof *r); /* the machine makes it too large for a stack */
     const calc_csv_table table = {.column = column,
                                   .columns = COLUMNS,
                                   .row_bytes = sizeof(calc_runs_row),
-                                  .finish = finish,
-                                  .context = context};
+                                  .finish = finish_row,
+                                  .context = r};
+    *out = (calc_runs){.text = text};
+    if (!r) {
+        return calc_errors_no_memory(errors);
+    }
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : strcmp(path, "-") == 0 ? "stdin" : path;
+    r->loader = loader;
+    snprintf(r->stem, sizeof r->stem, "%.*s", (int)strcspn(name, "."), name);
     calc_csv_rows rows;
-    calc_status status = calc_csv_table_parse(&rows, &table, text, name, errors);
+    calc_status status = calc_csv_table_parse(&rows, &table, text, path, errors);
     *out = (calc_runs){rows.item, rows.count, rows.text};
+    free(r);
     return status == CALC_OK && rows.count == 0
-               ? calc_errors_at(errors, CALC_ERR_FIELD, name, 0, 0, NULL, "it has no rows")
+               ? calc_errors_at(errors, CALC_ERR_FIELD, path, 0, 0, NULL, "it has no rows")
                : status;
 }
 
-calc_status calc_runs_read(calc_runs *out, const char *path, calc_csv_finish finish, void *context,
+calc_status calc_runs_read(calc_runs *out, const char *path, const calc_runs_loader *loader,
                            calc_errors *errors)
 {
     calc_text text = {0};
     *out = (calc_runs){0};
     calc_status status = calc_text_read(&text, path, errors);
-    return status == CALC_OK ? calc_runs_parse(out, text, path, finish, context, errors) : status;
+    return status == CALC_OK ? calc_runs_parse(out, text, path, loader, errors) : status;
+}
+
+bool calc_runs_is_oom(const calc_runs_row *row)
+{
+    return strcmp(row->outcome, "oom") == 0;
 }
 
 void calc_runs_free(calc_runs *runs)
 {
     for (size_t i = 0; i < runs->count; i++) {
-        free(runs->row[i].own);
+        free(runs->row[i].document);
     }
     free(runs->row);
     calc_text_free(&runs->text);
     *runs = (calc_runs){0};
-}
-
-double calc_runs_or(double number, double blank)
-{
-    return isnan(number) ? blank : number;
-}
-
-bool calc_runs_has(const char *text, const char *part)
-{
-    return strstr(text, part) != NULL;
-}
-
-bool calc_runs_has_any_case(const char *text, const char *part)
-{
-    size_t length = strlen(part);
-    for (; *text; text++) {
-        if (strncasecmp(text, part, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool calc_runs_starts(const char *text, const char *start)
-{
-    return strncmp(text, start, strlen(start)) == 0;
 }

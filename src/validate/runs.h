@@ -1,76 +1,86 @@
-/** @file runs.h  Measured runs: the rows of a CSV file, as they were printed. run_map.h translates
- *  a row to the model; own_runs.h does so for runs that name their documents. */
+/** @file runs.h  Measured runs of training, a row each, as a CSV file has them:
+ *
+ *      id, source            optional: of the run (or `name`); of the group it is in, else the name
+ *                            of the file
+ *      sys                   machine, as on a command line
+ *      app, exe              documents of calc, as on a command line
+ *      arguments             or: options of Megatron-LM instead of `exe`, or of `app` and `exe`
+ *      any field             of app or exe: what the row has instead of the document's value; rows
+ *                            without documents say all of it this way
+ *      procs                 processors (or `num_gpus`)
+ *      measured_s            seconds of a step (or `measured_iteration_s`), or
+ *                            measured_tokens_per_s_per_gpu, or measured_tflops_per_gpu with
+ *                            tflops_counting: "model", and "causal", "recompute" or "hardware"
+ *      measured_mem_gib      GiB of the fullest processor (or `measured_memory_gib`), of the kind
+ *                            that memory_counting says: all that is taken; "allocated", by tensors;
+ *                            "reserved", by PyTorch's allocator; "last_rank", of the last stage
+ *      outcome               "oom": it ran out of memory, and nothing was measured; else "ok"
+ *      inter_node_gbit       Gbit/s of a processor to other nodes, instead of the machine's
+ *      publisher, published  who published the run, and in which month ("2025-07")
+ *      release               of the software; runs of different ones are not compared
+ *      family                machines that are alike
+ *      model                 name for people, else that of `app`
+ *      confidence            high, medium or low: low ones are not scored
+ *      assumed               what the row's fields assume that nobody printed, parted by " | "
+ *      unpredicted           why the run cannot be predicted; blank: it can
+ *      unmodelled            options that calc does not model: runs are alike in these only if the
+ *                            text is
+ *
+ *  scripts/make_runs.py writes such a file from a published table in the publisher's own words.
+ *  No prediction depends on id, source, publisher, published, release, family, model or
+ *  confidence. */
 #ifndef CALC_VALIDATE_RUNS_H
 #define CALC_VALIDATE_RUNS_H
 
 #include "calc.h"
 #include "io/csv_table.h"
+#include "validate/run_assume.h"
 
-/** Columns that published tables lack, except `arguments`: X(TYPE, name). `arguments`: options of
- *  the command line (run_arguments.h; own_runs.h). `app`, `sys`, `exe`: documents of calc. */
-#define CALC_RUNS_OWN_LIST(X)                                                                      \
-    X(TEXT, arguments)                                                                             \
-    X(TEXT, app)                                                                                   \
-    X(TEXT, sys)                                                                                   \
-    X(TEXT, exe)                                                                                   \
-    X(TEXT, source)
-
-/** Columns of published tables: X(TYPE, name). */
+/** Columns that are no fields: X(TYPE, name, another name or NULL). */
 #define CALC_RUNS_COLUMN_LIST(X)                                                                   \
-    X(TEXT, id)                                                                                    \
-    X(TEXT, hardware)                                                                              \
-    X(NUMBER, num_gpus)                                                                            \
-    X(NUMBER, gpus_per_node)                                                                       \
-    X(TEXT, inter_node_net)                                                                        \
-    X(TEXT, model)                                                                                 \
-    X(NUMBER, layers)                                                                              \
-    X(NUMBER, hidden)                                                                              \
-    X(NUMBER, ffn)                                                                                 \
-    X(NUMBER, heads)                                                                               \
-    X(NUMBER, kv_heads)                                                                            \
-    X(NUMBER, head_dim)                                                                            \
-    X(NUMBER, vocab)                                                                               \
-    X(NUMBER, seq)                                                                                 \
-    X(NUMBER, num_experts)                                                                         \
-    X(NUMBER, topk)                                                                                \
-    X(NUMBER, moe_ffn)                                                                             \
-    X(NUMBER, mla)                                                                                 \
-    X(TEXT, model_notes)                                                                           \
-    X(TEXT, dtype)                                                                                 \
-    X(NUMBER, global_batch)                                                                        \
-    X(NUMBER, micro_batch)                                                                         \
-    X(NUMBER, tp)                                                                                  \
-    X(NUMBER, pp)                                                                                  \
-    X(TEXT, vpp)                                                                                   \
-    X(NUMBER, dp)                                                                                  \
-    X(NUMBER, cp)                                                                                  \
-    X(NUMBER, ep)                                                                                  \
-    X(NUMBER, etp)                                                                                 \
-    X(NUMBER, sequence_parallel)                                                                   \
-    X(TEXT, zero_stage_fsdp)                                                                       \
-    X(TEXT, recompute)                                                                             \
-    X(NUMBER, flash_attention)                                                                     \
-    X(TEXT, overlap)                                                                               \
-    X(NUMBER, measured_iteration_s)                                                                \
-    X(NUMBER, measured_tokens_per_s_per_gpu)                                                       \
-    X(NUMBER, measured_tflops_per_gpu)                                                             \
-    X(TEXT, tflops_counting)                                                                       \
-    X(NUMBER, measured_memory_gib)                                                                 \
-    X(TEXT, memory_counting)                                                                       \
-    X(TEXT, confidence)
+    X(TEXT, id, "name")                                                                            \
+    X(TEXT, source, NULL)                                                                          \
+    X(TEXT, publisher, NULL)                                                                       \
+    X(TEXT, published, NULL)                                                                       \
+    X(TEXT, release, NULL)                                                                         \
+    X(TEXT, sys, NULL)                                                                             \
+    X(TEXT, family, NULL)                                                                          \
+    X(TEXT, model, NULL)                                                                           \
+    X(TEXT, confidence, NULL)                                                                      \
+    X(TEXT, app, NULL)                                                                             \
+    X(TEXT, exe, NULL)                                                                             \
+    X(TEXT, arguments, NULL)                                                                       \
+    X(NUMBER, procs, "num_gpus")                                                                   \
+    X(NUMBER, inter_node_gbit, NULL)                                                               \
+    X(NUMBER, measured_s, "measured_iteration_s")                                                  \
+    X(NUMBER, measured_tokens_per_s_per_gpu, NULL)                                                 \
+    X(NUMBER, measured_tflops_per_gpu, NULL)                                                       \
+    X(TEXT, tflops_counting, NULL)                                                                 \
+    X(NUMBER, measured_mem_gib, "measured_memory_gib")                                             \
+    X(TEXT, memory_counting, NULL)                                                                 \
+    X(TEXT, outcome, NULL)                                                                         \
+    X(TEXT, unpredicted, NULL)                                                                     \
+    X(TEXT, assumed, NULL)                                                                         \
+    X(TEXT, unmodelled, NULL)
 
-struct calc_own_run;
+/** What a run is to the model. */
+typedef struct calc_run_documents {
+    calc_app app; /**< unspecified in a row that is not predicted */
+    calc_exec exec;
+    bool by_fields; /**< no document names the layout: fields say all */
+    calc_assumptions assumed;
+    char id[96];     /**< "file:line", of a row without a name */
+    char source[64]; /**< name of the file, without its ending */
+} calc_run_documents;
 
-/** One run. Texts are borrowed from the file; a blank number is NaN, and so is a column that the
- *  file does not have. */
+/** One run. Texts are borrowed from the file, and never NULL; a blank number is NaN. */
 typedef struct calc_runs_row {
-    int line;                 /**< where it starts in its file */
-    struct calc_own_run *own; /**< made by own_runs.h, owned; NULL: of a published table */
+    int line;                     /**< where it starts in its file */
+    calc_run_documents *document; /**< owned */
 #define CALC_RUNS_TEXT(name) const char *name;
 #define CALC_RUNS_NUMBER(name) double name;
-#define CALC_X(type, name) CALC_RUNS_##type(name)
+#define CALC_X(type, name, also) CALC_RUNS_##type(name)
     CALC_RUNS_COLUMN_LIST(CALC_X)
-    CALC_RUNS_OWN_LIST(CALC_X)
 #undef CALC_X
 #undef CALC_RUNS_TEXT
 #undef CALC_RUNS_NUMBER
@@ -83,36 +93,36 @@ typedef struct calc_runs {
     calc_text text;
 } calc_runs;
 
-/** Read a file, or standard input if path is "-"; names ending in .gz are decompressed. Columns may
- *  stand in any order, and any may be missing; those that are not known are ignored. `id`,
- *  `num_gpus`, `measured_iteration_s` and `measured_memory_gib` may be called `name`, `procs`,
- *  `measured_s` and `measured_mem_gib`.
- *  @param finish   calc_csv_table's, on rows of type calc_runs_row; NULL: none
- *  @param context  of finish
- *  @return CALC_OK; CALC_ERR_FIELD for a missing cell, no known column or no rows, CALC_ERR_TYPE
- * for a number that is none, CALC_ERR_SYNTAX, or what calc_text_read() or finish returns. Errors
- * name file and line. *out must be freed in any case. */
-CALC_MUST_USE calc_status calc_runs_read(calc_runs *out, const char *path, calc_csv_finish finish,
-                                         void *context, calc_errors *errors);
+/** How names and options become documents. */
+typedef struct calc_runs_loader {
+    /** Read a document. @param object  a calc_app, calc_system or calc_exec, by kind */
+    calc_status (*document)(calc_kind kind, const char *name, void *object, calc_errors *errors);
+    /** Read options of a command line. @param procs  processors; 0: as the options say
+     *  @param whole  whether the model must be complete */
+    calc_status (*arguments)(const char *arguments, int64_t procs, bool whole, calc_app *app,
+                             calc_exec *exec, calc_errors *errors);
+    /** Called once with each column that is no field and has a cell; NULL: not called. */
+    void (*ignored)(const char *file, const char *column);
+    const char *machine; /**< of rows that name none; NULL: they are errors */
+} calc_runs_loader;
 
-/** The same from a text, which the runs own from now on; `name` is its name in errors. */
+/** Read a text, which the runs own from now on; `name` is its name in errors.
+ *  @param loader  NULL: every row says all by fields
+ *  @return CALC_OK; CALC_ERR_FIELD for a missing column or cell, or no rows; CALC_ERR_TYPE for a
+ *  number that is none; CALC_ERR_SYNTAX, or what the loader returns. Errors name file, line and
+ *  column. *out must be freed in any case. */
 CALC_MUST_USE calc_status calc_runs_parse(calc_runs *out, calc_text text, const char *name,
-                                          calc_csv_finish finish, void *context,
-                                          calc_errors *errors);
+                                          const calc_runs_loader *loader, calc_errors *errors);
+
+/** The same of a file, or of standard input if path is "-"; names ending in .gz are
+ *  decompressed. */
+CALC_MUST_USE calc_status calc_runs_read(calc_runs *out, const char *path,
+                                         const calc_runs_loader *loader, calc_errors *errors);
+
+/** Whether a run ended out of memory. */
+bool calc_runs_is_oom(const calc_runs_row *row);
 
 /** Free what they own; fine on {0}. */
 void calc_runs_free(calc_runs *runs);
-
-/** The number, or `blank` if its cell is. */
-double calc_runs_or(double number, double blank);
-
-/** Whether `text` contains `part`. */
-bool calc_runs_has(const char *text, const char *part);
-
-/** The same, letters large or small. */
-bool calc_runs_has_any_case(const char *text, const char *part);
-
-/** Whether `text` starts with `start`. */
-bool calc_runs_starts(const char *text, const char *start);
 
 #endif

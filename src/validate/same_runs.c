@@ -47,8 +47,7 @@ static double length_of(const calc_app *app, const calc_exec *exec)
 static bool is_same(const calc_run_map *map, const calc_app *app, const char *machine,
                     const calc_exec *exec)
 {
-    return !map->reason && map->machine && map->machine->system &&
-           strcmp(map->machine->system, machine) == 0 && map->step_s > 0 &&
+    return !map->reason && strcmp(map->row->sys, machine) == 0 && map->step_s > 0 &&
            same_model(&map->app, app) && same_layout(&map->exec, exec, map->search) &&
            length_of(&map->app, &map->exec) == length_of(app, exec);
 }
@@ -62,7 +61,7 @@ size_t calc_same_runs_find(calc_same_run *out, size_t room, const calc_runs *run
         calc_run_map_row(&map, &runs->row[i]);
         if (is_same(&map, app, machine, exec)) {
             if (count < room) {
-                out[count] = (calc_same_run){&runs->row[i], map.source->name, map.step_s};
+                out[count] = (calc_same_run){&runs->row[i], map.row->source, map.step_s};
             }
             count++;
         }

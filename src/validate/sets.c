@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "validate/own_runs.h"
-
 enum { SOURCES = 6 };
 
 /* A set: members that are NULL do not matter. */
@@ -50,6 +48,9 @@ static const set sets[] = {
     {"MaxText", {"maxtext"}, NULL, NULL},
     {"Paxml H100", {"paxml"}, NULL, NULL},
     {"torchao", {"torchao"}, NULL, NULL},
+    {"Aleph Alpha A100", {"aleph"}, NULL, NULL},
+    {"PaddleNLP A100", {"paddlenlp"}, NULL, NULL},
+    {"NeMo launcher A100", {"nemo_launcher"}, NULL, NULL},
     {"other sources", {"other", "seqsel_abs", "simumax", "foundry", "nemo", "primus"}, NULL, NULL},
     {"all high confidence", {NULL}, NULL, "high"},
     {"all but vTrain on one node", {"!vtrain_single"}, NULL, NULL}};
@@ -57,6 +58,11 @@ static const set sets[] = {
 const char *calc_sets_name(size_t index)
 {
     return index < sizeof sets / sizeof *sets ? sets[index].name : NULL;
+}
+
+bool calc_sets_is_published(const calc_result *result)
+{
+    return *result->prediction->map.row->publisher != '\0';
 }
 
 static bool is(const char *wanted, const char *found)
@@ -67,14 +73,14 @@ static bool is(const char *wanted, const char *found)
 bool calc_sets_has(size_t index, const calc_result *result)
 {
     const set *s = &sets[index];
-    if (result->serving || calc_own_runs_has(result->prediction->map.row)) {
+    if (result->serving || !calc_sets_is_published(result)) {
         return false;
     }
-    const calc_run_map *map = &result->prediction->map;
+    const calc_runs_row *row = result->prediction->map.row;
     bool source = !s->source[0];
     for (int i = 0; i < SOURCES && s->source[i] && !source; i++) {
-        source = s->source[i][0] == '!' ? !is(s->source[i] + 1, map->source->name)
-                                        : is(s->source[i], map->source->name);
+        source = s->source[i][0] == '!' ? !is(s->source[i] + 1, row->source)
+                                        : is(s->source[i], row->source);
     }
-    return source && is(s->family, map->machine->family) && is(s->confidence, map->row->confidence);
+    return source && is(s->family, row->family) && is(s->confidence, row->confidence);
 }

@@ -104,7 +104,7 @@ static bool judge_both(const group *g, const calc_kernel_table *table, score *wi
     calc_tune_kernel_cells cells;
     calc_tune_kernels_learnt learnt = {0};
     const calc_run_map *m = &g->run[0]->map;
-    const calc_system *system = &calc_systems_get(&tune_runs.systems, m->machine->system)->system;
+    const calc_system *system = &calc_systems_get(&tune_runs.systems, m->row->sys)->system;
     bool fine = calc_tune_kernel_cells_make(&cells, &m->app, system, g->candidate, g->count,
                                             exec_of, g, &errors) == CALC_OK &&
                 calc_tune_kernels_learn(&learnt, &prior, table, cells.cell, cells.count, &errors) ==
@@ -143,7 +143,7 @@ static bool next_group(size_t *from, group *g)
             return true;
         }
         const calc_system *system =
-            &calc_systems_get(&tune_runs.systems, m->machine->system)->system;
+            &calc_systems_get(&tune_runs.systems, m->row->sys)->system;
         if (calc_tune_candidate_of(&g->candidate[g->count], &m->app, system, &m->exec)) {
             g->run[g->count] = x->prediction;
             g->measured_s[g->count++] = x->measured;

@@ -59,7 +59,7 @@ static void tune_name_run(tune_run *r, const calc_run_map *m, const char *publis
 {
     const calc_strategy *s = &m->exec.strategy;
     char model[TUNE_KEY];
-    snprintf(model, sizeof model, "%s %s %.0f %.0f %.0f %.0f %d %d", publisher, m->machine->system,
+    snprintf(model, sizeof model, "%s %s %.0f %.0f %.0f %.0f %d %d", publisher, m->row->sys,
              (double)m->app.hidden, (double)m->app.num_blocks, (double)m->app.seq_size,
              (double)m->app.attn_heads, (int)s->datatype, (int)s->matrix_datatype);
     bool many = strcmp(publisher, "vtrain") == 0;
@@ -77,17 +77,16 @@ static void tune_name_run(tune_run *r, const calc_run_map *m, const char *publis
 static tune_run *tune_run_of(const calc_result *x, bool fitted)
 {
     const calc_run_map *m = &x->prediction->map;
-    const calc_systems_entry *entry = calc_systems_get(&tune_runs.systems, m->machine->system);
+    const calc_systems_entry *entry = calc_systems_get(&tune_runs.systems, m->row->sys);
     tune_run *r = &tune_runs.run[tune_runs.count];
     *r = (tune_run){.measured_s = (double)NAN};
     r->known.time_error = r->known.memory_error = (double)NAN;
     if (!calc_tune_candidate_of(&r->known.candidate, &m->app, &entry->system, &m->exec)) {
         return NULL;
     }
-    bool known = strcmp(m->source->name, CALC_RUN_SOURCE_OTHER) != 0;
-    r->known.publisher = tune_publisher(known ? m->source->name : m->row->source);
+    r->known.publisher = tune_publisher(m->row->source);
     r->exec = &m->exec;
-    tune_name_run(r, m, fitted ? tune_runs.publisher[r->known.publisher] : m->row->source,
+    tune_name_run(r, m, fitted ? tune_runs.publisher[r->known.publisher] : m->row->release,
                   x->prediction->step_s);
     tune_runs.count++;
     return r;
@@ -149,7 +148,7 @@ static bool tune_runs_read(void)
     char path[512];
     for (int i = 0; i < 3 && status == CALC_OK; i++) {
         snprintf(path, sizeof path, CALC_DATA_DIR_SOURCE "/tests/measured/%s", files[i]);
-        status = calc_runs_read(&tune_runs.runs[i], path, NULL, NULL, &errors);
+        status = calc_runs_read(&tune_runs.runs[i], path, NULL, &errors);
     }
     if (status == CALC_OK) {
         status = calc_remarks_read(&tune_runs.remarks,
@@ -186,7 +185,7 @@ static inline bool tune_runs_more(const char *path)
     size_t at = tune_runs.files++;
     calc_runs *runs = &tune_runs.more[at];
     calc_results *results = &tune_runs.other[at];
-    if (at == TUNE_FILES || calc_runs_read(runs, path, NULL, NULL, &errors) != CALC_OK ||
+    if (at == TUNE_FILES || calc_runs_read(runs, path, NULL, &errors) != CALC_OK ||
         calc_results_make(results, runs, 1, &tune_runs.remarks, &tune_runs.systems, &errors) !=
             CALC_OK) {
         fprintf(stderr, "%s: %s\n", path, errors.item[0].text);

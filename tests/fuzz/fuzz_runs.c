@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "validate/own_runs.h"
 #include "validate/predict.h"
 
 enum { ROWS = 8 /* of one input that are predicted */ };
@@ -36,11 +35,6 @@ static calc_status load_arguments(const char *arguments, int64_t procs, bool who
     return status;
 }
 
-static bool is_machine(const char *name)
-{
-    return name[0] == 'm';
-}
-
 static void check_row(const calc_runs_row *row, calc_systems *systems)
 {
     static calc_prediction prediction;
@@ -54,14 +48,14 @@ static void check_row(const calc_runs_row *row, calc_systems *systems)
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     static calc_systems systems = {.load = load};
-    static const calc_own_loader loader = {load_document, load_arguments, is_machine, NULL, NULL};
+    static const calc_runs_loader loader = {load_document, load_arguments, NULL, NULL};
     calc_text text = {.data = malloc(size + 1), .length = size};
     calc_errors errors = {0};
     calc_runs runs = {0};
     MUST(text.data);
     memcpy(text.data, data, size);
     text.data[size] = '\0';
-    calc_status status = calc_own_runs_parse(&runs, text, "input", &loader, &errors);
+    calc_status status = calc_runs_parse(&runs, text, "input", &loader, &errors);
     if (status != CALC_OK) {
         fuzz_check_errors(&errors, status, false);
     }

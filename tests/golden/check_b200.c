@@ -1,6 +1,5 @@
 /* Memory and time of calc_run() beside 43 measured steps of Megatron-LM on eight B200:
  * b200/README.md. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "calc.h"
 #include "classic.h"
+#include "frame.h"
 
 enum { MAX_ROWS = 64, TEXT_SIZE = 96, LINE_SIZE = 512, GPUS = 8 };
 
@@ -61,8 +61,9 @@ static void read_rows(void)
     fclose(file);
 }
 
-static void read_machine(void)
+static void read_all(void)
 {
+    read_rows();
     calc_errors errors = {0};
     if (calc_load(CALC_KIND_SYSTEM, &machine, CALC_DATA_DIR_SOURCE "/systems/b200_180g.json",
                   &errors) != CALC_OK) {
@@ -70,6 +71,8 @@ static void read_machine(void)
         exit(EXIT_FAILURE);
     }
 }
+
+const calc_test_frame calc_tests = {.setup_once = read_all};
 
 /* ---- The runs -------------------------------------------------------------------------------- */
 
@@ -211,7 +214,7 @@ static bool seen_before(int i)
     return false;
 }
 
-START_TEST(memory_is_what_was_allocated)
+CALC_TEST(memory_is_what_was_allocated)
 {
     errors_of e = {0};
     for (int i = 0; i < row_count; i++) {
@@ -223,11 +226,10 @@ START_TEST(memory_is_what_was_allocated)
     ck_assert_int_eq(e.count, 19);
     assert_within(&e, "memory", memory_mean, memory_worst);
 }
-END_TEST
 
 /* Both stages of the layouts with two, as their ranks logged them. Models and layouts are those of
    the rows; what is off in mixtures of experts is the same on either stage (0.3 GiB). */
-START_TEST(memory_of_each_stage_is_what_was_allocated)
+CALC_TEST(memory_of_each_stage_is_what_was_allocated)
 {
     static const struct stage_peaks {
         const char *name;
@@ -256,10 +258,9 @@ START_TEST(memory_of_each_stage_is_what_was_allocated)
         }
     }
 }
-END_TEST
 
 /* The machine's file was fitted to these runs and others: one factor stands for its clock. */
-START_TEST(time_is_what_was_measured_but_for_one_factor)
+CALC_TEST(time_is_what_was_measured_but_for_one_factor)
 {
     double log_sum = 0;
     double predicted_s[MAX_ROWS];
@@ -275,22 +276,4 @@ START_TEST(time_is_what_was_measured_but_for_one_factor)
     ck_assert_int_eq(e.count, 43);
     ck_assert_double_eq_tol(factor, 1, 0.1);
     assert_within(&e, "time", time_mean, time_worst);
-}
-END_TEST
-
-int main(void)
-{
-    read_rows();
-    read_machine();
-    TCase *cases = tcase_create("b200");
-    tcase_add_test(cases, memory_is_what_was_allocated);
-    tcase_add_test(cases, memory_of_each_stage_is_what_was_allocated);
-    tcase_add_test(cases, time_is_what_was_measured_but_for_one_factor);
-    Suite *suite = suite_create("b200");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,6 +2,7 @@
    shapes that the constants do not depend on (measured/block_kernels.csv). */
 #include <string.h>
 
+#include "frame.h"
 #include "io/csv_table.h"
 #include "io/text.h"
 #include "model/cost/cost_kernel.h"
@@ -152,7 +153,7 @@ typedef struct family {
     double median;
 } family;
 
-START_TEST(the_error_in_the_middle_is_what_it_was)
+CALC_TEST(the_error_in_the_middle_is_what_it_was)
 {
     static const family all[] = {{"recurrence", "gated_delta", 96, 0.135},
                                  {"recurrence", "kimi_delta", 24, 0.285},
@@ -196,7 +197,6 @@ START_TEST(the_error_in_the_middle_is_what_it_was)
     }
     calc_text_free(&text);
 }
-END_TEST
 
 /* What a further sequence, or a further 1,000 tokens of 64 sequences, adds to a decoding step:
  * kernels of vLLM 0.24, the difference of two rows of their table. */
@@ -216,7 +216,7 @@ typedef struct slope {
             "fp8", "fp8_block", ""                                                                 \
     }
 
-START_TEST(slopes_of_decoding_are_within_15_percent)
+CALC_TEST(slopes_of_decoding_are_within_15_percent)
 {
     static slope all[] = {{STATES("h100_sxm", "gated_delta", "32", "16", "256"),
                            STATES("h100_sxm", "gated_delta", "32", "16", "512"), 256, 1.426},
@@ -233,13 +233,4 @@ START_TEST(slopes_of_decoding_are_within_15_percent)
         ck_assert_msg(fabs(us / all[i].slope_us - 1) < 0.15, "slope %zu: %.3f us, measured %.3f us",
                       i, us, all[i].slope_us);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("block_kernels");
-    tcase_add_test(cases, the_error_in_the_middle_is_what_it_was);
-    tcase_add_test(cases, slopes_of_decoding_are_within_15_percent);
-    return run_cases(cases);
 }

@@ -1,7 +1,6 @@
 /* Every number of every golden run, by all rules of Calculon's and by all but its defects. See
    calculon/README.md for the data and docs/calculon.md for what parity means. CALC_VERBOSE=1 prints
    how close each statistic is. */
-#include <check.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 #include <zlib.h>
 
 #include "calc.h"
+#include "frame.h"
 
 #define GOLDEN CALC_TEST_DATA "/golden/calculon/"
 
@@ -87,6 +87,8 @@ static void free_golden(void)
     json_decref(corrected);
     json_decref(layers);
 }
+
+const calc_test_frame calc_tests = {.setup_once = read_golden, .teardown_once = free_golden};
 
 static bool parse(layout *l, calc_kind kind, void *object, const json_t *json)
 {
@@ -181,7 +183,7 @@ static void print_closeness(const closeness *close, calc_kind kind, const char *
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-START_TEST(golden_data_is_complete)
+CALC_TEST(golden_data_is_complete)
 {
     int feasible = 0;
     const char *id;
@@ -194,9 +196,8 @@ START_TEST(golden_data_is_complete)
     ck_assert_uint_eq(json_object_size(corrected), 2281);
     ck_assert_uint_eq(json_object_size(layers), 40);
 }
-END_TEST
 
-START_TEST(first_96_statistics_are_calculons)
+CALC_TEST(first_96_statistics_are_calculons)
 {
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
     const json_t *stats = json_object_get(json_object_get(runs, "2"), "stats");
@@ -208,9 +209,8 @@ START_TEST(first_96_statistics_are_calculons)
                       i, table->rows[i].key);
     }
 }
-END_TEST
 
-START_TEST(comparison_notices_every_kind_of_difference)
+CALC_TEST(comparison_notices_every_kind_of_difference)
 {
     json_t *two = json_real(2), *zero = json_integer(0), *null = json_null();
     ck_assert_double_eq(difference(2, two), 0);
@@ -226,7 +226,6 @@ START_TEST(comparison_notices_every_kind_of_difference)
     json_decref(two);
     json_decref(zero);
 }
-END_TEST
 
 static void compare_feasible_runs(calc_compat compat, const char *title)
 {
@@ -250,19 +249,17 @@ static void compare_feasible_runs(calc_compat compat, const char *title)
     print_closeness(&close, CALC_KIND_STATS, title);
 }
 
-START_TEST(every_feasible_run_agrees_with_calculon)
+CALC_TEST(every_feasible_run_agrees_with_calculon)
 {
     compare_feasible_runs(CALC_COMPAT_CALCULON, "Calculon as it is");
 }
-END_TEST
 
-START_TEST(every_feasible_run_agrees_with_repaired_calculon)
+CALC_TEST(every_feasible_run_agrees_with_repaired_calculon)
 {
     compare_feasible_runs(CALC_COMPAT_REPAIRED, "Calculon with the three repairs");
 }
-END_TEST
 
-START_TEST(every_infeasible_run_has_calculons_reason)
+CALC_TEST(every_infeasible_run_has_calculons_reason)
 {
     static const char prefix[] = "infeasible:";
     int compared = 0;
@@ -287,9 +284,8 @@ START_TEST(every_infeasible_run_has_calculons_reason)
     }
     ck_assert_int_eq(compared, 618);
 }
-END_TEST
 
-START_TEST(every_invalid_run_is_an_error)
+CALC_TEST(every_invalid_run_is_an_error)
 {
     int compared = 0;
     const char *id;
@@ -307,7 +303,6 @@ START_TEST(every_invalid_run_is_an_error)
     }
     ck_assert_int_eq(compared, 205);
 }
-END_TEST
 
 /* Fields of a kind that Calculon has, too. */
 static size_t calculons(calc_kind kind)
@@ -320,7 +315,7 @@ static size_t calculons(calc_kind kind)
     return count;
 }
 
-START_TEST(every_layer_agrees_with_calculon)
+CALC_TEST(every_layer_agrees_with_calculon)
 {
     closeness close = {0};
     const char *id;
@@ -343,26 +338,4 @@ START_TEST(every_layer_agrees_with_calculon)
     }
     ck_assert_int_gt(close.objects, 40);
     print_closeness(&close, CALC_KIND_LAYER, "Layers");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("calculon_parity");
-    TCase *tcase = tcase_create("golden");
-    tcase_add_unchecked_fixture(tcase, read_golden, free_golden);
-    tcase_add_test(tcase, golden_data_is_complete);
-    tcase_add_test(tcase, first_96_statistics_are_calculons);
-    tcase_add_test(tcase, comparison_notices_every_kind_of_difference);
-    tcase_add_test(tcase, every_feasible_run_agrees_with_calculon);
-    tcase_add_test(tcase, every_feasible_run_agrees_with_repaired_calculon);
-    tcase_add_test(tcase, every_infeasible_run_has_calculons_reason);
-    tcase_add_test(tcase, every_invalid_run_is_an_error);
-    tcase_add_test(tcase, every_layer_agrees_with_calculon);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

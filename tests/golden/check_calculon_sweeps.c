@@ -4,7 +4,6 @@
  * Calculon and calc differ in the last bits and in which of several equal layouts they name. What
  * must hold: the k-th best value is the same for every k; the values of the front are the same set;
  * and every layout that Calculon names has, by calc_run(), the values that it says. */
-#include <check.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <zlib.h>
 
 #include "calc.h"
+#include "frame.h"
 #include "sampled.h"
 #include "sweep.h"
 
@@ -146,7 +146,7 @@ static double number(const json_t *object, const char *key)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-START_TEST(counts_are_calculons)
+CALC_TEST_LOOP(counts_are_calculons, 0, sample_of((int)(sizeof names / sizeof *names)))
 {
     begin(_i);
     calc_sweep_result result;
@@ -170,7 +170,6 @@ START_TEST(counts_are_calculons)
     calc_sweep_result_free(&result);
     end();
 }
-END_TEST
 
 /* Sums with the error of each addition carried along: half a million terms must keep 11 digits. */
 typedef struct sums {
@@ -193,7 +192,8 @@ static bool add_point(void *context, const calc_sweep_point *point)
     return true;
 }
 
-START_TEST(sums_over_all_that_fit_are_calculons)
+CALC_TEST_LOOP(sums_over_all_that_fit_are_calculons, 0,
+               sample_of((int)(sizeof names / sizeof *names)))
 {
     begin(_i);
     sums s = {0};
@@ -209,7 +209,6 @@ START_TEST(sums_over_all_that_fit_are_calculons)
     calc_sweep_result_free(&result);
     end();
 }
-END_TEST
 
 /* An entry of Calculon's lists is a layout of ours with the values that it says. */
 static void assert_evaluates(const json_t *entry)
@@ -225,7 +224,7 @@ static void assert_evaluates(const json_t *entry)
     ck_assert(close_to(stats.proc_mem_tier2_cap_req, number(entry, "mem2")));
 }
 
-START_TEST(best_hundred_are_calculons)
+CALC_TEST_LOOP(best_hundred_are_calculons, 0, sample_of((int)(sizeof names / sizeof *names)))
 {
     begin(_i);
     calc_sweep_result result;
@@ -257,7 +256,6 @@ START_TEST(best_hundred_are_calculons)
     calc_sweep_result_free(&result);
     end();
 }
-END_TEST
 
 static bool same_values(const calc_found *ours, const json_t *entry)
 {
@@ -270,7 +268,7 @@ static bool same_values(const calc_found *ours, const json_t *entry)
     return same;
 }
 
-START_TEST(pareto_front_is_calculons)
+CALC_TEST_LOOP(pareto_front_is_calculons, 0, sample_of((int)(sizeof names / sizeof *names)))
 {
     begin(_i);
     calc_sweep_result result;
@@ -301,22 +299,4 @@ START_TEST(pareto_front_is_calculons)
     }
     calc_sweep_result_free(&result);
     end();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("calculon_sweeps");
-    TCase *tests = tcase_create("golden");
-    int count = sample_of((int)(sizeof names / sizeof *names));
-    tcase_add_loop_test(tests, counts_are_calculons, 0, count);
-    tcase_add_loop_test(tests, sums_over_all_that_fit_are_calculons, 0, count);
-    tcase_add_loop_test(tests, best_hundred_are_calculons, 0, count);
-    tcase_add_loop_test(tests, pareto_front_is_calculons, 0, count);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

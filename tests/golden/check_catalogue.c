@@ -1,6 +1,5 @@
 /* The files of models/, systems/ and executions/ beside what was published: parameter counts, data
    sheets, layouts. catalogue/parameters.csv names the source of each count. */
-#include <check.h>
 #include <dirent.h>
 #include <jansson.h>
 #include <math.h>
@@ -10,6 +9,7 @@
 
 #include "calc.h"
 #include "calibrate/standard_errors.h"
+#include "frame.h"
 
 #define TABLES CALC_TEST_DATA "/golden/catalogue/"
 
@@ -68,8 +68,12 @@ static void copy_cell(char **line, char out[NAME_SIZE])
     memcpy(out, cell, length + 1);
 }
 
-static void read_counts(void)
+/* Reads them when it is first called. */
+static int count_published(void)
 {
+    if (counts_count > 0) {
+        return counts_count;
+    }
     FILE *file = open_table("parameters.csv",
                             "model,total,total_tolerance,active,active_tolerance,source\n");
     char text[LINE_SIZE];
@@ -83,10 +87,15 @@ static void read_counts(void)
         row->active_tolerance = strtod(next_cell(&line), NULL);
     }
     fclose(file);
+    return counts_count;
 }
 
-static void read_layouts(void)
+/* Reads them when it is first called. */
+static int count_layouts(void)
 {
+    if (layouts_count > 0) {
+        return layouts_count;
+    }
     FILE *file = open_table("layouts.csv", "execution,model,system\n");
     char text[LINE_SIZE];
     while (layouts_count < MAX_ROWS && fgets(text, sizeof text, file) != NULL) {
@@ -97,6 +106,7 @@ static void read_layouts(void)
         copy_cell(&line, row->system);
     }
     fclose(file);
+    return layouts_count;
 }
 
 static const char *folder_of(calc_kind kind)
@@ -155,25 +165,23 @@ static int files_are_good(calc_kind kind)
     return found;
 }
 
-START_TEST(every_file_loads_and_names_its_source)
+CALC_TEST(every_file_loads_and_names_its_source)
 {
-    ck_assert_int_ge(files_are_good(CALC_KIND_APP), 13 + counts_count);
+    ck_assert_int_ge(files_are_good(CALC_KIND_APP), 13 + count_published());
     ck_assert_int_ge(files_are_good(CALC_KIND_SYSTEM), 20);
-    ck_assert_int_ge(files_are_good(CALC_KIND_EXEC), 1 + layouts_count);
+    ck_assert_int_ge(files_are_good(CALC_KIND_EXEC), 1 + count_layouts());
 }
-END_TEST
 
 /* ---- Models ---------------------------------------------------------------------------------- */
 
-START_TEST(tables_are_complete)
+CALC_TEST(tables_are_complete)
 {
-    ck_assert_int_eq(counts_count, 95);
-    ck_assert_int_eq(layouts_count, 27);
+    ck_assert_int_eq(count_published(), 95);
+    ck_assert_int_eq(count_layouts(), 27);
 }
-END_TEST
 
 /* Rounding of what was published is the only reason for a difference: 3 % for two digits. */
-START_TEST(a_published_count_is_exact_or_rounded)
+CALC_TEST_LOOP(a_published_count_is_exact_or_rounded, 0, count_published())
 {
     const published *p = &counts[_i];
     calc_app app;
@@ -184,7 +192,6 @@ START_TEST(a_published_count_is_exact_or_rounded)
     ck_assert_msg((app.num_experts > 0) == (app.experts_per_token > 0), "%s", p->model);
     ck_assert_msg(p->active == 0 || (app.num_experts > 0 && p->active < p->total), "%s", p->model);
 }
-END_TEST
 
 #if CATALOGUE_IS_MODELLED
 static void assert_published(const char *model, double count, double value, double tolerance)
@@ -193,7 +200,7 @@ static void assert_published(const char *model, double count, double value, doub
                   model, count, value);
 }
 
-START_TEST(parameters_are_as_many_as_published)
+CALC_TEST_LOOP(parameters_are_as_many_as_published, 0, count_published())
 {
     const published *p = &counts[_i];
     calc_app app;
@@ -205,7 +212,6 @@ START_TEST(parameters_are_as_many_as_published)
         assert_published(p->model, count.active, p->active, p->active_tolerance);
     }
 }
-END_TEST
 #endif
 
 /* ---- Systems --------------------------------------------------------------------------------- */
@@ -268,7 +274,7 @@ static void assert_rate(const calc_system *s, calc_datatype datatype, double tfl
     ck_assert_int_eq(s->chip.vector[datatype].flop_per_s > 0, tflops > 0);
 }
 
-START_TEST(peaks_are_those_of_the_data_sheet)
+CALC_TEST_LOOP(peaks_are_those_of_the_data_sheet, 0, SHEETS)
 {
     const struct sheet *sheet = &sheets[_i];
     calc_system s;
@@ -284,10 +290,9 @@ START_TEST(peaks_are_those_of_the_data_sheet)
     ck_assert_double_eq_tol(s.networks[1].bytes_per_s, sheet->network1 * 1e9, 1);
     ck_assert_int_eq(s.networks[0].size, sheet->domain);
 }
-END_TEST
 
 /* What nobody measured says so: no band of a calibrated machine is used for it. */
-START_TEST(machines_that_nobody_measured_say_so)
+CALC_TEST_LOOP(machines_that_nobody_measured_say_so, MEASURED, SHEETS)
 {
     const struct sheet *sheet = &sheets[_i];
     char path[PATH_SIZE];
@@ -301,11 +306,10 @@ START_TEST(machines_that_nobody_measured_say_so)
     ck_assert_str_eq(fitted.machine, "");
     calc_text_free(&text);
 }
-END_TEST
 
 /* What a driver reports is below the label in GiB and above 0.87 of it: ECC, reserved pages, and
  * labels in units of 10^9. */
-START_TEST(capacities_are_those_of_the_driver)
+CALC_TEST_LOOP(capacities_are_those_of_the_driver, 0, SHEETS)
 {
     const struct sheet *sheet = &sheets[_i];
     calc_system s;
@@ -314,10 +318,9 @@ START_TEST(capacities_are_those_of_the_driver)
     ck_assert_double_le(gib, sheet->gigabytes);
     ck_assert_double_ge(gib, 0.87 * sheet->gigabytes);
 }
-END_TEST
 
 /* A constant in another unit than its field's, such as microseconds, is out of these bounds. */
-START_TEST(constants_have_the_size_of_what_they_stand_for)
+CALC_TEST_LOOP(constants_have_the_size_of_what_they_stand_for, 0, MEASURED)
 {
     const struct sheet *sheet = &sheets[_i];
     calc_system s;
@@ -333,7 +336,6 @@ START_TEST(constants_have_the_size_of_what_they_stand_for)
     ck_assert_int_eq(s.chip.quantize_bytes > 0, sheet->bits8 > 0);
     ck_assert(s.ranks_per_node >= 8 && s.ranks_per_node <= sheet->domain);
 }
-END_TEST
 
 /* ---- Executions ------------------------------------------------------------------------------ */
 
@@ -342,7 +344,7 @@ static int64_t at_least_one(int64_t n)
     return n > 0 ? n : 1;
 }
 
-START_TEST(sizes_of_a_layout_multiply_to_its_processors)
+CALC_TEST_LOOP(sizes_of_a_layout_multiply_to_its_processors, 0, count_layouts())
 {
     calc_exec e;
     load(CALC_KIND_EXEC, &e, layouts[_i].execution);
@@ -354,9 +356,8 @@ START_TEST(sizes_of_a_layout_multiply_to_its_processors)
                                 at_least_one(e.strategy.expert_tensor_par)),
                      0);
 }
-END_TEST
 
-START_TEST(a_layout_suits_its_model_and_system)
+CALC_TEST_LOOP(a_layout_suits_its_model_and_system, 0, count_layouts())
 {
     calc_app app;
     calc_system s;
@@ -382,10 +383,9 @@ START_TEST(a_layout_suits_its_model_and_system)
         ck_assert(s.chip.matrix[CALC_DATATYPE_FLOAT4].flop_per_s > 0);
     }
 }
-END_TEST
 
 #if CATALOGUE_IS_MODELLED
-START_TEST(a_layout_that_ran_is_feasible)
+CALC_TEST_LOOP(a_layout_that_ran_is_feasible, 0, count_layouts())
 {
     calc_app app;
     calc_system s;
@@ -405,32 +405,4 @@ START_TEST(a_layout_that_ran_is_feasible)
     ck_assert_msg(verdict == CALC_VERDICT_OK, "%s: %s", layouts[_i].execution,
                   calc_verdict_text(verdict));
 }
-END_TEST
 #endif
-
-int main(void)
-{
-    read_counts();
-    read_layouts();
-    Suite *suite = suite_create("catalogue");
-    TCase *tests = tcase_create("catalogue");
-    tcase_add_test(tests, every_file_loads_and_names_its_source);
-    tcase_add_test(tests, tables_are_complete);
-    tcase_add_loop_test(tests, a_published_count_is_exact_or_rounded, 0, counts_count);
-    tcase_add_loop_test(tests, peaks_are_those_of_the_data_sheet, 0, SHEETS);
-    tcase_add_loop_test(tests, capacities_are_those_of_the_driver, 0, SHEETS);
-    tcase_add_loop_test(tests, constants_have_the_size_of_what_they_stand_for, 0, MEASURED);
-    tcase_add_loop_test(tests, machines_that_nobody_measured_say_so, MEASURED, SHEETS);
-    tcase_add_loop_test(tests, sizes_of_a_layout_multiply_to_its_processors, 0, layouts_count);
-    tcase_add_loop_test(tests, a_layout_suits_its_model_and_system, 0, layouts_count);
-#if CATALOGUE_IS_MODELLED
-    tcase_add_loop_test(tests, parameters_are_as_many_as_published, 0, counts_count);
-    tcase_add_loop_test(tests, a_layout_that_ran_is_feasible, 0, layouts_count);
-#endif
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
-}

@@ -1,6 +1,5 @@
 /* Five published models beside an independent count of their parameters, arithmetic and bytes:
    modern/README.md. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "calc.h"
 #include "classic.h"
+#include "frame.h"
 #include "model/cost/block.h"
 
 enum { MODELS = 5, NAME_SIZE = 64, SEQ = 4096 };
@@ -47,6 +47,8 @@ static void read_rows(void)
     }
     fclose(file);
 }
+
+const calc_test_frame calc_tests = {.setup_once = read_rows};
 
 /* ---- One sequence on one processor ----------------------------------------------------------- */
 
@@ -134,7 +136,7 @@ static void block_is(layout *l, const expected *r, calc_block_kind kind)
     assert_count(r->model, "activations kept", cost.kept_bytes, r->act_bytes[kind]);
 }
 
-START_TEST(blocks_are_as_counted_elsewhere)
+CALC_TEST_LOOP(blocks_are_as_counted_elsewhere, 0, MODELS)
 {
     const expected *r = &rows[_i];
     layout l;
@@ -148,9 +150,8 @@ START_TEST(blocks_are_as_counted_elsewhere)
     }
     ck_assert_int_ge(kinds, 1);
 }
-END_TEST
 
-START_TEST(the_head_is_as_counted_elsewhere)
+CALC_TEST_LOOP(the_head_is_as_counted_elsewhere, 0, MODELS)
 {
     layout l;
     set_up(&l, &rows[_i]);
@@ -160,9 +161,8 @@ START_TEST(the_head_is_as_counted_elsewhere)
         assert_count(rows[_i].model, "head", linear_flop(operators, count, pass), rows[_i].fw_head);
     }
 }
-END_TEST
 
-START_TEST(a_step_is_as_counted_elsewhere)
+CALC_TEST_LOOP(a_step_is_as_counted_elsewhere, 0, MODELS)
 {
     layout l;
     set_up(&l, &rows[_i]);
@@ -177,10 +177,9 @@ START_TEST(a_step_is_as_counted_elsewhere)
         (double)l.app.num_blocks * 3 * rows[_i].fw_attention * (2.0 * SEQ / (SEQ + 1) - 1);
     ck_assert_double_eq_tol(s.model_flops_square / (s.model_flops + whole), 1, 1e-12);
 }
-END_TEST
 
 /* The vocabulary of DeepSeek and the others is a multiple of 128 already: nothing is padded. */
-START_TEST(block_counts_are_those_of_the_parameter_count)
+CALC_TEST_LOOP(block_counts_are_those_of_the_parameter_count, 0, MODELS)
 {
     const expected *r = &rows[_i];
     layout l;
@@ -192,22 +191,4 @@ START_TEST(block_counts_are_those_of_the_parameter_count)
         (l.shape.blocks - moe) * r->params[CALC_DENSE_BLOCK] + moe * r->params[CALC_MOE_BLOCK];
     double ends = 2 * l.shape.vocab * l.shape.hidden + l.shape.hidden;
     assert_count(r->model, "parameters of the model", count.total, blocks + ends);
-}
-END_TEST
-
-int main(void)
-{
-    read_rows();
-    TCase *cases = tcase_create("modern");
-    tcase_add_loop_test(cases, blocks_are_as_counted_elsewhere, 0, MODELS);
-    tcase_add_loop_test(cases, the_head_is_as_counted_elsewhere, 0, MODELS);
-    tcase_add_loop_test(cases, a_step_is_as_counted_elsewhere, 0, MODELS);
-    tcase_add_loop_test(cases, block_counts_are_those_of_the_parameter_count, 0, MODELS);
-    Suite *suite = suite_create("modern");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,12 +1,12 @@
 /* Predictions for published measurements: the tables of docs/validation.md, line by line, and the
    values that Calculon gives for the same layouts. CALC_UPDATE=1 writes the tables anew. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calc.h"
+#include "frame.h"
 
 #define DOCUMENT CALC_DATA_DIR_SOURCE "/docs/validation.md"
 
@@ -221,7 +221,7 @@ static void replace_table(const char *text, const char *begin, const char *end, 
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-START_TEST(documented_table_is_what_calc_predicts)
+CALC_TEST_LOOP(documented_table_is_what_calc_predicts, 0, STUDIES)
 {
     static char text[TEXT_MAX], table[TEXT_MAX], documented[TEXT_MAX];
     const study *s = &studies[_i];
@@ -236,10 +236,9 @@ START_TEST(documented_table_is_what_calc_predicts)
     snprintf(documented, sizeof documented, "%.*s", (int)(end - begin), begin);
     ck_assert_str_eq(documented, table);
 }
-END_TEST
 
 /* Mean error of every table is below Calculon's. */
-START_TEST(calc_is_closer_than_calculon)
+CALC_TEST_LOOP(calc_is_closer_than_calculon, 0, STUDIES)
 {
     const study *s = &studies[_i];
     double ours = 0, calculon = 0;
@@ -251,9 +250,8 @@ START_TEST(calc_is_closer_than_calculon)
     ck_assert_msg(ours < calculon, "%s: error %.2f %%, Calculon %.2f %%", s->name,
                   ours / (double)s->count, calculon / (double)s->count);
 }
-END_TEST
 
-START_TEST(compat_mode_predicts_what_calculon_predicts)
+CALC_TEST_LOOP(compat_mode_predicts_what_calculon_predicts, 0, STUDIES)
 {
     const study *s = &studies[_i];
     double sum = 0, max = 0;
@@ -271,20 +269,4 @@ START_TEST(compat_mode_predicts_what_calculon_predicts)
     snprintf(max_text, sizeof max_text, "%.2f", max);
     ck_assert_str_eq(average_text, s->calculon_average);
     ck_assert_str_eq(max_text, s->calculon_max);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("seqsel_validation");
-    TCase *tcase = tcase_create("golden");
-    tcase_add_loop_test(tcase, documented_table_is_what_calc_predicts, 0, STUDIES);
-    tcase_add_loop_test(tcase, calc_is_closer_than_calculon, 0, STUDIES);
-    tcase_add_loop_test(tcase, compat_mode_predicts_what_calculon_predicts, 0, STUDIES);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

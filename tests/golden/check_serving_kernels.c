@@ -2,6 +2,7 @@
    (scripts/make_serving_rates.py, measured/serving_kernels.csv). */
 #include <string.h>
 
+#include "frame.h"
 #include "io/csv_table.h"
 #include "io/text.h"
 #include "model/cost/pass_kernel.h"
@@ -182,7 +183,7 @@ typedef struct family {
     double median;
 } family;
 
-START_TEST(the_error_in_the_middle_is_what_it_was)
+CALC_TEST(the_error_in_the_middle_is_what_it_was)
 {
     static const family all[] = {{"matrix", 75, 0.074},     {"grouped", 60, 0.198},
                                  {"decode", 75, 0.104},     {"prefill", 75, 0.165},
@@ -215,12 +216,4 @@ START_TEST(the_error_in_the_middle_is_what_it_was)
                       "%s: %zu rows, error in the middle %.4f", all[i].name, count[i], median);
     }
     calc_text_free(&text);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("serving_kernels");
-    tcase_add_test(cases, the_error_in_the_middle_is_what_it_was);
-    return run_cases(cases);
 }

@@ -6,11 +6,12 @@
 #include "io/output.h"
 #include "sweep.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 enum { MAX_CASES = 128, TEXT_SIZE = 32768 };
 
@@ -24,8 +25,12 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-static void list_cases(void)
+/* Lists them when it is first called. */
+static int count_cases(void)
 {
+    if (count > 0) {
+        return count;
+    }
     DIR *dir = opendir(folder);
     struct dirent *entry;
     while (dir && (entry = readdir(dir)) && count < MAX_CASES) {
@@ -37,6 +42,7 @@ static void list_cases(void)
         closedir(dir);
     }
     qsort(cases, (size_t)count, sizeof *cases, by_name);
+    return count;
 }
 
 /* ---- Errors --------------------------------------------------------------------------------- */
@@ -80,7 +86,7 @@ static void print_errors(const char *name, char *out)
     calc_designs_builder_free(&designs);
 }
 
-START_TEST(error_texts_are_as_recorded)
+CALC_TEST_LOOP(error_texts_are_as_recorded, 0, count_cases())
 {
     static char actual[TEXT_SIZE];
     char path[512];
@@ -99,14 +105,12 @@ START_TEST(error_texts_are_as_recorded)
                   expected.data, actual);
     calc_text_free(&expected);
 }
-END_TEST
 
-START_TEST(there_are_enough_cases)
+CALC_TEST(there_are_enough_cases)
 {
     ck_assert_int_ge(count, 20);
     ck_assert_int_lt(count, MAX_CASES);
 }
-END_TEST
 
 /* ---- Studies -------------------------------------------------------------------------------- */
 
@@ -177,7 +181,8 @@ static const struct {
     {"sc23_budget_", 48, 6599169488},
 };
 
-START_TEST(studies_have_as_many_executions_as_calculons)
+CALC_TEST_LOOP(studies_have_as_many_executions_as_calculons, 0,
+               (int)(sizeof published / sizeof *published))
 {
     DIR *dir = opendir(studies);
     struct dirent *entry;
@@ -196,10 +201,9 @@ START_TEST(studies_have_as_many_executions_as_calculons)
     ck_assert_int_eq(files, published[_i].files);
     ck_assert_uint_eq(executions, published[_i].executions);
 }
-END_TEST
 
 /* llm_all.json says what a space is without a file. */
-START_TEST(the_space_of_all_layouts_is_the_default)
+CALC_TEST(the_space_of_all_layouts_is_the_default)
 {
     calc_space space;
     calc_space none;
@@ -224,23 +228,4 @@ START_TEST(the_space_of_all_layouts_is_the_default)
     calc_space_entries_free(&entries);
     calc_space_free(&space);
     calc_space_free(&none);
-}
-END_TEST
-
-int main(void)
-{
-    list_cases();
-    Suite *suite = suite_create("space_golden");
-    TCase *tests = tcase_create("spaces");
-    tcase_add_test(tests, there_are_enough_cases);
-    tcase_add_loop_test(tests, error_texts_are_as_recorded, 0, count);
-    tcase_add_loop_test(tests, studies_have_as_many_executions_as_calculons, 0,
-                        (int)(sizeof published / sizeof *published));
-    tcase_add_test(tests, the_space_of_all_layouts_is_the_default);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,12 +1,12 @@
 /* Models that list their layers beside independent counts of their parameters and arithmetic:
    stacks/README.md. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calc.h"
+#include "frame.h"
 #include "model/operators/parameters.h"
 #include "model/operators/transformer.h"
 
@@ -21,8 +21,12 @@ typedef struct expected {
 static expected rows[MAX_ROWS];
 static int count;
 
-static void read_rows(void)
+/* Reads them when it is first called. */
+static int count_rows(void)
 {
+    if (count > 0) {
+        return count;
+    }
     static const char head[] = "model,total,active,mtp,flop_per_token,unused_weights,unused_flop\n";
     char line[256];
     FILE *file = fopen(CALC_TEST_DATA "/golden/stacks/oracle.csv", "r");
@@ -38,6 +42,7 @@ static void read_rows(void)
         exit(EXIT_FAILURE);
     }
     fclose(file);
+    return count;
 }
 
 static void load(const expected *r, calc_app *app)
@@ -49,7 +54,7 @@ static void load(const expected *r, calc_app *app)
     ck_assert_msg(status == CALC_OK, "%s: %s", path, errors.count ? errors.item[0].text : "");
 }
 
-START_TEST(every_parameter_is_counted)
+CALC_TEST_LOOP(every_parameter_is_counted, 0, count_rows())
 {
     const expected *r = &rows[_i];
     calc_app app;
@@ -63,10 +68,9 @@ START_TEST(every_parameter_is_counted)
     ck_assert_msg(p.mtp == r->mtp, "%s: %.0f to predict tokens, not %.0f", r->model, p.mtp, r->mtp);
     ck_assert_double_eq(p.attention + p.mlp + p.experts + p.norm + p.embedding, p.total);
 }
-END_TEST
 
 /* Windows are counted without the half token of their edge. */
-START_TEST(a_token_costs_what_was_counted)
+CALC_TEST_LOOP(a_token_costs_what_was_counted, 0, count_rows())
 {
     const expected *r = &rows[_i];
     calc_app app;
@@ -77,7 +81,6 @@ START_TEST(a_token_costs_what_was_counted)
     ck_assert_msg(fabs((flop + r->unused_flop) / r->flop - 1) < 1e-5, "%s: %.6g FLOP, not %.6g",
                   r->model, flop + r->unused_flop, r->flop);
 }
-END_TEST
 
 /* Weights of the operators of all blocks. */
 static double block_weights(const calc_shape *shape)
@@ -101,7 +104,7 @@ static double block_weights(const calc_shape *shape)
 
 /* Tables, the last norm, and what streams and embeddings of layers have outside of blocks, aside.
  */
-START_TEST(operators_have_every_weight)
+CALC_TEST_LOOP(operators_have_every_weight, 0, count_rows())
 {
     const expected *r = &rows[_i];
     calc_app app;
@@ -116,21 +119,4 @@ START_TEST(operators_have_every_weight)
     double weights = block_weights(&shape);
     ck_assert_msg(fabs(weights / wanted - 1) < tolerance, "%s: %.1f weights, not %.1f", r->model,
                   weights, wanted);
-}
-END_TEST
-
-int main(void)
-{
-    read_rows();
-    Suite *suite = suite_create("stacks");
-    TCase *cases = tcase_create("models");
-    tcase_add_loop_test(cases, every_parameter_is_counted, 0, count);
-    tcase_add_loop_test(cases, a_token_costs_what_was_counted, 0, count);
-    tcase_add_loop_test(cases, operators_have_every_weight, 0, count);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,5 @@
 /* Configurations as users of PyTorch trainers publish them, imported as they are, against what they
  * measured: memory, and tokens per second of a processor. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +7,7 @@
 #include "../unit/shipped_case.h"
 #include "formats/import.h"
 #include "formats/read.h"
+#include "frame.h"
 #include "spec/absent.h"
 #include "spec/field.h"
 
@@ -96,7 +96,7 @@ static shipped_case import_run(const trainer_run *run)
     return c;
 }
 
-START_TEST(a_published_file_predicts_what_was_measured)
+CALC_TEST_LOOP(a_published_file_predicts_what_was_measured, 0, (int)(sizeof runs / sizeof *runs))
 {
     const trainer_run *run = &runs[_i];
     shipped_case c = import_run(run);
@@ -115,13 +115,12 @@ START_TEST(a_published_file_predicts_what_was_measured)
                       "%s: %.0f tokens/s, measured %.0f", run->source, rate, run->measured_rate);
     }
 }
-END_TEST
 
 /* QwenLM/Qwen3, issue 804: 72B on 8 A100 with parameters and optimizer on the CPU. The processors
  * had room; hosts of 800 and of 1,024 GB had not, and the kernel killed the ranks. DeepSpeed's own
  * estimate (estimate_zero3_model_states_mem_needs) is 18 bytes a parameter, times 1.5 for buffers.
  */
-START_TEST(a_host_of_a_terabyte_is_too_small_for_72_billion_parameters)
+CALC_TEST(a_host_of_a_terabyte_is_too_small_for_72_billion_parameters)
 {
     static const trainer_run run = {
         "QwenLM/Qwen3, issue 804",
@@ -155,12 +154,11 @@ START_TEST(a_host_of_a_terabyte_is_too_small_for_72_billion_parameters)
     ck_assert_int_eq(calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats),
                      CALC_VERDICT_OK);
 }
-END_TEST
 
 /* TRL's example of 1,048,576 tokens on 8 H100 (pull request 6846): Qwen3-8B, context parallelism,
  * FSDP2, checkpoints on the host, loss_type chunked_nll: 380 s and 56.2 GB. The whole logits of
  * 131,072 tokens would take 40 GB in bfloat16 alone. */
-START_TEST(a_million_tokens_need_a_chunked_loss)
+CALC_TEST(a_million_tokens_need_a_chunked_loss)
 {
     shipped_case c;
     calc_errors errors = {0};
@@ -193,21 +191,4 @@ START_TEST(a_million_tokens_need_a_chunked_loss)
     c.exec.strategy.loss_chunks = 0;
     ck_assert_int_eq(calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats),
                      CALC_VERDICT_MEM1_CAPACITY);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("trainer_files");
-    TCase *tcase = tcase_create("golden");
-    tcase_add_loop_test(tcase, a_published_file_predicts_what_was_measured, 0,
-                        (int)(sizeof runs / sizeof *runs));
-    tcase_add_test(tcase, a_host_of_a_terabyte_is_too_small_for_72_billion_parameters);
-    tcase_add_test(tcase, a_million_tokens_need_a_chunked_loss);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

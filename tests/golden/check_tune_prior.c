@@ -1,10 +1,10 @@
 /* The numbers of calc_tune_prior_default() are what the published runs say. If runs, machines or
  * the model change, `build/release/tests/bench/study_tune` prints the new ones. */
-#include <check.h>
 #include <stdint.h>
 
 #include "bench/tune_runs.h"
 #include "bench/tune_words.h"
+#include "frame.h"
 
 static void compare(const char *what, double shipped, double learnt)
 {
@@ -12,7 +12,7 @@ static void compare(const char *what, double shipped, double learnt)
                   "%s: prior.c has %.4f, the runs say %.4f", what, shipped, learnt);
 }
 
-START_TEST(the_prior_is_learnt_from_the_shipped_runs)
+CALC_TEST(the_prior_is_learnt_from_the_shipped_runs)
 {
     calc_errors errors = {0};
     ck_assert(tune_runs_read());
@@ -38,18 +38,4 @@ START_TEST(the_prior_is_learnt_from_the_shipped_runs)
     compare("memory: own", shipped.memory_own, learnt.memory_own);
     free(known);
     tune_runs_free();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("tune_prior");
-    tcase_add_test(cases, the_prior_is_learnt_from_the_shipped_runs);
-    Suite *suite = suite_create("tune_prior");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

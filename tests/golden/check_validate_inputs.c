@@ -3,15 +3,36 @@
 #include "io/csv_table.h"
 #include "validate/run_map.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
+
 enum { COLUMNS = 80 };
 
 static calc_runs runs[2];
+
+static void read_runs(void)
+{
+    static const char *const file[] = {CALC_TEST_DATA "/measured/runs.csv",
+                                       CALC_TEST_DATA "/measured/runs_vtrain_single.csv.gz"};
+    for (int i = 0; i < 2; i++) {
+        calc_errors errors = {0};
+        calc_status status = calc_runs_read(&runs[i], file[i], NULL, &errors);
+        ck_assert_msg(status == CALC_OK, "%s: %s", file[i], errors.item[0].text);
+    }
+}
+
+static void free_runs(void)
+{
+    calc_runs_free(&runs[0]);
+    calc_runs_free(&runs[1]);
+}
+
+const calc_test_frame calc_tests = {
+    .setup_once = read_runs, .teardown_once = free_runs, .in_one_process = true};
 
 static double is(bool value)
 {
@@ -126,7 +147,7 @@ static bool recomputes(const calc_run_map *m, int module)
       m->exec.strategy.zero_stage >= 2 ? (double)m->exec.strategy.zero_stage : 0)                  \
     X(dopt, m->exec.strategy.data_par * m->exec.strategy.context_par > 1,                          \
       is(m->exec.strategy.zero_stage > 0))                                                         \
-    X(bal, m->exec.first_stage_blocks == 0 && !calc_runs_has(m->row->overlap, "list=1"),           \
+    X(bal, m->exec.first_stage_blocks == 0,                                                        \
       is(m->exec.pipeline_balance == CALC_PIPELINE_BALANCE_FREE))                                  \
     X(fp, true,                                                                                    \
       m->exec.strategy.matrix_datatype == CALC_FORMAT_FLOAT4   ? 2                                 \
@@ -180,7 +201,7 @@ static int compare_row(char *const *head, char *const *cell, int count)
         double expected = strtod(cell[i], NULL);
         double found = strcmp(head[i], "y") == 0 ? map.step_s : ours(&map, head[i]);
         bool text = strcmp(head[i], "mach") == 0;
-        bool same = text ? strcmp(map.machine->system, cell[i]) == 0
+        bool same = text ? strcmp(map.row->sys, cell[i]) == 0
                          : isnan(found) || fabs(found - expected) <= 1e-9 * fabs(expected);
         if (!same) {
             printf("%s: %s is %.10g, not %s\n", cell[0], head[i], found, cell[i]);
@@ -190,7 +211,7 @@ static int compare_row(char *const *head, char *const *cell, int count)
     return wrong;
 }
 
-START_TEST(every_run_means_what_the_rules_say)
+CALC_TEST(every_run_means_what_the_rules_say)
 {
     static char *head[COLUMNS], *cell[COLUMNS];
     calc_errors errors = {0};
@@ -208,30 +229,4 @@ START_TEST(every_run_means_what_the_rules_say)
     calc_text_free(&text);
     ck_assert_int_eq(rows, 853);
     ck_assert_int_eq(wrong, 0);
-}
-END_TEST
-
-int main(void)
-{
-    static const char *const file[] = {CALC_TEST_DATA "/measured/runs.csv",
-                                       CALC_TEST_DATA "/measured/runs_vtrain_single.csv.gz"};
-    for (int i = 0; i < 2; i++) {
-        calc_errors errors = {0};
-        if (calc_runs_read(&runs[i], file[i], NULL, NULL, &errors) != CALC_OK) {
-            fprintf(stderr, "%s: %s\n", file[i], errors.item[0].text);
-            return 1;
-        }
-    }
-    Suite *suite = suite_create("validate inputs");
-    TCase *tests = tcase_create("all");
-    tcase_add_test(tests, every_run_means_what_the_rules_say);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    calc_runs_free(&runs[0]);
-    calc_runs_free(&runs[1]);
-    return failed > 0;
 }

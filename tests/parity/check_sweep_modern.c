@@ -1,11 +1,11 @@
 /* Sweeps of layouts that are lists of stages, and of spaces that mix them with Calculon's: every
  * point is calc_run() to the bit, and what is found is what looking at every layout finds, at every
  * CPU level, with any number of threads, whole, in shards and from saved parts. */
-#include <check.h>
 #include <stdlib.h>
 
 #include "conditions.h"
 #include "estimate.h"
+#include "frame.h"
 #include "kernel.h"
 #include "model/operators/calculon.h"
 #include "oracle.h"
@@ -26,7 +26,7 @@ static void sweep(const calc_sweep_options *how, calc_sweep_result *got)
     ck_assert_msg(status == CALC_OK, "seed %d: %s", (int)space.seed, errors.item[0].text);
 }
 
-START_TEST(every_point_is_what_calc_run_says)
+CALC_TEST_LOOP(every_point_is_what_calc_run_says, 0, sample_of(VERIFIED_SPACES))
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -45,7 +45,6 @@ START_TEST(every_point_is_what_calc_run_says)
     }
     random_space_free(&space);
 }
-END_TEST
 
 /* Sweep a third of the chunks and add what it finds, packed and unpacked, to the rest. */
 typedef struct third {
@@ -82,7 +81,7 @@ static void add_third(calc_sweep_options options, uint64_t shard, calc_sweep_res
     calc_sweep_result_free(&got);
 }
 
-START_TEST(every_sweep_finds_and_counts_what_the_oracle_does)
+CALC_TEST_LOOP(every_sweep_finds_and_counts_what_the_oracle_does, 0, sample_of(SPACES))
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -123,9 +122,9 @@ START_TEST(every_sweep_finds_and_counts_what_the_oracle_does)
     oracle_free(&all);
     random_space_free(&space);
 }
-END_TEST
 
-START_TEST(the_seeds_try_stages_and_mixtures_of_both_kinds)
+/* It says something of all seeds, not of a sample. */
+CALC_TEST_LOOP(the_seeds_try_stages_and_mixtures_of_both_kinds, 0, sample_step() == 1)
 {
     size_t mixed = 0;
     size_t stages = 0;
@@ -149,7 +148,6 @@ START_TEST(the_seeds_try_stages_and_mixtures_of_both_kinds)
     ck_assert_uint_gt(mixed, 3);
     ck_assert_uint_gt(stages, SPACES / 2);
 }
-END_TEST
 
 static int compare_points(const void *a, const void *b)
 {
@@ -161,7 +159,7 @@ static int compare_points(const void *a, const void *b)
     return calc_axis_compare(&x->exec, &y->exec);
 }
 
-START_TEST(points_drawn_are_legal_and_different_layouts)
+CALC_TEST_LOOP(points_drawn_are_legal_and_different_layouts, 0, sample_of(20))
 {
     enum { DRAWN = 3000 };
     static calc_sample_point point[DRAWN];
@@ -188,24 +186,4 @@ START_TEST(points_drawn_are_legal_and_different_layouts)
         ck_assert_int_ne(compare_points(&point[i - 1], &point[i]), 0);
     }
     random_space_free(&space);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sweep_modern");
-    TCase *tests = tcase_create("modern");
-    tcase_add_loop_test(tests, every_point_is_what_calc_run_says, 0, sample_of(VERIFIED_SPACES));
-    tcase_add_loop_test(tests, every_sweep_finds_and_counts_what_the_oracle_does, 0,
-                        sample_of(SPACES));
-    if (sample_step() == 1) { /* it says something of all seeds */
-        tcase_add_test(tests, the_seeds_try_stages_and_mixtures_of_both_kinds);
-    }
-    tcase_add_loop_test(tests, points_drawn_are_legal_and_different_layouts, 0, sample_of(20));
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

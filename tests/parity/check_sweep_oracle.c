@@ -1,9 +1,8 @@
 /* calc_sweep() finds, entry by entry, what looking at every layout finds: with and without bounds,
  * with any number of threads, at every CPU level, whole or in shards. */
-#include <check.h>
-#include <stdlib.h>
 
 #include "conditions.h"
+#include "frame.h"
 #include "kernel.h"
 #include "oracle.h"
 #include "sampled.h"
@@ -56,7 +55,7 @@ static void assert_counts_add_up(const calc_sweep_counts *c)
     ck_assert_uint_eq(c->rejected[CALC_VERDICT_OK], 0);
 }
 
-START_TEST(counting_a_space_finds_as_many_layouts_as_listing_it)
+CALC_TEST_LOOP(counting_a_space_finds_as_many_layouts_as_listing_it, 0, sample_of(SPACES))
 {
     make_case((uint64_t)_i);
     ck_assert_uint_eq(space.counts.total, all.count);
@@ -69,9 +68,9 @@ START_TEST(counting_a_space_finds_as_many_layouts_as_listing_it)
                       want.counts.rejected[CALC_VERDICT_INTERLEAVING]);
     free_case();
 }
-END_TEST
 
-START_TEST(without_pruning_the_sweep_counts_and_finds_what_the_oracle_does)
+CALC_TEST_LOOP(without_pruning_the_sweep_counts_and_finds_what_the_oracle_does, 0,
+               sample_of(SPACES))
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -89,9 +88,8 @@ START_TEST(without_pruning_the_sweep_counts_and_finds_what_the_oracle_does)
     }
     free_case();
 }
-END_TEST
 
-START_TEST(pruning_and_threads_change_nothing_that_is_found)
+CALC_TEST_LOOP(pruning_and_threads_change_nothing_that_is_found, 0, sample_of(SPACES))
 {
     static const int threads[] = {1, 2, 5};
     make_case((uint64_t)_i);
@@ -108,9 +106,8 @@ START_TEST(pruning_and_threads_change_nothing_that_is_found)
     }
     free_case();
 }
-END_TEST
 
-START_TEST(constraints_and_other_objectives_find_what_the_oracle_does)
+CALC_TEST_LOOP(constraints_and_other_objectives_find_what_the_oracle_does, 0, sample_of(SPACES))
 {
     static const char *const objectives[] = {"total_efficiency", "useful_flops", "weight_space"};
     static const char *const constraints[] = {"tensor_par != 3", "sample_rate > 0",
@@ -146,15 +143,13 @@ START_TEST(constraints_and_other_objectives_find_what_the_oracle_does)
     }
     free_case();
 }
-END_TEST
 
-START_TEST(conditions_leave_what_the_oracle_does)
+CALC_TEST_LOOP(conditions_leave_what_the_oracle_does, 0, sample_of(SPACES))
 {
     make_case((uint64_t)_i);
     assert_conditions_filter(&space, &all, &options);
     free_case();
 }
-END_TEST
 
 /* A third of the chunks. */
 typedef struct third {
@@ -169,7 +164,7 @@ static uint64_t take_third(void *context)
     return chunk;
 }
 
-START_TEST(three_shards_merged_are_the_whole)
+CALC_TEST_LOOP(three_shards_merged_are_the_whole, 0, sample_of(SPACES))
 {
     make_case((uint64_t)_i);
     calc_sweep_result merged = {0};
@@ -192,27 +187,4 @@ START_TEST(three_shards_merged_are_the_whole)
     assert_same_groups(&space, &merged, &want, "shards");
     calc_sweep_result_free(&merged);
     free_case();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sweep_oracle");
-    TCase *tests = tcase_create("oracle");
-    tcase_add_loop_test(tests, counting_a_space_finds_as_many_layouts_as_listing_it, 0,
-                        sample_of(SPACES));
-    tcase_add_loop_test(tests, without_pruning_the_sweep_counts_and_finds_what_the_oracle_does, 0,
-                        sample_of(SPACES));
-    tcase_add_loop_test(tests, pruning_and_threads_change_nothing_that_is_found, 0,
-                        sample_of(SPACES));
-    tcase_add_loop_test(tests, constraints_and_other_objectives_find_what_the_oracle_does, 0,
-                        sample_of(SPACES));
-    tcase_add_loop_test(tests, conditions_leave_what_the_oracle_does, 0, sample_of(SPACES));
-    tcase_add_loop_test(tests, three_shards_merged_are_the_whole, 0, sample_of(SPACES));
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

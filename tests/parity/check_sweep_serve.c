@@ -1,12 +1,14 @@
 /* Sweeps of layouts that serve: what they share is computed once, and every statistic of every
  * layout is that of calc_run() to the bit, whatever came before it. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "frame.h"
 #include "random_space.h"
 #include "sampled.h"
 #include "spec/field.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 120};
 
 enum { SPACES = 90, ASKED_SPACES = 30, LAYOUTS = 10000 };
 
@@ -202,7 +204,7 @@ static void sweep(const calc_sweep_options *options, calc_sweep_counts *counts)
     ck_assert_msg(status == CALC_OK, "seed %d: %s", (int)space.seed, errors.item[0].text);
 }
 
-START_TEST(every_statistic_is_that_of_calc_run)
+CALC_TEST(every_statistic_is_that_of_calc_run)
 {
     seen all = {0};
     uint64_t infeasible = 0;
@@ -234,11 +236,10 @@ START_TEST(every_statistic_is_that_of_calc_run)
     ck_assert_uint_gt(all.tied, 1000);
     ck_assert_uint_gt(infeasible, 100);
 }
-END_TEST
 
 /* What replicas answered before is taken for others of them: what is asked for is that of
  * calc_run(), and so is what is found. */
-START_TEST(answers_of_replicas_are_those_of_calc_run)
+CALC_TEST(answers_of_replicas_are_those_of_calc_run)
 {
     static const char *const asked[][3] = {
         {"output_tokens_per_s_per_proc", "tokens_per_s_per_user", "tpot <= 1"},
@@ -295,20 +296,4 @@ START_TEST(answers_of_replicas_are_those_of_calc_run)
         ck_assert_uint_gt(feasible, 10000);
         ck_assert_uint_gt(skipped, 100);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sweep_serve");
-    TCase *tests = tcase_create("serve");
-    tcase_add_test(tests, every_statistic_is_that_of_calc_run);
-    tcase_add_test(tests, answers_of_replicas_are_those_of_calc_run);
-    tcase_set_timeout(tests, 120);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

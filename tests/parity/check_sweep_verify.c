@@ -1,9 +1,9 @@
 /* The fast path is calc_run() to the bit: verification of every point of random spaces, at every
  * CPU level; and a kernel that is wrong in the last bit is caught. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
+#include "frame.h"
 #include "kernel.h"
 #include "random_space.h"
 #include "sampled.h"
@@ -11,7 +11,7 @@
 
 enum { SPACES = 100, MOST_LAYOUTS = 30000 };
 
-START_TEST(every_point_of_a_random_space_is_what_calc_run_says)
+CALC_TEST_LOOP(every_point_of_a_random_space_is_what_calc_run_says, 0, sample_of(SPACES))
 {
     random_space s;
     calc_kernel_level level[4];
@@ -42,7 +42,6 @@ START_TEST(every_point_of_a_random_space_is_what_calc_run_says)
     }
     random_space_free(&s);
 }
-END_TEST
 
 /* ---- The kernel's shortest step of a lane, and what the lane's points take ------------------- */
 
@@ -84,7 +83,7 @@ static size_t checked_step(const calc_kernel_job *job, const calc_kernel_chunkin
     return hits;
 }
 
-START_TEST(the_kernel_agrees_with_its_lanes_at_every_level)
+CALC_TEST_LOOP(the_kernel_agrees_with_its_lanes_at_every_level, 0, sample_of(SPACES))
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -112,21 +111,4 @@ START_TEST(the_kernel_agrees_with_its_lanes_at_every_level)
         calc_worker_free(w);
     }
     random_space_free(&s);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sweep_verify");
-    TCase *tests = tcase_create("verify");
-    tcase_add_loop_test(tests, every_point_of_a_random_space_is_what_calc_run_says, 0,
-                        sample_of(SPACES));
-    tcase_add_loop_test(tests, the_kernel_agrees_with_its_lanes_at_every_level, 0,
-                        sample_of(SPACES));
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -5,6 +5,7 @@
 
 #include "balance/line.h"
 #include "balance/relaxed.h"
+#include "frame.h"
 
 static uint64_t cases(void)
 {
@@ -177,7 +178,7 @@ static void against_brute_force(void)
     balance_must(solution.bound_s <= best_s * (1 + 1e-11), "is a bound", solution.bound_s, best_s);
 }
 
-START_TEST(no_division_is_better_than_the_one_found)
+CALC_TEST(no_division_is_better_than_the_one_found)
 {
     uint64_t bound = 0;
     uint64_t infeasible = 0;
@@ -193,9 +194,8 @@ START_TEST(no_division_is_better_than_the_one_found)
     ck_assert_uint_ge(5 * bound, cases());
     ck_assert_uint_ge(100 * infeasible, cases());
 }
-END_TEST
 
-START_TEST(no_division_alike_on_chips_is_better_than_the_one_found)
+CALC_TEST(no_division_alike_on_chips_is_better_than_the_one_found)
 {
     for (uint64_t i = 0; i < cases() / 4; i++) {
         balance_pose(1000000 + i, 4, 1, 7, 8);
@@ -203,10 +203,9 @@ START_TEST(no_division_alike_on_chips_is_better_than_the_one_found)
         against_brute_force();
     }
 }
-END_TEST
 
 /* The least of all divisions by paths, kept apart or merged, and by the busiest stage. */
-START_TEST(no_bound_is_beyond_the_best)
+CALC_TEST(no_bound_is_beyond_the_best)
 {
     uint64_t exact = 0;
     uint64_t feasible = 0;
@@ -244,10 +243,9 @@ START_TEST(no_bound_is_beyond_the_best)
     ck_assert_uint_ge(100 * exact, 90 * feasible);
     ck_assert_uint_ge(100 * feasible, 75 * times);
 }
-END_TEST
 
 /* Of any one division, in every schedule that is a line. */
-START_TEST(no_path_is_longer_than_the_step)
+CALC_TEST(no_path_is_longer_than_the_step)
 {
     static const calc_pipeline_schedule kinds[] = {
         CALC_PIPELINE_SCHEDULE_1F1B, CALC_PIPELINE_SCHEDULE_GPIPE, CALC_PIPELINE_SCHEDULE_ZB_H1,
@@ -282,21 +280,4 @@ START_TEST(no_path_is_longer_than_the_step)
     /* Few divisions are far from even, and their stages are the ones that paths miss. */
     ck_assert_uint_ge(4 * 100 * exact[0], 70 * times);
     ck_assert_uint_ge(4 * 100 * exact[1], 60 * times);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("balance");
-    TCase *tcase = tcase_create("balance");
-    tcase_add_test(tcase, no_division_is_better_than_the_one_found);
-    tcase_add_test(tcase, no_division_alike_on_chips_is_better_than_the_one_found);
-    tcase_add_test(tcase, no_bound_is_beyond_the_best);
-    tcase_add_test(tcase, no_path_is_longer_than_the_step);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,6 +4,7 @@
 #include "balance_case.h"
 
 #include "balance/relaxed.h"
+#include "frame.h"
 
 static uint64_t cases(void)
 {
@@ -250,7 +251,7 @@ static void random_share(calc_balance_share *share)
     }
 }
 
-START_TEST(a_division_takes_and_needs_as_much_as_its_operations_do)
+CALC_TEST(a_division_takes_and_needs_as_much_as_its_operations_do)
 {
     for (uint64_t i = 0; i < 5 * cases(); i++) {
         balance_pose(2000000 + i, MOST_STAGES, 1 + (int)(i % MOST_CHUNKS), 12, MOST_MICROBATCHES);
@@ -274,11 +275,10 @@ START_TEST(a_division_takes_and_needs_as_much_as_its_operations_do)
         }
     }
 }
-END_TEST
 
 /* With chunks there is no proof, but a bound that holds; the best of all divisions is mostly found.
  */
-START_TEST(a_search_over_chunks_stays_between_its_bound_and_the_best)
+CALC_TEST(a_search_over_chunks_stays_between_its_bound_and_the_best)
 {
     uint64_t found = 0;
     uint64_t feasible = 0;
@@ -312,10 +312,9 @@ START_TEST(a_search_over_chunks_stays_between_its_bound_and_the_best)
                   (int)feasible, gap);
     ck_assert_uint_ge(2 * feasible, cases() / 4);
 }
-END_TEST
 
 /* Without chunks, in every other schedule: what is proven is the best. */
-START_TEST(other_schedules_stay_between_their_bound_and_the_best)
+CALC_TEST(other_schedules_stay_between_their_bound_and_the_best)
 {
     static const calc_pipeline_schedule kinds[] = {
         CALC_PIPELINE_SCHEDULE_GPIPE,      CALC_PIPELINE_SCHEDULE_ZB_H1,
@@ -359,20 +358,4 @@ START_TEST(other_schedules_stay_between_their_bound_and_the_best)
     }
     ck_assert_msg(100 * found >= 99 * feasible, "%d of %d", (int)found, (int)feasible);
     ck_assert_uint_ge(4 * feasible, cases() / 2);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("balance/chunks");
-    TCase *tcase = tcase_create("balance/chunks");
-    tcase_add_test(tcase, a_division_takes_and_needs_as_much_as_its_operations_do);
-    tcase_add_test(tcase, a_search_over_chunks_stays_between_its_bound_and_the_best);
-    tcase_add_test(tcase, other_schedules_stay_between_their_bound_and_the_best);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

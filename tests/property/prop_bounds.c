@@ -1,12 +1,12 @@
 /* The range of a field keeps every statistic finite: each number of a layout alone at the ends of
    its range either gives numbers or a verdict that it does not fit. On every shipped machine. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "field_walk.h"
+#include "frame.h"
 #include "shipped.h"
 #include "spec/field.h"
 
@@ -136,23 +136,9 @@ static void try_all(const char *name, const calc_random_layout *l)
     calc_field_walk(&layout, try_ends, NULL);
 }
 
-START_TEST(every_number_at_the_ends_of_its_range_gives_numbers)
+CALC_TEST(every_number_at_the_ends_of_its_range_gives_numbers)
 {
     calc_shipped_machines(try_all);
     ck_assert_uint_gt(tried, 10000);
     ck_assert_uint_gt(10 * feasible, 9 * tried);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("bounds");
-    tcase_add_test(tests, every_number_at_the_ends_of_its_range_gives_numbers);
-    Suite *suite = suite_create("bounds");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,15 +1,17 @@
 /* A field that is said to change nothing does not change a bit of any statistic, on random layouts
  * of today; and each of them matters somewhere else. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "random_modern.h"
 #include "spec/field.h"
 #include "spec/idle.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 120};
 
 enum { LAYOUTS = 1500, FIELDS = 128 };
 
@@ -70,7 +72,7 @@ static bool is_number(const calc_field *field)
            field->type == CALC_TYPE_BOOL || field->type == CALC_TYPE_ENUM;
 }
 
-START_TEST(idle_fields_change_nothing_and_matter_elsewhere)
+CALC_TEST(idle_fields_change_nothing_and_matter_elsewhere)
 {
     const calc_table *table = calc_table_of(CALC_KIND_EXEC);
     ck_assert_uint_le(table->count, FIELDS);
@@ -90,19 +92,4 @@ START_TEST(idle_fields_change_nothing_and_matter_elsewhere)
     for (size_t row = 0; row < table->count; row++) {
         ck_assert_msg(idle[row] == 0 || felt[row] > 0, "%s is never felt", table->rows[row].key);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("idle");
-    TCase *cases = tcase_create("idle");
-    tcase_set_timeout(cases, 120);
-    tcase_add_test(cases, idle_fields_change_nothing_and_matter_elsewhere);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,17 +1,19 @@
 /* Lists of layers: one that says what the execution says moves no bit; evaluated as a list it gives
    the same numbers; runs may be cut anywhere; and steps of two kinds of layers are as long as both
    make them. On every shipped execution that trains, and on random layouts. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "model/stages/reshard.h"
 #include "random_modern.h"
 #include "shipped.h"
 #include "spec/layer_list.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 240};
 
 /* What the sums of stages and parts one by one may differ by. */
 #define ROUNDING 1e-9
@@ -121,7 +123,7 @@ static void neutral(const char *name, const calc_random_layout *layout)
     }
 }
 
-START_TEST(a_list_that_says_what_the_execution_says_moves_no_bit)
+CALC_TEST(a_list_that_says_what_the_execution_says_moves_no_bit)
 {
     compared = with_chunks = with_experts = 0;
     every_layout(neutral);
@@ -131,7 +133,6 @@ START_TEST(a_list_that_says_what_the_execution_says_moves_no_bit)
     ck_assert_int_ge(with_chunks, 20);
     ck_assert_int_ge(with_experts, 50);
 }
-END_TEST
 
 /* What the simulation of the pipeline says of a layout. */
 static bool exact(const calc_random_layout *l, calc_stats *stats)
@@ -202,7 +203,7 @@ static void evaluated(const char *name, const calc_random_layout *layout)
     count(layout);
 }
 
-START_TEST(evaluated_as_a_list_it_gives_the_same_numbers)
+CALC_TEST(evaluated_as_a_list_it_gives_the_same_numbers)
 {
     compared = with_chunks = with_experts = 0;
     every_layout(evaluated);
@@ -212,7 +213,6 @@ START_TEST(evaluated_as_a_list_it_gives_the_same_numbers)
     ck_assert_int_ge(with_chunks, 10);
     ck_assert_int_ge(with_experts, 20);
 }
-END_TEST
 
 /* ---- Two kinds of layers --------------------------------------------------------------------- */
 
@@ -280,14 +280,13 @@ static void cut(const char *name, const calc_random_layout *layout)
     }
 }
 
-START_TEST(runs_may_be_cut_anywhere)
+CALC_TEST(runs_may_be_cut_anywhere)
 {
     compared = with_chunks = with_experts = 0;
     every_layout(cut);
     printf("cut: %d lists, %d with chunks, %d with experts\n", compared, with_chunks, with_experts);
     ck_assert_int_ge(compared, 200);
 }
-END_TEST
 
 /* Without a pipeline, without experts and with nothing hidden, a step is a sum over its layers, and
  * so is what is held: one more of a kind is as much as another one more. */
@@ -321,14 +320,13 @@ static void additive(const char *name, const calc_random_layout *layout)
     }
 }
 
-START_TEST(every_layer_of_a_kind_costs_as_much)
+CALC_TEST(every_layer_of_a_kind_costs_as_much)
 {
     compared = with_chunks = with_experts = 0;
     every_layout(additive);
     printf("additive: %d lists\n", compared);
     ck_assert_int_ge(compared, 20);
 }
-END_TEST
 
 /* Turned round, the same layers take as long but for the ends, which are then beside others; layers
  * of a model that lists them are not the same ones turned round. */
@@ -363,29 +361,10 @@ static void turned(const char *name, const calc_random_layout *layout)
     }
 }
 
-START_TEST(on_one_stage_the_order_of_two_kinds_is_nothing)
+CALC_TEST(on_one_stage_the_order_of_two_kinds_is_nothing)
 {
     compared = with_chunks = with_experts = 0;
     every_layout(turned);
     printf("turned: %d lists\n", compared);
     ck_assert_int_ge(compared, 20);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers");
-    TCase *tests = tcase_create("lists");
-    tcase_set_timeout(tests, 240);
-    tcase_add_test(tests, a_list_that_says_what_the_execution_says_moves_no_bit);
-    tcase_add_test(tests, evaluated_as_a_list_it_gives_the_same_numbers);
-    tcase_add_test(tests, runs_may_be_cut_anywhere);
-    tcase_add_test(tests, every_layer_of_a_kind_costs_as_much);
-    tcase_add_test(tests, on_one_stage_the_order_of_two_kinds_is_nothing);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,5 @@
 /* Laws of the model, on random layouts. CALC_PROPERTY_CASES says how many (2,000 if not given).
    A failure names the seed and the case: case n is what stream n of the seed gives. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +7,7 @@
 
 #include "base/rng.h"
 #include "calc.h"
+#include "frame.h"
 #include "random_layout.h"
 
 /* What sums in a different order may differ by. */
@@ -91,11 +91,10 @@ static bool law_total_is_sum(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(total_time_is_the_sum_of_its_eleven_terms)
+CALC_TEST(total_time_is_the_sum_of_its_eleven_terms)
 {
     holds_for_all_layouts(law_total_is_sum);
 }
-END_TEST
 
 /* What a statistic is multiplied by when all rates double. */
 static double unit_factor(const char *unit)
@@ -140,11 +139,10 @@ static bool law_scales(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(every_statistic_scales_with_its_unit_when_all_rates_double)
+CALC_TEST(every_statistic_scales_with_its_unit_when_all_rates_double)
 {
     holds_for_all_layouts(law_scales);
 }
-END_TEST
 
 /* Overlap is excluded: where communication is just hidden the equations jump from exposed time to
    slowed computation, and a little more bandwidth may take longer. */
@@ -164,11 +162,10 @@ static bool law_bandwidth(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(more_bandwidth_never_takes_longer_without_overlap)
+CALC_TEST(more_bandwidth_never_takes_longer_without_overlap)
 {
     holds_for_all_layouts(law_bandwidth);
 }
-END_TEST
 
 static bool law_tensor_par_1(const calc_random_layout *l)
 {
@@ -183,11 +180,10 @@ static bool law_tensor_par_1(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(one_tensor_rank_has_no_tensor_parallel_communication)
+CALC_TEST(one_tensor_rank_has_no_tensor_parallel_communication)
 {
     holds_for_all_layouts(law_tensor_par_1);
 }
-END_TEST
 
 /* Calculon's latency without a pipeline is in its windows, not in these terms, by that rule alone
    as by all of them. */
@@ -205,11 +201,10 @@ static bool law_pipeline_par_1(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(one_stage_has_no_messages_and_no_bubble)
+CALC_TEST(one_stage_has_no_messages_and_no_bubble)
 {
     holds_for_all_layouts(law_pipeline_par_1);
 }
-END_TEST
 
 static bool law_data_par_1(const calc_random_layout *l)
 {
@@ -223,11 +218,10 @@ static bool law_data_par_1(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(one_replica_or_inference_has_no_gradient_reduction)
+CALC_TEST(one_replica_or_inference_has_no_gradient_reduction)
 {
     holds_for_all_layouts(law_data_par_1);
 }
-END_TEST
 
 static bool law_inference(const calc_random_layout *l)
 {
@@ -244,11 +238,10 @@ static bool law_inference(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(inference_has_no_backward_pass_and_no_optimizer)
+CALC_TEST(inference_has_no_backward_pass_and_no_optimizer)
 {
     holds_for_all_layouts(law_inference);
 }
-END_TEST
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -265,11 +258,10 @@ static bool law_memory_not_negative(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(memory_and_messages_are_never_negative)
+CALC_TEST(memory_and_messages_are_never_negative)
 {
     holds_for_all_layouts(law_memory_not_negative);
 }
-END_TEST
 
 static bool law_tiers_add_up(const calc_random_layout *l)
 {
@@ -297,11 +289,10 @@ static bool law_tiers_add_up(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(what_each_tier_holds_adds_up_to_what_it_needs)
+CALC_TEST(what_each_tier_holds_adds_up_to_what_it_needs)
 {
     holds_for_all_layouts(law_tiers_add_up);
 }
-END_TEST
 
 /* Inference is excluded: its activations are needed for one block only, while offload buffers two.
  */
@@ -326,11 +317,10 @@ static bool law_offload_moves(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(offload_in_training_moves_bytes_from_tier_1_to_tier_2_and_is_never_faster)
+CALC_TEST(offload_in_training_moves_bytes_from_tier_1_to_tier_2_and_is_never_faster)
 {
     holds_for_all_layouts(law_offload_moves);
 }
-END_TEST
 
 /* One block with one micro-batch in flight is excluded: its checkpoint comes on top of activations
    that are all in use. So is sequence parallelism: it splits activations, but not checkpoints. */
@@ -350,11 +340,10 @@ static bool law_full_recompute_saves(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(full_recomputation_of_two_blocks_or_more_saves_memory)
+CALC_TEST(full_recomputation_of_two_blocks_or_more_saves_memory)
 {
     holds_for_all_layouts(law_full_recompute_saves);
 }
-END_TEST
 
 /* ---- The two entries and the two modes ------------------------------------------------------- */
 
@@ -386,11 +375,10 @@ static bool law_layers_sum_to_block(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(layers_sum_to_their_block)
+CALC_TEST(layers_sum_to_their_block)
 {
     holds_for_all_layouts(law_layers_sum_to_block);
 }
-END_TEST
 
 /* The field in which two answers differ; NULL if in none. */
 static const calc_field *first_difference(const calc_stats *a, const calc_stats *b)
@@ -425,11 +413,10 @@ static bool law_repeats(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(same_layout_gives_the_same_bits)
+CALC_TEST(same_layout_gives_the_same_bits)
 {
     holds_for_all_layouts(law_repeats);
 }
-END_TEST
 
 static bool recomputes(const calc_exec *e)
 {
@@ -447,11 +434,10 @@ static bool law_modes_agree(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(modes_agree_where_no_defect_can_act)
+CALC_TEST(modes_agree_where_no_defect_can_act)
 {
     holds_for_all_layouts(law_modes_agree);
 }
-END_TEST
 
 /* Calculon counts the first layers of a block more than once, never too few times. */
 static bool law_modes_differ(const calc_random_layout *l)
@@ -468,36 +454,7 @@ static bool law_modes_differ(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(recomputed_arithmetic_is_at_most_one_forward_pass_and_calculons_is_more)
+CALC_TEST(recomputed_arithmetic_is_at_most_one_forward_pass_and_calculons_is_more)
 {
     holds_for_all_layouts(law_modes_differ);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("model");
-    TCase *tcase = tcase_create("laws");
-    tcase_add_test(tcase, total_time_is_the_sum_of_its_eleven_terms);
-    tcase_add_test(tcase, every_statistic_scales_with_its_unit_when_all_rates_double);
-    tcase_add_test(tcase, more_bandwidth_never_takes_longer_without_overlap);
-    tcase_add_test(tcase, one_tensor_rank_has_no_tensor_parallel_communication);
-    tcase_add_test(tcase, one_stage_has_no_messages_and_no_bubble);
-    tcase_add_test(tcase, one_replica_or_inference_has_no_gradient_reduction);
-    tcase_add_test(tcase, inference_has_no_backward_pass_and_no_optimizer);
-    tcase_add_test(tcase, memory_and_messages_are_never_negative);
-    tcase_add_test(tcase, what_each_tier_holds_adds_up_to_what_it_needs);
-    tcase_add_test(tcase,
-                   offload_in_training_moves_bytes_from_tier_1_to_tier_2_and_is_never_faster);
-    tcase_add_test(tcase, full_recomputation_of_two_blocks_or_more_saves_memory);
-    tcase_add_test(tcase, layers_sum_to_their_block);
-    tcase_add_test(tcase, same_layout_gives_the_same_bits);
-    tcase_add_test(tcase, modes_agree_where_no_defect_can_act);
-    tcase_add_test(tcase, recomputed_arithmetic_is_at_most_one_forward_pass_and_calculons_is_more);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,7 +1,6 @@
 /* Laws of the model of modern transformers, on random layouts. CALC_PROPERTY_CASES says how many
    (4,000 if not given). A failure names the seed and the case: case n is what stream n of the seed
    gives. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "base/rng.h"
 #include "calc.h"
 #include "cli/draw/breakdown.h"
+#include "frame.h"
 #include "model/cost/block.h"
 #include "model/stages/stage_parts.h"
 #include "model/stages/stages.h"
@@ -128,11 +128,10 @@ static bool law_finite(const calc_random_layout *l)
     return fit;
 }
 
-START_TEST(time_is_known_and_positive_where_the_blocks_fit)
+CALC_TEST(time_is_known_and_positive_where_the_blocks_fit)
 {
     holds_for_all_layouts(law_finite);
 }
-END_TEST
 
 static bool law_total_is_sum(const calc_random_layout *l)
 {
@@ -149,11 +148,10 @@ static bool law_total_is_sum(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(total_time_is_the_sum_of_its_parts)
+CALC_TEST(total_time_is_the_sum_of_its_parts)
 {
     holds_for_all_layouts(law_total_is_sum);
 }
-END_TEST
 
 static void halve(double *time_s)
 {
@@ -216,11 +214,10 @@ static bool law_scales(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(twice_the_rates_and_half_the_latencies_are_half_the_time)
+CALC_TEST(twice_the_rates_and_half_the_latencies_are_half_the_time)
 {
     holds_for_all_layouts(law_scales);
 }
-END_TEST
 
 static void must_not_be_slower(const calc_random_layout *fast, double before_s, const char *what)
 {
@@ -276,11 +273,10 @@ static bool law_faster(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(a_faster_machine_is_not_slower)
+CALC_TEST(a_faster_machine_is_not_slower)
 {
     holds_for_all_layouts(law_faster);
 }
-END_TEST
 
 /* ---- Sizes of one ---------------------------------------------------------------------------- */
 
@@ -306,11 +302,10 @@ static bool law_ones(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(a_size_of_one_is_no_parallelism_at_all)
+CALC_TEST(a_size_of_one_is_no_parallelism_at_all)
 {
     holds_for_all_layouts(law_ones);
 }
-END_TEST
 
 static bool law_classic_ones(const calc_random_layout *l)
 {
@@ -321,11 +316,10 @@ static bool law_classic_ones(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(sizes_of_one_leave_calculons_layouts_as_they_are)
+CALC_TEST(sizes_of_one_leave_calculons_layouts_as_they_are)
 {
     holds_for_layouts_of(calc_random_layout_make, law_classic_ones);
 }
-END_TEST
 
 /* Networks that are not named are those of the groups they belong to. */
 static bool law_networks(const calc_random_layout *l)
@@ -346,11 +340,10 @@ static bool law_networks(const calc_random_layout *l)
     return l->exec.rank_order == CALC_RANK_ORDER_NETWORKS;
 }
 
-START_TEST(networks_that_are_not_named_are_those_of_the_dense_groups)
+CALC_TEST(networks_that_are_not_named_are_those_of_the_dense_groups)
 {
     holds_for_all_layouts(law_networks);
 }
-END_TEST
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -378,11 +371,10 @@ static bool law_folding(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(experts_fold_into_the_ranks_of_a_stage)
+CALC_TEST(experts_fold_into_the_ranks_of_a_stage)
 {
     holds_for_all_layouts(law_folding);
 }
-END_TEST
 
 /* Bytes a rank sends in the context operators of a block in a pass. */
 static double context_bytes(const calc_random_layout *l, const calc_shape *shape, bool forward)
@@ -439,11 +431,10 @@ static bool law_context_bytes(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(context_ranks_send_what_their_type_says)
+CALC_TEST(context_ranks_send_what_their_type_says)
 {
     holds_for_all_layouts(law_context_bytes);
 }
-END_TEST
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
@@ -501,11 +492,10 @@ static bool law_weights(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(ranks_have_all_weights_and_what_is_replicated)
+CALC_TEST(ranks_have_all_weights_and_what_is_replicated)
 {
     holds_for_all_layouts(law_weights);
 }
-END_TEST
 
 static bool law_blocks(const calc_random_layout *l)
 {
@@ -533,11 +523,10 @@ static bool law_blocks(const calc_random_layout *l)
     return stages.fit;
 }
 
-START_TEST(stages_have_all_blocks_of_each_kind)
+CALC_TEST(stages_have_all_blocks_of_each_kind)
 {
     holds_for_all_layouts(law_blocks);
 }
-END_TEST
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -574,11 +563,10 @@ static bool law_memory(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(memory_is_the_sum_of_its_parts_and_decides_alone)
+CALC_TEST(memory_is_the_sum_of_its_parts_and_decides_alone)
 {
     holds_for_all_layouts(law_memory);
 }
-END_TEST
 
 /* Any number of micro-batches that the schedule can do, so that classes of equal stages hold more
    in their middle. */
@@ -613,11 +601,10 @@ static bool law_fullest(const calc_random_layout *l)
     return count > 1 && l->exec.pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B;
 }
 
-START_TEST(no_stage_needs_more_than_the_peak)
+CALC_TEST(no_stage_needs_more_than_the_peak)
 {
     holds_for_layouts_of(any_schedule, law_fullest);
 }
-END_TEST
 
 /* Nothing is lost on the way between the tiers, and it takes time; what runs beside a pass may hide
    behind the waiting. */
@@ -647,11 +634,10 @@ static bool law_offload(const calc_random_layout *l)
     return with.verdict == CALC_VERDICT_OK;
 }
 
-START_TEST(what_is_offloaded_is_in_the_other_tier)
+CALC_TEST(what_is_offloaded_is_in_the_other_tier)
 {
     holds_for_all_layouts(law_offload);
 }
-END_TEST
 
 /* What runs beside it may hide behind the repetition: communication of replicas is excluded; and
    what is not kept need not go to the second tier. */
@@ -679,35 +665,7 @@ static bool law_recompute(const calc_random_layout *l)
     return true;
 }
 
-START_TEST(recomputation_keeps_less_and_takes_longer)
+CALC_TEST(recomputation_keeps_less_and_takes_longer)
 {
     holds_for_all_layouts(law_recompute);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("laws");
-    tcase_add_test(tests, time_is_known_and_positive_where_the_blocks_fit);
-    tcase_add_test(tests, total_time_is_the_sum_of_its_parts);
-    tcase_add_test(tests, twice_the_rates_and_half_the_latencies_are_half_the_time);
-    tcase_add_test(tests, a_faster_machine_is_not_slower);
-    tcase_add_test(tests, a_size_of_one_is_no_parallelism_at_all);
-    tcase_add_test(tests, sizes_of_one_leave_calculons_layouts_as_they_are);
-    tcase_add_test(tests, networks_that_are_not_named_are_those_of_the_dense_groups);
-    tcase_add_test(tests, experts_fold_into_the_ranks_of_a_stage);
-    tcase_add_test(tests, context_ranks_send_what_their_type_says);
-    tcase_add_test(tests, ranks_have_all_weights_and_what_is_replicated);
-    tcase_add_test(tests, stages_have_all_blocks_of_each_kind);
-    tcase_add_test(tests, memory_is_the_sum_of_its_parts_and_decides_alone);
-    tcase_add_test(tests, no_stage_needs_more_than_the_peak);
-    tcase_add_test(tests, what_is_offloaded_is_in_the_other_tier);
-    tcase_add_test(tests, recomputation_keeps_less_and_takes_longer);
-    Suite *suite = suite_create("modern");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,19 +1,21 @@
 /* A field written with what it means where it is absent changes nothing: not a bit of a statistic,
    and no verdict. On every shipped model, machine and execution, and on random layouts; resolved.c
    says what absence means. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "random_modern.h"
 #include "resolved.h"
 #include "sampled.h"
 #include "shipped.h"
 #include "spec/absent.h"
 #include "spec/stack.h"
+
+const calc_test_frame calc_tests = {.in_one_process = true};
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
@@ -190,7 +192,7 @@ static bool is_never_felt(const char *path)
            strcmp(path, "exe.inference.state_datatype") == 0;
 }
 
-START_TEST(what_absence_means_can_be_written_and_changes_nothing)
+CALC_TEST(what_absence_means_can_be_written_and_changes_nothing)
 {
     calc_shipped_all(write_all);
     random_layouts(write_all);
@@ -201,7 +203,6 @@ START_TEST(what_absence_means_can_be_written_and_changes_nothing)
     }
     ck_assert(!felt[index_of("exe.context_par")]);
 }
-END_TEST
 
 /* ---- Layers ---------------------------------------------------------------------------------- */
 
@@ -236,13 +237,12 @@ static void list_layers(const char *name, const calc_random_layout *l)
     listed++;
 }
 
-START_TEST(layers_one_by_one_change_nothing)
+CALC_TEST(layers_one_by_one_change_nothing)
 {
     calc_shipped_all(list_layers);
     random_layouts(list_layers);
     ck_assert_uint_gt(listed, 50);
 }
-END_TEST
 
 /* ---- Machines ----------------------------------------------------------------------------------
  */
@@ -266,11 +266,10 @@ static void name_the_same_machine(const char *name, const calc_random_layout *l)
     ck_assert_msg(difference(&before, &slower) != NULL, "%s", name);
 }
 
-START_TEST(a_prefill_pool_on_the_same_machine_changes_nothing)
+CALC_TEST(a_prefill_pool_on_the_same_machine_changes_nothing)
 {
     calc_shipped_all(name_the_same_machine);
 }
-END_TEST
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
@@ -287,7 +286,7 @@ static void is_listed(const calc_field_at *at, void *context)
     seen[index_of(at->path)] = true;
 }
 
-START_TEST(every_optional_field_is_in_the_list_and_nothing_else)
+CALC_TEST(every_optional_field_is_in_the_list_and_nothing_else)
 {
     calc_random_layout l = {.system.networks_count = 1};
     calc_field_walk(&l, is_listed, NULL);
@@ -296,7 +295,6 @@ START_TEST(every_optional_field_is_in_the_list_and_nothing_else)
         ck_assert_uint_eq(index_of(calc_resolved_path(i)), i);
     }
 }
-END_TEST
 
 /* ---- Defaults -------------------------------------------------------------------------------- */
 
@@ -346,27 +344,8 @@ static void set_defaults(const char *name, const calc_random_layout *l)
     calc_field_walk(&layout, set_default, NULL);
 }
 
-START_TEST(a_default_can_be_written_and_is_what_absence_is)
+CALC_TEST(a_default_can_be_written_and_is_what_absence_is)
 {
     calc_shipped_with("deepseek-v3-671B", "h800", "deepseek-v3_serving_128", set_defaults);
     calc_shipped_with("gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full", set_defaults);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("neutral");
-    tcase_add_test(tests, layers_one_by_one_change_nothing);
-    tcase_add_test(tests, every_optional_field_is_in_the_list_and_nothing_else);
-    tcase_add_test(tests, a_default_can_be_written_and_is_what_absence_is);
-    tcase_add_test(tests, a_prefill_pool_on_the_same_machine_changes_nothing);
-    tcase_add_test(tests, what_absence_means_can_be_written_and_changes_nothing);
-    Suite *suite = suite_create("neutral");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK); /* one test counts what another asks about */
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,12 +2,12 @@
    of each engine, less latency. On random layouts (CALC_PROPERTY_CASES of them, 10,000 if not
    given) and on all that is shipped. Where the model does not promise it, a name says why, and a
    bound how far it may go. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "random_modern.h"
 #include "shipped.h"
 
@@ -186,7 +186,7 @@ static void is_not_slower(const char *name, const calc_random_layout *l)
     }
 }
 
-START_TEST(a_tenth_more_of_a_resource_does_not_slow_a_step)
+CALC_TEST(a_tenth_more_of_a_resource_does_not_slow_a_step)
 {
     const char *text = getenv("CALC_PROPERTY_CASES");
     uint64_t cases = text ? strtoull(text, NULL, 10) : 10000;
@@ -203,25 +203,9 @@ START_TEST(a_tenth_more_of_a_resource_does_not_slow_a_step)
     ck_assert_uint_gt(10 * spoken, 9 * cases);
     ck_assert_uint_gt(4 * strict, spoken); /* exceptions are not the rule */
 }
-END_TEST
 
-START_TEST(nor_a_step_of_what_is_shipped)
+CALC_TEST(nor_a_step_of_what_is_shipped)
 {
     calc_shipped_all(is_not_slower);
     ck_assert_uint_gt(spoken, 300);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("resources");
-    tcase_add_test(tests, a_tenth_more_of_a_resource_does_not_slow_a_step);
-    tcase_add_test(tests, nor_a_step_of_what_is_shipped);
-    Suite *suite = suite_create("resources");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,7 +3,6 @@
    put back; then shipped layouts must be the same, and no statistic of any may differ in a bit.
    (Random ones have values in fields that mean nothing for them, which frameworks are not told.)
    CALC_PROPERTY_CASES says how many random layouts (400 if not given). */
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,10 +13,13 @@
 #include "formats/import.h"
 #include "formats/read.h"
 #include "formats/write.h"
+#include "frame.h"
 #include "io/text.h"
 #include "random_modern.h"
 #include "spec/field.h"
 #include "unit/scratch.h"
+
+const calc_test_frame calc_tests = {.in_one_process = true};
 
 static const uint64_t seed = 20241101;
 
@@ -311,7 +313,7 @@ static int shipped_folder(const char *folder)
     return count;
 }
 
-START_TEST(shipped_layouts_come_back)
+CALC_TEST(shipped_layouts_come_back)
 {
     char folder[256];
     scratch_enter(folder, sizeof folder);
@@ -320,9 +322,8 @@ START_TEST(shipped_layouts_come_back)
     ck_assert_int_ge(count, 60);
     scratch_leave(folder);
 }
-END_TEST
 
-START_TEST(random_layouts_come_back)
+CALC_TEST(random_layouts_come_back)
 {
     char folder[256], name[64];
     scratch_enter(folder, sizeof folder);
@@ -341,10 +342,9 @@ START_TEST(random_layouts_come_back)
     }
     scratch_leave(folder);
 }
-END_TEST
 
 /* After the others. */
-START_TEST(the_lists_say_no_more_than_is_so)
+CALC_TEST(the_lists_say_no_more_than_is_so)
 {
     for (size_t i = 0; i < sizeof frameworks / sizeof *frameworks; i++) {
         const framework_case *c = &frameworks[i];
@@ -352,21 +352,4 @@ START_TEST(the_lists_say_no_more_than_is_so)
             ck_assert_msg(c->seen[j], "%s is told every %s", c->framework->name, c->wordless[j]);
         }
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("round_trip");
-    TCase *tests = tcase_create("round_trip");
-    tcase_add_test(tests, shipped_layouts_come_back);
-    tcase_add_test(tests, random_layouts_come_back);
-    tcase_add_test(tests, the_lists_say_no_more_than_is_so);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_set_fork_status(runner, CK_NOFORK);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

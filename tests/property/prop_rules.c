@@ -1,12 +1,12 @@
 /* Laws of Calculon's rules (words.h, CALC_COMPAT_LIST) on random layouts of its kind: any of them
    alone or beside others gives a step, and a rule that has no object on a layout changes nothing.
  */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "random_layout.h"
 #include "spec/compat.h"
 #include "spec/field.h"
@@ -80,7 +80,7 @@ static void must_be_a_step(calc_compat compat)
     }
 }
 
-START_TEST(every_rule_every_pair_and_all_of_them_give_a_step)
+CALC_TEST(every_rule_every_pair_and_all_of_them_give_a_step)
 {
     for (uint64_t i = 0; i < LAYOUTS; i++) {
         draw(i);
@@ -95,7 +95,6 @@ START_TEST(every_rule_every_pair_and_all_of_them_give_a_step)
         }
     }
 }
-END_TEST
 
 /* ---- Rules without an object ----------------------------------------------------------------- */
 
@@ -150,7 +149,7 @@ static bool compared(const char *key)
            !strstr(key, "block_optim");
 }
 
-START_TEST(a_rule_without_an_object_changes_nothing_to_the_bit)
+CALC_TEST(a_rule_without_an_object_changes_nothing_to_the_bit)
 {
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
     int tried[CALC_COMPAT_COUNT] = {0};
@@ -183,10 +182,9 @@ START_TEST(a_rule_without_an_object_changes_nothing_to_the_bit)
                       calc_compat_names[rule], tried[rule]);
     }
 }
-END_TEST
 
 /* Beside no other rule it is put together in another order, and is the same but for that. */
-START_TEST(alone_a_rule_without_an_object_changes_no_time_either)
+CALC_TEST(alone_a_rule_without_an_object_changes_no_time_either)
 {
     for (uint64_t i = 0; i < LAYOUTS; i++) {
         draw(i);
@@ -204,7 +202,6 @@ START_TEST(alone_a_rule_without_an_object_changes_no_time_either)
         }
     }
 }
-END_TEST
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
@@ -223,7 +220,7 @@ static void must_be_the_same(uint64_t i, const calc_stats *a, const calc_stats *
 }
 
 /* However they are written down. */
-START_TEST(the_rules_together_are_calculon_in_any_order)
+CALC_TEST(the_rules_together_are_calculon_in_any_order)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20222, 0);
@@ -244,21 +241,4 @@ START_TEST(the_rules_together_are_calculon_in_any_order)
         calc_stats a = run(compat), b = run(CALC_COMPAT_CALCULON);
         must_be_the_same(i, &a, &b);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("rules");
-    TCase *cases = tcase_create("rules");
-    tcase_add_test(cases, every_rule_every_pair_and_all_of_them_give_a_step);
-    tcase_add_test(cases, a_rule_without_an_object_changes_nothing_to_the_bit);
-    tcase_add_test(cases, alone_a_rule_without_an_object_changes_no_time_either);
-    tcase_add_test(cases, the_rules_together_are_calculon_in_any_order);
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

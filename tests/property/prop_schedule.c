@@ -2,13 +2,13 @@
    apart, and the closed forms against the simulator. CALC_PROPERTY_CASES says how many (2,000 if
    not given). A failure names the case: case n is what stream n of the seed gives.
    CALC_SCHEDULE_ERRORS=1 prints the errors of the closed forms that docs/schedules.md gives. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "model/schedule/schedule_interleaved.h"
 #include "model/schedule/schedule_steady.h"
 
@@ -282,7 +282,7 @@ static double slow_s(const calc_schedule_sim *sim)
 
 /* ---- The simulator ----------------------------------------------------------------------------*/
 
-START_TEST(the_simulator_is_the_slow_one)
+CALC_TEST(the_simulator_is_the_slow_one)
 {
     for (uint64_t i = 0; i < cases(); i++) {
         begin(i);
@@ -293,10 +293,9 @@ START_TEST(the_simulator_is_the_slow_one)
         must(close_to(got_s, want_s), "time", got_s, want_s);
     }
 }
-END_TEST
 
 /* Whether every operation was done, too: no order can get stuck. */
-START_TEST(stages_are_busy_with_their_passes_and_nothing_else)
+CALC_TEST(stages_are_busy_with_their_passes_and_nothing_else)
 {
     for (uint64_t i = 0; i < cases(); i++) {
         begin(i);
@@ -324,9 +323,8 @@ START_TEST(stages_are_busy_with_their_passes_and_nothing_else)
         }
     }
 }
-END_TEST
 
-START_TEST(no_duration_shortens_a_step_by_growing)
+CALC_TEST(no_duration_shortens_a_step_by_growing)
 {
     for (uint64_t i = 0; i < cases(); i++) {
         begin(i);
@@ -355,9 +353,8 @@ START_TEST(no_duration_shortens_a_step_by_growing)
         must(after_s >= before_s * (1 - 1e-14), "longer", after_s, before_s);
     }
 }
-END_TEST
 
-START_TEST(stages_hold_as_many_micro_batches_as_the_closed_form_says)
+CALC_TEST(stages_hold_as_many_micro_batches_as_the_closed_form_says)
 {
     for (uint64_t i = 0; i < cases(); i++) {
         begin(i);
@@ -371,7 +368,6 @@ START_TEST(stages_hold_as_many_micro_batches_as_the_closed_form_says)
         }
     }
 }
-END_TEST
 
 /* ---- Closed forms -----------------------------------------------------------------------------*/
 
@@ -513,7 +509,7 @@ static void expect_errors(const char *what, domain d, double lowest, double high
 #define EXACT -1e-12, 1e-12, 1e-13
 #define KIND(name) .kind = CALC_PIPELINE_SCHEDULE_##name
 
-START_TEST(equal_stages_are_exact)
+CALC_TEST(equal_stages_are_exact)
 {
     expect_errors("1f1b", (domain){KIND(1F1B), .hi = 4}, EXACT);
     expect_errors("gpipe", (domain){KIND(GPIPE), .hi = 4}, EXACT);
@@ -527,23 +523,20 @@ START_TEST(equal_stages_are_exact)
     expect_errors("dualpipe", (domain){KIND(DUALPIPE), .hi = 6}, EXACT);
     expect_errors("dualpipe_v", (domain){KIND(DUALPIPE_V), .hi = 6}, EXACT);
 }
-END_TEST
 
-START_TEST(equal_stages_with_few_micro_batches_are_close)
+CALC_TEST(equal_stages_with_few_micro_batches_are_close)
 {
     expect_errors("interleaved, any m", (domain){KIND(1F1B), .interleaved = true, .hi = 6}, -0.06,
                   1e-12, 0.004);
     expect_errors("zb_h2, m <= p", (domain){KIND(ZB_H2), .hi = 1}, -0.06, 1e-12, 0.001);
     expect_errors("zb_v, p < m < 2p", (domain){KIND(ZB_V), .lo = 1, .hi = 2}, -0.02, 0.02, 0.001);
 }
-END_TEST
 
-START_TEST(unequal_stages_of_gpipe_are_exact)
+CALC_TEST(unequal_stages_of_gpipe_are_exact)
 {
     expect_errors("gpipe, random classes", (domain){KIND(GPIPE), .hi = 4, .random_classes = true},
                   EXACT);
 }
-END_TEST
 
 /* ---- Interleaved stages that differ -----------------------------------------------------------*/
 
@@ -598,7 +591,7 @@ static double simulate_interleaved(const calc_schedule_interleaved *x)
     return simulate(&sim, NULL);
 }
 
-START_TEST(interleaved_stages_that_differ_are_close)
+CALC_TEST(interleaved_stages_that_differ_are_close)
 {
     errors e = {0, 1, -1};
     for (uint64_t i = 0; i < cases(); i++) {
@@ -617,9 +610,8 @@ START_TEST(interleaved_stages_that_differ_are_close)
     }
     must(e.sum / (double)cases() <= 1e-5, "mean", e.sum / (double)cases(), 1e-5);
 }
-END_TEST
 
-START_TEST(no_chunk_shortens_an_interleaved_step_by_growing)
+CALC_TEST(no_chunk_shortens_an_interleaved_step_by_growing)
 {
     for (uint64_t i = 0; i < cases(); i++) {
         begin(i);
@@ -634,13 +626,12 @@ START_TEST(no_chunk_shortens_an_interleaved_step_by_growing)
         must(after_s >= before_s * (1 - 1e-14), "longer", after_s, before_s);
     }
 }
-END_TEST
 
 /* ---- Few micro-batches for many ---------------------------------------------------------------*/
 
 /* Every other case is like a model: there the busiest stage sets the pace. Where all parts are
    random chunks out of step may be slower than any stage. */
-START_TEST(few_micro_batches_tell_the_step_of_many)
+CALC_TEST(few_micro_batches_tell_the_step_of_many)
 {
     for (uint64_t i = 0; i < cases(); i++) {
         begin(i);
@@ -658,27 +649,4 @@ START_TEST(few_micro_batches_tell_the_step_of_many)
         double want_s = simulate(&sim, NULL);
         must(fabs(got_s - want_s) <= 1e-11 * want_s, "time", got_s, want_s);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("schedules");
-    TCase *tcase = tcase_create("laws");
-    tcase_add_test(tcase, the_simulator_is_the_slow_one);
-    tcase_add_test(tcase, stages_are_busy_with_their_passes_and_nothing_else);
-    tcase_add_test(tcase, no_duration_shortens_a_step_by_growing);
-    tcase_add_test(tcase, stages_hold_as_many_micro_batches_as_the_closed_form_says);
-    tcase_add_test(tcase, equal_stages_are_exact);
-    tcase_add_test(tcase, equal_stages_with_few_micro_batches_are_close);
-    tcase_add_test(tcase, unequal_stages_of_gpipe_are_exact);
-    tcase_add_test(tcase, interleaved_stages_that_differ_are_close);
-    tcase_add_test(tcase, no_chunk_shortens_an_interleaved_step_by_growing);
-    tcase_add_test(tcase, few_micro_batches_tell_the_step_of_many);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

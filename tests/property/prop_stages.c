@@ -1,16 +1,18 @@
 /* A list that says what the execution says without it changes nothing: calc_resolve() takes it
    away, and evaluated as a list it gives the same numbers. On every shipped execution with a
    pipeline, and on random layouts. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "random_modern.h"
 #include "shipped.h"
 #include "spec/stage_list.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 120};
 
 /* What the sums of stages one by one and of classes may differ by. */
 #define ROUNDING 1e-9
@@ -173,7 +175,7 @@ static void resolved_like_the_uniform(const char *name, const calc_random_layout
     }
 }
 
-START_TEST(a_list_that_says_what_the_execution_says_moves_no_bit)
+CALC_TEST(a_list_that_says_what_the_execution_says_moves_no_bit)
 {
     compared = with_chunks = with_recomputation = uneven = 0;
     every_layout(resolved_like_the_uniform);
@@ -184,7 +186,6 @@ START_TEST(a_list_that_says_what_the_execution_says_moves_no_bit)
     ck_assert_int_ge(with_recomputation, 50);
     ck_assert_int_ge(uneven, 3);
 }
-END_TEST
 
 /* ---- Evaluated as a list --------------------------------------------------------------------- */
 
@@ -284,7 +285,7 @@ static void evaluated_as_a_list(const char *name, const calc_random_layout *layo
     }
 }
 
-START_TEST(evaluated_as_a_list_it_gives_the_same_numbers)
+CALC_TEST(evaluated_as_a_list_it_gives_the_same_numbers)
 {
     compared = with_chunks = with_recomputation = uneven = 0;
     every_layout(evaluated_as_a_list);
@@ -294,20 +295,4 @@ START_TEST(evaluated_as_a_list_it_gives_the_same_numbers)
     ck_assert_int_ge(with_chunks, 20);
     ck_assert_int_ge(with_recomputation, 50);
     ck_assert_int_ge(uneven, 3);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("stages");
-    TCase *tests = tcase_create("lists");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, a_list_that_says_what_the_execution_says_moves_no_bit);
-    tcase_add_test(tests, evaluated_as_a_list_it_gives_the_same_numbers);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

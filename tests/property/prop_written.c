@@ -2,18 +2,20 @@
  * reason: on every shipped layout and 1,000 random ones. The checks (written_*.c) see the text
  * only.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "formats/export.h"
 #include "formats/refusal.h"
 #include "formats/write.h"
+#include "frame.h"
 #include "io/text.h"
 #include "random_modern.h"
 #include "shipped.h"
 #include "unit/scratch.h"
 #include "written.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 300};
 
 enum { FRAMEWORKS = 16, LAYOUTS = 1000 };
 
@@ -130,7 +132,7 @@ static void try_sharded(const char *name, const calc_random_layout *l)
     }
 }
 
-START_TEST(shipped_layouts_start_or_are_refused)
+CALC_TEST(shipped_layouts_start_or_are_refused)
 {
     char folder[256];
     start(folder, sizeof folder);
@@ -138,7 +140,6 @@ START_TEST(shipped_layouts_start_or_are_refused)
     calc_shipped_all(try_sharded);
     end(folder, 1);
 }
-END_TEST
 
 /* ---- Random layouts, of what is usual -------------------------------------------------------- */
 
@@ -332,7 +333,7 @@ static bool random_legal(calc_rng *rng, const calc_system *system, calc_random_l
     return calc_check(&l->app, system, &l->exec, NULL) == CALC_OK;
 }
 
-START_TEST(random_layouts_start_or_are_refused)
+CALC_TEST(random_layouts_start_or_are_refused)
 {
     char folder[256], name[32];
     calc_rng rng;
@@ -349,10 +350,9 @@ START_TEST(random_layouts_start_or_are_refused)
     }
     end(folder, 5);
 }
-END_TEST
 
 /* Whatever modern fields a layout has. */
-START_TEST(strange_layouts_start_or_are_refused)
+CALC_TEST(strange_layouts_start_or_are_refused)
 {
     char folder[256], name[32];
     calc_rng rng;
@@ -365,21 +365,4 @@ START_TEST(strange_layouts_start_or_are_refused)
         try_all(name, &l);
     }
     scratch_leave(folder);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("written");
-    TCase *tests = tcase_create("written");
-    tcase_set_timeout(tests, 300);
-    tcase_add_test(tests, shipped_layouts_start_or_are_refused);
-    tcase_add_test(tests, random_layouts_start_or_are_refused);
-    tcase_add_test(tests, strange_layouts_start_or_are_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

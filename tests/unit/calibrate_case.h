@@ -39,21 +39,37 @@ static inline void case_layouts(void)
         calc_runs_row *row = &case_row[i];
         bool eager = i % 3 == 0;
         *row = plain_row();
-        snprintf(case_id[i], sizeof case_id[i], "%s%d", eager ? "foundry_a100_80_" : "plain_", i);
+        snprintf(case_id[i], sizeof case_id[i], "%s%d", eager ? "eager_" : "plain_", i);
         row->id = case_id[i];
-        row->hardware = i % 2 ? "A100-SXM4-40GB" : "A100-SXM4-80GB";
-        row->hidden = hidden[i % 4];
-        row->ffn = 4 * row->hidden;
-        row->heads = row->hidden / 128;
-        row->kv_heads = row->heads;
-        row->layers = 16;
-        row->vocab = 32000;
-        row->pp = 1;
-        row->tp = eager ? 1 : 1 << (i / 4 % 3);
-        row->num_gpus = 8;
-        row->seq = 512 << (i / 16);
-        row->micro_batch = eager ? 4 : 1 + i / 4 % 4;
-        row->global_batch = 96;
+        row->source = eager ? "foundry_a100_80" : "other";
+        row->publisher = eager ? "foundry" : "other";
+        row->sys = case_machine[i % 2];
+        calc_app *app = &row->document->app;
+        app->hidden = hidden[i % 4];
+        app->feedforward = 4 * app->hidden;
+        app->attn_heads = app->kv_heads = app->hidden / 128;
+        app->num_blocks = 16;
+        app->vocab_size = 32000;
+        app->seq_size = 512 << (i / 16);
+        calc_exec *exec = &row->document->exec;
+        calc_strategy *s = &exec->strategy;
+        exec->num_procs = 8;
+        exec->pipeline_par = 1;
+        exec->batch_size = 96;
+        exec->microbatch_size = eager ? 4 : 1 + i / 4 % 4;
+        s->tensor_par = eager ? 1 : 1 << (i / 4 % 3);
+        s->data_par = 8 / s->tensor_par;
+        s->attention_type = CALC_ATTENTION_TYPE_MULTIHEAD;
+        s->tensor_par_overlap =
+            s->tensor_par > 1 ? CALC_TENSOR_PAR_OVERLAP_ASYNC : CALC_TENSOR_PAR_OVERLAP_NONE;
+        if (eager) {
+            s->eager = true;
+            s->attention_kernel = CALC_ATTENTION_KERNEL_GENERIC;
+            s->fused_cross_entropy = false;
+            s->data_par_overlap = false;
+            s->param_gather_overlap = CALC_CHOICE_FALSE;
+            s->framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES;
+        }
     }
 }
 
@@ -78,7 +94,7 @@ static inline void case_measure(const char *const *name, const double *value, in
         ck_assert_msg(isfinite(results.item[i].predicted), "%s: %s", case_id[i],
                       results.item[i].remark);
         double scatter = noise * sin(12.9898 * (i + 1)); /* of no pattern in what is fitted */
-        case_row[i].measured_iteration_s = results.item[i].predicted * exp(scatter);
+        case_row[i].measured_s = results.item[i].predicted * exp(scatter);
     }
     calc_results_free(&results);
     case_systems = (calc_systems){.load = case_load};

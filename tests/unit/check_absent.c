@@ -1,13 +1,12 @@
 #include "spec/absent.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "classic.h"
+#include "frame.h"
 #include "spec/field.h"
 
-START_TEST(an_execution_without_keys_is_calculons)
+CALC_TEST(an_execution_without_keys_is_calculons)
 {
     calc_exec exec;
     calc_exec want = {CLASSIC_EXEC};
@@ -15,10 +14,9 @@ START_TEST(an_execution_without_keys_is_calculons)
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &exec);
     ck_assert_mem_eq(&exec, &want, sizeof exec);
 }
-END_TEST
 
 /* What a list or map holds is added by who fills it; a network's all-to-all is [1, -1]. */
-START_TEST(a_machine_without_keys_is_empty)
+CALC_TEST(a_machine_without_keys_is_empty)
 {
     static calc_system sys;
     static const calc_system zero;
@@ -33,7 +31,6 @@ START_TEST(a_machine_without_keys_is_empty)
     ck_assert_double_eq(network.ops.all_to_all.offset, -1);
     ck_assert_double_eq(network.ops.all_gather.scalar, 0);
 }
-END_TEST
 
 static bool is_absent(calc_kind kind, const char *path, const void *object)
 {
@@ -42,7 +39,7 @@ static bool is_absent(calc_kind kind, const char *path, const void *object)
     return calc_absent_is(ref.field, (const char *)object + ref.offset);
 }
 
-START_TEST(each_type_has_one_absent_value)
+CALC_TEST(each_type_has_one_absent_value)
 {
     calc_exec exec = {CLASSIC_EXEC};
     calc_app app = {.hidden = 0};
@@ -63,9 +60,8 @@ START_TEST(each_type_has_one_absent_value)
     ck_assert(!is_absent(CALC_KIND_APP, "causal", &app));
     ck_assert(is_absent(CALC_KIND_APP, "source", &app));
 }
-END_TEST
 
-START_TEST(an_object_is_absent_with_all_its_members)
+CALC_TEST(an_object_is_absent_with_all_its_members)
 {
     static calc_system sys;
     static const char *const paths[] = {"launch", "networks[0].op_parameters",
@@ -82,9 +78,8 @@ START_TEST(an_object_is_absent_with_all_its_members)
     ck_assert(!is_absent(CALC_KIND_SYSTEM, "networks", &sys));
     ck_assert(!is_absent(CALC_KIND_SYSTEM, "matrix", &sys));
 }
-END_TEST
 
-START_TEST(an_operation_is_absent_as_a_ring_or_as_zeros)
+CALC_TEST(an_operation_is_absent_as_a_ring_or_as_zeros)
 {
     static calc_system sys;
     const char *path = "networks[0].ops.all_to_all";
@@ -96,22 +91,4 @@ START_TEST(an_operation_is_absent_as_a_ring_or_as_zeros)
     ck_assert(!is_absent(CALC_KIND_SYSTEM, path, &sys));
     *op = (calc_network_op){2, -1};
     ck_assert(!is_absent(CALC_KIND_SYSTEM, path, &sys));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("absent");
-    tcase_add_test(cases, an_execution_without_keys_is_calculons);
-    tcase_add_test(cases, a_machine_without_keys_is_empty);
-    tcase_add_test(cases, each_type_has_one_absent_value);
-    tcase_add_test(cases, an_object_is_absent_with_all_its_members);
-    tcase_add_test(cases, an_operation_is_absent_as_a_ring_or_as_zeros);
-    Suite *suite = suite_create("absent");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

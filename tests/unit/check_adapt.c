@@ -2,8 +2,7 @@
  * sharded, offloaded or shared by both ends. */
 #include "adapt.h"
 
-#include <stdlib.h>
-
+#include "frame.h"
 #include "small_case.h"
 #include "units.h"
 #include "worker.h"
@@ -48,6 +47,8 @@ static void end(void)
 {
     calc_space_free(&space);
 }
+
+const calc_test_frame calc_tests = {.setup = begin, .teardown = end};
 
 /* The terms of a lane in the cell, with the first of its networks and flags. */
 static calc_stage_terms terms_of(const calc_panel *p, size_t lane)
@@ -122,7 +123,7 @@ static void run_all(void)
     ck_assert_uint_gt(lanes_seen, 1000);
 }
 
-START_TEST(lanes_are_their_layouts_in_every_cell)
+CALC_TEST_LOOP(lanes_are_their_layouts_in_every_cell, 0, 8)
 {
     static const calc_compat compat[] = {
         CALC_COMPAT_NONE, CALC_COMPAT_REPAIRED, CALC_COMPAT_CALCULON,
@@ -131,9 +132,8 @@ START_TEST(lanes_are_their_layouts_in_every_cell)
     options.no_prune = _i % 2 > 0;
     run_all();
 }
-END_TEST
 
-START_TEST(ends_that_share_a_table_hold_it_once)
+CALC_TEST_LOOP(ends_that_share_a_table_hold_it_once, 0, 2)
 {
     app.vocab_size = 1024;
     app.tied_embeddings = CALC_CHOICE_TRUE;
@@ -141,9 +141,8 @@ START_TEST(ends_that_share_a_table_hold_it_once)
     run_all();
     ck_assert_uint_eq(fitted_seen, lanes_seen);
 }
-END_TEST
 
-START_TEST(experts_are_sharded_over_their_own_replicas)
+CALC_TEST_LOOP(experts_are_sharded_over_their_own_replicas, 0, 2)
 {
     static const int64_t experts[] = {1, 2};
     app.num_experts = 4;
@@ -151,15 +150,4 @@ START_TEST(experts_are_sharded_over_their_own_replicas)
     set(CALC_AXIS_expert_par, experts, 2);
     options.no_prune = _i > 0;
     run_all();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("fit");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_add_loop_test(cases, lanes_are_their_layouts_in_every_cell, 0, 8);
-    tcase_add_loop_test(cases, ends_that_share_a_table_hold_it_once, 0, 2);
-    tcase_add_loop_test(cases, experts_are_sharded_over_their_own_replicas, 0, 2);
-    return run_cases(cases);
 }

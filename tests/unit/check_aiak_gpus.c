@@ -1,11 +1,10 @@
 /* The chips of a cluster as AIAK's planner is told of them. */
 #include "aiak/gpus.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "small_case.h"
 
 static char complaint[256];
@@ -16,7 +15,7 @@ static bool parse(const char *text, calc_aiak_gpus *out)
     return calc_aiak_gpus_parse(text, out, complaint, sizeof complaint);
 }
 
-START_TEST(chips_are_named_with_a_limit_or_without)
+CALC_TEST(chips_are_named_with_a_limit_or_without)
 {
     calc_aiak_gpus gpus;
     ck_assert(parse("a800:120,h800:256", &gpus));
@@ -35,7 +34,6 @@ START_TEST(chips_are_named_with_a_limit_or_without)
     ck_assert(parse("a800,h800,h100,kunlun3,ascend_910b", &gpus));
     ck_assert_int_eq(gpus.count, 5);
 }
-END_TEST
 
 static const char *const wrong[][2] = {
     {"", "\"\" is no chip: a800, h800, h100, kunlun3 or ascend_910b"},
@@ -52,15 +50,14 @@ static const char *const wrong[][2] = {
     {"a800:8,h800:8,a800", "a800 is named twice"},
 };
 
-START_TEST(wrong_texts_are_refused_with_a_reason)
+CALC_TEST_LOOP(wrong_texts_are_refused_with_a_reason, 0, sizeof wrong / sizeof *wrong)
 {
     calc_aiak_gpus gpus;
     ck_assert(!parse(wrong[_i][0], &gpus));
     ck_assert_str_eq(complaint, wrong[_i][1]);
 }
-END_TEST
 
-START_TEST(limits_must_leave_enough_unless_one_has_none)
+CALC_TEST(limits_must_leave_enough_unless_one_has_none)
 {
     calc_aiak_gpus gpus;
     ck_assert(parse("a800:8,h800:16", &gpus));
@@ -70,9 +67,8 @@ START_TEST(limits_must_leave_enough_unless_one_has_none)
     ck_assert(parse("a800:8,h800", &gpus));
     ck_assert(calc_aiak_gpus_suffice(&gpus, 1048576, complaint, sizeof complaint));
 }
-END_TEST
 
-START_TEST(models_of_theirs_are_files_of_ours)
+CALC_TEST(models_of_theirs_are_files_of_ours)
 {
     int count = 0;
     for (const calc_aiak_name *model = calc_aiak_models; model->name; model++, count++) {
@@ -85,16 +81,4 @@ START_TEST(models_of_theirs_are_files_of_ours)
     }
     ck_assert_int_eq(count, 14);
     ck_assert_ptr_null(calc_aiak_find(calc_aiak_models, "llama3-8b"));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("aiak_gpus");
-    tcase_add_test(cases, chips_are_named_with_a_limit_or_without);
-    tcase_add_loop_test(cases, wrong_texts_are_refused_with_a_reason, 0,
-                        sizeof wrong / sizeof *wrong);
-    tcase_add_test(cases, limits_must_leave_enough_unless_one_has_none);
-    tcase_add_test(cases, models_of_theirs_are_files_of_ours);
-    return run_cases(cases);
 }

@@ -6,8 +6,11 @@
 
 #include "aiak/gpus.h"
 #include "aiak/pipeline.h"
+#include "frame.h"
 #include "shipped_case.h"
 #include "small_case.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 120};
 
 enum { TOP = 5, ROOM = 2000 };
 
@@ -40,7 +43,7 @@ static void search(const calc_aiak_task *task, calc_aiak_strategy *out)
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
-START_TEST(sizes_are_legal_and_complete)
+CALC_TEST(sizes_are_legal_and_complete)
 {
     static calc_aiak_sizes sizes[ROOM];
     calc_aiak_task task = task_of("llama2-70B", slow, 256);
@@ -64,7 +67,6 @@ START_TEST(sizes_are_legal_and_complete)
      * sequences are enough for all. */
     ck_assert_int_eq(found_ones, 7 + 7 + 7 + 6);
 }
-END_TEST
 
 static bool listed(const calc_aiak_task *task, int stages, int tensor_par)
 {
@@ -80,7 +82,7 @@ static bool listed(const calc_aiak_task *task, int stages, int tensor_par)
 
 /* 512 sequences on 512 replicas are one micro-batch; 5 stages divide 40 processors, heads do not.
  */
-START_TEST(micro_batches_are_as_many_as_stages_at_least)
+CALC_TEST(micro_batches_are_as_many_as_stages_at_least)
 {
     calc_aiak_task task = task_of("llama2-70B", slow, 1024);
     ck_assert(listed(&task, 1, 2));
@@ -96,10 +98,9 @@ START_TEST(micro_batches_are_as_many_as_stages_at_least)
     ck_assert(listed(&task, 1, 2));
     ck_assert(!listed(&task, 1, 4));
 }
-END_TEST
 
 /* A guide's example: 256 processors, a800:128, h800:160. */
-START_TEST(stages_of_a_chip_are_as_many_as_its_limit_allows)
+CALC_TEST(stages_of_a_chip_are_as_many_as_its_limit_allows)
 {
     static const int want[][3] = {{2, 1, 1}, {4, 2, 2}, {8, 4, 5}, {16, 8, 10}};
     calc_aiak_task task = task_of("llama2-70B", both, 256);
@@ -123,7 +124,6 @@ START_TEST(stages_of_a_chip_are_as_many_as_its_limit_allows)
     ck_assert_int_eq(calc_aiak_most_stages(&task, &few, 0, &step), 3);
     ck_assert_int_eq(step, 1);
 }
-END_TEST
 
 /* ---- All candidates -------------------------------------------------------------------------- */
 
@@ -190,7 +190,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-START_TEST(the_best_of_all_candidates_are_found)
+CALC_TEST_LOOP(the_best_of_all_candidates_are_found, 0, 2)
 {
     static calc_aiak_sizes sizes[ROOM];
     calc_aiak_task task = task_of(_i ? "llama2-7B" : "llama2-13B", both, _i ? 16 : 32);
@@ -228,12 +228,11 @@ START_TEST(the_best_of_all_candidates_are_found)
     }
     ck_assert_int_lt(found.balanced, bounded / 2);
 }
-END_TEST
 
 /* ---- What is found --------------------------------------------------------------------------- */
 
 /* One kind of chips is calc's own layout. */
-START_TEST(a_strategy_of_one_chip_is_a_run_of_calc)
+CALC_TEST(a_strategy_of_one_chip_is_a_run_of_calc)
 {
     calc_aiak_task task = task_of("llama2-70B", slow, 256);
     search(&task, best);
@@ -260,9 +259,8 @@ START_TEST(a_strategy_of_one_chip_is_a_run_of_calc)
     }
     ck_assert_int_ge(compared, 3);
 }
-END_TEST
 
-START_TEST(strategies_come_in_order_with_all_layers)
+CALC_TEST(strategies_come_in_order_with_all_layers)
 {
     calc_aiak_task task = task_of("llama2-70B", both, 256);
     task.most[0] = 128;
@@ -293,10 +291,9 @@ START_TEST(strategies_come_in_order_with_all_layers)
         }
     }
 }
-END_TEST
 
 /* 7 of 8 processors are fast: a stage of slow ones is best first, and next to that best last. */
-START_TEST(chips_are_tried_in_every_order)
+CALC_TEST(chips_are_tried_in_every_order)
 {
     calc_aiak_task task = task_of("llama2-70B", both, 256);
     task.batch = 1024;
@@ -312,10 +309,9 @@ START_TEST(chips_are_tried_in_every_order)
         ck_assert_int_eq(best[i].chain.kinds, 2);
     }
 }
-END_TEST
 
 /* On few processors layers must be recomputed: as many on every stage of a chip. */
-START_TEST(recomputation_is_alike_on_a_chip)
+CALC_TEST(recomputation_is_alike_on_a_chip)
 {
     calc_aiak_task task = task_of("llama2-70B", both, 32);
     int again = 0;
@@ -339,9 +335,8 @@ START_TEST(recomputation_is_alike_on_a_chip)
     }
     ck_assert_int_gt(again, 0);
 }
-END_TEST
 
-START_TEST(more_of_a_chip_is_never_slower)
+CALC_TEST(more_of_a_chip_is_never_slower)
 {
     calc_aiak_task task = task_of("llama2-13B", both, 64);
     double before = 0;
@@ -356,9 +351,8 @@ START_TEST(more_of_a_chip_is_never_slower)
     search(&task, other);
     ck_assert_double_eq(other[0].tokens_per_s, before);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_not_found)
+CALC_TEST(what_does_not_fit_is_not_found)
 {
     calc_aiak_task task = task_of("llama-1800B", slow, 64);
     search(&task, best);
@@ -372,11 +366,10 @@ START_TEST(what_does_not_fit_is_not_found)
     search(&task, best);
     ck_assert_int_eq(found.sizes, 0);
 }
-END_TEST
 
 /* The published division of Llama 2 70B over one A800 stage and seven of H800 is what peak rates
  * alone make of it: 64 micro-batches, 80 layers, 2338.5 forward passes of a layer on an H800. */
-START_TEST(peak_rates_divide_70b_as_published)
+CALC_TEST(peak_rates_divide_70b_as_published)
 {
     static const calc_balance_options options = {.evaluations = 20000};
     double slower = 989.4 / 312;
@@ -400,23 +393,4 @@ START_TEST(peak_rates_divide_70b_as_published)
     ck_assert_double_eq_tol(solution.answer.step_s, 2338.5, 0.05);
     ck_assert_double_le(calc_aiak_bound_s(&problem), solution.answer.step_s);
     ck_assert_double_ge(calc_aiak_bound_s(&problem), 0.97 * solution.answer.step_s);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("aiak_search");
-    tcase_set_timeout(cases, 120);
-    tcase_add_test(cases, sizes_are_legal_and_complete);
-    tcase_add_test(cases, micro_batches_are_as_many_as_stages_at_least);
-    tcase_add_test(cases, stages_of_a_chip_are_as_many_as_its_limit_allows);
-    tcase_add_loop_test(cases, the_best_of_all_candidates_are_found, 0, 2);
-    tcase_add_test(cases, a_strategy_of_one_chip_is_a_run_of_calc);
-    tcase_add_test(cases, strategies_come_in_order_with_all_layers);
-    tcase_add_test(cases, chips_are_tried_in_every_order);
-    tcase_add_test(cases, recomputation_is_alike_on_a_chip);
-    tcase_add_test(cases, more_of_a_chip_is_never_slower);
-    tcase_add_test(cases, what_does_not_fit_is_not_found);
-    tcase_add_test(cases, peak_rates_divide_70b_as_published);
-    return run_cases(cases);
 }

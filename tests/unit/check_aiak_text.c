@@ -1,6 +1,7 @@
 /* Strategies as AIAK's planner prints them. */
 #include "cli/as/aiak_text.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_app app;
@@ -37,15 +38,14 @@ static void assert_text(const calc_aiak_text *text, bool json, const char *want)
 }
 
 /* 1024 * 4096 / 17.62... = 238012.487. */
-START_TEST(throughput_is_tokens_per_second_rounded_up)
+CALC_TEST(throughput_is_tokens_per_second_rounded_up)
 {
     ck_assert_int_eq(calc_aiak_throughput(1024, 4096, 17.62220148337528), 238013);
     ck_assert_int_eq(calc_aiak_throughput(512, 4096, 2), 1048576);
 }
-END_TEST
 
 /* The values of AIAK's documentation. */
-START_TEST(chips_that_differ_have_lists_of_stages)
+CALC_TEST(chips_that_differ_have_lists_of_stages)
 {
     guide_strategy();
     assert_text(&mixed, false,
@@ -60,9 +60,8 @@ START_TEST(chips_that_differ_have_lists_of_stages)
                 "'recompute-granularity': [None, 'full'], 'recompute-method': [None, 'block'], "
                 "'recompute-num-layers': [None, 3]}}");
 }
-END_TEST
 
-START_TEST(one_kind_of_chips_has_one_entry_and_no_layers)
+CALC_TEST(one_kind_of_chips_has_one_entry_and_no_layers)
 {
     guide_strategy();
     strategy.chain = (calc_aiak_chain){.kinds = 1, .chip = {1}, .stages = {8}};
@@ -79,9 +78,8 @@ START_TEST(one_kind_of_chips_has_one_entry_and_no_layers)
                 "['h800'], 'recompute-granularity': ['full'], 'recompute-method': ['uniform'], "
                 "'recompute-num-layers': [1]}}");
 }
-END_TEST
 
-START_TEST(switches_that_are_off_are_left_out_and_json_has_null)
+CALC_TEST(switches_that_are_off_are_left_out_and_json_has_null)
 {
     calc_aiak_text plain = mixed;
     plain.rms = plain.rope = false;
@@ -99,15 +97,4 @@ START_TEST(switches_that_are_off_are_left_out_and_json_has_null)
                 "\"\", \"pipeline-stage-chips\": [\"h800\", \"a800\"], \"pipeline-stage-layers\": "
                 "[3, 11], \"recompute-granularity\": [null, \"selective\"], \"recompute-method\": "
                 "[null, null], \"recompute-num-layers\": [null, null]}}");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("aiak_text");
-    tcase_add_test(cases, throughput_is_tokens_per_second_rounded_up);
-    tcase_add_test(cases, chips_that_differ_have_lists_of_stages);
-    tcase_add_test(cases, one_kind_of_chips_has_one_entry_and_no_layers);
-    tcase_add_test(cases, switches_that_are_off_are_left_out_and_json_has_null);
-    return run_cases(cases);
 }

@@ -1,9 +1,8 @@
 #include "spec/alias.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "spec/field.h"
 
 static const struct {
@@ -23,7 +22,7 @@ static const struct {
             {CALC_KIND_EXEC, "gpus", "num_procs"},
             {CALC_KIND_SYSTEM, "price", "usd_per_hour"}};
 
-START_TEST(other_keys_lead_to_the_same_row)
+CALC_TEST(other_keys_lead_to_the_same_row)
 {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const calc_table *table = calc_table_of(keys[i].kind);
@@ -34,9 +33,8 @@ START_TEST(other_keys_lead_to_the_same_row)
         ck_assert_str_eq(calc_table_find(table, keys[i].key)->key, keys[i].field);
     }
 }
-END_TEST
 
-START_TEST(statistics_have_short_names_and_those_of_the_summary)
+CALC_TEST(statistics_have_short_names_and_those_of_the_summary)
 {
     static const struct {
         const char *name, *key;
@@ -51,10 +49,9 @@ START_TEST(statistics_have_short_names_and_those_of_the_summary)
         ck_assert_ptr_null(calc_alias_of(stats, names[i].key)); /* not in a document */
     }
 }
-END_TEST
 
 /* Also that every row of the table names a field, and that no name is one already. */
-START_TEST(all_names_of_a_field_are_listed_once)
+CALC_TEST(all_names_of_a_field_are_listed_once)
 {
     size_t count = 0;
     for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_NONE; kind++) {
@@ -72,9 +69,8 @@ START_TEST(all_names_of_a_field_are_listed_once)
     }
     ck_assert_uint_eq(count, calc_alias_count());
 }
-END_TEST
 
-START_TEST(a_key_is_of_one_document_and_has_no_other_name_unless_listed)
+CALC_TEST(a_key_is_of_one_document_and_has_no_other_name_unless_listed)
 {
     const calc_table *app = calc_table_of(CALC_KIND_APP);
     const calc_table *exec = calc_table_of(CALC_KIND_EXEC);
@@ -85,10 +81,9 @@ START_TEST(a_key_is_of_one_document_and_has_no_other_name_unless_listed)
     ck_assert_ptr_null(calc_alias_of(app, "hidden"));
     ck_assert_ptr_null(calc_alias_of(calc_table_of(CALC_KIND_SYSTEM), "kv_heads"));
 }
-END_TEST
 
 /* Its value needs those of other fields, which are read before. */
-START_TEST(a_count_of_experts_is_no_other_name_of_their_width)
+CALC_TEST(a_count_of_experts_is_no_other_name_of_their_width)
 {
     const calc_table *app = calc_table_of(CALC_KIND_APP);
     const calc_alias *alias = calc_alias_find(app, "num_shared_experts");
@@ -101,9 +96,8 @@ START_TEST(a_count_of_experts_is_no_other_name_of_their_width)
         ck_assert(times < calc_table_find(app, alias->field));
     }
 }
-END_TEST
 
-START_TEST(other_words_are_the_choice_they_stand_for)
+CALC_TEST(other_words_are_the_choice_they_stand_for)
 {
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "attention_type");
     ck_assert_str_eq(calc_alias_choice("mla"), "multi_latent");
@@ -116,23 +110,4 @@ START_TEST(other_words_are_the_choice_they_stand_for)
     ck_assert_int_eq(calc_choice_index(field->choices, "groupquery"),
                      CALC_ATTENTION_TYPE_GROUPED_QUERY);
     ck_assert_int_eq(calc_choice_index(calc_datatype_names, "mla"), -1);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("alias");
-    tcase_add_test(cases, other_keys_lead_to_the_same_row);
-    tcase_add_test(cases, statistics_have_short_names_and_those_of_the_summary);
-    tcase_add_test(cases, all_names_of_a_field_are_listed_once);
-    tcase_add_test(cases, a_key_is_of_one_document_and_has_no_other_name_unless_listed);
-    tcase_add_test(cases, a_count_of_experts_is_no_other_name_of_their_width);
-    tcase_add_test(cases, other_words_are_the_choice_they_stand_for);
-    Suite *suite = suite_create("alias");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

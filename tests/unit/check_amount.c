@@ -1,8 +1,8 @@
 #include "spec/amount.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
+
+#include "frame.h"
 
 static void is(const char *text, const char *unit, double number)
 {
@@ -20,7 +20,7 @@ static void fails(const char *text, const char *unit, calc_amount amount)
     ck_assert_double_eq(found, -77);
 }
 
-START_TEST(a_bare_number_is_in_the_unit_of_the_field)
+CALC_TEST(a_bare_number_is_in_the_unit_of_the_field)
 {
     double found = 0;
     ck_assert_int_eq(calc_amount_read("80", "GiB", &found), CALC_AMOUNT_BARE);
@@ -28,9 +28,8 @@ START_TEST(a_bare_number_is_in_the_unit_of_the_field)
     ck_assert_int_eq(calc_amount_read("-1e3", NULL, &found), CALC_AMOUNT_BARE);
     ck_assert_double_eq(found, -1000);
 }
-END_TEST
 
-START_TEST(bytes_and_bits_have_prefixes_of_1000_and_1024)
+CALC_TEST(bytes_and_bits_have_prefixes_of_1000_and_1024)
 {
     is("80GiB", "GiB", 80);
     is("80 GiB", "GiB", 80);
@@ -49,10 +48,9 @@ START_TEST(bytes_and_bits_have_prefixes_of_1000_and_1024)
     is("450GB/s", "GB/s", 450);
     is("450G", "GB/s", 450);
 }
-END_TEST
 
 /* 10 * 1e-6 is not 1e-05, but 10us is what a file would have as 1e-05. */
-START_TEST(decimal_prefixes_give_the_number_that_was_meant)
+CALC_TEST(decimal_prefixes_give_the_number_that_was_meant)
 {
     is("10us", "s", 1e-5);
     is("10\xc2\xb5s", "s", 1e-5);
@@ -65,9 +63,8 @@ START_TEST(decimal_prefixes_give_the_number_that_was_meant)
     is("989.5T", "TFLOP/s", 989.5);
     is("0.9895PFLOPS", "TFLOP/s", 989.5);
 }
-END_TEST
 
-START_TEST(times_and_tokens_have_units_of_their_own)
+CALC_TEST(times_and_tokens_have_units_of_their_own)
 {
     is("1.5min", "s", 90);
     is("2h", "s", 7200);
@@ -83,9 +80,8 @@ START_TEST(times_and_tokens_have_units_of_their_own)
     is("2.5USD/h", "USD/h", 2.5);
     is("10Ktokens/s", "tokens/s", 10e3);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_refused)
+CALC_TEST(what_does_not_fit_is_refused)
 {
     fails("60ms", "bytes", CALC_AMOUNT_WRONG_UNIT);
     fails("60GB", "GB/s", CALC_AMOUNT_WRONG_UNIT);
@@ -103,10 +99,9 @@ START_TEST(what_does_not_fit_is_refused)
     fails("1e999B", "bytes", CALC_AMOUNT_NO_NUMBER);
     fails("8 ", "bytes", CALC_AMOUNT_NO_NUMBER);
 }
-END_TEST
 
 /* A field whose unit is unknown could be given none. */
-START_TEST(every_unit_of_a_field_is_known)
+CALC_TEST(every_unit_of_a_field_is_known)
 {
     for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
         const calc_table *table = calc_table_of(kind);
@@ -123,9 +118,8 @@ START_TEST(every_unit_of_a_field_is_known)
         }
     }
 }
-END_TEST
 
-START_TEST(bytes_and_flop_say_little_without_a_prefix)
+CALC_TEST(bytes_and_flop_say_little_without_a_prefix)
 {
     ck_assert(calc_amount_is_large("bytes"));
     ck_assert(calc_amount_is_large("bytes/s"));
@@ -133,24 +127,4 @@ START_TEST(bytes_and_flop_say_little_without_a_prefix)
     ck_assert(!calc_amount_is_large("GiB"));
     ck_assert(!calc_amount_is_large("s"));
     ck_assert(!calc_amount_is_large(NULL));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("amount");
-    tcase_add_test(cases, a_bare_number_is_in_the_unit_of_the_field);
-    tcase_add_test(cases, bytes_and_bits_have_prefixes_of_1000_and_1024);
-    tcase_add_test(cases, decimal_prefixes_give_the_number_that_was_meant);
-    tcase_add_test(cases, times_and_tokens_have_units_of_their_own);
-    tcase_add_test(cases, what_does_not_fit_is_refused);
-    tcase_add_test(cases, every_unit_of_a_field_is_known);
-    tcase_add_test(cases, bytes_and_flop_say_little_without_a_prefix);
-    Suite *suite = suite_create("amount");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

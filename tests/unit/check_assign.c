@@ -1,9 +1,8 @@
 #include "documents.h"
 
 #include "calc.h"
+#include "frame.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 static calc_app app;
@@ -17,6 +16,8 @@ static void load(void)
         calc_parse(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT, strlen(SYSTEM_TEXT), "s", NULL), 0);
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL), 0);
 }
+
+const calc_test_frame calc_tests = {.setup = load};
 
 static void set(const char *assignment)
 {
@@ -49,7 +50,7 @@ static void refuse(const char *assignment, calc_status status, const char *print
     ck_assert_int_eq(calc_set(&app, &sys, &exec, assignment, NULL, NULL), status);
 }
 
-START_TEST(bare_names_are_found_in_all_three)
+CALC_TEST(bare_names_are_found_in_all_three)
 {
     set("hidden=1024");
     ck_assert_int_eq(app.hidden, 1024);
@@ -62,18 +63,16 @@ START_TEST(bare_names_are_found_in_all_three)
     set("weight_offload=true");
     ck_assert(exec.strategy.weight_offload);
 }
-END_TEST
 
-START_TEST(words_may_have_quotes_or_not)
+CALC_TEST(words_may_have_quotes_or_not)
 {
     set("tensor_par_comm_type=ar");
     ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
     set("tensor_par_comm_type=\"p2p_rs_ag\"");
     ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG);
 }
-END_TEST
 
-START_TEST(sets_are_words_with_plus_or_arrays)
+CALC_TEST(sets_are_words_with_plus_or_arrays)
 {
     set("recompute_modules=core_attn+mlp");
     ck_assert_int_eq(exec.strategy.recompute_modules,
@@ -102,9 +101,8 @@ START_TEST(sets_are_words_with_plus_or_arrays)
            "--set recompute_modules=[\"mlp\": the text ends too early\n"
            "  hint: the \"[\" of line 1 is not closed");
 }
-END_TEST
 
-START_TEST(choices_with_auto_are_true_false_or_auto)
+CALC_TEST(choices_with_auto_are_true_false_or_auto)
 {
     set("bias=true");
     ck_assert_int_eq(app.bias, CALC_CHOICE_TRUE);
@@ -115,9 +113,8 @@ START_TEST(choices_with_auto_are_true_false_or_auto)
     refuse("bias=1", CALC_ERR_TYPE,
            "--set bias=1: /bias: expected one of auto, true, false, found 1");
 }
-END_TEST
 
-START_TEST(optional_objects_can_be_set_whole_or_in_part)
+CALC_TEST(optional_objects_can_be_set_whole_or_in_part)
 {
     set("sys.launch={\"matrix\": 8e-6}");
     set("launch.vector=4e-6");
@@ -133,9 +130,8 @@ START_TEST(optional_objects_can_be_set_whole_or_in_part)
     refuse("expert_par_net=-2", CALC_ERR_RANGE,
            "--set expert_par_net=-2: /expert_par_net: -2 is out of range, expected -1 to 7");
 }
-END_TEST
 
-START_TEST(fields_and_choices_may_have_their_other_names)
+CALC_TEST(fields_and_choices_may_have_their_other_names)
 {
     set("moe_topk=4");
     ck_assert_int_eq(app.experts_per_token, 4);
@@ -147,9 +143,8 @@ START_TEST(fields_and_choices_may_have_their_other_names)
            "--set num_shared_experts=2: unknown field \"num_shared_experts\"\n"
            "  hint: did you mean \"shared_feedforward\"?");
 }
-END_TEST
 
-START_TEST(nested_fields_have_paths)
+CALC_TEST(nested_fields_have_paths)
 {
     set("mem1.GiB=141");
     ck_assert_double_eq(sys.chip.mem1.capacity_bytes, 141 * 0x1p30);
@@ -162,9 +157,8 @@ START_TEST(nested_fields_have_paths)
     ck_assert_int_eq(sys.chip.mem2.efficiency.count, 2);
     ck_assert_double_eq(sys.chip.mem2.efficiency.threshold[0], 10e6);
 }
-END_TEST
 
-START_TEST(whole_objects_and_lists_can_be_set)
+CALC_TEST(whole_objects_and_lists_can_be_set)
 {
     set("mem2={\"GiB\": 1, \"GBps\": 2, \"MB_efficiency\": [[0, 1]]}");
     ck_assert_double_eq(sys.chip.mem2.bytes_per_s, 2e9);
@@ -175,18 +169,16 @@ START_TEST(whole_objects_and_lists_can_be_set)
     ck_assert_int_eq(sys.networks_count, 1);
     ck_assert_int_ne(sys.networks[0].size, network.size);
 }
-END_TEST
 
-START_TEST(a_datatype_that_is_not_there_can_be_added)
+CALC_TEST(a_datatype_that_is_not_there_can_be_added)
 {
     set("matrix.float8.tflops=1979");
     set("matrix.float8.gflops_efficiency=[[0,0.5]]");
     ck_assert_double_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s, 1979e12);
     ck_assert_int_eq(sys.chip.matrix[CALC_DATATYPE_FLOAT8].efficiency.count, 1);
 }
-END_TEST
 
-START_TEST(the_field_that_was_set_is_told)
+CALC_TEST(the_field_that_was_set_is_told)
 {
     calc_field_ref where;
     ck_assert_int_eq(calc_set(&app, &sys, &exec, "mem1.GBps=3350", &where, NULL), CALC_OK);
@@ -194,9 +186,8 @@ START_TEST(the_field_that_was_set_is_told)
     ck_assert_str_eq(where.field->key, "GBps");
     ck_assert_double_eq(calc_field_number(&where, &sys), 3350);
 }
-END_TEST
 
-START_TEST(a_name_in_two_documents_must_be_qualified)
+CALC_TEST(a_name_in_two_documents_must_be_qualified)
 {
     refuse("structure_type=gpt", CALC_ERR_FIELD,
            "--set structure_type=gpt: \"structure_type\" is in app and exe\n"
@@ -205,10 +196,9 @@ START_TEST(a_name_in_two_documents_must_be_qualified)
     ck_assert_int_eq(app.structure_type, CALC_STRUCTURE_TYPE_LLAMA);
     ck_assert_int_eq(exec.strategy.structure_type, CALC_STRUCTURE_TYPE_GPT);
 }
-END_TEST
 
 /* A number of the execution is instead of the model's. */
-START_TEST(a_number_in_two_documents_is_that_of_the_execution)
+CALC_TEST(a_number_in_two_documents_is_that_of_the_execution)
 {
     int64_t of_model = app.seq_size;
     set("seq_size=4096");
@@ -219,9 +209,8 @@ START_TEST(a_number_in_two_documents_is_that_of_the_execution)
     set("seq=32Ki");
     ck_assert_int_eq(exec.seq_size, 32768);
 }
-END_TEST
 
-START_TEST(amounts_have_their_unit)
+CALC_TEST(amounts_have_their_unit)
 {
     set("mem1.GiB=80GB");
     ck_assert_double_eq(sys.chip.mem1.capacity_bytes, 80e9 / 0x1p30 * 0x1p30);
@@ -239,9 +228,8 @@ START_TEST(amounts_have_their_unit)
     refuse("training=1K", CALC_ERR_TYPE,
            "--set training=1K: /training: expected true or false, found string \"1K\"");
 }
-END_TEST
 
-START_TEST(unknown_names_get_the_nearest)
+CALC_TEST(unknown_names_get_the_nearest)
 {
     refuse("tensor_part=8", CALC_ERR_FIELD,
            "--set tensor_part=8: unknown field \"tensor_part\"\n"
@@ -267,9 +255,8 @@ START_TEST(unknown_names_get_the_nearest)
            "--set tensor_par.x=8: unknown field \"tensor_par.x\"");
     refuse("vocabulary=8", CALC_ERR_FIELD, "--set vocabulary=8: unknown field \"vocabulary\"");
 }
-END_TEST
 
-START_TEST(an_index_beyond_the_elements_says_how_many_there_are)
+CALC_TEST(an_index_beyond_the_elements_says_how_many_there_are)
 {
     refuse("networks[1].size=8", CALC_ERR_FIELD,
            "--set networks[1].size=8: there is no networks[1]: the list has 1 element\n"
@@ -279,18 +266,16 @@ START_TEST(an_index_beyond_the_elements_says_how_many_there_are)
            "networks[9223372036854775807]: the list has 1 element\n"
            "  hint: the first one has index 0");
 }
-END_TEST
 
-START_TEST(notes_cannot_be_set)
+CALC_TEST(notes_cannot_be_set)
 {
     refuse("exe.source=x", CALC_ERR_FIELD,
            "--set exe.source=x: \"source\" is a note for people and cannot be set");
     refuse("source=x", CALC_ERR_FIELD,
            "--set source=x: \"source\" is a note for people and cannot be set");
 }
-END_TEST
 
-START_TEST(values_are_checked_as_in_files)
+CALC_TEST(values_are_checked_as_in_files)
 {
     refuse("tensor_par=0", CALC_ERR_RANGE,
            "--set tensor_par=0: /tensor_par: 0 is out of range, expected at least 1");
@@ -317,9 +302,8 @@ START_TEST(values_are_checked_as_in_files)
     refuse("datatype=\xff", CALC_ERR_SYNTAX,
            "--set datatype=\\xff: byte 0xff is not UTF-8\n  hint: save it as UTF-8");
 }
-END_TEST
 
-START_TEST(what_is_no_assignment_is_refused)
+CALC_TEST(what_is_no_assignment_is_refused)
 {
     refuse("tensor_par", CALC_ERR_FIELD,
            "--set tensor_par: expected FIELD=VALUE\n  hint: for example tensor_par=8");
@@ -332,36 +316,4 @@ START_TEST(what_is_no_assignment_is_refused)
     refuse(text, CALC_ERR_FIELD,
            "--set xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...: no field has "
            "so long a name");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("assign");
-    TCase *tests = tcase_create("assign");
-    tcase_add_checked_fixture(tests, load, NULL);
-    tcase_add_test(tests, bare_names_are_found_in_all_three);
-    tcase_add_test(tests, words_may_have_quotes_or_not);
-    tcase_add_test(tests, sets_are_words_with_plus_or_arrays);
-    tcase_add_test(tests, choices_with_auto_are_true_false_or_auto);
-    tcase_add_test(tests, optional_objects_can_be_set_whole_or_in_part);
-    tcase_add_test(tests, fields_and_choices_may_have_their_other_names);
-    tcase_add_test(tests, nested_fields_have_paths);
-    tcase_add_test(tests, whole_objects_and_lists_can_be_set);
-    tcase_add_test(tests, a_datatype_that_is_not_there_can_be_added);
-    tcase_add_test(tests, the_field_that_was_set_is_told);
-    tcase_add_test(tests, a_name_in_two_documents_must_be_qualified);
-    tcase_add_test(tests, a_number_in_two_documents_is_that_of_the_execution);
-    tcase_add_test(tests, amounts_have_their_unit);
-    tcase_add_test(tests, unknown_names_get_the_nearest);
-    tcase_add_test(tests, an_index_beyond_the_elements_says_how_many_there_are);
-    tcase_add_test(tests, notes_cannot_be_set);
-    tcase_add_test(tests, values_are_checked_as_in_files);
-    tcase_add_test(tests, what_is_no_assignment_is_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,8 @@
 #include "spec/automatic.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "spec/field.h"
 
 static const calc_field *row(size_t i)
@@ -11,7 +10,7 @@ static const calc_field *row(size_t i)
     return &calc_table_of(CALC_KIND_EXEC)->rows[i];
 }
 
-START_TEST(each_field_that_may_say_auto_has_a_bit_of_its_own)
+CALC_TEST(each_field_that_may_say_auto_has_a_bit_of_its_own)
 {
     uint32_t seen = 0;
     for (size_t i = 0; i < calc_table_of(CALC_KIND_EXEC)->count; i++) {
@@ -23,9 +22,8 @@ START_TEST(each_field_that_may_say_auto_has_a_bit_of_its_own)
     }
     ck_assert_uint_eq(calc_automatic_bit(&calc_table_of(CALC_KIND_APP)->rows[0]), 0);
 }
-END_TEST
 
-START_TEST(a_field_that_says_auto_asks_least_and_leaves_the_others)
+CALC_TEST(a_field_that_says_auto_asks_least_and_leaves_the_others)
 {
     for (size_t i = 0; i < calc_table_of(CALC_KIND_EXEC)->count; i++) {
         if (!(row(i)->flags & CALC_AUTO)) {
@@ -47,19 +45,4 @@ START_TEST(a_field_that_says_auto_asks_least_and_leaves_the_others)
         exec.automatic = 0;
         ck_assert_mem_eq(&exec, &before, sizeof exec);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("automatic");
-    TCase *tests = tcase_create("fields");
-    tcase_add_test(tests, each_field_that_may_say_auto_has_a_bit_of_its_own);
-    tcase_add_test(tests, a_field_that_says_auto_asks_least_and_leaves_the_others);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

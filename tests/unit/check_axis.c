@@ -1,10 +1,10 @@
 #include "axis.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "documents.h"
+#include "frame.h"
 #include "spec/field.h"
 
 static calc_space space;
@@ -27,6 +27,8 @@ static void teardown(void)
     calc_space_free(&space);
     calc_designs_builder_free(&designs);
 }
+
+const calc_test_frame calc_tests = {.setup = setup, .teardown = teardown};
 
 static void assign(const char *assignment)
 {
@@ -66,7 +68,7 @@ static void refuse(const char *assignment, calc_status status, const char *print
     ck_assert_int_eq(calc_axis_assign(&space, &designs, assignment, NULL), status);
 }
 
-START_TEST(fields_of_the_execution_go_into_the_space)
+CALC_TEST(fields_of_the_execution_go_into_the_space)
 {
     assign("tensor_par=8,1,2");
     AXIS_IS(CALC_AXIS_tensor_par, 1, 2, 8);
@@ -80,9 +82,8 @@ START_TEST(fields_of_the_execution_go_into_the_space)
     AXIS_IS(CALC_AXIS_structure_type, CALC_STRUCTURE_TYPE_GPT);
     ck_assert_uint_eq(designs.axes, 0);
 }
-END_TEST
 
-START_TEST(a_later_assignment_replaces_an_earlier_one)
+CALC_TEST(a_later_assignment_replaces_an_earlier_one)
 {
     assign("tensor_par=1,2");
     assign("tensor_par=4");
@@ -93,9 +94,8 @@ START_TEST(a_later_assignment_replaces_an_earlier_one)
     ck_assert_uint_eq(designs.axis[0].count, 1);
     ck_assert_double_eq(designs.axis[0].value[0], 120);
 }
-END_TEST
 
-START_TEST(a_star_is_every_legal_value)
+CALC_TEST(a_star_is_every_legal_value)
 {
     assign("tensor_par=4");
     assign("tensor_par=*");
@@ -115,9 +115,8 @@ START_TEST(a_star_is_every_legal_value)
            "--axis mem1.GiB=*: /mem1/GiB: expected a number, found string \"*\"\n"
            "  hint: \"*\" stands alone, and only for fields of the execution");
 }
-END_TEST
 
-START_TEST(a_star_of_an_optional_field_is_every_choice)
+CALC_TEST(a_star_of_an_optional_field_is_every_choice)
 {
     assign("expert_par_net=3,-1");
     AXIS_IS(CALC_AXIS_expert_par_net, -1, 3);
@@ -142,9 +141,8 @@ START_TEST(a_star_of_an_optional_field_is_every_choice)
            "--axis recompute_modules=*: /recompute_modules: expected values, found \"*\": no rule "
            "says which are legal");
 }
-END_TEST
 
-START_TEST(real_numbers_of_the_execution_are_axes)
+CALC_TEST(real_numbers_of_the_execution_are_axes)
 {
     assign("capacity_factor=1.25,0,1");
     const calc_values *values = &space.axis[CALC_AXIS_capacity_factor];
@@ -154,9 +152,8 @@ START_TEST(real_numbers_of_the_execution_are_axes)
     refuse("cuda_graph=2", CALC_ERR_RANGE,
            "--axis cuda_graph=2: /cuda_graph: 2 is out of range, expected 0 to 1");
 }
-END_TEST
 
-START_TEST(what_is_served_is_an_axis)
+CALC_TEST(what_is_served_is_an_axis)
 {
     calc_exec exec;
     ck_assert_int_eq(space.inference.phase, CALC_INFERENCE_PHASE_NONE);
@@ -193,9 +190,8 @@ START_TEST(what_is_served_is_an_axis)
            "--axis inference=serve: \"inference\" is more than one value\n"
            "  hint: only numbers, choices and true or false can be swept");
 }
-END_TEST
 
-START_TEST(a_batch_size_is_exact_or_a_maximum)
+CALC_TEST(a_batch_size_is_exact_or_a_maximum)
 {
     ck_assert(space.batch_is_maximum);
     assign("batch_size=3072");
@@ -209,9 +205,8 @@ START_TEST(a_batch_size_is_exact_or_a_maximum)
     refuse("batch_size=x", CALC_ERR_TYPE,
            "--axis batch_size=x: /batch_size: expected an integer, found string \"x\"");
 }
-END_TEST
 
-START_TEST(fields_of_application_and_system_go_into_the_designs)
+CALC_TEST(fields_of_application_and_system_go_into_the_designs)
 {
     assign("sys.mem1.GiB=80,40");
     assign("num_blocks=96");
@@ -225,9 +220,8 @@ START_TEST(fields_of_application_and_system_go_into_the_designs)
     ck_assert_str_eq(designs.axis[2].path, "app.hidden");
     ck_assert_str_eq(designs.axis[3].path, "sys.networks[0].must_be_filled");
 }
-END_TEST
 
-START_TEST(unknown_names_get_the_nearest)
+CALC_TEST(unknown_names_get_the_nearest)
 {
     refuse("tensor_part=8", CALC_ERR_FIELD,
            "--axis tensor_part=8: unknown field \"tensor_part\"\n"
@@ -245,9 +239,8 @@ START_TEST(unknown_names_get_the_nearest)
     refuse("vocabulary=8", CALC_ERR_FIELD, "--axis vocabulary=8: unknown field \"vocabulary\"");
     refuse("=8", CALC_ERR_FIELD, "--axis =8: unknown field \"\"");
 }
-END_TEST
 
-START_TEST(what_has_no_values_to_sweep_is_refused)
+CALC_TEST(what_has_no_values_to_sweep_is_refused)
 {
     refuse("tensor_par", CALC_ERR_FIELD,
            "--axis tensor_par: expected FIELD=VALUES\n  hint: for example tensor_par=1,2,4");
@@ -266,10 +259,9 @@ START_TEST(what_has_no_values_to_sweep_is_refused)
     ck_assert_int_eq(calc_axis_assign(&space, &designs, assignment, &errors), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text, "no field has so long a name");
 }
-END_TEST
 
 /* --set of a sweep. */
-START_TEST(an_assignment_is_an_axis_of_one_value)
+CALC_TEST(an_assignment_is_an_axis_of_one_value)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(calc_axis_assign_one(&space, &designs, "tp=8", NULL), CALC_OK);
@@ -285,9 +277,8 @@ START_TEST(an_assignment_is_an_axis_of_one_value)
     ck_assert_int_eq(calc_axis_assign_one(&space, &designs, "tp=1:8", NULL), CALC_ERR_TYPE);
     ck_assert_int_eq(calc_axis_assign_one(&space, &designs, "tp=*", NULL), CALC_ERR_TYPE);
 }
-END_TEST
 
-START_TEST(short_names_and_units_are_those_of_the_field)
+CALC_TEST(short_names_and_units_are_those_of_the_field)
 {
     assign("pp=1,2");
     AXIS_IS(CALC_AXIS_pipeline_par, 1, 2);
@@ -305,9 +296,8 @@ START_TEST(short_names_and_units_are_those_of_the_field)
            "--axis structure_type=gpt: \"structure_type\" is in app and exe\n"
            "  hint: qualify it: app.structure_type or exe.structure_type");
 }
-END_TEST
 
-START_TEST(a_field_must_exist_in_every_system)
+CALC_TEST(a_field_must_exist_in_every_system)
 {
     refuse("networks[1].size=8", CALC_ERR_FIELD,
            "--axis networks[1].size=8: machine has no networks[1].size");
@@ -316,9 +306,8 @@ START_TEST(a_field_must_exist_in_every_system)
     assign("matrix.float16.tflops=8");
     assign("networks[0].size=8");
 }
-END_TEST
 
-START_TEST(errors_of_a_file_have_pointers_instead_of_a_name)
+CALC_TEST(errors_of_a_file_have_pointers_instead_of_a_name)
 {
     const char *const items[] = {"4", "x"};
     calc_axis_text text = {
@@ -333,18 +322,16 @@ START_TEST(errors_of_a_file_have_pointers_instead_of_a_name)
     print_first(&errors, "/objektives: unknown key \"objektives\"\n"
                          "  hint: did you mean \"objectives\"?");
 }
-END_TEST
 
-START_TEST(keys_of_a_study_are_known_by_their_text)
+CALC_TEST(keys_of_a_study_are_known_by_their_text)
 {
     ck_assert_int_eq(calc_study_key_find("applications"), CALC_STUDY_KEY_APPLICATIONS);
     ck_assert_int_eq(calc_study_key_find("source"), CALC_STUDY_KEY_SOURCE);
     ck_assert_int_eq(calc_study_key_find("tensor_par"), CALC_STUDY_KEY_COUNT);
 }
-END_TEST
 
 /* Names are looked up in one after the other: no name may hide another. */
-START_TEST(application_and_system_have_only_the_note_in_common)
+CALC_TEST(application_and_system_have_only_the_note_in_common)
 {
     const calc_table *app = calc_table_of(CALC_KIND_APP);
     for (size_t i = 0; i < app->count; i++) {
@@ -353,34 +340,4 @@ START_TEST(application_and_system_have_only_the_note_in_common)
                           !calc_table_find(calc_table_of(CALC_KIND_SYSTEM), row->key),
                       "%s", row->key);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("axis");
-    TCase *tests = tcase_create("axis");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, fields_of_the_execution_go_into_the_space);
-    tcase_add_test(tests, a_later_assignment_replaces_an_earlier_one);
-    tcase_add_test(tests, a_star_is_every_legal_value);
-    tcase_add_test(tests, a_star_of_an_optional_field_is_every_choice);
-    tcase_add_test(tests, what_is_served_is_an_axis);
-    tcase_add_test(tests, real_numbers_of_the_execution_are_axes);
-    tcase_add_test(tests, a_batch_size_is_exact_or_a_maximum);
-    tcase_add_test(tests, fields_of_application_and_system_go_into_the_designs);
-    tcase_add_test(tests, unknown_names_get_the_nearest);
-    tcase_add_test(tests, what_has_no_values_to_sweep_is_refused);
-    tcase_add_test(tests, an_assignment_is_an_axis_of_one_value);
-    tcase_add_test(tests, short_names_and_units_are_those_of_the_field);
-    tcase_add_test(tests, a_field_must_exist_in_every_system);
-    tcase_add_test(tests, errors_of_a_file_have_pointers_instead_of_a_name);
-    tcase_add_test(tests, keys_of_a_study_are_known_by_their_text);
-    tcase_add_test(tests, application_and_system_have_only_the_note_in_common);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,9 @@
 #include "axis.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "spec/field.h"
 
 static const calc_field *row(calc_kind kind, const char *path)
@@ -62,16 +62,15 @@ static void refuse(calc_kind kind, const char *path, const char *item, calc_stat
     ck_assert_int_eq(calc_axis_parse(row(kind, path), &text, &value, &values, NULL), status);
 }
 
-START_TEST(lists_are_sorted_and_each_value_is_kept_once)
+CALC_TEST(lists_are_sorted_and_each_value_is_kept_once)
 {
     of_int("8", "8");
     of_int("8,1,4,8,1", "1 4 8");
     of_int(" 8 , 1 ", "1 8");
     of_int("1000000000", "1000000000");
 }
-END_TEST
 
-START_TEST(ranges_end_with_the_last_value_that_is_not_above_hi)
+CALC_TEST(ranges_end_with_the_last_value_that_is_not_above_hi)
 {
     of_int("3:6", "3 4 5 6");
     of_int("5:5", "5");
@@ -82,9 +81,8 @@ START_TEST(ranges_end_with_the_last_value_that_is_not_above_hi)
     of_int("1:100:x10", "1 10 100");
     of_int("1,2,4:12:4,16", "1 2 4 8 12 16");
 }
-END_TEST
 
-START_TEST(steps_of_real_numbers_are_the_decimal_ones)
+CALC_TEST(steps_of_real_numbers_are_the_decimal_ones)
 {
     of_real("0.1:0.5:0.1", "0.1 0.2 0.3 0.4 0.5");
     of_real("40:120:40", "40 80 120");
@@ -94,16 +92,14 @@ START_TEST(steps_of_real_numbers_are_the_decimal_ones)
     of_real("-0.0,0", "0");
     of_real("1e2,8e1", "80 100");
 }
-END_TEST
 
-START_TEST(items_of_a_list_may_be_ranges_themselves)
+CALC_TEST(items_of_a_list_may_be_ranges_themselves)
 {
     const char *const items[] = {"16", "1:3", "2,32"};
     gives(row(CALC_KIND_EXEC, "tensor_par"), items, 3, "1 2 3 16 32");
 }
-END_TEST
 
-START_TEST(choices_and_booleans_are_numbers_in_their_order)
+CALC_TEST(choices_and_booleans_are_numbers_in_their_order)
 {
     const char *choices = "rs_ag,ar";
     const char *booleans = "true,false";
@@ -112,9 +108,8 @@ START_TEST(choices_and_booleans_are_numbers_in_their_order)
     gives(row(CALC_KIND_EXEC, "training"), &booleans, 1, "0 1");
     gives(row(CALC_KIND_EXEC, "training"), &one, 1, "1");
 }
-END_TEST
 
-START_TEST(sets_are_their_bits)
+CALC_TEST(sets_are_their_bits)
 {
     const char *item = "core_attn+mlp,none,mlp+core_attn, layernorm";
     const char *item_of_two[] = {"none", "moe"};
@@ -141,9 +136,8 @@ START_TEST(sets_are_their_bits)
            "loss_copies, loss_parallel\n"
            "  hint: \"*\" stands alone, and only for fields of the execution");
 }
-END_TEST
 
-START_TEST(wrong_types_are_told_as_in_files)
+CALC_TEST(wrong_types_are_told_as_in_files)
 {
     refuse(CALC_KIND_EXEC, "tensor_par", "eight", CALC_ERR_TYPE,
            "--axis: /tensor_par: expected an integer, found string \"eight\"");
@@ -181,9 +175,8 @@ START_TEST(wrong_types_are_told_as_in_files)
     refuse(CALC_KIND_EXEC, "tensor_par", "1:8:x1.5", CALC_ERR_TYPE,
            "--axis: /tensor_par: expected an integer, found 1.5");
 }
-END_TEST
 
-START_TEST(limits_are_those_of_the_field)
+CALC_TEST(limits_are_those_of_the_field)
 {
     of_int("1", "1");
     refuse(CALC_KIND_EXEC, "tensor_par", "0", CALC_ERR_RANGE,
@@ -209,9 +202,8 @@ START_TEST(limits_are_those_of_the_field)
            "selective_op\n"
            "  hint: did you mean \"full\"?");
 }
-END_TEST
 
-START_TEST(ranges_must_lead_somewhere)
+CALC_TEST(ranges_must_lead_somewhere)
 {
     refuse(CALC_KIND_EXEC, "tensor_par", "16:8", CALC_ERR_RANGE,
            "--axis: /tensor_par: the range \"16:8\" is empty\n  hint: write 8:16");
@@ -224,9 +216,8 @@ START_TEST(ranges_must_lead_somewhere)
     refuse(CALC_KIND_SYSTEM, "mem2.GiB", "0:16:x2", CALC_ERR_RANGE,
            "--axis: /mem2/GiB: \"0:16:x2\" must begin above 0 and grow by more than x1");
 }
-END_TEST
 
-START_TEST(an_axis_has_at_most_a_million_values)
+CALC_TEST(an_axis_has_at_most_a_million_values)
 {
     const char *item = "1:1000000";
     calc_axis_text text = {.key = "tensor_par", .item = &item, .count = 1};
@@ -247,9 +238,8 @@ START_TEST(an_axis_has_at_most_a_million_values)
            "--axis: /mem1/GiB: with \"1:2:x1.0000000000000002\" the axis has more than 1000000 "
            "values");
 }
-END_TEST
 
-START_TEST(every_item_of_a_list_has_its_error_and_its_pointer)
+CALC_TEST(every_item_of_a_list_has_its_error_and_its_pointer)
 {
     const char *const items[] = {"1", "x", "2", "0"};
     calc_axis_text text = {
@@ -263,28 +253,4 @@ START_TEST(every_item_of_a_list_has_its_error_and_its_pointer)
     ck_assert_str_eq(errors.item[0].pointer, "/tensor_par/1");
     ck_assert_str_eq(errors.item[0].file, "");
     ck_assert_str_eq(errors.item[1].pointer, "/tensor_par/3");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("axis_parse");
-    TCase *tests = tcase_create("axis_parse");
-    tcase_add_test(tests, lists_are_sorted_and_each_value_is_kept_once);
-    tcase_add_test(tests, ranges_end_with_the_last_value_that_is_not_above_hi);
-    tcase_add_test(tests, steps_of_real_numbers_are_the_decimal_ones);
-    tcase_add_test(tests, items_of_a_list_may_be_ranges_themselves);
-    tcase_add_test(tests, choices_and_booleans_are_numbers_in_their_order);
-    tcase_add_test(tests, sets_are_their_bits);
-    tcase_add_test(tests, wrong_types_are_told_as_in_files);
-    tcase_add_test(tests, limits_are_those_of_the_field);
-    tcase_add_test(tests, ranges_must_lead_somewhere);
-    tcase_add_test(tests, an_axis_has_at_most_a_million_values);
-    tcase_add_test(tests, every_item_of_a_list_has_its_error_and_its_pointer);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

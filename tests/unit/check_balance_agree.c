@@ -1,6 +1,5 @@
 /* Three judges of random tiny problems: every division simulated one by one, the mixed-integer
  * program solved by GLPK, and calc's search. */
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "balance/solve.h"
 #include "balance/solver.h"
 #include "base/rng.h"
+#include "frame.h"
 
 enum { PROBLEMS = 1000, SEED = 20261122 };
 
@@ -268,7 +268,7 @@ static bool expect_of_search(int number, double best_s)
     return best;
 }
 
-START_TEST(glpk_and_the_search_find_the_best_of_all_divisions)
+CALC_TEST(glpk_and_the_search_find_the_best_of_all_divisions)
 {
     calc_rng rng;
     calc_rng_init(&rng, SEED, 0);
@@ -289,18 +289,4 @@ START_TEST(glpk_and_the_search_find_the_best_of_all_divisions)
     ck_assert_int_le(missed, PROBLEMS / 40);
     ck_assert_int_ge(infeasible, PROBLEMS / 10);
     ck_assert_int_le(infeasible, PROBLEMS / 2);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("balance agree");
-    TCase *tests = tcase_create("agree");
-    tcase_add_test(tests, glpk_and_the_search_find_the_best_of_all_divisions);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

@@ -1,8 +1,9 @@
 #include "balance/evaluate.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
+
+#include "frame.h"
 
 static calc_balance_problem problem;
 static calc_balance_share share[CALC_BALANCE_PLACES];
@@ -39,7 +40,7 @@ static void evaluate(void)
 /* By hand, stage 0 with 4 and 8, stage 1 with 3.5 and 7:
      0: F0 0-4  F1 4-8            B0 14.5-22.5  F2 -26.5  B1 26.5-34.5  F3 -38.5  B2 38.5-46.5  ...
      1:         F0 4-7.5  B0 -14.5  F1 -18  B1 -25  F2 26.5-30  B2 -37  F3 38.5-42  B3 -49 */
-START_TEST(a_step_of_two_stages_is_as_drawn_by_hand)
+CALC_TEST(a_step_of_two_stages_is_as_drawn_by_hand)
 {
     pose(CALC_PIPELINE_SCHEDULE_1F1B, 2, 1, 4);
     divide((int[]){4, 2});
@@ -51,9 +52,8 @@ START_TEST(a_step_of_two_stages_is_as_drawn_by_hand)
     ck_assert(answer.fits);
     ck_assert_double_eq(answer.lacks_bytes, 0);
 }
-END_TEST
 
-START_TEST(recomputation_takes_time_and_spares_memory)
+CALC_TEST(recomputation_takes_time_and_spares_memory)
 {
     pose(CALC_PIPELINE_SCHEDULE_1F1B, 2, 1, 4);
     divide((int[]){3, 3});
@@ -71,9 +71,8 @@ START_TEST(recomputation_takes_time_and_spares_memory)
     ck_assert_double_eq_tol(answer.step_s, 63.99, 1e-12);
     ck_assert_double_eq(answer.peak_bytes[0], 100 + 3 * 3000 + 2 * 3 * 500);
 }
-END_TEST
 
-START_TEST(the_stage_that_lacks_most_is_named)
+CALC_TEST(the_stage_that_lacks_most_is_named)
 {
     pose(CALC_PIPELINE_SCHEDULE_1F1B, 3, 1, 4);
     divide((int[]){1, 2, 1});
@@ -90,10 +89,9 @@ START_TEST(the_stage_that_lacks_most_is_named)
     ck_assert_int_eq(answer.worst_stage, 1);
     ck_assert_double_eq(answer.lacks_bytes, 2);
 }
-END_TEST
 
 /* Fewer micro-batches than stages are all in flight on the first ones. */
-START_TEST(no_more_micro_batches_are_in_flight_than_there_are)
+CALC_TEST(no_more_micro_batches_are_in_flight_than_there_are)
 {
     pose(CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 2);
     divide((int[]){1, 1, 1, 1});
@@ -104,7 +102,6 @@ START_TEST(no_more_micro_batches_are_in_flight_than_there_are)
     /* Equal stages but for the head: (p-1) 3 + 3 + 4.5, and the second waits for the head alone. */
     ck_assert_double_eq(answer.step_s, 4 * 3 + 4.5 + 3 + 4.5);
 }
-END_TEST
 
 /* ---- Rounds -----------------------------------------------------------------------------------*/
 
@@ -125,25 +122,23 @@ static double simulated_s(int64_t microbatches)
     return step_s;
 }
 
-START_TEST(rounds_are_the_operations_one_by_one)
+CALC_TEST(rounds_are_the_operations_one_by_one)
 {
     for (int64_t m = 1; m <= 200; m++) {
         ck_assert_double_eq(calc_balance_rounds_s(4, m, fw_s, bw_s), simulated_s(m));
     }
     ck_assert_double_eq(calc_balance_rounds_s(1, 7, fw_s, bw_s), 21);
 }
-END_TEST
 
 /* The busiest stage takes 3; two are as busy. */
-START_TEST(many_micro_batches_go_on_as_few_do)
+CALC_TEST(many_micro_batches_go_on_as_few_do)
 {
     double few_s = simulated_s(1000);
     ck_assert_double_eq(calc_balance_rounds_s(4, 1000000, fw_s, bw_s), few_s + 999000 * 3.0);
 }
-END_TEST
 
 /* One stage is a little busier than another: it takes many rounds until only that one counts. */
-START_TEST(a_step_that_settles_late_is_not_cut_short)
+CALC_TEST(a_step_that_settles_late_is_not_cut_short)
 {
     double slow_fw_s[] = {1.0, 1.0, 1.001};
     double slow_bw_s[] = {2.1, 2.0, 2.1};
@@ -161,11 +156,10 @@ START_TEST(a_step_that_settles_late_is_not_cut_short)
                                 1e-11 * step_s);
     }
 }
-END_TEST
 
 /* ---- Chunks -----------------------------------------------------------------------------------*/
 
-START_TEST(two_chunks_with_less_memory_take_as_long_as_the_program_says)
+CALC_TEST(two_chunks_with_less_memory_take_as_long_as_the_program_says)
 {
     pose(CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, 4);
     problem.less_memory = true;
@@ -173,10 +167,9 @@ START_TEST(two_chunks_with_less_memory_take_as_long_as_the_program_says)
     evaluate();
     ck_assert_double_eq(answer.step_s, 66.5);
 }
-END_TEST
 
 /* Three forwards of chunk 0 and two of chunk 1 with less memory, and one more with more. */
-START_TEST(less_memory_has_fewer_in_flight)
+CALC_TEST(less_memory_has_fewer_in_flight)
 {
     pose(CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, 4);
     divide((int[]){1, 1, 1, 1});
@@ -189,9 +182,8 @@ START_TEST(less_memory_has_fewer_in_flight)
     ck_assert_double_eq(answer.peak_bytes[0], 2 * 3000 + 5 * 800);
     ck_assert_double_eq(answer.peak_bytes[1], 2 * 3000 + 3 * 800);
 }
-END_TEST
 
-START_TEST(the_first_part_has_what_is_left_over)
+CALC_TEST(the_first_part_has_what_is_left_over)
 {
     calc_schedule_shape shape = {CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, 5};
     calc_balance_parts parts = calc_balance_parts_of(&shape, false);
@@ -213,10 +205,9 @@ START_TEST(the_first_part_has_what_is_left_over)
     ck_assert_int_eq(parts.first, 1);
     ck_assert_int_eq(calc_balance_warm_up(&parts, 0), 2);
 }
-END_TEST
 
 /* Where every part is whole, that is the order of schedule_order.h. */
-START_TEST(whole_parts_are_interleaved_as_ever)
+CALC_TEST(whole_parts_are_interleaved_as_ever)
 {
     pose(CALC_PIPELINE_SCHEDULE_1F1B, 4, 3, 24);
     divide((int[]){2, 1, 3, 2, 1, 1, 4, 2, 1, 3, 2, 1});
@@ -233,9 +224,8 @@ START_TEST(whole_parts_are_interleaved_as_ever)
     free(workspace);
     ck_assert_double_eq_tol(answer.step_s, step_s, 1e-12 * step_s);
 }
-END_TEST
 
-START_TEST(many_parts_go_on_as_few_do)
+CALC_TEST(many_parts_go_on_as_few_do)
 {
     pose(CALC_PIPELINE_SCHEDULE_1F1B, 3, 2, 3001);
     divide((int[]){2, 1, 3, 2, 1, 1});
@@ -251,11 +241,10 @@ START_TEST(many_parts_go_on_as_few_do)
     free(workspace);
     ck_assert_double_eq_tol(answer.step_s, step_s, 1e-12 * step_s);
 }
-END_TEST
 
 /* ---- Other schedules --------------------------------------------------------------------------*/
 
-START_TEST(every_schedule_takes_as_long_as_simulated_and_holds_what_is_in_flight)
+CALC_TEST(every_schedule_takes_as_long_as_simulated_and_holds_what_is_in_flight)
 {
     static const struct {
         calc_pipeline_schedule kind;
@@ -290,37 +279,9 @@ START_TEST(every_schedule_takes_as_long_as_simulated_and_holds_what_is_in_flight
         }
     }
 }
-END_TEST
 
-START_TEST(a_schedule_that_cannot_run_is_refused)
+CALC_TEST(a_schedule_that_cannot_run_is_refused)
 {
     pose(CALC_PIPELINE_SCHEDULE_ZB_H1, 4, 2, 8);
     ck_assert_int_eq(calc_balance_evaluate(&problem, share, &answer), CALC_ERR_RULE);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("balance/evaluate");
-    TCase *tcase = tcase_create("balance/evaluate");
-    tcase_add_test(tcase, a_step_of_two_stages_is_as_drawn_by_hand);
-    tcase_add_test(tcase, recomputation_takes_time_and_spares_memory);
-    tcase_add_test(tcase, the_stage_that_lacks_most_is_named);
-    tcase_add_test(tcase, no_more_micro_batches_are_in_flight_than_there_are);
-    tcase_add_test(tcase, rounds_are_the_operations_one_by_one);
-    tcase_add_test(tcase, many_micro_batches_go_on_as_few_do);
-    tcase_add_test(tcase, a_step_that_settles_late_is_not_cut_short);
-    tcase_add_test(tcase, two_chunks_with_less_memory_take_as_long_as_the_program_says);
-    tcase_add_test(tcase, less_memory_has_fewer_in_flight);
-    tcase_add_test(tcase, the_first_part_has_what_is_left_over);
-    tcase_add_test(tcase, whole_parts_are_interleaved_as_ever);
-    tcase_add_test(tcase, many_parts_go_on_as_few_do);
-    tcase_add_test(tcase, every_schedule_takes_as_long_as_simulated_and_holds_what_is_in_flight);
-    tcase_add_test(tcase, a_schedule_that_cannot_run_is_refused);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

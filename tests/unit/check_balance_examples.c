@@ -1,4 +1,3 @@
-#include <check.h>
 #include <glpk.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +5,7 @@
 #include "balance/evaluate.h"
 #include "balance/solver.h"
 #include "balance_case.h"
+#include "frame.h"
 
 static calc_milp milp;
 static calc_solver_result result;
@@ -49,7 +49,7 @@ static void expect_shares(const calc_balance_problem *p, double optimum)
     ck_assert_double_eq_tol(answer.step_s, optimum, 1e-9 * optimum);
 }
 
-START_TEST(programs_of_the_examples_have_their_optima)
+CALC_TEST_LOOP(programs_of_the_examples_have_their_optima, 0, BALANCE_CASES)
 {
     const balance_case *c = &balance_cases[_i];
     calc_balance_problem p = balance_problem(c);
@@ -60,10 +60,9 @@ START_TEST(programs_of_the_examples_have_their_optima)
     }
     done();
 }
-END_TEST
 
 /* Seconds. */
-START_TEST(the_large_program_has_the_published_optimum)
+CALC_TEST(the_large_program_has_the_published_optimum)
 {
     calc_balance_problem p = balance_large();
     ck_assert_int_eq(calc_milp_build(&p, NULL, &milp, NULL), CALC_OK);
@@ -71,10 +70,9 @@ START_TEST(the_large_program_has_the_published_optimum)
     expect_shares(&p, 1132.662249);
     done();
 }
-END_TEST
 
 /* E5 and E11 are steady by then, and the others have too few micro-batches. */
-START_TEST(programs_of_few_microbatches_have_the_optima_of_all)
+CALC_TEST_LOOP(programs_of_few_microbatches_have_the_optima_of_all, 0, BALANCE_CASES)
 {
     const balance_case *c = &balance_cases[_i];
     calc_balance_problem p = balance_problem(c);
@@ -92,9 +90,8 @@ START_TEST(programs_of_few_microbatches_have_the_optima_of_all)
     }
     done();
 }
-END_TEST
 
-START_TEST(few_microbatches_are_enough_with_chunks_and_a_rest_too)
+CALC_TEST(few_microbatches_are_enough_with_chunks_and_a_rest_too)
 {
     static const int microbatches[] = {12, 13, 31};
     for (int i = 0; i < 6; i++) {
@@ -114,7 +111,6 @@ START_TEST(few_microbatches_are_enough_with_chunks_and_a_rest_too)
         done();
     }
 }
-END_TEST
 
 /* ---- Programs made by others ------------------------------------------------------------------*/
 
@@ -150,7 +146,7 @@ static void from_glpk(glp_prob *problem)
     }
 }
 
-START_TEST(programs_made_by_others_have_the_same_optima)
+CALC_TEST_LOOP(programs_made_by_others_have_the_same_optima, 0, BALANCE_CASES)
 {
     const balance_case *c = &balance_cases[_i];
     char path[512];
@@ -163,23 +159,4 @@ START_TEST(programs_made_by_others_have_the_same_optima)
     glp_free_env();
     expect(c->name, c->optimum);
     done();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("balance examples");
-    TCase *tests = tcase_create("examples");
-    tcase_add_loop_test(tests, programs_of_the_examples_have_their_optima, 0, BALANCE_CASES);
-    tcase_add_loop_test(tests, programs_of_few_microbatches_have_the_optima_of_all, 0,
-                        BALANCE_CASES);
-    tcase_add_loop_test(tests, programs_made_by_others_have_the_same_optima, 0, BALANCE_CASES);
-    tcase_add_test(tests, few_microbatches_are_enough_with_chunks_and_a_rest_too);
-    tcase_add_test(tests, the_large_program_has_the_published_optimum);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

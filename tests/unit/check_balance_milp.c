@@ -1,11 +1,11 @@
 #include "balance/milp.h"
 
-#include <check.h>
 #include <math.h>
 #include <string.h>
 
 #include "balance/solver.h"
 #include "balance_case.h"
+#include "frame.h"
 
 static calc_milp milp;
 
@@ -37,7 +37,7 @@ static void refused(const calc_balance_problem *p, calc_status status, const cha
     ck_assert_ptr_null(milp.term);
 }
 
-START_TEST(other_schedules_are_refused_with_a_reason)
+CALC_TEST(other_schedules_are_refused_with_a_reason)
 {
     calc_balance_problem p = balance_problem(&balance_cases[0]);
     p.shape.kind = CALC_PIPELINE_SCHEDULE_ZB_H1;
@@ -46,9 +46,8 @@ START_TEST(other_schedules_are_refused_with_a_reason)
     p.shape.chunks = 2;
     refused(&p, CALC_ERR_UNSUPPORTED, "the schedule gpipe has one chunk per stage");
 }
-END_TEST
 
-START_TEST(programs_beyond_a_million_columns_are_refused)
+CALC_TEST(programs_beyond_a_million_columns_are_refused)
 {
     const char *text = "the mixed-integer program is too large: at most 999999 rows and columns, "
                        "and 512 chunks of stages";
@@ -60,7 +59,6 @@ START_TEST(programs_beyond_a_million_columns_are_refused)
     p.shape = (calc_schedule_shape){CALC_PIPELINE_SCHEDULE_1F1B, 171, 3, 1};
     refused(&p, CALC_ERR_RANGE, text);
 }
-END_TEST
 
 /* ---- Columns and rows -------------------------------------------------------------------------*/
 
@@ -73,7 +71,7 @@ static int count(calc_milp_what what)
     return found;
 }
 
-START_TEST(columns_are_there_where_something_can_be_chosen)
+CALC_TEST(columns_are_there_where_something_can_be_chosen)
 {
     calc_balance_problem p = balance_problem(&balance_cases[2]);
     p.may_full = false;
@@ -108,7 +106,6 @@ START_TEST(columns_are_there_where_something_can_be_chosen)
     ck_assert_int_eq(count(CALC_MILP_SELECTS), 0);
     calc_milp_free(&milp);
 }
-END_TEST
 
 /* Micro-batches in flight by chunk in the rows of a stage's limit: those rows have the bound. */
 static size_t in_flight(int stage, double bound, int counts[][2])
@@ -131,7 +128,7 @@ static size_t in_flight(int stage, double bound, int counts[][2])
     return found;
 }
 
-START_TEST(a_stage_with_one_chunk_has_one_row_of_memory)
+CALC_TEST(a_stage_with_one_chunk_has_one_row_of_memory)
 {
     calc_balance_problem p = balance_problem(&balance_cases[2]);
     int counts[16][2];
@@ -149,12 +146,11 @@ START_TEST(a_stage_with_one_chunk_has_one_row_of_memory)
         calc_milp_free(&milp);
     }
 }
-END_TEST
 
 /* Two stages, two chunks, four micro-batches with less memory, by hand: the first stage starts with
  * 0 0 1, then takes 1 (2,2) -1, 0 (3,1) -1, 0 (4,0) -0, 1 (3,1) -0, 1 (2,2); the other with 0 0,
  * then 1 (2,1) -1, 1 (2,1) -1, 0 (3,0) -0, 0 (3,0) -0, 1 (2,1). */
-START_TEST(a_stage_with_chunks_has_a_row_for_each_peak)
+CALC_TEST(a_stage_with_chunks_has_a_row_for_each_peak)
 {
     static const int first[][2] = {{2, 2}, {3, 1}, {4, 0}};
     static const int second[][2] = {{2, 1}, {3, 0}};
@@ -169,9 +165,8 @@ START_TEST(a_stage_with_chunks_has_a_row_for_each_peak)
     ck_assert_mem_eq(counts, second, sizeof second);
     calc_milp_free(&milp);
 }
-END_TEST
 
-START_TEST(no_row_has_a_column_twice_and_all_bounds_are_finite)
+CALC_TEST_LOOP(no_row_has_a_column_twice_and_all_bounds_are_finite, 0, BALANCE_CASES)
 {
     calc_balance_problem p = balance_problem(&balance_cases[_i]);
     p.alike_on_chip = true;
@@ -189,11 +184,10 @@ START_TEST(no_row_has_a_column_twice_and_all_bounds_are_finite)
     }
     calc_milp_free(&milp);
 }
-END_TEST
 
 /* ---- Units ------------------------------------------------------------------------------------*/
 
-START_TEST(units_keep_numbers_near_one_and_move_no_optimum)
+CALC_TEST(units_keep_numbers_near_one_and_move_no_optimum)
 {
     const balance_case *c = &balance_cases[8];
     calc_balance_problem p = balance_problem(c);
@@ -223,9 +217,8 @@ START_TEST(units_keep_numbers_near_one_and_move_no_optimum)
     ck_assert_double_eq_tol(optimum(), c->optimum * s, c->optimum * s * 1e-9);
     calc_milp_free(&milp);
 }
-END_TEST
 
-START_TEST(problems_that_cost_nothing_have_a_program)
+CALC_TEST(problems_that_cost_nothing_have_a_program)
 {
     calc_balance_problem p = balance_problem(&balance_cases[0]);
     memset(p.layer, 0, sizeof p.layer);
@@ -239,13 +232,12 @@ START_TEST(problems_that_cost_nothing_have_a_program)
     ck_assert_double_eq(optimum(), 0);
     calc_milp_free(&milp);
 }
-END_TEST
 
 /* ---- Rules ------------------------------------------------------------------------------------*/
 
 /* E6 takes 65 since 2 of 3 layers of stage 0 must recompute. If 2 of stage 1 do so, too, each of
  * its 4 passes, on which the other stage waits, takes 2 more. */
-START_TEST(stages_on_a_chip_recompute_alike)
+CALC_TEST(stages_on_a_chip_recompute_alike)
 {
     calc_balance_problem p = balance_problem(&balance_cases[5]);
     calc_solver_result result;
@@ -266,10 +258,9 @@ START_TEST(stages_on_a_chip_recompute_alike)
     ck_assert_double_eq_tol(optimum(), 65, 1e-9);
     calc_milp_free(&milp);
 }
-END_TEST
 
 /* E6's stage 0 needs 10,800 of 12,000; its third layer may recompute, too, which takes 1 more. */
-START_TEST(working_memory_counts_once_a_layer_recomputes)
+CALC_TEST(working_memory_counts_once_a_layer_recomputes)
 {
     calc_balance_problem p = balance_problem(&balance_cases[5]);
     p.stage[0].working_bytes = 1200;
@@ -287,10 +278,9 @@ START_TEST(working_memory_counts_once_a_layer_recomputes)
     ck_assert_double_eq_tol(optimum(), 57, 1e-9);
     calc_milp_free(&milp);
 }
-END_TEST
 
 /* E1 has 4 and 2 layers. */
-START_TEST(layers_of_a_place_are_bounded)
+CALC_TEST(layers_of_a_place_are_bounded)
 {
     calc_balance_problem p = balance_problem(&balance_cases[0]);
     p.most_layers = 3;
@@ -303,9 +293,8 @@ START_TEST(layers_of_a_place_are_bounded)
     ck_assert_double_eq_tol(optimum(), 63, 1e-9);
     calc_milp_free(&milp);
 }
-END_TEST
 
-START_TEST(shares_are_the_nearest_whole_numbers)
+CALC_TEST(shares_are_the_nearest_whole_numbers)
 {
     calc_balance_problem p = balance_problem(&balance_cases[9]);
     double value[64] = {0};
@@ -329,30 +318,4 @@ START_TEST(shares_are_the_nearest_whole_numbers)
         ck_assert_int_eq(share[stage].full[0] + share[stage].selective[0], 0);
     }
     calc_milp_free(&milp);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("milp");
-    TCase *tests = tcase_create("milp");
-    tcase_add_test(tests, other_schedules_are_refused_with_a_reason);
-    tcase_add_test(tests, programs_beyond_a_million_columns_are_refused);
-    tcase_add_test(tests, columns_are_there_where_something_can_be_chosen);
-    tcase_add_test(tests, a_stage_with_one_chunk_has_one_row_of_memory);
-    tcase_add_test(tests, a_stage_with_chunks_has_a_row_for_each_peak);
-    tcase_add_loop_test(tests, no_row_has_a_column_twice_and_all_bounds_are_finite, 0,
-                        BALANCE_CASES);
-    tcase_add_test(tests, units_keep_numbers_near_one_and_move_no_optimum);
-    tcase_add_test(tests, problems_that_cost_nothing_have_a_program);
-    tcase_add_test(tests, stages_on_a_chip_recompute_alike);
-    tcase_add_test(tests, working_memory_counts_once_a_layer_recomputes);
-    tcase_add_test(tests, layers_of_a_place_are_bounded);
-    tcase_add_test(tests, shares_are_the_nearest_whole_numbers);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

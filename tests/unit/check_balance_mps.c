@@ -2,13 +2,13 @@
  * writes the text anew. */
 #include "balance/mps.h"
 
-#include <check.h>
 #include <glpk.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "balance_case.h"
+#include "frame.h"
 #include "scratch.h"
 
 static calc_milp milp;
@@ -60,7 +60,7 @@ static void expect_file(const char *name)
 }
 
 /* Both kinds of layers and of recomputation, two chips that recompute alike, working memory. */
-START_TEST(program_and_names_are_these_texts)
+CALC_TEST(program_and_names_are_these_texts)
 {
     calc_balance_problem p = {
         .shape = {CALC_PIPELINE_SCHEDULE_1F1B, 2, 1, 1},
@@ -93,9 +93,8 @@ START_TEST(program_and_names_are_these_texts)
     expect_file("small.csv");
     calc_milp_free(&milp);
 }
-END_TEST
 
-START_TEST(numbers_have_the_digits_that_fit)
+CALC_TEST(numbers_have_the_digits_that_fit)
 {
     static const struct {
         double value;
@@ -122,11 +121,10 @@ START_TEST(numbers_have_the_digits_that_fit)
         ck_assert_str_eq(calc_mps_number(cases[i].value, number), cases[i].text);
     }
 }
-END_TEST
 
 /* ---- Names ------------------------------------------------------------------------------------*/
 
-START_TEST(every_column_has_a_name_and_a_meaning_of_its_own)
+CALC_TEST_LOOP(every_column_has_a_name_and_a_meaning_of_its_own, 0, BALANCE_CASES)
 {
     const balance_case *c = &balance_cases[_i];
     calc_balance_problem p = balance_problem(c);
@@ -159,7 +157,6 @@ START_TEST(every_column_has_a_name_and_a_meaning_of_its_own)
     }
     calc_milp_free(&milp);
 }
-END_TEST
 
 /* ---- Readers ----------------------------------------------------------------------------------*/
 
@@ -283,24 +280,22 @@ static void check_with_others(const calc_balance_problem *p, const char *name, d
     calc_milp_free(&milp);
 }
 
-START_TEST(others_read_the_examples_as_they_are)
+CALC_TEST_LOOP(others_read_the_examples_as_they_are, 0, BALANCE_CASES)
 {
     const balance_case *c = &balance_cases[_i];
     calc_balance_problem p = balance_problem(c);
     check_with_others(&p, c->name, c->optimum, true);
 }
-END_TEST
 
 /* Twelve characters are enough for 1e-9 of the objective. Solvers take seconds: one of them. */
-START_TEST(others_find_the_published_optimum_of_a_large_program)
+CALC_TEST(others_find_the_published_optimum_of_a_large_program)
 {
     calc_balance_problem p = balance_large();
     check_with_others(&p, "large", 1132.662249, false);
 }
-END_TEST
 
 /* Costs without a last digit, in seconds and bytes. */
-START_TEST(others_read_uneven_numbers_to_nine_digits)
+CALC_TEST(others_read_uneven_numbers_to_nine_digits)
 {
     calc_balance_problem p = balance_problem(&balance_cases[8]);
     for (int kind = 0; kind < CALC_BALANCE_KINDS; kind++) {
@@ -319,7 +314,6 @@ START_TEST(others_read_uneven_numbers_to_nine_digits)
     p.place[3].agrad_s *= 0.0031415926535897932;
     check_with_others(&p, "uneven", 103.02 * 3.1415926535897932, true);
 }
-END_TEST
 
 /* ---- Failures ---------------------------------------------------------------------------------*/
 
@@ -331,7 +325,7 @@ static bool stop_after(void *context, const char *piece, size_t count)
     return (*left)-- > 0;
 }
 
-START_TEST(text_that_is_not_taken_is_an_error)
+CALC_TEST(text_that_is_not_taken_is_an_error)
 {
     calc_balance_problem p = balance_problem(&balance_cases[0]);
     build(&p);
@@ -344,24 +338,4 @@ START_TEST(text_that_is_not_taken_is_an_error)
         ck_assert_int_eq(left, -1);
     }
     calc_milp_free(&milp);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mps");
-    TCase *tests = tcase_create("mps");
-    tcase_add_test(tests, program_and_names_are_these_texts);
-    tcase_add_test(tests, numbers_have_the_digits_that_fit);
-    tcase_add_loop_test(tests, every_column_has_a_name_and_a_meaning_of_its_own, 0, BALANCE_CASES);
-    tcase_add_loop_test(tests, others_read_the_examples_as_they_are, 0, BALANCE_CASES);
-    tcase_add_test(tests, others_find_the_published_optimum_of_a_large_program);
-    tcase_add_test(tests, others_read_uneven_numbers_to_nine_digits);
-    tcase_add_test(tests, text_that_is_not_taken_is_an_error);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

@@ -1,9 +1,9 @@
 /* Out of memory, from the n-th allocation on, for every n: a status, and no crash. */
 #include "balance/solve.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "frame.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -75,7 +75,7 @@ static int allocations(void)
     return n;
 }
 
-START_TEST(every_allocation_may_fail)
+CALC_TEST(every_allocation_may_fail)
 {
     pose(CALC_PIPELINE_SCHEDULE_1F1B, 1);
     ck_assert_int_ge(allocations(), 5);
@@ -87,18 +87,4 @@ START_TEST(every_allocation_may_fail)
     ck_assert_int_ge(allocations(), 4);
     pose(CALC_PIPELINE_SCHEDULE_ZB_V, 2);
     ck_assert_int_ge(allocations(), 5);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("balance/nomem");
-    TCase *tcase = tcase_create("balance/nomem");
-    tcase_add_test(tcase, every_allocation_may_fail);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

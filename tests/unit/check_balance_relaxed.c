@@ -1,10 +1,9 @@
 #include "balance/relaxed.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "balance/solve.h"
+#include "frame.h"
 
 static calc_balance_problem problem;
 static calc_balance_solution solution;
@@ -51,16 +50,15 @@ static void expect(double step_s)
     ck_assert_double_eq_tol(solution.answer.step_s, step_s, 1e-9);
 }
 
-START_TEST(one_micro_batch_goes_through_all_layers)
+CALC_TEST(one_micro_batch_goes_through_all_layers)
 {
     pose(2, 2, 1, 0, 8, INFINITY);
     expect(8 * 3 + 1.5 * 3);
 }
-END_TEST
 
 /* 9 layers and a head of 1.5: 5 and 4, or 16.5; the second stage waits for a layer of the first
    before and after. */
-START_TEST(the_busiest_stage_and_those_before_it_are_a_bound)
+CALC_TEST(the_busiest_stage_and_those_before_it_are_a_bound)
 {
     pose(2, 2, 10, 0, 9, INFINITY);
     relax();
@@ -70,20 +68,18 @@ START_TEST(the_busiest_stage_and_those_before_it_are_a_bound)
     relax();
     ck_assert_double_eq_tol(least_s, 10 * 6 * 3, 1e-9);
 }
-END_TEST
 
 /* One stage is never idle. What fits is a chunk in full and one selective, each of one kind only.
  */
-START_TEST(chunks_of_a_stage_choose_for_themselves)
+CALC_TEST(chunks_of_a_stage_choose_for_themselves)
 {
     pose(1, 2, 4, 0, 2, 6000 + 500 + 50);
     problem.may_select = true;
     expect(4 * (2 * 3 + 1.5 * 3 + 1.33));
 }
-END_TEST
 
 /* The dense layer saves more for its time, but not enough; the other one is enough alone. */
-START_TEST(too_much_recomputation_is_taken_back)
+CALC_TEST(too_much_recomputation_is_taken_back)
 {
     pose(1, 2, 1, 1, 1, 6000 + 300 + 300 - 100);
     for (int kind = 0; kind < 2; kind++) {
@@ -95,10 +91,9 @@ START_TEST(too_much_recomputation_is_taken_back)
     ck_assert_int_eq(solution.share[0].full[0], 0);
     ck_assert_int_eq(solution.share[1].full[1], 1);
 }
-END_TEST
 
 /* The second stage waits for one forward of the first, and its weight gradients end the step. */
-START_TEST(nothing_comes_after_the_weight_gradients_of_a_v)
+CALC_TEST(nothing_comes_after_the_weight_gradients_of_a_v)
 {
     pose(2, 2, 4, 0, 4, INFINITY);
     problem.shape.kind = CALC_PIPELINE_SCHEDULE_ZB_V;
@@ -109,9 +104,8 @@ START_TEST(nothing_comes_after_the_weight_gradients_of_a_v)
     problem.place[1] = problem.place[2] = (calc_balance_place){4, 4, 20, 0};
     expect(1 + 4 * 2 * (5 + 5 + 21));
 }
-END_TEST
 
-START_TEST(what_fits_nowhere_has_no_bound)
+CALC_TEST(what_fits_nowhere_has_no_bound)
 {
     pose(2, 2, 4, 0, 8, 4 * 3000);
     relax();
@@ -122,23 +116,4 @@ START_TEST(what_fits_nowhere_has_no_bound)
     ck_assert(solution.proven);
     ck_assert_int_ge(solution.stage, 0);
     ck_assert_double_gt(solution.needs_bytes, 4 * 3000);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("balance/relaxed");
-    TCase *tcase = tcase_create("balance/relaxed");
-    tcase_add_test(tcase, one_micro_batch_goes_through_all_layers);
-    tcase_add_test(tcase, the_busiest_stage_and_those_before_it_are_a_bound);
-    tcase_add_test(tcase, chunks_of_a_stage_choose_for_themselves);
-    tcase_add_test(tcase, too_much_recomputation_is_taken_back);
-    tcase_add_test(tcase, nothing_comes_after_the_weight_gradients_of_a_v);
-    tcase_add_test(tcase, what_fits_nowhere_has_no_bound);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,8 @@
 #include "balance/solve.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "frame.h"
 
 static calc_balance_problem problem;
 static calc_balance_solution solution;
@@ -96,25 +96,23 @@ static void pose(const example *e)
     pose_with(e, 1, back, head, 1);
 }
 
-START_TEST(layers_go_where_the_head_is_not)
+CALC_TEST(layers_go_where_the_head_is_not)
 {
     pose(&(example){2, 1, 4, 0, 6, 40000, 40000, 40000});
     expect(57);
     expect_layers((int[]){4, 2});
     expect_full((int[]){0, 0});
 }
-END_TEST
 
-START_TEST(layers_go_where_there_is_memory)
+CALC_TEST(layers_go_where_there_is_memory)
 {
     pose(&(example){2, 1, 4, 0, 6, 14000, 14000, 14000});
     expect(63);
     expect_layers((int[]){3, 3});
     expect_full((int[]){0, 0});
 }
-END_TEST
 
-START_TEST(as_few_layers_as_must_recompute)
+CALC_TEST(as_few_layers_as_must_recompute)
 {
     pose(&(example){2, 1, 4, 0, 6, 12000, 14000, 14000});
     expect(65);
@@ -126,9 +124,8 @@ START_TEST(as_few_layers_as_must_recompute)
     expect_full((int[]){2, 1});
     ck_assert_double_eq(solution.answer.peak_bytes[1], 10650);
 }
-END_TEST
 
-START_TEST(selective_recomputation_is_taken_where_it_is_enough)
+CALC_TEST(selective_recomputation_is_taken_where_it_is_enough)
 {
     pose(&(example){2, 1, 4, 0, 6, 12000, 14000, 14000});
     problem.may_select = true;
@@ -138,9 +135,8 @@ START_TEST(selective_recomputation_is_taken_where_it_is_enough)
     ck_assert_int_eq(solution.share[0].selective[1], 3);
     ck_assert_int_eq(solution.share[1].selective[1], 0);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_names_the_stage_and_what_it_needs)
+CALC_TEST(what_does_not_fit_names_the_stage_and_what_it_needs)
 {
     pose(&(example){2, 1, 4, 0, 6, 8000, 8000, 8000});
     solve();
@@ -150,9 +146,8 @@ START_TEST(what_does_not_fit_names_the_stage_and_what_it_needs)
     ck_assert_int_eq(solution.stage, 0);
     ck_assert_double_eq_tol(solution.needs_bytes, 9300, 1e-3);
 }
-END_TEST
 
-START_TEST(more_micro_batches_take_as_long_as_all_of_them_simulated)
+CALC_TEST(more_micro_batches_take_as_long_as_all_of_them_simulated)
 {
     pose(&(example){2, 1, 20, 0, 6, 40000, 40000, 40000});
     expect(249);
@@ -160,9 +155,8 @@ START_TEST(more_micro_batches_take_as_long_as_all_of_them_simulated)
     pose(&(example){4, 1, 26, 0, 10, 40000, 40000, 40000});
     expect(258);
 }
-END_TEST
 
-START_TEST(dense_layers_come_first)
+CALC_TEST(dense_layers_come_first)
 {
     pose_with(&(example){4, 1, 8, 1, 11, 22000, 24000, 20000}, 0.4, 2, 1.5, 1);
     problem.layer[0][0].held_bytes = 1000;
@@ -171,9 +165,8 @@ START_TEST(dense_layers_come_first)
     expect_layers((int[]){4, 3, 3, 2});
     ck_assert_int_eq(solution.share[0].layers[0], 1);
 }
-END_TEST
 
-START_TEST(dense_layers_are_recomputed_too)
+CALC_TEST(dense_layers_are_recomputed_too)
 {
     pose_with(&(example){4, 1, 8, 3, 9, 13000, 12500, 11500}, 0.4, 1.8, 1.2, 0.9);
     problem.layer[0][0].held_bytes = 1000;
@@ -183,9 +176,8 @@ START_TEST(dense_layers_are_recomputed_too)
     ck_assert_int_eq(solution.share[0].layers[0], 3);
     expect_full((int[]){4, 0, 1, 0});
 }
-END_TEST
 
-START_TEST(two_chunks_in_the_order_of_less_memory)
+CALC_TEST(two_chunks_in_the_order_of_less_memory)
 {
     pose(&(example){2, 2, 4, 0, 8, 40000, 40000, 40000});
     problem.less_memory = true;
@@ -194,19 +186,17 @@ START_TEST(two_chunks_in_the_order_of_less_memory)
     ck_assert_double_eq_tol(solution.answer.step_s, 66.5, 1e-9);
     ck_assert_double_le(solution.bound_s, 66.5);
 }
-END_TEST
 
-START_TEST(one_micro_batch_with_chunks_is_proven)
+CALC_TEST(one_micro_batch_with_chunks_is_proven)
 {
     pose(&(example){2, 2, 1, 0, 8, 40000, 40000, 40000});
     expect(8 * 3 + 1.5 * 3);
 }
-END_TEST
 
 /* ---- A large one ------------------------------------------------------------------------------*/
 
 /* 62 layers of a model with experts on 16 stages: HiGHS proves this optimum in minutes. */
-START_TEST(a_large_model_is_divided_as_well_as_can_be)
+CALC_TEST(a_large_model_is_divided_as_well_as_can_be)
 {
     pose_with(&(example){16, 1, 64, 3, 59, 51913, 52914, 46621}, 0.397, 1.839, 1.5, 1);
     problem.layer[0][0].held_bytes = 866;
@@ -221,7 +211,6 @@ START_TEST(a_large_model_is_divided_as_well_as_can_be)
     ck_assert_double_eq_tol(solution.answer.step_s, 1132.662249, 1e-6);
     ck_assert_double_eq_tol(solution.bound_s, 1132.662249, 1e-6);
 }
-END_TEST
 
 /* ---- Mixed chips ------------------------------------------------------------------------------*/
 
@@ -252,7 +241,7 @@ static void pose_chips(int slow, double fast_limit)
     }
 }
 
-START_TEST(slow_chips_get_fewer_layers)
+CALC_TEST(slow_chips_get_fewer_layers)
 {
     pose_chips(0, 80);
     expect(132);
@@ -264,9 +253,8 @@ START_TEST(slow_chips_get_fewer_layers)
     expect(198);
     expect_layers((int[]){2, 2, 6, 6});
 }
-END_TEST
 
-START_TEST(stages_on_a_chip_recompute_the_same_number)
+CALC_TEST(stages_on_a_chip_recompute_the_same_number)
 {
     pose_chips(1, 28);
     expect(169);
@@ -279,7 +267,6 @@ START_TEST(stages_on_a_chip_recompute_the_same_number)
     ck_assert(solution.proven);
     ck_assert_int_eq(full_of(3), 0);
 }
-END_TEST
 
 /* ---- Options ----------------------------------------------------------------------------------*/
 
@@ -289,7 +276,7 @@ static bool at_once(void *context)
     return true;
 }
 
-START_TEST(a_search_ends_early_with_a_bound)
+CALC_TEST(a_search_ends_early_with_a_bound)
 {
     /* Chunks leave a gap, so that the search goes on for as long as it may. */
     pose(&(example){4, 2, 8, 0, 24, 60000, 60000, 60000});
@@ -310,9 +297,8 @@ START_TEST(a_search_ends_early_with_a_bound)
     ck_assert(solution.feasible);
     ck_assert_int_lt(solution.evaluations, all.evaluations);
 }
-END_TEST
 
-START_TEST(a_gap_that_is_allowed_counts_as_proven)
+CALC_TEST(a_gap_that_is_allowed_counts_as_proven)
 {
     pose(&(example){4, 2, 8, 0, 24, 60000, 60000, 60000});
     calc_balance_options options = {.gap = 0.5};
@@ -321,9 +307,8 @@ START_TEST(a_gap_that_is_allowed_counts_as_proven)
     ck_assert(solution.proven);
     ck_assert_double_ge(solution.bound_s, 0.5 * solution.answer.step_s);
 }
-END_TEST
 
-START_TEST(layers_that_cannot_be_divided_have_no_stage_to_blame)
+CALC_TEST(layers_that_cannot_be_divided_have_no_stage_to_blame)
 {
     pose(&(example){4, 1, 8, 0, 3, 40000, 40000, 40000});
     solve();
@@ -341,43 +326,12 @@ START_TEST(layers_that_cannot_be_divided_have_no_stage_to_blame)
     ck_assert(solution.proven);
     ck_assert_int_eq(solution.stage, -1);
 }
-END_TEST
 
-START_TEST(a_schedule_that_cannot_run_is_refused)
+CALC_TEST(a_schedule_that_cannot_run_is_refused)
 {
     pose(&(example){4, 2, 8, 0, 24, 60000, 60000, 60000});
     problem.shape.kind = CALC_PIPELINE_SCHEDULE_GPIPE;
     calc_balance_options options = {0};
     ck_assert_int_eq(calc_balance_solve(&problem, &options, &solution), CALC_ERR_RULE);
     ck_assert(!solution.feasible);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("balance/solve");
-    TCase *tcase = tcase_create("balance/solve");
-    tcase_add_test(tcase, layers_go_where_the_head_is_not);
-    tcase_add_test(tcase, layers_go_where_there_is_memory);
-    tcase_add_test(tcase, as_few_layers_as_must_recompute);
-    tcase_add_test(tcase, selective_recomputation_is_taken_where_it_is_enough);
-    tcase_add_test(tcase, what_does_not_fit_names_the_stage_and_what_it_needs);
-    tcase_add_test(tcase, more_micro_batches_take_as_long_as_all_of_them_simulated);
-    tcase_add_test(tcase, dense_layers_come_first);
-    tcase_add_test(tcase, dense_layers_are_recomputed_too);
-    tcase_add_test(tcase, two_chunks_in_the_order_of_less_memory);
-    tcase_add_test(tcase, one_micro_batch_with_chunks_is_proven);
-    tcase_add_test(tcase, a_large_model_is_divided_as_well_as_can_be);
-    tcase_add_test(tcase, slow_chips_get_fewer_layers);
-    tcase_add_test(tcase, stages_on_a_chip_recompute_the_same_number);
-    tcase_add_test(tcase, a_search_ends_early_with_a_bound);
-    tcase_add_test(tcase, a_gap_that_is_allowed_counts_as_proven);
-    tcase_add_test(tcase, layers_that_cannot_be_divided_have_no_stage_to_blame);
-    tcase_add_test(tcase, a_schedule_that_cannot_run_is_refused);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

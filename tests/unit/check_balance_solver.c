@@ -1,6 +1,5 @@
 #include "balance/solver.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "balance/mps.h"
 #include "balance_case.h"
+#include "frame.h"
 #include "scratch.h"
 
 static calc_milp milp;
@@ -55,7 +55,7 @@ static bool stop_after(void *context)
     return (*left)-- <= 0;
 }
 
-START_TEST(glpk_stops_when_it_is_told)
+CALC_TEST(glpk_stops_when_it_is_told)
 {
     calc_balance_problem p = balance_large();
     int left = 0;
@@ -72,9 +72,8 @@ START_TEST(glpk_stops_when_it_is_told)
     ck_assert_double_lt(result.bound_s, 1132.67);
     done();
 }
-END_TEST
 
-START_TEST(glpk_heeds_the_time_limit)
+CALC_TEST(glpk_heeds_the_time_limit)
 {
     calc_balance_problem p = balance_large();
     calc_solver_options options = {.time_limit_s = 1e-3}; /* it takes seconds */
@@ -84,9 +83,8 @@ START_TEST(glpk_heeds_the_time_limit)
     ck_assert_int_ne(result.outcome, CALC_SOLVER_INFEASIBLE);
     done();
 }
-END_TEST
 
-START_TEST(glpk_stops_within_the_gap)
+CALC_TEST(glpk_stops_within_the_gap)
 {
     const balance_case *c = &balance_cases[8];
     calc_solver_options options = {.gap = .5};
@@ -100,7 +98,6 @@ START_TEST(glpk_stops_within_the_gap)
     ck_assert_double_eq_tol(result.gap, 1 - result.bound_s / result.objective_s, 1e-12);
     done();
 }
-END_TEST
 
 /* All that is printed meanwhile. */
 static calc_status quietly(calc_solver_solve *solve)
@@ -127,17 +124,16 @@ static calc_status quietly(calc_solver_solve *solve)
     return status;
 }
 
-START_TEST(glpk_says_nothing)
+CALC_TEST(glpk_says_nothing)
 {
     build_example(8);
     ck_assert_int_eq(quietly(calc_solver_glpk), CALC_OK);
     expect(CALC_SOLVER_OPTIMAL, 103.02);
     done();
 }
-END_TEST
 
 /* GLPK would end the program. */
-START_TEST(a_program_that_glpk_refuses_is_an_error_and_no_end)
+CALC_TEST(a_program_that_glpk_refuses_is_an_error_and_no_end)
 {
     for (int i = 0; i < 3; i++) {
         build_example(0);
@@ -161,14 +157,12 @@ START_TEST(a_program_that_glpk_refuses_is_an_error_and_no_end)
                      "GLPK gave up: no reason given (code 4)"); /* GLP_EBOUND */
     done();
 }
-END_TEST
 
-START_TEST(glpk_has_a_version)
+CALC_TEST(glpk_has_a_version)
 {
     ck_assert_int_ge(calc_solver_glpk_library()[0], '4');
     ck_assert_ptr_nonnull(strchr(calc_solver_glpk_library(), '.'));
 }
-END_TEST
 
 /* ---- HiGHS ------------------------------------------------------------------------------------*/
 
@@ -241,7 +235,7 @@ static calc_status ask(const calc_solver_options *options)
     return calc_solver_highs(&milp, options, &result, &errors);
 }
 
-START_TEST(without_highs_an_error_says_so)
+CALC_TEST(without_highs_an_error_says_so)
 {
     build_example(0);
     pretend("", "");
@@ -252,14 +246,13 @@ START_TEST(without_highs_an_error_says_so)
     ck_assert_str_eq(errors.item[0].hint, "install HiGHS, or take the solver glpk");
     end_pretending();
 }
-END_TEST
 
 static bool put_file(void *context, const char *text, size_t length)
 {
     return fwrite(text, 1, length, context) == length;
 }
 
-START_TEST(highs_is_given_the_program_and_its_solution_is_read)
+CALC_TEST(highs_is_given_the_program_and_its_solution_is_read)
 {
     calc_balance_share share[2];
     build_example(0);
@@ -298,9 +291,8 @@ START_TEST(highs_is_given_the_program_and_its_solution_is_read)
     ck_assert_ptr_null(strstr(seen, "time_limit"));
     end_pretending();
 }
-END_TEST
 
-START_TEST(what_highs_says_of_limits_is_told)
+CALC_TEST(what_highs_says_of_limits_is_told)
 {
     build_example(0);
     pretend(solution_of("Time limit reached", "Feasible", milp.columns), "  Dual bound  50\n");
@@ -323,7 +315,6 @@ START_TEST(what_highs_says_of_limits_is_told)
     expect(CALC_SOLVER_INFEASIBLE, INFINITY);
     end_pretending();
 }
-END_TEST
 
 static void gives_up(const char *solution, const char *printed, const char *text)
 {
@@ -334,7 +325,7 @@ static void gives_up(const char *solution, const char *printed, const char *text
     end_pretending();
 }
 
-START_TEST(a_broken_answer_of_highs_is_an_error)
+CALC_TEST(a_broken_answer_of_highs_is_an_error)
 {
     build_example(0);
     gives_up("", "ERROR:   no licence\n\n", "HiGHS gave up: ERROR:   no licence");
@@ -347,9 +338,8 @@ START_TEST(a_broken_answer_of_highs_is_an_error)
     build_example(0);
     gives_up(solution_of("Optimal", "Infeasible", milp.columns), "z", "HiGHS gave up: z");
 }
-END_TEST
 
-START_TEST(highs_is_stopped)
+CALC_TEST(highs_is_stopped)
 {
     static const char slow[] = "#!/bin/sh\nexec sleep 1000\n";
     int left = 3;
@@ -362,9 +352,8 @@ START_TEST(highs_is_stopped)
     ck_assert(result.bound_s == -INFINITY && isinf(result.gap));
     end_pretending();
 }
-END_TEST
 
-START_TEST(a_folder_that_is_not_there_is_an_error)
+CALC_TEST(a_folder_that_is_not_there_is_an_error)
 {
     build_example(0);
     setenv("TMPDIR", "/nowhere", 1);
@@ -374,10 +363,9 @@ START_TEST(a_folder_that_is_not_there_is_an_error)
     unsetenv("TMPDIR");
     done();
 }
-END_TEST
 
 /* Where there is one: the examples. */
-START_TEST(highs_itself_finds_the_optima)
+CALC_TEST_LOOP(highs_itself_finds_the_optima, 0, BALANCE_CASES)
 {
     const balance_case *c = &balance_cases[_i];
     if (system("command -v highs > /dev/null") != 0) {
@@ -388,13 +376,12 @@ START_TEST(highs_itself_finds_the_optima)
     expect(isinf(c->optimum) ? CALC_SOLVER_INFEASIBLE : CALC_SOLVER_OPTIMAL, c->optimum);
     done();
 }
-END_TEST
 
 /* ---- Like the search --------------------------------------------------------------------------*/
 
 static calc_balance_solution solution;
 
-START_TEST(a_solver_divides_layers_as_the_search_does)
+CALC_TEST_LOOP(a_solver_divides_layers_as_the_search_does, 0, BALANCE_CASES)
 {
     const balance_case *c = &balance_cases[_i];
     calc_balance_problem p = balance_problem(c);
@@ -411,10 +398,9 @@ START_TEST(a_solver_divides_layers_as_the_search_does)
         ck_assert_double_eq(solution.bound_s, INFINITY);
     }
 }
-END_TEST
 
 /* Three times a tenth is more than three tenths. */
-START_TEST(what_a_solver_tolerates_does_not_fit)
+CALC_TEST(what_a_solver_tolerates_does_not_fit)
 {
     calc_balance_problem p = balance_problem(&balance_cases[0]);
     p.layer[0][1].held_bytes = .1;
@@ -431,9 +417,8 @@ START_TEST(what_a_solver_tolerates_does_not_fit)
     ck_assert_int_eq(calc_solver_divide(&p, calc_solver_glpk, NULL, &solution, NULL), CALC_OK);
     ck_assert(!solution.feasible && !solution.proven);
 }
-END_TEST
 
-START_TEST(a_solver_divides_within_its_options)
+CALC_TEST(a_solver_divides_within_its_options)
 {
     calc_balance_problem p = balance_large();
     int left = 20;
@@ -451,33 +436,4 @@ START_TEST(a_solver_divides_within_its_options)
     ck_assert_int_eq(calc_solver_divide(&p, calc_solver_glpk, NULL, &solution, &errors),
                      CALC_ERR_UNSUPPORTED);
     ck_assert_int_eq(errors.count, 1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("solver");
-    TCase *tests = tcase_create("solver");
-    tcase_add_test(tests, glpk_stops_when_it_is_told);
-    tcase_add_test(tests, glpk_heeds_the_time_limit);
-    tcase_add_test(tests, glpk_stops_within_the_gap);
-    tcase_add_test(tests, glpk_says_nothing);
-    tcase_add_test(tests, a_program_that_glpk_refuses_is_an_error_and_no_end);
-    tcase_add_test(tests, glpk_has_a_version);
-    tcase_add_test(tests, without_highs_an_error_says_so);
-    tcase_add_test(tests, highs_is_given_the_program_and_its_solution_is_read);
-    tcase_add_test(tests, what_highs_says_of_limits_is_told);
-    tcase_add_test(tests, a_broken_answer_of_highs_is_an_error);
-    tcase_add_test(tests, highs_is_stopped);
-    tcase_add_test(tests, a_folder_that_is_not_there_is_an_error);
-    tcase_add_loop_test(tests, highs_itself_finds_the_optima, 0, BALANCE_CASES);
-    tcase_add_loop_test(tests, a_solver_divides_layers_as_the_search_does, 0, BALANCE_CASES);
-    tcase_add_test(tests, what_a_solver_tolerates_does_not_fit);
-    tcase_add_test(tests, a_solver_divides_within_its_options);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "frame.h"
+
 static void enter(void)
 {
     case_residuals = (calc_residuals){0};
@@ -15,6 +17,8 @@ static void leave(void)
     calc_residuals_free(&case_residuals);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static const calc_band_query plain = {.traits = {.family = "H100", .bits = 16, .processors = 8}};
 
 /* `count` runs of one table, off by 0.01, -0.02, 0.03 ... */
@@ -25,7 +29,7 @@ static void add_many(int count)
     }
 }
 
-START_TEST(the_reach_is_the_conformal_quantile)
+CALC_TEST(the_reach_is_the_conformal_quantile)
 {
     /* ceil(0.9 (n + 1)): of 39 runs the 36th, of 30 the 28th. */
     add_many(39);
@@ -39,9 +43,8 @@ START_TEST(the_reach_is_the_conformal_quantile)
     other.unseen = CALC_UNSEEN_SOURCE; /* twice as far */
     ck_assert_double_eq_tol(calc_band_of(&case_residuals, &other).reach, 0.72, 1e-9);
 }
-END_TEST
 
-START_TEST(a_share_counts_runs_with_their_sign)
+CALC_TEST(a_share_counts_runs_with_their_sign)
 {
     /* -0.38 ... -0.02 are 19, 0.01 ... 0.39 twenty, and one more is above all. */
     add_many(39);
@@ -55,9 +58,8 @@ START_TEST(a_share_counts_runs_with_their_sign)
     ck_assert_double_eq_tol(most, 0.33, 1e-9);
     ck_assert_double_eq_tol(calc_band_share(&case_residuals, &plain, most), 0.9, 1e-9);
 }
-END_TEST
 
-START_TEST(thirty_runs_are_a_class)
+CALC_TEST(thirty_runs_are_a_class)
 {
     add_many(30);
     case_end();
@@ -65,9 +67,8 @@ START_TEST(thirty_runs_are_a_class)
     ck_assert_double_eq_tol(band.reach, 0.28, 1e-9);
     ck_assert_uint_eq(band.alike, 15);
 }
-END_TEST
 
-START_TEST(too_few_runs_have_no_reach)
+CALC_TEST(too_few_runs_have_no_reach)
 {
     /* The 9th of 9 is the last that a quantile of 0.9 of 10 can be. */
     add_many(9);
@@ -87,9 +88,8 @@ START_TEST(too_few_runs_have_no_reach)
     band = calc_band_of(&case_residuals, &plain);
     ck_assert(isnan(band.reach) && isnan(band.median) && band.runs == 0 && band.tables == 0);
 }
-END_TEST
 
-START_TEST(a_large_table_does_not_outvote_the_others)
+CALC_TEST(a_large_table_does_not_outvote_the_others)
 {
     /* 32 runs of one table weigh 8 together, two tables of one run 1 each: 10 in all. Of 10 and
      * one more of the mean weight, 10/34, nine tenths are 9.26: the second table of one run is
@@ -105,7 +105,6 @@ START_TEST(a_large_table_does_not_outvote_the_others)
     ck_assert_double_eq_tol(band.median, 0.1, 1e-9);
     ck_assert_uint_eq(band.tables, 3);
 }
-END_TEST
 
 /* 30 runs off by `value`, which differ from the plain ones as `change` says. */
 static void add_class(double value, void (*change)(calc_residual *run))
@@ -138,7 +137,7 @@ static void of_experts(calc_residual *run)
     run->traits.family = "A100";
 }
 
-START_TEST(what_is_not_alike_enough_joins_step_by_step)
+CALC_TEST(what_is_not_alike_enough_joins_step_by_step)
 {
     add_many(29); /* one too few at each step: reaches tell which class it was */
     add_class(1, larger);
@@ -165,9 +164,8 @@ START_TEST(what_is_not_alike_enough_joins_step_by_step)
     q.quantity = CALC_QUANTITY_MEMORY;
     ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 0);
 }
-END_TEST
 
-START_TEST(any_kind_is_the_last_class)
+CALC_TEST(any_kind_is_the_last_class)
 {
     /* Errors are typically 0.15, the 15th of 29, and of mixtures of experts 0.6, four times that:
      * each is in units of its kind, and comes to four times as much of experts. */
@@ -197,9 +195,8 @@ START_TEST(any_kind_is_the_last_class)
     /* Typical: 0.2 and 0.8. Five come to 0.2 beside 39 dense ones: the 41st of 44 is the 36th. */
     ck_assert_double_eq_tol(band.reach, 4 * 0.36, 1e-9);
 }
-END_TEST
 
-START_TEST(a_single_publisher_is_no_class)
+CALC_TEST(a_single_publisher_is_no_class)
 {
     for (int i = 1; i <= 39; i++) {
         calc_residual run = case_run("one", 0.01);
@@ -211,10 +208,9 @@ START_TEST(a_single_publisher_is_no_class)
     calc_band band = calc_band_of(&case_residuals, &plain);
     ck_assert(band.runs == 69 && band.alike == CALC_ALIKE_KIND && band.reach == 0.3);
 }
-END_TEST
 
 /* Forecasts of 40 of 80 runs, off by 0.01 to 0.4 where another publisher's are by 0.6. */
-START_TEST(later_software_has_forecasts_where_they_are_enough)
+CALC_TEST(later_software_has_forecasts_where_they_are_enough)
 {
     char text[4096] = "id,before,forecast\n";
     calc_forecasts forecasts;
@@ -248,9 +244,53 @@ START_TEST(later_software_has_forecasts_where_they_are_enough)
     ck_assert(isnan(calc_band_of(&case_residuals, &q).reach));
     calc_forecasts_free(&forecasts);
 }
-END_TEST
 
-START_TEST(a_fold_is_left_out)
+/* 40 runs of three kinds of software on another machine, off by 0.02 to 0.8: they are compared
+ * whatever they are of, without the publisher of the run that is left out. */
+CALC_TEST(unseen_software_is_compared_with_all_of_it)
+{
+    add_many(39);
+    case_end();
+    calc_errors errors = {0};
+    calc_text text = {0};
+    calc_output *out;
+    ck_assert_int_eq(calc_output_open_memory(&out, &text, NULL), CALC_OK);
+    calc_output_text(out,
+                     "id,source,publisher,machine,family,kind,bits,processors,unseen_software\n");
+    for (int i = 1; i <= 40; i++) {
+        calc_output_printf(out, "other_%d,%s,%s,v100_sxm,V100,dense,16,%d,%.2f\n", i,
+                           i > 20 ? "far" : "near",
+                           i > 20  ? "c"
+                           : i % 2 ? "a"
+                                   : "b",
+                           i, -0.02 * i);
+    }
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    ck_assert_int_eq(calc_residuals_add_software(&case_residuals, text, "case", &errors), CALC_OK);
+    ck_assert_uint_eq(case_residuals.count, 79);
+    calc_band_query q = plain;
+    ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 39); /* they are no others' */
+    q.unseen = CALC_UNSEEN_SOFTWARE;
+    calc_band band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 40 && band.tables == 2 && band.alike == 0);
+    ck_assert_double_eq_tol(band.reach, 0.02 * 37, 1e-9); /* ceil(0.9 * 41) */
+    q.without = calc_residuals_find(&case_residuals, "other_40", CALC_QUANTITY_STEP_TIME);
+    ck_assert_ptr_nonnull(q.without);
+    band = calc_band_of(&case_residuals, &q);
+    ck_assert(band.runs == 20);
+    ck_assert_double_eq_tol(band.reach, 0.02 * 19, 1e-9);
+    ck_assert_str_eq(calc_residuals_family(&case_residuals, "v100_sxm"), "V100");
+    /* A broken file is refused, and what there was stays. */
+    ck_assert_int_eq(calc_output_open_memory(&out, &text, NULL), CALC_OK);
+    calc_output_text(out, "id,source\nx,y\n");
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    calc_text_free(&case_residuals.software);
+    ck_assert_int_eq(calc_residuals_add_software(&case_residuals, text, "case", &errors),
+                     CALC_ERR_FIELD);
+    ck_assert_uint_eq(case_residuals.count, 79);
+}
+
+CALC_TEST(a_fold_is_left_out)
 {
     add_many(39);
     for (int i = 0; i < 10; i++) {
@@ -274,9 +314,8 @@ START_TEST(a_fold_is_left_out)
     q.without = &of_two;
     ck_assert_uint_eq(calc_band_of(&case_residuals, &q).runs, 39);
 }
-END_TEST
 
-START_TEST(a_class_is_named_by_what_is_alike)
+CALC_TEST(a_class_is_named_by_what_is_alike)
 {
     char text[CALC_BAND_TEXT];
     calc_traits t = {"H100", false, 8, 129};
@@ -290,29 +329,4 @@ START_TEST(a_class_is_named_by_what_is_alike)
     ck_assert_str_eq(calc_band_class(&t, CALC_ALIKE_KIND, text), "MoE");
     ck_assert_str_eq(calc_band_class(&t, 0, text), "all");
     case_end();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("band");
-    TCase *tests = tcase_create("band");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, the_reach_is_the_conformal_quantile);
-    tcase_add_test(tests, a_share_counts_runs_with_their_sign);
-    tcase_add_test(tests, thirty_runs_are_a_class);
-    tcase_add_test(tests, too_few_runs_have_no_reach);
-    tcase_add_test(tests, a_large_table_does_not_outvote_the_others);
-    tcase_add_test(tests, what_is_not_alike_enough_joins_step_by_step);
-    tcase_add_test(tests, any_kind_is_the_last_class);
-    tcase_add_test(tests, a_single_publisher_is_no_class);
-    tcase_add_test(tests, later_software_has_forecasts_where_they_are_enough);
-    tcase_add_test(tests, a_fold_is_left_out);
-    tcase_add_test(tests, a_class_is_named_by_what_is_alike);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

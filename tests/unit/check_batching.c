@@ -2,12 +2,13 @@
 
 #include <math.h>
 
+#include "frame.h"
 #include "queue_case.h"
 
 /* ---- Closed loops ---------------------------------------------------------------------------- */
 
 /* All times of a request are those of its round: N in flight, by Little's law. */
-START_TEST(rounds_hold_all_requests)
+CALC_TEST(rounds_hold_all_requests)
 {
     const int64_t chunks[] = {0, 500, 8192};
     for (int i = 0; i < 3; i++) {
@@ -23,10 +24,9 @@ START_TEST(rounds_hold_all_requests)
         }
     }
 }
-END_TEST
 
 /* A prompt of 1,000 tokens takes the time of its tokens, whatever the chunk has room for. */
-START_TEST(a_prompt_takes_its_own_tokens)
+CALC_TEST(a_prompt_takes_its_own_tokens)
 {
     calc_exec e = queue_exec(4, 1000, 200);
     e.inference.chunk_size = 1000;
@@ -36,10 +36,9 @@ START_TEST(a_prompt_takes_its_own_tokens)
     ck_assert_double_eq_tol(large.prefill_time, s.prefill_time, 0.02 * s.prefill_time);
     ck_assert_double_eq_tol(large.ttft, s.ttft, 0.02 * s.ttft);
 }
-END_TEST
 
 /* Of 64 clients 16 are served at once: the others wait for their turn, three rounds. */
-START_TEST(those_without_a_slot_wait_for_one)
+CALC_TEST(those_without_a_slot_wait_for_one)
 {
     calc_exec e = queue_exec(16, 1000, 100);
     calc_stats alone = queue_run(&e).closed;
@@ -57,11 +56,10 @@ START_TEST(those_without_a_slot_wait_for_one)
     e.inference.max_sequences = 0;
     ck_assert_double_eq(queue_run(&e).closed.ttft, all.ttft);
 }
-END_TEST
 
 /* All 64 prompts at once are 16 chunks of 4 prompts: the last one waits for all, the mean for half.
  */
-START_TEST(the_first_requests_of_a_run_come_at_once)
+CALC_TEST(the_first_requests_of_a_run_come_at_once)
 {
     calc_exec e = queue_exec(64, 512, 900);
     e.inference.requests = 64;
@@ -82,11 +80,10 @@ START_TEST(the_first_requests_of_a_run_come_at_once)
     ck_assert_double_eq_tol(run.closed.ttft_p50, run.exact.ttft_p50, 0.1 * run.exact.ttft_p50);
     ck_assert_double_gt(run.closed.ttft_p99, 5 * run.closed.ttft_p50);
 }
-END_TEST
 
 /* ---- Open loops ------------------------------------------------------------------------------ */
 
-START_TEST(as_many_are_served_as_arrive)
+CALC_TEST(as_many_are_served_as_arrive)
 {
     calc_exec e = queue_exec(1, 1000, 100);
     double before_s = queue_run(&e).closed.ttft;
@@ -109,10 +106,9 @@ START_TEST(as_many_are_served_as_arrive)
     ck_assert_double_eq_tol(a.closed.requests_per_s, most, 1e-9 * most);
     ck_assert(a.closed.tpot > 0);
 }
-END_TEST
 
 /* batch has no meaning then: it may be anything. */
-START_TEST(arrivals_do_not_ask_for_a_batch)
+CALC_TEST(arrivals_do_not_ask_for_a_batch)
 {
     calc_exec e = queue_exec(1, 1000, 100);
     e.inference.arrival_rate = 2;
@@ -123,10 +119,9 @@ START_TEST(arrivals_do_not_ask_for_a_batch)
     ck_assert_double_eq(s.tpot, other.tpot);
     ck_assert_double_eq(s.proc_mem_tier1_cap_req, other.proc_mem_tier1_cap_req);
 }
-END_TEST
 
 /* Slots that are nearly always taken are waited for. */
-START_TEST(arrivals_wait_for_slots)
+CALC_TEST(arrivals_wait_for_slots)
 {
     calc_exec e = queue_exec(1, 1000, 100);
     e.inference.max_sequences = 4;
@@ -138,18 +133,4 @@ START_TEST(arrivals_wait_for_slots)
     calc_stats all = queue_run(&e).closed;
     ck_assert_double_gt(few.ttft, 2 * all.ttft);
     ck_assert_double_lt(few.decode_sequences, 4);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("batching");
-    tcase_add_test(cases, rounds_hold_all_requests);
-    tcase_add_test(cases, a_prompt_takes_its_own_tokens);
-    tcase_add_test(cases, those_without_a_slot_wait_for_one);
-    tcase_add_test(cases, the_first_requests_of_a_run_come_at_once);
-    tcase_add_test(cases, as_many_are_served_as_arrive);
-    tcase_add_test(cases, arrivals_do_not_ask_for_a_batch);
-    tcase_add_test(cases, arrivals_wait_for_slots);
-    return run_cases(cases);
 }

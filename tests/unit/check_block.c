@@ -1,5 +1,6 @@
 #include "model/cost/block.h"
 
+#include "frame.h"
 #include "model/operators/calculon.h"
 #include "modern_case.h"
 
@@ -39,7 +40,7 @@ static void assert_block(modern_case *c, calc_block_kind kind, const calc_operat
     }
 }
 
-START_TEST(dense_blocks_are_calculons_by_rule)
+CALC_TEST(dense_blocks_are_calculons_by_rule)
 {
     calc_operator want[CALC_MAX_OPERATORS];
     modern_case c = start(small_app(), CALC_COMPAT_NONE);
@@ -58,9 +59,8 @@ START_TEST(dense_blocks_are_calculons_by_rule)
     assert_block(&c, CALC_DENSE_BLOCK, want, count);
     ck_assert(has_operator(&c, "AttnBlock_Fork"));
 }
-END_TEST
 
-START_TEST(blocks_with_experts_are_the_transformers_in_any_case)
+CALC_TEST(blocks_with_experts_are_the_transformers_in_any_case)
 {
     calc_operator want[CALC_MAX_OPERATORS];
     modern_case c = start(moe_app(), layers);
@@ -69,9 +69,8 @@ START_TEST(blocks_with_experts_are_the_transformers_in_any_case)
     size_t count = calc_transformer_block(&recipe, want);
     assert_block(&c, CALC_MOE_BLOCK, want, count);
 }
-END_TEST
 
-START_TEST(a_recipe_has_what_blocks_ask_of_the_networks)
+CALC_TEST(a_recipe_has_what_blocks_ask_of_the_networks)
 {
     modern_case c = start(small_app(), CALC_COMPAT_NONE);
     c.exec.strategy.context_par = 4;
@@ -91,10 +90,9 @@ START_TEST(a_recipe_has_what_blocks_ask_of_the_networks)
     ck_assert_double_eq(r.context_inner, 1);
     ck_assert(r.adds);
 }
-END_TEST
 
 /* With words or without. */
-START_TEST(calculons_list_has_no_ends)
+CALC_TEST(calculons_list_has_no_ends)
 {
     for (int words = 0; words < 2; words++) {
         calc_app app = small_app();
@@ -112,15 +110,4 @@ START_TEST(calculons_list_has_no_ends)
         ck_assert_uint_eq(calc_block_embedding(&c.context, c.operators), 0);
         ck_assert_uint_eq(calc_block_head(&c.context, c.operators), 0);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("block");
-    tcase_add_test(cases, dense_blocks_are_calculons_by_rule);
-    tcase_add_test(cases, blocks_with_experts_are_the_transformers_in_any_case);
-    tcase_add_test(cases, a_recipe_has_what_blocks_ask_of_the_networks);
-    tcase_add_test(cases, calculons_list_has_no_ends);
-    return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 #include "model/cost/block_memory.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 /* A block of 100 parameters in 2 bytes, gradients in 4, reduced in 2, Adam's state in 12;
@@ -63,7 +64,7 @@ static calc_block_memory memory_of(const calc_exec *exec, double shards)
 }
 
 /* Gradients of the block at hand have 4 bytes, whatever they are reduced in. */
-START_TEST(a_block_holds_weights_gradients_state_and_activations)
+CALC_TEST(a_block_holds_weights_gradients_state_and_activations)
 {
     calc_exec exec = small_exec(1, 1, 4);
     exec.strategy.grad_datatype = CALC_FORMAT_FLOAT16;
@@ -86,13 +87,12 @@ START_TEST(a_block_holds_weights_gradients_state_and_activations)
     m = memory_of(&exec, 1);
     ck_assert_mem_eq(&m, &want, sizeof m);
 }
-END_TEST
 
 /* ---- Everything ------------------------------------------------------------------------------ */
 
 /* Rajbhandari et al. 2020, section 3.1, have 16 bytes with gradients of 2; these are kept in 4
  * until they are reduced. */
-START_TEST(model_states_take_eighteen_bytes_per_parameter)
+CALC_TEST(model_states_take_eighteen_bytes_per_parameter)
 {
     calc_block_memory p =
         calc_block_memory_whole(&training.strategy, training.training, &block, 1, 1);
@@ -100,9 +100,8 @@ START_TEST(model_states_take_eighteen_bytes_per_parameter)
     ck_assert_double_eq(p.grad, 4 * 100);
     ck_assert_double_eq(p.optimizer, 12 * 100);
 }
-END_TEST
 
-START_TEST(only_the_block_at_hand_has_gradients_that_are_not_reduced)
+CALC_TEST(only_the_block_at_hand_has_gradients_that_are_not_reduced)
 {
     calc_block_memory p =
         calc_block_memory_whole(&training.strategy, training.training, &block, 5, 1);
@@ -111,10 +110,9 @@ START_TEST(only_the_block_at_hand_has_gradients_that_are_not_reduced)
     ck_assert_double_eq(p.optimizer, 5 * 1200);
     ck_assert_double_eq(p.activation_grad, 9);
 }
-END_TEST
 
 /* 5 blocks of 3 micro-batches: one of the 15 is being worked on. */
-START_TEST(all_micro_batches_in_flight_keep_their_activations)
+CALC_TEST(all_micro_batches_in_flight_keep_their_activations)
 {
     calc_block_memory p =
         calc_block_memory_whole(&training.strategy, training.training, &block, 5, 3);
@@ -123,9 +121,8 @@ START_TEST(all_micro_batches_in_flight_keep_their_activations)
     p = calc_block_memory_whole(&training.strategy, training.training, &block, 1, 1);
     ck_assert_double_eq(p.stored, 70);
 }
-END_TEST
 
-START_TEST(full_recomputation_keeps_checkpoints_instead)
+CALC_TEST(full_recomputation_keeps_checkpoints_instead)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true,
                       .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
@@ -134,9 +131,8 @@ START_TEST(full_recomputation_keeps_checkpoints_instead)
     ck_assert_double_eq(p.stored, 70);
     ck_assert_double_eq(p.checkpoint, 15 * 8);
 }
-END_TEST
 
-START_TEST(inference_holds_weights_and_one_block_of_activations)
+CALC_TEST(inference_holds_weights_and_one_block_of_activations)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = false};
     calc_block_memory block_forward = forward();
@@ -146,11 +142,10 @@ START_TEST(inference_holds_weights_and_one_block_of_activations)
     ck_assert_double_eq(p.stored, 70);
     ck_assert_double_eq(sum(&p), 5 * 200 + 70);
 }
-END_TEST
 
 /* ---- Tiers ----------------------------------------------------------------------------------- */
 
-START_TEST(without_offload_all_of_it_is_in_tier_1)
+CALC_TEST(without_offload_all_of_it_is_in_tier_1)
 {
     for (double in_flight = 1; in_flight <= 4; in_flight += 0.75) {
         calc_block_memory p =
@@ -164,16 +159,14 @@ START_TEST(without_offload_all_of_it_is_in_tier_1)
     calc_block_memory p = calc_block_memory_whole(&full.strategy, full.training, &b, 5, 3);
     ck_assert_double_eq(tier_bytes(&full, &b, 5, 3, 1), sum(&p));
 }
-END_TEST
 
-START_TEST(inference_needs_no_more_than_it_holds)
+CALC_TEST(inference_needs_no_more_than_it_holds)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = false};
     calc_block_memory block_forward = forward();
     ck_assert_double_eq(tier_bytes(&exec, &block_forward, 5, 3, 1), 5 * 200 + 70);
     ck_assert_double_eq(tier_bytes(&exec, &block_forward, 5, 3, 2), 0);
 }
-END_TEST
 
 /* What the rest needs, below: 5 blocks, 3 micro-batches in flight. */
 static const double weight = 5 * 200;
@@ -181,25 +174,23 @@ static const double activation = 70 + 14 * 50;
 static const double state = 400 + 4 * 200 + 5 * 1200; /* with gradients */
 static const double activation_grad = 9;
 
-START_TEST(offloaded_weights_leave_two_blocks)
+CALC_TEST(offloaded_weights_leave_two_blocks)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.weight_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         2 * 200 + activation + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), weight);
 }
-END_TEST
 
-START_TEST(offloaded_activations_leave_the_block_at_hand_and_the_next)
+CALC_TEST(offloaded_activations_leave_the_block_at_hand_and_the_next)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.activations_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         weight + (70 + 50) + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), activation);
 }
-END_TEST
 
-START_TEST(offloaded_checkpoints_leave_two)
+CALC_TEST(offloaded_checkpoints_leave_two)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.activations_offload = true,
                       .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL};
@@ -208,19 +199,17 @@ START_TEST(offloaded_checkpoints_leave_two)
                         weight + 70 + 2 * 8 + state + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &b, 5, 3, 2), 15 * 8);
 }
-END_TEST
 
 /* Gradients of one block as they come and of one more as they go; in tier 2 all are reduced. */
-START_TEST(offloaded_optimizers_leave_two_blocks_of_state)
+CALC_TEST(offloaded_optimizers_leave_two_blocks_of_state)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.optimizer_offload = true};
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 1),
                         weight + activation + (400 + 200 + 2 * 1200) + activation_grad);
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2), 5 * 200 + 5 * 1200);
 }
-END_TEST
 
-START_TEST(offloading_everything_makes_tier_1_independent_of_the_depth)
+CALC_TEST(offloading_everything_makes_tier_1_independent_of_the_depth)
 {
     calc_exec exec = {CLASSIC_EXEC, .training = true, .strategy.weight_offload = true,
                       .strategy.activations_offload = true, .strategy.optimizer_offload = true};
@@ -230,9 +219,8 @@ START_TEST(offloading_everything_makes_tier_1_independent_of_the_depth)
     ck_assert_double_eq(tier_bytes(&exec, &block, 5, 3, 2),
                         weight + activation + 5 * 200 + 5 * 1200);
 }
-END_TEST
 
-START_TEST(what_stays_is_listed_part_by_part)
+CALC_TEST(what_stays_is_listed_part_by_part)
 {
     calc_block_memory p = calc_block_memory_offloaded(training.training, &block);
     ck_assert_double_eq(p.weight, 2 * 200);
@@ -245,25 +233,4 @@ START_TEST(what_stays_is_listed_part_by_part)
     calc_block_memory b = forward();
     p = calc_block_memory_offloaded(inference.training, &b);
     ck_assert_double_eq(sum(&p), 2 * 200 + (70 + 50));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("block_memory");
-    tcase_add_test(cases, a_block_holds_weights_gradients_state_and_activations);
-    tcase_add_test(cases, model_states_take_eighteen_bytes_per_parameter);
-    tcase_add_test(cases, only_the_block_at_hand_has_gradients_that_are_not_reduced);
-    tcase_add_test(cases, all_micro_batches_in_flight_keep_their_activations);
-    tcase_add_test(cases, full_recomputation_keeps_checkpoints_instead);
-    tcase_add_test(cases, inference_holds_weights_and_one_block_of_activations);
-    tcase_add_test(cases, without_offload_all_of_it_is_in_tier_1);
-    tcase_add_test(cases, inference_needs_no_more_than_it_holds);
-    tcase_add_test(cases, offloaded_weights_leave_two_blocks);
-    tcase_add_test(cases, offloaded_activations_leave_the_block_at_hand_and_the_next);
-    tcase_add_test(cases, offloaded_checkpoints_leave_two);
-    tcase_add_test(cases, offloaded_optimizers_leave_two_blocks_of_state);
-    tcase_add_test(cases, offloading_everything_makes_tier_1_independent_of_the_depth);
-    tcase_add_test(cases, what_stays_is_listed_part_by_part);
-    return run_cases(cases);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bound_case.h"
+#include "frame.h"
 
 enum { ROUNDS = 200 };
 
@@ -36,7 +37,7 @@ static bool matters(size_t lane)
     return any;
 }
 
-START_TEST(bounds_leave_every_lane_that_matters_and_no_other_that_they_know_of)
+CALC_TEST_LOOP(bounds_leave_every_lane_that_matters_and_no_other_that_they_know_of, 0, ROUNDS)
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -81,13 +82,4 @@ START_TEST(bounds_leave_every_lane_that_matters_and_no_other_that_they_know_of)
         ck_assert_uint_eq(level[l].run->bound(&job, &cell.floor, vector, vectors, alive), count);
         ck_assert_mem_eq(alive, want, count);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("bound");
-    tcase_add_loop_test(cases, bounds_leave_every_lane_that_matters_and_no_other_that_they_know_of,
-                        0, ROUNDS);
-    return run_cases(cases);
 }

@@ -1,6 +1,5 @@
 /* Parts add up to their whole, and bars show them: src/cli/draw/breakdown.c, src/cli/draw/paint.c.
  */
-#include <check.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +9,7 @@
 
 #include "classic.h"
 #include "cli/draw/breakdown.h"
+#include "frame.h"
 #include "shipped_case.h"
 
 static calc_app app;
@@ -31,6 +31,8 @@ static void set_up(void)
                      CALC_OK);
 }
 
+const calc_test_frame calc_tests = {.setup = set_up};
+
 static void assert_sum(const double *part, size_t count, double whole, const char *what,
                        const calc_exec *exec)
 {
@@ -46,7 +48,7 @@ static void assert_sum(const double *part, size_t count, double whole, const cha
 }
 
 /* All ways to offload and recompute, in training (and inference, which recomputes nothing). */
-START_TEST(the_parts_add_up_in_every_layout)
+CALC_TEST(the_parts_add_up_in_every_layout)
 {
     enum { OFFLOADS = 8 };
     int checked = 0;
@@ -85,11 +87,10 @@ START_TEST(the_parts_add_up_in_every_layout)
     }
     ck_assert_int_ge(checked, OFFLOADS * CLASSIC_RECOMPUTES);
 }
-END_TEST
 
 /* What is lost and what is used are the whole peak: in training, serving, and by Calculon's rules.
  */
-START_TEST(losses_and_utilisation_are_the_peak)
+CALC_TEST(losses_and_utilisation_are_the_peak)
 {
     for (int i = 0; i < MODERN_LAYOUTS + 2; i++) {
         shipped_case c = i < MODERN_LAYOUTS
@@ -118,9 +119,8 @@ START_TEST(losses_and_utilisation_are_the_peak)
     ck_assert_double_eq_tol(lost[4], s.bubble_time / s.total_time, 1e-15);
     ck_assert_double_eq_tol(lost[1], s.recompute_time / s.total_time, 1e-15);
 }
-END_TEST
 
-START_TEST(the_parts_of_modern_layouts_add_up)
+CALC_TEST(the_parts_of_modern_layouts_add_up)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = modern_layout(i);
@@ -135,7 +135,6 @@ START_TEST(the_parts_of_modern_layouts_add_up)
                    &c.exec);
     }
 }
-END_TEST
 
 /* What a bar looks like, through a file: outputs have no other end. */
 static void assert_bar(double fraction, bool color, bool utf8, const char *expected)
@@ -176,7 +175,7 @@ static double sum_of_json(const char *path)
     return sum;
 }
 
-START_TEST(the_parts_in_json_add_up_and_have_the_names_of_the_table)
+CALC_TEST(the_parts_in_json_add_up_and_have_the_names_of_the_table)
 {
     char path[] = "/tmp/calc-breakdown-XXXXXX";
     int made = mkstemp(path);
@@ -204,9 +203,8 @@ START_TEST(the_parts_in_json_add_up_and_have_the_names_of_the_table)
                                 1e-9 * s.proc_mem_tier1_cap_req);
     }
 }
-END_TEST
 
-START_TEST(bars_have_the_same_width_whatever_they_show)
+CALC_TEST(bars_have_the_same_width_whatever_they_show)
 {
     assert_bar(0, false, true, "    ");
     assert_bar(1e-9, false, true, "▏   ");
@@ -223,9 +221,8 @@ START_TEST(bars_have_the_same_width_whatever_they_show)
     assert_bar(1, false, false, "####");
     assert_bar(0.5, true, false, "\033[32m##  \033[0m");
 }
-END_TEST
 
-START_TEST(the_locale_decides_on_block_characters)
+CALC_TEST(the_locale_decides_on_block_characters)
 {
     unsetenv("LC_ALL");
     unsetenv("LC_CTYPE");
@@ -241,24 +238,4 @@ START_TEST(the_locale_decides_on_block_characters)
     ck_assert(calc_paint_stdout("never").utf8);
     setenv("LC_ALL", "en_US.ISO-8859-1", 1);
     ck_assert(!calc_paint_stdout("never").utf8);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("breakdown");
-    TCase *tcase = tcase_create("breakdown");
-    tcase_add_checked_fixture(tcase, set_up, NULL);
-    tcase_add_test(tcase, the_parts_add_up_in_every_layout);
-    tcase_add_test(tcase, losses_and_utilisation_are_the_peak);
-    tcase_add_test(tcase, the_parts_of_modern_layouts_add_up);
-    tcase_add_test(tcase, the_parts_in_json_add_up_and_have_the_names_of_the_table);
-    tcase_add_test(tcase, bars_have_the_same_width_whatever_they_show);
-    tcase_add_test(tcase, the_locale_decides_on_block_characters);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,19 +1,19 @@
 /* Texts in buffers and lists that grow: src/base/buffer.c. */
 #include "base/buffer.h"
 
-#include <check.h>
 #include <stdlib.h>
 
-START_TEST(what_does_not_fit_is_cut_off)
+#include "frame.h"
+
+CALC_TEST(what_does_not_fit_is_cut_off)
 {
     char text[8] = "ab";
     ck_assert_str_eq(calc_append(text, sizeof text, "%d%s", 12, "cd"), "ab12cd");
     ck_assert_str_eq(calc_append(text, sizeof text, "efgh"), "ab12cde");
     ck_assert_str_eq(calc_append(text, sizeof text, "i"), "ab12cde");
 }
-END_TEST
 
-START_TEST(choices_are_joined_as_people_do)
+CALC_TEST(choices_are_joined_as_people_do)
 {
     static const char *const words[] = {"a", "b", "c", NULL};
     char text[32] = "x: ";
@@ -24,9 +24,8 @@ START_TEST(choices_are_joined_as_people_do)
     text[0] = '\0';
     ck_assert_str_eq(calc_append_choices(text, sizeof text, words), "a, b or c");
 }
-END_TEST
 
-START_TEST(a_list_keeps_its_elements_while_it_grows)
+CALC_TEST(a_list_keeps_its_elements_while_it_grows)
 {
     int *list = NULL;
     size_t capacity = 0;
@@ -42,20 +41,4 @@ START_TEST(a_list_keeps_its_elements_while_it_grows)
         ck_assert_int_eq(list[i], i);
     }
     free(list);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("buffer");
-    tcase_add_test(tests, what_does_not_fit_is_cut_off);
-    tcase_add_test(tests, choices_are_joined_as_people_do);
-    tcase_add_test(tests, a_list_keeps_its_elements_while_it_grows);
-    Suite *suite = suite_create("buffer");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

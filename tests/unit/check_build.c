@@ -1,5 +1,6 @@
 #include "model/operators/build.h"
 
+#include "frame.h"
 #include "modern_case.h"
 
 static const double WIDTH = 64; /* of the model of modern_case.h, on 32 tokens */
@@ -25,7 +26,7 @@ static void build(gathered *g, int64_t ranks, calc_format format)
 }
 
 /* Half of narrowing is done once for all ranks that gather: each does its share of it. */
-START_TEST(ranks_that_gather_share_half_of_narrowing)
+CALC_TEST(ranks_that_gather_share_half_of_narrowing)
 {
     static const calc_pass stages[] = {CALC_PASS_FW, CALC_PASS_AGRAD};
     static const int64_t ranks[] = {2, 4};
@@ -44,9 +45,8 @@ START_TEST(ranks_that_gather_share_half_of_narrowing)
         ck_assert_double_eq(g.gather->narrowed[again ? CALC_PASS_AGRAD : CALC_PASS_FW], 0);
     }
 }
-END_TEST
 
-START_TEST(nothing_is_narrowed_where_nothing_is_gathered_or_narrow)
+CALC_TEST(nothing_is_narrowed_where_nothing_is_gathered_or_narrow)
 {
     for (int i = 0; i < 3; i++) {
         gathered g;
@@ -57,13 +57,4 @@ START_TEST(nothing_is_narrowed_where_nothing_is_gathered_or_narrow)
         ck_assert_double_eq(g.matrix->bytes[CALC_PASS_FW], before);
         ck_assert_double_eq(g.gather->narrowed[CALC_PASS_FW], 0);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("build");
-    tcase_add_test(cases, ranks_that_gather_share_half_of_narrowing);
-    tcase_add_test(cases, nothing_is_narrowed_where_nothing_is_gathered_or_narrow);
-    return run_cases(cases);
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "frame.h"
 #include "modern_case.h"
 
 /* The symbols of the papers, for the small case: sequence, micro-batch, hidden, heads. Two
@@ -87,7 +88,7 @@ static void assert_layers(calc_exec exec, size_t count, const char *names)
     ck_assert_uint_eq(named_count, count);
 }
 
-START_TEST(the_layers_depend_on_attention_and_overlap_alone)
+CALC_TEST(the_layers_depend_on_attention_and_overlap_alone)
 {
     for (int recompute = 0; recompute < CLASSIC_RECOMPUTES; recompute++) {
         for (int type = 0; type < CALC_TENSOR_PAR_COMM_TYPE_COUNT; type++) {
@@ -108,13 +109,12 @@ START_TEST(the_layers_depend_on_attention_and_overlap_alone)
         }
     }
 }
-END_TEST
 
 /* ---- Weights --------------------------------------------------------------------------------- */
 
 /* Four projections of h * h, two of h * 4h, both split over the ranks, and two norms of 2h on every
  * rank: 12h^2/t + 4h. The layers have no biases. */
-START_TEST(the_weights_are_those_of_the_parameter_formula)
+CALC_TEST(the_weights_are_those_of_the_parameter_formula)
 {
     for (int t = 1; t <= 4; t *= 2) {
         double weights = 12.0 * H * H / t + 4 * H;
@@ -125,10 +125,9 @@ START_TEST(the_weights_are_those_of_the_parameter_formula)
         ck_assert_double_eq(profile(&exec).dense_weights, weights);
     }
 }
-END_TEST
 
 /* One key and one value of h * 16, whole on every rank, instead of two of h * h / t. */
-START_TEST(multiquery_has_one_key_and_value_on_every_rank)
+CALC_TEST(multiquery_has_one_key_and_value_on_every_rank)
 {
     for (int t = 1; t <= 4; t *= 2) {
         double weights = 10.0 * H * H / t + 2 * H * 16 + 4 * H;
@@ -139,20 +138,18 @@ START_TEST(multiquery_has_one_key_and_value_on_every_rank)
         ck_assert_double_eq(profile(&exec).dense_weights, weights);
     }
 }
-END_TEST
 
 /* ---- Activations: Korthikanti et al. 2022, arXiv 2205.05198 ---------------------------------- */
 
 /* Eq. 1: sbh (34 + 5as/h). */
-START_TEST(without_parallelism_storage_is_that_of_equation_1)
+CALC_TEST(without_parallelism_storage_is_that_of_equation_1)
 {
     calc_exec exec = layout(1);
     ck_assert_double_eq(profile(&exec).kept_bytes, 34 * sbh + 5 * as2b);
 }
-END_TEST
 
 /* Eq. 2: sbh (10 + 24/t + 5as/(ht)). */
-START_TEST(tensor_parallelism_stores_what_equation_2_says)
+CALC_TEST(tensor_parallelism_stores_what_equation_2_says)
 {
     for (int t = 1; t <= 4; t *= 2) {
         calc_exec exec = layout(t);
@@ -162,12 +159,11 @@ START_TEST(tensor_parallelism_stores_what_equation_2_says)
         ck_assert_double_eq(profile(&exec).kept_bytes, paper);
     }
 }
-END_TEST
 
 /* Eq. 4: sbh/t (34 + 5as/h). The paper keeps a rank's share of what it gathers for the two halves
  * and gathers again: seq_par_ag_redo. Without it both the share and the gathered whole are kept:
  * 2 bytes of 2 activations more. */
-START_TEST(sequence_parallelism_stores_what_equation_4_says)
+CALC_TEST(sequence_parallelism_stores_what_equation_4_says)
 {
     for (int t = 2; t <= 4; t *= 2) {
         calc_exec exec = layout(t);
@@ -178,10 +174,9 @@ START_TEST(sequence_parallelism_stores_what_equation_4_says)
         ck_assert_double_eq(profile(&exec).kept_bytes, paper);
     }
 }
-END_TEST
 
 /* Eq. 6: 34 sbh/t. Recomputing attention gathers its input again in any case. */
-START_TEST(selective_recomputation_stores_what_equation_6_says)
+CALC_TEST(selective_recomputation_stores_what_equation_6_says)
 {
     for (int t = 2; t <= 4; t *= 2) {
         calc_exec exec = layout(t);
@@ -192,11 +187,10 @@ START_TEST(selective_recomputation_stores_what_equation_6_says)
         ck_assert_double_eq(profile(&exec).kept_bytes, 34 * sbh / t);
     }
 }
-END_TEST
 
 /* With an all-reduce instead, the paper keeps 10 + 24/t. The model has 2 less: as in Calculon,
  * the input of the query, key and value is dropped, but no layer holds it in another form. */
-START_TEST(selective_recomputation_without_sequence_parallelism_drops_one_input_more)
+CALC_TEST(selective_recomputation_without_sequence_parallelism_drops_one_input_more)
 {
     for (int t = 1; t <= 4; t *= 2) {
         calc_exec exec = layout(t);
@@ -204,19 +198,17 @@ START_TEST(selective_recomputation_without_sequence_parallelism_drops_one_input_
         ck_assert_double_eq(profile(&exec).kept_bytes, 10 * sbh + 24 * sbh / t - 2 * sbh);
     }
 }
-END_TEST
 
 /* GeLU's input, 4h wide. */
-START_TEST(a_fused_activation_stores_eight_bytes_less)
+CALC_TEST(a_fused_activation_stores_eight_bytes_less)
 {
     calc_exec exec = layout(1);
     exec.strategy.fused_activation = true;
     ck_assert_double_eq(profile(&exec).kept_bytes, 26 * sbh + 5 * as2b);
 }
-END_TEST
 
 /* Of eq. 1's bytes 32 and 4 are two per element, the others masks. */
-START_TEST(masks_do_not_grow_with_the_datatype)
+CALC_TEST(masks_do_not_grow_with_the_datatype)
 {
     static const struct {
         calc_datatype datatype;
@@ -231,11 +223,10 @@ START_TEST(masks_do_not_grow_with_the_datatype)
                             (16 * size + 2) * sbh + (2 * size + 1) * as2b);
     }
 }
-END_TEST
 
 /* Tiles of sequence parallelism never exist whole. With an all-reduce, Calculon's overlapped layers
  * keep no input of the matrices that end the halves: 2 and 8 bytes of eq. 2's 24/t. */
-START_TEST(overlapped_layers_store_a_tile_of_what_they_gather)
+CALC_TEST(overlapped_layers_store_a_tile_of_what_they_gather)
 {
     calc_exec exec = layout(4);
     exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
@@ -243,10 +234,9 @@ START_TEST(overlapped_layers_store_a_tile_of_what_they_gather)
     exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     ck_assert_double_eq(profile(&exec).kept_bytes, (34 * sbh + 5 * as2b) / 4);
 }
-END_TEST
 
 /* While it is computed a block has all its activations, whatever is kept of them. */
-START_TEST(the_working_space_does_not_depend_on_recomputation)
+CALC_TEST(the_working_space_does_not_depend_on_recomputation)
 {
     for (int recompute = 0; recompute < CLASSIC_RECOMPUTES; recompute++) {
         calc_exec exec = layout(1);
@@ -254,17 +244,15 @@ START_TEST(the_working_space_does_not_depend_on_recomputation)
         ck_assert_double_eq(profile(&exec).working_bytes, 34 * sbh + 5 * as2b);
     }
 }
-END_TEST
 
 /* Gradients of outputs: in sbh of 2 bytes, attention has norm 1, projections 3, values 1, output
  * 1, residual 1, the other half norm 1, 4 and 4 around GeLU, output 1, residual 1: 18. Scores and
  * softmax have 2as^2b each. Masks stand for the gradients of the three dropouts. */
-START_TEST(the_gradients_are_those_of_all_outputs)
+CALC_TEST(the_gradients_are_those_of_all_outputs)
 {
     calc_exec exec = layout(1);
     ck_assert_double_eq(profile(&exec).grad_bytes, 2 * 18 * sbh + 2 * sbh + (2 + 2 + 1) * as2b);
 }
-END_TEST
 
 /* ---- Arithmetic ------------------------------------------------------------------------------ */
 
@@ -285,7 +273,7 @@ static double matrix_flop(const calc_exec *exec, calc_pass pass)
     return flop;
 }
 
-START_TEST(matrix_arithmetic_is_that_of_the_paper)
+CALC_TEST(matrix_arithmetic_is_that_of_the_paper)
 {
     for (int t = 1; t <= 4; t *= 2) {
         for (int overlap = 0; overlap < CLASSIC_OVERLAPS; overlap++) {
@@ -298,11 +286,10 @@ START_TEST(matrix_arithmetic_is_that_of_the_paper)
         }
     }
 }
-END_TEST
 
 /* Beside the matrices: norms 2 * 9, GeLU 8 * 4, two dropouts and residual sums; softmax 5 and
  * dropout 1 on the scores. */
-START_TEST(the_forward_pass_adds_the_elementwise_layers)
+CALC_TEST(the_forward_pass_adds_the_elementwise_layers)
 {
     calc_exec exec = layout(1);
     calc_cost block = profile(&exec);
@@ -312,12 +299,11 @@ START_TEST(the_forward_pass_adds_the_elementwise_layers)
     assert_near(block.work[CALC_PASS_FW].flop_s,
                 paper_flop() / two_to(40) + (54 * sbh + 6 * as2b) / two_to(36));
 }
-END_TEST
 
 /* Forks sum the gradients of their users: 2, 2 and 3; norms 14 each, dropouts 1 and residual sums
  * 2, GeLU 13 of 4h; softmax 8 and dropout 1 on the scores. Gradients of weights: matrices that have
  * any, and 7 of each norm. */
-START_TEST(the_backward_passes_add_the_elementwise_layers)
+CALC_TEST(the_backward_passes_add_the_elementwise_layers)
 {
     calc_exec exec = layout(1);
     calc_cost block = profile(&exec);
@@ -327,9 +313,8 @@ START_TEST(the_backward_passes_add_the_elementwise_layers)
                         linear + 2 * scores + (2 + 2 + 3 + 28 + 2 + 4 + 52) * sbh + 9 * as2b);
     ck_assert_double_eq(block.work[CALC_PASS_WGRAD].flop, linear + 14 * sbh);
 }
-END_TEST
 
-START_TEST(a_pass_takes_the_sum_of_its_layers)
+CALC_TEST(a_pass_takes_the_sum_of_its_layers)
 {
     calc_exec exec = layout(1);
     calc_operator layers[CALC_MAX_OPERATORS];
@@ -347,9 +332,8 @@ START_TEST(a_pass_takes_the_sum_of_its_layers)
     ck_assert_double_eq(block.work[CALC_PASS_FW].bytes, bytes);
     assert_near(block.work[CALC_PASS_FW].mem_s, bytes / two_to(38));
 }
-END_TEST
 
-START_TEST(full_recomputation_is_one_more_forward_pass)
+CALC_TEST(full_recomputation_is_one_more_forward_pass)
 {
     calc_exec exec = layout(1);
     exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
@@ -360,10 +344,9 @@ START_TEST(full_recomputation_is_one_more_forward_pass)
     ck_assert_double_eq(block.re.mem_s, block.work[CALC_PASS_FW].mem_s);
     ck_assert_double_eq(block.re_s, block.fw_s);
 }
-END_TEST
 
 /* The scores, their softmax and their dropout. */
-START_TEST(selective_recomputation_repeats_the_scores)
+CALC_TEST(selective_recomputation_repeats_the_scores)
 {
     calc_exec exec = layout(1);
     exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
@@ -372,10 +355,9 @@ START_TEST(selective_recomputation_repeats_the_scores)
     ck_assert_double_eq(profile(&exec).re.flop, 0);
     ck_assert_double_eq(profile(&exec).re_s, 0);
 }
-END_TEST
 
 /* For each recomputed layer Calculon adds the forward pass up to it; only its time is right. */
-START_TEST(calculon_recomputes_prefixes)
+CALC_TEST(calculon_recomputes_prefixes)
 {
     calc_exec exec = layout(1);
     exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
@@ -400,7 +382,6 @@ START_TEST(calculon_recomputes_prefixes)
     assert_near(theirs.re.mem_s, bytes / two_to(38));
     ck_assert_double_eq(theirs.re_s, ours.re_s);
 }
-END_TEST
 
 /* ---- Communication --------------------------------------------------------------------------- */
 
@@ -415,7 +396,7 @@ static void assert_messages(const calc_cost *block, double base, double edge)
 }
 
 /* One all-reduce per half and pass, or two collectives of half the traffic. */
-START_TEST(each_half_of_a_block_communicates_once_per_pass)
+CALC_TEST(each_half_of_a_block_communicates_once_per_pass)
 {
     calc_exec exec = layout(4);
     calc_cost block = profile(&exec);
@@ -431,11 +412,10 @@ START_TEST(each_half_of_a_block_communicates_once_per_pass)
     block = profile(&exec);
     assert_messages(&block, 0, 0);
 }
-END_TEST
 
 /* Two ring all-reduces of 2 * 3/4 of the message, and the additions of 3/4 of its elements, which
  * wait for memory: read and write 2 bytes of each. Nothing of it is hidden. */
-START_TEST(communication_that_is_not_overlapped_is_exposed)
+CALC_TEST(communication_that_is_not_overlapped_is_exposed)
 {
     calc_exec exec = layout(4);
     calc_cost block = profile(&exec);
@@ -446,10 +426,9 @@ START_TEST(communication_that_is_not_overlapped_is_exposed)
     ck_assert_double_eq(block.edge.bw_exposed_s, block.edge.bw_link_s);
     ck_assert_double_eq(block.required_bytes_per_s, 0);
 }
-END_TEST
 
 /* Forward of each half is repeated: one all-reduce, or gather and scatter. */
-START_TEST(recomputation_repeats_the_forward_messages)
+CALC_TEST(recomputation_repeats_the_forward_messages)
 {
     calc_exec exec = layout(4);
     double bytes = 2 * sbh;
@@ -469,11 +448,10 @@ START_TEST(recomputation_repeats_the_forward_messages)
     ck_assert_double_eq(block.tensor.re_bytes, 2 * bytes);
     ck_assert_double_eq(block.re.flop, 0);
 }
-END_TEST
 
 /* The slower the arithmetic, the lower the bandwidth that hides behind it. All layers have the same
  * message of 2sbh bytes; the shortest arithmetic beside one is that of the output projection. */
-START_TEST(the_required_bandwidth_is_that_of_the_shortest_overlapped_layer)
+CALC_TEST(the_required_bandwidth_is_that_of_the_shortest_overlapped_layer)
 {
     calc_exec exec = layout(4);
     exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
@@ -481,11 +459,10 @@ START_TEST(the_required_bandwidth_is_that_of_the_shortest_overlapped_layer)
     double projection_s = 2 * sbh * H / 4 / two_to(40);
     assert_near(profile(&exec).required_bytes_per_s, 2 * sbh / projection_s);
 }
-END_TEST
 
 /* On a slow network a ring of 4 exposes 3 tiles less the arithmetic beside them; the message of an
  * overlapped layer goes forward once and its repetition hides as much. */
-START_TEST(a_repeated_message_of_an_overlapped_layer_hides_as_much_as_forward)
+CALC_TEST(a_repeated_message_of_an_overlapped_layer_hides_as_much_as_forward)
 {
     calc_exec exec = layout(4);
     exec.strategy.tensor_par_net = 1;
@@ -500,11 +477,10 @@ START_TEST(a_repeated_message_of_an_overlapped_layer_hides_as_much_as_forward)
         ck_assert_double_eq(places[i]->re_exposed_s, places[i]->fw_exposed_s);
     }
 }
-END_TEST
 
 /* ---- Inference ------------------------------------------------------------------------------- */
 
-START_TEST(inference_has_no_backward_pass)
+CALC_TEST(inference_has_no_backward_pass)
 {
     calc_exec exec = layout(4);
     calc_cost training = profile(&exec);
@@ -518,9 +494,8 @@ START_TEST(inference_has_no_backward_pass)
     ck_assert_double_eq(block.edge.bw_link_s, 0);
     ck_assert_double_eq(block.grad_bytes, 0);
 }
-END_TEST
 
-START_TEST(inference_repeats_nothing_even_if_asked_to)
+CALC_TEST(inference_repeats_nothing_even_if_asked_to)
 {
     calc_exec exec = layout(4);
     exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
@@ -530,7 +505,6 @@ START_TEST(inference_repeats_nothing_even_if_asked_to)
     ck_assert_double_eq(block.tensor.re_bytes, 0);
     ck_assert_double_eq(block.tensor.re_link_s, 0);
 }
-END_TEST
 
 /* ---- What the list cannot say ---------------------------------------------------------------- */
 
@@ -613,7 +587,7 @@ static const change changes[] = {
 };
 enum { CHANGES = sizeof changes / sizeof *changes };
 
-START_TEST(what_the_list_lacks_is_named_and_neutral_spellings_are_not)
+CALC_TEST_LOOP(what_the_list_lacks_is_named_and_neutral_spellings_are_not, 0, CHANGES)
 {
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
@@ -633,9 +607,8 @@ START_TEST(what_the_list_lacks_is_named_and_neutral_spellings_are_not)
     calc_compat others = CALC_COMPAT_CALCULON & ~((calc_compat)1 << CALC_COMPAT_LAYERS);
     ck_assert_int_eq(calc_compat_check(&app, &exec, others, &errors), CALC_OK);
 }
-END_TEST
 
-START_TEST(a_refusal_says_what_is_lacking_and_serving_is_refused_by_any_rule)
+CALC_TEST(a_refusal_says_what_is_lacking_and_serving_is_refused_by_any_rule)
 {
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
@@ -656,42 +629,4 @@ START_TEST(a_refusal_says_what_is_lacking_and_serving_is_refused_by_any_rule)
     errors = (calc_errors){0};
     ck_assert_int_eq(calc_compat_check(&app, &exec, CALC_COMPAT_NONE, &errors), CALC_OK);
     ck_assert_int_eq(errors.count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("calculon");
-    tcase_add_test(cases, the_layers_depend_on_attention_and_overlap_alone);
-    tcase_add_test(cases, the_weights_are_those_of_the_parameter_formula);
-    tcase_add_test(cases, multiquery_has_one_key_and_value_on_every_rank);
-    tcase_add_test(cases, without_parallelism_storage_is_that_of_equation_1);
-    tcase_add_test(cases, tensor_parallelism_stores_what_equation_2_says);
-    tcase_add_test(cases, sequence_parallelism_stores_what_equation_4_says);
-    tcase_add_test(cases, selective_recomputation_stores_what_equation_6_says);
-    tcase_add_test(cases,
-                   selective_recomputation_without_sequence_parallelism_drops_one_input_more);
-    tcase_add_test(cases, a_fused_activation_stores_eight_bytes_less);
-    tcase_add_test(cases, masks_do_not_grow_with_the_datatype);
-    tcase_add_test(cases, overlapped_layers_store_a_tile_of_what_they_gather);
-    tcase_add_test(cases, the_working_space_does_not_depend_on_recomputation);
-    tcase_add_test(cases, the_gradients_are_those_of_all_outputs);
-    tcase_add_test(cases, matrix_arithmetic_is_that_of_the_paper);
-    tcase_add_test(cases, the_forward_pass_adds_the_elementwise_layers);
-    tcase_add_test(cases, the_backward_passes_add_the_elementwise_layers);
-    tcase_add_test(cases, a_pass_takes_the_sum_of_its_layers);
-    tcase_add_test(cases, full_recomputation_is_one_more_forward_pass);
-    tcase_add_test(cases, selective_recomputation_repeats_the_scores);
-    tcase_add_test(cases, calculon_recomputes_prefixes);
-    tcase_add_test(cases, each_half_of_a_block_communicates_once_per_pass);
-    tcase_add_test(cases, communication_that_is_not_overlapped_is_exposed);
-    tcase_add_test(cases, recomputation_repeats_the_forward_messages);
-    tcase_add_test(cases, the_required_bandwidth_is_that_of_the_shortest_overlapped_layer);
-    tcase_add_test(cases, a_repeated_message_of_an_overlapped_layer_hides_as_much_as_forward);
-    tcase_add_test(cases, inference_has_no_backward_pass);
-    tcase_add_test(cases, inference_repeats_nothing_even_if_asked_to);
-    tcase_add_loop_test(cases, what_the_list_lacks_is_named_and_neutral_spellings_are_not, 0,
-                        CHANGES);
-    tcase_add_test(cases, a_refusal_says_what_is_lacking_and_serving_is_refused_by_any_rule);
-    return run_cases(cases);
 }

@@ -1,12 +1,12 @@
 /* Spaces counted kind by kind: the numbers of a walk over every design with its own system. */
 #include "census.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "designs.h"
+#include "frame.h"
 #include "small_case.h"
 #include "units.h"
 
@@ -38,6 +38,8 @@ static void end(void)
     calc_space_free(&space);
 }
 
+const calc_test_frame calc_tests = {.setup = begin, .teardown = end};
+
 static void sweep(calc_kind kind, const char *path, const double *values, size_t count)
 {
     calc_field_ref ref;
@@ -60,7 +62,7 @@ static calc_census census(void)
     return out;
 }
 
-START_TEST(what_counting_does_not_see_is_counted_once)
+CALC_TEST(what_counting_does_not_see_is_counted_once)
 {
     sweep(CALC_KIND_SYSTEM, "mem1.GiB", (double[]){1, 2, 3}, 3);
     ck_assert_uint_eq(designs.kinds, 1);
@@ -78,9 +80,8 @@ START_TEST(what_counting_does_not_see_is_counted_once)
     calc_census_free(&one);
     calc_census_free(&all);
 }
-END_TEST
 
-START_TEST(what_it_sees_makes_kinds)
+CALC_TEST(what_it_sees_makes_kinds)
 {
     sweep(CALC_KIND_SYSTEM, "mem2.GiB", (double[]){0, 16, 32}, 3);
     ck_assert_uint_eq(designs.kinds, 2);
@@ -97,9 +98,8 @@ START_TEST(what_it_sees_makes_kinds)
     ck_assert_uint_gt(all.counts.rejected[CALC_VERDICT_NETWORK_FILL], 0);
     calc_census_free(&all);
 }
-END_TEST
 
-START_TEST(designs_are_members_of_their_kinds)
+CALC_TEST(designs_are_members_of_their_kinds)
 {
     uint64_t members = 0;
     sweep(CALC_KIND_SYSTEM, "mem2.GiB", (double[]){0, 16, 32}, 3);
@@ -121,10 +121,9 @@ START_TEST(designs_are_members_of_their_kinds)
     }
     ck_assert_uint_eq(members, designs.count);
 }
-END_TEST
 
 /* Systems as they are shipped: all that counting needs to see of them is what it sees. */
-START_TEST(systems_are_counted_by_what_is_seen_of_them)
+CALC_TEST(systems_are_counted_by_what_is_seen_of_them)
 {
     static const char *const names[] = {"a100_80g", "h100_80g_nvl8", "h800", "gb200_nvl72"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -138,7 +137,6 @@ START_TEST(systems_are_counted_by_what_is_seen_of_them)
     calc_census all = census();
     calc_census_free(&all);
 }
-END_TEST
 
 /* ---- Points ---------------------------------------------------------------------------------- */
 
@@ -189,7 +187,7 @@ static met *all_points(size_t *count)
     return m;
 }
 
-START_TEST(points_of_kinds_are_those_of_their_designs)
+CALC_TEST(points_of_kinds_are_those_of_their_designs)
 {
     static const calc_axis fixed[] = {CALC_AXIS_tensor_par_overlap, CALC_AXIS_seq_par_ag_redo,
                                       CALC_AXIS_activation_recompute, CALC_AXIS_activations_offload,
@@ -216,9 +214,8 @@ START_TEST(points_of_kinds_are_those_of_their_designs)
     free(by_kind);
     free(by_design);
 }
-END_TEST
 
-START_TEST(counts_beyond_64_bits_are_refused)
+CALC_TEST(counts_beyond_64_bits_are_refused)
 {
     static double values[1 << 20];
     calc_census out;
@@ -236,18 +233,4 @@ START_TEST(counts_beyond_64_bits_are_refused)
                      CALC_ERR_RANGE);
     ck_assert_str_eq(errors.item[0].text, "there are 2^64 or more layouts");
     calc_census_free(&out);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("census");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_add_test(cases, what_counting_does_not_see_is_counted_once);
-    tcase_add_test(cases, what_it_sees_makes_kinds);
-    tcase_add_test(cases, designs_are_members_of_their_kinds);
-    tcase_add_test(cases, systems_are_counted_by_what_is_seen_of_them);
-    tcase_add_test(cases, points_of_kinds_are_those_of_their_designs);
-    tcase_add_test(cases, counts_beyond_64_bits_are_refused);
-    return run_cases(cases);
 }

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/rng.h"
+#include "frame.h"
 #include "random_struct.h"
 #include "scratch.h"
 #include "sweep_case.h"
@@ -55,6 +56,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static void save(const char *path)
 {
     calc_errors errors = {0};
@@ -104,7 +107,7 @@ static void cannot_write(const char *path, const char *printed)
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(what_was_written_is_read)
+CALC_TEST(what_was_written_is_read)
 {
     calc_checkpoint read;
     calc_errors errors = {0};
@@ -129,9 +132,8 @@ START_TEST(what_was_written_is_read)
     sweep_case_same(&read.result, &part.result);
     calc_checkpoint_free(&read);
 }
-END_TEST
 
-START_TEST(a_new_part_replaces_the_old_one_and_what_a_killed_writer_left)
+CALC_TEST(a_new_part_replaces_the_old_one_and_what_a_killed_writer_left)
 {
     unsigned char first[MOST];
     unsigned char second[MOST];
@@ -144,9 +146,8 @@ START_TEST(a_new_part_replaces_the_old_one_and_what_a_killed_writer_left)
     ck_assert_mem_eq(first, second, size);
     ck_assert_int_eq(scratch_count(), 1);
 }
-END_TEST
 
-START_TEST(a_part_that_cannot_be_written_leaves_the_old_one)
+CALC_TEST(a_part_that_cannot_be_written_leaves_the_old_one)
 {
     cannot_write("none/a", "none/a: cannot write: No such file or directory");
     ck_assert_int_eq(mkdir("folder", 0777), 0);
@@ -158,9 +159,8 @@ START_TEST(a_part_that_cannot_be_written_leaves_the_old_one)
     scratch_is("a", "old");
     ck_assert_int_eq(scratch_count(), 3);
 }
-END_TEST
 
-START_TEST(what_is_not_a_part_is_refused)
+CALC_TEST(what_is_not_a_part_is_refused)
 {
     cannot_read("a", CALC_ERR_NOT_FOUND, "a: no such file");
     scratch_write("a", "", 0);
@@ -169,9 +169,8 @@ START_TEST(what_is_not_a_part_is_refused)
     cannot_read("a", CALC_ERR_SYNTAX, "a: not a checkpoint or part of a sweep");
     cannot_read(".", CALC_ERR_IO, ".: cannot read: Is a directory");
 }
-END_TEST
 
-START_TEST(a_part_that_is_cut_anywhere_is_refused)
+CALC_TEST(a_part_that_is_cut_anywhere_is_refused)
 {
     unsigned char bytes[MOST];
     save("a");
@@ -184,9 +183,8 @@ START_TEST(a_part_that_is_cut_anywhere_is_refused)
                                       "  hint: start the sweep again without --resume");
     }
 }
-END_TEST
 
-START_TEST(a_part_with_one_wrong_bit_is_refused)
+CALC_TEST(a_part_with_one_wrong_bit_is_refused)
 {
     unsigned char bytes[MOST];
     save("a");
@@ -201,9 +199,8 @@ START_TEST(a_part_with_one_wrong_bit_is_refused)
         bytes[i] ^= (unsigned char)(1 << i % 8);
     }
 }
-END_TEST
 
-START_TEST(a_part_of_another_version_is_refused)
+CALC_TEST(a_part_of_another_version_is_refused)
 {
     unsigned char bytes[MOST];
     save("a");
@@ -216,9 +213,8 @@ START_TEST(a_part_of_another_version_is_refused)
                 "a: written by calc 9.1.0; this is " CALC_VERSION
                 "\n  hint: start the sweep again without --resume");
 }
-END_TEST
 
-START_TEST(contents_that_make_no_sense_are_refused)
+CALC_TEST(contents_that_make_no_sense_are_refused)
 {
     unsigned char bytes[MOST];
     save("a");
@@ -240,9 +236,8 @@ START_TEST(contents_that_make_no_sense_are_refused)
                 "a: damaged: its contents make no sense\n"
                 "  hint: start the sweep again without --resume");
 }
-END_TEST
 
-START_TEST(contents_with_a_right_checksum_never_crash)
+CALC_TEST(contents_with_a_right_checksum_never_crash)
 {
     unsigned char bytes[MOST];
     calc_rng rng;
@@ -266,9 +261,8 @@ START_TEST(contents_with_a_right_checksum_never_crash)
     ck_assert_int_gt(refused, 0);
     ck_assert_int_lt(refused, 2000);
 }
-END_TEST
 
-START_TEST(a_part_belongs_to_one_sweep_and_one_shard)
+CALC_TEST(a_part_belongs_to_one_sweep_and_one_shard)
 {
     calc_errors errors = {0};
     calc_shard other = {.index = 1, .count = 4};
@@ -284,28 +278,4 @@ START_TEST(a_part_belongs_to_one_sweep_and_one_shard)
     calc_error_print(&errors.item[1], line, sizeof line);
     ck_assert_str_eq(line, "a: belongs to another sweep\n"
                            "  hint: inputs, space, objectives and options must be the same");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("checkpoint");
-    TCase *tests = tcase_create("checkpoint");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, what_was_written_is_read);
-    tcase_add_test(tests, a_new_part_replaces_the_old_one_and_what_a_killed_writer_left);
-    tcase_add_test(tests, a_part_that_cannot_be_written_leaves_the_old_one);
-    tcase_add_test(tests, what_is_not_a_part_is_refused);
-    tcase_add_test(tests, a_part_that_is_cut_anywhere_is_refused);
-    tcase_add_test(tests, a_part_with_one_wrong_bit_is_refused);
-    tcase_add_test(tests, a_part_of_another_version_is_refused);
-    tcase_add_test(tests, contents_that_make_no_sense_are_refused);
-    tcase_add_test(tests, contents_with_a_right_checksum_never_crash);
-    tcase_add_test(tests, a_part_belongs_to_one_sweep_and_one_shard);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

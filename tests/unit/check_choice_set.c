@@ -1,12 +1,12 @@
 #include "spec/choice_set.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static const char *const choices[] = {"core_attn", "layernorm", "mlp", NULL};
 
-START_TEST(texts_are_in_the_order_of_the_choices)
+CALC_TEST(texts_are_in_the_order_of_the_choices)
 {
     static const char *const texts[] = {
         "",    "core_attn",     "layernorm",     "core_attn+layernorm",
@@ -21,9 +21,8 @@ START_TEST(texts_are_in_the_order_of_the_choices)
         ck_assert_int_eq(read, set);
     }
 }
-END_TEST
 
-START_TEST(any_order_is_read_and_none_is_the_empty_set)
+CALC_TEST(any_order_is_read_and_none_is_the_empty_set)
 {
     char bad[CALC_CHOICE_SET_SIZE];
     int64_t set = -1;
@@ -34,7 +33,6 @@ START_TEST(any_order_is_read_and_none_is_the_empty_set)
     ck_assert(calc_choice_set_parse(choices, "none", &set, bad));
     ck_assert_int_eq(set, 0);
 }
-END_TEST
 
 static void refuse(const char *text, const char *bad)
 {
@@ -45,7 +43,7 @@ static void refuse(const char *text, const char *bad)
     ck_assert_str_eq(word, bad);
 }
 
-START_TEST(the_first_word_that_is_no_choice_is_told)
+CALC_TEST(the_first_word_that_is_no_choice_is_told)
 {
     refuse("mpl", "mpl");
     refuse("mlp+mpl+x", "mpl");
@@ -55,9 +53,8 @@ START_TEST(the_first_word_that_is_no_choice_is_told)
     refuse("mlp,,core_attn", "");
     refuse(" mlp", " mlp");
 }
-END_TEST
 
-START_TEST(a_long_word_is_cut_and_a_long_text_is_not)
+CALC_TEST(a_long_word_is_cut_and_a_long_text_is_not)
 {
     char text[2 * CALC_CHOICE_SET_SIZE];
     char cut[CALC_CHOICE_SET_SIZE];
@@ -75,21 +72,4 @@ START_TEST(a_long_word_is_cut_and_a_long_text_is_not)
     ck_assert_uint_gt(strlen(text), CALC_CHOICE_SET_SIZE);
     ck_assert(calc_choice_set_parse(choices, text, &set, bad));
     ck_assert_int_eq(set, 4);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("choice_set");
-    tcase_add_test(cases, texts_are_in_the_order_of_the_choices);
-    tcase_add_test(cases, any_order_is_read_and_none_is_the_empty_set);
-    tcase_add_test(cases, the_first_word_that_is_no_choice_is_told);
-    tcase_add_test(cases, a_long_word_is_cut_and_a_long_text_is_not);
-    Suite *suite = suite_create("choice_set");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

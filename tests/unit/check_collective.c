@@ -1,5 +1,6 @@
 #include "model/operators/collective.h"
 
+#include "frame.h"
 #include "modern_case.h"
 
 /* Two tiers without latency: 8 ranks a node at 2^36 bytes/s, 1,024 beyond at 2^33. */
@@ -22,7 +23,7 @@ static double time_of(const calc_system *s, calc_collective_op op, calc_group gr
 
 /* ---- One network ----------------------------------------------------------------------------- */
 
-START_TEST(a_ring_moves_all_but_its_own_share)
+CALC_TEST(a_ring_moves_all_but_its_own_share)
 {
     calc_system s = small_system();
     calc_group four = on_network(4, 0);
@@ -33,9 +34,8 @@ START_TEST(a_ring_moves_all_but_its_own_share)
     ck_assert_double_eq(time_of(&s, CALC_OP_P2P, four), mib / fast);
     ck_assert_double_eq(time_of(&s, CALC_OP_ALL_GATHER, on_network(2, 1)), 0.5 * mib / slow);
 }
-END_TEST
 
-START_TEST(nothing_takes_no_time)
+CALC_TEST(nothing_takes_no_time)
 {
     calc_system s = small_system();
     s.networks[0].latency_s = 1;
@@ -47,17 +47,15 @@ START_TEST(nothing_takes_no_time)
     ck_assert_double_eq(calc_collective_all_to_all_s(&s, &one, mib, 1), 0);
     ck_assert_double_eq(calc_collective_all_to_all_s(&s, &two, 0, 1), 0);
 }
-END_TEST
 
-START_TEST(a_network_may_say_what_its_all_to_all_moves)
+CALC_TEST(a_network_may_say_what_its_all_to_all_moves)
 {
     calc_system s = small_system();
     s.networks[0].ops.all_to_all = (calc_network_op){1.5, -1};
     ck_assert_double_eq(time_of(&s, CALC_OP_ALL_TO_ALL, on_network(2, 0)), 0.75 * mib / fast);
 }
-END_TEST
 
-START_TEST(latency_is_added_once_and_grows_by_doublings)
+CALC_TEST(latency_is_added_once_and_grows_by_doublings)
 {
     calc_system s = small_system();
     s.networks[0].latency_s = 3;
@@ -67,9 +65,8 @@ START_TEST(latency_is_added_once_and_grows_by_doublings)
     /* a message is between two, whatever the group */
     assert_near(time_of(&s, CALC_OP_P2P, on_network(8, 0)), 8 + mib / fast);
 }
-END_TEST
 
-START_TEST(an_operation_may_have_its_own_latency_and_efficiency)
+CALC_TEST(an_operation_may_have_its_own_latency_and_efficiency)
 {
     calc_system s = small_system();
     calc_network *n = &s.networks[0];
@@ -91,9 +88,8 @@ START_TEST(an_operation_may_have_its_own_latency_and_efficiency)
     assert_near(time_of(&s, CALC_OP_P2P, four), 2 + mib / (0.5 * fast));
     assert_near(time_of(&s, CALC_OP_ALL_TO_ALL, four), 100 + 0.75 * mib / fast);
 }
-END_TEST
 
-START_TEST(switches_that_add_up_move_a_buffer_once_in_one_step)
+CALC_TEST(switches_that_add_up_move_a_buffer_once_in_one_step)
 {
     calc_system s = small_system();
     calc_network *n = &s.networks[0];
@@ -103,9 +99,8 @@ START_TEST(switches_that_add_up_move_a_buffer_once_in_one_step)
     n->op_parameters.all_reduce = (calc_op_rate){0, 7, 2};
     assert_near(time_of(&s, CALC_OP_ALL_REDUCE, on_network(4, 0)), 9 + 0.75 * mib / fast);
 }
-END_TEST
 
-START_TEST(oversubscription_and_message_size_lower_the_bandwidth)
+CALC_TEST(oversubscription_and_message_size_lower_the_bandwidth)
 {
     calc_system s = small_system();
     calc_network *n = &s.networks[0];
@@ -118,31 +113,28 @@ START_TEST(oversubscription_and_message_size_lower_the_bandwidth)
     calc_group two = on_network(2, 0);
     ck_assert_double_eq(calc_collective_s(&s, CALC_OP_P2P, &two, mib - 1), 8 * (mib - 1) / fast);
 }
-END_TEST
 
 /* ---- Tiers ----------------------------------------------------------------------------------- */
 
-START_TEST(a_group_inside_a_node_is_on_the_first_tier)
+CALC_TEST(a_group_inside_a_node_is_on_the_first_tier)
 {
     calc_system s = small_system();
     ck_assert_double_eq(time_of(&s, CALC_OP_ALL_REDUCE, placed(8, 1)), 1.75 * mib / fast);
     ck_assert_double_eq(time_of(&s, CALC_OP_ALL_GATHER, placed(2, 4)), 0.5 * mib / fast);
     ck_assert_double_eq(time_of(&s, CALC_OP_P2P, placed(2, 4)), mib / fast);
 }
-END_TEST
 
-START_TEST(a_group_with_one_rank_a_node_is_on_the_second_tier)
+CALC_TEST(a_group_with_one_rank_a_node_is_on_the_second_tier)
 {
     calc_system s = small_system();
     ck_assert_double_eq(time_of(&s, CALC_OP_ALL_REDUCE, placed(4, 8)), 1.5 * mib / slow);
     ck_assert_double_eq(time_of(&s, CALC_OP_ALL_GATHER, placed(4, 64)), 0.75 * mib / slow);
     ck_assert_double_eq(time_of(&s, CALC_OP_P2P, placed(4, 8)), mib / slow);
 }
-END_TEST
 
 /* 16 ranks on two nodes: the node moves all but an eighth, every rank's port its eighth, once over
    for two nodes. At 8 times the bandwidth inside, the wires inside are slower; at 64 times not. */
-START_TEST(a_group_over_nodes_uses_both_tiers)
+CALC_TEST(a_group_over_nodes_uses_both_tiers)
 {
     calc_system s = small_system();
     calc_group group = placed(16, 1);
@@ -156,19 +148,17 @@ START_TEST(a_group_over_nodes_uses_both_tiers)
     assert_near(time_of(&s, CALC_OP_ALL_GATHER, group), 8 + 0.5 * mib / 8 / slow);
     assert_near(time_of(&s, CALC_OP_P2P, group), 5 + mib / slow);
 }
-END_TEST
 
 /* 4 ranks at distance 4: two in a node, on two nodes. */
-START_TEST(a_spread_group_has_fewer_ranks_inside)
+CALC_TEST(a_spread_group_has_fewer_ranks_inside)
 {
     calc_system s = small_system();
     calc_group group = placed(4, 4);
     ck_assert_double_eq(calc_collective_inner_ranks(&s, &group), 2);
     ck_assert_double_eq(time_of(&s, CALC_OP_ALL_GATHER, group), 0.5 * mib / 2 / slow);
 }
-END_TEST
 
-START_TEST(inner_ranks_are_those_of_the_node)
+CALC_TEST(inner_ranks_are_those_of_the_node)
 {
     calc_system s = small_system();
     static const double rows[][3] = {{4, 1, 4},   {8, 1, 8},  {16, 1, 8}, {16, 8, 1},
@@ -181,9 +171,8 @@ START_TEST(inner_ranks_are_those_of_the_node)
     ck_assert_double_eq(calc_collective_inner_ranks(&s, &inside), 4);
     ck_assert_double_eq(calc_collective_inner_ranks(&s, &outside), 1);
 }
-END_TEST
 
-START_TEST(the_top_network_is_the_last_one_needed)
+CALC_TEST(the_top_network_is_the_last_one_needed)
 {
     calc_system s = small_system();
     calc_group group = placed(8, 1);
@@ -197,7 +186,6 @@ START_TEST(the_top_network_is_the_last_one_needed)
     group = on_network(2, 1);
     ck_assert_int_eq(calc_collective_top_network(&s, &group), 1);
 }
-END_TEST
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
@@ -213,7 +201,7 @@ static void line_is(const calc_system *s, calc_collective_op op, calc_group grou
     ck_assert_double_eq(calc_collective_line_s(&line, 0), 0);
 }
 
-START_TEST(a_line_has_the_latency_and_the_bytes_of_its_operation)
+CALC_TEST(a_line_has_the_latency_and_the_bytes_of_its_operation)
 {
     calc_system s = small_system();
     s.networks[0].latency_s = 3;
@@ -226,10 +214,9 @@ START_TEST(a_line_has_the_latency_and_the_bytes_of_its_operation)
     s.networks[0].op_parameters.all_gather = (calc_op_rate){0.5, 7, 2};
     line_is(&s, CALC_OP_ALL_GATHER, on_network(4, 0), 7 + 3 * 2, 0.75 / (0.5 * fast));
 }
-END_TEST
 
 /* Latencies of the tiers add up; of their bytes, the slower decides. */
-START_TEST(a_line_over_nodes_is_that_of_the_slower_tier)
+CALC_TEST(a_line_over_nodes_is_that_of_the_slower_tier)
 {
     calc_system s = small_system();
     s.networks[0].latency_s = 3;
@@ -242,11 +229,10 @@ START_TEST(a_line_over_nodes_is_that_of_the_slower_tier)
     line_is(&s, CALC_OP_ALL_GATHER, placed(16, 1), 8, 0.5 / 8 / slow);
     line_is(&s, CALC_OP_ALL_REDUCE, placed(16, 1), 8, 1.0 / 8 / slow);
 }
-END_TEST
 
 /* Bandwidth that depends on the size is that of the messages the line is for; beyond a node they
    are an eighth. */
-START_TEST(a_line_is_drawn_where_its_messages_are)
+CALC_TEST(a_line_is_drawn_where_its_messages_are)
 {
     calc_system s = small_system();
     calc_curve halved = {2, {mib, 0}, {1, 0.5}};
@@ -264,11 +250,10 @@ START_TEST(a_line_is_drawn_where_its_messages_are)
     assert_near(large.s_per_byte, 0.5 / 8 / slow);
     assert_near(small.s_per_byte, 0.5 / 8 / (0.5 * slow));
 }
-END_TEST
 
 /* To 16 experts on two nodes: half of what is sent leaves, over a port of the rank's own. */
 /* Stages at distance 2 on nodes of 8: three of four messages stay inside. */
-START_TEST(a_message_to_the_next_rank_leaves_a_node_from_its_last_one)
+CALC_TEST(a_message_to_the_next_rank_leaves_a_node_from_its_last_one)
 {
     calc_system s = small_system();
     s.networks[0].latency_s = 3;
@@ -284,9 +269,8 @@ START_TEST(a_message_to_the_next_rank_leaves_a_node_from_its_last_one)
     calc_group named = on_network(4, 1);
     assert_near(calc_collective_next_line_of(&s, &named, mib).s_per_byte, 1 / slow);
 }
-END_TEST
 
-START_TEST(an_all_to_all_over_nodes_sends_what_leaves_through_each_port)
+CALC_TEST(an_all_to_all_over_nodes_sends_what_leaves_through_each_port)
 {
     calc_system s = small_system();
     calc_group group = placed(16, 1);
@@ -302,16 +286,14 @@ START_TEST(an_all_to_all_over_nodes_sends_what_leaves_through_each_port)
     group = placed(4, 8);
     assert_near(calc_collective_all_to_all_s(&s, &group, mib, 0.25), 5 + 0.75 * 0.25 * mib / slow);
 }
-END_TEST
 
-START_TEST(copies_are_saved_on_the_second_network_only)
+CALC_TEST(copies_are_saved_on_the_second_network_only)
 {
     calc_system s = small_system();
     calc_group inside = on_network(4, 0), outside = on_network(4, 1);
     ck_assert_double_eq(calc_collective_all_to_all_s(&s, &inside, mib, 0.5), 0.75 * mib / fast);
     ck_assert_double_eq(calc_collective_all_to_all_s(&s, &outside, mib, 0.5), 0.375 * mib / slow);
 }
-END_TEST
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -335,7 +317,7 @@ static calc_exec folded(void)
     return e;
 }
 
-START_TEST(groups_are_on_the_networks_that_the_execution_names)
+CALC_TEST(groups_are_on_the_networks_that_the_execution_names)
 {
     calc_exec e = folded();
     e.strategy.tensor_par_net = 0;
@@ -362,9 +344,8 @@ START_TEST(groups_are_on_the_networks_that_the_execution_names)
     g = calc_groups_of(&e, &e.strategy);
     group_is(&g.expert_data, 4, 0, 0);
 }
-END_TEST
 
-START_TEST(experts_without_parallelism_have_a_replica_on_every_rank_of_a_stage)
+CALC_TEST(experts_without_parallelism_have_a_replica_on_every_rank_of_a_stage)
 {
     calc_exec e = folded();
     e.strategy.expert_par = e.strategy.expert_tensor_par = 0;
@@ -375,9 +356,8 @@ START_TEST(experts_without_parallelism_have_a_replica_on_every_rank_of_a_stage)
     e.strategy.expert_par = 32;
     ck_assert_double_eq(calc_groups_of(&e, &e.strategy).expert_data.ranks, 1);
 }
-END_TEST
 
-START_TEST(ranks_are_laid_out_fastest_first)
+CALC_TEST(ranks_are_laid_out_fastest_first)
 {
     calc_exec e = folded();
     e.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
@@ -390,9 +370,8 @@ START_TEST(ranks_are_laid_out_fastest_first)
     group_is(&g.expert_data, 4, 8, 0);
     group_is(&g.pipeline, 4, 32, 0);
 }
-END_TEST
 
-START_TEST(stages_may_be_nearer_than_replicas)
+CALC_TEST(stages_may_be_nearer_than_replicas)
 {
     calc_exec e = folded();
     e.rank_order = CALC_RANK_ORDER_TP_CP_EP_PP_DP;
@@ -406,34 +385,4 @@ START_TEST(stages_may_be_nearer_than_replicas)
     e.num_procs = 16;
     g = calc_groups_of(&e, &e.strategy);
     group_is(&g.dense_data, 2, 2, 0); /* the context ranks: side by side */
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("collective");
-    tcase_add_test(cases, a_ring_moves_all_but_its_own_share);
-    tcase_add_test(cases, nothing_takes_no_time);
-    tcase_add_test(cases, a_network_may_say_what_its_all_to_all_moves);
-    tcase_add_test(cases, latency_is_added_once_and_grows_by_doublings);
-    tcase_add_test(cases, an_operation_may_have_its_own_latency_and_efficiency);
-    tcase_add_test(cases, switches_that_add_up_move_a_buffer_once_in_one_step);
-    tcase_add_test(cases, oversubscription_and_message_size_lower_the_bandwidth);
-    tcase_add_test(cases, a_group_inside_a_node_is_on_the_first_tier);
-    tcase_add_test(cases, a_group_with_one_rank_a_node_is_on_the_second_tier);
-    tcase_add_test(cases, a_group_over_nodes_uses_both_tiers);
-    tcase_add_test(cases, a_spread_group_has_fewer_ranks_inside);
-    tcase_add_test(cases, inner_ranks_are_those_of_the_node);
-    tcase_add_test(cases, the_top_network_is_the_last_one_needed);
-    tcase_add_test(cases, a_line_has_the_latency_and_the_bytes_of_its_operation);
-    tcase_add_test(cases, a_line_over_nodes_is_that_of_the_slower_tier);
-    tcase_add_test(cases, a_line_is_drawn_where_its_messages_are);
-    tcase_add_test(cases, a_message_to_the_next_rank_leaves_a_node_from_its_last_one);
-    tcase_add_test(cases, an_all_to_all_over_nodes_sends_what_leaves_through_each_port);
-    tcase_add_test(cases, copies_are_saved_on_the_second_network_only);
-    tcase_add_test(cases, groups_are_on_the_networks_that_the_execution_names);
-    tcase_add_test(cases, experts_without_parallelism_have_a_replica_on_every_rank_of_a_stage);
-    tcase_add_test(cases, ranks_are_laid_out_fastest_first);
-    tcase_add_test(cases, stages_may_be_nearer_than_replicas);
-    return run_cases(cases);
 }

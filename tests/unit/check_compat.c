@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_compat read_ok(const char *text)
@@ -22,7 +23,7 @@ static void assert_text(calc_compat compat, const char *text)
     ck_assert_int_eq(read_ok(text), compat);
 }
 
-START_TEST(every_rule_has_a_bit_a_name_and_a_sentence)
+CALC_TEST(every_rule_has_a_bit_a_name_and_a_sentence)
 {
     ck_assert_int_eq(CALC_COMPAT_COUNT, 14);
     for (int rule = 0; rule < CALC_COMPAT_COUNT; rule++) {
@@ -35,10 +36,9 @@ START_TEST(every_rule_has_a_bit_a_name_and_a_sentence)
     ck_assert_ptr_null(calc_compat_names[CALC_COMPAT_COUNT]);
     ck_assert_str_eq(calc_compat_names[CALC_COMPAT_BLOCK_EFFICIENCY], "block-efficiency");
 }
-END_TEST
 
 /* The three defects are the first: 14 rules, 11 of them meant. */
-START_TEST(sets_are_read_and_written_by_name)
+CALC_TEST(sets_are_read_and_written_by_name)
 {
     assert_text(CALC_COMPAT_NONE, "none");
     assert_text(CALC_COMPAT_CALCULON, "calculon");
@@ -48,9 +48,8 @@ START_TEST(sets_are_read_and_written_by_name)
     ck_assert_int_eq(read_ok("repaired,recompute-sums,idle-message,inference-message"),
                      CALC_COMPAT_CALCULON);
 }
-END_TEST
 
-START_TEST(names_are_joined_by_commas_in_any_order)
+CALC_TEST(names_are_joined_by_commas_in_any_order)
 {
     calc_compat two = (calc_compat)1 << CALC_COMPAT_TILES | (calc_compat)1 << CALC_COMPAT_LAYERS;
     assert_text(two, "layers,tiles");
@@ -58,10 +57,9 @@ START_TEST(names_are_joined_by_commas_in_any_order)
     ck_assert_int_eq(read_ok("tiles,layers,tiles,none"), two);
     ck_assert_int_eq(read_ok("none,calculon"), CALC_COMPAT_CALCULON);
 }
-END_TEST
 
 /* All but one, for each, which is not a set: the longest texts. */
-START_TEST(every_text_fits)
+CALC_TEST(every_text_fits)
 {
     for (int rule = 0; rule < CALC_COMPAT_COUNT; rule++) {
         char buffer[CALC_COMPAT_TEXT];
@@ -70,7 +68,6 @@ START_TEST(every_text_fits)
         ck_assert_uint_lt(strlen(buffer), CALC_COMPAT_TEXT);
     }
 }
-END_TEST
 
 static const struct {
     const char *text, *word;
@@ -92,7 +89,7 @@ static const struct {
 };
 enum { WRONG = sizeof wrong / sizeof *wrong };
 
-START_TEST(a_word_that_is_no_rule_is_named_and_nothing_is_changed)
+CALC_TEST_LOOP(a_word_that_is_no_rule_is_named_and_nothing_is_changed, 0, WRONG)
 {
     calc_errors errors = {0};
     calc_compat compat = 5;
@@ -108,16 +105,4 @@ START_TEST(a_word_that_is_no_rule_is_named_and_nothing_is_changed)
     const char *last = "reduce-by-block, block-efficiency";
     ck_assert(wrong[_i].word[0] == 'a' ||
               strcmp(errors.item[0].text + length - strlen(last), last) == 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("compat");
-    tcase_add_test(cases, every_rule_has_a_bit_a_name_and_a_sentence);
-    tcase_add_test(cases, sets_are_read_and_written_by_name);
-    tcase_add_test(cases, names_are_joined_by_commas_in_any_order);
-    tcase_add_test(cases, every_text_fits);
-    tcase_add_loop_test(cases, a_word_that_is_no_rule_is_named_and_nothing_is_changed, 0, WRONG);
-    return run_cases(cases);
 }

@@ -1,11 +1,12 @@
 /* Constants of machines: where they are, what they may be, what is assumed of them. */
 #include "calibrate/constant.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_system read_system(const char *name)
 {
@@ -16,7 +17,7 @@ static calc_system read_system(const char *name)
     return system;
 }
 
-START_TEST(every_path_is_a_number_or_a_curve_of_a_system)
+CALC_TEST(every_path_is_a_number_or_a_curve_of_a_system)
 {
     size_t count = 0;
     for (const calc_constant *c; (c = calc_constant_at(count)); count++) {
@@ -33,9 +34,8 @@ START_TEST(every_path_is_a_number_or_a_curve_of_a_system)
     ck_assert_uint_eq(count, 36);
     ck_assert_ptr_null(calc_constant_find("watts"));
 }
-END_TEST
 
-START_TEST(a_value_set_is_the_value_got_and_nothing_else_changes)
+CALC_TEST(a_value_set_is_the_value_got_and_nothing_else_changes)
 {
     const calc_system before = read_system("h100_sxm");
     const calc_constant *c;
@@ -55,9 +55,8 @@ START_TEST(a_value_set_is_the_value_got_and_nothing_else_changes)
         }
     }
 }
-END_TEST
 
-START_TEST(what_a_file_does_not_give_stays_absent)
+CALC_TEST(what_a_file_does_not_give_stays_absent)
 {
     calc_system system = read_system("a100_80g");
     const calc_constant *block = calc_constant_find("host.block");
@@ -70,9 +69,8 @@ START_TEST(what_a_file_does_not_give_stays_absent)
     ck_assert(system.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency.efficiency[0] == 0.5);
     ck_assert_int_eq(system.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.count, 0);
 }
-END_TEST
 
-START_TEST(a_curve_keeps_its_shape_up_to_one)
+CALC_TEST(a_curve_keeps_its_shape_up_to_one)
 {
     calc_system system = {0};
     system.chip.mem1.efficiency =
@@ -84,9 +82,8 @@ START_TEST(a_curve_keeps_its_shape_up_to_one)
     ck_assert_double_eq_tol(system.chip.mem1.efficiency.efficiency[1], 0.45, 1e-15);
     ck_assert(system.chip.mem1.efficiency.efficiency[2] == 1);
 }
-END_TEST
 
-START_TEST(numbers_without_limits_come_back)
+CALC_TEST(numbers_without_limits_come_back)
 {
     static const double values[] = {1e-6, 0.01, 0.5, 0.99};
     const calc_constant *c;
@@ -102,18 +99,16 @@ START_TEST(numbers_without_limits_come_back)
     ck_assert_double_eq_tol(calc_constant_to_free(eager, 2), 0.69314718055994531, 1e-15);
     ck_assert_double_eq_tol(calc_constant_to_free(memory, 0.8), 1.3862943611198906, 1e-15);
 }
-END_TEST
 
-START_TEST(no_number_leads_out_of_the_range_of_the_field)
+CALC_TEST(no_number_leads_out_of_the_range_of_the_field)
 {
     ck_assert(calc_constant_from_free(calc_constant_find("matrix.bfloat16"), 3) == 1);
     ck_assert(calc_constant_from_free(calc_constant_find("grouped.efficiency"), 3) == 2);
     ck_assert(calc_constant_from_free(calc_constant_find("mem1.efficiency"), 60) <= 1);
     ck_assert(calc_constant_from_free(calc_constant_find("matrix.bfloat16"), log(0.5)) == 0.5);
 }
-END_TEST
 
-START_TEST(a_machine_is_known_better_than_its_family_and_that_better_than_any)
+CALC_TEST(a_machine_is_known_better_than_its_family_and_that_better_than_any)
 {
     const calc_constant *nic = calc_constant_find("networks[1].efficiency");
     const calc_constant *matrix = calc_constant_find("matrix.bfloat16");
@@ -128,24 +123,4 @@ START_TEST(a_machine_is_known_better_than_its_family_and_that_better_than_any)
     const calc_constant *sustained = calc_constant_find("sustained");
     ck_assert(calc_constant_start(sustained, "Blackwell", "gb300_nvl72") == 1.12);
     ck_assert(calc_constant_start(sustained, "Blackwell", "gb200_nvl72") == 1.04);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("constant");
-    TCase *tests = tcase_create("constant");
-    tcase_add_test(tests, every_path_is_a_number_or_a_curve_of_a_system);
-    tcase_add_test(tests, a_value_set_is_the_value_got_and_nothing_else_changes);
-    tcase_add_test(tests, what_a_file_does_not_give_stays_absent);
-    tcase_add_test(tests, a_curve_keeps_its_shape_up_to_one);
-    tcase_add_test(tests, numbers_without_limits_come_back);
-    tcase_add_test(tests, no_number_leads_out_of_the_range_of_the_field);
-    tcase_add_test(tests, a_machine_is_known_better_than_its_family_and_that_better_than_any);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

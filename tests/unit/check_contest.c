@@ -1,13 +1,14 @@
 /* Draws of the contenders, and what the knowledge gradient chooses of them. */
 #include "tune/contest.h"
 
+#include "frame.h"
 #include "unit/tune_case.h"
 
 enum { DRAWS = 20000 };
 
 /* Errors turned out twice as large as expected: draws are as wide as the view says, and those of a
  * layout that may need too much memory are infinite as often. */
-START_TEST(draws_are_what_the_view_says)
+CALC_TEST(draws_are_what_the_view_says)
 {
     calc_tune_prior prior = tune_prior_of_own(0.02);
     prior.term[CALC_TUNE_TERM_MATRIX] = 0.03;
@@ -43,11 +44,10 @@ START_TEST(draws_are_what_the_view_says)
     calc_tune_contest_free(&contest);
     calc_tune_scene_free(&scene);
 }
-END_TEST
 
 /* All are expected to take as long. What shares its error with what was measured is known; of the
  * others the more uncertain is the better to measure, but for the chance that it does not run. */
-START_TEST(knowledge_is_sought_where_there_is_none)
+CALC_TEST(knowledge_is_sought_where_there_is_none)
 {
     calc_tune_prior prior = tune_prior_of_own(0.001);
     prior.term[CALC_TUNE_TERM_MATRIX] = 0.3;
@@ -71,19 +71,4 @@ START_TEST(knowledge_is_sought_where_there_is_none)
     ck_assert_double_eq_tol(d.outlook[3].fits, 0.5, 0.2);
     ck_assert_uint_eq(d.pick[0], 2);
     calc_tune_decision_free(&d);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("contest");
-    tcase_add_test(cases, draws_are_what_the_view_says);
-    tcase_add_test(cases, knowledge_is_sought_where_there_is_none);
-    Suite *suite = suite_create("contest");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bound_case.h"
+#include "frame.h"
 
 enum { ROUNDS = 300 };
 
@@ -40,7 +41,7 @@ static void assert_not_above(size_t lane)
     assert_no_more("second tier", lane, corner.tier2_bytes, own.tier2_bytes);
 }
 
-START_TEST(no_corner_is_above_any_of_its_lanes)
+CALC_TEST_LOOP(no_corner_is_above_any_of_its_lanes, 0, ROUNDS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 6);
     random_lanes();
@@ -51,7 +52,6 @@ START_TEST(no_corner_is_above_any_of_its_lanes)
         assert_not_above(i);
     }
 }
-END_TEST
 
 /* Neighbours that are alike but for one member each. */
 static void make_alike(void)
@@ -76,7 +76,7 @@ static void make_alike(void)
     calc_panel_pad(&panel, shared.compat != CALC_COMPAT_NONE);
 }
 
-START_TEST(no_corner_is_above_any_of_lanes_that_are_alike)
+CALC_TEST_LOOP(no_corner_is_above_any_of_lanes_that_are_alike, 0, ROUNDS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 9);
     random_lanes();
@@ -87,10 +87,9 @@ START_TEST(no_corner_is_above_any_of_lanes_that_are_alike)
         assert_not_above(i);
     }
 }
-END_TEST
 
 /* Where both ends are on one stage the head has less. */
-START_TEST(a_table_that_may_be_shared_is_left_out)
+CALC_TEST_LOOP(a_table_that_may_be_shared_is_left_out, 0, ROUNDS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 7);
     random_lanes();
@@ -106,9 +105,8 @@ START_TEST(a_table_that_may_be_shared_is_left_out)
         assert_not_above(i);
     }
 }
-END_TEST
 
-START_TEST(a_lane_of_its_own_is_its_corner)
+CALC_TEST_LOOP(a_lane_of_its_own_is_its_corner, 0, ROUNDS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 8);
     random_lanes();
@@ -124,15 +122,4 @@ START_TEST(a_lane_of_its_own_is_its_corner)
     ck_assert(near(corner.total_s, own.total_s));
     ck_assert(near(corner.tier1_bytes, own.tier1_bytes));
     ck_assert(near(corner.tier2_bytes, own.tier2_bytes));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("corner");
-    tcase_add_loop_test(cases, no_corner_is_above_any_of_its_lanes, 0, ROUNDS);
-    tcase_add_loop_test(cases, no_corner_is_above_any_of_lanes_that_are_alike, 0, ROUNDS);
-    tcase_add_loop_test(cases, a_table_that_may_be_shared_is_left_out, 0, ROUNDS);
-    tcase_add_loop_test(cases, a_lane_of_its_own_is_its_corner, 0, ROUNDS);
-    return run_cases(cases);
 }

@@ -2,6 +2,7 @@
 #include "model/cost/cost_kernel.h"
 #include "model/cost/cost_tiles.h"
 
+#include "frame.h"
 #include "model/cost/block.h"
 #include "modern_case.h"
 
@@ -46,7 +47,7 @@ static double kernel_s(modern_case *c, calc_operator_kind kind)
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-START_TEST(a_matrix_is_bound_by_the_systems_mode)
+CALC_TEST(a_matrix_is_bound_by_the_systems_mode)
 {
     modern_case c = start();
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
@@ -59,9 +60,8 @@ START_TEST(a_matrix_is_bound_by_the_systems_mode)
     calc_operator o = kernel(CALC_OPERATOR_MATRIX);
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_AGRAD), 10 + 3 * 7);
 }
-END_TEST
 
-START_TEST(the_clock_slows_arithmetic_only)
+CALC_TEST(the_clock_slows_arithmetic_only)
 {
     modern_case c = start();
     c.system.chip.sustained = 0.5;
@@ -74,9 +74,8 @@ START_TEST(the_clock_slows_arithmetic_only)
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 1);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_VECTOR), 4 * matrix / vector / 0.5);
 }
-END_TEST
 
-START_TEST(narrow_matrices_run_on_their_own_engine_and_the_head_does_not)
+CALC_TEST(narrow_matrices_run_on_their_own_engine_and_the_head_does_not)
 {
     modern_case c = start();
     c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
@@ -93,9 +92,8 @@ START_TEST(narrow_matrices_run_on_their_own_engine_and_the_head_does_not)
     c.exec.strategy.matrix_datatype = CALC_FORMAT_AUTO; /* nothing is scaled */
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_MATRIX), 4);
 }
-END_TEST
 
-START_TEST(grouped_matrices_read_their_weights_before_they_compute)
+CALC_TEST(grouped_matrices_read_their_weights_before_they_compute)
 {
     modern_case c = start();
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 5);
@@ -103,9 +101,8 @@ START_TEST(grouped_matrices_read_their_weights_before_they_compute)
     c.system.chip.launch.matrix_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 9 + 3 * 7);
 }
-END_TEST
 
-START_TEST(grouped_matrices_may_be_bound_by_the_slower)
+CALC_TEST(grouped_matrices_may_be_bound_by_the_slower)
 {
     modern_case c = start();
     c.system.chip.grouped.processing_mode = CALC_GROUPED_MODE_NO_OVERLAP;
@@ -117,9 +114,8 @@ START_TEST(grouped_matrices_may_be_bound_by_the_slower)
     c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP; /* that of other matrices */
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_GROUPED), 16);
 }
-END_TEST
 
-START_TEST(attention_runs_at_its_own_share_of_the_peak)
+CALC_TEST(attention_runs_at_its_own_share_of_the_peak)
 {
     modern_case c = start();
     calc_operator o = kernel(CALC_OPERATOR_ATTENTION);
@@ -137,9 +133,8 @@ START_TEST(attention_runs_at_its_own_share_of_the_peak)
     o.flop[CALC_PASS_FW] = 0;
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 0);
 }
-END_TEST
 
-START_TEST(short_attention_is_bound_by_memory)
+CALC_TEST(short_attention_is_bound_by_memory)
 {
     modern_case c = start();
     calc_operator o = kernel(CALC_OPERATOR_ATTENTION);
@@ -147,9 +142,8 @@ START_TEST(short_attention_is_bound_by_memory)
     resolve(&c);
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 9);
 }
-END_TEST
 
-START_TEST(stored_scores_take_arithmetic_and_memory)
+CALC_TEST(stored_scores_take_arithmetic_and_memory)
 {
     modern_case c = start();
     c.system.chip.launch.vector_s = 7;
@@ -157,10 +151,9 @@ START_TEST(stored_scores_take_arithmetic_and_memory)
     c.system.chip.attention.unfused_efficiency = 0.5;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_SCORES), 9 + 3 * 7);
 }
-END_TEST
 
 /* 16-bit heads: of 16, 12, 10 and 9 elements, their rows are multiples of 16, 8, 4 and 2 bytes. */
-START_TEST(heads_that_are_not_aligned_starve_the_matrix_engine)
+CALC_TEST(heads_that_are_not_aligned_starve_the_matrix_engine)
 {
     static const struct {
         int64_t size;
@@ -177,9 +170,8 @@ START_TEST(heads_that_are_not_aligned_starve_the_matrix_engine)
         ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_ATTENTION), flash_s);
     }
 }
-END_TEST
 
-START_TEST(elementwise_kernels_are_bound_by_memory)
+CALC_TEST(elementwise_kernels_are_bound_by_memory)
 {
     modern_case c = start();
     calc_operator o = kernel(CALC_OPERATOR_VECTOR);
@@ -191,9 +183,8 @@ START_TEST(elementwise_kernels_are_bound_by_memory)
     c.system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(calc_cost_kernel_s(&c.context, &o, CALC_PASS_FW), 2 + 3 * 7);
 }
-END_TEST
 
-START_TEST(sorting_reaches_its_own_share_of_the_bandwidth)
+CALC_TEST(sorting_reaches_its_own_share_of_the_bandwidth)
 {
     modern_case c = start();
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 1);
@@ -201,10 +192,9 @@ START_TEST(sorting_reaches_its_own_share_of_the_bandwidth)
     c.system.chip.launch.vector_s = 7;
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_PERMUTE), 4 + 3 * 7);
 }
-END_TEST
 
 /* Its arithmetic and copies obey the mode and are not launched: 4 matrices are 64 vectors. */
-START_TEST(what_processors_add_up_for_a_collective_is_a_kernel)
+CALC_TEST(what_processors_add_up_for_a_collective_is_a_kernel)
 {
     modern_case c = start();
     c.system.chip.launch.vector_s = c.system.chip.launch.matrix_s = 7;
@@ -215,7 +205,6 @@ START_TEST(what_processors_add_up_for_a_collective_is_a_kernel)
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_LAYER), 65);
     ck_assert_double_eq(kernel_s(&c, CALC_OPERATOR_VECTOR), 64 + 3 * 7);
 }
-END_TEST
 
 /* ---- Links ----------------------------------------------------------------------------------- */
 
@@ -231,7 +220,7 @@ static calc_operator link_of(calc_operator_group group, double time_s)
     return o;
 }
 
-START_TEST(a_link_takes_what_its_group_takes)
+CALC_TEST(a_link_takes_what_its_group_takes)
 {
     modern_case c = start();
     resolve(&c);
@@ -243,10 +232,9 @@ START_TEST(a_link_takes_what_its_group_takes)
     o.kind = CALC_OPERATOR_MATRIX;
     ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 0);
 }
-END_TEST
 
 /* Of 16 context ranks in a row, 4 neighbours, or 4 that are 4 apart. */
-START_TEST(a_part_of_a_group_communicates_at_its_own_distance)
+CALC_TEST(a_part_of_a_group_communicates_at_its_own_distance)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.strategy.context_par = c.exec.num_procs = 16;
@@ -261,11 +249,10 @@ START_TEST(a_part_of_a_group_communicates_at_its_own_distance)
     o.sub_stride = 4;
     ck_assert_double_eq(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 2 * fast / slow);
 }
-END_TEST
 
 /* Two of eight experts are on one of two nodes with a chance of 3 in 7: 11/7 nodes a token, not 2
    copies. */
-START_TEST(one_copy_per_node_is_sent_between_nodes)
+CALC_TEST(one_copy_per_node_is_sent_between_nodes)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 16));
     calc_operator o = link_of(CALC_IN_EXPERT, 1);
@@ -300,10 +287,9 @@ START_TEST(one_copy_per_node_is_sent_between_nodes)
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), 15.0 / 16 * bytes / slow);
 }
-END_TEST
 
 /* 8 of 64 experts are on 5.43 of 8 nodes, unless they may be on fewer only. */
-START_TEST(limited_routing_limits_the_copies)
+CALC_TEST(limited_routing_limits_the_copies)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 64));
     calc_operator o = link_of(CALC_IN_EXPERT, 1);
@@ -329,11 +315,10 @@ START_TEST(limited_routing_limits_the_copies)
     resolve(&c);
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false), reached / 8 * leaves_s);
 }
-END_TEST
 
 /* Of 16 ranks on two nodes each sends half of its buffer through its own port, as experts do; all
    copies, however experts are dispatched. */
-START_TEST(an_exchange_of_heads_leaves_the_node_as_any_all_to_all)
+CALC_TEST(an_exchange_of_heads_leaves_the_node_as_any_all_to_all)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     calc_operator o = link_of(CALC_IN_CONTEXT, 1);
@@ -349,7 +334,6 @@ START_TEST(an_exchange_of_heads_leaves_the_node_as_any_all_to_all)
     assert_near(calc_cost_link_s(&c.context, &o, CALC_PASS_FW, false),
                 0.875 * o.message_bytes / fast);
 }
-END_TEST
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
@@ -359,7 +343,7 @@ static void sum(modern_case *c, const calc_operator *operators, size_t count, un
     calc_cost_sum(&c->context, operators, count, recompute, &c->cost);
 }
 
-START_TEST(kernels_add_up_by_pass)
+CALC_TEST(kernels_add_up_by_pass)
 {
     modern_case c = start();
     calc_operator o[3] = {kernel(CALC_OPERATOR_MATRIX), kernel(CALC_OPERATOR_VECTOR),
@@ -390,10 +374,9 @@ START_TEST(kernels_add_up_by_pass)
     ck_assert_double_eq(c.cost.agrad_s + c.cost.wgrad_s + c.cost.re_s, 0);
     ck_assert_double_eq(c.cost.work[CALC_PASS_AGRAD].flop, 0);
 }
-END_TEST
 
 /* Backward from the last to the first: what was kept for an operator is gone before the next. */
-START_TEST(a_pass_needs_most_room_where_least_is_done_with)
+CALC_TEST(a_pass_needs_most_room_where_least_is_done_with)
 {
     modern_case c = start();
     calc_operator o[3] = {kernel(CALC_OPERATOR_MATRIX), kernel(CALC_OPERATOR_MATRIX),
@@ -415,9 +398,8 @@ START_TEST(a_pass_needs_most_room_where_least_is_done_with)
     sum(&c, o, 3, 0);
     ck_assert_double_eq(c.cost.passing_bytes, 1);
 }
-END_TEST
 
-START_TEST(what_is_kept_is_what_no_recomputation_drops)
+CALC_TEST(what_is_kept_is_what_no_recomputation_drops)
 {
     modern_case c = start();
     calc_operator o[3] = {kernel(CALC_OPERATOR_MATRIX), kernel(CALC_OPERATOR_MATRIX),
@@ -436,7 +418,6 @@ START_TEST(what_is_kept_is_what_no_recomputation_drops)
     ck_assert_double_eq(c.cost.kept_bytes, 2 + 3);
     ck_assert_double_eq(c.cost.kept_whole_bytes, 7);
 }
-END_TEST
 
 /* 4 s of matrices beside 8 s of communication each way, repeated where bit 0 says so. */
 static void sum_tensor(modern_case *c, calc_tensor_par_overlap overlap, double matrix_s)
@@ -457,7 +438,7 @@ static void exposed_is(const calc_cost_comm *comm, double fw, double bw, double 
     assert_near(comm->re_exposed_s, re);
 }
 
-START_TEST(tensor_parallel_communication_hides_by_shares)
+CALC_TEST(tensor_parallel_communication_hides_by_shares)
 {
     modern_case c = start();
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_NONE, 4);
@@ -473,7 +454,6 @@ START_TEST(tensor_parallel_communication_hides_by_shares)
     sum_tensor(&c, CALC_TENSOR_PAR_OVERLAP_ASYNC, 4);
     exposed_is(&c.cost.tensor, 8, 2, 8);
 }
-END_TEST
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
@@ -493,7 +473,7 @@ static void start_tiles(modern_case *c, calc_operator o[2], double link_s)
 }
 
 /* Tiles of 1 s, and 2 s to send one: three of them are 1 s too long. */
-START_TEST(tiles_hide_behind_those_before_them)
+CALC_TEST(tiles_hide_behind_those_before_them)
 {
     modern_case c;
     calc_operator o[2];
@@ -513,10 +493,9 @@ START_TEST(tiles_hide_behind_those_before_them)
     exposed_is(&c.cost.tensor, 5, 5, 5);
     ck_assert_double_eq(c.cost.fw_s, 6);
 }
-END_TEST
 
 /* Where tiles are long enough a fifth is exposed all the same, by rule nothing. */
-START_TEST(no_more_is_hidden_than_was_measured)
+CALC_TEST(no_more_is_hidden_than_was_measured)
 {
     modern_case c;
     calc_operator o[2];
@@ -530,10 +509,9 @@ START_TEST(no_more_is_hidden_than_was_measured)
     calc_cost_sum(&c.context, o, 2, 1, &c.cost);
     exposed_is(&c.cost.tensor, 0, 0, 0);
 }
-END_TEST
 
 /* A quarter of the processor drives the network: tiles beside it take 4/3 s, three of the four. */
-START_TEST(driving_the_network_slows_the_tiles_beside_it)
+CALC_TEST(driving_the_network_slows_the_tiles_beside_it)
 {
     modern_case c;
     calc_operator o[2];
@@ -549,10 +527,9 @@ START_TEST(driving_the_network_slows_the_tiles_beside_it)
     /* A bandwidth that sends a tile in 4/3 s hides them all. */
     assert_near(c.cost.required_bytes_per_s, o[1].message_bytes / 4 / (4.0 / 3));
 }
-END_TEST
 
 /* 4 s of arithmetic in 4 tiles that take 4/3 s each: 16/3 s on the link are just hidden. */
-START_TEST(time_is_continuous_where_tiles_are_just_hidden)
+CALC_TEST(time_is_continuous_where_tiles_are_just_hidden)
 {
     modern_case c;
     calc_operator o[2];
@@ -572,10 +549,9 @@ START_TEST(time_is_continuous_where_tiles_are_just_hidden)
         assert_near(more.time_s, 1 + 3 * 4.0 / 3);
     }
 }
-END_TEST
 
 /* 8 s of memory and 4 s of arithmetic: the rule hides 8 s of link behind 4 s of tiles. */
-START_TEST(by_rule_tiles_hide_behind_arithmetic_alone)
+CALC_TEST(by_rule_tiles_hide_behind_arithmetic_alone)
 {
     modern_case c;
     calc_operator o[2];
@@ -597,9 +573,8 @@ START_TEST(by_rule_tiles_hide_behind_arithmetic_alone)
     c.context.compat = 1 << CALC_COMPAT_TILES;
     ck_assert_double_eq(calc_cost_tiles_of(&c.context, &o[0], CALC_PASS_FW, 4).time_s, 8.75);
 }
-END_TEST
 
-START_TEST(tiles_need_ranks_an_overlap_and_a_matrix)
+CALC_TEST(tiles_need_ranks_an_overlap_and_a_matrix)
 {
     modern_case c;
     calc_operator o[2];
@@ -623,12 +598,11 @@ START_TEST(tiles_need_ranks_an_overlap_and_a_matrix)
     c.shape.tensor_par = 1;
     ck_assert_ptr_null(calc_cost_tiles_beside(&c.context, o, 2, 0));
 }
-END_TEST
 
 /* ---- Rules ----------------------------------------------------------------------------------- */
 
 /* Of three layers the second and third are recomputed: 1 + 2, and 1 + 2 + 4, are counted. */
-START_TEST(recomputed_layers_count_all_before_them_by_rule)
+CALC_TEST(recomputed_layers_count_all_before_them_by_rule)
 {
     modern_case c = start();
     calc_operator o[3];
@@ -648,10 +622,9 @@ START_TEST(recomputed_layers_count_all_before_them_by_rule)
     ck_assert_double_eq(c.cost.re.mem_s, 3 + 7);
     ck_assert_double_eq(c.cost.re_s, 6); /* the time is right */
 }
-END_TEST
 
 /* Two ranks add up half of what is reduced, where the network does not. */
-START_TEST(reductions_count_where_processors_add_them_up)
+CALC_TEST(reductions_count_where_processors_add_them_up)
 {
     modern_case c = start();
     c.app = small_app();
@@ -671,7 +644,6 @@ START_TEST(reductions_count_where_processors_add_them_up)
         ck_assert_double_eq(added, i == 0 ? 0 : 2 * 32 * 64 / 2);
     }
 }
-END_TEST
 
 static void sum_expert(modern_case *c, calc_expert_par_overlap overlap)
 {
@@ -683,7 +655,7 @@ static void sum_expert(modern_case *c, calc_expert_par_overlap overlap)
     sum(c, o, 2, 1);
 }
 
-START_TEST(expert_exchange_hides_behind_shared_experts_or_another_batch)
+CALC_TEST(expert_exchange_hides_behind_shared_experts_or_another_batch)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
     c.exec.strategy.expert_par = 2;
@@ -698,10 +670,9 @@ START_TEST(expert_exchange_hides_behind_shared_experts_or_another_batch)
     sum_expert(&c, CALC_EXPERT_PAR_OVERLAP_BATCH);
     exposed_is(&c.cost.expert, 6, 6, 6);
 }
-END_TEST
 
 /* Weight gradients of experts, which take 3 s, hide what is exposed backward with another batch. */
-START_TEST(delayed_weight_gradients_hide_what_is_left)
+CALC_TEST(delayed_weight_gradients_hide_what_is_left)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
     c.exec.strategy.expert_par = 2;
@@ -723,9 +694,8 @@ START_TEST(delayed_weight_gradients_hide_what_is_left)
     sum(&c, o, 2, 0);
     exposed_is(&c.cost.expert, 8, 8, 0);
 }
-END_TEST
 
-START_TEST(ranks_that_split_an_expert_count_as_expert_communication)
+CALC_TEST(ranks_that_split_an_expert_count_as_expert_communication)
 {
     modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
     c.exec.strategy.expert_tensor_par = 2;
@@ -734,7 +704,6 @@ START_TEST(ranks_that_split_an_expert_count_as_expert_communication)
     ck_assert_double_eq(c.cost.expert.fw_link_s, 8);
     ck_assert_double_eq(c.cost.tensor.fw_link_s, 0);
 }
-END_TEST
 
 /* A ring of 8 s runs beside attention, an exchange of 2 s before it. Attention takes as long as
    given, each way. */
@@ -747,7 +716,7 @@ static void sum_context(modern_case *c, double attention_s)
     sum(c, o, 3, 1);
 }
 
-START_TEST(a_ring_hides_behind_attention_and_the_rest_does_not)
+CALC_TEST(a_ring_hides_behind_attention_and_the_rest_does_not)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.strategy.context_par = c.exec.num_procs = 2;
@@ -760,7 +729,6 @@ START_TEST(a_ring_hides_behind_attention_and_the_rest_does_not)
     ck_assert_double_eq(c.cost.context.fw_link_s, 10);
     ck_assert_double_eq(c.cost.ring_fw_s, 8);
 }
-END_TEST
 
 /* Kernels: a matrix with its tiles, another of shared experts, attention; and communication of
  * experts and context. */
@@ -782,7 +750,7 @@ static void sum_all_groups(modern_case *c, unsigned kernels_repeated)
 
 /* Two tiles: of 4 s to send all but a tile of 1 s is exposed, of 2 s all but one of half a second.
  */
-START_TEST(repeated_communication_hides_behind_kernels_that_are_repeated)
+CALC_TEST(repeated_communication_hides_behind_kernels_that_are_repeated)
 {
     modern_case c = start();
     for (unsigned kernels = 0; kernels < 2; kernels++) {
@@ -796,9 +764,8 @@ START_TEST(repeated_communication_hides_behind_kernels_that_are_repeated)
         assert_near(c.cost.context.re_link_s - c.cost.context.re_exposed_s, kernels * 3);
     }
 }
-END_TEST
 
-START_TEST(shared_experts_hide_tiles_or_the_exchange_of_experts)
+CALC_TEST(shared_experts_hide_tiles_or_the_exchange_of_experts)
 {
     modern_case c = start();
     sum_all_groups(&c, 1);
@@ -808,9 +775,8 @@ START_TEST(shared_experts_hide_tiles_or_the_exchange_of_experts)
     assert_near(c.cost.tensor.fw_exposed_s, (4 - 1) + 4);
     assert_near(c.cost.expert.fw_link_s - c.cost.expert.fw_exposed_s, 1);
 }
-END_TEST
 
-START_TEST(a_pass_is_its_kernels_and_what_is_exposed)
+CALC_TEST(a_pass_is_its_kernels_and_what_is_exposed)
 {
     calc_cost c = {.fw_s = 1,
                    .agrad_s = 2,
@@ -823,47 +789,4 @@ START_TEST(a_pass_is_its_kernels_and_what_is_exposed)
     ck_assert_double_eq(calc_cost_agrad_s(&c), 6 + 60 + 600 + 6000);
     ck_assert_double_eq(calc_share_or(0, 0.5), 0.5);
     ck_assert_double_eq(calc_share_or(0.25, 0.5), 0.25);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("cost");
-    tcase_add_test(cases, a_matrix_is_bound_by_the_systems_mode);
-    tcase_add_test(cases, the_clock_slows_arithmetic_only);
-    tcase_add_test(cases, narrow_matrices_run_on_their_own_engine_and_the_head_does_not);
-    tcase_add_test(cases, grouped_matrices_read_their_weights_before_they_compute);
-    tcase_add_test(cases, grouped_matrices_may_be_bound_by_the_slower);
-    tcase_add_test(cases, attention_runs_at_its_own_share_of_the_peak);
-    tcase_add_test(cases, short_attention_is_bound_by_memory);
-    tcase_add_test(cases, stored_scores_take_arithmetic_and_memory);
-    tcase_add_test(cases, heads_that_are_not_aligned_starve_the_matrix_engine);
-    tcase_add_test(cases, elementwise_kernels_are_bound_by_memory);
-    tcase_add_test(cases, sorting_reaches_its_own_share_of_the_bandwidth);
-    tcase_add_test(cases, what_processors_add_up_for_a_collective_is_a_kernel);
-    tcase_add_test(cases, a_link_takes_what_its_group_takes);
-    tcase_add_test(cases, a_part_of_a_group_communicates_at_its_own_distance);
-    tcase_add_test(cases, one_copy_per_node_is_sent_between_nodes);
-    tcase_add_test(cases, limited_routing_limits_the_copies);
-    tcase_add_test(cases, an_exchange_of_heads_leaves_the_node_as_any_all_to_all);
-    tcase_add_test(cases, kernels_add_up_by_pass);
-    tcase_add_test(cases, what_is_kept_is_what_no_recomputation_drops);
-    tcase_add_test(cases, a_pass_needs_most_room_where_least_is_done_with);
-    tcase_add_test(cases, tensor_parallel_communication_hides_by_shares);
-    tcase_add_test(cases, tiles_hide_behind_those_before_them);
-    tcase_add_test(cases, no_more_is_hidden_than_was_measured);
-    tcase_add_test(cases, driving_the_network_slows_the_tiles_beside_it);
-    tcase_add_test(cases, time_is_continuous_where_tiles_are_just_hidden);
-    tcase_add_test(cases, by_rule_tiles_hide_behind_arithmetic_alone);
-    tcase_add_test(cases, tiles_need_ranks_an_overlap_and_a_matrix);
-    tcase_add_test(cases, recomputed_layers_count_all_before_them_by_rule);
-    tcase_add_test(cases, reductions_count_where_processors_add_them_up);
-    tcase_add_test(cases, expert_exchange_hides_behind_shared_experts_or_another_batch);
-    tcase_add_test(cases, delayed_weight_gradients_hide_what_is_left);
-    tcase_add_test(cases, ranks_that_split_an_expert_count_as_expert_communication);
-    tcase_add_test(cases, a_ring_hides_behind_attention_and_the_rest_does_not);
-    tcase_add_test(cases, repeated_communication_hides_behind_kernels_that_are_repeated);
-    tcase_add_test(cases, shared_experts_hide_tiles_or_the_exchange_of_experts);
-    tcase_add_test(cases, a_pass_is_its_kernels_and_what_is_exposed);
-    return run_cases(cases);
 }

@@ -1,6 +1,7 @@
 /* What is known of operators by themselves, and that it serves every layout that has them. */
 #include "model/cost/cost_times.h"
 
+#include "frame.h"
 #include "model/cost/cost_kernel.h"
 #include "modern_case.h"
 
@@ -21,7 +22,7 @@ static void times_of(const modern_case *c, calc_cost_times *out)
     calc_cost_times_of(&c->context, c->operators, c->count, &known, out);
 }
 
-START_TEST(an_operator_takes_what_its_passes_take)
+CALC_TEST(an_operator_takes_what_its_passes_take)
 {
     modern_case c = start();
     calc_cost_times t[CALC_MAX_OPERATORS];
@@ -46,10 +47,9 @@ START_TEST(an_operator_takes_what_its_passes_take)
         }
     }
 }
-END_TEST
 
 /* A collective of processors that add: its kernel is counted, unless it is part of another. */
-START_TEST(what_a_collective_adds_up_is_work)
+CALC_TEST(what_a_collective_adds_up_is_work)
 {
     modern_case c = start();
     calc_operator o = {.name = "sum", .kind = CALC_OPERATOR_COLLECTIVE, .message_bytes = 4};
@@ -69,9 +69,8 @@ START_TEST(what_a_collective_adds_up_is_work)
     ck_assert_double_eq(t[1].work[CALC_PASS_FW].flop, 0);
     ck_assert_double_eq(t[0].link_s[CALC_PASS_FW], t[1].link_s[CALC_PASS_FW]);
 }
-END_TEST
 
-START_TEST(the_last_block_of_a_chunk_has_operations_of_its_own)
+CALC_TEST(the_last_block_of_a_chunk_has_operations_of_its_own)
 {
     modern_case c = start();
     calc_operator o = {.name = "sum", .kind = CALC_OPERATOR_COLLECTIVE, .message_bytes = 4096};
@@ -87,11 +86,10 @@ START_TEST(the_last_block_of_a_chunk_has_operations_of_its_own)
     ck_assert_double_eq(t.edge_s[0], calc_cost_link_s(&c.context, &o, CALC_PASS_FW, true));
     ck_assert_double_lt(t.edge_s[0], t.link_s[0]);
 }
-END_TEST
 
 /* More different ones than are remembered, each twice: equal ones take the same, others their own.
  */
-START_TEST(links_are_told_apart)
+CALC_TEST(links_are_told_apart)
 {
     enum { DIFFERENT = CALC_COST_LINKS + 3 };
     modern_case c = start();
@@ -115,11 +113,10 @@ START_TEST(links_are_told_apart)
         ck_assert_double_eq(t[i].link_s[CALC_PASS_FW], s);
     }
 }
-END_TEST
 
 /* Inputs that are not gathered again, activations that are not fused: other operators, most of
  * whose kernels are the same. */
-START_TEST(kernels_of_a_list_like_it_take_the_same)
+CALC_TEST(kernels_of_a_list_like_it_take_the_same)
 {
     modern_case c = start();
     calc_cost_times other[CALC_MAX_OPERATORS];
@@ -139,10 +136,9 @@ START_TEST(kernels_of_a_list_like_it_take_the_same)
         ck_assert_mem_eq(got, want, d.count * sizeof *want);
     }
 }
-END_TEST
 
 /* Whatever is recomputed, and however much of a collective is hidden. */
-START_TEST(layouts_with_the_same_operators_share_their_times)
+CALC_TEST(layouts_with_the_same_operators_share_their_times)
 {
     static const calc_tensor_par_overlap overlaps[2][3] = {
         {CALC_TENSOR_PAR_OVERLAP_NONE, CALC_TENSOR_PAR_OVERLAP_ASYNC,
@@ -173,17 +169,4 @@ START_TEST(layouts_with_the_same_operators_share_their_times)
         }
         ck_assert(differs);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("cost_times");
-    tcase_add_test(cases, an_operator_takes_what_its_passes_take);
-    tcase_add_test(cases, what_a_collective_adds_up_is_work);
-    tcase_add_test(cases, the_last_block_of_a_chunk_has_operations_of_its_own);
-    tcase_add_test(cases, links_are_told_apart);
-    tcase_add_test(cases, kernels_of_a_list_like_it_take_the_same);
-    tcase_add_test(cases, layouts_with_the_same_operators_share_their_times);
-    return run_cases(cases);
 }

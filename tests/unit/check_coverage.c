@@ -3,6 +3,8 @@
 #include "run_case.h"
 #include "validate/coverage.h"
 
+#include "frame.h"
+
 enum { MAX = 8 };
 
 static calc_runs_row row[MAX];
@@ -17,8 +19,9 @@ static void add(const char *id, double value)
     size_t i = results.count++;
     row[i] = plain_row();
     row[i].id = id;
-    row[i].hardware = "H100-SXM5-80GB";
-    row[i].num_gpus = 8;
+    row[i].sys = "h100_sxm";
+    row[i].family = "H100";
+    row[i].document->exec.num_procs = 8;
     calc_run_map_row(&prediction[i].map, &row[i]);
     item[i] = (calc_result){.prediction = &prediction[i], .measured = exp(value), .predicted = 1};
 }
@@ -45,6 +48,8 @@ static void leave(void)
     calc_residuals_free(&case_residuals);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static bool any(const calc_result *result, const void *group)
 {
     return !group || result == group;
@@ -56,7 +61,7 @@ static calc_coverage cover(const void *group)
     return calc_coverage_of(&results, covered, CALC_QUANTITY_STEP_TIME, any, group);
 }
 
-START_TEST(a_run_of_the_residuals_is_left_out_with_its_fold)
+CALC_TEST(a_run_of_the_residuals_is_left_out_with_its_fold)
 {
     add("run_39", 0); /* predicted well now, but not by a fit that has not seen it */
     calc_coverage c = cover(NULL);
@@ -65,9 +70,8 @@ START_TEST(a_run_of_the_residuals_is_left_out_with_its_fold)
     ck_assert_double_eq_tol(c.reach, 0.36, 1e-9);
     ck_assert(c.above == 1 && c.below == 0 && c.inside == 0 && c.weighed == 0);
 }
-END_TEST
 
-START_TEST(any_other_run_is_as_far_off_as_it_is_predicted)
+CALC_TEST(any_other_run_is_as_far_off_as_it_is_predicted)
 {
     add("mine", -0.4);
     add("other", 0.36);
@@ -79,9 +83,8 @@ START_TEST(any_other_run_is_as_far_off_as_it_is_predicted)
     ck_assert_uint_eq(cover(&item[1]).count, 1);
     ck_assert(cover(&item[1]).inside == 1);
 }
-END_TEST
 
-START_TEST(what_is_not_scored_does_not_count)
+CALC_TEST(what_is_not_scored_does_not_count)
 {
     add("mine", 0);
     add("other", 9);
@@ -94,34 +97,16 @@ START_TEST(what_is_not_scored_does_not_count)
     ck_assert_uint_eq(cover(NULL).count, 0);
     ck_assert(isnan(cover(NULL).inside) && isnan(cover(NULL).weighed) && isnan(cover(NULL).reach));
 }
-END_TEST
 
-START_TEST(tables_weigh_less_than_their_runs)
+CALC_TEST(tables_weigh_less_than_their_runs)
 {
     /* Four runs of one table inside, one of another outside: 4/5, or 4^0.6 / (4^0.6 + 1). */
     for (int i = 0; i < 4; i++) {
-        add("nemo_24_mine", 0);
+        add("mine", 0);
     }
-    add("dgxc_mine", 1);
+    add("mine", 1);
+    row[4].source = "another";
     calc_coverage c = cover(NULL);
     ck_assert_double_eq_tol(c.inside, 0.8, 1e-12);
     ck_assert_double_eq_tol(c.weighed, 0.69673045, 1e-8);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("coverage");
-    TCase *tests = tcase_create("coverage");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, a_run_of_the_residuals_is_left_out_with_its_fold);
-    tcase_add_test(tests, any_other_run_is_as_far_off_as_it_is_predicted);
-    tcase_add_test(tests, what_is_not_scored_does_not_count);
-    tcase_add_test(tests, tables_weigh_less_than_their_runs);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,10 +2,10 @@
 #include "documents.h"
 #include "scratch.h"
 
+#include "frame.h"
 #include "io/csv.h"
 #include "io/text.h"
 
-#include <check.h>
 #include <math.h>
 
 static char folder[256];
@@ -22,13 +22,15 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static void written_is(const char *expected)
 {
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
     scratch_is("saved", expected);
 }
 
-START_TEST(columns_are_the_scalar_fields)
+CALC_TEST(columns_are_the_scalar_fields)
 {
     calc_text text;
     calc_csv_header(out, CALC_KIND_APP, true);
@@ -53,7 +55,6 @@ START_TEST(columns_are_the_scalar_fields)
     }
     calc_text_free(&text);
 }
-END_TEST
 
 /* The cell under a column name; no cell here is quoted. */
 static void cell_is(calc_kind kind, const void *object, const char *name, const char *expected)
@@ -91,7 +92,7 @@ static void cell_is(calc_kind kind, const void *object, const char *name, const 
     calc_text_free(&text);
 }
 
-START_TEST(values_are_in_file_units)
+CALC_TEST(values_are_in_file_units)
 {
     calc_app app;
     calc_system sys;
@@ -111,9 +112,8 @@ START_TEST(values_are_in_file_units)
     cell_is(CALC_KIND_SYSTEM, &sys, "launch.matrix", "8e-06");
     cell_is(CALC_KIND_SYSTEM, &sys, "mem_reserved_GiB", "3");
 }
-END_TEST
 
-START_TEST(sets_and_choices_are_words)
+CALC_TEST(sets_and_choices_are_words)
 {
     calc_exec exec = {CLASSIC_EXEC};
     calc_app app = {.bias = CALC_CHOICE_AUTO, .dropout = CALC_CHOICE_FALSE};
@@ -129,9 +129,8 @@ START_TEST(sets_and_choices_are_words)
     cell_is(CALC_KIND_APP, &app, "bias", "auto");
     cell_is(CALC_KIND_APP, &app, "dropout", "false");
 }
-END_TEST
 
-START_TEST(a_value_that_is_missing_is_empty)
+CALC_TEST(a_value_that_is_missing_is_empty)
 {
     calc_layer_stats layer = {
         .inputs_size = (double)NAN, .outputs_size = -HUGE_VAL, .fw_flops = 0.1};
@@ -143,9 +142,8 @@ START_TEST(a_value_that_is_missing_is_empty)
     fclose(file);
     ck_assert_str_eq(start, ",,0.1,0");
 }
-END_TEST
 
-START_TEST(booleans_are_words)
+CALC_TEST(booleans_are_words)
 {
     calc_exec exec = {.training = true};
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
@@ -155,9 +153,8 @@ START_TEST(booleans_are_words)
     cell_is(CALC_KIND_EXEC, &exec, "training", "true");
     cell_is(CALC_KIND_EXEC, &exec, "structure_type", "gpt");
 }
-END_TEST
 
-START_TEST(cells_are_quoted_only_if_they_must)
+CALC_TEST(cells_are_quoted_only_if_they_must)
 {
     calc_csv_text(out, "plain text", true);
     calc_csv_text(out, "a,b", false);
@@ -165,24 +162,4 @@ START_TEST(cells_are_quoted_only_if_they_must)
     calc_csv_text(out, "two\nlines", false);
     calc_csv_text(out, "", false);
     written_is("plain text,\"a,b\",\"say \"\"x\"\"\",\"two\nlines\",");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("csv");
-    TCase *tests = tcase_create("csv");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, columns_are_the_scalar_fields);
-    tcase_add_test(tests, values_are_in_file_units);
-    tcase_add_test(tests, a_value_that_is_missing_is_empty);
-    tcase_add_test(tests, booleans_are_words);
-    tcase_add_test(tests, sets_and_choices_are_words);
-    tcase_add_test(tests, cells_are_quoted_only_if_they_must);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,9 @@
 #include "io/csv_table.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 enum { CELLS = 4 };
 
@@ -34,7 +34,7 @@ static void fails_at(int at, const char *words)
     ck_assert_str_eq(errors.item[0].text, words);
 }
 
-START_TEST(cells_end_at_commas_and_rows_at_line_ends)
+CALC_TEST(cells_end_at_commas_and_rows_at_line_ends)
 {
     start("a,b,\r\n\n,c");
     ck_assert_int_eq(next(), 3);
@@ -49,9 +49,8 @@ START_TEST(cells_end_at_commas_and_rows_at_line_ends)
     ck_assert_int_eq(next(), 0);
     ck_assert_int_eq(next(), 0);
 }
-END_TEST
 
-START_TEST(a_carriage_return_alone_ends_a_line_too)
+CALC_TEST(a_carriage_return_alone_ends_a_line_too)
 {
     start("a\rb\r\r\"c\rd\r\n\"\re");
     ck_assert_int_eq(next(), 1);
@@ -65,18 +64,16 @@ START_TEST(a_carriage_return_alone_ends_a_line_too)
     ck_assert_int_eq(line, 7);
     ck_assert_str_eq(cell[0], "e");
 }
-END_TEST
 
-START_TEST(a_comma_at_the_very_end_begins_an_empty_cell)
+CALC_TEST(a_comma_at_the_very_end_begins_an_empty_cell)
 {
     start("a,");
     ck_assert_int_eq(next(), 2);
     ck_assert_str_eq(cell[1], "");
     ck_assert_int_eq(next(), 0);
 }
-END_TEST
 
-START_TEST(quotes_hold_commas_lines_and_doubled_quotes)
+CALC_TEST(quotes_hold_commas_lines_and_doubled_quotes)
 {
     start("\"a,\"\"b\"\"\nc\",\"\",d\ne\n");
     ck_assert_int_eq(next(), 3);
@@ -87,27 +84,24 @@ START_TEST(quotes_hold_commas_lines_and_doubled_quotes)
     ck_assert_int_eq(line, 3);
     ck_assert_str_eq(cell[0], "e");
 }
-END_TEST
 
-START_TEST(a_byte_order_mark_is_no_cell)
+CALC_TEST(a_byte_order_mark_is_no_cell)
 {
     start("\xEF\xBB\xBF"
           "id\n");
     ck_assert_int_eq(next(), 1);
     ck_assert_str_eq(cell[0], "id");
 }
-END_TEST
 
-START_TEST(nothing_is_no_row)
+CALC_TEST(nothing_is_no_row)
 {
     start("");
     ck_assert_int_eq(next(), 0);
     start("\n\r\n");
     ck_assert_int_eq(next(), 0);
 }
-END_TEST
 
-START_TEST(a_quote_without_an_end_is_an_error_where_it_starts)
+CALC_TEST(a_quote_without_an_end_is_an_error_where_it_starts)
 {
     start("a\nb,\"c\nd\n");
     ck_assert_int_eq(next(), 1);
@@ -115,16 +109,14 @@ START_TEST(a_quote_without_an_end_is_an_error_where_it_starts)
     start("\"a\"\"");
     fails_at(1, "the quote that starts a cell here has no end");
 }
-END_TEST
 
-START_TEST(text_after_a_quote_is_an_error)
+CALC_TEST(text_after_a_quote_is_an_error)
 {
     start("\"a\nb\"c,d\n");
     fails_at(2, "a comma must follow the end of a quote");
 }
-END_TEST
 
-START_TEST(a_zero_byte_is_an_error)
+CALC_TEST(a_zero_byte_is_an_error)
 {
     static const char *const csvs[] = {"a\nb,c%d\n", "a\n\"b\",\"c%d\"\n"};
     for (size_t i = 0; i < sizeof csvs / sizeof *csvs; i++) {
@@ -134,18 +126,16 @@ START_TEST(a_zero_byte_is_an_error)
         fails_at(2, "a zero byte: this is not a text");
     }
 }
-END_TEST
 
-START_TEST(as_many_cells_as_there_is_room_for)
+CALC_TEST(as_many_cells_as_there_is_room_for)
 {
     start("a,b,c,d\n");
     ck_assert_int_eq(next(), CELLS);
     start("a,b,c,d,e\n");
     fails_at(1, "too many cells in one row");
 }
-END_TEST
 
-START_TEST(columns_are_counted_from_the_last_line_break)
+CALC_TEST(columns_are_counted_from_the_last_line_break)
 {
     start("a,bb,\"c\"\n\"x\ny\",zz\n");
     ck_assert_int_eq(next(), 3);
@@ -155,28 +145,4 @@ START_TEST(columns_are_counted_from_the_last_line_break)
     ck_assert_int_eq(next(), 2);
     ck_assert_int_eq(calc_csv_read_column(&reader, cell[0]), 2);
     ck_assert_int_eq(calc_csv_read_column(&reader, cell[1]), 4);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("csv_read");
-    TCase *tests = tcase_create("csv_read");
-    tcase_add_test(tests, cells_end_at_commas_and_rows_at_line_ends);
-    tcase_add_test(tests, a_comma_at_the_very_end_begins_an_empty_cell);
-    tcase_add_test(tests, a_carriage_return_alone_ends_a_line_too);
-    tcase_add_test(tests, quotes_hold_commas_lines_and_doubled_quotes);
-    tcase_add_test(tests, a_byte_order_mark_is_no_cell);
-    tcase_add_test(tests, nothing_is_no_row);
-    tcase_add_test(tests, a_quote_without_an_end_is_an_error_where_it_starts);
-    tcase_add_test(tests, text_after_a_quote_is_an_error);
-    tcase_add_test(tests, a_zero_byte_is_an_error);
-    tcase_add_test(tests, as_many_cells_as_there_is_room_for);
-    tcase_add_test(tests, columns_are_counted_from_the_last_line_break);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,8 +3,8 @@
 #include "io/csv_table.h"
 
 #include "base/error.h"
+#include "frame.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +66,8 @@ static void leave(void)
     rows = (calc_csv_rows){0};
 }
 
+const calc_test_frame calc_tests = {.teardown = leave};
+
 /* The only error, as people see it. */
 static void says(const char *csv, calc_status status, const char *text)
 {
@@ -76,7 +78,7 @@ static void says(const char *csv, calc_status status, const char *text)
     ck_assert_str_eq(shown, text);
 }
 
-START_TEST(cells_become_members_by_their_type)
+CALC_TEST(cells_become_members_by_their_type)
 {
     ck_assert_int_eq(parse("kind,colour,age,place,legs,weight,size,called\n"
                            "dog,red, ,wild,-4, 1 ,huge,\"Rex, \"\"the\"\" first\"\n\n"
@@ -93,9 +95,8 @@ START_TEST(cells_become_members_by_their_type)
     ck_assert_str_eq(cat->name, "");
     ck_assert_str_eq(cat->note, ""); /* there is no such column */
 }
-END_TEST
 
-START_TEST(a_column_by_its_name_comes_before_one_by_another)
+CALC_TEST(a_column_by_its_name_comes_before_one_by_another)
 {
     ck_assert_int_eq(parse("called,name,size,weight,age,legs,place,kind,note\n"
                            "one,two,small,4.5,3,4,home,cat,purrs\n"),
@@ -103,9 +104,8 @@ START_TEST(a_column_by_its_name_comes_before_one_by_another)
     ck_assert_str_eq(at(0)->name, "two");
     ck_assert_str_eq(at(0)->note, "purrs");
 }
-END_TEST
 
-START_TEST(columns_that_are_missing_or_there_twice_are_named)
+CALC_TEST(columns_that_are_missing_or_there_twice_are_named)
 {
     says("name,size,weight,age,legs,place\n", CALC_ERR_FIELD,
          "animals.csv:1: column \"kind\" is missing\n  hint: a list of animals");
@@ -125,9 +125,8 @@ START_TEST(columns_that_are_missing_or_there_twice_are_named)
     ck_assert_int_eq(parse(HEAD), CALC_OK);
     ck_assert_uint_eq(rows.count, 0);
 }
-END_TEST
 
-START_TEST(cells_that_are_wrong_are_shown_with_what_is_allowed)
+CALC_TEST(cells_that_are_wrong_are_shown_with_what_is_allowed)
 {
     says(HEAD "Tom,tiny,4.5,3,4,home,cat\n", CALC_ERR_TYPE,
          "animals.csv:2:5: size: expected small, large or huge, found \"tiny\"");
@@ -154,9 +153,8 @@ START_TEST(cells_that_are_wrong_are_shown_with_what_is_allowed)
     says(HEAD "Tom,small,4.5,3,4,home,\"a\tcow\"\n", CALC_ERR_TYPE,
          "animals.csv:2:25: kind: expected cat or dog, found \"a\\x09cow\"");
 }
-END_TEST
 
-START_TEST(rows_have_the_cells_that_the_first_row_names)
+CALC_TEST(rows_have_the_cells_that_the_first_row_names)
 {
     says(HEAD "Tom,small,4.5\n", CALC_ERR_FIELD,
          "animals.csv:2: the row has 3 cells, \"age\" is the 4. column\n"
@@ -167,9 +165,8 @@ START_TEST(rows_have_the_cells_that_the_first_row_names)
     says(HEAD "\"Tom\n", CALC_ERR_SYNTAX,
          "animals.csv:2: the quote that starts a cell here has no end");
 }
-END_TEST
 
-START_TEST(all_rows_are_read_and_each_that_is_wrong_is_reported)
+CALC_TEST(all_rows_are_read_and_each_that_is_wrong_is_reported)
 {
     enum { ROWS = 1000 };
     static char csv[ROWS * sizeof GOOD + sizeof HEAD];
@@ -185,9 +182,8 @@ START_TEST(all_rows_are_read_and_each_that_is_wrong_is_reported)
     ck_assert_int_eq(at(299)->line, 302);
     ck_assert_int_eq(at(ROWS - 4)->line, 1001);
 }
-END_TEST
 
-START_TEST(a_file_that_does_not_exist_is_named)
+CALC_TEST(a_file_that_does_not_exist_is_named)
 {
     calc_csv_rows none;
     errors = (calc_errors){0};
@@ -196,7 +192,6 @@ START_TEST(a_file_that_does_not_exist_is_named)
     ck_assert_str_eq(errors.item[0].file, "no/such.csv");
     ck_assert_ptr_null(none.item);
 }
-END_TEST
 
 /* Refuses cats, and takes the cell of a column that the table does not know. */
 static calc_status finish(void *context, void *item, const calc_csv_row *from, calc_errors *found)
@@ -215,7 +210,7 @@ static calc_status finish(void *context, void *item, const calc_csv_row *from, c
     return CALC_OK;
 }
 
-START_TEST(a_row_is_finished_with_the_cells_of_columns_that_are_not_known)
+CALC_TEST(a_row_is_finished_with_the_cells_of_columns_that_are_not_known)
 {
     int lines = 0;
     calc_csv_table more = table;
@@ -238,26 +233,4 @@ START_TEST(a_row_is_finished_with_the_cells_of_columns_that_are_not_known)
     ck_assert_int_eq(errors.item[0].line, 3);
     ck_assert_int_eq(errors.item[0].column, 28);
     ck_assert_str_eq(errors.item[0].text, "Eve has it");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("csv table");
-    TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, NULL, leave);
-    tcase_add_test(tests, cells_become_members_by_their_type);
-    tcase_add_test(tests, a_column_by_its_name_comes_before_one_by_another);
-    tcase_add_test(tests, columns_that_are_missing_or_there_twice_are_named);
-    tcase_add_test(tests, cells_that_are_wrong_are_shown_with_what_is_allowed);
-    tcase_add_test(tests, rows_have_the_cells_that_the_first_row_names);
-    tcase_add_test(tests, all_rows_are_read_and_each_that_is_wrong_is_reported);
-    tcase_add_test(tests, a_file_that_does_not_exist_is_named);
-    tcase_add_test(tests, a_row_is_finished_with_the_cells_of_columns_that_are_not_known);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

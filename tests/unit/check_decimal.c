@@ -1,12 +1,12 @@
 #include "base/decimal.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "small_case.h"
 
 enum { RANDOM = 200000 };
@@ -45,7 +45,7 @@ static void assert_around(double value)
     assert_text(nextafter(value, 0));
 }
 
-START_TEST(texts_are_those_of_the_library_for_random_numbers)
+CALC_TEST_LOOP(texts_are_those_of_the_library_for_random_numbers, 0, 3)
 {
     calc_rng rng;
     calc_rng_init(&rng, 1, (uint64_t)_i);
@@ -56,9 +56,8 @@ START_TEST(texts_are_those_of_the_library_for_random_numbers)
     }
     ck_assert_int_gt(written, RANDOM / 10 * 9);
 }
-END_TEST
 
-START_TEST(texts_of_few_digits_are_those_digits)
+CALC_TEST_LOOP(texts_of_few_digits_are_those_digits, 0, 3)
 {
     calc_rng rng;
     calc_rng_init(&rng, 2, (uint64_t)_i);
@@ -72,9 +71,8 @@ START_TEST(texts_of_few_digits_are_those_digits)
         assert_text(strtod(text, NULL));
     }
 }
-END_TEST
 
-START_TEST(boundaries_and_ties_are_as_in_the_library)
+CALC_TEST(boundaries_and_ties_are_as_in_the_library)
 {
     for (int e = -40; e < 130; e++) {
         assert_around(ldexp(1, e));
@@ -99,9 +97,8 @@ START_TEST(boundaries_and_ties_are_as_in_the_library)
         assert_around(floor(value) * 8 + 4);
     }
 }
-END_TEST
 
-START_TEST(whole_numbers_have_no_exponent)
+CALC_TEST(whole_numbers_have_no_exponent)
 {
     static const struct {
         double value;
@@ -124,9 +121,8 @@ START_TEST(whole_numbers_have_no_exponent)
         ck_assert(assert_text(cases[i].value));
     }
 }
-END_TEST
 
-START_TEST(the_rest_is_left_to_others)
+CALC_TEST(the_rest_is_left_to_others)
 {
     char text[CALC_DECIMAL_SIZE];
     ck_assert(!calc_decimal(NAN, text));
@@ -136,16 +132,4 @@ START_TEST(the_rest_is_left_to_others)
     ck_assert(!calc_decimal(0x1p-1074, text));
     ck_assert(!calc_decimal(0.25, text));
     ck_assert(!calc_decimal(0x1p53, text));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("decimal");
-    tcase_add_loop_test(tests, texts_are_those_of_the_library_for_random_numbers, 0, 3);
-    tcase_add_loop_test(tests, texts_of_few_digits_are_those_digits, 0, 3);
-    tcase_add_test(tests, boundaries_and_ties_are_as_in_the_library);
-    tcase_add_test(tests, whole_numbers_have_no_exponent);
-    tcase_add_test(tests, the_rest_is_left_to_others);
-    return run_cases(tests);
 }

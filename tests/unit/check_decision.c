@@ -1,12 +1,13 @@
 #include "tune/decision.h"
 
+#include "frame.h"
 #include "gauss/normal.h"
 #include "unit/tune_case.h"
 
 enum { MANY = 40 };
 
 /* Independent errors of 5 %: who is faster is a matter of one normal variable. */
-START_TEST(the_probability_to_be_best_is_that_of_the_difference)
+CALC_TEST(the_probability_to_be_best_is_that_of_the_difference)
 {
     const calc_tune_prior prior = tune_prior_of_own(0.05);
     const calc_tune_candidate two[2] = {tune_case(1.00, 12, 0), tune_case(1.04, 13, 0)};
@@ -23,10 +24,9 @@ START_TEST(the_probability_to_be_best_is_that_of_the_difference)
     ck_assert_uint_eq(d.pick[0], 0); /* what calc would start comes first */
     calc_tune_decision_free(&d);
 }
-END_TEST
 
 /* Errors that are shared do not change an order, however large they are. */
-START_TEST(layouts_that_are_wrong_together_keep_their_order)
+CALC_TEST(layouts_that_are_wrong_together_keep_their_order)
 {
     calc_tune_prior prior = tune_prior_of_own(0.002);
     prior.common = 0.3;
@@ -45,11 +45,10 @@ START_TEST(layouts_that_are_wrong_together_keep_their_order)
     ck_assert(d.stop && d.chance == 0);
     calc_tune_decision_free(&d);
 }
-END_TEST
 
 /* Chance and gain against the normal distribution: the best is measured, without noise to speak
  * of, and errors turned out as large as expected. */
-START_TEST(chance_and_gain_are_those_of_a_normal_variable)
+CALC_TEST(chance_and_gain_are_those_of_a_normal_variable)
 {
     const calc_tune_prior prior = tune_prior_of_own(0.05);
     const calc_tune_candidate two[2] = {tune_case(1.00, 12, 0), tune_case(1.02, 13, 0)};
@@ -70,10 +69,9 @@ START_TEST(chance_and_gain_are_those_of_a_normal_variable)
     ck_assert_uint_eq(d.pick[0], 1);
     calc_tune_decision_free(&d);
 }
-END_TEST
 
 /* Errors larger than expected make all others less certain. */
-START_TEST(errors_as_they_turn_out_widen_what_is_left)
+CALC_TEST(errors_as_they_turn_out_widen_what_is_left)
 {
     const calc_tune_prior prior = tune_prior_of_own(0.02);
     calc_tune_candidate three[3] = {tune_case(1, 12, 0), tune_case(1.1, 13, 0),
@@ -91,11 +89,10 @@ START_TEST(errors_as_they_turn_out_widen_what_is_left)
     calc_tune_decision_free(&calm);
     calc_tune_decision_free(&wild);
 }
-END_TEST
 
 /* What is known of the chance to fit holds before anything is measured, and gives way to what is.
  */
-START_TEST(a_known_chance_to_fit_counts_until_memory_is_learnt)
+CALC_TEST(a_known_chance_to_fit_counts_until_memory_is_learnt)
 {
     calc_tune_prior prior = tune_prior_of_own(0.05);
     prior.memory_common = 0.1;
@@ -124,10 +121,9 @@ START_TEST(a_known_chance_to_fit_counts_until_memory_is_learnt)
     ck_assert_double_eq(d.outlook[1].fits, 0);
     calc_tune_decision_free(&d);
 }
-END_TEST
 
 /* A layout that ran out of memory says that others need more, too; one that ran, the opposite. */
-START_TEST(memory_is_learnt_from_what_ran_and_what_did_not)
+CALC_TEST(memory_is_learnt_from_what_ran_and_what_did_not)
 {
     calc_tune_prior prior = tune_prior_of_own(0.05);
     prior.memory_common = 0.1;
@@ -151,9 +147,8 @@ START_TEST(memory_is_learnt_from_what_ran_and_what_did_not)
     calc_tune_decision_free(&large);
     calc_tune_decision_free(&small);
 }
-END_TEST
 
-START_TEST(what_failed_is_not_proposed_and_what_surprises_is_marked)
+CALC_TEST(what_failed_is_not_proposed_and_what_surprises_is_marked)
 {
     const calc_tune_prior prior = tune_prior_of_own(0.02);
     const calc_tune_candidate three[3] = {tune_case(1, 12, 0), tune_case(1.1, 13, 0),
@@ -172,9 +167,8 @@ START_TEST(what_failed_is_not_proposed_and_what_surprises_is_marked)
     ck_assert_double_eq(d.surprise[0], 0);
     calc_tune_decision_free(&d);
 }
-END_TEST
 
-START_TEST(a_layout_measured_twice_counts_with_its_mean)
+CALC_TEST(a_layout_measured_twice_counts_with_its_mean)
 {
     const calc_tune_prior prior = tune_prior_of_own(0.05);
     const calc_tune_candidate two[2] = {tune_case(1, 12, 0), tune_case(1.01, 13, 0)};
@@ -187,7 +181,6 @@ START_TEST(a_layout_measured_twice_counts_with_its_mean)
     ck_assert_double_eq_tol(d.best_s, 0.99, 1e-12);
     calc_tune_decision_free(&d);
 }
-END_TEST
 
 static void make_many(calc_tune_candidate many[MANY])
 {
@@ -197,7 +190,7 @@ static void make_many(calc_tune_candidate many[MANY])
 }
 
 /* Every chooser: layouts that were not tried, all different, the same for the same seed. */
-START_TEST(choosers_propose_what_is_left)
+CALC_TEST_LOOP(choosers_propose_what_is_left, 0, CALC_TUNE_CHOOSERS)
 {
     const calc_tune_prior prior = calc_tune_prior_default();
     calc_tune_candidate many[MANY];
@@ -223,9 +216,8 @@ START_TEST(choosers_propose_what_is_left)
     calc_tune_decision_free(&first);
     calc_tune_decision_free(&again);
 }
-END_TEST
 
-START_TEST(model_order_is_the_order_of_predictions)
+CALC_TEST(model_order_is_the_order_of_predictions)
 {
     const calc_tune_prior prior = calc_tune_prior_default();
     calc_tune_candidate many[MANY];
@@ -240,9 +232,8 @@ START_TEST(model_order_is_the_order_of_predictions)
     }
     calc_tune_decision_free(&d);
 }
-END_TEST
 
-START_TEST(probes_of_memory_come_first)
+CALC_TEST(probes_of_memory_come_first)
 {
     const calc_tune_prior prior = calc_tune_prior_default();
     calc_tune_candidate many[MANY];
@@ -265,9 +256,8 @@ START_TEST(probes_of_memory_come_first)
     }
     calc_tune_decision_free(&d);
 }
-END_TEST
 
-START_TEST(no_candidates_is_a_decision_too)
+CALC_TEST(no_candidates_is_a_decision_too)
 {
     const calc_tune_prior prior = calc_tune_prior_default();
     const calc_tune_options options = calc_tune_options_default(&prior);
@@ -275,29 +265,4 @@ START_TEST(no_candidates_is_a_decision_too)
     ck_assert_uint_eq(d.picks, 0);
     ck_assert(d.stop);
     calc_tune_decision_free(&d);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("decision");
-    tcase_add_test(cases, the_probability_to_be_best_is_that_of_the_difference);
-    tcase_add_test(cases, layouts_that_are_wrong_together_keep_their_order);
-    tcase_add_test(cases, chance_and_gain_are_those_of_a_normal_variable);
-    tcase_add_test(cases, errors_as_they_turn_out_widen_what_is_left);
-    tcase_add_test(cases, a_known_chance_to_fit_counts_until_memory_is_learnt);
-    tcase_add_test(cases, memory_is_learnt_from_what_ran_and_what_did_not);
-    tcase_add_test(cases, what_failed_is_not_proposed_and_what_surprises_is_marked);
-    tcase_add_test(cases, a_layout_measured_twice_counts_with_its_mean);
-    tcase_add_loop_test(cases, choosers_propose_what_is_left, 0, CALC_TUNE_CHOOSERS);
-    tcase_add_test(cases, model_order_is_the_order_of_predictions);
-    tcase_add_test(cases, probes_of_memory_come_first);
-    tcase_add_test(cases, no_candidates_is_a_decision_too);
-    Suite *suite = suite_create("decision");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

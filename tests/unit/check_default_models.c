@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "defaults.h"
+#include "frame.h"
 #include "model/operators/shape.h"
 #include "shipped_case.h"
 #include "small_case.h"
@@ -16,6 +17,13 @@
 static calc_space space;
 static calc_designs_builder designs;
 static glob_t models;
+
+static void list_models(void)
+{
+    ck_assert_int_eq(glob(CALC_DATA_DIR_SOURCE "/models/*.json", 0, NULL, &models), 0);
+}
+
+const calc_test_frame calc_tests = {.setup_once = list_models, .timeout_s = 120};
 
 /* How a model is divided, computed and kept. No other field may be searched unless asked for. */
 static const char *const layout_fields[] = {"num_procs",
@@ -130,7 +138,7 @@ static void assert_same_model(const calc_app *app, const calc_exec *best, const 
                   "%s", name);
 }
 
-START_TEST(the_best_layout_of_every_shipped_model_trains_it)
+CALC_TEST_LOOP(the_best_layout_of_every_shipped_model_trains_it, 0, 4)
 {
     static const int64_t fixed[][2] = {{CALC_AXIS_microbatch_size, 1},
                                        {CALC_AXIS_pipeline_interleaving, 1},
@@ -160,11 +168,10 @@ START_TEST(the_best_layout_of_every_shipped_model_trains_it)
         end();
     }
 }
-END_TEST
 
 /* What several values are searched of is a field of the layout; what stands for all of them is one
  * number format and the attention of the model. */
-START_TEST(only_fields_of_the_layout_are_free)
+CALC_TEST(only_fields_of_the_layout_are_free)
 {
     for (size_t i = 0; i < models.gl_pathc; i++) {
         calc_variants variants = {0};
@@ -194,9 +201,8 @@ START_TEST(only_fields_of_the_layout_are_free)
         end();
     }
 }
-END_TEST
 
-START_TEST(who_asks_for_another_attention_gets_it)
+CALC_TEST(who_asks_for_another_attention_gets_it)
 {
     calc_variants variants = {0};
     calc_app app = small_app();
@@ -208,18 +214,4 @@ START_TEST(who_asks_for_another_attention_gets_it)
     ck_assert_int_eq(variants.item[1].exec.strategy.attention_type, CALC_ATTENTION_TYPE_MULTIQUERY);
     calc_variants_free(&variants);
     end();
-}
-END_TEST
-
-int main(void)
-{
-    if (glob(CALC_DATA_DIR_SOURCE "/models/*.json", 0, NULL, &models) != 0) {
-        return EXIT_FAILURE;
-    }
-    TCase *cases = tcase_create("default models");
-    tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, the_best_layout_of_every_shipped_model_trains_it, 0, 4);
-    tcase_add_test(cases, only_fields_of_the_layout_are_free);
-    tcase_add_test(cases, who_asks_for_another_attention_gets_it);
-    return run_cases(cases);
 }

@@ -3,6 +3,7 @@
 #include "defaults.h"
 
 #include "axis.h"
+#include "frame.h"
 #include "shipped_case.h"
 #include "small_case.h"
 #include "sweep.h"
@@ -32,7 +33,7 @@ static void set(calc_axis axis, int64_t value)
     ck_assert_int_eq(calc_space_set(&space, axis, &value, 1), CALC_OK);
 }
 
-START_TEST(models_of_calculon_keep_its_search_with_its_rules)
+CALC_TEST(models_of_calculon_keep_its_search_with_its_rules)
 {
     begin("gpt3-175B", "h100_sxm");
     calc_space before = space;
@@ -40,9 +41,8 @@ START_TEST(models_of_calculon_keep_its_search_with_its_rules)
     ck_assert_mem_eq(&before, &space, sizeof space);
     end();
 }
-END_TEST
 
-START_TEST(a_mixture_of_models_keeps_it_too)
+CALC_TEST(a_mixture_of_models_keeps_it_too)
 {
     calc_app gpt;
     begin("gpt3-175B", "h100_sxm");
@@ -52,11 +52,10 @@ START_TEST(a_mixture_of_models_keeps_it_too)
     ck_assert(calc_space_has(&space, CALC_AXIS_flash_attention, 0));
     end();
 }
-END_TEST
 
 /* Without its rules every model is trained as models are today, in bfloat16, not the first 16-bit
  * format of the machine. */
-START_TEST(models_of_calculon_are_trained_as_others_are)
+CALC_TEST(models_of_calculon_are_trained_as_others_are)
 {
     static const char *const models[] = {"gpt3-175B", "llama3-405B"};
     for (size_t i = 0; i < 2; i++) {
@@ -69,9 +68,8 @@ START_TEST(models_of_calculon_are_trained_as_others_are)
         end();
     }
 }
-END_TEST
 
-START_TEST(what_is_asked_for_stays)
+CALC_TEST(what_is_asked_for_stays)
 {
     begin("llama3-405B", "h100_sxm");
     set(CALC_AXIS_flash_attention, 0);
@@ -86,7 +84,6 @@ START_TEST(what_is_asked_for_stays)
     ck_assert(space.axis[CALC_AXIS_attention_type].all);
     end();
 }
-END_TEST
 
 static size_t splits(void)
 {
@@ -97,7 +94,7 @@ static size_t splits(void)
     return split->count;
 }
 
-START_TEST(experts_and_long_sequences_are_split)
+CALC_TEST(experts_and_long_sequences_are_split)
 {
     begin("llama3-405B", "h100_sxm");
     set(CALC_AXIS_seq_size, 2 * CALC_DEFAULTS_RANK_TOKENS - 1);
@@ -118,10 +115,9 @@ START_TEST(experts_and_long_sequences_are_split)
     ck_assert(space.axis[CALC_AXIS_expert_par].all);
     end();
 }
-END_TEST
 
 /* The length of the sequence may be said by the model, or as an axis of the model or the layout. */
-START_TEST(a_long_sequence_is_split_whoever_says_its_length)
+CALC_TEST(a_long_sequence_is_split_whoever_says_its_length)
 {
     static const struct {
         const char *axis;
@@ -148,10 +144,9 @@ START_TEST(a_long_sequence_is_split_whoever_says_its_length)
     ck_assert(space.axis[CALC_AXIS_expert_par].all);
     end();
 }
-END_TEST
 
 /* What people turn on depends on the platform, the model and its experts. */
-START_TEST(usual_choices_go_with_machine_and_model)
+CALC_TEST(usual_choices_go_with_machine_and_model)
 {
     static const struct {
         const char *app, *system;
@@ -191,11 +186,10 @@ START_TEST(usual_choices_go_with_machine_and_model)
         end();
     }
 }
-END_TEST
 
 /* Experts stay on a wide fastest network; however wide it is, there are no more spreads than
  * experts. */
-START_TEST(experts_stay_on_a_wide_network)
+CALC_TEST(experts_stay_on_a_wide_network)
 {
     static const int64_t sizes[][2] = {{8, 0}, {31, 0}, {32, 32}, {72, 64}, {1000000000, 128}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
@@ -208,10 +202,9 @@ START_TEST(experts_stay_on_a_wide_network)
         end();
     }
 }
-END_TEST
 
 /* The format that a model was trained in is taken where the machine has it. */
-START_TEST(a_model_is_trained_in_its_own_format)
+CALC_TEST(a_model_is_trained_in_its_own_format)
 {
     begin("deepseek-v3-671B", "h800");
     ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
@@ -227,7 +220,6 @@ START_TEST(a_model_is_trained_in_its_own_format)
     ck_assert(calc_space_has(&space, CALC_AXIS_matrix_datatype, CALC_FORMAT_AUTO));
     end();
 }
-END_TEST
 
 static void serve(void)
 {
@@ -261,7 +253,7 @@ static void all_are_legal(void)
     calc_sweep_result_free(&result);
 }
 
-START_TEST(what_is_served_is_not_trained)
+CALC_TEST(what_is_served_is_not_trained)
 {
     static const char *const models[] = {"qwen3-30B-A3B", "gpt3-175B"};
     for (size_t i = 0; i < 2; i++) {
@@ -283,7 +275,6 @@ START_TEST(what_is_served_is_not_trained)
     ck_assert(calc_space_has(&space, CALC_AXIS_zero_stage, 3));
     end();
 }
-END_TEST
 
 static bool launched(void *context, const calc_sweep_point *p)
 {
@@ -309,7 +300,7 @@ static bool launched(void *context, const calc_sweep_point *p)
 }
 
 /* Experts are spread as programs do it, and a program that is named takes what it starts. */
-START_TEST(what_is_served_is_what_engines_launch)
+CALC_TEST(what_is_served_is_what_engines_launch)
 {
     for (int named = 0; named < 2; named++) {
         size_t seen[3] = {0};
@@ -340,11 +331,10 @@ START_TEST(what_is_served_is_what_engines_launch)
         end();
     }
 }
-END_TEST
 
 /* Requests in flight and chunks are searched; what is asked for stays, and so does what is served.
  */
-START_TEST(what_is_served_has_batches_and_chunks)
+CALC_TEST(what_is_served_has_batches_and_chunks)
 {
     begin("qwen3-30B-A3B", "h100_sxm");
     serve();
@@ -372,7 +362,6 @@ START_TEST(what_is_served_has_batches_and_chunks)
     ck_assert_uint_eq(space.axis[CALC_AXIS_batch_size].count, 1);
     end();
 }
-END_TEST
 
 static bool sums_to_16(void *context, const calc_sweep_point *p)
 {
@@ -383,7 +372,7 @@ static bool sums_to_16(void *context, const calc_sweep_point *p)
 
 /* Two pools share the processors, each has some in turn; where there is one pool too, it has all.
  */
-START_TEST(pools_share_the_processors)
+CALC_TEST(pools_share_the_processors)
 {
     for (int both = 0; both < 2; both++) {
         calc_sweep_counts counts;
@@ -424,9 +413,8 @@ START_TEST(pools_share_the_processors)
     ck_assert_int_eq(space.axis[CALC_AXIS_num_procs].value[0], 16);
     end();
 }
-END_TEST
 
-START_TEST(what_no_layout_can_serve_is_an_error)
+CALC_TEST(what_no_layout_can_serve_is_an_error)
 {
     calc_errors errors = {0};
     begin("qwen3-30B-A3B", "h100_sxm");
@@ -443,7 +431,6 @@ START_TEST(what_no_layout_can_serve_is_an_error)
     ck_assert_str_eq(errors.item[0].text, "nothing is served in training");
     end();
 }
-END_TEST
 
 /* ---- No two layouts are the same ------------------------------------------------------------- */
 
@@ -495,7 +482,7 @@ static size_t repeated(const char *const *axes)
     return same;
 }
 
-START_TEST(no_layout_is_searched_twice)
+CALC_TEST(no_layout_is_searched_twice)
 {
     static const char *const models[] = {"llama3-8B", "llama2-7B", "qwen3-30B-A3B"};
     /* Longer chunks than there ever are prompts for do nothing, and no rule knows which are. */
@@ -508,9 +495,8 @@ START_TEST(no_layout_is_searched_twice)
         ck_assert_uint_eq(repeated(chunks), 0);
     }
 }
-END_TEST
 
-START_TEST(gradients_are_sharded_beside_stages_and_experts_only_if_somebody_asks)
+CALC_TEST(gradients_are_sharded_beside_stages_and_experts_only_if_somebody_asks)
 {
     static const char *const asked[] = {"zero_stage=0,2,3", NULL};
     begin("qwen3-30B-A3B", "h200");
@@ -521,10 +507,9 @@ START_TEST(gradients_are_sharded_beside_stages_and_experts_only_if_somebody_asks
     repeated(asked);
     ck_assert_uint_gt(sharded_beside, 0);
 }
-END_TEST
 
 /* Fields that matter for some of the layouts only. */
-START_TEST(nor_where_fields_are_asked_for_that_do_nothing)
+CALC_TEST(nor_where_fields_are_asked_for_that_do_nothing)
 {
     static const char *const axes[] = {"dispatch_type=all_to_all,node_limited",
                                        "context_par=1,2",
@@ -543,9 +528,8 @@ START_TEST(nor_where_fields_are_asked_for_that_do_nothing)
     begin("qwen3-30B-A3B", "h200");
     ck_assert_uint_eq(repeated(axes), 0);
 }
-END_TEST
 
-START_TEST(bfloat16_is_taken_where_every_machine_has_it)
+CALC_TEST(bfloat16_is_taken_where_every_machine_has_it)
 {
     begin("llama3-405B", "h100_sxm");
     calc_system without = designs.system[0].system;
@@ -555,10 +539,9 @@ START_TEST(bfloat16_is_taken_where_every_machine_has_it)
     ck_assert(space.axis[CALC_AXIS_datatype].all);
     end();
 }
-END_TEST
 
 /* With whole gradients it fits if the outputs of norms are computed again. */
-START_TEST(the_best_layout_of_llama3_405B_is_the_published_one)
+CALC_TEST(the_best_layout_of_llama3_405B_is_the_published_one)
 {
     static const int64_t recompute[] = {CALC_ACTIVATION_RECOMPUTE_NONE,
                                         CALC_ACTIVATION_RECOMPUTE_FULL,
@@ -587,30 +570,4 @@ START_TEST(the_best_layout_of_llama3_405B_is_the_published_one)
               best.strategy.optimizer_sharding);
     calc_sweep_result_free(&result);
     end();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("defaults");
-    tcase_add_test(cases, models_of_calculon_keep_its_search_with_its_rules);
-    tcase_add_test(cases, models_of_calculon_are_trained_as_others_are);
-    tcase_add_test(cases, usual_choices_go_with_machine_and_model);
-    tcase_add_test(cases, a_model_is_trained_in_its_own_format);
-    tcase_add_test(cases, experts_stay_on_a_wide_network);
-    tcase_add_test(cases, a_mixture_of_models_keeps_it_too);
-    tcase_add_test(cases, what_is_asked_for_stays);
-    tcase_add_test(cases, experts_and_long_sequences_are_split);
-    tcase_add_test(cases, a_long_sequence_is_split_whoever_says_its_length);
-    tcase_add_test(cases, what_is_served_is_not_trained);
-    tcase_add_test(cases, what_is_served_is_what_engines_launch);
-    tcase_add_test(cases, what_is_served_has_batches_and_chunks);
-    tcase_add_test(cases, pools_share_the_processors);
-    tcase_add_test(cases, what_no_layout_can_serve_is_an_error);
-    tcase_add_test(cases, no_layout_is_searched_twice);
-    tcase_add_test(cases, gradients_are_sharded_beside_stages_and_experts_only_if_somebody_asks);
-    tcase_add_test(cases, nor_where_fields_are_asked_for_that_do_nothing);
-    tcase_add_test(cases, bfloat16_is_taken_where_every_machine_has_it);
-    tcase_add_test(cases, the_best_layout_of_llama3_405B_is_the_published_one);
-    return run_cases(cases);
 }

@@ -1,8 +1,9 @@
 #include "designs.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_designs_builder builder;
 
@@ -25,6 +26,8 @@ static void teardown(void)
     ck_assert_uint_eq(builder.apps, 0);
 }
 
+const calc_test_frame calc_tests = {.setup = setup, .teardown = teardown};
+
 static void add(calc_kind kind, const char *path, const double *values, size_t count)
 {
     calc_field_ref ref;
@@ -32,7 +35,7 @@ static void add(calc_kind kind, const char *path, const double *values, size_t c
     ck_assert_int_eq(calc_designs_add_axis(&builder, &ref, path, values, count), CALC_OK);
 }
 
-START_TEST(without_axes_designs_are_the_pairs)
+CALC_TEST(without_axes_designs_are_the_pairs)
 {
     calc_designs designs;
     calc_app app;
@@ -45,9 +48,8 @@ START_TEST(without_axes_designs_are_the_pairs)
         ck_assert_double_eq(system.chip.mem1.bytes_per_s, i % 2 == 0 ? 1e9 : 2e9);
     }
 }
-END_TEST
 
-START_TEST(the_first_varies_slowest_and_fields_are_scaled_once)
+CALC_TEST(the_first_varies_slowest_and_fields_are_scaled_once)
 {
     calc_designs designs;
     calc_app app;
@@ -75,9 +77,8 @@ START_TEST(the_first_varies_slowest_and_fields_are_scaled_once)
     ck_assert_double_eq(calc_designs_value(&builder, 9, 0), 80);
     ck_assert_double_eq(calc_designs_value(&builder, 9, 1), 48);
 }
-END_TEST
 
-START_TEST(every_design_is_another_one)
+CALC_TEST(every_design_is_another_one)
 {
     enum { COUNT = 2 * 2 * 3 * 2 * 2 };
     static char names[COUNT][128];
@@ -94,9 +95,8 @@ START_TEST(every_design_is_another_one)
                                        "sys.networks[0].must_be_filled=true "
                                        "sys.processing_mode=no_overlap");
 }
-END_TEST
 
-START_TEST(choices_and_booleans_are_set)
+CALC_TEST(choices_and_booleans_are_set)
 {
     calc_designs designs;
     calc_app app;
@@ -108,9 +108,8 @@ START_TEST(choices_and_booleans_are_set)
     ck_assert(system.networks[0].must_be_filled);
     ck_assert_int_eq(system.chip.processing_mode, CALC_PROCESSING_MODE_NO_OVERLAP);
 }
-END_TEST
 
-START_TEST(a_field_added_again_takes_its_old_place)
+CALC_TEST(a_field_added_again_takes_its_old_place)
 {
     add(CALC_KIND_SYSTEM, "mem1.GiB", (double[]){40, 80}, 2);
     add(CALC_KIND_APP, "hidden", (double[]){5}, 1);
@@ -119,9 +118,8 @@ START_TEST(a_field_added_again_takes_its_old_place)
     ck_assert_str_eq(builder.axis[0].path, "sys.mem1.GiB");
     ck_assert_double_eq(builder.axis[0].value[0], 120);
 }
-END_TEST
 
-START_TEST(products_of_2_to_the_63_are_refused)
+CALC_TEST(products_of_2_to_the_63_are_refused)
 {
     static double values[1 << 20];
     static const char *const paths[] = {"hidden", "feedforward", "seq_size"};
@@ -140,33 +138,11 @@ START_TEST(products_of_2_to_the_63_are_refused)
     add(CALC_KIND_APP, "attn_heads", values, 1 << 20);
     ck_assert_int_eq(calc_designs_make(&builder, &designs, NULL), CALC_ERR_RANGE);
 }
-END_TEST
 
-START_TEST(descriptions_are_cut_to_their_buffer)
+CALC_TEST(descriptions_are_cut_to_their_buffer)
 {
     char text[12];
     add(CALC_KIND_SYSTEM, "mem1.GiB", (double[]){40}, 1);
     ck_assert_str_eq(calc_designs_describe(&builder, 0, text, sizeof text), "small slow ");
     ck_assert_str_eq(calc_designs_describe(&builder, 0, text, 4), "sma");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("designs");
-    TCase *tests = tcase_create("designs");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, without_axes_designs_are_the_pairs);
-    tcase_add_test(tests, the_first_varies_slowest_and_fields_are_scaled_once);
-    tcase_add_test(tests, every_design_is_another_one);
-    tcase_add_test(tests, choices_and_booleans_are_set);
-    tcase_add_test(tests, a_field_added_again_takes_its_old_place);
-    tcase_add_test(tests, products_of_2_to_the_63_are_refused);
-    tcase_add_test(tests, descriptions_are_cut_to_their_buffer);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

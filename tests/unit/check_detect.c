@@ -1,8 +1,9 @@
 #include "formats/detect.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static const struct {
     const char *text, *found; /* the framework's name; NULL: none */
@@ -46,7 +47,7 @@ static const struct {
     {"a: 1\n b: 2\n", NULL, CALC_ERR_SYNTAX, 2}};
 
 /* Whole, and without the byte after it that would end a text. */
-START_TEST(keys_say_whose_file_it_is)
+CALC_TEST_LOOP(keys_say_whose_file_it_is, 0, sizeof cases / sizeof *cases)
 {
     size_t length = strlen(cases[_i].text);
     char *text = malloc(length + 1);
@@ -67,7 +68,6 @@ START_TEST(keys_say_whose_file_it_is)
     calc_settings_free(&settings);
     free(text);
 }
-END_TEST
 
 static calc_status named(const calc_framework *framework, const char *text)
 {
@@ -77,7 +77,7 @@ static calc_status named(const calc_framework *framework, const char *text)
     return status;
 }
 
-START_TEST(a_framework_that_is_named_has_to_read_something)
+CALC_TEST(a_framework_that_is_named_has_to_read_something)
 {
     ck_assert_int_eq(named(&calc_framework_nemo, "model:\n  num_layers: 4\n  a: 1\n  b: 2\n"),
                      CALC_OK);
@@ -86,9 +86,8 @@ START_TEST(a_framework_that_is_named_has_to_read_something)
     ck_assert_int_eq(named(&calc_framework_tensorrt_llm, "trtllm-serve m --tp_size 4"), CALC_OK);
     ck_assert_int_eq(named(&calc_framework_tensorrt_llm, "max_batch_size: 4"), CALC_OK);
 }
-END_TEST
 
-START_TEST(words_of_a_command_say_whose_they_are)
+CALC_TEST(words_of_a_command_say_whose_they_are)
 {
     static const char *const vllm[] = {"vllm", "serve", "m", "--tensor-parallel-size", "4"};
     static const char *const open[] = {"--tensor-parallel-size", "4"};
@@ -104,20 +103,4 @@ START_TEST(words_of_a_command_say_whose_they_are)
     ck_assert_int_eq(calc_detect_options(&found, megatron, 5, &settings, NULL), CALC_OK);
     ck_assert_ptr_eq(found, &calc_framework_megatron);
     calc_settings_free(&settings);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("detect");
-    TCase *tests = tcase_create("detect");
-    tcase_add_loop_test(tests, keys_say_whose_file_it_is, 0, sizeof cases / sizeof *cases);
-    tcase_add_test(tests, a_framework_that_is_named_has_to_read_something);
-    tcase_add_test(tests, words_of_a_command_say_whose_they_are);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

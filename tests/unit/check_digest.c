@@ -1,11 +1,12 @@
 #include "cli/shell/digest.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
+
 /* Published by NIST with FIPS 180-4; lengths around the end of a block by sha256sum. */
-START_TEST(digests_are_the_published_ones)
+CALC_TEST(digests_are_the_published_ones)
 {
     static const struct {
         size_t count; /* of the letter a; 0: the text */
@@ -33,18 +34,4 @@ START_TEST(digests_are_the_published_ones)
         ck_assert_str_eq(calc_digest_text(bytes, length, text), known[i].digest);
         free(bytes);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("digest");
-    tcase_add_test(cases, digests_are_the_published_ones);
-    Suite *suite = suite_create("digest");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,10 +2,9 @@
  * bounds by integrating. */
 #include "gauss/effects.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "frame.h"
 #include "gauss/normal.h"
 
 /* Two items that share one effect of standard deviation 2, with own errors of 1: variances 5,
@@ -23,7 +22,7 @@ static calc_effects_posterior given(const calc_effects *effects, const calc_effe
     return p;
 }
 
-START_TEST(an_observation_moves_what_shares_its_error)
+CALC_TEST(an_observation_moves_what_shares_its_error)
 {
     const calc_effects_observation seen = {0, CALC_EFFECTS_AT, 13, 1};
     calc_effects_posterior p = given(&two, pair, &seen, 1);
@@ -39,9 +38,8 @@ START_TEST(an_observation_moves_what_shares_its_error)
     ck_assert_double_eq_tol(calc_effects_scale(&p, 4), (4 + 9 / 6.0) / 5, 1e-12);
     calc_effects_free(&p);
 }
-END_TEST
 
-START_TEST(a_field_is_shared_by_cells_as_they_are_alike)
+CALC_TEST(a_field_is_shared_by_cells_as_they_are_alike)
 {
     double covariance[4] = {1, 0.5, 0.5, 1}, mean_of[2] = {0, 0.25};
     const calc_effects e = {.fields = 1,
@@ -56,10 +54,9 @@ START_TEST(a_field_is_shared_by_cells_as_they_are_alike)
     ck_assert_double_eq_tol(variance, 1 - 1 / 5.0, 1e-12);
     calc_effects_free(&p);
 }
-END_TEST
 
 /* The value of a standard normal variable above a bound: mean h(a), with h = density / share. */
-START_TEST(a_bound_cuts_a_distribution)
+CALC_TEST(a_bound_cuts_a_distribution)
 {
     const calc_effects e = {.common = 1, .sd = {1}};
     const calc_effects_item item = {.weight = {1}};
@@ -81,10 +78,9 @@ START_TEST(a_bound_cuts_a_distribution)
         calc_effects_free(&p);
     }
 }
-END_TEST
 
 /* A bound that is not sharp is one on the value and a noise: with t^2 = 1 + s^2 and h at a / t. */
-START_TEST(a_blurred_bound_cuts_less)
+CALC_TEST(a_blurred_bound_cuts_less)
 {
     const calc_effects e = {.common = 1, .sd = {1}};
     const calc_effects_item item = {.weight = {1}};
@@ -97,11 +93,10 @@ START_TEST(a_blurred_bound_cuts_less)
     ck_assert_double_eq_tol(variance, 1 - h * (h - at) / 1.5625, 1e-6);
     calc_effects_free(&p);
 }
-END_TEST
 
 /* Where density and share are 0 in doubles: the mean is a + 1 / a - 2 / a^3, the variance
  * 1 / a^2 - 6 / a^4, to the next power. */
-START_TEST(bounds_far_beyond_what_was_expected)
+CALC_TEST(bounds_far_beyond_what_was_expected)
 {
     const calc_effects e = {.common = 1, .sd = {1}};
     const calc_effects_item item = {.weight = {1}};
@@ -115,10 +110,9 @@ START_TEST(bounds_far_beyond_what_was_expected)
         calc_effects_free(&p);
     }
 }
-END_TEST
 
 /* Half of how far it is off is the blur of the bound. */
-START_TEST(blurred_bounds_far_beyond_what_was_expected)
+CALC_TEST(blurred_bounds_far_beyond_what_was_expected)
 {
     const calc_effects e = {.common = 1, .sd = {1}};
     const calc_effects_item item = {.weight = {1}};
@@ -130,9 +124,8 @@ START_TEST(blurred_bounds_far_beyond_what_was_expected)
     ck_assert_double_eq_tol(variance, 1 - (1 - 1 / (a * a) + 6 / pow(a, 4)) / 2, 1e-7);
     calc_effects_free(&p);
 }
-END_TEST
 
-START_TEST(a_bound_that_is_far_off_says_nothing)
+CALC_TEST(a_bound_that_is_far_off_says_nothing)
 {
     const calc_effects e = {.common = 1, .sd = {1}};
     const calc_effects_item item = {.expected = 1000, .weight = {1}};
@@ -144,10 +137,9 @@ START_TEST(a_bound_that_is_far_off_says_nothing)
     ck_assert_double_eq_tol(variance, 1, 2e-6);
     calc_effects_free(&p);
 }
-END_TEST
 
 /* Two bounds on variables that share an error, beside the integral over a grid. */
-START_TEST(bounds_on_several_items_act_together)
+CALC_TEST(bounds_on_several_items_act_together)
 {
     const calc_effects_observation seen[2] = {{0, CALC_EFFECTS_ABOVE, 12, 0.1},
                                               {1, CALC_EFFECTS_BELOW, 21, 0.1}};
@@ -179,9 +171,8 @@ START_TEST(bounds_on_several_items_act_together)
     ck_assert_double_eq_tol(variance_again, variance, 1e-8);
     calc_effects_free(&p);
 }
-END_TEST
 
-START_TEST(a_surprise_is_what_the_others_did_not_expect)
+CALC_TEST(a_surprise_is_what_the_others_did_not_expect)
 {
     const calc_effects_observation seen[3] = {{0, CALC_EFFECTS_AT, 10, 0.1},
                                               {1, CALC_EFFECTS_AT, 26, 0.1},
@@ -199,9 +190,8 @@ START_TEST(a_surprise_is_what_the_others_did_not_expect)
     ck_assert_double_eq(out[2], 0);
     calc_effects_free(&p);
 }
-END_TEST
 
-START_TEST(what_was_observed_without_noise_is_certain)
+CALC_TEST(what_was_observed_without_noise_is_certain)
 {
     for (int i = 1; i <= 50; i++) {
         const calc_effects e = {.common = 2, .sd = {0.1 * i, 1.0 / i}};
@@ -216,9 +206,8 @@ START_TEST(what_was_observed_without_noise_is_certain)
         calc_effects_free(&p);
     }
 }
-END_TEST
 
-START_TEST(contradictions_without_noise_are_refused)
+CALC_TEST(contradictions_without_noise_are_refused)
 {
     const calc_effects e = {.common = 1, .sd = {1}};
     const calc_effects_item item = {.weight = {1}};
@@ -229,10 +218,9 @@ START_TEST(contradictions_without_noise_are_refused)
     ck_assert_int_eq(calc_effects_condition(&p, &e, &item, seen, 2, &errors), CALC_ERR_RULE);
     calc_effects_free(&p);
 }
-END_TEST
 
 /* Draws have the moments that are computed directly: own errors and repeated observations too. */
-START_TEST(draws_have_the_moments_of_the_posterior)
+CALC_TEST(draws_have_the_moments_of_the_posterior)
 {
     enum { DRAWS = 40000 };
     double covariance[4] = {1, 0.5, 0.5, 1};
@@ -284,29 +272,4 @@ START_TEST(draws_have_the_moments_of_the_posterior)
     }
     calc_effects_draws_free(&draws);
     calc_effects_free(&p);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("effects");
-    tcase_add_test(cases, an_observation_moves_what_shares_its_error);
-    tcase_add_test(cases, a_field_is_shared_by_cells_as_they_are_alike);
-    tcase_add_test(cases, a_bound_cuts_a_distribution);
-    tcase_add_test(cases, a_blurred_bound_cuts_less);
-    tcase_add_test(cases, bounds_far_beyond_what_was_expected);
-    tcase_add_test(cases, blurred_bounds_far_beyond_what_was_expected);
-    tcase_add_test(cases, a_bound_that_is_far_off_says_nothing);
-    tcase_add_test(cases, bounds_on_several_items_act_together);
-    tcase_add_test(cases, a_surprise_is_what_the_others_did_not_expect);
-    tcase_add_test(cases, what_was_observed_without_noise_is_certain);
-    tcase_add_test(cases, contradictions_without_noise_are_refused);
-    tcase_add_test(cases, draws_have_the_moments_of_the_posterior);
-    Suite *suite = suite_create("effects");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,10 +1,10 @@
 /* calc_sweep() as a whole: stopping, going on, failing. What it finds is for tests/parity. */
-#include <check.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cell.h"
+#include "frame.h"
 #include "small_case.h"
 #include "sweep.h"
 
@@ -90,6 +90,8 @@ static void end(void)
     calc_space_free(&space);
 }
 
+const calc_test_frame calc_tests = {.setup = begin, .teardown = end};
+
 static void assert_same_front(const calc_front *a, const calc_front *b)
 {
     ck_assert_uint_eq(a->count, b->count);
@@ -112,7 +114,7 @@ static void assert_is_whole(const calc_sweep_result *got)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-START_TEST(every_allocation_may_fail)
+CALC_TEST(every_allocation_may_fail)
 {
     calc_status status;
     int n = 0;
@@ -132,9 +134,8 @@ START_TEST(every_allocation_may_fail)
     } while (status != CALC_OK);
     ck_assert_int_gt(n, 10);
 }
-END_TEST
 
-START_TEST(every_allocation_of_a_count_may_fail)
+CALC_TEST(every_allocation_of_a_count_may_fail)
 {
     calc_sweep_counts counts = {0};
     calc_status status;
@@ -148,9 +149,8 @@ START_TEST(every_allocation_of_a_count_may_fail)
     ck_assert_int_gt(n, 5);
     ck_assert_uint_eq(counts.total, whole.counts.total);
 }
-END_TEST
 
-START_TEST(unknown_cpu_level_is_refused_with_those_there_are)
+CALC_TEST(unknown_cpu_level_is_refused_with_those_there_are)
 {
     calc_sweep_result got;
     options.cpu = "x86-64-v9";
@@ -161,7 +161,6 @@ START_TEST(unknown_cpu_level_is_refused_with_those_there_are)
     ck_assert_ptr_null(got.group);
     calc_sweep_result_free(&got);
 }
-END_TEST
 
 static double best_shown; /* by the last call */
 
@@ -176,7 +175,7 @@ static bool stop_at(void *context, const calc_sweep_progress *progress)
     return --*calls <= 0;
 }
 
-START_TEST(more_interleavings_than_a_cell_has_room_for_are_refused)
+CALC_TEST(more_interleavings_than_a_cell_has_room_for_are_refused)
 {
     static int64_t many[CALC_CELL_CHUNKINGS + 1];
     size_t most = CALC_CELL_CHUNKINGS / 2; /* with and without overlap of messages */
@@ -195,9 +194,8 @@ START_TEST(more_interleavings_than_a_cell_has_room_for_are_refused)
     calc_sweep_result_free(&got);
     ck_assert_int_eq(calc_sweep_count(&space, &designs, options.compat, &counts), CALC_ERR_RANGE);
 }
-END_TEST
 
-START_TEST(stopped_sweep_is_partial_and_its_counts_add_up)
+CALC_TEST(stopped_sweep_is_partial_and_its_counts_add_up)
 {
     for (int calls = 1; calls < 30; calls += 7) {
         calc_sweep_result got;
@@ -215,9 +213,8 @@ START_TEST(stopped_sweep_is_partial_and_its_counts_add_up)
         calc_sweep_result_free(&got);
     }
 }
-END_TEST
 
-START_TEST(sweep_that_nobody_stops_is_not_partial)
+CALC_TEST(sweep_that_nobody_stops_is_not_partial)
 {
     calc_sweep_result got;
     int calls_left = 1 << 30;
@@ -238,7 +235,6 @@ START_TEST(sweep_that_nobody_stops_is_not_partial)
     ck_assert_double_eq(best_shown, best);
     calc_sweep_result_free(&got);
 }
-END_TEST
 
 /* Points that are still wanted, and the last one seen. */
 typedef struct seen {
@@ -254,7 +250,7 @@ static bool see_point(void *context, const calc_sweep_point *point)
     return s->points < s->limit;
 }
 
-START_TEST(every_feasible_point_is_shown_once)
+CALC_TEST(every_feasible_point_is_shown_once)
 {
     static const int64_t four = 4; /* each point is a run: not too many */
     calc_sweep_result got;
@@ -272,9 +268,8 @@ START_TEST(every_feasible_point_is_shown_once)
     assert_is_whole(&got);
     calc_sweep_result_free(&got);
 }
-END_TEST
 
-START_TEST(point_that_is_refused_ends_the_sweep)
+CALC_TEST(point_that_is_refused_ends_the_sweep)
 {
     calc_sweep_result got;
     seen s = {0, 100};
@@ -285,7 +280,6 @@ START_TEST(point_that_is_refused_ends_the_sweep)
     ck_assert_uint_eq(s.points, 100);
     calc_sweep_result_free(&got);
 }
-END_TEST
 
 /* What is prepared out of order, by place, and what is then shown. */
 typedef struct prepared {
@@ -359,7 +353,7 @@ static void prepared_free(prepared *p)
     free(p);
 }
 
-START_TEST(points_are_prepared_by_all_threads_and_shown_in_order)
+CALC_TEST(points_are_prepared_by_all_threads_and_shown_in_order)
 {
     calc_sweep_result one;
     calc_sweep_result got;
@@ -378,9 +372,8 @@ START_TEST(points_are_prepared_by_all_threads_and_shown_in_order)
     calc_sweep_result_free(&got);
     calc_sweep_result_free(&one);
 }
-END_TEST
 
-START_TEST(sweep_of_shown_points_stops_within_a_unit_and_counts_what_it_did)
+CALC_TEST(sweep_of_shown_points_stops_within_a_unit_and_counts_what_it_did)
 {
     calc_sweep_result one;
     calc_sweep_result got;
@@ -406,7 +399,6 @@ START_TEST(sweep_of_shown_points_stops_within_a_unit_and_counts_what_it_did)
     calc_sweep_result_free(&got);
     calc_sweep_result_free(&one);
 }
-END_TEST
 
 static uint64_t take_none(void *context)
 {
@@ -414,7 +406,7 @@ static uint64_t take_none(void *context)
     return UINT64_MAX;
 }
 
-START_TEST(sweep_without_chunks_finds_nothing)
+CALC_TEST(sweep_without_chunks_finds_nothing)
 {
     calc_sweep_result got;
     options.take = take_none;
@@ -424,7 +416,6 @@ START_TEST(sweep_without_chunks_finds_nothing)
     ck_assert_uint_eq(got.group[0].top.count, 0);
     calc_sweep_result_free(&got);
 }
-END_TEST
 
 /* A checkpoint that is kept in memory; the sweep ends at the n-th. */
 typedef struct kept {
@@ -451,7 +442,7 @@ static uint64_t take_next(void *context)
     return (*next)++;
 }
 
-START_TEST(sweep_that_goes_on_from_any_checkpoint_is_the_whole)
+CALC_TEST(sweep_that_goes_on_from_any_checkpoint_is_the_whole)
 {
     bool ended = false;
     for (int n = 1; !ended; n++) {
@@ -481,9 +472,8 @@ START_TEST(sweep_that_goes_on_from_any_checkpoint_is_the_whole)
         ck_assert(ended || n < 1000);
     }
 }
-END_TEST
 
-START_TEST(groups_are_one_per_design_and_processor_count)
+CALC_TEST(groups_are_one_per_design_and_processor_count)
 {
     for (int mode = 0; mode < 4; mode++) {
         calc_sweep_result got;
@@ -502,25 +492,4 @@ START_TEST(groups_are_one_per_design_and_processor_count)
         }
         calc_sweep_result_free(&got);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("engine");
-    tcase_add_checked_fixture(tests, begin, end);
-    tcase_add_test(tests, every_allocation_may_fail);
-    tcase_add_test(tests, every_allocation_of_a_count_may_fail);
-    tcase_add_test(tests, unknown_cpu_level_is_refused_with_those_there_are);
-    tcase_add_test(tests, more_interleavings_than_a_cell_has_room_for_are_refused);
-    tcase_add_test(tests, stopped_sweep_is_partial_and_its_counts_add_up);
-    tcase_add_test(tests, sweep_that_nobody_stops_is_not_partial);
-    tcase_add_test(tests, every_feasible_point_is_shown_once);
-    tcase_add_test(tests, point_that_is_refused_ends_the_sweep);
-    tcase_add_test(tests, points_are_prepared_by_all_threads_and_shown_in_order);
-    tcase_add_test(tests, sweep_of_shown_points_stops_within_a_unit_and_counts_what_it_did);
-    tcase_add_test(tests, sweep_without_chunks_finds_nothing);
-    tcase_add_test(tests, sweep_that_goes_on_from_any_checkpoint_is_the_whole);
-    tcase_add_test(tests, groups_are_one_per_design_and_processor_count);
-    return run_cases(tests);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frame.h"
 #include "serving_run_case.h"
 #include "small_case.h"
 #include "spec/field.h"
@@ -67,6 +68,8 @@ static void enter(void)
     }
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .timeout_s = 120};
+
 static double fitted[RESULTS], unseen[RESULTS];
 
 static const calc_engine_fit *calibrate(const calc_engine_plan *plan)
@@ -80,7 +83,7 @@ static const calc_engine_fit *calibrate(const calc_engine_plan *plan)
 }
 
 /* The host's time, the share of the kernels and the server's time decide these runs. */
-START_TEST(traits_are_found_again)
+CALC_TEST(traits_are_found_again)
 {
     const calc_engine_plan plan = {.documented = true};
     const calc_engine_fit *fit = calibrate(&plan);
@@ -96,11 +99,10 @@ START_TEST(traits_are_found_again)
         ck_assert(isnan(unseen[i]));
     }
 }
-END_TEST
 
 /* No model has experts here, nor are there two pools: what they add stays as assumed, and is said
  * to. */
-START_TEST(what_no_run_shows_stays_as_assumed)
+CALC_TEST(what_no_run_shows_stays_as_assumed)
 {
     const calc_engine_plan plan = {.documented = true};
     const calc_engine_fit *fit = calibrate(&plan);
@@ -112,10 +114,9 @@ START_TEST(what_no_run_shows_stays_as_assumed)
     ck_assert(!fit->determined[CALC_ENGINE_TRAIT_handover_steps]);
     ck_assert(!fit->traits.overlapped);
 }
-END_TEST
 
 /* Each is predicted by a fit that saw it or by one that did not: loads of a layout together. */
-START_TEST(half_of_the_layouts_predicts_the_other)
+CALC_TEST(half_of_the_layouts_predicts_the_other)
 {
     const calc_engine_plan plan = {.cross = CALC_ENGINE_CROSS_HALF, .documented = true};
     const calc_engine_fit *fit = calibrate(&plan);
@@ -130,9 +131,8 @@ START_TEST(half_of_the_layouts_predicts_the_other)
     ck_assert_uint_eq(fit->points, seen);
     ck_assert(seen > 0 && seen < results.count);
 }
-END_TEST
 
-START_TEST(sources_and_later_runs_are_left_out)
+CALC_TEST(sources_and_later_runs_are_left_out)
 {
     calc_engine_plan plan = {.cross = CALC_ENGINE_CROSS_SOURCE, .documented = true};
     calibrate(&plan);
@@ -150,9 +150,8 @@ START_TEST(sources_and_later_runs_are_left_out)
     calc_engine_point first = {&item[0], 0, true};
     ck_assert_double_eq(unseen[0], calc_engine_fit_predict(&first, &fit->start));
 }
-END_TEST
 
-START_TEST(what_is_held_out_is_in_no_fit)
+CALC_TEST(what_is_held_out_is_in_no_fit)
 {
     static const char *const names[] = {"somebody else", NULL};
     const calc_engine_plan plan = {.documented = true, .held_out = names};
@@ -163,10 +162,9 @@ START_TEST(what_is_held_out_is_in_no_fit)
         ck_assert((bool)isnan(unseen[i]) == (i / 2 % 3 != 0));
     }
 }
-END_TEST
 
 /* What is suspect is scored, by fits that do not know it. */
-START_TEST(what_is_suspect_is_in_no_fit)
+CALC_TEST(what_is_suspect_is_in_no_fit)
 {
     const calc_engine_plan plan = {.documented = true, .cross = CALC_ENGINE_CROSS_HALF};
     for (size_t i = 0; i < results.count; i += 2) {
@@ -179,9 +177,8 @@ START_TEST(what_is_suspect_is_in_no_fit)
         ck_assert(!isnan(unseen[i]));
     }
 }
-END_TEST
 
-START_TEST(a_fit_starts_from_the_engine_or_from_nothing)
+CALC_TEST(a_fit_starts_from_the_engine_or_from_nothing)
 {
     calc_engine_traits shipped = calc_engine_fit_start(CALC_SERVING_ENGINE_VLLM_0_11, false);
     calc_engine_traits documented = calc_engine_fit_start(CALC_SERVING_ENGINE_VLLM_0_11, true);
@@ -197,9 +194,8 @@ START_TEST(a_fit_starts_from_the_engine_or_from_nothing)
         ck_assert_int_eq(calc_field_find(CALC_KIND_EXEC, path, &ref), CALC_OK);
     }
 }
-END_TEST
 
-START_TEST(without_runs_there_is_nothing_to_fit)
+CALC_TEST(without_runs_there_is_nothing_to_fit)
 {
     const calc_engine_plan plan = {.documented = true};
     calc_engine_calibration c;
@@ -208,21 +204,4 @@ START_TEST(without_runs_there_is_nothing_to_fit)
     ck_assert_int_eq(calc_engine_calibrate(&c, &plan, &results, fitted, unseen, &errors),
                      CALC_ERR_RULE);
     ck_assert_ptr_nonnull(strstr(errors.item[0].text, "no run of serving"));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("engine_fit");
-    tcase_add_checked_fixture(cases, enter, NULL);
-    tcase_set_timeout(cases, 120);
-    tcase_add_test(cases, traits_are_found_again);
-    tcase_add_test(cases, what_no_run_shows_stays_as_assumed);
-    tcase_add_test(cases, half_of_the_layouts_predicts_the_other);
-    tcase_add_test(cases, sources_and_later_runs_are_left_out);
-    tcase_add_test(cases, what_is_held_out_is_in_no_fit);
-    tcase_add_test(cases, a_fit_starts_from_the_engine_or_from_nothing);
-    tcase_add_test(cases, without_runs_there_is_nothing_to_fit);
-    tcase_add_test(cases, what_is_suspect_is_in_no_fit);
-    return run_cases(cases);
 }

@@ -1,9 +1,9 @@
 #include "base/error.h"
 
-#include <check.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static const char *printed(const calc_error *error)
 {
@@ -15,7 +15,7 @@ static const char *printed(const calc_error *error)
 
 /* ---- Collecting ------------------------------------------------------------------------------ */
 
-START_TEST(an_added_error_keeps_its_parts)
+CALC_TEST(an_added_error_keeps_its_parts)
 {
     calc_errors errors = {0};
     calc_status status = calc_errors_add(&errors, CALC_ERR_RANGE, CALC_KIND_EXEC, "/tensor_par",
@@ -32,9 +32,8 @@ START_TEST(an_added_error_keeps_its_parts)
     ck_assert_str_eq(error->text, "0 is out of range");
     ck_assert_str_eq(error->hint, "write 8");
 }
-END_TEST
 
-START_TEST(an_error_may_have_a_place_in_a_file)
+CALC_TEST(an_error_may_have_a_place_in_a_file)
 {
     calc_errors errors = {0};
     char text[64];
@@ -58,16 +57,14 @@ START_TEST(an_error_may_have_a_place_in_a_file)
     ck_assert_int_eq(errors.dropped, 3);
     ck_assert_str_eq(errors.item[0].file, "a.csv");
 }
-END_TEST
 
-START_TEST(adding_to_no_list_returns_the_status)
+CALC_TEST(adding_to_no_list_returns_the_status)
 {
     ck_assert_int_eq(calc_errors_add(NULL, CALC_ERR_TYPE, CALC_KIND_NONE, NULL, NULL, "text"),
                      CALC_ERR_TYPE);
 }
-END_TEST
 
-START_TEST(errors_beyond_the_capacity_are_counted_and_the_first_kept)
+CALC_TEST(errors_beyond_the_capacity_are_counted_and_the_first_kept)
 {
     calc_errors errors = {0};
     for (int i = 0; i < CALC_MAX_ERRORS + 3; i++) {
@@ -78,9 +75,8 @@ START_TEST(errors_beyond_the_capacity_are_counted_and_the_first_kept)
     ck_assert_str_eq(errors.item[0].text, "error 0");
     ck_assert_str_eq(errors.item[CALC_MAX_ERRORS - 1].text, "error 15");
 }
-END_TEST
 
-START_TEST(the_first_status_is_that_of_the_first_error)
+CALC_TEST(the_first_status_is_that_of_the_first_error)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(calc_errors_first(NULL), CALC_OK);
@@ -89,9 +85,8 @@ START_TEST(the_first_status_is_that_of_the_first_error)
     calc_errors_add(&errors, CALC_ERR_TYPE, CALC_KIND_NONE, NULL, NULL, "second");
     ck_assert_int_eq(calc_errors_first(&errors), CALC_ERR_RULE);
 }
-END_TEST
 
-START_TEST(texts_that_are_too_long_are_cut_inside_their_array)
+CALC_TEST(texts_that_are_too_long_are_cut_inside_their_array)
 {
     calc_errors errors = {0};
     char text[1024];
@@ -103,11 +98,10 @@ START_TEST(texts_that_are_too_long_are_cut_inside_their_array)
     ck_assert_uint_eq(strlen(error->pointer), sizeof error->pointer - 1);
     ck_assert_uint_eq(strlen(error->hint), sizeof error->hint - 1);
 }
-END_TEST
 
 /* ---- Places and printing --------------------------------------------------------------------- */
 
-START_TEST(a_long_file_name_loses_its_beginning)
+CALC_TEST(a_long_file_name_loses_its_beginning)
 {
     calc_error error = {0};
     char name[400];
@@ -120,9 +114,8 @@ START_TEST(a_long_file_name_loses_its_beginning)
     ck_assert_int_eq(error.line, 3);
     ck_assert_int_eq(error.column, 4);
 }
-END_TEST
 
-START_TEST(the_longest_file_name_that_fits_is_kept_whole)
+CALC_TEST(the_longest_file_name_that_fits_is_kept_whole)
 {
     calc_error error = {0};
     char name[sizeof error.file + 1];
@@ -135,9 +128,8 @@ START_TEST(the_longest_file_name_that_fits_is_kept_whole)
     calc_error_place(&error, name, 1, 1);
     ck_assert_int_eq(strncmp(error.file, "...a", 4), 0);
 }
-END_TEST
 
-START_TEST(printing_leaves_out_what_is_unknown)
+CALC_TEST(printing_leaves_out_what_is_unknown)
 {
     calc_errors errors = {0};
     calc_errors_add(&errors, CALC_ERR_RULE, CALC_KIND_EXEC, NULL, NULL, "the text");
@@ -154,9 +146,8 @@ START_TEST(printing_leaves_out_what_is_unknown)
     strcpy(error->hint, "the hint");
     ck_assert_str_eq(printed(error), "exe.json:12:19: /data_par: the text\n  hint: the hint");
 }
-END_TEST
 
-START_TEST(printing_into_too_small_a_buffer_cuts_and_tells_the_length)
+CALC_TEST(printing_into_too_small_a_buffer_cuts_and_tells_the_length)
 {
     calc_error error = {.text = "twelve chars"};
     char buffer[7] = "------";
@@ -164,9 +155,8 @@ START_TEST(printing_into_too_small_a_buffer_cuts_and_tells_the_length)
     ck_assert_str_eq(buffer, "twelve");
     ck_assert_int_eq(calc_error_print(&error, NULL, 0), 12);
 }
-END_TEST
 
-START_TEST(every_status_has_a_text_and_others_say_so)
+CALC_TEST(every_status_has_a_text_and_others_say_so)
 {
     ck_assert_str_eq(calc_status_text(CALC_OK), "fine");
     ck_assert_str_eq(calc_status_text(CALC_ERR_UNSUPPORTED), "recognised but not modelled yet");
@@ -176,11 +166,10 @@ START_TEST(every_status_has_a_text_and_others_say_so)
     ck_assert_str_eq(calc_status_text(CALC_STATUS_COUNT), "unknown status");
     ck_assert_str_eq(calc_status_text((calc_status)-1), "unknown status");
 }
-END_TEST
 
 /* ---- Nearest word ---------------------------------------------------------------------------- */
 
-START_TEST(each_edit_costs_one)
+CALC_TEST(each_edit_costs_one)
 {
     ck_assert_int_eq(calc_edit_distance("", ""), 0);
     ck_assert_int_eq(calc_edit_distance("", "abc"), 3);
@@ -191,9 +180,8 @@ START_TEST(each_edit_costs_one)
     ck_assert_int_eq(calc_edit_distance("tensor", "tesnor"), 1);
     ck_assert_int_eq(calc_edit_distance("kitten", "sitting"), 3);
 }
-END_TEST
 
-START_TEST(words_of_64_bytes_are_infinitely_far)
+CALC_TEST(words_of_64_bytes_are_infinitely_far)
 {
     char word[65];
     memset(word, 'w', sizeof word);
@@ -205,9 +193,8 @@ START_TEST(words_of_64_bytes_are_infinitely_far)
     ck_assert_int_eq(calc_edit_distance("w", word), INT_MAX);
     ck_assert_ptr_null(calc_nearest(word, (const char *const[]){"w", NULL}));
 }
-END_TEST
 
-START_TEST(the_nearest_word_is_at_most_a_third_away)
+CALC_TEST(the_nearest_word_is_at_most_a_third_away)
 {
     static const char *const words[] = {"tensor_par", "pipeline_par", "pipeline_interleaving",
                                         NULL};
@@ -225,10 +212,9 @@ START_TEST(the_nearest_word_is_at_most_a_third_away)
     ck_assert_str_eq(calc_nearest("pipeline_interleav", words), "pipeline_interleaving");
     ck_assert_ptr_null(calc_nearest("tensor_par", (const char *const[]){NULL}));
 }
-END_TEST
 
 /* "a100" is two letters from a800, but what a person means begins with it. */
-START_TEST(a_word_that_begins_so_is_nearer_than_any_other)
+CALC_TEST(a_word_that_begins_so_is_nearer_than_any_other)
 {
     static const char *const words[] = {"a800", "a100_sxm_80g", "a100_80g", NULL};
     ck_assert_str_eq(calc_nearest("a100", words), "a100_80g");
@@ -236,39 +222,9 @@ START_TEST(a_word_that_begins_so_is_nearer_than_any_other)
     ck_assert_str_eq(calc_nearest("a80", words), "a800");
     ck_assert_ptr_null(calc_nearest("a", words)); /* of no meaning: all of them */
 }
-END_TEST
 
-START_TEST(of_equally_near_words_the_first_is_taken)
+CALC_TEST(of_equally_near_words_the_first_is_taken)
 {
     ck_assert_str_eq(calc_nearest("abd", (const char *const[]){"abc", "abe", NULL}), "abc");
     ck_assert_str_eq(calc_nearest("abd", (const char *const[]){"abc", "abd", NULL}), "abd");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("error");
-    tcase_add_test(cases, an_added_error_keeps_its_parts);
-    tcase_add_test(cases, an_error_may_have_a_place_in_a_file);
-    tcase_add_test(cases, adding_to_no_list_returns_the_status);
-    tcase_add_test(cases, errors_beyond_the_capacity_are_counted_and_the_first_kept);
-    tcase_add_test(cases, the_first_status_is_that_of_the_first_error);
-    tcase_add_test(cases, texts_that_are_too_long_are_cut_inside_their_array);
-    tcase_add_test(cases, a_long_file_name_loses_its_beginning);
-    tcase_add_test(cases, the_longest_file_name_that_fits_is_kept_whole);
-    tcase_add_test(cases, printing_leaves_out_what_is_unknown);
-    tcase_add_test(cases, printing_into_too_small_a_buffer_cuts_and_tells_the_length);
-    tcase_add_test(cases, every_status_has_a_text_and_others_say_so);
-    tcase_add_test(cases, each_edit_costs_one);
-    tcase_add_test(cases, words_of_64_bytes_are_infinitely_far);
-    tcase_add_test(cases, the_nearest_word_is_at_most_a_third_away);
-    tcase_add_test(cases, a_word_that_begins_so_is_nearer_than_any_other);
-    tcase_add_test(cases, of_equally_near_words_the_first_is_taken);
-    Suite *suite = suite_create("error");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,9 +4,9 @@
 #include "validate/baseline.h"
 #include "validate/sets.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 enum { MAX = 4 };
 
@@ -20,12 +20,13 @@ static calc_baseline baseline;
 static calc_errors errors;
 
 /* A run of a source with that error. */
-static void add(const char *id, const char *hardware, double error)
+static void add(const char *id, const char *source, const char *machine, double error)
 {
     size_t i = results.count++;
     row[i] = plain_row();
     row[i].id = id;
-    row[i].hardware = hardware;
+    row[i].source = source;
+    row[i].sys = machine;
     calc_run_map_row(&prediction[i].map, &row[i]);
     item[i] = (calc_result){.prediction = &prediction[i],
                             .measured = 1,
@@ -41,9 +42,9 @@ static void enter(void)
     groups = (calc_error_groups){0};
     baseline = (calc_baseline){0};
     errors = (calc_errors){0};
-    add("seqsel_tab5_1", "A100-SXM4-80GB", 0.10);
-    add("seqsel_tab5_2", "A100-SXM4-80GB", -0.30);
-    add("foundry_h100_1", "H100-SXM5-80GB", 0.02);
+    add("seqsel_tab5_1", "calculon_tab5", "a100_sxm_80g", 0.10);
+    add("seqsel_tab5_2", "calculon_tab5", "a100_sxm_80g", -0.30);
+    add("foundry_h100_1", "foundry_h100", "h100_sxm", 0.02);
 }
 
 static void leave(void)
@@ -52,6 +53,8 @@ static void leave(void)
     calc_baseline_free(&baseline);
     scratch_leave(folder);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static const calc_error_group *group_of(const char *by, const char *name)
 {
@@ -68,7 +71,7 @@ static void group(void)
     ck_assert_int_eq(calc_error_groups_make(&groups, &results, baseline.error, &errors), CALC_OK);
 }
 
-START_TEST(every_dimension_has_its_groups)
+CALC_TEST(every_dimension_has_its_groups)
 {
     group();
     ck_assert_uint_eq(group_of("source", "calculon_tab5")->spread.count, 2);
@@ -83,9 +86,8 @@ START_TEST(every_dimension_has_its_groups)
     ck_assert_uint_eq(group_of("set", "all high confidence")->spread.count, 3);
     ck_assert_ptr_null(group_of("set", "SimuMax B200"));
 }
-END_TEST
 
-START_TEST(what_is_not_scored_is_in_no_group)
+CALC_TEST(what_is_not_scored_is_in_no_group)
 {
     item[0].use = CALC_USE_UNSCORED;
     item[2].use = CALC_USE_UNPREDICTED;
@@ -93,9 +95,8 @@ START_TEST(what_is_not_scored_is_in_no_group)
     ck_assert_uint_eq(group_of("kind", "dense")->spread.count, 1);
     ck_assert_ptr_null(group_of("machine", "h100_sxm"));
 }
-END_TEST
 
-START_TEST(quantities_do_not_mix)
+CALC_TEST(quantities_do_not_mix)
 {
     item[0].quantity = CALC_QUANTITY_MEMORY;
     group();
@@ -104,19 +105,17 @@ START_TEST(quantities_do_not_mix)
     ck_assert_uint_eq(time->spread.count, 1);
     ck_assert_double_eq_tol(time->spread.worst_abs, 0.3, 1e-12);
 }
-END_TEST
 
-START_TEST(a_set_may_leave_a_source_out)
+CALC_TEST(a_set_may_leave_a_source_out)
 {
     size_t all = 0;
     while (strcmp(calc_sets_name(all), "all but vTrain on one node") != 0) {
         all++;
     }
     ck_assert(calc_sets_has(all, &item[0]));
-    add("vtrain_single_0000", "A100-SXM4", 0.5);
+    add("vtrain_single_0000", "vtrain_single", "vtrain_a100", 0.5);
     ck_assert(!calc_sets_has(all, &item[3]));
 }
-END_TEST
 
 static calc_status read_baseline(const char *csv)
 {
@@ -124,7 +123,7 @@ static calc_status read_baseline(const char *csv)
     return calc_baseline_read(&baseline, "b.csv", &results, &errors);
 }
 
-START_TEST(a_group_is_worse_beyond_the_tolerance)
+CALC_TEST(a_group_is_worse_beyond_the_tolerance)
 {
     ck_assert_int_eq(read_baseline("x,error,id,quantity,status\n"
                                    "1,-0.05,seqsel_tab5_1,step_time,scored\n"
@@ -143,9 +142,8 @@ START_TEST(a_group_is_worse_beyond_the_tolerance)
     ck_assert(!calc_baseline_is_worse(g, 0.026));
     ck_assert(!calc_baseline_is_worse(group_of("machine", "h100_sxm"), 0));
 }
-END_TEST
 
-START_TEST(what_is_no_longer_predicted_is_missing)
+CALC_TEST(what_is_no_longer_predicted_is_missing)
 {
     item[1].use = CALC_USE_UNPREDICTED;
     ck_assert_int_eq(read_baseline("id,quantity,status,error\n"
@@ -153,9 +151,8 @@ START_TEST(what_is_no_longer_predicted_is_missing)
                      CALC_OK);
     ck_assert_uint_eq(baseline.missing, 1);
 }
-END_TEST
 
-START_TEST(a_broken_baseline_is_an_error_in_its_line)
+CALC_TEST(a_broken_baseline_is_an_error_in_its_line)
 {
     ck_assert_int_eq(read_baseline("id,quantity,status\n"), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text, "column \"error\" is missing");
@@ -174,25 +171,4 @@ START_TEST(a_broken_baseline_is_an_error_in_its_line)
                      CALC_ERR_TYPE);
     ck_assert_int_eq(errors.item[0].line, 3);
     ck_assert_str_eq(errors.item[0].text, "a scored row has an error, this one has none");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("groups");
-    TCase *tests = tcase_create("groups");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, every_dimension_has_its_groups);
-    tcase_add_test(tests, what_is_not_scored_is_in_no_group);
-    tcase_add_test(tests, quantities_do_not_mix);
-    tcase_add_test(tests, a_set_may_leave_a_source_out);
-    tcase_add_test(tests, a_group_is_worse_beyond_the_tolerance);
-    tcase_add_test(tests, what_is_no_longer_predicted_is_missing);
-    tcase_add_test(tests, a_broken_baseline_is_an_error_in_its_line);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

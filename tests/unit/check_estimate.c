@@ -1,5 +1,6 @@
 #include "estimate.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 /* The clock is not asked how long anything takes: only that something was measured, and what. */
@@ -38,6 +39,8 @@ static void end(void)
     calc_space_free(&space);
 }
 
+const calc_test_frame calc_tests = {.setup = begin, .teardown = end};
+
 static calc_sweep_estimate estimate(void)
 {
     calc_census census;
@@ -52,7 +55,7 @@ static calc_sweep_estimate estimate(void)
     return out;
 }
 
-START_TEST(cells_are_timed_by_the_kernel_or_by_calc_run)
+CALC_TEST(cells_are_timed_by_the_kernel_or_by_calc_run)
 {
     calc_constraint other;
     ck_assert(!estimate().by_run);
@@ -69,9 +72,8 @@ START_TEST(cells_are_timed_by_the_kernel_or_by_calc_run)
     ck_assert_int_eq(calc_objective_parse(&options.top_by, "total_efficiency", NULL), CALC_OK);
     ck_assert(estimate().by_run);
 }
-END_TEST
 
-START_TEST(a_space_without_layouts_takes_no_time)
+CALC_TEST(a_space_without_layouts_takes_no_time)
 {
     const calc_census nothing = {0};
     calc_sweep_estimate out = {.cpu_s = NAN};
@@ -79,14 +81,4 @@ START_TEST(a_space_without_layouts_takes_no_time)
                      CALC_OK);
     ck_assert_double_eq(out.cpu_s, 0);
     ck_assert_uint_eq(out.cells, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("estimate");
-    tcase_add_checked_fixture(tests, begin, end);
-    tcase_add_test(tests, cells_are_timed_by_the_kernel_or_by_calc_run);
-    tcase_add_test(tests, a_space_without_layouts_takes_no_time);
-    return run_cases(tests);
 }

@@ -1,8 +1,6 @@
 #include "formats/export.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/detect.h"
@@ -10,6 +8,7 @@
 #include "formats/read.h"
 #include "formats/refusal.h"
 #include "formats/write.h"
+#include "frame.h"
 #include "io/text.h"
 #include "random_struct.h"
 #include "scratch.h"
@@ -87,7 +86,7 @@ static void round_trip(const calc_framework *framework, calc_app *app, calc_exec
 }
 
 /* What a framework can say once, it says again: after one trip nothing changes any more. */
-START_TEST(a_second_round_trip_changes_nothing)
+CALC_TEST(a_second_round_trip_changes_nothing)
 {
     char folder[256];
     calc_rng rng;
@@ -120,7 +119,6 @@ START_TEST(a_second_round_trip_changes_nothing)
     }
     scratch_leave(folder);
 }
-END_TEST
 
 typedef struct lost {
     char names[4096];
@@ -136,7 +134,7 @@ static void collect(void *context, const char *field, const char *value, bool la
 }
 
 /* The sizes of a layout are what every framework that trains must carry, but DeepSpeed. */
-START_TEST(sizes_are_never_lost)
+CALC_TEST(sizes_are_never_lost)
 {
     static const char *const sizes[] = {"tensor_par!", "pipeline_par!",    "data_par!",
                                         "batch_size!", "microbatch_size!", NULL};
@@ -166,7 +164,6 @@ START_TEST(sizes_are_never_lost)
         }
     }
 }
-END_TEST
 
 static void dense_case(calc_app *app, calc_exec *exec)
 {
@@ -194,7 +191,7 @@ static void dense_case(calc_app *app, calc_exec *exec)
                         .strategy.zero_stage = 0};
 }
 
-START_TEST(fields_that_a_framework_cannot_say_are_told)
+CALC_TEST(fields_that_a_framework_cannot_say_are_told)
 {
     calc_app app;
     calc_exec exec;
@@ -217,9 +214,8 @@ START_TEST(fields_that_a_framework_cannot_say_are_told)
     ck_assert_str_eq(l.names, " tensor_par_overlap weight_offload! training! moe_imbalance ");
     calc_settings_free(&settings);
 }
-END_TEST
 
-START_TEST(layouts_that_contradict_themselves_are_refused)
+CALC_TEST(layouts_that_contradict_themselves_are_refused)
 {
     calc_app app;
     calc_exec exec;
@@ -243,7 +239,6 @@ START_TEST(layouts_that_contradict_themselves_are_refused)
     ck_assert_str_eq(errors.item[2].pointer, "/fsdp_par");
     calc_settings_free(&settings);
 }
-END_TEST
 
 /* A layout that serves, of what engines are told. */
 static void random_server(calc_rng *rng, const calc_framework *framework, calc_app *app,
@@ -297,7 +292,7 @@ static void hear_nothing(void *context, const char *reason)
 
 /* What a server is told comes back, found by its keys; lengths of requests, and whether there are
  * experts that all ranks split, are not among it. */
-START_TEST(servers_are_told_what_they_say)
+CALC_TEST(servers_are_told_what_they_say)
 {
     char folder[256];
     calc_rng rng;
@@ -358,22 +353,4 @@ START_TEST(servers_are_told_what_they_say)
         ck_assert_msg(!framework->serves || count > 20, "%s: %d", framework->name, count);
     }
     scratch_leave(folder);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("export");
-    TCase *tests = tcase_create("export");
-    tcase_add_test(tests, a_second_round_trip_changes_nothing);
-    tcase_add_test(tests, sizes_are_never_lost);
-    tcase_add_test(tests, servers_are_told_what_they_say);
-    tcase_add_test(tests, fields_that_a_framework_cannot_say_are_told);
-    tcase_add_test(tests, layouts_that_contradict_themselves_are_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

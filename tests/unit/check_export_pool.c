@@ -1,6 +1,7 @@
 /* The two servers of a disaggregated layout. */
 #include "formats/export_pool.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_exec exec, own;
@@ -22,7 +23,9 @@ static void enter(void)
                                      .prefill_tensor_par = 2}};
 }
 
-START_TEST(prompts_have_their_own_sizes)
+const calc_test_frame calc_tests = {.setup = enter};
+
+CALC_TEST(prompts_have_their_own_sizes)
 {
     calc_export_pool_exec(&exec, CALC_POOL_PREFILL, &own);
     ck_assert_int_eq(own.inference.phase, CALC_INFERENCE_PHASE_PREFILL);
@@ -38,9 +41,8 @@ START_TEST(prompts_have_their_own_sizes)
     calc_export_pool_exec(&exec, CALC_POOL_PREFILL, &own);
     ck_assert_int_eq(own.inference.batch, 3);
 }
-END_TEST
 
-START_TEST(tokens_keep_theirs)
+CALC_TEST(tokens_keep_theirs)
 {
     calc_export_pool_exec(&exec, CALC_POOL_DECODE, &own);
     ck_assert_int_eq(own.inference.phase, CALC_INFERENCE_PHASE_DECODE);
@@ -52,14 +54,4 @@ START_TEST(tokens_keep_theirs)
     ck_assert_int_eq(own.inference.chunk_size, 0);
     ck_assert_int_eq(own.inference.prefill_tensor_par, 0);
     ck_assert_int_eq(own.inference.prefill_procs, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("export_pool");
-    tcase_add_checked_fixture(cases, enter, NULL);
-    tcase_add_test(cases, prompts_have_their_own_sizes);
-    tcase_add_test(cases, tokens_keep_theirs);
-    return run_cases(cases);
 }

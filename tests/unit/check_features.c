@@ -1,10 +1,9 @@
 /* Pairs of runs that differ in one option, on results made from numbers. */
 #include "validate/features.h"
 
+#include "frame.h"
 #include "run_case.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX = 8 };
@@ -43,6 +42,8 @@ static void leave(void)
     calc_features_free(&features);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 /* The first option that there is. */
 static const calc_features_option *make(void)
 {
@@ -52,13 +53,13 @@ static const calc_features_option *make(void)
     return &features.option[0];
 }
 
-START_TEST(a_pair_differs_in_one_option)
+CALC_TEST(a_pair_differs_in_one_option)
 {
     add(100, 120);
-    add(60, 70)->tp = 4;
+    add(60, 70)->document->exec.strategy.tensor_par = 4;
     calc_runs_row *two = add(50, 50);
-    two->tp = 4;
-    two->recompute = "full";
+    two->document->exec.strategy.tensor_par = 4;
+    two->document->exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     const calc_features_option *o = make();
     ck_assert_uint_eq(features.cells, 3);
     ck_assert_uint_eq(features.pairs, 2);
@@ -70,13 +71,12 @@ START_TEST(a_pair_differs_in_one_option)
     ck_assert_double_eq(o->ratio, 50.0 / 40);
     ck_assert(isnan(o->tau) && !o->has_wrong);
 }
-END_TEST
 
-START_TEST(repeats_are_one_cell_with_their_mean)
+CALC_TEST(repeats_are_one_cell_with_their_mean)
 {
     add(100, 120);
     add(104, 120);
-    add(51, 60)->tp = 4;
+    add(51, 60)->document->exec.strategy.tensor_par = 4;
     const calc_features_option *o = make();
     ck_assert_uint_eq(features.cells, 2);
     ck_assert_uint_eq(features.cell[0].runs, 2);
@@ -85,14 +85,13 @@ START_TEST(repeats_are_one_cell_with_their_mean)
     ck_assert_double_eq(features.pair[0].predicted, -0.5);
     ck_assert_double_eq(o->ratio, 60.0 / 51);
 }
-END_TEST
 
 /* What goes up, what does not go at all, and what was never there. */
-START_TEST(wrong_ways_and_misses_are_told_apart)
+CALC_TEST(wrong_ways_and_misses_are_told_apart)
 {
     add(100, 100);
-    add(90, 100.5)->tp = 1;
-    add(80, 120)->tp = 4;
+    add(90, 100.5)->document->exec.strategy.tensor_par = 1;
+    add(80, 120)->document->exec.strategy.tensor_par = 4;
     const calc_features_option *o = make();
     ck_assert_uint_eq(o->moved, 3);
     ck_assert_uint_eq(o->agreed, 0);
@@ -100,56 +99,56 @@ START_TEST(wrong_ways_and_misses_are_told_apart)
     ck_assert(o->has_wrong);
     ck_assert_double_eq(features.pair[o->wrong].measured, 80.0 / 100 - 1);
 }
-END_TEST
 
-START_TEST(pairs_that_stay_must_stay)
+CALC_TEST(pairs_that_stay_must_stay)
 {
     add(100, 100);
-    add(100.5, 100.2)->tp = 1;
-    add(99.5, 130)->tp = 4;
+    add(100.5, 100.2)->document->exec.strategy.tensor_par = 1;
+    add(99.5, 130)->document->exec.strategy.tensor_par = 4;
     const calc_features_option *o = make();
     ck_assert_uint_eq(o->moved, 0);
     ck_assert_uint_eq(o->still, 3);
     ck_assert_uint_eq(o->stayed, 1);
     ck_assert(isnan(o->ratio));
 }
-END_TEST
 
-START_TEST(tau_compares_changes)
+CALC_TEST(tau_compares_changes)
 {
     add(100, 100);
-    add(80, 90)->tp = 1;
-    add(50, 60)->tp = 4;
+    add(80, 90)->document->exec.strategy.tensor_par = 1;
+    add(50, 60)->document->exec.strategy.tensor_par = 4;
     ck_assert_double_eq(make()->tau, 1);
     calc_features_free(&features);
     item[2].predicted = 95;
     ck_assert_double_lt(make()->tau, 1);
 }
-END_TEST
 
-/* Blank is none; options of a command line count by value. */
-START_TEST(what_is_not_given_is_a_value)
+/* What a group of one rank would overlap, and what calc does not model. */
+CALC_TEST(idle_options_are_none_and_unmodelled_ones_are_one)
 {
     add(100, 100);
-    add(100, 100)->cp = 1;
-    add(50, 50)->arguments = "--hidden-dropout 0.0 --other 7";
-    add(50, 50)->arguments = "--other 8 --hidden-dropout 0.0";
+    add(100, 100)->document->exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
+    add(50, 50)->unmodelled = "--deterministic-mode";
+    calc_runs_row *r = add(50, 50);
+    r->unmodelled = "--deterministic-mode";
+    r->document->exec.strategy.tensor_par = 4;
     const calc_features_option *o = make();
-    ck_assert_str_eq(o->name, "dropout");
-    ck_assert_uint_eq(features.cells, 2);
-    ck_assert_uint_eq(o->moved, 1);
+    ck_assert_str_eq(o->name, "tensor parallelism");
+    ck_assert_uint_eq(features.cells, 3);
+    ck_assert_uint_eq(features.pairs, 2);
+    ck_assert_str_eq(features.option[1].name, "options that are not modelled");
+    ck_assert_uint_eq(features.option[1].moved, 1);
 }
-END_TEST
 
-START_TEST(other_machines_and_unscored_runs_are_no_pairs)
+CALC_TEST(other_machines_and_unscored_runs_are_no_pairs)
 {
     add(100, 100);
-    add(50, 50)->tp = 4;
+    add(50, 50)->document->exec.strategy.tensor_par = 4;
     item[1].use = CALC_USE_UNSCORED;
-    add(50, 50)->tp = 1;
-    row[2].hardware = "H100-SXM5-80GB";
+    add(50, 50)->document->exec.strategy.tensor_par = 1;
+    row[2].sys = "h100_sxm";
     calc_run_map_row(&prediction[2].map, &row[2]);
-    add(50, 50)->tp = 8;
+    add(50, 50)->document->exec.strategy.tensor_par = 8;
     item[3].quantity = CALC_QUANTITY_STEP_TIME;
     ck_assert_int_eq(calc_features_make(&features, &results, CALC_QUANTITY_MEMORY, &errors),
                      CALC_OK);
@@ -157,7 +156,6 @@ START_TEST(other_machines_and_unscored_runs_are_no_pairs)
     ck_assert_uint_eq(features.pairs, 0);
     ck_assert_uint_eq(features.options, 0);
 }
-END_TEST
 
 /* A run of the plain layout with that time. */
 static calc_runs_row *add_time(double measured, double predicted)
@@ -175,12 +173,12 @@ static const calc_features_option *make_time(void)
 }
 
 /* 10 to 8, predicted the other way: the slower one costs a quarter more. */
-START_TEST(the_wrong_choice_costs_time)
+CALC_TEST(the_wrong_choice_costs_time)
 {
     add_time(10, 10);
-    add_time(8, 12)->tp = 1;
-    add_time(8.1, 8)->tp = 4;
-    add(1, 2)->tp = 8; /* of memory */
+    add_time(8, 12)->document->exec.strategy.tensor_par = 1;
+    add_time(8.1, 8)->document->exec.strategy.tensor_par = 4;
+    add(1, 2)->document->exec.strategy.tensor_par = 8; /* of memory */
     const calc_features_option *o = make_time();
     ck_assert_uint_eq(features.options, 1);
     ck_assert_str_eq(o->name, "tensor parallelism");
@@ -190,43 +188,41 @@ START_TEST(the_wrong_choice_costs_time)
     ck_assert_double_eq_tol(o->regret, 0.25 / 2, 1e-15);
     ck_assert(isnan(o->tau));
 }
-END_TEST
 
-START_TEST(runs_that_train_something_else_are_no_pairs_in_time)
+CALC_TEST(runs_that_train_something_else_are_no_pairs_in_time)
 {
     add_time(10, 10);
-    add_time(20, 20)->global_batch = 128;
-    add_time(5, 5)->num_gpus = 32;
-    add_time(5, 5)->seq = 4096;
+    add_time(20, 20)->document->exec.batch_size = 128;
+    add_time(5, 5)->document->exec.num_procs = 32;
+    add_time(5, 5)->document->app.seq_size = 4096;
     make_time();
     ck_assert_uint_eq(features.cells, 4);
     ck_assert_uint_eq(features.pairs, 0);
 }
-END_TEST
 
-START_TEST(releases_are_no_pairs)
+CALC_TEST(releases_are_no_pairs)
 {
-    add_time(10, 10)->source = "benchmarks 24.11 (BF16)";
+    add_time(10, 10)->release = "benchmarks 24.11";
     calc_runs_row *r = add_time(8, 8);
-    r->source = "benchmarks 25.02 (BF16)";
-    r->tp = 4;
+    r->release = "benchmarks 25.02";
+    r->document->exec.strategy.tensor_par = 4;
     r = add_time(7, 7);
-    r->source = "benchmarks 24.11 (FP8)";
-    r->dtype = "fp8";
+    r->release = "benchmarks 24.11";
+    r->document->exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
     make_time();
     ck_assert_uint_eq(features.pairs, 1);
     ck_assert_str_eq(features.option[0].name, "number format");
 }
-END_TEST
 
-START_TEST(families_of_machines_are_told_apart)
+CALC_TEST(families_of_machines_are_told_apart)
 {
     for (int i = 0; i < 2; i++) {
-        add_time(10, 10)->tp = i ? 4 : 2;
-        add_time(i ? 9 : 8, i ? 12 : 8)->tp = i ? 8 : 1;
+        add_time(10, 10)->document->exec.strategy.tensor_par = i ? 4 : 2;
+        add_time(i ? 9 : 8, i ? 12 : 8)->document->exec.strategy.tensor_par = i ? 8 : 1;
     }
     for (size_t i = 2; i < 4; i++) {
-        row[i].hardware = "H100-SXM5-80GB";
+        row[i].sys = "h100_sxm";
+        row[i].family = "H100";
         calc_run_map_row(&prediction[i].map, &row[i]);
     }
     make_time();
@@ -237,29 +233,4 @@ START_TEST(families_of_machines_are_told_apart)
     ck_assert_uint_eq(features.family[1].moved, 1);
     ck_assert_uint_eq(features.family[1].agreed, 0);
     ck_assert_double_eq_tol(features.family[1].regret, 1.0 / 9, 1e-15);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("features");
-    TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, a_pair_differs_in_one_option);
-    tcase_add_test(tests, repeats_are_one_cell_with_their_mean);
-    tcase_add_test(tests, wrong_ways_and_misses_are_told_apart);
-    tcase_add_test(tests, pairs_that_stay_must_stay);
-    tcase_add_test(tests, tau_compares_changes);
-    tcase_add_test(tests, what_is_not_given_is_a_value);
-    tcase_add_test(tests, other_machines_and_unscored_runs_are_no_pairs);
-    tcase_add_test(tests, the_wrong_choice_costs_time);
-    tcase_add_test(tests, runs_that_train_something_else_are_no_pairs_in_time);
-    tcase_add_test(tests, releases_are_no_pairs);
-    tcase_add_test(tests, families_of_machines_are_told_apart);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

@@ -1,8 +1,8 @@
 #include "spec/field.h"
 
 #include "base/rng.h"
+#include "frame.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static int check_table(const calc_table *table, bool answer)
     return rows;
 }
 
-START_TEST(every_row_is_complete_and_every_key_unique)
+CALC_TEST(every_row_is_complete_and_every_key_unique)
 {
     ck_assert_int_gt(check_table(calc_table_of(CALC_KIND_APP), false), 6);
     ck_assert_int_gt(check_table(calc_table_of(CALC_KIND_SYSTEM), false), 20);
@@ -57,9 +57,8 @@ START_TEST(every_row_is_complete_and_every_key_unique)
     ck_assert_int_gt(check_table(calc_table_of(CALC_KIND_LAYER), true), 40);
     ck_assert_int_gt(check_table(calc_table_of(CALC_KIND_STAGE), true), 15);
 }
-END_TEST
 
-START_TEST(calculons_96_statistics_come_before_ours)
+CALC_TEST(calculons_96_statistics_come_before_ours)
 {
     const calc_table *stats = calc_table_of(CALC_KIND_STATS);
     for (size_t i = 0; i < stats->count; i++) {
@@ -67,9 +66,8 @@ START_TEST(calculons_96_statistics_come_before_ours)
         ck_assert_msg(extra == (i >= 96), "row %zu, %s", i, stats->rows[i].key);
     }
 }
-END_TEST
 
-START_TEST(kinds_have_a_table_and_a_short_name)
+CALC_TEST(kinds_have_a_table_and_a_short_name)
 {
     static const char *const names[] = {"app", "sys", "exe", "stats", "layer", "stage"};
     static const size_t sizes[] = {sizeof(calc_app),         sizeof(calc_system),
@@ -84,9 +82,8 @@ START_TEST(kinds_have_a_table_and_a_short_name)
     ck_assert_ptr_null(calc_table_of((calc_kind)-1));
     ck_assert_str_eq(calc_kind_name(CALC_KIND_NONE), "");
 }
-END_TEST
 
-START_TEST(choices_are_found_by_their_whole_text)
+CALC_TEST(choices_are_found_by_their_whole_text)
 {
     const calc_field *row = calc_table_find(calc_table_of(CALC_KIND_EXEC), "datatype");
     ck_assert_int_eq(calc_choice_index(row->choices, "float8"), CALC_DATATYPE_FLOAT8);
@@ -95,16 +92,14 @@ START_TEST(choices_are_found_by_their_whole_text)
     ck_assert_int_eq(calc_choice_index(row->choices, ""), -1);
     ck_assert_int_eq(calc_choice_index(row->choices, "bfloat16"), CALC_DATATYPE_BFLOAT16);
 }
-END_TEST
 
-START_TEST(verdicts_have_texts_and_others_say_so)
+CALC_TEST(verdicts_have_texts_and_others_say_so)
 {
     ck_assert_str_eq(calc_verdict_text(CALC_VERDICT_OK), "ok");
     ck_assert_str_eq(calc_verdict_text(CALC_VERDICT_MEM2_CAPACITY), "mem2_capacity");
     ck_assert_str_eq(calc_verdict_text(CALC_VERDICT_COUNT), "unknown verdict");
     ck_assert_str_eq(calc_verdict_text((calc_verdict)-1), "unknown verdict");
 }
-END_TEST
 
 /* ---- Fields by path -------------------------------------------------------------------------- */
 
@@ -116,7 +111,7 @@ static calc_field_ref found(calc_kind kind, const char *path)
     return ref;
 }
 
-START_TEST(paths_lead_to_members_of_every_type)
+CALC_TEST(paths_lead_to_members_of_every_type)
 {
     static const struct {
         calc_kind kind;
@@ -152,9 +147,8 @@ START_TEST(paths_lead_to_members_of_every_type)
         ck_assert_msg(ref.offset == fields[i].offset, "offset of %s", fields[i].path);
     }
 }
-END_TEST
 
-START_TEST(paths_that_lead_nowhere_leave_the_result_alone)
+CALC_TEST(paths_that_lead_nowhere_leave_the_result_alone)
 {
     static const char *const paths[] = {
         "",
@@ -195,9 +189,8 @@ START_TEST(paths_that_lead_nowhere_leave_the_result_alone)
     calc_field_ref ref;
     ck_assert_int_eq(calc_field_find(CALC_KIND_NONE, "mem1", &ref), CALC_ERR_FIELD);
 }
-END_TEST
 
-START_TEST(numbers_are_read_in_file_units)
+CALC_TEST(numbers_are_read_in_file_units)
 {
     calc_exec exec = {
         .strategy.tensor_par = 8, .training = true, .strategy.datatype = CALC_DATATYPE_BFLOAT16};
@@ -215,13 +208,12 @@ START_TEST(numbers_are_read_in_file_units)
     ck_assert_double_nan(calc_field_number(&ref, &system));
     ck_assert_double_eq(calc_field_scale(ref.field), 1);
 }
-END_TEST
 
 /* ---- Numbers as text ------------------------------------------------------------------------- */
 
 static const double scales[] = {1, 1e6, 1e9, 1e12, 1073741824.0};
 
-START_TEST(numbers_have_their_shortest_text)
+CALC_TEST(numbers_have_their_shortest_text)
 {
     static const struct {
         double value, scale;
@@ -251,9 +243,8 @@ START_TEST(numbers_have_their_shortest_text)
         ck_assert_str_eq(text, numbers[i].text);
     }
 }
-END_TEST
 
-START_TEST(every_answer_says_how_it_is_computed)
+CALC_TEST(every_answer_says_how_it_is_computed)
 {
     for (calc_kind kind = CALC_KIND_STATS; kind < CALC_KIND_COUNT; kind++) {
         const calc_table *table = calc_table_of(kind);
@@ -267,9 +258,8 @@ START_TEST(every_answer_says_how_it_is_computed)
         }
     }
 }
-END_TEST
 
-START_TEST(random_bits_survive_text_without_scale)
+CALC_TEST(random_bits_survive_text_without_scale)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20, 0);
@@ -285,10 +275,9 @@ START_TEST(random_bits_survive_text_without_scale)
         }
     }
 }
-END_TEST
 
 /* Whatever a file may hold: the value it was read to gives a text that reads back to it. */
-START_TEST(numbers_that_were_read_survive_text_with_every_scale)
+CALC_TEST(numbers_that_were_read_survive_text_with_every_scale)
 {
     calc_rng rng;
     calc_rng_init(&rng, 21, 0);
@@ -302,9 +291,8 @@ START_TEST(numbers_that_were_read_survive_text_with_every_scale)
         ck_assert_msg(strtod(text, NULL) * scale == value, "%a / %g became %s", value, scale, text);
     }
 }
-END_TEST
 
-START_TEST(short_decimals_keep_their_text)
+CALC_TEST(short_decimals_keep_their_text)
 {
     calc_rng rng;
     calc_rng_init(&rng, 22, 0);
@@ -318,30 +306,4 @@ START_TEST(short_decimals_keep_their_text)
         calc_number_text(strtod(want, NULL) * scale, scale, text);
         ck_assert_str_eq(text, want);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("field");
-    tcase_add_test(cases, every_row_is_complete_and_every_key_unique);
-    tcase_add_test(cases, calculons_96_statistics_come_before_ours);
-    tcase_add_test(cases, kinds_have_a_table_and_a_short_name);
-    tcase_add_test(cases, choices_are_found_by_their_whole_text);
-    tcase_add_test(cases, verdicts_have_texts_and_others_say_so);
-    tcase_add_test(cases, paths_lead_to_members_of_every_type);
-    tcase_add_test(cases, paths_that_lead_nowhere_leave_the_result_alone);
-    tcase_add_test(cases, numbers_are_read_in_file_units);
-    tcase_add_test(cases, numbers_have_their_shortest_text);
-    tcase_add_test(cases, every_answer_says_how_it_is_computed);
-    tcase_add_test(cases, random_bits_survive_text_without_scale);
-    tcase_add_test(cases, numbers_that_were_read_survive_text_with_every_scale);
-    tcase_add_test(cases, short_decimals_keep_their_text);
-    Suite *suite = suite_create("field");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

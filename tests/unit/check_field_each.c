@@ -1,10 +1,9 @@
 /* Every field with its path: src/spec/field_each.c. */
 #include "spec/field_each.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "spec/field.h"
 
 enum { MOST = 512 };
@@ -43,7 +42,8 @@ static const char *of_an_element(const char *path, char *buffer)
     return buffer;
 }
 
-START_TEST(every_path_is_one_that_finds_a_field_and_none_comes_twice)
+CALC_TEST_LOOP(every_path_is_one_that_finds_a_field_and_none_comes_twice, CALC_KIND_APP,
+               CALC_KIND_COUNT)
 {
     calc_kind kind = (calc_kind)_i;
     static visited v;
@@ -60,9 +60,8 @@ START_TEST(every_path_is_one_that_finds_a_field_and_none_comes_twice)
         }
     }
 }
-END_TEST
 
-START_TEST(fields_come_in_the_order_of_their_rows_with_those_inside_in_their_place)
+CALC_TEST(fields_come_in_the_order_of_their_rows_with_those_inside_in_their_place)
 {
     static visited v;
     v.count = 0;
@@ -75,20 +74,4 @@ START_TEST(fields_come_in_the_order_of_their_rows_with_those_inside_in_their_pla
         i++;
     }
     ck_assert_str_eq(v.path[i + 1], "inference.phase");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("field_each");
-    tcase_add_loop_test(cases, every_path_is_one_that_finds_a_field_and_none_comes_twice,
-                        CALC_KIND_APP, CALC_KIND_COUNT);
-    tcase_add_test(cases, fields_come_in_the_order_of_their_rows_with_those_inside_in_their_place);
-    Suite *suite = suite_create("field_each");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,4 @@
 /* Which file an argument means: src/cli/shell/find.c. */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/shell/find.h"
+#include "frame.h"
 
 /* Two data directories, first/ and second/, in a scratch directory that is the current one. */
 static char scratch[64];
@@ -58,6 +58,8 @@ static void tear_down(void)
     rmdir(scratch);
 }
 
+const calc_test_frame calc_tests = {.setup = set_up, .teardown = tear_down};
+
 static void assert_found(calc_kind kind, const char *argument, const char *expected)
 {
     char path[CALC_FIND_PATH_MAX];
@@ -80,7 +82,7 @@ static void assert_not_found(calc_kind kind, const char *argument, calc_status s
     ck_assert_str_eq(errors.item[0].hint, hint);
 }
 
-START_TEST(paths_are_taken_as_they_are)
+CALC_TEST(paths_are_taken_as_they_are)
 {
     assert_found(CALC_KIND_APP, "-", "-");
     assert_found(CALC_KIND_APP, "gpt3-175B.json", "gpt3-175B.json");
@@ -88,24 +90,21 @@ START_TEST(paths_are_taken_as_they_are)
     assert_found(CALC_KIND_APP, "./gpt3-175B", "./gpt3-175B");
     assert_found(CALC_KIND_APP, "second/models/gpt3-175B.json", "second/models/gpt3-175B.json");
 }
-END_TEST
 
-START_TEST(the_first_directory_wins)
+CALC_TEST(the_first_directory_wins)
 {
     assert_found(CALC_KIND_APP, "gpt3-175B", "first/models/gpt3-175B.json");
     setenv("CALC_PATH", "second:first", 1);
     assert_found(CALC_KIND_APP, "gpt3-175B", "second/models/gpt3-175B.json");
 }
-END_TEST
 
-START_TEST(later_directories_are_searched)
+CALC_TEST(later_directories_are_searched)
 {
     assert_found(CALC_KIND_APP, "packed", "second/models/packed.json.gz");
     assert_found(CALC_KIND_EXEC, "here", "second/executions/here.json");
 }
-END_TEST
 
-START_TEST(one_level_of_folders_is_searched)
+CALC_TEST(one_level_of_folders_is_searched)
 {
     assert_found(CALC_KIND_EXEC, "lone", "first/executions/a/lone.json");
     assert_found(CALC_KIND_EXEC, "a/lone", "first/executions/a/lone.json");
@@ -115,24 +114,21 @@ START_TEST(one_level_of_folders_is_searched)
                      "no execution named \"unseen\" (looked in first/executions, second/executions",
                      "`calc names exe` lists all; CALC_PATH adds directories");
 }
-END_TEST
 
-START_TEST(a_file_goes_before_one_in_a_folder)
+CALC_TEST(a_file_goes_before_one_in_a_folder)
 {
     assert_found(CALC_KIND_EXEC, "twice", "first/executions/twice.json");
     assert_found(CALC_KIND_EXEC, "a/twice", "first/executions/a/twice.json");
 }
-END_TEST
 
-START_TEST(a_name_in_two_folders_is_ambiguous)
+CALC_TEST(a_name_in_two_folders_is_ambiguous)
 {
     assert_not_found(CALC_KIND_EXEC, "rival", CALC_ERR_FIELD,
                      "more than one execution is named \"rival\"",
                      "write \"a/rival\" or \"b/rival\"");
 }
-END_TEST
 
-START_TEST(the_nearest_name_is_offered)
+CALC_TEST(the_nearest_name_is_offered)
 {
     assert_not_found(CALC_KIND_APP, "gpt3-175C", CALC_ERR_NOT_FOUND,
                      "no model named \"gpt3-175C\" (looked in first/models, second/models",
@@ -140,10 +136,9 @@ START_TEST(the_nearest_name_is_offered)
     assert_not_found(CALC_KIND_EXEC, "lnoe", CALC_ERR_NOT_FOUND, "no execution named \"lnoe\"",
                      "did you mean \"lone\"?");
 }
-END_TEST
 
 /* The machines that come with calc: another number is another machine. */
-START_TEST(a_name_of_a_machine_is_like_others_of_its_kind)
+CALC_TEST(a_name_of_a_machine_is_like_others_of_its_kind)
 {
     static const struct {
         const char *name, *hint;
@@ -167,9 +162,8 @@ START_TEST(a_name_of_a_machine_is_like_others_of_its_kind)
                          rows[i].hint);
     }
 }
-END_TEST
 
-START_TEST(a_name_of_another_kind_tells_the_order)
+CALC_TEST(a_name_of_another_kind_tells_the_order)
 {
     assert_not_found(CALC_KIND_EXEC, "gpt3-175B", CALC_ERR_NOT_FOUND,
                      "no execution named \"gpt3-175B\"",
@@ -177,9 +171,8 @@ START_TEST(a_name_of_another_kind_tells_the_order)
     assert_not_found(CALC_KIND_SYSTEM, "lone", CALC_ERR_NOT_FOUND, "no system named \"lone\"",
                      "it is an execution: arguments are APP SYS EXE");
 }
-END_TEST
 
-START_TEST(names_are_listed_by_directory_then_by_name)
+CALC_TEST(names_are_listed_by_directory_then_by_name)
 {
     static const char *const expected[] = {"a/lone", "a/rival", "a/twice", "b/rival",
                                            "twice",  "here",    "rival"};
@@ -195,9 +188,8 @@ START_TEST(names_are_listed_by_directory_then_by_name)
     ck_assert_uint_eq(list.count, 0);
     calc_find_free(&list);
 }
-END_TEST
 
-START_TEST(names_for_people_are_short)
+CALC_TEST(names_for_people_are_short)
 {
     char name[16];
     ck_assert_str_eq(calc_find_name("a/b/gpt3.json", name, sizeof name), "gpt3");
@@ -207,29 +199,4 @@ START_TEST(names_for_people_are_short)
     ck_assert_str_eq(calc_find_name("-", name, sizeof name), "stdin");
     ck_assert_str_eq(calc_find_name("a-name-longer-than-its-room", name, sizeof name),
                      "a-name-longer-t");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("find");
-    TCase *tcase = tcase_create("find");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, paths_are_taken_as_they_are);
-    tcase_add_test(tcase, the_first_directory_wins);
-    tcase_add_test(tcase, later_directories_are_searched);
-    tcase_add_test(tcase, one_level_of_folders_is_searched);
-    tcase_add_test(tcase, a_file_goes_before_one_in_a_folder);
-    tcase_add_test(tcase, a_name_in_two_folders_is_ambiguous);
-    tcase_add_test(tcase, the_nearest_name_is_offered);
-    tcase_add_test(tcase, a_name_of_a_machine_is_like_others_of_its_kind);
-    tcase_add_test(tcase, a_name_of_another_kind_tells_the_order);
-    tcase_add_test(tcase, names_are_listed_by_directory_then_by_name);
-    tcase_add_test(tcase, names_for_people_are_short);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

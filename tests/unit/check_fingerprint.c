@@ -1,5 +1,6 @@
 #include "fingerprint.h"
 
+#include "frame.h"
 #include "sweep_case.h"
 
 static sweep_case c;
@@ -14,12 +15,14 @@ static void leave(void)
     calc_space_free(&c.space);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static uint64_t now(void)
 {
     return calc_fingerprint(&c.space, &c.designs, &c.options);
 }
 
-START_TEST(what_does_not_change_the_result_does_not_change_the_fingerprint)
+CALC_TEST(what_does_not_change_the_result_does_not_change_the_fingerprint)
 {
     uint64_t before = now();
     c.options.threads = 7;
@@ -28,9 +31,8 @@ START_TEST(what_does_not_change_the_result_does_not_change_the_fingerprint)
     c.options.checkpoint_s = 3;
     ck_assert_uint_eq(now(), before);
 }
-END_TEST
 
-START_TEST(steps_of_a_curve_that_are_not_in_use_do_not_count)
+CALC_TEST(steps_of_a_curve_that_are_not_in_use_do_not_count)
 {
     uint64_t before = now();
     calc_curve *curve = &c.system.chip.matrix[CALC_DATATYPE_FLOAT16].efficiency;
@@ -40,9 +42,8 @@ START_TEST(steps_of_a_curve_that_are_not_in_use_do_not_count)
     curve->threshold[0] *= 2;
     ck_assert_uint_ne(now(), before);
 }
-END_TEST
 
-START_TEST(every_field_of_a_design_counts)
+CALC_TEST(every_field_of_a_design_counts)
 {
     static const char *const set[] = {"app.hidden=12289",
                                       "app.num_blocks=97",
@@ -68,9 +69,8 @@ START_TEST(every_field_of_a_design_counts)
     }
     ck_assert_uint_eq(now(), seen[0]);
 }
-END_TEST
 
-START_TEST(the_space_counts)
+CALC_TEST(the_space_counts)
 {
     static const int64_t values[] = {1, 2};
     uint64_t start = now();
@@ -97,7 +97,6 @@ START_TEST(the_space_counts)
     ck_assert_int_eq(calc_values_set(&c.space.all_procs, values, 2), CALC_OK);
     ck_assert_uint_ne(now(), start);
 }
-END_TEST
 
 /* Change an option, look, and change it back. */
 #define DIFFERS(change)                                                                            \
@@ -108,7 +107,7 @@ END_TEST
         c.options = options_;                                                                      \
     } while (0)
 
-START_TEST(options_that_change_the_result_count)
+CALC_TEST(options_that_change_the_result_count)
 {
     calc_errors errors = {0};
     calc_constraint constraint;
@@ -132,23 +131,4 @@ START_TEST(options_that_change_the_result_count)
     constraint.value /= 2;
     constraint.relation = CALC_RELATION_LT;
     ck_assert_uint_ne(now(), start);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("fingerprint");
-    TCase *tests = tcase_create("fingerprint");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, what_does_not_change_the_result_does_not_change_the_fingerprint);
-    tcase_add_test(tests, steps_of_a_curve_that_are_not_in_use_do_not_count);
-    tcase_add_test(tests, every_field_of_a_design_counts);
-    tcase_add_test(tests, the_space_counts);
-    tcase_add_test(tests, options_that_change_the_result_count);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

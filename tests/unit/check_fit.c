@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "frame.h"
+
 static const char *const fields[] = {"matrix.bfloat16", "host.block", NULL};
 static const double truth[] = {0.78, 3e-3};
 static calc_results results;
@@ -44,6 +46,8 @@ static void leave(void)
     free(family);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static calc_status fit(void)
 {
     calc_fit f = {&evidence, use, family, 50};
@@ -60,7 +64,7 @@ static const calc_unknown *host(void)
     return &unknowns.item[1];
 }
 
-START_TEST(runs_without_noise_give_their_constants_but_for_the_prior)
+CALC_TEST(runs_without_noise_give_their_constants_but_for_the_prior)
 {
     ck_assert_int_eq(fit(), CALC_OK);
     ck_assert_double_eq_tol(matrix()->value, truth[0], 0.02 * truth[0]);
@@ -70,18 +74,16 @@ START_TEST(runs_without_noise_give_their_constants_but_for_the_prior)
     /* The prior pulls towards 0.82 and 2.2 ms. */
     ck_assert(matrix()->value > truth[0] && host()->value < truth[1]);
 }
-END_TEST
 
-START_TEST(what_is_not_free_stays)
+CALC_TEST(what_is_not_free_stays)
 {
     is_free[1] = false;
     ck_assert_int_eq(fit(), CALC_OK);
     ck_assert(host()->value == host()->start && isnan(host()->error));
     ck_assert(matrix()->value != matrix()->start);
 }
-END_TEST
 
-START_TEST(without_runs_only_the_prior_is_left)
+CALC_TEST(without_runs_only_the_prior_is_left)
 {
     for (int i = 0; i < CASE_ROWS; i++) {
         use[i] = false;
@@ -94,9 +96,8 @@ START_TEST(without_runs_only_the_prior_is_left)
         ck_assert(!p->determined && !p->indicated);
     }
 }
-END_TEST
 
-START_TEST(a_run_off_by_far_bends_the_rest_little)
+CALC_TEST(a_run_off_by_far_bends_the_rest_little)
 {
     ck_assert_int_eq(fit(), CALC_OK);
     double clean = matrix()->value;
@@ -105,31 +106,11 @@ START_TEST(a_run_off_by_far_bends_the_rest_little)
     ck_assert(matrix()->value != clean);
     ck_assert_double_eq_tol(matrix()->value, clean, 0.1 * clean);
 }
-END_TEST
 
-START_TEST(a_run_that_cannot_be_predicted_is_an_error)
+CALC_TEST(a_run_that_cannot_be_predicted_is_an_error)
 {
     evidence.row[3].log_measured = (double)NAN;
     ck_assert_int_eq(fit(), CALC_ERR_RULE);
     use[3] = false;
     ck_assert_int_eq(fit(), CALC_OK);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("fit");
-    TCase *tests = tcase_create("fit");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, runs_without_noise_give_their_constants_but_for_the_prior);
-    tcase_add_test(tests, what_is_not_free_stays);
-    tcase_add_test(tests, without_runs_only_the_prior_is_left);
-    tcase_add_test(tests, a_run_off_by_far_bends_the_rest_little);
-    tcase_add_test(tests, a_run_that_cannot_be_predicted_is_an_error);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "frame.h"
+
 static shipped_case layout;
 
 static void enter(void)
@@ -29,13 +31,15 @@ static void leave(void)
     calc_residuals_free(&case_residuals);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static calc_fits fits(double need_bytes)
 {
     const calc_fits_query query = {&layout.app, &layout.system, &layout.exec, "H100", need_bytes};
     return calc_fits_of(&case_residuals, &query);
 }
 
-START_TEST(a_share_of_comparable_runs_would_fit)
+CALC_TEST(a_share_of_comparable_runs_would_fit)
 {
     double capacity = layout.system.chip.mem1.capacity_bytes;
     ck_assert_double_eq_tol(fits(capacity * exp(-0.205)).share, 20. / 40, 1e-9);
@@ -47,18 +51,16 @@ START_TEST(a_share_of_comparable_runs_would_fit)
     ck_assert_double_ge(fits(sure * (1 - 1e-9)).share, CALC_FITS_SURE - 1e-12);
     ck_assert_double_lt(fits(sure * 1.001).share, CALC_FITS_SURE - 1e-12);
 }
-END_TEST
 
-START_TEST(a_machine_without_runs_has_those_of_the_one_it_was_fitted_to)
+CALC_TEST(a_machine_without_runs_has_those_of_the_one_it_was_fitted_to)
 {
     ck_assert_str_eq(calc_fits_family(&case_residuals, "h100_sxm", "h100_sxm"), "H100");
     ck_assert_str_eq(calc_fits_family(&case_residuals, "h200", "h100_sxm"), "H100");
     ck_assert_str_eq(calc_fits_family(&case_residuals, "h200", ""), "");
     ck_assert_str_eq(calc_fits_family(&case_residuals, "h200", "tpu"), "");
 }
-END_TEST
 
-START_TEST(where_nothing_is_measured_nothing_is_known)
+CALC_TEST(where_nothing_is_measured_nothing_is_known)
 {
     ck_assert(isnan(fits(0).share));
     layout.exec.training = false;
@@ -69,21 +71,4 @@ START_TEST(where_nothing_is_measured_nothing_is_known)
     case_begin();
     case_end();
     ck_assert(isnan(fits(1e9).share) && isnan(fits(1e9).sure_bytes));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("fits");
-    TCase *tests = tcase_create("fits");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, a_share_of_comparable_runs_would_fit);
-    tcase_add_test(tests, a_machine_without_runs_has_those_of_the_one_it_was_fitted_to);
-    tcase_add_test(tests, where_nothing_is_measured_nothing_is_known);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

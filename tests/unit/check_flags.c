@@ -1,10 +1,13 @@
 #include "cli/as/flags.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static const char *const sizes[] = {"small", "large", NULL};
 
@@ -41,7 +44,7 @@ static bool parse(calc_flags *flags, const char *line)
     return parse_for(flags, &tool, line);
 }
 
-START_TEST(a_value_may_be_left_out_where_it_says_true)
+CALC_TEST(a_value_may_be_left_out_where_it_says_true)
 {
     calc_flags f;
     ck_assert(parse(&f, "--yaml_path a --shard 0 --gbs 7"));
@@ -54,9 +57,8 @@ START_TEST(a_value_may_be_left_out_where_it_says_true)
     ck_assert(parse(&f, "--yaml_path a --shard"));
     ck_assert_str_eq(calc_flags_text(&f, FLAG_LONE), "true");
 }
-END_TEST
 
-START_TEST(one_file_is_taken_by_programs_that_have_one)
+CALC_TEST(one_file_is_taken_by_programs_that_have_one)
 {
     calc_flags f;
     ck_assert(parse_for(&f, &with_file, "--gbs 7 search.yaml --yaml_path a"));
@@ -69,9 +71,8 @@ START_TEST(one_file_is_taken_by_programs_that_have_one)
     ck_assert(!parse(&f, "--yaml_path a b"));
     ck_assert_str_eq(f.complaint, "unexpected argument \"b\"");
 }
-END_TEST
 
-START_TEST(values_follow_or_are_joined_and_the_last_counts)
+CALC_TEST(values_follow_or_are_joined_and_the_last_counts)
 {
     calc_flags f;
     ck_assert(parse(&f, "--yaml_path a -layer_ratio=0.5 --gbs 7 --gbs 8 --size small"));
@@ -81,9 +82,8 @@ START_TEST(values_follow_or_are_joined_and_the_last_counts)
     ck_assert_str_eq(calc_flags_text(&f, FLAG_SIZE), "small");
     ck_assert(f.given[FLAG_COUNT] && !f.given[FLAG_CHECK]);
 }
-END_TEST
 
-START_TEST(what_is_not_given_is_preset_or_nothing)
+CALC_TEST(what_is_not_given_is_preset_or_nothing)
 {
     calc_flags f;
     ck_assert(parse(&f, "--yaml_dir b"));
@@ -96,9 +96,8 @@ START_TEST(what_is_not_given_is_preset_or_nothing)
     ck_assert(parse(&f, "--yaml_dir b --quiet"));
     ck_assert(calc_flags_bool(&f, FLAG_SWITCH));
 }
-END_TEST
 
-START_TEST(truths_are_spelt_in_ten_ways)
+CALC_TEST(truths_are_spelt_in_ten_ways)
 {
     static const char *const yes[] = {"yes", "true", "t", "y", "1", "True", "YES"};
     static const char *const no[] = {"no", "false", "f", "n", "0", "False", "N"};
@@ -111,15 +110,13 @@ START_TEST(truths_are_spelt_in_ten_ways)
         ck_assert(parse(&f, line) && !calc_flags_bool(&f, FLAG_CHECK));
     }
 }
-END_TEST
 
-START_TEST(help_comes_before_what_is_missing)
+CALC_TEST(help_comes_before_what_is_missing)
 {
     calc_flags f;
     ck_assert(parse(&f, "--gbs 3 -h"));
     ck_assert(f.help);
 }
-END_TEST
 
 static void fails(const char *line, const char *complaint)
 {
@@ -128,7 +125,7 @@ static void fails(const char *line, const char *complaint)
     ck_assert_str_eq(f.complaint, complaint);
 }
 
-START_TEST(what_is_wrong_is_said_in_one_line)
+CALC_TEST(what_is_wrong_is_said_in_one_line)
 {
     fails("", "missing --yaml_path FILE");
     fails("--yaml_path a b", "unexpected argument \"b\"");
@@ -144,25 +141,4 @@ START_TEST(what_is_wrong_is_said_in_one_line)
     fails("--yaml_path a -check maybe",
           "-check: \"maybe\" is not yes, true, t, y, 1, no, false, f, n or 0");
     fails("--yaml_path a --quiet=yes", "--quiet takes no value");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("flags");
-    TCase *tc = tcase_create("flags");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, a_value_may_be_left_out_where_it_says_true);
-    tcase_add_test(tc, one_file_is_taken_by_programs_that_have_one);
-    tcase_add_test(tc, values_follow_or_are_joined_and_the_last_counts);
-    tcase_add_test(tc, what_is_not_given_is_preset_or_nothing);
-    tcase_add_test(tc, truths_are_spelt_in_ten_ways);
-    tcase_add_test(tc, help_comes_before_what_is_missing);
-    tcase_add_test(tc, what_is_wrong_is_said_in_one_line);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,9 @@
 /* Files of forecasts: what they say is read, and broken ones are refused. */
 #include "validate/forecasts.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_forecasts forecasts;
 static calc_errors errors;
@@ -17,7 +17,7 @@ static calc_status parse(const char *text)
     return calc_forecasts_parse(&forecasts, own, "forecasts.csv", &errors);
 }
 
-START_TEST(what_is_said_is_read)
+CALC_TEST(what_is_said_is_read)
 {
     ck_assert_int_eq(parse("id,before,forecast\none,2025-07,-0.1250\n\"a, b\",2026-02,0.5\n"),
                      CALC_OK);
@@ -30,9 +30,8 @@ START_TEST(what_is_said_is_read)
     ck_assert_ptr_null(calc_forecasts_find(&forecasts, "two"));
     calc_forecasts_free(&forecasts);
 }
-END_TEST
 
-START_TEST(a_run_has_one_for_each_month)
+CALC_TEST(a_run_has_one_for_each_month)
 {
     ck_assert_int_eq(parse("id,before,forecast\nb,2026-02,0.3\nb,2025-07,0.1\nb,2025-12,0.2\n"
                            "c,2025-10,0.4\n"),
@@ -50,9 +49,8 @@ START_TEST(a_run_has_one_for_each_month)
     ck_assert_ptr_null(calc_forecasts_next(&forecasts, month));
     calc_forecasts_free(&forecasts);
 }
-END_TEST
 
-START_TEST(what_is_broken_is_refused)
+CALC_TEST(what_is_broken_is_refused)
 {
     static const struct {
         const char *text;
@@ -68,29 +66,11 @@ START_TEST(what_is_broken_is_refused)
     }
     calc_forecasts_free(&forecasts);
 }
-END_TEST
 
-START_TEST(no_file_is_said)
+CALC_TEST(no_file_is_said)
 {
     errors = (calc_errors){0};
     ck_assert_int_eq(calc_forecasts_read(&forecasts, "no/such/file.csv", &errors),
                      CALC_ERR_NOT_FOUND);
     calc_forecasts_free(&forecasts);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("forecasts");
-    tcase_add_test(cases, what_is_said_is_read);
-    tcase_add_test(cases, a_run_has_one_for_each_month);
-    tcase_add_test(cases, what_is_broken_is_refused);
-    tcase_add_test(cases, no_file_is_said);
-    Suite *suite = suite_create("forecasts");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,9 @@
 #include "spec/format.h"
 
+#include "frame.h"
 #include "small_case.h"
 
-START_TEST(a_number_has_the_bytes_of_its_format)
+CALC_TEST(a_number_has_the_bytes_of_its_format)
 {
     ck_assert_double_eq(calc_format_bytes(CALC_FORMAT_AUTO), 0);
     ck_assert_double_eq(calc_format_bytes(CALC_FORMAT_FLOAT4), 0.5625); /* NVFP4: 4.5 bits */
@@ -11,9 +12,8 @@ START_TEST(a_number_has_the_bytes_of_its_format)
     ck_assert_double_eq(calc_format_bytes(CALC_FORMAT_BFLOAT16), 2);
     ck_assert_double_eq(calc_format_bytes(CALC_FORMAT_FLOAT32), 4);
 }
-END_TEST
 
-START_TEST(auto_is_what_the_caller_says_and_nothing_else_is)
+CALC_TEST(auto_is_what_the_caller_says_and_nothing_else_is)
 {
     ck_assert_double_eq(calc_format_bytes_or(CALC_FORMAT_AUTO, 3), 3);
     ck_assert_double_eq(calc_format_bytes_or(CALC_FORMAT_FLOAT4, 3), 0.5625);
@@ -23,9 +23,8 @@ START_TEST(auto_is_what_the_caller_says_and_nothing_else_is)
     ck_assert_int_eq(calc_format_datatype(CALC_FORMAT_AUTO, CALC_DATATYPE_FLOAT32),
                      CALC_DATATYPE_FLOAT32);
 }
-END_TEST
 
-START_TEST(an_engine_computes_in_the_format)
+CALC_TEST(an_engine_computes_in_the_format)
 {
     ck_assert_int_eq(calc_format_datatype(CALC_FORMAT_FLOAT4, CALC_DATATYPE_BFLOAT16),
                      CALC_DATATYPE_FLOAT4);
@@ -37,14 +36,4 @@ START_TEST(an_engine_computes_in_the_format)
                      CALC_DATATYPE_BFLOAT16);
     ck_assert_int_eq(calc_format_datatype(CALC_FORMAT_FLOAT32, CALC_DATATYPE_FLOAT16),
                      CALC_DATATYPE_FLOAT32);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("format");
-    tcase_add_test(cases, a_number_has_the_bytes_of_its_format);
-    tcase_add_test(cases, auto_is_what_the_caller_says_and_nothing_else_is);
-    tcase_add_test(cases, an_engine_computes_in_the_format);
-    return run_cases(cases);
 }

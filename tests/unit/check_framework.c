@@ -1,10 +1,9 @@
 #include "formats/framework.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "io/text.h"
 #include "spec/field.h"
 
@@ -26,7 +25,7 @@ static bool is_known(const char *name, const char *key)
 }
 
 /* The lists are what the sources of the releases define, which their first lines name. */
-START_TEST(every_key_exists_in_the_framework)
+CALC_TEST(every_key_exists_in_the_framework)
 {
     ck_assert(!is_known("megatron", "--no-such-option"));
     for (size_t i = 0; calc_framework_all[i]; i++) {
@@ -37,7 +36,6 @@ START_TEST(every_key_exists_in_the_framework)
         }
     }
 }
-END_TEST
 
 /* A section of a file is no key. */
 static bool is_section(const char *text, const char *line)
@@ -47,7 +45,7 @@ static bool is_section(const char *text, const char *line)
     return strstr(text, begin) != NULL;
 }
 
-START_TEST(every_key_of_a_framework_is_read_or_has_a_class)
+CALC_TEST(every_key_of_a_framework_is_read_or_has_a_class)
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *framework = calc_framework_all[i];
@@ -71,7 +69,6 @@ START_TEST(every_key_of_a_framework_is_read_or_has_a_class)
         calc_text_free(&text);
     }
 }
-END_TEST
 
 /* A line that is not indented says what the keys below it change. */
 static void has_classes(const calc_framework *framework)
@@ -89,16 +86,15 @@ static void has_classes(const calc_framework *framework)
     }
 }
 
-START_TEST(keys_that_are_not_read_are_below_a_class)
+CALC_TEST(keys_that_are_not_read_are_below_a_class)
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         has_classes(calc_framework_all[i]);
     }
 }
-END_TEST
 
 /* Of all keys: the first pattern that matches counts, a default changes nothing. */
-START_TEST(keys_that_are_not_read_have_a_class)
+CALC_TEST(keys_that_are_not_read_have_a_class)
 {
     static const struct {
         const calc_framework *framework;
@@ -134,9 +130,8 @@ START_TEST(keys_that_are_not_read_have_a_class)
         ck_assert_msg(what == cases[i].what, "%s %s: %d", cases[i].key, cases[i].value, (int)what);
     }
 }
-END_TEST
 
-START_TEST(keys_are_unique_and_rows_complete)
+CALC_TEST(keys_are_unique_and_rows_complete)
 {
     for (size_t i = 0; calc_framework_all[i]; i++) {
         const calc_framework *f = calc_framework_all[i];
@@ -165,9 +160,8 @@ START_TEST(keys_are_unique_and_rows_complete)
     }
     ck_assert_ptr_null(calc_framework_find("tensorflow"));
 }
-END_TEST
 
-START_TEST(fields_of_the_plan_exist)
+CALC_TEST(fields_of_the_plan_exist)
 {
     for (int i = 0; i < CALC_PLAN_COUNT; i++) {
         const char *field = calc_plan_field((calc_plan_member)i);
@@ -180,9 +174,8 @@ START_TEST(fields_of_the_plan_exist)
         ck_assert(calc_plan_meaning((calc_plan_member)i)[0]);
     }
 }
-END_TEST
 
-START_TEST(dashes_and_underscores_are_the_same)
+CALC_TEST(dashes_and_underscores_are_the_same)
 {
     const calc_framework *f = &calc_framework_megatron;
     ck_assert_ptr_nonnull(calc_framework_row(f, "--nproc_per_node"));
@@ -191,7 +184,6 @@ START_TEST(dashes_and_underscores_are_the_same)
     ck_assert_ptr_null(calc_framework_row(f, "--hidden-siz"));
     ck_assert_ptr_null(calc_framework_row(f, "--hidden-size-"));
 }
-END_TEST
 
 static bool reads(const char *key, const char *text, double *value)
 {
@@ -205,7 +197,7 @@ static bool reads(const char *key, const char *text, double *value)
     return good;
 }
 
-START_TEST(numbers_have_the_range_of_their_field)
+CALC_TEST(numbers_have_the_range_of_their_field)
 {
     double value;
     ck_assert(reads("--tensor-model-parallel-size", "8", &value) && value == 8);
@@ -227,9 +219,8 @@ START_TEST(numbers_have_the_range_of_their_field)
     ck_assert(reads("--window-size", "(512,0)", &value) && value == 512);
     ck_assert(reads("--hierarchical-context-parallel-sizes", "8 2", &value) && value == 8);
 }
-END_TEST
 
-START_TEST(words_and_sets_are_read)
+CALC_TEST(words_and_sets_are_read)
 {
     double value;
     ck_assert(reads("--normalization", "RMSNorm", &value) && value == CALC_NORM_TYPE_RMS);
@@ -243,7 +234,6 @@ START_TEST(words_and_sets_are_read)
     ck_assert(reads("--disable-bias-linear", "", &value) && value == 0);
     ck_assert(reads("--bf16", "", &value) && value == CALC_DATATYPE_BFLOAT16);
 }
-END_TEST
 
 static const calc_setting_row *paddle(const char *key)
 {
@@ -252,7 +242,7 @@ static const calc_setting_row *paddle(const char *key)
     return row;
 }
 
-START_TEST(switches_are_words_in_one_text)
+CALC_TEST(switches_are_words_in_one_text)
 {
     char text[CALC_ROW_TEXT_SIZE], expect[160];
     calc_plan plan;
@@ -273,9 +263,8 @@ START_TEST(switches_are_words_in_one_text)
                              "enable_stage1_allgather_overlap, "
                              "enable_stage1_broadcast_overlap, ...");
 }
-END_TEST
 
-START_TEST(minus_one_says_nothing_where_the_framework_says_so)
+CALC_TEST(minus_one_says_nothing_where_the_framework_says_so)
 {
     char expect[160];
     calc_plan plan;
@@ -285,28 +274,4 @@ START_TEST(minus_one_says_nothing_where_the_framework_says_so)
     ck_assert(!calc_row_read(paddle("tensor_parallel_degree"), "-2", &plan, expect, sizeof expect));
     ck_assert(!calc_row_read(paddle("virtual_pp_degree"), "-1", &plan, expect, sizeof expect));
     ck_assert(!reads("--tensor-model-parallel-size", "-1", &(double){0}));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("framework");
-    TCase *tests = tcase_create("framework");
-    tcase_add_test(tests, every_key_exists_in_the_framework);
-    tcase_add_test(tests, every_key_of_a_framework_is_read_or_has_a_class);
-    tcase_add_test(tests, keys_that_are_not_read_are_below_a_class);
-    tcase_add_test(tests, keys_that_are_not_read_have_a_class);
-    tcase_add_test(tests, keys_are_unique_and_rows_complete);
-    tcase_add_test(tests, fields_of_the_plan_exist);
-    tcase_add_test(tests, dashes_and_underscores_are_the_same);
-    tcase_add_test(tests, numbers_have_the_range_of_their_field);
-    tcase_add_test(tests, words_and_sets_are_read);
-    tcase_add_test(tests, switches_are_words_in_one_text);
-    tcase_add_test(tests, minus_one_says_nothing_where_the_framework_says_so);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,6 +3,7 @@
 #include "balance/from_layout.h"
 
 #include "balance/evaluate.h"
+#include "frame.h"
 #include "model/timeline.h"
 #include "shipped_case.h"
 #include "small_case.h"
@@ -180,7 +181,7 @@ static shipped_case layout_of(int i)
     return c;
 }
 
-START_TEST(the_division_of_a_layout_takes_and_holds_what_calc_says)
+CALC_TEST(the_division_of_a_layout_takes_and_holds_what_calc_says)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = layout_of(i);
@@ -192,10 +193,9 @@ START_TEST(the_division_of_a_layout_takes_and_holds_what_calc_says)
         ck_assert_int_eq(check_all(c), cases);
     }
 }
-END_TEST
 
 /* 405B on 16 stages: 6, 14 of 8, 8; 16 or 1 of them recompute. */
-START_TEST(so_do_given_ends_few_recomputed_layers_and_other_schedules)
+CALC_TEST(so_do_given_ends_few_recomputed_layers_and_other_schedules)
 {
     shipped_case c = layout_of(0);
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
@@ -218,10 +218,9 @@ START_TEST(so_do_given_ends_few_recomputed_layers_and_other_schedules)
         ck_assert_int_eq(check_all(c), 5);
     }
 }
-END_TEST
 
 /* Every other layer of Mixtral with experts: a layer of the problem is half of each. */
-START_TEST(layers_of_alternating_kinds_are_their_mean)
+CALC_TEST(layers_of_alternating_kinds_are_their_mean)
 {
     shipped_case c = layout_of(4);
     c.app.moe_every = 2;
@@ -229,11 +228,10 @@ START_TEST(layers_of_alternating_kinds_are_their_mean)
     ck_assert_int_eq(problem.layers[0], 0);
     ck_assert_int_eq(problem.layers[1], c.app.num_blocks);
 }
-END_TEST
 
 /* Two stages on a fast machine between slow ones: each has the layers of its own; a message between
  * different ones is the slower one's. */
-START_TEST(stages_are_those_of_their_chips)
+CALC_TEST(stages_are_those_of_their_chips)
 {
     static const int of[] = {1, 0, 0, 1};
     shipped_case c = layout_of(4);
@@ -276,9 +274,8 @@ START_TEST(stages_are_those_of_their_chips)
     ck_assert_double_gt(reduced_s - slow.step_overhead_s,
                         2 * (fast_reduced_s - c.system.step_overhead_s));
 }
-END_TEST
 
-START_TEST(layouts_that_are_not_linear_in_their_layers_are_refused)
+CALC_TEST(layouts_that_are_not_linear_in_their_layers_are_refused)
 {
     shipped_case c = layout_of(0);
     const calc_balance_chip chip = {&base, NULL, NULL};
@@ -299,16 +296,4 @@ START_TEST(layouts_that_are_not_linear_in_their_layers_are_refused)
     c.exec.pipeline_interleaving = 64;
     calc_layout_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &base);
     ck_assert_ptr_nonnull(strstr(calc_balance_of_layouts(&chip, 1, NULL, &problem), "more stages"));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("from_layout");
-    tcase_add_test(cases, the_division_of_a_layout_takes_and_holds_what_calc_says);
-    tcase_add_test(cases, so_do_given_ends_few_recomputed_layers_and_other_schedules);
-    tcase_add_test(cases, layers_of_alternating_kinds_are_their_mean);
-    tcase_add_test(cases, stages_are_those_of_their_chips);
-    tcase_add_test(cases, layouts_that_are_not_linear_in_their_layers_are_refused);
-    return run_cases(cases);
 }

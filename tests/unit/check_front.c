@@ -1,10 +1,10 @@
 #include "front.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "frame.h"
 
 enum { FOUND = 60, ROUNDS = 200 };
 
@@ -69,7 +69,7 @@ static void assert_in_order(const calc_front *list, size_t count)
     }
 }
 
-START_TEST(front_is_what_nothing_beats_in_any_order_of_insertion)
+CALC_TEST_LOOP(front_is_what_nothing_beats_in_any_order_of_insertion, 1, 5)
 {
     size_t objectives = (size_t)_i;
     calc_rng_init(&rng, 1, (uint64_t)_i);
@@ -93,7 +93,6 @@ START_TEST(front_is_what_nothing_beats_in_any_order_of_insertion)
         calc_front_free(&front);
     }
 }
-END_TEST
 
 /* What a front of everything seen so far has to say, from all of that. */
 static void assert_answers(const calc_front *front, const calc_found *seen, size_t count,
@@ -114,7 +113,7 @@ static void assert_answers(const calc_front *front, const calc_found *seen, size
     ck_assert(calc_front_best_first(front, objective, objectives) == best);
 }
 
-START_TEST(questions_are_answered_as_by_all_that_was_ever_added)
+CALC_TEST_LOOP(questions_are_answered_as_by_all_that_was_ever_added, 1, 5)
 {
     enum { MOST = 2000 };
     static calc_found seen[MOST];
@@ -143,7 +142,6 @@ START_TEST(questions_are_answered_as_by_all_that_was_ever_added)
     }
     calc_front_free(&front);
 }
-END_TEST
 
 /* A point of a curved surface, where nothing dominates much, moved by up to `noise`; coordinates
  * are coarse, so that ties in some objectives are many. */
@@ -200,7 +198,7 @@ static void assert_same(const calc_front *front, const calc_found *want, size_t 
     }
 }
 
-START_TEST(large_fronts_and_their_unions_are_those_of_brute_force)
+CALC_TEST_LOOP(large_fronts_and_their_unions_are_those_of_brute_force, 0, 2)
 {
     enum { MANY = 3000, PARTS = 3 };
     calc_found *found = malloc(MANY * sizeof *found);
@@ -239,9 +237,8 @@ START_TEST(large_fronts_and_their_unions_are_those_of_brute_force)
     }
     free(found);
 }
-END_TEST
 
-START_TEST(top_is_the_first_of_the_sorted_list_in_any_order_of_insertion)
+CALC_TEST(top_is_the_first_of_the_sorted_list_in_any_order_of_insertion)
 {
     calc_rng_init(&rng, 3, 0);
     for (int round = 0; round < ROUNDS; round++) {
@@ -269,9 +266,8 @@ START_TEST(top_is_the_first_of_the_sorted_list_in_any_order_of_insertion)
         calc_front_free(&top);
     }
 }
-END_TEST
 
-START_TEST(a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled)
+CALC_TEST(a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled)
 {
     enum { LIMIT = 1500, COUNT = 20000, DIFFERENT = 4000 };
     calc_rng_init(&rng, 4, 0);
@@ -303,9 +299,8 @@ START_TEST(a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled)
     ck_assert_double_infinite(calc_top_threshold(&top, LIMIT));
     calc_front_free(&top);
 }
-END_TEST
 
-START_TEST(threshold_is_infinite_while_there_is_room_and_then_the_worst_that_is_kept)
+CALC_TEST(threshold_is_infinite_while_there_is_room_and_then_the_worst_that_is_kept)
 {
     calc_front top = {0};
     calc_found f = {.objective = {5}};
@@ -320,9 +315,8 @@ START_TEST(threshold_is_infinite_while_there_is_room_and_then_the_worst_that_is_
     ck_assert_double_eq(calc_top_threshold(&top, 2), 6);
     calc_front_free(&top);
 }
-END_TEST
 
-START_TEST(layouts_are_ordered_by_design_and_then_by_their_fields)
+CALC_TEST(layouts_are_ordered_by_design_and_then_by_their_fields)
 {
     calc_found a = calc_found_of(1, &(calc_exec){.num_procs = 1});
     calc_found b = calc_found_of(0, &(calc_exec){.num_procs = 9});
@@ -334,9 +328,8 @@ START_TEST(layouts_are_ordered_by_design_and_then_by_their_fields)
     b.objective[0] = 3;
     ck_assert_int_eq(calc_found_compare(&a, &b), 0);
 }
-END_TEST
 
-START_TEST(freed_front_is_empty_and_may_be_used_again)
+CALC_TEST(freed_front_is_empty_and_may_be_used_again)
 {
     calc_front front = {0};
     calc_found f = {.objective = {1}};
@@ -347,26 +340,4 @@ START_TEST(freed_front_is_empty_and_may_be_used_again)
     ck_assert_int_eq(calc_front_insert(&front, &f, 1), CALC_OK);
     ck_assert_uint_eq(front.count, 1);
     calc_front_free(&front);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("front");
-    TCase *tests = tcase_create("front");
-    tcase_add_loop_test(tests, front_is_what_nothing_beats_in_any_order_of_insertion, 1, 5);
-    tcase_add_loop_test(tests, large_fronts_and_their_unions_are_those_of_brute_force, 0, 2);
-    tcase_add_loop_test(tests, questions_are_answered_as_by_all_that_was_ever_added, 1, 5);
-    tcase_add_test(tests, top_is_the_first_of_the_sorted_list_in_any_order_of_insertion);
-    tcase_add_test(tests,
-                   threshold_is_infinite_while_there_is_room_and_then_the_worst_that_is_kept);
-    tcase_add_test(tests, a_long_top_is_the_first_of_the_sorted_list_once_it_is_settled);
-    tcase_add_test(tests, layouts_are_ordered_by_design_and_then_by_their_fields);
-    tcase_add_test(tests, freed_front_is_empty_and_may_be_used_again);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

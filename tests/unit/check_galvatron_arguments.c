@@ -1,11 +1,10 @@
 /* Arguments of Galvatron's search, out of its files. */
 #include "galvatron/arguments.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "galvatron_case.h"
 #include "io/text.h"
 #include "small_case.h"
@@ -59,7 +58,7 @@ static void fails(const char *text, const char *printed)
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(defaults_are_upstreams)
+CALC_TEST(defaults_are_upstreams)
 {
     calc_galvatron_arguments_start(&args);
     const calc_galvatron_request *r = &args.request;
@@ -87,10 +86,9 @@ START_TEST(defaults_are_upstreams)
     ck_assert(r->fine_grained && !r->compat);
     ck_assert_double_eq(r->debug_costmodel_coe, 1);
 }
-END_TEST
 
 /* What people are told of defaults is what they are. */
-START_TEST(presets_are_the_defaults)
+CALC_TEST(presets_are_the_defaults)
 {
     for (const calc_galvatron_argument *at = calc_galvatron_argument_rows; at->name; at++) {
         if (!at->preset || at->kind == CALC_GALVATRON_TAKES_TEXT) {
@@ -103,9 +101,8 @@ START_TEST(presets_are_the_defaults)
         ck_assert_msg(memcmp(&before, &args, sizeof args) == 0, "%s", at->name);
     }
 }
-END_TEST
 
-START_TEST(yaml_has_a_search_engine_block)
+CALC_TEST(yaml_has_a_search_engine_block)
 {
     reads("runtime:\n  anything: [1, {a: b}]\n"
           "search_engine:\n"
@@ -144,18 +141,16 @@ START_TEST(yaml_has_a_search_engine_block)
     ck_assert_str_eq(paths.computation, "configs");
     ck_assert_str_eq(paths.collectives, "../../profile_hardware/hardware_configs");
 }
-END_TEST
 
-START_TEST(blocks_may_stand_alone_and_in_json)
+CALC_TEST(blocks_may_stand_alone_and_in_json)
 {
     reads("hardware_info:\n  num_nodes: 4\n");
     ck_assert_int_eq(args.request.num_nodes, 4);
     reads("{\"search_engine\": {\"hardware_info\": {\"num_gpus_per_node\": 4}}}");
     ck_assert_int_eq(args.request.num_gpus_per_node, 4);
 }
-END_TEST
 
-START_TEST(a_model_is_named_by_the_end_of_its_path)
+CALC_TEST(a_model_is_named_by_the_end_of_its_path)
 {
     reads("model_info: {hf_model_name_or_path: org/llama, hidden_size: 8, num_layers: 2}\n"
           "common_train_info: {seq_length: 16}\n");
@@ -166,7 +161,6 @@ START_TEST(a_model_is_named_by_the_end_of_its_path)
     ck_assert(calc_galvatron_arguments_finish(&args, why, sizeof why));
     ck_assert_str_eq(args.request.model, "own");
 }
-END_TEST
 
 static void read_case(const char *name)
 {
@@ -189,7 +183,7 @@ static const char *const cases[] = {
     "10_fixture_static_gpipe_ddp_nosp_notp_1x8_40G", "17_t5-3B_twolayertypes_1x8_12G_bsz64",
     "19_llama2-7b_1x8_24G_bsz32_pp4_gpipe"};
 
-START_TEST(requests_are_those_of_another_reader)
+CALC_TEST_LOOP(requests_are_those_of_another_reader, 0, sizeof cases / sizeof *cases)
 {
     galvatron_case c;
     galvatron_open(&c, cases[_i]);
@@ -229,9 +223,8 @@ START_TEST(requests_are_those_of_another_reader)
     ck_assert_str_eq(c.machine, args.path[CALC_GALVATRON_FILE_P2P]);
     galvatron_close(&c);
 }
-END_TEST
 
-START_TEST(layers_of_several_types_are_listed)
+CALC_TEST(layers_of_several_types_are_listed)
 {
     read_case("17_t5-3B_twolayertypes_1x8_12G_bsz64");
     ck_assert_int_eq(args.request.types, 2);
@@ -247,9 +240,8 @@ START_TEST(layers_of_several_types_are_listed)
                      CALC_TEST_DATA "/galvatron/17_t5-3B_twolayertypes_1x8_12G_bsz64/../profiles/"
                                     "shipped_hardware");
 }
-END_TEST
 
-START_TEST(lists_give_a_value_for_each_type)
+CALC_TEST(lists_give_a_value_for_each_type)
 {
     calc_galvatron_arguments_start(&args);
     ck_assert(set("model_size", "t5") && set("num_layers", "24,12") && set("hidden_size", "1024") &&
@@ -264,9 +256,8 @@ START_TEST(lists_give_a_value_for_each_type)
     ck_assert(!calc_galvatron_arguments_finish(&args, why, sizeof why));
     ck_assert_str_eq(why, "num_layers, hidden_size, seq_length: 2 values beside 3 of another");
 }
-END_TEST
 
-START_TEST(values_end_at_their_bounds)
+CALC_TEST(values_end_at_their_bounds)
 {
     calc_galvatron_arguments_start(&args);
     ck_assert(set("num_nodes", "1") && set("num_nodes", "65536"));
@@ -294,9 +285,8 @@ START_TEST(values_end_at_their_bounds)
             "\"24,\"");
     refuses("time_profiling_path", "", "expected a name or a path, found \"\"");
 }
-END_TEST
 
-START_TEST(mistakes_have_a_place_and_a_hint)
+CALC_TEST(mistakes_have_a_place_and_a_hint)
 {
     fails("a: 1\n", "a.yaml:1:1: unknown key \"a\"");
     fails("", "a.yaml: there is no search_engine block\n  hint: its blocks are hardware_info, "
@@ -325,30 +315,11 @@ START_TEST(mistakes_have_a_place_and_a_hint)
     fails("search_engine: [\n", "a.yaml:2:1: did not find expected node content while parsing a "
                                 "flow node");
 }
-END_TEST
 
-START_TEST(several_mistakes_are_all_named)
+CALC_TEST(several_mistakes_are_all_named)
 {
     calc_errors errors;
     ck_assert_int_ne(read_text("hardware_info:\n  num_nodes: x\n  num_gpus: 8\n", &errors),
                      CALC_OK);
     ck_assert_int_eq(errors.count, 2);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *all = tcase_create("galvatron arguments");
-    tcase_add_test(all, defaults_are_upstreams);
-    tcase_add_test(all, presets_are_the_defaults);
-    tcase_add_test(all, yaml_has_a_search_engine_block);
-    tcase_add_test(all, blocks_may_stand_alone_and_in_json);
-    tcase_add_test(all, a_model_is_named_by_the_end_of_its_path);
-    tcase_add_test(all, layers_of_several_types_are_listed);
-    tcase_add_test(all, lists_give_a_value_for_each_type);
-    tcase_add_test(all, values_end_at_their_bounds);
-    tcase_add_test(all, mistakes_have_a_place_and_a_hint);
-    tcase_add_test(all, several_mistakes_are_all_named);
-    tcase_add_loop_test(all, requests_are_those_of_another_reader, 0, sizeof cases / sizeof *cases);
-    return run_cases(all);
 }

@@ -4,7 +4,8 @@
 #include "galvatron_search_case.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "frame.h"
 
 enum { LAYERS = 4 };
 
@@ -68,7 +69,7 @@ static const calc_galvatron_task tasks[] = {
 };
 enum { TASKS = sizeof tasks / sizeof tasks[0] };
 
-START_TEST(no_choice_of_layers_is_shorter)
+CALC_TEST_LOOP(no_choice_of_layers_is_shorter, 0, TASKS)
 {
     galvatron_search_open(&c, "02_llama2-7b_1x8_24G_bsz64");
     c.request.compat = false;
@@ -112,9 +113,8 @@ START_TEST(no_choice_of_layers_is_shorter)
     ck_assert_int_ge(other, _i == 0);
     galvatron_close(&c);
 }
-END_TEST
 
-START_TEST(coarse_is_the_best_of_uniform_ones)
+CALC_TEST(coarse_is_the_best_of_uniform_ones)
 {
     galvatron_search_open(&c, "02_llama2-7b_1x8_24G_bsz64");
     c.request.compat = false;
@@ -144,19 +144,4 @@ START_TEST(coarse_is_the_best_of_uniform_ones)
     ck_assert(!calc_galvatron_coarse(&posed, &answer));
     calc_galvatron_posed_free(&posed);
     galvatron_close(&c);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("galvatron_better");
-    TCase *tests = tcase_create("galvatron_better");
-    tcase_add_loop_test(tests, no_choice_of_layers_is_shorter, 0, TASKS);
-    tcase_add_test(tests, coarse_is_the_best_of_uniform_ones);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

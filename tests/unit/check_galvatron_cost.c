@@ -1,9 +1,9 @@
 #include "galvatron/cost.h"
 
+#include "frame.h"
 #include "galvatron_case.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 /* Terms that the real engine computed. */
 static const char *const units[] = {
@@ -86,7 +86,7 @@ static void near(double found, double expected)
                   expected);
 }
 
-START_TEST(layers_take_what_the_engine_says)
+CALC_TEST_LOOP(layers_take_what_the_engine_says, 0, 4)
 {
     unit_case u;
     size_t i;
@@ -104,9 +104,8 @@ START_TEST(layers_take_what_the_engine_says)
     }
     close_unit(&u);
 }
-END_TEST
 
-START_TEST(layers_hold_what_the_engine_says)
+CALC_TEST_LOOP(layers_hold_what_the_engine_says, 0, 4)
 {
     unit_case u;
     size_t i, stage;
@@ -126,9 +125,8 @@ START_TEST(layers_hold_what_the_engine_says)
     }
     close_unit(&u);
 }
-END_TEST
 
-START_TEST(embedding_and_head_are_what_the_engine_says)
+CALC_TEST_LOOP(embedding_and_head_are_what_the_engine_says, 0, 4)
 {
     unit_case u;
     size_t i, stage;
@@ -147,9 +145,8 @@ START_TEST(embedding_and_head_are_what_the_engine_says)
     }
     close_unit(&u);
 }
-END_TEST
 
-START_TEST(a_step_of_one_strategy_is_the_engines)
+CALC_TEST_LOOP(a_step_of_one_strategy_is_the_engines, 0, 4)
 {
     unit_case u;
     size_t i, checked = 0;
@@ -171,10 +168,9 @@ START_TEST(a_step_of_one_strategy_is_the_engines)
     ck_assert_uint_ge(checked, 4);
     close_unit(&u);
 }
-END_TEST
 
 /* Ties are decided by the last digits. */
-START_TEST(the_order_of_the_arithmetic_is_the_engines)
+CALC_TEST_LOOP(the_order_of_the_arithmetic_is_the_engines, 0, 4)
 {
     unit_case u;
     size_t i;
@@ -191,7 +187,6 @@ START_TEST(the_order_of_the_arithmetic_is_the_engines)
     }
     close_unit(&u);
 }
-END_TEST
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
@@ -238,7 +233,7 @@ static calc_galvatron_strategy ends_of(const galvatron_case *c, const json_t *re
                                                        : c->request.default_dp_type};
 }
 
-START_TEST(a_step_of_many_strategies_is_the_engines)
+CALC_TEST_LOOP(a_step_of_many_strategies_is_the_engines, 0, 8)
 {
     galvatron_case c;
     char path[256];
@@ -267,11 +262,10 @@ START_TEST(a_step_of_many_strategies_is_the_engines)
     json_decref(result);
     galvatron_close(&c);
 }
-END_TEST
 
 /* ---- By hand --------------------------------------------------------------------------------- */
 
-START_TEST(a_pipeline_is_as_slow_as_its_slower_end)
+CALC_TEST(a_pipeline_is_as_slow_as_its_slower_end)
 {
     const double sync[] = {3, 9}, nosync[] = {2, 1};
     /* The first is slower: max(1 * 2, 1) + 2 * 3 = 8; the last exposes 9 - 3. */
@@ -280,18 +274,16 @@ START_TEST(a_pipeline_is_as_slow_as_its_slower_end)
     ck_assert_double_eq(calc_galvatron_pipeline_s(2, 4, none, swapped), 3 + 2 * 3);
     ck_assert_double_eq(calc_galvatron_pipeline_s(1, 3, sync, nosync), 3 * 2 + 1);
 }
-END_TEST
 
-START_TEST(the_last_stage_has_what_is_left)
+CALC_TEST(the_last_stage_has_what_is_left)
 {
     const calc_galvatron_request request = {.types = 2, .layers = {{1, 5, 1}, {1, 6, 1}}};
     ck_assert_int_eq(calc_galvatron_stage_layers(&request, 4, 0), 2);
     ck_assert_int_eq(calc_galvatron_stage_layers(&request, 4, 3), 5);
     ck_assert_int_eq(calc_galvatron_stage_layers(&request, 1, 0), 11);
 }
-END_TEST
 
-START_TEST(between_layers_is_resharding_or_what_decides_ties)
+CALC_TEST(between_layers_is_resharding_or_what_decides_ties)
 {
     unit_case u;
     open_unit(&u, units[3]);
@@ -324,9 +316,8 @@ START_TEST(between_layers_is_resharding_or_what_decides_ties)
     ck_assert_double_eq(calc_galvatron_transition(&u.at, &plain, &to, 0), 0);
     close_unit(&u);
 }
-END_TEST
 
-START_TEST(the_buffer_is_of_a_micro_batch_of_the_widest_group)
+CALC_TEST(the_buffer_is_of_a_micro_batch_of_the_widest_group)
 {
     unit_case u;
     open_unit(&u, units[3]);
@@ -336,27 +327,4 @@ START_TEST(the_buffer_is_of_a_micro_batch_of_the_widest_group)
     u.engine.request.global_memory_buffer = false;
     ck_assert_double_eq(calc_galvatron_buffer_mb(&u.at, 1, 4), 0);
     close_unit(&u);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("galvatron_cost");
-    TCase *tcase = tcase_create("units");
-    tcase_add_loop_test(tcase, layers_take_what_the_engine_says, 0, 4);
-    tcase_add_loop_test(tcase, layers_hold_what_the_engine_says, 0, 4);
-    tcase_add_loop_test(tcase, embedding_and_head_are_what_the_engine_says, 0, 4);
-    tcase_add_loop_test(tcase, a_step_of_one_strategy_is_the_engines, 0, 4);
-    tcase_add_loop_test(tcase, the_order_of_the_arithmetic_is_the_engines, 0, 4);
-    tcase_add_loop_test(tcase, a_step_of_many_strategies_is_the_engines, 0, 8);
-    tcase_add_test(tcase, a_pipeline_is_as_slow_as_its_slower_end);
-    tcase_add_test(tcase, the_last_stage_has_what_is_left);
-    tcase_add_test(tcase, between_layers_is_resharding_or_what_decides_ties);
-    tcase_add_test(tcase, the_buffer_is_of_a_micro_batch_of_the_widest_group);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

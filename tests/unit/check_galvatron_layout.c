@@ -1,11 +1,10 @@
 /* Galvatron's file of strategies: written, read, and as an execution. */
 #include "galvatron/layout.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "io/text.h"
 #include "small_case.h"
 #include "spec/layer_list.h"
@@ -80,7 +79,7 @@ static calc_text file_of(int i, char path[512])
 }
 
 /* Its bytes, but for the key that training reads. */
-START_TEST(files_are_upstreams_to_the_byte)
+CALC_TEST_LOOP(files_are_upstreams_to_the_byte, 0, sizeof cases / sizeof *cases)
 {
     char path[512], added[64];
     calc_errors errors;
@@ -96,9 +95,8 @@ START_TEST(files_are_upstreams_to_the_byte)
     calc_text_free(&ours);
     calc_text_free(&theirs);
 }
-END_TEST
 
-START_TEST(runs_are_what_upstream_printed)
+CALC_TEST_LOOP(runs_are_what_upstream_printed, 0, sizeof cases / sizeof *cases)
 {
     char path[512], list[512] = "", one[CALC_GALVATRON_STRATEGY_SIZE];
     calc_errors errors;
@@ -112,9 +110,8 @@ START_TEST(runs_are_what_upstream_printed)
     ck_assert_str_eq(list, cases[_i].runs);
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(names_are_upstreams)
+CALC_TEST(names_are_upstreams)
 {
     calc_galvatron_request r = calc_galvatron_request_default();
     char name[CALC_GALVATRON_NAME_SIZE];
@@ -130,7 +127,6 @@ START_TEST(names_are_upstreams)
                      "galvatron_config_m_1nodes_8gpus_per_node_79.5GB_fp32_bsz64_"
                      "[dp_tp_pp_fsdp_ckpt_off].json");
 }
-END_TEST
 
 #define FILE_OF(more)                                                                              \
     "{\"pp_deg\": 2, \"tp_sizes_enc\": \"2,2,4,1\", \"tp_consecutive_flags\": \"1,1,1,1\",\n"      \
@@ -138,7 +134,7 @@ END_TEST
     "\"global_bsz\": 32, \"chunks\": 4, \"world_size\": 8, \"pp_division\": \"1,3\",\n"            \
     "\"pipeline_type\": \"pipedream_flush\", \"default_dp_type\": \"zero2\"" more "}"
 
-START_TEST(every_key_is_read)
+CALC_TEST(every_key_is_read)
 {
     reads(FILE_OF(", \"vtp\": 4, \"vsp\": 1, \"vocab_sdp\": 1, \"embed_sdp\": 0"));
     ck_assert_int_eq(s.world, 8);
@@ -157,9 +153,8 @@ START_TEST(every_key_is_read)
     ck_assert_int_eq(notes.count, 1);
     ck_assert_str_eq(notes.text[0], "vocab_sdp and embed_sdp differ: vocab_sdp counts");
 }
-END_TEST
 
-START_TEST(what_is_absent_is_trainings_default)
+CALC_TEST(what_is_absent_is_trainings_default)
 {
     reads("{\"pp_deg\": 2, \"tp_sizes_enc\": \"1,2,2\", \"tp_consecutive_flags\": \"1,1,0\", "
           "\"dp_types_enc\": \"0,0,0\", \"global_bsz\": 8, \"chunks\": 1, \"world_size\": 4}");
@@ -170,13 +165,12 @@ START_TEST(what_is_absent_is_trainings_default)
     ck_assert(s.ends.tp == 1 && s.ends.sp == 1 && s.ends.cp == 1 && s.ends.dp == 2);
     ck_assert_int_eq(notes.count, 1); /* strided groups */
 }
-END_TEST
 
 #define OLD                                                                                        \
     "{\"pp_deg\": 1, \"tp_sizes_enc\": \"1\", \"tp_consecutive_flags\": \"1\", "                   \
     "\"dp_types_enc\": \"1\", \"global_bsz\": 16, \"chunks\": 1, \"embed_sdp\": 1}"
 
-START_TEST(the_name_of_a_file_says_how_many_gpus_there_are)
+CALC_TEST(the_name_of_a_file_says_how_many_gpus_there_are)
 {
     calc_errors errors;
     ck_assert_int_eq(
@@ -190,9 +184,8 @@ START_TEST(the_name_of_a_file_says_how_many_gpus_there_are)
     fails(OLD, "a.json: world_size is missing: how many GPUs there are\n  hint: add it, or convert "
                "the file with calc import --procs N");
 }
-END_TEST
 
-START_TEST(mistakes_are_at_their_place)
+CALC_TEST(mistakes_are_at_their_place)
 {
     fails("{\"pp_deg\": 1}", "a.json: world_size is missing: how many GPUs there are\n  hint: add "
                              "it, or convert the file with calc import --procs N");
@@ -225,9 +218,8 @@ START_TEST(mistakes_are_at_their_place)
     fails("{\"pp_deg\": 1,}", "a.json:1:13: a comma with nothing between it and \"}\"\n  hint: "
                               "remove the comma");
 }
-END_TEST
 
-START_TEST(other_texts_are_no_such_file)
+CALC_TEST(other_texts_are_no_such_file)
 {
     static const char *const texts[] = {
         "", "{}", "[1]", "{\"pp_deg\": 1}", "{\"tp_sizes_enc\": \"1\"", "pp_deg: 1"};
@@ -236,10 +228,9 @@ START_TEST(other_texts_are_no_such_file)
     }
     ck_assert(calc_galvatron_layout_is(OLD, strlen(OLD)));
 }
-END_TEST
 
 /* global_bsz % (world / pp / min(tp, vtp) / min(cp)) */
-START_TEST(training_wants_a_multiple)
+CALC_TEST(training_wants_a_multiple)
 {
     reads(FILE_OF(", \"vtp\": 4"));
     ck_assert_int_eq(calc_galvatron_layout_multiple(&s), 4);
@@ -250,9 +241,8 @@ START_TEST(training_wants_a_multiple)
     s.ends.tp = s.ends.sp = 1;
     ck_assert_int_eq(calc_galvatron_layout_multiple(&s), 4);
 }
-END_TEST
 
-START_TEST(context_parallelism_is_written)
+CALC_TEST(context_parallelism_is_written)
 {
     reads(FILE_OF(", \"cp_sizes_enc\": \"2,2,1,4\", \"vcp\": 2"));
     calc_text text = written();
@@ -263,7 +253,6 @@ START_TEST(context_parallelism_is_written)
     ck_assert_str_eq(calc_galvatron_strategy_text(&s.layer[0], one), "2-2*x2-1-c");
     calc_text_free(&text);
 }
-END_TEST
 
 /* ---- As an execution ------------------------------------------------------------------------- */
 
@@ -277,7 +266,7 @@ static calc_exec exec_of(const char *text)
     return exec;
 }
 
-START_TEST(layers_become_a_list)
+CALC_TEST(layers_become_a_list)
 {
     calc_exec e = exec_of(FILE_OF(", \"vtp\": 4, \"vsp\": 1, \"vocab_sdp\": 1"));
     ck_assert_int_eq(e.num_procs, 8);
@@ -304,14 +293,13 @@ START_TEST(layers_become_a_list)
     ck_assert_int_eq(e.stages.run[0].blocks, 1);
     ck_assert_int_eq(e.stages.run[1].blocks, 3);
 }
-END_TEST
 
 #define UNIFORM(tp, zero, more)                                                                    \
     "{\"pp_deg\": 1, \"tp_sizes_enc\": \"" tp "," tp "\", \"tp_consecutive_flags\": \"1,1\", "     \
     "\"dp_types_enc\": \"" zero "," zero "\", \"global_bsz\": 16, \"chunks\": 2, "                 \
     "\"world_size\": 4" more "}"
 
-START_TEST(equal_layers_are_listed_too)
+CALC_TEST(equal_layers_are_listed_too)
 {
     calc_exec e = exec_of(UNIFORM("2", "1", ", \"vtp\": 2, \"vocab_sdp\": 1"));
     ck_assert_int_eq(e.layers.count, 1);
@@ -327,7 +315,6 @@ START_TEST(equal_layers_are_listed_too)
     ck_assert(!e.strategy.data_par_overlap);
     ck_assert_int_eq(e.microbatch_size, 8);
 }
-END_TEST
 
 static void no_exec(const char *text, const char *expected)
 {
@@ -338,7 +325,7 @@ static void no_exec(const char *text, const char *expected)
     ck_assert_str_eq(errors.item[0].text, expected);
 }
 
-START_TEST(batches_that_do_not_divide_are_refused)
+CALC_TEST(batches_that_do_not_divide_are_refused)
 {
     no_exec(UNIFORM("1", "0", ", \"global_bsz\": 6"),
             "global_bsz 6 / chunks 2 is not whole, or not a multiple of data parallelism 4: ranks "
@@ -350,10 +337,9 @@ START_TEST(batches_that_do_not_divide_are_refused)
             "a layer has Ulysses and a ring of context parallelism: calc has one of them in a "
             "layer");
 }
-END_TEST
 
 /* But for the type that strategies would have that none has. */
-START_TEST(executions_are_written_as_they_were_read)
+CALC_TEST_LOOP(executions_are_written_as_they_were_read, 0, sizeof cases / sizeof *cases)
 {
     char path[512];
     calc_errors errors;
@@ -376,7 +362,6 @@ START_TEST(executions_are_written_as_they_were_read)
     calc_text_free(&first);
     calc_text_free(&text);
 }
-END_TEST
 
 static void cannot(const calc_exec *exec, const char *expected)
 {
@@ -386,7 +371,7 @@ static void cannot(const calc_exec *exec, const char *expected)
     ck_assert_str_eq(errors.item[0].text, expected);
 }
 
-START_TEST(what_the_file_cannot_say_is_refused)
+CALC_TEST(what_the_file_cannot_say_is_refused)
 {
     const calc_exec good = small_exec(2, 2, 2);
     const calc_app app = {.num_blocks = 8};
@@ -425,9 +410,8 @@ START_TEST(what_the_file_cannot_say_is_refused)
     e.layers.run[1].strategy.zero_stage = 2;
     cannot(&e, "Galvatron's file cannot say that some layers have ZeRO-2 and others shard nothing");
 }
-END_TEST
 
-START_TEST(heads_are_the_models)
+CALC_TEST(heads_are_the_models)
 {
     calc_exec e = {.pipeline_par = 1};
     const struct {
@@ -442,28 +426,4 @@ START_TEST(heads_are_the_models)
         calc_galvatron_exec_attention(&app, &e);
         ck_assert_int_eq(e.strategy.attention_type, heads[i].type);
     }
-}
-END_TEST
-
-int main(void)
-{
-    enum { CASES = sizeof cases / sizeof *cases };
-    TCase *all = tcase_create("galvatron layout");
-    tcase_add_loop_test(all, files_are_upstreams_to_the_byte, 0, CASES);
-    tcase_add_loop_test(all, runs_are_what_upstream_printed, 0, CASES);
-    tcase_add_test(all, names_are_upstreams);
-    tcase_add_test(all, every_key_is_read);
-    tcase_add_test(all, what_is_absent_is_trainings_default);
-    tcase_add_test(all, the_name_of_a_file_says_how_many_gpus_there_are);
-    tcase_add_test(all, mistakes_are_at_their_place);
-    tcase_add_test(all, other_texts_are_no_such_file);
-    tcase_add_test(all, training_wants_a_multiple);
-    tcase_add_test(all, context_parallelism_is_written);
-    tcase_add_test(all, layers_become_a_list);
-    tcase_add_test(all, equal_layers_are_listed_too);
-    tcase_add_test(all, batches_that_do_not_divide_are_refused);
-    tcase_add_loop_test(all, executions_are_written_as_they_were_read, 0, CASES);
-    tcase_add_test(all, what_the_file_cannot_say_is_refused);
-    tcase_add_test(all, heads_are_the_models);
-    return run_cases(all);
 }

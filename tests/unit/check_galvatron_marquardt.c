@@ -2,9 +2,9 @@
  * That its digits are SciPy's check_galvatron_profiles.c and check_galvatron_cost.c say. */
 #include "galvatron/least_squares.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "frame.h"
 
 enum { MANY = 300 };
 
@@ -27,7 +27,7 @@ static void fill(size_t count, double slope)
     }
 }
 
-START_TEST(it_is_near_the_least_squares)
+CALC_TEST(it_is_near_the_least_squares)
 {
     for (size_t count = 4; count < 20; count++) {
         for (int degree = 1; degree <= 2; degree++) {
@@ -38,9 +38,8 @@ START_TEST(it_is_near_the_least_squares)
         }
     }
 }
-END_TEST
 
-START_TEST(points_on_a_line_give_it_back)
+CALC_TEST(points_on_a_line_give_it_back)
 {
     for (size_t i = 0; i < 5; i++) {
         x[i] = (double)i;
@@ -50,10 +49,9 @@ START_TEST(points_on_a_line_give_it_back)
     ck_assert_double_eq(found[0], 1);
     ck_assert_double_eq(found[1], 1);
 }
-END_TEST
 
 /* Too far from ones; too many; too few that differ. */
-START_TEST(elsewhere_it_is_the_closed_form)
+CALC_TEST(elsewhere_it_is_the_closed_form)
 {
     fill(12, 1e6);
     calc_galvatron_fit(x, y, 12, 1, found);
@@ -69,20 +67,4 @@ START_TEST(elsewhere_it_is_the_closed_form)
     calc_galvatron_fit(x, y, 2, 1, found);
     calc_galvatron_polynomial(x, y, 2, 1, closed);
     check_near(1, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("galvatron_marquardt");
-    TCase *tests = tcase_create("galvatron_marquardt");
-    tcase_add_test(tests, it_is_near_the_least_squares);
-    tcase_add_test(tests, points_on_a_line_give_it_back);
-    tcase_add_test(tests, elsewhere_it_is_the_closed_form);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

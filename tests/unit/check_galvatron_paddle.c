@@ -1,10 +1,9 @@
 /* What PaddleNLP's port of Galvatron computes otherwise, and what it writes. */
 #include "galvatron/paddle.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "galvatron/cost_terms.h"
 #include "galvatron/posed.h"
 #include "galvatron/search.h"
@@ -44,7 +43,7 @@ static calc_galvatron_strategy strategy(int pp, int tp, int dp, calc_galvatron_d
     return (calc_galvatron_strategy){.pp = pp, .tp = tp, .sp = 1, .cp = 1, .dp = dp, .type = type};
 }
 
-START_TEST(states_are_of_two_byte_parameters)
+CALC_TEST(states_are_of_two_byte_parameters)
 {
     start(1);
     assert_near(calc_galvatron_paddle_states(&c), 7);
@@ -53,9 +52,8 @@ START_TEST(states_are_of_two_byte_parameters)
     start(2);
     assert_near(calc_galvatron_layer_states_mb(&c, &whole, 0), 900);
 }
-END_TEST
 
-START_TEST(sharded_states_have_no_remainder)
+CALC_TEST(sharded_states_have_no_remainder)
 {
     const double shares[][2] = {/* one micro-batch, several */
                                 {1, 1},
@@ -70,9 +68,8 @@ START_TEST(sharded_states_have_no_remainder)
         assert_near(calc_galvatron_paddle_ratio(&c, (calc_galvatron_dp)type, 1), 1);
     }
 }
-END_TEST
 
-START_TEST(no_more_micro_batches_are_in_flight_than_there_are)
+CALC_TEST(no_more_micro_batches_are_in_flight_than_there_are)
 {
     start(2);
     assert_near(calc_galvatron_in_flight(&c, 8, 0), 2);
@@ -81,9 +78,8 @@ START_TEST(no_more_micro_batches_are_in_flight_than_there_are)
     request.dialect = CALC_GALVATRON_UPSTREAM;
     assert_near(calc_galvatron_in_flight(&c, 8, 0), 8);
 }
-END_TEST
 
-START_TEST(tensor_parallelism_sends_four_all_reduces)
+CALC_TEST(tensor_parallelism_sends_four_all_reduces)
 {
     start(1);
     calc_galvatron_strategy s = strategy(1, 4, 2, CALC_GALVATRON_DDP);
@@ -99,10 +95,9 @@ START_TEST(tensor_parallelism_sends_four_all_reduces)
     s.checkpoint = false;
     assert_near(calc_galvatron_paddle_tp_ms(&c, &s, mb), 4 * 32);
 }
-END_TEST
 
 /* 8 GPUs, tp 1: 10 ms forward, 20 back; 2 * 7/8 * 100 MB at 0.01 ms/MB are 1.75 ms. */
-START_TEST(gradients_hide_behind_the_backward_pass_or_half_of_it)
+CALC_TEST(gradients_hide_behind_the_backward_pass_or_half_of_it)
 {
     start(1);
     calc_galvatron_strategy s = strategy(1, 1, 8, CALC_GALVATRON_DDP);
@@ -120,9 +115,8 @@ START_TEST(gradients_hide_behind_the_backward_pass_or_half_of_it)
     assert_near(calc_galvatron_layer_cost_of(&c, &s, 0).sync_s,
                 0.001 * (10 + 10 + (25 + 0.25 * 10) + tp_ms));
 }
-END_TEST
 
-START_TEST(ends_are_sharded_and_nothing_else_is_held)
+CALC_TEST(ends_are_sharded_and_nothing_else_is_held)
 {
     start(2);
     const calc_galvatron_strategy s = strategy(1, 2, 4, CALC_GALVATRON_ZERO2);
@@ -134,9 +128,8 @@ START_TEST(ends_are_sharded_and_nothing_else_is_held)
     const calc_galvatron_strategy middle = strategy(4, 1, 2, CALC_GALVATRON_ZERO2);
     assert_near(calc_galvatron_ends_cost_of(&c, &middle, 1).mb, 0);
 }
-END_TEST
 
-START_TEST(layers_have_any_stage_of_sharding)
+CALC_TEST(layers_have_any_stage_of_sharding)
 {
     static calc_galvatron_strategy list[256];
     start(1);
@@ -156,9 +149,8 @@ START_TEST(layers_have_any_stage_of_sharding)
     ck_assert(of_ends[CALC_GALVATRON_DDP] == 0 && of_ends[CALC_GALVATRON_ZERO2] == 3 &&
               of_ends[CALC_GALVATRON_ZERO3] == 3);
 }
-END_TEST
 
-START_TEST(more_than_20_gb_lose_30_percent_of_them)
+CALC_TEST(more_than_20_gb_lose_30_percent_of_them)
 {
     start(1);
     const double limits[][2] = {{20, 20480}, {24, 20480}, {40, 28672}, {80, 57344}};
@@ -167,7 +159,6 @@ START_TEST(more_than_20_gb_lose_30_percent_of_them)
         assert_near(calc_galvatron_limits_of(&request).limit_mb, limits[i][1]);
     }
 }
-END_TEST
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
@@ -201,7 +192,7 @@ static void writes(void (*write)(const calc_galvatron_layout *, calc_output *),
     calc_text_free(&text);
 }
 
-START_TEST(the_file_has_the_ports_keys)
+CALC_TEST(the_file_has_the_ports_keys)
 {
     const calc_galvatron_layout l = layout_of();
     writes(calc_galvatron_paddle_write, &l,
@@ -211,9 +202,8 @@ START_TEST(the_file_has_the_ports_keys)
            "    \"tp_size_list\": \"2,1,2\",\n    \"usp_flag_list\": \"0,0,1\",\n"
            "    \"recompute_list\": \"0,1,0\",\n    \"pp_stage_idx_list\": \"0,1,1\"\n}");
 }
-END_TEST
 
-START_TEST(the_trainer_is_told_of_the_first_layer)
+CALC_TEST(the_trainer_is_told_of_the_first_layer)
 {
     calc_galvatron_layout l = layout_of();
     writes(calc_galvatron_paddle_options, &l,
@@ -227,21 +217,4 @@ START_TEST(the_trainer_is_told_of_the_first_layer)
            "--sharding_parallel_degree 2\n--tensor_parallel_degree 2\n--pipeline_parallel_degree "
            "2\n--recompute false\n--gradient_accumulation_steps 4\n--per_device_train_batch_size "
            "8\n");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("galvatron paddle");
-    tcase_add_test(cases, states_are_of_two_byte_parameters);
-    tcase_add_test(cases, sharded_states_have_no_remainder);
-    tcase_add_test(cases, no_more_micro_batches_are_in_flight_than_there_are);
-    tcase_add_test(cases, tensor_parallelism_sends_four_all_reduces);
-    tcase_add_test(cases, gradients_hide_behind_the_backward_pass_or_half_of_it);
-    tcase_add_test(cases, ends_are_sharded_and_nothing_else_is_held);
-    tcase_add_test(cases, layers_have_any_stage_of_sharding);
-    tcase_add_test(cases, more_than_20_gb_lose_30_percent_of_them);
-    tcase_add_test(cases, the_file_has_the_ports_keys);
-    tcase_add_test(cases, the_trainer_is_told_of_the_first_layer);
-    return run_cases(cases);
 }

@@ -1,6 +1,7 @@
 #include "galvatron/profiles.h"
 
 #include "base/error.h"
+#include "frame.h"
 #include "galvatron/least_squares.h"
 #include "galvatron/reading.h"
 #include "galvatron_case.h"
@@ -8,6 +9,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static calc_galvatron_request request_of(int64_t sequence)
 {
@@ -80,7 +83,7 @@ static const char *say_file(calc_galvatron_file file, const calc_galvatron_reque
 
 /* ---- Computation ----------------------------------------------------------------------------- */
 
-START_TEST(static_mode_takes_the_row_of_the_sequence_or_says_so)
+CALC_TEST(static_mode_takes_the_row_of_the_sequence_or_says_so)
 {
     calc_galvatron_request request = request_of(2048);
     const char *text = "{\"layernum[2]_bsz1_seq2048\": \"x\", \"layertype_0_bsz1_seq512\": 1.5,"
@@ -97,9 +100,8 @@ START_TEST(static_mode_takes_the_row_of_the_sequence_or_says_so)
                      "layertype_0 was profiled at sequence 512: time_profile_mode "
                      "static uses that time for sequence 2048 as it is");
 }
-END_TEST
 
-START_TEST(several_types_have_a_row_each)
+CALC_TEST(several_types_have_a_row_each)
 {
     calc_galvatron_request request = request_of(512);
     request.types = 2;
@@ -116,7 +118,6 @@ START_TEST(several_types_have_a_row_each)
         ck_assert_int_eq(out.notes.count, 0);
     }
 }
-END_TEST
 
 /* A sample of a batch of B takes slope + offset / B. */
 static char *batches(char *text, size_t size, int count, double slope, double offset)
@@ -131,7 +132,7 @@ static char *batches(char *text, size_t size, int count, double slope, double of
     return text;
 }
 
-START_TEST(a_line_over_batches_needs_eight_and_is_positive)
+CALC_TEST(a_line_over_batches_needs_eight_and_is_positive)
 {
     char text[4096];
     calc_galvatron_request request = request_of(64);
@@ -157,9 +158,8 @@ START_TEST(a_line_over_batches_needs_eight_and_is_positive)
                "the fit of layertype_0 is -0.1 ms at sequence 64 and batch 0.5, expected more than"
                " 0"));
 }
-END_TEST
 
-START_TEST(a_parabola_over_sequences_says_how_far_it_reaches)
+CALC_TEST(a_parabola_over_sequences_says_how_far_it_reaches)
 {
     calc_galvatron_request request = request_of(8);
     request.time_profile_mode = CALC_GALVATRON_TIME_SEQUENCE;
@@ -183,9 +183,8 @@ START_TEST(a_parabola_over_sequences_says_how_far_it_reaches)
                      "sequence fits a parabola over sequences (profile more sequences, or say "
                      "time_profile_mode batch or static)");
 }
-END_TEST
 
-START_TEST(what_is_wrong_has_its_place)
+CALC_TEST(what_is_wrong_has_its_place)
 {
     calc_galvatron_request request = request_of(64);
     reader read = calc_galvatron_read_compute;
@@ -207,7 +206,6 @@ START_TEST(what_is_wrong_has_its_place)
                      "f.json: no layertype_other_bsz<B>_seq64: forward time of a sample, in ms "
                      "(time_profile_mode static takes the first of them)");
 }
-END_TEST
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -222,7 +220,7 @@ END_TEST
     "{\"1\": 9, \"2\": 5, \"checkpoint\": 2}}}," OTHER("other_memory_pp_off_sp") "," OTHER(        \
         "other_memory_pp_on_first_sp") "," OTHER("other_memory_pp_on_last_sp") "}"
 
-START_TEST(static_memory_is_that_of_the_sequence)
+CALC_TEST(static_memory_is_that_of_the_sequence)
 {
     calc_galvatron_request request = request_of(64);
     ck_assert_str_eq(say(calc_galvatron_read_memory, &request, MEMORY), "");
@@ -242,9 +240,8 @@ START_TEST(static_memory_is_that_of_the_sequence)
                      "f.json: no layertype_0_sp.64.tp_activation_per_bsz_dict.4, in MB (profile "
                      "that degree, or search fewer: max_tp_deg, max_sp_deg)");
 }
-END_TEST
 
-START_TEST(memory_of_other_sequences_is_scaled_from_the_longest)
+CALC_TEST(memory_of_other_sequences_is_scaled_from_the_longest)
 {
     calc_galvatron_request request = request_of(256);
     request.memory_profile_mode = CALC_GALVATRON_MEMORY_SEQUENCE;
@@ -262,9 +259,8 @@ START_TEST(memory_of_other_sequences_is_scaled_from_the_longest)
                      "memory_profile_mode sequence needs sequence_parallel and one type of layers, "
                      "found sequence_parallel off (say memory_profile_mode static)");
 }
-END_TEST
 
-START_TEST(memory_has_the_sections_of_the_request)
+CALC_TEST(memory_has_the_sections_of_the_request)
 {
     calc_galvatron_request request = request_of(64);
     request.sequence_parallel = false;
@@ -284,11 +280,10 @@ START_TEST(memory_has_the_sections_of_the_request)
     ck_assert_str_eq(say(calc_galvatron_read_memory, &request, "{\"layertype_0_sp\": {\"64\": 3}}"),
                      "f.json:1:27: layertype_0_sp/64: expected an object, found 3");
 }
-END_TEST
 
 /* ---- The machine ----------------------------------------------------------------------------- */
 
-START_TEST(bandwidths_tell_neighbours_from_strides_if_the_file_does)
+CALC_TEST(bandwidths_tell_neighbours_from_strides_if_the_file_does)
 {
     calc_galvatron_request request = request_of(64);
     reader read = calc_galvatron_read_allreduce;
@@ -320,9 +315,8 @@ START_TEST(bandwidths_tell_neighbours_from_strides_if_the_file_does)
                      "f.json: no pp_size_2 (profile the machine with as many nodes and GPUs, or "
                      "search fewer)");
 }
-END_TEST
 
-START_TEST(overlap_never_makes_faster)
+CALC_TEST(overlap_never_makes_faster)
 {
     calc_galvatron_request request = request_of(64);
     reader read = calc_galvatron_read_overlap;
@@ -333,9 +327,8 @@ START_TEST(overlap_never_makes_faster)
     ck_assert_str_eq(say(read, &request, "{}"), "f.json: no overlap_coe (1 says that computing and "
                                                 "messages do not slow each other down)");
 }
-END_TEST
 
-START_TEST(collectives_have_tables_and_lines)
+CALC_TEST(collectives_have_tables_and_lines)
 {
     char text[2048] = "{";
     calc_galvatron_request request = request_of(64);
@@ -357,7 +350,6 @@ START_TEST(collectives_have_tables_and_lines)
                      "f.json: 0 of all2all_size_2_<M>MB_time, expected at least 8 (profile the "
                      "machine with as many nodes and GPUs, or search fewer)");
 }
-END_TEST
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
@@ -365,7 +357,7 @@ static const char *const cases[] = {"01_llama2-7b_1x8_36G_bsz16", "04_llama2-7b_
                                     "06_fixture_seq8192_1x8_36G_bsz64_chunk32",
                                     "17_t5-3B_twolayertypes_1x8_12G_bsz64"};
 
-START_TEST(collectives_are_fitted_as_the_engine_does_to_the_bit)
+CALC_TEST_LOOP(collectives_are_fitted_as_the_engine_does_to_the_bit, 0, 4)
 {
     galvatron_case c;
     char path[256];
@@ -392,9 +384,8 @@ START_TEST(collectives_are_fitted_as_the_engine_does_to_the_bit)
     json_decref(result);
     galvatron_close(&c);
 }
-END_TEST
 
-START_TEST(missing_times_of_collectives_follow_from_bandwidths)
+CALC_TEST(missing_times_of_collectives_follow_from_bandwidths)
 {
     galvatron_case c;
     galvatron_open(&c, cases[1]);
@@ -410,7 +401,6 @@ START_TEST(missing_times_of_collectives_follow_from_bandwidths)
                      "bandwidth of all-reduces, without latency");
     galvatron_close(&c);
 }
-END_TEST
 
 static const char *load_error(galvatron_case *c)
 {
@@ -420,7 +410,7 @@ static const char *load_error(galvatron_case *c)
     return words(&errors.item[0]);
 }
 
-START_TEST(missing_files_and_odd_machines_are_errors)
+CALC_TEST(missing_files_and_odd_machines_are_errors)
 {
     galvatron_case c;
     galvatron_open(&c, cases[0]);
@@ -443,9 +433,8 @@ START_TEST(missing_files_and_odd_machines_are_errors)
     ck_assert_ptr_nonnull(strstr(load_error(&c), "/nowhere.json: "));
     galvatron_close(&c);
 }
-END_TEST
 
-START_TEST(numbers_in_other_units_are_errors)
+CALC_TEST(numbers_in_other_units_are_errors)
 {
     calc_galvatron_request r = request_of(512);
     r.num_gpus_per_node = 2;
@@ -470,10 +459,9 @@ START_TEST(numbers_in_other_units_are_errors)
         "f.json: allreduce_size: 1.6e+11 MB/ms, expected at most 100000 (it is in MB in a "
         "millisecond)");
 }
-END_TEST
 
 /* 12 times the square of the width, in MB; in KB, in GB, in bytes. */
-START_TEST(parameters_in_other_units_are_errors)
+CALC_TEST(parameters_in_other_units_are_errors)
 {
     static const struct {
         double size;
@@ -495,9 +483,8 @@ START_TEST(parameters_in_other_units_are_errors)
         ck_assert(sizes[i].fits || strstr(said, "the square of hidden_size 1024"));
     }
 }
-END_TEST
 
-START_TEST(costs_say_what_they_extrapolate)
+CALC_TEST(costs_say_what_they_extrapolate)
 {
     galvatron_case c;
     galvatron_open(&c, cases[0]);
@@ -525,7 +512,6 @@ START_TEST(costs_say_what_they_extrapolate)
                                     "measured (1024 MB): the line is used");
     galvatron_close(&c);
 }
-END_TEST
 
 static void touch(const char *name)
 {
@@ -544,7 +530,7 @@ static const char *found(const calc_galvatron_request *request, calc_galvatron_f
                : errors.item[0].text;
 }
 
-START_TEST(files_have_names_of_several_releases)
+CALC_TEST(files_have_names_of_several_releases)
 {
     char folder[256];
     calc_galvatron_request request = request_of(64);
@@ -573,11 +559,10 @@ START_TEST(files_have_names_of_several_releases)
                      "has no overlap_coefficient.json");
     scratch_leave(folder);
 }
-END_TEST
 
 /* ---- Keys and fits --------------------------------------------------------------------------- */
 
-START_TEST(keys_are_matched_whole)
+CALC_TEST(keys_are_matched_whole)
 {
     int64_t v[CALC_GALVATRON_KEY_VALUES];
     ck_assert_int_eq(calc_galvatron_key("layertype_0_bsz12_seq2048", "layertype_#_bsz#_seq#", v),
@@ -598,9 +583,8 @@ START_TEST(keys_are_matched_whole)
     ck_assert_int_eq(calc_galvatron_key("1_2_3_4_5_6_7_8", "*", v), 8);
     ck_assert_int_eq(calc_galvatron_key("1_2_3_4_5_6_7_8_9", "*", v), -1);
 }
-END_TEST
 
-START_TEST(points_on_a_curve_give_it_back)
+CALC_TEST(points_on_a_curve_give_it_back)
 {
     const double x[] = {4096, 8192, 16384, 32768};
     double y[4], terms[3];
@@ -619,38 +603,4 @@ START_TEST(points_on_a_curve_give_it_back)
     calc_galvatron_polynomial(line, off, 3, 1, terms);
     ck_assert_double_eq_tol(terms[0], 0.5, 1e-15);
     ck_assert_double_eq_tol(terms[1], 0.5, 1e-15);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("galvatron_profiles");
-    TCase *tc = tcase_create("galvatron_profiles");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, static_mode_takes_the_row_of_the_sequence_or_says_so);
-    tcase_add_test(tc, several_types_have_a_row_each);
-    tcase_add_test(tc, a_line_over_batches_needs_eight_and_is_positive);
-    tcase_add_test(tc, a_parabola_over_sequences_says_how_far_it_reaches);
-    tcase_add_test(tc, what_is_wrong_has_its_place);
-    tcase_add_test(tc, static_memory_is_that_of_the_sequence);
-    tcase_add_test(tc, memory_of_other_sequences_is_scaled_from_the_longest);
-    tcase_add_test(tc, memory_has_the_sections_of_the_request);
-    tcase_add_test(tc, bandwidths_tell_neighbours_from_strides_if_the_file_does);
-    tcase_add_test(tc, overlap_never_makes_faster);
-    tcase_add_test(tc, collectives_have_tables_and_lines);
-    tcase_add_loop_test(tc, collectives_are_fitted_as_the_engine_does_to_the_bit, 0, 4);
-    tcase_add_test(tc, missing_times_of_collectives_follow_from_bandwidths);
-    tcase_add_test(tc, missing_files_and_odd_machines_are_errors);
-    tcase_add_test(tc, numbers_in_other_units_are_errors);
-    tcase_add_test(tc, parameters_in_other_units_are_errors);
-    tcase_add_test(tc, costs_say_what_they_extrapolate);
-    tcase_add_test(tc, files_have_names_of_several_releases);
-    tcase_add_test(tc, keys_are_matched_whole);
-    tcase_add_test(tc, points_on_a_curve_give_it_back);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

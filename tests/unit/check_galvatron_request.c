@@ -1,9 +1,7 @@
 /* What there is to search for. */
 #include "galvatron/request.h"
 
-#include <check.h>
-#include <stdlib.h>
-
+#include "frame.h"
 #include "small_case.h"
 
 static char why[256];
@@ -28,7 +26,7 @@ static void refuses(const calc_galvatron_request *r, const char *expected)
     ck_assert_str_eq(why, expected);
 }
 
-START_TEST(a_model_has_layers)
+CALC_TEST(a_model_has_layers)
 {
     calc_galvatron_request r = llama();
     ck_assert(good(&r));
@@ -44,9 +42,8 @@ START_TEST(a_model_has_layers)
     r.types = 0;
     refuses(&r, "num_layers is missing: the model has none to search for");
 }
-END_TEST
 
-START_TEST(gpus_are_a_power_of_two)
+CALC_TEST(gpus_are_a_power_of_two)
 {
     calc_galvatron_request r = llama();
     r.num_nodes = 8192;
@@ -57,9 +54,8 @@ START_TEST(gpus_are_a_power_of_two)
     r.num_nodes = 3;
     refuses(&r, "num_nodes * num_gpus_per_node: 24 GPUs are not a power of two from 1 to 65536");
 }
-END_TEST
 
-START_TEST(there_is_a_batch)
+CALC_TEST(there_is_a_batch)
 {
     calc_galvatron_request r = llama();
     r.bsz_scale = 16;
@@ -81,9 +77,8 @@ START_TEST(there_is_a_batch)
     r.settle_chunk = 3;
     refuses(&r, "settle_chunk: 3 does not divide settle_bsz, 4");
 }
-END_TEST
 
-START_TEST(options_that_contradict_are_refused)
+CALC_TEST(options_that_contradict_are_refused)
 {
     calc_galvatron_request r = llama();
     r.sequence_parallel = false;
@@ -100,15 +95,4 @@ START_TEST(options_that_contradict_are_refused)
     ck_assert(good(&r));
     r.compat = true;
     refuses(&r, "memory_constraint: 23.5 GB are not whole, as --compat needs them to be");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("galvatron request");
-    tcase_add_test(cases, a_model_has_layers);
-    tcase_add_test(cases, gpus_are_a_power_of_two);
-    tcase_add_test(cases, there_is_a_batch);
-    tcase_add_test(cases, options_that_contradict_are_refused);
-    return run_cases(cases);
 }

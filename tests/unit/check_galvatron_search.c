@@ -4,7 +4,8 @@
 #include "galvatron_search_case.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "frame.h"
 
 static galvatron_case c;
 static calc_galvatron_found found;
@@ -70,7 +71,7 @@ static json_t *open_case(int i)
     return galvatron_json(path);
 }
 
-START_TEST(upstream_answers_are_reproduced_to_the_last_layer)
+CALC_TEST_LOOP(upstream_answers_are_reproduced_to_the_last_layer, 0, GALVATRON_CASES)
 {
     json_t *result = open_case(_i);
     search(&found);
@@ -78,9 +79,8 @@ START_TEST(upstream_answers_are_reproduced_to_the_last_layer)
     json_decref(result);
     galvatron_close(&c);
 }
-END_TEST
 
-START_TEST(the_default_is_never_worse_than_upstream)
+CALC_TEST_LOOP(the_default_is_never_worse_than_upstream, 0, GALVATRON_CASES)
 {
     json_t *result = open_case(_i);
     search(&found);
@@ -103,11 +103,10 @@ START_TEST(the_default_is_never_worse_than_upstream)
     json_decref(result);
     galvatron_close(&c);
 }
-END_TEST
 
 /* Two nodes, which upstream was measured on as well: 2.718392433 s, and 2.535687970 s where its
  * objective is the step. */
-START_TEST(two_nodes_gain_eight_per_cent)
+CALC_TEST(two_nodes_gain_eight_per_cent)
 {
     galvatron_search_open(&c, "04_llama2-7b_1x4_40G_bsz32");
     c.request.num_nodes = 2;
@@ -124,9 +123,8 @@ START_TEST(two_nodes_gain_eight_per_cent)
     ck_assert_double_le(other.best.step_s, 0.94 * judge(&found.best));
     galvatron_close(&c);
 }
-END_TEST
 
-START_TEST(more_memory_is_never_worse_but_for_upstream)
+CALC_TEST(more_memory_is_never_worse_but_for_upstream)
 {
     galvatron_search_open(&c, "20_llama2-7b_1x8_20G_bsz64_chunk8");
     c.request.memory_constraint = 20;
@@ -152,9 +150,8 @@ START_TEST(more_memory_is_never_worse_but_for_upstream)
     }
     galvatron_close(&c);
 }
-END_TEST
 
-START_TEST(budgets_grow_and_are_never_below_upstream)
+CALC_TEST(budgets_grow_and_are_never_below_upstream)
 {
     calc_galvatron_request r = {.compat = true};
     const double whole[][2] = {{16, 16384}, {20, 20480}, {21, 17204}, {24, 19661},
@@ -176,30 +173,9 @@ START_TEST(budgets_grow_and_are_never_below_upstream)
         before_mb = limits.limit_mb;
     }
 }
-END_TEST
 
-START_TEST(too_many_layers_are_refused)
+CALC_TEST(too_many_layers_are_refused)
 {
     calc_galvatron_request r = {.types = 1, .layers = {{4096, CALC_GALVATRON_LAYERS + 1, 2048}}};
     ck_assert_int_eq(calc_galvatron_search(&r, &c.profiles, &found), CALC_ERR_RULE);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("galvatron_search");
-    TCase *tests = tcase_create("galvatron_search");
-    tcase_add_loop_test(tests, upstream_answers_are_reproduced_to_the_last_layer, 0,
-                        GALVATRON_CASES);
-    tcase_add_loop_test(tests, the_default_is_never_worse_than_upstream, 0, GALVATRON_CASES);
-    tcase_add_test(tests, two_nodes_gain_eight_per_cent);
-    tcase_add_test(tests, more_memory_is_never_worse_but_for_upstream);
-    tcase_add_test(tests, budgets_grow_and_are_never_below_upstream);
-    tcase_add_test(tests, too_many_layers_are_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,7 +2,7 @@
 #include "galvatron/search.h"
 #include "galvatron_search_case.h"
 
-#include <stdlib.h>
+#include "frame.h"
 
 static calc_galvatron_strategy list[4096];
 static calc_galvatron_task task[4096];
@@ -35,7 +35,7 @@ static int count(const calc_galvatron_request *r, bool ends)
     return sum;
 }
 
-START_TEST(eight_gpus_have_fifty_and_twenty_five)
+CALC_TEST(eight_gpus_have_fifty_and_twenty_five)
 {
     calc_galvatron_request r = request();
     ck_assert_int_eq(count(&r, false), 50);
@@ -52,9 +52,8 @@ START_TEST(eight_gpus_have_fifty_and_twenty_five)
     r.disable_tp = true;
     ck_assert_int_eq(count(&r, true), 1); /* eight stages */
 }
-END_TEST
 
-START_TEST(they_come_in_upstream_order)
+CALC_TEST(they_come_in_upstream_order)
 {
     calc_galvatron_request r = request();
     char text[64];
@@ -69,9 +68,8 @@ START_TEST(they_come_in_upstream_order)
         ck_assert_str_eq(text, words[i]);
     }
 }
-END_TEST
 
-START_TEST(tasks_are_as_many_as_upstream_had)
+CALC_TEST(tasks_are_as_many_as_upstream_had)
 {
     calc_galvatron_request r = request();
     int n = calc_galvatron_tasks(&r, task);
@@ -87,9 +85,8 @@ START_TEST(tasks_are_as_many_as_upstream_had)
     ck_assert_int_eq(calc_galvatron_tasks(&r, task), 18); /* 16 and 24, one stage */
     ck_assert_int_eq(task[17].gbsz, 24);
 }
-END_TEST
 
-START_TEST(a_task_allows_its_modes_degrees_and_batch)
+CALC_TEST(a_task_allows_its_modes_degrees_and_batch)
 {
     calc_galvatron_request r = request();
     calc_galvatron_task t = {16, 4, 1, CALC_GALVATRON_TP_ONLY, 4};
@@ -112,9 +109,8 @@ START_TEST(a_task_allows_its_modes_degrees_and_batch)
     s.dp = 4;
     ck_assert(!calc_galvatron_allows(&r, &t, &s));
 }
-END_TEST
 
-START_TEST(ranks_have_equal_micro_batches_but_in_compat)
+CALC_TEST(ranks_have_equal_micro_batches_but_in_compat)
 {
     calc_galvatron_request r = {.num_nodes = 1, .num_gpus_per_node = 8, .max_tp_deg = 8};
     const calc_galvatron_task odd = {
@@ -126,22 +122,4 @@ START_TEST(ranks_have_equal_micro_batches_but_in_compat)
     r.compat = true;
     ck_assert(calc_galvatron_allows(&r, &odd, &eight));
     ck_assert(calc_galvatron_allows(&r, &odd, &four));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("galvatron_strategies");
-    TCase *tests = tcase_create("galvatron_strategies");
-    tcase_add_test(tests, ranks_have_equal_micro_batches_but_in_compat);
-    tcase_add_test(tests, eight_gpus_have_fifty_and_twenty_five);
-    tcase_add_test(tests, they_come_in_upstream_order);
-    tcase_add_test(tests, tasks_are_as_many_as_upstream_had);
-    tcase_add_test(tests, a_task_allows_its_modes_degrees_and_batch);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,12 +1,15 @@
 #include "galvatron/synthesis.h"
 
 #include "cli/formats/export_galvatron.h"
+#include "frame.h"
 #include "galvatron_case.h"
 #include "scratch.h"
 #include "shipped_case.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 typedef struct machine {
     calc_app app;
@@ -59,7 +62,7 @@ static double at(const json_t *json, const char *a, const char *b, const char *c
     return json_number_value(json);
 }
 
-START_TEST(memory_is_that_of_the_models_own_numbers)
+CALC_TEST(memory_is_that_of_the_models_own_numbers)
 {
     machine_case m;
     open_machine(&m, "llama2-7B", "a100_sxm_80g", 8);
@@ -86,9 +89,8 @@ START_TEST(memory_is_that_of_the_models_own_numbers)
                         at(json, "layertype_0_sp", "4096", "tp_activation_per_bsz_dict", "1"));
     json_decref(json);
 }
-END_TEST
 
-START_TEST(keys_are_upstreams)
+CALC_TEST(keys_are_upstreams)
 {
     static const char *const allreduce[] = {
         "allreduce_size_4_consec_1", "allreduce_size_2_consec_1", "allreduce_size_2_consec_0"};
@@ -123,9 +125,8 @@ START_TEST(keys_are_upstreams)
     ck_assert_double_gt(at(json, "layertype_other_bsz12_seq4096", NULL, NULL, NULL), 0);
     json_decref(json);
 }
-END_TEST
 
-START_TEST(bus_traffic_of_an_all_reduce_is_counted)
+CALC_TEST(bus_traffic_of_an_all_reduce_is_counted)
 {
     machine_case m;
     open_machine(&m, "llama2-7B", "a100_sxm_80g", 8);
@@ -139,9 +140,8 @@ START_TEST(bus_traffic_of_an_all_reduce_is_counted)
     ck_assert_double_lt(calc_galvatron_measure_allreduce(&m.synthesis, 2, false), bandwidth / 4);
     ck_assert_double_eq(calc_galvatron_measure_allreduce(&m.synthesis, 8, true), bandwidth);
 }
-END_TEST
 
-START_TEST(messages_that_take_of_the_processor_slow_it_down)
+CALC_TEST(messages_that_take_of_the_processor_slow_it_down)
 {
     machine_case m;
     open_machine(&m, "llama2-7B", "a100_sxm_80g", 8);
@@ -150,11 +150,10 @@ START_TEST(messages_that_take_of_the_processor_slow_it_down)
     m.system.networks[0].processor_usage = 0;
     ck_assert_double_eq(calc_galvatron_measure_overlap(&m.synthesis), 1);
 }
-END_TEST
 
 /* A step of one GPU, as Galvatron's model has it from these profiles, is calc's but for a backward
  * pass of exactly twice the forward one, and the optimizer, which it leaves out. */
-START_TEST(a_step_from_them_is_that_of_the_model)
+CALC_TEST_LOOP(a_step_from_them_is_that_of_the_model, 0, 3)
 {
     static const calc_galvatron_time_mode modes[] = {
         CALC_GALVATRON_TIME_STATIC, CALC_GALVATRON_TIME_BATCH, CALC_GALVATRON_TIME_SEQUENCE};
@@ -194,9 +193,8 @@ START_TEST(a_step_from_them_is_that_of_the_model)
     double model_s = stats.total_time - stats.optim_step_time;
     ck_assert_msg(fabs(step_s / model_s - 1) < 0.05, "%g beside %g", step_s, model_s);
 }
-END_TEST
 
-START_TEST(files_read_back_are_the_same_profiles)
+CALC_TEST_LOOP(files_read_back_are_the_same_profiles, 0, 2)
 {
     static calc_galvatron_profiles direct, read;
     static const calc_galvatron_paths paths = {".", ".", ".", ".", ".", "."};
@@ -230,9 +228,8 @@ START_TEST(files_read_back_are_the_same_profiles)
     ck_assert_int_eq(read.all_to_all[4].count, 11);
     scratch_leave(folder);
 }
-END_TEST
 
-START_TEST(experts_are_said_to_be_a_mean)
+CALC_TEST(experts_are_said_to_be_a_mean)
 {
     machine_case m;
     calc_errors errors = {0};
@@ -244,9 +241,8 @@ START_TEST(experts_are_said_to_be_a_mean)
     ck_assert_int_eq(profiles.notes.count, 1);
     ck_assert_ptr_nonnull(strstr(profiles.notes.text[0], "the mean of both"));
 }
-END_TEST
 
-START_TEST(degrees_beyond_the_heads_are_halves)
+CALC_TEST(degrees_beyond_the_heads_are_halves)
 {
     machine_case m;
     calc_galvatron_measured out;
@@ -260,9 +256,8 @@ START_TEST(degrees_beyond_the_heads_are_halves)
                         at(json, "layertype_0_sp", "8192", "tp_activation_per_bsz_dict", "32") / 2);
     json_decref(json);
 }
-END_TEST
 
-START_TEST(what_cannot_be_profiled_is_said)
+CALC_TEST(what_cannot_be_profiled_is_said)
 {
     machine_case m;
     calc_errors errors = {0};
@@ -274,27 +269,4 @@ START_TEST(what_cannot_be_profiled_is_said)
     ck_assert_int_eq(calc_galvatron_synthesis_check(&m.synthesis, &errors), CALC_ERR_RULE);
     ck_assert_str_eq(errors.item[1].text,
                      "2 types of layers, expected 1: models of calc have no more");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("galvatron_synthesis");
-    TCase *tc = tcase_create("galvatron_synthesis");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, memory_is_that_of_the_models_own_numbers);
-    tcase_add_test(tc, keys_are_upstreams);
-    tcase_add_test(tc, bus_traffic_of_an_all_reduce_is_counted);
-    tcase_add_test(tc, messages_that_take_of_the_processor_slow_it_down);
-    tcase_add_loop_test(tc, a_step_from_them_is_that_of_the_model, 0, 3);
-    tcase_add_loop_test(tc, files_read_back_are_the_same_profiles, 0, 2);
-    tcase_add_test(tc, experts_are_said_to_be_a_mean);
-    tcase_add_test(tc, degrees_beyond_the_heads_are_halves);
-    tcase_add_test(tc, what_cannot_be_profiled_is_said);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,7 +3,8 @@
 #include "galvatron_search_case.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+#include "frame.h"
 
 enum { LAYERS = 12, MOST_MB = 8000, STRATEGIES = 24 };
 
@@ -61,7 +62,7 @@ static bool reference(int stage, int room_mb, int *choice, double *remain_mb)
     return true;
 }
 
-START_TEST(it_is_the_recurrence_to_the_last_layer)
+CALC_TEST_LOOP(it_is_the_recurrence_to_the_last_layer, 0, 4)
 {
     galvatron_search_open(&c, "03_llama2-7b_1x8_16G_bsz64");
     c.request.layers[0].layer_num = 9;
@@ -99,18 +100,4 @@ START_TEST(it_is_the_recurrence_to_the_last_layer)
     ck_assert_int_eq(calc_galvatron_whole(&posed, 0, -1, choice, &remain_mb), CALC_ERR_RULE);
     calc_galvatron_posed_free(&posed);
     galvatron_close(&c);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("galvatron_whole");
-    TCase *tests = tcase_create("galvatron_whole");
-    tcase_add_loop_test(tests, it_is_the_recurrence_to_the_last_layer, 0, 4);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,12 +1,14 @@
-#include <stdlib.h>
 
 #include <string.h>
 
 #include "formats/plan.h"
+#include "frame.h"
 #include "hf_case.h"
 #include "io/text.h"
 #include "shipped_case.h"
 #include "spec/field.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static calc_app read_file(const char *name)
 {
@@ -118,7 +120,7 @@ static const struct {
 };
 enum { PUBLISHED = sizeof published / sizeof *published };
 
-START_TEST(models_have_the_parameters_of_their_weights)
+CALC_TEST_LOOP(models_have_the_parameters_of_their_weights, 0, PUBLISHED)
 {
     const calc_app app = read_file(published[_i].file);
     calc_parameters p;
@@ -133,10 +135,9 @@ START_TEST(models_have_the_parameters_of_their_weights)
                       published[_i].file, p.active);
     }
 }
-END_TEST
 
 /* Field by field, once "auto" and equal spellings are resolved. The sequence length is a choice. */
-START_TEST(models_are_those_that_are_shipped)
+CALC_TEST_LOOP(models_are_those_that_are_shipped, 0, PUBLISHED)
 {
     calc_app shipped, app = read_file(published[_i].file);
     calc_exec exec = {0}, other = {0};
@@ -165,11 +166,10 @@ START_TEST(models_are_those_that_are_shipped)
         }
     }
 }
-END_TEST
 
 /* ---- What is said and what is not ------------------------------------------------------------ */
 
-START_TEST(keys_that_are_not_known_are_named_unless_they_are_null)
+CALC_TEST(keys_that_are_not_known_are_named_unless_they_are_null)
 {
     small("llama", ", \"wings\": 2", "ignored: wings\n");
     small("llama", ", \"wings\": {\"left\": 1}", "ignored: wings.left\n");
@@ -180,9 +180,8 @@ START_TEST(keys_that_are_not_known_are_named_unless_they_are_null)
                          "quantization_config is not read");
     ck_assert_int_eq(app.hidden, 64);
 }
-END_TEST
 
-START_TEST(the_text_model_counts_before_what_is_around_it)
+CALC_TEST(the_text_model_counts_before_what_is_around_it)
 {
     const char *text = "{\"model_type\": \"sees\", \"hidden_size\": 7, \"wings\": 1, "
                        "\"text_config\": {\"model_type\": \"qwen3\", " SMALL "}, "
@@ -198,9 +197,8 @@ START_TEST(the_text_model_counts_before_what_is_around_it)
                      "vision_config is not read: only the text model is\n"
                      "sequences of 8192 tokens, as the file says none; seq_size sets another\n");
 }
-END_TEST
 
-START_TEST(files_are_known_by_their_type)
+CALC_TEST(files_are_known_by_their_type)
 {
     const char *yes[] = {"{\"model_type\": \"x\"}", "{\"architectures\": [\"X\"]}"};
     const char *no[] = {
@@ -212,7 +210,6 @@ START_TEST(files_are_known_by_their_type)
         ck_assert(!calc_hf_is_text(no[i], strlen(no[i])));
     }
 }
-END_TEST
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -228,7 +225,7 @@ static void fails(const char *text, calc_status status, const char *printed)
     ck_assert_msg(strstr(line, printed), "%s", line);
 }
 
-START_TEST(types_that_are_not_known_are_read_by_their_keys)
+CALC_TEST(types_that_are_not_known_are_read_by_their_keys)
 {
     calc_app app;
     remarks all;
@@ -241,9 +238,8 @@ START_TEST(types_that_are_not_known_are_read_by_their_keys)
     fails("{\n  \"model_type\": \"lama\"}", CALC_ERR_FIELD,
           "\"num_hidden_layers\" is missing: the number of blocks");
 }
-END_TEST
 
-START_TEST(what_a_model_needs_is_missed_by_name)
+CALC_TEST(what_a_model_needs_is_missed_by_name)
 {
     fails("{\"model_type\": \"llama\"}", CALC_ERR_FIELD,
           "config.json: \"num_hidden_layers\" is missing: the number of blocks");
@@ -253,9 +249,8 @@ START_TEST(what_a_model_needs_is_missed_by_name)
     fails("{\"model_type\": \"llama\", " SMALL ",\n \"num_attention_heads\": 5}", CALC_ERR_RULE,
           "config.json:2:2: num_attention_heads: 5 does not divide the width 64");
 }
-END_TEST
 
-START_TEST(values_that_cannot_be_are_errors_at_their_place)
+CALC_TEST(values_that_cannot_be_are_errors_at_their_place)
 {
     static const struct {
         const char *more, *printed;
@@ -282,26 +277,4 @@ START_TEST(values_that_cannot_be_are_errors_at_their_place)
     fails("{\"model_type\": \"deepseek_v3\", " SMALL ", \"kv_lora_rank\": 8}", CALC_ERR_RANGE,
           "config.json: attn_size would be 0, expected at least 1");
     fails("{\"model_type\": \"llama\",}", CALC_ERR_SYNTAX, "config.json:1:");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hf");
-    TCase *tc = tcase_create("hf");
-    tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, models_have_the_parameters_of_their_weights, 0, PUBLISHED);
-    tcase_add_loop_test(tc, models_are_those_that_are_shipped, 0, PUBLISHED);
-    tcase_add_test(tc, keys_that_are_not_known_are_named_unless_they_are_null);
-    tcase_add_test(tc, the_text_model_counts_before_what_is_around_it);
-    tcase_add_test(tc, files_are_known_by_their_type);
-    tcase_add_test(tc, types_that_are_not_known_are_read_by_their_keys);
-    tcase_add_test(tc, what_a_model_needs_is_missed_by_name);
-    tcase_add_test(tc, values_that_cannot_be_are_errors_at_their_place);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

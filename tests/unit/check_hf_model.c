@@ -1,9 +1,11 @@
-#include <stdlib.h>
 
+#include "frame.h"
 #include "hf_case.h"
 #include "spec/stack.h"
 
-START_TEST(sequences_are_as_long_as_before_positions_were_extended)
+const calc_test_frame calc_tests = {.timeout_s = 60};
+
+CALC_TEST(sequences_are_as_long_as_before_positions_were_extended)
 {
     static const struct {
         const char *more;
@@ -22,9 +24,8 @@ START_TEST(sequences_are_as_long_as_before_positions_were_extended)
         ck_assert_int_eq(silent(cases[i].more).seq_size, cases[i].seq_size);
     }
 }
-END_TEST
 
-START_TEST(the_sequence_of_the_caller_counts)
+CALC_TEST(the_sequence_of_the_caller_counts)
 {
     const char *text = "{\"model_type\": \"llama\", " SMALL "}";
     remarks all = {0};
@@ -39,9 +40,8 @@ START_TEST(the_sequence_of_the_caller_counts)
     ck_assert_str_eq(all.text,
                      "sequences of 8192 tokens, as the file says none; seq_size sets another\n");
 }
-END_TEST
 
-START_TEST(heads_are_as_wide_as_they_are_said_to_be)
+CALC_TEST(heads_are_as_wide_as_they_are_said_to_be)
 {
     ck_assert_int_eq(silent("").attn_size, 16);
     ck_assert_int_eq(silent("").kv_heads, 4);
@@ -50,9 +50,8 @@ START_TEST(heads_are_as_wide_as_they_are_said_to_be)
     ck_assert_int_eq(small("qwen3", "", "").attn_size, 128);
     ck_assert_int_eq(small("gemma", ", \"head_dim\": 8", "").attn_size, 8);
 }
-END_TEST
 
-START_TEST(key_and_value_heads_follow_their_switches)
+CALC_TEST(key_and_value_heads_follow_their_switches)
 {
     const char *note = "side by side";
     ck_assert_int_eq(small("falcon", ", \"num_kv_heads\": 4", note).kv_heads, 1);
@@ -65,9 +64,8 @@ START_TEST(key_and_value_heads_follow_their_switches)
             .kv_heads,
         4);
 }
-END_TEST
 
-START_TEST(feed_forward_layers_have_a_gate_or_not)
+CALC_TEST(feed_forward_layers_have_a_gate_or_not)
 {
     ck_assert_int_eq(silent("").ffn_type, CALC_FFN_TYPE_AUTO); /* of llama: swiglu */
     ck_assert_int_eq(silent(", \"hidden_act\": \"gelu\"").ffn_type, CALC_FFN_TYPE_GEGLU);
@@ -78,9 +76,8 @@ START_TEST(feed_forward_layers_have_a_gate_or_not)
     ck_assert_int_eq(small("gpt2", ", \"activation_function\": \"relu\"", "").ffn_type,
                      CALC_FFN_TYPE_RELU);
 }
-END_TEST
 
-START_TEST(biases_dropout_and_tables_are_as_said)
+CALC_TEST(biases_dropout_and_tables_are_as_said)
 {
     ck_assert_int_eq(silent(", \"attention_bias\": true, \"mlp_bias\": true").bias,
                      CALC_CHOICE_TRUE);
@@ -94,7 +91,6 @@ START_TEST(biases_dropout_and_tables_are_as_said)
                      CALC_CHOICE_FALSE);
     ck_assert_int_eq(small("gpt2", "", "").tied_embeddings, CALC_CHOICE_AUTO);
 }
-END_TEST
 
 static void has_window(calc_app app, int64_t window, int64_t every)
 {
@@ -102,7 +98,7 @@ static void has_window(calc_app app, int64_t window, int64_t every)
     ck_assert_int_eq(app.global_every, every);
 }
 
-START_TEST(windows_are_where_blocks_have_them)
+CALC_TEST(windows_are_where_blocks_have_them)
 {
     has_window(silent(", \"sliding_window\": 64"), 64, 0);
     has_window(silent(", \"sliding_window\": null"), 0, 0);
@@ -122,7 +118,6 @@ START_TEST(windows_are_where_blocks_have_them)
     has_window(small("gemma3", ", \"sliding_window\": 64, \"sliding_window_pattern\": 4", ""), 64,
                4);
 }
-END_TEST
 
 #define WINDOW "\"sliding_attention\", "
 #define FULL "\"full_attention\""
@@ -134,7 +129,7 @@ static void says_layers(const char *more, const char *layers)
     ck_assert_str_eq(calc_stack_text(&app.stack, false, text, sizeof text), layers);
 }
 
-START_TEST(windows_by_block_are_counted)
+CALC_TEST(windows_by_block_are_counted)
 {
 #define SIX WINDOW WINDOW FULL ", " WINDOW WINDOW FULL
 #define FULLS FULL ", " FULL ", " FULL ", " FULL
@@ -150,11 +145,10 @@ START_TEST(windows_by_block_are_counted)
                 ", " WINDOW WINDOW WINDOW WINDOW WINDOW WINDOW "\"sliding_attention\"]",
                 "2x(attention+mlp 3xlocal+mlp) 4xlocal+mlp");
 }
-END_TEST
 
 #define MOE ", \"num_experts\": 8, \"num_experts_per_tok\": 2"
 
-START_TEST(experts_have_the_widths_that_are_said)
+CALC_TEST(experts_have_the_widths_that_are_said)
 {
     ck_assert_int_eq(silent(MOE).expert_feedforward, 128);
     calc_app a = silent(MOE ", \"moe_intermediate_size\": 32, \"n_shared_experts\": 3");
@@ -164,9 +158,8 @@ START_TEST(experts_have_the_widths_that_are_said)
     ck_assert_int_eq(a.shared_feedforward, 80);
     ck_assert_int_eq(silent(", \"num_experts_per_tok\": 2").experts_per_token, 0);
 }
-END_TEST
 
-START_TEST(blocks_with_experts_are_those_that_are_said)
+CALC_TEST(blocks_with_experts_are_those_that_are_said)
 {
     calc_app a = silent(MOE ", \"first_k_dense_replace\": 2, \"decoder_sparse_step\": 1");
     ck_assert_int_eq(a.dense_blocks, 2);
@@ -179,10 +172,9 @@ START_TEST(blocks_with_experts_are_those_that_are_said)
     says_layers(MOE ", \"moe_layer_freq\": [0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1, 1]",
                 "attention+mlp 2xattention+moe 2xattention+mlp 7xattention+moe");
 }
-END_TEST
 
 /* Keys that contradict each other or are not known name their place. */
-START_TEST(what_is_not_understood_is_refused)
+CALC_TEST(what_is_not_understood_is_refused)
 {
     static const struct {
         const char *more, *text;
@@ -209,9 +201,8 @@ START_TEST(what_is_not_understood_is_refused)
         ck_assert_msg(strstr(errors.item[0].text, cases[i].text), "%s", errors.item[0].text);
     }
 }
-END_TEST
 
-START_TEST(routing_has_a_bias_where_the_method_has_one)
+CALC_TEST(routing_has_a_bias_where_the_method_has_one)
 {
     ck_assert(!silent(MOE).router_bias);
     ck_assert(silent(MOE ", \"topk_method\": \"noaux_tc\"").router_bias);
@@ -221,30 +212,4 @@ START_TEST(routing_has_a_bias_where_the_method_has_one)
     ck_assert(a.expert_groups == 4 && a.groups_per_token == 2);
     a = silent(MOE ", \"n_group\": 1, \"topk_group\": 1");
     ck_assert(a.expert_groups == 0 && a.groups_per_token == 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hf_model");
-    TCase *tc = tcase_create("hf_model");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, sequences_are_as_long_as_before_positions_were_extended);
-    tcase_add_test(tc, the_sequence_of_the_caller_counts);
-    tcase_add_test(tc, heads_are_as_wide_as_they_are_said_to_be);
-    tcase_add_test(tc, key_and_value_heads_follow_their_switches);
-    tcase_add_test(tc, feed_forward_layers_have_a_gate_or_not);
-    tcase_add_test(tc, biases_dropout_and_tables_are_as_said);
-    tcase_add_test(tc, windows_are_where_blocks_have_them);
-    tcase_add_test(tc, windows_by_block_are_counted);
-    tcase_add_test(tc, experts_have_the_widths_that_are_said);
-    tcase_add_test(tc, blocks_with_experts_are_those_that_are_said);
-    tcase_add_test(tc, what_is_not_understood_is_refused);
-    tcase_add_test(tc, routing_has_a_bias_where_the_method_has_one);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

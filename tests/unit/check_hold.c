@@ -1,7 +1,10 @@
 /* Prompts that an engine lets wait. */
 #include "model/serve/hold.h"
 
+#include "frame.h"
 #include "queue_case.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static calc_hold hold_of(calc_serving_engine engine, const calc_exec *e, double rate)
 {
@@ -27,7 +30,7 @@ static calc_exec spread(void)
     return e;
 }
 
-START_TEST(none_and_one_step_hold_nothing)
+CALC_TEST(none_and_one_step_hold_nothing)
 {
     calc_exec e = queue_exec(16, 1000, 500);
     calc_stats without = queue_run(&e).closed;
@@ -38,9 +41,8 @@ START_TEST(none_and_one_step_hold_nothing)
     ck_assert_mem_eq(&without.tpot, &one.closed.tpot, sizeof without.tpot);
     ck_assert_mem_eq(&without_exact.ttft_p99, &one.exact.ttft_p99, sizeof one.exact.ttft_p99);
 }
-END_TEST
 
-START_TEST(an_engine_looks_at_times_or_gathers)
+CALC_TEST(an_engine_looks_at_times_or_gathers)
 {
     calc_exec e = spread();
     e.inference.hold_steps = 30;
@@ -55,10 +57,9 @@ START_TEST(an_engine_looks_at_times_or_gathers)
     gathers = hold_of(CALC_SERVING_ENGINE_TENSORRT_LLM_1_1, &e, 0.1);
     ck_assert(gathers.least < gathers.most && gathers.most < 30);
 }
-END_TEST
 
 /* One replica waits for nobody, nor do several that share nothing. */
-START_TEST(replicas_gather_if_they_share_experts)
+CALC_TEST(replicas_gather_if_they_share_experts)
 {
     calc_engine_traits traits = calc_engine_traits_of(CALC_SERVING_ENGINE_TENSORRT_LLM_1_1);
     calc_exec e = spread();
@@ -75,10 +76,9 @@ START_TEST(replicas_gather_if_they_share_experts)
     e.strategy.expert_par = 8;
     ck_assert_double_eq(calc_hold_replicas(&e, &traits), 1);
 }
-END_TEST
 
 /* A wait of half the steps more, and what is prefilled together. */
-START_TEST(looking_at_times_is_what_is_simulated)
+CALC_TEST(looking_at_times_is_what_is_simulated)
 {
     double before_s = 0;
     for (int64_t steps = 1; steps <= 60; steps += steps < 10 ? 9 : 20) {
@@ -96,9 +96,8 @@ START_TEST(looking_at_times_is_what_is_simulated)
         before_s = steps == 1 ? a.exact.ttft_p50 : before_s;
     }
 }
-END_TEST
 
-START_TEST(gathering_is_what_is_simulated)
+CALC_TEST(gathering_is_what_is_simulated)
 {
     calc_app app = shipped_app("deepseek-v3-671B");
     calc_system system = queue_system();
@@ -132,10 +131,9 @@ START_TEST(gathering_is_what_is_simulated)
         ck_assert_double_eq_tol(closed.tpot, exact.tpot, 0.05 * exact.tpot);
     }
 }
-END_TEST
 
 /* Where the host has put the next step together already, a request waits for one more. */
-START_TEST(an_engine_ahead_of_its_steps_misses_one_more)
+CALC_TEST(an_engine_ahead_of_its_steps_misses_one_more)
 {
     for (int64_t batch = 4; batch <= 64; batch *= 4) {
         calc_exec e = queue_exec(batch, 1000, 500);
@@ -147,18 +145,4 @@ START_TEST(an_engine_ahead_of_its_steps_misses_one_more)
         double waits = (a.exact.ttft_p50 - server_s - a.closed.prefill_time) / a.exact.tpot;
         ck_assert_double_gt(waits, 1.5);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("hold");
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, none_and_one_step_hold_nothing);
-    tcase_add_test(cases, an_engine_looks_at_times_or_gathers);
-    tcase_add_test(cases, replicas_gather_if_they_share_experts);
-    tcase_add_test(cases, looking_at_times_is_what_is_simulated);
-    tcase_add_test(cases, gathering_is_what_is_simulated);
-    tcase_add_test(cases, an_engine_ahead_of_its_steps_misses_one_more);
-    return run_cases(cases);
 }

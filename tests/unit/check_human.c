@@ -1,10 +1,9 @@
 /* Numbers for people: src/cli/draw/human.c. */
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/rng.h"
 #include "cli/draw/human.h"
+#include "frame.h"
 
 #define assert_text(call, expected)                                                                \
     do {                                                                                           \
@@ -12,7 +11,7 @@
         ck_assert_str_eq(call, expected);                                                          \
     } while (0)
 
-START_TEST(integers_have_commas)
+CALC_TEST(integers_have_commas)
 {
     assert_text(calc_human_integer(0, buffer), "0");
     assert_text(calc_human_integer(999, buffer), "999");
@@ -22,9 +21,8 @@ START_TEST(integers_have_commas)
     assert_text(calc_human_integer(999999.5, buffer), "1,000,000");
     assert_text(calc_human_integer(1e300, buffer), "1.000e+300");
 }
-END_TEST
 
-START_TEST(numbers_have_four_significant_digits)
+CALC_TEST(numbers_have_four_significant_digits)
 {
     assert_text(calc_human_number(0, buffer), "0");
     assert_text(calc_human_number(1, buffer), "1.000");
@@ -37,9 +35,8 @@ START_TEST(numbers_have_four_significant_digits)
     assert_text(calc_human_number(-0.012345, buffer), "-0.01235");
     assert_text(calc_human_number(1e-300, buffer), "0.000000000000");
 }
-END_TEST
 
-START_TEST(units_change_where_four_digits_would_be_five)
+CALC_TEST(units_change_where_four_digits_would_be_five)
 {
     assert_text(calc_human_seconds(0, buffer), "0 s");
     assert_text(calc_human_seconds(19.2643, buffer), "19.26 s");
@@ -56,25 +53,22 @@ START_TEST(units_change_where_four_digits_would_be_five)
     assert_text(calc_human_count(1.008e12, buffer), "1.008 T");
     assert_text(calc_human_count(12, buffer), "12.00");
 }
-END_TEST
 
-START_TEST(one_is_singular)
+CALC_TEST(one_is_singular)
 {
     assert_text(calc_human_counted(1, "block", buffer), "1 block");
     assert_text(calc_human_counted(0, "block", buffer), "0 blocks");
     assert_text(calc_human_counted(9600, "block", buffer), "9,600 blocks");
 }
-END_TEST
 
-START_TEST(percentages_have_one_decimal)
+CALC_TEST(percentages_have_one_decimal)
 {
     assert_text(calc_human_percent(0.38249, buffer), "38.2 %");
     assert_text(calc_human_percent(1, buffer), "100.0 %");
     assert_text(calc_human_percent(3.5, buffer), "350.0 %");
 }
-END_TEST
 
-START_TEST(what_is_not_a_number_is_not_available)
+CALC_TEST(what_is_not_a_number_is_not_available)
 {
     double nan = (double)NAN;
     assert_text(calc_human_integer(nan, buffer), "n/a");
@@ -85,9 +79,8 @@ START_TEST(what_is_not_a_number_is_not_available)
     assert_text(calc_human_percent(nan, buffer), "n/a");
     assert_text(calc_human_percent((double)INFINITY, buffer), "n/a");
 }
-END_TEST
 
-START_TEST(the_largest_remainders_are_rounded_up)
+CALC_TEST(the_largest_remainders_are_rounded_up)
 {
     const double thirds[] = {1, 1, 1};
     const double mixed[] = {2, 0, 5.6, 2.4};
@@ -102,9 +95,8 @@ START_TEST(the_largest_remainders_are_rounded_up)
     ck_assert_int_eq(share[2], 6);
     ck_assert_int_eq(share[3], 2);
 }
-END_TEST
 
-START_TEST(a_negative_part_keeps_the_sum)
+CALC_TEST(a_negative_part_keeps_the_sum)
 {
     const double parts[] = {-0.25, 1.0, 0.5};
     int64_t share[3];
@@ -113,9 +105,8 @@ START_TEST(a_negative_part_keeps_the_sum)
     ck_assert_int_eq(share[1], 800);
     ck_assert_int_eq(share[2], 400);
 }
-END_TEST
 
-START_TEST(shares_add_up_and_are_less_than_one_step_off)
+CALC_TEST(shares_add_up_and_are_less_than_one_step_off)
 {
     enum { PARTS = 11, CASES = 10000 };
     calc_rng rng;
@@ -143,26 +134,4 @@ START_TEST(shares_add_up_and_are_less_than_one_step_off)
         }
         ck_assert_msg(total == 1000, "case %d: the sum is %lld", i, (long long)total);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("human");
-    TCase *tcase = tcase_create("human");
-    tcase_add_test(tcase, integers_have_commas);
-    tcase_add_test(tcase, numbers_have_four_significant_digits);
-    tcase_add_test(tcase, units_change_where_four_digits_would_be_five);
-    tcase_add_test(tcase, one_is_singular);
-    tcase_add_test(tcase, percentages_have_one_decimal);
-    tcase_add_test(tcase, what_is_not_a_number_is_not_available);
-    tcase_add_test(tcase, the_largest_remainders_are_rounded_up);
-    tcase_add_test(tcase, a_negative_part_keeps_the_sum);
-    tcase_add_test(tcase, shares_add_up_and_are_less_than_one_step_off);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,10 +1,9 @@
 #include "formats/import.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/read.h"
+#include "frame.h"
 
 static size_t ignored;
 
@@ -45,7 +44,7 @@ static void fails(const char *script, calc_status status, const char *printed)
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(no_options_are_the_defaults_of_megatron)
+CALC_TEST(no_options_are_the_defaults_of_megatron)
 {
     calc_app app;
     calc_exec exec;
@@ -62,13 +61,12 @@ START_TEST(no_options_are_the_defaults_of_megatron)
     ck_assert(app.causal);
     ck_assert_int_eq(app.hidden, 0);
 }
-END_TEST
 
 /* Widths as Megatron-LM derives them: 4h, or 8/3 h in multiples of 64 with a gate. */
 /* Megatron-LM 0.20, megatron/training/arguments.py: --kv-lora-rank 32, --qk-head-dim 128,
  * --qk-pos-emb-head-dim 64, --v-head-dim 128, --moe-router-topk 2, --hidden-dropout 0.1, linear
  * layers with biases, embedding and head of one table. */
-START_TEST(options_not_given_are_as_megatron_has_them)
+CALC_TEST(options_not_given_are_as_megatron_has_them)
 {
     calc_app app;
     calc_exec exec;
@@ -87,9 +85,8 @@ START_TEST(options_not_given_are_as_megatron_has_them)
     ck_assert_int_eq(app.bias, CALC_CHOICE_TRUE);
     ck_assert_int_eq(app.tied_embeddings, CALC_CHOICE_TRUE);
 }
-END_TEST
 
-START_TEST(widths_not_given_are_derived)
+CALC_TEST(widths_not_given_are_derived)
 {
     calc_app app;
     calc_exec exec;
@@ -101,9 +98,8 @@ START_TEST(widths_not_given_are_derived)
     ck_assert_int_eq(import_script("--hidden-size 4096 --swiglu", 0, &app, &exec, NULL), CALC_OK);
     ck_assert_int_eq(app.feedforward, 10880);
 }
-END_TEST
 
-START_TEST(processors_come_from_the_launcher_or_the_caller)
+CALC_TEST(processors_come_from_the_launcher_or_the_caller)
 {
     const char *script = "--nproc-per-node 8 --nnodes 4 --tensor-model-parallel-size 8 "
                          "--pipeline-model-parallel-size 2 --context-parallel-size 2";
@@ -122,9 +118,8 @@ START_TEST(processors_come_from_the_launcher_or_the_caller)
     ck_assert_int_eq(import_script("--context-parallel-size 0", 8, &app, &exec, NULL), CALC_OK);
     ck_assert_int_eq(exec.strategy.data_par, 8);
 }
-END_TEST
 
-START_TEST(chunks_are_counted_or_computed)
+CALC_TEST(chunks_are_counted_or_computed)
 {
     calc_app app;
     calc_exec exec;
@@ -142,9 +137,8 @@ START_TEST(chunks_are_counted_or_computed)
           "--num-layers-per-virtual-pipeline-stage 4",
           CALC_ERR_RULE, "chunks of 4 blocks do not divide a stage of a model of 82");
 }
-END_TEST
 
-START_TEST(sharding_and_overlap_need_replicas)
+CALC_TEST(sharding_and_overlap_need_replicas)
 {
     const char *script = "--use-distributed-optimizer --overlap-grad-reduce --sequence-parallel";
     calc_app app;
@@ -157,9 +151,8 @@ START_TEST(sharding_and_overlap_need_replicas)
     ck_assert_int_eq(exec.strategy.zero_stage, 1);
     ck_assert_int_eq(exec.strategy.param_gather_overlap, CALC_CHOICE_AUTO);
 }
-END_TEST
 
-START_TEST(deferred_weight_gradients_have_a_limit_or_none)
+CALC_TEST(deferred_weight_gradients_have_a_limit_or_none)
 {
     calc_app app;
     calc_exec exec;
@@ -178,10 +171,9 @@ START_TEST(deferred_weight_gradients_have_a_limit_or_none)
                      CALC_OK);
     ck_assert_int_eq(exec.deferred_head_wgrad, -1);
 }
-END_TEST
 
 /* dist_muon, as older releases had it, is Muon with its state sharded. */
-START_TEST(muon_is_an_optimizer)
+CALC_TEST(muon_is_an_optimizer)
 {
     calc_app app;
     calc_exec exec;
@@ -194,9 +186,8 @@ START_TEST(muon_is_an_optimizer)
     ck_assert_int_eq(import_script("--optimizer adam", 2, &app, &exec, NULL), CALC_OK);
     ck_assert_int_eq(exec.strategy.optimizer, CALC_OPTIMIZER_ADAM);
 }
-END_TEST
 
-START_TEST(gathered_activations_are_gathered_again_unless_all_is_recomputed)
+CALC_TEST(gathered_activations_are_gathered_again_unless_all_is_recomputed)
 {
     calc_app app;
     calc_exec exec;
@@ -225,10 +216,9 @@ START_TEST(gathered_activations_are_gathered_again_unless_all_is_recomputed)
     ck_assert_int_eq(exec.pipeline_interleaving, 5);
     ck_assert_int_eq(exec.recompute_blocks, 5); /* of all chunks of a stage */
 }
-END_TEST
 
 /* Uniform recomputation stores the input of every Nth layer of a chunk, once if it has fewer. */
-START_TEST(uniform_recomputation_is_in_groups)
+CALC_TEST(uniform_recomputation_is_in_groups)
 {
     calc_app app;
     calc_exec exec;
@@ -251,9 +241,8 @@ START_TEST(uniform_recomputation_is_in_groups)
     ck_assert_int_eq(exec.strategy.recompute_group, 10);
     ck_assert(!exec.strategy.distribute_saved_activations);
 }
-END_TEST
 
-START_TEST(errors_name_the_setting_and_its_place)
+CALC_TEST(errors_name_the_setting_and_its_place)
 {
     fails("\n --hidden-size big", CALC_ERR_RANGE,
           "run.sh:2:2: --hidden-size: expected a number, found \"big\"");
@@ -263,9 +252,8 @@ START_TEST(errors_name_the_setting_and_its_place)
     fails("--global-batch-size 5 --micro-batch-size 2", CALC_ERR_RULE,
           "the global batch of 5 is not a multiple of micro-batch * data parallelism = 2");
 }
-END_TEST
 
-START_TEST(the_last_of_equal_options_counts)
+CALC_TEST(the_last_of_equal_options_counts)
 {
     calc_app app;
     calc_exec exec;
@@ -277,29 +265,4 @@ START_TEST(the_last_of_equal_options_counts)
     ck_assert_int_eq(
         import_script("--hidden-dropout 0.1 --attention-dropout 0", 0, &app, &exec, NULL), CALC_OK);
     ck_assert_int_eq(app.dropout, CALC_CHOICE_AUTO);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("import");
-    TCase *tests = tcase_create("import");
-    tcase_add_test(tests, no_options_are_the_defaults_of_megatron);
-    tcase_add_test(tests, options_not_given_are_as_megatron_has_them);
-    tcase_add_test(tests, deferred_weight_gradients_have_a_limit_or_none);
-    tcase_add_test(tests, muon_is_an_optimizer);
-    tcase_add_test(tests, widths_not_given_are_derived);
-    tcase_add_test(tests, processors_come_from_the_launcher_or_the_caller);
-    tcase_add_test(tests, chunks_are_counted_or_computed);
-    tcase_add_test(tests, sharding_and_overlap_need_replicas);
-    tcase_add_test(tests, gathered_activations_are_gathered_again_unless_all_is_recomputed);
-    tcase_add_test(tests, uniform_recomputation_is_in_groups);
-    tcase_add_test(tests, errors_name_the_setting_and_its_place);
-    tcase_add_test(tests, the_last_of_equal_options_counts);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

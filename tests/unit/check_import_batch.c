@@ -1,10 +1,11 @@
 #include "formats/import.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/read.h"
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static calc_status import_text(const calc_framework *framework, const char *text, int64_t procs,
                                calc_exec *exec, calc_errors *errors)
@@ -60,7 +61,7 @@ static void has_batch(calc_exec exec, int64_t data_par, int64_t batch, int64_t m
 }
 
 /* deepspeed/runtime/config.py: which of the three follows from which. */
-START_TEST(deepspeed_derives_what_is_left_out_of_a_batch)
+CALC_TEST(deepspeed_derives_what_is_left_out_of_a_batch)
 {
     const char *micro = "{\"train_micro_batch_size_per_gpu\": 2}";
     has_batch(deepspeed(micro, 8), 8, 16, 2);
@@ -83,9 +84,8 @@ START_TEST(deepspeed_derives_what_is_left_out_of_a_batch)
                         8),
               4, 8, 2);
 }
-END_TEST
 
-START_TEST(deepspeed_batches_must_be_products)
+CALC_TEST(deepspeed_batches_must_be_products)
 {
     fails(&calc_framework_deepspeed,
           "{\"train_batch_size\": 60, \"train_micro_batch_size_per_gpu\": 2, "
@@ -94,9 +94,8 @@ START_TEST(deepspeed_batches_must_be_products)
     fails(&calc_framework_deepspeed, "{\"train_batch_size\": 60}", 8,
           "the global batch of 60 is not micro-batch * accumulation * replicas: 1 * 1 * 8");
 }
-END_TEST
 
-START_TEST(deepspeed_shards_and_overlaps_as_it_does)
+CALC_TEST(deepspeed_shards_and_overlaps_as_it_does)
 {
     calc_exec e = deepspeed("{\"train_micro_batch_size_per_gpu\": 1, \"zero_optimization\": "
                             "{\"stage\": 3, \"offload_optimizer\": {\"device\": \"cpu\"}}, "
@@ -118,9 +117,8 @@ START_TEST(deepspeed_shards_and_overlaps_as_it_does)
                   8);
     ck_assert(!e.strategy.data_par_overlap);
 }
-END_TEST
 
-START_TEST(torchtitan_replicas_take_local_batches)
+CALC_TEST(torchtitan_replicas_take_local_batches)
 {
     has_batch(torchtitan("[training]\nlocal_batch_size = 4\n", 8), 8, 32, 4);
     has_batch(torchtitan("[training]\nlocal_batch_size = 4\nglobal_batch_size = -1\n", 8), 8, 32,
@@ -135,9 +133,8 @@ START_TEST(torchtitan_replicas_take_local_batches)
     ck_assert_int_eq(e.strategy.zero_stage, 2); /* its policy where there are stages */
     ck_assert_int_eq(e.strategy.fsdp_par, 0);
 }
-END_TEST
 
-START_TEST(torchtitan_shards_by_its_policy)
+CALC_TEST(torchtitan_shards_by_its_policy)
 {
     calc_exec e = torchtitan("[parallelism]\nfsdp_reshard_after_forward = \"default\"\n", 8);
     ck_assert_int_eq(e.strategy.zero_stage, 3);
@@ -155,9 +152,8 @@ START_TEST(torchtitan_shards_by_its_policy)
     ck_assert_int_eq(e.strategy.fsdp_par, 4);
     ck_assert_int_eq(e.strategy.data_par, 8);
 }
-END_TEST
 
-START_TEST(torchtitan_chunks_need_a_model_that_is_known)
+CALC_TEST(torchtitan_chunks_need_a_model_that_is_known)
 {
     const char *named = "[model]\nname = \"llama3\"\nflavor = \"70B\"\n[parallelism]\n"
                         "pipeline_parallel_degree = 4\npipeline_parallel_layers_per_stage = 5\n"
@@ -177,24 +173,4 @@ START_TEST(torchtitan_chunks_need_a_model_that_is_known)
                                 8)
                          .pipeline_interleaving,
                      1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("import_batch");
-    TCase *tc = tcase_create("import_batch");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, deepspeed_derives_what_is_left_out_of_a_batch);
-    tcase_add_test(tc, deepspeed_batches_must_be_products);
-    tcase_add_test(tc, deepspeed_shards_and_overlaps_as_it_does);
-    tcase_add_test(tc, torchtitan_replicas_take_local_batches);
-    tcase_add_test(tc, torchtitan_shards_by_its_policy);
-    tcase_add_test(tc, torchtitan_chunks_need_a_model_that_is_known);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "cli/draw/breakdown.h"
+#include "frame.h"
 #include "serving_case.h"
 #include "spec/field.h"
 
@@ -42,16 +43,15 @@ static calc_stats llama(const calc_exec *exec)
 
 /* ---- Speculation ----------------------------------------------------------------------------- */
 
-START_TEST(drafts_give_a_geometric_sum_of_tokens)
+CALC_TEST(drafts_give_a_geometric_sum_of_tokens)
 {
     ck_assert_double_eq(calc_inference_tokens_per_step(0, 0.9), 1);
     ck_assert_double_eq(calc_inference_tokens_per_step(5, 0), 1);
     ck_assert_double_eq(calc_inference_tokens_per_step(5, 1), 6);
     assert_near(calc_inference_tokens_per_step(3, 0.7), 1 + 0.7 + 0.49 + 0.343);
 }
-END_TEST
 
-START_TEST(rejected_drafts_only_cost)
+CALC_TEST(rejected_drafts_only_cost)
 {
     calc_exec e = serving_exec(DECODE, 8, 1, 1, 16);
     calc_stats plain = llama(&e);
@@ -70,10 +70,9 @@ START_TEST(rejected_drafts_only_cost)
     assert_near(drafted.decode_step_time,
                 often.decode_step_time + 3 * 0.1 * plain.decode_step_time);
 }
-END_TEST
 
 /* DeepSeek-V3 drafts with its own prediction block: one of 61 blocks more, and the head. */
-START_TEST(a_prediction_block_drafts_for_about_a_block_and_a_head)
+CALC_TEST(a_prediction_block_drafts_for_about_a_block_and_a_head)
 {
     calc_app app = shipped_app("deepseek-v3-671B");
     calc_system system = shipped_system();
@@ -94,7 +93,6 @@ START_TEST(a_prediction_block_drafts_for_about_a_block_and_a_head)
     ck_assert_double_eq(plain.kv_bytes_per_token, 70272);
     ck_assert_double_lt(own.tpot, plain.tpot);
 }
-END_TEST
 
 /* ---- Prefill --------------------------------------------------------------------------------- */
 
@@ -115,7 +113,7 @@ static double prefill_flop(const calc_prefill *p)
 }
 
 /* Whatever the chunks, the same pairs and matrices; 1000 = 7 x 128 + 104. */
-START_TEST(chunks_do_the_arithmetic_of_the_whole_prompt)
+CALC_TEST(chunks_do_the_arithmetic_of_the_whole_prompt)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_exec e = serving_exec(PREFILL, 1, 1, 1, 1);
@@ -133,10 +131,9 @@ START_TEST(chunks_do_the_arithmetic_of_the_whole_prompt)
         }
     }
 }
-END_TEST
 
 /* Chunks follow one another through the stages. */
-START_TEST(chunks_fill_the_pipeline)
+CALC_TEST(chunks_fill_the_pipeline)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_exec e = serving_exec(PREFILL, 1, 4, 1, 4);
@@ -146,9 +143,8 @@ START_TEST(chunks_fill_the_pipeline)
     assert_near(p.busy_s, 3 * p.chunk.slow.total_s + p.last.slow.total_s);
     ck_assert_double_gt(p.latency_s, 1.2 * p.busy_s);
 }
-END_TEST
 
-START_TEST(cached_prefixes_shorten_the_prefill)
+CALC_TEST(cached_prefixes_shorten_the_prefill)
 {
     calc_exec e = serving_exec(PREFILL, 8, 1, 1, 1);
     e.inference.prompt_size = 4096;
@@ -166,10 +162,9 @@ START_TEST(cached_prefixes_shorten_the_prefill)
     e.inference.prefix_hit = 0.99999;
     ck_assert_double_gt(llama(&e).ttft, 0);
 }
-END_TEST
 
 /* 8 prompts, 2 at a time, on 2 replicas: 2 passes each. */
-START_TEST(a_batch_of_prompts_is_as_many_passes_as_it_needs)
+CALC_TEST(a_batch_of_prompts_is_as_many_passes_as_it_needs)
 {
     calc_exec e = serving_exec(PREFILL, 4, 1, 2, 8);
     e.inference.prefill_batch = 2;
@@ -180,11 +175,10 @@ START_TEST(a_batch_of_prompts_is_as_many_passes_as_it_needs)
     assert_near(s.output_tokens_per_s, s.requests_per_s);
     ck_assert(isnan(s.tpot) && isnan(s.decode_step_time) && isnan(s.request_time));
 }
-END_TEST
 
 /* ---- Decoding -------------------------------------------------------------------------------- */
 
-START_TEST(throughput_is_the_batch_over_the_time_per_token)
+CALC_TEST(throughput_is_the_batch_over_the_time_per_token)
 {
     calc_exec e = serving_exec(DECODE, 4, 1, 2, 64);
     calc_stats s = llama(&e);
@@ -199,9 +193,8 @@ START_TEST(throughput_is_the_batch_over_the_time_per_token)
     e.inference.batch = 32;
     ck_assert_double_eq(llama(&e).decode_sequences, 32);
 }
-END_TEST
 
-START_TEST(larger_batches_and_contexts_are_slower_per_token)
+CALC_TEST(larger_batches_and_contexts_are_slower_per_token)
 {
     calc_exec e = serving_exec(DECODE, 8, 1, 1, 1);
     calc_stats before = llama(&e);
@@ -215,10 +208,9 @@ START_TEST(larger_batches_and_contexts_are_slower_per_token)
     e.inference.prompt_size = 8192;
     ck_assert_double_gt(llama(&e).tpot, before.tpot);
 }
-END_TEST
 
 /* A pipeline of 4 holds 4 micro-batches: a step passes all stages while they take turns. */
-START_TEST(stages_decode_micro_batches_in_turns)
+CALC_TEST(stages_decode_micro_batches_in_turns)
 {
     calc_exec e = serving_exec(DECODE, 1, 4, 1, 64);
     calc_stats s = llama(&e);
@@ -232,7 +224,6 @@ START_TEST(stages_decode_micro_batches_in_turns)
     e.inference.traits.gap_s = 1;
     assert_near(llama(&e).tpot, one.tpot + 1);
 }
-END_TEST
 
 /* ---- Serving --------------------------------------------------------------------------------- */
 
@@ -240,7 +231,7 @@ END_TEST
    beside 31 others: 32 / 514 prompts a step. As all take as long, none comes while another is
    prefilled. One sees the chunks of those that come while it is prefilled and decoded, but for one
    step's. */
-START_TEST(a_share_of_the_steps_carries_a_chunk)
+CALC_TEST(a_share_of_the_steps_carries_a_chunk)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
     e.inference.chunk_size = 512;
@@ -265,11 +256,10 @@ START_TEST(a_share_of_the_steps_carries_a_chunk)
     assert_near(s.decode_sequences, r.sequences);
     ck_assert_double_eq(r.running, 32);
 }
-END_TEST
 
 /* 16 tokens generated per 1,024 read: 32 / 15 prompts a step are more than half of one. The other
    requests wait to be prefilled. */
-START_TEST(where_prefill_is_the_limit_fewer_are_decoded)
+CALC_TEST(where_prefill_is_the_limit_fewer_are_decoded)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
     e.inference.chunk_size = 512;
@@ -282,11 +272,10 @@ START_TEST(where_prefill_is_the_limit_fewer_are_decoded)
     assert_near(s.ttft, 32 / s.requests_per_s - 15 * s.decode_step_time);
     ck_assert_double_gt(s.queue_time, 20 * s.prefill_time);
 }
-END_TEST
 
 /* With one request at a time there is one prompt to read, whatever a chunk could hold, nothing to
    wait for, and nothing that is read while it is decoded. */
-START_TEST(one_request_is_alone)
+CALC_TEST(one_request_is_alone)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 1);
     calc_stats whole = llama(&e);
@@ -306,10 +295,9 @@ START_TEST(one_request_is_alone)
         ck_assert_double_eq(larger.tpot, s.tpot);
     }
 }
-END_TEST
 
 /* Prompts of 1,024 tokens that come together in a step share its chunk of 8,192. */
-START_TEST(a_chunk_takes_the_prompts_of_all_free_slots)
+CALC_TEST(a_chunk_takes_the_prompts_of_all_free_slots)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 64);
     calc_app app = shipped_app("llama3-70B");
@@ -332,10 +320,9 @@ START_TEST(a_chunk_takes_the_prompts_of_all_free_slots)
     assert_near(r.mixed_share, 63.0 / 64 * (1 - 1 / 15.0) * (1 + 1 / 15.0));
     assert_near(r.mixed_s, mixed.latency_s);
 }
-END_TEST
 
 /* Whole prompts stop decoding, so that the mean step has its share of them. */
-START_TEST(whole_prompts_come_between_the_steps)
+CALC_TEST(whole_prompts_come_between_the_steps)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
     calc_stats s = llama(&e);
@@ -358,10 +345,9 @@ START_TEST(whole_prompts_come_between_the_steps)
     ck_assert_double_le(plain_s, decode.tpot);
     ck_assert_double_gt(plain_s, 0.999 * decode.tpot);
 }
-END_TEST
 
 /* Nearly nothing to read, in one of 256 steps: serving is decoding. */
-START_TEST(short_prompts_leave_decoding_alone)
+CALC_TEST(short_prompts_leave_decoding_alone)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 32);
     e.inference.prompt_size = 1;
@@ -372,11 +358,10 @@ START_TEST(short_prompts_leave_decoding_alone)
     calc_stats decode = llama(&e);
     ck_assert_double_eq_tol(s.tpot, decode.tpot, 1e-3 * decode.tpot);
 }
-END_TEST
 
 /* ---- Two pools ------------------------------------------------------------------------------- */
 
-START_TEST(the_slower_pool_limits_and_the_cache_is_sent)
+CALC_TEST(the_slower_pool_limits_and_the_cache_is_sent)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = shipped_system();
@@ -424,9 +409,8 @@ START_TEST(the_slower_pool_limits_and_the_cache_is_sent)
     ck_assert_double_gt(split.prefill_time, s.prefill_time);
     ck_assert_double_gt(split.prefill_requests_per_s, 2 * s.prefill_requests_per_s);
 }
-END_TEST
 
-START_TEST(the_pool_that_needs_more_memory_counts)
+CALC_TEST(the_pool_that_needs_more_memory_counts)
 {
     calc_exec e = serving_exec(DISAGGREGATED, 8, 1, 1, 8);
     e.inference.prefill_procs = 8;
@@ -439,12 +423,11 @@ START_TEST(the_pool_that_needs_more_memory_counts)
     e.inference.prompt_size = 65536;
     ck_assert_int_eq(llama(&e).verdict, CALC_VERDICT_MEM1_CAPACITY);
 }
-END_TEST
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* The largest batch fits, one more does not. */
-START_TEST(as_many_sequences_fit_as_it_says)
+CALC_TEST(as_many_sequences_fit_as_it_says)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = shipped_system();
@@ -478,10 +461,9 @@ START_TEST(as_many_sequences_fit_as_it_says)
              (long long)s.max_batch);
     ck_assert_str_eq(reason[0].hint, hint);
 }
-END_TEST
 
 /* A prompt of 1,024 tokens stays for the 512 that are generated, unless it is only read. */
-START_TEST(the_cache_holds_what_a_request_ends_with)
+CALC_TEST(the_cache_holds_what_a_request_ends_with)
 {
     static const double lengths[][2] = {
         {PREFILL, 1024}, {DECODE, 1536}, {SERVE, 1536}, {DISAGGREGATED, 1536}};
@@ -491,10 +473,9 @@ START_TEST(the_cache_holds_what_a_request_ends_with)
         ck_assert_double_eq(llama(&e).kv_cache_space, 64 * lengths[i][1] * 512 * 80);
     }
 }
-END_TEST
 
 /* Tokens are those that are read and those that are generated. */
-START_TEST(tokens_per_second_are_those_of_the_phase)
+CALC_TEST(tokens_per_second_are_those_of_the_phase)
 {
     calc_exec e = serving_exec(SERVE, 8, 1, 1, 64);
     calc_stats s = llama(&e);
@@ -516,10 +497,9 @@ START_TEST(tokens_per_second_are_those_of_the_phase)
     s = llama(&e);
     assert_near(s.tokens_per_s, 64 / s.tpot);
 }
-END_TEST
 
 /* 70.55e9 parameters over 8 ranks, and 64 sequences of 1,536 tokens of 512 bytes in 80 blocks. */
-START_TEST(memory_is_weights_and_the_cache_at_its_end)
+CALC_TEST(memory_is_weights_and_the_cache_at_its_end)
 {
     calc_exec e = serving_exec(DECODE, 8, 1, 1, 64);
     calc_stats s = llama(&e);
@@ -533,11 +513,10 @@ START_TEST(memory_is_weights_and_the_cache_at_its_end)
     ck_assert_double_eq(llama(&e).kv_cache_space, s.kv_cache_space / 2);
     ck_assert_double_eq(llama(&e).kv_bytes_per_token, s.kv_bytes_per_token / 2);
 }
-END_TEST
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-START_TEST(what_is_served_has_no_stages_of_one_micro_batch)
+CALC_TEST(what_is_served_has_no_stages_of_one_micro_batch)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = shipped_system();
@@ -548,9 +527,8 @@ START_TEST(what_is_served_has_no_stages_of_one_micro_batch)
     e.inference = (calc_inference){0};
     ck_assert_uint_eq(calc_each_stage(&app, &system, &e, CALC_COMPAT_NONE, stage, 4), 4);
 }
-END_TEST
 
-START_TEST(without_inference_nothing_of_it_is_known)
+CALC_TEST(without_inference_nothing_of_it_is_known)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_app small = small_app();
@@ -567,7 +545,6 @@ START_TEST(without_inference_nothing_of_it_is_known)
         ck_assert_double_gt(all[i].total_time, 0);
     }
 }
-END_TEST
 
 static void assert_adds_up(const double *part, size_t count, double whole, const char *what)
 {
@@ -617,7 +594,7 @@ static calc_exec random_exec(calc_rng *rng, const calc_app *app)
 }
 
 /* Laws of every phase, on random layouts of four models. */
-START_TEST(random_layouts_obey_the_laws)
+CALC_TEST(random_layouts_obey_the_laws)
 {
     static const char *const names[] = {"llama3-8B", "mixtral-8x7B", "deepseek-v2-lite",
                                         "gemma3-27B"};
@@ -663,36 +640,4 @@ START_TEST(random_layouts_obey_the_laws)
         ck_assert_double_le(b.total_time, a.total_time);
         ck_assert_double_ge(b.output_tokens_per_s, a.output_tokens_per_s);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("inference");
-    tcase_add_test(cases, drafts_give_a_geometric_sum_of_tokens);
-    tcase_add_test(cases, rejected_drafts_only_cost);
-    tcase_add_test(cases, a_prediction_block_drafts_for_about_a_block_and_a_head);
-    tcase_add_test(cases, chunks_do_the_arithmetic_of_the_whole_prompt);
-    tcase_add_test(cases, chunks_fill_the_pipeline);
-    tcase_add_test(cases, cached_prefixes_shorten_the_prefill);
-    tcase_add_test(cases, a_batch_of_prompts_is_as_many_passes_as_it_needs);
-    tcase_add_test(cases, throughput_is_the_batch_over_the_time_per_token);
-    tcase_add_test(cases, larger_batches_and_contexts_are_slower_per_token);
-    tcase_add_test(cases, stages_decode_micro_batches_in_turns);
-    tcase_add_test(cases, a_share_of_the_steps_carries_a_chunk);
-    tcase_add_test(cases, where_prefill_is_the_limit_fewer_are_decoded);
-    tcase_add_test(cases, one_request_is_alone);
-    tcase_add_test(cases, a_chunk_takes_the_prompts_of_all_free_slots);
-    tcase_add_test(cases, whole_prompts_come_between_the_steps);
-    tcase_add_test(cases, short_prompts_leave_decoding_alone);
-    tcase_add_test(cases, the_slower_pool_limits_and_the_cache_is_sent);
-    tcase_add_test(cases, the_pool_that_needs_more_memory_counts);
-    tcase_add_test(cases, as_many_sequences_fit_as_it_says);
-    tcase_add_test(cases, the_cache_holds_what_a_request_ends_with);
-    tcase_add_test(cases, tokens_per_second_are_those_of_the_phase);
-    tcase_add_test(cases, memory_is_weights_and_the_cache_at_its_end);
-    tcase_add_test(cases, what_is_served_has_no_stages_of_one_micro_batch);
-    tcase_add_test(cases, without_inference_nothing_of_it_is_known);
-    tcase_add_test(cases, random_layouts_obey_the_laws);
-    return run_cases(cases);
 }

@@ -1,6 +1,7 @@
 #include "base/rng.h"
 #include "model/serve/inference_pass.h"
 
+#include "frame.h"
 #include "serving_case.h"
 
 #include <math.h>
@@ -34,7 +35,7 @@ static calc_inference_pass_work prefilled(double chunk, double cached)
 
 /* One of 32 replicas has tokens: its own part is as ever, and experts have as many as if all had a
  * 32nd. */
-START_TEST(replicas_without_tokens_send_none_to_experts)
+CALC_TEST(replicas_without_tokens_send_none_to_experts)
 {
     static calc_inference_pass_model model;
     calc_app app = shipped_app("deepseek-v3-671B");
@@ -66,13 +67,12 @@ START_TEST(replicas_without_tokens_send_none_to_experts)
     }
     ck_assert_uint_ge(grouped, 2);
 }
-END_TEST
 
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
 /* 70.554e9 parameters, of which the table of 128,256 words is not read, and 4,096 bytes a token
  * and block. */
-START_TEST(one_sequence_takes_the_time_of_reading_weights_and_cache)
+CALC_TEST(one_sequence_takes_the_time_of_reading_weights_and_cache)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -87,9 +87,8 @@ START_TEST(one_sequence_takes_the_time_of_reading_weights_and_cache)
     longer = pass_of(&app, &system, &exec, decoded(8, 3000));
     ck_assert_double_eq_tol(longer.latency_s - pass.latency_s, 8 * 327680 * 2000.0 / 1e12, 1e-12);
 }
-END_TEST
 
-START_TEST(weights_are_read_as_they_are_stored)
+CALC_TEST(weights_are_read_as_they_are_stored)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -117,10 +116,9 @@ START_TEST(weights_are_read_as_they_are_stored)
     exec.strategy.weight_datatype = CALC_FORMAT_FLOAT32;
     ck_assert_double_eq(pass_of(&app, &system, &exec, decoded(1, 1)).latency_s, wide_s);
 }
-END_TEST
 
 /* Tensor parallelism splits weights and heads; a latent is read whole by every rank. */
-START_TEST(ranks_read_their_share_of_the_weights_and_a_whole_latent)
+CALC_TEST(ranks_read_their_share_of_the_weights_and_a_whole_latent)
 {
     calc_app llama = shipped_app("llama3-70B");
     calc_app deepseek = shipped_app("deepseek-v3-671B");
@@ -133,11 +131,10 @@ START_TEST(ranks_read_their_share_of_the_weights_and_a_whole_latent)
     double far_s = pass_of(&deepseek, &system, &four, decoded(16, 2000)).latency_s;
     ck_assert_double_eq_tol(far_s - near_s, 16 * 70272 * 1000.0 / 1e12, 1e-12);
 }
-END_TEST
 
 /* Of 8 experts, 2 per token: the first token asks for 2, and n - 1 others leave
  * (1 + (n - 1)/8)^-2 of the rest alone; 3 x 4096 x 14336 weights each. */
-START_TEST(only_experts_that_tokens_are_routed_to_are_read)
+CALC_TEST(only_experts_that_tokens_are_routed_to_are_read)
 {
     calc_app app = shipped_app("mixtral-8x7B");
     calc_system system = memory_bound_system();
@@ -152,7 +149,6 @@ START_TEST(only_experts_that_tokens_are_routed_to_are_read)
         ck_assert_double_eq_tol(s[n] - s[n - 1], more * expert_s, 0.01 * expert_s);
     }
 }
-END_TEST
 
 enum { EXPERTS = 256 };
 
@@ -208,7 +204,7 @@ static double busiest(int ranks, int tokens)
 }
 
 /* With 8 ranks all wait for the one with the most experts to read. */
-START_TEST(ranks_wait_for_the_one_with_most_experts)
+CALC_TEST(ranks_wait_for_the_one_with_most_experts)
 {
     static calc_inference_pass_model model;
     calc_app app = shipped_app("deepseek-v3-671B");
@@ -233,7 +229,6 @@ START_TEST(ranks_wait_for_the_one_with_most_experts)
         ck_assert_msg(fabs(read / drawn - 1) < 0.05, "%g tokens: %g, drawn %g", each, read, drawn);
     }
 }
-END_TEST
 
 static calc_operator experts_up(const calc_app *app, const calc_exec *exec, double undivided)
 {
@@ -276,7 +271,7 @@ static double most_asked(int ranks)
 
 /* Amdahl: of 8 ranks each computes an eighth of the work and 7/8 of what is not divided more; what
    weights are read is the same. The busiest rank is asked more than that. */
-START_TEST(ranks_do_not_divide_all_work_of_experts)
+CALC_TEST(ranks_do_not_divide_all_work_of_experts)
 {
     calc_app app = shipped_app("deepseek-v3-671B");
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 8, 8);
@@ -297,13 +292,12 @@ START_TEST(ranks_do_not_divide_all_work_of_experts)
     all = experts_up(&app, &exec, 0);
     ck_assert_double_eq(experts_up(&app, &exec, 0.5).flop[CALC_PASS_FW], all.flop[CALC_PASS_FW]);
 }
-END_TEST
 
 /* ---- Arithmetic ------------------------------------------------------------------------------ */
 
 /* 640 FLOP per head and pair expanded, 2176 absorbed (DeepSeek-V2: 128 + 64 and 128; 512 + 64 and
  * 512). */
-START_TEST(latent_attention_decodes_absorbed_and_prefills_expanded)
+CALC_TEST(latent_attention_decodes_absorbed_and_prefills_expanded)
 {
     calc_app app = shipped_app("deepseek-v3-671B");
     calc_system system = memory_bound_system();
@@ -316,10 +310,9 @@ START_TEST(latent_attention_decodes_absorbed_and_prefills_expanded)
     b = pass_of(&app, &system, &exec, prefilled(10, 1100)).flop;
     ck_assert_double_eq_tol(b - a, 61.0 * 100 * (128 * 640 * 10 + 2.0 * 512 * 128 * 256), 1);
 }
-END_TEST
 
 /* A token of a prompt costs the same matrices as a decoded one. */
-START_TEST(absorbing_costs_what_expanding_a_token_costs)
+CALC_TEST(absorbing_costs_what_expanding_a_token_costs)
 {
     calc_app app = shipped_app("deepseek-v3-671B");
     calc_system system = memory_bound_system();
@@ -328,11 +321,10 @@ START_TEST(absorbing_costs_what_expanding_a_token_costs)
     double next = pass_of(&app, &system, &exec, decoded(1, 0)).flop;
     ck_assert_double_eq_tol(fresh - 61.0 * 128 * 640, next, 1);
 }
-END_TEST
 
 /* Forward arithmetic of a sequence of 4,096 tokens, block by block as in the training step (golden
  * numbers of the model, rho = (S + 1) / 2S), with the head on one token instead of all. */
-START_TEST(a_prompt_is_the_forward_pass_with_one_head)
+CALC_TEST(a_prompt_is_the_forward_pass_with_one_head)
 {
     calc_system system = memory_bound_system();
     calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 1, 1, 1, 1);
@@ -347,10 +339,9 @@ START_TEST(a_prompt_is_the_forward_pass_with_one_head)
                 3 * 4779761729536.0 + 58 * 4794794115072.0 + 61 * 687362539520.0 +
                     2 * 7168.0 * 129280);
 }
-END_TEST
 
 /* A window of 1,024 of 8,192 tokens in 52 blocks of 62. */
-START_TEST(windows_shorten_the_attention_of_prompts)
+CALC_TEST(windows_shorten_the_attention_of_prompts)
 {
     calc_app app = shipped_app("gemma3-27B");
     calc_system system = memory_bound_system();
@@ -363,10 +354,9 @@ START_TEST(windows_shorten_the_attention_of_prompts)
     double heads = (double)app.attn_heads * 4 * (double)app.attn_size;
     assert_near(without - with, 52 * heads * (full - windowed));
 }
-END_TEST
 
 /* Tokens verified together read weights and cache once. */
-START_TEST(drafts_are_verified_in_one_reading_of_the_cache)
+CALC_TEST(drafts_are_verified_in_one_reading_of_the_cache)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -379,12 +369,11 @@ START_TEST(drafts_are_verified_in_one_reading_of_the_cache)
     ck_assert_double_gt(four.latency_s, one.latency_s);
     ck_assert_double_lt(four.latency_s, 1.01 * one.latency_s);
 }
-END_TEST
 
 /* ---- Communication and stages ---------------------------------------------------------------- */
 
 /* Two all-reduces a block, one after the embedding, and the gathered logits. */
-START_TEST(a_step_waits_for_two_all_reduces_a_block)
+CALC_TEST(a_step_waits_for_two_all_reduces_a_block)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -395,10 +384,9 @@ START_TEST(a_step_waits_for_two_all_reduces_a_block)
     assert_near(slow.slow.tensor_s, 160e-5);
     ck_assert_double_eq_tol(slow.latency_s - fast.latency_s, 162e-5, 1e-12);
 }
-END_TEST
 
 /* The messages of b x 8192 numbers between stages, and the stages' times. */
-START_TEST(a_pass_goes_through_all_stages)
+CALC_TEST(a_pass_goes_through_all_stages)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -415,9 +403,8 @@ START_TEST(a_pass_goes_through_all_stages)
     assert_near(staged.slow.message_s, 1.0001);
     ck_assert_double_eq_tol(staged.latency_s - whole.latency_s, 4 * 1.0001, 1e-9);
 }
-END_TEST
 
-START_TEST(kernels_of_decoding_are_launched)
+CALC_TEST(kernels_of_decoding_are_launched)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -435,10 +422,9 @@ START_TEST(kernels_of_decoding_are_launched)
     double vectors_s = pass_of(&app, &system, &exec, decoded(1, 1)).latency_s - s;
     ck_assert_double_eq_tol(vectors_s, (8 * 80 + 3) * 1e-3, 1e-9);
 }
-END_TEST
 
 /* Decoding and a chunk beside it: the weights are read once. */
-START_TEST(a_mixed_batch_reads_the_weights_once)
+CALC_TEST(a_mixed_batch_reads_the_weights_once)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -454,10 +440,9 @@ START_TEST(a_mixed_batch_reads_the_weights_once)
     double weights_s = 2 * (70.553706496e9 - 128256.0 * 8192) / 1e12;
     assert_about(alone.latency_s + chunk.latency_s - both.latency_s, weights_s);
 }
-END_TEST
 
 /* Without flash attention a chunk writes and reads the square of scores. */
-START_TEST(stored_scores_take_memory_and_time)
+CALC_TEST(stored_scores_take_memory_and_time)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -471,12 +456,11 @@ START_TEST(stored_scores_take_memory_and_time)
     ck_assert_double_gt(scores.latency_s - flash.latency_s, 80 * 9 * square / 1e12);
     ck_assert_double_lt(scores.latency_s - flash.latency_s, 80 * 10 * square / 1e12);
 }
-END_TEST
 
 /* ---- Another place --------------------------------------------------------------------------- */
 
 /* Whatever a model was placed in before, it is as one that is made for the execution. */
-START_TEST(a_model_that_is_placed_is_that_of_the_execution)
+CALC_TEST(a_model_that_is_placed_is_that_of_the_execution)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -506,7 +490,6 @@ START_TEST(a_model_that_is_placed_is_that_of_the_execution)
         ck_assert_double_eq(a.slow.total_s, b.slow.total_s);
     }
 }
-END_TEST
 
 /* ---- Prompts in 8 bits ----------------------------------------------------------------------- */
 
@@ -531,7 +514,7 @@ static double saved_s(const calc_app *app, const calc_system *system, calc_exec 
     return wide_s - pass_of(app, system, &exec, work).latency_s;
 }
 
-START_TEST(latent_prompts_compute_in_the_8_bits_of_their_cache)
+CALC_TEST(latent_prompts_compute_in_the_8_bits_of_their_cache)
 {
     calc_system system = prompts_in_8_bits();
     calc_app app = shipped_app("deepseek-v3-671B");
@@ -545,9 +528,8 @@ START_TEST(latent_prompts_compute_in_the_8_bits_of_their_cache)
     assert_near(saved_s(&app, &system, exec, prefilled(4096, 0)),
                 flop / (0.5 * 1e15) - flop / (0.1 * 3e15));
 }
-END_TEST
 
-START_TEST(other_passes_are_as_wide_as_ever)
+CALC_TEST(other_passes_are_as_wide_as_ever)
 {
     const calc_system system = prompts_in_8_bits();
     calc_system other = system;
@@ -569,31 +551,4 @@ START_TEST(other_passes_are_as_wide_as_ever)
     other = system;
     other.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
     ck_assert_double_eq(saved_s(&app, &other, exec, prompt), 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("inference_pass");
-    tcase_add_test(cases, one_sequence_takes_the_time_of_reading_weights_and_cache);
-    tcase_add_test(cases, weights_are_read_as_they_are_stored);
-    tcase_add_test(cases, ranks_read_their_share_of_the_weights_and_a_whole_latent);
-    tcase_add_test(cases, ranks_wait_for_the_one_with_most_experts);
-    tcase_add_test(cases, ranks_do_not_divide_all_work_of_experts);
-    tcase_add_test(cases, only_experts_that_tokens_are_routed_to_are_read);
-    tcase_add_test(cases, latent_attention_decodes_absorbed_and_prefills_expanded);
-    tcase_add_test(cases, absorbing_costs_what_expanding_a_token_costs);
-    tcase_add_test(cases, a_prompt_is_the_forward_pass_with_one_head);
-    tcase_add_test(cases, latent_prompts_compute_in_the_8_bits_of_their_cache);
-    tcase_add_test(cases, other_passes_are_as_wide_as_ever);
-    tcase_add_test(cases, windows_shorten_the_attention_of_prompts);
-    tcase_add_test(cases, drafts_are_verified_in_one_reading_of_the_cache);
-    tcase_add_test(cases, a_step_waits_for_two_all_reduces_a_block);
-    tcase_add_test(cases, a_pass_goes_through_all_stages);
-    tcase_add_test(cases, kernels_of_decoding_are_launched);
-    tcase_add_test(cases, a_mixed_batch_reads_the_weights_once);
-    tcase_add_test(cases, stored_scores_take_memory_and_time);
-    tcase_add_test(cases, a_model_that_is_placed_is_that_of_the_execution);
-    tcase_add_test(cases, replicas_without_tokens_send_none_to_experts);
-    return run_cases(cases);
 }

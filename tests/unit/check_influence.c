@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "frame.h"
+
 enum { LARGE = 3, SMALL = 20, ODD = 24 }; /* rows; but the first of width 1,024 */
 
 static const char *const fields[] = {"host.block", NULL};
@@ -21,7 +23,7 @@ static void enter_with(double times)
 {
     case_layouts();
     case_measure(fields, (double[]){2.2e-3}, 1, 0);
-    case_row[ODD].measured_iteration_s *= times;
+    case_row[ODD].measured_s *= times;
     family = calloc(1, sizeof *family);
     *family = (calc_family){.name = "A100", .machines = CASE_MACHINES, .measured = 3};
     for (int m = 0; m < CASE_MACHINES; m++) {
@@ -48,6 +50,8 @@ static void leave(void)
     }
 }
 
+const calc_test_frame calc_tests = {.teardown = leave};
+
 static void find(void)
 {
     calc_fit f = {&evidence, use, family, 50};
@@ -56,7 +60,7 @@ static void find(void)
     ck_assert_int_eq(calc_influence_find(&found, &f, &unknowns, is_free, &errors), CALC_OK);
 }
 
-START_TEST(the_run_that_pulls_is_found_and_what_is_without_it)
+CALC_TEST(the_run_that_pulls_is_found_and_what_is_without_it)
 {
     enter_with(50);
     use[LARGE] = use[ODD] = true;
@@ -69,9 +73,8 @@ START_TEST(the_run_that_pulls_is_found_and_what_is_without_it)
     /* The search leaves the values alone. */
     ck_assert(unknowns.item[0].value == found.value);
 }
-END_TEST
 
-START_TEST(what_is_in_its_range_is_not_searched)
+CALC_TEST(what_is_in_its_range_is_not_searched)
 {
     enter_with(1.5);
     use[LARGE] = use[SMALL] = use[ODD] = true;
@@ -79,10 +82,9 @@ START_TEST(what_is_in_its_range_is_not_searched)
     ck_assert(unknowns.item[0].value != unknowns.item[0].start);
     ck_assert_ptr_null(found.constant);
 }
-END_TEST
 
 /* A file may say what it wants: only a fit that goes beyond is refused. */
-START_TEST(a_value_that_the_file_gave_is_no_fault_of_the_runs)
+CALC_TEST(a_value_that_the_file_gave_is_no_fault_of_the_runs)
 {
     enter_with(1);
     use[LARGE] = true;
@@ -98,9 +100,8 @@ START_TEST(a_value_that_the_file_gave_is_no_fault_of_the_runs)
     ck_assert_int_eq(calc_influence_find(&found, &f, &unknowns, is_free, &errors), CALC_OK);
     ck_assert_ptr_null(found.constant);
 }
-END_TEST
 
-START_TEST(every_range_holds_what_is_assumed)
+CALC_TEST(every_range_holds_what_is_assumed)
 {
     const calc_constant *c;
     for (size_t i = 0; (c = calc_constant_at(i)); i++) {
@@ -108,22 +109,4 @@ START_TEST(every_range_holds_what_is_assumed)
         ck_assert_msg(c->scale == CALC_CONSTANT_LOG || (c->lo >= 0 && c->hi <= 1), "%s", c->name);
     }
     ck_assert_uint_eq(case_runs.count, CASE_ROWS);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("influence");
-    TCase *tests = tcase_create("influence");
-    tcase_add_checked_fixture(tests, NULL, leave);
-    tcase_add_test(tests, the_run_that_pulls_is_found_and_what_is_without_it);
-    tcase_add_test(tests, what_is_in_its_range_is_not_searched);
-    tcase_add_test(tests, a_value_that_the_file_gave_is_no_fault_of_the_runs);
-    tcase_add_test(tests, every_range_holds_what_is_assumed);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

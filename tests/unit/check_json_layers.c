@@ -1,13 +1,13 @@
 /* Lists of layers in JSON: every form, every refusal, and back. */
 #include "documents.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "calc.h"
+#include "frame.h"
 #include "io/json_save.h"
 #include "io/text.h"
 #include "spec/layer_list.h"
@@ -48,7 +48,7 @@ static void read_as(const char *list, const char *written)
     calc_text_free(&text);
 }
 
-START_TEST(an_array_has_an_entry_per_run)
+CALC_TEST(an_array_has_an_entry_per_run)
 {
     read_as("[{\"blocks\": 20, \"tensor_par\": 4, \"zero_stage\": 3, \"activation_recompute\": "
             "\"full\"}, {\"blocks\": 12}]",
@@ -63,9 +63,8 @@ START_TEST(an_array_has_an_entry_per_run)
     read_as("[{\"blocks\": 2, \"tensor_par\": 8}, {\"blocks\": 3, \"tensor_par\": 8}]",
             "{\"blocks\": [5], \"tensor_par\": 8}");
 }
-END_TEST
 
-START_TEST(an_object_has_a_list_or_a_value_per_key)
+CALC_TEST(an_object_has_a_list_or_a_value_per_key)
 {
     read_as("{\"blocks\": [20, 12], \"tensor_par\": [4, 1], \"context_par\": 2, "
             "\"context_par_type\": \"ulysses\", \"ends\": {\"tensor_par\": 8, \"zero_stage\": 0}}",
@@ -83,7 +82,6 @@ START_TEST(an_object_has_a_list_or_a_value_per_key)
     read_as("{\"blocks\": [1, 1], \"tensor_par\": [null, 2], \"ends\": null}",
             "{\"blocks\": [\"2x1\"], \"tensor_par\": [null, 2]}");
 }
-END_TEST
 
 static const struct {
     const char *list, *printed;
@@ -122,7 +120,7 @@ static const struct {
 };
 enum { REFUSALS = sizeof refusals / sizeof *refusals };
 
-START_TEST(what_is_wrong_is_told_with_its_place)
+CALC_TEST_LOOP(what_is_wrong_is_told_with_its_place, 0, REFUSALS)
 {
     calc_errors errors = {0};
     char printed[1024];
@@ -131,9 +129,8 @@ START_TEST(what_is_wrong_is_told_with_its_place)
     calc_error_print(&errors.item[0], printed, sizeof printed);
     ck_assert_str_eq(printed, refusals[_i].printed);
 }
-END_TEST
 
-START_TEST(there_are_at_most_96_runs)
+CALC_TEST(there_are_at_most_96_runs)
 {
     char list[4096] = "{\"zero_stage\": [0";
     for (int i = 1; i < CALC_MAX_LAYER_RUNS; i++) {
@@ -148,9 +145,8 @@ START_TEST(there_are_at_most_96_runs)
     ck_assert_int_eq(read_list(list, &errors), CALC_ERR_RANGE);
     ck_assert_str_eq(errors.item[0].text, "more than 96 runs of equal layers");
 }
-END_TEST
 
-START_TEST(an_assignment_takes_a_list_blocks_and_null)
+CALC_TEST(an_assignment_takes_a_list_blocks_and_null)
 {
     calc_app app = {0};
     calc_system system = {0};
@@ -169,22 +165,4 @@ START_TEST(an_assignment_takes_a_list_blocks_and_null)
     ck_assert_int_eq(exec.layers.run[0].blocks, 8);
     ck_assert_int_eq(calc_set(&app, &system, &exec, "layers=null", NULL, &errors), CALC_OK);
     ck_assert_int_eq(exec.layers.count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("json_layers");
-    TCase *tests = tcase_create("lists");
-    tcase_add_test(tests, an_array_has_an_entry_per_run);
-    tcase_add_test(tests, an_object_has_a_list_or_a_value_per_key);
-    tcase_add_loop_test(tests, what_is_wrong_is_told_with_its_place, 0, REFUSALS);
-    tcase_add_test(tests, there_are_at_most_96_runs);
-    tcase_add_test(tests, an_assignment_takes_a_list_blocks_and_null);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

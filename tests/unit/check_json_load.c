@@ -1,8 +1,8 @@
 #include "documents.h"
 
 #include "calc.h"
+#include "frame.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void fails_with(const char *text, size_t length, calc_status status, cons
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(application_is_read)
+CALC_TEST(application_is_read)
 {
     calc_app app;
     ck_assert_int_eq(calc_parse(CALC_KIND_APP, &app, APP_TEXT, strlen(APP_TEXT), "a", NULL),
@@ -32,9 +32,8 @@ START_TEST(application_is_read)
     ck_assert_int_eq(app.num_blocks, 96);
     ck_assert_int_eq(app.structure_type, CALC_STRUCTURE_TYPE_GPT);
 }
-END_TEST
 
-START_TEST(system_is_read_in_si_units)
+CALC_TEST(system_is_read_in_si_units)
 {
     calc_system sys;
     calc_errors errors = {0};
@@ -57,9 +56,8 @@ START_TEST(system_is_read_in_si_units)
     ck_assert_double_eq(sys.networks[0].ops.all_reduce.offset, -1);
     ck_assert(sys.networks[0].must_be_filled);
 }
-END_TEST
 
-START_TEST(execution_is_read)
+CALC_TEST(execution_is_read)
 {
     calc_exec exec;
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL),
@@ -69,7 +67,6 @@ START_TEST(execution_is_read)
     ck_assert_int_eq(exec.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_RS_AG);
     ck_assert(exec.training && !exec.strategy.weight_offload);
 }
-END_TEST
 
 /* The small documents with members more. */
 static calc_status parse_with(calc_kind kind, void *object, const char *document, const char *more,
@@ -99,7 +96,7 @@ static void with_fails(calc_kind kind, const char *document, const char *more, c
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(what_is_absent_has_its_value)
+CALC_TEST(what_is_absent_has_its_value)
 {
     calc_exec exec;
     calc_system sys;
@@ -117,9 +114,8 @@ START_TEST(what_is_absent_has_its_value)
     ck_assert_int_eq(sys.networks[0].bandwidth_curve.count, 0);
     ck_assert_double_eq(sys.chip.launch.matrix_s, 0);
 }
-END_TEST
 
-START_TEST(optional_objects_are_read_in_part)
+CALC_TEST(optional_objects_are_read_in_part)
 {
     calc_system sys;
     ck_assert_int_eq(parse_with(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT,
@@ -137,7 +133,6 @@ START_TEST(optional_objects_are_read_in_part)
     with_fails(CALC_KIND_SYSTEM, SYSTEM_TEXT, "\"launch\": null", CALC_ERR_TYPE,
                "x: /launch: expected an object, found null");
 }
-END_TEST
 
 #define MODULES "core_attn, layernorm, mla_up_proj, mlp, moe_act, shared_experts, moe"
 
@@ -152,7 +147,7 @@ static int64_t modules(const char *value)
     return exec.strategy.recompute_modules;
 }
 
-START_TEST(a_set_is_an_array_or_a_word)
+CALC_TEST(a_set_is_an_array_or_a_word)
 {
     const int64_t attn = 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
     const int64_t mlp = 1 << CALC_RECOMPUTE_MODULES_MLP;
@@ -166,9 +161,8 @@ START_TEST(a_set_is_an_array_or_a_word)
                              "\"moe_act\", \"shared_experts\", \"moe\"]"),
                      127);
 }
-END_TEST
 
-START_TEST(wrong_members_of_a_set_are_told)
+CALC_TEST(wrong_members_of_a_set_are_told)
 {
     with_fails(CALC_KIND_EXEC, EXEC_TEXT, "\"recompute_modules\": [\"mlp\", \"mpl\"]",
                CALC_ERR_RANGE,
@@ -186,9 +180,8 @@ START_TEST(wrong_members_of_a_set_are_told)
                "\"gemm_workspace\", \"loss_parallel\"]",
                CALC_ERR_RANGE, "x: /framework_mem: 5 choices are out of range, expected at most 4");
 }
-END_TEST
 
-START_TEST(a_choice_with_auto_is_true_false_or_auto)
+CALC_TEST(a_choice_with_auto_is_true_false_or_auto)
 {
     calc_app app;
     ck_assert_int_eq(parse_with(CALC_KIND_APP, &app, APP_TEXT,
@@ -206,9 +199,8 @@ START_TEST(a_choice_with_auto_is_true_false_or_auto)
     with_fails(CALC_KIND_APP, APP_TEXT, "\"norm_type\": true", CALC_ERR_TYPE,
                "x: /norm_type: expected one of auto, layer, rms, found true");
 }
-END_TEST
 
-START_TEST(fields_may_have_their_other_names)
+CALC_TEST(fields_may_have_their_other_names)
 {
     calc_app app;
     calc_exec exec;
@@ -237,9 +229,8 @@ START_TEST(fields_may_have_their_other_names)
     with_fails(CALC_KIND_EXEC, EXEC_TEXT, "\"moe_topk\": 2", CALC_ERR_FIELD,
                "x: /moe_topk: unknown key \"moe_topk\"");
 }
-END_TEST
 
-START_TEST(both_names_of_a_field_are_an_error)
+CALC_TEST(both_names_of_a_field_are_an_error)
 {
     with_fails(CALC_KIND_APP, APP_TEXT, "\"experts_per_token\": 2, \"moe_topk\": 2", CALC_ERR_FIELD,
                "x: /moe_topk: \"moe_topk\" and \"experts_per_token\" set the same field\n"
@@ -249,7 +240,6 @@ START_TEST(both_names_of_a_field_are_an_error)
                "x: /num_shared_experts: \"num_shared_experts\" and \"shared_feedforward\" set the "
                "same field\n  hint: keep one of them");
 }
-END_TEST
 
 static int64_t shared_width(const char *more)
 {
@@ -258,7 +248,7 @@ static int64_t shared_width(const char *more)
     return app.shared_feedforward;
 }
 
-START_TEST(shared_experts_are_as_wide_as_the_routed_ones)
+CALC_TEST(shared_experts_are_as_wide_as_the_routed_ones)
 {
     ck_assert_int_eq(shared_width("\"num_shared_experts\": 2, \"expert_feedforward\": 1408"), 2816);
     ck_assert_int_eq(shared_width("\"num_shared_experts\": 3, \"moe_feedforward\": 1408"), 4224);
@@ -275,9 +265,8 @@ START_TEST(shared_experts_are_as_wide_as_the_routed_ones)
     with_fails(CALC_KIND_APP, APP_TEXT, "\"num_shared_experts\": 1.5", CALC_ERR_TYPE,
                "x: /num_shared_experts: expected an integer, found 1.5");
 }
-END_TEST
 
-START_TEST(choices_may_have_their_other_words)
+CALC_TEST(choices_may_have_their_other_words)
 {
     calc_exec exec;
     char text[] = EXEC_TEXT;
@@ -285,9 +274,8 @@ START_TEST(choices_may_have_their_other_words)
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, text, strlen(text), "e", NULL), CALC_OK);
     ck_assert_int_eq(exec.strategy.attention_type, CALC_ATTENTION_TYPE_MULTI_LATENT);
 }
-END_TEST
 
-START_TEST(a_million_members_of_a_set_are_one_error)
+CALC_TEST(a_million_members_of_a_set_are_one_error)
 {
     enum { MEMBERS = 1000000 };
     char *text = malloc(strlen(EXEC_TEXT) + MEMBERS * 4 + 32);
@@ -306,18 +294,16 @@ START_TEST(a_million_members_of_a_set_are_one_error)
     ck_assert_str_eq(errors.item[0].text, "1000000 choices are out of range, expected at most 7");
     free(text);
 }
-END_TEST
 
-START_TEST(a_byte_order_mark_is_fine)
+CALC_TEST(a_byte_order_mark_is_fine)
 {
     calc_app app;
     static const char text[] = "\xef\xbb\xbf" APP_TEXT;
     ck_assert_int_eq(calc_parse(CALC_KIND_APP, &app, text, strlen(text), "a", NULL), CALC_OK);
     ck_assert_int_eq(app.hidden, 12288);
 }
-END_TEST
 
-START_TEST(an_unused_byte_of_the_struct_is_zero)
+CALC_TEST(an_unused_byte_of_the_struct_is_zero)
 {
     calc_exec a;
     calc_exec b;
@@ -327,23 +313,20 @@ START_TEST(an_unused_byte_of_the_struct_is_zero)
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &b, EXEC_TEXT, strlen(EXEC_TEXT), "e", NULL), 0);
     ck_assert_mem_eq(&a, &b, sizeof a);
 }
-END_TEST
 
-START_TEST(a_text_without_bytes_is_empty)
+CALC_TEST(a_text_without_bytes_is_empty)
 {
     fails_with("", 0, CALC_ERR_SYNTAX, "a.json:1:1: the file is empty");
 }
-END_TEST
 
-START_TEST(the_text_ends_at_its_length)
+CALC_TEST(the_text_ends_at_its_length)
 {
     fails_with(APP_TEXT, strlen(APP_TEXT) - 1, CALC_ERR_SYNTAX,
                "a.json:7:18: the text ends too early\n  hint: the \"{\" of line 1 is not closed");
 }
-END_TEST
 
 /* Jansson passes over one after a number. */
-START_TEST(a_zero_byte_anywhere_is_an_error)
+CALC_TEST(a_zero_byte_anywhere_is_an_error)
 {
     const char *whole = APP_TEXT;
     size_t length = strlen(whole);
@@ -360,9 +343,8 @@ START_TEST(a_zero_byte_anywhere_is_an_error)
         ck_assert_msg(strstr(errors.item[0].text, "NUL"), "%zu: %s", i, errors.item[0].text);
     }
 }
-END_TEST
 
-START_TEST(errors_follow_those_of_the_caller_and_are_sorted)
+CALC_TEST(errors_follow_those_of_the_caller_and_are_sorted)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(parse_app("[]", 2, &errors), CALC_ERR_TYPE);
@@ -377,9 +359,8 @@ START_TEST(errors_follow_those_of_the_caller_and_are_sorted)
     ck_assert_int_eq(errors.item[6].status, CALC_ERR_TYPE);
     ck_assert_int_eq(errors.item[6].column, 27);
 }
-END_TEST
 
-START_TEST(errors_that_do_not_fit_are_counted)
+CALC_TEST(errors_that_do_not_fit_are_counted)
 {
     calc_errors errors = {0};
     for (int i = 0; i < 3; i++) {
@@ -389,9 +370,8 @@ START_TEST(errors_that_do_not_fit_are_counted)
     ck_assert_int_eq(errors.dropped, 3 * 6 - CALC_MAX_ERRORS);
     ck_assert_int_eq(parse_app("{}", 2, NULL), CALC_ERR_FIELD);
 }
-END_TEST
 
-START_TEST(a_hundred_thousand_brackets_are_one_error)
+CALC_TEST(a_hundred_thousand_brackets_are_one_error)
 {
     size_t length = 100000;
     char *text = malloc(length);
@@ -404,9 +384,8 @@ START_TEST(a_hundred_thousand_brackets_are_one_error)
                "a.json:1:10241: brackets nested more than 2048 deep");
     free(text);
 }
-END_TEST
 
-START_TEST(brackets_up_to_the_limit_are_read)
+CALC_TEST(brackets_up_to_the_limit_are_read)
 {
     char text[2 * 2048];
     memset(text, '[', 2048);
@@ -414,9 +393,8 @@ START_TEST(brackets_up_to_the_limit_are_read)
     fails_with(text, sizeof text, CALC_ERR_TYPE,
                "a.json:1:1: expected an object, found an array of 1");
 }
-END_TEST
 
-START_TEST(ten_megabytes_of_garbage_are_one_error)
+CALC_TEST(ten_megabytes_of_garbage_are_one_error)
 {
     size_t length = 10 << 20;
     char *text = malloc(length);
@@ -432,9 +410,8 @@ START_TEST(ten_megabytes_of_garbage_are_one_error)
     ck_assert_int_eq(errors.count, 1);
     free(text);
 }
-END_TEST
 
-START_TEST(two_hundred_thousand_unknown_keys_end_quickly)
+CALC_TEST(two_hundred_thousand_unknown_keys_end_quickly)
 {
     enum { KEYS = 200000 };
     char *text = malloc(KEYS * 16 + 2);
@@ -450,9 +427,8 @@ START_TEST(two_hundred_thousand_unknown_keys_end_quickly)
     ck_assert_int_eq(errors.dropped, KEYS + 6 - CALC_MAX_ERRORS);
     free(text);
 }
-END_TEST
 
-START_TEST(limits_are_inclusive_and_next_to_them_is_out)
+CALC_TEST(limits_are_inclusive_and_next_to_them_is_out)
 {
     static const struct {
         const char *value;
@@ -475,9 +451,8 @@ START_TEST(limits_are_inclusive_and_next_to_them_is_out)
         ck_assert_int_eq(parse_app(text, strlen(text), NULL), cases[i].status);
     }
 }
-END_TEST
 
-START_TEST(a_file_that_is_not_there_is_named)
+CALC_TEST(a_file_that_is_not_there_is_named)
 {
     calc_app app;
     calc_errors errors = {0};
@@ -486,43 +461,4 @@ START_TEST(a_file_that_is_not_there_is_named)
                      CALC_ERR_NOT_FOUND);
     calc_error_print(&errors.item[0], line, sizeof line);
     ck_assert_str_eq(line, "/nowhere/a.json: no such file");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("json_load");
-    TCase *tests = tcase_create("json_load");
-    tcase_add_test(tests, application_is_read);
-    tcase_add_test(tests, system_is_read_in_si_units);
-    tcase_add_test(tests, execution_is_read);
-    tcase_add_test(tests, what_is_absent_has_its_value);
-    tcase_add_test(tests, optional_objects_are_read_in_part);
-    tcase_add_test(tests, a_set_is_an_array_or_a_word);
-    tcase_add_test(tests, wrong_members_of_a_set_are_told);
-    tcase_add_test(tests, a_choice_with_auto_is_true_false_or_auto);
-    tcase_add_test(tests, fields_may_have_their_other_names);
-    tcase_add_test(tests, both_names_of_a_field_are_an_error);
-    tcase_add_test(tests, shared_experts_are_as_wide_as_the_routed_ones);
-    tcase_add_test(tests, choices_may_have_their_other_words);
-    tcase_add_test(tests, a_million_members_of_a_set_are_one_error);
-    tcase_add_test(tests, a_byte_order_mark_is_fine);
-    tcase_add_test(tests, an_unused_byte_of_the_struct_is_zero);
-    tcase_add_test(tests, a_text_without_bytes_is_empty);
-    tcase_add_test(tests, the_text_ends_at_its_length);
-    tcase_add_test(tests, a_zero_byte_anywhere_is_an_error);
-    tcase_add_test(tests, errors_follow_those_of_the_caller_and_are_sorted);
-    tcase_add_test(tests, errors_that_do_not_fit_are_counted);
-    tcase_add_test(tests, a_hundred_thousand_brackets_are_one_error);
-    tcase_add_test(tests, brackets_up_to_the_limit_are_read);
-    tcase_add_test(tests, ten_megabytes_of_garbage_are_one_error);
-    tcase_add_test(tests, two_hundred_thousand_unknown_keys_end_quickly);
-    tcase_add_test(tests, limits_are_inclusive_and_next_to_them_is_out);
-    tcase_add_test(tests, a_file_that_is_not_there_is_named);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,9 @@
 #include "base/error.h"
 #include "io/json_report.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static const char text[] = "{\n"
                            "  \"a\": 1,\n"
@@ -20,7 +20,7 @@ static void found_at(const char *pointer, int member, int line, int column)
                   pointer, place.line, place.column, line, column);
 }
 
-START_TEST(values_are_found)
+CALC_TEST(values_are_found)
 {
     found_at("", CALC_JSON_VALUE, 1, 1);
     found_at("/a", CALC_JSON_VALUE, 2, 8);
@@ -30,23 +30,20 @@ START_TEST(values_are_found)
     found_at("/list/2", CALC_JSON_VALUE, 3, 29);
     found_at("/list/2/1", CALC_JSON_VALUE, 3, 35);
 }
-END_TEST
 
-START_TEST(columns_count_characters_not_bytes)
+CALC_TEST(columns_count_characters_not_bytes)
 {
     found_at("/\xc3\xa4\xe2\x82\xac", CALC_JSON_VALUE, 4, 8);
     found_at("/\xc3\xa4\xe2\x82\xac/q\"}", CALC_JSON_VALUE, 4, 17);
 }
-END_TEST
 
-START_TEST(escapes_of_keys_and_pointers_are_undone)
+CALC_TEST(escapes_of_keys_and_pointers_are_undone)
 {
     found_at("/hi", CALC_JSON_VALUE, 5, 14);
     found_at("/a~1b~0c", CALC_JSON_VALUE, 5, 26);
 }
-END_TEST
 
-START_TEST(keys_are_found_by_number)
+CALC_TEST(keys_are_found_by_number)
 {
     found_at("", 0, 2, 3);
     found_at("", 1, 3, 3);
@@ -55,9 +52,8 @@ START_TEST(keys_are_found_by_number)
     found_at("/list/1", 0, 3, 17);
     found_at("", 5, 1, 1); /* no such key: the object */
 }
-END_TEST
 
-START_TEST(a_pointer_that_leads_nowhere_gives_the_deepest_value)
+CALC_TEST(a_pointer_that_leads_nowhere_gives_the_deepest_value)
 {
     calc_json_place place;
     ck_assert(!calc_json_locate(text, strlen(text), "/list/1/y", CALC_JSON_VALUE, &place));
@@ -71,18 +67,16 @@ START_TEST(a_pointer_that_leads_nowhere_gives_the_deepest_value)
     ck_assert(!calc_json_locate(text, strlen(text), "/", CALC_JSON_VALUE, &place));
     ck_assert_int_eq(place.line, 1);
 }
-END_TEST
 
-START_TEST(a_byte_order_mark_has_no_column)
+CALC_TEST(a_byte_order_mark_has_no_column)
 {
     calc_json_place place;
     ck_assert(calc_json_locate("\xef\xbb\xbf{\"a\": 1}", 11, "/a", CALC_JSON_VALUE, &place));
     ck_assert_int_eq(place.line, 1);
     ck_assert_int_eq(place.column, 7);
 }
-END_TEST
 
-START_TEST(every_cut_of_a_text_ends)
+CALC_TEST(every_cut_of_a_text_ends)
 {
     for (size_t length = 0; length < sizeof text; length++) {
         calc_json_place place;
@@ -92,9 +86,8 @@ START_TEST(every_cut_of_a_text_ends)
         ck_assert_int_ge(place.column, 1);
     }
 }
-END_TEST
 
-START_TEST(errors_of_one_kind_without_a_place_get_one)
+CALC_TEST(errors_of_one_kind_without_a_place_get_one)
 {
     calc_errors errors = {0};
     calc_errors_add(&errors, CALC_ERR_RULE, CALC_KIND_APP, "/a", NULL, "one");
@@ -111,25 +104,4 @@ START_TEST(errors_of_one_kind_without_a_place_get_one)
     ck_assert_int_eq(errors.item[2].line, 1);
     ck_assert_str_eq(errors.item[3].file, "--set a=1");
     calc_errors_locate(NULL, CALC_KIND_APP, text, strlen(text), "app.json");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("json_locate");
-    TCase *tests = tcase_create("json_locate");
-    tcase_add_test(tests, values_are_found);
-    tcase_add_test(tests, columns_count_characters_not_bytes);
-    tcase_add_test(tests, escapes_of_keys_and_pointers_are_undone);
-    tcase_add_test(tests, keys_are_found_by_number);
-    tcase_add_test(tests, a_pointer_that_leads_nowhere_gives_the_deepest_value);
-    tcase_add_test(tests, a_byte_order_mark_has_no_column);
-    tcase_add_test(tests, every_cut_of_a_text_ends);
-    tcase_add_test(tests, errors_of_one_kind_without_a_place_get_one);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

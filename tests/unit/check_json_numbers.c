@@ -1,9 +1,11 @@
 #include "io/json_numbers.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 /* Keys beginning with "n" are numbers, with "o" objects, with "x" wrong. */
 static calc_json_number_use use(void *context, const char *const *key, int depth)
@@ -51,7 +53,7 @@ static const char *read_text(const char *text, bool above)
     return found;
 }
 
-START_TEST(numbers_are_taken_in_their_order)
+CALC_TEST(numbers_are_taken_in_their_order)
 {
     ck_assert_str_eq(read_text("{\"n2\": 2, \"a\": {\"n\": \"?\"}, \"o\": {\"b\": [], \"n\": 1.5},"
                                "\"n1\": 1}",
@@ -59,9 +61,8 @@ START_TEST(numbers_are_taken_in_their_order)
                      "n2=2 o.n=1.5 n1=1 ");
     ck_assert_str_eq(read_text("{}", false), "");
 }
-END_TEST
 
-START_TEST(ranges_hold_on_both_sides)
+CALC_TEST(ranges_hold_on_both_sides)
 {
     ck_assert_str_eq(read_text("{\"n\": 1}", false), "n=1 ");
     ck_assert_str_eq(read_text("{\"n\": 1}", true),
@@ -72,9 +73,8 @@ START_TEST(ranges_hold_on_both_sides)
     ck_assert_str_eq(read_text("{\"n\": 3e24}", false),
                      "f:1:7: /n: 3e+24 is out of range, expected at most 1e+12");
 }
-END_TEST
 
-START_TEST(what_is_wrong_has_its_place)
+CALC_TEST(what_is_wrong_has_its_place)
 {
     ck_assert_str_eq(read_text("{\"n\": true,\n \"n2\": 3}", false),
                      "n2=3 f:1:7: /n: expected a number, found true");
@@ -85,28 +85,9 @@ START_TEST(what_is_wrong_has_its_place)
     ck_assert_ptr_nonnull(strstr(read_text("{\"n\": 2,", false), "f:1:"));
     ck_assert_ptr_nonnull(strstr(read_text("{\"n\": 13}", false), "out of memory"));
 }
-END_TEST
 
-START_TEST(depth_has_an_end)
+CALC_TEST(depth_has_an_end)
 {
     ck_assert_str_eq(read_text("{\"o\": {\"o\": {\"o\": {\"n\": 4, \"o\": {\"n\": 5}}}}}", false),
                      "o.o.o.n=4 ");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("json_numbers");
-    TCase *tc = tcase_create("json_numbers");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, numbers_are_taken_in_their_order);
-    tcase_add_test(tc, ranges_hold_on_both_sides);
-    tcase_add_test(tc, what_is_wrong_has_its_place);
-    tcase_add_test(tc, depth_has_an_end);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

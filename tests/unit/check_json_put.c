@@ -1,13 +1,12 @@
 /* JSON written member by member: src/io/json_put.c. */
 #include "small_case.h"
 
+#include "frame.h"
 #include "io/json_save.h"
 
-#include <check.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
 
 static calc_output *out;
 static calc_text text;
@@ -28,7 +27,7 @@ static void expect(const char *expected)
     calc_text_free(&text);
 }
 
-START_TEST(members_are_separated_and_indented)
+CALC_TEST(members_are_separated_and_indented)
 {
     start();
     calc_put_object(&put, NULL, CALC_PUT_LINES);
@@ -49,9 +48,8 @@ START_TEST(members_are_separated_and_indented)
     expect("{\n  \"a\": \"\\\"x\\\"\\u000a\",\n  \"b\": [\n    {\"i\": 0, \"first\": true},\n"
            "    {\"i\": 1, \"first\": false}\n  ],\n  \"c\": [-1, null]\n}\n");
 }
-END_TEST
 
-START_TEST(what_is_empty_takes_no_line)
+CALC_TEST(what_is_empty_takes_no_line)
 {
     start();
     calc_put_object(&put, NULL, CALC_PUT_LINES);
@@ -62,9 +60,8 @@ START_TEST(what_is_empty_takes_no_line)
     calc_put_end(&put);
     expect("{\n  \"none\": [],\n  \"nothing\": {}\n}\n");
 }
-END_TEST
 
-START_TEST(a_level_adds_as_many_blanks_as_are_asked_for)
+CALC_TEST(a_level_adds_as_many_blanks_as_are_asked_for)
 {
     start();
     put.step = 0;
@@ -75,9 +72,8 @@ START_TEST(a_level_adds_as_many_blanks_as_are_asked_for)
     calc_put_end(&put);
     expect("{\n\"a\": [\n1\n]\n}\n");
 }
-END_TEST
 
-START_TEST(what_is_flat_has_one_line)
+CALC_TEST(what_is_flat_has_one_line)
 {
     calc_exec exec = {.num_procs = 8};
     start();
@@ -94,9 +90,8 @@ START_TEST(what_is_flat_has_one_line)
     ck_assert_ptr_null(strchr(text.data, '\n'));
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(numbers_read_back_or_are_rounded)
+CALC_TEST(numbers_read_back_or_are_rounded)
 {
     start();
     calc_put_array(&put, NULL, CALC_PUT_LINE);
@@ -110,9 +105,8 @@ START_TEST(numbers_read_back_or_are_rounded)
     calc_put_close(&put);
     expect("[0.1, 1000000000000000, null, null, 0.6667, null, -9223372036854775808]");
 }
-END_TEST
 
-START_TEST(structs_are_members)
+CALC_TEST(structs_are_members)
 {
     calc_layer_stats layer = {.name = "x", .fw_flops = 0.25};
     calc_exec exec = {.num_procs = 8};
@@ -134,56 +128,33 @@ START_TEST(structs_are_members)
     json_decref(root);
     calc_text_free(&text);
 }
-END_TEST
 
 #ifndef NDEBUG
-START_TEST(an_end_too_many_stops)
+CALC_TEST_SIGNAL(an_end_too_many_stops, SIGABRT)
 {
     start();
     calc_put_close(&put);
 }
-END_TEST
 
-START_TEST(an_end_too_few_stops)
+CALC_TEST_SIGNAL(an_end_too_few_stops, SIGABRT)
 {
     start();
     calc_put_object(&put, NULL, CALC_PUT_LINE);
     calc_put_array(&put, "a", CALC_PUT_LINE);
     calc_put_end(&put);
 }
-END_TEST
 
-START_TEST(a_member_without_a_key_stops)
+CALC_TEST_SIGNAL(a_member_without_a_key_stops, SIGABRT)
 {
     start();
     calc_put_object(&put, NULL, CALC_PUT_LINE);
     calc_put_count(&put, NULL, 1);
 }
-END_TEST
 
-START_TEST(an_element_with_a_key_stops)
+CALC_TEST_SIGNAL(an_element_with_a_key_stops, SIGABRT)
 {
     start();
     calc_put_array(&put, NULL, CALC_PUT_LINE);
     calc_put_count(&put, "key", 1);
 }
-END_TEST
 #endif
-
-int main(void)
-{
-    TCase *cases = tcase_create("json_put");
-    tcase_add_test(cases, members_are_separated_and_indented);
-    tcase_add_test(cases, what_is_empty_takes_no_line);
-    tcase_add_test(cases, a_level_adds_as_many_blanks_as_are_asked_for);
-    tcase_add_test(cases, what_is_flat_has_one_line);
-    tcase_add_test(cases, numbers_read_back_or_are_rounded);
-    tcase_add_test(cases, structs_are_members);
-#ifndef NDEBUG
-    tcase_add_test_raise_signal(cases, an_end_too_many_stops, SIGABRT);
-    tcase_add_test_raise_signal(cases, an_end_too_few_stops, SIGABRT);
-    tcase_add_test_raise_signal(cases, a_member_without_a_key_stops, SIGABRT);
-    tcase_add_test_raise_signal(cases, an_element_with_a_key_stops, SIGABRT);
-#endif
-    return run_cases(cases);
-}

@@ -2,10 +2,10 @@
 #include "random_struct.h"
 #include "scratch.h"
 
+#include "frame.h"
 #include "io/json_save.h"
 #include "io/text.h"
 
-#include <check.h>
 #include <time.h>
 
 static char folder[256];
@@ -19,6 +19,8 @@ static void leave(void)
 {
     scratch_leave(folder);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static void save(calc_kind kind, const void *object, int indent)
 {
@@ -35,7 +37,7 @@ static void text_survives(calc_kind kind, void *object, const char *text)
     scratch_is("saved", text);
 }
 
-START_TEST(documents_are_saved_as_they_were_written)
+CALC_TEST(documents_are_saved_as_they_were_written)
 {
     calc_app app;
     calc_system sys;
@@ -44,9 +46,8 @@ START_TEST(documents_are_saved_as_they_were_written)
     text_survives(CALC_KIND_SYSTEM, &sys, SYSTEM_TEXT);
     text_survives(CALC_KIND_EXEC, &exec, EXEC_TEXT);
 }
-END_TEST
 
-START_TEST(optional_fields_appear_when_they_are_set)
+CALC_TEST(optional_fields_appear_when_they_are_set)
 {
     calc_app app = {.hidden = 1, .structure_type = CALC_STRUCTURE_TYPE_LLAMA};
     save(CALC_KIND_APP, &app, 0);
@@ -54,7 +55,6 @@ START_TEST(optional_fields_appear_when_they_are_set)
                         "  \"attn_heads\": 0,\n  \"attn_size\": 0,\n  \"num_blocks\": 0,\n"
                         "  \"structure_type\": \"llama\"\n}");
 }
-END_TEST
 
 /* Classic documents with `more` before their end read and are saved as they are. */
 static void more_survives(calc_kind kind, void *object, const char *document, const char *more)
@@ -64,7 +64,7 @@ static void more_survives(calc_kind kind, void *object, const char *document, co
     text_survives(kind, object, text);
 }
 
-START_TEST(optional_fields_of_every_type_are_saved_as_they_were_written)
+CALC_TEST(optional_fields_of_every_type_are_saved_as_they_were_written)
 {
     calc_app app;
     calc_system sys;
@@ -78,9 +78,8 @@ START_TEST(optional_fields_of_every_type_are_saved_as_they_were_written)
                   "\"expert_par_net\": 0,\n  \"recompute_modules\": [\"core_attn\", \"mlp\"],\n"
                   "  \"framework_mem\": [\"te_dummy_wgrad\"]");
 }
-END_TEST
 
-START_TEST(what_is_as_if_absent_is_left_out)
+CALC_TEST(what_is_as_if_absent_is_left_out)
 {
     calc_system sys;
     calc_exec exec;
@@ -102,9 +101,8 @@ START_TEST(what_is_as_if_absent_is_left_out)
     save(CALC_KIND_EXEC, &exec, 0);
     scratch_is("saved", EXEC_TEXT);
 }
-END_TEST
 
-START_TEST(a_network_operation_that_differs_is_saved)
+CALC_TEST(a_network_operation_that_differs_is_saved)
 {
     calc_system sys;
     calc_text text;
@@ -116,9 +114,8 @@ START_TEST(a_network_operation_that_differs_is_saved)
     ck_assert_ptr_nonnull(strstr(text.data, "\"all_to_all\": [1, 0]\n"));
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(lines_after_the_first_are_indented)
+CALC_TEST(lines_after_the_first_are_indented)
 {
     calc_app app = {.hidden = 1};
     calc_text text;
@@ -128,9 +125,8 @@ START_TEST(lines_after_the_first_are_indented)
     ck_assert_str_eq(text.data + text.length - 8, " 0\n    }");
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(what_is_not_finite_is_null)
+CALC_TEST(what_is_not_finite_is_null)
 {
     calc_layer_stats layer = {
         .inputs_size = (double)NAN, .outputs_size = HUGE_VAL, .fw_flops = 0.1};
@@ -142,9 +138,8 @@ START_TEST(what_is_not_finite_is_null)
     ck_assert_ptr_nonnull(strstr(text.data, "\"fw_flops\": 0.1,\n"));
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(random_structs_read_back_to_the_same_bytes)
+CALC_TEST(random_structs_read_back_to_the_same_bytes)
 {
     static const calc_kind kinds[] = {CALC_KIND_APP, CALC_KIND_SYSTEM, CALC_KIND_EXEC};
     union {
@@ -174,9 +169,8 @@ START_TEST(random_structs_read_back_to_the_same_bytes)
         calc_text_free(&text);
     }
 }
-END_TEST
 
-START_TEST(strings_are_escaped)
+CALC_TEST(strings_are_escaped)
 {
     calc_output *out;
     ck_assert_int_eq(calc_output_open(&out, "saved", NULL), CALC_OK);
@@ -184,27 +178,4 @@ START_TEST(strings_are_escaped)
     calc_json_string(out, "");
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
     scratch_is("saved", "\"a\\\"b\\\\c\\u000a\\u0001\xc3\xa4\xef\xbf\xbd.\"\"\"");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("json_save");
-    TCase *tests = tcase_create("json_save");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, documents_are_saved_as_they_were_written);
-    tcase_add_test(tests, optional_fields_appear_when_they_are_set);
-    tcase_add_test(tests, optional_fields_of_every_type_are_saved_as_they_were_written);
-    tcase_add_test(tests, what_is_as_if_absent_is_left_out);
-    tcase_add_test(tests, a_network_operation_that_differs_is_saved);
-    tcase_add_test(tests, lines_after_the_first_are_indented);
-    tcase_add_test(tests, what_is_not_finite_is_null);
-    tcase_add_test(tests, random_structs_read_back_to_the_same_bytes);
-    tcase_add_test(tests, strings_are_escaped);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

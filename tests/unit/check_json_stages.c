@@ -1,13 +1,13 @@
 /* Lists of stages in JSON: every form, every refusal, and back. */
 #include "documents.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "calc.h"
+#include "frame.h"
 #include "io/json_save.h"
 #include "io/text.h"
 
@@ -43,7 +43,7 @@ static void read_as(const char *list, const char *written)
     calc_text_free(&text);
 }
 
-START_TEST(an_array_has_an_entry_per_stage)
+CALC_TEST(an_array_has_an_entry_per_stage)
 {
     read_as("[3, 61]", "{\"blocks\": [3, 61]}");
     read_as("[1, 1, 1, 7]", "{\"blocks\": [\"3x1\", 7]}");
@@ -58,9 +58,8 @@ START_TEST(an_array_has_an_entry_per_stage)
     ck_assert_int_eq(exec.stages.run[1].recompute_blocks, CALC_STAGE_AS_EXEC);
     ck_assert_int_eq(exec.stages.run[1].recompute, CALC_STAGE_AS_EXEC);
 }
-END_TEST
 
-START_TEST(an_object_has_a_list_or_a_value_per_key)
+CALC_TEST(an_object_has_a_list_or_a_value_per_key)
 {
     read_as("{\"blocks\": [\"64x3\"]}", "{\"blocks\": [\"64x3\"]}");
     read_as("{\"blocks\": 3}", "{\"blocks\": [\"64x3\"]}");
@@ -83,9 +82,8 @@ START_TEST(an_object_has_a_list_or_a_value_per_key)
             "{\"blocks\": [null], \"activation_recompute\": \"modules\", \"recompute_modules\": "
             "\"mlp+moe\"}");
 }
-END_TEST
 
-START_TEST(a_map_has_a_value_per_system)
+CALC_TEST(a_map_has_a_value_per_system)
 {
     read_as("{\"recompute_blocks\": {\"h800\": 1}, \"system\": [\"32xa800\", \"32xh800\"], "
             "\"activation_recompute\": {\"h800\": \"full\", \"a800\": \"none\"}}",
@@ -101,16 +99,14 @@ START_TEST(a_map_has_a_value_per_system)
     read_as("[{\"system\": \"3xa800\"}, {\"system\": \"3xa800\"}, {\"system\": \"2xh800\"}]",
             "{\"system\": [\"2x3xa800\", \"1x2xh800\"]}");
 }
-END_TEST
 
-START_TEST(a_shorter_list_is_of_stages_and_counts_for_every_chunk)
+CALC_TEST(a_shorter_list_is_of_stages_and_counts_for_every_chunk)
 {
     read_as("{\"blocks\": [\"64x1\", \"64x2\"], \"system\": [\"32xa800\", \"32xh800\"]}",
             "{\"blocks\": [\"64x1\", \"64x2\"], \"system\": [\"32xa800\", \"32xh800\", "
             "\"32xa800\", \"32xh800\"]}");
     ck_assert_int_eq(exec.stages.count, 4);
 }
-END_TEST
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
@@ -175,7 +171,7 @@ static const struct {
 };
 enum { REFUSALS = sizeof refusals / sizeof *refusals };
 
-START_TEST(what_is_wrong_is_told_with_its_place)
+CALC_TEST_LOOP(what_is_wrong_is_told_with_its_place, 0, REFUSALS)
 {
     calc_errors errors = {0};
     char printed[1024];
@@ -184,9 +180,8 @@ START_TEST(what_is_wrong_is_told_with_its_place)
     calc_error_print(&errors.item[0], printed, sizeof printed);
     ck_assert_str_eq(printed, refusals[_i].printed);
 }
-END_TEST
 
-START_TEST(lists_on_either_side_of_their_bounds)
+CALC_TEST(lists_on_either_side_of_their_bounds)
 {
     read_as("[\"100x3\", \"28x2\"]", "{\"blocks\": [\"100x3\", \"28x2\"]}");
     read_as("{\"system\": \"0123456789abcdef0123456789abcde\"}",
@@ -194,19 +189,17 @@ START_TEST(lists_on_either_side_of_their_bounds)
     read_as("{\"blocks\": 10000, \"recompute_blocks\": 10000, \"join_latency\": 1}",
             "{\"blocks\": [\"64x10000\"], \"recompute_blocks\": 10000, \"join_latency\": 1}");
 }
-END_TEST
 
-START_TEST(without_a_list_there_is_none)
+CALC_TEST(without_a_list_there_is_none)
 {
     ck_assert_int_eq(calc_parse(CALC_KIND_EXEC, &exec, EXEC_TEXT, strlen(EXEC_TEXT), "x", NULL),
                      CALC_OK);
     ck_assert_int_eq(exec.stages.count, 0);
 }
-END_TEST
 
 /* ---- --set ----------------------------------------------------------------------------------- */
 
-START_TEST(an_assignment_takes_blocks_a_list_and_null)
+CALC_TEST(an_assignment_takes_blocks_a_list_and_null)
 {
     calc_app app = {0};
     calc_system system = {0};
@@ -226,25 +219,4 @@ START_TEST(an_assignment_takes_blocks_a_list_and_null)
     ck_assert_int_eq(exec.stages.count, 1); /* as before */
     ck_assert_int_eq(calc_set(&app, &system, &exec, "stages=null", NULL, &errors), CALC_OK);
     ck_assert_int_eq(exec.stages.count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("json_stages");
-    TCase *tests = tcase_create("lists");
-    tcase_add_test(tests, an_array_has_an_entry_per_stage);
-    tcase_add_test(tests, an_object_has_a_list_or_a_value_per_key);
-    tcase_add_test(tests, a_map_has_a_value_per_system);
-    tcase_add_test(tests, a_shorter_list_is_of_stages_and_counts_for_every_chunk);
-    tcase_add_loop_test(tests, what_is_wrong_is_told_with_its_place, 0, REFUSALS);
-    tcase_add_test(tests, lists_on_either_side_of_their_bounds);
-    tcase_add_test(tests, without_a_list_there_is_none);
-    tcase_add_test(tests, an_assignment_takes_blocks_a_list_and_null);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

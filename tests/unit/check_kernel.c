@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "frame.h"
 #include "lanes_case.h"
 
 enum { ROUNDS = 200 };
@@ -79,7 +80,7 @@ static void run_level(const calc_kernel_level *level)
     assert_steps(level->name, hits);
 }
 
-START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less)
+CALC_TEST_LOOP(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less, 0, ROUNDS)
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -105,7 +106,6 @@ START_TEST(every_level_takes_the_shortest_allowed_step_of_each_lane_or_less)
         ck_assert(less.tier1_bytes == step.tier1_bytes && less.tier2_bytes == step.tier2_bytes);
     }
 }
-END_TEST
 
 static void run_pipeline(const calc_kernel *run)
 {
@@ -128,7 +128,7 @@ static size_t assert_most(const calc_kernel *run)
     return some;
 }
 
-START_TEST(no_pipeline_is_longer_than_its_upper_bound)
+CALC_TEST_LOOP(no_pipeline_is_longer_than_its_upper_bound, 0, ROUNDS)
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -153,7 +153,6 @@ START_TEST(no_pipeline_is_longer_than_its_upper_bound)
         ck_assert(!known || some > 0 || !alike || (shared.dense_first && chunking.experts));
     }
 }
-END_TEST
 
 /* Points out of the range are those that are counted, but for lanes of which nobody knows: these
  * are near its ends, where steps are exact. @return points that are open */
@@ -187,7 +186,7 @@ static size_t assert_count(const calc_kernel *run, const calc_kernel_range *rang
     return open;
 }
 
-START_TEST(points_whose_steps_are_not_in_a_range_are_counted)
+CALC_TEST_LOOP(points_whose_steps_are_not_in_a_range_are_counted, 0, ROUNDS)
 {
     static calc_kernel_count c;
     calc_kernel_level level[4];
@@ -216,10 +215,9 @@ START_TEST(points_whose_steps_are_not_in_a_range_are_counted)
         ck_assert(!asked || open > 0);
     }
 }
-END_TEST
 
 /* Classes that are not there change no bit. */
-START_TEST(some_classes_take_as_long_as_with_others_that_are_not_there)
+CALC_TEST_LOOP(some_classes_take_as_long_as_with_others_that_are_not_there, 0, ROUNDS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 4);
     random_lanes();
@@ -234,9 +232,8 @@ START_TEST(some_classes_take_as_long_as_with_others_that_are_not_there)
         }
     }
 }
-END_TEST
 
-START_TEST(every_level_has_a_kernel_of_its_own)
+CALC_TEST(every_level_has_a_kernel_of_its_own)
 {
     calc_kernel_level level[4];
     size_t levels = calc_kernel_levels(level);
@@ -249,18 +246,4 @@ START_TEST(every_level_has_a_kernel_of_its_own)
         ck_assert(level[i].run->step != level[i - 1].run->step);
         ck_assert(level[i].run->count != level[i - 1].run->count);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("kernel");
-    tcase_add_loop_test(cases, every_level_takes_the_shortest_allowed_step_of_each_lane_or_less, 0,
-                        ROUNDS);
-    tcase_add_loop_test(cases, no_pipeline_is_longer_than_its_upper_bound, 0, ROUNDS);
-    tcase_add_loop_test(cases, points_whose_steps_are_not_in_a_range_are_counted, 0, ROUNDS);
-    tcase_add_loop_test(cases, some_classes_take_as_long_as_with_others_that_are_not_there, 0,
-                        ROUNDS);
-    tcase_add_test(cases, every_level_has_a_kernel_of_its_own);
-    return run_cases(cases);
 }

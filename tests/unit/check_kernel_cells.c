@@ -1,6 +1,7 @@
 /* Cells of candidates, and whose kernels they have. */
 #include "tune/kernel_cells.h"
 
+#include "frame.h"
 #include "modern_case.h"
 
 enum { LAYOUTS = 5 };
@@ -42,8 +43,10 @@ static void leave(void)
     calc_tune_kernel_cells_free(&cells);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 /* Candidates 0, 2 and 4 differ in what is no coordinate of a cell; cells are in order. */
-START_TEST(each_cell_has_the_kernels_of_its_first_candidate)
+CALC_TEST(each_cell_has_the_kernels_of_its_first_candidate)
 {
     static calc_layout_kernel own[CALC_LAYOUT_KERNELS];
     for (int i = 0; i < LAYOUTS; i++) {
@@ -70,9 +73,8 @@ START_TEST(each_cell_has_the_kernels_of_its_first_candidate)
     ck_assert_double_eq(cells.cell[0].coordinate[1], -1);
     ck_assert_double_eq(cells.cell[2].coordinate[2], 1);
 }
-END_TEST
 
-START_TEST(hosts_are_not_kernels)
+CALC_TEST(hosts_are_not_kernels)
 {
     candidate[0].term[CALC_TUNE_TERM_MATRIX] = 0.5;
     candidate[0].term[CALC_TUNE_TERM_ATTENTION] = 0.1;
@@ -84,7 +86,6 @@ START_TEST(hosts_are_not_kernels)
     ck_assert_double_eq_tol(cells.cell[0].busy, 0.8, 1e-15);
     ck_assert_double_eq(cells.cell[1].busy, 0);
 }
-END_TEST
 
 static calc_exec only_exec(const void *context, size_t i)
 {
@@ -93,7 +94,7 @@ static calc_exec only_exec(const void *context, size_t i)
 }
 
 /* More kernels than there is room for at first. */
-START_TEST(many_cells)
+CALC_TEST(many_cells)
 {
     enum { MANY = 200 };
     static calc_tune_candidate many[MANY];
@@ -112,22 +113,9 @@ START_TEST(many_cells)
         ck_assert(last->kernel[i].time_s == cells.cell[0].kernel[i].time_s);
     }
 }
-END_TEST
 
-START_TEST(no_candidates)
+CALC_TEST(no_candidates)
 {
     make(0);
     ck_assert_uint_eq(cells.count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("kernel_cells");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, each_cell_has_the_kernels_of_its_first_candidate);
-    tcase_add_test(tests, hosts_are_not_kernels);
-    tcase_add_test(tests, many_cells);
-    tcase_add_test(tests, no_candidates);
-    return run_cases(tests);
 }

@@ -1,6 +1,7 @@
 /* Classes of kernels, and the process that is learnt of one. */
 #include "tune/kernels.h"
 
+#include "frame.h"
 #include "gauss/process.h"
 #include "kernel_case.h"
 #include "process_case.h"
@@ -12,6 +13,8 @@ static void leave(void)
 {
     calc_process_free(&process);
 }
+
+const calc_test_frame calc_tests = {.teardown = leave};
 
 static calc_tune_kernel_class matrices(void)
 {
@@ -29,7 +32,7 @@ static void learn(const calc_kernel_point *point, size_t count, const double *wa
                      CALC_OK);
 }
 
-START_TEST(classes_are_what_runs_and_its_format)
+CALC_TEST(classes_are_what_runs_and_its_format)
 {
     calc_kernel_key a = kernel_case_matrix(1024, 4096, 512, CALC_PASS_FW);
     calc_kernel_key b = kernel_case_matrix(64, 32, 16, CALC_PASS_WGRAD);
@@ -48,9 +51,8 @@ START_TEST(classes_are_what_runs_and_its_format)
     y = calc_tune_kernel_class_of(&a);
     ck_assert(!calc_tune_kernel_class_is(&x, &y));
 }
-END_TEST
 
-START_TEST(words)
+CALC_TEST(words)
 {
     char text[CALC_TUNE_KERNEL_WORDS];
     calc_tune_kernel_class class = matrices();
@@ -70,9 +72,8 @@ START_TEST(words)
     class = (calc_tune_kernel_class){.kind = CALC_KERNEL_MEMORY};
     ck_assert_str_eq(calc_tune_kernel_class_words(&class, text), "elementwise kernels");
 }
-END_TEST
 
-START_TEST(points_are_logarithms_of_sizes_and_the_pass)
+CALC_TEST(points_are_logarithms_of_sizes_and_the_pass)
 {
     double point[CALC_PROCESS_DIMENSIONS];
     calc_kernel_key key = kernel_case_matrix(1024, 4096, 512, CALC_PASS_WGRAD);
@@ -88,10 +89,9 @@ START_TEST(points_are_logarithms_of_sizes_and_the_pass)
     ck_assert_uint_eq(calc_tune_kernel_class_point(&key, point), 6);
     ck_assert(point[1] == 12 && point[2] == 5 && point[5] == 7);
 }
-END_TEST
 
 /* The same as a process fitted to the rows of the class. */
-START_TEST(rows_of_the_class_are_data)
+CALC_TEST(rows_of_the_class_are_data)
 {
     calc_kernel_point rows[12];
     calc_process own;
@@ -121,20 +121,18 @@ START_TEST(rows_of_the_class_are_data)
     ck_assert(mean[0] == mean[1] && sd[0] == sd[1]);
     calc_process_free(&own);
 }
-END_TEST
 
-START_TEST(without_rows_there_are_no_data)
+CALC_TEST(without_rows_there_are_no_data)
 {
     calc_kernel_point row = kernel_case_point(kernel_case_attention(4096, 32, CALC_PASS_FW), 0.1);
     learn(&row, 1, NULL, 0);
     ck_assert_uint_eq(measured, 0);
     ck_assert_uint_eq(calc_process_known(&process), 0);
 }
-END_TEST
 
 /* 500 rows of which 400 can be used: those far from what is wanted are left out, and those that are
  * near still say what they measured. */
-START_TEST(of_many_rows_the_nearest_count)
+CALC_TEST(of_many_rows_the_nearest_count)
 {
     static calc_kernel_point rows[500];
     double wanted[CALC_PROCESS_DIMENSIONS];
@@ -152,10 +150,9 @@ START_TEST(of_many_rows_the_nearest_count)
     ck_assert_double_eq_tol(mean, rows[450].log_ratio, 0.003);
     ck_assert_double_lt(sd, 0.005);
 }
-END_TEST
 
 /* A process fitted to some of the data knows the same function in the standards of all. */
-START_TEST(hyper_parameters_are_translated)
+CALC_TEST(hyper_parameters_are_translated)
 {
     static calc_kernel_point rows[2 * CALC_TUNE_KERNEL_FIT];
     double wanted[CALC_PROCESS_DIMENSIONS] = {0};
@@ -184,25 +181,4 @@ START_TEST(hyper_parameters_are_translated)
     ck_assert_double_eq_tol(mean[0], mean[1], 1e-10);
     ck_assert_double_eq_tol(sd[0], sd[1], 1e-10);
     calc_process_free(&few);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("kernel_class");
-    TCase *tests = tcase_create("kernel_class");
-    tcase_add_checked_fixture(tests, NULL, leave);
-    tcase_add_test(tests, classes_are_what_runs_and_its_format);
-    tcase_add_test(tests, words);
-    tcase_add_test(tests, points_are_logarithms_of_sizes_and_the_pass);
-    tcase_add_test(tests, rows_of_the_class_are_data);
-    tcase_add_test(tests, without_rows_there_are_no_data);
-    tcase_add_test(tests, of_many_rows_the_nearest_count);
-    tcase_add_test(tests, hyper_parameters_are_translated);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -8,6 +8,8 @@
 #include "modern_case.h"
 #include "point_case.h"
 
+#include "frame.h"
+
 static modern_case c;
 static calc_point_table table;
 
@@ -22,6 +24,8 @@ static void leave(void)
     calc_point_table_free(&table);
     leave_points();
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 /* A block of the layout, with the measurements so far to look up. */
 static void make(calc_app app, calc_exec exec, calc_block_kind kind)
@@ -57,7 +61,7 @@ static double model(const char *name, calc_pass pass)
 }
 
 /* 32 tokens of width 64 to twice 256: 4 x 16 query and 2 x 2 x 16 key and value columns. */
-START_TEST(passes_over_a_matrix_are_multiplications_of_other_shapes)
+CALC_TEST(passes_over_a_matrix_are_multiplications_of_other_shapes)
 {
     put("a,mm,fp16,m=32 k=64 n=512 layout=TN,time,11,us\n");
     put("a,mm,fp16,m=32 k=512 n=64 layout=NN,time,12,us\n");
@@ -77,9 +81,8 @@ START_TEST(passes_over_a_matrix_are_multiplications_of_other_shapes)
     ck_assert_double_eq(kernel("activation", CALC_PASS_FW, CALC_KERNEL_ROOFLINE),
                         model("activation", CALC_PASS_FW));
 }
-END_TEST
 
-START_TEST(gradients_of_other_formats_and_operands_of_other_formats_are_others)
+CALC_TEST(gradients_of_other_formats_and_operands_of_other_formats_are_others)
 {
     put("a,mm,fp16,m=512 k=32 n=64 layout=NT accumulate=True out_dtype=bf16,time,13,us\n");
     put("a,mm,bf16,m=32 k=64 n=512,time,11,us\n");
@@ -87,9 +90,8 @@ START_TEST(gradients_of_other_formats_and_operands_of_other_formats_are_others)
     kernel("feed-forward up", CALC_PASS_WGRAD, CALC_KERNEL_ROOFLINE);
     kernel("feed-forward up", CALC_PASS_FW, CALC_KERNEL_ROOFLINE);
 }
-END_TEST
 
-START_TEST(conversion_to_a_narrow_format_is_beside_the_measured_kernel)
+CALC_TEST(conversion_to_a_narrow_format_is_beside_the_measured_kernel)
 {
     put("a,mm,fp8,m=32 k=64 n=512,time,11,us\n");
     calc_exec exec = modern_exec(1, 1, 1);
@@ -101,9 +103,8 @@ START_TEST(conversion_to_a_narrow_format_is_beside_the_measured_kernel)
     ck_assert_double_eq_tol(kernel("feed-forward up", CALC_PASS_FW, CALC_KERNEL_EXACT),
                             11e-6 + 8.0 * 32 * 64 / two_to(38), 1e-18);
 }
-END_TEST
 
-START_TEST(attention_is_found_by_its_heads)
+CALC_TEST(attention_is_found_by_its_heads)
 {
     static const char heads[] = "batch=1 seq_len=32 head_num=4 kv_head_num=2 qk_head_dim=16";
     put("a,sdp_fwd,fp16,%s,time,21,us\na,sdp_bwd,fp16,%s,time,22,us\n", heads, heads);
@@ -124,9 +125,8 @@ START_TEST(attention_is_found_by_its_heads)
     make(app, modern_exec(1, 1, 1), CALC_DENSE_BLOCK);
     kernel("flash attention", CALC_PASS_FW, CALC_KERNEL_ROOFLINE);
 }
-END_TEST
 
-START_TEST(experts_are_groups)
+CALC_TEST(experts_are_groups)
 {
     /* 8 experts of width 32, gated; 2 of 8 a token: 64 rows, 8 of each. */
     put("a,group_matmul,fp16,ng=8 M=8 N=64 K=64 stage=fwd,time,31,us\n");
@@ -140,9 +140,8 @@ START_TEST(experts_are_groups)
     make(app, modern_exec(1, 1, 1), CALC_MOE_BLOCK);
     ck_assert(kernel("experts up", CALC_PASS_FW, CALC_KERNEL_EXACT) == 31e-6);
 }
-END_TEST
 
-START_TEST(memory_bound_kernels_are_found_by_their_bytes)
+CALC_TEST(memory_bound_kernels_are_found_by_their_bytes)
 {
     put("a,copy,,bytes=%d,time,41,us\n", 2 * 2 * 32 * 64);
     make(modern_app(), modern_exec(1, 1, 1), CALC_DENSE_BLOCK);
@@ -152,7 +151,6 @@ START_TEST(memory_bound_kernels_are_found_by_their_bytes)
     make(modern_app(), modern_exec(1, 1, 1), CALC_DENSE_BLOCK);
     ck_assert(kernel("attention norm", CALC_PASS_FW, CALC_KERNEL_EXACT) == 42e-6);
 }
-END_TEST
 
 static double link(const char *name, calc_pass pass, calc_kernel_source expected)
 {
@@ -162,7 +160,7 @@ static double link(const char *name, calc_pass pass, calc_kernel_source expected
     return s;
 }
 
-START_TEST(collectives_are_found_by_bytes_and_ranks)
+CALC_TEST(collectives_are_found_by_bytes_and_ranks)
 {
     put("a,all_gather,,bytes=%d ranks=2,time,51,us\n", 2 * 32 * 64);
     put("a,reduce_scatter,,bytes=%d ranks=4,time,52,us\n", 2 * 32 * 64);
@@ -180,9 +178,8 @@ START_TEST(collectives_are_found_by_bytes_and_ranks)
     make(modern_app(), exec, CALC_DENSE_BLOCK);
     ck_assert(link("feed-forward gather", CALC_PASS_FW, CALC_KERNEL_EXACT) == 53e-6);
 }
-END_TEST
 
-START_TEST(a_step_takes_what_was_measured)
+CALC_TEST(a_step_takes_what_was_measured)
 {
     put("a,mm,fp16,m=32 k=64 n=512,time,1,s\n");
     make(modern_app(), modern_exec(1, 1, 1), CALC_DENSE_BLOCK);
@@ -212,20 +209,4 @@ START_TEST(a_step_takes_what_was_measured)
     }
     ck_assert_double_eq_tol(with.total_time - without.total_time, slower_s + others_s, 1e-9);
     ck_assert_double_gt(slower_s, 31);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("kernel_lookup");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, passes_over_a_matrix_are_multiplications_of_other_shapes);
-    tcase_add_test(tests, gradients_of_other_formats_and_operands_of_other_formats_are_others);
-    tcase_add_test(tests, conversion_to_a_narrow_format_is_beside_the_measured_kernel);
-    tcase_add_test(tests, attention_is_found_by_its_heads);
-    tcase_add_test(tests, experts_are_groups);
-    tcase_add_test(tests, memory_bound_kernels_are_found_by_their_bytes);
-    tcase_add_test(tests, collectives_are_found_by_bytes_and_ranks);
-    tcase_add_test(tests, a_step_takes_what_was_measured);
-    return run_cases(tests);
 }

@@ -1,9 +1,9 @@
 /* Kernels looked up among measured ones. */
 #include "model/cost/kernel_table.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "frame.h"
 
 static calc_kernel_key key(double m, double n)
 {
@@ -20,6 +20,8 @@ static void enter(void)
     table = (calc_kernel_table){points, 0};
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static void add(double m, double n, double measured_s, double ratio)
 {
     points[table.count++] = (calc_kernel_point){key(m, n), measured_s, log(ratio)};
@@ -33,7 +35,7 @@ static double look_up(calc_kernel_key k, calc_kernel_source expected)
     return s;
 }
 
-START_TEST(what_was_measured_is_taken_as_it_is)
+CALC_TEST(what_was_measured_is_taken_as_it_is)
 {
     add(64, 128, 7, 0.5);
     add(64, 129, 3, 0.5);
@@ -41,9 +43,8 @@ START_TEST(what_was_measured_is_taken_as_it_is)
     add(64, 128, 9, 0.5); /* twice: their mean */
     ck_assert_double_eq(look_up(key(64, 128), CALC_KERNEL_EXACT), 8);
 }
-END_TEST
 
-START_TEST(between_neighbours_the_model_is_corrected)
+CALC_TEST(between_neighbours_the_model_is_corrected)
 {
     add(64, 64, 1, 2);
     ck_assert_double_eq_tol(look_up(key(128, 64), CALC_KERNEL_INTERPOLATED), 20, 1e-12);
@@ -54,18 +55,16 @@ START_TEST(between_neighbours_the_model_is_corrected)
     ck_assert_double_eq_tol(look_up(key(64 * sqrt(2), 64), CALC_KERNEL_INTERPOLATED),
                             10 * pow(2, 0.9) * pow(8, 0.1), 1e-10);
 }
-END_TEST
 
-START_TEST(neighbours_are_within_two_octaves)
+CALC_TEST(neighbours_are_within_two_octaves)
 {
     add(64, 64, 1, 2);
     ck_assert_double_eq_tol(look_up(key(256, 64), CALC_KERNEL_INTERPOLATED), 20, 1e-12);
     ck_assert_double_eq(look_up(key(257, 64), CALC_KERNEL_CURVE), 10);
     ck_assert_double_eq(look_up(key(200, 200), CALC_KERNEL_CURVE), 10);
 }
-END_TEST
 
-START_TEST(other_kinds_are_none)
+CALC_TEST(other_kinds_are_none)
 {
     calc_kernel_key other = key(64, 64);
     ck_assert_double_eq(look_up(other, CALC_KERNEL_ROOFLINE), 10);
@@ -83,22 +82,4 @@ START_TEST(other_kinds_are_none)
     ck_assert_double_eq(look_up(other, CALC_KERNEL_ROOFLINE), 10);
     other.variant = 4;
     ck_assert_double_eq(look_up(other, CALC_KERNEL_EXACT), 1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("kernel_table");
-    TCase *tests = tcase_create("kernel_table");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, what_was_measured_is_taken_as_it_is);
-    tcase_add_test(tests, between_neighbours_the_model_is_corrected);
-    tcase_add_test(tests, neighbours_are_within_two_octaves);
-    tcase_add_test(tests, other_kinds_are_none);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,10 +1,9 @@
 #include "tune/knowledge.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "gauss/normal.h"
 
 /* The same by adding up over a grid. */
@@ -25,7 +24,7 @@ static double by_integration(const double *mean, const double *slope, size_t cou
     return least - sum / weight;
 }
 
-START_TEST(lines_are_integrated_exactly)
+CALC_TEST_LOOP(lines_are_integrated_exactly, 0, 200)
 {
     calc_rng rng;
     calc_rng_init(&rng, 3, (uint64_t)_i);
@@ -39,27 +38,11 @@ START_TEST(lines_are_integrated_exactly)
     double found = calc_tune_knowledge(mean, slope, count, order, hull);
     ck_assert_double_eq_tol(found, by_integration(mean, slope, count), 1e-6);
 }
-END_TEST
 
-START_TEST(nothing_is_learnt_from_what_is_known)
+CALC_TEST(nothing_is_learnt_from_what_is_known)
 {
     const double mean[2] = {1, 2}, none[2] = {0, 0}, same[2] = {0.5, 0.5};
     size_t order[2], hull[2];
     ck_assert_double_eq(calc_tune_knowledge(mean, none, 2, order, hull), 0);
     ck_assert_double_eq_tol(calc_tune_knowledge(mean, same, 2, order, hull), 0, 1e-12);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("knowledge");
-    tcase_add_loop_test(cases, lines_are_integrated_exactly, 0, 200);
-    tcase_add_test(cases, nothing_is_learnt_from_what_is_known);
-    Suite *suite = suite_create("knowledge");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,6 @@
 #include "model/serve/kv_cache.h"
 
+#include "frame.h"
 #include "model/cost/cost_kernel.h"
 #include "model/serve/inference_pass.h"
 #include "serving_case.h"
@@ -26,7 +27,7 @@ static void assert_token(const char *model, double block_bytes, double all_bytes
     ck_assert_double_eq(c.layer[0].rank_bytes, block_bytes);
 }
 
-START_TEST(a_token_takes_two_vectors_per_key_head_or_one_latent)
+CALC_TEST(a_token_takes_two_vectors_per_key_head_or_one_latent)
 {
     assert_token("llama3-70B", 2 * 8 * 128 * 2, 327680);
     assert_token("llama3-405B", 4096, 516096);
@@ -35,9 +36,8 @@ START_TEST(a_token_takes_two_vectors_per_key_head_or_one_latent)
     assert_token("deepseek-v3-671B", (512 + 64) * 2, 70272);
     assert_token("gpt3-175B", 2 * 12288 * 2, 4718592);
 }
-END_TEST
 
-START_TEST(narrow_formats_take_less)
+CALC_TEST(narrow_formats_take_less)
 {
     calc_app app = shipped_app("llama3-70B");
     ck_assert_double_eq(cache_of(&app, 1, CALC_FORMAT_AUTO).layer[0].token_bytes, 4096);
@@ -45,10 +45,9 @@ START_TEST(narrow_formats_take_less)
     ck_assert_double_eq(cache_of(&app, 1, CALC_FORMAT_FLOAT4).layer[0].token_bytes,
                         1152); /* with scales */
 }
-END_TEST
 
 /* 8 key heads: 8 ranks have one each, 16 ranks have every head twice. A latent is not split. */
-START_TEST(ranks_split_heads_down_to_one_and_never_a_latent)
+CALC_TEST(ranks_split_heads_down_to_one_and_never_a_latent)
 {
     calc_app llama = shipped_app("llama3-70B");
     calc_app deepseek = shipped_app("deepseek-v3-671B");
@@ -58,7 +57,6 @@ START_TEST(ranks_split_heads_down_to_one_and_never_a_latent)
     ck_assert_double_eq(cache_of(&llama, 16, CALC_FORMAT_AUTO).layer[0].token_bytes, 4096);
     ck_assert_double_eq(cache_of(&deepseek, 8, CALC_FORMAT_AUTO).rank_bytes, 1152);
 }
-END_TEST
 
 /* 10 bytes per token of one layer. */
 static calc_kv_cache pages_of_16(void)
@@ -72,7 +70,7 @@ static calc_kv_cache pages_of_16(void)
     };
 }
 
-START_TEST(sequences_take_whole_pages)
+CALC_TEST(sequences_take_whole_pages)
 {
     calc_kv_cache c = pages_of_16();
     ck_assert_double_eq(calc_kv_cache_stored(&c, 0), 0);
@@ -84,10 +82,9 @@ START_TEST(sequences_take_whole_pages)
     c.context_par = 2;
     ck_assert_double_eq(calc_kv_cache_space(&c, 4, 3, 17), 10 * 4 * 3 * 16);
 }
-END_TEST
 
 /* 10 of 62 blocks keep and read all, the others the last 1,024 tokens only. */
-START_TEST(windowed_blocks_keep_the_window)
+CALC_TEST(windowed_blocks_keep_the_window)
 {
     calc_app app = shipped_app("gemma3-27B");
     ck_assert_int_eq(app.window_size, 1024);
@@ -100,11 +97,10 @@ START_TEST(windowed_blocks_keep_the_window)
     c = cache_of(&app, 1, CALC_FORMAT_AUTO);
     ck_assert_double_eq(calc_kv_layer_read(&c.layer[0], 4096), 1024);
 }
-END_TEST
 
 /* Gemma 3, config.json: 5 local layers for each global one, 4 of 26, 5 of 34, 8 of 48, 10 of 62;
    4 key heads of 256 in 2 bytes (1B: 1; 12B: 8; 27B: 16 of 128), windows of 1,024 (1B: 512). */
-START_TEST(the_caches_of_gemma_3_are_those_of_its_layers)
+CALC_TEST(the_caches_of_gemma_3_are_those_of_its_layers)
 {
     static const struct {
         const char *name;
@@ -122,7 +118,6 @@ START_TEST(the_caches_of_gemma_3_are_those_of_its_layers)
                     tokens * models[i].token_bytes);
     }
 }
-END_TEST
 
 /* Counted one by one. */
 static double pairs_by_hand(double global, int window, int cached, int fresh)
@@ -135,7 +130,7 @@ static double pairs_by_hand(double global, int window, int cached, int fresh)
     return sum;
 }
 
-START_TEST(pairs_are_those_below_the_diagonal)
+CALC_TEST(pairs_are_those_below_the_diagonal)
 {
     const int windows[] = {0, 1, 4, 7, 100};
     for (size_t w = 0; w < sizeof windows / sizeof *windows; w++) {
@@ -148,10 +143,9 @@ START_TEST(pairs_are_those_below_the_diagonal)
         }
     }
 }
-END_TEST
 
 /* As vLLM prints it: sequences, part of the last one counted, times their length. */
-START_TEST(what_fits_is_whole_tokens_and_sequences)
+CALC_TEST(what_fits_is_whole_tokens_and_sequences)
 {
     calc_kv_cache c = pages_of_16();
     /* 2 blocks: 20 bytes a token, 640 a sequence of 17 tokens in 2 pages. */
@@ -170,7 +164,6 @@ START_TEST(what_fits_is_whole_tokens_and_sequences)
     ck_assert_double_eq(room.tokens, 0);
     ck_assert_double_eq(room.sequences, 0);
 }
-END_TEST
 
 /* ---- Layers that differ ---------------------------------------------------------------------- */
 
@@ -292,7 +285,7 @@ static calc_app listed(const struct kept *k)
     return app;
 }
 
-START_TEST(layers_that_differ_keep_what_their_models_do)
+CALC_TEST(layers_that_differ_keep_what_their_models_do)
 {
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         const struct kept *k = &kept[i];
@@ -308,11 +301,10 @@ START_TEST(layers_that_differ_keep_what_their_models_do)
                       first - 65536 * k->token - k->state);
     }
 }
-END_TEST
 
 /* 2 key heads and 32 value heads: 8 ranks hold every key head four times, and an eighth of the
  * state; a latent and its index are whole on all of them. */
-START_TEST(ranks_split_states_further_than_keys)
+CALC_TEST(ranks_split_states_further_than_keys)
 {
     calc_app qwen = listed(&kept[0]);
     calc_kv_cache one = cache_of(&qwen, 1, CALC_FORMAT_AUTO);
@@ -327,10 +319,9 @@ START_TEST(ranks_split_states_further_than_keys)
     /* In 8 bits 512, four scales and 64 in 16 bits (FlashMLA). */
     ck_assert_double_eq(cache_of(&deepseek, 1, CALC_FORMAT_FLOAT8).layer[0].token_bytes, 656);
 }
-END_TEST
 
 /* Every position that is verified has a state of its own. */
-START_TEST(drafts_and_formats_of_states)
+CALC_TEST(drafts_and_formats_of_states)
 {
     calc_app qwen = listed(&kept[0]);
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
@@ -344,10 +335,9 @@ START_TEST(drafts_and_formats_of_states)
     c = calc_kv_cache_of(&shape, &e.inference);
     assert_near(calc_kv_cache_space(&c, 48, 2, 1000), 2 * (keys + 75497472.0 / 2 + 1769472));
 }
-END_TEST
 
 /* Counted one by one: a chunk of 5, the best 4, and a window of 4 with entries of 3 behind it. */
-START_TEST(pairs_of_chunks_and_of_the_best_keys)
+CALC_TEST(pairs_of_chunks_and_of_the_best_keys)
 {
     const calc_kv_layer chunks = {.global = 1, .chunk = 5, .ratio = 1};
     const calc_kv_layer best = {.global = 1, .topk = 4, .ratio = 1, .index_bytes = 1};
@@ -375,7 +365,6 @@ START_TEST(pairs_of_chunks_and_of_the_best_keys)
     ck_assert_double_eq(calc_kv_layer_read(&chunks, 100), 3); /* in the mean */
     ck_assert_double_eq(calc_kv_layer_read(&packed, 100), 4 + 100 / 3.0);
 }
-END_TEST
 
 /* ---- Kernels that read them ------------------------------------------------------------------ */
 
@@ -419,7 +408,7 @@ static calc_system shipped_system(const char *name)
  * 256 to 1,024 of them; and a further token to the scores of an indexer in 64 sequences, from
  * 16,384 to 131,072 of them, of 64 heads (DeepSeek-V3.2) or 4 (MiniMax-M3) [s]. Not held: 64 heads
  * on b200 take 26.6 ps, and this says 19.7. */
-START_TEST(states_and_indices_are_read_as_fast_as_measured)
+CALC_TEST(states_and_indices_are_read_as_fast_as_measured)
 {
     static const struct {
         const char *system;
@@ -458,24 +447,4 @@ START_TEST(states_and_indices_are_read_as_fast_as_measured)
                           measured[i].minimax_s, 0.15);
         }
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("kv_cache");
-    tcase_add_test(cases, a_token_takes_two_vectors_per_key_head_or_one_latent);
-    tcase_add_test(cases, narrow_formats_take_less);
-    tcase_add_test(cases, ranks_split_heads_down_to_one_and_never_a_latent);
-    tcase_add_test(cases, sequences_take_whole_pages);
-    tcase_add_test(cases, windowed_blocks_keep_the_window);
-    tcase_add_test(cases, the_caches_of_gemma_3_are_those_of_its_layers);
-    tcase_add_test(cases, pairs_are_those_below_the_diagonal);
-    tcase_add_test(cases, what_fits_is_whole_tokens_and_sequences);
-    tcase_add_test(cases, layers_that_differ_keep_what_their_models_do);
-    tcase_add_test(cases, ranks_split_states_further_than_keys);
-    tcase_add_test(cases, drafts_and_formats_of_states);
-    tcase_add_test(cases, pairs_of_chunks_and_of_the_best_keys);
-    tcase_add_test(cases, states_and_indices_are_read_as_fast_as_measured);
-    return run_cases(cases);
 }

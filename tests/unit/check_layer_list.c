@@ -1,6 +1,7 @@
 /* Strategies of layers: the execution that each stands for. */
 #include "spec/layer_list.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_exec exec;
@@ -18,12 +19,14 @@ static void setup(void)
     exec.layers.count = 1;
 }
 
+const calc_test_frame calc_tests = {.setup = setup};
+
 static calc_exec with(calc_layer_strategy s)
 {
     return calc_layer_list_exec(&exec, &s);
 }
 
-START_TEST(ranks_and_sequences_are_shared_out)
+CALC_TEST(ranks_and_sequences_are_shared_out)
 {
     calc_layer_strategy s = calc_layer_as_exec;
     ck_assert_int_eq(calc_layer_list_ranks(&exec), 8);
@@ -46,9 +49,8 @@ START_TEST(ranks_and_sequences_are_shared_out)
         ck_assert_int_eq(calc_layer_list_sequences(&e), 8);
     }
 }
-END_TEST
 
-START_TEST(what_is_left_out_is_the_executions)
+CALC_TEST(what_is_left_out_is_the_executions)
 {
     calc_exec e = with(calc_layer_as_exec);
     ck_assert_int_eq(e.strategy.tensor_par, 2);
@@ -58,9 +60,8 @@ START_TEST(what_is_left_out_is_the_executions)
     ck_assert_int_eq(e.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_RING);
     ck_assert(calc_layer_list_same(&e, &exec));
 }
-END_TEST
 
-START_TEST(what_is_nothing_to_a_strategy_is_off)
+CALC_TEST(what_is_nothing_to_a_strategy_is_off)
 {
     calc_layer_strategy s = calc_layer_as_exec;
     s.tensor_par = 1;
@@ -78,9 +79,8 @@ START_TEST(what_is_nothing_to_a_strategy_is_off)
     s.recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     ck_assert(with(s).strategy.seq_par_ag_redo);
 }
-END_TEST
 
-START_TEST(sharding_is_said_by_zero_stage_or_not_at_all)
+CALC_TEST(sharding_is_said_by_zero_stage_or_not_at_all)
 {
     calc_layer_strategy s = calc_layer_as_exec;
     s.zero_stage = 0;
@@ -100,9 +100,8 @@ START_TEST(sharding_is_said_by_zero_stage_or_not_at_all)
     other = with(s);
     ck_assert(!calc_layer_list_same(&one, &other));
 }
-END_TEST
 
-START_TEST(a_type_of_context_parallelism_is_nothing_without_it)
+CALC_TEST(a_type_of_context_parallelism_is_nothing_without_it)
 {
     calc_layer_strategy s = calc_layer_as_exec;
     s.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
@@ -114,9 +113,8 @@ START_TEST(a_type_of_context_parallelism_is_nothing_without_it)
     calc_exec ring = with(s);
     ck_assert(!calc_layer_list_same(&e, &ring));
 }
-END_TEST
 
-START_TEST(equal_neighbours_are_one_run)
+CALC_TEST(equal_neighbours_are_one_run)
 {
     calc_layer_run run[] = {
         {2, calc_layer_as_exec}, {3, calc_layer_as_exec}, {1, calc_layer_as_exec}};
@@ -133,9 +131,8 @@ START_TEST(equal_neighbours_are_one_run)
     ck_assert(calc_layer_list_pack(many, CALC_MAX_LAYER_RUNS, &exec.layers));
     ck_assert(!calc_layer_list_pack(many, CALC_MAX_LAYER_RUNS + 1, &exec.layers));
 }
-END_TEST
 
-START_TEST(ends_recompute_as_the_layers_beside_them_do_but_for_what_predicts_more_tokens)
+CALC_TEST(ends_recompute_as_the_layers_beside_them_do_but_for_what_predicts_more_tokens)
 {
     calc_app app = small_app();
     calc_layer_list list = {.count = 2, .ends = calc_layer_as_exec};
@@ -148,20 +145,4 @@ START_TEST(ends_recompute_as_the_layers_beside_them_do_but_for_what_predicts_mor
     ck_assert_int_eq(calc_layer_list_end(&app, &list, true).tensor_par, 4);
     app.mtp_blocks = 1;
     ck_assert_int_eq(calc_layer_list_end(&app, &list, true).recompute, CALC_LAYER_AS_EXEC);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("layers");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, ranks_and_sequences_are_shared_out);
-    tcase_add_test(tests, what_is_left_out_is_the_executions);
-    tcase_add_test(tests, what_is_nothing_to_a_strategy_is_off);
-    tcase_add_test(tests, sharding_is_said_by_zero_stage_or_not_at_all);
-    tcase_add_test(tests, a_type_of_context_parallelism_is_nothing_without_it);
-    tcase_add_test(tests, equal_neighbours_are_one_run);
-    tcase_add_test(tests,
-                   ends_recompute_as_the_layers_beside_them_do_but_for_what_predicts_more_tokens);
-    return run_cases(tests);
 }

@@ -2,12 +2,11 @@
  * is written reads back. */
 #include "spec/stack.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/rng.h"
+#include "frame.h"
 
 static calc_app app;
 
@@ -49,7 +48,7 @@ static void is_written(const char *pattern, const char *expected)
     ck_assert_str_eq(calc_stack_text(&app.stack, false, text, sizeof text), expected);
 }
 
-START_TEST(a_pattern_lists_layers)
+CALC_TEST(a_pattern_lists_layers)
 {
     start();
     declare("gdn", CALC_PART_TYPE_GATED_DELTA);
@@ -61,9 +60,8 @@ START_TEST(a_pattern_lists_layers)
     reads_as(" ssm&attention+mlp&moe\n gdn mlp", "ssm&attention+mlp&moe gdn mlp");
     reads_as("1x(1x(1xgdn))", "gdn");
 }
-END_TEST
 
-START_TEST(letters_are_a_part_each)
+CALC_TEST(letters_are_a_part_each)
 {
     start();
     declare("M", CALC_PART_TYPE_MAMBA2);
@@ -73,9 +71,8 @@ START_TEST(letters_are_a_part_each)
     is_written("MEM*E", "MEM*E");
     reads_as("2x(M E) *", "M E M E *");
 }
-END_TEST
 
-START_TEST(counts_are_of_the_layers)
+CALC_TEST(counts_are_of_the_layers)
 {
     start();
     declare("gdn", CALC_PART_TYPE_GATED_DELTA);
@@ -94,9 +91,8 @@ START_TEST(counts_are_of_the_layers)
     ck_assert_int_eq(app.stack.mtp, 1);
     ck_assert_int_eq(app.stack.layers, 48);
 }
-END_TEST
 
-START_TEST(a_part_has_the_fields_of_the_model)
+CALC_TEST(a_part_has_the_fields_of_the_model)
 {
     start();
     calc_part *local = declare("local", CALC_PART_TYPE_ATTENTION);
@@ -111,9 +107,8 @@ START_TEST(a_part_has_the_fields_of_the_model)
     ck_assert(!calc_stack_same(&before.stack, &app.stack));
     ck_assert(calc_stack_same(&app.stack, &app.stack));
 }
-END_TEST
 
-START_TEST(what_is_written_is_short)
+CALC_TEST(what_is_written_is_short)
 {
     start();
     declare("a", CALC_PART_TYPE_ATTENTION);
@@ -123,10 +118,9 @@ START_TEST(what_is_written_is_short)
                "2x(3xgdn+moe a+moe)");
     is_written("a gdn", "a gdn");
 }
-END_TEST
 
 /* Any sequence of layers reads back from its text. */
-START_TEST(what_is_written_reads_back)
+CALC_TEST(what_is_written_reads_back)
 {
     static const char *const kinds[] = {"a+mlp", "gdn+moe", "a+moe", "mlp", "gdn&a+mlp"};
     calc_rng rng;
@@ -157,9 +151,8 @@ START_TEST(what_is_written_reads_back)
         ck_assert_msg(calc_stack_same(&before.stack, &app.stack), "%s\n%s", text, again);
     }
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_said)
+CALC_TEST(what_is_wrong_is_said)
 {
     static const struct {
         const char *pattern, *text;
@@ -192,9 +185,8 @@ START_TEST(what_is_wrong_is_said)
         ck_assert_int_eq(memcmp(&before, &app, sizeof app), 0);
     }
 }
-END_TEST
 
-START_TEST(names_that_a_pattern_cannot_say_are_refused)
+CALC_TEST(names_that_a_pattern_cannot_say_are_refused)
 {
     static const char *const names[] = {
         "", "3x", "a b", "a+b", "a&b", "(a", "a23456789012345678901234"};
@@ -213,25 +205,4 @@ START_TEST(names_that_a_pattern_cannot_say_are_refused)
     }
     ck_assert_ptr_null(calc_stack_declare(&app, "more", CALC_PART_TYPE_MLP, &why));
     ck_assert_str_eq(why, "a model has at most 16 parts");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("stack");
-    TCase *tests = tcase_create("patterns");
-    tcase_add_test(tests, a_pattern_lists_layers);
-    tcase_add_test(tests, letters_are_a_part_each);
-    tcase_add_test(tests, counts_are_of_the_layers);
-    tcase_add_test(tests, a_part_has_the_fields_of_the_model);
-    tcase_add_test(tests, what_is_written_is_short);
-    tcase_add_test(tests, what_is_written_reads_back);
-    tcase_add_test(tests, what_is_wrong_is_said);
-    tcase_add_test(tests, names_that_a_pattern_cannot_say_are_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

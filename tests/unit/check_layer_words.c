@@ -1,6 +1,7 @@
 /* Layers that are listed, in words. */
 #include "cli/draw/layer_words.h"
 
+#include "frame.h"
 #include "small_case.h"
 #include "spec/layer_list.h"
 
@@ -16,7 +17,9 @@ static void setup(void)
     }
 }
 
-START_TEST(a_strategy_is_what_layers_come_to)
+const calc_test_frame calc_tests = {.setup = setup};
+
+CALC_TEST(a_strategy_is_what_layers_come_to)
 {
     calc_layer_strategy *s = &exec.layers.run[1].strategy;
     ck_assert_str_eq(calc_layer_words(&exec, text), "6x tp2");
@@ -34,17 +37,15 @@ START_TEST(a_strategy_is_what_layers_come_to)
     ck_assert_str_eq(calc_layer_words(&exec, text),
                      "1x tp2 zero1, 2x tp4 cp2 ulysses ep2 zero3 mlp, 3x tp2 zero1");
 }
-END_TEST
 
-START_TEST(ends_recompute_nothing)
+CALC_TEST(ends_recompute_nothing)
 {
     exec.layers.ends.tensor_par = 8;
     exec.layers.ends.recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     ck_assert_str_eq(calc_layer_words_ends(&exec, text), "tp8");
 }
-END_TEST
 
-START_TEST(keys_join_what_they_say_alike)
+CALC_TEST(keys_join_what_they_say_alike)
 {
     static const char *const want[] = {"3x 2, 3x 4", "6x 1",    "6x 1",
                                        "1x 3, 5x 0", "6x none", "tp2"};
@@ -55,15 +56,4 @@ START_TEST(keys_join_what_they_say_alike)
         ck_assert_str_eq(calc_layer_words_of(&exec, key, text), want[key]);
     }
     ck_assert_int_eq(key, sizeof want / sizeof *want);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("words");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, a_strategy_is_what_layers_come_to);
-    tcase_add_test(tests, ends_recompute_nothing);
-    tcase_add_test(tests, keys_join_what_they_say_alike);
-    return run_cases(tests);
 }

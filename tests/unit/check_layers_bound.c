@@ -2,6 +2,7 @@
  * whose layers are all alike. */
 #include "plan/layers_case.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 #include "plan/layers_join.h"
 
@@ -42,14 +43,13 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
     free(spare);
 }
 
-START_TEST(no_list_is_below_its_bound)
+CALC_TEST(no_list_is_below_its_bound)
 {
     layers_plan_samples(check_case);
     ck_assert_int_gt(found, 100);
     ck_assert_int_gt(infeasible, 10);
     ck_assert_int_gt(alike, 20);
 }
-END_TEST
 
 static int allowed;
 
@@ -70,24 +70,8 @@ static void check_allowed(const layers_plan *l, const calc_layers_case *c)
     }
 }
 
-START_TEST(stages_are_allowed_more_in_a_longer_step)
+CALC_TEST(stages_are_allowed_more_in_a_longer_step)
 {
     layers_plan_samples(check_allowed);
     ck_assert_int_gt(allowed, 100);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_bound");
-    TCase *tcase = tcase_create("layers_bound");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, no_list_is_below_its_bound);
-    tcase_add_test(tcase, stages_are_allowed_more_in_a_longer_step);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* Options of candidates: what is dropped is covered by what is not; groups; room. */
 #include "plan/layers_case.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 #include "model/stages/reshard.h"
 #include "spec/layer_list.h"
@@ -46,14 +47,13 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
     groups += c->groups > 1;
 }
 
-START_TEST(options_that_are_dropped_are_covered_and_groups_cost_what_rearranging_does)
+CALC_TEST(options_that_are_dropped_are_covered_and_groups_cost_what_rearranging_does)
 {
     layers_plan_samples(check_case);
     ck_assert_int_gt(dropped, 50);
     ck_assert_int_gt(kept, 200);
     ck_assert_int_gt(groups, 20);
 }
-END_TEST
 
 static void check_room(const layers_plan *l, const calc_layers_case *c)
 {
@@ -71,24 +71,7 @@ static void check_room(const layers_plan *l, const calc_layers_case *c)
     ck_assert_int_eq(calc_layers_is_last(c, 0), last == 0);
 }
 
-START_TEST(ends_are_on_the_first_and_the_last_stage)
+CALC_TEST(ends_are_on_the_first_and_the_last_stage)
 {
     ck_assert_int_gt(layers_plan_samples(check_room), 50);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_case");
-    TCase *tcase = tcase_create("layers_case");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase,
-                   options_that_are_dropped_are_covered_and_groups_cost_what_rearranging_does);
-    tcase_add_test(tcase, ends_are_on_the_first_and_the_last_stage);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* Curves of step over memory: points as calc_run() has them, each quicker than those before it. */
 #include "plan/layers_judge.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 
 static int curves, points, beyond;
@@ -31,25 +32,10 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
     free(point);
 }
 
-START_TEST(a_curve_is_of_lists_that_are_quicker_the_more_memory_they_need)
+CALC_TEST(a_curve_is_of_lists_that_are_quicker_the_more_memory_they_need)
 {
     layers_plan_samples(check_case);
     ck_assert_int_gt(curves, 20);
     ck_assert_int_gt(points, 200);
     ck_assert_int_gt(beyond, 20);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_curve");
-    TCase *tcase = tcase_create("layers_curve");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, a_curve_is_of_lists_that_are_quicker_the_more_memory_they_need);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* Layers spread over stages against all divisions, and the least step of each. */
 #include "plan/layers_join.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 
 static int compared, several;
@@ -65,13 +66,12 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
     free(spare);
 }
 
-START_TEST(the_best_division_is_found)
+CALC_TEST(the_best_division_is_found)
 {
     layers_plan_samples(check_case);
     ck_assert_int_gt(compared, 20);
     ck_assert_int_gt(several, 10);
 }
-END_TEST
 
 static int quick;
 
@@ -94,24 +94,8 @@ static void check_limit(const layers_plan *l, const calc_layers_case *c)
     free(spare);
 }
 
-START_TEST(nothing_below_the_bound_is_found)
+CALC_TEST(nothing_below_the_bound_is_found)
 {
     layers_plan_samples(check_limit);
     ck_assert_int_gt(quick, 20);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_join");
-    TCase *tcase = tcase_create("layers_join");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, the_best_division_is_found);
-    tcase_add_test(tcase, nothing_below_the_bound_is_found);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

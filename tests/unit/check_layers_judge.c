@@ -2,6 +2,7 @@
  * calc_each_stage() say of it. */
 #include "plan/layers_judge.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
@@ -46,14 +47,13 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
     free(spare);
 }
 
-START_TEST(what_is_planned_is_nearly_what_is_run)
+CALC_TEST(what_is_planned_is_nearly_what_is_run)
 {
     layers_plan_samples(check_case);
     ck_assert_int_gt(judged, 25);
     ck_assert_int_gt(mixed, 10);
     ck_assert_int_gt(chunked, 5);
 }
-END_TEST
 
 static int solved, limited;
 
@@ -75,25 +75,9 @@ static void check_solved(const layers_plan *l, const calc_layers_case *c)
     ck_assert(status == CALC_ERR_RULE || less.stats.total_time < f.stats.total_time);
 }
 
-START_TEST(what_is_solved_fits_and_is_below_its_limit)
+CALC_TEST(what_is_solved_fits_and_is_below_its_limit)
 {
     layers_plan_samples(check_solved);
     ck_assert_int_gt(solved, 30);
     ck_assert_int_gt(limited, solved / 2);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_judge");
-    TCase *tcase = tcase_create("layers_judge");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, what_is_planned_is_nearly_what_is_run);
-    tcase_add_test(tcase, what_is_solved_fits_and_is_below_its_limit);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* Candidates against all layouts of a space. */
 #include "plan/layers_list.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 #include "spec/layer_list.h"
 #include "units.h"
@@ -46,7 +47,7 @@ static void visit_row(void *context, const calc_worker_place *place)
     }
 }
 
-START_TEST(every_layout_belongs_to_one_candidate_and_the_quickest_is_known)
+CALC_TEST(every_layout_belongs_to_one_candidate_and_the_quickest_is_known)
 {
     calc_sweep_counts counts;
     layers_plan_init(&l, "deepseek-v2-lite", "h100_sxm", 6, 8, 16);
@@ -66,10 +67,9 @@ START_TEST(every_layout_belongs_to_one_candidate_and_the_quickest_is_known)
     calc_layers_list_free(&list);
     layers_plan_free(&l);
 }
-END_TEST
 
 /* What somebody gave several values is not mixed up. */
-START_TEST(other_axes_tell_candidates_apart)
+CALC_TEST(other_axes_tell_candidates_apart)
 {
     static const int64_t both[] = {false, true};
     size_t count[2];
@@ -85,9 +85,8 @@ START_TEST(other_axes_tell_candidates_apart)
     ck_assert_uint_gt(count[0], 5);
     ck_assert_uint_eq(count[1], 2 * count[0]);
 }
-END_TEST
 
-START_TEST(a_strategy_says_what_a_layout_has)
+CALC_TEST(a_strategy_says_what_a_layout_has)
 {
     calc_exec e = {.strategy = {.tensor_par = 4,
                                 .optimizer_sharding = true,
@@ -100,21 +99,4 @@ START_TEST(a_strategy_says_what_a_layout_has)
     ck_assert_int_eq(s.recompute, CALC_ACTIVATION_RECOMPUTE_FULL);
     e.strategy.zero_stage = 3;
     ck_assert_int_eq(calc_layers_strategy_of(&e).zero_stage, 3);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_list");
-    TCase *tcase = tcase_create("layers_list");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, every_layout_belongs_to_one_candidate_and_the_quickest_is_known);
-    tcase_add_test(tcase, other_axes_tell_candidates_apart);
-    tcase_add_test(tcase, a_strategy_says_what_a_layout_has);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,6 +2,7 @@
  * everywhere; lines of exposed time against what they are lines of. */
 #include "plan/layers_list.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 #include "spec/layer_list.h"
 
@@ -64,14 +65,13 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
     }
 }
 
-START_TEST(parts_of_a_layout_add_up_to_its_stages)
+CALC_TEST(parts_of_a_layout_add_up_to_its_stages)
 {
     layers_plan_samples(check_case);
     ck_assert_int_gt(stages_seen, 500);
 }
-END_TEST
 
-START_TEST(lines_are_nowhere_above_what_is_exposed_and_meet_it_in_their_range)
+CALC_TEST(lines_are_nowhere_above_what_is_exposed_and_meet_it_in_their_range)
 {
     calc_rng rng;
     int hidden = 0;
@@ -96,20 +96,4 @@ START_TEST(lines_are_nowhere_above_what_is_exposed_and_meet_it_in_their_range)
         ck_assert(longer || p.reduce_s <= room_s / 0.97 + 1e-12);
     }
     ck_assert_int_gt(hidden, 1000);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_option");
-    TCase *tcase = tcase_create("layers_option");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, parts_of_a_layout_add_up_to_its_stages);
-    tcase_add_test(tcase, lines_are_nowhere_above_what_is_exposed_and_meet_it_in_their_range);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,6 +2,7 @@
 #include "plan/layers_stage.h"
 
 #include "base/rng.h"
+#include "frame.h"
 #include "layers_plan_case.h"
 
 enum { OPTIONS = 7 };
@@ -19,7 +20,7 @@ static calc_layers_peak most_of(const calc_layers_peak *peak, unsigned set)
     return most;
 }
 
-START_TEST(what_a_set_of_options_needs_is_a_level_and_a_level_is_what_one_needs)
+CALC_TEST(what_a_set_of_options_needs_is_a_level_and_a_level_is_what_one_needs)
 {
     calc_rng rng;
     calc_rng_init(&rng, 14, 2);
@@ -46,10 +47,9 @@ START_TEST(what_a_set_of_options_needs_is_a_level_and_a_level_is_what_one_needs)
         ck_assert(calc_layers_is_below(most_of(peak, ~0U), level[count - 1]));
     }
 }
-END_TEST
 
 /* Of many amounts the largest of each bin: nothing needs more than the last level. */
-START_TEST(many_amounts_share_levels)
+CALC_TEST(many_amounts_share_levels)
 {
     enum { MANY = 500 };
     static calc_layers_peak peak[MANY];
@@ -69,9 +69,8 @@ START_TEST(many_amounts_share_levels)
         ck_assert_int_lt(at, count);
     }
 }
-END_TEST
 
-START_TEST(ends_need_what_they_need_in_any_case)
+CALC_TEST(ends_need_what_they_need_in_any_case)
 {
     const calc_layers_peak ends = {3, 5};
     const calc_layers_part part = {.working_bytes = 4, .passing_bytes = 1};
@@ -81,21 +80,4 @@ START_TEST(ends_need_what_they_need_in_any_case)
     ck_assert(calc_layers_is_below(both, both));
     ck_assert(calc_layers_is_below(ends, both));
     ck_assert(!calc_layers_is_below(both, ends));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_peak");
-    TCase *tcase = tcase_create("layers_peak");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, what_a_set_of_options_needs_is_a_level_and_a_level_is_what_one_needs);
-    tcase_add_test(tcase, many_amounts_share_levels);
-    tcase_add_test(tcase, ends_need_what_they_need_in_any_case);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

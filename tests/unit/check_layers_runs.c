@@ -1,10 +1,10 @@
 /* Runs of layers as JSON, beside the stages that have them: src/cli/plan/layers_table.c. */
 #include "cli/plan/layers_table.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "model/stages/placed.h"
 #include "shipped_case.h"
 #include "small_case.h"
@@ -32,6 +32,8 @@ static void leave(void)
 {
     calc_text_free(&json);
 }
+
+const calc_test_frame calc_tests = {.setup = setup, .teardown = leave};
 
 static void write_runs(void)
 {
@@ -76,7 +78,7 @@ static double rearranged_s(void)
     return sum_s;
 }
 
-START_TEST(rearranging_is_that_of_the_stages)
+CALC_TEST(rearranging_is_that_of_the_stages)
 {
     set("layers={\"blocks\": [20, 30, 30], \"tensor_par\": [8, 4, 2], \"zero_stage\": [1, 3, 2], "
         "\"ends\": {\"tensor_par\": 8}}");
@@ -86,22 +88,11 @@ START_TEST(rearranging_is_that_of_the_stages)
     ck_assert_double_gt(rearranged_s(), 0);
     ck_assert_double_eq_tol(sum_of("rearranging_time"), rearranged_s(), 1e-15);
 }
-END_TEST
 
-START_TEST(without_a_list_all_layers_are_one_run)
+CALC_TEST(without_a_list_all_layers_are_one_run)
 {
     write_runs();
     ck_assert_double_eq(sum_of("blocks"), 80);
     ck_assert_double_eq(sum_of("tensor_par"), 2 * (double)c.exec.strategy.tensor_par);
     ck_assert_double_eq(sum_of("rearranging_time"), 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("layers_runs");
-    tcase_add_checked_fixture(cases, setup, leave);
-    tcase_add_test(cases, rearranging_is_that_of_the_stages);
-    tcase_add_test(cases, without_a_list_all_layers_are_one_run);
-    return run_cases(cases);
 }

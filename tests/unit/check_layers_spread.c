@@ -1,9 +1,10 @@
 /* How layers are spread: kinds, chunks, and the shortest step in which all stages have time. */
 #include "plan/layers_join.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 
-START_TEST(the_first_layers_of_the_model_are_of_kind_0)
+CALC_TEST(the_first_layers_of_the_model_are_of_kind_0)
 {
     calc_layers_case c = {.common = {.layers = {3, 7}}};
     int layers[2];
@@ -20,11 +21,10 @@ START_TEST(the_first_layers_of_the_model_are_of_kind_0)
     ck_assert_int_eq(layers[0], 2);
     ck_assert_int_eq(layers[1], 0);
 }
-END_TEST
 
 /* Two stages of two chunks each, three layers of kind 0: two of them in the first chunk of stage 0,
  * one in that of stage 1. */
-START_TEST(chunks_of_a_stage_are_apart)
+CALC_TEST(chunks_of_a_stage_are_apart)
 {
     const calc_layers_case c = {.common = {.layers = {3, 5}}};
     const calc_layers_table t = {.c = &c, .stages = 2, .chunks = 2, .layers = 8, .dense = 3};
@@ -36,7 +36,6 @@ START_TEST(chunks_of_a_stage_are_apart)
     ck_assert_int_eq(layers[0], 1);
     ck_assert_int_eq(layers[1], 3);
 }
-END_TEST
 
 static int spread;
 
@@ -73,25 +72,8 @@ static void check_case(const layers_plan *l, const calc_layers_case *c)
     free(count);
 }
 
-START_TEST(every_stage_has_time_for_its_layers)
+CALC_TEST(every_stage_has_time_for_its_layers)
 {
     layers_plan_samples(check_case);
     ck_assert_int_gt(spread, 30);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_spread");
-    TCase *tcase = tcase_create("layers_spread");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, the_first_layers_of_the_model_are_of_kind_0);
-    tcase_add_test(tcase, chunks_of_a_stage_are_apart);
-    tcase_add_test(tcase, every_stage_has_time_for_its_layers);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* The best options of a stage's layers against all counts of them; its curve against its bests. */
 #include "plan/layers_stage.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 
 enum { FEW = 3 };
@@ -90,13 +91,12 @@ static void compare_case(const layers_plan *l, const calc_layers_case *c)
     }
 }
 
-START_TEST(the_best_of_all_counts_is_found)
+CALC_TEST(the_best_of_all_counts_is_found)
 {
     layers_plan_samples(compare_case);
     ck_assert_int_gt(compared, 50);
     ck_assert_int_gt(limited, 30);
 }
-END_TEST
 
 static int points;
 
@@ -127,24 +127,8 @@ static void check_curve(const layers_plan *l, const calc_layers_case *c)
     free(list);
 }
 
-START_TEST(a_curve_falls_and_no_point_of_it_beats_the_best)
+CALC_TEST(a_curve_falls_and_no_point_of_it_beats_the_best)
 {
     layers_plan_samples(check_curve);
     ck_assert_int_gt(points, 100);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layers_stage");
-    TCase *tcase = tcase_create("layers_stage");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, the_best_of_all_counts_is_found);
-    tcase_add_test(tcase, a_curve_falls_and_no_point_of_it_beats_the_best);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

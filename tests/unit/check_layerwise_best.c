@@ -1,8 +1,9 @@
 /* The best way to split and keep the layers of a stage, beside all ways. */
 #include "layerwise_case.h"
 
-#include <check.h>
 #include <string.h>
+
+#include "frame.h"
 
 static layerwise_case c;
 
@@ -37,7 +38,7 @@ static void check_sums(const calc_layerwise_stage *stage, const calc_layerwise_p
     ck_assert_double_le(p->bytes, stage->budget_bytes);
 }
 
-START_TEST(none_of_all_ways_is_better)
+CALC_TEST(none_of_all_ways_is_better)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20261, 1);
@@ -74,7 +75,6 @@ START_TEST(none_of_all_ways_is_better)
     ck_assert_int_gt(fit, 1500);
     ck_assert_int_gt(mixed, 500); /* memory binds */
 }
-END_TEST
 
 /* Eighty layers, fourteen options in three groups, drawn so that many are worth it. */
 static calc_layerwise_option many[64];
@@ -96,7 +96,7 @@ static calc_layerwise_stage large(calc_rng *rng, int options, const double *swit
                                   .switch_s = switch_s};
 }
 
-START_TEST(more_memory_is_never_worse)
+CALC_TEST(more_memory_is_never_worse)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20262, 1);
@@ -118,7 +118,6 @@ START_TEST(more_memory_is_never_worse)
         ck_assert(before_s < INFINITY);
     }
 }
-END_TEST
 
 /* The least that layers as divisible as water take: no mixture of two options takes less. */
 static double water_s(const calc_layerwise_stage *stage)
@@ -140,7 +139,7 @@ static double water_s(const calc_layerwise_stage *stage)
     return least_s * kind->layers;
 }
 
-START_TEST(it_is_near_to_layers_as_divisible_as_water)
+CALC_TEST(it_is_near_to_layers_as_divisible_as_water)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20263, 1);
@@ -154,9 +153,8 @@ START_TEST(it_is_near_to_layers_as_divisible_as_water)
         }
     }
 }
-END_TEST
 
-START_TEST(a_switch_that_costs_more_than_it_gains_is_left_out)
+CALC_TEST(a_switch_that_costs_more_than_it_gains_is_left_out)
 {
     calc_layerwise_option option[] = {{1, 0, 10, 0}, {2, 0, 4, 1}, {2.5, 0, 5, 0}};
     double switch_s[] = {0, 1, 1, 0};
@@ -181,7 +179,6 @@ START_TEST(a_switch_that_costs_more_than_it_gains_is_left_out)
     ck_assert_double_eq(best.micro_s, 8.25);
     ck_assert_int_eq(best.pick[0][0].option, 0);
 }
-END_TEST
 
 /* What a step takes with a stage: reduction counts beyond what hides it. */
 static double value_of(const void *data, double micro_s, double sync_s)
@@ -190,7 +187,7 @@ static double value_of(const void *data, double micro_s, double sync_s)
     return fmax(3 * micro_s, micro_s + 60) + fmax(0, sync_s - *hidden_s);
 }
 
-START_TEST(values_are_least_whatever_bound_is_given)
+CALC_TEST(values_are_least_whatever_bound_is_given)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20267, 1);
@@ -229,9 +226,8 @@ START_TEST(values_are_least_whatever_bound_is_given)
         }
     }
 }
-END_TEST
 
-START_TEST(no_layers_take_nothing)
+CALC_TEST(no_layers_take_nothing)
 {
     calc_layerwise_option option = {1, 1, 1, 0};
     calc_layerwise_stage stage = {.kinds = 1, .kind = {{.options = 1, .option = &option}}};
@@ -246,23 +242,4 @@ START_TEST(no_layers_take_nothing)
     ck_assert(calc_layerwise_best(&stage, 1, 1, &best));
     stage.kind[0].options = 0;
     ck_assert(!calc_layerwise_best(&stage, 1, 1, &best));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layerwise_best");
-    TCase *tests = tcase_create("layerwise_best");
-    tcase_add_test(tests, none_of_all_ways_is_better);
-    tcase_add_test(tests, more_memory_is_never_worse);
-    tcase_add_test(tests, it_is_near_to_layers_as_divisible_as_water);
-    tcase_add_test(tests, a_switch_that_costs_more_than_it_gains_is_left_out);
-    tcase_add_test(tests, values_are_least_whatever_bound_is_given);
-    tcase_add_test(tests, no_layers_take_nothing);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,8 +1,9 @@
 /* Fronts and curves of a stage, beside all ways. */
 #include "layerwise_case.h"
 
-#include <check.h>
 #include <string.h>
+
+#include "frame.h"
 
 static layerwise_case c;
 
@@ -35,7 +36,7 @@ static int front_of(pair *list, int count)
 
 static pair list[LAYERWISE_MOST];
 
-START_TEST(fronts_are_those_of_all_ways)
+CALC_TEST(fronts_are_those_of_all_ways)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20264, 1);
@@ -64,9 +65,8 @@ START_TEST(fronts_are_those_of_all_ways)
     }
     ck_assert_uint_gt(points, 3000);
 }
-END_TEST
 
-START_TEST(curves_are_those_of_all_ways)
+CALC_TEST(curves_are_those_of_all_ways)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20265, 1);
@@ -97,9 +97,8 @@ START_TEST(curves_are_those_of_all_ways)
     }
     ck_assert_uint_gt(points, 6000);
 }
-END_TEST
 
-START_TEST(thinned_fronts_keep_their_ends_and_say_so)
+CALC_TEST(thinned_fronts_keep_their_ends_and_say_so)
 {
     calc_layerwise_option option[] = {{1, 1, 0, 0}, {2, 0, 0, 0}};
     calc_layerwise_stage stage = {.kinds = 1,
@@ -120,9 +119,8 @@ START_TEST(thinned_fronts_keep_their_ends_and_say_so)
     ck_assert(front.proven);
     ck_assert_uint_eq(front.count, 0);
 }
-END_TEST
 
-START_TEST(large_fronts_fit_and_reach_from_the_best_to_the_best)
+CALC_TEST(large_fronts_fit_and_reach_from_the_best_to_the_best)
 {
     static calc_layerwise_option option[50];
     calc_rng rng;
@@ -155,21 +153,4 @@ START_TEST(large_fronts_fit_and_reach_from_the_best_to_the_best)
         }
         free(front.point);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layerwise_front");
-    TCase *tests = tcase_create("layerwise_front");
-    tcase_add_test(tests, fronts_are_those_of_all_ways);
-    tcase_add_test(tests, curves_are_those_of_all_ways);
-    tcase_add_test(tests, large_fronts_fit_and_reach_from_the_best_to_the_best);
-    tcase_add_test(tests, thinned_fronts_keep_their_ends_and_say_so);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,8 +1,9 @@
 /* All answers of a stage that are nearly as short as the best, beside all ways. */
 #include "layerwise_case.h"
 
-#include <check.h>
 #include <string.h>
+
+#include "frame.h"
 
 static layerwise_case c;
 
@@ -32,7 +33,7 @@ static counts counts_of(int way)
     return n;
 }
 
-START_TEST(every_one_is_told_once)
+CALC_TEST(every_one_is_told_once)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20268, 1);
@@ -79,9 +80,8 @@ START_TEST(every_one_is_told_once)
     }
     ck_assert_int_gt(many, 300);
 }
-END_TEST
 
-START_TEST(more_than_asked_for_are_cut_off)
+CALC_TEST(more_than_asked_for_are_cut_off)
 {
     calc_layerwise_option option[] = {{1, 0, 1, 0}, {1, 0, 1, 0}};
     calc_layerwise_stage stage = {
@@ -99,19 +99,4 @@ START_TEST(more_than_asked_for_are_cut_off)
     ck_assert(calc_layerwise_near(&stage, 1, 1, 0, 9, &front));
     ck_assert(front.proven);
     ck_assert_uint_eq(front.count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("layerwise_near");
-    TCase *tests = tcase_create("layerwise_near");
-    tcase_add_test(tests, every_one_is_told_once);
-    tcase_add_test(tests, more_than_asked_for_are_cut_off);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

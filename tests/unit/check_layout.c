@@ -1,9 +1,10 @@
 #include "model/stages/layout.h"
 
+#include "frame.h"
 #include "stage_case.h"
 
 /* The parts of a layout are those that its functions give one by one. */
-START_TEST(a_layout_is_taken_apart_into_what_its_functions_say)
+CALC_TEST(a_layout_is_taken_apart_into_what_its_functions_say)
 {
     for (int i = 0; i < 4; i++) {
         stage_case s;
@@ -26,9 +27,8 @@ START_TEST(a_layout_is_taken_apart_into_what_its_functions_say)
         ck_assert_double_eq(l.exposed, i & 2 ? 1 - 0.85 : 1);
     }
 }
-END_TEST
 
-START_TEST(rules_reach_every_part)
+CALC_TEST(rules_reach_every_part)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -42,10 +42,9 @@ START_TEST(rules_reach_every_part)
     ck_assert_uint_eq(l.parts.layers[0], 8); /* Calculon's layers with weights */
     ck_assert_double_gt(l.terms.rule[0].optimizer_s, 0);
 }
-END_TEST
 
 /* Of eight blocks: where half of them are dense, a dense one. */
-START_TEST(the_block_is_of_the_kind_that_most_are_of)
+CALC_TEST(the_block_is_of_the_kind_that_most_are_of)
 {
     calc_app app = moe_app();
     calc_system system = small_system();
@@ -57,14 +56,4 @@ START_TEST(the_block_is_of_the_kind_that_most_are_of)
         calc_block_kind kind = dense < 4 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK;
         ck_assert_ptr_eq(calc_layout_block(&l), &l.parts.block[kind]);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("layout");
-    tcase_add_test(cases, a_layout_is_taken_apart_into_what_its_functions_say);
-    tcase_add_test(cases, rules_reach_every_part);
-    tcase_add_test(cases, the_block_is_of_the_kind_that_most_are_of);
-    return run_cases(cases);
 }

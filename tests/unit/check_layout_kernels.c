@@ -3,6 +3,8 @@
 #include "model/layout_kernels.h"
 #include "modern_case.h"
 
+#include "frame.h"
+
 static calc_layout_kernel list[CALC_LAYOUT_KERNELS];
 
 static double sum(size_t count, bool keyed_only)
@@ -25,7 +27,7 @@ static size_t make(const modern_case *c)
     return calc_layout_kernels(&c->app, &c->system, &c->exec, list);
 }
 
-START_TEST(they_add_up_to_the_blocks)
+CALC_TEST(they_add_up_to_the_blocks)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.training = true;
@@ -36,9 +38,8 @@ START_TEST(they_add_up_to_the_blocks)
     assert_near(sum(count, false), 8 * block_s(&c, CALC_DENSE_BLOCK));
     ck_assert_double_gt(c.cost.re_s, 0);
 }
-END_TEST
 
-START_TEST(blocks_that_do_not_recompute_run_once)
+CALC_TEST(blocks_that_do_not_recompute_run_once)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 2, 1));
     c.exec.training = true;
@@ -50,19 +51,17 @@ START_TEST(blocks_that_do_not_recompute_run_once)
     c.exec.recompute_blocks = 100;
     assert_near(sum(make(&c), false), 8 * with);
 }
-END_TEST
 
-START_TEST(experts_and_dense_blocks_are_counted)
+CALC_TEST(experts_and_dense_blocks_are_counted)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     c.exec.training = true;
     double s = sum(make(&c), false);
     assert_near(s, 2 * block_s(&c, CALC_DENSE_BLOCK) + 6 * block_s(&c, CALC_MOE_BLOCK));
 }
-END_TEST
 
 /* 32 tokens of width 64 to twice 256 columns. */
-START_TEST(shapes_are_those_of_multiplications)
+CALC_TEST(shapes_are_those_of_multiplications)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.training = true;
@@ -80,10 +79,9 @@ START_TEST(shapes_are_those_of_multiplications)
     }
     ck_assert_uint_eq(found, 1);
 }
-END_TEST
 
 /* Attention on part of a context is not what benchmarks measure. */
-START_TEST(what_is_never_measured_has_no_key)
+CALC_TEST(what_is_never_measured_has_no_key)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.training = true;
@@ -96,24 +94,10 @@ START_TEST(what_is_never_measured_has_no_key)
         ck_assert(!list[i].keyed || list[i].key.kind != CALC_KERNEL_ATTENTION);
     }
 }
-END_TEST
 
-START_TEST(serving_has_none)
+CALC_TEST(serving_has_none)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.training = false;
     ck_assert_uint_eq(make(&c), 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("layout_kernels");
-    tcase_add_test(tests, they_add_up_to_the_blocks);
-    tcase_add_test(tests, blocks_that_do_not_recompute_run_once);
-    tcase_add_test(tests, experts_and_dense_blocks_are_counted);
-    tcase_add_test(tests, shapes_are_those_of_multiplications);
-    tcase_add_test(tests, what_is_never_measured_has_no_key);
-    tcase_add_test(tests, serving_has_none);
-    return run_cases(tests);
 }

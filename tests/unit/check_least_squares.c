@@ -1,10 +1,10 @@
 /* Least squares: against problems whose minimum and errors can be written down. */
 #include "calibrate/least_squares.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 enum { POINTS = 5 };
 
@@ -27,7 +27,7 @@ static calc_least_squares problem(calc_least_squares_residuals f, void *context,
                                 .most = 50};
 }
 
-START_TEST(a_line_is_that_of_the_normal_equations)
+CALC_TEST(a_line_is_that_of_the_normal_equations)
 {
     double y[POINTS] = {1, 3, 2, 5, 4};
     double x[2] = {9, -9};
@@ -40,7 +40,6 @@ START_TEST(a_line_is_that_of_the_normal_equations)
     ck_assert_double_eq_tol(error[0], 0.44721359549995794, 1e-6);
     ck_assert_double_eq_tol(error[1], 0.31622776601683794, 1e-6);
 }
-END_TEST
 
 /* Rosenbrock 1960: minimum 0 at (1, 1), at the end of a bent valley. */
 static void valley(void *context, const double *x, double *residual)
@@ -50,7 +49,7 @@ static void valley(void *context, const double *x, double *residual)
     residual[1] = 1 - x[0];
 }
 
-START_TEST(a_bent_valley_is_followed_to_its_end)
+CALC_TEST(a_bent_valley_is_followed_to_its_end)
 {
     double x[2] = {-1.2, 1};
     double error[2];
@@ -63,7 +62,6 @@ START_TEST(a_bent_valley_is_followed_to_its_end)
     ck_assert_int_eq(calc_least_squares_solve(&p, early, error, NULL), CALC_OK);
     ck_assert(fabs(early[0] - 1) > 0.1);
 }
-END_TEST
 
 static void broken(void *context, const double *x, double *residual)
 {
@@ -72,7 +70,7 @@ static void broken(void *context, const double *x, double *residual)
     residual[1] = (double)NAN;
 }
 
-START_TEST(residuals_that_are_no_numbers_are_an_error)
+CALC_TEST(residuals_that_are_no_numbers_are_an_error)
 {
     double x[2] = {1, 2};
     double error[2];
@@ -83,28 +81,10 @@ START_TEST(residuals_that_are_no_numbers_are_an_error)
     ck_assert_ptr_nonnull(strstr(errors.item[0].text, "least squares: "));
     ck_assert(x[0] == 1 && x[1] == 2);
 }
-END_TEST
 
-START_TEST(nothing_to_fit_is_fine)
+CALC_TEST(nothing_to_fit_is_fine)
 {
     calc_least_squares p = problem(broken, NULL, 2);
     p.parameters = 0;
     ck_assert_int_eq(calc_least_squares_solve(&p, NULL, NULL, NULL), CALC_OK);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("least_squares");
-    TCase *tests = tcase_create("least_squares");
-    tcase_add_test(tests, a_line_is_that_of_the_normal_equations);
-    tcase_add_test(tests, a_bent_valley_is_followed_to_its_end);
-    tcase_add_test(tests, residuals_that_are_no_numbers_are_an_error);
-    tcase_add_test(tests, nothing_to_fit_is_fine);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

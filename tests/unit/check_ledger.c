@@ -2,10 +2,8 @@
  */
 #include "ledger.h"
 
-#include <check.h>
-#include <stdlib.h>
-
 #include "base/rng.h"
+#include "frame.h"
 #include "small_case.h"
 
 enum { RANKS = 5, CHUNKS = 200 };
@@ -22,6 +20,8 @@ static void end(void)
     calc_ledger_free(&ledger);
 }
 
+const calc_test_frame calc_tests = {.setup = begin, .teardown = end};
+
 static uint64_t take(size_t rank, double now_s)
 {
     uint64_t chunk;
@@ -34,7 +34,7 @@ static void start(size_t rank, double now_s)
     ck_assert_int_eq(calc_ledger_order_of(&ledger, rank, now_s), CALC_LEDGER_ROUND);
 }
 
-START_TEST(chunks_are_handed_out_in_order_and_once)
+CALC_TEST(chunks_are_handed_out_in_order_and_once)
 {
     start(0, 0);
     start(1, 0);
@@ -48,9 +48,8 @@ START_TEST(chunks_are_handed_out_in_order_and_once)
     ck_assert_int_eq(calc_ledger_order_of(&ledger, 0, 6), CALC_LEDGER_END);
     ck_assert_int_eq(calc_ledger_order_of(&ledger, 1, 6), CALC_LEDGER_END);
 }
-END_TEST
 
-START_TEST(silence_is_judged_by_what_it_was_before)
+CALC_TEST(silence_is_judged_by_what_it_was_before)
 {
     start(0, 0);
     start(1, 0);
@@ -65,9 +64,8 @@ START_TEST(silence_is_judged_by_what_it_was_before)
     ck_assert(!calc_ledger_is_silent(&ledger, 2, 81.9)); /* never heard: as the slowest */
     ck_assert(calc_ledger_is_silent(&ledger, 2, 82.1));
 }
-END_TEST
 
-START_TEST(what_was_reported_stands_and_the_rest_is_done_again)
+CALC_TEST(what_was_reported_stands_and_the_rest_is_done_again)
 {
     start(0, 0);
     start(1, 0);
@@ -91,9 +89,8 @@ START_TEST(what_was_reported_stands_and_the_rest_is_done_again)
     ck_assert(calc_ledger_finish(&ledger, 0, 10, 4));
     ck_assert_int_eq(calc_ledger_order_of(&ledger, 1, 11), CALC_LEDGER_END);
 }
-END_TEST
 
-START_TEST(nobody_goes_on_after_a_stop)
+CALC_TEST(nobody_goes_on_after_a_stop)
 {
     start(0, 0);
     take(0, 1);
@@ -101,7 +98,6 @@ START_TEST(nobody_goes_on_after_a_stop)
     ck_assert_uint_eq(take(0, 2), UINT64_MAX);
     ck_assert_int_eq(calc_ledger_order_of(&ledger, 1, 2), CALC_LEDGER_END);
 }
-END_TEST
 
 /* A rank as it sees itself. */
 typedef struct player {
@@ -150,7 +146,7 @@ static void play(calc_rng *rng, size_t rank, double now_s)
     p->working = false;
 }
 
-START_TEST(every_chunk_is_in_the_result_once_whoever_dies)
+CALC_TEST_LOOP(every_chunk_is_in_the_result_once_whoever_dies, 0, 200)
 {
     calc_rng rng;
     calc_rng_init(&rng, 1, (uint64_t)_i);
@@ -184,17 +180,4 @@ START_TEST(every_chunk_is_in_the_result_once_whoever_dies)
     for (size_t c = 0; c < CHUNKS; c++) {
         ck_assert_msg(times_done[c] == 1, "chunk %zu: %d times", c, times_done[c]);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("ledger");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_add_test(cases, chunks_are_handed_out_in_order_and_once);
-    tcase_add_test(cases, silence_is_judged_by_what_it_was_before);
-    tcase_add_test(cases, what_was_reported_stands_and_the_rest_is_done_again);
-    tcase_add_test(cases, nobody_goes_on_after_a_stop);
-    tcase_add_loop_test(cases, every_chunk_is_in_the_result_once_whoever_dies, 0, 200);
-    return run_cases(cases);
 }

@@ -2,6 +2,7 @@
 #include "legal.h"
 
 #include "cell.h"
+#include "frame.h"
 #include "serving_case.h"
 
 static calc_space space;
@@ -28,7 +29,7 @@ static bool legal(calc_exec *exec)
     return any;
 }
 
-START_TEST(two_pools_have_the_processors_there_are)
+CALC_TEST(two_pools_have_the_processors_there_are)
 {
     static const int64_t all[] = {16, 32};
     begin();
@@ -46,9 +47,8 @@ START_TEST(two_pools_have_the_processors_there_are)
     ck_assert(legal(&e));
     end();
 }
-END_TEST
 
-START_TEST(a_run_of_fewer_requests_than_the_batch_is_not_legal)
+CALC_TEST(a_run_of_fewer_requests_than_the_batch_is_not_legal)
 {
     begin();
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 1, 1, 8);
@@ -60,11 +60,10 @@ START_TEST(a_run_of_fewer_requests_than_the_batch_is_not_legal)
     ck_assert(!legal(&e));
     end();
 }
-END_TEST
 
 /* Exact ones divide; maxima stand for their largest multiple, the smallest of those that do; those
  * of a replica are as many times that. */
-START_TEST(batches_are_exact_maxima_or_those_of_a_replica)
+CALC_TEST(batches_are_exact_maxima_or_those_of_a_replica)
 {
     static const int64_t batches[] = {4, 5, 6, 7};
     begin();
@@ -83,14 +82,4 @@ START_TEST(batches_are_exact_maxima_or_those_of_a_replica)
     ck_assert_int_eq(calc_cell_batch(&space, &e, 8, 7), 0);
     ck_assert_int_eq(calc_cell_batch(&space, &e, 8, 6), 48);
     end();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("legal");
-    tcase_add_test(cases, two_pools_have_the_processors_there_are);
-    tcase_add_test(cases, a_run_of_fewer_requests_than_the_batch_is_not_legal);
-    tcase_add_test(cases, batches_are_exact_maxima_or_those_of_a_replica);
-    return run_cases(cases);
 }

@@ -1,13 +1,13 @@
 #include "gauss/normal.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
+
+#include "frame.h"
 
 /* 4 12 -16; 12 37 -43; -16 -43 98 = L L' with L = 2; 6 1; -8 5 3. */
 static const double matrix[9] = {4, 12, -16, 12, 37, -43, -16, -43, 98};
 
-START_TEST(a_factor_of_whole_numbers)
+CALC_TEST(a_factor_of_whole_numbers)
 {
     double a[9], x[3] = {1, 2, 3};
     for (int i = 0; i < 9; i++) {
@@ -29,18 +29,16 @@ START_TEST(a_factor_of_whole_numbers)
         ck_assert_double_eq_tol(b[i], i + 1, 1e-10);
     }
 }
-END_TEST
 
-START_TEST(what_is_not_positive_definite_is_refused)
+CALC_TEST(what_is_not_positive_definite_is_refused)
 {
     double a[4] = {1, 2, 2, 1};
     ck_assert(!calc_gauss_factor(a, 2));
     ck_assert(calc_gauss_factor(NULL, 0));
 }
-END_TEST
 
 /* 2 -1 0; -1 2 -1; 0 -1 2 has 2 - sqrt 2, 2, 2 + sqrt 2. */
-START_TEST(eigenvalues_of_a_chain)
+CALC_TEST(eigenvalues_of_a_chain)
 {
     double a[9] = {2, -1, 0, -1, 2, -1, 0, -1, 2}, value[3];
     ck_assert(calc_gauss_eigenvalues(a, 3, value));
@@ -53,20 +51,4 @@ START_TEST(eigenvalues_of_a_chain)
     double c[4] = {1, NAN, NAN, 1};
     ck_assert(!calc_gauss_eigenvalues(c, 2, value));
     ck_assert(calc_gauss_eigenvalues(NULL, 0, NULL));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("linear");
-    TCase *tests = tcase_create("linear");
-    tcase_add_test(tests, a_factor_of_whole_numbers);
-    tcase_add_test(tests, what_is_not_positive_definite_is_refused);
-    tcase_add_test(tests, eigenvalues_of_a_chain);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -6,6 +6,7 @@
 #include "model/operators/transformer.h"
 #include "model/serve/inference_pass.h"
 
+#include "frame.h"
 #include "serving_case.h"
 
 /* Vector and matrix engines, memory and launches take no time: chunks alone do. */
@@ -37,7 +38,7 @@ static double operator_s(const calc_app *app, const calc_system *system, const c
     return calc_cost_kernel_s(&c, &o[i], pass);
 }
 
-START_TEST(chunks_of_a_sequence_follow_one_another)
+CALC_TEST(chunks_of_a_sequence_follow_one_another)
 {
     calc_app app = shipped_app("qwen3-next-80B-A3B");
     calc_system system = chunks_only();
@@ -51,9 +52,8 @@ START_TEST(chunks_of_a_sequence_follow_one_another)
     system.chip.sustained = 0.5;
     assert_near(operator_s(&app, &system, name, 1, 4096, CALC_PASS_FW), 128e-6);
 }
-END_TEST
 
-START_TEST(the_vector_engine_handles_every_byte)
+CALC_TEST(the_vector_engine_handles_every_byte)
 {
     calc_app app = shipped_app("qwen3-next-80B-A3B");
     calc_system system = chunks_only();
@@ -72,10 +72,9 @@ START_TEST(the_vector_engine_handles_every_byte)
     system.chip.recurrence.chunk_s = want / 64;
     assert_near(operator_s(&app, &system, "recurrence", 1, 4096, CALC_PASS_FW), cbrt(2) * want);
 }
-END_TEST
 
 /* 8,192 channels of 16 states, 9 operations each. */
-START_TEST(mamba_1_scans_without_chunks)
+CALC_TEST(mamba_1_scans_without_chunks)
 {
     calc_app app = shipped_app("jamba-1.5-mini-52B");
     calc_system system = chunks_only();
@@ -83,7 +82,6 @@ START_TEST(mamba_1_scans_without_chunks)
     assert_near(operator_s(&app, &system, "recurrence", 2, 1024, CALC_PASS_FW),
                 9 * 8192.0 * 16 * 2048 / 1e14);
 }
-END_TEST
 
 /* ---- Serving --------------------------------------------------------------------------------- */
 
@@ -109,7 +107,7 @@ static size_t found(const calc_app *app, const calc_system *system, const calc_e
     return number;
 }
 
-START_TEST(states_have_a_rate_of_their_own)
+CALC_TEST(states_have_a_rate_of_their_own)
 {
     calc_app app = shipped_app("qwen3-next-80B-A3B");
     calc_system system = memory_bound_system();
@@ -129,9 +127,8 @@ START_TEST(states_have_a_rate_of_their_own)
     found(&app, &system, &exec, w, "state update", &o, &s);
     assert_near(s, bytes / 0.5e12 + 6e-6);
 }
-END_TEST
 
-START_TEST(a_recurrence_goes_over_tokens_of_prompts)
+CALC_TEST(a_recurrence_goes_over_tokens_of_prompts)
 {
     calc_app app = shipped_app("qwen3-next-80B-A3B");
     calc_system system = chunks_only();
@@ -154,9 +151,8 @@ START_TEST(a_recurrence_goes_over_tokens_of_prompts)
     assert_near(s, 2.8e-6);
     assert_near(b.work[CALC_PASS_FW], a.work[CALC_PASS_FW] / 16);
 }
-END_TEST
 
-START_TEST(one_kernel_moves_its_ends_only)
+CALC_TEST(one_kernel_moves_its_ends_only)
 {
     calc_app app = shipped_app("qwen3-next-80B-A3B");
     calc_system system = chunks_only();
@@ -181,7 +177,6 @@ START_TEST(one_kernel_moves_its_ends_only)
     found(&app, &system, &exec, w, "recurrence", &parts, &s);
     ck_assert_double_eq(one.work[CALC_PASS_FW], parts.work[CALC_PASS_FW]);
 }
-END_TEST
 
 /* ---- Sparse attention ------------------------------------------------------------------------ */
 
@@ -199,7 +194,7 @@ static void assert_once(calc_inference_pass_work work, size_t scores, size_t dec
     ck_assert_uint_eq(found(&app, &system, &exec, work, "decode attention", &o, &s), decoded);
 }
 
-START_TEST(an_indexer_is_no_second_attention)
+CALC_TEST(an_indexer_is_no_second_attention)
 {
     assert_once((calc_inference_pass_work){.sequences = 8, .queries = 1, .context = 5000}, 1, 1, 0);
     assert_once((calc_inference_pass_work){.prompts = 1, .chunk = 4096}, 0, 0, 1);
@@ -208,10 +203,9 @@ START_TEST(an_indexer_is_no_second_attention)
             .sequences = 8, .queries = 1, .context = 5000, .prompts = 1, .chunk = 512},
         1, 1, 1);
 }
-END_TEST
 
 /* Keys of 128 + 4 bytes and scores of 12; then one block chooses among 5,000 tokens. */
-START_TEST(scores_are_written_and_the_largest_chosen)
+CALC_TEST(scores_are_written_and_the_largest_chosen)
 {
     calc_app app = shipped_app("deepseek-v3.2-671B");
     calc_system system = memory_bound_system();
@@ -225,19 +219,4 @@ START_TEST(scores_are_written_and_the_largest_chosen)
     w.queries = 3; /* one reading of the keys, scores for each position */
     found(&app, &system, &exec, w, "decode index scores", &o, &s);
     assert_near(s, 8 * 5000 * (132 + 3 * 12) / 0.5e12 + 0.3e-9 * 5000);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("linear_mixers");
-    tcase_add_test(cases, chunks_of_a_sequence_follow_one_another);
-    tcase_add_test(cases, the_vector_engine_handles_every_byte);
-    tcase_add_test(cases, mamba_1_scans_without_chunks);
-    tcase_add_test(cases, states_have_a_rate_of_their_own);
-    tcase_add_test(cases, a_recurrence_goes_over_tokens_of_prompts);
-    tcase_add_test(cases, one_kernel_moves_its_ends_only);
-    tcase_add_test(cases, an_indexer_is_no_second_attention);
-    tcase_add_test(cases, scores_are_written_and_the_largest_chosen);
-    return run_cases(cases);
 }

@@ -6,6 +6,8 @@
 #include "modern_case.h"
 #include "point_case.h"
 
+#include "frame.h"
+
 /* Of modern_app() and modern_exec(): a sequence of 32 tokens. */
 #define SIZES "seq_size=32 hidden=64 feedforward=256 attn_heads=4 attn_size=16 kv_heads=2 "
 #define SETTINGS                                                                                   \
@@ -29,6 +31,8 @@ static void leave(void)
     calc_point_table_free(&table);
     leave_points();
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 /* The table of the rows so far. */
 static void make(void)
@@ -74,15 +78,14 @@ static void blocks_take(double count, const char *shape)
     ck_assert_double_eq_tol(step[1] - step[0], 2 * count, 1e-9);
 }
 
-START_TEST(a_measured_block_takes_what_was_measured)
+CALC_TEST(a_measured_block_takes_what_was_measured)
 {
     blocks_take(8 * 4, SIZES SETTINGS);
 }
-END_TEST
 
 /* Ranks of tensor parallelism communicate within the measured time: their network does not matter.
  */
-START_TEST(its_communication_is_not_added)
+CALC_TEST(its_communication_is_not_added)
 {
     exec = modern_exec(2, 1, 1);
     blocks_take(8 * 4, SIZES SETTINGS " tensor_par=2 seq_par_ag_redo=true");
@@ -94,27 +97,24 @@ START_TEST(its_communication_is_not_added)
     ck_assert(step_s(NULL) > 0 && before > 0 && with > blocks);
     ck_assert_double_eq(step_s(&table.table), blocks);
 }
-END_TEST
 
 /* Neither the host nor the release of the software slows it down. */
-START_TEST(it_includes_all_that_it_waits_for)
+CALC_TEST(it_includes_all_that_it_waits_for)
 {
     system_of_test.chip.host.block_s = 3;
     exec.software_efficiency = 0.5;
     app.vocab_size = 0;
     blocks_take(8 * 4, SIZES SETTINGS);
 }
-END_TEST
 
 /* In 4 stages of 2 blocks, 4 micro-batches take 7 passes. */
-START_TEST(stages_are_made_of_it)
+CALC_TEST(stages_are_made_of_it)
 {
     exec = modern_exec(1, 4, 1);
     blocks_take(2 * 7, SIZES SETTINGS);
 }
-END_TEST
 
-START_TEST(near_ones_correct_the_model)
+CALC_TEST(near_ones_correct_the_model)
 {
     put("a,block,fp16," SIZES SETTINGS " microbatch_size=2,time,5,s\n");
     make();
@@ -125,9 +125,8 @@ START_TEST(near_ones_correct_the_model)
     ck_assert_double_eq_tol(b.time_s, b.model_s * 5 / other_s, 1e-9);
     ck_assert_double_eq_tol(found(CALC_KERNEL_EXACT).time_s, 5, 1e-12);
 }
-END_TEST
 
-START_TEST(others_leave_the_step_as_it_was)
+CALC_TEST(others_leave_the_step_as_it_was)
 {
     double before = step_s(NULL);
     static const struct {
@@ -153,10 +152,9 @@ START_TEST(others_leave_the_step_as_it_was)
     make();
     found(CALC_KERNEL_ROOFLINE);
 }
-END_TEST
 
 /* Kernels of a block that is measured as a whole do not count. */
-START_TEST(a_block_overrides_its_kernels)
+CALC_TEST(a_block_overrides_its_kernels)
 {
     app.vocab_size = 0; /* the head is such a kernel, too */
     put("a,mm,fp16,m=32 k=64 n=512 layout=TN,time,9,s\n");
@@ -171,29 +169,12 @@ START_TEST(a_block_overrides_its_kernels)
     ck_assert(kernels_s > 8 * 4 * 9);
     ck_assert_double_eq_tol(both_s, step_s(&table.table), 1e-6);
 }
-END_TEST
 
 /* Blocks with experts have no measured equal; dense ones before them do. */
-START_TEST(blocks_with_experts_keep_their_kernels)
+CALC_TEST(blocks_with_experts_keep_their_kernels)
 {
     app = moe_app();
     blocks_take(2 * 4, SIZES SETTINGS);
     app.dense_blocks = 0;
     found(CALC_KERNEL_ROOFLINE);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("measured_block");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, a_measured_block_takes_what_was_measured);
-    tcase_add_test(tests, its_communication_is_not_added);
-    tcase_add_test(tests, it_includes_all_that_it_waits_for);
-    tcase_add_test(tests, stages_are_made_of_it);
-    tcase_add_test(tests, near_ones_correct_the_model);
-    tcase_add_test(tests, others_leave_the_step_as_it_was);
-    tcase_add_test(tests, a_block_overrides_its_kernels);
-    tcase_add_test(tests, blocks_with_experts_keep_their_kernels);
-    return run_cases(tests);
 }

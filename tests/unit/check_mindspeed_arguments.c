@@ -1,10 +1,10 @@
 /* The job of a launch script, and of flags. */
 #include "mindspeed/arguments.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "formats/read.h"
+#include "frame.h"
 #include "io/text.h"
 
 #define SCRIPT CALC_TEST_DATA "/mindspeed/llama_7b.launch"
@@ -57,7 +57,7 @@ static void refuses(const char *script, const char *flags, const char *expected)
     ck_assert_str_eq(line, expected);
 }
 
-START_TEST(a_launch_script)
+CALC_TEST(a_launch_script)
 {
     calc_text text = {0};
     ck_assert_int_eq(calc_text_read(&text, SCRIPT, &errors), CALC_OK);
@@ -84,9 +84,8 @@ START_TEST(a_launch_script)
     ck_assert_str_eq(args.unused, "--tokenizer-type, --tokenizer-model, --use-fused-rmsnorm, --lr, "
                                   "--min-lr, --train-iters and 5 more");
 }
-END_TEST
 
-START_TEST(every_flag_of_the_job)
+CALC_TEST(every_flag_of_the_job)
 {
     const calc_mindspeed_job *job =
         reads(MODEL "--nodes 2 --nproc_per_node 16 --target-nnodes 8 --group-query-attention "
@@ -110,19 +109,17 @@ START_TEST(every_flag_of_the_job)
     ck_assert(!job->swiglu && !job->untied && !job->fp16);
     ck_assert_str_eq(args.unused, "");
 }
-END_TEST
 
 /* What Megatron does where a width is not said. */
-START_TEST(widths_that_are_not_said)
+CALC_TEST(widths_that_are_not_said)
 {
     ck_assert_int_eq(reads(MODEL NODES)->ffn, 4 * 4096);
     ck_assert_int_eq(reads(MODEL NODES "--swiglu")->ffn, 4096 * 8 / 3 / 64 * 64);
     ck_assert_int_eq(reads(MODEL NODES)->target_nodes, 1);
 }
-END_TEST
 
 /* Sizes that are searched are not even read; flags count more than the script. */
-START_TEST(what_gives_way)
+CALC_TEST(what_gives_way)
 {
     const char *script = "python x.py " MODEL NODES "--tensor-model-parallel-size $TP "
                          "--micro-batch-size ${MBS} --context-parallel-algo what "
@@ -133,9 +130,8 @@ START_TEST(what_gives_way)
     ck_assert_int_eq(args.job.layers, 16);
     ck_assert(args.job.fp16);
 }
-END_TEST
 
-START_TEST(refusals)
+CALC_TEST(refusals)
 {
     refuses("x " NODES, "--num-layers 4",
             "a.sh: the size of the model is not said: missing --hidden-size, "
@@ -169,9 +165,8 @@ START_TEST(refusals)
     refuses(NULL, MODEL NODES "--global-batch-size 2000000",
             "--global-batch-size: 2000000 is more than 1048576");
 }
-END_TEST
 
-START_TEST(what_the_planner_counts_on)
+CALC_TEST(what_the_planner_counts_on)
 {
     refuses(NULL,
             "--num-layers 32 --hidden-size 4096 --num-attention-heads 32 --seq-length 2048 "
@@ -187,23 +182,4 @@ START_TEST(what_the_planner_counts_on)
             "missing --global-batch-size: how many sequences a step has");
     ck_assert_int_eq(read_both(NULL, MODEL NODES "--target-nnodes 2", CALC_MINDSPEED_GEN1),
                      CALC_ERR_UNSUPPORTED);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_arguments");
-    TCase *tests = tcase_create("mindspeed_arguments");
-    tcase_add_test(tests, a_launch_script);
-    tcase_add_test(tests, every_flag_of_the_job);
-    tcase_add_test(tests, widths_that_are_not_said);
-    tcase_add_test(tests, what_gives_way);
-    tcase_add_test(tests, refusals);
-    tcase_add_test(tests, what_the_planner_counts_on);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

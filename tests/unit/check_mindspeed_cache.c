@@ -1,5 +1,6 @@
 #include "mindspeed/shape.h"
 
+#include "frame.h"
 #include "scratch.h"
 
 static char folder[512];
@@ -14,6 +15,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static const char head[] = "Type,Input Shapes,Output Shapes,fwd_time,bwd_time\n";
 
 static calc_status read_text(calc_mindspeed_cache *cache, const char *rows, calc_errors *errors)
@@ -24,7 +27,7 @@ static calc_status read_text(calc_mindspeed_cache *cache, const char *rows, calc
     return calc_mindspeed_cache_read(cache, "o.csv", errors);
 }
 
-START_TEST(times_of_both_passes)
+CALC_TEST(times_of_both_passes)
 {
     calc_mindspeed_cache cache;
     calc_errors errors = {0};
@@ -49,9 +52,8 @@ START_TEST(times_of_both_passes)
     ck_assert_uint_eq(cache.others, 1);
     calc_mindspeed_cache_free(&cache);
 }
-END_TEST
 
-START_TEST(bad_rows_have_a_place)
+CALC_TEST(bad_rows_have_a_place)
 {
     calc_mindspeed_cache cache;
     calc_errors errors = {0};
@@ -66,20 +68,4 @@ START_TEST(bad_rows_have_a_place)
     ck_assert_str_eq(errors.item[0].text,
                      "fwd_time: expected a number of 0 or more, found \"ten\"");
     calc_mindspeed_cache_free(&cache);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_cache");
-    TCase *tests = tcase_create("mindspeed_cache");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, times_of_both_passes);
-    tcase_add_test(tests, bad_rows_have_a_place);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,5 +1,6 @@
 #include "mindspeed/operators.h"
 
+#include "frame.h"
 #include "scratch.h"
 
 static char folder[512];
@@ -16,6 +17,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static calc_status read_text(const char *rows, calc_errors *errors)
 {
     char text[2048];
@@ -29,7 +32,7 @@ static double ask(calc_collective_op op, int64_t ranks, double bytes)
     return calc_mindspeed_comm_s(&comm, &(calc_mindspeed_message){op, ranks, bytes});
 }
 
-START_TEST(messages_are_found_to_the_byte)
+CALC_TEST(messages_are_found_to_the_byte)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(read_text("all_gather,8,1048576,100\n"
@@ -54,9 +57,8 @@ START_TEST(messages_are_found_to_the_byte)
     ck_assert_int_eq(comm.missing[0].ranks, 4);
     ck_assert_int_eq(comm.missing[0].op, CALC_OP_ALL_GATHER);
 }
-END_TEST
 
-START_TEST(bad_rows_have_a_place)
+CALC_TEST(bad_rows_have_a_place)
 {
     static const struct {
         const char *row, *text;
@@ -79,29 +81,11 @@ START_TEST(bad_rows_have_a_place)
         calc_mindspeed_comm_free(&comm);
     }
 }
-END_TEST
 
-START_TEST(a_file_without_rows)
+CALC_TEST(a_file_without_rows)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(read_text("", &errors), CALC_OK);
     ck_assert_double_eq(ask(CALC_OP_ALL_GATHER, 8, 1), 0);
     ck_assert_uint_eq(comm.missing_count, 1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_comm");
-    TCase *tests = tcase_create("mindspeed_comm");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, messages_are_found_to_the_byte);
-    tcase_add_test(tests, bad_rows_have_a_place);
-    tcase_add_test(tests, a_file_without_rows);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

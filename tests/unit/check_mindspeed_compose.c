@@ -1,5 +1,6 @@
 #include "mindspeed/compose.h"
 
+#include "frame.h"
 #include "mindspeed_case.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static double composed_s(calc_mindspeed_operators *o, calc_mindspeed_comm *comm)
 }
 
 /* Whatever is not measured is calc's, to the bit. */
-START_TEST(nothing_measured_is_the_model)
+CALC_TEST_LOOP(nothing_measured_is_the_model, 0, LLAMA_CONFIGS)
 {
     open_llama(&l, &llama_configs[_i], "");
     calc_mindspeed_operators o;
@@ -47,10 +48,9 @@ START_TEST(nothing_measured_is_the_model)
     calc_mindspeed_operators_free(&o);
     calc_mindspeed_comm_free(&comm);
 }
-END_TEST
 
 /* Experts are a batch of multiplications; those shared and the router count, too. */
-START_TEST(experts)
+CALC_TEST(experts)
 {
     const calc_mindspeed_config config = {1, 1, 64, 1, 1, 1, 1, 8};
     shipped_case c = load_case("mixtral-8x7B", "h100_sxm", "mixtral-8x7B_64");
@@ -77,11 +77,10 @@ START_TEST(experts)
     ck_assert_double_gt(composed_s(&o, NULL), stats.total_time * 1.02);
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
 /* Attention that takes half as long again is that of a chip with two thirds of its rate: rings hide
  * more behind it. */
-START_TEST(slower_attention)
+CALC_TEST_LOOP(slower_attention, 0, LLAMA_CONFIGS)
 {
     open_llama(&l, &llama_configs[_i], "");
     calc_mindspeed_operators o;
@@ -94,10 +93,9 @@ START_TEST(slower_attention)
     ck_assert_double_eq_tol(composed / calc_says_s(&l), 1, 1e-12);
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
 /* Likewise multiplications, the head's too, of which attention's rate is a share. */
-START_TEST(slower_multiplications)
+CALC_TEST_LOOP(slower_multiplications, 0, LLAMA_CONFIGS)
 {
     open_llama(&l, &llama_configs[_i], "");
     calc_mindspeed_operators o;
@@ -110,9 +108,8 @@ START_TEST(slower_multiplications)
     ck_assert_double_gt(composed, before * 1.01);
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
-START_TEST(slower_multiplications_that_are_repeated)
+CALC_TEST(slower_multiplications_that_are_repeated)
 {
     open_llama(&l, &llama_configs[2], "");
     l.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
@@ -126,10 +123,9 @@ START_TEST(slower_multiplications_that_are_repeated)
     ck_assert_double_eq_tol(composed / calc_says_s(&l), 1, 1e-12);
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
 /* Two norms of each of 32 layers and the last one, forward and backward, for 64 micro-batches. */
-START_TEST(slower_norms)
+CALC_TEST(slower_norms)
 {
     open_llama(&l, &llama_configs[0], "");
     calc_mindspeed_operators o;
@@ -148,9 +144,8 @@ START_TEST(slower_norms)
                             1e-9);
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
-START_TEST(times_are_not_negative)
+CALC_TEST(times_are_not_negative)
 {
     open_llama(&l, &llama_configs[0], "");
     calc_mindspeed_operators o;
@@ -162,11 +157,10 @@ START_TEST(times_are_not_negative)
     ck_assert_double_eq(composed_s(&o, NULL), none_s);
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
 /* What is asked for is what is to be measured; all-gathers of twice the time are those of a network
  * that takes twice as long. */
-START_TEST(measured_collectives)
+CALC_TEST(measured_collectives)
 {
     open_llama(&l, &llama_configs[0], "");
     l.system.networks[0].latency_s = 0;
@@ -190,11 +184,10 @@ START_TEST(measured_collectives)
     calc_mindspeed_comm_free(&asked);
     free(comm.missing);
 }
-END_TEST
 
 /* A layer more of a module's time is a pass over it of every micro-batch on the stage, and of the
  * stages that fill the pipeline; the ends are on one stage each. */
-START_TEST(modules_in_a_pipeline)
+CALC_TEST(modules_in_a_pipeline)
 {
     const calc_mindspeed_config config = {4, 2, 1, 1, 1, 1, 1, 0};
     open_llama(&l, &config, "");
@@ -208,26 +201,4 @@ START_TEST(modules_in_a_pipeline)
     m.loss_s = 0.004;
     double head = calc_mindspeed_compose_modules_s(&l.layout, &m);
     ck_assert_double_eq_tol((head - twice) / (64 * 3.5 * 0.025), 1, 1e-9);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_compose");
-    TCase *tests = tcase_create("mindspeed_compose");
-    tcase_add_loop_test(tests, nothing_measured_is_the_model, 0, LLAMA_CONFIGS);
-    tcase_add_test(tests, experts);
-    tcase_add_loop_test(tests, slower_attention, 0, LLAMA_CONFIGS);
-    tcase_add_loop_test(tests, slower_multiplications, 0, LLAMA_CONFIGS);
-    tcase_add_test(tests, slower_multiplications_that_are_repeated);
-    tcase_add_test(tests, slower_norms);
-    tcase_add_test(tests, times_are_not_negative);
-    tcase_add_test(tests, measured_collectives);
-    tcase_add_test(tests, modules_in_a_pipeline);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

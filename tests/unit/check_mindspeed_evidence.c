@@ -1,11 +1,11 @@
 /* A folder of measurements, what is learnt from it, and what to measure next. */
 #include "mindspeed/evidence.h"
 
-#include <check.h>
 #include <math.h>
 #include <string.h>
 
 #include "formats/read.h"
+#include "frame.h"
 #include "mindspeed/exec.h"
 #include "mindspeed/rank.h"
 
@@ -48,8 +48,10 @@ static void teardown(void)
     calc_mindspeed_evidence_free(&evidence);
 }
 
+const calc_test_frame calc_tests = {.setup = setup, .teardown = teardown};
+
 /* Five multiplications in a folder below; a folder that is not there. */
-START_TEST(a_folder)
+CALC_TEST(a_folder)
 {
     calc_mindspeed_folder other;
     ck_assert_uint_eq(evidence.folder.details, 1);
@@ -61,10 +63,9 @@ START_TEST(a_folder)
     ck_assert_ptr_nonnull(strstr(errors.item[0].text, "no such folder"));
     calc_mindspeed_folder_free(&other);
 }
-END_TEST
 
 /* All five kernels took longer than calc says: so do steps, and they spread. */
-START_TEST(samples_of_what_was_learnt)
+CALC_TEST(samples_of_what_was_learnt)
 {
     const calc_mindspeed_config c = {4, 1, 2, 1, 1, 2, 1, 0};
     calc_mindspeed_modelled m;
@@ -83,7 +84,6 @@ START_TEST(samples_of_what_was_learnt)
     ck_assert_double_lt(mean, 1.5 * m.step_s);
     ck_assert_double_gt(most, least);
 }
-END_TEST
 
 static calc_mindspeed_next next_of(const calc_mindspeed_results *results, double threshold)
 {
@@ -101,7 +101,7 @@ static calc_mindspeed_next next_of(const calc_mindspeed_results *results, double
 }
 
 /* Measuring what is proposed until nothing is: no configuration comes twice, few are needed. */
-START_TEST(the_loop_from_outside)
+CALC_TEST(the_loop_from_outside)
 {
     calc_mindspeed_result runs[40];
     calc_mindspeed_results results = {runs, 0};
@@ -120,10 +120,9 @@ START_TEST(the_loop_from_outside)
     ck_assert_double_le(next.unmeasured, 0.05);
     ck_assert_uint_le(results.count, 12);
 }
-END_TEST
 
 /* One that lacks memory, and all that need as much, is no answer. */
-START_TEST(a_run_that_lacked_memory)
+CALC_TEST(a_run_that_lacked_memory)
 {
     calc_mindspeed_result run = {
         .config = {4, 1, 2, 1, 1, 2, 1, 0}, .end = CALC_MINDSPEED_OUT_OF_MEMORY, .peak_bytes = NAN};
@@ -146,22 +145,4 @@ START_TEST(a_run_that_lacked_memory)
         ck_assert_double_lt(ranking.item[i].peak_bytes, limit);
     }
     calc_mindspeed_rank_free(&ranking);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_evidence");
-    TCase *tests = tcase_create("mindspeed_evidence");
-    tcase_add_checked_fixture(tests, setup, teardown);
-    tcase_add_test(tests, a_folder);
-    tcase_add_test(tests, samples_of_what_was_learnt);
-    tcase_add_test(tests, the_loop_from_outside);
-    tcase_add_test(tests, a_run_that_lacked_memory);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,11 +1,11 @@
 /* Configurations as executions, and what calc's model says of them. */
 #include "mindspeed/exec.h"
 
-#include <check.h>
 #include <math.h>
 
 #include "formats/import.h"
 #include "formats/read.h"
+#include "frame.h"
 #include "io/text.h"
 #include "mindspeed/arguments.h"
 
@@ -31,6 +31,8 @@ static void setup(void)
                      CALC_OK);
 }
 
+const calc_test_frame calc_tests = {.setup = setup};
+
 static calc_exec exec_of(calc_mindspeed_config config)
 {
     calc_errors errors = {0};
@@ -43,7 +45,7 @@ static calc_exec exec_of(calc_mindspeed_config config)
 }
 
 /* The script has pp 8 and micro-batches of 4: neither is left. */
-START_TEST(sizes_are_those_of_the_configuration)
+CALC_TEST(sizes_are_those_of_the_configuration)
 {
     calc_exec e = exec_of((calc_mindspeed_config){4, 2, 1, 1, 1, 2, 8, 0});
     ck_assert_int_eq(e.num_procs, 8);
@@ -57,9 +59,8 @@ START_TEST(sizes_are_those_of_the_configuration)
     ck_assert_int_eq(e.batch_size, 256);
     ck_assert_int_eq(e.strategy.datatype, CALC_DATATYPE_FLOAT16);
 }
-END_TEST
 
-START_TEST(split_sequences)
+CALC_TEST(split_sequences)
 {
     calc_exec ring = exec_of((calc_mindspeed_config){1, 1, 4, 2, 1, 1, 1, 0});
     ck_assert_int_eq(ring.strategy.context_par, 2);
@@ -72,10 +73,9 @@ START_TEST(split_sequences)
     ck_assert_int_eq(both.strategy.context_par_type, CALC_CONTEXT_PAR_TYPE_HIERARCHICAL);
     ck_assert_int_eq(both.strategy.context_par_inner, 4);
 }
-END_TEST
 
 /* What scripts say of stages is dropped: with it, no other number of them would be possible. */
-START_TEST(stages_of_the_script)
+CALC_TEST(stages_of_the_script)
 {
     const char *const words[] = {"--decoder-first-pipeline-num-layers", "3", "--num-layers", "32"};
     calc_settings settings = {0};
@@ -91,10 +91,9 @@ START_TEST(stages_of_the_script)
     ck_assert_int_eq(calc_mindspeed_exec_of(&plan, &config, &app, &exec, &errors), CALC_OK);
     ck_assert_int_eq(exec.first_stage_blocks, 0);
 }
-END_TEST
 
 /* calc_run() of the same execution, and what one layer of it keeps. */
-START_TEST(by_the_model)
+CALC_TEST(by_the_model)
 {
     const calc_mindspeed_config config = {1, 8, 1, 1, 1, 1, 1, 0};
     calc_errors errors = {0};
@@ -112,10 +111,9 @@ START_TEST(by_the_model)
     ck_assert_double_eq(m.layer_bytes, stats.block_act_storage_space);
     ck_assert_double_gt(m.step_s, 0);
 }
-END_TEST
 
 /* One that does not fit has a time; one that cannot be laid out has a reason. */
-START_TEST(what_cannot_be_run)
+CALC_TEST(what_cannot_be_run)
 {
     const calc_mindspeed_config whole = {1, 1, 8, 1, 1, 8, 1, 0};
     calc_mindspeed_modelled m = calc_mindspeed_modelled_of(&args.plan, &device, &whole);
@@ -125,23 +123,4 @@ START_TEST(what_cannot_be_run)
     m = calc_mindspeed_modelled_of(&args.plan, &device, &odd);
     ck_assert(isinf(m.step_s) && isinf(m.peak_bytes));
     ck_assert_str_ne(m.why, "");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_exec");
-    TCase *tests = tcase_create("mindspeed_exec");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, sizes_are_those_of_the_configuration);
-    tcase_add_test(tests, split_sequences);
-    tcase_add_test(tests, stages_of_the_script);
-    tcase_add_test(tests, by_the_model);
-    tcase_add_test(tests, what_cannot_be_run);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

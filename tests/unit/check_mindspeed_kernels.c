@@ -1,5 +1,6 @@
 #include "mindspeed/shape.h"
 
+#include "frame.h"
 #include "scratch.h"
 
 static char folder[512];
@@ -14,6 +15,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static calc_mindspeed_kernels kernels;
 
 static calc_status read_text(const char *rows, calc_errors *errors)
@@ -25,7 +28,7 @@ static calc_status read_text(const char *rows, calc_errors *errors)
     return calc_mindspeed_kernels_read(&kernels, "k.csv", errors);
 }
 
-START_TEST(kernels_of_a_step)
+CALC_TEST(kernels_of_a_step)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(read_text("a,MatMulV2,100,\"512,4096;11008,4096\",\"512,11008\"\n"
@@ -45,10 +48,9 @@ START_TEST(kernels_of_a_step)
     ck_assert_uint_eq(kernels.odd, 1);
     calc_mindspeed_kernels_free(&kernels);
 }
-END_TEST
 
 /* One of them may be short; the third has no second half. */
-START_TEST(gradients_of_a_layer_norm_are_two_kernels)
+CALC_TEST(gradients_of_a_layer_norm_are_two_kernels)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(read_text("a,LayerNormXBackpropV3,40,\"64,1,32;64,1,32\",\"64,1,32\"\n"
@@ -63,7 +65,6 @@ START_TEST(gradients_of_a_layer_norm_are_two_kernels)
     ck_assert_uint_eq(kernels.odd, 2);
     calc_mindspeed_kernels_free(&kernels);
 }
-END_TEST
 
 static void refused(const char *rows, const char *expected)
 {
@@ -75,7 +76,7 @@ static void refused(const char *rows, const char *expected)
     calc_mindspeed_kernels_free(&kernels);
 }
 
-START_TEST(bad_rows_have_a_place)
+CALC_TEST(bad_rows_have_a_place)
 {
     refused("a,MatMulV2,100,\"512,4096;x\",\"512,11008\"\n",
             "k.csv:2:17: Input Shapes: expected shapes like 4096,4096;11008,4096, found "
@@ -86,9 +87,8 @@ START_TEST(bad_rows_have_a_place)
     refused("a,MatMulV2,-3,\"512,4096;4096,8\",\"512,8\"\n",
             "k.csv:2:12: Duration(us): expected a number of 0 or more, found \"-3\"");
 }
-END_TEST
 
-START_TEST(files_without_the_columns)
+CALC_TEST(files_without_the_columns)
 {
     calc_errors errors = {0};
     scratch_write("k.csv", "Type,Input Shapes\n", 18);
@@ -98,22 +98,4 @@ START_TEST(files_without_the_columns)
     ck_assert_int_eq(calc_mindspeed_kernels_read(&kernels, "none.csv", &errors),
                      CALC_ERR_NOT_FOUND);
     calc_mindspeed_kernels_free(&kernels);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_kernels");
-    TCase *tests = tcase_create("mindspeed_kernels");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, kernels_of_a_step);
-    tcase_add_test(tests, gradients_of_a_layer_norm_are_two_kernels);
-    tcase_add_test(tests, bad_rows_have_a_place);
-    tcase_add_test(tests, files_without_the_columns);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

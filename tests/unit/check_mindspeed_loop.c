@@ -1,9 +1,8 @@
 #include "mindspeed/loop.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
+#include "frame.h"
 #include "gauss/normal.h"
 
 enum { CANDIDATES = 4, SAMPLES = 200000 };
@@ -57,9 +56,11 @@ static void leave(void)
     calc_mindspeed_loop_free(&loop);
 }
 
+const calc_test_frame calc_tests = {.teardown = leave};
+
 /* Chances of four normal distributions by numerical integration, and of what is left of the pool
  * once the first ones are measured. */
-START_TEST(the_pool_has_the_chances_of_being_fastest)
+CALC_TEST(the_pool_has_the_chances_of_being_fastest)
 {
     static const struct {
         size_t candidate;
@@ -83,9 +84,8 @@ START_TEST(the_pool_has_the_chances_of_being_fastest)
                          i < 2 ? CALC_MINDSPEED_GOES_ON : CALC_MINDSPEED_CONCENTRATED);
     }
 }
-END_TEST
 
-START_TEST(the_pool_of_the_three_fastest)
+CALC_TEST(the_pool_of_the_three_fastest)
 {
     time_case t = spread;
     start(1000, 3, NULL);
@@ -99,10 +99,9 @@ START_TEST(the_pool_of_the_three_fastest)
     ck_assert_uint_eq(all, 3000);
     ck_assert_uint_gt(loop.tally[2], 990);
 }
-END_TEST
 
 /* What is measured first is drawn with those chances. */
-START_TEST(probabilities_are_matched)
+CALC_TEST(probabilities_are_matched)
 {
     enum { TIMES = 4000 };
     int first[CANDIDATES] = {0};
@@ -119,9 +118,8 @@ START_TEST(probabilities_are_matched)
         ck_assert_double_le(fabs((double)first[c] / TIMES - p), 4 * sqrt(p * (1 - p) / TIMES));
     }
 }
-END_TEST
 
-START_TEST(a_whole_search)
+CALC_TEST(a_whole_search)
 {
     size_t order[CANDIDATES];
     time_case t = spread;
@@ -131,10 +129,9 @@ START_TEST(a_whole_search)
     ck_assert_uint_eq(loop.trials, 3); /* all but the slowest */
     ck_assert_int_eq(loop.mark[0], CALC_MINDSPEED_UNEXPLORED);
 }
-END_TEST
 
 /* A search that is taken up again with its results goes on as it would have. */
-START_TEST(the_results_are_the_state)
+CALC_TEST(the_results_are_the_state)
 {
     size_t order[CANDIDATES], again[CANDIDATES];
     time_case t = spread;
@@ -153,11 +150,10 @@ START_TEST(the_results_are_the_state)
         }
     }
 }
-END_TEST
 
 /* Memory in the order 1 < 0 < 2 = 3: what lacks it takes 3 with it, not what ran, nor what needs
  * less. */
-START_TEST(failures)
+CALC_TEST(failures)
 {
     const double memory_bytes[] = {2, 1, 3, 3};
     time_case t = spread;
@@ -181,9 +177,8 @@ START_TEST(failures)
     calc_mindspeed_loop_record(&loop, 2, CALC_MINDSPEED_OUT_OF_MEMORY);
     ck_assert_int_eq(loop.mark[3], CALC_MINDSPEED_EXPLORED);
 }
-END_TEST
 
-START_TEST(as_many_trials_as_are_allowed)
+CALC_TEST(as_many_trials_as_are_allowed)
 {
     size_t order[CANDIDATES];
     time_case t = spread;
@@ -193,10 +188,9 @@ START_TEST(as_many_trials_as_are_allowed)
     ck_assert_int_eq(loop.stop, CALC_MINDSPEED_TRIALS);
     ck_assert_uint_eq(loop.trials, 2);
 }
-END_TEST
 
 /* All in their order; what has no time is measured, too. */
-START_TEST(every_candidate)
+CALC_TEST(every_candidate)
 {
     size_t order[CANDIDATES];
     time_case t = spread;
@@ -211,10 +205,9 @@ START_TEST(every_candidate)
     }
     ck_assert_uint_eq(loop.tally[1], 0);
 }
-END_TEST
 
 /* Times that are alike: the pool has the first k of them. */
-START_TEST(ties)
+CALC_TEST(ties)
 {
     time_case t = spread;
     t.sd_s = 0;
@@ -225,27 +218,4 @@ START_TEST(ties)
     ck_assert_uint_eq(loop.tally[1], 10);
     ck_assert_uint_eq(loop.tally[2], 10);
     ck_assert_uint_eq(loop.tally[3], 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_loop");
-    TCase *tests = tcase_create("mindspeed_loop");
-    tcase_add_checked_fixture(tests, NULL, leave);
-    tcase_add_test(tests, the_pool_has_the_chances_of_being_fastest);
-    tcase_add_test(tests, the_pool_of_the_three_fastest);
-    tcase_add_test(tests, probabilities_are_matched);
-    tcase_add_test(tests, a_whole_search);
-    tcase_add_test(tests, the_results_are_the_state);
-    tcase_add_test(tests, failures);
-    tcase_add_test(tests, as_many_trials_as_are_allowed);
-    tcase_add_test(tests, every_candidate);
-    tcase_add_test(tests, ties);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,8 +1,7 @@
 /* MindSpeed's own model of memory, beside sums made by hand. */
 #include "mindspeed/memory.h"
 
-#include <check.h>
-
+#include "frame.h"
 #include "mindspeed_jobs.h"
 #include "small_case.h"
 
@@ -13,7 +12,7 @@
  * and 4 x 4096 of norms, 202,391,552; 32 of them, 2 x 4096 of the last norm and twice
  * 32,000 x 4096 of embedding and head are 6,738,681,856, and an eighth of that is on each device.
  */
-START_TEST(weights_of_a_dense_model)
+CALC_TEST(weights_of_a_dense_model)
 {
     calc_mindspeed_job job = mindspeed_7b();
     const calc_mindspeed_config c = {1, 8, 1, 1, 1, 1, 1, 0};
@@ -34,11 +33,10 @@ START_TEST(weights_of_a_dense_model)
     job.vocab = 0;
     assert_near(calc_mindspeed_memory_of(&job, &c).parameters, 6738681856.0 / 8 - 2 * 16384000);
 }
-END_TEST
 
 /* Of four stages the first has 8 layers, the embedding, and a quarter of the last norm; chunks of 4
  * layers are kept 4 x 2 + 4 - 1 = 11 times, instead of 8 layers 4 times. */
-START_TEST(stages_and_chunks)
+CALC_TEST(stages_and_chunks)
 {
     calc_mindspeed_job job = mindspeed_7b();
     const calc_mindspeed_config even = {4, 1, 2, 1, 1, 2, 1, 0};
@@ -52,10 +50,9 @@ START_TEST(stages_and_chunks)
     job.full_recompute = true;
     ck_assert_double_eq(calc_mindspeed_memory_of(&job, &chunks).activation_bytes, 0);
 }
-END_TEST
 
 /* The table, in bytes of a parameter on one of two replicas. */
-START_TEST(the_state_of_a_parameter)
+CALC_TEST(the_state_of_a_parameter)
 {
     static const struct {
         bool fp16, reuse, sharded;
@@ -76,14 +73,13 @@ START_TEST(the_state_of_a_parameter)
         assert_near(m.optimizer_bytes, rows[i].optimizer * m.parameters);
     }
 }
-END_TEST
 
 /* 8192 tokens over a ring of 2 and Ulysses of 2 are 2048; tp 2: a row is 8 MiB, a head-wise one of
  * 16 of 32 heads 8 MiB, of 4 of 8 groups 2 MiB. Two norms 16; QKV 8 + 2 x 2; attention 8, and 4
  * times that for Ulysses; the ring's mask 4; projection 8. Of two experts a token, ep 1: 4096
  * tokens meet weights of 2 x 14336 / 2, half of it after the gate, and leave 16 MiB; sent and
  * received 4096 rows of 8192 bytes, 32 MiB each. */
-START_TEST(split_sequences_and_experts)
+CALC_TEST(split_sequences_and_experts)
 {
     calc_mindspeed_job job = mindspeed_experts();
     job.seq = 8192;
@@ -104,11 +100,10 @@ START_TEST(split_sequences_and_experts)
     assert_near(calc_mindspeed_memory_layer_bytes(&job, &c),
                 layer - attention - experts + wide + 80 * MIB);
 }
-END_TEST
 
 /* A layer: 2 x 4096^2 x (1 + 8/32) of attention, 8 experts of 3 x 4096 x 14336, norms. Experts over
  * four ranks have a quarter each, all else is whole; then ep times the tokens meet 1/ep of them. */
-START_TEST(experts_over_ranks)
+CALC_TEST(experts_over_ranks)
 {
     calc_mindspeed_job job = mindspeed_experts();
     const calc_mindspeed_config one = {1, 2, 8, 1, 1, 1, 1, 1};
@@ -119,22 +114,4 @@ START_TEST(experts_over_ranks)
     assert_near(calc_mindspeed_memory_of(&job, &four).parameters, rest / 2 + experts / 8);
     assert_near(calc_mindspeed_memory_layer_bytes(&job, &four),
                 calc_mindspeed_memory_layer_bytes(&job, &one));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_memory");
-    TCase *tests = tcase_create("mindspeed_memory");
-    tcase_add_test(tests, weights_of_a_dense_model);
-    tcase_add_test(tests, stages_and_chunks);
-    tcase_add_test(tests, the_state_of_a_parameter);
-    tcase_add_test(tests, split_sequences_and_experts);
-    tcase_add_test(tests, experts_over_ranks);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

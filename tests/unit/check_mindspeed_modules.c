@@ -1,11 +1,11 @@
 /* Files of what MindSpeed's planner measured. */
 #include "mindspeed/modules.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "frame.h"
 #include "mindspeed_jobs.h"
 #include "scratch.h"
 
@@ -38,7 +38,7 @@ static void refuses(calc_mindspeed_generation generation, const char *text, cons
     ck_assert_str_eq(line, expected);
 }
 
-START_TEST(the_first_generation)
+CALC_TEST(the_first_generation)
 {
     ck_assert_int_eq(parse(CALC_MINDSPEED_GEN1, "{\"step_time\": 2.5, \"transformer_act_mem\": "
                                                 "0.25, \"more\": [1]}"),
@@ -50,9 +50,8 @@ START_TEST(the_first_generation)
     refuses(CALC_MINDSPEED_GEN1, "{}",
             "a.json: neither step_time nor transformer_act_mem is there");
 }
-END_TEST
 
-START_TEST(the_second_generation)
+CALC_TEST(the_second_generation)
 {
     static const double time_ms[] = {1, 20, 0.5, 8, 3};
     ck_assert_int_eq(parse(CALC_MINDSPEED_GEN2, SECOND), CALC_OK);
@@ -66,9 +65,8 @@ START_TEST(the_second_generation)
     }
     ck_assert(isnan(profile.layer_gib));
 }
-END_TEST
 
-START_TEST(damaged_files)
+CALC_TEST(damaged_files)
 {
     refuses(CALC_MINDSPEED_GEN2, "{\"step_time\": 400}", "a.json: missing forward_step_time");
     refuses(CALC_MINDSPEED_GEN2,
@@ -82,7 +80,6 @@ START_TEST(damaged_files)
     ck_assert_int_ne(parse(CALC_MINDSPEED_GEN1, "{\"step_time\": -1}"), CALC_OK);
     ck_assert_int_ne(parse(CALC_MINDSPEED_GEN2, "{\"0\": 3}"), CALC_OK);
 }
-END_TEST
 
 static calc_status from_folder(calc_mindspeed_generation generation,
                                const calc_mindspeed_config *config)
@@ -98,7 +95,7 @@ static void put(const char *name, const char *text)
 }
 
 /* Of itself before its crop, with and without the node's number. */
-START_TEST(which_file_is_read)
+CALC_TEST(which_file_is_read)
 {
     char folder[512];
     const calc_mindspeed_config c = {4, 2, 2, 2, 1, 1, 4, 0};
@@ -116,10 +113,9 @@ START_TEST(which_file_is_read)
     ck_assert_double_eq(profile.step_s, 7);
     scratch_leave(folder);
 }
-END_TEST
 
 /* Four nodes at hand: 32 devices, of which a stage without a pipeline has all. */
-START_TEST(what_is_run)
+CALC_TEST(what_is_run)
 {
     const calc_mindspeed_config c = {4, 2, 2, 2, 1, 1, 4, 0};
     calc_mindspeed_job job = mindspeed_65b();
@@ -131,22 +127,4 @@ START_TEST(what_is_run)
     crop = calc_mindspeed_modules_crop(&job, CALC_MINDSPEED_GEN2, &c);
     ck_assert_int_eq(crop.dp, 2);
     ck_assert_int_eq(calc_mindspeed_modules_crop(&job, CALC_MINDSPEED_GEN1, &c).pp, 4);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_modules");
-    TCase *tests = tcase_create("mindspeed_modules");
-    tcase_add_test(tests, the_first_generation);
-    tcase_add_test(tests, the_second_generation);
-    tcase_add_test(tests, damaged_files);
-    tcase_add_test(tests, which_file_is_read);
-    tcase_add_test(tests, what_is_run);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

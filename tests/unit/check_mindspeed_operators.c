@@ -1,5 +1,6 @@
 #include "mindspeed/operators.h"
 
+#include "frame.h"
 #include "mindspeed_case.h"
 
 enum { SAMPLES = 400 };
@@ -15,7 +16,7 @@ static void open_operators(calc_mindspeed_operators *o, const calc_mindspeed_cac
 }
 
 /* Arithmetic at the sustained rate, or the operands over the memory's bandwidth. */
-START_TEST(a_multiplication_alone)
+CALC_TEST(a_multiplication_alone)
 {
     calc_mindspeed_operators o;
     open_operators(&o, NULL, 1);
@@ -33,10 +34,9 @@ START_TEST(a_multiplication_alone)
         1, 1e-12);
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
 /* What a layout's own block takes for the same shapes. */
-START_TEST(norms_and_attention_alone)
+CALC_TEST(norms_and_attention_alone)
 {
     static const struct {
         calc_mindspeed_type type;
@@ -64,9 +64,8 @@ START_TEST(norms_and_attention_alone)
     }
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
-START_TEST(without_kernels_there_is_no_error)
+CALC_TEST(without_kernels_there_is_no_error)
 {
     calc_mindspeed_operators o;
     calc_errors errors = {0};
@@ -80,7 +79,6 @@ START_TEST(without_kernels_there_is_no_error)
     }
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
 /* Shapes of growing m, whose errors lie on a line in its logarithm. */
 static void learn_line(calc_mindspeed_operators *o)
@@ -110,7 +108,7 @@ static double mean_of(calc_mindspeed_operators *o, double m, double *sd)
     return sum;
 }
 
-START_TEST(errors_are_learnt)
+CALC_TEST(errors_are_learnt)
 {
     calc_mindspeed_operators o;
     double near, far;
@@ -123,9 +121,8 @@ START_TEST(errors_are_learnt)
     ck_assert_double_lt(near, far);
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
-START_TEST(a_round_has_one_draw_of_a_shape)
+CALC_TEST(a_round_has_one_draw_of_a_shape)
 {
     calc_mindspeed_operators o, same, other;
     calc_errors errors = {0};
@@ -152,10 +149,9 @@ START_TEST(a_round_has_one_draw_of_a_shape)
     calc_mindspeed_operators_free(&same);
     calc_mindspeed_operators_free(&other);
 }
-END_TEST
 
 /* Errors are relative to what was timed alone. */
-START_TEST(a_cache_is_the_base)
+CALC_TEST(a_cache_is_the_base)
 {
     calc_mindspeed_operators o;
     calc_errors errors = {0};
@@ -172,9 +168,8 @@ START_TEST(a_cache_is_the_base)
     ck_assert_double_eq(p->weight[0], 3);
     calc_mindspeed_operators_free(&o);
 }
-END_TEST
 
-START_TEST(too_many_shapes)
+CALC_TEST(too_many_shapes)
 {
     calc_mindspeed_operators o;
     calc_errors errors = {0};
@@ -187,24 +182,4 @@ START_TEST(too_many_shapes)
     ck_assert_int_eq(status, CALC_ERR_RANGE);
     ck_assert_str_eq(errors.item[0].text, "more than 400 shapes of FlashAttentionScore");
     calc_mindspeed_operators_free(&o);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_operators");
-    TCase *tests = tcase_create("mindspeed_operators");
-    tcase_add_test(tests, a_multiplication_alone);
-    tcase_add_test(tests, norms_and_attention_alone);
-    tcase_add_test(tests, without_kernels_there_is_no_error);
-    tcase_add_test(tests, errors_are_learnt);
-    tcase_add_test(tests, a_round_has_one_draw_of_a_shape);
-    tcase_add_test(tests, a_cache_is_the_base);
-    tcase_add_test(tests, too_many_shapes);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

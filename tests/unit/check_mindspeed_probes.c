@@ -1,9 +1,9 @@
 /* Which configurations are measured. */
 #include "mindspeed/memory.h"
 
-#include <check.h>
 #include <math.h>
 
+#include "frame.h"
 #include "gauss/normal.h"
 #include "mindspeed_jobs.h"
 
@@ -56,7 +56,7 @@ static double condition(const calc_mindspeed_probes *p)
     return largest * inverse;
 }
 
-START_TEST(one_of_each_group)
+CALC_TEST(one_of_each_group)
 {
     calc_mindspeed_job job = mindspeed_7b();
     calc_mindspeed_probes p = choose(&job);
@@ -77,19 +77,17 @@ START_TEST(one_of_each_group)
     ck_assert_double_lt(p.condition, 100); /* the first that is good enough */
     ck_assert_double_eq_tol(p.condition / condition(&p), 1, 1e-9);
 }
-END_TEST
 
-START_TEST(of_many_nodes)
+CALC_TEST(of_many_nodes)
 {
     calc_mindspeed_job job = mindspeed_65b();
     calc_mindspeed_probes p = choose(&job);
     ck_assert_int_eq(p.count, 5);
     ck_assert_double_eq_tol(p.condition / condition(&p), 1, 1e-9);
 }
-END_TEST
 
 /* With four devices none has all three. */
-START_TEST(a_group_without_any)
+CALC_TEST(a_group_without_any)
 {
     calc_mindspeed_job job = mindspeed_7b();
     job.per_node = 4;
@@ -97,10 +95,9 @@ START_TEST(a_group_without_any)
     ck_assert_int_eq(p.count, 0);
     ck_assert_int_eq(p.empty, 5);
 }
-END_TEST
 
 /* A batch of 1 has one micro-batch only. */
-START_TEST(micro_batches_must_differ)
+CALC_TEST(micro_batches_must_differ)
 {
     calc_mindspeed_job job = mindspeed_7b();
     job.batch = 1;
@@ -108,21 +105,4 @@ START_TEST(micro_batches_must_differ)
     ck_assert_int_eq(p.count, 0);
     ck_assert_int_eq(p.empty, 0);
     ck_assert(isinf(p.condition));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_probes");
-    TCase *tests = tcase_create("mindspeed_probes");
-    tcase_add_test(tests, one_of_each_group);
-    tcase_add_test(tests, of_many_nodes);
-    tcase_add_test(tests, a_group_without_any);
-    tcase_add_test(tests, micro_batches_must_differ);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,11 +1,11 @@
 /* Configurations in the order of their times. */
 #include "mindspeed/rank.h"
 
-#include <check.h>
 #include <math.h>
 #include <string.h>
 
 #include "formats/read.h"
+#include "frame.h"
 #include "mindspeed/memory.h"
 #include "scratch.h"
 
@@ -36,6 +36,13 @@ static void setup(void)
         .arguments = &args, .system = &device, .generation = CALC_MINDSPEED_GEN2};
 }
 
+static void free_ranking(void)
+{
+    calc_mindspeed_rank_free(&ranking);
+}
+
+const calc_test_frame calc_tests = {.setup = setup, .teardown_once = free_ranking};
+
 static void rank_with(calc_mindspeed_rank_timer timer, size_t samples)
 {
     const calc_mindspeed_rank_times times = {.timer = timer, .samples = samples};
@@ -57,7 +64,7 @@ static const calc_mindspeed_candidate *candidate(const char *name)
     return NULL;
 }
 
-START_TEST(in_order_and_within_memory)
+CALC_TEST(in_order_and_within_memory)
 {
     double capacity = device.chip.mem1.capacity_bytes;
     rank_with(NULL, 1);
@@ -79,7 +86,6 @@ START_TEST(in_order_and_within_memory)
     ck_assert_double_eq(ranking.item[0].best, 1);
     ck_assert(!ranking.spread);
 }
-END_TEST
 
 /* Means of 100 + mbs less pp, and a spread of 3 in turn: of samples -3 and 3. */
 static bool by_size(void *judge, const calc_mindspeed_config *config, double *samples_s,
@@ -93,7 +99,7 @@ static bool by_size(void *judge, const calc_mindspeed_config *config, double *sa
     return config->pp > 1;
 }
 
-START_TEST(by_a_judge)
+CALC_TEST(by_a_judge)
 {
     rank_with(by_size, 4);
     ck_assert(ranking.spread);
@@ -113,9 +119,8 @@ START_TEST(by_a_judge)
     }
     ck_assert_double_eq_tol(shares, 1, 1e-12);
 }
-END_TEST
 
-START_TEST(memory_by_calc)
+CALC_TEST(memory_by_calc)
 {
     study.calc_memory = true;
     rank_with(NULL, 1);
@@ -125,7 +130,6 @@ START_TEST(memory_by_calc)
         ck_assert_int_eq(c->fits, c->peak_bytes < device.chip.mem1.capacity_bytes);
     }
 }
-END_TEST
 
 static void put(const char *name, const char *text)
 {
@@ -134,7 +138,7 @@ static void put(const char *name, const char *text)
 
 /* Measured activations of 0.125 + 2 b/(tp cp up) GiB on all five probes make the peak of others; a
  * measured step counts before the model's, and a damaged file is a run that failed. */
-START_TEST(profiles_of_the_first_generation)
+CALC_TEST(profiles_of_the_first_generation)
 {
     char folder[512], text[CALC_MINDSPEED_NAME], file[CALC_MINDSPEED_NAME + 16], json[64];
     study.generation = CALC_MINDSPEED_GEN1;
@@ -173,10 +177,9 @@ START_TEST(profiles_of_the_first_generation)
     ck_assert_int_eq(ranking.item[0].config.pp, 8);
     scratch_leave(folder);
 }
-END_TEST
 
 /* Activations that shrink with the micro-batch make a fit that is negative elsewhere. */
-START_TEST(a_bad_fit_is_told)
+CALC_TEST(a_bad_fit_is_told)
 {
     char folder[512], text[CALC_MINDSPEED_NAME], file[CALC_MINDSPEED_NAME + 16], json[64];
     study.generation = CALC_MINDSPEED_GEN1;
@@ -198,9 +201,8 @@ START_TEST(a_bad_fit_is_told)
                                  "0 for "));
     scratch_leave(folder);
 }
-END_TEST
 
-START_TEST(spaces_without_probes_and_without_anything)
+CALC_TEST(spaces_without_probes_and_without_anything)
 {
     const calc_mindspeed_rank_times times = {.samples = 1};
     study.generation = CALC_MINDSPEED_GEN1;
@@ -220,25 +222,4 @@ START_TEST(spaces_without_probes_and_without_anything)
     ck_assert_int_eq(calc_mindspeed_rank(&study, &times, &ranking, &errors), CALC_ERR_RULE);
     ck_assert_str_eq(errors.item[0].text,
                      "no configuration divides 4 devices, 1 layers, 1 heads and 1 sequences");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_rank");
-    TCase *tests = tcase_create("mindspeed_rank");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, in_order_and_within_memory);
-    tcase_add_test(tests, by_a_judge);
-    tcase_add_test(tests, memory_by_calc);
-    tcase_add_test(tests, profiles_of_the_first_generation);
-    tcase_add_test(tests, a_bad_fit_is_told);
-    tcase_add_test(tests, spaces_without_probes_and_without_anything);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    calc_mindspeed_rank_free(&ranking);
-    return failed != 0;
 }

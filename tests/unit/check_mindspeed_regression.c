@@ -1,9 +1,9 @@
 /* Activations of a layer fitted to few measurements, and the peak that follows. */
 #include "mindspeed/memory.h"
 
-#include <check.h>
 #include <math.h>
 
+#include "frame.h"
 #include "mindspeed_jobs.h"
 #include "small_case.h"
 
@@ -27,7 +27,7 @@ static void measure(calc_mindspeed_measured out[5])
     }
 }
 
-START_TEST(exact_measurements)
+CALC_TEST(exact_measurements)
 {
     static const double expected[] = {0.125, 2, 0.25, 0.5};
     calc_mindspeed_measured measured[5];
@@ -41,10 +41,9 @@ START_TEST(exact_measurements)
     ck_assert_double_eq_tol(calc_mindspeed_regression_layer_gib(&fit, &other),
                             0.125 + 2 * 4 / 4. + 0.25 * 4 / 8 + 0.5 * 4 / 2, 1e-12);
 }
-END_TEST
 
 /* Least squares: the residual is at right angles to every term. */
-START_TEST(measurements_with_noise)
+CALC_TEST(measurements_with_noise)
 {
     static const double noise[] = {0.02, -0.03, 0.01, 0.025, -0.015};
     calc_mindspeed_measured measured[5];
@@ -67,9 +66,8 @@ START_TEST(measurements_with_noise)
         ck_assert_double_eq_tol(product[j], 0, 1e-13);
     }
 }
-END_TEST
 
-START_TEST(failed_runs_are_left_out)
+CALC_TEST(failed_runs_are_left_out)
 {
     calc_mindspeed_measured measured[5];
     calc_mindspeed_regression fit;
@@ -84,12 +82,11 @@ START_TEST(failed_runs_are_left_out)
     }
     ck_assert(!calc_mindspeed_regression_fit(&fit, measured, 5));
 }
-END_TEST
 
 /* A layer of (4 x 4096^2 + 2 x 4096 x 22016) parameters, as the planner counts gated ones. tp 8: 32
  * of them have 989,855,744 on a device. Weights 2, state 16; gradients 2; one micro-batch on one
  * stage, half a GiB a layer. */
-START_TEST(the_peak)
+CALC_TEST(the_peak)
 {
     calc_mindspeed_job job = mindspeed_7b();
     const calc_mindspeed_config one = {1, 8, 1, 1, 1, 1, 1, 0};
@@ -106,21 +103,4 @@ START_TEST(the_peak)
     assert_near(calc_mindspeed_regression_peak_bytes(&job, &two, 0.5), 14 * n + act + 4 * GIB);
     /* A prediction below 0 is counted as none, not as its absolute value. */
     assert_near(calc_mindspeed_regression_peak_bytes(&job, &one, -0.5), 16 * n + 4 * GIB);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_regression");
-    TCase *tests = tcase_create("mindspeed_regression");
-    tcase_add_test(tests, exact_measurements);
-    tcase_add_test(tests, measurements_with_noise);
-    tcase_add_test(tests, failed_runs_are_left_out);
-    tcase_add_test(tests, the_peak);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

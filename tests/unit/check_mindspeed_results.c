@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "frame.h"
 #include "scratch.h"
 
 static char folder[512];
@@ -18,6 +19,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static calc_status read_text(const char *text, calc_errors *errors)
 {
     scratch_write("r.csv", text, strlen(text));
@@ -27,7 +30,7 @@ static calc_status read_text(const char *text, calc_errors *errors)
 
 #define HEAD "pp,tp,dp,ring_attention,ulysses,mbs,vpp,ep,peak_memory,e2e_time\n"
 
-START_TEST(results_are_read)
+CALC_TEST(results_are_read)
 {
     static const char text[] = HEAD "1,8,1,1,1,2,1,0,41.5,1234.5\n"
                                     "2,4,1,1,1,1,2,0,,oom\n"
@@ -48,10 +51,9 @@ START_TEST(results_are_read)
     ck_assert_int_eq(results.item[2].end, CALC_MINDSPEED_FAILED);
     ck_assert_double_eq_tol(results.item[2].peak_bytes, 60e9, 1);
 }
-END_TEST
 
 /* The first generation's configurations have no chunks and no experts. */
-START_TEST(columns_that_may_be_missing)
+CALC_TEST(columns_that_may_be_missing)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(
@@ -60,9 +62,8 @@ START_TEST(columns_that_may_be_missing)
     const calc_mindspeed_config c = {1, 2, 3, 4, 5, 6, 1, 0};
     ck_assert_ptr_nonnull(calc_mindspeed_results_find(&results, &c));
 }
-END_TEST
 
-START_TEST(bad_rows_are_one_line_each)
+CALC_TEST(bad_rows_are_one_line_each)
 {
     static const struct {
         const char *row, *error;
@@ -86,21 +87,4 @@ START_TEST(bad_rows_are_one_line_each)
         calc_error_print(&errors.item[0], error, sizeof error);
         ck_assert_str_eq(error, cases[i].error);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_results");
-    TCase *tests = tcase_create("mindspeed_results");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, results_are_read);
-    tcase_add_test(tests, columns_that_may_be_missing);
-    tcase_add_test(tests, bad_rows_are_one_line_each);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

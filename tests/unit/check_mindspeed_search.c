@@ -4,6 +4,10 @@
 #include "mindspeed/loop.h"
 #include "mindspeed_case.h"
 
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
+
 enum { SAMPLES = 100, SPACE = 40 };
 
 static llama_case l;
@@ -101,7 +105,7 @@ static void learn(size_t candidate)
     ck_assert_int_eq(calc_mindspeed_operators_fit(&operators, &errors), CALC_OK);
 }
 
-START_TEST(one_truth_for_all)
+CALC_TEST(one_truth_for_all)
 {
     open_cluster(3);
     double once = truth_s(5), other = truth_s(0);
@@ -115,10 +119,9 @@ START_TEST(one_truth_for_all)
     ck_assert_double_ne(truth_s(5), once);
     close_cluster();
 }
-END_TEST
 
 /* A configuration whose kernels were profiled is known: to the noise of a profile. */
-START_TEST(kernels_say_what_a_step_takes)
+CALC_TEST(kernels_say_what_a_step_takes)
 {
     double before[SAMPLES], after[SAMPLES], sd_before = 0, sd_after = 0;
     open_cluster(1);
@@ -134,7 +137,6 @@ START_TEST(kernels_say_what_a_step_takes)
     ck_assert_double_lt(sqrt(sd_after), 0.01);
     close_cluster();
 }
-END_TEST
 
 /* @return the shortest step of those that were measured [s] */
 static double search(calc_mindspeed_loop *loop)
@@ -151,7 +153,7 @@ static double search(calc_mindspeed_loop *loop)
 }
 
 /* The best of the space is found within 1 %, mostly by far less than measuring all of it. */
-START_TEST(searches_find_the_best)
+CALC_TEST(searches_find_the_best)
 {
     enum { TIMES = 10 };
     size_t trials = 0;
@@ -170,21 +172,4 @@ START_TEST(searches_find_the_best)
         close_cluster();
     }
     ck_assert_uint_lt(trials, TIMES * count / 4);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_search");
-    TCase *tests = tcase_create("mindspeed_search");
-    tcase_set_timeout(tests, 60);
-    tcase_add_test(tests, one_truth_for_all);
-    tcase_add_test(tests, kernels_say_what_a_step_takes);
-    tcase_add_test(tests, searches_find_the_best);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,6 +1,6 @@
 #include "mindspeed/shape.h"
 
-#include <check.h>
+#include "frame.h"
 
 static void is(calc_mindspeed_type type, const char *in, const char *out, double a, double b,
                double c, double d)
@@ -12,7 +12,7 @@ static void is(calc_mindspeed_type type, const char *in, const char *out, double
                   shape.size[0], shape.size[1], shape.size[2], shape.size[3]);
 }
 
-START_TEST(multiplications_are_turned_back)
+CALC_TEST(multiplications_are_turned_back)
 {
     /* 512 x 4096 times 4096 x 11008: either operand may be transposed. */
     is(CALC_MINDSPEED_MATMUL, "512,4096;11008,4096", "512,11008", 1, 512, 4096, 11008);
@@ -26,14 +26,12 @@ START_TEST(multiplications_are_turned_back)
     /* The inner size is what both have: 64 x 8 times 8 x 9, both transposed. */
     is(CALC_MINDSPEED_MATMUL, "8,64;9,8", "64,9", 1, 64, 8, 9);
 }
-END_TEST
 
-START_TEST(norms_and_attention_are_their_inputs)
+CALC_TEST(norms_and_attention_are_their_inputs)
 {
     is(CALC_MINDSPEED_RMS_NORM, "2048,1,4096;4096", "2048,1,4096", 2048, 1, 4096, 1);
     is(CALC_MINDSPEED_FLASH, "2048,4,512;2048,4,512;2048,4,512;;;;2048,2048", "", 2048, 4, 512, 1);
 }
-END_TEST
 
 static void kind(calc_mindspeed_type type, const char *in, const char *out,
                  calc_mindspeed_shape_kind expected)
@@ -42,7 +40,7 @@ static void kind(calc_mindspeed_type type, const char *in, const char *out,
     ck_assert_msg(calc_mindspeed_shape_read(type, in, out, &shape) == expected, "%s", in);
 }
 
-START_TEST(what_is_not_modelled)
+CALC_TEST(what_is_not_modelled)
 {
     const calc_mindspeed_shape_kind other = CALC_MINDSPEED_SHAPE_OTHER;
     kind(CALC_MINDSPEED_MATMUL, "N/A", "N/A", other);
@@ -54,9 +52,8 @@ START_TEST(what_is_not_modelled)
     kind(CALC_MINDSPEED_FLASH, "2048,4,512;2048,4,64;2048,4,64", "", other); /* grouped queries */
     kind(CALC_MINDSPEED_FLASH, "2048,4,512;2048,4,512", "", other);
 }
-END_TEST
 
-START_TEST(what_is_no_shape)
+CALC_TEST(what_is_no_shape)
 {
     const calc_mindspeed_shape_kind wrong = CALC_MINDSPEED_SHAPE_WRONG;
     kind(CALC_MINDSPEED_MATMUL, "512,x;1,2", "512,2", wrong);
@@ -66,9 +63,8 @@ START_TEST(what_is_no_shape)
     kind(CALC_MINDSPEED_RMS_NORM, "1,1,1,1,1,1,1,1,1", "", wrong);
     kind(CALC_MINDSPEED_RMS_NORM, "99999999999999999999,1,1", "", wrong);
 }
-END_TEST
 
-START_TEST(names_have_versions)
+CALC_TEST(names_have_versions)
 {
     static const struct {
         const char *name;
@@ -91,22 +87,4 @@ START_TEST(names_have_versions)
         const char *name = calc_mindspeed_shape_type_name((calc_mindspeed_type)type);
         ck_assert_int_eq((int)calc_mindspeed_shape_type(name), type);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_shape");
-    TCase *tests = tcase_create("mindspeed_shape");
-    tcase_add_test(tests, multiplications_are_turned_back);
-    tcase_add_test(tests, norms_and_attention_are_their_inputs);
-    tcase_add_test(tests, what_is_not_modelled);
-    tcase_add_test(tests, what_is_no_shape);
-    tcase_add_test(tests, names_have_versions);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

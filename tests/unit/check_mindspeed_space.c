@@ -1,8 +1,7 @@
 /* The spaces of MindSpeed's planner. */
 #include "mindspeed/config.h"
 
-#include <check.h>
-
+#include "frame.h"
 #include "mindspeed_jobs.h"
 
 static size_t count(const calc_mindspeed_job *job, calc_mindspeed_generation generation)
@@ -15,7 +14,7 @@ static size_t count(const calc_mindspeed_job *job, calc_mindspeed_generation gen
 }
 
 /* Counts that were derived from the planner's rules in another language. */
-START_TEST(as_many_as_the_planner_has)
+CALC_TEST(as_many_as_the_planner_has)
 {
     calc_mindspeed_job job = mindspeed_7b();
     ck_assert_uint_eq(count(&job, CALC_MINDSPEED_GEN1), 294);
@@ -28,9 +27,8 @@ START_TEST(as_many_as_the_planner_has)
     job = mindspeed_experts();
     ck_assert_uint_eq(count(&job, CALC_MINDSPEED_GEN2), 116);
 }
-END_TEST
 
-START_TEST(sequences_whole)
+CALC_TEST(sequences_whole)
 {
     calc_mindspeed_job job = mindspeed_65b();
     calc_mindspeed_space space;
@@ -42,7 +40,6 @@ START_TEST(sequences_whole)
     calc_mindspeed_space_free(&space);
     ck_assert_int_eq(whole, 119);
 }
-END_TEST
 
 static bool lawful(const calc_mindspeed_job *job, calc_mindspeed_generation generation,
                    const calc_mindspeed_config *c)
@@ -67,7 +64,7 @@ static bool same(const calc_mindspeed_config *a, const calc_mindspeed_config *b)
            a->mbs == b->mbs && a->vpp == b->vpp && a->ep == b->ep;
 }
 
-START_TEST(all_are_lawful_and_none_is_there_twice)
+CALC_TEST(all_are_lawful_and_none_is_there_twice)
 {
     const calc_mindspeed_job jobs[] = {mindspeed_7b(), mindspeed_65b(), mindspeed_experts()};
     for (int i = 0; i < 6; i++) {
@@ -85,10 +82,9 @@ START_TEST(all_are_lawful_and_none_is_there_twice)
         calc_mindspeed_space_free(&space);
     }
 }
-END_TEST
 
 /* 3 devices a node, 12 in all; 7 layers, so one stage; 6 heads. */
-START_TEST(sizes_that_are_no_powers_of_two)
+CALC_TEST(sizes_that_are_no_powers_of_two)
 {
     calc_mindspeed_job job = mindspeed_7b();
     job.layers = 7;
@@ -108,30 +104,11 @@ START_TEST(sizes_that_are_no_powers_of_two)
         5; /* neither 12, 6, 4, 3 nor 2 divide it, and sequences are too short to be split */
     ck_assert_uint_eq(count(&job, CALC_MINDSPEED_GEN2), 0);
 }
-END_TEST
 
 /* Planning for 32 devices with 8 at hand: as with 32. */
-START_TEST(more_devices_than_there_are)
+CALC_TEST(more_devices_than_there_are)
 {
     calc_mindspeed_job job = mindspeed_65b();
     job.nodes = 1;
     ck_assert_uint_eq(count(&job, CALC_MINDSPEED_GEN2), 96);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_space");
-    TCase *tests = tcase_create("mindspeed_space");
-    tcase_add_test(tests, as_many_as_the_planner_has);
-    tcase_add_test(tests, sequences_whole);
-    tcase_add_test(tests, all_are_lawful_and_none_is_there_twice);
-    tcase_add_test(tests, sizes_that_are_no_powers_of_two);
-    tcase_add_test(tests, more_devices_than_there_are);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

@@ -1,5 +1,6 @@
 #include "mindspeed/compose.h"
 
+#include "frame.h"
 #include "mindspeed_case.h"
 
 enum { SAMPLES = 7 };
@@ -28,7 +29,7 @@ static calc_mindspeed_judge open_judge(void)
         .job = &llama_job, .system = &l.system, .exec = exec_of, .exec_context = &l};
 }
 
-START_TEST(samples_of_a_step)
+CALC_TEST(samples_of_a_step)
 {
     calc_mindspeed_judge judge = open_judge();
     double s[SAMPLES];
@@ -37,10 +38,9 @@ START_TEST(samples_of_a_step)
         ck_assert_double_eq(s[i], calc_says_s(&l));
     }
 }
-END_TEST
 
 /* Nine stages, or heads that do not divide. */
-START_TEST(what_cannot_be_laid_out_has_no_time)
+CALC_TEST(what_cannot_be_laid_out_has_no_time)
 {
     static const calc_mindspeed_config none[] = {{8, 1, 1, 1, 1, 1, 1, 0},
                                                  {1, 3, 1, 1, 1, 1, 1, 0}};
@@ -51,9 +51,8 @@ START_TEST(what_cannot_be_laid_out_has_no_time)
         ck_assert(isinf(s[0]) && isinf(s[SAMPLES - 1]));
     }
 }
-END_TEST
 
-START_TEST(modules_count_where_they_were_profiled)
+CALC_TEST(modules_count_where_they_were_profiled)
 {
     calc_mindspeed_judge judge = open_judge();
     const calc_mindspeed_module_times m = {.layer_s = 1, .backward = 2};
@@ -66,10 +65,9 @@ START_TEST(modules_count_where_they_were_profiled)
     ck_assert(calc_mindspeed_time(&judge, &llama_configs[0], s, SAMPLES));
     ck_assert_double_eq(s[0], calc_says_s(&l));
 }
-END_TEST
 
 /* Two configurations of the same shapes have the same draws: what differs is scaled alike. */
-START_TEST(draws_are_common)
+CALC_TEST(draws_are_common)
 {
     static const calc_mindspeed_config a = {1, 4, 2, 1, 1, 1, 1, 0}, b = {2, 4, 1, 1, 1, 1, 1, 0};
     calc_mindspeed_judge judge = open_judge();
@@ -92,21 +90,4 @@ START_TEST(draws_are_common)
     ck_assert_double_gt(sqrt(xx / 200) / mx, 0.02);
     ck_assert_double_gt(xy / sqrt(xx * yy), 0.999);
     calc_mindspeed_operators_free(&o);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("mindspeed_time");
-    TCase *tests = tcase_create("mindspeed_time");
-    tcase_add_test(tests, samples_of_a_step);
-    tcase_add_test(tests, what_cannot_be_laid_out_has_no_time);
-    tcase_add_test(tests, modules_count_where_they_were_profiled);
-    tcase_add_test(tests, draws_are_common);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

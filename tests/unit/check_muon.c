@@ -1,6 +1,7 @@
 /* Muon's step, by the operations that the iteration of Newton and Schulz is said to have. */
 #include "model/cost/muon.h"
 
+#include "frame.h"
 #include "stage_case.h"
 
 /* Only arithmetic takes time: 2^30 operations a second. */
@@ -26,7 +27,7 @@ static calc_muon muon_of(modern_case *c, calc_block_kind kind)
     return calc_muon_of(&c->context, c->operators, c->count);
 }
 
-START_TEST(an_iteration_is_three_multiplications)
+CALC_TEST(an_iteration_is_three_multiplications)
 {
     const calc_group alone = {.ranks = 1};
     modern_case c = arithmetic(modern_app(), modern_exec(1, 1, 1));
@@ -35,11 +36,10 @@ START_TEST(an_iteration_is_three_multiplications)
     assert_near(calc_muon_matrix_s(&c.context, 256, 64, &alone), matrix_s(64, 256));
     assert_near(calc_muon_matrix_s(&c.context, 64, 64, &alone), 5 * 6 * 64 * 64 * 64 / 0x1p30);
 }
-END_TEST
 
 /* Of the block of modern_app(): 4 query heads and 2 of keys and values of 16, by themselves; the
  * output; the gate with what it opens, one matrix; the way back. */
-START_TEST(a_block_is_the_sum_of_its_matrices)
+CALC_TEST(a_block_is_the_sum_of_its_matrices)
 {
     modern_case c = arithmetic(modern_app(), modern_exec(1, 1, 1));
     calc_muon m = muon_of(&c, CALC_DENSE_BLOCK);
@@ -48,11 +48,10 @@ START_TEST(a_block_is_the_sum_of_its_matrices)
     ck_assert_double_eq(m.expert_s, 0);
     assert_near(m.longest_s, matrix_s(64, 512));
 }
-END_TEST
 
 /* The router of 8 experts, shared experts of 64; of each of 8 experts of 32 two matrices, split
  * over ranks of expert parallelism. */
-START_TEST(each_expert_has_matrices_of_its_own)
+CALC_TEST(each_expert_has_matrices_of_its_own)
 {
     modern_case c = arithmetic(moe_app(), modern_exec(1, 1, 8));
     calc_muon m = muon_of(&c, CALC_MOE_BLOCK);
@@ -62,10 +61,9 @@ START_TEST(each_expert_has_matrices_of_its_own)
     c.exec.strategy.expert_par = 4;
     assert_near(muon_of(&c, CALC_MOE_BLOCK).expert_s, 2 * (matrix_s(64, 64) + matrix_s(32, 64)));
 }
-END_TEST
 
 /* Down projections are whole on every rank. */
-START_TEST(latent_projections_are_matrices_each)
+CALC_TEST(latent_projections_are_matrices_each)
 {
     for (int64_t ranks = 1; ranks <= 2; ranks++) {
         modern_case c = arithmetic(latent_app(), modern_exec(ranks, 1, 1));
@@ -77,11 +75,10 @@ START_TEST(latent_projections_are_matrices_each)
                                    matrix_s(64, 256));
     }
 }
-END_TEST
 
 /* Ranks that split a matrix make all of it orthogonal, and gather 4 bytes an element for that: half
  * of it comes over the ring of two. */
-START_TEST(ranks_of_tensor_parallelism_gather_and_repeat)
+CALC_TEST(ranks_of_tensor_parallelism_gather_and_repeat)
 {
     modern_case one = arithmetic(modern_app(), modern_exec(1, 1, 1));
     modern_case two = arithmetic(modern_app(), modern_exec(2, 1, 1));
@@ -90,11 +87,10 @@ START_TEST(ranks_of_tensor_parallelism_gather_and_repeat)
     double elements = 64.0 * (64 + 32 + 32 + 64 + 512 + 256);
     assert_near(muon_of(&two, CALC_DENSE_BLOCK).dense_s - alone_s, 4 * elements / 2 / 0x1p20);
 }
-END_TEST
 
 /* Narrowing, norm and scaling: 40 bytes an element; an iteration reads and writes 2 bytes of
  * 5 m n + 5 m m elements. */
-START_TEST(elements_are_read_and_written_beside_it)
+CALC_TEST(elements_are_read_and_written_beside_it)
 {
     const calc_group alone = {.ranks = 1};
     modern_case c = arithmetic(modern_app(), modern_exec(1, 1, 1));
@@ -104,7 +100,6 @@ START_TEST(elements_are_read_and_written_beside_it)
     double bytes = 5 * 2 * (4 * 64 * 256 + 5 * 64 * 64) + 40 * 64 * 256;
     assert_near(calc_muon_matrix_s(&c.context, 64, 256, &alone), bytes / 0x1p20);
 }
-END_TEST
 
 /* ---- On a stage ------------------------------------------------------------------------------ */
 
@@ -114,7 +109,7 @@ static void muon(stage_case *s)
 }
 
 /* Master weights and one moment; embedding and head of 512 words have two. */
-START_TEST(matrices_have_one_moment_and_ends_two)
+CALC_TEST(matrices_have_one_moment_and_ends_two)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 1, 4));
@@ -130,9 +125,8 @@ START_TEST(matrices_have_one_moment_and_ends_two)
     assert_near(memory_of(&s, 0).state,
                 (2 + 4) * all + (8 * all + 4 * (all - 8 * block_weights)) / 4);
 }
-END_TEST
 
-START_TEST(what_is_offloaded_goes_to_the_second_tier)
+CALC_TEST(what_is_offloaded_goes_to_the_second_tier)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 1, 1));
@@ -145,10 +139,9 @@ START_TEST(what_is_offloaded_goes_to_the_second_tier)
     calc_stage_tier2 away = calc_stage_tier2_at(&s.terms, &s.stages.item[0], &w, 1);
     assert_near(here - m.state, away.optimizer);
 }
-END_TEST
 
 /* Whole matrices go to ranks that share a state: none takes less than the largest. */
-START_TEST(ranks_share_matrices_and_split_none)
+CALC_TEST(ranks_share_matrices_and_split_none)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -164,9 +157,8 @@ START_TEST(ranks_share_matrices_and_split_none)
     settle(&s);
     assert_near(calc_stage_muon_s(&s.terms, &s.stages.item[0]), one->longest_s);
 }
-END_TEST
 
-START_TEST(without_training_there_is_none)
+CALC_TEST(without_training_there_is_none)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 1, 1));
@@ -174,21 +166,4 @@ START_TEST(without_training_there_is_none)
     s.c.exec.training = false;
     settle(&s);
     ck_assert(!s.terms.muon.any);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("muon");
-    tcase_add_test(cases, an_iteration_is_three_multiplications);
-    tcase_add_test(cases, a_block_is_the_sum_of_its_matrices);
-    tcase_add_test(cases, each_expert_has_matrices_of_its_own);
-    tcase_add_test(cases, latent_projections_are_matrices_each);
-    tcase_add_test(cases, ranks_of_tensor_parallelism_gather_and_repeat);
-    tcase_add_test(cases, elements_are_read_and_written_beside_it);
-    tcase_add_test(cases, matrices_have_one_moment_and_ends_two);
-    tcase_add_test(cases, what_is_offloaded_goes_to_the_second_tier);
-    tcase_add_test(cases, ranks_share_matrices_and_split_none);
-    tcase_add_test(cases, without_training_there_is_none);
-    return run_cases(cases);
 }

@@ -7,10 +7,10 @@
 #include "balance/mps.h"
 #include "balance/solver.h"
 #include "base/error.h"
+#include "frame.h"
 #include "io/output.h"
 #include "io/text.h"
 
-#include <check.h>
 #include <jansson.h>
 
 void *__real_malloc(size_t size);
@@ -157,7 +157,7 @@ static const struct {
     {build_program, 15}, {write_program, 17}, {solve_program, 20},
 };
 
-START_TEST(every_allocation_may_fail)
+CALC_TEST_LOOP(every_allocation_may_fail, 0, sizeof calls / sizeof *calls)
 {
     char folder[256];
     calc_status status;
@@ -183,18 +183,4 @@ START_TEST(every_allocation_may_fail)
     } while (status != CALC_OK);
     ck_assert_int_gt(n, calls[_i].at_least);
     scratch_leave(folder);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("nomem");
-    TCase *tests = tcase_create("nomem");
-    tcase_add_loop_test(tests, every_allocation_may_fail, 0, sizeof calls / sizeof *calls);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,11 +1,11 @@
 #include "base/notes.h"
 
-#include <check.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "frame.h"
 
-START_TEST(each_is_said_once)
+CALC_TEST(each_is_said_once)
 {
     calc_notes notes = {0};
     for (int i = 0; i < 60; i++) {
@@ -15,9 +15,8 @@ START_TEST(each_is_said_once)
     ck_assert_str_eq(notes.text[1], "note 1");
     ck_assert_int_eq(notes.dropped, 60 - 2 * CALC_NOTES);
 }
-END_TEST
 
-START_TEST(errors_in_one_line)
+CALC_TEST(errors_in_one_line)
 {
     calc_notes notes = {0};
     calc_errors errors = {0};
@@ -26,19 +25,4 @@ START_TEST(errors_in_one_line)
     ck_assert_int_eq(errors.count, 0);
     ck_assert_int_eq(notes.count, 1);
     ck_assert_str_eq(notes.text[0], "a.json:3:4: what is wrong");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("notes");
-    TCase *tests = tcase_create("notes");
-    tcase_add_test(tests, each_is_said_once);
-    tcase_add_test(tests, errors_in_one_line);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

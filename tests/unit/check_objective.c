@@ -1,9 +1,9 @@
 #include "objective.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static void objective_is(const char *text, calc_objective_kind kind, const char *key, bool up)
 {
@@ -27,7 +27,7 @@ static void objective_fails(const char *text, const char *printed)
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(objectives_have_a_kind_and_a_direction)
+CALC_TEST(objectives_have_a_kind_and_a_direction)
 {
     objective_is("sample_rate", CALC_OBJECTIVE_SAMPLE_RATE, "sample_rate", true);
     objective_is("sample_rate:down", CALC_OBJECTIVE_SAMPLE_RATE, "sample_rate", false);
@@ -39,10 +39,9 @@ START_TEST(objectives_have_a_kind_and_a_direction)
     objective_is("tokens_per_s_per_proc", CALC_OBJECTIVE_OTHER, "tokens_per_s_per_proc", true);
     objective_is("offload_mem_bw_req", CALC_OBJECTIVE_OTHER, "offload_mem_bw_req", false);
 }
-END_TEST
 
 /* A rate or an efficiency that is added to the statistics must be better up without being told. */
-START_TEST(rates_and_efficiencies_are_better_up_and_all_else_down)
+CALC_TEST(rates_and_efficiencies_are_better_up_and_all_else_down)
 {
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
     for (size_t i = 0; i < table->count; i++) {
@@ -57,9 +56,8 @@ START_TEST(rates_and_efficiencies_are_better_up_and_all_else_down)
         ck_assert_msg(objective.up == (rate || share || room), "%s", key);
     }
 }
-END_TEST
 
-START_TEST(wrong_objectives_are_explained)
+CALC_TEST(wrong_objectives_are_explained)
 {
     objective_fails("sampel_rate", "unknown statistic \"sampel_rate\"\n"
                                    "  hint: did you mean \"sample_rate\"?");
@@ -76,9 +74,8 @@ START_TEST(wrong_objectives_are_explained)
     objective_fails(text, "unknown statistic "
                           "\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...\"");
 }
-END_TEST
 
-START_TEST(less_is_better_in_what_is_stored)
+CALC_TEST(less_is_better_in_what_is_stored)
 {
     calc_stats stats = {.sample_rate = 5, .total_time = 7};
     calc_objective up;
@@ -94,7 +91,6 @@ START_TEST(less_is_better_in_what_is_stored)
     ck_assert_double_eq(calc_objective_of(&up, &stats), HUGE_VAL);
     ck_assert_double_eq(calc_objective_of(&down, &stats), HUGE_VAL);
 }
-END_TEST
 
 static calc_constraint parse(const char *text)
 {
@@ -125,7 +121,7 @@ static void constraint_fails(const char *text, calc_status status, const char *p
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(conditions_have_a_relation_and_a_value_in_si_units)
+CALC_TEST(conditions_have_a_relation_and_a_value_in_si_units)
 {
     constraint_is("mem1 <= 60GiB", "proc_mem_tier1_cap_req", CALC_RELATION_LE, 60 * 0x1p30);
     constraint_is("mem1<60 G", "proc_mem_tier1_cap_req", CALC_RELATION_LT, 60e9);
@@ -157,9 +153,8 @@ START_TEST(conditions_have_a_relation_and_a_value_in_si_units)
     constraint_is("attention_type = mla", "attention_type", CALC_RELATION_EQ,
                   CALC_ATTENTION_TYPE_MULTI_LATENT);
 }
-END_TEST
 
-START_TEST(wrong_conditions_are_explained)
+CALC_TEST(wrong_conditions_are_explained)
 {
     constraint_fails("mem1", CALC_ERR_TYPE,
                      "\"mem1\" is not a condition\n  hint: for example mem1 <= 60GiB");
@@ -203,9 +198,8 @@ START_TEST(wrong_conditions_are_explained)
     constraint_fails("framework_mem < none", CALC_ERR_TYPE,
                      "\"framework_mem\" has no order\n  hint: write = or !=");
 }
-END_TEST
 
-START_TEST(conditions_hold_on_the_right_side_of_their_limit)
+CALC_TEST(conditions_hold_on_the_right_side_of_their_limit)
 {
     static const struct {
         const char *text;
@@ -226,9 +220,8 @@ START_TEST(conditions_hold_on_the_right_side_of_their_limit)
         ck_assert_int_eq(calc_constraint_met(&constraint, &exec, &stats), cases[i].above);
     }
 }
-END_TEST
 
-START_TEST(conditions_look_at_statistics_choices_and_booleans)
+CALC_TEST(conditions_look_at_statistics_choices_and_booleans)
 {
     calc_exec exec = {.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
                       .strategy.weight_offload = true};
@@ -242,9 +235,8 @@ START_TEST(conditions_look_at_statistics_choices_and_booleans)
     stats.proc_mem_tier1_cap_req = nextafter(60 * 0x1p30, HUGE_VAL);
     ck_assert(!calc_constraint_met(&memory, &exec, &stats));
 }
-END_TEST
 
-START_TEST(a_nan_meets_no_condition)
+CALC_TEST(a_nan_meets_no_condition)
 {
     static const char *const texts[] = {"mem1 <= 1B", "mem1 < 1B", "mem1 >= 1B",
                                         "mem1 > 1B",  "mem1 = 1B", "mem1 != 1B"};
@@ -254,26 +246,4 @@ START_TEST(a_nan_meets_no_condition)
         calc_constraint constraint = parse(texts[i]);
         ck_assert_msg(!calc_constraint_met(&constraint, &exec, &stats), "%s", texts[i]);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("objective");
-    TCase *tests = tcase_create("objective");
-    tcase_add_test(tests, objectives_have_a_kind_and_a_direction);
-    tcase_add_test(tests, rates_and_efficiencies_are_better_up_and_all_else_down);
-    tcase_add_test(tests, wrong_objectives_are_explained);
-    tcase_add_test(tests, less_is_better_in_what_is_stored);
-    tcase_add_test(tests, conditions_have_a_relation_and_a_value_in_si_units);
-    tcase_add_test(tests, wrong_conditions_are_explained);
-    tcase_add_test(tests, conditions_hold_on_the_right_side_of_their_limit);
-    tcase_add_test(tests, conditions_look_at_statistics_choices_and_booleans);
-    tcase_add_test(tests, a_nan_meets_no_condition);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* What parts of a block keep in the second tier, by the sizes of what they save: bytes by hand. */
 #include "model/cost/offload.h"
 
+#include "frame.h"
 #include "stage_case.h"
 
 /* Sizes of modern_app(), moe_app() and latent_app(): a micro-batch of 32 tokens, 64 wide, 4 query
@@ -43,17 +44,16 @@ static void recomputing(modern_case *c, int64_t modules)
     c->exec.strategy.recompute_modules = modules;
 }
 
-START_TEST(none_is_nothing)
+CALC_TEST(none_is_nothing)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     moves(&c, CALC_DENSE_BLOCK, 0, 0, 0);
     moves(&c, CALC_MOE_BLOCK, 0, 0, 0);
 }
-END_TEST
 
 /* Two bytes each; the output of flash attention is copied with its inputs, and once more as the
  * input of the projection. */
-START_TEST(a_part_moves_its_input)
+CALC_TEST(a_part_moves_its_input)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     double hidden = 2 * T * H, inputs = 2 * T * (Q + KV), output = 2 * T * Q;
@@ -66,28 +66,25 @@ START_TEST(a_part_moves_its_input)
     int64_t experts = PART(EXPERT_FC1) | PART(MOE_ACT) | PART(FUSED_GROUP_MLP);
     moves(&c, CALC_DENSE_BLOCK, experts, 0, 0);
 }
-END_TEST
 
-START_TEST(stored_scores_move_with_attention)
+CALC_TEST(stored_scores_move_with_attention)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.strategy.flash_attention = false;
     double bytes = 2 * T * (Q + KV) + 2 * 4 * T * T;
     moves(&c, CALC_DENSE_BLOCK, PART(CORE_ATTN), bytes, bytes);
 }
-END_TEST
 
-START_TEST(sequence_parallelism_splits_what_moves)
+CALC_TEST(sequence_parallelism_splits_what_moves)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     moves(&c, CALC_DENSE_BLOCK, PART(ATTN_NORM), 2 * T * H / 2, 2 * T * H / 2);
     moves(&c, CALC_DENSE_BLOCK, PART(CORE_ATTN) | PART(ATTN_PROJ), 2 * T * (Q + KV + Q) / 2,
           2 * T * (Q + KV + 2 * Q) / 2);
 }
-END_TEST
 
 /* Gate and value of every copy of a token; the input of the way back only where all are one. */
-START_TEST(experts_move_tokens_that_arrived)
+CALC_TEST(experts_move_tokens_that_arrived)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     double input = 2 * K * T * H, gates = 2 * K * T * 2 * FE, back = 2 * K * T * FE;
@@ -95,19 +92,17 @@ START_TEST(experts_move_tokens_that_arrived)
     moves(&c, CALC_MOE_BLOCK, PART(MOE_ACT), gates, gates);
     moves(&c, CALC_MOE_BLOCK, PART(FUSED_GROUP_MLP), input + gates + back, input + gates + back);
 }
-END_TEST
 
 /* The input of both down projections, the latents, and these normed. */
-START_TEST(latents_move_with_the_projections)
+CALC_TEST(latents_move_with_the_projections)
 {
     modern_case c = case_of(latent_app(), modern_exec(1, 1, 1));
     double bytes = 2 * T * H + 2 * 2 * T * RANKS;
     moves(&c, CALC_DENSE_BLOCK, PART(QKV_LINEAR), bytes, bytes);
 }
-END_TEST
 
 /* What is computed again frees nothing, but is saved and copied before it is dropped. */
-START_TEST(outputs_that_are_dropped_are_copied)
+CALC_TEST(outputs_that_are_dropped_are_copied)
 {
     modern_case c = case_of(latent_app(), modern_exec(1, 1, 1));
     double inputs = 2 * T * 4 * (QK + QK + V), output = 2 * T * 4 * V, latents = 2 * 2 * T * RANKS;
@@ -117,10 +112,9 @@ START_TEST(outputs_that_are_dropped_are_copied)
     moves(&c, CALC_DENSE_BLOCK, PART(CORE_ATTN), inputs, inputs + output);
     moves(&c, CALC_DENSE_BLOCK, PART(QKV_LINEAR), latents, 2 * T * H + latents);
 }
-END_TEST
 
 /* Nothing of a part that runs again as a whole. */
-START_TEST(parts_that_run_again_save_nothing)
+CALC_TEST(parts_that_run_again_save_nothing)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     recomputing(&c, AGAIN(CORE_ATTN));
@@ -132,7 +126,6 @@ START_TEST(parts_that_run_again_save_nothing)
     c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     moves(&c, CALC_DENSE_BLOCK, PART(ATTN_NORM), 0, 0);
 }
-END_TEST
 
 /* ---- On a stage ------------------------------------------------------------------------------ */
 
@@ -148,7 +141,7 @@ static void moving(stage_case *s, calc_app app, int64_t stages)
 
 /* 4 blocks on the first of 2 stages, 2 micro-batches in flight; one block is computed, of another
  * one these parts come or go. */
-START_TEST(bytes_are_in_one_tier_or_the_other)
+CALC_TEST(bytes_are_in_one_tier_or_the_other)
 {
     stage_case plain, s;
     moving(&plain, modern_app(), 2);
@@ -169,10 +162,9 @@ START_TEST(bytes_are_in_one_tier_or_the_other)
     assert_near(rest.activation, all.activation - moved / 4);
     assert_near(rest.working, all.working + 2 * attention_bytes / 4);
 }
-END_TEST
 
 /* Blocks with experts and without move parts of their own. */
-START_TEST(kinds_of_blocks_move_what_they_have)
+CALC_TEST(kinds_of_blocks_move_what_they_have)
 {
     stage_case s;
     moving(&s, moe_app(), 1);
@@ -181,10 +173,9 @@ START_TEST(kinds_of_blocks_move_what_they_have)
     ck_assert_double_eq(s.terms.block[CALC_DENSE_BLOCK].away_bytes, 0);
     assert_near(s.terms.block[CALC_MOE_BLOCK].away_bytes, 2 * K * T * H);
 }
-END_TEST
 
 /* Out in the forward pass, back in the backward pass; each shows what it does not hide. */
-START_TEST(copies_hide_behind_the_passes_of_the_block)
+CALC_TEST(copies_hide_behind_the_passes_of_the_block)
 {
     stage_case s;
     moving(&s, modern_app(), 1);
@@ -208,22 +199,4 @@ START_TEST(copies_hide_behind_the_passes_of_the_block)
                                                  &(calc_stage_sharded){0, 0, 0});
     assert_near(o.fw_s, copy_s - fw_s);
     assert_near(o.bw_s, copy_s - agrad_s - wgrad_s);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("offload");
-    tcase_add_test(cases, none_is_nothing);
-    tcase_add_test(cases, a_part_moves_its_input);
-    tcase_add_test(cases, stored_scores_move_with_attention);
-    tcase_add_test(cases, sequence_parallelism_splits_what_moves);
-    tcase_add_test(cases, experts_move_tokens_that_arrived);
-    tcase_add_test(cases, latents_move_with_the_projections);
-    tcase_add_test(cases, outputs_that_are_dropped_are_copied);
-    tcase_add_test(cases, parts_that_run_again_save_nothing);
-    tcase_add_test(cases, bytes_are_in_one_tier_or_the_other);
-    tcase_add_test(cases, kinds_of_blocks_move_what_they_have);
-    tcase_add_test(cases, copies_hide_behind_the_passes_of_the_block);
-    return run_cases(cases);
 }

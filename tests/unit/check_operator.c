@@ -1,5 +1,6 @@
 #include "model/operators/operator.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 enum {
@@ -8,7 +9,7 @@ enum {
     MLP = 1 << CALC_RECOMPUTE_MODULES_MLP
 };
 
-START_TEST(an_execution_recomputes_what_it_says)
+CALC_TEST(an_execution_recomputes_what_it_says)
 {
     calc_exec e = small_exec(2, 1, 1);
     e.strategy.recompute_modules = MLP; /* counts with the choice modules only */
@@ -26,10 +27,9 @@ START_TEST(an_execution_recomputes_what_it_says)
     e.training = false;
     ck_assert_uint_eq(calc_operator_recompute(&e.strategy, e.training), 0);
 }
-END_TEST
 
 /* No bit of a module is one of the others. */
-START_TEST(the_bits_of_recomputation_are_distinct)
+CALC_TEST(the_bits_of_recomputation_are_distinct)
 {
     unsigned modules = (1U << CALC_RECOMPUTE_MODULES_COUNT) - 1;
     ck_assert_uint_eq(modules & (CALC_RECOMPUTE_ALL | CALC_RECOMPUTE_GATHER | CALC_RECOMPUTE_HELD),
@@ -37,11 +37,10 @@ START_TEST(the_bits_of_recomputation_are_distinct)
     ck_assert_uint_eq(CALC_RECOMPUTE_ALL + CALC_RECOMPUTE_GATHER + CALC_RECOMPUTE_HELD,
                       CALC_RECOMPUTE_ALL | CALC_RECOMPUTE_GATHER | CALC_RECOMPUTE_HELD);
 }
-END_TEST
 
 /* 100 bytes; three times backward, of which half is saved; in the last block of a chunk it is the
  * forward pass alone that sends. */
-START_TEST(a_pass_sends_its_messages)
+CALC_TEST(a_pass_sends_its_messages)
 {
     calc_operator o = {.kind = CALC_OPERATOR_COLLECTIVE,
                        .message_bytes = 100,
@@ -61,9 +60,8 @@ START_TEST(a_pass_sends_its_messages)
     o.kind = CALC_OPERATOR_MATRIX;
     ck_assert_double_eq(calc_operator_sent_bytes(&o, CALC_PASS_FW, true), 0);
 }
-END_TEST
 
-START_TEST(elementwise_operators_have_no_weight_pass_but_layers_with_weights_do)
+CALC_TEST(elementwise_operators_have_no_weight_pass_but_layers_with_weights_do)
 {
     for (int kind = 0; kind <= CALC_OPERATOR_COLLECTIVE; kind++) {
         calc_operator o = {.kind = (calc_operator_kind)kind};
@@ -75,9 +73,8 @@ START_TEST(elementwise_operators_have_no_weight_pass_but_layers_with_weights_do)
         ck_assert(calc_operator_runs(&o, CALC_PASS_WGRAD) == (kind != CALC_OPERATOR_VECTOR));
     }
 }
-END_TEST
 
-START_TEST(rings_and_pipes_run_in_tiles)
+CALC_TEST(rings_and_pipes_run_in_tiles)
 {
     calc_exec e = small_exec(2, 1, 1);
     for (int overlap = 0; overlap < CALC_TENSOR_PAR_OVERLAP_COUNT; overlap++) {
@@ -85,16 +82,4 @@ START_TEST(rings_and_pipes_run_in_tiles)
         ck_assert(calc_operator_tiled(&e.strategy) == (overlap == CALC_TENSOR_PAR_OVERLAP_RING ||
                                                        overlap == CALC_TENSOR_PAR_OVERLAP_PIPE));
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("operator");
-    tcase_add_test(cases, an_execution_recomputes_what_it_says);
-    tcase_add_test(cases, the_bits_of_recomputation_are_distinct);
-    tcase_add_test(cases, a_pass_sends_its_messages);
-    tcase_add_test(cases, elementwise_operators_have_no_weight_pass_but_layers_with_weights_do);
-    tcase_add_test(cases, rings_and_pipes_run_in_tiles);
-    return run_cases(cases);
 }

@@ -1,6 +1,7 @@
 /* Statistics of each operator of a modern layout: calc_layers() of src/model/operator_stats.c. */
 #include <string.h>
 
+#include "frame.h"
 #include "shipped_case.h"
 #include "small_case.h"
 
@@ -24,7 +25,7 @@ static const calc_layer_stats *find(const calc_layer_stats *layer, size_t count,
 }
 
 /* The operators of a dense block come before the embedding. */
-START_TEST(the_operators_of_a_dense_model_sum_to_its_block)
+CALC_TEST(the_operators_of_a_dense_model_sum_to_its_block)
 {
     for (int i = 0; i < 3; i++) {
         shipped_case c = modern_layout(i);
@@ -53,11 +54,10 @@ START_TEST(the_operators_of_a_dense_model_sum_to_its_block)
         assert_near(link_s, s.baseblock_fw_tp_time);
     }
 }
-END_TEST
 
 /* Llama 3 405B over 8 ranks: width 16,384; 128 heads of 128, 8 of them for keys and values; 8,192
  * tokens. Query, key and value: 16 + 2 heads of a rank. */
-START_TEST(arithmetic_and_weights_are_those_of_the_model)
+CALC_TEST(arithmetic_and_weights_are_those_of_the_model)
 {
     shipped_case c = modern_layout(0);
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -88,10 +88,9 @@ START_TEST(arithmetic_and_weights_are_those_of_the_model)
     ck_assert(isnan(qkv->optim_flops));
     ck_assert_double_eq(qkv->baseblock_fw_tp_comm_time_exposed, 0);
 }
-END_TEST
 
 /* Dense blocks, then what blocks with experts have besides, embedding, head, one depth of MTP. */
-START_TEST(shared_operators_are_listed_once)
+CALC_TEST(shared_operators_are_listed_once)
 {
     shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -121,11 +120,10 @@ START_TEST(shared_operators_are_listed_once)
     }
     ck_assert_ptr_null(find(layer, count, "attention inputs"));
 }
-END_TEST
 
 /* 256 experts of width 2,048 over 64 ranks: 4 local ones, 3 matrices each. State is shared by the
  * 2 replicas of an expert, that of attention by 128. */
-START_TEST(experts_are_split_and_sharded_over_their_own_group)
+CALC_TEST(experts_are_split_and_sharded_over_their_own_group)
 {
     shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -143,9 +141,8 @@ START_TEST(experts_are_split_and_sharded_over_their_own_group)
     ck_assert_double_eq(dispatch->baseblock_fw_tp_comm_size, 8 * 4096.0 * 7168);
     ck_assert_double_eq(combine->baseblock_fw_tp_comm_size, 2 * 8 * 4096.0 * 7168);
 }
-END_TEST
 
-START_TEST(recomputation_repeats_messages_and_drops_activations)
+CALC_TEST(recomputation_repeats_messages_and_drops_activations)
 {
     shipped_case c = modern_layout(0);
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -164,11 +161,10 @@ START_TEST(recomputation_repeats_messages_and_drops_activations)
     ck_assert_double_eq(find(layer, count, "flash attention")->activation, 0);
     ck_assert(find(layer, count, "attention norm")->activation > 0); /* the checkpoint */
 }
-END_TEST
 
 /* 8,192 tokens, 16,384 wide in, 2,304 of a rank out, in bfloat16; the gradient of weights is read
    and written in 4 bytes. A norm has 4 operations on 2 numbers forward, 8 on 3 backward. */
-START_TEST(intensities_are_arithmetic_over_traffic)
+CALC_TEST(intensities_are_arithmetic_over_traffic)
 {
     shipped_case c = modern_layout(0);
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -187,9 +183,8 @@ START_TEST(intensities_are_arithmetic_over_traffic)
     ck_assert_double_eq(gather->fw_arithmetic_intensity, 0);
     ck_assert_double_eq(gather->agrad_arithmetic_intensity, 0);
 }
-END_TEST
 
-START_TEST(inference_runs_forward_only)
+CALC_TEST(inference_runs_forward_only)
 {
     shipped_case c = modern_layout(0);
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -202,7 +197,6 @@ START_TEST(inference_runs_forward_only)
         ck_assert_double_eq(l->baseblock_bw_tp_comm_time + l->baseblock_bw_tp_comm_size, 0);
     }
 }
-END_TEST
 
 /* Llama 3 70B on 8 ranks of 8 query heads and one key head, 128 wide; 64 requests of 4,000 tokens
    that give 500 each: a step decodes a token of those that are not prefilled, 4,250 tokens into
@@ -226,7 +220,7 @@ static void assert_decodes(shipped_case *c, double least)
     ck_assert_ptr_null(find(layer, count, "loss"));
 }
 
-START_TEST(the_operators_of_serving_are_those_of_a_decoding_step)
+CALC_TEST(the_operators_of_serving_are_those_of_a_decoding_step)
 {
     shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
     assert_decodes(&c, 63);
@@ -238,10 +232,9 @@ START_TEST(the_operators_of_serving_are_those_of_a_decoding_step)
     c.exec.inference.prefill_procs = 16; /* with 8, prefill is the limit */
     assert_decodes(&c, 60);
 }
-END_TEST
 
 /* 4,000 tokens in chunks of 1,024: three whole ones, in the mean behind 1,024 cached tokens. */
-START_TEST(the_operators_of_prefill_are_those_of_a_chunk)
+CALC_TEST(the_operators_of_prefill_are_those_of_a_chunk)
 {
     shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -259,10 +252,9 @@ START_TEST(the_operators_of_prefill_are_those_of_a_chunk)
         ck_assert_double_eq(find(layer, count, "head")->fw_flops, 2.0 * 8192 * 129024 / 8);
     }
 }
-END_TEST
 
 /* Of dense blocks and of blocks with experts; the operators that both have once. */
-START_TEST(the_operators_of_a_pass_sum_to_its_block)
+CALC_TEST(the_operators_of_a_pass_sum_to_its_block)
 {
     static const calc_inference_phase phases[] = {CALC_INFERENCE_PHASE_PREFILL,
                                                   CALC_INFERENCE_PHASE_DECODE};
@@ -292,9 +284,8 @@ START_TEST(the_operators_of_a_pass_sum_to_its_block)
         assert_near(link_s, s.baseblock_fw_tp_time);
     }
 }
-END_TEST
 
-START_TEST(no_more_rows_than_there_is_room_for)
+CALC_TEST(no_more_rows_than_there_is_room_for)
 {
     shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -304,7 +295,6 @@ START_TEST(no_more_rows_than_there_is_room_for)
     ck_assert_str_eq(few[1].name, layer[1].name);
     ck_assert_ptr_null(few[2].name);
 }
-END_TEST
 
 static double runs_of(const calc_layer_stats *layer, size_t count, const char *name)
 {
@@ -315,7 +305,7 @@ static double runs_of(const calc_layer_stats *layer, size_t count, const char *n
 
 /* DeepSeek-V3: 61 blocks, of which the first 3 are dense, and one of multi-token prediction, with
  * experts and a head of its own; no block of that is served. */
-START_TEST(operators_say_how_often_the_model_runs_them)
+CALC_TEST(operators_say_how_often_the_model_runs_them)
 {
     shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -332,10 +322,9 @@ START_TEST(operators_say_how_often_the_model_runs_them)
     ck_assert_double_eq(runs_of(layer, count, "router"), 58);
     ck_assert_double_eq(runs_of(layer, count, "head"), 1);
 }
-END_TEST
 
 /* Latent attention, experts split by tensor parallelism, context parallelism in two levels. */
-START_TEST(the_longest_list_fits)
+CALC_TEST(the_longest_list_fits)
 {
     shipped_case c = modern_layout(3);
     calc_layer_stats layer[CALC_MAX_LAYERS];
@@ -350,24 +339,4 @@ START_TEST(the_longest_list_fits)
     ck_assert_uint_gt(count, 45);
     ck_assert_ptr_nonnull(find(layer, count, "context ring"));
     ck_assert_ptr_nonnull(find(layer, count, "expert gather"));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("operator_stats");
-    tcase_add_test(cases, the_operators_of_a_dense_model_sum_to_its_block);
-    tcase_add_test(cases, arithmetic_and_weights_are_those_of_the_model);
-    tcase_add_test(cases, shared_operators_are_listed_once);
-    tcase_add_test(cases, experts_are_split_and_sharded_over_their_own_group);
-    tcase_add_test(cases, recomputation_repeats_messages_and_drops_activations);
-    tcase_add_test(cases, intensities_are_arithmetic_over_traffic);
-    tcase_add_test(cases, inference_runs_forward_only);
-    tcase_add_test(cases, the_operators_of_serving_are_those_of_a_decoding_step);
-    tcase_add_test(cases, the_operators_of_prefill_are_those_of_a_chunk);
-    tcase_add_test(cases, the_operators_of_a_pass_sum_to_its_block);
-    tcase_add_test(cases, no_more_rows_than_there_is_room_for);
-    tcase_add_test(cases, operators_say_how_often_the_model_runs_them);
-    tcase_add_test(cases, the_longest_list_fits);
-    return run_cases(cases);
 }

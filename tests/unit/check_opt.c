@@ -1,8 +1,7 @@
 /* The words of a command line: src/cli/shell/opt.c. */
-#include <check.h>
-#include <stdlib.h>
 
 #include "cli/shell/opt.h"
+#include "frame.h"
 
 enum { OPT_SET, OPT_COLOR, OPT_FLAG };
 
@@ -41,7 +40,7 @@ static void assert_complaint(const calc_arg *rows_of, char *const *words, const 
     calc_opt_free(&args);
 }
 
-START_TEST(options_and_arguments_may_be_mixed)
+CALC_TEST(options_and_arguments_may_be_mixed)
 {
     calc_args args;
     size_t cursor = 0;
@@ -59,9 +58,8 @@ START_TEST(options_and_arguments_may_be_mixed)
     ck_assert_ptr_nonnull(calc_opt_value(&args, OPT_FLAG));
     calc_opt_free(&args);
 }
-END_TEST
 
-START_TEST(what_is_not_given_has_its_preset)
+CALC_TEST(what_is_not_given_has_its_preset)
 {
     calc_args args;
     ck_assert_int_eq(parse_with(&args, rows, WORDS("x")), CALC_EXIT_OK);
@@ -70,9 +68,8 @@ START_TEST(what_is_not_given_has_its_preset)
     ck_assert_ptr_null(calc_opt_value(&args, OPT_FLAG));
     calc_opt_free(&args);
 }
-END_TEST
 
-START_TEST(the_last_value_counts)
+CALC_TEST(the_last_value_counts)
 {
     calc_args args;
     ck_assert_int_eq(parse_with(&args, rows, WORDS("x", "--color=never", "--color", "always")),
@@ -80,9 +77,8 @@ START_TEST(the_last_value_counts)
     ck_assert_str_eq(calc_opt_value(&args, OPT_COLOR), "always");
     calc_opt_free(&args);
 }
-END_TEST
 
-START_TEST(two_dashes_end_the_options)
+CALC_TEST(two_dashes_end_the_options)
 {
     calc_args args;
     ck_assert_int_eq(parse_with(&args, rows, WORDS("--layers", "--", "--set", "--")), CALC_EXIT_OK);
@@ -91,9 +87,8 @@ START_TEST(two_dashes_end_the_options)
     ck_assert_str_eq(args.argument[1], "--");
     calc_opt_free(&args);
 }
-END_TEST
 
-START_TEST(one_dash_is_an_argument_and_a_value)
+CALC_TEST(one_dash_is_an_argument_and_a_value)
 {
     calc_args args;
     ck_assert_int_eq(parse_with(&args, rows, WORDS("-", "--set", "-")), CALC_EXIT_OK);
@@ -103,9 +98,8 @@ START_TEST(one_dash_is_an_argument_and_a_value)
     ck_assert(!calc_opt_is_stdout(&args, OPT_FLAG));
     calc_opt_free(&args);
 }
-END_TEST
 
-START_TEST(an_option_takes_the_next_word_whatever_it_is)
+CALC_TEST(an_option_takes_the_next_word_whatever_it_is)
 {
     calc_args args;
     ck_assert_int_eq(parse_with(&args, rows, WORDS("x", "--set", "--layers")), CALC_EXIT_OK);
@@ -113,9 +107,8 @@ START_TEST(an_option_takes_the_next_word_whatever_it_is)
     ck_assert_ptr_null(calc_opt_value(&args, OPT_FLAG));
     calc_opt_free(&args);
 }
-END_TEST
 
-START_TEST(help_needs_nothing_else)
+CALC_TEST(help_needs_nothing_else)
 {
     calc_args args;
     ck_assert_int_eq(parse_with(&args, rows, WORDS("-h")), CALC_EXIT_OK);
@@ -126,9 +119,8 @@ START_TEST(help_needs_nothing_else)
     ck_assert(args.help);
     calc_opt_free(&args);
 }
-END_TEST
 
-START_TEST(wrong_options_are_named)
+CALC_TEST(wrong_options_are_named)
 {
     assert_complaint(rows, WORDS("x", "--colour=never"),
                      "unknown option \"--colour\", did you mean \"--color\"?");
@@ -145,9 +137,8 @@ START_TEST(wrong_options_are_named)
     assert_complaint(rows, WORDS("x", "--color=blue"),
                      "--color: \"blue\" is not auto, always or never");
 }
-END_TEST
 
-START_TEST(arguments_are_counted)
+CALC_TEST(arguments_are_counted)
 {
     calc_args args;
     assert_complaint(rows, WORDS(NULL), "missing APP");
@@ -157,18 +148,16 @@ START_TEST(arguments_are_counted)
     ck_assert_uint_eq(args.argument_count, 3);
     calc_opt_free(&args);
 }
-END_TEST
 
-START_TEST(arguments_may_be_limited_to_choices)
+CALC_TEST(arguments_may_be_limited_to_choices)
 {
     calc_args args;
     assert_complaint(chosen, WORDS("blue"), "WHEN: \"blue\" is not auto, always or never");
     ck_assert_int_eq(parse_with(&args, chosen, WORDS("never")), CALC_EXIT_OK);
     calc_opt_free(&args);
 }
-END_TEST
 
-START_TEST(numbers_are_whole_texts_in_their_range)
+CALC_TEST(numbers_are_whole_texts_in_their_range)
 {
     static const char *const wrong[] = {"", "x", "3x", "-1", "11", "2.5", "nan"};
     double number = 7;
@@ -178,28 +167,4 @@ START_TEST(numbers_are_whole_texts_in_their_range)
     ck_assert_double_eq(number, 7);
     ck_assert(calc_opt_number("10", true, 0, 10, &number) && number == 10);
     ck_assert(calc_opt_number("2.5", false, 0, 10, &number) && number == 2.5);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("opt");
-    TCase *tcase = tcase_create("opt");
-    tcase_add_test(tcase, options_and_arguments_may_be_mixed);
-    tcase_add_test(tcase, what_is_not_given_has_its_preset);
-    tcase_add_test(tcase, the_last_value_counts);
-    tcase_add_test(tcase, two_dashes_end_the_options);
-    tcase_add_test(tcase, one_dash_is_an_argument_and_a_value);
-    tcase_add_test(tcase, an_option_takes_the_next_word_whatever_it_is);
-    tcase_add_test(tcase, help_needs_nothing_else);
-    tcase_add_test(tcase, wrong_options_are_named);
-    tcase_add_test(tcase, arguments_are_counted);
-    tcase_add_test(tcase, arguments_may_be_limited_to_choices);
-    tcase_add_test(tcase, numbers_are_whole_texts_in_their_range);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,5 +1,6 @@
 #include "model/cost/optimizer.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 /* 12 bytes of state: master weight and two moments. */
@@ -21,7 +22,7 @@ static calc_cost_context context_of(const calc_system *system)
 }
 
 /* 1100 FLOP at 1100 FLOP/s and 1200 bytes at 600 bytes/s. */
-START_TEST(a_step_takes_eleven_flop_and_its_state_per_weight)
+CALC_TEST(a_step_takes_eleven_flop_and_its_state_per_weight)
 {
     calc_system system = machine(1100, 600);
     calc_cost_context c = context_of(&system);
@@ -34,9 +35,8 @@ START_TEST(a_step_takes_eleven_flop_and_its_state_per_weight)
     system.chip.processing_mode = CALC_PROCESSING_MODE_NO_OVERLAP;
     ck_assert_double_eq(calc_optimizer_layer(&c, state_bytes, 100, 1).step_s, 3);
 }
-END_TEST
 
-START_TEST(sharding_divides_work_and_state)
+CALC_TEST(sharding_divides_work_and_state)
 {
     calc_system system = machine(1100, 600);
     calc_cost_context c = context_of(&system);
@@ -45,11 +45,10 @@ START_TEST(sharding_divides_work_and_state)
     ck_assert_double_eq(s.bytes, 300);
     ck_assert_double_eq(s.step_s, 0.5);
 }
-END_TEST
 
 /* Each layer is a step of its own on the curve: 1200 bytes reach all of 1200 bytes/s, 120 bytes a
  * tenth. The layer without weights takes none. */
-START_TEST(a_block_sums_the_steps_of_its_layers)
+CALC_TEST(a_block_sums_the_steps_of_its_layers)
 {
     static const double weights[] = {100, 0, 10};
     calc_system system = machine(1100, 1200);
@@ -62,11 +61,10 @@ START_TEST(a_block_sums_the_steps_of_its_layers)
     assert_near(s.mem_s, 1 + 1);
     assert_near(s.step_s, 1 + 1);
 }
-END_TEST
 
 /* One layer bound by arithmetic and one by memory: a step is longer than either sum. 1100 FLOP take
  * 10 s and 1200 bytes 20 s; 110 FLOP at a tenth 10 s, 120 bytes 2 s. */
-START_TEST(the_mode_applies_to_each_layer_and_not_to_their_sums)
+CALC_TEST(the_mode_applies_to_each_layer_and_not_to_their_sums)
 {
     static const double weights[] = {100, 10};
     calc_system system = machine(110, 60);
@@ -76,15 +74,4 @@ START_TEST(the_mode_applies_to_each_layer_and_not_to_their_sums)
     assert_near(s.flop_s, 20);
     assert_near(s.mem_s, 22);
     assert_near(s.step_s, 30);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("optimizer");
-    tcase_add_test(cases, a_step_takes_eleven_flop_and_its_state_per_weight);
-    tcase_add_test(cases, sharding_divides_work_and_state);
-    tcase_add_test(cases, a_block_sums_the_steps_of_its_layers);
-    tcase_add_test(cases, the_mode_applies_to_each_layer_and_not_to_their_sums);
-    return run_cases(cases);
 }

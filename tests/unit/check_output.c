@@ -1,9 +1,9 @@
 #include "scratch.h"
 
+#include "frame.h"
 #include "io/output.h"
 #include "io/text.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -19,6 +19,8 @@ static void leave(void)
 {
     scratch_leave(folder);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static calc_output *opened(const char *path)
 {
@@ -48,7 +50,7 @@ static unsigned mode_of(const char *path)
     return status.st_mode;
 }
 
-START_TEST(json_in_markup_has_no_less_than)
+CALC_TEST(json_in_markup_has_no_less_than)
 {
     calc_output *out = opened("a");
     calc_output_text(out, "<a>");
@@ -61,9 +63,8 @@ START_TEST(json_in_markup_has_no_less_than)
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
     scratch_is("a", "<a>\\u003c\"x\\u003c\\u003cy\\u003c/\"\\u003c</a>\n");
 }
-END_TEST
 
-START_TEST(a_file_appears_when_it_is_closed)
+CALC_TEST(a_file_appears_when_it_is_closed)
 {
     calc_output *out = opened("a");
     calc_output_text(out, "one ");
@@ -74,18 +75,16 @@ START_TEST(a_file_appears_when_it_is_closed)
     scratch_is("a", "one two 3\n");
     ck_assert_int_eq(scratch_count(), 1);
 }
-END_TEST
 
-START_TEST(a_new_file_obeys_the_umask)
+CALC_TEST(a_new_file_obeys_the_umask)
 {
     mode_t before = umask(027);
     ck_assert_int_eq(calc_output_close(opened("a"), NULL), CALC_OK);
     umask(before);
     ck_assert_uint_eq(mode_of("a") & 0777, 0640);
 }
-END_TEST
 
-START_TEST(an_old_file_is_replaced_and_keeps_its_mode)
+CALC_TEST(an_old_file_is_replaced_and_keeps_its_mode)
 {
     scratch_write("a", "old", 3);
     ck_assert_int_eq(chmod("a", 0604), 0);
@@ -96,9 +95,8 @@ START_TEST(an_old_file_is_replaced_and_keeps_its_mode)
     scratch_is("a", "new");
     ck_assert_uint_eq(mode_of("a") & 0777, 0604);
 }
-END_TEST
 
-START_TEST(a_discarded_file_leaves_the_old_one)
+CALC_TEST(a_discarded_file_leaves_the_old_one)
 {
     scratch_write("a", "old", 3);
     calc_output *out = opened("a");
@@ -110,9 +108,8 @@ START_TEST(a_discarded_file_leaves_the_old_one)
     calc_output_discard(NULL);
     ck_assert_int_eq(calc_output_close(NULL, NULL), CALC_OK);
 }
-END_TEST
 
-START_TEST(two_writers_of_one_name_do_not_mix)
+CALC_TEST(two_writers_of_one_name_do_not_mix)
 {
     calc_output *first = opened("a");
     calc_output *second = opened("a");
@@ -124,9 +121,8 @@ START_TEST(two_writers_of_one_name_do_not_mix)
     scratch_is("a", "second");
     ck_assert_int_eq(scratch_count(), 1);
 }
-END_TEST
 
-START_TEST(a_symbolic_link_stays_one)
+CALC_TEST(a_symbolic_link_stays_one)
 {
     scratch_write("a", "old", 3);
     ck_assert_int_eq(symlink("a", "link"), 0);
@@ -136,9 +132,8 @@ START_TEST(a_symbolic_link_stays_one)
     ck_assert(S_ISLNK(mode_of("link")));
     scratch_is("a", "new");
 }
-END_TEST
 
-START_TEST(names_ending_in_gz_are_compressed)
+CALC_TEST(names_ending_in_gz_are_compressed)
 {
     calc_output *out = opened("a.gz");
     for (int i = 0; i < 1000; i++) {
@@ -154,9 +149,8 @@ START_TEST(names_ending_in_gz_are_compressed)
     ck_assert_mem_eq(text.data + 9990, "0123456789", 10);
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(long_formatted_text_is_whole)
+CALC_TEST(long_formatted_text_is_whole)
 {
     char word[3000];
     memset(word, 'x', sizeof word - 1);
@@ -171,9 +165,8 @@ START_TEST(long_formatted_text_is_whole)
     ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
     scratch_is("a", word);
 }
-END_TEST
 
-START_TEST(devices_and_pipes_are_written_in_place)
+CALC_TEST(devices_and_pipes_are_written_in_place)
 {
     ck_assert_int_eq(calc_output_close(opened("/dev/null"), NULL), CALC_OK);
     ck_assert(S_ISCHR(mode_of("/dev/null")));
@@ -188,9 +181,8 @@ START_TEST(devices_and_pipes_are_written_in_place)
     ck_assert(S_ISFIFO(mode_of("fifo")));
     ck_assert_int_eq(close(reader), 0);
 }
-END_TEST
 
-START_TEST(what_cannot_be_opened_is_named)
+CALC_TEST(what_cannot_be_opened_is_named)
 {
     cannot_open(".", ".: cannot write: Is a directory");
     cannot_open("none/a", "none/a: cannot write: No such file or directory");
@@ -202,9 +194,8 @@ START_TEST(what_cannot_be_opened_is_named)
         cannot_open("read-only", "read-only: cannot write: Permission denied");
     }
 }
-END_TEST
 
-START_TEST(a_full_disk_is_reported_when_closed)
+CALC_TEST(a_full_disk_is_reported_when_closed)
 {
     calc_errors errors = {0};
     char line[512];
@@ -214,9 +205,8 @@ START_TEST(a_full_disk_is_reported_when_closed)
     calc_error_print(&errors.item[0], line, sizeof line);
     ck_assert_str_eq(line, "/dev/full: cannot write: No space left on device");
 }
-END_TEST
 
-START_TEST(a_folder_that_vanished_is_reported_when_closed)
+CALC_TEST(a_folder_that_vanished_is_reported_when_closed)
 {
     ck_assert_int_eq(mkdir("sub", 0700), 0);
     calc_output *out = opened("sub/a");
@@ -226,9 +216,8 @@ START_TEST(a_folder_that_vanished_is_reported_when_closed)
     snprintf(leftover, sizeof leftover, "moved/a.%ld.0.tmp", (long)getpid());
     ck_assert_int_eq(remove(leftover), 0);
 }
-END_TEST
 
-START_TEST(standard_output_is_flushed_and_stays_open)
+CALC_TEST(standard_output_is_flushed_and_stays_open)
 {
     int saved = dup(STDOUT_FILENO);
     int file = open("out", O_WRONLY | O_CREAT, 0600);
@@ -246,9 +235,8 @@ START_TEST(standard_output_is_flushed_and_stays_open)
     dup2(saved, STDOUT_FILENO);
     close(file);
 }
-END_TEST
 
-START_TEST(a_closed_reader_of_standard_output_is_reported)
+CALC_TEST(a_closed_reader_of_standard_output_is_reported)
 {
     signal(SIGPIPE, SIG_IGN);
     calc_errors errors = {0};
@@ -268,9 +256,8 @@ START_TEST(a_closed_reader_of_standard_output_is_reported)
     calc_error_print(&errors.item[0], line, sizeof line);
     ck_assert_str_eq(line, "<stdout>: cannot write: Broken pipe");
 }
-END_TEST
 
-START_TEST(what_is_taken_from_memory_is_what_was_written_since)
+CALC_TEST(what_is_taken_from_memory_is_what_was_written_since)
 {
     calc_output *out;
     size_t length = 1;
@@ -293,10 +280,9 @@ START_TEST(what_is_taken_from_memory_is_what_was_written_since)
     }
     calc_output_discard(out);
 }
-END_TEST
 
 /* Pieces of all sizes around that of the buffer. */
-START_TEST(pieces_of_any_size_stay_in_order)
+CALC_TEST(pieces_of_any_size_stay_in_order)
 {
     static char piece[200000];
     static const size_t size[] = {1, 65535, 65536, 1, 0, 65537, 200000, 7, 65534, 65535, 3};
@@ -320,9 +306,8 @@ START_TEST(pieces_of_any_size_stay_in_order)
         calc_text_free(&text);
     }
 }
-END_TEST
 
-START_TEST(memory_holds_what_was_written)
+CALC_TEST(memory_holds_what_was_written)
 {
     calc_output *out;
     calc_text text;
@@ -338,36 +323,4 @@ START_TEST(memory_holds_what_was_written)
     ck_assert_uint_eq(text.length, 0);
     calc_text_free(&text);
     ck_assert_int_eq(scratch_count(), 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("output");
-    TCase *tests = tcase_create("output");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, json_in_markup_has_no_less_than);
-    tcase_add_test(tests, a_file_appears_when_it_is_closed);
-    tcase_add_test(tests, a_new_file_obeys_the_umask);
-    tcase_add_test(tests, an_old_file_is_replaced_and_keeps_its_mode);
-    tcase_add_test(tests, a_discarded_file_leaves_the_old_one);
-    tcase_add_test(tests, two_writers_of_one_name_do_not_mix);
-    tcase_add_test(tests, a_symbolic_link_stays_one);
-    tcase_add_test(tests, names_ending_in_gz_are_compressed);
-    tcase_add_test(tests, long_formatted_text_is_whole);
-    tcase_add_test(tests, devices_and_pipes_are_written_in_place);
-    tcase_add_test(tests, what_cannot_be_opened_is_named);
-    tcase_add_test(tests, a_full_disk_is_reported_when_closed);
-    tcase_add_test(tests, a_folder_that_vanished_is_reported_when_closed);
-    tcase_add_test(tests, standard_output_is_flushed_and_stays_open);
-    tcase_add_test(tests, a_closed_reader_of_standard_output_is_reported);
-    tcase_add_test(tests, memory_holds_what_was_written);
-    tcase_add_test(tests, what_is_taken_from_memory_is_what_was_written_since);
-    tcase_add_test(tests, pieces_of_any_size_stay_in_order);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

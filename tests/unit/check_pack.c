@@ -1,9 +1,9 @@
 #include "pack.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "serving_case.h"
 
 /* A result with one layout that serves. */
@@ -22,7 +22,7 @@ static calc_found found_of(void)
     return found;
 }
 
-START_TEST(what_is_served_survives_packing)
+CALC_TEST(what_is_served_survives_packing)
 {
     calc_found found = found_of();
     calc_sweep_group group = {.front = {.item = &found, .count = 1}};
@@ -45,9 +45,8 @@ START_TEST(what_is_served_survives_packing)
     free(back.group);
     free(out.data);
 }
-END_TEST
 
-START_TEST(bytes_that_end_early_make_no_sense)
+CALC_TEST(bytes_that_end_early_make_no_sense)
 {
     calc_found found = found_of();
     calc_sweep_group group = {.front = {.item = &found, .count = 1}};
@@ -65,13 +64,4 @@ START_TEST(bytes_that_end_early_make_no_sense)
         free(back.group);
     }
     free(out.data);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("pack");
-    tcase_add_test(cases, what_is_served_survives_packing);
-    tcase_add_test(cases, bytes_that_end_early_make_no_sense);
-    return run_cases(cases);
 }

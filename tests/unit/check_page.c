@@ -1,9 +1,8 @@
 /* Assembling a page: src/report/page.c. */
 #include "scratch.h"
 
+#include "frame.h"
 #include "report/page.h"
-
-#include <check.h>
 
 static char folder[256];
 static char text[1 << 20];
@@ -17,6 +16,8 @@ static void leave(void)
 {
     scratch_leave(folder);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 /* A page with this name in its data, in `text`. */
 static void write_page(calc_page page, const char *name)
@@ -44,7 +45,7 @@ static int count_of(const char *what)
     return count;
 }
 
-START_TEST(nothing_in_the_data_ends_its_element)
+CALC_TEST(nothing_in_the_data_ends_its_element)
 {
     write_page(CALC_PAGE_RUN, "</script><!--<b>");
     ck_assert_ptr_nonnull(
@@ -53,11 +54,10 @@ START_TEST(nothing_in_the_data_ends_its_element)
     ck_assert_ptr_nonnull(
         strstr(text, "\"name\": \"\\u003c/script>\\u003c!--\\u003cb>\"\n}\n</script>"));
 }
-END_TEST
 
 /* Data, charts, common, figures, and the parts of the page: as many elements as there are ends of
  * them. */
-START_TEST(elements_are_closed_and_nothing_comes_from_elsewhere)
+CALC_TEST(elements_are_closed_and_nothing_comes_from_elsewhere)
 {
     static const int scripts[] = {[CALC_PAGE_RUN] = 4 + 6,
                                   [CALC_PAGE_PLAN] = 4 + 6 + 2,
@@ -75,9 +75,8 @@ START_TEST(elements_are_closed_and_nothing_comes_from_elsewhere)
         ck_assert_str_eq(text + strlen(text) - 8, "</html>\n");
     }
 }
-END_TEST
 
-START_TEST(each_page_has_its_own_script)
+CALC_TEST(each_page_has_its_own_script)
 {
     static const char *const first[] = {[CALC_PAGE_RUN] = "const { run } = data;",
                                         [CALC_PAGE_PLAN] = "const { plan } = data;",
@@ -92,9 +91,8 @@ START_TEST(each_page_has_its_own_script)
         }
     }
 }
-END_TEST
 
-START_TEST(without_charts_it_says_how_to_get_them)
+CALC_TEST(without_charts_it_says_how_to_get_them)
 {
     calc_errors errors = {0};
     calc_status status = calc_page_check(&errors);
@@ -107,22 +105,4 @@ START_TEST(without_charts_it_says_how_to_get_them)
                          "--html: this calc was built without the library of charts, D3");
         ck_assert_ptr_nonnull(strstr(errors.item[0].hint, "node-d3"));
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("page");
-    TCase *tcase = tcase_create("page");
-    tcase_add_checked_fixture(tcase, enter, leave);
-    tcase_add_test(tcase, nothing_in_the_data_ends_its_element);
-    tcase_add_test(tcase, elements_are_closed_and_nothing_comes_from_elsewhere);
-    tcase_add_test(tcase, each_page_has_its_own_script);
-    tcase_add_test(tcase, without_charts_it_says_how_to_get_them);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,6 +2,7 @@
 #include "shipped_case.h"
 #include "small_case.h"
 
+#include "frame.h"
 #include "report/page_timeline.h"
 
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static double number_behind(const char *text, const char *key)
 }
 
 /* The picture and the answer are one. */
-START_TEST(it_ends_with_the_step)
+CALC_TEST(it_ends_with_the_step)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = modern_layout(i);
@@ -52,9 +53,8 @@ START_TEST(it_ends_with_the_step)
         free(text);
     }
 }
-END_TEST
 
-START_TEST(every_stage_has_the_passes_that_it_holds)
+CALC_TEST(every_stage_has_the_passes_that_it_holds)
 {
     shipped_case c = modern_layout(3); /* DualPipe: two chunks of 16 stages */
     calc_timeline t;
@@ -66,10 +66,9 @@ START_TEST(every_stage_has_the_passes_that_it_holds)
                                        "\"compute\", "));
     free(text);
 }
-END_TEST
 
 /* What a stage holds with its micro-batches in flight is the memory of the layout. */
-START_TEST(memory_of_the_fullest_stage_is_that_of_the_run)
+CALC_TEST(memory_of_the_fullest_stage_is_that_of_the_run)
 {
     shipped_case c = modern_layout(3);
     calc_timeline t;
@@ -79,14 +78,4 @@ START_TEST(memory_of_the_fullest_stage_is_that_of_the_run)
     double fixed = number_behind(text, "\"fixed\": "), flight = number_behind(text, "\"flight\": ");
     assert_near(fixed + 17 * flight, s.proc_mem_tier1_cap_req);
     free(text);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("page_step");
-    tcase_add_test(cases, it_ends_with_the_step);
-    tcase_add_test(cases, every_stage_has_the_passes_that_it_holds);
-    tcase_add_test(cases, memory_of_the_fullest_stage_is_that_of_the_run);
-    return run_cases(cases);
 }

@@ -1,10 +1,10 @@
 /* Operations of a step for a picture: src/report/page_timeline.c. */
 #include "report/page_timeline.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 enum { MOST_PARTS = 4096 };
 
@@ -26,7 +26,7 @@ static calc_schedule_shape make(calc_page_timeline *out, calc_pipeline_schedule 
 }
 
 /* m (F + B) and the bubble (p - 1) (F + B) / v of 1F1B. */
-START_TEST(it_ends_when_the_closed_form_does)
+CALC_TEST(it_ends_when_the_closed_form_does)
 {
     for (int64_t chunks = 1; chunks <= 3; chunks++) {
         calc_page_timeline t;
@@ -37,10 +37,9 @@ START_TEST(it_ends_when_the_closed_form_does)
         calc_page_timeline_free(&t);
     }
 }
-END_TEST
 
 /* The second chunk of a V goes back up: stage 3 does both its forwards one after the other. */
-START_TEST(a_v_turns_on_the_last_stage)
+CALC_TEST(a_v_turns_on_the_last_stage)
 {
     calc_page_timeline t;
     make(&t, CALC_PIPELINE_SCHEDULE_ZB_V, 4, 2, 8);
@@ -55,9 +54,8 @@ START_TEST(a_v_turns_on_the_last_stage)
     ck_assert_double_eq_tol(ends[1], 2.5, 1e-12);
     calc_page_timeline_free(&t);
 }
-END_TEST
 
-START_TEST(inference_has_forward_passes_only)
+CALC_TEST(inference_has_forward_passes_only)
 {
     const calc_schedule_shape shape = {CALC_PIPELINE_SCHEDULE_GPIPE, 2, 1, 3};
     const calc_schedule_pass two[] = {{.fw_s = 1}, {.fw_s = 1}};
@@ -67,9 +65,8 @@ START_TEST(inference_has_forward_passes_only)
     ck_assert_double_eq_tol(t.end_s, 4, 1e-12);
     calc_page_timeline_free(&t);
 }
-END_TEST
 
-START_TEST(of_very_many_operations_some_rounds_are_shown)
+CALC_TEST(of_very_many_operations_some_rounds_are_shown)
 {
     calc_page_timeline t;
     make(&t, CALC_PIPELINE_SCHEDULE_1F1B, 16, 1, 100000);
@@ -85,9 +82,8 @@ START_TEST(of_very_many_operations_some_rounds_are_shown)
     ck_assert_uint_eq(t.count, 0);
     calc_page_timeline_free(&t);
 }
-END_TEST
 
-START_TEST(what_cannot_be_shown_has_a_reason)
+CALC_TEST(what_cannot_be_shown_has_a_reason)
 {
     calc_page_timeline t;
     calc_errors errors = {0};
@@ -105,22 +101,4 @@ START_TEST(what_cannot_be_shown_has_a_reason)
     ck_assert_str_eq(t.reason, "its stages have no finite time");
     ck_assert_uint_eq(t.count, 0);
     calc_page_timeline_free(&t);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("page_timeline");
-    TCase *tcase = tcase_create("timeline");
-    tcase_add_test(tcase, it_ends_when_the_closed_form_does);
-    tcase_add_test(tcase, a_v_turns_on_the_last_stage);
-    tcase_add_test(tcase, inference_has_forward_passes_only);
-    tcase_add_test(tcase, of_very_many_operations_some_rounds_are_shown);
-    tcase_add_test(tcase, what_cannot_be_shown_has_a_reason);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "frame.h"
 #include "panel_case.h"
 #include "small_case.h"
 
@@ -105,7 +106,7 @@ static void assert_kept(const calc_stage_terms *got, const calc_stage_terms *wan
     ck_assert_int_eq(got->ends_as_blocks, want->ends_as_blocks);
 }
 
-START_TEST(every_member_that_is_read_comes_back)
+CALC_TEST_LOOP(every_member_that_is_read_comes_back, 0, 2)
 {
     calc_compat compat = _i % 2 ? CALC_COMPAT_CALCULON : CALC_COMPAT_NONE;
     calc_rng_init(&rng, (uint64_t)_i, 1);
@@ -123,10 +124,9 @@ START_TEST(every_member_that_is_read_comes_back)
         assert_kept(&got, &terms[i], compat != CALC_COMPAT_NONE);
     }
 }
-END_TEST
 
 /* What is unread may be anything. */
-START_TEST(steps_are_the_same_without_what_is_unread)
+CALC_TEST_LOOP(steps_are_the_same_without_what_is_unread, 0, ROUNDS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 2);
     calc_stage_terms shared = panel_case_shared(&rng);
@@ -150,7 +150,6 @@ START_TEST(steps_are_the_same_without_what_is_unread)
         ck_assert_mem_eq(&a, &b, sizeof a);
     }
 }
-END_TEST
 
 /* ---- Lanes ----------------------------------------------------------------------------------- */
 
@@ -169,7 +168,7 @@ static void assert_lane(const calc_panel *got, size_t to, const calc_panel *want
 #undef CALC_X
 }
 
-START_TEST(lanes_are_added_behind_those_that_are_there)
+CALC_TEST_LOOP(lanes_are_added_behind_those_that_are_there, 0, ROUNDS)
 {
     unsigned char lane[CALC_PANEL_LANES];
     calc_rng_init(&rng, (uint64_t)_i, 3);
@@ -192,9 +191,8 @@ START_TEST(lanes_are_added_behind_those_that_are_there)
         assert_lane(&panel, before.count + i, &other, lane[i], rules);
     }
 }
-END_TEST
 
-START_TEST(the_last_vector_is_filled_up_with_the_first_lane_and_no_more)
+CALC_TEST(the_last_vector_is_filled_up_with_the_first_lane_and_no_more)
 {
     calc_rng_init(&rng, 5, 4);
     for (size_t count = 1; count <= CALC_PANEL_LANES; count++) {
@@ -213,9 +211,8 @@ START_TEST(the_last_vector_is_filled_up_with_the_first_lane_and_no_more)
         }
     }
 }
-END_TEST
 
-START_TEST(panels_are_whole_vectors)
+CALC_TEST(panels_are_whole_vectors)
 {
     ck_assert_uint_eq(CALC_PANEL_LANES % CALC_PANEL_VECTOR, 0);
     ck_assert_uint_eq(offsetof(calc_panel, dense_fw_s) % CALC_PANEL_ALIGN, 0);
@@ -224,16 +221,4 @@ START_TEST(panels_are_whole_vectors)
     ck_assert_uint_eq(calc_panel_whole(1), CALC_PANEL_VECTOR);
     ck_assert_uint_eq(calc_panel_whole(CALC_PANEL_VECTOR), CALC_PANEL_VECTOR);
     ck_assert_uint_eq(calc_panel_whole(CALC_PANEL_LANES), CALC_PANEL_LANES);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("panel");
-    tcase_add_loop_test(cases, every_member_that_is_read_comes_back, 0, 2);
-    tcase_add_loop_test(cases, steps_are_the_same_without_what_is_unread, 0, ROUNDS);
-    tcase_add_loop_test(cases, lanes_are_added_behind_those_that_are_there, 0, ROUNDS);
-    tcase_add_test(cases, the_last_vector_is_filled_up_with_the_first_lane_and_no_more);
-    tcase_add_test(cases, panels_are_whole_vectors);
-    return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 #include "model/operators/parameters.h"
 
+#include "frame.h"
 #include "model/cost/block.h"
 #include "model/operators/calculon.h"
 #include "modern_case.h"
@@ -19,18 +20,17 @@ static const calc_app gpt3_175b = {.hidden = 12288,
  *     12 * 96 * 150,994,944 = 173,946,175,488
  *     13 * 96 * 12,288      =      15,335,424
  *     53,248 * 12,288       =     654,311,424 */
-START_TEST(gpt3_has_the_parameters_of_equation_2)
+CALC_TEST(gpt3_has_the_parameters_of_equation_2)
 {
     calc_parameters p;
     calc_count_parameters(&gpt3_175b, &p);
     ck_assert_double_eq(p.total, 173946175488.0 + 15335424.0 + 2 * 12288 + 654311424.0);
     ck_assert_double_eq_tol(p.total, 175e9, 0.005 * 175e9);
 }
-END_TEST
 
 /* Per block of the small model: 4 matrices of 64 * 64 with a bias each; 2 of 64 * 256 with biases
  * of 256 and 64; 2 norms of 2 * 64. */
-START_TEST(the_parts_are_those_of_the_block)
+CALC_TEST(the_parts_are_those_of_the_block)
 {
     calc_app app = small_app();
     calc_parameters p;
@@ -40,9 +40,8 @@ START_TEST(the_parts_are_those_of_the_block)
     ck_assert_double_eq(p.norm, (8 * 2 + 1) * 2 * 64) /* and the last one */;
     ck_assert_double_eq(p.embedding, (51200 + 32) * 64);
 }
-END_TEST
 
-START_TEST(the_parts_sum_to_the_total)
+CALC_TEST(the_parts_sum_to_the_total)
 {
     calc_app apps[] = {small_app(), gpt3_175b};
     for (int i = 0; i < 2; i++) {
@@ -52,11 +51,10 @@ START_TEST(the_parts_sum_to_the_total)
         ck_assert_double_eq(p.active, p.total);
     }
 }
-END_TEST
 
 /* Heads that together are narrower than the residual stream: three matrices of 64 * 48 in, one of
  * 48 * 64 out, biases of 48 and 64. */
-START_TEST(the_attention_width_is_that_of_the_heads)
+CALC_TEST(the_attention_width_is_that_of_the_heads)
 {
     calc_app app = small_app();
     app.attn_heads = 3;
@@ -64,7 +62,6 @@ START_TEST(the_attention_width_is_that_of_the_heads)
     calc_count_parameters(&app, &p);
     ck_assert_double_eq(p.attention, 8 * (4 * 64 * 48 + 3 * 48 + 64));
 }
-END_TEST
 
 static double block_weights_of(const calc_app *app, calc_compat compat)
 {
@@ -83,7 +80,7 @@ static double block_weights_of(const calc_app *app, calc_compat compat)
 
 /* Calculon's layers have the same matrices and norms, but no biases: 9h per block with feedforward
  * = 4h. */
-START_TEST(the_blocks_of_the_model_have_all_of_them_and_calculons_no_biases)
+CALC_TEST(the_blocks_of_the_model_have_all_of_them_and_calculons_no_biases)
 {
     calc_app app = small_app();
     calc_parameters p;
@@ -92,12 +89,11 @@ START_TEST(the_blocks_of_the_model_have_all_of_them_and_calculons_no_biases)
     ck_assert_double_eq(all, 8 * block_weights_of(&app, CALC_COMPAT_NONE));
     ck_assert_double_eq(all, 8 * (block_weights_of(&app, CALC_COMPAT_REPAIRED) + 9 * 64));
 }
-END_TEST
 
 /* ---- Modern models --------------------------------------------------------------------------- */
 
 /* A GPT that is causal: its own final norm; words and positions once. */
-START_TEST(a_gpt_has_learned_positions_biases_and_one_table)
+CALC_TEST(a_gpt_has_learned_positions_biases_and_one_table)
 {
     calc_app app = small_app();
     calc_parameters p;
@@ -118,9 +114,8 @@ START_TEST(a_gpt_has_learned_positions_biases_and_one_table)
     calc_count_parameters(&app, &p);
     ck_assert_double_eq(p.embedding, 2 * 512 * 64);
 }
-END_TEST
 
-START_TEST(a_llama_may_learn_positions_and_have_biases)
+CALC_TEST(a_llama_may_learn_positions_and_have_biases)
 {
     calc_app app = modern_app();
     calc_parameters p;
@@ -138,10 +133,9 @@ START_TEST(a_llama_may_learn_positions_and_have_biases)
     ck_assert_double_eq(p.norm, (8 * 2 + 1) * 64 + 8 * 2 * 16);
     ck_assert_double_eq(p.embedding, (2 * 512 + 32) * 64);
 }
-END_TEST
 
 /* Projections down and up have no biases; norms of the latents instead of those of heads. */
-START_TEST(latent_attention_has_norms_and_one_bias)
+CALC_TEST(latent_attention_has_norms_and_one_bias)
 {
     calc_app app = latent_app();
     calc_parameters p;
@@ -155,10 +149,9 @@ START_TEST(latent_attention_has_norms_and_one_bias)
     ck_assert_double_eq(p.attention, 8 * (weights + 64));
     ck_assert_double_eq(p.norm, 8 * (2 * 64 + 32 + 16) + 64);
 }
-END_TEST
 
 /* 2 dense blocks and 6 with 8 experts, of which a token meets 2. */
-START_TEST(experts_count_in_all_and_the_active_ones_apart)
+CALC_TEST(experts_count_in_all_and_the_active_ones_apart)
 {
     calc_app app = moe_app();
     calc_parameters p;
@@ -173,10 +166,9 @@ START_TEST(experts_count_in_all_and_the_active_ones_apart)
     calc_count_parameters(&app, &p);
     ck_assert_double_eq(p.experts, 6 * (8 * (expert + 2 * 32 + 64) + 8 * 64 + 8 + 8));
 }
-END_TEST
 
 /* A block of the last kind, a projection and three norms each. */
-START_TEST(predicted_tokens_count_apart)
+CALC_TEST(predicted_tokens_count_apart)
 {
     calc_app app = modern_app();
     calc_parameters p;
@@ -189,7 +181,6 @@ START_TEST(predicted_tokens_count_apart)
     ck_assert_double_eq(p.mtp, 2 * (block + 2 * 64 * 64 + 3 * 64));
     ck_assert_double_eq(p.total, total);
 }
-END_TEST
 
 /* ---- Arithmetic ------------------------------------------------------------------------------ */
 
@@ -202,7 +193,7 @@ static double token_flop(const calc_app *app, const calc_exec *exec)
 }
 
 /* Chowdhery et al. 2022, appendix B: 6 N + 12 L H Q T per token, here with the matrices as N. */
-START_TEST(a_token_takes_six_flop_per_weight_and_twelve_per_position)
+CALC_TEST(a_token_takes_six_flop_per_weight_and_twelve_per_position)
 {
     calc_exec exec = small_exec(1, 1, 1);
     double matrices = 12.0 * 96 * 12288 * 12288;
@@ -211,7 +202,6 @@ START_TEST(a_token_takes_six_flop_per_weight_and_twelve_per_position)
     exec.training = false;
     ck_assert_double_eq(token_flop(&gpt3_175b, &exec), 2 * matrices + attention / 3);
 }
-END_TEST
 
 /* By the other route: the matrix layers of Calculon's block, all three passes, over its tokens. */
 static double token_flop_of_layers(const calc_app *app, const calc_exec *exec)
@@ -233,7 +223,7 @@ static double token_flop_of_layers(const calc_app *app, const calc_exec *exec)
     return (double)app->num_blocks * flop / tokens;
 }
 
-START_TEST(the_matrix_layers_of_the_block_agree)
+CALC_TEST(the_matrix_layers_of_the_block_agree)
 {
     calc_app apps[] = {small_app(), gpt3_175b, small_app()};
     apps[2].attn_heads = 3;
@@ -248,9 +238,8 @@ START_TEST(the_matrix_layers_of_the_block_agree)
         }
     }
 }
-END_TEST
 
-START_TEST(recomputation_is_not_work_of_the_model)
+CALC_TEST(recomputation_is_not_work_of_the_model)
 {
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
@@ -258,7 +247,6 @@ START_TEST(recomputation_is_not_work_of_the_model)
     exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     ck_assert_double_eq(token_flop(&app, &exec), flop);
 }
-END_TEST
 
 static void has_tensors(const calc_app *app, int64_t expert_par, double stages, double dense,
                         double expert)
@@ -273,7 +261,7 @@ static void has_tensors(const calc_app *app, int64_t expert_par, double stages, 
 
 /* Llama: per block two norms, queries with keys and values, output, and three matrices; two tables
  * and the last norm. With biases, one more per matrix. */
-START_TEST(tensors_are_those_that_frameworks_allocate)
+CALC_TEST(tensors_are_those_that_frameworks_allocate)
 {
     calc_app llama = modern_app();
     has_tensors(&llama, 1, 1, 8 * 7 + 3, 0);
@@ -281,35 +269,12 @@ START_TEST(tensors_are_those_that_frameworks_allocate)
     llama.bias = CALC_CHOICE_TRUE;
     has_tensors(&llama, 1, 1, 8 * (2 + 2 * 5) + 3, 0);
 }
-END_TEST
 
 /* 2 dense blocks, 6 with a router and 8 experts, of which a quarter is on a rank. */
-START_TEST(tensors_of_experts_are_those_of_a_rank)
+CALC_TEST(tensors_of_experts_are_those_of_a_rank)
 {
     calc_app app = moe_app();
     calc_shape shape = calc_shape_of(&app, &(calc_strategy){0}, 1, 0);
     double shared = shape.shared_feedforward > 0 ? 3 : 0;
     has_tensors(&app, 4, 1, 8 * 4 + 2 * 3 + 6 * (1 + shared) + 3, 6 * 2 * 3);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("parameters");
-    tcase_add_test(cases, gpt3_has_the_parameters_of_equation_2);
-    tcase_add_test(cases, the_parts_are_those_of_the_block);
-    tcase_add_test(cases, the_parts_sum_to_the_total);
-    tcase_add_test(cases, the_attention_width_is_that_of_the_heads);
-    tcase_add_test(cases, the_blocks_of_the_model_have_all_of_them_and_calculons_no_biases);
-    tcase_add_test(cases, a_gpt_has_learned_positions_biases_and_one_table);
-    tcase_add_test(cases, a_llama_may_learn_positions_and_have_biases);
-    tcase_add_test(cases, latent_attention_has_norms_and_one_bias);
-    tcase_add_test(cases, experts_count_in_all_and_the_active_ones_apart);
-    tcase_add_test(cases, predicted_tokens_count_apart);
-    tcase_add_test(cases, a_token_takes_six_flop_per_weight_and_twelve_per_position);
-    tcase_add_test(cases, the_matrix_layers_of_the_block_agree);
-    tcase_add_test(cases, recomputation_is_not_work_of_the_model);
-    tcase_add_test(cases, tensors_are_those_that_frameworks_allocate);
-    tcase_add_test(cases, tensors_of_experts_are_those_of_a_rank);
-    return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 #include "model/serve/pass_cost.h"
 
+#include "frame.h"
 #include "model/serve/inference_pass.h"
 #include "serving_case.h"
 
@@ -17,7 +18,7 @@ static calc_pass_cost small_cost(void)
     };
 }
 
-START_TEST(a_stage_holds_its_weights_and_one_block_at_work)
+CALC_TEST(a_stage_holds_its_weights_and_one_block_at_work)
 {
     calc_pass_cost cost = small_cost();
     calc_stage_class middle = {.dense = 3, .moe = 1};
@@ -27,10 +28,9 @@ START_TEST(a_stage_holds_its_weights_and_one_block_at_work)
     ck_assert_double_eq(m.ends, 0);
     ck_assert_double_eq(m.total, 72 + 100);
 }
-END_TEST
 
 /* Logits need what they take beyond the block that was at work. */
-START_TEST(the_ends_are_on_their_stages)
+CALC_TEST(the_ends_are_on_their_stages)
 {
     calc_pass_cost cost = small_cost();
     calc_stage_class first = {.dense = 1, .first = 1};
@@ -39,9 +39,8 @@ START_TEST(the_ends_are_on_their_stages)
     ck_assert_double_eq(calc_pass_cost_memory(&cost, &last).state, 2 * (10 + 5 + 1));
     ck_assert_double_eq(calc_pass_cost_memory(&cost, &last).ends, 30);
 }
-END_TEST
 
-START_TEST(sharded_weights_are_held_by_all_and_gathered_ahead)
+CALC_TEST(sharded_weights_are_held_by_all_and_gathered_ahead)
 {
     calc_pass_cost cost = small_cost();
     calc_stage_class middle = {.dense = 4};
@@ -51,10 +50,9 @@ START_TEST(sharded_weights_are_held_by_all_and_gathered_ahead)
     cost.dense_shards = 8;
     ck_assert_double_eq(calc_pass_cost_memory(&cost, &middle).state, 2 * 40 / 8.0 + 4 * 10);
 }
-END_TEST
 
 /* A token's 8,192 numbers of two bytes. */
-START_TEST(a_message_has_a_time_on_every_network)
+CALC_TEST(a_message_has_a_time_on_every_network)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -71,10 +69,9 @@ START_TEST(a_message_has_a_time_on_every_network)
     assert_near(cost.message_s[0], 1e-3);
     assert_near(cost.message_s[1], 3 + 1e-4);
 }
-END_TEST
 
 /* A table of words for both ends is held once where they are on one stage. */
-START_TEST(a_tied_table_is_held_once_on_one_stage)
+CALC_TEST(a_tied_table_is_held_once_on_one_stage)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = memory_bound_system();
@@ -94,7 +91,6 @@ START_TEST(a_tied_table_is_held_once_on_one_stage)
         }
     }
 }
-END_TEST
 
 /* A model with experts on a machine that has rates of serving, spread over `ranks` of them, each
  * over `split`. */
@@ -120,7 +116,7 @@ static void spread_experts(spread *s, int64_t tensor_par, int64_t ranks, int64_t
     calc_inference_pass_model_init(&s->model, &s->app, &s->system, &s->exec);
 }
 
-START_TEST(experts_that_are_spread_another_way_are_all_that_is_left_to_compute)
+CALC_TEST(experts_that_are_spread_another_way_are_all_that_is_left_to_compute)
 {
     static const int64_t ranks[] = {1, 2, 16, 64};
     static const calc_inference_pass_work works[] = {
@@ -151,9 +147,8 @@ START_TEST(experts_that_are_spread_another_way_are_all_that_is_left_to_compute)
         }
     }
 }
-END_TEST
 
-START_TEST(other_groups_of_ranks_or_ways_to_them_have_less_in_common)
+CALC_TEST(other_groups_of_ranks_or_ways_to_them_have_less_in_common)
 {
     static const calc_inference_pass_work work = {.sequences = 4, .queries = 1, .context = 100};
     static spread one;
@@ -168,18 +163,4 @@ START_TEST(other_groups_of_ranks_or_ways_to_them_have_less_in_common)
     ck_assert(calc_pass_cost_like(&other.model, &work, &common, &cost));
     other.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_REPLICATED;
     ck_assert(!calc_pass_cost_like(&other.model, &work, &common, &cost));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("pass_cost");
-    tcase_add_test(cases, a_stage_holds_its_weights_and_one_block_at_work);
-    tcase_add_test(cases, the_ends_are_on_their_stages);
-    tcase_add_test(cases, sharded_weights_are_held_by_all_and_gathered_ahead);
-    tcase_add_test(cases, a_message_has_a_time_on_every_network);
-    tcase_add_test(cases, a_tied_table_is_held_once_on_one_stage);
-    tcase_add_test(cases, experts_that_are_spread_another_way_are_all_that_is_left_to_compute);
-    tcase_add_test(cases, other_groups_of_ranks_or_ways_to_them_have_less_in_common);
-    return run_cases(cases);
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "frame.h"
 #include "io/csv_table.h"
 #include "io/text.h"
 #include "model/operators/build.h"
@@ -24,6 +25,8 @@ static void begin(void)
     exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
     shape = calc_shape_of(&app, &exec.strategy, 1, 0);
 }
+
+const calc_test_frame calc_tests = {.setup = begin};
 
 static calc_cost_context context_of(const calc_serving_rates *rates)
 {
@@ -56,7 +59,7 @@ static calc_operator product(void)
                            .launches = {1}};
 }
 
-START_TEST(arithmetic_and_traffic_of_a_product_hide_each_other_but_where_they_are_alike)
+CALC_TEST(arithmetic_and_traffic_of_a_product_hide_each_other_but_where_they_are_alike)
 {
     calc_operator o = product();
     calc_serving_matrix *r = &machine.chip.serving.matrix;
@@ -77,9 +80,8 @@ START_TEST(arithmetic_and_traffic_of_a_product_hide_each_other_but_where_they_ar
     shape = calc_shape_of(&app, &exec.strategy, 1, 0);
     assert_near(kernel_s(&o), fixed_s + flop_s / 2);
 }
-END_TEST
 
-START_TEST(inputs_of_8_and_4_bits_are_converted_before)
+CALC_TEST(inputs_of_8_and_4_bits_are_converted_before)
 {
     calc_operator o = product();
     calc_serving_matrix *r = &machine.chip.serving.matrix;
@@ -103,9 +105,8 @@ START_TEST(inputs_of_8_and_4_bits_are_converted_before)
     r->efficiency_4bit = 0; /* that of 16 */
     assert_near(kernel_s(&o), 2e-6 + mem_s + cbrt(pow(flop_s, 3) + pow(scaled_s, 3)));
 }
-END_TEST
 
-START_TEST(a_long_cache_adds_its_share_of_the_growth)
+CALC_TEST(a_long_cache_adds_its_share_of_the_growth)
 {
     calc_operator o = {.kind = CALC_OPERATOR_ATTENTION, .flop = {0}, .bytes = {two_to(28)}};
     machine.chip.serving.decode =
@@ -118,11 +119,10 @@ START_TEST(a_long_cache_adds_its_share_of_the_growth)
     o.flop[CALC_PASS_FW] = two_to(31);
     assert_near(kernel_s(&o), 1e-5 + 3e-6 + cbrt(pow(two_to(-9), 3) + pow(read_s, 3)));
 }
-END_TEST
 
 /* Heads of 16 are 32 wide with their values: exponentials as wide as 256 take 9 times as much as
  * the products, where heads of 128 have twice. */
-START_TEST(exponentials_weigh_more_on_small_heads)
+CALC_TEST(exponentials_weigh_more_on_small_heads)
 {
     calc_operator o = {.kind = CALC_OPERATOR_ATTENTION, .flop = {two_to(30)}, .launches = {1}};
     calc_serving_prefill *r = &machine.chip.serving.prefill;
@@ -133,9 +133,8 @@ START_TEST(exponentials_weigh_more_on_small_heads)
     o.bytes[CALC_PASS_FW] = two_to(28);
     assert_near(kernel_s(&o), 1e-5 + two_to(30 - 40) / 0.5 * 9 / 2 + two_to(28 - 38) / 2);
 }
-END_TEST
 
-START_TEST(kernels_that_move_tokens_take_their_traffic)
+CALC_TEST(kernels_that_move_tokens_take_their_traffic)
 {
     calc_operator o = {.kind = CALC_OPERATOR_VECTOR, .bytes = {two_to(28)}, .launches = {2}};
     machine.chip.serving.vector = (calc_serving_vector){.memory_efficiency = 0.5, .fixed_s = 1e-6};
@@ -148,9 +147,8 @@ START_TEST(kernels_that_move_tokens_take_their_traffic)
     machine.chip.serving.grouped = (calc_serving_matrix){.memory_efficiency = 0.25, .fixed_s = 1};
     assert_near(kernel_s(&o), two_to(28 - 38) / 0.25);
 }
-END_TEST
 
-START_TEST(what_has_no_rates_takes_what_it_takes_in_training)
+CALC_TEST(what_has_no_rates_takes_what_it_takes_in_training)
 {
     const calc_operator_kind kinds[] = {
         CALC_OPERATOR_VECTOR, CALC_OPERATOR_MATRIX,    CALC_OPERATOR_HEAD,   CALC_OPERATOR_GROUPED,
@@ -168,7 +166,6 @@ START_TEST(what_has_no_rates_takes_what_it_takes_in_training)
     machine.chip.serving.matrix = (calc_serving_matrix){.memory_efficiency = 1};
     ck_assert_double_eq(kernel_s(&none), 0);
 }
-END_TEST
 
 /* ---- Collectives ----------------------------------------------------------------------------- */
 
@@ -180,7 +177,7 @@ static double link_s(calc_collective_op op, double ranks, int64_t network, doubl
 }
 
 /* On 4 ranks one shot reads 3 buffers, two shots 3/2. */
-START_TEST(an_all_reduce_takes_the_shorter_of_one_shot_two_shots_and_the_library)
+CALC_TEST(an_all_reduce_takes_the_shorter_of_one_shot_two_shots_and_the_library)
 {
     machine.networks[0].latency_s = 1e-3;
     machine.chip.serving.all_reduce = (calc_serving_all_reduce){.one_shot_efficiency = 0.5,
@@ -201,9 +198,8 @@ START_TEST(an_all_reduce_takes_the_shorter_of_one_shot_two_shots_and_the_library
     ck_assert_double_eq(link_s(CALC_OP_ALL_REDUCE, 1, 0, small), 0);
     assert_near(link_s(CALC_OP_ALL_REDUCE, 4, 1, small), 1.5 * small / two_to(33));
 }
-END_TEST
 
-START_TEST(operations_have_the_latency_of_serving)
+CALC_TEST(operations_have_the_latency_of_serving)
 {
     machine.networks[0].latency_s = 1e-3;
     machine.networks[1].latency_s = 2e-3;
@@ -220,21 +216,4 @@ START_TEST(operations_have_the_latency_of_serving)
     machine.chip.serving.exchange = (calc_serving_latency){0, 5e-6};
     assert_near(link_s(CALC_OP_ALL_TO_ALL, 4, 0, bytes), 2 * 5e-6 + sent_s);
     assert_near(link_s(CALC_OP_ALL_TO_ALL, 4, 1, bytes), 2 * 5e-6 + 0.75 * bytes / two_to(33));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("pass_kernel");
-    tcase_add_checked_fixture(cases, begin, NULL);
-    tcase_add_test(cases,
-                   arithmetic_and_traffic_of_a_product_hide_each_other_but_where_they_are_alike);
-    tcase_add_test(cases, inputs_of_8_and_4_bits_are_converted_before);
-    tcase_add_test(cases, a_long_cache_adds_its_share_of_the_growth);
-    tcase_add_test(cases, exponentials_weigh_more_on_small_heads);
-    tcase_add_test(cases, kernels_that_move_tokens_take_their_traffic);
-    tcase_add_test(cases, what_has_no_rates_takes_what_it_takes_in_training);
-    tcase_add_test(cases, an_all_reduce_takes_the_shorter_of_one_shot_two_shots_and_the_library);
-    tcase_add_test(cases, operations_have_the_latency_of_serving);
-    return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 #include "model/serve/inference_pass.h"
 
+#include "frame.h"
 #include "serving_case.h"
 
 #include <stdlib.h>
@@ -17,6 +18,8 @@ static void setup(void)
     }
     memo = (calc_pass_memo){.count = PLACES, .entry = entry};
 }
+
+const calc_test_frame calc_tests = {.setup = setup};
 
 static calc_inference_pass_work decoded(double sequences)
 {
@@ -37,16 +40,15 @@ static void keep(uint64_t number, uint64_t variant, double sequences, double flo
     e->known = true;
 }
 
-START_TEST(what_was_kept_is_found)
+CALC_TEST(what_was_kept_is_found)
 {
     keep(1, 0, 4, 17);
     ck_assert(at(1, 0, 4)->known);
     ck_assert_double_eq(at(1, 0, 4)->cost.head_flop, 17);
 }
-END_TEST
 
 /* Every member of the batch tells it apart; so do the number and the variant. */
-START_TEST(another_batch_number_or_variant_is_not_known)
+CALC_TEST(another_batch_number_or_variant_is_not_known)
 {
     const calc_inference_pass_work none = {0};
     enum { MEMBERS = sizeof none / sizeof(double) };
@@ -66,28 +68,25 @@ START_TEST(another_batch_number_or_variant_is_not_known)
     keep(1, 0, 4, 17);
     ck_assert(!at(2, 0, 4)->known);
 }
-END_TEST
 
-START_TEST(the_next_number_has_the_next_place)
+CALC_TEST(the_next_number_has_the_next_place)
 {
     for (uint64_t number = 1; number < 3 * PLACES; number++) {
         ptrdiff_t step = at(number + 1, 0, 4) - at(number, 0, 4);
         ck_assert_int_eq((step + PLACES) % PLACES, 1);
     }
 }
-END_TEST
 
 /* As many numbers as there are places: the one behind them has the first one's. */
-START_TEST(of_two_on_one_place_the_later_stays)
+CALC_TEST(of_two_on_one_place_the_later_stays)
 {
     keep(1, 0, 4, 17);
     keep(1 + PLACES, 0, 4, 18);
     ck_assert_double_eq(at(1 + PLACES, 0, 4)->cost.head_flop, 18);
     ck_assert(!at(1, 0, 4)->known);
 }
-END_TEST
 
-START_TEST(what_is_in_common_is_kept_where_there_is_room)
+CALC_TEST(what_is_in_common_is_kept_where_there_is_room)
 {
     static calc_pass_common_entry common[PLACES];
     calc_inference_pass_work work = decoded(4);
@@ -101,9 +100,8 @@ START_TEST(what_is_in_common_is_kept_where_there_is_room)
     ck_assert(!at(1, 0, 4)->known);
     ck_assert(!calc_pass_memo_common_at(&memo, 1, 1, &work)->known);
 }
-END_TEST
 
-START_TEST(a_pass_that_was_kept_is_the_one_that_was_computed)
+CALC_TEST(a_pass_that_was_kept_is_the_one_that_was_computed)
 {
     static calc_pass_memo_entry kept[16];
     memo = (calc_pass_memo){.count = 16, .entry = kept};
@@ -129,10 +127,9 @@ START_TEST(a_pass_that_was_kept_is_the_one_that_was_computed)
     }
     ck_assert_uint_eq(known, 1);
 }
-END_TEST
 
 /* The same for what strategies have in common that spread experts another way; drafts are not. */
-START_TEST(a_pass_is_the_same_with_what_was_kept_of_another)
+CALC_TEST(a_pass_is_the_same_with_what_was_kept_of_another)
 {
     static calc_pass_memo_entry kept[16];
     static calc_pass_common_entry common[16];
@@ -165,25 +162,4 @@ START_TEST(a_pass_is_the_same_with_what_was_kept_of_another)
         known += common[i].known;
     }
     ck_assert_uint_eq(known, 1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("pass_memo");
-    TCase *tests = tcase_create("memo");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, what_was_kept_is_found);
-    tcase_add_test(tests, another_batch_number_or_variant_is_not_known);
-    tcase_add_test(tests, the_next_number_has_the_next_place);
-    tcase_add_test(tests, of_two_on_one_place_the_later_stays);
-    tcase_add_test(tests, what_is_in_common_is_kept_where_there_is_room);
-    tcase_add_test(tests, a_pass_that_was_kept_is_the_one_that_was_computed);
-    tcase_add_test(tests, a_pass_is_the_same_with_what_was_kept_of_another);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,8 @@
 #include "formats/pattern.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static void reads(const char *text, int64_t dense, int64_t every)
 {
@@ -17,7 +17,7 @@ static void rejects(const char *text)
     ck_assert_msg(!calc_pattern_read(text, &pattern), "%s", text);
 }
 
-START_TEST(a_number_is_a_period)
+CALC_TEST(a_number_is_a_period)
 {
     reads("1", 0, 1);
     reads(" 4 ", 0, 4);
@@ -26,9 +26,8 @@ START_TEST(a_number_is_a_period)
     rejects("1.5");
     rejects("");
 }
-END_TEST
 
-START_TEST(lists_and_their_sums_and_multiples_are_read)
+CALC_TEST(lists_and_their_sums_and_multiples_are_read)
 {
     reads("[1]", 0, 1);
     reads("[0, 1, 1]", 1, 1);
@@ -40,9 +39,8 @@ START_TEST(lists_and_their_sums_and_multiples_are_read)
     reads("[0]*3+([1]+[0])*2", 3, 2);
     reads("((([0, 1])))", 1, 1);
 }
-END_TEST
 
-START_TEST(what_cannot_be_said_is_rejected)
+CALC_TEST(what_cannot_be_said_is_rejected)
 {
     rejects("[0]*4");            /* no experts at all */
     rejects("[1,0,0,1,1]");      /* no period */
@@ -54,18 +52,16 @@ START_TEST(what_cannot_be_said_is_rejected)
     rejects("__import__('os')"); /* not a list */
     reads("[0]*4095+[1]", 4095, 1);
 }
-END_TEST
 
-START_TEST(deep_brackets_end)
+CALC_TEST(deep_brackets_end)
 {
     char text[256];
     memset(text, '(', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     rejects(text);
 }
-END_TEST
 
-START_TEST(what_is_written_is_read_back)
+CALC_TEST(what_is_written_is_read_back)
 {
     char text[4096];
     for (int plain = 0; plain < 2; plain++) {
@@ -80,9 +76,8 @@ START_TEST(what_is_written_is_read_back)
         }
     }
 }
-END_TEST
 
-START_TEST(the_text_is_what_frameworks_take)
+CALC_TEST(the_text_is_what_frameworks_take)
 {
     char text[64];
     ck_assert(calc_pattern_write((calc_pattern){3, 1}, 61, false, text, sizeof text));
@@ -95,23 +90,4 @@ START_TEST(the_text_is_what_frameworks_take)
     ck_assert_str_eq(text, "[0, 0, 1, 1]");
     ck_assert(!calc_pattern_write((calc_pattern){2, 1}, 40, true, text, sizeof text));
     ck_assert(!calc_pattern_write((calc_pattern){4, 1}, 4, false, text, sizeof text));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("pattern");
-    TCase *tests = tcase_create("pattern");
-    tcase_add_test(tests, a_number_is_a_period);
-    tcase_add_test(tests, lists_and_their_sums_and_multiples_are_read);
-    tcase_add_test(tests, what_cannot_be_said_is_rejected);
-    tcase_add_test(tests, deep_brackets_end);
-    tcase_add_test(tests, what_is_written_is_read_back);
-    tcase_add_test(tests, the_text_is_what_frameworks_take);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

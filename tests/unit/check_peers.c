@@ -1,12 +1,11 @@
 /* Published errors of others beside those of calc on the same runs. */
 #include "validate/peers.h"
 
+#include "frame.h"
 #include "run_case.h"
 #include "scratch.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX = 3 };
@@ -47,6 +46,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static calc_status read_text(const char *text)
 {
     FILE *file = fopen("peers.csv", "w");
@@ -56,7 +57,7 @@ static calc_status read_text(const char *text)
     return calc_peers_read(&peers, "peers.csv", &results, &errors);
 }
 
-START_TEST(rows_of_one_simulator_machine_and_quantity_are_one_peer)
+CALC_TEST(rows_of_one_simulator_machine_and_quantity_are_one_peer)
 {
     ck_assert_int_eq(read_text(HEAD "A,x,step_time,one_1,1,-4,,\n"
                                     "A,x,step_time,one_2,1,8,,last\n"
@@ -77,10 +78,9 @@ START_TEST(rows_of_one_simulator_machine_and_quantity_are_one_peer)
     ck_assert_uint_eq(peers.item[2].ours.count, 0);
     ck_assert_uint_eq(peers.item[2].listed, 0);
 }
-END_TEST
 
 /* An average weighs as many rows as it has; of it the worst is not known. */
-START_TEST(averages_weigh_their_rows)
+CALC_TEST(averages_weigh_their_rows)
 {
     ck_assert_int_eq(read_text(HEAD "A,x,step_time,one_*,3,8,,\nA,x,step_time,none,1,4,,\n"
                                     "B,x,step_time,,,5,,\nC,x,step_time,,,,10,bound\n"),
@@ -95,29 +95,26 @@ START_TEST(averages_weigh_their_rows)
     ck_assert(isnan(peers.item[2].mean_abs));
     ck_assert_double_eq_tol(peers.item[2].worst_abs, 0.10, 1e-12);
 }
-END_TEST
 
 /* Errors that are not there do not count. */
-START_TEST(runs_that_are_not_predicted_are_left_out)
+CALC_TEST(runs_that_are_not_predicted_are_left_out)
 {
     item[1].error = (double)NAN;
     ck_assert_int_eq(read_text(HEAD "A,x,step_time,one_*,2,8,,\n"), CALC_OK);
     ck_assert_uint_eq(peers.item[0].ours.count, 1);
     ck_assert_uint_eq(peers.item[0].listed, 2);
 }
-END_TEST
 
 /* Of simulators of serving nothing is said beside runs of training. */
-START_TEST(quantities_that_no_run_has_are_left_out)
+CALC_TEST(quantities_that_no_run_has_are_left_out)
 {
     ck_assert_int_eq(read_text(HEAD "A,x,tpot,,1,8,,\nA,x,memory,,1,4,,\nB,x,ttft,one_*,1,8,,\n"),
                      CALC_OK);
     ck_assert_uint_eq(peers.count, 1);
     ck_assert_int_eq(peers.item[0].quantity, CALC_QUANTITY_MEMORY);
 }
-END_TEST
 
-START_TEST(broken_rows_are_named)
+CALC_TEST(broken_rows_are_named)
 {
     static const struct {
         const char *row;
@@ -138,9 +135,8 @@ START_TEST(broken_rows_are_named)
     errors = (calc_errors){0};
     ck_assert_int_eq(calc_peers_read(&peers, "no_such.csv", &results, &errors), CALC_ERR_NOT_FOUND);
 }
-END_TEST
 
-START_TEST(the_shipped_peers_are_read)
+CALC_TEST(the_shipped_peers_are_read)
 {
     ck_assert_int_eq(
         calc_peers_read(&peers, CALC_TEST_DATA "/measured/peers.csv", &results, &errors), CALC_OK);
@@ -149,24 +145,4 @@ START_TEST(the_shipped_peers_are_read)
     ck_assert_uint_eq(p->rows, 43);
     ck_assert_double_eq_tol(p->mean_abs, 0.0562, 5e-5);
     ck_assert_double_eq_tol(p->worst_abs, 0.1354, 5e-5);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("peers");
-    TCase *tests = tcase_create("all");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, rows_of_one_simulator_machine_and_quantity_are_one_peer);
-    tcase_add_test(tests, averages_weigh_their_rows);
-    tcase_add_test(tests, runs_that_are_not_predicted_are_left_out);
-    tcase_add_test(tests, quantities_that_no_run_has_are_left_out);
-    tcase_add_test(tests, broken_rows_are_named);
-    tcase_add_test(tests, the_shipped_peers_are_read);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

@@ -2,11 +2,11 @@
 #include "model/stages/placed_layers.h"
 #include "model/timeline.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "shipped_case.h"
 #include "spec/layer_list.h"
 
@@ -29,6 +29,8 @@ static void setup(void)
     set("seq_par_ag_redo=false");
     set("pipeline_interleaving=1");
 }
+
+const calc_test_frame calc_tests = {.setup = setup};
 
 static calc_stats run(const shipped_case *l)
 {
@@ -73,7 +75,7 @@ static void same_step(const calc_stats *a, const calc_stats *b, double rounding)
 
 /* ---- Beside other ways to say the same ------------------------------------------------------- */
 
-START_TEST(layers_of_whole_stages_are_as_a_list_of_stages)
+CALC_TEST(layers_of_whole_stages_are_as_a_list_of_stages)
 {
     calc_stats a = with("layers={\"blocks\": [40, 40], \"activation_recompute\": [\"full\", "
                         "\"none\"]}");
@@ -89,9 +91,8 @@ START_TEST(layers_of_whole_stages_are_as_a_list_of_stages)
     ck_assert(a.act_checkpoint_size > 0 && a.act_space > 0);
     near_to("activations", a.act_checkpoint_size + a.act_space, b.act_checkpoint_size, ROUNDING);
 }
-END_TEST
 
-START_TEST(layers_of_parts_of_stages_are_as_recompute_blocks)
+CALC_TEST(layers_of_parts_of_stages_are_as_recompute_blocks)
 {
     calc_stats a = with(
         "layers={\"blocks\": [5, 15, 5, 15, 5, 15, 5, 15], \"activation_recompute\": [\"full\", "
@@ -103,7 +104,6 @@ START_TEST(layers_of_parts_of_stages_are_as_recompute_blocks)
     /* But for what of the host's time is waited for forward. */
     same_step(&a, &b, 1e-5);
 }
-END_TEST
 
 static void resolves(const char *assignment, int64_t blocks)
 {
@@ -116,7 +116,7 @@ static void resolves(const char *assignment, int64_t blocks)
     c = before;
 }
 
-START_TEST(the_first_blocks_of_every_stage_are_recompute_blocks)
+CALC_TEST(the_first_blocks_of_every_stage_are_recompute_blocks)
 {
     const char *four = "layers={\"blocks\": [5, 15, 5, 15, 5, 15, 5, 15], "
                        "\"activation_recompute\": [\"full\", \"none\", \"full\", \"none\", "
@@ -143,9 +143,8 @@ START_TEST(the_first_blocks_of_every_stage_are_recompute_blocks)
              "\"zero_stage\": [3, null]}",
              -1);
 }
-END_TEST
 
-START_TEST(stages_and_layers_may_be_listed_together)
+CALC_TEST(stages_and_layers_may_be_listed_together)
 {
     calc_stats a =
         with("layers={\"blocks\": [20, 60], \"activation_recompute\": [\"full\", \"none\"]}");
@@ -156,9 +155,8 @@ START_TEST(stages_and_layers_may_be_listed_together)
     b = run(&c);
     ck_assert(b.total_time > a.total_time); /* the longest stages have more blocks */
 }
-END_TEST
 
-START_TEST(on_two_systems_layers_are_of_that_of_their_stage)
+CALC_TEST(on_two_systems_layers_are_of_that_of_their_stage)
 {
     calc_system slow = c.system;
     for (int i = 0; i < CALC_DATATYPE_COUNT; i++) {
@@ -181,13 +179,12 @@ START_TEST(on_two_systems_layers_are_of_that_of_their_stage)
         near_to("memory", row[i].mem_tier1, want->mem_tier1, ROUNDING);
     }
 }
-END_TEST
 
 /* ---- Rearranging ----------------------------------------------------------------------------- */
 
 /* What is gathered between runs is what tensor parallelism takes more than the runs apart, and it
  * is there for every micro-batch, on the stage of the later layers. */
-START_TEST(activations_are_rearranged_where_the_split_changes)
+CALC_TEST(activations_are_rearranged_where_the_split_changes)
 {
     calc_stage_stats one[4], other[4], mixed[4];
     calc_layer_strategy eight = calc_layer_as_exec;
@@ -215,9 +212,8 @@ START_TEST(activations_are_rearranged_where_the_split_changes)
     near_to("memory, stage 1", mixed[1].mem_tier1, one[1].mem_tier1, ROUNDING);
     near_to("memory, stage 2", mixed[2].mem_tier1, other[2].mem_tier1, ROUNDING);
 }
-END_TEST
 
-START_TEST(the_ends_have_a_strategy_of_their_own)
+CALC_TEST(the_ends_have_a_strategy_of_their_own)
 {
     calc_stage_stats plain[4], ends[4];
     run(&c);
@@ -233,11 +229,10 @@ START_TEST(the_ends_have_a_strategy_of_their_own)
         near_to("memory", ends[i].mem_tier1, plain[i].mem_tier1, ROUNDING);
     }
 }
-END_TEST
 
 /* ---- What is reported ------------------------------------------------------------------------ */
 
-START_TEST(the_parts_of_a_step_add_up)
+CALC_TEST(the_parts_of_a_step_add_up)
 {
     const char *lists[] = {
         "layers={\"blocks\": [40, 40], \"tensor_par\": [8, 4], \"ends\": {\"tensor_par\": 8}}",
@@ -263,7 +258,6 @@ START_TEST(the_parts_of_a_step_add_up)
         }
     }
 }
-END_TEST
 
 static double sum_of(const double parts[CALC_TIMELINE_PARTS])
 {
@@ -275,7 +269,7 @@ static double sum_of(const double parts[CALC_TIMELINE_PARTS])
     return sum;
 }
 
-START_TEST(so_do_the_parts_of_a_timeline)
+CALC_TEST(so_do_the_parts_of_a_timeline)
 {
     static calc_timeline t;
     set("pipeline_interleaving=5");
@@ -297,9 +291,8 @@ START_TEST(so_do_the_parts_of_a_timeline)
     }
     ck_assert_int_eq(rearranged, 2); /* behind the embedding, and after 30 layers */
 }
-END_TEST
 
-START_TEST(a_network_that_one_strategy_does_not_fit_on_is_told)
+CALC_TEST(a_network_that_one_strategy_does_not_fit_on_is_told)
 {
     set("rank_order=networks");
     set("tensor_par=2");
@@ -314,11 +307,10 @@ START_TEST(a_network_that_one_strategy_does_not_fit_on_is_told)
     ck_assert_uint_ge(calc_reasons(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &s, reason), 1);
     ck_assert_str_eq(reason[0].text, "network 0 connects 8 processors, the layout puts 16 on it");
 }
-END_TEST
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-START_TEST(a_stage_has_a_slice_for_each_of_its_strategies)
+CALC_TEST(a_stage_has_a_slice_for_each_of_its_strategies)
 {
     static calc_placed p;
     calc_placed_stage slice;
@@ -345,29 +337,4 @@ START_TEST(a_stage_has_a_slice_for_each_of_its_strategies)
     set("layers=null");
     calc_placed_of(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, NULL, &p);
     ck_assert_uint_eq(calc_placed_slices(&p, 0), 1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("placed_layers");
-    TCase *tests = tcase_create("layers");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, layers_of_whole_stages_are_as_a_list_of_stages);
-    tcase_add_test(tests, layers_of_parts_of_stages_are_as_recompute_blocks);
-    tcase_add_test(tests, the_first_blocks_of_every_stage_are_recompute_blocks);
-    tcase_add_test(tests, stages_and_layers_may_be_listed_together);
-    tcase_add_test(tests, on_two_systems_layers_are_of_that_of_their_stage);
-    tcase_add_test(tests, activations_are_rearranged_where_the_split_changes);
-    tcase_add_test(tests, the_ends_have_a_strategy_of_their_own);
-    tcase_add_test(tests, the_parts_of_a_step_add_up);
-    tcase_add_test(tests, so_do_the_parts_of_a_timeline);
-    tcase_add_test(tests, a_network_that_one_strategy_does_not_fit_on_is_told);
-    tcase_add_test(tests, a_stage_has_a_slice_for_each_of_its_strategies);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,8 @@
 #include "formats/plan.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 /* Llama 3 70B on 64 processors in nodes of 8. */
 static void llama(calc_app *app, calc_exec *exec)
@@ -32,7 +32,7 @@ static void llama(calc_app *app, calc_exec *exec)
 #define SAYS(name, number) ck_assert_double_eq(plan.value[CALC_PLAN_##name], number)
 #define SILENT(name) ck_assert(!calc_plan_says(&plan, CALC_PLAN_##name))
 
-START_TEST(a_layout_is_said_in_numbers)
+CALC_TEST(a_layout_is_said_in_numbers)
 {
     calc_app app;
     calc_exec exec;
@@ -59,9 +59,8 @@ START_TEST(a_layout_is_said_in_numbers)
     SILENT(GRAD);
     SILENT(FP8);
 }
-END_TEST
 
-START_TEST(presets_are_resolved)
+CALC_TEST(presets_are_resolved)
 {
     calc_app app;
     calc_exec exec;
@@ -88,9 +87,8 @@ START_TEST(presets_are_resolved)
     calc_plan_from(&plan, &app, &exec, 8);
     SAYS(FFN_TYPE, CALC_FFN_TYPE_SWIGLU);
 }
-END_TEST
 
-START_TEST(models_of_the_same_width_and_depth_have_their_own_names)
+CALC_TEST(models_of_the_same_width_and_depth_have_their_own_names)
 {
     calc_app app;
     calc_exec exec;
@@ -107,9 +105,8 @@ START_TEST(models_of_the_same_width_and_depth_have_their_own_names)
     calc_plan_from(&plan, &app, &exec, 8);
     SILENT(MODEL);
 }
-END_TEST
 
-START_TEST(nodes_of_any_size_hold_whole_shares)
+CALC_TEST(nodes_of_any_size_hold_whole_shares)
 {
     calc_app app;
     calc_exec exec;
@@ -121,10 +118,9 @@ START_TEST(nodes_of_any_size_hold_whole_shares)
     calc_plan_from(&plan, &app, &exec, 1000);
     SAYS(NODE_PROCS, 8);
 }
-END_TEST
 
 /* No framework has 8-bit numbers only: the rest is bfloat16. */
-START_TEST(eight_bits_are_for_matrices)
+CALC_TEST(eight_bits_are_for_matrices)
 {
     calc_app app;
     calc_exec exec;
@@ -135,10 +131,9 @@ START_TEST(eight_bits_are_for_matrices)
     SAYS(PRECISION, CALC_DATATYPE_BFLOAT16);
     SAYS(FP8, 1);
 }
-END_TEST
 
 /* Each pair is one meaning in two spellings. */
-START_TEST(spellings_of_one_meaning_become_equal)
+CALC_TEST(spellings_of_one_meaning_become_equal)
 {
     for (int i = 0; i < 6; i++) {
         calc_app app[2];
@@ -162,9 +157,8 @@ START_TEST(spellings_of_one_meaning_become_equal)
         ck_assert_mem_eq(&exec[0], &exec[1], sizeof exec[0]);
     }
 }
-END_TEST
 
-START_TEST(meanings_that_differ_stay_different)
+CALC_TEST(meanings_that_differ_stay_different)
 {
     calc_app app;
     calc_exec exec[2];
@@ -176,24 +170,4 @@ START_TEST(meanings_that_differ_stay_different)
     ck_assert_int_eq(exec[0].strategy.zero_stage, 1);
     ck_assert_int_eq(exec[1].strategy.zero_stage, 2);
     ck_assert_int_eq(exec[0].strategy.fsdp_par, 4);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("plan");
-    TCase *tests = tcase_create("plan");
-    tcase_add_test(tests, a_layout_is_said_in_numbers);
-    tcase_add_test(tests, presets_are_resolved);
-    tcase_add_test(tests, models_of_the_same_width_and_depth_have_their_own_names);
-    tcase_add_test(tests, nodes_of_any_size_hold_whole_shares);
-    tcase_add_test(tests, eight_bits_are_for_matrices);
-    tcase_add_test(tests, spellings_of_one_meaning_become_equal);
-    tcase_add_test(tests, meanings_that_differ_stay_different);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,7 +3,6 @@
  * transformer_config.py); layers are compared by texts that are made here. */
 #include "formats/plan_layers.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "formats/import.h"
 #include "formats/read.h"
 #include "formats/refusal.h"
+#include "frame.h"
 #include "spec/stack.h"
 
 enum { ROOM = 16384 };
@@ -85,7 +85,7 @@ static void has(const char *text, const char *part)
     ck_assert_msg(strstr(text, part), "%s is not in%s", part, text);
 }
 
-START_TEST(blocks_become_lists)
+CALC_TEST(blocks_become_lists)
 {
     char text[ROOM];
     calc_exec e = layout(1, 1, 1);
@@ -118,10 +118,9 @@ START_TEST(blocks_become_lists)
     has(text, " model.window_attn_skip_freq [1, 1, 0, 0, 1, 0] ");
     has(text, " model.no_rope_freq 3 ");
 }
-END_TEST
 
 /* The indexer is of the layers 1, 2, 5 and 9: max(layer - 1, 0) % 4 is 0 with an offset of 1. */
-START_TEST(sparse_attention_shares_its_keys)
+CALC_TEST(sparse_attention_shares_its_keys)
 {
     char text[ROOM];
     calc_exec e = layout(1, 1, 1);
@@ -139,9 +138,8 @@ START_TEST(sparse_attention_shares_its_keys)
     options_of(&calc_framework_megatron, model, &e, text);
     has(text, " --dsa-indexer-topk-freq 4 ");
 }
-END_TEST
 
-START_TEST(parts_become_letters_with_stages_among_them)
+CALC_TEST(parts_become_letters_with_stages_among_them)
 {
     const char *model =
         MODEL(EXPERTS "\"num_blocks\": 8, \"expert_latent\": 256, \"parts\": {" MAMBA
@@ -178,7 +176,6 @@ START_TEST(parts_become_letters_with_stages_among_them)
     has(text, " --num-layers 8 ");
     has(text, " --hybrid-layer-pattern M-*E|ME*E/*E ");
 }
-END_TEST
 
 /* ---- Back to a model ------------------------------------------------------------------------- */
 
@@ -221,7 +218,7 @@ static const calc_part *named(const calc_app *app, const char *name)
     ck_abort_msg("no part %s", name);
 }
 
-START_TEST(options_become_layers)
+CALC_TEST(options_become_layers)
 {
     calc_app app;
     imports("--num-layers 8 --num-experts 64 --moe-router-topk 4 --linear-attention-freq 4 "
@@ -270,9 +267,8 @@ START_TEST(options_become_layers)
             "", "", &app);
     ck_assert_int_eq(app.index_heads, 64);
 }
-END_TEST
 
-START_TEST(bars_are_the_ends_of_stages)
+CALC_TEST(bars_are_the_ends_of_stages)
 {
     calc_app app;
     calc_exec exec;
@@ -293,7 +289,6 @@ START_TEST(bars_are_the_ends_of_stages)
     ck_assert_int_eq(exec.stages.run[0].blocks, 1);
     ck_assert_int_eq(exec.stages.run[1].blocks, 4);
 }
-END_TEST
 
 static void fails(const char *options, calc_status status, const char *found)
 {
@@ -309,7 +304,7 @@ static void fails(const char *options, calc_status status, const char *found)
     ck_assert_msg(strstr(line, found), "%s", line);
 }
 
-START_TEST(what_contradicts_is_an_error)
+CALC_TEST(what_contradicts_is_an_error)
 {
     fails("--num-layers 8 --moe-layer-freq [1,0,0,1] --num-experts 8", CALC_ERR_RULE,
           "the list of layers with experts has 4, the model 8");
@@ -330,7 +325,6 @@ START_TEST(what_contradicts_is_an_error)
           "--experimental-attention-variant gdn",
           CALC_ERR_RANGE, "600 layers that differ: expected 1 to 512");
 }
-END_TEST
 
 /* ---- Both ways ------------------------------------------------------------------------------- */
 
@@ -437,7 +431,7 @@ static void count_reasons(void *context, const char *reason)
 }
 
 /* What is not refused comes back: the same parts in the same order. */
-START_TEST(layers_come_back)
+CALC_TEST(layers_come_back)
 {
     static char before[ROOM], after[ROOM];
     size_t same = 0, refused = 0;
@@ -470,7 +464,6 @@ START_TEST(layers_come_back)
     ck_assert_uint_ge(same, 150);
     ck_assert_uint_ge(refused, 50);
 }
-END_TEST
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
@@ -492,7 +485,7 @@ static void refuses(const calc_framework *f, const char *json, calc_exec e, cons
     ck_assert_str_eq(r.text, expected);
 }
 
-START_TEST(a_part_without_a_setting_is_named)
+CALC_TEST(a_part_without_a_setting_is_named)
 {
     calc_exec e = layout(1, 1, 1);
 #define OF(parts, layers)                                                                          \
@@ -527,9 +520,8 @@ START_TEST(a_part_without_a_setting_is_named)
     refuses(&calc_framework_mindspeed,
             OF("\"x\": {\"type\": \"attention\"}", "x+mlp attention+mlp"), e, "");
 }
-END_TEST
 
-START_TEST(what_megatron_asserts_is_refused)
+CALC_TEST(what_megatron_asserts_is_refused)
 {
     refuses(&calc_framework_megatron, OF(GDN, "gdn+mlp attention+mlp"), layout(16, 1, 1),
             "kv_heads is not a multiple of tensor_par\n"
@@ -544,26 +536,4 @@ START_TEST(what_megatron_asserts_is_refused)
             MODEL("\"num_blocks\": 4, \"parts\": {" MAMBA "}, \"layers\": \"M mlp attention mlp\""),
             layout(1, 2, 2),
             "layers of one part each (HybridModelProvider) exclude pipeline_interleaving\n");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("plan_layers");
-    TCase *tests = tcase_create("plan_layers");
-    tcase_add_test(tests, blocks_become_lists);
-    tcase_add_test(tests, sparse_attention_shares_its_keys);
-    tcase_add_test(tests, parts_become_letters_with_stages_among_them);
-    tcase_add_test(tests, options_become_layers);
-    tcase_add_test(tests, bars_are_the_ends_of_stages);
-    tcase_add_test(tests, what_contradicts_is_an_error);
-    tcase_add_test(tests, layers_come_back);
-    tcase_add_test(tests, a_part_without_a_setting_is_named);
-    tcase_add_test(tests, what_megatron_asserts_is_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,7 +1,6 @@
 /* Lists of stages told to frameworks, and what comes back. */
 #include "formats/plan_stages.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "formats/export.h"
 #include "formats/import.h"
 #include "formats/refusal.h"
+#include "frame.h"
 #include "shipped_case.h"
 #include "spec/stage_list.h"
 
@@ -37,6 +37,8 @@ static void setup(void)
     set("grad_datatype=float32");
 }
 
+const calc_test_frame calc_tests = {.setup = setup};
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static char told[2048];
@@ -54,7 +56,7 @@ static const char *refused(const calc_framework *framework)
     return told;
 }
 
-START_TEST(what_a_framework_cannot_be_told_is_refused)
+CALC_TEST(what_a_framework_cannot_be_told_is_refused)
 {
     set("stages=3,7x11");
     ck_assert_str_eq(refused(&calc_framework_megatron), "");
@@ -75,9 +77,8 @@ START_TEST(what_a_framework_cannot_be_told_is_refused)
     ck_assert_str_eq(refused(&calc_framework_mindformers),
                      "it has no setting for stages.recompute_blocks = 2x attn_only, 6x none\n");
 }
-END_TEST
 
-START_TEST(what_all_stages_recompute_is_told_as_of_a_layout)
+CALC_TEST(what_all_stages_recompute_is_told_as_of_a_layout)
 {
     calc_settings settings = {0};
     calc_errors errors = {0};
@@ -97,7 +98,6 @@ START_TEST(what_all_stages_recompute_is_told_as_of_a_layout)
     ck_assert_int_eq(found, 3);
     calc_settings_free(&settings);
 }
-END_TEST
 
 static int remarks;
 
@@ -131,7 +131,7 @@ static const char *setting(const char *key)
 
 /* Megatron-Core recomputes the first of a stage's blocks, up to that number: all where there are
  * fewer. */
-START_TEST(a_stage_with_fewer_blocks_recomputes_all_of_them)
+CALC_TEST(a_stage_with_fewer_blocks_recomputes_all_of_them)
 {
     set("stages={\"blocks\": [13, \"5x12\", 6, 1], \"activation_recompute\": \"full\", "
         "\"recompute_blocks\": [\"7x2\", 1]}");
@@ -143,11 +143,10 @@ START_TEST(a_stage_with_fewer_blocks_recomputes_all_of_them)
         refused(&calc_framework_megatron),
         "it has no setting for stages.recompute_blocks = full of 2, 6x full of 1, full\n");
 }
-END_TEST
 
 /* Ours are blocks of a stage, spread over its chunks; those of Megatron-Core's TransformerBlock are
  * of a chunk: "the number of layers per virtual pipeline stage" (Megatron-Bridge's guide). */
-START_TEST(recomputed_blocks_are_told_by_chunk)
+CALC_TEST(recomputed_blocks_are_told_by_chunk)
 {
     set("pipeline_interleaving=5");
     set("activation_recompute=full");
@@ -158,10 +157,9 @@ START_TEST(recomputed_blocks_are_told_by_chunk)
     set("recompute_blocks=3");
     ck_assert_str_ne(refused(&calc_framework_megatron), "");
 }
-END_TEST
 
 /* calc has no balance that gives chunks different numbers, but for the ends. */
-START_TEST(letters_of_uneven_chunks_are_a_list)
+CALC_TEST(letters_of_uneven_chunks_are_a_list)
 {
     set("pipeline_par=16");
     set("data_par=8");
@@ -171,10 +169,9 @@ START_TEST(letters_of_uneven_chunks_are_a_list)
     ck_assert_str_eq(refused(&calc_framework_megatron), "");
     ck_assert_str_eq(setting("--pipeline-model-parallel-layout"), "Et*2|(t*2|)*61t|tL");
 }
-END_TEST
 
 /* Letters of equal chunks, but for the ends, which have one less, are read as pipeline_balance. */
-START_TEST(a_list_that_is_a_balance_of_ends_comes_back)
+CALC_TEST(a_list_that_is_a_balance_of_ends_comes_back)
 {
     set("pipeline_par=2");
     set("data_par=64");
@@ -184,9 +181,8 @@ START_TEST(a_list_that_is_a_balance_of_ends_comes_back)
     ck_assert_str_eq(refused(&calc_framework_megatron), "");
     ck_assert_str_eq(setting("--pipeline-model-parallel-layout"), "Et|(t*2|)*4tL");
 }
-END_TEST
 
-START_TEST(which_stage_is_on_which_system_is_a_remark)
+CALC_TEST(which_stage_is_on_which_system_is_a_remark)
 {
     calc_settings settings = {0};
     calc_errors errors = {0};
@@ -198,7 +194,6 @@ START_TEST(which_stage_is_on_which_system_is_a_remark)
     ck_assert_int_eq(remarks, 1);
     calc_settings_free(&settings);
 }
-END_TEST
 
 /* ---- There and back -------------------------------------------------------------------------- */
 
@@ -245,7 +240,7 @@ static void list_at_random(calc_rng *rng, bool some)
     ck_assert(calc_stage_list_pack(place, all, &exec.stages));
 }
 
-START_TEST(random_lists_come_back)
+CALC_TEST(random_lists_come_back)
 {
     for (int i = 0; i < 200; i++) {
         calc_rng rng;
@@ -262,7 +257,6 @@ START_TEST(random_lists_come_back)
         comes_back(&calc_framework_mindformers, what);
     }
 }
-END_TEST
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
@@ -282,7 +276,7 @@ static calc_exec read_of(const calc_framework *framework, const char *pair[][2],
     return back;
 }
 
-START_TEST(offsets_are_from_an_even_split)
+CALC_TEST(offsets_are_from_an_even_split)
 {
     calc_errors errors = {0};
     calc_stage_run place[CALC_MAX_PLACES];
@@ -323,9 +317,8 @@ START_TEST(offsets_are_from_an_even_split)
     ck_assert_int_eq(back.stages.count, 0);
     ck_assert_int_eq(back.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_FULL);
 }
-END_TEST
 
-START_TEST(an_uneven_layout_is_a_list)
+CALC_TEST(an_uneven_layout_is_a_list)
 {
     calc_errors errors = {0};
     const char *pair[][2] = {{"--num-layers", "10"},
@@ -343,28 +336,4 @@ START_TEST(an_uneven_layout_is_a_list)
     back = read_of(&calc_framework_megatron, pair, 3, CALC_OK, &errors);
     ck_assert_int_eq(back.pipeline_balance, CALC_PIPELINE_BALANCE_FREE);
     ck_assert_int_eq(back.stages.count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("plan_stages");
-    TCase *tests = tcase_create("lists");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, what_a_framework_cannot_be_told_is_refused);
-    tcase_add_test(tests, what_all_stages_recompute_is_told_as_of_a_layout);
-    tcase_add_test(tests, a_stage_with_fewer_blocks_recomputes_all_of_them);
-    tcase_add_test(tests, recomputed_blocks_are_told_by_chunk);
-    tcase_add_test(tests, letters_of_uneven_chunks_are_a_list);
-    tcase_add_test(tests, a_list_that_is_a_balance_of_ends_comes_back);
-    tcase_add_test(tests, which_stage_is_on_which_system_is_a_remark);
-    tcase_add_test(tests, random_lists_come_back);
-    tcase_add_test(tests, offsets_are_from_an_even_split);
-    tcase_add_test(tests, an_uneven_layout_is_a_list);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

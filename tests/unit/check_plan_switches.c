@@ -1,7 +1,6 @@
 #include "formats/plan.h"
 
-#include <check.h>
-#include <stdlib.h>
+#include "frame.h"
 
 static calc_exec layout(void)
 {
@@ -33,7 +32,7 @@ static double split(const calc_exec *exec, calc_plan_member member)
 #define SPLIT(name, number) ck_assert_double_eq(split(&e, CALC_PLAN_##name), number)
 #define SILENT(name) ck_assert(isnan(split(&e, CALC_PLAN_##name)))
 
-START_TEST(one_of_two_keys_takes_context_parallelism)
+CALC_TEST(one_of_two_keys_takes_context_parallelism)
 {
     calc_exec e = layout();
     SILENT(RING_RANKS);
@@ -46,9 +45,8 @@ START_TEST(one_of_two_keys_takes_context_parallelism)
     SPLIT(HEADS_RANKS, 2);
     SILENT(RING_RANKS);
 }
-END_TEST
 
-START_TEST(replicas_share_what_context_ranks_do_not)
+CALC_TEST(replicas_share_what_context_ranks_do_not)
 {
     calc_exec e = layout();
     SPLIT(SHARD_REPLICAS, 4);
@@ -60,9 +58,8 @@ START_TEST(replicas_share_what_context_ranks_do_not)
     e.strategy.zero_stage = 0;
     SILENT(SHARD_REPLICAS);
 }
-END_TEST
 
-START_TEST(switches_depend_on_stages_and_on_what_is_sharded)
+CALC_TEST(switches_depend_on_stages_and_on_what_is_sharded)
 {
     calc_exec e = layout();
     SPLIT(TENSOR_SWITCHES, CALC_PLAN_TENSOR_REDUCE);
@@ -82,9 +79,8 @@ START_TEST(switches_depend_on_stages_and_on_what_is_sharded)
     e.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED;
     SPLIT(TENSOR_SWITCHES, 0);
 }
-END_TEST
 
-START_TEST(pipelines_take_words_for_chunks_and_schedules)
+CALC_TEST(pipelines_take_words_for_chunks_and_schedules)
 {
     calc_exec e = layout();
     e.strategy.data_par_overlap = false;
@@ -95,7 +91,6 @@ START_TEST(pipelines_take_words_for_chunks_and_schedules)
     e.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     SPLIT(PIPELINE_SWITCHES, CALC_PLAN_PIPELINE_MESSAGE | CALC_PLAN_PIPELINE_DUALPIPE_V);
 }
-END_TEST
 
 static calc_plan joined(calc_plan_member member, double value)
 {
@@ -112,7 +107,7 @@ static calc_plan joined(calc_plan_member member, double value)
         ck_assert_double_eq(plan.value[CALC_PLAN_##other], expected);                              \
     } while (0)
 
-START_TEST(what_is_joined_is_what_was_split)
+CALC_TEST(what_is_joined_is_what_was_split)
 {
     JOINED(RING_RANKS, 4, CONTEXT, 4);
     JOINED(RING_RANKS, 4, CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_RING);
@@ -130,9 +125,8 @@ START_TEST(what_is_joined_is_what_was_split)
     JOINED(SHARDING_SWITCHES, CALC_PLAN_SHARDING_REDUCE_GRAD, GRAD_OVERLAP, 1);
     JOINED(SHARDING_SWITCHES, CALC_PLAN_SHARDING_GATHER, GATHER_OVERLAP, 1);
 }
-END_TEST
 
-START_TEST(what_is_said_elsewhere_stays)
+CALC_TEST(what_is_said_elsewhere_stays)
 {
     calc_plan plan;
     calc_plan_clear(&plan);
@@ -150,9 +144,8 @@ START_TEST(what_is_said_elsewhere_stays)
     calc_plan_join(&plan);
     ck_assert_double_eq(plan.value[CALC_PLAN_GRAD], CALC_FORMAT_BFLOAT16);
 }
-END_TEST
 
-START_TEST(a_plan_that_says_nothing_stays_so)
+CALC_TEST(a_plan_that_says_nothing_stays_so)
 {
     calc_plan plan;
     calc_plan_clear(&plan);
@@ -160,24 +153,4 @@ START_TEST(a_plan_that_says_nothing_stays_so)
     for (int i = 0; i < CALC_PLAN_COUNT; i++) {
         ck_assert(!calc_plan_says(&plan, (calc_plan_member)i));
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("plan_switches");
-    TCase *tests = tcase_create("plan_switches");
-    tcase_add_test(tests, one_of_two_keys_takes_context_parallelism);
-    tcase_add_test(tests, replicas_share_what_context_ranks_do_not);
-    tcase_add_test(tests, switches_depend_on_stages_and_on_what_is_sharded);
-    tcase_add_test(tests, pipelines_take_words_for_chunks_and_schedules);
-    tcase_add_test(tests, what_is_joined_is_what_was_split);
-    tcase_add_test(tests, what_is_said_elsewhere_stays);
-    tcase_add_test(tests, a_plan_that_says_nothing_stays_so);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

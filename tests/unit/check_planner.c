@@ -2,6 +2,7 @@
  * stage, in every place, judged by calc_run(). */
 #include "plan/planner.h"
 
+#include "frame.h"
 #include "plan/planner_place.h"
 #include "plan_case.h"
 
@@ -176,7 +177,7 @@ static void set_memory(plan_case *c, double first_bytes, double second_bytes)
 }
 
 /* What the quickest division needs, and less of it, until nothing fits. */
-START_TEST(the_plan_is_the_best_of_all_divisions)
+CALC_TEST(the_plan_is_the_best_of_all_divisions)
 {
     static const int sizes[][3] = {{6, 2, 4}, {7, 3, 6}, {8, 4, 8}, {9, 3, 2}, {10, 2, 12}};
     int fit = 0;
@@ -203,9 +204,8 @@ START_TEST(the_plan_is_the_best_of_all_divisions)
     ck_assert_int_ge(fit, 30);
     ck_assert_int_ge(binds, 30);
 }
-END_TEST
 
-START_TEST(so_it_is_without_recomputation_in_one_order_and_with_latency_between_chips)
+CALC_TEST(so_it_is_without_recomputation_in_one_order_and_with_latency_between_chips)
 {
     plan_case c;
     plan_case_init(&c, 8, 3, 6, 2);
@@ -226,10 +226,9 @@ START_TEST(so_it_is_without_recomputation_in_one_order_and_with_latency_between_
     c.planner.recompute = true;
     ck_assert(compare(&c));
 }
-END_TEST
 
 /* Two stages of 3 blocks: what fits with a byte more does not with a byte less. */
-START_TEST(what_does_not_fit_says_what_a_stage_needs)
+CALC_TEST(what_does_not_fit_says_what_a_stage_needs)
 {
     plan_case c;
     plan_case_init(&c, 6, 2, 4, 1);
@@ -251,10 +250,9 @@ START_TEST(what_does_not_fit_says_what_a_stage_needs)
     set_memory(&c, needs_bytes * (1 - 1e-6), 0);
     ck_assert(!compare(&c));
 }
-END_TEST
 
 /* Two stages of 3 blocks; the first recomputes all of its blocks. */
-START_TEST(what_a_stage_holds_does_not_depend_on_what_others_recompute)
+CALC_TEST(what_a_stage_holds_does_not_depend_on_what_others_recompute)
 {
     static const calc_planner_place place = {.kinds = 1, .stages = {2}};
     double first_bytes[4];
@@ -279,9 +277,8 @@ START_TEST(what_a_stage_holds_does_not_depend_on_what_others_recompute)
     ck_assert_double_gt(saved_bytes, 0);
     ck_assert_double_eq_tol(second_bytes[2] - second_bytes[3], saved_bytes, 1e-9 * first_bytes[0]);
 }
-END_TEST
 
-START_TEST(a_layout_that_is_not_linear_is_refused)
+CALC_TEST(a_layout_that_is_not_linear_is_refused)
 {
     plan_case c;
     calc_errors errors = {0};
@@ -294,24 +291,4 @@ START_TEST(a_layout_that_is_not_linear_is_refused)
                      "nothing to balance: a layout that keeps something in the second memory tier "
                      "has layers that wait for it");
     calc_planner_result_free(&r);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("planner");
-    TCase *tcase = tcase_create("planner");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, the_plan_is_the_best_of_all_divisions);
-    tcase_add_test(tcase,
-                   so_it_is_without_recomputation_in_one_order_and_with_latency_between_chips);
-    tcase_add_test(tcase, what_does_not_fit_says_what_a_stage_needs);
-    tcase_add_test(tcase, what_a_stage_holds_does_not_depend_on_what_others_recompute);
-    tcase_add_test(tcase, a_layout_that_is_not_linear_is_refused);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

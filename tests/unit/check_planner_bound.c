@@ -7,6 +7,7 @@
 
 #include "balance/solve.h"
 #include "base/rng.h"
+#include "frame.h"
 #include "plan/planner_place.h"
 #include "shipped_case.h"
 
@@ -39,6 +40,8 @@ static void load_chips(void)
         chips[i].most_procs = INT64_MAX;
     }
 }
+
+const calc_test_frame calc_tests = {.setup = load_chips};
 
 /* A shipped model and layout, with few blocks, stages and micro-batches. */
 static shipped_case random_case(calc_pipeline_schedule schedule, int most_chunks)
@@ -161,7 +164,7 @@ static double check(const shipped_case *c)
     return bound_s / step_s;
 }
 
-START_TEST(no_division_is_quicker_than_the_bound)
+CALC_TEST(no_division_is_quicker_than_the_bound)
 {
     int made = 0;
     int bound = 0;
@@ -191,9 +194,8 @@ START_TEST(no_division_is_quicker_than_the_bound)
     ck_assert_int_le(none, made / 5);
     ck_assert_double_ge(sum / made, .68);
 }
-END_TEST
 
-START_TEST(nor_with_chunks_or_another_schedule)
+CALC_TEST(nor_with_chunks_or_another_schedule)
 {
     static const calc_pipeline_schedule kinds[] = {
         CALC_PIPELINE_SCHEDULE_1F1B, CALC_PIPELINE_SCHEDULE_1F1B, CALC_PIPELINE_SCHEDULE_GPIPE,
@@ -218,11 +220,10 @@ START_TEST(nor_with_chunks_or_another_schedule)
         ck_assert_double_ge(sum / WITH_CHUNKS, .55);
     }
 }
-END_TEST
 
 /* Alike layers on alike stages, without ends and limits: the layers of a stage are far from being
  * water only where there are few. */
-START_TEST(the_bound_is_near_the_step_of_even_stages)
+CALC_TEST(the_bound_is_near_the_step_of_even_stages)
 {
     double least_few = 1;
     double least_many = 1;
@@ -246,22 +247,4 @@ START_TEST(the_bound_is_near_the_step_of_even_stages)
     }
     ck_assert_double_ge(least_few, .96);
     ck_assert_double_ge(least_many, .96);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("planner_bound");
-    TCase *tcase = tcase_create("planner_bound");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_checked_fixture(tcase, load_chips, NULL);
-    tcase_add_test(tcase, no_division_is_quicker_than_the_bound);
-    tcase_add_test(tcase, the_bound_is_near_the_step_of_even_stages);
-    tcase_add_test(tcase, nor_with_chunks_or_another_schedule);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -2,6 +2,7 @@
  * every division over stages, judged by calc_run(). */
 #include "plan/planner.h"
 
+#include "frame.h"
 #include "layers_plan_case.h"
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
@@ -109,7 +110,7 @@ static void make(const char *app, int stages, double gib)
 }
 
 /* What is found is the best, or no further from it than it says. */
-START_TEST(the_best_of_all_lists_is_found)
+CALC_TEST(the_best_of_all_lists_is_found)
 {
     static const double memory_gib[][4] = {{40, 11, 10, 9}, {40, 8, 7, 6}};
     int found = 0;
@@ -137,7 +138,6 @@ START_TEST(the_best_of_all_lists_is_found)
     ck_assert_int_ge(lists, 3);
     ck_assert_int_gt(all_lists.tried, 500);
 }
-END_TEST
 
 /* ---- What is found --------------------------------------------------------------------------- */
 
@@ -148,7 +148,7 @@ static void free_layers(const char *app, int blocks, int procs, int batch, doubl
     layers_plan_ready(&l);
 }
 
-START_TEST(more_memory_never_makes_it_slower_and_no_uniform_layout_is_quicker)
+CALC_TEST(more_memory_never_makes_it_slower_and_no_uniform_layout_is_quicker)
 {
     static const char *const app[] = {"llama3.2-1B", "deepseek-v2-lite"};
     int quicker = 0;
@@ -172,11 +172,10 @@ START_TEST(more_memory_never_makes_it_slower_and_no_uniform_layout_is_quicker)
     }
     ck_assert_int_gt(quicker, 3);
 }
-END_TEST
 
 /* The statistics are those of the execution, which is a layout; the bound is below; the order is
  * that of steps; threads change nothing. */
-START_TEST(what_is_found_is_what_calc_run_says)
+CALC_TEST(what_is_found_is_what_calc_run_says)
 {
     free_layers("deepseek-v2-lite", 6, 8, 32, 12);
     l.planner.top = 4;
@@ -208,9 +207,8 @@ START_TEST(what_is_found_is_what_calc_run_says)
     calc_planner_result_free(&again);
     layers_plan_free(&l);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_says_what_it_lacks)
+CALC_TEST(what_does_not_fit_says_what_it_lacks)
 {
     free_layers("llama3.2-1B", 8, 4, 8, 0.5);
     calc_planner_result r = layers_plan_run(&l);
@@ -222,7 +220,6 @@ START_TEST(what_does_not_fit_says_what_it_lacks)
     calc_planner_result_free(&r);
     layers_plan_free(&l);
 }
-END_TEST
 
 static bool stop(void *context, const calc_planner_progress *progress)
 {
@@ -231,7 +228,7 @@ static bool stop(void *context, const calc_planner_progress *progress)
     return ++*asked > 0;
 }
 
-START_TEST(a_search_that_is_stopped_has_the_uniform_layouts)
+CALC_TEST(a_search_that_is_stopped_has_the_uniform_layouts)
 {
     int asked = 0;
     free_layers("llama3.2-1B", 8, 4, 8, 8);
@@ -246,23 +243,4 @@ START_TEST(a_search_that_is_stopped_has_the_uniform_layouts)
     ck_assert_double_le(r.bound_s, r.found[0].stats.total_time);
     calc_planner_result_free(&r);
     layers_plan_free(&l);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("planner_layers");
-    TCase *tcase = tcase_create("planner_layers");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, the_best_of_all_lists_is_found);
-    tcase_add_test(tcase, more_memory_never_makes_it_slower_and_no_uniform_layout_is_quicker);
-    tcase_add_test(tcase, what_is_found_is_what_calc_run_says);
-    tcase_add_test(tcase, what_does_not_fit_says_what_it_lacks);
-    tcase_add_test(tcase, a_search_that_is_stopped_has_the_uniform_layouts);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,10 +1,9 @@
 /* All ways to put the stages of a layout on chips, against a count of the sequences of chips. */
 #include "plan/planner_place.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "small_case.h"
 
 enum { MOST = 4096 };
@@ -102,7 +101,7 @@ static void check(int chips, int stages)
     }
 }
 
-START_TEST(every_placement_is_there_once)
+CALC_TEST(every_placement_is_there_once)
 {
     for (int keep = 0; keep < 2; keep++) {
         planner.keep_order = keep > 0;
@@ -118,10 +117,9 @@ START_TEST(every_placement_is_there_once)
         }
     }
 }
-END_TEST
 
 /* A: 5 stages; AB: 4 splits; and the other way round. */
-START_TEST(two_chips_stand_in_both_orders_unless_the_order_is_kept)
+CALC_TEST(two_chips_stand_in_both_orders_unless_the_order_is_kept)
 {
     caps(INT64_MAX, INT64_MAX, 0);
     planner.keep_order = false;
@@ -131,9 +129,8 @@ START_TEST(two_chips_stand_in_both_orders_unless_the_order_is_kept)
     ck_assert(walk(2, 5));
     ck_assert_int_eq(got.count, 2 + 4);
 }
-END_TEST
 
-START_TEST(there_is_none_where_processors_are_too_few)
+CALC_TEST(there_is_none_where_processors_are_too_few)
 {
     caps(16, 16, 0);
     planner.keep_order = false;
@@ -142,24 +139,12 @@ START_TEST(there_is_none_where_processors_are_too_few)
     ck_assert(walk(2, 4));
     ck_assert_int_eq(got.count, 2);
 }
-END_TEST
 
-START_TEST(the_visitor_ends_the_walk)
+CALC_TEST(the_visitor_ends_the_walk)
 {
     caps(INT64_MAX, INT64_MAX, INT64_MAX);
     got.stop_after = 3;
     ck_assert(!walk(3, 4));
     ck_assert_int_eq(got.count, 3);
     got.stop_after = 0;
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("planner_place");
-    tcase_add_test(cases, every_placement_is_there_once);
-    tcase_add_test(cases, two_chips_stand_in_both_orders_unless_the_order_is_kept);
-    tcase_add_test(cases, there_is_none_where_processors_are_too_few);
-    tcase_add_test(cases, the_visitor_ends_the_walk);
-    return run_cases(cases);
 }

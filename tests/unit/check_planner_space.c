@@ -4,6 +4,7 @@
 
 #include "defaults.h"
 #include "designs.h"
+#include "frame.h"
 #include "plan/planner_place.h"
 #include "plan_case.h"
 #include "units.h"
@@ -115,7 +116,7 @@ static all *balance_all(void)
 }
 
 /* One chip and two, with much memory, little, and too little. */
-START_TEST(the_best_of_a_space_is_the_best_of_all_its_candidates)
+CALC_TEST(the_best_of_a_space_is_the_best_of_all_its_candidates)
 {
     static const double memory_gib[] = {80, 16, 12, 11, 1};
     int found = 0;
@@ -145,7 +146,6 @@ START_TEST(the_best_of_a_space_is_the_best_of_all_its_candidates)
     ck_assert_int_ge(found, 6);
     ck_assert_int_ge(fewer, 4);
 }
-END_TEST
 
 /* ---- What is listed -------------------------------------------------------------------------- */
 
@@ -185,7 +185,7 @@ static void check_same(const calc_planner_result *a, const calc_planner_result *
     }
 }
 
-START_TEST(what_is_found_does_not_depend_on_threads)
+CALC_TEST(what_is_found_does_not_depend_on_threads)
 {
     for (int chips = 1; chips <= 2; chips++) {
         make(chips, chips > 1 ? 1 : 4);
@@ -206,10 +206,9 @@ START_TEST(what_is_found_does_not_depend_on_threads)
         release();
     }
 }
-END_TEST
 
 /* Of a search with fewer the first are the same: layouts with one chunk have one answer. */
-START_TEST(fewer_that_are_asked_for_are_the_first_ones)
+CALC_TEST(fewer_that_are_asked_for_are_the_first_ones)
 {
     make(2, 1);
     c.planner.top = 6;
@@ -225,9 +224,8 @@ START_TEST(fewer_that_are_asked_for_are_the_first_ones)
     calc_planner_result_free(&most);
     release();
 }
-END_TEST
 
-START_TEST(chunks_are_searched_too_and_never_make_it_worse)
+CALC_TEST(chunks_are_searched_too_and_never_make_it_worse)
 {
     make(1, 1);
     calc_planner_result plain = plan_case_run(&c.planner);
@@ -248,11 +246,10 @@ START_TEST(chunks_are_searched_too_and_never_make_it_worse)
     calc_planner_result_free(&more);
     release();
 }
-END_TEST
 
 /* A sweep finds a layout with recomputation and without: one is listed, the balanced one if it is
  * quicker. */
-START_TEST(layouts_of_a_sweep_are_listed_once)
+CALC_TEST(layouts_of_a_sweep_are_listed_once)
 {
     static const int64_t again[] = {CALC_ACTIVATION_RECOMPUTE_NONE, CALC_ACTIVATION_RECOMPUTE_FULL};
     static const int64_t balance[] = {CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS};
@@ -272,7 +269,6 @@ START_TEST(layouts_of_a_sweep_are_listed_once)
     calc_planner_result_free(&r);
     release();
 }
-END_TEST
 
 /* calc_planner.runs */
 static bool has_two_stages(const void *context, int chip, const calc_exec *e)
@@ -283,7 +279,7 @@ static bool has_two_stages(const void *context, int chip, const calc_exec *e)
 }
 
 /* The quickest that runs, however many are quicker and do not. */
-START_TEST(the_best_that_runs_is_found_beside_the_best)
+CALC_TEST(the_best_that_runs_is_found_beside_the_best)
 {
     make(1, 1);
     c.planner.top = 1;
@@ -305,7 +301,6 @@ START_TEST(the_best_that_runs_is_found_beside_the_best)
     calc_planner_result_free(&all_of_it);
     release();
 }
-END_TEST
 
 /* ---- Ends early ------------------------------------------------------------------------------ */
 
@@ -328,7 +323,7 @@ static bool look(void *context, const calc_planner_progress *p)
     return l->count == l->stop_at;
 }
 
-START_TEST(a_search_that_is_stopped_keeps_what_it_found_and_a_bound)
+CALC_TEST(a_search_that_is_stopped_keeps_what_it_found_and_a_bound)
 {
     looks seen = {0};
     make(2, 1);
@@ -352,9 +347,8 @@ START_TEST(a_search_that_is_stopped_keeps_what_it_found_and_a_bound)
     calc_planner_result_free(&all_of_it);
     release();
 }
-END_TEST
 
-START_TEST(so_does_one_that_is_out_of_time)
+CALC_TEST(so_does_one_that_is_out_of_time)
 {
     make(1, 1);
     c.planner.time_limit_s = 1e-12;
@@ -373,26 +367,4 @@ START_TEST(so_does_one_that_is_out_of_time)
     ck_assert(r.complete);
     calc_planner_result_free(&r);
     release();
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("planner_space");
-    TCase *tcase = tcase_create("planner_space");
-    tcase_set_timeout(tcase, 0);
-    tcase_add_test(tcase, the_best_of_a_space_is_the_best_of_all_its_candidates);
-    tcase_add_test(tcase, what_is_found_does_not_depend_on_threads);
-    tcase_add_test(tcase, fewer_that_are_asked_for_are_the_first_ones);
-    tcase_add_test(tcase, chunks_are_searched_too_and_never_make_it_worse);
-    tcase_add_test(tcase, layouts_of_a_sweep_are_listed_once);
-    tcase_add_test(tcase, the_best_that_runs_is_found_beside_the_best);
-    tcase_add_test(tcase, a_search_that_is_stopped_keeps_what_it_found_and_a_bound);
-    tcase_add_test(tcase, so_does_one_that_is_out_of_time);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,6 @@
 #include "cli/run/plot.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 enum { COLUMNS = 20 };
@@ -14,7 +15,7 @@ static void count(const calc_plot_kind *kind, int columns, int seen[CALC_PLOT_KI
     }
 }
 
-START_TEST(a_kind_shows_as_often_as_its_share)
+CALC_TEST(a_kind_shows_as_often_as_its_share)
 {
     calc_plot_share share[COLUMNS] = {0};
     calc_plot_kind kind[COLUMNS];
@@ -30,10 +31,9 @@ START_TEST(a_kind_shows_as_often_as_its_share)
     ck_assert_int_eq(seen[CALC_PLOT_BACKWARD], 13);
     ck_assert_int_eq(seen[CALC_PLOT_IDLE], 2);
 }
-END_TEST
 
 /* Forward is due for most of a column when it ends, but does not happen after. */
-START_TEST(a_column_shows_only_what_happens_in_it)
+CALC_TEST(a_column_shows_only_what_happens_in_it)
 {
     calc_plot_share share[3] = {0};
     calc_plot_kind kind[3];
@@ -47,22 +47,11 @@ START_TEST(a_column_shows_only_what_happens_in_it)
     ck_assert_int_eq(kind[1], CALC_PLOT_BACKWARD);
     ck_assert_int_eq(kind[2], CALC_PLOT_IDLE);
 }
-END_TEST
 
-START_TEST(a_column_in_which_nothing_happens_is_idle)
+CALC_TEST(a_column_in_which_nothing_happens_is_idle)
 {
     calc_plot_share share[1] = {0};
     calc_plot_kind kind[1] = {CALC_PLOT_FORWARD};
     calc_plot_choose(share, 1, kind);
     ck_assert_int_eq(kind[0], CALC_PLOT_IDLE);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("plot");
-    tcase_add_test(cases, a_kind_shows_as_often_as_its_share);
-    tcase_add_test(cases, a_column_shows_only_what_happens_in_it);
-    tcase_add_test(cases, a_column_in_which_nothing_happens_is_idle);
-    return run_cases(cases);
 }

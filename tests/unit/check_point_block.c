@@ -2,6 +2,10 @@
 #include "calibrate/point_time.h"
 #include "point_case.h"
 
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.teardown = leave_points};
+
 #define SIZES "seq_size=2048 hidden=1024 feedforward=4096 attn_heads=16"
 
 static calc_app app;
@@ -28,7 +32,7 @@ static void refused(const char *shape, const char *reason)
     ck_assert_str_eq(row(shape)->reason, reason);
 }
 
-START_TEST(absent_settings_are_those_of_a_document)
+CALC_TEST(absent_settings_are_those_of_a_document)
 {
     used(SIZES);
     ck_assert(app.hidden == 1024 && app.feedforward == 4096 && app.attn_heads == 16);
@@ -39,9 +43,8 @@ START_TEST(absent_settings_are_those_of_a_document)
     ck_assert(exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_NONE);
     ck_assert(exec.strategy.attention_type == CALC_ATTENTION_TYPE_MULTIHEAD);
 }
-END_TEST
 
-START_TEST(words_set_fields_by_their_names_and_aliases)
+CALC_TEST(words_set_fields_by_their_names_and_aliases)
 {
     used(SIZES
          ", microbatch_size=4 tensor_par=2,context_par=2 kv_heads=4 attn_size=128 recompute=full");
@@ -50,9 +53,8 @@ START_TEST(words_set_fields_by_their_names_and_aliases)
     ck_assert(exec.strategy.attention_type == CALC_ATTENTION_TYPE_GROUPED_QUERY);
     ck_assert(exec.strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL);
 }
-END_TEST
 
-START_TEST(rows_that_are_no_block_say_why)
+CALC_TEST(rows_that_are_no_block_say_why)
 {
     refused("seq_size=2048 hidden=1024 feedforward=4096", "shape lacks attn_heads");
     refused(SIZES " hiden=3", "\"hiden=3\": unknown field \"hiden\"; did you mean \"hidden\"?");
@@ -69,10 +71,9 @@ START_TEST(rows_that_are_no_block_say_why)
     ck_assert_str_eq(only("a,block,int3," SIZES ",time,3,s")->reason,
                      "dtype \"int3\" is not a number format");
 }
-END_TEST
 
 /* What only the machine knows. */
-START_TEST(layouts_that_no_machine_runs_are_refused_with_their_rule)
+CALC_TEST(layouts_that_no_machine_runs_are_refused_with_their_rule)
 {
     calc_system system = load_system("a100_sxm_80g");
     row(SIZES " tensor_par=3");
@@ -84,11 +85,10 @@ START_TEST(layouts_that_no_machine_runs_are_refused_with_their_rule)
     ck_assert_str_eq(errors.item[0].file, "o.csv");
     ck_assert_int_eq(errors.item[0].line, 2);
 }
-END_TEST
 
 /* A block is its operators, one after the other, where nothing overlaps and no host is waited for:
  * with recomputation, the forward pass twice. */
-START_TEST(recomputation_adds_a_forward_pass)
+CALC_TEST(recomputation_adds_a_forward_pass)
 {
     calc_system system = load_system("a100_sxm_80g");
     system.chip.host = (calc_host){0};
@@ -98,23 +98,4 @@ START_TEST(recomputation_adds_a_forward_pass)
     ck_assert_double_lt(twice / once, 1.4);
     system.chip.host.block_s = 10 * once;
     ck_assert_double_gt(calc_point_time_s(row(SIZES " flash_attention=true"), &system), 10 * once);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("point_block");
-    tcase_add_checked_fixture(tests, NULL, leave_points);
-    tcase_add_test(tests, absent_settings_are_those_of_a_document);
-    tcase_add_test(tests, words_set_fields_by_their_names_and_aliases);
-    tcase_add_test(tests, rows_that_are_no_block_say_why);
-    tcase_add_test(tests, layouts_that_no_machine_runs_are_refused_with_their_rule);
-    tcase_add_test(tests, recomputation_adds_a_forward_pass);
-    Suite *suite = suite_create("point_block");
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

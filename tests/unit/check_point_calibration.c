@@ -3,6 +3,8 @@
 #include "point_case.h"
 #include "validate/spread.h"
 
+#include "frame.h"
+
 static calc_system machine;
 static calc_point_calibration *c;
 
@@ -17,6 +19,8 @@ static void leave(void)
     free(c);
     leave_points();
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 /* Rates from before any calibration to these operators, whatever the file says by now. */
 static void set_rates(double matrix, double memory, double grouped, double sustained)
@@ -103,7 +107,7 @@ static void falls(calc_point_class class, double file, double unseen, double loo
     ck_assert_double_lt(off(class, CALC_POINT_UNSEEN), off(class, CALC_POINT_FILE));
 }
 
-START_TEST(unseen_shapes_of_a100_are_predicted_better)
+CALC_TEST(unseen_shapes_of_a100_are_predicted_better)
 {
     calibrate("a100_pcie_80g", "a100_sxm_80g");
     falls(CALC_POINT_MATRIX, 0.0684, 0.0464, 0.0368);
@@ -111,35 +115,31 @@ START_TEST(unseen_shapes_of_a100_are_predicted_better)
     falls(CALC_POINT_ATTENTION_FW, 0.1946, 0.0993, 0.0432);
     falls(CALC_POINT_ATTENTION_BW, 0.125, 0.09, 0.0371);
 }
-END_TEST
 
-START_TEST(unseen_shapes_of_b200_are_predicted_better)
+CALC_TEST(unseen_shapes_of_b200_are_predicted_better)
 {
     calibrate("b200", "b200_180g");
     falls(CALC_POINT_MATRIX, 0.1942, 0.2009, 0.0926);
     falls(CALC_POINT_GROUPED, 0.1591, 0.1554, 0.1206);
     falls(CALC_POINT_ATTENTION_BW, 0.1588, 0.157, 0.08);
 }
-END_TEST
 
 /* A step is a sum of kernels, most of it large ones. With shapes that count alike, small ones,
  * which the model finds too slow, would make the sum 9 % too fast (docs/operators.md). */
-START_TEST(multiplications_together_take_what_was_measured)
+CALC_TEST(multiplications_together_take_what_was_measured)
 {
     calibrate("b200", "b200_180g");
     sums s = sums_of(CALC_POINT_MATRIX, CALC_POINT_CALIBRATED);
     ck_assert_double_eq_tol(s.predicted_s / s.measured_s, 1, 0.025);
 }
-END_TEST
 
-START_TEST(unseen_all_reduces_of_a100_are_predicted_better)
+CALC_TEST(unseen_all_reduces_of_a100_are_predicted_better)
 {
     calibrate("a100_nvswitch", "vtrain_a100");
     falls(CALC_POINT_ALL_REDUCE, 0.1691, 0.0639, 0.0487);
 }
-END_TEST
 
-START_TEST(what_is_written_is_a_machine_that_says_what_was_fitted)
+CALC_TEST(what_is_written_is_a_machine_that_says_what_was_fitted)
 {
     calibrate("a100_pcie_80g", "a100_sxm_80g");
     calc_text old = {(char *)"{\"source\": \"Data \\\"sheet\\\".  Operators: fitted on x\"}", 0};
@@ -170,9 +170,8 @@ START_TEST(what_is_written_is_a_machine_that_says_what_was_fitted)
     ck_assert(again.chip.host.block_s == machine.chip.host.block_s);
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(half_of_the_shapes_decides_nothing_about_itself)
+CALC_TEST(half_of_the_shapes_decides_nothing_about_itself)
 {
     calibrate("a100_pcie_80g", "a100_sxm_80g");
     /* Other times for one half of the shapes: predictions of that half stay. */
@@ -195,24 +194,4 @@ START_TEST(half_of_the_shapes_decides_nothing_about_itself)
               c->predicted_s[CALC_POINT_CALIBRATED][which]);
     calc_point_calibration_free(again);
     free(again);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("point_calibration");
-    TCase *tests = tcase_create("point_calibration");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, unseen_shapes_of_a100_are_predicted_better);
-    tcase_add_test(tests, unseen_shapes_of_b200_are_predicted_better);
-    tcase_add_test(tests, multiplications_together_take_what_was_measured);
-    tcase_add_test(tests, unseen_all_reduces_of_a100_are_predicted_better);
-    tcase_add_test(tests, what_is_written_is_a_machine_that_says_what_was_fitted);
-    tcase_add_test(tests, half_of_the_shapes_decides_nothing_about_itself);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,6 +4,8 @@
 #include "calibrate/point_time.h"
 #include "point_case.h"
 
+#include "frame.h"
+
 static calc_system machine;
 #define PEAK 312e12
 
@@ -14,6 +16,8 @@ static void enter(void)
     machine.chip.mem1.bytes_per_s = 1e18; /* arithmetic only */
     start_csv();
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave_points};
 
 /* Squares of 2^4 to 2^13, several shapes an octave, at an efficiency by size. */
 static void put_shapes(double (*efficiency)(double flop), double noise)
@@ -62,7 +66,7 @@ static double rising_by_a_step(double flop)
     return flop >= 1073741824.0 ? 0.7 : 0.2;
 }
 
-START_TEST(a_curve_follows_efficiency_that_rises_with_size)
+CALC_TEST(a_curve_follows_efficiency_that_rises_with_size)
 {
     put_shapes(saturating, 0.02);
     const calc_curve *c = make(true);
@@ -85,9 +89,8 @@ START_TEST(a_curve_follows_efficiency_that_rises_with_size)
     }
     ck_assert_double_lt(sum / (double)points.count, 0.2);
 }
-END_TEST
 
-START_TEST(a_step_is_found_where_it_is)
+CALC_TEST(a_step_is_found_where_it_is)
 {
     put_shapes(rising_by_a_step, 0);
     const calc_curve *c = make(true);
@@ -96,9 +99,8 @@ START_TEST(a_step_is_found_where_it_is)
     ck_assert_double_eq_tol(c->efficiency[0], 0.7, 1e-4);
     ck_assert_double_eq_tol(c->efficiency[1], 0.2, 1e-4);
 }
-END_TEST
 
-START_TEST(one_number_stays_where_a_curve_does_not_predict_better)
+CALC_TEST(one_number_stays_where_a_curve_does_not_predict_better)
 {
     machine.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0] = 0.61;
     put_shapes(flat, 0.1);
@@ -106,9 +108,8 @@ START_TEST(one_number_stays_where_a_curve_does_not_predict_better)
     ck_assert_int_eq(c->count, 1);
     ck_assert_double_eq(c->efficiency[0], 0.61);
 }
-END_TEST
 
-START_TEST(efficiency_that_falls_with_size_is_pooled)
+CALC_TEST(efficiency_that_falls_with_size_is_pooled)
 {
     machine.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0] = 0.05;
     put_shapes(falling, 0);
@@ -116,17 +117,15 @@ START_TEST(efficiency_that_falls_with_size_is_pooled)
     ck_assert_int_eq(c->count, 1);
     ck_assert(c->efficiency[0] > 0.3 && c->efficiency[0] < 0.6);
 }
-END_TEST
 
-START_TEST(without_points_nothing_changes)
+CALC_TEST(without_points_nothing_changes)
 {
     double before = machine.chip.matrix[CALC_DATATYPE_BFLOAT16].efficiency.efficiency[0];
     put("a,copy,,bytes=8,time,1,s\n");
     ck_assert_double_eq(make(false)->efficiency[0], before);
 }
-END_TEST
 
-START_TEST(passes_over_one_shape_have_one_hash)
+CALC_TEST(passes_over_one_shape_have_one_hash)
 {
     calc_point a = *only("a,sdp_fwd,bf16,seq_len=8 head_num=2 qk_head_dim=4,time,1,s");
     calc_point b = *only("a,sdp_bwd,bf16,seq_len=8 head_num=2 qk_head_dim=4,time,3,s");
@@ -141,24 +140,4 @@ START_TEST(passes_over_one_shape_have_one_hash)
     }
     ck_assert_uint_gt(odd, 440);
     ck_assert_uint_lt(odd, 560);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("point_curve");
-    TCase *tests = tcase_create("point_curve");
-    tcase_add_checked_fixture(tests, enter, leave_points);
-    tcase_add_test(tests, a_curve_follows_efficiency_that_rises_with_size);
-    tcase_add_test(tests, a_step_is_found_where_it_is);
-    tcase_add_test(tests, one_number_stays_where_a_curve_does_not_predict_better);
-    tcase_add_test(tests, efficiency_that_falls_with_size_is_pooled);
-    tcase_add_test(tests, without_points_nothing_changes);
-    tcase_add_test(tests, passes_over_one_shape_have_one_hash);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,6 +4,8 @@
 #include "calibrate/point_fit.h"
 #include "point_case.h"
 
+#include "frame.h"
+
 static calc_system machine;
 static calc_point_fit *fit;
 static calc_rng rng;
@@ -29,6 +31,8 @@ static void leave(void)
     free(fit);
     leave_points();
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 /* exp(noise x a normal number), Box and Muller 1958. */
 static double scatter(double noise)
@@ -91,7 +95,7 @@ static void put_kernels(double noise)
     }
 }
 
-START_TEST(constants_of_kernels_are_found_again)
+CALC_TEST(constants_of_kernels_are_found_again)
 {
     put_kernels(0.02);
     make_fit();
@@ -106,9 +110,8 @@ START_TEST(constants_of_kernels_are_found_again)
     ck_assert_double_eq(fit->system.chip.matrix[CALC_DATATYPE_FLOAT32].efficiency.efficiency[0],
                         machine.chip.matrix[CALC_DATATYPE_FLOAT32].efficiency.efficiency[0]);
 }
-END_TEST
 
-START_TEST(without_noise_they_are_exact)
+CALC_TEST(without_noise_they_are_exact)
 {
     put_kernels(0);
     make_fit();
@@ -116,9 +119,8 @@ START_TEST(without_noise_they_are_exact)
     ck_assert_double_eq_tol(constant("launch.matrix")->value, launch_s, 2e-8);
     ck_assert_double_eq_tol(constant("mem1.MB_efficiency")->value, traffic, 2e-4);
 }
-END_TEST
 
-START_TEST(a_few_wrong_points_do_not_bend_the_rest)
+CALC_TEST(a_few_wrong_points_do_not_bend_the_rest)
 {
     put_kernels(0.01);
     for (int i = 0; i < 4; i++) {
@@ -128,9 +130,8 @@ START_TEST(a_few_wrong_points_do_not_bend_the_rest)
     ck_assert_double_eq_tol(constant("matrix.bfloat16.gflops_efficiency")->value, efficiency, 0.02);
     ck_assert_double_eq_tol(constant("mem1.MB_efficiency")->value, traffic, 0.04);
 }
-END_TEST
 
-START_TEST(large_multiplications_alone_say_nothing_of_launches_and_bandwidth)
+CALC_TEST(large_multiplications_alone_say_nothing_of_launches_and_bandwidth)
 {
     for (int i = 0; i < 20; i++) {
         double n = 16384 + 1024 * i;
@@ -144,9 +145,8 @@ START_TEST(large_multiplications_alone_say_nothing_of_launches_and_bandwidth)
         ck_assert_str_ne(fit->item[i].path[0], "mem1.MB_efficiency");
     }
 }
-END_TEST
 
-START_TEST(rates_of_attention_are_found_again)
+CALC_TEST(rates_of_attention_are_found_again)
 {
     static const double fw = 0.55;
     static const double bw = 0.38;
@@ -168,7 +168,6 @@ START_TEST(rates_of_attention_are_found_again)
     stays("attention.softmax_size", 0);
     ck_assert(fit->system.chip.attention.softmax_size == 0);
 }
-END_TEST
 
 /* All-reduces of NVLink: 70 % of 300 GB/s, 20 us and 2 us a step. */
 static double ring_s(double bytes, double ranks)
@@ -176,7 +175,7 @@ static double ring_s(double bytes, double ranks)
     return 2e-5 + 2e-6 * 2 * (ranks - 1) + 2 * (ranks - 1) / ranks * bytes / (300e9 * 0.7);
 }
 
-START_TEST(a_collective_gives_bandwidth_and_both_latencies)
+CALC_TEST(a_collective_gives_bandwidth_and_both_latencies)
 {
     for (int ranks = 2; ranks <= 8; ranks++) {
         for (double bytes = 1 << 16; bytes <= 1 << 30; bytes *= 4) {
@@ -191,9 +190,8 @@ START_TEST(a_collective_gives_bandwidth_and_both_latencies)
     found("networks[0].op_parameters.all_reduce.latency_step", 2e-6, 0.05);
     ck_assert(fit->system.networks[0].op_parameters.all_gather.efficiency == 0);
 }
-END_TEST
 
-START_TEST(one_size_of_message_gives_the_bandwidth_but_no_latency)
+CALC_TEST(one_size_of_message_gives_the_bandwidth_but_no_latency)
 {
     for (int i = 0; i < 6; i++) {
         put("a,all_reduce,,bytes=1073741824 ranks=8,time,%.17g,s\n",
@@ -206,9 +204,8 @@ START_TEST(one_size_of_message_gives_the_bandwidth_but_no_latency)
     stays("networks[0].op_parameters.all_reduce.latency_fixed", 0);
     ck_assert(fit->system.networks[0].op_parameters.all_reduce.latency_fixed_s == 0);
 }
-END_TEST
 
-START_TEST(small_messages_give_the_latency_but_no_bandwidth)
+CALC_TEST(small_messages_give_the_latency_but_no_bandwidth)
 {
     for (int i = 0; i < 6; i++) {
         put("a,all_gather,,bytes=%d ranks=8,time,%.17g,s\n", 1024 << i, 7e-5 * scatter(0.01));
@@ -217,9 +214,8 @@ START_TEST(small_messages_give_the_latency_but_no_bandwidth)
     found("networks[0].op_parameters.all_gather.latency_fixed", 7e-5, 0.02);
     stays("networks[0].op_parameters.all_gather.efficiency", 0);
 }
-END_TEST
 
-START_TEST(points_that_are_skipped_do_not_count)
+CALC_TEST(points_that_are_skipped_do_not_count)
 {
     put_kernels(0);
     put("a,mm,fp16,m=4096 k=2048 n=4096,time,1,s\n");
@@ -234,11 +230,10 @@ START_TEST(points_that_are_skipped_do_not_count)
         ck_assert_str_ne(fit->item[i].path[0], "matrix.float16.gflops_efficiency");
     }
 }
-END_TEST
 
 /* Rates of serving of a machine that has none: made of 0.75 of the bandwidth, 0.6 of the peak and
  * 3 us; caches of 0.8 of the bandwidth, 9 us and 4 us that grow. */
-START_TEST(rates_of_serving_are_found_where_there_were_none)
+CALC_TEST(rates_of_serving_are_found_where_there_were_none)
 {
     machine.chip.serving = (calc_serving_rates){0};
     for (int m = 1; m <= 16384; m *= 4) {
@@ -272,28 +267,4 @@ START_TEST(rates_of_serving_are_found_where_there_were_none)
     ck_assert_double_eq(fit->system.chip.serving.matrix.efficiency,
                         constant("serving.matrix.efficiency")->value);
     ck_assert_uint_eq(fit->count, 6);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("point_fit");
-    TCase *tests = tcase_create("point_fit");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, constants_of_kernels_are_found_again);
-    tcase_add_test(tests, without_noise_they_are_exact);
-    tcase_add_test(tests, a_few_wrong_points_do_not_bend_the_rest);
-    tcase_add_test(tests, large_multiplications_alone_say_nothing_of_launches_and_bandwidth);
-    tcase_add_test(tests, rates_of_attention_are_found_again);
-    tcase_add_test(tests, a_collective_gives_bandwidth_and_both_latencies);
-    tcase_add_test(tests, one_size_of_message_gives_the_bandwidth_but_no_latency);
-    tcase_add_test(tests, small_messages_give_the_latency_but_no_bandwidth);
-    tcase_add_test(tests, points_that_are_skipped_do_not_count);
-    tcase_add_test(tests, rates_of_serving_are_found_where_there_were_none);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,6 +1,10 @@
 /* What rows of measured operators mean: sizes, and seconds counted by hand. */
 #include "point_case.h"
 
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.teardown = leave_points};
+
 static void takes(const char *row, calc_point_class class, double seconds)
 {
     const calc_point *p = only(row);
@@ -9,7 +13,7 @@ static void takes(const char *row, calc_point_class class, double seconds)
     ck_assert_msg(fabs(p->measured_s / seconds - 1) < 1e-12, "%s: %.17g s", row, p->measured_s);
 }
 
-START_TEST(times_follow_from_what_was_measured)
+CALC_TEST(times_follow_from_what_was_measured)
 {
     /* 2 x 2000 x 3000 x 4000 = 48e9 FLOP */
     takes("a,matmul,bf16,\"m=2000, k=3000, n=4000\",time,5,ms", CALC_POINT_MATRIX, 5e-3);
@@ -38,9 +42,8 @@ START_TEST(times_follow_from_what_was_measured)
           CALC_POINT_ALL_TO_ALL, 1e-2);
     takes("a,sendrecv,,bytes=8e8,busbw,80,GB/s", CALC_POINT_P2P, 1e-2);
 }
-END_TEST
 
-START_TEST(the_name_of_an_operator_may_give_its_ranks_and_the_shape_only_bytes)
+CALC_TEST(the_name_of_an_operator_may_give_its_ranks_and_the_shape_only_bytes)
 {
     const calc_point *p = only("a,allreduce_6gpu,float,16 MiB,busbw GB/s (out of place),100,");
     ck_assert_msg(calc_point_is_used(p), "%s", p->reason);
@@ -49,9 +52,8 @@ START_TEST(the_name_of_an_operator_may_give_its_ranks_and_the_shape_only_bytes)
     p = only("a,all_gather,,bytes=2 KiB ranks=16 stride=8,time,20,us");
     ck_assert(p->size[0] == 2048 && p->size[1] == 16 && p->size[2] == 8);
 }
-END_TEST
 
-START_TEST(passes_are_told_from_layouts_and_stages)
+CALC_TEST(passes_are_told_from_layouts_and_stages)
 {
     ck_assert_int_eq(only("a,mm,bf16,m=1 k=2 n=3 layout=TN,time,1,s")->pass, CALC_PASS_FW);
     ck_assert_int_eq(only("a,mm,bf16,m=1 k=2 n=3 layout=NN,time,1,s")->pass, CALC_PASS_AGRAD);
@@ -68,18 +70,16 @@ START_TEST(passes_are_told_from_layouts_and_stages)
         only("a,sdp_fwd,bf16,seq_len=8 head_num=2 qk_head_dim=4 causal=False,time,1,s")->causal ==
         false);
 }
-END_TEST
 
-START_TEST(sizes_that_may_be_absent_have_a_meaning)
+CALC_TEST(sizes_that_may_be_absent_have_a_meaning)
 {
     const calc_point *p = only("a,sdp_fwd,bf16,seq_len=8 head_num=2 qk_head_dim=4,time,1,s");
     ck_assert(p->size[0] == 1 && p->size[3] == 2 && p->size[5] == 4);
     ck_assert(p->causal);
     ck_assert(only("a,mm,bf16,m=1 k=2 n=3,time,1,s")->size[3] == 1);
 }
-END_TEST
 
-START_TEST(kernels_of_serving_are_classes_of_their_own)
+CALC_TEST(kernels_of_serving_are_classes_of_their_own)
 {
     takes("a,mm,fp8,stage=serving m=8 k=4096 n=4096,time,7,us", CALC_POINT_SERVING_MATRIX, 7e-6);
     takes("a,grouped_gemm,bf16,stage=serving ng=4 m=8 n=4096 k=4096,time,9,us",
@@ -98,9 +98,8 @@ START_TEST(kernels_of_serving_are_classes_of_their_own)
           CALC_POINT_SERVING_DECODE, 1e-3);
     ck_assert(points.item[0].cached_bytes == 1 && points.item[0].size[3] == 8);
 }
-END_TEST
 
-START_TEST(what_cannot_be_used_says_why)
+CALC_TEST(what_cannot_be_used_says_why)
 {
     static const struct {
         const char *row, *reason;
@@ -133,24 +132,4 @@ START_TEST(what_cannot_be_used_says_why)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         ck_assert_str_eq(only(refused[i].row)->reason, refused[i].reason);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("point_meaning");
-    TCase *tests = tcase_create("point_meaning");
-    tcase_add_checked_fixture(tests, NULL, leave_points);
-    tcase_add_test(tests, times_follow_from_what_was_measured);
-    tcase_add_test(tests, the_name_of_an_operator_may_give_its_ranks_and_the_shape_only_bytes);
-    tcase_add_test(tests, passes_are_told_from_layouts_and_stages);
-    tcase_add_test(tests, sizes_that_may_be_absent_have_a_meaning);
-    tcase_add_test(tests, kernels_of_serving_are_classes_of_their_own);
-    tcase_add_test(tests, what_cannot_be_used_says_why);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,6 +2,8 @@
 #include "calibrate/point_time.h"
 #include "point_case.h"
 
+#include "frame.h"
+
 static calc_system s;
 
 static void enter(void)
@@ -21,6 +23,8 @@ static void enter(void)
     s.networks[0].latency_s = 1e-5;
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave_points};
+
 static void is(const char *row, double seconds)
 {
     const calc_point *p = only(row);
@@ -35,7 +39,7 @@ static double matrix(double flop, double bytes)
     return flop / 50e12 + bytes / 0.8e12 + 3e-6;
 }
 
-START_TEST(matrix_multiplications_compute_read_and_write)
+CALC_TEST(matrix_multiplications_compute_read_and_write)
 {
     double m = 3000;
     double k = 4000;
@@ -49,9 +53,8 @@ START_TEST(matrix_multiplications_compute_read_and_write)
     is("a,mm,bf16,m=3000 k=4000 n=5000 layout=NT accumulate=True out_dtype=fp32,time,1,s",
        matrix(flop, 2 * (m * k + k * n) + 8 * m * n));
 }
-END_TEST
 
-START_TEST(grouped_ones_have_a_rate_of_their_own)
+CALC_TEST(grouped_ones_have_a_rate_of_their_own)
 {
     double flop = 2 * 7.0 * 100 * 200 * 300;
     double weights = 7.0 * 200 * 300;
@@ -63,9 +66,8 @@ START_TEST(grouped_ones_have_a_rate_of_their_own)
     is("a,group_matmul,bf16,ng=7 M=100 N=200 K=300 stage=bwd_grad_w main_grad_dtype=fp32,time,1,s",
        matrix(flop / 0.5, 2 * (rows * 300 + rows * 200) + 8 * weights));
 }
-END_TEST
 
-START_TEST(causal_attention_computes_half_the_square)
+CALC_TEST(causal_attention_computes_half_the_square)
 {
     double pairs = 2.0 * 16 * 4096 * 4097 / 2;
     is("a,sdp_fwd,bf16,batch=2 seq_len=4096 head_num=16 kv_head_num=4 qk_head_dim=128,time,1,s",
@@ -76,18 +78,16 @@ START_TEST(causal_attention_computes_half_the_square)
        "causal=False,time,1,s",
        2 * 2.0 * 16 * 4096 * 4096 * 320 / 40e12 + 1e-5);
 }
-END_TEST
 
-START_TEST(memory_bound_kernels_take_their_bytes)
+CALC_TEST(memory_bound_kernels_take_their_bytes)
 {
     is("a,copy,,bytes=4e9,time,1,s", 5e-3 + 2e-6);
     is("a,rms_norm,bf16,rows=4096 columns=8192,time,1,s", 2 * 2 * 4096.0 * 8192 / 0.8e12 + 2e-6);
     is("a,layer_norm,bf16,rows=4096 columns=8192 stage=bwd,time,1,s",
        3 * 2 * 4096.0 * 8192 / 0.8e12 + 2e-6);
 }
-END_TEST
 
-START_TEST(collectives_are_rings_with_a_latency)
+CALC_TEST(collectives_are_rings_with_a_latency)
 {
     is("a,all_reduce,,bytes=8e8 ranks=8,time,1,s", 1e-5 + 2 * 7.0 / 8 * 8e8 / 100e9);
     is("a,all_gather,,bytes=8e8 ranks=4,time,1,s", 1e-5 + 3.0 / 4 * 8e8 / 100e9);
@@ -97,9 +97,8 @@ START_TEST(collectives_are_rings_with_a_latency)
         (calc_op_rate){.efficiency = 0.25, .latency_fixed_s = 2e-5, .latency_step_s = 1e-6};
     is("a,all_to_all,,bytes=8e8 ranks=8,time,1,s", 2e-5 + 7e-6 + 7.0 / 8 * 8e8 / 50e9);
 }
-END_TEST
 
-START_TEST(a_collective_is_of_the_network_that_it_needs_alone)
+CALC_TEST(a_collective_is_of_the_network_that_it_needs_alone)
 {
     ck_assert_int_eq(calc_point_network(only("a,all_reduce,,bytes=8 ranks=8,time,1,s"), &s), 0);
     ck_assert_int_eq(calc_point_network(only("a,all_reduce,,bytes=8 ranks=16,time,1,s"), &s), -1);
@@ -108,10 +107,9 @@ START_TEST(a_collective_is_of_the_network_that_it_needs_alone)
     ck_assert_int_eq(calc_point_network(only("a,p2p,,bytes=8 stride=8,time,1,s"), &s), 1);
     ck_assert_int_eq(calc_point_network(only("a,copy,,bytes=8,time,1,s"), &s), -1);
 }
-END_TEST
 
 /* At 1 TB/s and 100 TFLOP/s: arithmetic and traffic hide each other but for their cubes. */
-START_TEST(kernels_of_serving_have_rates_of_their_own)
+CALC_TEST(kernels_of_serving_have_rates_of_their_own)
 {
     s.chip.serving.matrix = (calc_serving_matrix){
         .memory_efficiency = 0.5, .fixed_s = 4e-6, .inner_s = 1e-10, .efficiency = 0.8};
@@ -148,25 +146,4 @@ START_TEST(kernels_of_serving_have_rates_of_their_own)
     s.networks[0].efficiency = 0.01; /* the library's */
     is("a,all_reduce,,stage=serving bytes=2e7 ranks=4,time,1,s",
        3e-6 + 2e-6 + 5e-6 + 1.5 * 2e7 / 100e9);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("point_time");
-    TCase *tests = tcase_create("point_time");
-    tcase_add_checked_fixture(tests, enter, leave_points);
-    tcase_add_test(tests, matrix_multiplications_compute_read_and_write);
-    tcase_add_test(tests, grouped_ones_have_a_rate_of_their_own);
-    tcase_add_test(tests, causal_attention_computes_half_the_square);
-    tcase_add_test(tests, memory_bound_kernels_take_their_bytes);
-    tcase_add_test(tests, collectives_are_rings_with_a_latency);
-    tcase_add_test(tests, a_collective_is_of_the_network_that_it_needs_alone);
-    tcase_add_test(tests, kernels_of_serving_have_rates_of_their_own);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

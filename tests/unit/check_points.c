@@ -1,7 +1,11 @@
 /* Files of measured operators: columns, rows that are errors, rows of other machines. */
 #include "point_case.h"
 
-START_TEST(columns_may_be_in_any_order_and_have_others_beside_them)
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.teardown = leave_points};
+
+CALC_TEST(columns_may_be_in_any_order_and_have_others_beside_them)
 {
     ck_assert_int_eq(parse("note,value,metric,shape,dtype,op,hardware\n"
                            "x,2,time,bytes=8,,copy,here\n"
@@ -15,9 +19,8 @@ START_TEST(columns_may_be_in_any_order_and_have_others_beside_them)
     ck_assert(points.item[1].value == 20.5);
     ck_assert_int_eq(points.item[1].line, 4);
 }
-END_TEST
 
-START_TEST(missing_columns_are_all_named)
+CALC_TEST(missing_columns_are_all_named)
 {
     ck_assert_int_eq(parse("op,dtype,value\nx,y,1\n"), CALC_ERR_FIELD);
     ck_assert_int_eq(errors.count, 2);
@@ -29,9 +32,8 @@ START_TEST(missing_columns_are_all_named)
     ck_assert_int_eq(parse(""), CALC_ERR_FIELD);
     ck_assert_int_eq(errors.count, 5);
 }
-END_TEST
 
-START_TEST(what_is_no_number_is_an_error_in_its_cell)
+CALC_TEST(what_is_no_number_is_an_error_in_its_cell)
 {
     static const char *const bad[] = {"", "8x", "-1", "inf", "nan", "1e999"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -48,9 +50,8 @@ START_TEST(what_is_no_number_is_an_error_in_its_cell)
         ck_assert_uint_eq(points.count, 1);
     }
 }
-END_TEST
 
-START_TEST(rows_that_are_too_short_and_broken_quotes_are_errors)
+CALC_TEST(rows_that_are_too_short_and_broken_quotes_are_errors)
 {
     start_csv();
     put("a,copy\n");
@@ -65,9 +66,8 @@ START_TEST(rows_that_are_too_short_and_broken_quotes_are_errors)
     ck_assert_int_eq(calc_points_read(&points, "no/such.csv", &errors), CALC_ERR_NOT_FOUND);
     ck_assert_str_eq(errors.item[0].file, "no/such.csv");
 }
-END_TEST
 
-START_TEST(garbage_is_never_more_than_an_error)
+CALC_TEST(garbage_is_never_more_than_an_error)
 {
     uint32_t seed = 20261122;
     for (int i = 0; i < 3000; i++) {
@@ -90,9 +90,8 @@ START_TEST(garbage_is_never_more_than_an_error)
         }
     }
 }
-END_TEST
 
-START_TEST(rows_of_one_machine_are_chosen)
+CALC_TEST(rows_of_one_machine_are_chosen)
 {
     calc_system system = load_system("a100_sxm_80g");
     start_csv();
@@ -123,24 +122,4 @@ START_TEST(rows_of_one_machine_are_chosen)
     ck_assert_int_eq(calc_points_select(&points, NULL, &system, &errors), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text,
                      "no row can be used; the first says: no operator that is compared");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("points");
-    TCase *tests = tcase_create("points");
-    tcase_add_checked_fixture(tests, NULL, leave_points);
-    tcase_add_test(tests, columns_may_be_in_any_order_and_have_others_beside_them);
-    tcase_add_test(tests, missing_columns_are_all_named);
-    tcase_add_test(tests, what_is_no_number_is_an_error_in_its_cell);
-    tcase_add_test(tests, rows_that_are_too_short_and_broken_quotes_are_errors);
-    tcase_add_test(tests, garbage_is_never_more_than_an_error);
-    tcase_add_test(tests, rows_of_one_machine_are_chosen);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "frame.h"
 #include "queue_case.h"
 
 static calc_exec pools(int64_t batch, int64_t procs)
@@ -12,7 +13,7 @@ static calc_exec pools(int64_t batch, int64_t procs)
     return e;
 }
 
-START_TEST(rounds_hold_all_requests)
+CALC_TEST(rounds_hold_all_requests)
 {
     for (int64_t batch = 1; batch < 1000; batch *= 3) {
         calc_exec e = pools(batch, 8);
@@ -24,20 +25,18 @@ START_TEST(rounds_hold_all_requests)
         ck_assert_double_le(s.requests_per_s, (1 + 1e-9) * s.decode_requests_per_s);
     }
 }
-END_TEST
 
-START_TEST(one_request_does_not_wait)
+CALC_TEST(one_request_does_not_wait)
 {
     calc_exec e = pools(1, 8);
     calc_stats s = queue_run(&e).closed;
     ck_assert_double_eq_tol(s.queue_time, 0, 1e-9);
     ck_assert_double_lt(s.decode_sequences, 1);
 }
-END_TEST
 
 /* One prefill replica cannot keep up with 64: they are prefilled one after the other, and what is
    not decoded waits there. With eight of them hardly any waits. */
-START_TEST(requests_are_where_the_slower_pool_is)
+CALC_TEST(requests_are_where_the_slower_pool_is)
 {
     calc_exec e = pools(64, 8);
     calc_stats slow = queue_run(&e).closed;
@@ -51,9 +50,8 @@ START_TEST(requests_are_where_the_slower_pool_is)
     ck_assert_double_lt(fast.queue_time, slow.prefill_time);
     assert_near(fast.prefill_requests_per_s, 8 * slow.prefill_requests_per_s);
 }
-END_TEST
 
-START_TEST(slots_of_the_decoding_pool_are_waited_for)
+CALC_TEST(slots_of_the_decoding_pool_are_waited_for)
 {
     calc_exec e = pools(64, 64);
     e.inference.max_sequences = 8;
@@ -63,11 +61,10 @@ START_TEST(slots_of_the_decoding_pool_are_waited_for)
     assert_near(s.requests_per_s, 8 / (199 * s.tpot));
     assert_near(s.requests_per_s * s.request_time, 64);
 }
-END_TEST
 
 /* A tenth more requests than slots. In a run most wait for slots that become free one after the
  * other, and some for all of a round. */
-START_TEST(a_run_waits_for_slots_as_simulated_requests_do)
+CALC_TEST(a_run_waits_for_slots_as_simulated_requests_do)
 {
     for (int64_t generate = 200; generate <= 1600; generate *= 2) {
         calc_exec e = pools(35, 64);
@@ -84,10 +81,9 @@ START_TEST(a_run_waits_for_slots_as_simulated_requests_do)
         ck_assert_double_gt(a.closed.ttft, a.closed.ttft_p50);
     }
 }
-END_TEST
 
 /* A pass takes the prompts that came during the last one: few where few come. */
-START_TEST(passes_hold_what_has_come)
+CALC_TEST(passes_hold_what_has_come)
 {
     calc_exec e = pools(2, 64);
     double alone_s = queue_run(&e).closed.prefill_time;
@@ -106,9 +102,8 @@ START_TEST(passes_hold_what_has_come)
         before_s = now_s;
     }
 }
-END_TEST
 
-START_TEST(replicas_that_share_experts_run_in_step)
+CALC_TEST(replicas_that_share_experts_run_in_step)
 {
     const struct {
         int64_t tensor, expert, split;
@@ -122,7 +117,6 @@ START_TEST(replicas_that_share_experts_run_in_step)
         ck_assert_double_eq(calc_pools_together(&e), cases[i].together);
     }
 }
-END_TEST
 
 /* DeepSeek-V3 on 8 processors that prefill, each a replica, and 8 that decode, all one. */
 static calc_exec shared_experts(int64_t batch)
@@ -139,7 +133,7 @@ static calc_exec shared_experts(int64_t batch)
 }
 
 /* Of replicas that run in step those that have no prompt send no tokens to the experts. */
-START_TEST(a_prompt_that_is_alone_has_the_experts_for_itself)
+CALC_TEST(a_prompt_that_is_alone_has_the_experts_for_itself)
 {
     calc_exec e = shared_experts(1);
     queue_answers one = queue_run_of("deepseek-v3-671B", &e);
@@ -154,11 +148,10 @@ START_TEST(a_prompt_that_is_alone_has_the_experts_for_itself)
     }
     ck_assert_double_gt(before_s, 1.05 * one.closed.prefill_time);
 }
-END_TEST
 
 /* A pool that prefills nearly all the time: what requests do between pools is no time in its queue.
  */
-START_TEST(a_full_prefill_pool_is_waited_for_as_simulated)
+CALC_TEST(a_full_prefill_pool_is_waited_for_as_simulated)
 {
     for (int64_t batch = 64; batch <= 256; batch *= 2) {
         calc_exec e = pools(batch, 16);
@@ -172,11 +165,10 @@ START_TEST(a_full_prefill_pool_is_waited_for_as_simulated)
                                 0.03 * a.exact.requests_per_s);
     }
 }
-END_TEST
 
 /* A request is handed over between steps of others, simulated or not; one that is alone waits for
  * none. */
-START_TEST(requests_are_handed_over_between_steps)
+CALC_TEST(requests_are_handed_over_between_steps)
 {
     for (int64_t batch = 1; batch <= 64; batch *= 8) {
         calc_exec e = pools(batch, 64);
@@ -192,9 +184,8 @@ START_TEST(requests_are_handed_over_between_steps)
         ck_assert_double_le(more_s, batch > 1 ? 21 * a.closed.tpot : 0);
     }
 }
-END_TEST
 
-START_TEST(as_many_are_served_as_arrive)
+CALC_TEST(as_many_are_served_as_arrive)
 {
     calc_exec e = pools(1, 8);
     double most = queue_run(&e).closed.prefill_requests_per_s;
@@ -217,7 +208,6 @@ START_TEST(as_many_are_served_as_arrive)
     ck_assert(isnan(s.ttft));
     assert_near(s.requests_per_s, most);
 }
-END_TEST
 
 /* ---- Two machines ---------------------------------------------------------------------------- */
 
@@ -246,7 +236,7 @@ static calc_stats on(const calc_system *system, const calc_exec *e)
 }
 
 /* Passes over prompts take what they take there, steps what they take here. */
-START_TEST(each_machine_has_its_own_speed)
+CALC_TEST(each_machine_has_its_own_speed)
 {
     calc_system fast = queue_system(), slow = slower();
     calc_exec e = pools(1, 8);
@@ -268,11 +258,10 @@ START_TEST(each_machine_has_its_own_speed)
     double ratio = there.prefill_time / here.prefill_time;
     ck_assert_double_eq_tol(b.exact.prefill_time / a.exact.prefill_time, ratio, 1e-9);
 }
-END_TEST
 
 /* One rank's part of the cache of a prompt, 512 bytes a token and block, by the slower of the last
  * networks. */
-START_TEST(the_cache_goes_over_the_last_networks)
+CALC_TEST(the_cache_goes_over_the_last_networks)
 {
     calc_system fast = queue_system(), slow = slower();
     calc_exec e = pools(1, 8);
@@ -289,9 +278,8 @@ START_TEST(the_cache_goes_over_the_last_networks)
     ck_assert_double_ge(on(&slow, &e).kv_transfer_time, sent_s);
     ck_assert_double_le(on(&slow, &e).kv_transfer_time, sent_s + latency_s);
 }
-END_TEST
 
-START_TEST(both_machines_are_paid)
+CALC_TEST(both_machines_are_paid)
 {
     calc_system fast = queue_system(), slow = slower();
     calc_exec e = pools(64, 16);
@@ -306,10 +294,9 @@ START_TEST(both_machines_are_paid)
     ck_assert(isnan(on(&fast, &e).usd_per_million_output_tokens));
     ck_assert(!isnan(on(&fast, &e).energy_per_token));
 }
-END_TEST
 
 /* The pool that fills its memory more is shown, and either may not fit. */
-START_TEST(each_machine_has_its_own_memory)
+CALC_TEST(each_machine_has_its_own_memory)
 {
     calc_system fast = queue_system(), slow = slower();
     calc_exec e = pools(4, 8);
@@ -334,26 +321,4 @@ START_TEST(each_machine_has_its_own_memory)
     s = on(&fast, &e);
     ck_assert_uint_ge(calc_reasons(&app, &fast, &e, CALC_COMPAT_NONE, &s, reason), 1);
     ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_NETWORK_SIZE);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("pools");
-    tcase_add_test(cases, rounds_hold_all_requests);
-    tcase_add_test(cases, one_request_does_not_wait);
-    tcase_add_test(cases, requests_are_where_the_slower_pool_is);
-    tcase_add_test(cases, slots_of_the_decoding_pool_are_waited_for);
-    tcase_add_test(cases, a_run_waits_for_slots_as_simulated_requests_do);
-    tcase_add_test(cases, passes_hold_what_has_come);
-    tcase_add_test(cases, replicas_that_share_experts_run_in_step);
-    tcase_add_test(cases, requests_are_handed_over_between_steps);
-    tcase_add_test(cases, as_many_are_served_as_arrive);
-    tcase_add_test(cases, each_machine_has_its_own_speed);
-    tcase_add_test(cases, the_cache_goes_over_the_last_networks);
-    tcase_add_test(cases, both_machines_are_paid);
-    tcase_add_test(cases, each_machine_has_its_own_memory);
-    tcase_add_test(cases, a_prompt_that_is_alone_has_the_experts_for_itself);
-    tcase_add_test(cases, a_full_prefill_pool_is_waited_for_as_simulated);
-    return run_cases(cases);
 }

@@ -1,6 +1,7 @@
 /* What the prefill pool of a disaggregated execution runs. */
 #include "spec/prefill_pool.h"
 
+#include "frame.h"
 #include "serving_case.h"
 
 static calc_exec pools(int64_t tensor_par, int64_t data_par)
@@ -11,7 +12,7 @@ static calc_exec pools(int64_t tensor_par, int64_t data_par)
     return e;
 }
 
-START_TEST(sizes_are_its_own_or_those_of_decoding)
+CALC_TEST(sizes_are_its_own_or_those_of_decoding)
 {
     calc_exec e = pools(4, 2), pool;
     calc_prefill_pool_of(&e, &pool);
@@ -25,10 +26,9 @@ START_TEST(sizes_are_its_own_or_those_of_decoding)
     ck_assert_int_eq(pool.strategy.tensor_par_overlap, CALC_TENSOR_PAR_OVERLAP_NONE);
     ck_assert_int_eq(pool.strategy.expert_tensor_par, e.strategy.expert_tensor_par);
 }
-END_TEST
 
 /* Decoding has attention for itself on 8 processors, and experts on all; prefill splits layers. */
-START_TEST(layers_that_are_split_have_experts_on_their_ranks)
+CALC_TEST(layers_that_are_split_have_experts_on_their_ranks)
 {
     calc_exec e = pools(1, 8), pool;
     e.strategy.expert_par = 8;
@@ -39,9 +39,8 @@ START_TEST(layers_that_are_split_have_experts_on_their_ranks)
     ck_assert_int_eq(pool.strategy.expert_par, 4);
     ck_assert_int_eq(pool.strategy.expert_tensor_par, 2);
 }
-END_TEST
 
-START_TEST(attention_that_is_whole_sends_tokens)
+CALC_TEST(attention_that_is_whole_sends_tokens)
 {
     calc_exec e = pools(8, 1), pool;
     e.strategy.dispatch_type = CALC_DISPATCH_TYPE_REPLICATED;
@@ -52,9 +51,8 @@ START_TEST(attention_that_is_whole_sends_tokens)
     ck_assert_int_eq(pool.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
     ck_assert_int_eq(pool.strategy.expert_tensor_par, 1);
 }
-END_TEST
 
-START_TEST(its_system_is_that_of_the_run_unless_it_says_otherwise)
+CALC_TEST(its_system_is_that_of_the_run_unless_it_says_otherwise)
 {
     calc_exec e = pools(4, 2), pool;
     calc_system system = small_system(), other = system;
@@ -67,15 +65,4 @@ START_TEST(its_system_is_that_of_the_run_unless_it_says_otherwise)
     calc_prefill_pool_of(&e, &pool); /* which runs there, and has no other */
     ck_assert_ptr_null(pool.inference.prefill_system.system);
     ck_assert_str_eq(pool.inference.prefill_system.name, "");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("prefill_pool");
-    tcase_add_test(cases, sizes_are_its_own_or_those_of_decoding);
-    tcase_add_test(cases, layers_that_are_split_have_experts_on_their_ranks);
-    tcase_add_test(cases, attention_that_is_whole_sends_tokens);
-    tcase_add_test(cases, its_system_is_that_of_the_run_unless_it_says_otherwise);
-    return run_cases(cases);
 }

@@ -1,5 +1,7 @@
 #include "process_case.h"
 
+#include "frame.h"
+
 static void add(calc_process *p, double a, double b, double c, double value, double count)
 {
     const double point[3] = {log(a), log(b), log(c)};
@@ -21,7 +23,7 @@ static calc_process three(void)
 }
 
 /* Posterior of an independent program (GPyTorch's rules, by NumPy). */
-START_TEST(relative_errors_of_matrix_multiplications)
+CALC_TEST(relative_errors_of_matrix_multiplications)
 {
     static const struct {
         double m, k, n, mean, sd;
@@ -44,11 +46,10 @@ START_TEST(relative_errors_of_matrix_multiplications)
     }
     calc_process_free(&p);
 }
-END_TEST
 
 /* One datum y at 0, scale s, noise e, length 1: at x the mean is m + s exp(-|x|) (y-m) / (s+e), the
  * covariance of x and z s exp(-|x-z|) - s^2 exp(-|x|-|z|) / (s+e). */
-START_TEST(one_datum_by_hand)
+CALC_TEST(one_datum_by_hand)
 {
     calc_process p;
     calc_process_start(&p, 1, 5, 2);
@@ -72,9 +73,8 @@ START_TEST(one_datum_by_hand)
                             1e-14);
     calc_process_free(&p);
 }
-END_TEST
 
-START_TEST(without_data_there_is_the_prior)
+CALC_TEST(without_data_there_is_the_prior)
 {
     calc_process p;
     calc_process_start(&p, 2, 0.03, 0.1);
@@ -92,9 +92,8 @@ START_TEST(without_data_there_is_the_prior)
     }
     calc_process_free(&p);
 }
-END_TEST
 
-START_TEST(repeated_data_are_merged_by_their_counts)
+CALC_TEST(repeated_data_are_merged_by_their_counts)
 {
     calc_process p;
     calc_process_start(&p, 3, 0, 0);
@@ -107,9 +106,8 @@ START_TEST(repeated_data_are_merged_by_their_counts)
     calc_process_free(&p);
     ck_assert_uint_eq(p.count, 0);
 }
-END_TEST
 
-START_TEST(zero_has_no_sign)
+CALC_TEST(zero_has_no_sign)
 {
     calc_process p;
     calc_process_start(&p, 1, 0, 0);
@@ -123,10 +121,9 @@ START_TEST(zero_has_no_sign)
     ck_assert_uint_eq(p.count, 1);
     calc_process_free(&p);
 }
-END_TEST
 
 /* Values that differ by rounding agree: the prior says how far others may be off. */
-START_TEST(data_that_agree_have_the_spread_of_the_prior)
+CALC_TEST(data_that_agree_have_the_spread_of_the_prior)
 {
     calc_process p;
     calc_process_start(&p, 1, 0, 0.5);
@@ -141,10 +138,9 @@ START_TEST(data_that_agree_have_the_spread_of_the_prior)
     ck_assert_double_eq_tol(p.sd[0], sqrt(0.5), 1e-15);
     calc_process_free(&p);
 }
-END_TEST
 
 /* On both sides of it the likelihood is less, and alike: it is quadratic in the mean. */
-START_TEST(the_mean_of_greatest_likelihood)
+CALC_TEST(the_mean_of_greatest_likelihood)
 {
     calc_process p;
     calc_process_start(&p, 1, 0, 0);
@@ -165,10 +161,9 @@ START_TEST(the_mean_of_greatest_likelihood)
     ck_assert_double_eq_tol(likelihood[0], likelihood[1], 1e-12);
     calc_process_free(&p);
 }
-END_TEST
 
 /* Data without noise are met; where they are one point to rounding, there is no factor. */
-START_TEST(data_without_noise)
+CALC_TEST(data_without_noise)
 {
     calc_process p = three();
     double mean, sd;
@@ -182,9 +177,8 @@ START_TEST(data_without_noise)
     ck_assert_int_eq(calc_process_condition(&p, &exact), CALC_ERR_RANGE);
     calc_process_free(&p);
 }
-END_TEST
 
-START_TEST(data_out_of_range_are_refused)
+CALC_TEST(data_out_of_range_are_refused)
 {
     calc_process p;
     calc_process_start(&p, 1, 0, 0);
@@ -204,26 +198,4 @@ START_TEST(data_out_of_range_are_refused)
     ck_assert_int_eq(calc_process_add(&p, &x, 1, 1), CALC_OK);
     ck_assert_double_eq(p.value[3], 2);
     calc_process_free(&p);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("process");
-    TCase *tests = tcase_create("process");
-    tcase_add_test(tests, relative_errors_of_matrix_multiplications);
-    tcase_add_test(tests, one_datum_by_hand);
-    tcase_add_test(tests, without_data_there_is_the_prior);
-    tcase_add_test(tests, repeated_data_are_merged_by_their_counts);
-    tcase_add_test(tests, zero_has_no_sign);
-    tcase_add_test(tests, data_that_agree_have_the_spread_of_the_prior);
-    tcase_add_test(tests, the_mean_of_greatest_likelihood);
-    tcase_add_test(tests, data_without_noise);
-    tcase_add_test(tests, data_out_of_range_are_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

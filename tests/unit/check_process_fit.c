@@ -1,10 +1,12 @@
 #include "gauss/process.h"
 
-#include <check.h>
 #include <math.h>
 
+#include "frame.h"
 #include "gauss/normal.h"
 #include "process_case.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 enum { SIDE = 9, COUNT = SIDE * SIDE };
 
@@ -50,7 +52,7 @@ static double prior_of(double noise)
     return -off * off / 2;
 }
 
-START_TEST(no_other_terms_are_likelier)
+CALC_TEST_LOOP(no_other_terms_are_likelier, 0, 3)
 {
     calc_process p = drawn((uint64_t)_i);
     ck_assert_int_eq(calc_process_fit(&p), CALC_OK);
@@ -74,10 +76,9 @@ START_TEST(no_other_terms_are_likelier)
     }
     calc_process_free(&p);
 }
-END_TEST
 
 /* Data near one another know the ratio of covariance and length, not the two. */
-START_TEST(covariance_over_length_is_recovered)
+CALC_TEST(covariance_over_length_is_recovered)
 {
     double log_a = 0, log_b = 0;
     enum { TIMES = 8 };
@@ -92,9 +93,8 @@ START_TEST(covariance_over_length_is_recovered)
     ck_assert_double_eq_tol(log_a, log(1 / length_a), log(1.3));
     ck_assert_double_eq_tol(log_b, log(1 / length_b), log(1.3));
 }
-END_TEST
 
-START_TEST(the_same_data_give_the_same_bits)
+CALC_TEST(the_same_data_give_the_same_bits)
 {
     calc_process p = drawn(1), q = drawn(1);
     ck_assert_int_eq(calc_process_fit(&p), CALC_OK);
@@ -104,11 +104,10 @@ START_TEST(the_same_data_give_the_same_bits)
     calc_process_free(&p);
     calc_process_free(&q);
 }
-END_TEST
 
 /* One datum is believed at its point; elsewhere what is known is its value and the prior's spread.
  */
-START_TEST(few_data_leave_the_terms)
+CALC_TEST(few_data_leave_the_terms)
 {
     calc_process p;
     calc_process_start(&p, 2, 0, 0.1);
@@ -126,10 +125,9 @@ START_TEST(few_data_leave_the_terms)
     ck_assert_double_eq_tol(sd, 0.1, 1e-6);
     calc_process_free(&p);
 }
-END_TEST
 
 /* Values that agree, and a coordinate that all share. */
-START_TEST(data_without_spread)
+CALC_TEST(data_without_spread)
 {
     calc_process p;
     calc_process_start(&p, 2, 0, 0);
@@ -144,23 +142,4 @@ START_TEST(data_without_spread)
     ck_assert_double_eq_tol(mean, 0.2, 1e-12);
     ck_assert_double_lt(sd, 0.2);
     calc_process_free(&p);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("process_fit");
-    TCase *tests = tcase_create("process_fit");
-    tcase_set_timeout(tests, 60);
-    tcase_add_loop_test(tests, no_other_terms_are_likelier, 0, 3);
-    tcase_add_test(tests, covariance_over_length_is_recovered);
-    tcase_add_test(tests, the_same_data_give_the_same_bits);
-    tcase_add_test(tests, few_data_leave_the_terms);
-    tcase_add_test(tests, data_without_spread);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

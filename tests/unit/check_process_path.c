@@ -1,5 +1,6 @@
 #include "gauss/process.h"
 
+#include "frame.h"
 #include "process_case.h"
 
 enum { DRAWS = 40000, POINTS = 4 };
@@ -19,7 +20,7 @@ static calc_process some(void)
 
 static const double points[2 * POINTS] = {0.5, 0, 7, 2, 0.6, 0.1, 3.3, 1};
 
-START_TEST(points_one_by_one_have_the_covariance_of_all)
+CALC_TEST(points_one_by_one_have_the_covariance_of_all)
 {
     calc_process p = some();
     calc_process_path path;
@@ -47,10 +48,9 @@ START_TEST(points_one_by_one_have_the_covariance_of_all)
     calc_process_path_clear(&path);
     calc_process_free(&p);
 }
-END_TEST
 
 /* A point that is as good as another has its draws; one without spread its mean. */
-START_TEST(settled_points)
+CALC_TEST(settled_points)
 {
     calc_process p = some();
     calc_process_path path;
@@ -77,10 +77,9 @@ START_TEST(settled_points)
     ck_assert_double_eq(b[9], 0.25);
     calc_process_path_clear(&path);
 }
-END_TEST
 
 /* More points than there is room for at first; all of them stay. */
-START_TEST(many_points)
+CALC_TEST(many_points)
 {
     calc_process p = some();
     calc_process_path path;
@@ -97,20 +96,4 @@ START_TEST(many_points)
     calc_process_path_clear(&path);
     ck_assert_uint_eq(path.count, 0);
     calc_process_free(&p);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("process_path");
-    TCase *tests = tcase_create("process_path");
-    tcase_add_test(tests, points_one_by_one_have_the_covariance_of_all);
-    tcase_add_test(tests, settled_points);
-    tcase_add_test(tests, many_points);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
 }

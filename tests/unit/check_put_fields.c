@@ -1,12 +1,12 @@
 /* What fields may hold, read back with Jansson: src/io/json_save.c. */
 #include "io/json_save.h"
 
-#include <check.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "classic.h"
+#include "frame.h"
 
 static json_t *root;
 
@@ -35,6 +35,8 @@ static void leave(void)
     root = NULL;
 }
 
+const calc_test_frame calc_tests = {.teardown = leave};
+
 /* One of them, without its description, as JSON. */
 static void expect(json_t *fields, const char *path, const char *want)
 {
@@ -49,7 +51,7 @@ static void expect(json_t *fields, const char *path, const char *want)
     json_decref(wanted);
 }
 
-START_TEST(a_field_says_its_type_range_default_and_other_names)
+CALC_TEST(a_field_says_its_type_range_default_and_other_names)
 {
     json_t *exe = fields_of(CALC_KIND_EXEC);
     expect(exe, "tensor_par",
@@ -76,18 +78,16 @@ START_TEST(a_field_says_its_type_range_default_and_other_names)
     expect(exe, "stages", "{\"type\": \"stages\"}");
     expect(exe, "layers", "{\"type\": \"layers\"}");
 }
-END_TEST
 
 /* 0 stands for an absent key below the range. */
-START_TEST(a_range_begins_at_0_where_0_is_allowed)
+CALC_TEST(a_range_begins_at_0_where_0_is_allowed)
 {
     json_t *factor = json_object_get(fields_of(CALC_KIND_EXEC), "capacity_factor");
     ck_assert(json_number_value(json_object_get(factor, "minimum")) == 0);
     ck_assert(json_number_value(json_object_get(factor, "maximum")) == 1000);
 }
-END_TEST
 
-START_TEST(fields_of_a_machine_are_in_units_of_its_file)
+CALC_TEST(fields_of_a_machine_are_in_units_of_its_file)
 {
     json_t *sys = fields_of(CALC_KIND_SYSTEM);
     json_t *size = json_object_get(sys, "mem1.GiB");
@@ -98,9 +98,8 @@ START_TEST(fields_of_a_machine_are_in_units_of_its_file)
     json_t *curve = json_object_get(sys, "matrix.DATATYPE.gflops_efficiency");
     ck_assert_str_eq(json_string_value(json_object_get(curve, "type")), "curve");
 }
-END_TEST
 
-START_TEST(a_statistic_says_whether_more_is_better)
+CALC_TEST(a_statistic_says_whether_more_is_better)
 {
     json_t *stats = fields_of(CALC_KIND_STATS);
     ck_assert(
@@ -110,10 +109,9 @@ START_TEST(a_statistic_says_whether_more_is_better)
     ck_assert_str_eq(json_string_value(json_array_get(also, 0)), "step_time");
     ck_assert_str_eq(json_string_value(json_array_get(also, 1)), "time per step");
 }
-END_TEST
 
 /* A document has the members that are named, and no others but "inference". */
-START_TEST(what_a_document_holds_are_fields)
+CALC_TEST(what_a_document_holds_are_fields)
 {
     calc_exec exec = {CLASSIC_EXEC};
     calc_errors errors = {0};
@@ -131,23 +129,4 @@ START_TEST(what_a_document_holds_are_fields)
         ck_assert_msg(json_object_get(fields, key), "%s", key);
     }
     json_decref(document);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("put_fields");
-    tcase_add_checked_fixture(cases, NULL, leave);
-    tcase_add_test(cases, a_field_says_its_type_range_default_and_other_names);
-    tcase_add_test(cases, a_range_begins_at_0_where_0_is_allowed);
-    tcase_add_test(cases, fields_of_a_machine_are_in_units_of_its_file);
-    tcase_add_test(cases, a_statistic_says_whether_more_is_better);
-    tcase_add_test(cases, what_a_document_holds_are_fields);
-    Suite *suite = suite_create("put_fields");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

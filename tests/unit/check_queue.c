@@ -3,12 +3,13 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "small_case.h"
 
 /* ---- Open loops ------------------------------------------------------------------------------ */
 
 /* Of the textbook: M/D/1 at 80 % waits 0.8 / (2 * 0.2) = 2 services, M/M/1 twice that. */
-START_TEST(one_server_waits_as_pollaczek_and_khinchine_say)
+CALC_TEST(one_server_waits_as_pollaczek_and_khinchine_say)
 {
     assert_near(calc_queue_open(1, 0.8, 1, 0), 2);
     assert_near(calc_queue_open(1, 0.8, 1, 1), 4);
@@ -19,7 +20,6 @@ START_TEST(one_server_waits_as_pollaczek_and_khinchine_say)
     ck_assert(isnan(calc_queue_open(1, 0.11, 10, 0)));
     ck_assert(!isnan(calc_queue_open(1, 0.0999, 10, 0)));
 }
-END_TEST
 
 /* Erlang C: the mean wait of M/M/c. */
 static double erlang_wait(int servers, double rate, double service)
@@ -36,7 +36,7 @@ static double erlang_wait(int servers, double rate, double service)
 }
 
 /* Sakasegawa's form is within an eighth where there is a wait to speak of. */
-START_TEST(several_servers_wait_about_as_erlang_says)
+CALC_TEST(several_servers_wait_about_as_erlang_says)
 {
     for (int servers = 1; servers <= 64; servers *= 2) {
         for (double used = 0.8; used < 1; used += 0.05) {
@@ -47,13 +47,12 @@ START_TEST(several_servers_wait_about_as_erlang_says)
         ck_assert(isnan(calc_queue_open(servers, servers, 1, 1)));
     }
 }
-END_TEST
 
 /* ---- Queues that wait for one another -------------------------------------------------------- */
 
 /* With one more queue that is empty for 1 / (1 + w) of the time and then for 1 in the mean, the
  * wait w = 1 / (1 + w) is the golden ratio less 1. */
-START_TEST(queues_hold_until_each_has_one)
+CALC_TEST(queues_hold_until_each_has_one)
 {
     const double golden = 0.6180339887498949;
     ck_assert_double_eq(calc_queue_gather(1, 0.3, 60), 0);
@@ -70,10 +69,9 @@ START_TEST(queues_hold_until_each_has_one)
         before = held;
     }
 }
-END_TEST
 
 /* Queues that are let go together, as they are simulated. */
-START_TEST(queues_hold_as_long_as_random_ones_do)
+CALC_TEST(queues_hold_as_long_as_random_ones_do)
 {
     enum { QUEUES = 8, STEPS = 400000, LONGEST = 60 };
     const double rate = 0.02;
@@ -99,20 +97,18 @@ START_TEST(queues_hold_as_long_as_random_ones_do)
     double mean = sum / count;
     ck_assert_double_eq_tol(calc_queue_gather(QUEUES, rate, LONGEST), mean, 0.1 * mean);
 }
-END_TEST
 
 /* ---- Closed loops ---------------------------------------------------------------------------- */
 
-START_TEST(alone_nothing_waits)
+CALC_TEST(alone_nothing_waits)
 {
     for (double away = 0; away < 1000; away = 3 * away + 0.3) {
         ck_assert_double_eq_tol(calc_queue_closed(1, away, away, 0.7), 0, 1e-12);
     }
 }
-END_TEST
 
 /* Those that are not away are in the queue or in service. */
-START_TEST(a_full_server_serves_all_the_time)
+CALC_TEST(a_full_server_serves_all_the_time)
 {
     assert_near(calc_queue_closed(50, 10, 10, 1), 50 - 10 - 1);
     assert_near(calc_queue_closed(8, 0, 0, 2), 8 * 2 - 2);
@@ -125,10 +121,9 @@ START_TEST(a_full_server_serves_all_the_time)
         }
     }
 }
-END_TEST
 
 /* Ever more requests that are away ever longer are arrivals at random. */
-START_TEST(a_large_loop_is_an_open_one)
+CALC_TEST(a_large_loop_is_an_open_one)
 {
     for (double used = 0.1; used < 0.95; used += 0.1) {
         double n = 1e7;
@@ -137,9 +132,8 @@ START_TEST(a_large_loop_is_an_open_one)
         ck_assert_double_eq_tol(closed, wait, 1e-4 * wait);
     }
 }
-END_TEST
 
-START_TEST(more_requests_and_shorter_absences_wait_longer)
+CALC_TEST(more_requests_and_shorter_absences_wait_longer)
 {
     double before = 0;
     for (double n = 2; n < 200; n++) {
@@ -149,7 +143,6 @@ START_TEST(more_requests_and_shorter_absences_wait_longer)
         before = wait;
     }
 }
-END_TEST
 
 /* A loop of n requests that are away for times uniform in away (1 - spread) .. away (1 + spread),
    one server that takes 1. */
@@ -175,7 +168,7 @@ static double simulated_wait(calc_rng *rng, int n, double away, double spread)
     return waited / (SERVED - WARM);
 }
 
-START_TEST(loops_wait_as_simulated_ones)
+CALC_TEST(loops_wait_as_simulated_ones)
 {
     const double spreads[] = {0.03, 0.1, 0.3, 0.9};
     calc_rng rng;
@@ -193,11 +186,10 @@ START_TEST(loops_wait_as_simulated_ones)
         }
     }
 }
-END_TEST
 
 /* ---- Lengths, waves -------------------------------------------------------------------------- */
 
-START_TEST(pieces_of_uniform_lengths_are_whole)
+CALC_TEST(pieces_of_uniform_lengths_are_whole)
 {
     ck_assert_double_eq(calc_queue_pieces(0.2, 0), 1);
     ck_assert_double_eq(calc_queue_pieces(3, 0), 3);
@@ -209,9 +201,8 @@ START_TEST(pieces_of_uniform_lengths_are_whole)
     ck_assert_double_eq(calc_queue_pieces(3.1, 1e-17), 4); /* no spread after rounding */
     ck_assert_double_eq(calc_queue_pieces(3.1, 5e-324), 4);
 }
-END_TEST
 
-START_TEST(waves_spread_until_they_overlap)
+CALC_TEST(waves_spread_until_they_overlap)
 {
     calc_queue_wave wave[CALC_QUEUE_WAVES];
     ck_assert_uint_eq(calc_queue_waves(7, 100, 0.1, 0, wave), 1);
@@ -239,11 +230,10 @@ START_TEST(waves_spread_until_they_overlap)
         assert_near(sum, 1);
     }
 }
-END_TEST
 
 /* ---- Quantiles ------------------------------------------------------------------------------- */
 
-START_TEST(a_run_ends_as_its_last_requests_do)
+CALC_TEST(a_run_ends_as_its_last_requests_do)
 {
     ck_assert_double_eq(calc_queue_drain(7, 100, 0.1, 0), 0);
     /* Ten rounds of 100, the last requests 7 apart: 3.5 of 1000 more. */
@@ -251,9 +241,8 @@ START_TEST(a_run_ends_as_its_last_requests_do)
     ck_assert_double_eq_tol(calc_queue_drain(0, 100, 0.1, 4), 20 / 400.0, 1e-12);
     ck_assert_double_eq_tol(calc_queue_drain(0, 100, 0.9, 10), 50 / 1000.0, 1e-12);
 }
-END_TEST
 
-START_TEST(a_part_that_is_alone_adds_its_quantiles)
+CALC_TEST(a_part_that_is_alone_adds_its_quantiles)
 {
     calc_queue_times t = {.share = 1, .least = 2, .most = 4};
     assert_near(calc_queue_mean(&t, 1), 3);
@@ -265,9 +254,8 @@ START_TEST(a_part_that_is_alone_adds_its_quantiles)
     assert_near(calc_queue_quantile(&t, 1, 0.5), 3);
     assert_near(calc_queue_quantile(&t, 1, 0.99), 2 + 0.99 * 2 + 5 * log(10));
 }
-END_TEST
 
-START_TEST(parts_are_counted_together)
+CALC_TEST(parts_are_counted_together)
 {
     const calc_queue_times t[] = {{0.1, 0, 100, 0, 0}, {0.9, 1, 1, 0, 0}};
     assert_near(calc_queue_mean(t, 2), 5 + 0.9);
@@ -275,7 +263,6 @@ START_TEST(parts_are_counted_together)
     assert_near(calc_queue_quantile(t, 2, 0.95), 50);
     assert_near(calc_queue_quantile(t, 2, 0.99), 90);
 }
-END_TEST
 
 static double beyond(void *context, double at)
 {
@@ -283,7 +270,7 @@ static double beyond(void *context, double at)
     return at * at - 2;
 }
 
-START_TEST(a_balance_is_found_from_both_sides)
+CALC_TEST(a_balance_is_found_from_both_sides)
 {
     int calls = 0;
     double at = calc_queue_balance(beyond, &calls, 50, -2, beyond(&calls, 50));
@@ -292,26 +279,4 @@ START_TEST(a_balance_is_found_from_both_sides)
     calls = 0;
     ck_assert_double_eq(calc_queue_balance(beyond, &calls, 1, -2, -1), 1);
     ck_assert_int_eq(calls, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("queue");
-    tcase_add_test(cases, one_server_waits_as_pollaczek_and_khinchine_say);
-    tcase_add_test(cases, several_servers_wait_about_as_erlang_says);
-    tcase_add_test(cases, queues_hold_until_each_has_one);
-    tcase_add_test(cases, queues_hold_as_long_as_random_ones_do);
-    tcase_add_test(cases, alone_nothing_waits);
-    tcase_add_test(cases, a_full_server_serves_all_the_time);
-    tcase_add_test(cases, a_large_loop_is_an_open_one);
-    tcase_add_test(cases, more_requests_and_shorter_absences_wait_longer);
-    tcase_add_test(cases, loops_wait_as_simulated_ones);
-    tcase_add_test(cases, pieces_of_uniform_lengths_are_whole);
-    tcase_add_test(cases, waves_spread_until_they_overlap);
-    tcase_add_test(cases, a_run_ends_as_its_last_requests_do);
-    tcase_add_test(cases, a_part_that_is_alone_adds_its_quantiles);
-    tcase_add_test(cases, parts_are_counted_together);
-    tcase_add_test(cases, a_balance_is_found_from_both_sides);
-    return run_cases(cases);
 }

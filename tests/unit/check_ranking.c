@@ -1,8 +1,7 @@
 #include "run_case.h"
 #include "validate/error_groups.h"
 
-#include <check.h>
-#include <stdlib.h>
+#include "frame.h"
 
 enum { MAX = 8 };
 
@@ -16,10 +15,13 @@ static void enter(void)
     count = 0;
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 /* A run of a model of that width. */
 static void add(int64_t hidden, double measured, double predicted)
 {
-    prediction[count] = (calc_prediction){.map = {.app = {.hidden = hidden}}};
+    static const calc_runs_row row = {.sys = "h100_sxm"};
+    prediction[count] = (calc_prediction){.map = {.row = &row, .app = {.hidden = hidden}}};
     item[count] = (calc_result){.prediction = &prediction[count],
                                 .measured = measured,
                                 .predicted = predicted,
@@ -28,7 +30,7 @@ static void add(int64_t hidden, double measured, double predicted)
     count++;
 }
 
-START_TEST(the_right_order_has_tau_1_and_no_regret)
+CALC_TEST(the_right_order_has_tau_1_and_no_regret)
 {
     add(1, 1, 3);
     add(1, 2, 4);
@@ -37,9 +39,8 @@ START_TEST(the_right_order_has_tau_1_and_no_regret)
     ck_assert_uint_eq(r.pairs, 3);
     ck_assert(r.tau == 1 && r.choices == 1 && r.regret_mean == 0 && r.regret_worst == 0);
 }
-END_TEST
 
-START_TEST(one_pair_of_three_in_the_wrong_order)
+CALC_TEST(one_pair_of_three_in_the_wrong_order)
 {
     add(1, 1.0, 2.0);
     add(1, 1.5, 1.0); /* chosen */
@@ -48,9 +49,8 @@ START_TEST(one_pair_of_three_in_the_wrong_order)
     ck_assert_double_eq_tol(r.tau, 1.0 / 3, 1e-12);
     ck_assert_double_eq_tol(r.regret_mean, 0.5, 1e-12);
 }
-END_TEST
 
-START_TEST(only_equal_problems_compete)
+CALC_TEST(only_equal_problems_compete)
 {
     add(1, 1, 2);
     add(2, 2, 1);
@@ -62,7 +62,7 @@ START_TEST(only_equal_problems_compete)
     ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 1);
     prediction[1].map.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
     ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 0);
-    prediction[1].map = (calc_run_map){.app = {.hidden = 2}};
+    prediction[1].map = (calc_run_map){.row = result[0]->prediction->map.row, .app = {.hidden = 2}};
     add(1, 2, 3);
     add(2, 1, 2); /* predicted slower, measured faster */
     r = calc_ranking_of(result, count);
@@ -72,9 +72,8 @@ START_TEST(only_equal_problems_compete)
     ck_assert_double_eq_tol(r.regret_mean, 0.5, 1e-12);
     ck_assert_double_eq_tol(r.regret_worst, 1, 1e-12);
 }
-END_TEST
 
-START_TEST(times_within_half_a_percent_are_no_pair)
+CALC_TEST(times_within_half_a_percent_are_no_pair)
 {
     add(1, 1, 2);
     add(1, 1.004, 1);
@@ -84,9 +83,8 @@ START_TEST(times_within_half_a_percent_are_no_pair)
     item[1].measured = 1.006;
     ck_assert_uint_eq(calc_ranking_of(result, count).pairs, 1);
 }
-END_TEST
 
-START_TEST(equal_predictions_are_not_in_the_right_order)
+CALC_TEST(equal_predictions_are_not_in_the_right_order)
 {
     add(1, 1, 2);
     add(1, 2, 2);
@@ -94,9 +92,8 @@ START_TEST(equal_predictions_are_not_in_the_right_order)
     calc_ranking r = calc_ranking_of(result, count);
     ck_assert(r.pairs == 1 && r.tau == -1);
 }
-END_TEST
 
-START_TEST(a_layout_measured_twice_does_not_compete_with_itself)
+CALC_TEST(a_layout_measured_twice_does_not_compete_with_itself)
 {
     add(1, 1.2, 2);
     add(1, 1.0, 2);
@@ -108,9 +105,8 @@ START_TEST(a_layout_measured_twice_does_not_compete_with_itself)
     ck_assert(r.pairs == 2 && r.tau == -1 && r.choices == 1);
     ck_assert_double_eq_tol(r.regret_mean, 1.0 / 0.8 - 1, 1e-12); /* the shorter of the two */
 }
-END_TEST
 
-START_TEST(memory_is_not_ranked)
+CALC_TEST(memory_is_not_ranked)
 {
     add(1, 1, 2);
     add(1, 2, 3);
@@ -118,25 +114,4 @@ START_TEST(memory_is_not_ranked)
     calc_ranking r = calc_ranking_of(result, count);
     ck_assert_uint_eq(r.pairs, 0);
     ck_assert_uint_eq(r.choices, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("ranking");
-    TCase *tests = tcase_create("ranking");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, the_right_order_has_tau_1_and_no_regret);
-    tcase_add_test(tests, one_pair_of_three_in_the_wrong_order);
-    tcase_add_test(tests, only_equal_problems_compete);
-    tcase_add_test(tests, times_within_half_a_percent_are_no_pair);
-    tcase_add_test(tests, equal_predictions_are_not_in_the_right_order);
-    tcase_add_test(tests, a_layout_measured_twice_does_not_compete_with_itself);
-    tcase_add_test(tests, memory_is_not_ranked);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

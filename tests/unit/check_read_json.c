@@ -1,9 +1,9 @@
 #include "formats/read.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 /* What a file says, as "key=value;..."; keys without a value are left out. */
 static const char *said(const char *json)
@@ -36,7 +36,7 @@ static void fails(const char *json, const char *printed)
     calc_settings_free(&settings);
 }
 
-START_TEST(nested_keys_get_dots)
+CALC_TEST(nested_keys_get_dots)
 {
     ck_assert_str_eq(said("{\"a\": {\"b\": 1, \"c\": {\"d\": \"two\"}, \"e\": 3}, \"f\": 4}"),
                      "a.b=1;a.c.d=two;a.e=3;f=4;");
@@ -46,23 +46,20 @@ START_TEST(nested_keys_get_dots)
     ck_assert_str_eq(said("{}"), "");
     ck_assert_str_eq(said("\xEF\xBB\xBF{\"a\": 1}"), "a=1;");
 }
-END_TEST
 
-START_TEST(null_and_empty_are_no_value)
+CALC_TEST(null_and_empty_are_no_value)
 {
     ck_assert_str_eq(said("{\"a\": null, \"b\": \"\", \"c\": {}, \"d\": [], \"e\": \"null\"}"),
                      "e=null;");
 }
-END_TEST
 
-START_TEST(lists_of_scalars_are_values)
+CALC_TEST(lists_of_scalars_are_values)
 {
     ck_assert_str_eq(said("{\"a\": [1, \"two\", true], \"b\": 3}"), "a=1 two true;b=3;");
     ck_assert_str_eq(said("{\"a\": [1, [2, {\"x\": 3}], 4], \"b\": {\"c\": 5}}"), "a=1 2 4;b.c=5;");
 }
-END_TEST
 
-START_TEST(settings_have_their_place)
+CALC_TEST(settings_have_their_place)
 {
     const char *json = "{\n  \"\xC3\xA4\": 1, \"b\": 2,\n\"c\": 3}";
     calc_settings settings = {0};
@@ -74,9 +71,8 @@ START_TEST(settings_have_their_place)
     ck_assert_int_eq(settings.item[2].column, 1);
     calc_settings_free(&settings);
 }
-END_TEST
 
-START_TEST(what_is_no_configuration_has_a_place)
+CALC_TEST(what_is_no_configuration_has_a_place)
 {
     char deep[256] = "";
     fails("[1]", "f.json:1:1: expected an object {...}");
@@ -92,9 +88,8 @@ START_TEST(what_is_no_configuration_has_a_place)
     strcat(deep, "1}}}}}}}}}}}}}}}}}");
     fails(deep, "f.json:1:81: nested too deeply");
 }
-END_TEST
 
-START_TEST(keys_that_are_too_long_are_refused)
+CALC_TEST(keys_that_are_too_long_are_refused)
 {
     char json[600] = "{\"";
     memset(json + 2, 'k', 512);
@@ -103,23 +98,4 @@ START_TEST(keys_that_are_too_long_are_refused)
     memset(json + 2, 'k', 513);
     strcpy(json + 515, "\": 1}");
     fails(json, "f.json:1:2: the keys above this place are too long");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("read_json");
-    TCase *tests = tcase_create("read_json");
-    tcase_add_test(tests, nested_keys_get_dots);
-    tcase_add_test(tests, null_and_empty_are_no_value);
-    tcase_add_test(tests, lists_of_scalars_are_values);
-    tcase_add_test(tests, settings_have_their_place);
-    tcase_add_test(tests, what_is_no_configuration_has_a_place);
-    tcase_add_test(tests, keys_that_are_too_long_are_refused);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,10 @@
 #include "formats/read.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 /* What a script says, as "key=value;key;..." */
 static const char *said(const char *script)
@@ -21,7 +22,7 @@ static const char *said(const char *script)
     return text;
 }
 
-START_TEST(words_after_an_option_are_its_value)
+CALC_TEST(words_after_an_option_are_its_value)
 {
     const char *words[] = {"torchrun",  "--nnodes",  "2", "pretrain.py",
                            "--bf16",    "--modules", "a", "b",
@@ -39,9 +40,8 @@ START_TEST(words_after_an_option_are_its_value)
     ck_assert_str_eq(settings.item[4].value, "-1");
     calc_settings_free(&settings);
 }
-END_TEST
 
-START_TEST(lines_comments_and_arrays_are_read)
+CALC_TEST(lines_comments_and_arrays_are_read)
 {
     ck_assert_str_eq(said("--a 1 \\\n --b 2 # --c 3\n#--d\nX=(\n --e 5\n --f\n)\n"),
                      "--a=1;--b=2;--e=5;--f;");
@@ -51,9 +51,8 @@ START_TEST(lines_comments_and_arrays_are_read)
     ck_assert_str_eq(said(""), "");
     ck_assert_str_eq(said("no options"), "");
 }
-END_TEST
 
-START_TEST(quotes_keep_values_together_and_options_apart)
+CALC_TEST(quotes_keep_values_together_and_options_apart)
 {
     ck_assert_str_eq(said("--a '([0]*3+[1]*5)' --b \"x y\""), "--a=([0]*3+[1]*5);--b=x y;");
     ck_assert_str_eq(said("ARGS=\"\n  --a 1 --b 2\n\"\nARGS='--c'"), "--a=1;--b=2;--c;");
@@ -61,9 +60,8 @@ START_TEST(quotes_keep_values_together_and_options_apart)
     ck_assert_str_eq(said("--a 'never closed"), "--a=never closed;");
     ck_assert_str_eq(said("--a \\$X"), "--a=$X;");
 }
-END_TEST
 
-START_TEST(variables_of_the_text_are_filled_in)
+CALC_TEST(variables_of_the_text_are_filled_in)
 {
     ck_assert_str_eq(said("TP=8\nPP=\"2\"\n--a $TP --b ${PP} --c=$TP$PP"), "--a=8;--b=2;--c=82;");
     ck_assert_str_eq(said("A=1; B=$A\nA=3\n--a $B"), "--a=1;");
@@ -72,9 +70,8 @@ START_TEST(variables_of_the_text_are_filled_in)
                      "--a=$UNKNOWN;--b=${ALSO};--c=6;");
     ck_assert_str_eq(said("A=1\n--a '$A' --b \"$A\""), "--a=$A;--b=1;");
 }
-END_TEST
 
-START_TEST(defaults_are_taken_where_nothing_is_set)
+CALC_TEST(defaults_are_taken_where_nothing_is_set)
 {
     ck_assert_str_eq(said("--a ${A:-${B:-4}} --b ${B-5} --c ${C:=6} --d $C"),
                      "--a=4;--b=5;--c=6;--d=6;");
@@ -82,9 +79,8 @@ START_TEST(defaults_are_taken_where_nothing_is_set)
                      "--a=1;--b=1;--c=${A%x};--d=${#A};");
     ck_assert_str_eq(said("B=(1)\n--a x ${B[@]} --b ${@:2}"), "--a=x ;--b=${@:2};");
 }
-END_TEST
 
-START_TEST(arithmetic_is_computed)
+CALC_TEST(arithmetic_is_computed)
 {
     ck_assert_str_eq(said("N=4\nG=8\nW=$(($N*${G}))\n--a $W --b $((W/2 - N * (1 + 2)))"),
                      "--a=32;--b=4;");
@@ -97,9 +93,8 @@ START_TEST(arithmetic_is_computed)
     ck_assert_str_eq(said("--a $((9223372036854775807*9223372036854775807))"),
                      "--a=$((9223372036854775807*9223372036854775807));");
 }
-END_TEST
 
-START_TEST(what_commands_print_is_not_known)
+CALC_TEST(what_commands_print_is_not_known)
 {
     ck_assert_str_eq(
         said("A=$(srun --nodes=1 -w \"$H\" hostname --ip)\nB=`nproc --all`\n--a 1 --b $(x -- y)"),
@@ -108,9 +103,8 @@ START_TEST(what_commands_print_is_not_known)
     ck_assert_str_eq(said("A=$(cat <<END\n--a 1 \\\n--b 'x y'\nEND\n)\n"), "--a=1;--b=x y;");
     ck_assert_str_eq(said("read -r -d '' A << END\n --a 1\n it's --b 2\nEND\n"), "--a=1;--b=2;");
 }
-END_TEST
 
-START_TEST(commands_in_strings_are_read)
+CALC_TEST(commands_in_strings_are_read)
 {
     ck_assert_str_eq(
         said("T=2\nsrun bash -c \"run --a \\$T --b \\\"([0]*1+[1]*$T)\\\" --c 'x y'\""),
@@ -118,9 +112,8 @@ START_TEST(commands_in_strings_are_read)
     ck_assert_str_eq(said("A=\"--a 1\"\nA=\"$A --b 2\"\nA+=\" --c 3\"\nA+=(--d 4)\n$A"),
                      "--a=1;--b=2;--c=3;--d=4;");
 }
-END_TEST
 
-START_TEST(a_value_of_several_branches_is_not_known)
+CALC_TEST(a_value_of_several_branches_is_not_known)
 {
     ck_assert_str_eq(said("if [ $X = 1 ]; then A=1; else A=2; fi\n--a $A"), "--a=$A;");
     ck_assert_str_eq(said("A=1\nif [ $X = 1 ]; then A=2; fi\n--a ${A:-7}"), "--a=7;");
@@ -128,9 +121,8 @@ START_TEST(a_value_of_several_branches_is_not_known)
     ck_assert_str_eq(said("if [ -z $A ]; then A=1; fi\n--a $A"), "--a=1;");
     ck_assert_str_eq(said("if [ $X = 1 ]; then A=1; else A=2; fi\nA=3\n--a $A"), "--a=3;");
 }
-END_TEST
 
-START_TEST(directives_of_slurm_say_how_large_the_job_is)
+CALC_TEST(directives_of_slurm_say_how_large_the_job_is)
 {
     const char *sizes = "--nnodes=4;--nproc-per-node=8;";
     static const char *const same[] = {
@@ -160,9 +152,8 @@ START_TEST(directives_of_slurm_say_how_large_the_job_is)
                           "--nodes=4\n#SBATCH\n#SBATCH =4 --nodes\n--a 1"),
                      "--a=1;");
 }
-END_TEST
 
-START_TEST(places_are_those_of_the_options)
+CALC_TEST(places_are_those_of_the_options)
 {
     const char *script = "X=1\n  --a \\\n     --b $X\n";
     calc_settings settings = {0};
@@ -174,10 +165,9 @@ START_TEST(places_are_those_of_the_options)
     ck_assert_int_eq(settings.item[1].column, 6);
     calc_settings_free(&settings);
 }
-END_TEST
 
 /* Each variable is twice the one before: 2^200 characters, were they all written. */
-START_TEST(variables_that_double_each_other_end)
+CALC_TEST(variables_that_double_each_other_end)
 {
     char script[16384] = "A0=\n";
     for (int i = 1; i < 200; i++) {
@@ -188,9 +178,8 @@ START_TEST(variables_that_double_each_other_end)
     strcat(script, "--a x$A199 --b 1");
     ck_assert_ptr_nonnull(strstr(said(script), "--b=1;"));
 }
-END_TEST
 
-START_TEST(words_too_long_are_cut)
+CALC_TEST(words_too_long_are_cut)
 {
     char script[10000] = "--a ";
     memset(script + 4, 'x', 9000);
@@ -198,10 +187,9 @@ START_TEST(words_too_long_are_cut)
     const char *text = said(script);
     ck_assert_uint_eq(strlen(text), strlen("--a=;--b=1;") + 4095);
 }
-END_TEST
 
 /* Four MiB that would take hours if each word looked at all the others. */
-START_TEST(hostile_texts_end)
+CALC_TEST(hostile_texts_end)
 {
     static const char *const unit[] = {"${",
                                        "--a x x x ",
@@ -231,31 +219,4 @@ START_TEST(hostile_texts_end)
         calc_settings_free(&settings);
         free(text);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("read_script");
-    TCase *tests = tcase_create("read_script");
-    tcase_add_test(tests, words_after_an_option_are_its_value);
-    tcase_add_test(tests, lines_comments_and_arrays_are_read);
-    tcase_add_test(tests, quotes_keep_values_together_and_options_apart);
-    tcase_add_test(tests, variables_of_the_text_are_filled_in);
-    tcase_add_test(tests, defaults_are_taken_where_nothing_is_set);
-    tcase_add_test(tests, arithmetic_is_computed);
-    tcase_add_test(tests, what_commands_print_is_not_known);
-    tcase_add_test(tests, commands_in_strings_are_read);
-    tcase_add_test(tests, a_value_of_several_branches_is_not_known);
-    tcase_add_test(tests, directives_of_slurm_say_how_large_the_job_is);
-    tcase_add_test(tests, places_are_those_of_the_options);
-    tcase_add_test(tests, variables_that_double_each_other_end);
-    tcase_add_test(tests, words_too_long_are_cut);
-    tcase_add_test(tests, hostile_texts_end);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,10 @@
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/read.h"
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 /* Read a text as "key=value;" in order. */
 static void reads(const char *text, const char *expected)
@@ -36,39 +37,35 @@ static void fails(const char *text, const char *printed)
     calc_settings_free(&settings);
 }
 
-START_TEST(tables_and_keys_become_dotted_keys)
+CALC_TEST(tables_and_keys_become_dotted_keys)
 {
     reads("", "");
     reads("a = 1\n[b]\nc = 2\nd.e = 3\n[b.f]\ng = 4 # five\n[ h . \"i\" ]\nj = 6",
           "a=1;b.c=2;b.d.e=3;b.f.g=4;h.i.j=6;");
     reads("\r\n# nothing\r\n[a]\r\nb = true\r\n", "a.b=true;");
 }
-END_TEST
 
-START_TEST(values_lose_their_quotes_and_underscores)
+CALC_TEST(values_lose_their_quotes_and_underscores)
 {
     reads("a = \"x y\"\nb = 'C:\\z'\nc = \"\"\nd = 1_000\ne = -1.5e3\nf = 1979-05-27",
           "a=x y;b=C:\\z;c=;d=1000;e=-1.5e3;f=1979-05-27;");
     reads("a = \"\"\"one\ntwo\"\"\"\nb = '''q'''\nc = \"an \\\" end\" # \"",
           "a=one\ntwo;b=q;c=an \\\" end;");
 }
-END_TEST
 
-START_TEST(arrays_are_lists_of_their_items)
+CALC_TEST(arrays_are_lists_of_their_items)
 {
     reads("a = [1, 2,\n  # three\n 3,\n]\nb = []\nc = [\"x\", 'y']\nd = [[1, 2], [3]]",
           "a=1 2 3;b=;c=x y;d=1 2 3;");
 }
-END_TEST
 
-START_TEST(what_is_deeper_is_passed_over)
+CALC_TEST(what_is_deeper_is_passed_over)
 {
     reads("a = {b = 1, c = \"}\"}\nd = [{e = 1}, 2]", "a=;d=2;");
     reads("[[a]]\nb = 1\nc = [2]\n[[a]]\nb = 3\n[d]\ne = 4", "d.e=4;");
 }
-END_TEST
 
-START_TEST(places_are_those_of_the_keys)
+CALC_TEST(places_are_those_of_the_keys)
 {
     const char *text = "[a]\n\n  b = \"\"\"\n\n\"\"\"\nc = 1";
     calc_settings settings = {0};
@@ -80,9 +77,8 @@ START_TEST(places_are_those_of_the_keys)
     ck_assert_int_eq(settings.item[1].column, 1);
     calc_settings_free(&settings);
 }
-END_TEST
 
-START_TEST(errors_name_their_place)
+CALC_TEST(errors_name_their_place)
 {
     fails("a", "t.toml:1:2: expected = after a key");
     fails("a = 1\n= 2", "t.toml:2:1: expected the name of a key");
@@ -97,9 +93,8 @@ START_TEST(errors_name_their_place)
     fails("[[a]\nb = 1", "t.toml:1:4: expected ] after the name of a table");
     fails("\"a = 1", "t.toml:1:7: expected the name of a key");
 }
-END_TEST
 
-START_TEST(keys_have_a_limit)
+CALC_TEST(keys_have_a_limit)
 {
     char text[700];
     memset(text, 'k', sizeof text);
@@ -109,25 +104,4 @@ START_TEST(keys_have_a_limit)
     calc_settings settings = {0};
     ck_assert_int_eq(calc_settings_from_toml(&settings, text, strlen(text), "", NULL), CALC_OK);
     calc_settings_free(&settings);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("read_toml");
-    TCase *tc = tcase_create("read_toml");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, tables_and_keys_become_dotted_keys);
-    tcase_add_test(tc, values_lose_their_quotes_and_underscores);
-    tcase_add_test(tc, arrays_are_lists_of_their_items);
-    tcase_add_test(tc, what_is_deeper_is_passed_over);
-    tcase_add_test(tc, places_are_those_of_the_keys);
-    tcase_add_test(tc, errors_name_their_place);
-    tcase_add_test(tc, keys_have_a_limit);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,9 @@
 #include "formats/read.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 /* What a file says, as "key=value;..."; keys without a value are left out. */
 static const char *said(const char *yaml)
@@ -36,7 +36,7 @@ static void fails(const char *yaml, const char *printed)
     calc_settings_free(&settings);
 }
 
-START_TEST(nested_keys_get_dots)
+CALC_TEST(nested_keys_get_dots)
 {
     ck_assert_str_eq(said("a:\n  b: 1\n  c:\n    d: two\n  e: 3\nf: 4\n"),
                      "a.b=1;a.c.d=two;a.e=3;f=4;");
@@ -44,9 +44,8 @@ START_TEST(nested_keys_get_dots)
     ck_assert_str_eq(said("a: x:y\nb: http://z\r\n"), "a=x:y;b=http://z;");
     ck_assert_str_eq(said(""), "");
 }
-END_TEST
 
-START_TEST(comments_quotes_and_null_are_understood)
+CALC_TEST(comments_quotes_and_null_are_understood)
 {
     ck_assert_str_eq(said("a: 1 # one\n# b: 2\nc: 'x # y'\nd: \"z\"\n"), "a=1;c=x # y;d=z;");
     ck_assert_str_eq(said("a: null\nb: ~\nc:\nd: nullable\nnull: 1"), "d=nullable;null=1;");
@@ -54,9 +53,8 @@ START_TEST(comments_quotes_and_null_are_understood)
     ck_assert_str_eq(said("a: 'null'\n'b c': 'it''s'\nd: \"\\\"x\\\" \\u00e4\"\n"),
                      "a=null;b c=it's;d=\"x\" \xC3\xA4;");
 }
-END_TEST
 
-START_TEST(lists_of_scalars_are_values)
+CALC_TEST(lists_of_scalars_are_values)
 {
     ck_assert_str_eq(said("a: [1, 2, 'x']\nb: 3"), "a=1 2 x;b=3;");
     ck_assert_str_eq(said("a: [1,\n    [2, 3],\n  ]\nb: 4"), "a=1 2 3;b=4;");
@@ -64,19 +62,17 @@ START_TEST(lists_of_scalars_are_values)
     ck_assert_str_eq(said("a:\n- 1\n- 2\nb: 3"), "a=1 2;b=3;");
     ck_assert_str_eq(said("a:\n- [1, 2]\n-\n  - 3\n  - [4]\n- ~\n- ''\nb: 5"), "a=1 2 3 4;b=5;");
 }
-END_TEST
 
 /* A bracket, a comma or a colon in quotes is a letter like others, in lists and outside. */
-START_TEST(quoted_text_is_kept_whole)
+CALC_TEST(quoted_text_is_kept_whole)
 {
     ck_assert_str_eq(said("a: '[0]*3+[1]*58'\nb: 1"), "a=[0]*3+[1]*58;b=1;");
     ck_assert_str_eq(said("a: ['[x, y', \"z]\", 'u: v']\nb: 1"), "a=[x, y z] u: v;b=1;");
     ck_assert_str_eq(said("a:\n  - '{x, y'\n  - \"#z\"\nb: 1"), "a={x, y #z;b=1;");
     ck_assert_str_eq(said("a: ([0]*3+[1]*58)\n'b: c, [d': 1"), "a=([0]*3+[1]*58);b: c, [d=1;");
 }
-END_TEST
 
-START_TEST(mappings_may_be_in_braces_and_texts_over_lines)
+CALC_TEST(mappings_may_be_in_braces_and_texts_over_lines)
 {
     ck_assert_str_eq(said("a: {b: 1, c: {d: [2, 3]}, e: }\nf: 4"), "a.b=1;a.c.d=2 3;f=4;");
     ck_assert_str_eq(said("a: one\n  two\nb: >-\n  three\n  four\nc: |\n  d: 1\n  e\nf: 2"),
@@ -84,16 +80,14 @@ START_TEST(mappings_may_be_in_braces_and_texts_over_lines)
     ck_assert_str_eq(said("a: 1\n---\nb: 2\n...\n"), "a=1;b=2;");
     ck_assert_str_eq(said("# nothing\n---\n"), "");
 }
-END_TEST
 
-START_TEST(what_is_deeper_in_a_list_is_passed_over)
+CALC_TEST(what_is_deeper_in_a_list_is_passed_over)
 {
     ck_assert_str_eq(said("a:\n  - type: x\n    n: 1\n  - type: y\nb: 3"), "b=3;");
     ck_assert_str_eq(said("a: [1, {x: [2, {y: 3}], z: 4}, 5]\nb: 6"), "a=1 5;b=6;");
 }
-END_TEST
 
-START_TEST(lines_that_are_no_yaml_have_a_place)
+CALC_TEST(lines_that_are_no_yaml_have_a_place)
 {
     fails("*x\n", "f.yaml:1:1: expected \"key: value\"");
     fails("just words\n", "f.yaml:1:1: expected \"key: value\"");
@@ -114,9 +108,8 @@ START_TEST(lines_that_are_no_yaml_have_a_place)
     fails("[a, b]: 1\n", "f.yaml:1:1: expected \"key: value\"");
     fails("a: 1\nb: \xE4\n", "f.yaml:2:4: incomplete UTF-8 octet sequence");
 }
-END_TEST
 
-START_TEST(depth_has_a_limit)
+CALC_TEST(depth_has_a_limit)
 {
     char yaml[4096] = "";
     for (int i = 0; i < 17; i++) {
@@ -124,25 +117,4 @@ START_TEST(depth_has_a_limit)
         snprintf(yaml + length, sizeof yaml - length, "%*sk:\n", i, "");
     }
     fails(yaml, "f.yaml:17:17: nested too deeply");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("read_yaml");
-    TCase *tests = tcase_create("read_yaml");
-    tcase_add_test(tests, nested_keys_get_dots);
-    tcase_add_test(tests, comments_quotes_and_null_are_understood);
-    tcase_add_test(tests, lists_of_scalars_are_values);
-    tcase_add_test(tests, quoted_text_is_kept_whole);
-    tcase_add_test(tests, mappings_may_be_in_braces_and_texts_over_lines);
-    tcase_add_test(tests, what_is_deeper_in_a_list_is_passed_over);
-    tcase_add_test(tests, lines_that_are_no_yaml_have_a_place);
-    tcase_add_test(tests, depth_has_a_limit);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "frame.h"
+
 static const double gib = 0x1p30;
 
 /* The reasons of a layout; the first must be the verdict of calc_run(). */
@@ -23,7 +25,7 @@ static void assert_reason(const calc_reason *reason, calc_verdict verdict, const
     ck_assert_str_eq(reason->hint, hint);
 }
 
-START_TEST(a_feasible_layout_has_no_reasons)
+CALC_TEST(a_feasible_layout_has_no_reasons)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -31,9 +33,8 @@ START_TEST(a_feasible_layout_has_no_reasons)
     calc_reason reason[CALC_MAX_REASONS];
     ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 0);
 }
-END_TEST
 
-START_TEST(a_network_that_is_too_small_says_by_how_much)
+CALC_TEST(a_network_that_is_too_small_says_by_how_much)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -46,9 +47,8 @@ START_TEST(a_network_that_is_too_small_says_by_how_much)
                   "lower the parallel sizes on it or assign one to another network; if the "
                   "machine has more, set networks[1].size to 6 or more");
 }
-END_TEST
 
-START_TEST(a_network_that_is_not_filled_says_what_would_fill_it)
+CALC_TEST(a_network_that_is_not_filled_says_what_would_fill_it)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -61,9 +61,8 @@ START_TEST(a_network_that_is_not_filled_says_what_would_fill_it)
                   "network 0 must be filled: 4 ranks do not divide its size 6",
                   "put 1, 2, 3 or 6 ranks on it");
 }
-END_TEST
 
-START_TEST(interleaving_says_what_would_divide_the_blocks)
+CALC_TEST(interleaving_says_what_would_divide_the_blocks)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -76,9 +75,8 @@ START_TEST(interleaving_says_what_would_divide_the_blocks)
                   "to 1",
                   "use 1, 2 or 4");
 }
-END_TEST
 
-START_TEST(offload_with_too_few_blocks_says_how_many)
+CALC_TEST(offload_with_too_few_blocks_says_how_many)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -90,7 +88,6 @@ START_TEST(offload_with_too_few_blocks_says_how_many)
                   "offload needs at least 3 blocks on every stage, the layout has stages with 2",
                   "lower pipeline_par, or keep everything in tier 1");
 }
-END_TEST
 
 /* Needs and capacities are taken from the statistics, so these can be round. */
 static calc_reason capacity_reason(const calc_exec *exec, double tier1_bytes, double tier2_bytes)
@@ -111,7 +108,7 @@ static calc_reason capacity_reason(const calc_exec *exec, double tier1_bytes, do
     return reason[0];
 }
 
-START_TEST(tier_1_says_what_it_lacks_and_what_is_largest)
+CALC_TEST(tier_1_says_what_it_lacks_and_what_is_largest)
 {
     calc_exec exec = small_exec(1, 1, 4);
     calc_reason reason = capacity_reason(&exec, 100.5 * gib, 0);
@@ -120,9 +117,8 @@ START_TEST(tier_1_says_what_it_lacks_and_what_is_largest)
                   "weight gradients, 60.25 GiB",
                   "shard them (zero_stage 2), raise tensor_par or pipeline_par");
 }
-END_TEST
 
-START_TEST(tier_2_says_what_it_lacks)
+CALC_TEST(tier_2_says_what_it_lacks)
 {
     calc_exec exec = small_exec(1, 1, 1);
     calc_reason reason = capacity_reason(&exec, 80 * gib, 513 * gib);
@@ -130,11 +126,10 @@ START_TEST(tier_2_says_what_it_lacks)
                   "tier 2 needs 513.00 GiB and has 512.00 GiB: 1.00 GiB too little",
                   "offload less, or to a larger second tier");
 }
-END_TEST
 
 /* Two networks too small, one not filled, and no memory at all; and 3 chunks of 1 block, or offload
  * with as many: which blocks a stage has is known only where they fit. */
-START_TEST(all_reasons_are_given_in_order_of_the_verdicts)
+CALC_TEST(all_reasons_are_given_in_order_of_the_verdicts)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -164,10 +159,9 @@ START_TEST(all_reasons_are_given_in_order_of_the_verdicts)
         want[3] = CALC_VERDICT_OFFLOAD_BLOCKS;
     }
 }
-END_TEST
 
 /* 4 blocks per stage make 2 chunks, but 6 micro-batches of 2 no whole rounds on 4 stages. */
-START_TEST(chunks_need_whole_rounds_but_by_rule)
+CALC_TEST(chunks_need_whole_rounds_but_by_rule)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -188,10 +182,9 @@ START_TEST(chunks_need_whole_rounds_but_by_rule)
     exec.batch_size = 16;
     ck_assert_uint_eq(reasons_of(&app, &system, &exec, reason), 0);
 }
-END_TEST
 
 /* 3 chunks of the ceiling of 3 blocks that stages of 3, 3 and 2 have. */
-START_TEST(by_rule_chunks_divide_the_ceiling)
+CALC_TEST(by_rule_chunks_divide_the_ceiling)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -209,21 +202,4 @@ START_TEST(by_rule_chunks_divide_the_ceiling)
     ck_assert_uint_eq(calc_reasons(&app, &system, &exec, even, &stats, reason), 1);
     ck_assert_str_eq(reason[0].text, "pipeline_interleaving = 2 does not divide the blocks per "
                                      "stage: 3 on stages 0 to 2");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("reasons");
-    tcase_add_test(cases, a_feasible_layout_has_no_reasons);
-    tcase_add_test(cases, a_network_that_is_too_small_says_by_how_much);
-    tcase_add_test(cases, a_network_that_is_not_filled_says_what_would_fill_it);
-    tcase_add_test(cases, interleaving_says_what_would_divide_the_blocks);
-    tcase_add_test(cases, offload_with_too_few_blocks_says_how_many);
-    tcase_add_test(cases, tier_1_says_what_it_lacks_and_what_is_largest);
-    tcase_add_test(cases, tier_2_says_what_it_lacks);
-    tcase_add_test(cases, all_reasons_are_given_in_order_of_the_verdicts);
-    tcase_add_test(cases, chunks_need_whole_rounds_but_by_rule);
-    tcase_add_test(cases, by_rule_chunks_divide_the_ceiling);
-    return run_cases(cases);
 }

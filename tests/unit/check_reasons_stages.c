@@ -2,6 +2,8 @@
 #include "shipped_case.h"
 #include "small_case.h"
 
+#include "frame.h"
+
 /* The reasons; the first must be the verdict of calc_run(). */
 static size_t reasons_of(const shipped_case *c, calc_reason out[CALC_MAX_REASONS])
 {
@@ -30,7 +32,7 @@ static shipped_case roomy(void)
     return c;
 }
 
-START_TEST(a_layout_that_runs_has_no_reasons)
+CALC_TEST(a_layout_that_runs_has_no_reasons)
 {
     calc_reason reason[CALC_MAX_REASONS];
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
@@ -38,9 +40,8 @@ START_TEST(a_layout_that_runs_has_no_reasons)
         ck_assert_uint_eq(reasons_of(&c, reason), 0);
     }
 }
-END_TEST
 
-START_TEST(ranks_laid_out_over_nodes_must_fit_the_last_network)
+CALC_TEST(ranks_laid_out_over_nodes_must_fit_the_last_network)
 {
     shipped_case c = roomy();
     calc_reason reason[CALC_MAX_REASONS];
@@ -52,9 +53,8 @@ START_TEST(ranks_laid_out_over_nodes_must_fit_the_last_network)
                 "use 16383 processors or fewer; if the machine has more, set networks[1].size to "
                 "16384 or more");
 }
-END_TEST
 
-START_TEST(without_a_rank_order_every_network_is_checked)
+CALC_TEST(without_a_rank_order_every_network_is_checked)
 {
     shipped_case c = roomy();
     c.exec.rank_order = CALC_RANK_ORDER_NETWORKS;
@@ -64,9 +64,8 @@ START_TEST(without_a_rank_order_every_network_is_checked)
                 "lower the parallel sizes on it or assign one to another network; if the "
                 "machine has more, set networks[1].size to 2048 or more");
 }
-END_TEST
 
-START_TEST(chunks_that_do_not_divide_name_the_blocks_of_every_class)
+CALC_TEST(chunks_that_do_not_divide_name_the_blocks_of_every_class)
 {
     shipped_case c = roomy();
     c.exec.pipeline_interleaving = 3;
@@ -81,11 +80,10 @@ START_TEST(chunks_that_do_not_divide_name_the_blocks_of_every_class)
                 "13, 7 on stages 14 to 15",
                 "use 1");
 }
-END_TEST
 
 /* 126 - 7 - 7 = 112 = 14 x 8; with 8 on the last 111 are left over, with 9 blocks less 98 = 14 x 7.
  */
-START_TEST(given_ends_that_leave_a_rest_name_the_nearest_that_do_not)
+CALC_TEST(given_ends_that_leave_a_rest_name_the_nearest_that_do_not)
 {
     shipped_case c = roomy();
     c.exec.pipeline_balance = CALC_PIPELINE_BALANCE_BLOCKS;
@@ -119,9 +117,8 @@ START_TEST(given_ends_that_leave_a_rest_name_the_nearest_that_do_not)
                 "split over 0 other stages",
                 "use first_stage_blocks 66");
 }
-END_TEST
 
-START_TEST(every_stage_needs_a_block)
+CALC_TEST(every_stage_needs_a_block)
 {
     shipped_case c = roomy();
     c.exec.pipeline_interleaving = 1;
@@ -143,7 +140,6 @@ START_TEST(every_stage_needs_a_block)
     assert_only(&c, CALC_VERDICT_INTERLEAVING, "126 blocks do not give each of 128 stages one",
                 "use pipeline_par 126 or less");
 }
-END_TEST
 
 /* Llama 3 8B on 16 stages of two blocks, with a second tier for what is offloaded. */
 static shipped_case offloading(int64_t stages)
@@ -160,7 +156,7 @@ static shipped_case offloading(int64_t stages)
 }
 
 /* One is computed, one comes and one goes. */
-START_TEST(offload_needs_three_blocks_on_every_stage)
+CALC_TEST(offload_needs_three_blocks_on_every_stage)
 {
     calc_reason reason[CALC_MAX_REASONS];
     shipped_case c = offloading(16);
@@ -202,10 +198,9 @@ START_TEST(offload_needs_three_blocks_on_every_stage)
     ck_assert_uint_eq(reasons_of(&c, reason), 1);
     ck_assert_int_eq(reason[0].verdict, CALC_VERDICT_INTERLEAVING);
 }
-END_TEST
 
 /* 32 blocks of 32 + 8 heads and two norms, embedding, head and its norm, in 2 bytes: 14.96 GiB. */
-START_TEST(a_second_tier_that_is_too_small_is_named)
+CALC_TEST(a_second_tier_that_is_too_small_is_named)
 {
     calc_reason reason[CALC_MAX_REASONS];
     shipped_case c = offloading(1);
@@ -224,7 +219,6 @@ START_TEST(a_second_tier_that_is_too_small_is_named)
     ck_assert_uint_eq(reasons_of(&c, reason), 2);
     ck_assert_int_eq(reason[1].verdict, CALC_VERDICT_MEM2_CAPACITY);
 }
-END_TEST
 
 /* ---- Memory: the statistics say what is largest ---------------------------------------------- */
 
@@ -252,7 +246,7 @@ static calc_reason capacity(const shipped_case *c, const calc_stats *parts)
 }
 
 /* Of what is offloaded, only what stays in tier 1 counts. */
-START_TEST(the_largest_part_is_that_of_tier_1)
+CALC_TEST(the_largest_part_is_that_of_tier_1)
 {
     shipped_case c = roomy();
     calc_reason r = capacity(&c, &(calc_stats){.optimizer_space = 60 * 0x1p30,
@@ -266,9 +260,8 @@ START_TEST(the_largest_part_is_that_of_tier_1)
                                    .act_checkpoint_size = 20 * 0x1p30});
     ck_assert_ptr_nonnull(strstr(r.text, "largest: the optimizer, 21.00 GiB"));
 }
-END_TEST
 
-START_TEST(the_largest_part_is_named_with_its_stage)
+CALC_TEST(the_largest_part_is_named_with_its_stage)
 {
     shipped_case c = roomy();
     calc_reason r = capacity(
@@ -284,9 +277,8 @@ START_TEST(the_largest_part_is_named_with_its_stage)
                              "largest: the head, 60.00 GiB");
     ck_assert_str_eq(r.hint, "set fused_cross_entropy, raise tensor_par or context_par");
 }
-END_TEST
 
-START_TEST(activations_are_advised_what_is_not_done_yet)
+CALC_TEST(activations_are_advised_what_is_not_done_yet)
 {
     shipped_case c = roomy();
     const calc_stats most = {.act_space = 1};
@@ -308,9 +300,8 @@ START_TEST(activations_are_advised_what_is_not_done_yet)
                      "recompute more (activation_recompute, recompute_modules), set "
                      "seq_par_ag_redo, raise context_par or tensor_par");
 }
-END_TEST
 
-START_TEST(state_is_advised_to_be_sharded_as_far_as_it_is_not)
+CALC_TEST(state_is_advised_to_be_sharded_as_far_as_it_is_not)
 {
     shipped_case c = roomy();
     const calc_stats weights = {.weight_space = 1};
@@ -351,23 +342,4 @@ START_TEST(state_is_advised_to_be_sharded_as_far_as_it_is_not)
     c.exec.strategy.data_par = 1;
     c.exec.strategy.zero_stage = 0;
     ck_assert_str_eq(capacity(&c, &weights).hint, raise);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("reasons_stages");
-    tcase_add_test(cases, a_layout_that_runs_has_no_reasons);
-    tcase_add_test(cases, ranks_laid_out_over_nodes_must_fit_the_last_network);
-    tcase_add_test(cases, without_a_rank_order_every_network_is_checked);
-    tcase_add_test(cases, chunks_that_do_not_divide_name_the_blocks_of_every_class);
-    tcase_add_test(cases, given_ends_that_leave_a_rest_name_the_nearest_that_do_not);
-    tcase_add_test(cases, every_stage_needs_a_block);
-    tcase_add_test(cases, offload_needs_three_blocks_on_every_stage);
-    tcase_add_test(cases, a_second_tier_that_is_too_small_is_named);
-    tcase_add_test(cases, the_largest_part_is_that_of_tier_1);
-    tcase_add_test(cases, the_largest_part_is_named_with_its_stage);
-    tcase_add_test(cases, activations_are_advised_what_is_not_done_yet);
-    tcase_add_test(cases, state_is_advised_to_be_sharded_as_far_as_it_is_not);
-    return run_cases(cases);
 }

@@ -1,6 +1,7 @@
 #include "model/stages/reduce_by_block.h"
 
 #include "base/rng.h"
+#include "frame.h"
 #include "small_case.h"
 
 /* ---- Whole number of times ------------------------------------------------------------------- */
@@ -19,7 +20,7 @@ static bool assert_whole(double a, double b)
     return floor(a / b) > n;
 }
 
-START_TEST(whole_numbers_of_random_pairs_are_exact)
+CALC_TEST(whole_numbers_of_random_pairs_are_exact)
 {
     calc_rng rng;
     calc_rng_init(&rng, 53, 0);
@@ -29,11 +30,10 @@ START_TEST(whole_numbers_of_random_pairs_are_exact)
         assert_whole(a, b);
     }
 }
-END_TEST
 
 /* The products n * b, rounded, and their neighbours: there a / b rounds up to n although n * b is
  * more than a. */
-START_TEST(whole_numbers_are_exact_where_the_quotient_rounds_up)
+CALC_TEST(whole_numbers_are_exact_where_the_quotient_rounds_up)
 {
     calc_rng rng;
     calc_rng_init(&rng, 53, 1);
@@ -48,9 +48,8 @@ START_TEST(whole_numbers_are_exact_where_the_quotient_rounds_up)
     }
     ck_assert_int_gt(rounded_up, 10000);
 }
-END_TEST
 
-START_TEST(whole_numbers_stop_at_the_limit)
+CALC_TEST(whole_numbers_stop_at_the_limit)
 {
     ck_assert_double_eq(calc_reduce_fits(0, 1, 4), 0);
     ck_assert_double_eq(calc_reduce_fits(3.5, 1, 4), 3);
@@ -59,7 +58,6 @@ START_TEST(whole_numbers_stop_at_the_limit)
     ck_assert_double_eq(calc_reduce_fits(1e30, 1, 4), 4);
     ck_assert_double_eq(calc_reduce_fits(nextafter(4, 0), 1, 4), 3);
 }
-END_TEST
 
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
@@ -78,17 +76,16 @@ static calc_reduce_overlap overlap_of(double block_s)
                                  .last_round = 4};
 }
 
-START_TEST(a_fast_network_exposes_only_the_last_block)
+CALC_TEST(a_fast_network_exposes_only_the_last_block)
 {
     calc_reduce_overlap o = overlap_of(1);
     ck_assert_double_eq(calc_reduce_overlapped(&o).exposed_s, 1);
     o = overlap_of(0);
     ck_assert_double_eq(calc_reduce_overlapped(&o).exposed_s, 0);
 }
-END_TEST
 
 /* The first chunk has a window of 4 * 10 s for its two blocks, the last one of 5 s for one. */
-START_TEST(what_is_longer_than_its_window_is_exposed)
+CALC_TEST(what_is_longer_than_its_window_is_exposed)
 {
     calc_reduce_overlap o = overlap_of(100);
     ck_assert_double_eq(calc_reduce_overlapped(&o).exposed_s, 100 + (200 - 40) + (100 - 5));
@@ -97,9 +94,8 @@ START_TEST(what_is_longer_than_its_window_is_exposed)
     o = overlap_of(5);
     ck_assert_double_eq(calc_reduce_overlapped(&o).exposed_s, 5);
 }
-END_TEST
 
-START_TEST(the_windows_are_reported)
+CALC_TEST(the_windows_are_reported)
 {
     calc_reduce_overlap o = overlap_of(1);
     calc_reduce_times times = calc_reduce_overlapped(&o);
@@ -108,9 +104,8 @@ START_TEST(the_windows_are_reported)
     o.chunks = 3;
     ck_assert_double_eq(calc_reduce_overlapped(&o).chunks_window_s, 80);
 }
-END_TEST
 
-START_TEST(every_chunk_but_the_last_counts)
+CALC_TEST(every_chunk_but_the_last_counts)
 {
     calc_reduce_overlap o = overlap_of(100);
     o.chunks = 1;
@@ -118,11 +113,10 @@ START_TEST(every_chunk_but_the_last_counts)
     o.chunks = 4;
     ck_assert_double_eq(calc_reduce_overlapped(&o).exposed_s, 100 + 3 * 160 + 95);
 }
-END_TEST
 
 /* Half of the processor drives the network: hidden time costs half of itself; where it is too long
  * the arithmetic beside it is late by half: 4 stages * 2 blocks * 3 s, and 3 s in the tail. */
-START_TEST(driving_the_network_takes_its_share_of_the_processor)
+CALC_TEST(driving_the_network_takes_its_share_of_the_processor)
 {
     calc_reduce_overlap o = overlap_of(1);
     o.usage = 0.5;
@@ -134,11 +128,10 @@ START_TEST(driving_the_network_takes_its_share_of_the_processor)
     ck_assert_double_eq(calc_reduce_overlapped(&o).exposed_s,
                         100 + (200 - 40 + 12) + (100 - 5 + 1.5));
 }
-END_TEST
 
 /* 200 s of reduction meet a message of 1 s per chunk of 10 s backward, but no more than the
  * micro-batches of the last round. The tail always leaves out its own message. */
-START_TEST(pipeline_messages_on_the_same_network_shorten_the_window)
+CALC_TEST(pipeline_messages_on_the_same_network_shorten_the_window)
 {
     calc_reduce_overlap o = overlap_of(100);
     o.message_s = 1;
@@ -155,9 +148,8 @@ START_TEST(pipeline_messages_on_the_same_network_shorten_the_window)
     o.block_s = 24.9;
     assert_near(calc_reduce_overlapped(&o).exposed_s, 24.9 + (49.8 - 40 + 4) + (19.9 + 1));
 }
-END_TEST
 
-START_TEST(an_optimizer_step_that_may_start_early_lengthens_the_tail)
+CALC_TEST(an_optimizer_step_that_may_start_early_lengthens_the_tail)
 {
     calc_reduce_overlap o = overlap_of(100);
     o.optimizer_window_s = 2;
@@ -165,10 +157,9 @@ START_TEST(an_optimizer_step_that_may_start_early_lengthens_the_tail)
     ck_assert_double_eq(calc_reduce_overlapped(&o).exposed_s,
                         100 + (200 - 4 * (10 + 4)) + (100 - (5 + 4 + 2)));
 }
-END_TEST
 
 /* As in Calculon the arithmetic of that block is charged as late all the same. */
-START_TEST(a_chunk_of_one_block_has_no_tail_to_hide)
+CALC_TEST(a_chunk_of_one_block_has_no_tail_to_hide)
 {
     calc_reduce_overlap o = overlap_of(1);
     o.base_blocks = 0;
@@ -178,10 +169,9 @@ START_TEST(a_chunk_of_one_block_has_no_tail_to_hide)
     o.usage = 0.5;
     ck_assert_double_eq(calc_reduce_overlapped(&o).exposed_s, 1 + 0.5 + 1.5);
 }
-END_TEST
 
 /* A chunk of 3 blocks takes 100 s backward, of which each has 5 s of traffic. */
-START_TEST(gradients_hide_behind_arithmetic_and_other_networks)
+CALC_TEST(gradients_hide_behind_arithmetic_and_other_networks)
 {
     calc_reduce_overlap o = overlap_of(1);
     o.chunk_bw_s = 100;
@@ -195,23 +185,4 @@ START_TEST(gradients_hide_behind_arithmetic_and_other_networks)
     o.link_s = o.edge_link_s = 0;
     o.optimizer_window_s = 1;
     ck_assert_double_eq(calc_reduce_overlapped(&o).chunks_window_s, 4 * (100 - 3 * 5 + 3 * 1));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("reduce_by_block");
-    tcase_add_test(cases, whole_numbers_of_random_pairs_are_exact);
-    tcase_add_test(cases, whole_numbers_are_exact_where_the_quotient_rounds_up);
-    tcase_add_test(cases, whole_numbers_stop_at_the_limit);
-    tcase_add_test(cases, gradients_hide_behind_arithmetic_and_other_networks);
-    tcase_add_test(cases, a_fast_network_exposes_only_the_last_block);
-    tcase_add_test(cases, what_is_longer_than_its_window_is_exposed);
-    tcase_add_test(cases, the_windows_are_reported);
-    tcase_add_test(cases, every_chunk_but_the_last_counts);
-    tcase_add_test(cases, driving_the_network_takes_its_share_of_the_processor);
-    tcase_add_test(cases, pipeline_messages_on_the_same_network_shorten_the_window);
-    tcase_add_test(cases, an_optimizer_step_that_may_start_early_lengthens_the_tail);
-    tcase_add_test(cases, a_chunk_of_one_block_has_no_tail_to_hide);
-    return run_cases(cases);
 }

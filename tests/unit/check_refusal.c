@@ -1,9 +1,10 @@
 #include "formats/refusal.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_app app;
 static calc_exec exec;
@@ -120,7 +121,7 @@ static void set_pools(int64_t prefill_procs)
     exec.inference.prefill_procs = exec.inference.prefill_tensor_par = prefill_procs;
 }
 
-START_TEST(sizes_divide)
+CALC_TEST(sizes_divide)
 {
     FINE(megatron, );
     FINE(bridge, );
@@ -140,9 +141,8 @@ START_TEST(sizes_divide)
     FINE(megatron, exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_PP_DP; s->expert_par = 2);
     REFUSED(megatron, "the replicas of experts do not divide", s->fsdp_par = 1);
 }
-END_TEST
 
-START_TEST(overlap_of_two_batches_has_conditions)
+CALC_TEST(overlap_of_two_batches_has_conditions)
 {
 #define BATCH s->expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_BATCH
     FINE(megatron, BATCH);
@@ -157,9 +157,8 @@ START_TEST(overlap_of_two_batches_has_conditions)
     REFUSED(mindspeed, "or pipeline_schedule dualpipe_v", BATCH; exec.pipeline_interleaving = 1);
     REFUSED(mindspeed, "at least 2 * pipeline_par micro-batches", BATCH; exec.batch_size = 16);
 }
-END_TEST
 
-START_TEST(stages_hold_equally_many_blocks)
+CALC_TEST(stages_hold_equally_many_blocks)
 {
     REFUSED(megatron, "do not divide", app.num_blocks = 33);
     /* 24 in three stages of two chunks; the first stage has to divide, too */
@@ -176,9 +175,8 @@ START_TEST(stages_hold_equally_many_blocks)
     REFUSED(mindspeed, "excludes first_stage_blocks", app.num_blocks = 34;
             exec.first_stage_blocks = 10; s->pipeline_par_overlap = true);
 }
-END_TEST
 
-START_TEST(chunks_take_whole_rounds)
+CALC_TEST(chunks_take_whole_rounds)
 {
     REFUSED(megatron, "a multiple of pipeline_par", exec.batch_size = 24);
     FINE(megatron, exec.batch_size = 24; exec.pipeline_interleaving = 1);
@@ -188,9 +186,8 @@ START_TEST(chunks_take_whole_rounds)
     REFUSED(nemo, "no longer supported", );
     FINE(nemo, exec.pipeline_interleaving = 1);
 }
-END_TEST
 
-START_TEST(sequence_parallelism_is_needed)
+CALC_TEST(sequence_parallelism_is_needed)
 {
     REFUSED(megatron, "experts with tensor_par above 1",
             s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR);
@@ -202,9 +199,8 @@ START_TEST(sequence_parallelism_is_needed)
     FINE(megatron, s->tensor_par = 1; s->data_par = 8;
          s->tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_FUSED);
 }
-END_TEST
 
-START_TEST(number_formats_and_offload_need_sharding)
+CALC_TEST(number_formats_and_offload_need_sharding)
 {
     REFUSED(megatron, "need optimizer_sharding", s->optimizer_sharding = false;
             s->optimizer_offload = true);
@@ -219,9 +215,8 @@ START_TEST(number_formats_and_offload_need_sharding)
     REFUSED(megatron, "cuda_graph excludes", s->cuda_graph = 1; s->capacity_factor = 1.5;
             s->activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY);
 }
-END_TEST
 
-START_TEST(dispatch_has_conditions)
+CALC_TEST(dispatch_has_conditions)
 {
 #define FLEX s->dispatch_type = CALC_DISPATCH_TYPE_NODE_LIMITED
     FINE(megatron, FLEX);
@@ -231,9 +226,8 @@ START_TEST(dispatch_has_conditions)
     REFUSED(megatron, "shared needs dispatch_type", FLEX; app.shared_feedforward = 1024;
             s->expert_par_overlap = CALC_EXPERT_PAR_OVERLAP_SHARED);
 }
-END_TEST
 
-START_TEST(offloaded_parts_have_conditions)
+CALC_TEST(offloaded_parts_have_conditions)
 {
     const int64_t input = 1 << CALC_OFFLOAD_MODULES_EXPERT_FC1;
     const int64_t together = 1 << CALC_OFFLOAD_MODULES_FUSED_GROUP_MLP;
@@ -247,9 +241,8 @@ START_TEST(offloaded_parts_have_conditions)
             s->recompute_modules = 1 << CALC_RECOMPUTE_MODULES_MOE);
     REFUSED(megatron, "no setting for offload_modules", s->offload_modules = input);
 }
-END_TEST
 
-START_TEST(room_for_tokens_has_conditions)
+CALC_TEST(room_for_tokens_has_conditions)
 {
     FINE(bridge, FLEX; s->rank_capacity_factor = 1.5; s->paged_stash = 1.2;
          s->fused_experts = true);
@@ -260,9 +253,8 @@ START_TEST(room_for_tokens_has_conditions)
     REFUSED(megatron, "no setting for rank_capacity_factor", FLEX; s->rank_capacity_factor = 1.5;
             s->fused_experts = true);
 }
-END_TEST
 
-START_TEST(sharded_gradients_have_conditions)
+CALC_TEST(sharded_gradients_have_conditions)
 {
     REFUSED(megatron, "exclude pipeline stages", s->zero_stage = 2; s->expert_par = 0;
             s->data_par_overlap = true);
@@ -278,9 +270,8 @@ START_TEST(sharded_gradients_have_conditions)
     REFUSED(torchtitan, "zero_stage 0 with data_par", setup_dense(); s->zero_stage = 0;
             s->optimizer_sharding = false; s->tensor_par = 2; s->data_par = 8);
 }
-END_TEST
 
-START_TEST(dualpipe_v_has_conditions)
+CALC_TEST(dualpipe_v_has_conditions)
 {
 #define V                                                                                          \
     exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;                                    \
@@ -295,9 +286,8 @@ START_TEST(dualpipe_v_has_conditions)
     FINE(mindspeed, V; exec.batch_size = 28);
     REFUSED(megatron, "no setting for pipeline_schedule", V);
 }
-END_TEST
 
-START_TEST(mindspore_has_conditions)
+CALC_TEST(mindspore_has_conditions)
 {
 #define MIND                                                                                       \
     exec.pipeline_interleaving = 1;                                                                \
@@ -308,9 +298,8 @@ START_TEST(mindspore_has_conditions)
             s->flash_attention = false);
     REFUSED(mindformers, "multiple of expert_groups", MIND; app.expert_groups = 3);
 }
-END_TEST
 
-START_TEST(paddle_has_conditions)
+CALC_TEST(paddle_has_conditions)
 {
 #define PADDLE exec.pipeline_interleaving = 1
     FINE(paddle, PADDLE);
@@ -319,9 +308,8 @@ START_TEST(paddle_has_conditions)
     REFUSED(paddle, "need grad_datatype float32", PADDLE; s->data_par_overlap = true;
             s->grad_datatype = CALC_FORMAT_BFLOAT16);
 }
-END_TEST
 
-START_TEST(a_configuration_is_not_a_pipeline)
+CALC_TEST(a_configuration_is_not_a_pipeline)
 {
     FINE(deepspeed, setup_dense());
     REFUSED(deepspeed, "PipelineModule", setup_dense(); exec.pipeline_par = 2; s->data_par = 8;
@@ -332,9 +320,8 @@ START_TEST(a_configuration_is_not_a_pipeline)
     REFUSED(deepspeed, "weight_offload needs", setup_dense(); s->zero_stage = 2;
             s->weight_offload = true);
 }
-END_TEST
 
-START_TEST(trainers_train_and_servers_serve)
+CALC_TEST(trainers_train_and_servers_serve)
 {
     for (size_t i = 0; calc_framework_list[i]; i++) {
         const calc_framework *f = calc_framework_list[i];
@@ -365,9 +352,8 @@ START_TEST(trainers_train_and_servers_serve)
     REFUSED(vllm, "yours to name", setup_serving(); exec.inference.speculative_tokens = 2);
     FINE(vllm, setup_serving(); exec.inference.speculative_tokens = 2; app.mtp_blocks = 1);
 }
-END_TEST
 
-START_TEST(the_same_question_has_the_same_answer)
+CALC_TEST(the_same_question_has_the_same_answer)
 {
     setup();
     calc_app a = app;
@@ -380,9 +366,8 @@ START_TEST(the_same_question_has_the_same_answer)
     exec.num_procs = 33;
     is_refused(&calc_framework_nemo, "contradict each other", __LINE__);
 }
-END_TEST
 
-START_TEST(a_layout_starts_if_one_framework_runs_it)
+CALC_TEST(a_layout_starts_if_one_framework_runs_it)
 {
     calc_system any = {.platform = CALC_PLATFORM_ANY};
     setup_dense();
@@ -393,9 +378,8 @@ START_TEST(a_layout_starts_if_one_framework_runs_it)
     setup_serving();
     ck_assert(calc_export_starts(&app, &any, &exec));
 }
-END_TEST
 
-START_TEST(a_framework_starts_what_is_on_its_platforms)
+CALC_TEST(a_framework_starts_what_is_on_its_platforms)
 {
     calc_system cuda = {.platform = CALC_PLATFORM_CUDA};
     calc_system rocm = {.platform = CALC_PLATFORM_ROCM};
@@ -415,10 +399,9 @@ START_TEST(a_framework_starts_what_is_on_its_platforms)
     exec.inference.prefill_system.system = &cuda;
     ck_assert(calc_export_starts(&app, &cuda, &exec));
 }
-END_TEST
 
 /* No framework known here trains on TPUs, so none refuses a layout; vLLM serves on them. */
-START_TEST(where_no_framework_is_known_none_refuses)
+CALC_TEST(where_no_framework_is_known_none_refuses)
 {
     calc_system tpu = {.platform = CALC_PLATFORM_TPU};
     calc_system cuda = {.platform = CALC_PLATFORM_CUDA};
@@ -431,36 +414,4 @@ START_TEST(where_no_framework_is_known_none_refuses)
     exec.strategy.weight_offload = true;
     ck_assert(calc_export_starts(&app, &tpu, &exec));
     ck_assert(!calc_export_starts(&app, &cuda, &exec));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("refusal");
-    TCase *tests = tcase_create("refusal");
-    tcase_add_test(tests, sizes_divide);
-    tcase_add_test(tests, overlap_of_two_batches_has_conditions);
-    tcase_add_test(tests, stages_hold_equally_many_blocks);
-    tcase_add_test(tests, chunks_take_whole_rounds);
-    tcase_add_test(tests, sequence_parallelism_is_needed);
-    tcase_add_test(tests, number_formats_and_offload_need_sharding);
-    tcase_add_test(tests, dispatch_has_conditions);
-    tcase_add_test(tests, offloaded_parts_have_conditions);
-    tcase_add_test(tests, room_for_tokens_has_conditions);
-    tcase_add_test(tests, sharded_gradients_have_conditions);
-    tcase_add_test(tests, dualpipe_v_has_conditions);
-    tcase_add_test(tests, mindspore_has_conditions);
-    tcase_add_test(tests, paddle_has_conditions);
-    tcase_add_test(tests, a_configuration_is_not_a_pipeline);
-    tcase_add_test(tests, trainers_train_and_servers_serve);
-    tcase_add_test(tests, the_same_question_has_the_same_answer);
-    tcase_add_test(tests, a_layout_starts_if_one_framework_runs_it);
-    tcase_add_test(tests, a_framework_starts_what_is_on_its_platforms);
-    tcase_add_test(tests, where_no_framework_is_known_none_refuses);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,9 +4,12 @@
 #include <stdio.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "model/run.h"
 #include "sweep_case.h"
 #include "units.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 /** Rows of cells that are looked at, of so many, and layouts of each. */
 enum { ONE_OF = 2, LAYOUTS = 16 };
@@ -108,7 +111,8 @@ static void visit(void *context, const calc_worker_place *place)
     }
 }
 
-START_TEST(no_layout_is_shorter_than_the_region_of_its_unit)
+CALC_TEST_LOOP(no_layout_is_shorter_than_the_region_of_its_unit, 0,
+               (int)(sizeof model / sizeof *model))
 {
     calc_sweep_counts counts;
     set_up(_i);
@@ -123,20 +127,4 @@ START_TEST(no_layout_is_shorter_than_the_region_of_its_unit)
         ck_assert_uint_gt(tight, 0); /* or it says nothing */
     }
     tear_down();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("region");
-    tcase_add_loop_test(cases, no_layout_is_shorter_than_the_region_of_its_unit, 0,
-                        (int)(sizeof model / sizeof *model));
-    tcase_set_timeout(cases, 60);
-    Suite *suite = suite_create("region");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed > 0;
 }

@@ -1,12 +1,14 @@
 #include "cli/shell/inputs.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "frame.h"
 #include "scratch.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static calc_input input_of(const char *name, char *text)
 {
@@ -21,7 +23,7 @@ static calc_remark_origin origin(char *source)
     return calc_remark_read(&text).origin;
 }
 
-START_TEST(files_of_machines_say_where_their_constants_come_from)
+CALC_TEST(files_of_machines_say_where_their_constants_come_from)
 {
     const calc_text nothing = {0};
     ck_assert_int_eq(origin("Calibrated on 2026-01-02 to 8 runs"), CALC_REMARK_CALIBRATED);
@@ -33,9 +35,8 @@ START_TEST(files_of_machines_say_where_their_constants_come_from)
     ck_assert_int_eq(calc_remark_read(&nothing).origin, CALC_REMARK_ASSUMED);
     ck_assert_str_eq(calc_remark_origin_text(CALC_REMARK_CALIBRATED), "calibrated");
 }
-END_TEST
 
-START_TEST(machines_that_are_not_calibrated_say_which_is)
+CALC_TEST(machines_that_are_not_calibrated_say_which_is)
 {
     char text[CALC_REMARK_SIZE];
     setenv("CALC_PATH", CALC_DATA_DIR_SOURCE, 1);
@@ -55,10 +56,9 @@ START_TEST(machines_that_are_not_calibrated_say_which_is)
     input = input_of("a100_sxm_80g", "Calibrated on 2026-01-02");
     ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_SYSTEM, NULL, text), "");
 }
-END_TEST
 
 /* One's own come first in the list; a short name is the plain machine. */
-START_TEST(the_plain_machine_is_named_before_variants_of_it)
+CALC_TEST(the_plain_machine_is_named_before_variants_of_it)
 {
     char folder[256], text[CALC_REMARK_SIZE];
     scratch_enter(folder, sizeof folder);
@@ -80,9 +80,8 @@ START_TEST(the_plain_machine_is_named_before_variants_of_it)
     ck_assert_int_eq(remove("systems/h100_a_cluster.json"), 0);
     scratch_leave(folder);
 }
-END_TEST
 
-START_TEST(models_say_what_their_file_leaves_out)
+CALC_TEST(models_say_what_their_file_leaves_out)
 {
     char text[CALC_REMARK_SIZE];
     calc_app app = {0};
@@ -104,22 +103,4 @@ START_TEST(models_say_what_their_file_leaves_out)
     ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_APP, &app, text), "");
     input = input_of("config", "{\"model_type\": \"gpt2\"}");
     ck_assert_str_eq(calc_input_remark(&input, CALC_KIND_APP, &app, text), "");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("remark");
-    TCase *tc = tcase_create("remark");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, files_of_machines_say_where_their_constants_come_from);
-    tcase_add_test(tc, machines_that_are_not_calibrated_say_which_is);
-    tcase_add_test(tc, the_plain_machine_is_named_before_variants_of_it);
-    tcase_add_test(tc, models_say_what_their_file_leaves_out);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* Answers of replicas: what is kept of them, and what layouts with others of them make of it. */
 #include "serve.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_replicas replicas;
@@ -53,7 +54,7 @@ static calc_replica *find(const calc_replica_key *key)
     return calc_replicas_at(&replicas, calc_replicas_place(key), key);
 }
 
-START_TEST(others_of_it_differ_in_their_throughput)
+CALC_TEST(others_of_it_differ_in_their_throughput)
 {
     const calc_replica_key key = {.number = 7, .stages = 2, .batch = 4};
     ask("output_tokens_per_s_per_proc", "ttft");
@@ -85,9 +86,8 @@ START_TEST(others_of_it_differ_in_their_throughput)
     ck_assert(!calc_replicas_know(&replicas, offsetof(calc_stats, queue_time)));
     end();
 }
-END_TEST
 
-START_TEST(one_that_does_not_fit_says_so)
+CALC_TEST(one_that_does_not_fit_says_so)
 {
     const calc_replica_key key = {.number = 7};
     const calc_stats full = {.verdict = CALC_VERDICT_MEM1_CAPACITY};
@@ -101,10 +101,9 @@ START_TEST(one_that_does_not_fit_says_so)
     ck_assert_double_eq(other.ttft, 17);
     end();
 }
-END_TEST
 
 /* Every member tells keys apart, though two may fall on one place. */
-START_TEST(another_key_is_not_known)
+CALC_TEST(another_key_is_not_known)
 {
     calc_replica_key key = {0};
     const calc_stats stats = {.verdict = CALC_VERDICT_OK};
@@ -122,18 +121,16 @@ START_TEST(another_key_is_not_known)
     }
     end();
 }
-END_TEST
 
-START_TEST(what_depends_on_how_many_there_are_is_not_shared)
+CALC_TEST(what_depends_on_how_many_there_are_is_not_shared)
 {
     ask("max_batch", "ttft");
     begin();
     ck_assert(replicas.keeps && !replicas.shared);
     end();
 }
-END_TEST
 
-START_TEST(more_statistics_than_there_is_room_for_are_not_kept)
+CALC_TEST(more_statistics_than_there_is_room_for_are_not_kept)
 {
     static const char *const many[] = {
         "ttft < 1",         "ttft_p50 < 1",      "ttft_p99 < 1",
@@ -152,16 +149,4 @@ START_TEST(more_statistics_than_there_is_room_for_are_not_kept)
     ck_assert(replicas.keeps);
     ck_assert_uint_eq(replicas.asked, 8);
     end();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("replicas");
-    tcase_add_test(cases, others_of_it_differ_in_their_throughput);
-    tcase_add_test(cases, one_that_does_not_fit_says_so);
-    tcase_add_test(cases, another_key_is_not_known);
-    tcase_add_test(cases, what_depends_on_how_many_there_are_is_not_shared);
-    tcase_add_test(cases, more_statistics_than_there_is_room_for_are_not_kept);
-    return run_cases(cases);
 }

@@ -4,8 +4,9 @@
 
 #include <stdlib.h>
 
+#include "frame.h"
+
 static shipped_case layout;
-static calc_run_source source;
 static calc_runs_row row;
 static calc_run_map map;
 
@@ -36,9 +37,11 @@ static void enter(void)
                          .activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
                          .memory_model = CALC_MEMORY_MODEL_MEGATRON,
                          .framework_mem = 1 << CALC_FRAMEWORK_MEM_LOSS_COPIES};
-    row = (calc_runs_row){.memory_counting = "max_reserved: peak"};
-    map = (calc_run_map){.row = &row, .source = &source, .app = layout.app, .exec = layout.exec};
+    row = (calc_runs_row){.memory_counting = "reserved"};
+    map = (calc_run_map){.row = &row, .app = layout.app, .exec = layout.exec};
 }
+
+const calc_test_frame calc_tests = {.setup = enter};
 
 static double reserved(void)
 {
@@ -60,15 +63,7 @@ static double occupied(const calc_stage_stats *stage)
     return stage->mem_tier1 - stage->mem_overhead;
 }
 
-START_TEST(it_is_counted_where_a_row_says_so)
-{
-    ck_assert(calc_reserved_is_counted(&map));
-    row.memory_counting = "max_memory_allocated";
-    ck_assert(!calc_reserved_is_counted(&map));
-}
-END_TEST
-
-START_TEST(logits_and_blocks_do_not_share_pieces)
+CALC_TEST(logits_and_blocks_do_not_share_pieces)
 {
     const double logits = 8192.0 * 128256;
     calc_stage_stats stage = stage_of(0);
@@ -82,9 +77,8 @@ START_TEST(logits_and_blocks_do_not_share_pieces)
     expected += stage.head_space > 0 ? stage.working_space : 0;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
 }
-END_TEST
 
-START_TEST(a_split_vocabulary_has_a_third_wide_copy)
+CALC_TEST(a_split_vocabulary_has_a_third_wide_copy)
 {
     layout.exec.strategy.tensor_par = 8;
     layout.exec.strategy.data_par = 1;
@@ -95,10 +89,9 @@ START_TEST(a_split_vocabulary_has_a_third_wide_copy)
     double expected = occupied(&stage) + stage.working_space + (2 + 4) * logits;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
 }
-END_TEST
 
 /* Two stages of four ranks, eight micro-batches: the first is the fullest. */
-START_TEST(stages_hold_shards_of_gradients_and_messages)
+CALC_TEST(stages_hold_shards_of_gradients_and_messages)
 {
     layout.exec.pipeline_par = 2;
     layout.exec.strategy.data_par = 4;
@@ -110,27 +103,7 @@ START_TEST(stages_hold_shards_of_gradients_and_messages)
     calc_stage_stats first = stage_of(0);
     calc_stage_stats last = stage_of(1);
     ck_assert_double_gt(occupied(&first), occupied(&last) + last.working_space);
-    ck_assert_double_eq_tol(reserved(), occupied(&first), 1e-9 * occupied(&first));
-    source.traits = CALC_RUN_TRAIT_FLOAT32_SHARDS;
     double message = 2 * 8192.0 * 4096;
     double expected = occupied(&first) + first.weight_grad_space / 4 + 2 * 8 * message;
     ck_assert_double_eq_tol(reserved(), expected, 1e-9 * expected);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("reserved");
-    TCase *tests = tcase_create("reserved");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, it_is_counted_where_a_row_says_so);
-    tcase_add_test(tests, logits_and_blocks_do_not_share_pieces);
-    tcase_add_test(tests, a_split_vocabulary_has_a_third_wide_copy);
-    tcase_add_test(tests, stages_hold_shards_of_gradients_and_messages);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

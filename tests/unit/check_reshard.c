@@ -2,6 +2,7 @@
  * beyond 8 ranks 2^33 bytes per second. */
 #include "model/stages/reshard.h"
 
+#include "frame.h"
 #include "small_case.h"
 #include "spec/layer_list.h"
 
@@ -17,6 +18,8 @@ static void setup(void)
     exec = small_exec(1, 1, 16);
     exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
 }
+
+const calc_test_frame calc_tests = {.setup = setup};
 
 static calc_exec of(int tensor, int context)
 {
@@ -34,7 +37,7 @@ static calc_reshard between(const calc_exec *a, const calc_exec *b)
 /* With sequence parallelism a rank holds a sixteenth of the sixteen sequences. */
 #define HELD (32.0 * 64 * 2)
 
-START_TEST(with_sequence_parallelism_shards_of_the_ratio_are_gathered_both_ways)
+CALC_TEST(with_sequence_parallelism_shards_of_the_ratio_are_gathered_both_ways)
 {
     calc_exec one = of(1, 1), four = of(4, 1);
     ck_assert_int_eq(calc_reshard_ranks(&one, &four), 4);
@@ -50,9 +53,8 @@ START_TEST(with_sequence_parallelism_shards_of_the_ratio_are_gathered_both_ways)
     assert_near(between(&context, &four).fw_s, 0);
     assert_near(between(&one, &context).fw_s, gather_s);
 }
-END_TEST
 
-START_TEST(without_it_fewer_ranks_slice_forward_and_gather_backward)
+CALC_TEST(without_it_fewer_ranks_slice_forward_and_gather_backward)
 {
     exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     calc_exec one = of(1, 1), four = of(4, 1), context = of(1, 4);
@@ -66,18 +68,16 @@ START_TEST(without_it_fewer_ranks_slice_forward_and_gather_backward)
     ck_assert_int_eq(calc_reshard_ranks(&context, &four), 4);
     assert_near(between(&context, &four).fw_s, gather_s);
 }
-END_TEST
 
-START_TEST(forward_alone_has_no_gradients)
+CALC_TEST(forward_alone_has_no_gradients)
 {
     exec.training = false;
     calc_exec one = of(1, 1), four = of(4, 1);
     ck_assert(between(&one, &four).fw_s > 0);
     assert_near(between(&one, &four).bw_s, 0);
 }
-END_TEST
 
-START_TEST(degrees_that_do_not_divide_meet_at_their_common_multiple)
+CALC_TEST(degrees_that_do_not_divide_meet_at_their_common_multiple)
 {
     exec = small_exec(1, 1, 12);
     exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
@@ -85,9 +85,8 @@ START_TEST(degrees_that_do_not_divide_meet_at_their_common_multiple)
     ck_assert_int_eq(calc_reshard_ranks(&two, &three), 6);
     ck_assert_int_eq(calc_reshard_ranks(&three, &two), 6);
 }
-END_TEST
 
-START_TEST(in_order_of_ranks_a_group_goes_over_the_networks_that_it_spans)
+CALC_TEST(in_order_of_ranks_a_group_goes_over_the_networks_that_it_spans)
 {
     exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
     calc_exec two = of(2, 1), eight = of(8, 1), all = of(16, 1);
@@ -99,9 +98,8 @@ START_TEST(in_order_of_ranks_a_group_goes_over_the_networks_that_it_spans)
     assert_near(between(&two, &all).fw_s, fmax(inside_s, outside_s));
     ck_assert(outside_s > inside_s);
 }
-END_TEST
 
-START_TEST(on_named_networks_it_is_that_of_the_larger_group)
+CALC_TEST(on_named_networks_it_is_that_of_the_larger_group)
 {
     exec.strategy.context_par_net = 1;
     calc_exec four = of(4, 1), both = of(4, 4);
@@ -110,18 +108,4 @@ START_TEST(on_named_networks_it_is_that_of_the_larger_group)
     four = of(4, 1);
     both = of(4, 4);
     assert_near(between(&four, &both).fw_s, 4 * HELD * (1 - 1.0 / 4) / two_to(36));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("reshard");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, with_sequence_parallelism_shards_of_the_ratio_are_gathered_both_ways);
-    tcase_add_test(tests, without_it_fewer_ranks_slice_forward_and_gather_backward);
-    tcase_add_test(tests, forward_alone_has_no_gradients);
-    tcase_add_test(tests, degrees_that_do_not_divide_meet_at_their_common_multiple);
-    tcase_add_test(tests, in_order_of_ranks_a_group_goes_over_the_networks_that_it_spans);
-    tcase_add_test(tests, on_named_networks_it_is_that_of_the_larger_group);
-    return run_cases(tests);
 }

@@ -1,6 +1,8 @@
 /* Files of residuals: what is written is read, in order of size, and broken ones are refused. */
 #include "residuals_case.h"
 
+#include "frame.h"
+
 static calc_errors errors;
 
 static void enter(void)
@@ -14,7 +16,9 @@ static void leave(void)
     calc_residuals_free(&case_residuals);
 }
 
-START_TEST(what_is_written_is_read)
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
+CALC_TEST(what_is_written_is_read)
 {
     case_begin();
     calc_residual run = case_run("a, b", -0.25);
@@ -36,9 +40,8 @@ START_TEST(what_is_written_is_read)
     ck_assert(r->value[CALC_UNSEEN_WIDTH] == -0.25 && r->value[CALC_UNSEEN_SOURCE] == -0.5);
     ck_assert(!case_residuals.item[1].traits.experts);
 }
-END_TEST
 
-START_TEST(tables_and_families_are_numbered_and_values_ordered)
+CALC_TEST(tables_and_families_are_numbered_and_values_ordered)
 {
     static const double values[] = {0.3, -0.1, 0.2};
     case_begin();
@@ -59,9 +62,8 @@ START_TEST(tables_and_families_are_numbered_and_values_ordered)
     ck_assert_ptr_eq(case_residuals.list[CALC_QUANTITY_STEP_TIME][CALC_UNSEEN_SOURCE].item[2],
                      &r[0]);
 }
-END_TEST
 
-START_TEST(a_measurement_and_a_family_are_found)
+CALC_TEST(a_measurement_and_a_family_are_found)
 {
     case_begin();
     case_add(case_run("one", 0.1));
@@ -78,9 +80,8 @@ START_TEST(a_measurement_and_a_family_are_found)
     ck_assert_ptr_null(calc_residuals_family(all, "h100")); /* a start is not the name */
     ck_assert_ptr_null(calc_residuals_family(all, "only_memory"));
 }
-END_TEST
 
-START_TEST(traits_are_those_of_a_layout)
+CALC_TEST(traits_are_those_of_a_layout)
 {
     calc_app app = {.num_experts = 8};
     calc_exec exec = {.num_procs = 64, .strategy.datatype = CALC_DATATYPE_BFLOAT16};
@@ -97,13 +98,12 @@ START_TEST(traits_are_those_of_a_layout)
     exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
     ck_assert_int_eq(calc_traits_of(&app, &exec, "").bits, 32);
 }
-END_TEST
 
 #define HEAD                                                                                       \
     "id,quantity,source,machine,family,kind,bits,processors,width_fold,source_fold,unseen_width,"  \
     "unseen_source\n"
 
-START_TEST(what_is_wrong_is_said_with_its_line)
+CALC_TEST(what_is_wrong_is_said_with_its_line)
 {
     static const struct {
         const char *csv, *text;
@@ -144,23 +144,4 @@ START_TEST(what_is_wrong_is_said_with_its_line)
     }
     ck_assert_int_eq(calc_residuals_read(&case_residuals, "no_such.csv", &errors),
                      CALC_ERR_NOT_FOUND);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("residuals");
-    TCase *tests = tcase_create("residuals");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, what_is_written_is_read);
-    tcase_add_test(tests, tables_and_families_are_numbered_and_values_ordered);
-    tcase_add_test(tests, a_measurement_and_a_family_are_found);
-    tcase_add_test(tests, traits_are_those_of_a_layout);
-    tcase_add_test(tests, what_is_wrong_is_said_with_its_line);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,9 @@
 /* calc_resolve(): what "auto" comes to. */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calc.h"
+#include "frame.h"
 #include "shipped_case.h"
 
 static shipped_case c;
@@ -15,6 +15,8 @@ static void setup(void)
     load_shipped(CALC_KIND_SYSTEM, &c.system, "systems", "h100_sxm");
     load_shipped(CALC_KIND_EXEC, &c.exec, "executions", "llama3-70B_512");
 }
+
+const calc_test_frame calc_tests = {.setup = setup};
 
 static void set(const char *assignment)
 {
@@ -49,15 +51,14 @@ static void say_auto(void)
     }
 }
 
-START_TEST(nothing_changes_where_nothing_says_auto)
+CALC_TEST(nothing_changes_where_nothing_says_auto)
 {
     calc_exec before = c.exec;
     resolve();
     ck_assert_mem_eq(&before, &c.exec, sizeof before);
 }
-END_TEST
 
-START_TEST(one_rank_of_everything_has_nothing_to_overlap_or_shard)
+CALC_TEST(one_rank_of_everything_has_nothing_to_overlap_or_shard)
 {
     say_auto();
     set("num_procs=1");
@@ -72,9 +73,8 @@ START_TEST(one_rank_of_everything_has_nothing_to_overlap_or_shard)
     ck_assert(!c.exec.strategy.optimizer_sharding);
     ck_assert(!c.exec.strategy.data_par_overlap);
 }
-END_TEST
 
-START_TEST(where_it_is_legal_everything_overlaps_and_a_chunk_is_a_block)
+CALC_TEST(where_it_is_legal_everything_overlaps_and_a_chunk_is_a_block)
 {
     say_auto();
     set("tensor_par=4");
@@ -91,18 +91,16 @@ START_TEST(where_it_is_legal_everything_overlaps_and_a_chunk_is_a_block)
     ck_assert(c.exec.strategy.data_par_overlap);
     ck_assert(c.exec.strategy.pipeline_par_overlap);
 }
-END_TEST
 
-START_TEST(full_recomputation_repeats_the_all_gather_already)
+CALC_TEST(full_recomputation_repeats_the_all_gather_already)
 {
     say_auto();
     set("activation_recompute=full");
     resolve();
     ck_assert(!c.exec.strategy.seq_par_ag_redo);
 }
-END_TEST
 
-START_TEST(chunks_need_whole_rounds_of_microbatches)
+CALC_TEST(chunks_need_whole_rounds_of_microbatches)
 {
     say_auto();
     set("tensor_par=4");
@@ -116,9 +114,8 @@ START_TEST(chunks_need_whole_rounds_of_microbatches)
     resolve();
     ck_assert_int_eq(c.exec.pipeline_interleaving, 1);
 }
-END_TEST
 
-START_TEST(processors_follow_from_ranks_and_replicas)
+CALC_TEST(processors_follow_from_ranks_and_replicas)
 {
     set("num_procs=auto");
     set("tensor_par=2");
@@ -133,18 +130,16 @@ START_TEST(processors_follow_from_ranks_and_replicas)
     ck_assert_int_eq(c.exec.num_procs, 16);
     ck_assert_int_eq(c.exec.strategy.data_par, 1);
 }
-END_TEST
 
-START_TEST(a_value_takes_auto_back)
+CALC_TEST(a_value_takes_auto_back)
 {
     set("data_par_overlap=auto");
     set("data_par_overlap=false");
     resolve();
     ck_assert(!c.exec.strategy.data_par_overlap);
 }
-END_TEST
 
-START_TEST(what_is_not_legal_anyway_is_told_by_the_check)
+CALC_TEST(what_is_not_legal_anyway_is_told_by_the_check)
 {
     calc_errors errors = {0};
     say_auto();
@@ -153,16 +148,14 @@ START_TEST(what_is_not_legal_anyway_is_told_by_the_check)
     ck_assert_uint_eq(c.exec.automatic, 0);
     ck_assert_int_eq(calc_check(&c.app, &c.system, &c.exec, &errors), CALC_ERR_RULE);
 }
-END_TEST
 
-START_TEST(other_fields_do_not_take_auto)
+CALC_TEST(other_fields_do_not_take_auto)
 {
     calc_errors errors = {0};
     ck_assert_int_eq(calc_set(&c.app, &c.system, &c.exec, "weight_offload=auto", NULL, &errors),
                      CALC_ERR_TYPE);
     ck_assert_uint_eq(c.exec.automatic, 0);
 }
-END_TEST
 
 /* ---- Lists of stages ------------------------------------------------------------------------- */
 
@@ -187,7 +180,7 @@ static void is_taken_away(const char *list)
 }
 
 /* Ranks that split all layers share the experts: who says nothing else means that. */
-START_TEST(what_is_served_shares_its_experts)
+CALC_TEST(what_is_served_shares_its_experts)
 {
     load_shipped(CALC_KIND_APP, &c.app, "models", "qwen3-30B-A3B");
     load_shipped(CALC_KIND_EXEC, &c.exec, "executions", "llama3-70B_serving_8");
@@ -223,9 +216,8 @@ START_TEST(what_is_served_shares_its_experts)
         ck_assert_int_eq(c.exec.strategy.expert_tensor_par, 0);
     }
 }
-END_TEST
 
-START_TEST(a_list_that_says_nothing_is_none)
+CALC_TEST(a_list_that_says_nothing_is_none)
 {
     eight_stages();
     is_taken_away("stages=8x10");
@@ -248,9 +240,8 @@ START_TEST(a_list_that_says_nothing_is_none)
     is_taken_away("stages={\"blocks\": [\"16x5\"], \"recompute_blocks\": 2}"); /* of a chunk */
     is_taken_away("stages=16x5");
 }
-END_TEST
 
-START_TEST(what_all_stages_recompute_is_what_the_execution_does)
+CALC_TEST(what_all_stages_recompute_is_what_the_execution_does)
 {
     eight_stages();
     set("seq_par_ag_redo=false");
@@ -261,9 +252,8 @@ START_TEST(what_all_stages_recompute_is_what_the_execution_does)
     resolve();
     ck_assert_mem_eq(&want, &c.exec, sizeof want);
 }
-END_TEST
 
-START_TEST(first_and_last_stage_are_said_without_a_list)
+CALC_TEST(first_and_last_stage_are_said_without_a_list)
 {
     eight_stages();
     set("stages=9,6x10,11");
@@ -272,9 +262,8 @@ START_TEST(first_and_last_stage_are_said_without_a_list)
     ck_assert_int_eq(c.exec.first_stage_blocks, 9);
     ck_assert_int_eq(c.exec.last_stage_blocks, 11);
 }
-END_TEST
 
-START_TEST(a_list_that_says_something_is_kept)
+CALC_TEST(a_list_that_says_something_is_kept)
 {
     eight_stages();
     static const char *const lists[] = {
@@ -296,32 +285,4 @@ START_TEST(a_list_that_says_something_is_kept)
     set("stages={\"system\": \"a800\"}");
     calc_resolve(&c.app, &c.system, &c.exec); /* not given */
     ck_assert_int_eq(c.exec.stages.count, 1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("resolve");
-    TCase *tests = tcase_create("auto");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, nothing_changes_where_nothing_says_auto);
-    tcase_add_test(tests, one_rank_of_everything_has_nothing_to_overlap_or_shard);
-    tcase_add_test(tests, where_it_is_legal_everything_overlaps_and_a_chunk_is_a_block);
-    tcase_add_test(tests, full_recomputation_repeats_the_all_gather_already);
-    tcase_add_test(tests, chunks_need_whole_rounds_of_microbatches);
-    tcase_add_test(tests, processors_follow_from_ranks_and_replicas);
-    tcase_add_test(tests, a_value_takes_auto_back);
-    tcase_add_test(tests, what_is_not_legal_anyway_is_told_by_the_check);
-    tcase_add_test(tests, other_fields_do_not_take_auto);
-    tcase_add_test(tests, what_is_served_shares_its_experts);
-    tcase_add_test(tests, a_list_that_says_nothing_is_none);
-    tcase_add_test(tests, what_all_stages_recompute_is_what_the_execution_does);
-    tcase_add_test(tests, first_and_last_stage_are_said_without_a_list);
-    tcase_add_test(tests, a_list_that_says_something_is_kept);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* 10 % more of everything that a machine has: src/plan/why.c. */
 #include "plan/why.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_system machine;
@@ -15,6 +16,8 @@ static void set_up(void)
     machine.networks[0].bytes_per_s = 300;
     machine.networks[1].bytes_per_s = 30;
 }
+
+const calc_test_frame calc_tests = {.setup = set_up};
 
 /* What there is of each resource, in their order. */
 static void amounts(const calc_system *s, double amount[8])
@@ -32,7 +35,7 @@ static void amounts(const calc_system *s, double amount[8])
     }
 }
 
-START_TEST(each_grows_alone)
+CALC_TEST(each_grows_alone)
 {
     double before[8], after[8];
     ck_assert_uint_eq(calc_resources_count(&machine), 8);
@@ -47,9 +50,8 @@ START_TEST(each_grows_alone)
         }
     }
 }
-END_TEST
 
-START_TEST(names_are_in_the_same_order)
+CALC_TEST(names_are_in_the_same_order)
 {
     static const char *const names[] = {"matrix arithmetic",        "vector arithmetic",
                                         "bandwidth of mem1",        "bandwidth of mem2",
@@ -60,9 +62,8 @@ START_TEST(names_are_in_the_same_order)
         ck_assert_str_eq(calc_resource_text(&machine, i, text), names[i]);
     }
 }
-END_TEST
 
-START_TEST(a_second_tier_need_not_be_there)
+CALC_TEST(a_second_tier_need_not_be_there)
 {
     for (size_t i = 0; i < 8; i++) {
         ck_assert(calc_resource_there(&machine, i));
@@ -71,15 +72,4 @@ START_TEST(a_second_tier_need_not_be_there)
     for (size_t i = 0; i < 8; i++) {
         ck_assert_int_eq(calc_resource_there(&machine, i), i != 3 && i != 7);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("resources");
-    tcase_add_checked_fixture(cases, set_up, NULL);
-    tcase_add_test(cases, each_grows_alone);
-    tcase_add_test(cases, names_are_in_the_same_order);
-    tcase_add_test(cases, a_second_tier_need_not_be_there);
-    return run_cases(cases);
 }

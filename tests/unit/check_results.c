@@ -5,9 +5,10 @@
 #include "validate/errors_svg.h"
 #include "validate/parity_svg.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static char folder[256];
 static calc_runs_row row[3];
@@ -52,6 +53,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static void make(void)
 {
     ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors), CALC_OK);
@@ -63,12 +66,12 @@ static calc_status read_remarks(const char *csv)
     return calc_remarks_read(&remarks, "m.csv", &errors);
 }
 
-START_TEST(time_and_memory_of_a_run_are_two_results)
+CALC_TEST(time_and_memory_of_a_run_are_two_results)
 {
-    row[0].measured_memory_gib = 40;
-    row[1].measured_iteration_s = (double)NAN;
-    row[1].measured_memory_gib = 2;
-    row[2].hardware = "TPU";
+    row[0].measured_mem_gib = 40;
+    row[1].measured_s = (double)NAN;
+    row[1].measured_mem_gib = 2;
+    row[2].sys = "tpu";
     make();
     ck_assert_uint_eq(results.count, 4);
     const calc_result *r = results.item;
@@ -77,12 +80,11 @@ START_TEST(time_and_memory_of_a_run_are_two_results)
     ck_assert_double_eq_tol(r[0].error, r[0].predicted / 10 - 1, 1e-12);
     ck_assert(r[2].quantity == CALC_QUANTITY_MEMORY && r[2].predicted == r[1].predicted);
     ck_assert_int_eq(r[3].use, CALC_USE_UNPREDICTED);
-    ck_assert_str_eq(r[3].remark, "no description of this machine");
+    ck_assert_str_eq(r[3].remark, "no tpu");
     ck_assert_uint_eq(calc_results_count(&results, CALC_USE_SCORED), 3);
 }
-END_TEST
 
-START_TEST(a_prediction_is_that_of_the_model)
+CALC_TEST(a_prediction_is_that_of_the_model)
 {
     make();
     calc_system system;
@@ -92,13 +94,12 @@ START_TEST(a_prediction_is_that_of_the_model)
     calc_run(&map->app, &system, &map->exec, CALC_COMPAT_NONE, &stats);
     ck_assert(results.item[0].predicted == stats.total_time);
 }
-END_TEST
 
-START_TEST(a_machine_is_read_once)
+CALC_TEST(a_machine_is_read_once)
 {
     make();
     ck_assert_int_eq(loaded, 1);
-    row[1].hardware = row[2].hardware = "H100-SXM5-80GB";
+    row[1].sys = row[2].sys = "h100_sxm";
     calc_results_free(&results);
     systems = (calc_systems){.load = load};
     loaded = 0;
@@ -106,12 +107,11 @@ START_TEST(a_machine_is_read_once)
     ck_assert_int_eq(loaded, 2);
     ck_assert_str_eq(results.item[2].remark, "no h100_sxm");
 }
-END_TEST
 
-START_TEST(a_machine_that_could_not_be_read_ends_it)
+CALC_TEST(a_machine_that_could_not_be_read_ends_it)
 {
     static const calc_status failure[] = {CALC_ERR_NOMEM, CALC_ERR_IO};
-    row[1].hardware = "H100-SXM5-80GB";
+    row[1].sys = "h100_sxm";
     for (size_t i = 0; i < 2; i++) {
         broken = failure[i];
         ck_assert_int_eq(calc_results_make(&results, &runs, 1, &remarks, &systems, &errors),
@@ -122,18 +122,16 @@ START_TEST(a_machine_that_could_not_be_read_ends_it)
         errors = (calc_errors){0};
     }
 }
-END_TEST
 
-START_TEST(an_unpublished_micro_batch_is_the_fastest)
+CALC_TEST(an_unpublished_micro_batch_is_the_fastest)
 {
     for (int i = 0; i < 3; i++) {
-        row[i].id = "mlm_sc21_tab1_x";
-        row[i].pp = 1;
-        row[i].seq = 1024;
+        calc_exec *e = &row[i].document->exec;
+        e->pipeline_par = 1;
+        e->strategy.data_par = 8;
+        e->microbatch_size = i; /* 0: not known */
+        row[i].document->app.seq_size = 1024;
     }
-    row[0].micro_batch = (double)NAN;
-    row[1].micro_batch = 1;
-    row[2].micro_batch = 2;
     make();
     ck_assert(results.item[0].predicted <= results.item[1].predicted);
     ck_assert(results.item[0].predicted <= results.item[2].predicted);
@@ -141,9 +139,8 @@ START_TEST(an_unpublished_micro_batch_is_the_fastest)
     ck_assert_int_eq(e->batch_size % (e->strategy.data_par * e->microbatch_size), 0);
     ck_assert(results.item[1].predicted != results.item[2].predicted);
 }
-END_TEST
 
-START_TEST(low_confidence_and_remarks_leave_results_out)
+CALC_TEST(low_confidence_and_remarks_leave_results_out)
 {
     ck_assert_int_eq(read_remarks("id,quantity,use,remark\n"
                                   "bad_*,step_time,unscored,\"slow, odd\"\n"
@@ -161,9 +158,8 @@ START_TEST(low_confidence_and_remarks_leave_results_out)
     ck_assert_ptr_null(calc_remarks_find(&remarks, "bad_1", "memory"));
     ck_assert_ptr_nonnull(calc_remarks_find(&remarks, "odd", "memory"));
 }
-END_TEST
 
-START_TEST(a_broken_remark_is_an_error_in_its_line)
+CALC_TEST(a_broken_remark_is_an_error_in_its_line)
 {
     static const struct {
         const char *row, *text;
@@ -189,21 +185,19 @@ START_TEST(a_broken_remark_is_an_error_in_its_line)
     ck_assert_int_eq(read_remarks("a,any,suspect,b\n"), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text, "column \"id\" is missing");
 }
-END_TEST
 
-START_TEST(the_shipped_remarks_are_about_shipped_runs)
+CALC_TEST(the_shipped_remarks_are_about_shipped_runs)
 {
     calc_runs shipped, small, unfitted;
-    ck_assert_int_eq(
-        calc_runs_read(&shipped, CALC_TEST_DATA "/measured/runs.csv", NULL, NULL, &errors),
-        CALC_OK);
+    ck_assert_int_eq(calc_runs_read(&shipped, CALC_TEST_DATA "/measured/runs.csv", NULL, &errors),
+                     CALC_OK);
     ck_assert_int_eq(calc_runs_read(&small, CALC_TEST_DATA "/measured/runs_megatron_small.csv.gz",
-                                    NULL, NULL, &errors),
+                                    NULL, &errors),
                      CALC_OK);
     ck_assert_uint_eq(small.count, 566);
-    ck_assert_int_eq(calc_runs_read(&unfitted, CALC_TEST_DATA "/measured/unfitted_runs.csv.gz",
-                                    NULL, NULL, &errors),
-                     CALC_OK);
+    ck_assert_int_eq(
+        calc_runs_read(&unfitted, CALC_TEST_DATA "/measured/unfitted_runs.csv.gz", NULL, &errors),
+        CALC_OK);
     ck_assert_uint_eq(unfitted.count, 473);
     calc_text text = {0};
     calc_serving_rows serving;
@@ -237,12 +231,11 @@ START_TEST(the_shipped_remarks_are_about_shipped_runs)
     calc_runs_free(&small);
     calc_runs_free(&shipped);
 }
-END_TEST
 
-START_TEST(a_picture_has_a_point_per_scored_time)
+CALC_TEST(a_picture_has_a_point_per_scored_time)
 {
     row[1].id = "a<b&c";
-    row[2].hardware = "TPU";
+    row[2].sys = "tpu";
     make();
     calc_output *out;
     ck_assert_int_eq(calc_output_open(&out, "p.svg", &errors), CALC_OK);
@@ -262,7 +255,6 @@ START_TEST(a_picture_has_a_point_per_scored_time)
     ck_assert_ptr_nonnull(strstr(text, "a100_sxm_80g (2)"));
     ck_assert_str_eq(text + length - 7, "</svg>\n");
 }
-END_TEST
 
 /* Where a circle is [pixels]: the number after `which` in the tag before `title`. */
 static double place(const char *text, const char *title, const char *which)
@@ -278,17 +270,16 @@ static double place(const char *text, const char *title, const char *which)
 }
 
 /* A row of points per table; sums of tables are not drawn, errors beyond 40 % are at the edge. */
-START_TEST(a_picture_of_errors_has_a_row_per_table)
+CALC_TEST(a_picture_of_errors_has_a_row_per_table)
 {
     row[0].id = "simumax_b200_a<b";
+    row[0].source = "simumax_b200";
     row[1].id = "foundry_a100_80_1";
     row[2].id = "foundry_a100_80_2";
-    for (int i = 0; i < 3; i++) {
-        row[i].confidence = "high";
-    }
+    row[1].source = row[2].source = "foundry_a100_80";
     make();
-    row[1].measured_iteration_s = results.item[1].predicted / 1.2;
-    row[2].measured_iteration_s = results.item[2].predicted / 3;
+    row[1].measured_s = results.item[1].predicted / 1.2;
+    row[2].measured_s = results.item[2].predicted / 3;
     calc_results_free(&results);
     make();
     calc_error_groups groups = {0};
@@ -312,28 +303,4 @@ START_TEST(a_picture_of_errors_has_a_row_per_table)
                             0.06);
     ck_assert_double_eq(place(text, "<title>foundry_a100_80_2: +200.0 %", "cx=\""), zero + 280);
     ck_assert_ptr_nonnull(strstr(text, ">110.0</text>")); /* the mean of both */
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("results");
-    TCase *tests = tcase_create("results");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, time_and_memory_of_a_run_are_two_results);
-    tcase_add_test(tests, a_prediction_is_that_of_the_model);
-    tcase_add_test(tests, a_machine_is_read_once);
-    tcase_add_test(tests, a_machine_that_could_not_be_read_ends_it);
-    tcase_add_test(tests, an_unpublished_micro_batch_is_the_fastest);
-    tcase_add_test(tests, low_confidence_and_remarks_leave_results_out);
-    tcase_add_test(tests, a_broken_remark_is_an_error_in_its_line);
-    tcase_add_test(tests, the_shipped_remarks_are_about_shipped_runs);
-    tcase_add_test(tests, a_picture_has_a_point_per_scored_time);
-    tcase_add_test(tests, a_picture_of_errors_has_a_row_per_table);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

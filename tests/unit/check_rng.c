@@ -1,10 +1,9 @@
 #include "base/rng.h"
 
-#include <check.h>
-#include <stdlib.h>
+#include "frame.h"
 
 /* Published with the generator: pcg32-demo of the PCG library, round 1 with seed 42, stream 54. */
-START_TEST(the_first_numbers_are_the_published_ones)
+CALC_TEST(the_first_numbers_are_the_published_ones)
 {
     static const uint32_t published[] = {0xa15c02b7, 0x7b47f409, 0xba1d3330,
                                          0x83d2f293, 0xbfa4784b, 0xcbed606e};
@@ -14,9 +13,8 @@ START_TEST(the_first_numbers_are_the_published_ones)
         ck_assert_uint_eq(calc_rng_next(&rng), published[i]);
     }
 }
-END_TEST
 
-START_TEST(streams_of_one_seed_differ)
+CALC_TEST(streams_of_one_seed_differ)
 {
     calc_rng a;
     calc_rng b;
@@ -28,9 +26,8 @@ START_TEST(streams_of_one_seed_differ)
     }
     ck_assert_int_le(equal, 1);
 }
-END_TEST
 
-START_TEST(a_copy_continues_alike)
+CALC_TEST(a_copy_continues_alike)
 {
     calc_rng rng;
     calc_rng_init(&rng, 7, 0);
@@ -40,9 +37,8 @@ START_TEST(a_copy_continues_alike)
         ck_assert_uint_eq(calc_rng_next(&rng), calc_rng_next(&copy));
     }
 }
-END_TEST
 
-START_TEST(integers_stay_below_their_bound)
+CALC_TEST(integers_stay_below_their_bound)
 {
     calc_rng rng;
     calc_rng_init(&rng, 3, 3);
@@ -53,10 +49,9 @@ START_TEST(integers_stay_below_their_bound)
         }
     }
 }
-END_TEST
 
 /* With bound = 3 * 2^30, plain `next % bound` would give the lowest third half of all numbers. */
-START_TEST(integers_are_without_bias)
+CALC_TEST(integers_are_without_bias)
 {
     calc_rng rng;
     calc_rng_init(&rng, 11, 0);
@@ -67,9 +62,8 @@ START_TEST(integers_are_without_bias)
     ck_assert_int_gt(low, 9600);
     ck_assert_int_lt(low, 10400);
 }
-END_TEST
 
-START_TEST(reals_fill_the_unit_interval_without_one)
+CALC_TEST(reals_fill_the_unit_interval_without_one)
 {
     calc_rng rng;
     calc_rng_init(&rng, 8, 8);
@@ -86,23 +80,4 @@ START_TEST(reals_fill_the_unit_interval_without_one)
     ck_assert_double_eq_tol(sum / 100000, 0.5, 0.005);
     ck_assert_double_lt(lowest, 0.001);
     ck_assert_double_gt(highest, 0.999);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("rng");
-    tcase_add_test(cases, the_first_numbers_are_the_published_ones);
-    tcase_add_test(cases, streams_of_one_seed_differ);
-    tcase_add_test(cases, a_copy_continues_alike);
-    tcase_add_test(cases, integers_stay_below_their_bound);
-    tcase_add_test(cases, integers_are_without_bias);
-    tcase_add_test(cases, reals_fill_the_unit_interval_without_one);
-    Suite *suite = suite_create("rng");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

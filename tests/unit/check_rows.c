@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "frame.h"
 #include "small_case.h"
 #include "spec/absent.h"
 
@@ -46,7 +47,7 @@ static size_t filled(bool profile)
     return rows.count;
 }
 
-START_TEST(rows_are_the_legal_combinations)
+CALC_TEST(rows_are_the_legal_combinations)
 {
     begin();
     /* Recomputation none and full, as flash attention has nothing to spare; ar, p2p_rs_ag, rs_ag,
@@ -70,9 +71,8 @@ START_TEST(rows_are_the_legal_combinations)
     ck_assert_uint_eq(filled(false), 4 * 3 + 3 * 2);
     end();
 }
-END_TEST
 
-START_TEST(modules_go_with_a_list_of_them)
+CALC_TEST(modules_go_with_a_list_of_them)
 {
     begin();
     set(CALC_AXIS_activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE,
@@ -90,9 +90,8 @@ START_TEST(modules_go_with_a_list_of_them)
     }
     end();
 }
-END_TEST
 
-START_TEST(experts_on_the_network_of_data_parallelism_have_rows_for_each)
+CALC_TEST(experts_on_the_network_of_data_parallelism_have_rows_for_each)
 {
     begin();
     app.num_experts = 4;
@@ -110,9 +109,8 @@ START_TEST(experts_on_the_network_of_data_parallelism_have_rows_for_each)
     ck_assert_int_eq(rows.row[0].data_network, -1);
     end();
 }
-END_TEST
 
-START_TEST(states_are_those_of_the_space_and_one_for_single_replicas)
+CALC_TEST(states_are_those_of_the_space_and_one_for_single_replicas)
 {
     begin();
     sys.chip.mem2.capacity_bytes = 0;
@@ -134,10 +132,9 @@ START_TEST(states_are_those_of_the_space_and_one_for_single_replicas)
     ck_assert_uint_eq(rows.choices, 2);
     end();
 }
-END_TEST
 
 /* Weights, activations and optimizer state; no checkpoints, unless asked for. */
-START_TEST(choices_say_what_is_offloaded)
+CALC_TEST(choices_say_what_is_offloaded)
 {
     begin();
     filled(false);
@@ -168,9 +165,8 @@ START_TEST(choices_say_what_is_offloaded)
     ck_assert_uint_eq(rows.choices, 2 * 2);
     end();
 }
-END_TEST
 
-START_TEST(terms_are_those_of_the_layout)
+CALC_TEST(terms_are_those_of_the_layout)
 {
     begin();
     filled(true);
@@ -209,11 +205,10 @@ START_TEST(terms_are_those_of_the_layout)
     }
     end();
 }
-END_TEST
 
 /* Whatever was timed before: the times of kernels go from table to table only where they are
  * theirs. */
-START_TEST(rows_are_the_same_after_any_others)
+CALC_TEST(rows_are_the_same_after_any_others)
 {
     begin();
     for (int i = 0; i < 64; i++) {
@@ -243,18 +238,4 @@ START_TEST(rows_are_the_same_after_any_others)
         calc_rows_free(&fresh);
     }
     end();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("rows");
-    tcase_add_test(cases, rows_are_the_legal_combinations);
-    tcase_add_test(cases, modules_go_with_a_list_of_them);
-    tcase_add_test(cases, experts_on_the_network_of_data_parallelism_have_rows_for_each);
-    tcase_add_test(cases, states_are_those_of_the_space_and_one_for_single_replicas);
-    tcase_add_test(cases, choices_say_what_is_offloaded);
-    tcase_add_test(cases, terms_are_those_of_the_layout);
-    tcase_add_test(cases, rows_are_the_same_after_any_others);
-    return run_cases(cases);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "frame.h"
 #include "small_case.h"
 
 /* The three documents, free of errors to begin with. */
@@ -51,7 +52,7 @@ static void assert_broken(const documents *d, const char *pointer, const char *t
 
 /* ---- Divisors -------------------------------------------------------------------------------- */
 
-START_TEST(the_greatest_common_divisor_divides_both)
+CALC_TEST(the_greatest_common_divisor_divides_both)
 {
     ck_assert_int_eq(calc_gcd(12, 18), 6);
     ck_assert_int_eq(calc_gcd(18, 12), 6);
@@ -59,7 +60,6 @@ START_TEST(the_greatest_common_divisor_divides_both)
     ck_assert_int_eq(calc_gcd(5, 5), 5);
     ck_assert_int_eq(calc_gcd(1000000000000, 1000000000), 1000000000);
 }
-END_TEST
 
 static const char *divisors(int64_t n)
 {
@@ -67,23 +67,21 @@ static const char *divisors(int64_t n)
     return calc_divisors_text(n, text, sizeof text);
 }
 
-START_TEST(divisors_are_listed_in_order)
+CALC_TEST(divisors_are_listed_in_order)
 {
     ck_assert_str_eq(divisors(1), "1");
     ck_assert_str_eq(divisors(7), "1 or 7");
     ck_assert_str_eq(divisors(12), "1, 2, 3, 4, 6 or 12");
 }
-END_TEST
 
-START_TEST(more_than_sixteen_divisors_are_cut)
+CALC_TEST(more_than_sixteen_divisors_are_cut)
 {
     ck_assert_str_eq(divisors(120), "1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 24, 30, 40, 60 or 120");
     ck_assert_str_eq(divisors(65536), "1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, "
                                       "8192, 16384, 32768, ...");
 }
-END_TEST
 
-START_TEST(divisors_stay_inside_a_small_buffer)
+CALC_TEST(divisors_stay_inside_a_small_buffer)
 {
     char text[12];
     memset(text, '#', sizeof text);
@@ -94,11 +92,10 @@ START_TEST(divisors_stay_inside_a_small_buffer)
     ck_assert_str_eq(text, "1, 2, 4");
     ck_assert_mem_eq(text + 8, "####", 4);
 }
-END_TEST
 
 /* ---- Parallel sizes -------------------------------------------------------------------------- */
 
-START_TEST(the_parallel_sizes_make_up_all_processors)
+CALC_TEST(the_parallel_sizes_make_up_all_processors)
 {
     documents d = valid(2, 2, 3);
     assert_valid(&d);
@@ -111,10 +108,9 @@ START_TEST(the_parallel_sizes_make_up_all_processors)
                   "tensor_par * pipeline_par * data_par = 2 * 2 * 3 is not num_procs = 16",
                   "data_par = 4 would fit");
 }
-END_TEST
 
 /* Their product is above what num_procs may be. */
-START_TEST(huge_parallel_sizes_are_not_advised)
+CALC_TEST(huge_parallel_sizes_are_not_advised)
 {
     documents d = valid(1, 100000, 100000);
     d.exec.num_procs = 7;
@@ -122,9 +118,8 @@ START_TEST(huge_parallel_sizes_are_not_advised)
                   "tensor_par * pipeline_par * data_par = 1 * 100000 * 100000 is not num_procs = 7",
                   "");
 }
-END_TEST
 
-START_TEST(parallel_sizes_whose_product_would_overflow_are_reported)
+CALC_TEST(parallel_sizes_whose_product_would_overflow_are_reported)
 {
     documents d = valid(1, 1000000000, 1000000000);
     d.exec.num_procs = 1000000000;
@@ -134,11 +129,10 @@ START_TEST(parallel_sizes_whose_product_would_overflow_are_reported)
                   "num_procs = 1000000000",
                   "data_par = 1 would fit");
 }
-END_TEST
 
 /* ---- Batch ----------------------------------------------------------------------------------- */
 
-START_TEST(replicas_have_equal_batches)
+CALC_TEST(replicas_have_equal_batches)
 {
     documents d = valid(1, 1, 4);
     d.exec.batch_size = 10;
@@ -150,9 +144,8 @@ START_TEST(replicas_have_equal_batches)
     d.exec.batch_size = 4;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(micro_batches_divide_the_batch_of_a_replica)
+CALC_TEST(micro_batches_divide_the_batch_of_a_replica)
 {
     documents d = valid(1, 1, 2);
     d.exec.batch_size = 12;
@@ -165,13 +158,12 @@ START_TEST(micro_batches_divide_the_batch_of_a_replica)
     assert_broken(&d, "/microbatch_size", "12 does not divide batch_size / data_par = 6",
                   "use 1, 2, 3 or 6");
 }
-END_TEST
 
 /* ---- Tensor parallelism ---------------------------------------------------------------------- */
 
 /* The hint lists what divides all of hidden, feedforward and attn_heads: here their greatest
  * common divisor is that of what is broken and 4. */
-START_TEST(tensor_par_divides_what_it_splits)
+CALC_TEST(tensor_par_divides_what_it_splits)
 {
     documents d = valid(4, 1, 1);
     assert_valid(&d);
@@ -184,9 +176,8 @@ START_TEST(tensor_par_divides_what_it_splits)
     d.app.attn_heads = 5;
     assert_broken(&d, "/tensor_par", "4 does not divide attn_heads = 5", "use 1");
 }
-END_TEST
 
-START_TEST(scattered_messages_need_tokens_for_every_rank)
+CALC_TEST(scattered_messages_need_tokens_for_every_rank)
 {
     documents d = valid(4, 1, 1);
     d.app.seq_size = 30;
@@ -201,9 +192,8 @@ START_TEST(scattered_messages_need_tokens_for_every_rank)
         assert_valid(&d);
     }
 }
-END_TEST
 
-START_TEST(overlap_needs_ranks)
+CALC_TEST(overlap_needs_ranks)
 {
     documents d = valid(2, 1, 1);
     d.exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
@@ -216,9 +206,8 @@ START_TEST(overlap_needs_ranks)
                       "use \"none\", or tensor_par > 1");
     }
 }
-END_TEST
 
-START_TEST(redoing_the_gather_needs_sequence_parallelism)
+CALC_TEST(redoing_the_gather_needs_sequence_parallelism)
 {
     documents d = valid(2, 1, 1);
     d.exec.strategy.seq_par_ag_redo = true;
@@ -233,9 +222,8 @@ START_TEST(redoing_the_gather_needs_sequence_parallelism)
     d.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(redoing_the_gather_is_part_of_full_recomputation)
+CALC_TEST(redoing_the_gather_is_part_of_full_recomputation)
 {
     documents d = valid(2, 1, 1);
     d.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
@@ -246,11 +234,10 @@ START_TEST(redoing_the_gather_is_part_of_full_recomputation)
     assert_broken(&d, "/seq_par_ag_redo", "full recomputation already repeats the all-gather",
                   "use false, or activation_recompute \"attn_only\" or \"none\"");
 }
-END_TEST
 
 /* ---- Pipeline and data parallelism ----------------------------------------------------------- */
 
-START_TEST(interleaving_needs_a_pipeline)
+CALC_TEST(interleaving_needs_a_pipeline)
 {
     documents d = valid(1, 2, 1);
     d.exec.pipeline_interleaving = 4;
@@ -260,9 +247,8 @@ START_TEST(interleaving_needs_a_pipeline)
     assert_broken(&d, "/pipeline_interleaving", "4 chunks need a pipeline, but pipeline_par = 1",
                   "use 1, or pipeline_par > 1");
 }
-END_TEST
 
-START_TEST(sharding_needs_replicas)
+CALC_TEST(sharding_needs_replicas)
 {
     documents d = valid(1, 1, 2);
     d.exec.strategy.optimizer_sharding = true;
@@ -272,9 +258,8 @@ START_TEST(sharding_needs_replicas)
     assert_broken(&d, "/optimizer_sharding", "nothing to shard over with data_par = 1",
                   "use false, or data_par > 1");
 }
-END_TEST
 
-START_TEST(overlap_of_the_reduction_needs_replicas)
+CALC_TEST(overlap_of_the_reduction_needs_replicas)
 {
     documents d = valid(1, 1, 2);
     d.exec.strategy.data_par_overlap = true;
@@ -284,11 +269,10 @@ START_TEST(overlap_of_the_reduction_needs_replicas)
     assert_broken(&d, "/data_par_overlap", "nothing to overlap with data_par = 1",
                   "use false, or data_par > 1");
 }
-END_TEST
 
 /* ---- Inference ------------------------------------------------------------------------------- */
 
-START_TEST(inference_has_nothing_to_recompute)
+CALC_TEST(inference_has_nothing_to_recompute)
 {
     documents d = valid(1, 1, 2);
     d.exec.training = false;
@@ -301,10 +285,9 @@ START_TEST(inference_has_nothing_to_recompute)
                       "use \"none\", or training true");
     }
 }
-END_TEST
 
 /* With one replica that is what is wrong with it, once. */
-START_TEST(inference_has_no_gradients_to_reduce)
+CALC_TEST(inference_has_no_gradients_to_reduce)
 {
     documents d = valid(1, 1, 2);
     d.exec.training = false;
@@ -317,9 +300,8 @@ START_TEST(inference_has_no_gradients_to_reduce)
     assert_broken(&d, "/data_par_overlap", "nothing to overlap with data_par = 1",
                   "use false, or data_par > 1");
 }
-END_TEST
 
-START_TEST(inference_has_no_optimizer_to_offload)
+CALC_TEST(inference_has_no_optimizer_to_offload)
 {
     documents d = valid(1, 1, 1);
     d.exec.strategy.optimizer_offload = true;
@@ -332,11 +314,10 @@ START_TEST(inference_has_no_optimizer_to_offload)
     d.exec.strategy.activations_offload = true;
     assert_valid(&d);
 }
-END_TEST
 
 /* ---- Across documents ------------------------------------------------------------------------ */
 
-START_TEST(networks_are_those_of_the_system)
+CALC_TEST(networks_are_those_of_the_system)
 {
     documents d = valid(1, 1, 1);
     d.exec.strategy.tensor_par_net = 1;
@@ -351,9 +332,8 @@ START_TEST(networks_are_those_of_the_system)
     d.system.networks_count = 1;
     assert_broken(&d, "/data_par_net", "no network 1: the system has 1", "use 0");
 }
-END_TEST
 
-START_TEST(networks_of_other_groups_are_given_or_left_out)
+CALC_TEST(networks_of_other_groups_are_given_or_left_out)
 {
     static const struct {
         size_t offset;
@@ -373,9 +353,8 @@ START_TEST(networks_of_other_groups_are_given_or_left_out)
         assert_broken(&d, nets[i].pointer, "no network 2: the system has 2", "use 0 to 1");
     }
 }
-END_TEST
 
-START_TEST(both_engines_offer_the_datatype)
+CALC_TEST(both_engines_offer_the_datatype)
 {
     documents d = valid(1, 1, 1);
     d.system.chip.matrix[CALC_DATATYPE_FLOAT8] = (calc_engine){0};
@@ -392,9 +371,8 @@ START_TEST(both_engines_offer_the_datatype)
     d.exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(blocks_multiply_in_a_datatype_of_the_matrix_engine)
+CALC_TEST(blocks_multiply_in_a_datatype_of_the_matrix_engine)
 {
     documents d = valid(1, 1, 1);
     d.system.chip.vector[CALC_DATATYPE_FLOAT8] = (calc_engine){0}; /* not asked for */
@@ -413,9 +391,8 @@ START_TEST(blocks_multiply_in_a_datatype_of_the_matrix_engine)
     assert_broken(&d, "/datatype", "the system's matrix engine does not offer float16",
                   "use bfloat16 or float32");
 }
-END_TEST
 
-START_TEST(elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine)
+CALC_TEST(elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine)
 {
     documents d = valid(1, 1, 1);
     d.exec.strategy.vector_datatype = CALC_FORMAT_BFLOAT16;
@@ -426,9 +403,8 @@ START_TEST(elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine)
     d.exec.strategy.vector_datatype = CALC_FORMAT_AUTO;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(attention_multiplies_in_a_datatype_of_the_matrix_engine)
+CALC_TEST(attention_multiplies_in_a_datatype_of_the_matrix_engine)
 {
     documents d = valid(1, 1, 1);
     d.exec.strategy.attention_datatype = CALC_FORMAT_FLOAT8;
@@ -439,7 +415,6 @@ START_TEST(attention_multiplies_in_a_datatype_of_the_matrix_engine)
     d.exec.strategy.attention_datatype = CALC_FORMAT_AUTO;
     assert_valid(&d);
 }
-END_TEST
 
 /* ---- Structure of modern models -------------------------------------------------------------- */
 
@@ -454,7 +429,7 @@ static void assert_broken_app(const documents *d, const char *pointer, const cha
     assert_error(&errors.item[0], CALC_ERR_RULE, CALC_KIND_APP, pointer, text, hint);
 }
 
-START_TEST(heads_share_keys_and_values_evenly)
+CALC_TEST(heads_share_keys_and_values_evenly)
 {
     documents d = valid(1, 1, 1);
     for (int64_t heads = 1; heads <= 4; heads *= 2) {
@@ -466,9 +441,8 @@ START_TEST(heads_share_keys_and_values_evenly)
     d.app.kv_heads = 8;
     assert_broken_app(&d, "/kv_heads", "8 does not divide attn_heads = 4", "use 1, 2 or 4");
 }
-END_TEST
 
-START_TEST(latent_attention_has_all_its_sizes)
+CALC_TEST(latent_attention_has_all_its_sizes)
 {
     documents d = valid(1, 1, 1);
     d.app.kv_lora_rank = 16;
@@ -489,9 +463,8 @@ START_TEST(latent_attention_has_all_its_sizes)
     assert_broken_app(&d, "/q_lora_rank", "only latent attention compresses queries",
                       "give kv_lora_rank, or leave q_lora_rank out");
 }
-END_TEST
 
-START_TEST(windows_slide_over_causal_attention)
+CALC_TEST(windows_slide_over_causal_attention)
 {
     documents d = valid(1, 1, 1);
     d.app.window_size = 8;
@@ -500,7 +473,6 @@ START_TEST(windows_slide_over_causal_attention)
     d.app.causal = true;
     assert_valid(&d);
 }
-END_TEST
 
 /* 8 experts, 2 per token, in every block. */
 static documents with_experts(int64_t tensor_par, int64_t pipeline_par, int64_t data_par)
@@ -511,7 +483,7 @@ static documents with_experts(int64_t tensor_par, int64_t pipeline_par, int64_t 
     return d;
 }
 
-START_TEST(tokens_are_routed_to_experts_that_exist)
+CALC_TEST(tokens_are_routed_to_experts_that_exist)
 {
     documents d = with_experts(1, 1, 1);
     d.app.experts_per_token = 1;
@@ -527,9 +499,8 @@ START_TEST(tokens_are_routed_to_experts_that_exist)
     d.app.num_experts = 0;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(some_block_has_experts)
+CALC_TEST(some_block_has_experts)
 {
     documents d = with_experts(1, 1, 1);
     d.app.dense_blocks = 7;
@@ -539,11 +510,10 @@ START_TEST(some_block_has_experts)
                           "use less than num_blocks, or num_experts 0");
     }
 }
-END_TEST
 
 /* ---- Attention and recomputation ------------------------------------------------------------- */
 
-START_TEST(the_attention_type_is_one_the_model_has)
+CALC_TEST(the_attention_type_is_one_the_model_has)
 {
     documents d = valid(1, 1, 1);
     d.exec.strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
@@ -568,9 +538,8 @@ START_TEST(the_attention_type_is_one_the_model_has)
     d.app.kv_heads = 1;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(modules_are_recomputed_only_where_asked_for)
+CALC_TEST(modules_are_recomputed_only_where_asked_for)
 {
     documents d = valid(1, 1, 1);
     d.exec.strategy.recompute_modules = 1 << CALC_RECOMPUTE_MODULES_MLP;
@@ -584,9 +553,8 @@ START_TEST(modules_are_recomputed_only_where_asked_for)
     d.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_MODULES;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(groups_of_blocks_are_in_chunks_that_recompute_whole)
+CALC_TEST(groups_of_blocks_are_in_chunks_that_recompute_whole)
 {
     documents d = valid(1, 1, 1);
     calc_strategy *s = &d.exec.strategy;
@@ -606,9 +574,8 @@ START_TEST(groups_of_blocks_are_in_chunks_that_recompute_whole)
                   "either groups of blocks or the first blocks of a stage recompute",
                   "leave it or recompute_blocks out");
 }
-END_TEST
 
-START_TEST(parts_are_offloaded_where_they_keep_something)
+CALC_TEST(parts_are_offloaded_where_they_keep_something)
 {
     documents d = valid(1, 1, 1);
     calc_strategy *s = &d.exec.strategy;
@@ -632,9 +599,8 @@ START_TEST(parts_are_offloaded_where_they_keep_something)
     assert_broken(&d, "/offload_modules", "without training nothing is kept for a backward pass",
                   "leave it out, or training true");
 }
-END_TEST
 
-START_TEST(experts_pack_what_they_store_or_offload_it)
+CALC_TEST(experts_pack_what_they_store_or_offload_it)
 {
     documents d = valid(1, 1, 1);
     calc_strategy *s = &d.exec.strategy;
@@ -650,7 +616,6 @@ START_TEST(experts_pack_what_they_store_or_offload_it)
         &d, "/paged_stash", "what experts store is packed into pages or offloaded, not both",
         "leave it out, or expert_fc1, moe_act and fused_group_mlp out of offload_modules");
 }
-END_TEST
 
 /* ---- Context parallelism --------------------------------------------------------------------- */
 
@@ -663,7 +628,7 @@ static documents with_context(int64_t tensor_par, int64_t context_par)
     return d;
 }
 
-START_TEST(context_par_is_one_of_the_parallel_sizes)
+CALC_TEST(context_par_is_one_of_the_parallel_sizes)
 {
     documents d = with_context(2, 4);
     assert_valid(&d);
@@ -684,9 +649,8 @@ START_TEST(context_par_is_one_of_the_parallel_sizes)
         assert_valid(&d);
     }
 }
-END_TEST
 
-START_TEST(context_par_divides_the_sequence)
+CALC_TEST(context_par_divides_the_sequence)
 {
     documents d = with_context(1, 4);
     d.app.seq_size = 36; /* 4 pieces, but not 8 */
@@ -697,9 +661,8 @@ START_TEST(context_par_divides_the_sequence)
     d.exec.seq_size = 32; /* instead of the application's */
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(balanced_causal_attention_has_two_pieces_per_rank)
+CALC_TEST(balanced_causal_attention_has_two_pieces_per_rank)
 {
     documents d = with_context(1, 4);
     d.app.causal = true;
@@ -719,9 +682,8 @@ START_TEST(balanced_causal_attention_has_two_pieces_per_rank)
     assert_broken(&d, "/context_par", "2 * context_par = 6 does not divide seq_size = 33",
                   "use 1, or context_par_balance \"none\"");
 }
-END_TEST
 
-START_TEST(context_parallelism_needs_flash_attention)
+CALC_TEST(context_parallelism_needs_flash_attention)
 {
     documents d = with_context(1, 4);
     d.exec.strategy.flash_attention = false;
@@ -730,9 +692,8 @@ START_TEST(context_parallelism_needs_flash_attention)
     d.exec.strategy.attention_type = CALC_ATTENTION_TYPE_FLASH;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(ulysses_splits_the_heads_of_a_tensor_parallel_rank)
+CALC_TEST(ulysses_splits_the_heads_of_a_tensor_parallel_rank)
 {
     documents d = with_context(2, 2);
     d.exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
@@ -746,9 +707,8 @@ START_TEST(ulysses_splits_the_heads_of_a_tensor_parallel_rank)
     d.exec.strategy.context_par_type = CALC_CONTEXT_PAR_TYPE_ULYSSES;
     assert_broken(&d, "/tensor_par", "8 does not divide attn_heads = 4", "use 1, 2 or 4");
 }
-END_TEST
 
-START_TEST(the_inner_ranks_of_hierarchical_context_parallelism_divide_all)
+CALC_TEST(the_inner_ranks_of_hierarchical_context_parallelism_divide_all)
 {
     documents d = with_context(1, 4);
     d.exec.strategy.context_par_inner = 3; /* of no meaning to the others */
@@ -760,9 +720,8 @@ START_TEST(the_inner_ranks_of_hierarchical_context_parallelism_divide_all)
     d.exec.strategy.context_par_inner = 0;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(scattered_tokens_are_those_of_a_context_parallel_rank)
+CALC_TEST(scattered_tokens_are_those_of_a_context_parallel_rank)
 {
     documents d = with_context(4, 4);
     d.exec.strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
@@ -773,10 +732,9 @@ START_TEST(scattered_tokens_are_those_of_a_context_parallel_rank)
     d.exec.microbatch_size = 2;
     assert_valid(&d);
 }
-END_TEST
 
 /* Context-parallel ranks have the same weights, so that they shard and reduce like replicas. */
-START_TEST(context_parallel_ranks_are_replicas)
+CALC_TEST(context_parallel_ranks_are_replicas)
 {
     documents d = with_context(1, 2);
     d.exec.strategy.optimizer_sharding = true;
@@ -789,11 +747,10 @@ START_TEST(context_parallel_ranks_are_replicas)
     assert_broken(&d, "/data_par_overlap", "without training there are no gradients to reduce",
                   "use false, or training true");
 }
-END_TEST
 
 /* ---- Expert parallelism ---------------------------------------------------------------------- */
 
-START_TEST(expert_parallelism_needs_experts)
+CALC_TEST(expert_parallelism_needs_experts)
 {
     documents d = valid(1, 1, 4);
     d.exec.strategy.expert_par = 1;
@@ -810,9 +767,8 @@ START_TEST(expert_parallelism_needs_experts)
     assert_broken(&d, "/expert_par", "the application has no experts",
                   "leave it out, or give the application num_experts");
 }
-END_TEST
 
-START_TEST(expert_par_divides_the_experts)
+CALC_TEST(expert_par_divides_the_experts)
 {
     documents d = with_experts(1, 1, 24);
     d.exec.strategy.expert_par = 8;
@@ -820,9 +776,8 @@ START_TEST(expert_par_divides_the_experts)
     d.exec.strategy.expert_par = 3;
     assert_broken(&d, "/expert_par", "3 does not divide num_experts = 8", "use 1, 2, 4 or 8");
 }
-END_TEST
 
-START_TEST(expert_tensor_par_divides_the_width_of_an_expert)
+CALC_TEST(expert_tensor_par_divides_the_width_of_an_expert)
 {
     documents d = with_experts(1, 1, 12);
     d.exec.strategy.expert_tensor_par = 3;
@@ -834,9 +789,8 @@ START_TEST(expert_tensor_par_divides_the_width_of_an_expert)
     assert_broken(&d, "/expert_tensor_par", "2 does not divide expert_feedforward = 9",
                   "use 1, 3 or 9");
 }
-END_TEST
 
-START_TEST(experts_are_spread_over_whole_stages)
+CALC_TEST(experts_are_spread_over_whole_stages)
 {
     documents d = with_experts(1, 2, 4);
     d.exec.strategy.expert_par = 4;
@@ -857,9 +811,8 @@ START_TEST(experts_are_spread_over_whole_stages)
     assert_broken(&d, "/expert_tensor_par", "8 does not divide the processors of a stage = 4",
                   "use 1, 2 or 4");
 }
-END_TEST
 
-START_TEST(tensor_par_divides_the_shared_experts)
+CALC_TEST(tensor_par_divides_the_shared_experts)
 {
     documents d = with_experts(4, 1, 1);
     d.app.shared_feedforward = 12;
@@ -869,9 +822,8 @@ START_TEST(tensor_par_divides_the_shared_experts)
     d.app.num_experts = 0; /* without experts none are shared */
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(experts_beside_tensor_parallelism_need_sequence_parallelism)
+CALC_TEST(experts_beside_tensor_parallelism_need_sequence_parallelism)
 {
     documents d = with_experts(2, 1, 2);
     assert_valid(&d);
@@ -888,11 +840,10 @@ START_TEST(experts_beside_tensor_parallelism_need_sequence_parallelism)
     d.exec.strategy.expert_par = 2;
     assert_valid(&d);
 }
-END_TEST
 
 /* ---- Schedules ------------------------------------------------------------------------------- */
 
-START_TEST(only_1f1b_interleaves)
+CALC_TEST(only_1f1b_interleaves)
 {
     documents d = valid(1, 2, 1);
     d.exec.pipeline_interleaving = 2;
@@ -906,9 +857,8 @@ START_TEST(only_1f1b_interleaves)
     d.exec.pipeline_interleaving = 1;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(dualpipe_v_needs_two_micro_batches_per_stage)
+CALC_TEST(dualpipe_v_needs_two_micro_batches_per_stage)
 {
     documents d = valid(1, 2, 3);
     d.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
@@ -923,9 +873,8 @@ START_TEST(dualpipe_v_needs_two_micro_batches_per_stage)
                   "DualPipeV needs micro-batches, at least twice as many as stages: 3 are not",
                   hint);
 }
-END_TEST
 
-START_TEST(dualpipe_pairs_stages_and_micro_batches)
+CALC_TEST(dualpipe_pairs_stages_and_micro_batches)
 {
     documents d = valid(1, 2, 3);
     d.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE;
@@ -954,9 +903,8 @@ START_TEST(dualpipe_pairs_stages_and_micro_batches)
     d.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     assert_valid(&d);
 }
-END_TEST
 
-START_TEST(the_ends_have_no_more_blocks_than_the_model)
+CALC_TEST(the_ends_have_no_more_blocks_than_the_model)
 {
     documents d = valid(1, 2, 1);
     d.exec.first_stage_blocks = 3;
@@ -973,9 +921,8 @@ START_TEST(the_ends_have_no_more_blocks_than_the_model)
                   "first and last stage have more blocks than the model: 0 + 9 of 8",
                   "use at most 8 together");
 }
-END_TEST
 
-START_TEST(given_ends_leave_nothing_to_balance)
+CALC_TEST(given_ends_leave_nothing_to_balance)
 {
     for (int balance = CALC_PIPELINE_BALANCE_ENDS; balance < CALC_PIPELINE_BALANCE_COUNT;
          balance++) {
@@ -993,9 +940,8 @@ START_TEST(given_ends_leave_nothing_to_balance)
         assert_valid(&d);
     }
 }
-END_TEST
 
-START_TEST(stages_of_sharding_need_replicas)
+CALC_TEST(stages_of_sharding_need_replicas)
 {
     for (int64_t stage = 1; stage <= 3; stage++) {
         documents d = valid(1, 1, 2);
@@ -1007,9 +953,8 @@ START_TEST(stages_of_sharding_need_replicas)
                       "leave it out, or data_par > 1");
     }
 }
-END_TEST
 
-START_TEST(hybrid_sharding_divides_the_processors)
+CALC_TEST(hybrid_sharding_divides_the_processors)
 {
     documents d = valid(1, 1, 6);
     d.exec.strategy.zero_stage = 3;
@@ -1020,12 +965,11 @@ START_TEST(hybrid_sharding_divides_the_processors)
     d.exec.strategy.fsdp_par = 12;
     assert_broken(&d, "/fsdp_par", "12 does not divide num_procs = 6", "use 1, 2, 3 or 6");
 }
-END_TEST
 
 /* ---- Of both kinds -------------------------------------------------------------------------- */
 
 /* What Calculon does not have. */
-START_TEST(modern_features_beside_those_of_calculon_break_no_rule)
+CALC_TEST(modern_features_beside_those_of_calculon_break_no_rule)
 {
     documents d = valid(1, 2, 2);
     d.exec.strategy.attention_type = CALC_ATTENTION_TYPE_FLASH;
@@ -1038,7 +982,6 @@ START_TEST(modern_features_beside_those_of_calculon_break_no_rule)
     d.exec.strategy.optimizer_offload = true;
     assert_valid(&d);
 }
-END_TEST
 
 /* ---- Many at once ---------------------------------------------------------------------------- */
 
@@ -1068,7 +1011,7 @@ static documents broken_everywhere(void)
     return d;
 }
 
-START_TEST(all_broken_rules_are_reported_and_the_rest_counted)
+CALC_TEST(all_broken_rules_are_reported_and_the_rest_counted)
 {
     documents d = broken_everywhere();
     calc_errors errors = {0};
@@ -1087,9 +1030,8 @@ START_TEST(all_broken_rules_are_reported_and_the_rest_counted)
         ck_assert_str_eq(errors.item[i].pointer, pointers[i]);
     }
 }
-END_TEST
 
-START_TEST(errors_that_were_there_before_are_not_its_own)
+CALC_TEST(errors_that_were_there_before_are_not_its_own)
 {
     documents d = valid(1, 1, 1);
     calc_errors errors = {0};
@@ -1100,9 +1042,8 @@ START_TEST(errors_that_were_there_before_are_not_its_own)
     ck_assert_int_eq(calc_check(&d.app, &d.system, &d.exec, &errors), CALC_ERR_RULE);
     ck_assert_int_eq(errors.count, 2);
 }
-END_TEST
 
-START_TEST(a_full_list_still_says_that_a_rule_is_broken)
+CALC_TEST(a_full_list_still_says_that_a_rule_is_broken)
 {
     documents d = valid(1, 1, 1);
     calc_errors errors = {0};
@@ -1114,81 +1055,11 @@ START_TEST(a_full_list_still_says_that_a_rule_is_broken)
     ck_assert_int_eq(calc_check(&d.app, &d.system, &d.exec, &errors), CALC_ERR_RULE);
     ck_assert_int_eq(errors.dropped, 1);
 }
-END_TEST
 
-START_TEST(errors_need_not_be_collected)
+CALC_TEST(errors_need_not_be_collected)
 {
     documents d = valid(1, 1, 1);
     ck_assert_int_eq(calc_check(&d.app, &d.system, &d.exec, NULL), CALC_OK);
     d.exec.num_procs = 2;
     ck_assert_int_eq(calc_check(&d.app, &d.system, &d.exec, NULL), CALC_ERR_RULE);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("rules");
-    tcase_add_test(cases, the_greatest_common_divisor_divides_both);
-    tcase_add_test(cases, divisors_are_listed_in_order);
-    tcase_add_test(cases, more_than_sixteen_divisors_are_cut);
-    tcase_add_test(cases, divisors_stay_inside_a_small_buffer);
-    tcase_add_test(cases, the_parallel_sizes_make_up_all_processors);
-    tcase_add_test(cases, huge_parallel_sizes_are_not_advised);
-    tcase_add_test(cases, parallel_sizes_whose_product_would_overflow_are_reported);
-    tcase_add_test(cases, replicas_have_equal_batches);
-    tcase_add_test(cases, micro_batches_divide_the_batch_of_a_replica);
-    tcase_add_test(cases, tensor_par_divides_what_it_splits);
-    tcase_add_test(cases, scattered_messages_need_tokens_for_every_rank);
-    tcase_add_test(cases, overlap_needs_ranks);
-    tcase_add_test(cases, redoing_the_gather_needs_sequence_parallelism);
-    tcase_add_test(cases, redoing_the_gather_is_part_of_full_recomputation);
-    tcase_add_test(cases, interleaving_needs_a_pipeline);
-    tcase_add_test(cases, sharding_needs_replicas);
-    tcase_add_test(cases, overlap_of_the_reduction_needs_replicas);
-    tcase_add_test(cases, inference_has_nothing_to_recompute);
-    tcase_add_test(cases, inference_has_no_gradients_to_reduce);
-    tcase_add_test(cases, inference_has_no_optimizer_to_offload);
-    tcase_add_test(cases, networks_are_those_of_the_system);
-    tcase_add_test(cases, networks_of_other_groups_are_given_or_left_out);
-    tcase_add_test(cases, both_engines_offer_the_datatype);
-    tcase_add_test(cases, blocks_multiply_in_a_datatype_of_the_matrix_engine);
-    tcase_add_test(cases, elementwise_arithmetic_is_in_a_datatype_of_the_vector_engine);
-    tcase_add_test(cases, attention_multiplies_in_a_datatype_of_the_matrix_engine);
-    tcase_add_test(cases, heads_share_keys_and_values_evenly);
-    tcase_add_test(cases, latent_attention_has_all_its_sizes);
-    tcase_add_test(cases, windows_slide_over_causal_attention);
-    tcase_add_test(cases, tokens_are_routed_to_experts_that_exist);
-    tcase_add_test(cases, some_block_has_experts);
-    tcase_add_test(cases, the_attention_type_is_one_the_model_has);
-    tcase_add_test(cases, modules_are_recomputed_only_where_asked_for);
-    tcase_add_test(cases, groups_of_blocks_are_in_chunks_that_recompute_whole);
-    tcase_add_test(cases, parts_are_offloaded_where_they_keep_something);
-    tcase_add_test(cases, experts_pack_what_they_store_or_offload_it);
-    tcase_add_test(cases, context_par_is_one_of_the_parallel_sizes);
-    tcase_add_test(cases, context_par_divides_the_sequence);
-    tcase_add_test(cases, balanced_causal_attention_has_two_pieces_per_rank);
-    tcase_add_test(cases, context_parallelism_needs_flash_attention);
-    tcase_add_test(cases, ulysses_splits_the_heads_of_a_tensor_parallel_rank);
-    tcase_add_test(cases, the_inner_ranks_of_hierarchical_context_parallelism_divide_all);
-    tcase_add_test(cases, scattered_tokens_are_those_of_a_context_parallel_rank);
-    tcase_add_test(cases, context_parallel_ranks_are_replicas);
-    tcase_add_test(cases, expert_parallelism_needs_experts);
-    tcase_add_test(cases, expert_par_divides_the_experts);
-    tcase_add_test(cases, expert_tensor_par_divides_the_width_of_an_expert);
-    tcase_add_test(cases, experts_are_spread_over_whole_stages);
-    tcase_add_test(cases, tensor_par_divides_the_shared_experts);
-    tcase_add_test(cases, experts_beside_tensor_parallelism_need_sequence_parallelism);
-    tcase_add_test(cases, only_1f1b_interleaves);
-    tcase_add_test(cases, dualpipe_pairs_stages_and_micro_batches);
-    tcase_add_test(cases, dualpipe_v_needs_two_micro_batches_per_stage);
-    tcase_add_test(cases, the_ends_have_no_more_blocks_than_the_model);
-    tcase_add_test(cases, given_ends_leave_nothing_to_balance);
-    tcase_add_test(cases, stages_of_sharding_need_replicas);
-    tcase_add_test(cases, hybrid_sharding_divides_the_processors);
-    tcase_add_test(cases, modern_features_beside_those_of_calculon_break_no_rule);
-    tcase_add_test(cases, all_broken_rules_are_reported_and_the_rest_counted);
-    tcase_add_test(cases, errors_that_were_there_before_are_not_its_own);
-    tcase_add_test(cases, a_full_list_still_says_that_a_rule_is_broken);
-    tcase_add_test(cases, errors_need_not_be_collected);
-    return run_cases(cases);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "frame.h"
 #include "serving_case.h"
 #include "spec/serving_program.h"
 
@@ -51,7 +52,7 @@ static calc_exec apart(void)
     return e;
 }
 
-START_TEST(every_phase_is_fine)
+CALC_TEST(every_phase_is_fine)
 {
     for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
         calc_exec e = serving_exec(every[i], 8, 1, 2, 16);
@@ -60,18 +61,16 @@ START_TEST(every_phase_is_fine)
     calc_exec e = apart();
     assert_fine("llama3-70B", &e);
 }
-END_TEST
 
-START_TEST(a_phase_serves_and_does_not_train)
+CALC_TEST(a_phase_serves_and_does_not_train)
 {
     calc_exec e = decoding();
     e.training = true;
     assert_broken("llama3-70B", &e, "/inference/phase", "nothing is served in training",
                   "use training false");
 }
-END_TEST
 
-START_TEST(without_a_phase_nothing_else_is_given)
+CALC_TEST(without_a_phase_nothing_else_is_given)
 {
     const char *text = "without a phase the other fields of inference have no effect";
     const char *hint = "use \"prefill\", \"decode\", \"serve\" or \"disaggregated\"";
@@ -83,9 +82,8 @@ START_TEST(without_a_phase_nothing_else_is_given)
     e.inference = (calc_inference){.prefix_hit = 1e-9};
     assert_broken("llama3-70B", &e, "/inference/phase", text, hint);
 }
-END_TEST
 
-START_TEST(requests_that_are_decoded_generate_two_tokens_at_least)
+CALC_TEST(requests_that_are_decoded_generate_two_tokens_at_least)
 {
     const char *hint = "use at least 2, or phase \"prefill\"";
     calc_exec e = decoding();
@@ -101,9 +99,8 @@ START_TEST(requests_that_are_decoded_generate_two_tokens_at_least)
     e.inference.generate_size = 2;
     assert_fine("llama3-70B", &e);
 }
-END_TEST
 
-START_TEST(replicas_share_the_batch)
+CALC_TEST(replicas_share_the_batch)
 {
     calc_exec e = decoding();
     e.inference.batch = 10;
@@ -119,9 +116,8 @@ START_TEST(replicas_share_the_batch)
     assert_broken("llama3-70B", &e, "/inference/batch", "1 is not a multiple of data_par = 2",
                   "use a multiple of data_par: 2");
 }
-END_TEST
 
-START_TEST(drafts_must_be_drafted)
+CALC_TEST(drafts_must_be_drafted)
 {
     const char *text = "nothing is drafted: speculative_accept and speculative_cost have no effect";
     const char *hint = "give speculative_tokens, or leave them out";
@@ -144,10 +140,9 @@ START_TEST(drafts_must_be_drafted)
     e.inference.engine = CALC_SERVING_ENGINE_NONE;
     assert_fine("llama3-70B", &e);
 }
-END_TEST
 
 /* What an engine costs beside the model was fitted on one platform, or on several. */
-START_TEST(an_engine_is_of_the_platform)
+CALC_TEST(an_engine_is_of_the_platform)
 {
     static const struct {
         calc_serving_engine engine;
@@ -170,9 +165,8 @@ START_TEST(an_engine_is_of_the_platform)
         ck_assert(!*cases[i].hint || strcmp(errors.item[0].hint, cases[i].hint) == 0);
     }
 }
-END_TEST
 
-START_TEST(decoding_has_no_context_parallelism_and_no_chunks_of_stages)
+CALC_TEST(decoding_has_no_context_parallelism_and_no_chunks_of_stages)
 {
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_PREFILL, 4, 1, 2, 16);
     e.strategy.context_par = 2;
@@ -189,9 +183,8 @@ START_TEST(decoding_has_no_context_parallelism_and_no_chunks_of_stages)
                   "chunks of a stage shorten the bubble of training: serving has no use for them",
                   "use 1");
 }
-END_TEST
 
-START_TEST(nothing_is_served_from_the_second_tier)
+CALC_TEST(nothing_is_served_from_the_second_tier)
 {
     const char *text = "serving from the second memory tier is not modelled yet";
     calc_exec e = decoding();
@@ -201,9 +194,8 @@ START_TEST(nothing_is_served_from_the_second_tier)
     e.strategy.activations_offload = true;
     assert_broken("llama3-70B", &e, "/activations_offload", text, "use false");
 }
-END_TEST
 
-START_TEST(only_disaggregated_serving_has_a_prefill_pool)
+CALC_TEST(only_disaggregated_serving_has_a_prefill_pool)
 {
     const char *text = "only disaggregated serving has a prefill pool";
     const char *hint = "use phase \"disaggregated\", or leave it out";
@@ -214,9 +206,8 @@ START_TEST(only_disaggregated_serving_has_a_prefill_pool)
     e.inference.prefill_tensor_par = 8;
     assert_broken("llama3-70B", &e, "/inference/prefill_procs", text, hint);
 }
-END_TEST
 
-START_TEST(the_system_of_a_prefill_pool_has_what_is_asked_of_it)
+CALC_TEST(the_system_of_a_prefill_pool_has_what_is_asked_of_it)
 {
     const char *pointer = "/inference/prefill_system";
     calc_system other = small_system();
@@ -244,9 +235,8 @@ START_TEST(the_system_of_a_prefill_pool_has_what_is_asked_of_it)
     ck_assert_str_eq(errors.item[0].text,
                      "other: datatype: the system's matrix engine does not offer bfloat16");
 }
-END_TEST
 
-START_TEST(a_prefill_pool_is_whole_replicas)
+CALC_TEST(a_prefill_pool_is_whole_replicas)
 {
     calc_exec e = apart();
     e.inference.prefill_procs = 0;
@@ -267,9 +257,8 @@ START_TEST(a_prefill_pool_is_whole_replicas)
     ck_assert_str_eq(errors.item[0].text, "3 does not divide attn_heads = 64");
     ck_assert_str_eq(errors.item[0].hint, "use 1, 2, 4, 8, 16, 32 or 64");
 }
-END_TEST
 
-START_TEST(a_prefill_pool_splits_the_experts)
+CALC_TEST(a_prefill_pool_splits_the_experts)
 {
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DISAGGREGATED, 1, 1, 16, 16);
     e.strategy.expert_par = 16;
@@ -301,9 +290,8 @@ START_TEST(a_prefill_pool_splits_the_experts)
     assert_broken("deepseek-v3-671B", &e, "/expert_tensor_par",
                   "16 does not divide the processors of a prefill stage = 8", "use 1, 2, 4 or 8");
 }
-END_TEST
 
-START_TEST(what_waits_is_told_where_something_waits)
+CALC_TEST(what_waits_is_told_where_something_waits)
 {
     const char *hint = "use phase \"serve\" or \"disaggregated\", or leave them out";
     const char *text = "nothing waits where one phase runs alone: max_sequences, requests, "
@@ -325,9 +313,8 @@ START_TEST(what_waits_is_told_where_something_waits)
         assert_fine("llama3-70B", &e);
     }
 }
-END_TEST
 
-START_TEST(prompts_are_held_between_steps_that_decode)
+CALC_TEST(prompts_are_held_between_steps_that_decode)
 {
     calc_exec e = decoding();
     e.inference.hold_steps = 30;
@@ -344,9 +331,8 @@ START_TEST(prompts_are_held_between_steps_that_decode)
         }
     }
 }
-END_TEST
 
-START_TEST(requests_come_in_one_way)
+CALC_TEST(requests_come_in_one_way)
 {
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_SERVE, 8, 1, 2, 16);
     e.inference.requests = 15;
@@ -361,10 +347,9 @@ START_TEST(requests_come_in_one_way)
     e.inference.batch = 0;
     assert_fine("llama3-70B", &e);
 }
-END_TEST
 
 /* Rates of one kernel without the first of them, beside others that are whole. */
-START_TEST(rates_of_serving_need_the_first_of_their_kernel)
+CALC_TEST(rates_of_serving_need_the_first_of_their_kernel)
 {
     calc_app app = shipped_app("llama3-8B");
     calc_system system = small_system();
@@ -386,28 +371,4 @@ START_TEST(rates_of_serving_need_the_first_of_their_kernel)
     ck_assert_str_eq(errors.item[1].text,
                      "without one_shot_efficiency the other rates have no effect");
     ck_assert_int_eq(errors.item[1].kind, CALC_KIND_SYSTEM);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("rules_inference");
-    tcase_add_test(cases, every_phase_is_fine);
-    tcase_add_test(cases, a_phase_serves_and_does_not_train);
-    tcase_add_test(cases, without_a_phase_nothing_else_is_given);
-    tcase_add_test(cases, requests_that_are_decoded_generate_two_tokens_at_least);
-    tcase_add_test(cases, replicas_share_the_batch);
-    tcase_add_test(cases, drafts_must_be_drafted);
-    tcase_add_test(cases, an_engine_is_of_the_platform);
-    tcase_add_test(cases, decoding_has_no_context_parallelism_and_no_chunks_of_stages);
-    tcase_add_test(cases, nothing_is_served_from_the_second_tier);
-    tcase_add_test(cases, only_disaggregated_serving_has_a_prefill_pool);
-    tcase_add_test(cases, the_system_of_a_prefill_pool_has_what_is_asked_of_it);
-    tcase_add_test(cases, a_prefill_pool_is_whole_replicas);
-    tcase_add_test(cases, a_prefill_pool_splits_the_experts);
-    tcase_add_test(cases, what_waits_is_told_where_something_waits);
-    tcase_add_test(cases, prompts_are_held_between_steps_that_decode);
-    tcase_add_test(cases, requests_come_in_one_way);
-    tcase_add_test(cases, rates_of_serving_need_the_first_of_their_kernel);
-    return run_cases(cases);
 }

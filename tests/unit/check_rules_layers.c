@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "frame.h"
 #include "small_case.h"
 #include "spec/layer_list.h"
 
@@ -21,6 +22,8 @@ static void setup(void)
     exec.layers.run[1] = (calc_layer_run){5, calc_layer_as_exec};
 }
 
+const calc_test_frame calc_tests = {.setup = setup};
+
 static void legal(void)
 {
     calc_errors errors = {0};
@@ -37,7 +40,7 @@ static void broken(const char *text, const char *hint)
     ck_assert_int_eq(errors.count, 1);
 }
 
-START_TEST(blocks_are_those_of_the_model)
+CALC_TEST(blocks_are_those_of_the_model)
 {
     legal();
     exec.layers.run[1].blocks = 4;
@@ -45,9 +48,8 @@ START_TEST(blocks_are_those_of_the_model)
     exec.layers.run[1].blocks = 7;
     broken("10 blocks are listed, the model has 8", "2 too many");
 }
-END_TEST
 
-START_TEST(ranks_and_sequences_are_shared_out_evenly)
+CALC_TEST(ranks_and_sequences_are_shared_out_evenly)
 {
     exec.layers.run[1].strategy.tensor_par = 3;
     broken("layers 3 to 7: tensor_par * context_par = 3 does not divide the 8 ranks of a stage",
@@ -67,9 +69,8 @@ START_TEST(ranks_and_sequences_are_shared_out_evenly)
     broken("ends: tensor_par * context_par = 5 does not divide the 8 ranks of a stage",
            "use a product that is 1, 2, 4 or 8");
 }
-END_TEST
 
-START_TEST(every_strategy_is_legal_by_itself)
+CALC_TEST(every_strategy_is_legal_by_itself)
 {
     exec.layers.run[0].strategy.tensor_par = 8;
     broken("layers 0 to 2: tensor_par: 8 does not divide attn_heads = 4", "use 1, 2 or 4");
@@ -84,9 +85,8 @@ START_TEST(every_strategy_is_legal_by_itself)
            "activation_recompute \"modules\"",
            "use activation_recompute \"modules\", or leave them out");
 }
-END_TEST
 
-START_TEST(one_replica_shards_nothing)
+CALC_TEST(one_replica_shards_nothing)
 {
     app.attn_heads = 8;
     exec.layers.run[0].strategy.tensor_par = 8;
@@ -101,9 +101,8 @@ START_TEST(one_replica_shards_nothing)
     broken("layers 3 to 7: nothing to shard over with data_par = 1",
            "use 0, or a smaller tensor_par");
 }
-END_TEST
 
-START_TEST(the_execution_may_ask_for_what_only_some_layers_have)
+CALC_TEST(the_execution_may_ask_for_what_only_some_layers_have)
 {
     exec = small_exec(1, 2, 8);
     exec.strategy.tensor_par_overlap = CALC_TENSOR_PAR_OVERLAP_RING;
@@ -114,9 +113,8 @@ START_TEST(the_execution_may_ask_for_what_only_some_layers_have)
     exec.layers.run[0].strategy.tensor_par = 2;
     legal();
 }
-END_TEST
 
-START_TEST(some_things_are_not_beside_a_list)
+CALC_TEST(some_things_are_not_beside_a_list)
 {
     calc_exec before = exec;
     exec.strategy.weight_offload = true;
@@ -152,10 +150,9 @@ START_TEST(some_things_are_not_beside_a_list)
     ck_assert_str_eq(errors.item[errors.count - 1].text,
                      "layers are listed for training, not for serving");
 }
-END_TEST
 
 /* A stage has the same ranks for all of its layers. */
-START_TEST(replicas_outside_the_pipeline_keep_layers_alike_in_their_split)
+CALC_TEST(replicas_outside_the_pipeline_keep_layers_alike_in_their_split)
 {
     exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_PP_DP;
     exec.layers.run[1].strategy.zero_stage = 3;
@@ -171,9 +168,8 @@ START_TEST(replicas_outside_the_pipeline_keep_layers_alike_in_their_split)
     exec.num_procs = 8;
     legal();
 }
-END_TEST
 
-START_TEST(there_are_at_most_128_stages_and_chunks)
+CALC_TEST(there_are_at_most_128_stages_and_chunks)
 {
     app.num_blocks = 129;
     exec = small_exec(1, 1, 2);
@@ -187,9 +183,8 @@ START_TEST(there_are_at_most_128_stages_and_chunks)
     broken("layers are listed on at most 128 stages and chunks, not 129",
            "leave the list out, or lower pipeline_par or pipeline_interleaving");
 }
-END_TEST
 
-START_TEST(there_are_at_most_24_strategies)
+CALC_TEST(there_are_at_most_24_strategies)
 {
     /* Divisors for tensor and context parallelism: pairs of them are strategies. */
     static const int16_t sizes[] = {1, 2, 4, 8, 16};
@@ -207,21 +202,4 @@ START_TEST(there_are_at_most_24_strategies)
     legal(); /* the ends are as the first */
     exec.layers.ends.zero_stage = 3;
     broken("more than 24 strategies", "let layers agree");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("lists");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, blocks_are_those_of_the_model);
-    tcase_add_test(tests, ranks_and_sequences_are_shared_out_evenly);
-    tcase_add_test(tests, every_strategy_is_legal_by_itself);
-    tcase_add_test(tests, one_replica_shards_nothing);
-    tcase_add_test(tests, the_execution_may_ask_for_what_only_some_layers_have);
-    tcase_add_test(tests, some_things_are_not_beside_a_list);
-    tcase_add_test(tests, replicas_outside_the_pipeline_keep_layers_alike_in_their_split);
-    tcase_add_test(tests, there_are_at_most_128_stages_and_chunks);
-    tcase_add_test(tests, there_are_at_most_24_strategies);
-    return run_cases(tests);
 }

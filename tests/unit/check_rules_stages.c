@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "frame.h"
 #include "small_case.h"
 #include "spec/stage_list.h"
 
@@ -19,6 +20,8 @@ static void setup(void)
     exec = small_exec(1, 4, 1);
     exec.num_procs = 4;
 }
+
+const calc_test_frame calc_tests = {.setup = setup};
 
 static void add(int places, int blocks, int chip)
 {
@@ -56,7 +59,7 @@ static void broken(calc_status status, const char *text, const char *hint)
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 /* A chunk with the head alone, and none elsewhere. */
-START_TEST(only_ends_may_have_no_blocks)
+CALC_TEST(only_ends_may_have_no_blocks)
 {
     app.vocab_size = 512;
     add(1, 3, 0);
@@ -73,9 +76,8 @@ START_TEST(only_ends_may_have_no_blocks)
     broken(CALC_ERR_RULE, "stage 2 of the list has no blocks",
            "only the first and the last may, with the embedding or the head alone");
 }
-END_TEST
 
-START_TEST(there_is_an_entry_per_stage_or_per_chunk)
+CALC_TEST(there_is_an_entry_per_stage_or_per_chunk)
 {
     add(4, 2, 0);
     legal();
@@ -87,9 +89,8 @@ START_TEST(there_is_an_entry_per_stage_or_per_chunk)
     exec.stages.run[0] = (calc_stage_run){8, 1, CALC_STAGE_AS_EXEC, CALC_STAGE_AS_EXEC, 0, 0};
     legal();
 }
-END_TEST
 
-START_TEST(there_are_at_most_128_places)
+CALC_TEST(there_are_at_most_128_places)
 {
     app.num_blocks = 256;
     exec.pipeline_interleaving = 32;
@@ -99,11 +100,10 @@ START_TEST(there_are_at_most_128_places)
     broken(CALC_ERR_RULE, "stages are listed for at most 128 stages and chunks, not 132",
            "leave the list out, or lower pipeline_par or pipeline_interleaving");
 }
-END_TEST
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-START_TEST(blocks_are_those_of_the_model)
+CALC_TEST(blocks_are_those_of_the_model)
 {
     add(1, 1, 0);
     add(2, 3, 0);
@@ -120,9 +120,8 @@ START_TEST(blocks_are_those_of_the_model)
     broken(CALC_ERR_RULE, "blocks of 2 stages of 4 are given",
            "give all, or none for an even split");
 }
-END_TEST
 
-START_TEST(blocks_that_are_not_given_split_evenly)
+CALC_TEST(blocks_that_are_not_given_split_evenly)
 {
     add(4, CALC_STAGE_AS_EXEC, 0);
     legal();
@@ -135,9 +134,8 @@ START_TEST(blocks_that_are_not_given_split_evenly)
     app.num_blocks = 9;
     broken(CALC_ERR_RULE, "9 blocks do not split evenly over 4 stages", "give their blocks");
 }
-END_TEST
 
-START_TEST(blocks_of_a_stage_split_over_its_chunks)
+CALC_TEST(blocks_of_a_stage_split_over_its_chunks)
 {
     exec.pipeline_interleaving = 2;
     add(2, 2, 0);
@@ -146,11 +144,10 @@ START_TEST(blocks_of_a_stage_split_over_its_chunks)
     broken(CALC_ERR_RULE, "the 3 blocks of stage 2 do not split over its 2 chunks",
            "give a multiple, or list every chunk along the model");
 }
-END_TEST
 
 /* ---- Beside it ------------------------------------------------------------------------------- */
 
-START_TEST(blocks_are_not_said_twice)
+CALC_TEST(blocks_are_not_said_twice)
 {
     const char *text = "the blocks of every stage are listed already";
     const char *hint = "leave pipeline_balance, first_stage_blocks and last_stage_blocks out";
@@ -163,9 +160,8 @@ START_TEST(blocks_are_not_said_twice)
     exec.stages.run[0].blocks = CALC_STAGE_AS_EXEC;
     legal(); /* they are not, here */
 }
-END_TEST
 
-START_TEST(a_stage_with_both_ends_is_not_listed)
+CALC_TEST(a_stage_with_both_ends_is_not_listed)
 {
     add(4, 2, 0);
     exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_ZB_H1;
@@ -176,11 +172,10 @@ START_TEST(a_stage_with_both_ends_is_not_listed)
            "not listed",
            "use \"1f1b\", \"gpipe\", \"zb_h1\" or \"zb_h2\"");
 }
-END_TEST
 
 /* ---- Recomputation --------------------------------------------------------------------------- */
 
-START_TEST(blocks_recompute_something)
+CALC_TEST(blocks_recompute_something)
 {
     add(4, 2, 0);
     exec.stages.run[0].recompute_blocks = 1;
@@ -195,9 +190,8 @@ START_TEST(blocks_recompute_something)
     broken(CALC_ERR_RULE, "stage 0 has recompute_modules of its own",
            "give its activation_recompute, too: \"modules\"");
 }
-END_TEST
 
-START_TEST(chunks_of_a_stage_are_on_one_system_and_recompute_one_way)
+CALC_TEST(chunks_of_a_stage_are_on_one_system_and_recompute_one_way)
 {
     exec.pipeline_interleaving = 2;
     name(&other);
@@ -213,11 +207,10 @@ START_TEST(chunks_of_a_stage_are_on_one_system_and_recompute_one_way)
     exec.stages.run[1].recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
     legal();
 }
-END_TEST
 
 /* ---- Systems --------------------------------------------------------------------------------- */
 
-START_TEST(systems_that_are_named_are_given_and_can_run_it)
+CALC_TEST(systems_that_are_named_are_given_and_can_run_it)
 {
     name(&other);
     add(2, 2, 0);
@@ -231,10 +224,9 @@ START_TEST(systems_that_are_named_are_given_and_can_run_it)
     broken(CALC_ERR_UNSUPPORTED, "system \"chip0\" was not given",
            "put it into calc_exec.stages.system");
 }
-END_TEST
 
 /* A list with nothing but one system says which machine the execution is for. */
-START_TEST(a_layout_for_one_system_is_not_run_on_another)
+CALC_TEST(a_layout_for_one_system_is_not_run_on_another)
 {
     name(&other);
     add(4, CALC_STAGE_AS_EXEC, 1);
@@ -245,9 +237,8 @@ START_TEST(a_layout_for_one_system_is_not_run_on_another)
     exec.stages.run[0].blocks = 2; /* a list of stages, which may all be elsewhere */
     legal();
 }
-END_TEST
 
-START_TEST(more_than_eight_recipes_are_too_many)
+CALC_TEST(more_than_eight_recipes_are_too_many)
 {
     exec = small_exec(1, 8, 1);
     for (int i = 0; i < 3; i++) {
@@ -266,11 +257,10 @@ START_TEST(more_than_eight_recipes_are_too_many)
     broken(CALC_ERR_RULE, "more than 8 pairs of a system and what is recomputed",
            "let stages agree in activation_recompute and recompute_modules");
 }
-END_TEST
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-START_TEST(runs_are_places_and_back)
+CALC_TEST(runs_are_places_and_back)
 {
     calc_stage_run place[CALC_MAX_PLACES];
     calc_stage_list packed = {0};
@@ -297,9 +287,8 @@ START_TEST(runs_are_places_and_back)
     place[CALC_MAX_PLACES - 1].blocks = CALC_MAX_STAGE_RUNS;
     ck_assert(!calc_stage_list_pack(place, CALC_MAX_PLACES, &packed));
 }
-END_TEST
 
-START_TEST(a_name_is_one_chip_and_four_are_all)
+CALC_TEST(a_name_is_one_chip_and_four_are_all)
 {
     calc_stage_list list = {0};
     ck_assert_int_eq(calc_stage_list_chip(&list, "a"), 1);
@@ -311,9 +300,8 @@ START_TEST(a_name_is_one_chip_and_four_are_all)
     ck_assert_int_eq(calc_stage_list_chip(&list, "e"), -1);
     ck_assert_int_eq(list.chips, 4);
 }
-END_TEST
 
-START_TEST(the_fewest_blocks_are_of_a_stage_with_all_its_chunks)
+CALC_TEST(the_fewest_blocks_are_of_a_stage_with_all_its_chunks)
 {
     exec.pipeline_interleaving = 2;
     app.num_blocks = 16;
@@ -326,9 +314,8 @@ START_TEST(the_fewest_blocks_are_of_a_stage_with_all_its_chunks)
     add(4, CALC_STAGE_AS_EXEC, 0);
     ck_assert_int_eq(calc_stage_list_fewest(&app, &exec), 4);
 }
-END_TEST
 
-START_TEST(a_chip_has_its_share_of_the_stages_and_processors)
+CALC_TEST(a_chip_has_its_share_of_the_stages_and_processors)
 {
     exec = small_exec(2, 4, 3);
     name(&other);
@@ -341,29 +328,4 @@ START_TEST(a_chip_has_its_share_of_the_stages_and_processors)
     ck_assert_int_eq(part.pipeline_par, 1);
     ck_assert_int_eq(part.num_procs, 6);
     ck_assert_int_eq(calc_stage_list_part(&exec, 2).pipeline_par, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("lists");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, only_ends_may_have_no_blocks);
-    tcase_add_test(tests, there_is_an_entry_per_stage_or_per_chunk);
-    tcase_add_test(tests, there_are_at_most_128_places);
-    tcase_add_test(tests, blocks_are_those_of_the_model);
-    tcase_add_test(tests, blocks_that_are_not_given_split_evenly);
-    tcase_add_test(tests, blocks_of_a_stage_split_over_its_chunks);
-    tcase_add_test(tests, blocks_are_not_said_twice);
-    tcase_add_test(tests, a_stage_with_both_ends_is_not_listed);
-    tcase_add_test(tests, blocks_recompute_something);
-    tcase_add_test(tests, chunks_of_a_stage_are_on_one_system_and_recompute_one_way);
-    tcase_add_test(tests, systems_that_are_named_are_given_and_can_run_it);
-    tcase_add_test(tests, a_layout_for_one_system_is_not_run_on_another);
-    tcase_add_test(tests, more_than_eight_recipes_are_too_many);
-    tcase_add_test(tests, runs_are_places_and_back);
-    tcase_add_test(tests, a_name_is_one_chip_and_four_are_all);
-    tcase_add_test(tests, the_fewest_blocks_are_of_a_stage_with_all_its_chunks);
-    tcase_add_test(tests, a_chip_has_its_share_of_the_stages_and_processors);
-    return run_cases(tests);
 }

@@ -1,5 +1,6 @@
 #include "model/run.h"
 
+#include "frame.h"
 #include "modern_case.h"
 
 static calc_stats run(const modern_case *c)
@@ -28,7 +29,7 @@ static modern_case start(void)
 
 /* ---- Time ------------------------------------------------------------------------------------ */
 
-START_TEST(a_step_is_the_sum_of_its_parts)
+CALC_TEST(a_step_is_the_sum_of_its_parts)
 {
     modern_case c = start();
     c.system.straggler_growth = 0.25;
@@ -45,10 +46,9 @@ START_TEST(a_step_is_the_sum_of_its_parts)
     ck_assert_double_gt(s.head_time, 0);
     ck_assert_double_gt(s.bubble_time, 0);
 }
-END_TEST
 
 /* 8 equal blocks on 4 stages without ends: 3 stages' passes are idle. */
-START_TEST(the_bubble_of_equal_stages_is_three_passes)
+CALC_TEST(the_bubble_of_equal_stages_is_three_passes)
 {
     modern_case c = start();
     c.app.vocab_size = 0;
@@ -63,9 +63,8 @@ START_TEST(the_bubble_of_equal_stages_is_three_passes)
     assert_near(s.bubble_time, 3 * stage_s / 2);
     ck_assert_double_eq(s.blocks_per_chunk, 1);
 }
-END_TEST
 
-START_TEST(the_slowest_stage_is_the_one_with_the_head)
+CALC_TEST(the_slowest_stage_is_the_one_with_the_head)
 {
     modern_case c = start();
     ck_assert_double_eq(run(&c).slowest_stage, 3);
@@ -75,10 +74,9 @@ START_TEST(the_slowest_stage_is_the_one_with_the_head)
     c.exec.first_stage_blocks = 1;
     ck_assert_double_eq(run(&c).slowest_stage, 1);
 }
-END_TEST
 
 /* 16 processors: two nodes of 8, or eight of 2, or one of 16. */
-START_TEST(stragglers_grow_by_doublings_of_nodes)
+CALC_TEST(stragglers_grow_by_doublings_of_nodes)
 {
     modern_case c = start();
     calc_stats s = run(&c);
@@ -91,10 +89,9 @@ START_TEST(stragglers_grow_by_doublings_of_nodes)
     c.system.ranks_per_node = 16;
     ck_assert_double_eq(run(&c).straggler_time, 0);
 }
-END_TEST
 
 /* 6 blocks on the first stage, 2 on the last. */
-START_TEST(the_largest_reduction_is_the_one_waited_for)
+CALC_TEST(the_largest_reduction_is_the_one_waited_for)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 2, 2));
     c.app.vocab_size = 0;
@@ -105,9 +102,8 @@ START_TEST(the_largest_reduction_is_the_one_waited_for)
         assert_near(run(&c).dp_comm_exposed_time, 4 * weights / 0x1p33);
     }
 }
-END_TEST
 
-START_TEST(inference_is_forward_only)
+CALC_TEST(inference_is_forward_only)
 {
     modern_case c = start();
     c.exec.training = false;
@@ -117,9 +113,8 @@ START_TEST(inference_is_forward_only)
     ck_assert_double_eq(s.weight_grad_space + s.optimizer_space + s.block_bw_pp_size, 0);
     assert_near(sum_of_times(&s), s.total_time);
 }
-END_TEST
 
-START_TEST(communication_on_the_link_is_all_of_it)
+CALC_TEST(communication_on_the_link_is_all_of_it)
 {
     modern_case c = start();
     calc_stats s = run(&c);
@@ -136,10 +131,9 @@ START_TEST(communication_on_the_link_is_all_of_it)
     ck_assert_double_eq(hidden.tp_comm_link_time, s.tp_comm_link_time);
     assert_near(hidden.tp_comm_exposed_time, 0.2 * s.tp_comm_link_time);
 }
-END_TEST
 
 /* One stage of 2 dense and 6 blocks with experts, 4 micro-batches of 16 tokens. */
-START_TEST(links_of_all_groups_add_up)
+CALC_TEST(links_of_all_groups_add_up)
 {
     modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
     c.exec.strategy.context_par = 2;
@@ -161,10 +155,9 @@ START_TEST(links_of_all_groups_add_up)
     assert_near(s.recomm_link_time, twice * (8 * 4 * gather_s + 8 * keys_s + 6 * 2 * exchange_s));
     assert_near(sum_of_times(&s), s.total_time);
 }
-END_TEST
 
 /* Every one of 4 micro-batches gathers weights twice and scatters gradients, in 8 blocks. */
-START_TEST(sharded_weights_are_on_the_link_in_every_micro_batch)
+CALC_TEST(sharded_weights_are_on_the_link_in_every_micro_batch)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 4));
     c.app.vocab_size = 0;
@@ -180,11 +173,10 @@ START_TEST(sharded_weights_are_on_the_link_in_every_micro_batch)
     c.exec.software_efficiency = 0;
     assert_near(run(&c).dp_comm_link_time, 4 * 0.75 * 2 * weights / 0x1p33);
 }
-END_TEST
 
 /* Llama 3 8B on 64 ranks that gather and reduce in 16 bits: 3 times 2 bytes of 63/64 of its
    8,030,261,248 parameters, embedding and head included, once for every micro-batch. */
-START_TEST(all_parameters_are_gathered_twice_and_reduced)
+CALC_TEST(all_parameters_are_gathered_twice_and_reduced)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 64));
     c.app.hidden = 4096;
@@ -211,9 +203,8 @@ START_TEST(all_parameters_are_gathered_twice_and_reduced)
     ck_assert_double_lt(beside.total_time, s.total_time);
     assert_near(sum_of_times(&beside), beside.total_time);
 }
-END_TEST
 
-START_TEST(recomputation_repeats_the_forward_pass)
+CALC_TEST(recomputation_repeats_the_forward_pass)
 {
     modern_case c = start();
     c.exec.strategy.seq_par_ag_redo = false;
@@ -225,11 +216,10 @@ START_TEST(recomputation_repeats_the_forward_pass)
     ck_assert_double_eq(s.block_re_flops, s.block_fw_flops);
     assert_near(sum_of_times(&s), s.total_time);
 }
-END_TEST
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-START_TEST(what_is_allocated_is_the_sum_of_its_parts)
+CALC_TEST(what_is_allocated_is_the_sum_of_its_parts)
 {
     modern_case c = start();
     c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
@@ -254,10 +244,9 @@ START_TEST(what_is_allocated_is_the_sum_of_its_parts)
     assert_near(more.mem_overhead, 0.25 * parts + 100);
     assert_near(more.proc_mem_tier1_cap_req, 1.25 * parts + 100);
 }
-END_TEST
 
 /* The first stage has the most micro-batches in flight; a large vocabulary moves the peak. */
-START_TEST(the_peak_is_on_the_fullest_stage)
+CALC_TEST(the_peak_is_on_the_fullest_stage)
 {
     modern_case c = start();
     c.app.vocab_size = 0;
@@ -265,11 +254,10 @@ START_TEST(the_peak_is_on_the_fullest_stage)
     c.app.vocab_size = 1 << 20;
     ck_assert_double_eq(run(&c).peak_stage, 3);
 }
-END_TEST
 
 /* The head weighs more than the embedding by its norm: the last stage has most in the second tier,
    the first the most in the first. */
-START_TEST(both_tiers_are_the_sum_of_their_parts)
+CALC_TEST(both_tiers_are_the_sum_of_their_parts)
 {
     static const double shares[] = {0, 0.25, 1};
     for (int i = 0; i < 3; i++) {
@@ -298,9 +286,8 @@ START_TEST(both_tiers_are_the_sum_of_their_parts)
         }
     }
 }
-END_TEST
 
-START_TEST(the_second_tier_fits_to_the_byte)
+CALC_TEST(the_second_tier_fits_to_the_byte)
 {
     modern_case c = start();
     c.exec.strategy.optimizer_offload = true;
@@ -313,10 +300,9 @@ START_TEST(the_second_tier_fits_to_the_byte)
     c.system.chip.mem1.capacity_bytes = 1; /* reported first */
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_MEM1_CAPACITY);
 }
-END_TEST
 
 /* What hides the traffic of a block: forward the larger of both, backward both. */
-START_TEST(the_bandwidth_that_hides_offload_is_that_of_a_block)
+CALC_TEST(the_bandwidth_that_hides_offload_is_that_of_a_block)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.app.vocab_size = 0;
@@ -332,11 +318,10 @@ START_TEST(the_bandwidth_that_hides_offload_is_that_of_a_block)
     assert_near(s.weight_offload_bw_req, s.block_weight_space / s.block_fw_time);
     assert_near(s.act_offload_bw_req, s.block_act_storage_space / s.block_fw_time);
 }
-END_TEST
 
 /* ---- Feasibility ----------------------------------------------------------------------------- */
 
-START_TEST(memory_fits_to_the_byte)
+CALC_TEST(memory_fits_to_the_byte)
 {
     modern_case c = start();
     c.system.chip.mem1.capacity_bytes = run(&c).proc_mem_tier1_cap_req;
@@ -346,9 +331,8 @@ START_TEST(memory_fits_to_the_byte)
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
     ck_assert(s.total_time > 0);
 }
-END_TEST
 
-START_TEST(ranks_fit_their_network)
+CALC_TEST(ranks_fit_their_network)
 {
     modern_case c = start();
     c.system.networks[1].size = 8; /* 4 stages * 2 replicas */
@@ -366,9 +350,8 @@ START_TEST(ranks_fit_their_network)
     c.system.networks[0].size = 3;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
 }
-END_TEST
 
-START_TEST(experts_fit_their_network)
+CALC_TEST(experts_fit_their_network)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 16));
     c.app.num_experts = 16;
@@ -382,9 +365,8 @@ START_TEST(experts_fit_their_network)
     c.system.networks[0].must_be_filled = true;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_FILL);
 }
-END_TEST
 
-START_TEST(ranks_in_order_fit_the_largest_network)
+CALC_TEST(ranks_in_order_fit_the_largest_network)
 {
     modern_case c = start();
     c.exec.rank_order = CALC_RANK_ORDER_TP_CP_EP_DP_PP;
@@ -394,9 +376,8 @@ START_TEST(ranks_in_order_fit_the_largest_network)
     c.system.networks[1].size = 15;
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
 }
-END_TEST
 
-START_TEST(a_step_whose_blocks_do_not_fit_is_unknown)
+CALC_TEST(a_step_whose_blocks_do_not_fit_is_unknown)
 {
     modern_case c = start();
     c.app.num_blocks = 3;
@@ -407,12 +388,11 @@ START_TEST(a_step_whose_blocks_do_not_fit_is_unknown)
     c.system.networks[1].size = 2; /* reported first */
     ck_assert_int_eq(run(&c).verdict, CALC_VERDICT_NETWORK_SIZE);
 }
-END_TEST
 
 /* ---- Rates ----------------------------------------------------------------------------------- */
 
 /* Two for each weight a token meets, and 33/64 of the scores, three times over. */
-START_TEST(utilization_counts_what_the_model_needs)
+CALC_TEST(utilization_counts_what_the_model_needs)
 {
     modern_case c = start();
     calc_stats s = run(&c);
@@ -433,9 +413,8 @@ START_TEST(utilization_counts_what_the_model_needs)
     c.exec.num_procs = 32;
     assert_near(run(&c).hardware_flops, s.hardware_flops);
 }
-END_TEST
 
-START_TEST(a_token_meets_its_experts_only)
+CALC_TEST(a_token_meets_its_experts_only)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
     calc_stats s = run(&c);
@@ -445,9 +424,8 @@ START_TEST(a_token_meets_its_experts_only)
     double scores = 8.0 * 2 * 4 * 32 * 32 * 2 * 16 * 33 / 64;
     ck_assert_double_eq(s.model_flops, 3 * 8 * (2 * 32 * weights + scores));
 }
-END_TEST
 
-START_TEST(time_becomes_days_dollars_and_joules)
+CALC_TEST(time_becomes_days_dollars_and_joules)
 {
     modern_case c = start();
     calc_stats s = run(&c);
@@ -467,20 +445,18 @@ START_TEST(time_becomes_days_dollars_and_joules)
     assert_near(s.usd_per_trillion_tokens, 2.5 * s.proc_hours_per_trillion_tokens);
     assert_near(s.energy_per_token, 700.0 * 16 * s.total_time / tokens);
 }
-END_TEST
 
-START_TEST(a_sequence_of_the_execution_counts_in_its_tokens)
+CALC_TEST(a_sequence_of_the_execution_counts_in_its_tokens)
 {
     modern_case c = start();
     c.exec.seq_size = 64;
     calc_stats s = run(&c);
     assert_near(s.tokens_per_s, 8 * 64 / s.total_time);
 }
-END_TEST
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
 
-START_TEST(block_statistics_are_of_the_kind_most_blocks_are_of)
+CALC_TEST(block_statistics_are_of_the_kind_most_blocks_are_of)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
     calc_stats s = run(&c);
@@ -503,37 +479,4 @@ START_TEST(block_statistics_are_of_the_kind_most_blocks_are_of)
     s = run(&c);
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(s.block_fw_flops, c.cost.work[CALC_PASS_FW].flop);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("run");
-    tcase_add_test(cases, a_step_is_the_sum_of_its_parts);
-    tcase_add_test(cases, the_bubble_of_equal_stages_is_three_passes);
-    tcase_add_test(cases, the_slowest_stage_is_the_one_with_the_head);
-    tcase_add_test(cases, stragglers_grow_by_doublings_of_nodes);
-    tcase_add_test(cases, the_largest_reduction_is_the_one_waited_for);
-    tcase_add_test(cases, inference_is_forward_only);
-    tcase_add_test(cases, communication_on_the_link_is_all_of_it);
-    tcase_add_test(cases, links_of_all_groups_add_up);
-    tcase_add_test(cases, sharded_weights_are_on_the_link_in_every_micro_batch);
-    tcase_add_test(cases, all_parameters_are_gathered_twice_and_reduced);
-    tcase_add_test(cases, recomputation_repeats_the_forward_pass);
-    tcase_add_test(cases, what_is_allocated_is_the_sum_of_its_parts);
-    tcase_add_test(cases, the_peak_is_on_the_fullest_stage);
-    tcase_add_test(cases, both_tiers_are_the_sum_of_their_parts);
-    tcase_add_test(cases, the_second_tier_fits_to_the_byte);
-    tcase_add_test(cases, the_bandwidth_that_hides_offload_is_that_of_a_block);
-    tcase_add_test(cases, memory_fits_to_the_byte);
-    tcase_add_test(cases, ranks_fit_their_network);
-    tcase_add_test(cases, experts_fit_their_network);
-    tcase_add_test(cases, ranks_in_order_fit_the_largest_network);
-    tcase_add_test(cases, a_step_whose_blocks_do_not_fit_is_unknown);
-    tcase_add_test(cases, utilization_counts_what_the_model_needs);
-    tcase_add_test(cases, a_token_meets_its_experts_only);
-    tcase_add_test(cases, time_becomes_days_dollars_and_joules);
-    tcase_add_test(cases, a_sequence_of_the_execution_counts_in_its_tokens);
-    tcase_add_test(cases, block_statistics_are_of_the_kind_most_blocks_are_of);
-    return run_cases(cases);
 }

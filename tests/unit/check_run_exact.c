@@ -4,6 +4,7 @@
 
 #include "calc.h"
 #include "cli/draw/breakdown.h"
+#include "frame.h"
 #include "shipped_case.h"
 #include "small_case.h"
 
@@ -29,17 +30,16 @@ static calc_stats closed_of(const shipped_case *c)
     return s;
 }
 
-START_TEST(the_closed_form_alone_knows_no_error)
+CALC_TEST(the_closed_form_alone_knows_no_error)
 {
     shipped_case modern = modern_layout(0);
     shipped_case classic = {small_app(), small_system(), small_exec(1, 2, 1)};
     ck_assert_double_nan(closed_of(&modern).pipeline_closed_form_error);
     ck_assert_double_nan(closed_of(&classic).pipeline_closed_form_error);
 }
-END_TEST
 
 /* The closed form of 1F1B with one chunk is exact, and so is all else then. */
-START_TEST(without_chunks_nothing_changes)
+CALC_TEST(without_chunks_nothing_changes)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = modern_layout(i);
@@ -52,10 +52,9 @@ START_TEST(without_chunks_nothing_changes)
         ck_assert_double_eq_tol(exact.sample_rate, closed.sample_rate, 1e-12 * closed.sample_rate);
     }
 }
-END_TEST
 
 /* calc_run() simulates what has no closed form: stages that differ, under most schedules. */
-START_TEST(unequal_stages_are_simulated_already)
+CALC_TEST(unequal_stages_are_simulated_already)
 {
     for (int i = 0; i < CALC_PIPELINE_SCHEDULE_COUNT; i++) {
         shipped_case c = modern_layout(0);
@@ -70,10 +69,9 @@ START_TEST(unequal_stages_are_simulated_already)
         ck_assert_double_eq_tol(exact.bubble_time, closed.bubble_time, 1e-12 * closed.total_time);
     }
 }
-END_TEST
 
 /* 8 chunks of a block, but for the embedding's and the head's, and 3 of 7 or 8 blocks recompute. */
-START_TEST(interleaved_stages_that_differ_have_a_closed_form)
+CALC_TEST(interleaved_stages_that_differ_have_a_closed_form)
 {
     shipped_case c = modern_layout(0);
     c.exec.recompute_blocks = 3;
@@ -81,10 +79,9 @@ START_TEST(interleaved_stages_that_differ_have_a_closed_form)
     ck_assert_int_eq(c.exec.pipeline_interleaving, 8);
     ck_assert_double_eq_tol(exact_of(&c).pipeline_closed_form_error, 0, 1e-12);
 }
-END_TEST
 
 /* Equal stages have a closed form, which is a bound in a V between p and 2p micro-batches. */
-START_TEST(the_parts_of_the_time_still_add_up)
+CALC_TEST(the_parts_of_the_time_still_add_up)
 {
     shipped_case c = modern_layout(0);
     c.exec.pipeline_interleaving = 1;
@@ -111,10 +108,9 @@ START_TEST(the_parts_of_the_time_still_add_up)
     /* Error and times belong together: stragglers are in proportion to the pipeline. */
     assert_near(closed.straggler_time / s.straggler_time, 1 + s.pipeline_closed_form_error);
 }
-END_TEST
 
 /* 3 micro-batches on 2 stages of 2 chunks, of (f + b): even stages count 6 + 1 + 1 times that. */
-START_TEST(a_round_that_is_not_full_goes_by_rule_only)
+CALC_TEST(a_round_that_is_not_full_goes_by_rule_only)
 {
     shipped_case c = {small_app(), small_system(), small_exec(1, 2, 1)};
     calc_stage_stats stage;
@@ -128,10 +124,9 @@ START_TEST(a_round_that_is_not_full_goes_by_rule_only)
     ck_assert_int_eq(closed.verdict, CALC_VERDICT_OK);
     assert_near(closed.bubble_time, 2 * (stage.fw_time + stage.bw_time) / 2);
 }
-END_TEST
 
 /* One micro-batch goes through 3, 3 and 2 blocks, there and back. */
-START_TEST(missing_blocks_are_missing)
+CALC_TEST(missing_blocks_are_missing)
 {
     shipped_case c = {small_app(), small_system(), small_exec(1, 3, 1)};
     calc_stage_stats stage;
@@ -144,9 +139,8 @@ START_TEST(missing_blocks_are_missing)
     double stage_s = stage.fw_time + stage.bw_time;
     assert_near(stage_s + s.bubble_time, stage_s * 8 / 3);
 }
-END_TEST
 
-START_TEST(inference_has_forward_passes_only)
+CALC_TEST(inference_has_forward_passes_only)
 {
     shipped_case c = {small_app(), small_system(), small_exec(1, 4, 1)};
     calc_stage_stats stage;
@@ -159,9 +153,8 @@ START_TEST(inference_has_forward_passes_only)
     calc_each_stage(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stage, 1);
     assert_near(s.bubble_time, 3 * stage.fw_time / 2);
 }
-END_TEST
 
-START_TEST(chunks_that_do_not_divide_have_no_step)
+CALC_TEST(chunks_that_do_not_divide_have_no_step)
 {
     shipped_case classic = {small_app(), small_system(), small_exec(1, 2, 1)};
     shipped_case modern = modern_layout(0);
@@ -175,7 +168,6 @@ START_TEST(chunks_that_do_not_divide_have_no_step)
         ck_assert_double_nan(s.pipeline_closed_form_error);
     }
 }
-END_TEST
 
 static const char *refused(const calc_exec *exec, calc_status status)
 {
@@ -188,7 +180,7 @@ static const char *refused(const calc_exec *exec, calc_status status)
     return errors.item[0].text;
 }
 
-START_TEST(a_schedule_that_does_not_run_is_refused)
+CALC_TEST(a_schedule_that_does_not_run_is_refused)
 {
     calc_exec e = small_exec(1, 4, 1);
     e.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
@@ -200,9 +192,8 @@ START_TEST(a_schedule_that_does_not_run_is_refused)
     calc_errors errors = {0};
     ck_assert_int_eq(calc_exact_bytes(&e, &bytes, &errors), CALC_OK);
 }
-END_TEST
 
-START_TEST(a_step_beyond_the_limit_is_refused)
+CALC_TEST(a_step_beyond_the_limit_is_refused)
 {
     calc_exec e = small_exec(1, 4, 1);
     calc_errors errors = {0};
@@ -217,9 +208,8 @@ START_TEST(a_step_beyond_the_limit_is_refused)
     e.batch_size = INT64_MAX / 2; /* no product overflows */
     refused(&e, CALC_ERR_RANGE);
 }
-END_TEST
 
-START_TEST(requests_beyond_the_limit_are_refused)
+CALC_TEST(requests_beyond_the_limit_are_refused)
 {
     calc_exec e = small_exec(1, 1, 1);
     calc_errors errors = {0};
@@ -245,9 +235,8 @@ START_TEST(requests_beyond_the_limit_are_refused)
     ck_assert_int_eq(calc_exact_bytes(&e, &bytes, &errors), CALC_OK);
     ck_assert_uint_gt(bytes, 0);
 }
-END_TEST
 
-START_TEST(one_phase_alone_is_not_simulated)
+CALC_TEST(one_phase_alone_is_not_simulated)
 {
     const calc_inference_phase phases[] = {CALC_INFERENCE_PHASE_PREFILL,
                                            CALC_INFERENCE_PHASE_DECODE};
@@ -262,10 +251,9 @@ START_TEST(one_phase_alone_is_not_simulated)
         ck_assert(isnan(s.queue_time) && isnan(s.ttft_p99));
     }
 }
-END_TEST
 
 /* What a step's time is spent on adds up to what was simulated of it. */
-START_TEST(parts_of_a_simulated_step_add_up)
+CALC_TEST(parts_of_a_simulated_step_add_up)
 {
     shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
     for (int i = 0; i < 2; i++) {
@@ -278,25 +266,4 @@ START_TEST(parts_of_a_simulated_step_add_up)
         ck_assert_double_eq_tol(s.output_tokens_per_s, 500 * s.requests_per_s,
                                 1e-9 * s.output_tokens_per_s);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("run_exact");
-    tcase_add_test(cases, the_closed_form_alone_knows_no_error);
-    tcase_add_test(cases, without_chunks_nothing_changes);
-    tcase_add_test(cases, unequal_stages_are_simulated_already);
-    tcase_add_test(cases, interleaved_stages_that_differ_have_a_closed_form);
-    tcase_add_test(cases, the_parts_of_the_time_still_add_up);
-    tcase_add_test(cases, a_round_that_is_not_full_goes_by_rule_only);
-    tcase_add_test(cases, missing_blocks_are_missing);
-    tcase_add_test(cases, inference_has_forward_passes_only);
-    tcase_add_test(cases, chunks_that_do_not_divide_have_no_step);
-    tcase_add_test(cases, a_schedule_that_does_not_run_is_refused);
-    tcase_add_test(cases, a_step_beyond_the_limit_is_refused);
-    tcase_add_test(cases, requests_beyond_the_limit_are_refused);
-    tcase_add_test(cases, one_phase_alone_is_not_simulated);
-    tcase_add_test(cases, parts_of_a_simulated_step_add_up);
-    return run_cases(cases);
 }

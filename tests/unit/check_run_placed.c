@@ -1,10 +1,10 @@
 /* Pipelines whose stages are listed: on two chips, with recomputation of their own. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calc.h"
+#include "frame.h"
 #include "shipped_case.h"
 
 #define ROUNDING 1e-9
@@ -37,6 +37,8 @@ static void setup(void)
     set("tensor_par_overlap=none");
     set("seq_par_ag_redo=false");
 }
+
+const calc_test_frame calc_tests = {.setup = setup};
 
 static void give_systems(shipped_case *to)
 {
@@ -97,7 +99,7 @@ static shipped_case uniform(const calc_system *system, int middle, int first)
     return l;
 }
 
-START_TEST(a_stage_is_that_of_the_uniform_layout_on_its_chip)
+CALC_TEST(a_stage_is_that_of_the_uniform_layout_on_its_chip)
 {
     calc_stage_stats mixed[STAGES], on_slow[STAGES], on_fast[STAGES];
     shipped_case a = uniform(&slow, 7, 19);
@@ -114,9 +116,8 @@ START_TEST(a_stage_is_that_of_the_uniform_layout_on_its_chip)
     same_row(&mixed[6], &on_fast[6], "stage 6");
     ck_assert(mixed[2].fw_time != mixed[5].fw_time);
 }
-END_TEST
 
-START_TEST(at_the_boundary_messages_go_at_the_pace_of_the_slower_network)
+CALC_TEST(at_the_boundary_messages_go_at_the_pace_of_the_slower_network)
 {
     calc_stage_stats mixed[STAGES], like[STAGES], late[STAGES];
     /* On the fast chip with the network of the slow one, a stage sends as the first of it does. */
@@ -141,7 +142,6 @@ START_TEST(at_the_boundary_messages_go_at_the_pace_of_the_slower_network)
         ck_assert_msg(is_near(late[i].bw_time, mixed[i].bw_time + back_s), "stage %d", i);
     }
 }
-END_TEST
 
 /* ---- The step -------------------------------------------------------------------------------- */
 
@@ -203,7 +203,7 @@ static void step_is_simulated(const char *assignment)
     ck_assert(is_near(stats.total_time, pipeline_s + rest_s));
 }
 
-START_TEST(the_step_is_that_of_its_stages_simulated)
+CALC_TEST(the_step_is_that_of_its_stages_simulated)
 {
     step_is_simulated("stages={" TWO_CHIPS "}");
     step_is_simulated("stages={" TWO_CHIPS ", \"join_latency\": 1e-3}");
@@ -213,9 +213,8 @@ START_TEST(the_step_is_that_of_its_stages_simulated)
     set("batch_size=48"); /* 3 micro-batches on 8 stages */
     step_is_simulated("stages={" TWO_CHIPS "}");
 }
-END_TEST
 
-START_TEST(rates_count_the_peaks_of_both_chips)
+CALC_TEST(rates_count_the_peaks_of_both_chips)
 {
     calc_stats stats;
     set("stages={" TWO_CHIPS "}");
@@ -226,9 +225,8 @@ START_TEST(rates_count_the_peaks_of_both_chips)
                   2 * (double)c.exec.num_procs;
     ck_assert(is_near(stats.model_flops_utilization, stats.model_flops / stats.total_time / peak));
 }
-END_TEST
 
-START_TEST(the_fullest_stage_has_least_room_on_its_own_chip)
+CALC_TEST(the_fullest_stage_has_least_room_on_its_own_chip)
 {
     calc_stats stats;
     set("stages={" TWO_CHIPS "}");
@@ -244,7 +242,6 @@ START_TEST(the_fullest_stage_has_least_room_on_its_own_chip)
     ck_assert_int_eq(calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats),
                      CALC_VERDICT_MEM1_CAPACITY);
 }
-END_TEST
 
 /* ---- Recomputation --------------------------------------------------------------------------- */
 
@@ -264,7 +261,7 @@ static void recomputes_like(int blocks, const shipped_case *like)
     }
 }
 
-START_TEST(none_some_and_all_blocks_recompute_as_the_execution_has_them)
+CALC_TEST(none_some_and_all_blocks_recompute_as_the_execution_has_them)
 {
     shipped_case like = c;
     recomputes_like(0, &like);
@@ -274,9 +271,8 @@ START_TEST(none_some_and_all_blocks_recompute_as_the_execution_has_them)
     like.exec.recompute_blocks = 3;
     recomputes_like(3, &like);
 }
-END_TEST
 
-START_TEST(one_more_block_that_recomputes_never_takes_more_memory_nor_less_time)
+CALC_TEST(one_more_block_that_recomputes_never_takes_more_memory_nor_less_time)
 {
     calc_stage_stats row[STAGES], before[STAGES];
     for (int chunks = 1; chunks <= 2; chunks++) {
@@ -297,7 +293,6 @@ START_TEST(one_more_block_that_recomputes_never_takes_more_memory_nor_less_time)
         }
     }
 }
-END_TEST
 
 /* The most that chunks of a stage hold at any time of the interleaved order, of so many bytes each:
  * all passes, one by one. */
@@ -318,7 +313,7 @@ static double most_held(int stage, int chunks, int microbatches, const double by
     return most;
 }
 
-START_TEST(chunks_that_differ_hold_what_their_order_makes_them_hold)
+CALC_TEST(chunks_that_differ_hold_what_their_order_makes_them_hold)
 {
     calc_stage_stats whole[STAGES], lean[STAGES], row[STAGES];
     calc_stats stats;
@@ -344,9 +339,8 @@ START_TEST(chunks_that_differ_hold_what_their_order_makes_them_hold)
         }
     }
 }
-END_TEST
 
-START_TEST(chunks_of_a_stage_take_the_time_of_what_they_recompute_together)
+CALC_TEST(chunks_of_a_stage_take_the_time_of_what_they_recompute_together)
 {
     calc_stage_stats together[STAGES], apart[STAGES];
     c.exec.pipeline_interleaving = 2;
@@ -362,11 +356,10 @@ START_TEST(chunks_of_a_stage_take_the_time_of_what_they_recompute_together)
     /* The first chunk of the first stage holds more micro-batches: recomputing it saves more. */
     ck_assert(apart[0].mem_tier1 < together[0].mem_tier1);
 }
-END_TEST
 
 /* ---- Capacities ------------------------------------------------------------------------------ */
 
-START_TEST(a_smaller_memory_of_fewer_bytes_may_be_the_fuller_one)
+CALC_TEST(a_smaller_memory_of_fewer_bytes_may_be_the_fuller_one)
 {
     calc_stats stats;
     calc_stage_stats row[STAGES];
@@ -377,28 +370,4 @@ START_TEST(a_smaller_memory_of_fewer_bytes_may_be_the_fuller_one)
     calc_run(&c.app, &c.system, &c.exec, CALC_COMPAT_NONE, &stats);
     ck_assert_double_eq(stats.peak_stage, 0);
     ck_assert_double_eq(stats.proc_mem_tier1_cap_req, row[0].mem_tier1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("run_placed");
-    TCase *tests = tcase_create("lists");
-    tcase_add_checked_fixture(tests, setup, NULL);
-    tcase_add_test(tests, a_stage_is_that_of_the_uniform_layout_on_its_chip);
-    tcase_add_test(tests, at_the_boundary_messages_go_at_the_pace_of_the_slower_network);
-    tcase_add_test(tests, the_step_is_that_of_its_stages_simulated);
-    tcase_add_test(tests, rates_count_the_peaks_of_both_chips);
-    tcase_add_test(tests, the_fullest_stage_has_least_room_on_its_own_chip);
-    tcase_add_test(tests, none_some_and_all_blocks_recompute_as_the_execution_has_them);
-    tcase_add_test(tests, one_more_block_that_recomputes_never_takes_more_memory_nor_less_time);
-    tcase_add_test(tests, chunks_that_differ_hold_what_their_order_makes_them_hold);
-    tcase_add_test(tests, chunks_of_a_stage_take_the_time_of_what_they_recompute_together);
-    tcase_add_test(tests, a_smaller_memory_of_fewer_bytes_may_be_the_fuller_one);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

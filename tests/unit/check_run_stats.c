@@ -1,6 +1,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "frame.h"
 #include "model/run.h"
 #include "small_case.h"
 #include "spec/field.h"
@@ -61,7 +62,7 @@ static calc_exec busy_exec(void)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-START_TEST(the_terms_sum_to_the_total_and_none_is_missing)
+CALC_TEST(the_terms_sum_to_the_total_and_none_is_missing)
 {
     calc_system system = small_system();
     calc_exec exec = busy_exec();
@@ -77,10 +78,9 @@ START_TEST(the_terms_sum_to_the_total_and_none_is_missing)
     ck_assert_double_gt(s.bw_offload_exposed_time, 0);
     assert_near(s.total_time, sum_of_terms(&s));
 }
-END_TEST
 
 /* 8 blocks on 2 stages, 4 micro-batches: 16 blocks forward, 4 optimizer steps. */
-START_TEST(a_step_repeats_a_block_for_each_block_and_micro_batch)
+CALC_TEST(a_step_repeats_a_block_for_each_block_and_micro_batch)
 {
     calc_system system = small_system();
     calc_exec exec = busy_exec();
@@ -97,11 +97,10 @@ START_TEST(a_step_repeats_a_block_for_each_block_and_micro_batch)
     assert_near(s.tp_comm_link_time, 4 * (3 * (s.baseblock_fw_tp_time + s.baseblock_agrad_tp_time) +
                                           (s.edgeblock_fw_tp_time + s.edgeblock_agrad_tp_time)));
 }
-END_TEST
 
 /* 2 messages per micro-batch of 32 * 64 elements of 2 bytes at 2^33 bytes/s; gradients of 4 blocks
  * in a ring of 2: once their weights. */
-START_TEST(messages_and_gradients_take_the_time_of_their_bytes)
+CALC_TEST(messages_and_gradients_take_the_time_of_their_bytes)
 {
     calc_system system = small_system();
     calc_exec exec = busy_exec();
@@ -113,9 +112,8 @@ START_TEST(messages_and_gradients_take_the_time_of_their_bytes)
     assert_near(s.dp_comm_link_time, 4 * s.block_weight_space / two_to(33));
     ck_assert_double_eq(s.dp_comm_exposed_time, s.dp_comm_link_time);
 }
-END_TEST
 
-START_TEST(the_same_inputs_give_the_same_bits_in_every_statistic)
+CALC_TEST(the_same_inputs_give_the_same_bits_in_every_statistic)
 {
     calc_app app = small_app();
     calc_system system = small_system();
@@ -129,7 +127,6 @@ START_TEST(the_same_inputs_give_the_same_bits_in_every_statistic)
     calc_run(&app, &system, &exec, CALC_COMPAT_REPAIRED, &b);
     assert_same(&a, &b);
 }
-END_TEST
 
 /* ---- Efficiency ------------------------------------------------------------------------------ */
 
@@ -146,7 +143,7 @@ static calc_system ideal_system(void)
     return system;
 }
 
-START_TEST(utilization_is_one_where_nothing_but_the_model_takes_time)
+CALC_TEST(utilization_is_one_where_nothing_but_the_model_takes_time)
 {
     calc_system system = ideal_system();
     calc_exec exec = small_exec(2, 1, 2);
@@ -154,10 +151,9 @@ START_TEST(utilization_is_one_where_nothing_but_the_model_takes_time)
     exec.training = false;
     assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization, 1);
 }
-END_TEST
 
 /* Forward once more: 4 thirds of the time. The scores alone are 2bs^2h of 24bsh^2 + 4bs^2h. */
-START_TEST(recomputation_lowers_utilization)
+CALC_TEST(recomputation_lowers_utilization)
 {
     calc_system system = ideal_system();
     calc_exec exec = small_exec(1, 1, 1);
@@ -168,10 +164,9 @@ START_TEST(recomputation_lowers_utilization)
     assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization,
                 3 * forward / (3 * forward + 2 * 32));
 }
-END_TEST
 
 /* 4 micro-batches on 4 stages: 3 of 7 rounds idle; with 2 chunks 3 of 11. */
-START_TEST(the_bubble_lowers_utilization)
+CALC_TEST(the_bubble_lowers_utilization)
 {
     calc_system system = ideal_system();
     calc_exec exec = small_exec(1, 4, 1);
@@ -179,11 +174,10 @@ START_TEST(the_bubble_lowers_utilization)
     exec.pipeline_interleaving = 2;
     assert_near(run(&system, &exec, CALC_COMPAT_REPAIRED).model_flops_utilization, 8.0 / 11);
 }
-END_TEST
 
 /* 8 blocks on 3 stages: 3, 3 and 2, as if there were 9; the bubble of 2 rounds of 3 blocks is one
  * block shorter. So 12 blocks and 5 of bubble, of which 4 micro-batches need 8 thirds each. */
-START_TEST(missing_blocks_lower_utilization)
+CALC_TEST(missing_blocks_lower_utilization)
 {
     calc_system system = ideal_system();
     calc_exec exec = small_exec(1, 3, 1);
@@ -191,9 +185,8 @@ START_TEST(missing_blocks_lower_utilization)
     ck_assert_double_eq(s.missing_blocks, 1);
     assert_near(s.model_flops_utilization, 4 * 8.0 / 3 / (12 + 5));
 }
-END_TEST
 
-START_TEST(rates_follow_from_the_total)
+CALC_TEST(rates_follow_from_the_total)
 {
     calc_system system = small_system();
     calc_exec exec = busy_exec();
@@ -209,11 +202,10 @@ START_TEST(rates_follow_from_the_total)
                 s.block_fw_flops + s.block_agrad_flops + s.block_wgrad_flops + s.block_optim_flops);
     assert_near(s.total_efficiency * s.total_time * two_to(40), 16 * s.useful_flops);
 }
-END_TEST
 
 /* ---- Defects of Calculon, one at a time ------------------------------------------------------ */
 
-START_TEST(without_any_defect_both_modes_give_the_same_bits)
+CALC_TEST(without_any_defect_both_modes_give_the_same_bits)
 {
     calc_system system = small_system();
     system.networks[1].latency_s = latency_s;
@@ -224,11 +216,10 @@ START_TEST(without_any_defect_both_modes_give_the_same_bits)
     calc_stats theirs = run(&system, &exec, CALC_COMPAT_CALCULON);
     assert_same(&ours, &theirs);
 }
-END_TEST
 
 /* Four blocks per processor, all in one chunk, whose gradients take longer than their window. The
  * recomputation that Calculon counts too much is memory time that they cannot hide behind. */
-START_TEST(defect_1_recomputes_the_blocks_beginning_again_and_again)
+CALC_TEST(defect_1_recomputes_the_blocks_beginning_again_and_again)
 {
     calc_system system = small_system();
     system.networks[1].bytes_per_s = two_to(28);
@@ -246,10 +237,9 @@ START_TEST(defect_1_recomputes_the_blocks_beginning_again_and_again)
     assert_difference(theirs.dp_comm_exposed_time - ours.dp_comm_exposed_time, more_s);
     assert_difference(theirs.total_time - ours.total_time, more_s);
 }
-END_TEST
 
 /* Once per micro-batch, Calculon's last block hides a latency of offload that is not there. */
-START_TEST(defect_2_sends_a_message_without_a_pipeline)
+CALC_TEST(defect_2_sends_a_message_without_a_pipeline)
 {
     calc_system system = small_system();
     system.networks[1].latency_s = latency_s;
@@ -265,10 +255,9 @@ START_TEST(defect_2_sends_a_message_without_a_pipeline)
     ck_assert_double_eq(ours.pp_comm_link_time, 0);
     ck_assert_double_eq(theirs.pp_comm_link_time, 0);
 }
-END_TEST
 
 /* The bubble of 4 stages has 3 chunks, each a latency too long. */
-START_TEST(defect_3_sends_a_backward_message_in_inference)
+CALC_TEST(defect_3_sends_a_backward_message_in_inference)
 {
     calc_system system = small_system();
     system.networks[1].latency_s = latency_s;
@@ -281,11 +270,10 @@ START_TEST(defect_3_sends_a_backward_message_in_inference)
     ck_assert_double_eq(theirs.pp_comm_link_time, ours.pp_comm_link_time);
     assert_near(theirs.total_time, sum_of_terms(&theirs));
 }
-END_TEST
 
 /* ---- Inference ------------------------------------------------------------------------------- */
 
-START_TEST(inference_is_the_forward_pass)
+CALC_TEST(inference_is_the_forward_pass)
 {
     calc_system system = small_system();
     calc_exec exec = small_exec(2, 2, 2);
@@ -302,11 +290,10 @@ START_TEST(inference_is_the_forward_pass)
     assert_near(s.pp_comm_link_time, 4 * 4096 / two_to(33));
     assert_near(s.total_time, sum_of_terms(&s));
 }
-END_TEST
 
 /* ---- Layouts that do not fit ----------------------------------------------------------------- */
 
-START_TEST(a_layout_without_memory_still_has_all_its_numbers)
+CALC_TEST(a_layout_without_memory_still_has_all_its_numbers)
 {
     calc_system system = small_system();
     calc_exec exec = busy_exec();
@@ -319,10 +306,9 @@ START_TEST(a_layout_without_memory_still_has_all_its_numbers)
     s.mem_tier1_capacity = fits.mem_tier1_capacity;
     assert_same(&s, &fits);
 }
-END_TEST
 
 /* 4 blocks per stage in 3 chunks: what needs the chunks is unknown, blocks and memory are not. */
-START_TEST(chunks_that_do_not_fit_leave_the_step_unknown)
+CALC_TEST(chunks_that_do_not_fit_leave_the_step_unknown)
 {
     calc_system system = small_system();
     calc_exec exec = small_exec(2, 2, 2);
@@ -343,7 +329,6 @@ START_TEST(chunks_that_do_not_fit_leave_the_step_unknown)
     ck_assert_double_gt(s.proc_mem_tier1_cap_req, 0);
     ck_assert_double_gt(s.model_flops, 0);
 }
-END_TEST
 
 /* ---- What is known --------------------------------------------------------------------------- */
 
@@ -379,7 +364,7 @@ static const struct {
 };
 enum { DEFINED = sizeof defined / sizeof *defined };
 
-START_TEST(what_a_rule_defines_is_null_without_it)
+CALC_TEST_LOOP(what_a_rule_defines_is_null_without_it, 0, DEFINED)
 {
     calc_system system = small_system();
     calc_exec exec = busy_exec();
@@ -391,7 +376,6 @@ START_TEST(what_a_rule_defines_is_null_without_it)
     s = run(&system, &exec, one);
     ck_assert(isfinite(named_number(&s, defined[_i].key)));
 }
-END_TEST
 
 /* Of prices, power, simulated pipelines and serving nothing is known here, by any rule. */
 static const char *const elsewhere[] = {"usd_per_trillion_tokens",
@@ -442,7 +426,7 @@ static bool only_by_rule(const char *key)
     return false;
 }
 
-START_TEST(all_other_statistics_of_training_are_known)
+CALC_TEST(all_other_statistics_of_training_are_known)
 {
     calc_system system = small_system();
     calc_exec exec = small_exec(2, 2, 2);
@@ -459,9 +443,8 @@ START_TEST(all_other_statistics_of_training_are_known)
         }
     }
 }
-END_TEST
 
-START_TEST(offloaded_parts_say_what_stays)
+CALC_TEST(offloaded_parts_say_what_stays)
 {
     calc_system system = small_system();
     calc_exec exec = small_exec(1, 1, 2);
@@ -485,9 +468,8 @@ START_TEST(offloaded_parts_say_what_stays)
     ck_assert_double_gt(s.act_checkpoint_size, 0);
     ck_assert_double_eq(s.act_checkpoint_size_with_offload, 0);
 }
-END_TEST
 
-START_TEST(a_layout_that_does_not_exist_has_no_statistics)
+CALC_TEST(a_layout_that_does_not_exist_has_no_statistics)
 {
     calc_stats s;
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
@@ -497,7 +479,6 @@ START_TEST(a_layout_that_does_not_exist_has_no_statistics)
         ck_assert(isnan(number(&s, row)));
     }
 }
-END_TEST
 
 /* ---- Both ways ------------------------------------------------------------------------------- */
 
@@ -516,7 +497,7 @@ static calc_exec varied(int i)
 }
 enum { VARIED = CLASSIC_RECOMPUTES * 16 };
 
-START_TEST(times_add_up_with_and_without_rules)
+CALC_TEST_LOOP(times_add_up_with_and_without_rules, 0, VARIED)
 {
     calc_system system = small_system();
     system.networks[1].latency_s = latency_s;
@@ -529,9 +510,8 @@ START_TEST(times_add_up_with_and_without_rules)
         ck_assert_double_eq_tol(sum_of_terms(&s) / s.total_time, 1, 1e-12);
     }
 }
-END_TEST
 
-START_TEST(memory_adds_up_with_and_without_rules)
+CALC_TEST_LOOP(memory_adds_up_with_and_without_rules, 0, VARIED)
 {
     calc_system system = small_system();
     calc_exec e = varied(_i);
@@ -564,10 +544,9 @@ START_TEST(memory_adds_up_with_and_without_rules)
         assert_near(s.mem_allocated + s.mem_overhead, s.proc_mem_tier1_cap_req);
     }
 }
-END_TEST
 
 /* At the bandwidth it says a layout waits for nothing, below it does. */
-START_TEST(the_bandwidth_that_hides_offload_does_by_both_definitions)
+CALC_TEST(the_bandwidth_that_hides_offload_does_by_both_definitions)
 {
     for (int rules = 0; rules < 2; rules++) {
         calc_compat compat = rules ? CALC_COMPAT_REPAIRED : CALC_COMPAT_NONE;
@@ -585,34 +564,4 @@ START_TEST(the_bandwidth_that_hides_offload_does_by_both_definitions)
         ck_assert_double_gt((s.fw_offload_exposed_time + s.bw_offload_exposed_time) / s.total_time,
                             1e-6);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("run_stats");
-    tcase_add_test(cases, the_terms_sum_to_the_total_and_none_is_missing);
-    tcase_add_test(cases, a_step_repeats_a_block_for_each_block_and_micro_batch);
-    tcase_add_test(cases, messages_and_gradients_take_the_time_of_their_bytes);
-    tcase_add_test(cases, the_same_inputs_give_the_same_bits_in_every_statistic);
-    tcase_add_test(cases, utilization_is_one_where_nothing_but_the_model_takes_time);
-    tcase_add_test(cases, recomputation_lowers_utilization);
-    tcase_add_test(cases, the_bubble_lowers_utilization);
-    tcase_add_test(cases, missing_blocks_lower_utilization);
-    tcase_add_test(cases, rates_follow_from_the_total);
-    tcase_add_test(cases, without_any_defect_both_modes_give_the_same_bits);
-    tcase_add_test(cases, defect_1_recomputes_the_blocks_beginning_again_and_again);
-    tcase_add_test(cases, defect_2_sends_a_message_without_a_pipeline);
-    tcase_add_test(cases, defect_3_sends_a_backward_message_in_inference);
-    tcase_add_test(cases, inference_is_the_forward_pass);
-    tcase_add_test(cases, a_layout_without_memory_still_has_all_its_numbers);
-    tcase_add_test(cases, chunks_that_do_not_fit_leave_the_step_unknown);
-    tcase_add_loop_test(cases, what_a_rule_defines_is_null_without_it, 0, DEFINED);
-    tcase_add_test(cases, all_other_statistics_of_training_are_known);
-    tcase_add_test(cases, offloaded_parts_say_what_stays);
-    tcase_add_test(cases, a_layout_that_does_not_exist_has_no_statistics);
-    tcase_add_loop_test(cases, times_add_up_with_and_without_rules, 0, VARIED);
-    tcase_add_loop_test(cases, memory_adds_up_with_and_without_rules, 0, VARIED);
-    tcase_add_test(cases, the_bandwidth_that_hides_offload_does_by_both_definitions);
-    return run_cases(cases);
 }

@@ -1,6 +1,7 @@
 /* Whether two documents say the same. */
 #include "spec/same.h"
 
+#include "frame.h"
 #include "random_struct.h"
 #include "small_case.h"
 
@@ -13,6 +14,8 @@ static void enter(void)
     a = b = small_system();
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static void assert_differs(const char *text)
 {
     calc_app app = {0};
@@ -24,7 +27,7 @@ static void assert_differs(const char *text)
     ck_assert_msg(!calc_same(table, &b, &a), "%s", text);
 }
 
-START_TEST(a_value_of_any_type_makes_a_difference)
+CALC_TEST(a_value_of_any_type_makes_a_difference)
 {
     static const char *const set[] = {"sys.mem1.GiB=3",
                                       "sys.networks[1].bandwidth=3",
@@ -49,18 +52,16 @@ START_TEST(a_value_of_any_type_makes_a_difference)
     ck_assert(!calc_same(table, &a, &b));
     ck_assert(!calc_same(table, &b, &a));
 }
-END_TEST
 
 /* What a document does not say does not count: steps and networks beyond those in use. */
-START_TEST(what_is_not_in_use_makes_none)
+CALC_TEST(what_is_not_in_use_makes_none)
 {
     b.chip.mem1.efficiency.threshold[b.chip.mem1.efficiency.count] = 7;
     b.networks[b.networks_count].latency_s = 7;
     ck_assert(calc_same(table, &a, &b));
 }
-END_TEST
 
-START_TEST(random_structs_are_their_copies_and_no_others)
+CALC_TEST(random_structs_are_their_copies_and_no_others)
 {
     calc_rng rng;
     calc_rng_init(&rng, 1, 1);
@@ -77,15 +78,4 @@ START_TEST(random_structs_are_their_copies_and_no_others)
         snprintf(f.inference.prefill_system.name, sizeof f.inference.prefill_system.name, "other");
         ck_assert(!calc_same(calc_table_of(CALC_KIND_EXEC), &e, &f));
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("same");
-    tcase_add_checked_fixture(cases, enter, NULL);
-    tcase_add_test(cases, a_value_of_any_type_makes_a_difference);
-    tcase_add_test(cases, what_is_not_in_use_makes_none);
-    tcase_add_test(cases, random_structs_are_their_copies_and_no_others);
-    return run_cases(cases);
 }

@@ -3,8 +3,9 @@
 #include "validate/same_runs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 enum { ROOM = 2 };
 
@@ -17,7 +18,7 @@ static void enter(void)
     calc_errors errors = {0};
     runs = (calc_runs){0};
     ck_assert_int_eq(
-        calc_runs_read(&runs, CALC_DATA_DIR_SOURCE "/tests/measured/runs.csv", NULL, NULL, &errors),
+        calc_runs_read(&runs, CALC_DATA_DIR_SOURCE "/tests/measured/runs.csv", NULL, &errors),
         CALC_OK);
     c = load_case("llama3-405B", "h100_sxm", "llama3-405B_1024");
 }
@@ -27,21 +28,22 @@ static void leave(void)
     calc_runs_free(&runs);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static size_t find(void)
 {
     return calc_same_runs_find(same, ROOM, &runs, &c.app, "h100_sxm", &c.exec);
 }
 
-START_TEST(a_shipped_layout_is_the_run_it_was_read_from)
+CALC_TEST(a_shipped_layout_is_the_run_it_was_read_from)
 {
     ck_assert_uint_eq(find(), 1);
     ck_assert_str_eq(same[0].row->id, "dgxc_v25.04.02_llama3.1-405b_H100_1024g_bf16_gbs512");
     ck_assert_double_eq_tol(same[0].step_s, 19.84, 1e-9); /* as it was printed */
     ck_assert_ptr_nonnull(strstr(same[0].source, "dgxc"));
 }
-END_TEST
 
-START_TEST(what_differs_in_a_size_is_another)
+CALC_TEST(what_differs_in_a_size_is_another)
 {
     ck_assert_uint_eq(calc_same_runs_find(same, ROOM, &runs, &c.app, "h200", &c.exec), 0);
     calc_exec exec = c.exec;
@@ -50,7 +52,7 @@ START_TEST(what_differs_in_a_size_is_another)
     c.exec = exec;
     c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8; /* which was run, too */
     ck_assert_uint_gt(find(), 0);
-    ck_assert_ptr_nonnull(strstr(same[0].row->dtype, "fp8"));
+    ck_assert_int_eq(same[0].row->document->exec.strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
     c.exec = exec;
     c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL;
     ck_assert_uint_eq(find(), 0);
@@ -64,9 +66,8 @@ START_TEST(what_differs_in_a_size_is_another)
     c.app.hidden *= 2;
     ck_assert_uint_eq(find(), 0);
 }
-END_TEST
 
-START_TEST(what_has_no_size_has_one_of_one)
+CALC_TEST(what_has_no_size_has_one_of_one)
 {
     c.exec.strategy.context_par = c.exec.strategy.context_par > 1   ? c.exec.strategy.context_par
                                   : c.exec.strategy.context_par > 0 ? 0
@@ -74,30 +75,11 @@ START_TEST(what_has_no_size_has_one_of_one)
     c.exec.strategy.expert_par = !c.exec.strategy.expert_par;
     ck_assert_uint_eq(find(), 1);
 }
-END_TEST
 
-START_TEST(more_runs_than_there_is_room_for_are_counted)
+CALC_TEST(more_runs_than_there_is_room_for_are_counted)
 {
     c = load_case("llama3-8B", "h100_sxm", "llama3-8B_8");
     size_t count = find();
     ck_assert_uint_gt(count, ROOM);
     ck_assert_str_ne(same[0].row->id, same[1].row->id);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("same_runs");
-    tcase_add_checked_fixture(cases, enter, leave);
-    tcase_add_test(cases, a_shipped_layout_is_the_run_it_was_read_from);
-    tcase_add_test(cases, what_differs_in_a_size_is_another);
-    tcase_add_test(cases, what_has_no_size_has_one_of_one);
-    tcase_add_test(cases, more_runs_than_there_is_room_for_are_counted);
-    Suite *suite = suite_create("same_runs");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,10 +1,10 @@
 /* Random points of a space: the right ones, evenly, and the same for the same seed. */
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "estimate.h"
+#include "frame.h"
 #include "small_case.h"
 
 enum { DRAWN = 40000 };
@@ -47,7 +47,7 @@ static calc_sample_point *draw(const calc_space *space, uint64_t seed, uint64_t 
     return point;
 }
 
-START_TEST(the_same_seed_draws_the_same_points_and_another_draws_others)
+CALC_TEST(the_same_seed_draws_the_same_points_and_another_draws_others)
 {
     calc_space space;
     uint64_t total;
@@ -69,7 +69,6 @@ START_TEST(the_same_seed_draws_the_same_points_and_another_draws_others)
     free(c);
     calc_space_free(&space);
 }
-END_TEST
 
 /* With many more draws than points every point is drawn, and each verdict about as often as the
  * sweep counts it: within six standard deviations. */
@@ -83,7 +82,7 @@ static int compare_layouts(const void *a, const void *b)
     return calc_axis_compare(&x->exec, &y->exec);
 }
 
-START_TEST(points_with_different_numbers_are_different_layouts)
+CALC_TEST(points_with_different_numbers_are_different_layouts)
 {
     calc_space space;
     uint64_t total;
@@ -102,9 +101,8 @@ START_TEST(points_with_different_numbers_are_different_layouts)
     free(point);
     calc_space_free(&space);
 }
-END_TEST
 
-START_TEST(points_are_drawn_evenly_and_with_the_sweeps_verdicts)
+CALC_TEST(points_are_drawn_evenly_and_with_the_sweeps_verdicts)
 {
     calc_space space;
     uint64_t total;
@@ -147,9 +145,8 @@ START_TEST(points_are_drawn_evenly_and_with_the_sweeps_verdicts)
     free(point);
     calc_space_free(&space);
 }
-END_TEST
 
-START_TEST(an_empty_space_is_an_error)
+CALC_TEST(an_empty_space_is_an_error)
 {
     static const int64_t procs = 1009; /* prime: a batch of 1 has no replicas, a model as many
                                              blocks */
@@ -165,15 +162,4 @@ START_TEST(an_empty_space_is_an_error)
                      CALC_ERR_RANGE);
     ck_assert_str_eq(errors.item[0].text, "the space is empty");
     calc_space_free(&space);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("sample");
-    tcase_add_test(cases, the_same_seed_draws_the_same_points_and_another_draws_others);
-    tcase_add_test(cases, points_with_different_numbers_are_different_layouts);
-    tcase_add_test(cases, points_are_drawn_evenly_and_with_the_sweeps_verdicts);
-    tcase_add_test(cases, an_empty_space_is_an_error);
-    return run_cases(cases);
 }

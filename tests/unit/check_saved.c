@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "checkpoint.h"
+#include "frame.h"
 #include "scratch.h"
 #include "sweep_case.h"
 
@@ -24,6 +25,8 @@ static void leave(void)
     calc_space_free(&c.space);
     scratch_leave(folder);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static calc_status sweep(const calc_saving *saving, calc_sweep_result *result, calc_errors *errors)
 {
@@ -56,7 +59,7 @@ static bool count_call(void *context, const calc_sweep_progress *progress)
 
 static const calc_shard all = {.index = 1, .count = 1};
 
-START_TEST(without_a_checkpoint_it_is_a_sweep)
+CALC_TEST(without_a_checkpoint_it_is_a_sweep)
 {
     const calc_saving saving = {.shard = all};
     calc_errors errors = {0};
@@ -66,9 +69,8 @@ START_TEST(without_a_checkpoint_it_is_a_sweep)
     ck_assert_int_eq(scratch_count(), 0);
     calc_sweep_result_free(&result);
 }
-END_TEST
 
-START_TEST(shards_together_find_what_one_sweep_finds)
+CALC_TEST(shards_together_find_what_one_sweep_finds)
 {
     calc_sweep_result sum = {0};
     for (uint64_t i = 1; i <= 3; i++) {
@@ -94,9 +96,8 @@ START_TEST(shards_together_find_what_one_sweep_finds)
     sweep_case_same(&sum, &whole);
     calc_sweep_result_free(&sum);
 }
-END_TEST
 
-START_TEST(a_sweep_that_was_stopped_goes_on_and_finds_the_same)
+CALC_TEST(a_sweep_that_was_stopped_goes_on_and_finds_the_same)
 {
     int resumed = 0;
     for (int stop_at = 1;; stop_at += 7) {
@@ -122,9 +123,8 @@ START_TEST(a_sweep_that_was_stopped_goes_on_and_finds_the_same)
     }
     ck_assert_int_gt(resumed, 3);
 }
-END_TEST
 
-START_TEST(a_finished_sweep_is_not_done_again)
+CALC_TEST(a_finished_sweep_is_not_done_again)
 {
     calls made = {0};
     const calc_saving saving = {.path = "part", .resume = true, .shard = all};
@@ -141,9 +141,8 @@ START_TEST(a_finished_sweep_is_not_done_again)
     sweep_case_same(&result, &whole);
     calc_sweep_result_free(&result);
 }
-END_TEST
 
-START_TEST(without_resume_an_old_checkpoint_is_replaced)
+CALC_TEST(without_resume_an_old_checkpoint_is_replaced)
 {
     const calc_saving saving = {.path = "part", .shard = all};
     calc_errors errors = {0};
@@ -156,9 +155,8 @@ START_TEST(without_resume_an_old_checkpoint_is_replaced)
     sweep_case_same(&part.result, &whole);
     calc_checkpoint_free(&part);
 }
-END_TEST
 
-START_TEST(another_sweep_or_shard_does_not_go_on)
+CALC_TEST(another_sweep_or_shard_does_not_go_on)
 {
     calc_saving saving = {.path = "part", .shard = {1, 2, 0}};
     calc_errors errors = {0};
@@ -176,9 +174,8 @@ START_TEST(another_sweep_or_shard_does_not_go_on)
     fails(&saving, CALC_ERR_SYNTAX, "part: not a checkpoint or part of a sweep");
     scratch_is("part", "old");
 }
-END_TEST
 
-START_TEST(a_checkpoint_that_cannot_be_written_costs_no_work)
+CALC_TEST(a_checkpoint_that_cannot_be_written_costs_no_work)
 {
     calls made = {0};
     const calc_saving saving = {.path = "none/part", .shard = all};
@@ -187,7 +184,6 @@ START_TEST(a_checkpoint_that_cannot_be_written_costs_no_work)
     fails(&saving, CALC_ERR_IO, "none/part: cannot write: No such file or directory");
     ck_assert_int_eq(made.count, 0);
 }
-END_TEST
 
 /* options.progress: from now on checkpoints cannot be written. */
 static bool block(void *context, const calc_sweep_progress *progress)
@@ -197,7 +193,7 @@ static bool block(void *context, const calc_sweep_progress *progress)
     return false;
 }
 
-START_TEST(a_result_is_whole_even_if_the_last_checkpoint_fails)
+CALC_TEST(a_result_is_whole_even_if_the_last_checkpoint_fails)
 {
     const calc_saving saving = {.path = "part", .shard = all};
     calc_errors errors = {0};
@@ -213,26 +209,4 @@ START_TEST(a_result_is_whole_even_if_the_last_checkpoint_fails)
     ck_assert(!result.partial);
     sweep_case_same(&result, &whole);
     calc_sweep_result_free(&result);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("saved");
-    TCase *tests = tcase_create("saved");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, without_a_checkpoint_it_is_a_sweep);
-    tcase_add_test(tests, shards_together_find_what_one_sweep_finds);
-    tcase_add_test(tests, a_sweep_that_was_stopped_goes_on_and_finds_the_same);
-    tcase_add_test(tests, a_finished_sweep_is_not_done_again);
-    tcase_add_test(tests, without_resume_an_old_checkpoint_is_replaced);
-    tcase_add_test(tests, another_sweep_or_shard_does_not_go_on);
-    tcase_add_test(tests, a_checkpoint_that_cannot_be_written_costs_no_work);
-    tcase_add_test(tests, a_result_is_whole_even_if_the_last_checkpoint_fails);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

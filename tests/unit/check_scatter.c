@@ -3,10 +3,9 @@
 
 #include "cli/draw/human.h"
 #include "cli/draw/scatter.h"
+#include "frame.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
 static calc_text text;
 
@@ -14,6 +13,8 @@ static void leave(void)
 {
     calc_text_free(&text);
 }
+
+const calc_test_frame calc_tests = {.teardown = leave};
 
 /* A drawing of 40 columns, in `text`. */
 static void draw(const calc_scatter_point *point, size_t count, bool x_up, const calc_paint *paint)
@@ -29,7 +30,7 @@ static void draw(const calc_scatter_point *point, size_t count, bool x_up, const
 
 static const calc_scatter_point three[] = {{1024, 1, 2}, {3072, 3, 1}, {2048, 0.5, 3}};
 
-START_TEST(marks_lie_between_the_ends_of_the_axes)
+CALC_TEST(marks_lie_between_the_ends_of_the_axes)
 {
     const calc_paint ascii = {0};
     draw(three, 3, false, &ascii);
@@ -44,9 +45,8 @@ START_TEST(marks_lie_between_the_ends_of_the_axes)
                                 "        1.000 KiB             3.000 KiB\n"
                                 "                                 memory\n");
 }
-END_TEST
 
-START_TEST(the_front_follows_the_direction_of_the_axes)
+CALC_TEST(the_front_follows_the_direction_of_the_axes)
 {
     const calc_paint utf8 = {.utf8 = true};
     draw(three, 3, true, &utf8); /* most memory and the highest rate: one point has both */
@@ -54,9 +54,8 @@ START_TEST(the_front_follows_the_direction_of_the_axes)
     ck_assert_ptr_nonnull(strstr(text.data, "○2"));
     ck_assert_ptr_nonnull(strstr(text.data, "○3"));
 }
-END_TEST
 
-START_TEST(a_factor_of_fifty_is_logarithmic)
+CALC_TEST(a_factor_of_fifty_is_logarithmic)
 {
     const calc_paint ascii = {0};
     const calc_scatter_point linear[] = {{1, 1, 0}, {49.9, 1, 0}, {7, 1, 7}};
@@ -69,9 +68,8 @@ START_TEST(a_factor_of_fifty_is_logarithmic)
     at = strstr(text.data, "o7");
     ck_assert_int_eq(at - strstr(text.data, "*"), 16);
 }
-END_TEST
 
-START_TEST(numbers_that_would_touch_are_left_out)
+CALC_TEST(numbers_that_would_touch_are_left_out)
 {
     const calc_paint ascii = {0};
     const calc_scatter_point close[] = {{0, 0, 0}, {300, 1, 12}, {320, 1, 34}, {600, 0, 0}};
@@ -83,9 +81,8 @@ START_TEST(numbers_that_would_touch_are_left_out)
     ck_assert_ptr_nonnull(strstr(text.data, "*1"));
     ck_assert_ptr_null(strstr(text.data, "3"));
 }
-END_TEST
 
-START_TEST(what_is_not_finite_is_left_out)
+CALC_TEST(what_is_not_finite_is_left_out)
 {
     const calc_paint color = {.color = true};
     const calc_scatter_point none[] = {{(double)NAN, 1, 1}, {1, (double)INFINITY, 2}};
@@ -95,17 +92,4 @@ START_TEST(what_is_not_finite_is_left_out)
     const calc_scatter_point one[] = {{(double)NAN, 1, 1}, {1, 5, 2}};
     draw(one, 2, true, &color);
     ck_assert_ptr_nonnull(strstr(text.data, "5.000 |\033[32m*\033[0m\033[1m2\033[0m\n"));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("scatter");
-    tcase_add_checked_fixture(cases, NULL, leave);
-    tcase_add_test(cases, marks_lie_between_the_ends_of_the_axes);
-    tcase_add_test(cases, the_front_follows_the_direction_of_the_axes);
-    tcase_add_test(cases, a_factor_of_fifty_is_logarithmic);
-    tcase_add_test(cases, numbers_that_would_touch_are_left_out);
-    tcase_add_test(cases, what_is_not_finite_is_left_out);
-    return run_cases(cases);
 }

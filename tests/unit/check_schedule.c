@@ -1,5 +1,6 @@
 #include "model/schedule/schedule.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static const char *const names[] = {"1f1b", "gpipe",    "zb_h1",     "zb_h2",
@@ -40,15 +41,14 @@ static double in_flight(const char *name, int64_t p, int64_t v, int64_t m, int64
 
 /* ---- Shapes -----------------------------------------------------------------------------------*/
 
-START_TEST(the_names_of_this_test_are_those_of_the_enumeration)
+CALC_TEST(the_names_of_this_test_are_those_of_the_enumeration)
 {
 #define COUNT_AND_COMPARE(name, text) ck_assert_str_eq(names[CALC_PIPELINE_SCHEDULE_##name], text);
     CALC_PIPELINE_SCHEDULE_LIST(COUNT_AND_COMPARE)
     ck_assert_int_eq(KINDS, CALC_PIPELINE_SCHEDULE_COUNT);
 }
-END_TEST
 
-START_TEST(a_schedule_needs_stages_chunks_and_micro_batches)
+CALC_TEST(a_schedule_needs_stages_chunks_and_micro_batches)
 {
     for (int i = 0; i < KINDS; i++) {
         ck_assert_int_eq(check(names[i], 0, 1, 1), CALC_SCHEDULE_EMPTY);
@@ -58,9 +58,8 @@ START_TEST(a_schedule_needs_stages_chunks_and_micro_batches)
     ck_assert_int_eq(check("1f1b", 1, 65535, 1), CALC_SCHEDULE_OK);
     ck_assert_int_eq(check("1f1b", 1, 65536, 1), CALC_SCHEDULE_TOO_MANY_CHUNKS);
 }
-END_TEST
 
-START_TEST(only_1f1b_takes_any_number_of_chunks)
+CALC_TEST(only_1f1b_takes_any_number_of_chunks)
 {
     ck_assert_int_eq(check("1f1b", 4, 1, 3), CALC_SCHEDULE_OK);
     ck_assert_int_eq(check("1f1b", 4, 5, 3), CALC_SCHEDULE_OK);
@@ -76,9 +75,8 @@ START_TEST(only_1f1b_takes_any_number_of_chunks)
         ck_assert_int_eq(check(two[i], 4, 3, 8), CALC_SCHEDULE_TWO_CHUNKS);
     }
 }
-END_TEST
 
-START_TEST(dualpipe_needs_even_numbers_and_two_micro_batches_per_stage)
+CALC_TEST(dualpipe_needs_even_numbers_and_two_micro_batches_per_stage)
 {
     ck_assert_int_eq(check("dualpipe", 4, 1, 8), CALC_SCHEDULE_OK);
     ck_assert_int_eq(check("dualpipe", 3, 1, 8), CALC_SCHEDULE_ODD);
@@ -89,9 +87,8 @@ START_TEST(dualpipe_needs_even_numbers_and_two_micro_batches_per_stage)
     ck_assert_int_eq(check("dualpipe_v", 3, 2, 5), CALC_SCHEDULE_FEW_MICROBATCHES);
     ck_assert_int_eq(check("zb_v", 3, 2, 1), CALC_SCHEDULE_OK);
 }
-END_TEST
 
-START_TEST(a_refusal_has_words)
+CALC_TEST(a_refusal_has_words)
 {
     ck_assert_str_eq(calc_schedule_status_text(CALC_SCHEDULE_OK), "fits");
     ck_assert_str_eq(calc_schedule_status_text(CALC_SCHEDULE_TWO_CHUNKS),
@@ -99,11 +96,10 @@ START_TEST(a_refusal_has_words)
     ck_assert_str_eq(calc_schedule_status_text(CALC_SCHEDULE_FEW_MICROBATCHES),
                      "needs at least two micro-batches per stage");
 }
-END_TEST
 
 /* ---- The bubble -------------------------------------------------------------------------------*/
 
-START_TEST(one_stage_is_never_idle)
+CALC_TEST(one_stage_is_never_idle)
 {
     for (int i = 0; i < KINDS; i++) {
         int64_t v = check(names[i], 1, 2, 2) == CALC_SCHEDULE_OK ? 2 : 1;
@@ -113,9 +109,8 @@ START_TEST(one_stage_is_never_idle)
     }
     assert_near(bubble_s("1f1b", 1, 3, 5, 1, 1.5, 0.75) + 1, 1);
 }
-END_TEST
 
-START_TEST(one_micro_batch_goes_down_and_up)
+CALC_TEST(one_micro_batch_goes_down_and_up)
 {
     /* Weight gradients that are split off do not delay the stage above. */
     assert_near(bubble_s("1f1b", 4, 1, 1, 1, 1.5, 0.75), 3 * 3.25);
@@ -125,21 +120,19 @@ START_TEST(one_micro_batch_goes_down_and_up)
     assert_near(bubble_s("zb_h2", 4, 1, 1, 1, 1.5, 0.75), 3 * 2.5);
     assert_near(bubble_s("zb_v", 4, 2, 1, 1, 1.5, 0.75), 3 * 2.5);
 }
-END_TEST
 
 /* Narayanan et al. 2021, section 2.2: (p-1)(tf+tb) and that over v. */
-START_TEST(interleaving_divides_the_bubble_by_the_chunks)
+CALC_TEST(interleaving_divides_the_bubble_by_the_chunks)
 {
     assert_near(bubble_s("1f1b", 8, 1, 32, 1, 1.5, 0.5), 21);
     assert_near(bubble_s("gpipe", 8, 1, 32, 1, 1.5, 0.5), 21);
     assert_near(bubble_s("1f1b", 8, 2, 32, 1, 1.5, 0.5), 10.5);
     assert_near(bubble_s("1f1b", 8, 4, 32, 1, 1.5, 0.5), 5.25);
 }
-END_TEST
 
 /* Fewer micro-batches than stages: each goes through all chunks of all stages, one behind the
    other. 5 on 4 stages: the second round of one micro-batch costs up to 3 chunk times more. */
-START_TEST(a_round_that_is_not_full_costs_more_with_chunks)
+CALC_TEST(a_round_that_is_not_full_costs_more_with_chunks)
 {
     assert_near(bubble_s("1f1b", 4, 2, 3, 1, 1, 1), (3 + 1) * 3 / 2.0);
     assert_near(bubble_s("1f1b", 4, 2, 4, 1, 1, 1), 3 * 3 / 2.0);
@@ -147,12 +140,11 @@ START_TEST(a_round_that_is_not_full_costs_more_with_chunks)
     /* Forwards longer: 6 of them, 6 - 4 backwards. */
     assert_near(bubble_s("1f1b", 4, 2, 5, 4, 1, 1), (6 * 4 + 2 * 2) / 2.0);
 }
-END_TEST
 
 /* Qi et al. 2023, table 1: (p-1)(F+B-W) for ZB-H1. Of ZB-H2 and ZB-V they count what is idle
    between the first and the last operation of a stage: 0 for F = B = W; the last stage still starts
    p-1 forwards late, and nobody is done before it. */
-START_TEST(zero_bubble_schedules_wait_for_the_last_stage_to_start)
+CALC_TEST(zero_bubble_schedules_wait_for_the_last_stage_to_start)
 {
     assert_near(bubble_s("zb_h1", 4, 1, 12, 1, 1, 1), 3);
     assert_near(bubble_s("zb_h1", 8, 1, 32, 1, 1.2, 0.8), 7 * 1.4);
@@ -161,9 +153,8 @@ START_TEST(zero_bubble_schedules_wait_for_the_last_stage_to_start)
     assert_near(bubble_s("zb_v", 4, 2, 12, 1, 1, 1), 1.5);
     assert_near(bubble_s("zb_v", 4, 2, 12, 1, 1.5, 1), 2.25);
 }
-END_TEST
 
-START_TEST(each_duration_can_be_the_one_that_a_zero_bubble_schedule_waits_for)
+CALC_TEST(each_duration_can_be_the_one_that_a_zero_bubble_schedule_waits_for)
 {
     assert_near(bubble_s("zb_h1", 5, 1, 20, 3, 1, 4), 4 * 3);
     assert_near(bubble_s("zb_h1", 5, 1, 20, 1, 3, 4), 4 * 3);
@@ -174,11 +165,10 @@ START_TEST(each_duration_can_be_the_one_that_a_zero_bubble_schedule_waits_for)
     assert_near(bubble_s("zb_v", 5, 2, 20, 3, 2, 0.5), 4 * 5 / 2.0);
     assert_near(bubble_s("zb_v", 5, 2, 20, 2, 3, 0.5), 4 * 5 / 2.0);
 }
-END_TEST
 
 /* Long forwards and few micro-batches; more of them than stages, but not twice as many. The figures
    are those of every operation. */
-START_TEST(weight_gradients_of_zb_v_wait_for_as_long_as_there_are_gaps)
+CALC_TEST(weight_gradients_of_zb_v_wait_for_as_long_as_there_are_gaps)
 {
     assert_near(bubble_s("zb_v", 3, 2, 2, 3, 1, 1), 6);
     assert_near(bubble_s("zb_v", 3, 2, 2, 3, 1, 2), 6);
@@ -190,12 +180,11 @@ START_TEST(weight_gradients_of_zb_v_wait_for_as_long_as_there_are_gaps)
     assert_near(bubble_s("zb_v", 3, 2, 5, 1, 3, 1), 4.5);
     assert_near(bubble_s("zb_v", 3, 2, 6, 1, 3, 1), 4);
 }
-END_TEST
 
 /* The authors' table: (p/2-1)(FB + whole backward - 3W), with FB = F+B+W if nothing is hidden. For
    F = B = W = 1 that is (p/2-1)(3+2-3), as here; in general their schedule has one F less, and
    other longest paths. */
-START_TEST(dualpipe_is_idle_as_its_authors_say_when_all_take_as_long)
+CALC_TEST(dualpipe_is_idle_as_its_authors_say_when_all_take_as_long)
 {
     assert_near(bubble_s("dualpipe", 8, 1, 20, 1, 1, 1), 3 * 2);
     assert_near(bubble_s("dualpipe", 2, 1, 4, 1, 1, 1) + 1, 1);
@@ -205,12 +194,11 @@ START_TEST(dualpipe_is_idle_as_its_authors_say_when_all_take_as_long)
     assert_near(bubble_s("dualpipe", 8, 1, 20, 2, 1.5, 1), 6 * 2 + 3 * 0.5);
     assert_near(bubble_s("dualpipe", 8, 1, 20, 1, 4, 5), 2 * 1 + 3 * 4);
 }
-END_TEST
 
 /* ---- Unequal stages ---------------------------------------------------------------------------*/
 
 /* Three stages of 4, 1 and 1, six micro-batches. */
-START_TEST(the_slowest_stage_sets_the_pace_of_gpipe)
+CALC_TEST(the_slowest_stage_sets_the_pace_of_gpipe)
 {
     calc_schedule_shape s = shape("gpipe", 3, 1, 6);
     calc_schedule_times t = {.of = {{1, 2, 1, 1}, {2, 0.5, 0.25, 0.25}}};
@@ -218,10 +206,9 @@ START_TEST(the_slowest_stage_sets_the_pace_of_gpipe)
     t.of[0].fw_s = 0.25; /* forwards wait for the others, backwards for the first */
     assert_near(calc_schedule_s(&s, &t), 4.25 + 5 * (0.5 + 2));
 }
-END_TEST
 
 /* What is left of the closed forms where there is no room for a simulation. */
-START_TEST(others_wait_for_the_busiest_stage_and_for_average_ones)
+CALC_TEST(others_wait_for_the_busiest_stage_and_for_average_ones)
 {
     calc_schedule_shape s = shape("zb_h1", 4, 1, 12);
     calc_schedule_times t = {.of = {{3, 1, 1, 1}, {1, 2, 2, 2}}};
@@ -229,9 +216,8 @@ START_TEST(others_wait_for_the_busiest_stage_and_for_average_ones)
     t.of[1] = (calc_schedule_class){1, 0.5, 0.5, 0.5}; /* two of 1 and one of a half */
     assert_near(calc_schedule_s(&s, &t), 12 * 3 + 3 * 2.5 / 3);
 }
-END_TEST
 
-START_TEST(splitting_a_class_changes_nothing)
+CALC_TEST(splitting_a_class_changes_nothing)
 {
     for (int i = 0; i < KINDS; i++) {
         int64_t v = check(names[i], 8, 2, 24) == CALC_SCHEDULE_OK ? 2 : 1;
@@ -242,11 +228,10 @@ START_TEST(splitting_a_class_changes_nothing)
         assert_near(calc_schedule_s(&s, &split), calc_schedule_s(&s, &whole));
     }
 }
-END_TEST
 
 /* ---- Memory -----------------------------------------------------------------------------------*/
 
-START_TEST(a_stage_holds_the_micro_batches_of_its_schedule)
+CALC_TEST(a_stage_holds_the_micro_batches_of_its_schedule)
 {
     ck_assert_double_eq(in_flight("gpipe", 4, 1, 9, 0), 9);
     for (int64_t stage = 0; stage < 4; stage++) {
@@ -261,9 +246,8 @@ START_TEST(a_stage_holds_the_micro_batches_of_its_schedule)
     ck_assert_double_eq(in_flight("1f1b", 4, 2, 12, 0), 4 * (1 + 3 / 8.0));
     ck_assert_double_eq(in_flight("1f1b", 4, 2, 12, 3), (4 + 1) / 2.0);
 }
-END_TEST
 
-START_TEST(a_stage_holds_no_more_than_there_are)
+CALC_TEST(a_stage_holds_no_more_than_there_are)
 {
     for (int i = 0; i < 4; i++) {
         ck_assert_double_eq(in_flight(names[i], 8, 1, 3, 0), 3);
@@ -273,9 +257,8 @@ START_TEST(a_stage_holds_no_more_than_there_are)
     ck_assert_double_eq(in_flight("1f1b", 8, 1, 3, 6), 2);
     ck_assert_double_eq(in_flight("zb_v", 8, 2, 3, 1), 2.5);
 }
-END_TEST
 
-START_TEST(the_fullest_stage_of_some_is_the_first_that_holds_most)
+CALC_TEST(the_fullest_stage_of_some_is_the_first_that_holds_most)
 {
     /* 11 micro-batches on 8 stages: 6, 6.5, 7, 7.5, 8, ... 8, 7.5 ... */
     calc_schedule_shape v = shape("zb_v", 8, 2, 11);
@@ -298,30 +281,4 @@ START_TEST(the_fullest_stage_of_some_is_the_first_that_holds_most)
             }
         }
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("schedule");
-    tcase_add_test(cases, the_names_of_this_test_are_those_of_the_enumeration);
-    tcase_add_test(cases, a_schedule_needs_stages_chunks_and_micro_batches);
-    tcase_add_test(cases, only_1f1b_takes_any_number_of_chunks);
-    tcase_add_test(cases, dualpipe_needs_even_numbers_and_two_micro_batches_per_stage);
-    tcase_add_test(cases, a_refusal_has_words);
-    tcase_add_test(cases, one_stage_is_never_idle);
-    tcase_add_test(cases, one_micro_batch_goes_down_and_up);
-    tcase_add_test(cases, interleaving_divides_the_bubble_by_the_chunks);
-    tcase_add_test(cases, a_round_that_is_not_full_costs_more_with_chunks);
-    tcase_add_test(cases, zero_bubble_schedules_wait_for_the_last_stage_to_start);
-    tcase_add_test(cases, each_duration_can_be_the_one_that_a_zero_bubble_schedule_waits_for);
-    tcase_add_test(cases, weight_gradients_of_zb_v_wait_for_as_long_as_there_are_gaps);
-    tcase_add_test(cases, dualpipe_is_idle_as_its_authors_say_when_all_take_as_long);
-    tcase_add_test(cases, the_slowest_stage_sets_the_pace_of_gpipe);
-    tcase_add_test(cases, others_wait_for_the_busiest_stage_and_for_average_ones);
-    tcase_add_test(cases, splitting_a_class_changes_nothing);
-    tcase_add_test(cases, a_stage_holds_the_micro_batches_of_its_schedule);
-    tcase_add_test(cases, a_stage_holds_no_more_than_there_are);
-    tcase_add_test(cases, the_fullest_stage_of_some_is_the_first_that_holds_most);
-    return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 #include "model/schedule/schedule_interleaved.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 enum { P = 4, V = 3 };
@@ -18,7 +19,7 @@ static calc_schedule_interleaved pipeline(double microbatches)
     return x;
 }
 
-START_TEST(whole_rounds_on_three_stages_or_more)
+CALC_TEST(whole_rounds_on_three_stages_or_more)
 {
     calc_schedule_shape s = {CALC_PIPELINE_SCHEDULE_1F1B, P, V, 2 * P};
     ck_assert(calc_schedule_interleaved_fits(&s));
@@ -31,10 +32,9 @@ START_TEST(whole_rounds_on_three_stages_or_more)
     s = (calc_schedule_shape){CALC_PIPELINE_SCHEDULE_ZB_V, P, 2, P};
     ck_assert(!calc_schedule_interleaved_fits(&s));
 }
-END_TEST
 
 /* Narayanan et al. 2021: a bubble of (p-1) chunks. */
-START_TEST(equal_stages_have_the_bubble_of_the_paper)
+CALC_TEST(equal_stages_have_the_bubble_of_the_paper)
 {
     for (int rounds = 1; rounds < 40; rounds += rounds) {
         calc_schedule_interleaved x = pipeline(rounds * P);
@@ -46,10 +46,9 @@ START_TEST(equal_stages_have_the_bubble_of_the_paper)
         assert_near(calc_schedule_interleaved_s(&one), (rounds * P * V + P - 1) * chunk_s);
     }
 }
-END_TEST
 
 /* The last stage never waits once it has begun. */
-START_TEST(a_head_sets_the_pace)
+CALC_TEST(a_head_sets_the_pace)
 {
     for (int rounds = 1; rounds < 40; rounds += rounds) {
         calc_schedule_interleaved x = pipeline(rounds * P);
@@ -58,11 +57,10 @@ START_TEST(a_head_sets_the_pace)
         assert_near(calc_schedule_interleaved_s(&x), (P - 1) * (f_s + b_s) + busy_s);
     }
 }
-END_TEST
 
 /* With an embedding, the last stage waits for a whole round of it when the pipeline fills: its
  * first forward of the second chunk is the first that does not. And so when it drains. */
-START_TEST(an_embedding_is_filled_and_drained_with_a_round_of_it)
+CALC_TEST(an_embedding_is_filled_and_drained_with_a_round_of_it)
 {
     calc_schedule_interleaved x = pipeline(P);
     x.first = (calc_schedule_chunk){0.1, 0.2};
@@ -70,9 +68,8 @@ START_TEST(an_embedding_is_filled_and_drained_with_a_round_of_it)
     double drain_s = (P - 1) * b_s + P * 0.2;
     assert_near(calc_schedule_interleaved_s(&x), fill_s + P * V * (f_s + b_s) + drain_s);
 }
-END_TEST
 
-START_TEST(a_slow_class_sets_the_pace)
+CALC_TEST(a_slow_class_sets_the_pace)
 {
     calc_schedule_interleaved x = pipeline(8 * P);
     x.of[1].chunk = (calc_schedule_chunk){2 * f_s, 2 * b_s};
@@ -80,16 +77,4 @@ START_TEST(a_slow_class_sets_the_pace)
     double step_s = calc_schedule_interleaved_s(&x);
     ck_assert_double_ge(step_s, busy_s + f_s + b_s);
     ck_assert_double_le(step_s, busy_s + P * 2 * (f_s + b_s));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("schedule_interleaved");
-    tcase_add_test(cases, whole_rounds_on_three_stages_or_more);
-    tcase_add_test(cases, equal_stages_have_the_bubble_of_the_paper);
-    tcase_add_test(cases, a_head_sets_the_pace);
-    tcase_add_test(cases, an_embedding_is_filled_and_drained_with_a_round_of_it);
-    tcase_add_test(cases, a_slow_class_sets_the_pace);
-    return run_cases(cases);
 }

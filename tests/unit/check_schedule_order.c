@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "frame.h"
 #include "small_case.h"
 
 enum { ROOM = 8 * 3 * 4 * 24 };
@@ -31,34 +32,31 @@ static const char *order(calc_pipeline_schedule kind, int64_t stages, int64_t ch
     return text;
 }
 
-START_TEST(gpipe_does_all_forwards_first)
+CALC_TEST(gpipe_does_all_forwards_first)
 {
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_GPIPE, 2, 1, 3, 0), "FFFXXX");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_GPIPE, 2, 1, 3, 1), "FFFXXX");
 }
-END_TEST
 
-START_TEST(one_f_one_b_alternates_after_the_way_down_is_full)
+CALC_TEST(one_f_one_b_alternates_after_the_way_down_is_full)
 {
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_1F1B, 3, 1, 4, 0), "FFFXFXXX");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_1F1B, 3, 1, 4, 1), "FFXFXFXX");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_1F1B, 3, 1, 4, 2), "FXFXFXFX");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_1F1B, 3, 1, 1, 0), "FX");
 }
-END_TEST
 
 /* Narayanan et al. 2021, figure 4, with two stages. */
-START_TEST(interleaving_takes_a_round_through_each_chunk)
+CALC_TEST(interleaving_takes_a_round_through_each_chunk)
 {
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, 4, 0), "FFffFxFxfXfXxxXX");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, 4, 1), "FFfxfxFXFXfxfxXX");
     /* The micro-batch that is not there is left out. */
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, 3, 0), "FFffFxxfXXxX");
 }
-END_TEST
 
 /* Qi et al. 2023, figures 2 and 3. */
-START_TEST(weight_gradients_wait_for_gaps)
+CALC_TEST(weight_gradients_wait_for_gaps)
 {
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H1, 3, 1, 4, 0), "FFFBWFBWBWBW");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H1, 3, 1, 4, 2), "FBFBFBWFBWWW");
@@ -69,19 +67,17 @@ START_TEST(weight_gradients_wait_for_gaps)
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H2, 3, 1, 6, 1), "FFFBFBFBWFBWBWBWWW");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_H2, 3, 1, 2, 0), "FFBWBW");
 }
-END_TEST
 
 /* Qi et al. 2023, appendix: the V of two chunks. */
-START_TEST(zb_v_fills_with_both_chunks)
+CALC_TEST(zb_v_fills_with_both_chunks)
 {
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_V, 2, 2, 4, 0), "FFFfbwfbwFBWfbwBWfbBwBWW");
     /* One of four micro-batches: the others are left out. */
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_ZB_V, 2, 2, 1, 1), "FfbwBW");
 }
-END_TEST
 
 /* The authors' example, 4 stages and 8 micro-batches: both ends are mirror images. */
-START_TEST(dualpipe_overlaps_forward_and_backward)
+CALC_TEST(dualpipe_overlaps_forward_and_backward)
 {
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_DUALPIPE, 4, 1, 8, 0), "FFFfbwfF&xf&Xxf&XxBWBW");
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_DUALPIPE, 4, 1, 8, 3), "fffFBWFf&XF&xXF&xXbwbw");
@@ -89,9 +85,8 @@ START_TEST(dualpipe_overlaps_forward_and_backward)
     ck_assert_str_eq(order(CALC_PIPELINE_SCHEDULE_DUALPIPE_V, 2, 2, 4, 0),
                      "FFFfbwfF&xf&Xxf&XxBWBW");
 }
-END_TEST
 
-START_TEST(every_micro_batch_passes_every_chunk)
+CALC_TEST(every_micro_batch_passes_every_chunk)
 {
     for (int kind = 0; kind < CALC_PIPELINE_SCHEDULE_COUNT; kind++) {
         for (int64_t m = 1; m <= 24; m++) {
@@ -120,18 +115,4 @@ START_TEST(every_micro_batch_passes_every_chunk)
             }
         }
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("schedule_order");
-    tcase_add_test(cases, gpipe_does_all_forwards_first);
-    tcase_add_test(cases, one_f_one_b_alternates_after_the_way_down_is_full);
-    tcase_add_test(cases, interleaving_takes_a_round_through_each_chunk);
-    tcase_add_test(cases, weight_gradients_wait_for_gaps);
-    tcase_add_test(cases, zb_v_fills_with_both_chunks);
-    tcase_add_test(cases, dualpipe_overlaps_forward_and_backward);
-    tcase_add_test(cases, every_micro_batch_passes_every_chunk);
-    return run_cases(cases);
 }

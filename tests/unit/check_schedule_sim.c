@@ -1,5 +1,6 @@
 #include "model/schedule/schedule_sim.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 enum { BYTES = 1 << 16, EVENTS = 64 };
@@ -33,7 +34,7 @@ static const calc_schedule_shape two_by_two = {CALC_PIPELINE_SCHEDULE_1F1B, 2, 1
 /* By hand:
      0: F0 0-1  F1 1-2                 B0 7-8   B1 13-14
      1:         F0 1-4  B0 4-7  F1 7-10  B1 10-13 */
-START_TEST(operations_start_when_the_one_before_is_done_and_their_input_is_there)
+CALC_TEST(operations_start_when_the_one_before_is_done_and_their_input_is_there)
 {
     double end_s = run_on((calc_schedule_sim){.shape = two_by_two, .pass = slow_last}, EVENTS);
     ck_assert_double_eq(end_s, 14);
@@ -47,9 +48,8 @@ START_TEST(operations_start_when_the_one_before_is_done_and_their_input_is_there
     expect(6, 0, 0, 0, CALC_SCHEDULE_BW_WHOLE, 7, 8);
     expect(7, 0, 0, 1, CALC_SCHEDULE_BW_WHOLE, 13, 14);
 }
-END_TEST
 
-START_TEST(a_stage_is_busy_or_idle)
+CALC_TEST(a_stage_is_busy_or_idle)
 {
     run_on((calc_schedule_sim){.shape = two_by_two, .pass = slow_last}, EVENTS);
     ck_assert_double_eq(stage[0].start_s, 0);
@@ -63,10 +63,9 @@ START_TEST(a_stage_is_busy_or_idle)
     ck_assert_double_eq(stage[1].bubble_s, 2);
     ck_assert_double_eq(stage[1].in_flight, 1);
 }
-END_TEST
 
 /* The second stage does not wait, but for its first input; the first receives both late. */
-START_TEST(an_overlapped_message_delays_the_receiver_only)
+CALC_TEST(an_overlapped_message_delays_the_receiver_only)
 {
     calc_schedule_sim sim = {
         .shape = two_by_two,
@@ -79,11 +78,10 @@ START_TEST(an_overlapped_message_delays_the_receiver_only)
     ck_assert_double_eq(stage[0].busy_s, 4);
     ck_assert_double_eq(stage[1].busy_s, 12);
 }
-END_TEST
 
 /* 0: F0 0-1.5  F1 1.5-3                        B0 8.75..
    1:           F0 1.5-4.5  B0 4.5-7.75  F1 7.75-10.75  B1 10.75-14, then B1 14-15 above. */
-START_TEST(a_message_that_does_not_overlap_occupies_the_sender)
+CALC_TEST(a_message_that_does_not_overlap_occupies_the_sender)
 {
     calc_schedule_sim sim = {
         .shape = two_by_two, .pass = slow_last, .fw_message_s = 0.5, .bw_message_s = 0.25};
@@ -91,10 +89,9 @@ START_TEST(a_message_that_does_not_overlap_occupies_the_sender)
     ck_assert_double_eq(stage[0].busy_s, 4 + 2 * 0.5);
     ck_assert_double_eq(stage[1].busy_s, 12 + 2 * 0.25);
 }
-END_TEST
 
 /* ZB-V, two stages, one micro-batch: the turn between the chunks of the last stage is free. */
-START_TEST(chunks_of_the_same_stage_send_no_message)
+CALC_TEST(chunks_of_the_same_stage_send_no_message)
 {
     static const calc_schedule_pass pass[] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
     calc_schedule_sim sim = {
@@ -109,9 +106,8 @@ START_TEST(chunks_of_the_same_stage_send_no_message)
     sim.shape.kind = CALC_PIPELINE_SCHEDULE_1F1B;
     ck_assert_double_eq(run_on(sim, EVENTS), 12 + 3 * 0.5 + 3 * 0.25);
 }
-END_TEST
 
-START_TEST(each_part_of_the_model_has_its_own_times)
+CALC_TEST(each_part_of_the_model_has_its_own_times)
 {
     static const calc_schedule_pass pass[] = {{1, 2, 4}, {8, 16, 32}, {64, 128, 256}, {512, 1, 1}};
     calc_schedule_sim sim = {.shape = {CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, 1}, .pass = pass};
@@ -122,11 +118,10 @@ START_TEST(each_part_of_the_model_has_its_own_times)
     run_on(sim, EVENTS);
     ck_assert_double_eq(stage[0].busy_s, 1 + 2 + 4 + 512 + 1 + 1);
 }
-END_TEST
 
 /* DualPipe with two stages and four micro-batches, two from each end; stage 1 mirrors stage 0:
    F f, then F alone, x alone, f & X, x, B, W of those apart. */
-START_TEST(a_pair_takes_less_than_its_parts)
+CALC_TEST(a_pair_takes_less_than_its_parts)
 {
     static const calc_schedule_pass pass[] = {{1, 1, 1}, {1, 1, 1}};
     calc_schedule_sim sim = {
@@ -147,9 +142,8 @@ START_TEST(a_pair_takes_less_than_its_parts)
     }
     ck_assert_int_eq(pairs, 2);
 }
-END_TEST
 
-START_TEST(events_beyond_the_capacity_are_counted_but_not_written)
+CALC_TEST(events_beyond_the_capacity_are_counted_but_not_written)
 {
     calc_schedule_sim sim = {.shape = two_by_two, .pass = slow_last};
     event[3].stage = 77;
@@ -160,27 +154,10 @@ START_TEST(events_beyond_the_capacity_are_counted_but_not_written)
     run_on(sim, 0);
     ck_assert_int_eq(events.count, 8);
 }
-END_TEST
 
-START_TEST(stages_and_events_need_not_be_asked_for)
+CALC_TEST(stages_and_events_need_not_be_asked_for)
 {
     static _Alignas(16) char workspace[BYTES];
     calc_schedule_sim sim = {.shape = two_by_two, .pass = slow_last};
     ck_assert_double_eq(calc_schedule_sim_s(&sim, workspace, NULL, NULL), 14);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("schedule_sim");
-    tcase_add_test(cases, operations_start_when_the_one_before_is_done_and_their_input_is_there);
-    tcase_add_test(cases, a_stage_is_busy_or_idle);
-    tcase_add_test(cases, an_overlapped_message_delays_the_receiver_only);
-    tcase_add_test(cases, a_message_that_does_not_overlap_occupies_the_sender);
-    tcase_add_test(cases, chunks_of_the_same_stage_send_no_message);
-    tcase_add_test(cases, each_part_of_the_model_has_its_own_times);
-    tcase_add_test(cases, a_pair_takes_less_than_its_parts);
-    tcase_add_test(cases, events_beyond_the_capacity_are_counted_but_not_written);
-    tcase_add_test(cases, stages_and_events_need_not_be_asked_for);
-    return run_cases(cases);
 }

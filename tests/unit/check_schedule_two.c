@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "small_case.h"
 
 enum { ROUNDS = 500, CHUNKS = 12 };
@@ -36,7 +37,7 @@ static calc_schedule_shape random_case(void)
     return s;
 }
 
-START_TEST(a_step_takes_as_long_as_all_its_operations)
+CALC_TEST_LOOP(a_step_takes_as_long_as_all_its_operations, 0, ROUNDS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 21);
     calc_schedule_shape s = random_case();
@@ -50,12 +51,11 @@ START_TEST(a_step_takes_as_long_as_all_its_operations)
     ck_assert_msg(got == want, "%lld chunks, %lld micro-batches: %.17g not %.17g",
                   (long long)s.chunks, (long long)s.microbatches, got, want);
 }
-END_TEST
 
 /* By hand: two chunks, a micro-batch of each parity. All take 1, backward 2: the last stage is
    never idle between its first input, at 1, and its last output, and the first then has its last
    one. */
-START_TEST(of_equal_chunks_only_one_is_waited_for)
+CALC_TEST(of_equal_chunks_only_one_is_waited_for)
 {
     const calc_schedule_shape s = {CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, 2};
     for (int i = 0; i < 4; i++) {
@@ -63,9 +63,8 @@ START_TEST(of_equal_chunks_only_one_is_waited_for)
     }
     ck_assert_double_eq(calc_schedule_two_s(&s, pass), 1 + 2 * 2 * 3 + 2);
 }
-END_TEST
 
-START_TEST(nothing_else_fits)
+CALC_TEST(nothing_else_fits)
 {
     const calc_schedule_shape fits = {CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, 4};
     const calc_schedule_shape other[] = {
@@ -77,14 +76,4 @@ START_TEST(nothing_else_fits)
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
         ck_assert(!calc_schedule_two_fits(&other[i]));
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("schedule_two");
-    tcase_add_loop_test(cases, a_step_takes_as_long_as_all_its_operations, 0, ROUNDS);
-    tcase_add_test(cases, of_equal_chunks_only_one_is_waited_for);
-    tcase_add_test(cases, nothing_else_fits);
-    return run_cases(cases);
 }

@@ -2,12 +2,11 @@
    shipped files against them. */
 #include "io/schema.h"
 
-#include <check.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "scratch.h"
 #include "spec/alias.h"
 #include "spec/field.h"
@@ -23,6 +22,8 @@ static void leave(void)
 {
     scratch_leave(folder);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static const calc_field *field_of(calc_kind kind, const char *key)
 {
@@ -40,7 +41,7 @@ static void value_is(calc_kind kind, const char *key, const char *schema)
     scratch_is("value", schema);
 }
 
-START_TEST(values_have_their_type_and_range)
+CALC_TEST(values_have_their_type_and_range)
 {
     value_is(CALC_KIND_APP, "hidden",
              "{\"type\": \"integer\", \"minimum\": 1, \"maximum\": 1000000000}");
@@ -57,9 +58,8 @@ START_TEST(values_have_their_type_and_range)
         "{\"type\": \"number\", \"anyOf\": [{\"const\": 0}, {\"type\": \"number\", \"minimum\": "
         "1e-06}], \"maximum\": 2}");
 }
-END_TEST
 
-START_TEST(choices_have_their_other_words_and_plain_true_and_false)
+CALC_TEST(choices_have_their_other_words_and_plain_true_and_false)
 {
     value_is(CALC_KIND_EXEC, "attention_type",
              "{\"enum\": [\"multihead\", \"multiquery\", \"flash\", \"grouped_query\", "
@@ -67,7 +67,6 @@ START_TEST(choices_have_their_other_words_and_plain_true_and_false)
     value_is(CALC_KIND_EXEC, "param_gather_overlap",
              "{\"enum\": [\"auto\", \"true\", true, \"false\", false]}");
 }
-END_TEST
 
 static json_t *schema_of(calc_kind kind)
 {
@@ -141,7 +140,7 @@ static void check_object(const json_t *object, const calc_table *table, size_t m
     ck_assert_uint_eq(json_array_size(json_object_get(object, "allOf")), aliases);
 }
 
-START_TEST(every_row_of_every_kind_is_a_property)
+CALC_TEST(every_row_of_every_kind_is_a_property)
 {
     for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
         json_t *schema = schema_of(kind);
@@ -149,9 +148,8 @@ START_TEST(every_row_of_every_kind_is_a_property)
         json_decref(schema);
     }
 }
-END_TEST
 
-START_TEST(tables_inside_are_objects_of_their_own)
+CALC_TEST(tables_inside_are_objects_of_their_own)
 {
     json_t *schema = schema_of(CALC_KIND_SYSTEM);
     const calc_field *networks = field_of(CALC_KIND_SYSTEM, "networks");
@@ -163,9 +161,8 @@ START_TEST(tables_inside_are_objects_of_their_own)
     check_object(json_object_get(list, "items"), networks->table, 0);
     json_decref(schema);
 }
-END_TEST
 
-START_TEST(a_field_and_its_other_name_exclude_each_other)
+CALC_TEST(a_field_and_its_other_name_exclude_each_other)
 {
     json_t *schema = schema_of(CALC_KIND_APP);
     const json_t *all = json_object_get(document(schema), "allOf");
@@ -179,9 +176,8 @@ START_TEST(a_field_and_its_other_name_exclude_each_other)
     ck_assert_uint_eq(found, 1);
     json_decref(schema);
 }
-END_TEST
 
-START_TEST(numbers_that_are_answered_may_be_null)
+CALC_TEST(numbers_that_are_answered_may_be_null)
 {
     json_t *schema = schema_of(CALC_KIND_STATS);
     const json_t *properties = json_object_get(document(schema), "properties");
@@ -189,24 +185,4 @@ START_TEST(numbers_that_are_answered_may_be_null)
     const json_t *types = json_object_get(json_array_get(time, 0), "type");
     ck_assert(lists(types, "number") && lists(types, "null"));
     json_decref(schema);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("schema");
-    TCase *tests = tcase_create("schema");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, values_have_their_type_and_range);
-    tcase_add_test(tests, choices_have_their_other_words_and_plain_true_and_false);
-    tcase_add_test(tests, every_row_of_every_kind_is_a_property);
-    tcase_add_test(tests, tables_inside_are_objects_of_their_own);
-    tcase_add_test(tests, a_field_and_its_other_name_exclude_each_other);
-    tcase_add_test(tests, numbers_that_are_answered_may_be_null);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "small_case.h"
 
 enum { ROUNDS = 300, POINTS = 60, LOOKS = 300 };
@@ -61,7 +62,7 @@ static double numerator_of_batch(void)
     return (double)(1 + calc_rng_below(&rng, 4096));
 }
 
-START_TEST(what_no_known_point_dominates_is_never_longer_than_what_matters)
+CALC_TEST_LOOP(what_no_known_point_dominates_is_never_longer_than_what_matters, 0, ROUNDS)
 {
     point known[POINTS];
     calc_rng_init(&rng, (uint64_t)_i, 1);
@@ -83,10 +84,9 @@ START_TEST(what_no_known_point_dominates_is_never_longer_than_what_matters)
         calc_screen_add(&screen, known[n].rate, known[n].tier1_bytes, known[n].tier2_bytes);
     }
 }
-END_TEST
 
 /* As long as the known point itself. */
-START_TEST(a_tie_is_never_too_long)
+CALC_TEST_LOOP(a_tie_is_never_too_long, 0, ROUNDS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 2);
     random_capacities();
@@ -101,9 +101,8 @@ START_TEST(a_tie_is_never_too_long)
                             step_s * (1 + 2e-6));
     }
 }
-END_TEST
 
-START_TEST(most_of_what_is_dominated_is_too_long)
+CALC_TEST(most_of_what_is_dominated_is_too_long)
 {
     point known[POINTS];
     size_t dominated = 0;
@@ -131,10 +130,9 @@ START_TEST(most_of_what_is_dominated_is_too_long)
     ck_assert_uint_le(caught, dominated);
     ck_assert_uint_gt(caught, dominated * 3 / 4);
 }
-END_TEST
 
 /* With one tier as objective, what the other needs is given as nothing. */
-START_TEST(a_tier_that_does_not_matter_hides_nothing)
+CALC_TEST(a_tier_that_does_not_matter_hides_nothing)
 {
     calc_screen_clear(&screen, 64, 0);
     calc_screen_add(&screen, 10, 5.5, 0);
@@ -146,10 +144,9 @@ START_TEST(a_tier_that_does_not_matter_hides_nothing)
     calc_screen_add(&screen, 10, 0, 0);
     ck_assert_double_lt(calc_screen_longest_s(&screen, 1, 1e12, 1e12), 0.11);
 }
-END_TEST
 
 /* A point hides nothing in its own step of needs, and everything slower from the next one on. */
-START_TEST(a_point_is_seen_from_the_next_step_of_needs_on)
+CALC_TEST(a_point_is_seen_from_the_next_step_of_needs_on)
 {
     for (int i = 0; i < CALC_SCREEN_TIER1; i++) {
         calc_screen_clear(&screen, CALC_SCREEN_TIER1, 0);
@@ -170,9 +167,8 @@ START_TEST(a_point_is_seen_from_the_next_step_of_needs_on)
         }
     }
 }
-END_TEST
 
-START_TEST(where_nothing_is_known_every_step_matters)
+CALC_TEST(where_nothing_is_known_every_step_matters)
 {
     calc_screen_clear(&screen, 64, 8);
     calc_screen_add(&screen, 1e30, 0, 0);
@@ -186,18 +182,4 @@ START_TEST(where_nothing_is_known_every_step_matters)
     ck_assert_double_gt(calc_screen_longest_s(&screen, 1, 64, 8), 1e36);
     calc_screen_add(&screen, 0, 0, 0); /* no rate at all */
     ck_assert_double_gt(calc_screen_longest_s(&screen, 1, 64, 8), 1e36);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("screen");
-    tcase_add_loop_test(cases, what_no_known_point_dominates_is_never_longer_than_what_matters, 0,
-                        ROUNDS);
-    tcase_add_loop_test(cases, a_tie_is_never_too_long, 0, ROUNDS);
-    tcase_add_test(cases, most_of_what_is_dominated_is_too_long);
-    tcase_add_test(cases, a_tier_that_does_not_matter_hides_nothing);
-    tcase_add_test(cases, a_point_is_seen_from_the_next_step_of_needs_on);
-    tcase_add_test(cases, where_nothing_is_known_every_step_matters);
-    return run_cases(cases);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "point.h"
 #include "small_case.h"
 
@@ -53,6 +54,8 @@ static void end(void)
     calc_worker_free(worker);
     calc_space_free(&space);
 }
+
+const calc_test_frame calc_tests = {.setup = begin, .teardown = end};
 
 static void make_worker(size_t set)
 {
@@ -183,7 +186,7 @@ static void change_machine(void)
     calc_worker_begin(worker, &app, &sys, worker->design + 1);
 }
 
-START_TEST(what_would_be_entered_is_never_screened_out)
+CALC_TEST_LOOP(what_would_be_entered_is_never_screened_out, 0, ROUNDS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 1);
     size_t set = (size_t)_i % SETS;
@@ -201,10 +204,9 @@ START_TEST(what_would_be_entered_is_never_screened_out)
     }
     ck_assert(sets[set].screens || hidden == 0);
 }
-END_TEST
 
 /* After many points most others are seen to be dominated without a look at the front. */
-START_TEST(most_of_what_would_not_be_entered_is_screened_out)
+CALC_TEST_LOOP(most_of_what_would_not_be_entered_is_screened_out, 0, SETS)
 {
     size_t useless = 0;
     size_t hidden = 0;
@@ -221,10 +223,9 @@ START_TEST(most_of_what_would_not_be_entered_is_screened_out)
     ck_assert_uint_le(hidden, useless);
     ck_assert(sets[_i].screens ? hidden > useless / 2 : hidden == 0);
 }
-END_TEST
 
 /* What was found before is forgotten where it is no more in the groups of a new design. */
-START_TEST(a_design_begins_with_what_is_in_its_groups)
+CALC_TEST_LOOP(a_design_begins_with_what_is_in_its_groups, 0, SETS)
 {
     calc_rng_init(&rng, (uint64_t)_i, 3);
     make_worker((size_t)_i);
@@ -248,15 +249,4 @@ START_TEST(a_design_begins_with_what_is_in_its_groups)
         known_point k = random_point();
         ck_assert(!screened(&k));
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("screening");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_add_loop_test(cases, what_would_be_entered_is_never_screened_out, 0, ROUNDS);
-    tcase_add_loop_test(cases, most_of_what_would_not_be_entered_is_screened_out, 0, SETS);
-    tcase_add_loop_test(cases, a_design_begins_with_what_is_in_its_groups, 0, SETS);
-    return run_cases(cases);
 }

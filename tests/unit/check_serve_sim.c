@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "queue_case.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 120};
 
 #define DISAGGREGATED CALC_INFERENCE_PHASE_DISAGGREGATED
 
@@ -18,7 +21,7 @@ static void within(const char *what, double got, double want, double share)
 
 /* ---- What must hold -------------------------------------------------------------------------- */
 
-START_TEST(every_request_of_a_run_is_served_once)
+CALC_TEST(every_request_of_a_run_is_served_once)
 {
     for (int k = 0; k < 8; k++) {
         calc_exec e = queue_exec(12, 500, 60);
@@ -39,11 +42,10 @@ START_TEST(every_request_of_a_run_is_served_once)
         ck_assert_double_eq(sim.preempted, 0);
     }
 }
-END_TEST
 
 /* Little's law: of a client that is alone the time in the system is all the time; of N clients N
    times the time between two ends. */
-START_TEST(as_many_are_in_flight_as_there_are_clients)
+CALC_TEST(as_many_are_in_flight_as_there_are_clients)
 {
     calc_exec e = queue_exec(1, 500, 40);
     e.inference.requests = 100;
@@ -64,11 +66,10 @@ START_TEST(as_many_are_in_flight_as_there_are_clients)
         e.inference.max_sequences = 0;
     }
 }
-END_TEST
 
 /* Nothing of a request that is alone is left to chance: what is simulated is the closed form, but
    for lengths of batches that are rounded. */
-START_TEST(one_request_takes_its_prefill_and_its_steps)
+CALC_TEST(one_request_takes_its_prefill_and_its_steps)
 {
     const int64_t chunks[] = {0, 2048, 300, 0, 2048};
     for (int i = 0; i < 5; i++) {
@@ -85,9 +86,8 @@ START_TEST(one_request_takes_its_prefill_and_its_steps)
         ck_assert_double_eq_tol(a.exact.queue_time, server_s, 1e-12);
     }
 }
-END_TEST
 
-START_TEST(the_same_bytes_every_time)
+CALC_TEST(the_same_bytes_every_time)
 {
     calc_exec e = queue_exec(32, 1000, 100);
     e.inference.prompt_spread = 0.3;
@@ -101,9 +101,8 @@ START_TEST(the_same_bytes_every_time)
         ck_assert_double_eq(exact.tpot, a.tpot_s);
     }
 }
-END_TEST
 
-START_TEST(more_clients_wait_longer_and_are_served_faster)
+CALC_TEST(more_clients_wait_longer_and_are_served_faster)
 {
     calc_exec e = queue_exec(1, 1000, 100);
     e.inference.prompt_spread = 0.2;
@@ -118,13 +117,12 @@ START_TEST(more_clients_wait_longer_and_are_served_faster)
         before = sim;
     }
 }
-END_TEST
 
 /* ---- Beside other theory --------------------------------------------------------------------- */
 
 /* Prompts alone, of which each gives one token more: M/D/1 with the time of a prefill, and half of
    them wait for the single step of another. */
-START_TEST(arrivals_at_random_wait_as_in_m_d_1)
+CALC_TEST(arrivals_at_random_wait_as_in_m_d_1)
 {
     calc_exec e = queue_exec(1, 4000, 2);
     e.inference.chunk_size = 0;
@@ -138,11 +136,10 @@ START_TEST(arrivals_at_random_wait_as_in_m_d_1)
                       "%g: %g, not %g", used, sim.ttft_s - service_s, wait_s);
     }
 }
-END_TEST
 
 /* Two of three prefill replicas for each that decodes, or one for all: what comes out is what the
    slower pool takes. */
-START_TEST(pools_take_what_the_slower_one_does)
+CALC_TEST(pools_take_what_the_slower_one_does)
 {
     calc_exec e = serving_exec(DISAGGREGATED, 4, 1, 2, 64);
     e.inference.prefill_tensor_par = 4;
@@ -155,10 +152,9 @@ START_TEST(pools_take_what_the_slower_one_does)
         assert_within(a.exact.requests_per_s * a.exact.request_time, 64, 0.01);
     }
 }
-END_TEST
 
 /* A model that drafts with its own prediction block drafts nothing in passes of prompts alone. */
-START_TEST(a_step_without_sequences_drafts_nothing)
+CALC_TEST(a_step_without_sequences_drafts_nothing)
 {
     calc_exec e = serving_exec(CALC_INFERENCE_PHASE_SERVE, 1, 1, 16, 64);
     e.strategy.attention_type = CALC_ATTENTION_TYPE_MULTI_LATENT;
@@ -172,13 +168,12 @@ START_TEST(a_step_without_sequences_drafts_nothing)
     assert_within(a.exact.tpot, a.closed.tpot, 0.1);
     assert_within(a.exact.ttft, a.closed.ttft, 0.3);
 }
-END_TEST
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* On two processors there is room for 120 sequences of 4,000 tokens at their end, and more of them
    while they grow. */
-START_TEST(what_does_not_fit_waits_or_is_preempted)
+CALC_TEST(what_does_not_fit_waits_or_is_preempted)
 {
     calc_exec e = queue_exec(128, 2000, 2000);
     e.num_procs = 2;
@@ -197,7 +192,6 @@ START_TEST(what_does_not_fit_waits_or_is_preempted)
     assert_within(a.exact.tpot, a.closed.tpot, 0.15);
     assert_within(a.exact.ttft, a.closed.ttft, 0.3);
 }
-END_TEST
 
 /* ---- The closed forms ------------------------------------------------------------------------ */
 
@@ -249,7 +243,7 @@ static void compare(const calc_exec *e, errors *all)
                   1e-9);
 }
 
-START_TEST(closed_loops_are_those_that_are_simulated)
+CALC_TEST(closed_loops_are_those_that_are_simulated)
 {
     calc_rng rng;
     errors all = {0};
@@ -271,9 +265,8 @@ START_TEST(closed_loops_are_those_that_are_simulated)
     ck_assert_double_lt(all.sum[1] / all.count, 0.05);
     ck_assert_double_lt(all.most[1], 0.5);
 }
-END_TEST
 
-START_TEST(open_loops_are_those_that_are_simulated)
+CALC_TEST(open_loops_are_those_that_are_simulated)
 {
     calc_rng rng;
     errors all = {0};
@@ -294,23 +287,4 @@ START_TEST(open_loops_are_those_that_are_simulated)
     ck_assert_double_lt(all.most[0], 0.4);
     ck_assert_double_lt(all.sum[1] / all.count, 0.05);
     ck_assert_double_lt(all.most[1], 0.3);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("serve_sim");
-    tcase_set_timeout(cases, 120);
-    tcase_add_test(cases, every_request_of_a_run_is_served_once);
-    tcase_add_test(cases, as_many_are_in_flight_as_there_are_clients);
-    tcase_add_test(cases, one_request_takes_its_prefill_and_its_steps);
-    tcase_add_test(cases, the_same_bytes_every_time);
-    tcase_add_test(cases, more_clients_wait_longer_and_are_served_faster);
-    tcase_add_test(cases, arrivals_at_random_wait_as_in_m_d_1);
-    tcase_add_test(cases, pools_take_what_the_slower_one_does);
-    tcase_add_test(cases, what_does_not_fit_waits_or_is_preempted);
-    tcase_add_test(cases, closed_loops_are_those_that_are_simulated);
-    tcase_add_test(cases, open_loops_are_those_that_are_simulated);
-    tcase_add_test(cases, a_step_without_sequences_drafts_nothing);
-    return run_cases(cases);
 }

@@ -2,6 +2,7 @@
 #include "variants.h"
 
 #include "axis.h"
+#include "frame.h"
 #include "small_case.h"
 
 static calc_space space;
@@ -41,7 +42,7 @@ static size_t listed(void)
     return count;
 }
 
-START_TEST(without_lists_there_is_what_is_served)
+CALC_TEST(without_lists_there_is_what_is_served)
 {
     begin();
     space.inference.chunk_size = 77;
@@ -52,9 +53,8 @@ START_TEST(without_lists_there_is_what_is_served)
     ck_assert_int_eq(compare(&i, &space.inference), 0);
     end();
 }
-END_TEST
 
-START_TEST(every_combination_is_listed_in_order)
+CALC_TEST(every_combination_is_listed_in_order)
 {
     begin();
     assign("inference.phase=serve");
@@ -79,9 +79,8 @@ START_TEST(every_combination_is_listed_in_order)
     ck_assert_double_eq(space.inference.prefix_hit, 0);
     end();
 }
-END_TEST
 
-START_TEST(a_phase_without_a_pool_is_listed_once)
+CALC_TEST(a_phase_without_a_pool_is_listed_once)
 {
     begin();
     assign("inference.phase=serve,disaggregated");
@@ -109,9 +108,8 @@ START_TEST(a_phase_without_a_pool_is_listed_once)
     ck_assert_int_eq(i.prefill_procs, 24);
     end();
 }
-END_TEST
 
-START_TEST(an_axis_is_found_by_its_row)
+CALC_TEST(an_axis_is_found_by_its_row)
 {
     const calc_table *exec = calc_table_of(CALC_KIND_EXEC);
     const calc_table *inference = exec->rows[CALC_AXIS_inference].table;
@@ -132,15 +130,4 @@ START_TEST(an_axis_is_found_by_its_row)
     assign("inference.page_size=16");
     ck_assert(!space.axis[CALC_AXIS_inference_page_size].standard);
     end();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("served");
-    tcase_add_test(cases, without_lists_there_is_what_is_served);
-    tcase_add_test(cases, every_combination_is_listed_in_order);
-    tcase_add_test(cases, a_phase_without_a_pool_is_listed_once);
-    tcase_add_test(cases, an_axis_is_found_by_its_row);
-    return run_cases(cases);
 }

@@ -1,9 +1,10 @@
 /* What serving engines take beside a pass. */
 #include "model/serve/engine.h"
 
+#include "frame.h"
 #include "small_case.h"
 
-START_TEST(no_engine_takes_nothing)
+CALC_TEST(no_engine_takes_nothing)
 {
     calc_engine_traits t = calc_engine_traits_of(CALC_SERVING_ENGINE_NONE);
     calc_serving_rates rates = {.matrix = {.memory_efficiency = 0.8, .efficiency = 0.7},
@@ -14,10 +15,9 @@ START_TEST(no_engine_takes_nothing)
     ck_assert_double_eq(own.matrix.efficiency, 0.7);
     ck_assert_double_eq(own.decode.memory_efficiency, 0.9);
 }
-END_TEST
 
 /* TensorRT-LLM since September 2025; whoever states it has it of any engine. */
-START_TEST(latent_prompts_are_narrow_where_the_engine_has_them_so)
+CALC_TEST(latent_prompts_are_narrow_where_the_engine_has_them_so)
 {
     calc_inference i = {.engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_1};
     ck_assert(!calc_engine_traits_for(&i).narrow_prompts);
@@ -26,9 +26,8 @@ START_TEST(latent_prompts_are_narrow_where_the_engine_has_them_so)
     ck_assert(calc_engine_traits_of(CALC_SERVING_ENGINE_TENSORRT_LLM_1_2).narrow_prompts);
     ck_assert(!calc_engine_traits_of(CALC_SERVING_ENGINE_SGLANG_0_5).narrow_prompts);
 }
-END_TEST
 
-START_TEST(delta_rules_of_prompts_are_one_kernel_where_the_engine_has_it)
+CALC_TEST(delta_rules_of_prompts_are_one_kernel_where_the_engine_has_it)
 {
     calc_inference i = {.engine = CALC_SERVING_ENGINE_SGLANG_0_5};
     ck_assert(!calc_engine_traits_for(&i).fused_recurrence);
@@ -37,28 +36,25 @@ START_TEST(delta_rules_of_prompts_are_one_kernel_where_the_engine_has_it)
     ck_assert(calc_engine_traits_of(CALC_SERVING_ENGINE_VLLM_0_11).fused_recurrence);
     ck_assert(!calc_engine_traits_of(CALC_SERVING_ENGINE_VLLM_0_8).fused_recurrence);
 }
-END_TEST
 
 /* 2 ms and 50 us for each of 20 sequences are 3 ms; a tenth more for each of 3 doublings. */
-START_TEST(a_host_that_does_not_work_ahead_is_added)
+CALC_TEST(a_host_that_does_not_work_ahead_is_added)
 {
     calc_engine_traits t = {.host_s = 2e-3, .host_sequence_s = 50e-6, .gap_s = 1e-4};
     ck_assert_double_eq_tol(calc_engine_beside_s(&t, 0.01, 20, 1, 0), 3.1e-3, 1e-12);
     t.host_growth = 0.1;
     ck_assert_double_eq_tol(calc_engine_beside_s(&t, 0.01, 20, 8, 0), 3.9e-3 + 1e-4, 1e-12);
 }
-END_TEST
 
-START_TEST(a_host_that_works_ahead_is_waited_for_where_it_is_slower)
+CALC_TEST(a_host_that_works_ahead_is_waited_for_where_it_is_slower)
 {
     calc_engine_traits t = {.host_s = 3e-3, .gap_s = 1e-4, .overlapped = true};
     ck_assert_double_eq_tol(calc_engine_beside_s(&t, 0.01, 1, 1, 0), 1e-4, 1e-12);
     ck_assert_double_eq_tol(calc_engine_beside_s(&t, 0.001, 1, 1, 0), 2e-3 + 1e-4, 1e-12);
 }
-END_TEST
 
 /* A pass of 1 ms whose kernels take 5 ms to issue is as long as these, and hides a host of 3 ms. */
-START_TEST(a_pass_takes_what_issuing_it_takes)
+CALC_TEST(a_pass_takes_what_issuing_it_takes)
 {
     calc_engine_traits t = {.host_s = 3e-3, .overlapped = true};
     ck_assert_double_eq_tol(calc_engine_beside_s(&t, 1e-3, 1, 1, 5e-3), 4e-3, 1e-12);
@@ -66,9 +62,8 @@ START_TEST(a_pass_takes_what_issuing_it_takes)
     t.overlapped = false;
     ck_assert_double_eq_tol(calc_engine_beside_s(&t, 1e-3, 1, 1, 5e-3), 7e-3, 1e-12);
 }
-END_TEST
 
-START_TEST(kernels_of_an_engine_may_be_slower)
+CALC_TEST(kernels_of_an_engine_may_be_slower)
 {
     calc_engine_traits t = {.matrix_share = 0.5, .cache_share = 0.5};
     calc_serving_rates rates = {.matrix = {.memory_efficiency = 0.8, .efficiency_8bit = 0.6},
@@ -79,9 +74,8 @@ START_TEST(kernels_of_an_engine_may_be_slower)
     ck_assert_double_eq(own.matrix.memory_efficiency, 0.8);
     ck_assert_double_eq(own.decode.memory_efficiency, 0.45);
 }
-END_TEST
 
-START_TEST(what_an_execution_states_stands_for_the_engines)
+CALC_TEST(what_an_execution_states_stands_for_the_engines)
 {
     calc_inference i = {.engine = CALC_SERVING_ENGINE_VLLM_0_6,
                         .traits = {.host_s = 1e-3, .cache_share = 0.5}};
@@ -95,10 +89,9 @@ START_TEST(what_an_execution_states_stands_for_the_engines)
     i.traits.overlapped = true;
     ck_assert(calc_engine_traits_for(&i).overlapped);
 }
-END_TEST
 
 /* Host times of milliseconds, shares of at most 1: a slip of a unit would show. */
-START_TEST(traits_are_of_their_size)
+CALC_TEST(traits_are_of_their_size)
 {
     for (int e = 1; e < CALC_SERVING_ENGINE_COUNT; e++) {
         calc_engine_traits t = calc_engine_traits_of((calc_serving_engine)e);
@@ -111,20 +104,4 @@ START_TEST(traits_are_of_their_size)
         ck_assert_double_lt(t.handover_steps, 50);
         ck_assert(t.host_s + t.gap_s + t.request_s > 0);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("serving_engine");
-    tcase_add_test(cases, no_engine_takes_nothing);
-    tcase_add_test(cases, latent_prompts_are_narrow_where_the_engine_has_them_so);
-    tcase_add_test(cases, delta_rules_of_prompts_are_one_kernel_where_the_engine_has_it);
-    tcase_add_test(cases, a_host_that_does_not_work_ahead_is_added);
-    tcase_add_test(cases, a_host_that_works_ahead_is_waited_for_where_it_is_slower);
-    tcase_add_test(cases, a_pass_takes_what_issuing_it_takes);
-    tcase_add_test(cases, kernels_of_an_engine_may_be_slower);
-    tcase_add_test(cases, what_an_execution_states_stands_for_the_engines);
-    tcase_add_test(cases, traits_are_of_their_size);
-    return run_cases(cases);
 }

@@ -2,9 +2,9 @@
 #include "serving_run_case.h"
 #include "validate/serving_map.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_serving_row row;
 static calc_serving_map map;
@@ -13,6 +13,8 @@ static void enter(void)
 {
     row = serving_row();
 }
+
+const calc_test_frame calc_tests = {.setup = enter};
 
 static const char *fill(void)
 {
@@ -32,7 +34,7 @@ static void is(int64_t gpus, int64_t tensor, int64_t data, int64_t expert, int64
     ck_assert_int_eq(s->expert_tensor_par, split);
 }
 
-START_TEST(one_group_of_tensor_parallelism)
+CALC_TEST(one_group_of_tensor_parallelism)
 {
     is(4, 4, 1, 1, 4);
     ck_assert(map.gpus == 4 && map.output_tokens_per_s == 1000);
@@ -45,9 +47,8 @@ START_TEST(one_group_of_tensor_parallelism)
     is(8, 4, 1, 1, 4);
     ck_assert_int_eq(map.exec.pipeline_par, 2);
 }
-END_TEST
 
-START_TEST(experts_are_spread_and_split)
+CALC_TEST(experts_are_spread_and_split)
 {
     row.ep = 2;
     is(4, 4, 1, 2, 2);
@@ -62,10 +63,9 @@ START_TEST(experts_are_spread_and_split)
     row.dp = 2;
     is(4, 2, 2, 4, 1);
 }
-END_TEST
 
 /* InferenceX counts tp x ep, and its rate of all is that of one times this count. */
-START_TEST(gpus_that_were_counted_twice)
+CALC_TEST(gpus_that_were_counted_twice)
 {
     row.source = "InferenceX (SemiAnalysis InferenceMAX)";
     row.num_gpus = 64;
@@ -80,11 +80,10 @@ START_TEST(gpus_that_were_counted_twice)
     row.source = "somebody"; /* who means what is printed */
     is(64, 8, 8, 8, 8);
 }
-END_TEST
 
 /* aiconfigurator's copy of it prints experts on tp squared GPUs; its recipes have tp of them, and
  * attention for itself in 4 bits with many requests. */
-START_TEST(gpus_that_a_copy_squares)
+CALC_TEST(gpus_that_a_copy_squares)
 {
     row.source = "aiconfigurator silicon_sample: InferenceX export";
     row.gpu = "B200-SXM";
@@ -108,9 +107,8 @@ START_TEST(gpus_that_a_copy_squares)
     row.source = "somebody";
     is(16, 4, 4, 16, 1);
 }
-END_TEST
 
-START_TEST(sizes_that_are_missing_or_wrong_are_the_reason)
+CALC_TEST(sizes_that_are_missing_or_wrong_are_the_reason)
 {
     row.num_gpus = 8;
     ck_assert_str_eq(fill(), "the parallel sizes do not give the number of GPUs");
@@ -126,7 +124,6 @@ START_TEST(sizes_that_are_missing_or_wrong_are_the_reason)
     row.num_gpus = row.tp = 32;
     ck_assert_ptr_nonnull(strstr(fill(), "pools of a disaggregated run"));
 }
-END_TEST
 
 static void two_pools(double prefill, const char *prompts, double decode, const char *tokens)
 {
@@ -136,7 +133,7 @@ static void two_pools(double prefill, const char *prompts, double decode, const 
     row.decode_layout = tokens;
 }
 
-START_TEST(two_pools_of_several_copies)
+CALC_TEST(two_pools_of_several_copies)
 {
     two_pools(4, "workers=1 tp=4 ep=4 dp_attention=False", 24,
               "workers=3 tp=8 ep=8 dp_attention=False");
@@ -153,19 +150,17 @@ START_TEST(two_pools_of_several_copies)
     ck_assert_int_eq(map.exec.inference.prefill_tensor_par, 1);
     ck_assert_int_eq(map.exec.strategy.dispatch_type, CALC_DISPATCH_TYPE_NODE_LIMITED);
 }
-END_TEST
 
-START_TEST(ranks_of_attention_may_be_counted)
+CALC_TEST(ranks_of_attention_may_be_counted)
 {
     two_pools(16, "workers=4 tp=1 pp=1 attention_dp=4 moe_tp=1 moe_ep=4 batch=1", 16,
               "workers=2 tp=1 pp=1 attention_dp=8 moe_tp=1 moe_ep=8 batch=128");
     is(16, 1, 16, 8, 1);
     ck_assert_int_eq(map.exec.inference.prefill_expert_par, 4);
 }
-END_TEST
 
 /* What an execution cannot say of the prefill pool: split experts beside whole ones. */
-START_TEST(the_prefill_pool_may_have_to_spread_its_experts)
+CALC_TEST(the_prefill_pool_may_have_to_spread_its_experts)
 {
     const struct {
         const char *prompts, *tokens;
@@ -184,10 +179,9 @@ START_TEST(the_prefill_pool_may_have_to_spread_its_experts)
         ck_assert_int_eq(map.assumed.count, assumed[i]);
     }
 }
-END_TEST
 
 /* Nor split them over more ranks than it has. */
-START_TEST(a_small_prefill_pool_splits_experts_as_far_as_it_can)
+CALC_TEST(a_small_prefill_pool_splits_experts_as_far_as_it_can)
 {
     two_pools(4, "workers=1 tp=4 ep=1 dp_attention=True", 16,
               "workers=2 tp=8 ep=1 dp_attention=True");
@@ -195,9 +189,8 @@ START_TEST(a_small_prefill_pool_splits_experts_as_far_as_it_can)
     ck_assert_int_eq(map.exec.inference.prefill_expert_par, 1);
     ck_assert_int_eq(map.assumed.count, 1);
 }
-END_TEST
 
-START_TEST(pools_that_are_incomplete_are_the_reason)
+CALC_TEST(pools_that_are_incomplete_are_the_reason)
 {
     const struct {
         double gpus;
@@ -213,28 +206,4 @@ START_TEST(pools_that_are_incomplete_are_the_reason)
     }
     two_pools((double)NAN, "tp=8 pp=1 attention_dp=1 moe_tp=1 moe_ep=8", (double)NAN, "");
     ck_assert_str_eq(fill(), "how many GPUs each of two pools has is not published");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("serving_layout");
-    TCase *tests = tcase_create("serving_layout");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, one_group_of_tensor_parallelism);
-    tcase_add_test(tests, experts_are_spread_and_split);
-    tcase_add_test(tests, gpus_that_were_counted_twice);
-    tcase_add_test(tests, gpus_that_a_copy_squares);
-    tcase_add_test(tests, sizes_that_are_missing_or_wrong_are_the_reason);
-    tcase_add_test(tests, two_pools_of_several_copies);
-    tcase_add_test(tests, ranks_of_attention_may_be_counted);
-    tcase_add_test(tests, the_prefill_pool_may_have_to_spread_its_experts);
-    tcase_add_test(tests, pools_that_are_incomplete_are_the_reason);
-    tcase_add_test(tests, a_small_prefill_pool_splits_experts_as_far_as_it_can);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

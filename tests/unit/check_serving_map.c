@@ -1,9 +1,10 @@
 /* What a run of serving means: how requests come, lengths, number formats, what was measured. */
 #include "serving_run_case.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_serving_row row;
 static calc_serving_map map;
@@ -14,6 +15,8 @@ static void enter(void)
     row = serving_row();
     asked = &map.exec.inference;
 }
+
+const calc_test_frame calc_tests = {.setup = enter};
 
 static void maps(void)
 {
@@ -37,7 +40,7 @@ static bool assumes(const char *words)
     return false;
 }
 
-START_TEST(a_closed_loop_is_served)
+CALC_TEST(a_closed_loop_is_served)
 {
     maps();
     ck_assert_str_eq(map.model.name, "llama3-70B");
@@ -56,9 +59,8 @@ START_TEST(a_closed_loop_is_served)
     ck_assert(isnan(map.e2e_s) && isnan(map.output_tokens_per_s));
     ck_assert_int_eq(map.year, 2025);
 }
-END_TEST
 
-START_TEST(a_static_batch_is_prefilled_then_decoded)
+CALC_TEST(a_static_batch_is_prefilled_then_decoded)
 {
     row.metric_kind = "static batch, whole generation latency";
     row.concurrency_or_batch = 64;
@@ -80,19 +82,17 @@ START_TEST(a_static_batch_is_prefilled_then_decoded)
     maps();
     ck_assert_int_eq(asked->prefill_batch, 1);
 }
-END_TEST
 
-START_TEST(means_count_before_medians)
+CALC_TEST(means_count_before_medians)
 {
     row.tpot_mean_ms = 20;
     row.ttft_mean_ms = 200;
     maps();
     ck_assert(map.tpot_s == 0.02 && map.ttft_s == 0.2 && !map.median);
 }
-END_TEST
 
 /* The mean holds the first requests of a server that still makes its kernels ready. */
-START_TEST(a_median_of_the_first_token_counts_where_it_is_one)
+CALC_TEST(a_median_of_the_first_token_counts_where_it_is_one)
 {
     row.ttft_stat = "median of 160";
     maps();
@@ -109,9 +109,8 @@ START_TEST(a_median_of_the_first_token_counts_where_it_is_one)
     maps();
     ck_assert(map.ttft_s == 0.1 && !map.median);
 }
-END_TEST
 
-START_TEST(lengths_are_means)
+CALC_TEST(lengths_are_means)
 {
     row.length_note = "InferenceX: uniform 0.8..1.0 of the stated lengths (mean 0.9)";
     row.isl = 1024;
@@ -122,9 +121,8 @@ START_TEST(lengths_are_means)
     ck_assert_double_eq_tol(asked->prompt_spread, 1.0 / 9, 1e-12); /* 0.9 (1 + 1/9) is 1 */
     ck_assert_double_eq_tol(asked->generate_spread, 1.0 / 9, 1e-12);
 }
-END_TEST
 
-START_TEST(all_at_once_is_one_round)
+CALC_TEST(all_at_once_is_one_round)
 {
     row.metric_kind = "all requests at once";
     row.concurrency_or_batch = (double)NAN;
@@ -145,9 +143,8 @@ START_TEST(all_at_once_is_one_round)
     ck_assert(asked->max_sequences == 64 && asked->chunk_size == 4096);
     ck_assert(asked->batch == 1000 && !assumes("the engine's own limit"));
 }
-END_TEST
 
-START_TEST(an_open_loop_has_a_rate)
+CALC_TEST(an_open_loop_has_a_rate)
 {
     row.concurrency_or_batch = (double)NAN;
     row.metric_kind = "";
@@ -166,9 +163,8 @@ START_TEST(an_open_loop_has_a_rate)
     ck_assert_int_eq(asked->phase, CALC_INFERENCE_PHASE_DISAGGREGATED);
     ck_assert(asked->arrival_rate == 2.5 && asked->batch == 0);
 }
-END_TEST
 
-START_TEST(other_ways_to_come_are_the_reason)
+CALC_TEST(other_ways_to_come_are_the_reason)
 {
     row.metric_kind = "server (latency bound)";
     has_reason("how requests come is not understood");
@@ -176,9 +172,8 @@ START_TEST(other_ways_to_come_are_the_reason)
     has_reason("as many requests as can be served: lengths of prompts and layouts are not in the "
                "log");
 }
-END_TEST
 
-START_TEST(every_replica_has_as_many_requests)
+CALC_TEST(every_replica_has_as_many_requests)
 {
     row.tp = 1;
     row.dp = 4;
@@ -190,9 +185,8 @@ START_TEST(every_replica_has_as_many_requests)
     maps();
     ck_assert_int_eq(asked->batch, 4);
 }
-END_TEST
 
-START_TEST(a_prefill_pool_takes_prompts_together)
+CALC_TEST(a_prefill_pool_takes_prompts_together)
 {
     row.disagg_prefill_gpus = row.disagg_decode_gpus = 8;
     row.prefill_layout = "workers=2 tp=4 ep=1 dp_attention=False";
@@ -214,9 +208,8 @@ START_TEST(a_prefill_pool_takes_prompts_together)
     ck_assert_int_eq(asked->prefill_batch, 1);
     ck_assert(!assumes("8,192"));
 }
-END_TEST
 
-START_TEST(a_decoding_pool_has_slots)
+CALC_TEST(a_decoding_pool_has_slots)
 {
     row.disagg_prefill_gpus = row.disagg_decode_gpus = 8;
     row.prefill_layout = row.decode_layout = "workers=2 tp=4 ep=1 dp_attention=False";
@@ -228,9 +221,8 @@ START_TEST(a_decoding_pool_has_slots)
     maps();
     ck_assert_int_eq(asked->max_sequences, 4);
 }
-END_TEST
 
-START_TEST(regimes_are_those_of_a_replica)
+CALC_TEST(regimes_are_those_of_a_replica)
 {
     const struct {
         double isl, osl, requests;
@@ -248,9 +240,8 @@ START_TEST(regimes_are_those_of_a_replica)
         ck_assert_int_eq(map.regime, cases[i].regime);
     }
 }
-END_TEST
 
-START_TEST(number_formats_in_words)
+CALC_TEST(number_formats_in_words)
 {
     const struct {
         const char *model, *words;
@@ -290,9 +281,8 @@ START_TEST(number_formats_in_words)
         ck_assert_int_eq(s->datatype, cases[i].datatype);
     }
 }
-END_TEST
 
-START_TEST(the_cache_is_as_the_row_says_or_its_recipe)
+CALC_TEST(the_cache_is_as_the_row_says_or_its_recipe)
 {
     row.kv_dtype = "fp8";
     maps();
@@ -306,10 +296,9 @@ START_TEST(the_cache_is_as_the_row_says_or_its_recipe)
     maps();
     ck_assert_int_eq(asked->kv_datatype, CALC_FORMAT_AUTO);
 }
-END_TEST
 
 /* Those of one node, and what a row says; what pools draft is not known else. */
-START_TEST(drafts_are_those_of_the_recipes)
+CALC_TEST(drafts_are_those_of_the_recipes)
 {
     row.source = "InferenceX (x)";
     row.software = "sglang 0.5.3";
@@ -329,9 +318,8 @@ START_TEST(drafts_are_those_of_the_recipes)
     maps();
     ck_assert_int_eq(asked->speculative_tokens, 1);
 }
-END_TEST
 
-START_TEST(what_cannot_be_predicted_says_why)
+CALC_TEST(what_cannot_be_predicted_says_why)
 {
     row.kv_dtype = "int3";
     has_reason("number format of the cache not understood");
@@ -350,9 +338,8 @@ START_TEST(what_cannot_be_predicted_says_why)
     row.tpot_or_itl_ms = row.ttft_ms = (double)NAN;
     has_reason("no measured time or rate");
 }
-END_TEST
 
-START_TEST(model_and_machine_complete_it)
+CALC_TEST(model_and_machine_complete_it)
 {
     calc_app app = {.attn_heads = 64, .kv_heads = 8};
     static calc_system hopper, ampere;
@@ -393,35 +380,4 @@ START_TEST(model_and_machine_complete_it)
     app.num_experts = 0;
     calc_serving_map_complete(&map, &app, &hopper);
     ck_assert_int_eq(asked->wide_attention, CALC_WIDE_ATTENTION_NONE);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("serving_map");
-    TCase *tests = tcase_create("serving_map");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, a_closed_loop_is_served);
-    tcase_add_test(tests, a_static_batch_is_prefilled_then_decoded);
-    tcase_add_test(tests, means_count_before_medians);
-    tcase_add_test(tests, a_median_of_the_first_token_counts_where_it_is_one);
-    tcase_add_test(tests, lengths_are_means);
-    tcase_add_test(tests, every_replica_has_as_many_requests);
-    tcase_add_test(tests, a_prefill_pool_takes_prompts_together);
-    tcase_add_test(tests, a_decoding_pool_has_slots);
-    tcase_add_test(tests, regimes_are_those_of_a_replica);
-    tcase_add_test(tests, number_formats_in_words);
-    tcase_add_test(tests, the_cache_is_as_the_row_says_or_its_recipe);
-    tcase_add_test(tests, drafts_are_those_of_the_recipes);
-    tcase_add_test(tests, all_at_once_is_one_round);
-    tcase_add_test(tests, an_open_loop_has_a_rate);
-    tcase_add_test(tests, other_ways_to_come_are_the_reason);
-    tcase_add_test(tests, what_cannot_be_predicted_says_why);
-    tcase_add_test(tests, model_and_machine_complete_it);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

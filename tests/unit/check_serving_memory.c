@@ -1,5 +1,6 @@
 #include "model/serve/serving_memory.h"
 
+#include "frame.h"
 #include "queue_case.h"
 
 /* Llama 3 70B on two processors: 66 GiB of weights each, the rest for 4,000 tokens a sequence. */
@@ -12,7 +13,7 @@ static calc_exec tight(int64_t batch)
 }
 
 /* Up to its full length nothing changes; what is beyond runs while it is short, and waits then. */
-START_TEST(as_many_run_as_there_is_room_for_in_the_mean)
+CALC_TEST(as_many_run_as_there_is_room_for_in_the_mean)
 {
     calc_exec e = tight(1);
     double most = queue_run(&e).closed.max_batch;
@@ -35,9 +36,8 @@ START_TEST(as_many_run_as_there_is_room_for_in_the_mean)
     ck_assert_double_gt(full.decode_sequences, 1.1 * most);
     ck_assert_double_gt(full.ttft, 0.5 * full.request_time);
 }
-END_TEST
 
-START_TEST(one_sequence_has_to_fit)
+CALC_TEST(one_sequence_has_to_fit)
 {
     calc_app app = shipped_app("llama3-70B");
     calc_system system = queue_system();
@@ -59,9 +59,8 @@ START_TEST(one_sequence_has_to_fit)
     assert_near(s.kv_cache_space,
                 (double)(e.inference.prompt_size + 1000) * s.kv_bytes_per_token / 2);
 }
-END_TEST
 
-START_TEST(a_batch_that_does_not_wait_has_to_fit)
+CALC_TEST(a_batch_that_does_not_wait_has_to_fit)
 {
     calc_exec e = tight(1);
     double most = queue_run(&e).closed.max_batch;
@@ -72,10 +71,9 @@ START_TEST(a_batch_that_does_not_wait_has_to_fit)
     ck_assert_int_eq(s.verdict, CALC_VERDICT_MEM1_CAPACITY);
     assert_near(s.kv_cache_space, (double)e.batch_size * 4000 * s.kv_bytes_per_token / 2);
 }
-END_TEST
 
 /* Arrivals in the time of an answer are more than fit. */
-START_TEST(what_arrives_is_limited_by_memory_too)
+CALC_TEST(what_arrives_is_limited_by_memory_too)
 {
     calc_exec e = tight(1);
     double most = queue_run(&e).closed.max_batch;
@@ -95,10 +93,9 @@ START_TEST(what_arrives_is_limited_by_memory_too)
     ck_assert_double_le(s.decode_sequences, 1.01 * most * 4000 / 3500);
     ck_assert_double_le(s.proc_mem_tier1_cap_req, s.mem_tier1_capacity);
 }
-END_TEST
 
 /* What is left of the shares that engines count. */
-START_TEST(an_engine_takes_its_share_of_the_memory)
+CALC_TEST(an_engine_takes_its_share_of_the_memory)
 {
     calc_exec e = tight(1);
     calc_stats all = queue_run(&e).closed;
@@ -118,16 +115,4 @@ START_TEST(an_engine_takes_its_share_of_the_memory)
     e.inference.engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
     ck_assert_double_eq_tol(queue_run(&e).closed.kv_capacity_tokens, 0.9 * all.kv_capacity_tokens,
                             2);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("serving_memory");
-    tcase_add_test(cases, as_many_run_as_there_is_room_for_in_the_mean);
-    tcase_add_test(cases, one_sequence_has_to_fit);
-    tcase_add_test(cases, a_batch_that_does_not_wait_has_to_fit);
-    tcase_add_test(cases, what_arrives_is_limited_by_memory_too);
-    tcase_add_test(cases, an_engine_takes_its_share_of_the_memory);
-    return run_cases(cases);
 }

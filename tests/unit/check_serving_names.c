@@ -1,9 +1,10 @@
 /* Names of models, machines and engines, as publishers print them. */
 #include "serving_run_case.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_serving_row row;
 
@@ -12,13 +13,15 @@ static void enter(void)
     row = serving_row();
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static const char *model_of(const char *name)
 {
     row.model = name;
     return calc_serving_model_of(&row).name;
 }
 
-START_TEST(a_model_is_known_without_its_publisher_and_its_endings)
+CALC_TEST(a_model_is_known_without_its_publisher_and_its_endings)
 {
     ck_assert_str_eq(model_of("meta-llama/Meta-Llama-3-70B"), "llama3-70B");
     ck_assert_str_eq(model_of("meta-llama/Llama-3.1-8B-Instruct"), "llama3-8B");
@@ -33,10 +36,9 @@ START_TEST(a_model_is_known_without_its_publisher_and_its_endings)
     ck_assert_str_eq(model_of("EleutherAI/gpt-j-6b"), "gptj-6B");
     ck_assert_str_eq(model_of("Deci/DeciLM-7B"), "decilm-7B");
 }
-END_TEST
 
 /* Near names are other models: there is no file of theirs. */
-START_TEST(a_model_that_is_not_known_is_its_own_name)
+CALC_TEST(a_model_that_is_not_known_is_its_own_name)
 {
     const char *const others[] = {"Qwen/Qwen3.5-9B",
                                   "deepseek-ai/DeepSeek-V3.2",
@@ -48,7 +50,6 @@ START_TEST(a_model_that_is_not_known_is_its_own_name)
         ck_assert_str_eq(model_of(others[i]), others[i]);
     }
 }
-END_TEST
 
 static calc_serving_checkpoint checkpoint_of(const char *name)
 {
@@ -56,7 +57,7 @@ static calc_serving_checkpoint checkpoint_of(const char *name)
     return calc_serving_model_of(&row).checkpoint;
 }
 
-START_TEST(a_checkpoint_is_published_in_a_format)
+CALC_TEST(a_checkpoint_is_published_in_a_format)
 {
     ck_assert_int_eq(checkpoint_of("Qwen/Qwen3-32B"), CALC_SERVING_CHECKPOINT_16_BITS);
     ck_assert_int_eq(checkpoint_of("Qwen/Qwen3-32B-FP8"), CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK);
@@ -67,9 +68,8 @@ START_TEST(a_checkpoint_is_published_in_a_format)
     ck_assert_int_eq(checkpoint_of("MiniMaxAI/MiniMax-M2.5"), CALC_SERVING_CHECKPOINT_FLOAT8_BLOCK);
     ck_assert_int_eq(checkpoint_of("GPT-J 6B"), CALC_SERVING_CHECKPOINT_16_BITS);
 }
-END_TEST
 
-START_TEST(a_machine_is_known_by_the_start_of_its_name)
+CALC_TEST(a_machine_is_known_by_the_start_of_its_name)
 {
     const char *assumed;
     const struct {
@@ -93,7 +93,6 @@ START_TEST(a_machine_is_known_by_the_start_of_its_name)
     ck_assert_str_eq(calc_serving_machine_of(&row, &assumed), "a100_sxm_40g");
     ck_assert_ptr_nonnull(assumed);
 }
-END_TEST
 
 static const char *reason;
 static int year;
@@ -106,7 +105,7 @@ static calc_serving_engine engine_of(const char *software, const char *date)
     return calc_serving_engine_of(&row, &year, &reason);
 }
 
-START_TEST(an_engine_is_known_by_its_version)
+CALC_TEST(an_engine_is_known_by_its_version)
 {
     const struct {
         const char *software;
@@ -136,10 +135,9 @@ START_TEST(an_engine_is_known_by_its_version)
         ck_assert_int_eq(year, cases[i].year);
     }
 }
-END_TEST
 
 /* An image of Dynamo has a version of its own. */
-START_TEST(without_a_version_the_date_counts)
+CALC_TEST(without_a_version_the_date_counts)
 {
     const struct {
         const char *software, *date;
@@ -162,9 +160,8 @@ START_TEST(without_a_version_the_date_counts)
         ck_assert_int_eq(year, (int)strtol(cases[i].date, NULL, 10));
     }
 }
-END_TEST
 
-START_TEST(amd_builds_sglang_for_itself)
+CALC_TEST(amd_builds_sglang_for_itself)
 {
     const struct {
         const char *software, *date;
@@ -186,9 +183,8 @@ START_TEST(amd_builds_sglang_for_itself)
     row.gpu = "mi300x";
     ck_assert_int_eq(calc_serving_engine_of(&row, &year, &reason), cases[4].engine);
 }
-END_TEST
 
-START_TEST(an_engine_that_is_not_described_is_a_reason)
+CALC_TEST(an_engine_that_is_not_described_is_a_reason)
 {
     const struct {
         const char *software, *date, *reason;
@@ -204,26 +200,4 @@ START_TEST(an_engine_that_is_not_described_is_a_reason)
         ck_assert_int_eq(engine_of(cases[i].software, cases[i].date), CALC_SERVING_ENGINE_NONE);
         ck_assert_str_eq(reason, cases[i].reason);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("serving_names");
-    TCase *tests = tcase_create("serving_names");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, a_model_is_known_without_its_publisher_and_its_endings);
-    tcase_add_test(tests, a_model_that_is_not_known_is_its_own_name);
-    tcase_add_test(tests, a_checkpoint_is_published_in_a_format);
-    tcase_add_test(tests, a_machine_is_known_by_the_start_of_its_name);
-    tcase_add_test(tests, an_engine_is_known_by_its_version);
-    tcase_add_test(tests, without_a_version_the_date_counts);
-    tcase_add_test(tests, amd_builds_sglang_for_itself);
-    tcase_add_test(tests, an_engine_that_is_not_described_is_a_reason);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

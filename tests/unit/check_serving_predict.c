@@ -1,10 +1,11 @@
 /* Predictions of runs of serving, beside what calc says of the same documents. */
 #include "serving_run_case.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_serving_row row;
 static calc_serving_apps apps;
@@ -26,6 +27,8 @@ static void enter(void)
     loaded = 0;
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static void predict(void)
 {
     calc_serving_predict(&p, &row, &apps, &systems);
@@ -46,7 +49,7 @@ static calc_stats of_phase(calc_inference_phase phase)
     return stats;
 }
 
-START_TEST(a_closed_loop_is_what_serve_says)
+CALC_TEST(a_closed_loop_is_what_serve_says)
 {
     predict();
     ck_assert_str_eq(p.reason, "");
@@ -56,9 +59,8 @@ START_TEST(a_closed_loop_is_what_serve_says)
     /* Weights alone, 70.6e9 bytes over four times 4.8e12 bytes/s, are a floor of 3.7 ms. */
     ck_assert(p.tpot_s > 0.0036 && p.tpot_s < 0.036);
 }
-END_TEST
 
-START_TEST(a_static_batch_is_its_prompts_and_steps)
+CALC_TEST(a_static_batch_is_its_prompts_and_steps)
 {
     row.metric_kind = "static batch, whole generation latency";
     row.e2e_latency_ms = 9000;
@@ -73,7 +75,6 @@ START_TEST(a_static_batch_is_its_prompts_and_steps)
     predict();
     ck_assert(isnan(p.tpot_s) && p.e2e_s == p.ttft_s);
 }
-END_TEST
 
 /* Llama 2 7B with prompts of 2,048 tokens and as many generated, a gibibyte of cache each at its
    mean, two at its end. */
@@ -105,7 +106,7 @@ static bool is_in_parts(void)
 
 /* Batches that the engine does not hold at once are the sum of those that it does: TensorRT-LLM
    keeps room to the end of each, vLLM for what there is. */
-START_TEST(a_batch_that_does_not_fit_runs_in_parts)
+CALC_TEST(a_batch_that_does_not_fit_runs_in_parts)
 {
     static const char *const engine[] = {"tensorrt_llm 0.9.0", "vllm 0.5.0"};
     int64_t most[2];
@@ -134,9 +135,8 @@ START_TEST(a_batch_that_does_not_fit_runs_in_parts)
     }
     ck_assert_int_gt(most[1], most[0]);
 }
-END_TEST
 
-START_TEST(rates_are_of_the_requests_that_were_in_flight)
+CALC_TEST(rates_are_of_the_requests_that_were_in_flight)
 {
     row.num_gpus = 8;
     row.dp = 2;
@@ -147,10 +147,9 @@ START_TEST(rates_are_of_the_requests_that_were_in_flight)
     predict();
     ck_assert_double_eq_tol(odd, p.output_tokens_per_s * 17 / 18, 1e-9);
 }
-END_TEST
 
 /* Of ten rounds the first one waits for all prompts: the median request does not. */
-START_TEST(a_median_is_predicted_beside_a_median)
+CALC_TEST(a_median_is_predicted_beside_a_median)
 {
     row.concurrency_or_batch = 64;
     predict();
@@ -160,9 +159,8 @@ START_TEST(a_median_is_predicted_beside_a_median)
     ck_assert_double_lt(p.ttft_s, mean_s);
     ck_assert_double_gt(p.ttft_s, 0.2 * mean_s);
 }
-END_TEST
 
-START_TEST(what_does_not_fit_is_predicted_and_said)
+CALC_TEST(what_does_not_fit_is_predicted_and_said)
 {
     row.num_gpus = row.tp = 1;
     row.gpu = "h100_sxm";
@@ -173,9 +171,8 @@ START_TEST(what_does_not_fit_is_predicted_and_said)
     ck_assert_ptr_nonnull(strstr(p.misfit, "does not fit: "));
     ck_assert(p.tpot_s > 0);
 }
-END_TEST
 
-START_TEST(an_open_loop_is_what_serve_says_of_a_rate)
+CALC_TEST(an_open_loop_is_what_serve_says_of_a_rate)
 {
     row.request_rate = 2;
     row.concurrency_or_batch = (double)NAN;
@@ -189,9 +186,8 @@ START_TEST(an_open_loop_is_what_serve_says_of_a_rate)
     ck_assert_ptr_nonnull(strstr(p.reason, "more requests arrive than are served: "));
     ck_assert(isnan(p.ttft_s));
 }
-END_TEST
 
-START_TEST(what_is_not_described_is_the_reason)
+CALC_TEST(what_is_not_described_is_the_reason)
 {
     row.model = "some/model";
     predict();
@@ -206,9 +202,8 @@ START_TEST(what_is_not_described_is_the_reason)
     ck_assert_str_eq(p.reason, "");
     ck_assert_int_eq(loaded, 2); /* the model once */
 }
-END_TEST
 
-START_TEST(a_rule_that_is_broken_is_the_reason)
+CALC_TEST(a_rule_that_is_broken_is_the_reason)
 {
     row.num_gpus = row.tp = 3;
     predict();
@@ -219,27 +214,4 @@ START_TEST(a_rule_that_is_broken_is_the_reason)
     row.osl = 1;
     predict();
     ck_assert_ptr_nonnull(strstr(p.reason, "/inference/generate_size: "));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("serving_predict");
-    TCase *tests = tcase_create("serving_predict");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, a_closed_loop_is_what_serve_says);
-    tcase_add_test(tests, a_static_batch_is_its_prompts_and_steps);
-    tcase_add_test(tests, a_batch_that_does_not_fit_runs_in_parts);
-    tcase_add_test(tests, rates_are_of_the_requests_that_were_in_flight);
-    tcase_add_test(tests, a_median_is_predicted_beside_a_median);
-    tcase_add_test(tests, what_does_not_fit_is_predicted_and_said);
-    tcase_add_test(tests, an_open_loop_is_what_serve_says_of_a_rate);
-    tcase_add_test(tests, what_is_not_described_is_the_reason);
-    tcase_add_test(tests, a_rule_that_is_broken_is_the_reason);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

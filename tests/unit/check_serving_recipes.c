@@ -2,11 +2,12 @@
 #include "serving_run_case.h"
 #include "validate/serving_names.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-START_TEST(recipes_go_by_source_engine_machine_and_format)
+#include "frame.h"
+
+CALC_TEST(recipes_go_by_source_engine_machine_and_format)
 {
     const struct {
         const char *source, *system, *weights;
@@ -54,10 +55,9 @@ START_TEST(recipes_go_by_source_engine_machine_and_format)
         ck_assert_ptr_nonnull(r.assumed);
     }
 }
-END_TEST
 
 /* Of vLLM those of its server: large on 70 GiB and more, but for A100. */
-START_TEST(engines_limit_themselves)
+CALC_TEST(engines_limit_themselves)
 {
     const struct {
         calc_serving_engine engine;
@@ -75,9 +75,8 @@ START_TEST(engines_limit_themselves)
         ck_assert_int_eq(own.tokens, cases[i].tokens);
     }
 }
-END_TEST
 
-START_TEST(drafts_are_known_of_few)
+CALC_TEST(drafts_are_known_of_few)
 {
     const struct {
         const char *source, *drafts, *alone;
@@ -99,9 +98,8 @@ START_TEST(drafts_are_known_of_few)
         ck_assert_int_eq(r.drafts, cases[i].tokens);
     }
 }
-END_TEST
 
-START_TEST(pools_have_slots_for_a_little_less_than_there_is)
+CALC_TEST(pools_have_slots_for_a_little_less_than_there_is)
 {
     const struct {
         double each;
@@ -119,9 +117,8 @@ START_TEST(pools_have_slots_for_a_little_less_than_there_is)
     row.source = "somebody";
     ck_assert_int_eq(calc_serving_recipe_slots(&row, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, 9), 0);
 }
-END_TEST
 
-START_TEST(recipes_go_by_model)
+CALC_TEST(recipes_go_by_model)
 {
     calc_serving_row row = serving_row();
     row.source = "an InferenceX export";
@@ -135,9 +132,8 @@ START_TEST(recipes_go_by_model)
     row.model = "meta-llama/Llama-3.1-70B";
     ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "b300").chunk_size, 8192);
 }
-END_TEST
 
-START_TEST(recipes_change_on_a_day)
+CALC_TEST(recipes_change_on_a_day)
 {
     calc_serving_row row = serving_row();
     row.source = "InferenceX (x)";
@@ -147,11 +143,10 @@ START_TEST(recipes_change_on_a_day)
     row.date = "2026-01-21";
     ck_assert_int_eq(calc_serving_recipe_of(&row, engine, "h200").chunk_size, 8192);
 }
-END_TEST
 
 /* SGLang looks for requests at times on B200 alone, TensorRT-LLM's ranks of attention wait for one
    another. */
-START_TEST(prompts_are_held_where_the_recipes_say)
+CALC_TEST(prompts_are_held_where_the_recipes_say)
 {
     const struct {
         const char *source, *system, *alone;
@@ -175,24 +170,4 @@ START_TEST(prompts_are_held_where_the_recipes_say)
         calc_serving_recipe r = calc_serving_recipe_of(&row, cases[i].engine, cases[i].system);
         ck_assert_int_eq(r.hold_steps, cases[i].steps);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("serving_recipes");
-    TCase *tests = tcase_create("serving_recipes");
-    tcase_add_test(tests, recipes_go_by_source_engine_machine_and_format);
-    tcase_add_test(tests, engines_limit_themselves);
-    tcase_add_test(tests, drafts_are_known_of_few);
-    tcase_add_test(tests, pools_have_slots_for_a_little_less_than_there_is);
-    tcase_add_test(tests, recipes_go_by_model);
-    tcase_add_test(tests, recipes_change_on_a_day);
-    tcase_add_test(tests, prompts_are_held_where_the_recipes_say);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -7,10 +7,11 @@
 #include "validate/result_labels.h"
 #include "validate/serving_results.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 enum { MAX = 4 };
 
@@ -52,6 +53,8 @@ static void leave(void)
     calc_results_free(&results);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static void make(void)
 {
     calc_results_free(&results);
@@ -70,7 +73,7 @@ static const calc_result *find(const char *id, calc_quantity quantity)
     return NULL;
 }
 
-START_TEST(a_result_for_each_quantity)
+CALC_TEST(a_result_for_each_quantity)
 {
     row[0].output_tokens_per_s_total = 1000;
     make();
@@ -88,9 +91,8 @@ START_TEST(a_result_for_each_quantity)
     ck_assert_str_eq(calc_result_regime(r), "5 to 64 sequences");
     ck_assert_str_eq(calc_result_period(r), "2025 and later");
 }
-END_TEST
 
-START_TEST(uses_and_their_reasons)
+CALC_TEST(uses_and_their_reasons)
 {
     rows.count = 4;
     row[0].id = "low";
@@ -115,9 +117,8 @@ START_TEST(uses_and_their_reasons)
     ck_assert_int_eq(find("odd", CALC_QUANTITY_TTFT)->use, CALC_USE_UNSCORED);
     ck_assert_str_eq(find("odd", CALC_QUANTITY_TTFT)->remark, "a typing error");
 }
-END_TEST
 
-START_TEST(a_run_that_measured_nothing_has_one_result)
+CALC_TEST(a_run_that_measured_nothing_has_one_result)
 {
     row[0].tpot_or_itl_ms = row[0].ttft_ms = (double)NAN;
     make();
@@ -125,10 +126,9 @@ START_TEST(a_run_that_measured_nothing_has_one_result)
     ck_assert_int_eq(results.item[0].use, CALC_USE_UNPREDICTED);
     ck_assert(isnan(results.item[0].measured) && isnan(results.item[0].error));
 }
-END_TEST
 
 /* The tpot of each point of a sweep over that of its lowest concurrency. */
-START_TEST(shapes_are_relative_to_the_fewest_requests)
+CALC_TEST(shapes_are_relative_to_the_fewest_requests)
 {
     static const char *const ids[] = {"c16", "c64", "c4", "other"};
     static const double requests[] = {16, 64, 4, 64}, tpot_ms[] = {12, 30, 8, 30};
@@ -150,7 +150,6 @@ START_TEST(shapes_are_relative_to_the_fewest_requests)
     ck_assert_double_eq_tol(most->predicted,
                             find("c64", CALC_QUANTITY_TPOT)->predicted / least->predicted, 1e-12);
 }
-END_TEST
 
 /* Of SGLang with drafts, and without. */
 static void draft(int which)
@@ -160,7 +159,7 @@ static void draft(int which)
     row[which].spec_decode = "mtp";
 }
 
-START_TEST(a_sweep_drafts_or_does_not)
+CALC_TEST(a_sweep_drafts_or_does_not)
 {
     static const char *const ids[] = {"c4", "c16", "c64"};
     rows.count = 3;
@@ -176,7 +175,6 @@ START_TEST(a_sweep_drafts_or_does_not)
     ck_assert_ptr_null(find("c16", CALC_QUANTITY_TPOT_SHAPE)); /* over c4 without drafts: no */
     ck_assert_double_eq_tol(find("c64", CALC_QUANTITY_TPOT_SHAPE)->measured, 1.5, 1e-12);
 }
-END_TEST
 
 static const calc_error_group *group_of(const char *by, const char *name, calc_quantity quantity)
 {
@@ -189,7 +187,7 @@ static const calc_error_group *group_of(const char *by, const char *name, calc_q
     return NULL;
 }
 
-START_TEST(groups_are_by_engine_regime_and_year_too)
+CALC_TEST(groups_are_by_engine_regime_and_year_too)
 {
     rows.count = 3;
     row[1].software = "sglang 0.5.3";
@@ -206,7 +204,6 @@ START_TEST(groups_are_by_engine_regime_and_year_too)
     ck_assert_uint_eq(group_of("kind", "closed loop", CALC_QUANTITY_TPOT)->spread.count, 3);
     ck_assert_uint_eq(group_of("set", "h200", CALC_QUANTITY_TPOT)->spread.count, 3);
 }
-END_TEST
 
 /* What is in a file; freed by the caller. */
 static char *content_of(const char *path)
@@ -225,7 +222,7 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-START_TEST(pictures_have_paces_by_engine)
+CALC_TEST(pictures_have_paces_by_engine)
 {
     char folder[256];
     scratch_enter(folder, sizeof folder);
@@ -254,7 +251,6 @@ START_TEST(pictures_have_paces_by_engine)
     free(by_engine);
     scratch_leave(folder);
 }
-END_TEST
 
 static calc_ranking rank(calc_quantity quantity)
 {
@@ -269,7 +265,7 @@ static calc_ranking rank(calc_quantity quantity)
 }
 
 /* More GPUs decode faster, and each of them gives less: in the prediction, and here measured so. */
-START_TEST(layouts_measured_side_by_side_are_ranked)
+CALC_TEST(layouts_measured_side_by_side_are_ranked)
 {
     rows.count = 3;
     for (int i = 0; i < 3; i++) {
@@ -303,26 +299,4 @@ START_TEST(layouts_measured_side_by_side_are_ranked)
     row[2].date = "2026-01-01";      /* another day is none */
     make();
     ck_assert_uint_eq(rank(CALC_QUANTITY_TPOT).pairs, 1);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("serving_results");
-    TCase *tests = tcase_create("serving_results");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, a_result_for_each_quantity);
-    tcase_add_test(tests, uses_and_their_reasons);
-    tcase_add_test(tests, a_run_that_measured_nothing_has_one_result);
-    tcase_add_test(tests, shapes_are_relative_to_the_fewest_requests);
-    tcase_add_test(tests, a_sweep_drafts_or_does_not);
-    tcase_add_test(tests, groups_are_by_engine_regime_and_year_too);
-    tcase_add_test(tests, pictures_have_paces_by_engine);
-    tcase_add_test(tests, layouts_measured_side_by_side_are_ranked);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,10 +2,10 @@
 #include "base/error.h"
 #include "validate/serving_rows.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_serving_rows rows;
 static calc_errors errors;
@@ -20,6 +20,8 @@ static void leave(void)
 {
     calc_serving_rows_free(&rows);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static calc_text text_of(const char *text)
 {
@@ -39,7 +41,7 @@ static bool is_serving(const char *text)
     return is;
 }
 
-START_TEST(the_first_line_tells)
+CALC_TEST(the_first_line_tells)
 {
     ck_assert(is_serving("id,isl,osl\n"));
     ck_assert(is_serving("osl,\"isl\"\r\n"));
@@ -49,9 +51,8 @@ START_TEST(the_first_line_tells)
     ck_assert(!is_serving("app,sys,exe,measured_s\n"));
     ck_assert(!is_serving(""));
 }
-END_TEST
 
-START_TEST(cells_are_read_and_blank_ones_are_nan)
+CALC_TEST(cells_are_read_and_blank_ones_are_nan)
 {
     ck_assert_int_eq(parse("osl,model,gpu,isl,tp,other,ttft_ms\n128,m,g,1024.5,8,x,\n"), CALC_OK);
     ck_assert_uint_eq(rows.count, 1);
@@ -65,9 +66,8 @@ START_TEST(cells_are_read_and_blank_ones_are_nan)
     ck_assert_str_eq(r->id, "r:2"); /* of the file and its line */
     ck_assert_str_eq(r->source, "r");
 }
-END_TEST
 
-START_TEST(what_is_wrong_is_said_with_its_place)
+CALC_TEST(what_is_wrong_is_said_with_its_place)
 {
     ck_assert_int_eq(parse("model,isl,osl\nm,1,2\n"), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text, "column \"gpu\" is missing");
@@ -79,9 +79,8 @@ START_TEST(what_is_wrong_is_said_with_its_place)
     ck_assert_int_eq(errors.item[0].column, 5);
     ck_assert_int_eq(errors.item[1].line, 3);
 }
-END_TEST
 
-START_TEST(misspelled_columns_are_errors)
+CALC_TEST(misspelled_columns_are_errors)
 {
     ck_assert_int_eq(parse("model,gpu,isl,osl,ttft_msec,notes\nm,g,1,2,3,x\n"), CALC_ERR_FIELD);
     ck_assert_int_eq(errors.count, 1);
@@ -89,29 +88,9 @@ START_TEST(misspelled_columns_are_errors)
     ck_assert_ptr_nonnull(strstr(errors.item[0].hint, "ttft_ms"));
     ck_assert(errors.item[0].line == 1 && errors.item[0].column == 19);
 }
-END_TEST
 
-START_TEST(a_column_beside_its_neighbour_is_another)
+CALC_TEST(a_column_beside_its_neighbour_is_another)
 {
     ck_assert_int_eq(parse("model,gpu,isl,osl,ttft_ms,ttft_stat,tpot_stat\nm,g,1,2,3,x,y\n"),
                      CALC_OK);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("serving_rows");
-    TCase *tests = tcase_create("serving_rows");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, the_first_line_tells);
-    tcase_add_test(tests, cells_are_read_and_blank_ones_are_nan);
-    tcase_add_test(tests, what_is_wrong_is_said_with_its_place);
-    tcase_add_test(tests, misspelled_columns_are_errors);
-    tcase_add_test(tests, a_column_beside_its_neighbour_is_another);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,8 +3,8 @@
 #include "scratch.h"
 
 #include "calc.h"
+#include "frame.h"
 
-#include <check.h>
 #include <jansson.h>
 
 static char folder[256];
@@ -50,6 +50,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 /* The answer, which is one line of JSON. */
 static json_t *ask(const char *request)
 {
@@ -85,7 +87,7 @@ static double expected_time(const char *assignment)
     return stats.total_time;
 }
 
-START_TEST(an_answer_has_id_verdict_reasons_and_the_statistics_asked_for)
+CALC_TEST(an_answer_has_id_verdict_reasons_and_the_statistics_asked_for)
 {
     json_t *answer = ask("{\"id\": [7, \"x\"], " PATHS ", \"stats\": [\"total_time\"]}");
     json_t *id = json_object_get(answer, "id");
@@ -96,9 +98,8 @@ START_TEST(an_answer_has_id_verdict_reasons_and_the_statistics_asked_for)
     ck_assert(stat_of(answer, "total_time") == expected_time(NULL));
     json_decref(answer);
 }
-END_TEST
 
-START_TEST(all_statistics_come_without_a_list)
+CALC_TEST(all_statistics_come_without_a_list)
 {
     json_t *answer = ask("{" PATHS "}");
     ck_assert_uint_eq(json_object_size(json_object_get(answer, "stats")),
@@ -106,9 +107,8 @@ START_TEST(all_statistics_come_without_a_list)
     ck_assert_ptr_null(json_object_get(answer, "id"));
     json_decref(answer);
 }
-END_TEST
 
-START_TEST(what_is_left_out_is_that_of_the_request_before_without_its_changes)
+CALC_TEST(what_is_left_out_is_that_of_the_request_before_without_its_changes)
 {
     json_decref(ask("{" PATHS ", \"set\": {\"microbatch_size\": 2}}"));
     json_t *answer = ask("{\"stats\": [\"total_time\"]}");
@@ -118,9 +118,8 @@ START_TEST(what_is_left_out_is_that_of_the_request_before_without_its_changes)
     ck_assert(stat_of(answer, "total_time") == expected_time("microbatch_size=2"));
     json_decref(answer);
 }
-END_TEST
 
-START_TEST(a_broken_document_leaves_the_one_before)
+CALC_TEST(a_broken_document_leaves_the_one_before)
 {
     json_decref(ask("{" PATHS "}"));
     json_t *answer = ask("{\"exe\": {\"num_procs\": 8}}");
@@ -130,9 +129,8 @@ START_TEST(a_broken_document_leaves_the_one_before)
     ck_assert(stat_of(answer, "total_time") == expected_time(NULL));
     json_decref(answer);
 }
-END_TEST
 
-START_TEST(a_document_is_broken_even_if_its_errors_are_too_many_to_keep)
+CALC_TEST(a_document_is_broken_even_if_its_errors_are_too_many_to_keep)
 {
     char request[1024] = "{\"app\": {";
     for (int i = 0; i < CALC_MAX_ERRORS; i++) {
@@ -148,9 +146,8 @@ START_TEST(a_document_is_broken_even_if_its_errors_are_too_many_to_keep)
     ck_assert(stat_of(answer, "total_time") == expected_time(NULL));
     json_decref(answer);
 }
-END_TEST
 
-START_TEST(names_are_looked_up_once)
+CALC_TEST(names_are_looked_up_once)
 {
     calc_session_close(session);
     session = calc_session_open(find, &lookups);
@@ -168,9 +165,8 @@ START_TEST(names_are_looked_up_once)
     json_decref(ask("{\"app\": \"other\"}"));
     ck_assert_int_eq(lookups, 2);
 }
-END_TEST
 
-START_TEST(an_array_is_answered_by_an_array)
+CALC_TEST(an_array_is_answered_by_an_array)
 {
     json_t *answer = ask("[{" PATHS ", \"stats\": []}, 3, {\"stats\": [\"total_time\"]}]");
     ck_assert_uint_eq(json_array_size(answer), 3);
@@ -181,9 +177,8 @@ START_TEST(an_array_is_answered_by_an_array)
     ck_assert(json_is_array(answer) && json_array_size(answer) == 0);
     json_decref(answer);
 }
-END_TEST
 
-START_TEST(inputs_layers_and_stages_come_when_wanted)
+CALC_TEST(inputs_layers_and_stages_come_when_wanted)
 {
     json_t *answer = ask("{" PATHS ", \"inputs\": true, \"layers\": true, \"stages\": true}");
     json_t *exe = json_object_get(answer, "exe");
@@ -196,7 +191,6 @@ START_TEST(inputs_layers_and_stages_come_when_wanted)
     ck_assert_uint_eq(json_array_size(json_object_get(answer, "stages")), 0);
     json_decref(answer);
 }
-END_TEST
 
 /* Requests that are wrong, and the message of the first error. */
 static const struct {
@@ -245,7 +239,7 @@ static const struct {
      "  hint: ask for fields in a request of their own"},
 };
 
-START_TEST(wrong_requests_are_answered_with_the_place)
+CALC_TEST_LOOP(wrong_requests_are_answered_with_the_place, 0, (int)(sizeof wrong / sizeof *wrong))
 {
     json_t *answer = ask(wrong[_i].request);
     json_t *first = json_array_get(json_object_get(answer, "errors"), 0);
@@ -253,9 +247,8 @@ START_TEST(wrong_requests_are_answered_with_the_place)
     ck_assert_ptr_null(json_object_get(answer, "stats"));
     json_decref(answer);
 }
-END_TEST
 
-START_TEST(rules_between_fields_are_checked)
+CALC_TEST(rules_between_fields_are_checked)
 {
     json_t *answer = ask("{\"id\": 1, " PATHS ", \"set\": {\"tensor_par\": 8}}");
     json_t *first = json_array_get(json_object_get(answer, "errors"), 0);
@@ -264,9 +257,8 @@ START_TEST(rules_between_fields_are_checked)
     ck_assert_int_eq(json_integer_value(json_object_get(answer, "id")), 1);
     json_decref(answer);
 }
-END_TEST
 
-START_TEST(fields_need_no_documents_and_leave_those_there_are)
+CALC_TEST(fields_need_no_documents_and_leave_those_there_are)
 {
     json_t *answer = ask("{\"id\": 7, \"fields\": \"exe\"}");
     ck_assert_uint_eq(json_object_size(answer), 2);
@@ -279,37 +271,9 @@ START_TEST(fields_need_no_documents_and_leave_those_there_are)
     ck_assert(stat_of(json_array_get(answer, 1), "total_time") == expected_time(NULL));
     json_decref(answer);
 }
-END_TEST
 
-START_TEST(the_version_is_that_of_the_header)
+CALC_TEST(the_version_is_that_of_the_header)
 {
     ck_assert_str_eq(calc_version(), CALC_VERSION);
     calc_session_close(NULL);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("session");
-    TCase *tests = tcase_create("session");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, an_answer_has_id_verdict_reasons_and_the_statistics_asked_for);
-    tcase_add_test(tests, all_statistics_come_without_a_list);
-    tcase_add_test(tests, what_is_left_out_is_that_of_the_request_before_without_its_changes);
-    tcase_add_test(tests, a_broken_document_leaves_the_one_before);
-    tcase_add_test(tests, a_document_is_broken_even_if_its_errors_are_too_many_to_keep);
-    tcase_add_test(tests, names_are_looked_up_once);
-    tcase_add_test(tests, an_array_is_answered_by_an_array);
-    tcase_add_test(tests, inputs_layers_and_stages_come_when_wanted);
-    tcase_add_loop_test(tests, wrong_requests_are_answered_with_the_place, 0,
-                        (int)(sizeof wrong / sizeof *wrong));
-    tcase_add_test(tests, rules_between_fields_are_checked);
-    tcase_add_test(tests, fields_need_no_documents_and_leave_those_there_are);
-    tcase_add_test(tests, the_version_is_that_of_the_header);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,5 +1,6 @@
 #include "model/operators/shape.h"
 
+#include "frame.h"
 #include "modern_case.h"
 
 static calc_shape shape_of(const calc_app *app, const calc_exec *exec)
@@ -7,7 +8,7 @@ static calc_shape shape_of(const calc_app *app, const calc_exec *exec)
     return calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
 }
 
-START_TEST(a_gpt_has_what_calculon_assumes)
+CALC_TEST(a_gpt_has_what_calculon_assumes)
 {
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
@@ -19,9 +20,8 @@ START_TEST(a_gpt_has_what_calculon_assumes)
     ck_assert_double_eq(s.dense_blocks, 8);
     ck_assert_double_eq(s.tokens, 32);
 }
-END_TEST
 
-START_TEST(llama_is_a_preset_of_the_application_or_the_execution)
+CALC_TEST(llama_is_a_preset_of_the_application_or_the_execution)
 {
     for (int i = 0; i < 2; i++) {
         calc_app app = small_app();
@@ -31,9 +31,8 @@ START_TEST(llama_is_a_preset_of_the_application_or_the_execution)
         ck_assert(s.gated && s.rms && s.rope && !s.bias && !s.dropout && !s.tied);
     }
 }
-END_TEST
 
-START_TEST(each_choice_overrides_its_preset)
+CALC_TEST(each_choice_overrides_its_preset)
 {
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
@@ -55,11 +54,10 @@ START_TEST(each_choice_overrides_its_preset)
     app.ffn_type = CALC_FFN_TYPE_GELU;
     ck_assert(!shape_of(&app, &exec).gated);
 }
-END_TEST
 
 /* 4 query heads on 2 key heads: with 4 ranks each rank has one key head, so that two have the same.
  */
-START_TEST(key_heads_are_repeated_beyond_their_number)
+CALC_TEST(key_heads_are_repeated_beyond_their_number)
 {
     calc_app app = modern_app();
     static const double local[][3] = {{1, 4, 2}, {2, 2, 1}, {4, 1, 1}};
@@ -71,9 +69,8 @@ START_TEST(key_heads_are_repeated_beyond_their_number)
         ck_assert_double_eq(s.local_kv_heads, local[i][2]);
     }
 }
-END_TEST
 
-START_TEST(the_execution_names_key_heads_where_the_application_does_not)
+CALC_TEST(the_execution_names_key_heads_where_the_application_does_not)
 {
     calc_app app = modern_app();
     calc_exec exec = modern_exec(2, 1, 1);
@@ -89,10 +86,9 @@ START_TEST(the_execution_names_key_heads_where_the_application_does_not)
     exec.strategy.attention_type = CALC_ATTENTION_TYPE_FLASH;
     ck_assert(shape_of(&app, &exec).flash);
 }
-END_TEST
 
 /* Latent attention has a key and a value per query head, 24 and 16 wide. */
-START_TEST(latent_attention_expands_its_keys)
+CALC_TEST(latent_attention_expands_its_keys)
 {
     calc_app app = latent_app();
     calc_exec exec = modern_exec(4, 1, 1);
@@ -107,9 +103,8 @@ START_TEST(latent_attention_expands_its_keys)
     ck_assert_double_eq(s.local_heads, 1);
     ck_assert_double_eq(s.local_kv_heads, 1);
 }
-END_TEST
 
-START_TEST(tokens_are_those_of_one_context_rank)
+CALC_TEST(tokens_are_those_of_one_context_rank)
 {
     calc_app app = modern_app();
     calc_exec exec = modern_exec(1, 1, 1);
@@ -124,10 +119,9 @@ START_TEST(tokens_are_those_of_one_context_rank)
     ck_assert_double_eq(s.seq, 128);
     ck_assert_double_eq(s.tokens, 128);
 }
-END_TEST
 
 /* The next multiple of 128 per rank, or of what is given. */
-START_TEST(the_vocabulary_is_padded)
+CALC_TEST(the_vocabulary_is_padded)
 {
     calc_app app = modern_app();
     calc_exec exec = modern_exec(1, 1, 1);
@@ -142,9 +136,8 @@ START_TEST(the_vocabulary_is_padded)
         ck_assert_double_eq(shape_of(&app, &exec).vocab, (double)rows[i][3]);
     }
 }
-END_TEST
 
-START_TEST(formats_are_the_datatype_unless_given)
+CALC_TEST(formats_are_the_datatype_unless_given)
 {
     calc_app app = modern_app();
     calc_exec exec = modern_exec(1, 1, 1);
@@ -168,7 +161,6 @@ START_TEST(formats_are_the_datatype_unless_given)
     ck_assert_double_eq(s.kept_bytes, 2);
     ck_assert_double_eq(s.grad_bytes, 2);
 }
-END_TEST
 
 static void assert_stored(calc_exec exec, double kept_bytes, double activated_bytes)
 {
@@ -180,7 +172,7 @@ static void assert_stored(calc_exec exec, double kept_bytes, double activated_by
 
 /* Bytes of Transformer Engine's tensors: MXFP8 has a scale of a byte for 32 numbers, NVFP4 one for
  * 16 half bytes. */
-START_TEST(inputs_are_stored_as_the_software_does)
+CALC_TEST(inputs_are_stored_as_the_software_does)
 {
     calc_exec exec = modern_exec(1, 1, 1);
     exec.strategy.scaling = CALC_SCALING_BLOCK;
@@ -199,10 +191,9 @@ START_TEST(inputs_are_stored_as_the_software_does)
     exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
     assert_stored(exec, 2, 2);
 }
-END_TEST
 
 /* Of 8 blocks: all behind the dense ones, or one in so many of them. */
-START_TEST(blocks_with_experts_are_counted)
+CALC_TEST(blocks_with_experts_are_counted)
 {
     calc_app app = moe_app();
     calc_exec exec = modern_exec(1, 1, 1);
@@ -220,9 +211,8 @@ START_TEST(blocks_with_experts_are_counted)
     ck_assert_double_eq(calc_shape_moe_blocks(&s), 0);
     ck_assert_double_eq(s.dense_blocks, 8);
 }
-END_TEST
 
-START_TEST(an_expert_without_a_width_is_as_wide_as_the_feedforward)
+CALC_TEST(an_expert_without_a_width_is_as_wide_as_the_feedforward)
 {
     calc_app app = moe_app();
     calc_exec exec = modern_exec(1, 1, 1);
@@ -233,7 +223,6 @@ START_TEST(an_expert_without_a_width_is_as_wide_as_the_feedforward)
     ck_assert_double_eq(shape_of(&app, &exec).expert_feedforward, 0);
     ck_assert_double_eq(shape_of(&app, &exec).shared_feedforward, 0);
 }
-END_TEST
 
 /* Destinations that a token's experts are on, mean over all choices of k out of E, one by one. The
    first E mod n destinations have one expert more than the others. */
@@ -260,7 +249,7 @@ static double reached_by_hand(int experts, int per_token, int destinations)
     return (double)reached / choices;
 }
 
-START_TEST(a_token_reaches_the_destinations_of_its_different_experts)
+CALC_TEST(a_token_reaches_the_destinations_of_its_different_experts)
 {
     for (int experts = 1; experts <= 9; experts++) {
         for (int per_token = 1; per_token <= experts; per_token++) {
@@ -275,10 +264,9 @@ START_TEST(a_token_reaches_the_destinations_of_its_different_experts)
     /* 8 destinations of 8 experts: 1 - C(56, 8) / C(64, 8) of them. */
     ck_assert_double_eq_tol(calc_shape_reached(&s, 8), 8 * (1 - 1420494075 / 4426165368.0), 1e-12);
 }
-END_TEST
 
 /* Also where no whole number of experts is on each: a group of ranks may end inside a node. */
-START_TEST(more_destinations_are_reached_of_more_and_never_more_than_experts)
+CALC_TEST(more_destinations_are_reached_of_more_and_never_more_than_experts)
 {
     static const double experts[][2] = {{8, 2}, {64, 8}, {256, 8}, {16, 16}};
     for (size_t i = 0; i < sizeof experts / sizeof *experts; i++) {
@@ -295,11 +283,10 @@ START_TEST(more_destinations_are_reached_of_more_and_never_more_than_experts)
         }
     }
 }
-END_TEST
 
 /* Of 32 * 32 scores: 32 * 33 / 2 under the diagonal; a window of 8 has 8 a row, less 8 * 8 / 2 at
    its start. */
-START_TEST(the_share_of_scores_is_that_of_the_mask)
+CALC_TEST(the_share_of_scores_is_that_of_the_mask)
 {
     calc_app app = modern_app();
     calc_exec exec = modern_exec(1, 1, 1);
@@ -324,10 +311,9 @@ START_TEST(the_share_of_scores_is_that_of_the_mask)
     s.causal = false;
     ck_assert_double_eq(calc_shape_score_share(&s), 1);
 }
-END_TEST
 
 /* Of 12 blocks, numbered from 1, those whose number g divides. */
-START_TEST(one_block_in_so_many_has_no_window)
+CALC_TEST(one_block_in_so_many_has_no_window)
 {
     calc_shape s = {.blocks = 12, .window = 8};
     ck_assert_double_eq(calc_shape_global_share(&s), 0);
@@ -342,35 +328,10 @@ START_TEST(one_block_in_so_many_has_no_window)
     s.window = 0;
     ck_assert_double_eq(calc_shape_global_share(&s), 1);
 }
-END_TEST
 
-START_TEST(an_absent_size_is_one)
+CALC_TEST(an_absent_size_is_one)
 {
     ck_assert_double_eq(calc_par_size(0), 1);
     ck_assert_double_eq(calc_par_size(1), 1);
     ck_assert_double_eq(calc_par_size(2), 2);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("shape");
-    tcase_add_test(cases, a_gpt_has_what_calculon_assumes);
-    tcase_add_test(cases, llama_is_a_preset_of_the_application_or_the_execution);
-    tcase_add_test(cases, each_choice_overrides_its_preset);
-    tcase_add_test(cases, key_heads_are_repeated_beyond_their_number);
-    tcase_add_test(cases, the_execution_names_key_heads_where_the_application_does_not);
-    tcase_add_test(cases, latent_attention_expands_its_keys);
-    tcase_add_test(cases, tokens_are_those_of_one_context_rank);
-    tcase_add_test(cases, the_vocabulary_is_padded);
-    tcase_add_test(cases, formats_are_the_datatype_unless_given);
-    tcase_add_test(cases, inputs_are_stored_as_the_software_does);
-    tcase_add_test(cases, blocks_with_experts_are_counted);
-    tcase_add_test(cases, an_expert_without_a_width_is_as_wide_as_the_feedforward);
-    tcase_add_test(cases, a_token_reaches_the_destinations_of_its_different_experts);
-    tcase_add_test(cases, more_destinations_are_reached_of_more_and_never_more_than_experts);
-    tcase_add_test(cases, the_share_of_scores_is_that_of_the_mask);
-    tcase_add_test(cases, one_block_in_so_many_has_no_window);
-    tcase_add_test(cases, an_absent_size_is_one);
-    return run_cases(cases);
 }

@@ -1,9 +1,8 @@
-#include <check.h>
-#include <stdlib.h>
 
 #include "checkpoint.h"
+#include "frame.h"
 
-START_TEST(a_shard_is_its_number_and_how_many_there_are)
+CALC_TEST(a_shard_is_its_number_and_how_many_there_are)
 {
     calc_shard shard;
     ck_assert_int_eq(calc_shard_parse(&shard, "2/4", NULL), CALC_OK);
@@ -13,9 +12,8 @@ START_TEST(a_shard_is_its_number_and_how_many_there_are)
     ck_assert_int_eq(calc_shard_parse(&shard, "1/1", NULL), CALC_OK);
     ck_assert_int_eq(calc_shard_parse(&shard, "1000000/1000000", NULL), CALC_OK);
 }
-END_TEST
 
-START_TEST(anything_else_is_not_a_shard)
+CALC_TEST(anything_else_is_not_a_shard)
 {
     static const char *const texts[] = {
         "",     "1",     "/",     "1/",        "/4",
@@ -29,9 +27,8 @@ START_TEST(anything_else_is_not_a_shard)
         ck_assert_int_eq(errors.count, 1);
     }
 }
-END_TEST
 
-START_TEST(an_error_says_what_a_shard_is)
+CALC_TEST(an_error_says_what_a_shard_is)
 {
     calc_shard shard;
     calc_errors errors = {0};
@@ -40,9 +37,8 @@ START_TEST(an_error_says_what_a_shard_is)
                      "\"0/4\" is not a shard: i/n with i from 1 to n, n at most 1000000");
     ck_assert_str_eq(errors.item[0].hint, "the second of four shards is 2/4");
 }
-END_TEST
 
-START_TEST(shards_take_every_chunk_once)
+CALC_TEST(shards_take_every_chunk_once)
 {
     enum { SHARDS = 7, CHUNKS = 100 };
     int taken[CHUNKS] = {0};
@@ -56,9 +52,8 @@ START_TEST(shards_take_every_chunk_once)
         ck_assert_int_eq(taken[c], 1);
     }
 }
-END_TEST
 
-START_TEST(the_chunk_after_another_is_the_next_of_the_shard)
+CALC_TEST(the_chunk_after_another_is_the_next_of_the_shard)
 {
     const calc_shard shard = {.index = 3, .count = 4};
     ck_assert_uint_eq(calc_shard_after(&shard, 0), 2);
@@ -67,31 +62,11 @@ START_TEST(the_chunk_after_another_is_the_next_of_the_shard)
     ck_assert_uint_eq(calc_shard_after(&shard, 5), 6);
     ck_assert_uint_eq(calc_shard_after(&shard, 6), 10);
 }
-END_TEST
 
-START_TEST(a_shard_that_is_done_stays_so)
+CALC_TEST(a_shard_that_is_done_stays_so)
 {
     calc_shard shard = {.index = 3, .count = 4, .next = CALC_SHARD_DONE};
     ck_assert_uint_eq(calc_shard_take(&shard), CALC_SHARD_DONE);
     ck_assert_uint_eq(calc_shard_take(&shard), CALC_SHARD_DONE);
     ck_assert_uint_eq(calc_shard_after(&shard, CALC_SHARD_DONE - 1), CALC_SHARD_DONE);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("shard");
-    TCase *tests = tcase_create("shard");
-    tcase_add_test(tests, a_shard_is_its_number_and_how_many_there_are);
-    tcase_add_test(tests, anything_else_is_not_a_shard);
-    tcase_add_test(tests, an_error_says_what_a_shard_is);
-    tcase_add_test(tests, shards_take_every_chunk_once);
-    tcase_add_test(tests, the_chunk_after_another_is_the_next_of_the_shard);
-    tcase_add_test(tests, a_shard_that_is_done_stays_so);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

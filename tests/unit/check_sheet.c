@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "frame.h"
 #include "small_case.h"
 #include "spec/absent.h"
 
@@ -36,6 +37,8 @@ static void end(void)
     calc_rows_free(&rows);
     calc_space_free(&space);
 }
+
+const calc_test_frame calc_tests = {.setup = begin, .teardown = end};
 
 static void set(calc_axis axis, int64_t a, int64_t b)
 {
@@ -158,7 +161,7 @@ static void assert_sheets(void)
     }
 }
 
-START_TEST(every_legal_pair_is_a_lane_once)
+CALC_TEST(every_legal_pair_is_a_lane_once)
 {
     fill();
     assert_sheets();
@@ -166,9 +169,8 @@ START_TEST(every_legal_pair_is_a_lane_once)
     ck_assert_uint_gt(sheets.panels, sheets.count);           /* more than a panel each */
     ck_assert_uint_eq(sheets.messages, 2); /* split over the tensor-parallel ranks or not */
 }
-END_TEST
 
-START_TEST(each_way_to_keep_the_state_has_a_sheet)
+CALC_TEST(each_way_to_keep_the_state_has_a_sheet)
 {
     set(CALC_AXIS_zero_stage, 0, 3);
     space.axis[CALC_AXIS_optimizer_sharding].last = true;
@@ -178,9 +180,8 @@ START_TEST(each_way_to_keep_the_state_has_a_sheet)
     ck_assert(sheets.sheet[0].state.alone && !sheets.sheet[1].state.alone);
     ck_assert_int_eq(sheets.sheet[2].state.zero, 3);
 }
-END_TEST
 
-START_TEST(experts_on_the_network_of_data_parallelism_have_sheets_for_each)
+CALC_TEST(experts_on_the_network_of_data_parallelism_have_sheets_for_each)
 {
     app.num_experts = 4;
     app.experts_per_token = 1;
@@ -194,18 +195,16 @@ START_TEST(experts_on_the_network_of_data_parallelism_have_sheets_for_each)
     ck_assert_int_eq(sheets.sheet[0].data_network, 0);
     ck_assert_int_eq(sheets.sheet[2].data_network, 1);
 }
-END_TEST
 
-START_TEST(rules_have_members_of_their_own)
+CALC_TEST(rules_have_members_of_their_own)
 {
     compat = CALC_COMPAT_CALCULON;
     fill();
     assert_sheets();
 }
-END_TEST
 
 /* From unit to unit the same memory is used. */
-START_TEST(a_smaller_table_leaves_nothing_of_a_larger_one)
+CALC_TEST(a_smaller_table_leaves_nothing_of_a_larger_one)
 {
     fill();
     size_t panels = sheets.panels;
@@ -224,10 +223,9 @@ START_TEST(a_smaller_table_leaves_nothing_of_a_larger_one)
     ck_assert_ptr_null(sheets.corner);
     ck_assert_ptr_null(sheets.source);
 }
-END_TEST
 
 /* Tensor-parallel experts send what all-reduces do not: with nothing else there is no row. */
-START_TEST(a_table_without_rows_has_no_lanes)
+CALC_TEST(a_table_without_rows_has_no_lanes)
 {
     set(CALC_AXIS_tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR,
         CALC_TENSOR_PAR_COMM_TYPE_P2P_RS_AG);
@@ -241,18 +239,4 @@ START_TEST(a_table_without_rows_has_no_lanes)
     ck_assert_uint_eq(sheets.count, 0);
     ck_assert_uint_eq(sheets.panels, 0);
     ck_assert_uint_eq(sheets.corners, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("sheet");
-    tcase_add_checked_fixture(cases, begin, end);
-    tcase_add_test(cases, every_legal_pair_is_a_lane_once);
-    tcase_add_test(cases, each_way_to_keep_the_state_has_a_sheet);
-    tcase_add_test(cases, experts_on_the_network_of_data_parallelism_have_sheets_for_each);
-    tcase_add_test(cases, rules_have_members_of_their_own);
-    tcase_add_test(cases, a_table_without_rows_has_no_lanes);
-    tcase_add_test(cases, a_smaller_table_leaves_nothing_of_a_larger_one);
-    return run_cases(cases);
 }

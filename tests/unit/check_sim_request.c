@@ -2,9 +2,10 @@
 
 #include <math.h>
 
+#include "frame.h"
 #include "small_case.h"
 
-START_TEST(requests_wait_in_the_order_they_come)
+CALC_TEST(requests_wait_in_the_order_they_come)
 {
     calc_sim_stream stream[2] = {{.ready_s = INFINITY}, {.ready_s = INFINITY}};
     calc_sim_server server = {.stream = stream, .streams = 2, .free_s = 2.5};
@@ -28,9 +29,8 @@ START_TEST(requests_wait_in_the_order_they_come)
     ck_assert_ptr_null(server.waiting.first);
     ck_assert_ptr_null(server.waiting.last);
 }
-END_TEST
 
-START_TEST(streams_that_sleep_are_woken_for_what_waits)
+CALC_TEST(streams_that_sleep_are_woken_for_what_waits)
 {
     calc_sim_stream stream[2] = {{.ready_s = INFINITY}, {.ready_s = 7}};
     calc_sim_server server = {.stream = stream, .streams = 2};
@@ -42,10 +42,9 @@ START_TEST(streams_that_sleep_are_woken_for_what_waits)
     ck_assert_double_eq(stream[0].ready_s, 3);
     ck_assert_double_eq(stream[1].ready_s, 7);
 }
-END_TEST
 
 /* Prompts of 10 and 20 tokens that give 4 and 3: one more each after the first. */
-START_TEST(tokens_are_given_until_a_request_has_all)
+CALC_TEST(tokens_are_given_until_a_request_has_all)
 {
     calc_sim_stream t = {0};
     calc_sim_request a = {.prompt = 10, .generate = 4};
@@ -65,10 +64,9 @@ START_TEST(tokens_are_given_until_a_request_has_all)
     ck_assert_double_eq(t.count, 0);
     ck_assert_double_eq(t.contexts, 0);
 }
-END_TEST
 
 /* One that is dropped has its prompt and its tokens to prefill, and goes on behind them. */
-START_TEST(the_youngest_is_dropped_and_goes_on_later)
+CALC_TEST(the_youngest_is_dropped_and_goes_on_later)
 {
     calc_sim_stream t = {0};
     calc_sim_request q[3] = {{.prompt = 10, .generate = 9},
@@ -91,9 +89,8 @@ START_TEST(the_youngest_is_dropped_and_goes_on_later)
     ck_assert_ptr_null(over.first);
     ck_assert_ptr_eq(calc_sim_give(&t, 1).first, &q[2]);
 }
-END_TEST
 
-START_TEST(lists_are_put_together_at_both_ends)
+CALC_TEST(lists_are_put_together_at_both_ends)
 {
     calc_sim_list l = {0};
     calc_sim_request q[3] = {0};
@@ -106,16 +103,4 @@ START_TEST(lists_are_put_together_at_both_ends)
     ck_assert_ptr_null(l.last);
     calc_sim_append(&l, &q[1]);
     ck_assert_ptr_eq(l.first, &q[1]);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("sim_request");
-    tcase_add_test(cases, requests_wait_in_the_order_they_come);
-    tcase_add_test(cases, streams_that_sleep_are_woken_for_what_waits);
-    tcase_add_test(cases, tokens_are_given_until_a_request_has_all);
-    tcase_add_test(cases, the_youngest_is_dropped_and_goes_on_later);
-    tcase_add_test(cases, lists_are_put_together_at_both_ends);
-    return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 #include "space.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_space space;
@@ -14,6 +15,8 @@ static void free_space(void)
     calc_space_free(&space);
 }
 
+const calc_test_frame calc_tests = {.setup = make_space, .teardown = free_space};
+
 static void set(calc_axis axis, const int64_t *values, size_t count)
 {
     ck_assert_int_eq(calc_space_set(&space, axis, values, count), CALC_OK);
@@ -22,7 +25,7 @@ static void set(calc_axis axis, const int64_t *values, size_t count)
     set(CALC_AXIS_##axis, (const int64_t[]){__VA_ARGS__},                                          \
         sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
-START_TEST(new_space_searches_all_but_attention_training_and_fusion)
+CALC_TEST(new_space_searches_all_but_attention_training_and_fusion)
 {
     for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         bool fixed = axis == CALC_AXIS_attention_type || axis == CALC_AXIS_training ||
@@ -35,10 +38,9 @@ START_TEST(new_space_searches_all_but_attention_training_and_fusion)
     ck_assert_int_eq(space.axis[CALC_AXIS_attention_type].value[0], CALC_ATTENTION_TYPE_MULTIHEAD);
     ck_assert(space.batch_is_maximum);
 }
-END_TEST
 
 /* Values of optional fields are those of a file without them. */
-START_TEST(new_space_has_no_optional_field)
+CALC_TEST(new_space_has_no_optional_field)
 {
     calc_exec exec;
     calc_exec want = {CLASSIC_EXEC};
@@ -59,18 +61,16 @@ START_TEST(new_space_has_no_optional_field)
     ck_assert_int_eq(exec.strategy.context_par_net, -1);
     ck_assert_int_eq(exec.strategy.tensor_par, 0);
 }
-END_TEST
 
-START_TEST(only_fields_with_an_absent_value_are_optional)
+CALC_TEST(only_fields_with_an_absent_value_are_optional)
 {
     ck_assert(calc_axis_is_optional(CALC_AXIS_structure_type));
     ck_assert(calc_axis_is_optional(CALC_AXIS_expert_par_net));
     ck_assert(!calc_axis_is_optional(CALC_AXIS_training));
     ck_assert(!calc_axis_is_optional(CALC_AXIS_source));
 }
-END_TEST
 
-START_TEST(values_are_sorted_and_kept_once)
+CALC_TEST(values_are_sorted_and_kept_once)
 {
     SET(tensor_par, 8, 2, 8, 1, 2);
     const calc_values *v = &space.axis[CALC_AXIS_tensor_par];
@@ -84,16 +84,14 @@ START_TEST(values_are_sorted_and_kept_once)
     calc_space_set_all(&space, CALC_AXIS_tensor_par);
     ck_assert(calc_space_has(&space, CALC_AXIS_tensor_par, 4));
 }
-END_TEST
 
-START_TEST(empty_list_has_no_value)
+CALC_TEST(empty_list_has_no_value)
 {
     set(CALC_AXIS_data_par, NULL, 0);
     ck_assert(!calc_space_has(&space, CALC_AXIS_data_par, 1));
 }
-END_TEST
 
-START_TEST(every_field_of_an_execution_is_read_as_it_was_put)
+CALC_TEST(every_field_of_an_execution_is_read_as_it_was_put)
 {
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         calc_exec exec = {0};
@@ -106,9 +104,8 @@ START_TEST(every_field_of_an_execution_is_read_as_it_was_put)
         }
     }
 }
-END_TEST
 
-START_TEST(real_numbers_are_axes_by_their_bits_in_the_same_order)
+CALC_TEST(real_numbers_are_axes_by_their_bits_in_the_same_order)
 {
     static const double number[] = {0, 1e-300, 0.5, 1, 1.25, 1000};
     for (size_t i = 0; i < sizeof number / sizeof *number; i++) {
@@ -127,9 +124,8 @@ START_TEST(real_numbers_are_axes_by_their_bits_in_the_same_order)
         ck_assert(row->type != CALC_TYPE_REAL || row->lo >= 0);
     }
 }
-END_TEST
 
-START_TEST(only_the_last_legal_value_is_picked_where_it_is_preferred)
+CALC_TEST(only_the_last_legal_value_is_picked_where_it_is_preferred)
 {
     static const int64_t both[] = {0, 1};
     int64_t out[2];
@@ -143,9 +139,8 @@ START_TEST(only_the_last_legal_value_is_picked_where_it_is_preferred)
     ck_assert_uint_eq(calc_space_pick_bool(&space, CALC_AXIS_seq_par_ag_redo, false, out), 1);
     ck_assert_int_eq(out[0], 0);
 }
-END_TEST
 
-START_TEST(layouts_are_ordered_by_the_first_field_that_differs)
+CALC_TEST(layouts_are_ordered_by_the_first_field_that_differs)
 {
     calc_exec a = small_exec(2, 1, 1);
     calc_exec b = a;
@@ -155,9 +150,8 @@ START_TEST(layouts_are_ordered_by_the_first_field_that_differs)
     a.strategy.tensor_par = 3;
     ck_assert_int_gt(calc_axis_compare(&a, &b), 0);
 }
-END_TEST
 
-START_TEST(pick_keeps_the_legal_values_that_are_wanted)
+CALC_TEST(pick_keeps_the_legal_values_that_are_wanted)
 {
     static const int64_t legal[] = {1, 2, 4, 8};
     int64_t out[4];
@@ -168,9 +162,8 @@ START_TEST(pick_keeps_the_legal_values_that_are_wanted)
     ck_assert_int_eq(out[1], 8);
     ck_assert_uint_eq(calc_space_pick(&space, CALC_AXIS_pipeline_par, legal, 0, out), 0);
 }
-END_TEST
 
-START_TEST(true_is_picked_only_where_it_is_legal)
+CALC_TEST(true_is_picked_only_where_it_is_legal)
 {
     int64_t out[2];
     ck_assert_uint_eq(calc_space_pick_bool(&space, CALC_AXIS_weight_offload, true, out), 2);
@@ -183,9 +176,8 @@ START_TEST(true_is_picked_only_where_it_is_legal)
     ck_assert_int_eq(out[0], true);
     ck_assert_uint_eq(calc_space_pick_bool(&space, CALC_AXIS_weight_offload, false, out), 0);
 }
-END_TEST
 
-START_TEST(dimension_of_one_has_one_network_and_a_larger_one_all_that_exist)
+CALC_TEST(dimension_of_one_has_one_network_and_a_larger_one_all_that_exist)
 {
     calc_system system = small_system();
     int64_t out[CALC_MAX_NETWORKS];
@@ -201,9 +193,8 @@ START_TEST(dimension_of_one_has_one_network_and_a_larger_one_all_that_exist)
     ck_assert_uint_eq(calc_space_networks(&space, axis, 2, &system, out), 1);
     ck_assert_int_eq(out[0], 1);
 }
-END_TEST
 
-START_TEST(network_that_the_system_lacks_is_not_even_an_idle_one)
+CALC_TEST(network_that_the_system_lacks_is_not_even_an_idle_one)
 {
     calc_system system = small_system();
     int64_t out[CALC_MAX_NETWORKS];
@@ -211,10 +202,9 @@ START_TEST(network_that_the_system_lacks_is_not_even_an_idle_one)
     ck_assert_uint_eq(calc_space_networks(&space, CALC_AXIS_tensor_par_net, 1, &system, out), 0);
     ck_assert_uint_eq(calc_space_networks(&space, CALC_AXIS_tensor_par_net, 4, &system, out), 0);
 }
-END_TEST
 
 /* What the loops of the kernel know nothing of. */
-START_TEST(seldom_values_are_for_calc_run)
+CALC_TEST(seldom_values_are_for_calc_run)
 {
     ck_assert_ptr_null(calc_space_by_run(&space));
     SET(deferred_head_wgrad, 0);
@@ -232,26 +222,4 @@ START_TEST(seldom_values_are_for_calc_run)
     ck_assert_ptr_null(calc_space_by_run(&space));
     SET(offload_modules, 0, 1);
     ck_assert_str_eq(calc_space_by_run(&space), "offload_modules");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("space");
-    tcase_add_checked_fixture(tests, make_space, free_space);
-    tcase_add_test(tests, new_space_searches_all_but_attention_training_and_fusion);
-    tcase_add_test(tests, new_space_has_no_optional_field);
-    tcase_add_test(tests, only_fields_with_an_absent_value_are_optional);
-    tcase_add_test(tests, values_are_sorted_and_kept_once);
-    tcase_add_test(tests, empty_list_has_no_value);
-    tcase_add_test(tests, every_field_of_an_execution_is_read_as_it_was_put);
-    tcase_add_test(tests, real_numbers_are_axes_by_their_bits_in_the_same_order);
-    tcase_add_test(tests, only_the_last_legal_value_is_picked_where_it_is_preferred);
-    tcase_add_test(tests, layouts_are_ordered_by_the_first_field_that_differs);
-    tcase_add_test(tests, pick_keeps_the_legal_values_that_are_wanted);
-    tcase_add_test(tests, true_is_picked_only_where_it_is_legal);
-    tcase_add_test(tests, dimension_of_one_has_one_network_and_a_larger_one_all_that_exist);
-    tcase_add_test(tests, network_that_the_system_lacks_is_not_even_an_idle_one);
-    tcase_add_test(tests, seldom_values_are_for_calc_run);
-    return run_cases(tests);
 }

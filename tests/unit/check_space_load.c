@@ -1,9 +1,8 @@
 #include "io/space_load.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "scratch.h"
 
 static calc_space_entries entries;
@@ -13,6 +12,8 @@ static void teardown(void)
     calc_space_entries_free(&entries);
     ck_assert_uint_eq(entries.count, 0);
 }
+
+const calc_test_frame calc_tests = {.teardown = teardown};
 
 static void parse(const char *text)
 {
@@ -49,7 +50,7 @@ static void refuse(const char *text, calc_status status, const char *printed)
     calc_space_entries_free(&entries);
 }
 
-START_TEST(values_become_text_in_the_order_of_the_file)
+CALC_TEST(values_become_text_in_the_order_of_the_file)
 {
     parse("{\"tensor_par\": 8, \"fused_activation\": [true, false], \"num_procs\": \"8:512:8\",\n"
           "\"sys.mem1.GiB\": [40, 80.5, 1e3, 0.1], \"microbatch_size\": \"*\",\n"
@@ -67,16 +68,14 @@ START_TEST(values_become_text_in_the_order_of_the_file)
     entry_is(8, "top", "/top", false, "10");
     entry_is(9, "where", "/where", true, "mem1 <= 60GiB");
 }
-END_TEST
 
-START_TEST(an_empty_object_has_no_entries)
+CALC_TEST(an_empty_object_has_no_entries)
 {
     parse("{}");
     ck_assert_uint_eq(entries.count, 0);
 }
-END_TEST
 
-START_TEST(what_is_no_text_is_refused_with_its_place)
+CALC_TEST(what_is_no_text_is_refused_with_its_place)
 {
     refuse("[]", CALC_ERR_TYPE, "s:1:1: expected an object, found an array of 0");
     refuse("{\"tensor_par\": null}", CALC_ERR_TYPE,
@@ -95,18 +94,16 @@ START_TEST(what_is_no_text_is_refused_with_its_place)
     refuse("{\"batch_size\": {\"max\": null}}", CALC_ERR_TYPE,
            "s:1:24: /batch_size/max: expected a number or a range, found null");
 }
-END_TEST
 
-START_TEST(syntax_errors_are_those_of_every_document)
+CALC_TEST(syntax_errors_are_those_of_every_document)
 {
     refuse("{\"tensor_par\": 1,}", CALC_ERR_SYNTAX,
            "s:1:17: a comma with nothing between it and \"}\"\n  hint: remove the comma");
     refuse("{\"top\": 1, \"top\": 2}", CALC_ERR_FIELD,
            "s:1:12: key \"top\" is given twice\n  hint: remove one of the two");
 }
-END_TEST
 
-START_TEST(all_errors_are_collected)
+CALC_TEST(all_errors_are_collected)
 {
     const char *text = "{\"a\": null,\n\"b\": [null, 1, null]}";
     calc_errors errors = {0};
@@ -117,9 +114,8 @@ START_TEST(all_errors_are_collected)
     ck_assert_str_eq(errors.item[2].pointer, "/b/2");
     ck_assert_int_eq(errors.item[2].line, 2);
 }
-END_TEST
 
-START_TEST(errors_without_a_place_get_the_one_of_their_pointer)
+CALC_TEST(errors_without_a_place_get_the_one_of_their_pointer)
 {
     calc_errors errors = {.count = 4};
     char pointer[128];
@@ -144,9 +140,8 @@ START_TEST(errors_without_a_place_get_the_one_of_their_pointer)
     ck_assert_int_eq(errors.item[3].line, 4);
     ck_assert_int_eq(errors.item[3].column, 5);
 }
-END_TEST
 
-START_TEST(files_are_read_whole)
+CALC_TEST(files_are_read_whole)
 {
     char folder[256];
     const char *text = "{\"tensor_par\": \"1:8\"}";
@@ -162,9 +157,8 @@ START_TEST(files_are_read_whole)
     ck_assert_str_eq(errors.item[0].file, "none.json");
     scratch_leave(folder);
 }
-END_TEST
 
-START_TEST(members_of_objects_of_the_execution_are_entries)
+CALC_TEST(members_of_objects_of_the_execution_are_entries)
 {
     parse("{\"inference\": {\"phase\": \"decode\", \"prompt_size\": [1, 2]}, \"training\": false}");
     ck_assert_uint_eq(entries.count, 3);
@@ -185,9 +179,8 @@ START_TEST(members_of_objects_of_the_execution_are_entries)
     refuse("{\"inference\": {\"inference\": {\"max\": {}}}}", CALC_ERR_TYPE,
            "s:1:37: /inference/inference/max: expected a number or a range, found an object");
 }
-END_TEST
 
-START_TEST(an_execution_may_leave_required_keys_out)
+CALC_TEST(an_execution_may_leave_required_keys_out)
 {
     calc_exec exec;
     calc_errors errors = {0};
@@ -209,27 +202,4 @@ START_TEST(an_execution_may_leave_required_keys_out)
                      CALC_ERR_TYPE);
     ck_assert_int_eq(errors.count, 1);
     ck_assert_str_eq(errors.item[0].pointer, "/tp");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("space_load");
-    TCase *tests = tcase_create("space_load");
-    tcase_add_checked_fixture(tests, NULL, teardown);
-    tcase_add_test(tests, values_become_text_in_the_order_of_the_file);
-    tcase_add_test(tests, members_of_objects_of_the_execution_are_entries);
-    tcase_add_test(tests, an_empty_object_has_no_entries);
-    tcase_add_test(tests, what_is_no_text_is_refused_with_its_place);
-    tcase_add_test(tests, syntax_errors_are_those_of_every_document);
-    tcase_add_test(tests, all_errors_are_collected);
-    tcase_add_test(tests, errors_without_a_place_get_the_one_of_their_pointer);
-    tcase_add_test(tests, files_are_read_whole);
-    tcase_add_test(tests, an_execution_may_leave_required_keys_out);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

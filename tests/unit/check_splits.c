@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "frame.h"
 #include "model/run.h"
 #include "small_case.h"
 #include "sweep_case.h"
 #include "units.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static const struct {
     const char *app, *system;
@@ -101,7 +104,7 @@ static void visit(void *context, const calc_worker_place *place)
     }
 }
 
-START_TEST(a_cell_finds_what_it_would_have_computed)
+CALC_TEST_LOOP(a_cell_finds_what_it_would_have_computed, 0, (int)(sizeof model / sizeof *model))
 {
     calc_sweep_counts counts;
     set_up(_i);
@@ -115,10 +118,9 @@ START_TEST(a_cell_finds_what_it_would_have_computed)
     calc_splits_free(&splits);
     calc_space_free(&example.space);
 }
-END_TEST
 
 /* Many chunkings would take more room than they save time. */
-START_TEST(few_chunkings_are_kept_only)
+CALC_TEST(few_chunkings_are_kept_only)
 {
     calc_splits_free(&splits);
     memset(&cell, 0, sizeof cell);
@@ -134,10 +136,9 @@ START_TEST(few_chunkings_are_kept_only)
     ck_assert(!calc_splits_find(&splits, &cell));
     calc_splits_free(&splits);
 }
-END_TEST
 
 /* With more cells than there is room for all are discarded, and with more chunkings. */
-START_TEST(room_is_made_by_discarding_all)
+CALC_TEST_LOOP(room_is_made_by_discarding_all, 0, 2)
 {
     const size_t chunkings = _i == 0 ? 0 : CALC_SPLIT_CHUNKINGS;
     const size_t most = _i == 0 ? CALC_SPLITS : CALC_SPLIT_ROOM / CALC_SPLIT_CHUNKINGS;
@@ -156,10 +157,9 @@ START_TEST(room_is_made_by_discarding_all)
     ck_assert(!calc_splits_find(&splits, &cell));
     calc_splits_free(&splits);
 }
-END_TEST
 
 /* Of micro-batches only matters whether they are whole rounds of the stages. */
-START_TEST(micro_batches_matter_by_whole_rounds)
+CALC_TEST(micro_batches_matter_by_whole_rounds)
 {
     memset(&cell, 0, sizeof cell);
     cell.exec.microbatch_size = cell.exec.strategy.data_par = 1;
@@ -171,17 +171,4 @@ START_TEST(micro_batches_matter_by_whole_rounds)
     cell.exec.batch_size = 13;
     ck_assert(!calc_splits_find(&splits, &cell));
     calc_splits_free(&splits);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("splits");
-    tcase_add_loop_test(cases, a_cell_finds_what_it_would_have_computed, 0,
-                        (int)(sizeof model / sizeof *model));
-    tcase_add_test(cases, few_chunkings_are_kept_only);
-    tcase_add_loop_test(cases, room_is_made_by_discarding_all, 0, 2);
-    tcase_add_test(cases, micro_batches_matter_by_whole_rounds);
-    tcase_set_timeout(cases, 60);
-    return run_cases(cases);
 }

@@ -1,10 +1,10 @@
 #include "validate/spread.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 
-START_TEST(errors_of_five_runs)
+#include "frame.h"
+
+CALC_TEST(errors_of_five_runs)
 {
     double error[] = {0.10, -0.20, 0.05, -0.01, 0.40};
     calc_spread s = calc_spread_of(error, 5);
@@ -15,9 +15,8 @@ START_TEST(errors_of_five_runs)
     ck_assert_double_eq_tol(s.p90_abs, 0.20 + 0.6 * 0.20, 1e-12); /* at place 3.6 of 0 to 4 */
     ck_assert_double_eq_tol(s.worst_abs, 0.40, 1e-12);
 }
-END_TEST
 
-START_TEST(an_even_number_has_its_median_between_two)
+CALC_TEST(an_even_number_has_its_median_between_two)
 {
     double error[] = {0.3, -0.1};
     calc_spread s = calc_spread_of(error, 2);
@@ -25,46 +24,25 @@ START_TEST(an_even_number_has_its_median_between_two)
     ck_assert_double_eq_tol(s.bias, 0.1, 1e-12);
     ck_assert_double_eq_tol(s.p90_abs, 0.28, 1e-12);
 }
-END_TEST
 
-START_TEST(one_run_is_all_of_them)
+CALC_TEST(one_run_is_all_of_them)
 {
     double error[] = {-0.07};
     calc_spread s = calc_spread_of(error, 1);
     ck_assert(s.bias == -0.07 && s.mean_abs == 0.07 && s.median_abs == 0.07);
     ck_assert(s.p90_abs == 0.07 && s.worst_abs == 0.07);
 }
-END_TEST
 
-START_TEST(no_run_has_no_error)
+CALC_TEST(no_run_has_no_error)
 {
     calc_spread s = calc_spread_of(NULL, 0);
     ck_assert_uint_eq(s.count, 0);
     ck_assert(isnan(s.bias) && isnan(s.mean_abs) && isnan(s.median_abs) && isnan(s.worst_abs));
 }
-END_TEST
 
-START_TEST(large_tables_count_for_less_than_their_size)
+CALC_TEST(large_tables_count_for_less_than_their_size)
 {
     ck_assert(calc_spread_weight(1) == 1);
     ck_assert_double_eq_tol(calc_spread_weight(32), 0.25, 1e-12);        /* 32^-0.4 = 2^-2 */
     ck_assert_double_eq_tol(1024 * calc_spread_weight(1024), 64, 1e-10); /* 1024^0.6 = 2^6 */
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("spread");
-    TCase *tests = tcase_create("spread");
-    tcase_add_test(tests, errors_of_five_runs);
-    tcase_add_test(tests, an_even_number_has_its_median_between_two);
-    tcase_add_test(tests, one_run_is_all_of_them);
-    tcase_add_test(tests, no_run_has_no_error);
-    tcase_add_test(tests, large_tables_count_for_less_than_their_size);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

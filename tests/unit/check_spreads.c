@@ -1,6 +1,7 @@
 /* Values of expert_par that rows of a unit differ in. */
 #include "variants.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_space space;
@@ -34,7 +35,7 @@ static void expect(const int64_t *value, size_t count)
     }
 }
 
-START_TEST(every_divisor_of_the_experts_in_order)
+CALC_TEST(every_divisor_of_the_experts_in_order)
 {
     static const int64_t all[] = {1, 2, 3, 4, 6, 12};
     static const int64_t square[] = {1, 2, 4, 8, 16};
@@ -47,9 +48,8 @@ START_TEST(every_divisor_of_the_experts_in_order)
     expect(NULL, 0);
     end();
 }
-END_TEST
 
-START_TEST(those_of_a_list_that_divide_the_experts)
+CALC_TEST(those_of_a_list_that_divide_the_experts)
 {
     static const int64_t some[] = {1, 4, 5, 12, 24};
     static const int64_t kept[] = {1, 4, 12};
@@ -64,9 +64,8 @@ START_TEST(those_of_a_list_that_divide_the_experts)
     expect(NULL, 0);
     end();
 }
-END_TEST
 
-START_TEST(none_where_networks_are_chosen_or_layouts_serve)
+CALC_TEST(none_where_networks_are_chosen_or_layouts_serve)
 {
     static const int64_t orders[] = {CALC_RANK_ORDER_NETWORKS, CALC_RANK_ORDER_TP_CP_EP_DP_PP};
     begin();
@@ -78,9 +77,8 @@ START_TEST(none_where_networks_are_chosen_or_layouts_serve)
     expect(NULL, 0);
     end();
 }
-END_TEST
 
-START_TEST(those_that_divide_some_number_of_processors)
+CALC_TEST(those_that_divide_some_number_of_processors)
 {
     static const int64_t procs[] = {8, 16, 20};
     static const int64_t kept[] = {1, 2, 4};
@@ -90,9 +88,8 @@ START_TEST(those_that_divide_some_number_of_processors)
     expect(kept, 3);
     end();
 }
-END_TEST
 
-START_TEST(with_more_than_there_is_room_for_there_are_none)
+CALC_TEST(with_more_than_there_is_room_for_there_are_none)
 {
     begin();
     calc_space_set_all(&space, CALC_AXIS_expert_par);
@@ -102,9 +99,8 @@ START_TEST(with_more_than_there_is_room_for_there_are_none)
     ck_assert_uint_eq(calc_spreads_of(&space, &app).count, CALC_SPREADS);
     end();
 }
-END_TEST
 
-START_TEST(a_unit_without_them_has_that_of_its_base)
+CALC_TEST(a_unit_without_them_has_that_of_its_base)
 {
     begin();
     calc_exec base = small_exec(2, 1, 4);
@@ -113,17 +109,4 @@ START_TEST(a_unit_without_them_has_that_of_its_base)
     ck_assert_uint_eq(got.count, 1);
     ck_assert_int_eq(got.expert_par[0], 4);
     end();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("spreads");
-    tcase_add_test(cases, every_divisor_of_the_experts_in_order);
-    tcase_add_test(cases, those_of_a_list_that_divide_the_experts);
-    tcase_add_test(cases, none_where_networks_are_chosen_or_layouts_serve);
-    tcase_add_test(cases, those_that_divide_some_number_of_processors);
-    tcase_add_test(cases, with_more_than_there_is_room_for_there_are_none);
-    tcase_add_test(cases, a_unit_without_them_has_that_of_its_base);
-    return run_cases(cases);
 }

@@ -3,8 +3,8 @@
 #include "small_case.h"
 
 #include "cli/draw/breakdown.h"
+#include "frame.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 static char folder[256];
@@ -19,6 +19,8 @@ static void leave(void)
 {
     scratch_leave(folder);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static void read_back(void)
 {
@@ -41,7 +43,7 @@ static void assert_bar(const double value[CALC_STACK_KINDS], double full, bool u
     ck_assert_str_eq(text, bar);
 }
 
-START_TEST(pieces_add_up_to_the_bar)
+CALC_TEST(pieces_add_up_to_the_bar)
 {
     const double value[CALC_STACK_KINDS] = {
         [CALC_STACK_FORWARD] = 1, [CALC_STACK_BACKWARD] = 1, [CALC_STACK_BUBBLE] = 1};
@@ -50,9 +52,8 @@ START_TEST(pieces_add_up_to_the_bar)
     assert_bar(value, 6, false, "FFBB.     ");
     assert_bar(value, 1, false, "FFFFBBB..."); /* cut at the width */
 }
-END_TEST
 
-START_TEST(the_least_thing_shows_and_nothing_is_blank)
+CALC_TEST(the_least_thing_shows_and_nothing_is_blank)
 {
     const double nothing[CALC_STACK_KINDS] = {0};
     const double little[CALC_STACK_KINDS] = {[CALC_STACK_COMMUNICATION] = 1e-9};
@@ -61,9 +62,8 @@ START_TEST(the_least_thing_shows_and_nothing_is_blank)
     assert_bar(little, 1, false, "C         ");
     assert_bar(wrong, 1, false, "HHHHHHHHHH");
 }
-END_TEST
 
-START_TEST(the_key_names_what_was_seen_in_lines_that_fit)
+CALC_TEST(the_key_names_what_was_seen_in_lines_that_fit)
 {
     const calc_paint paint = {0};
     const bool seen[CALC_STACK_KINDS] = {
@@ -76,9 +76,8 @@ START_TEST(the_key_names_what_was_seen_in_lines_that_fit)
     read_back();
     ck_assert_str_eq(text, "    F forward    . bubble\n    - other\n");
 }
-END_TEST
 
-START_TEST(columns_are_what_the_environment_says_if_it_is_a_number)
+CALC_TEST(columns_are_what_the_environment_says_if_it_is_a_number)
 {
     static const struct {
         const char *says;
@@ -90,16 +89,4 @@ START_TEST(columns_are_what_the_environment_says_if_it_is_a_number)
             ck_assert_int_eq(calc_paint_columns(), all[i].columns);
         }
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("stack");
-    tcase_add_checked_fixture(cases, enter, leave);
-    tcase_add_test(cases, pieces_add_up_to_the_bar);
-    tcase_add_test(cases, the_least_thing_shows_and_nothing_is_blank);
-    tcase_add_test(cases, the_key_names_what_was_seen_in_lines_that_fit);
-    tcase_add_test(cases, columns_are_what_the_environment_says_if_it_is_a_number);
-    return run_cases(cases);
 }

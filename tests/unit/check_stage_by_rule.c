@@ -1,5 +1,6 @@
 #include "model/stages/stage_by_rule.h"
 
+#include "frame.h"
 #include "model/stages/stage_step.h"
 #include "small_case.h"
 
@@ -18,7 +19,7 @@ static const calc_compat even = 1 << CALC_COMPAT_EVEN_STAGES;
 
 /* ---- Means ----------------------------------------------------------------------------------- */
 
-START_TEST(a_stage_has_the_mean_of_its_kinds_of_blocks)
+CALC_TEST(a_stage_has_the_mean_of_its_kinds_of_blocks)
 {
     calc_stage_class c = {.dense = 1, .moe = 3};
     ck_assert_double_eq(calc_stage_mean(&c, 4, 8), 7);
@@ -30,11 +31,10 @@ START_TEST(a_stage_has_the_mean_of_its_kinds_of_blocks)
     c.dense = 0;
     ck_assert_double_eq(calc_stage_mean(&c, 4, 8), 0);
 }
-END_TEST
 
 /* ---- A pass ---------------------------------------------------------------------------------- */
 
-START_TEST(a_pass_by_rule_is_that_of_the_model_without_offload)
+CALC_TEST(a_pass_by_rule_is_that_of_the_model_without_offload)
 {
     calc_stage_terms ours = terms(CALC_COMPAT_NONE), theirs = terms(even);
     calc_stage_links l = {.message_s = 0.5, .back_message_s = 0.25};
@@ -51,9 +51,8 @@ START_TEST(a_pass_by_rule_is_that_of_the_model_without_offload)
     ck_assert_double_eq(b.base_bw_s, 4);
     ck_assert_double_eq(b.edge_bw_s, 4.25);
 }
-END_TEST
 
-START_TEST(the_last_block_of_a_chunk_may_take_longer)
+CALC_TEST(the_last_block_of_a_chunk_may_take_longer)
 {
     calc_stage_terms t = terms(even);
     calc_stage_links none = {0};
@@ -66,11 +65,10 @@ START_TEST(the_last_block_of_a_chunk_may_take_longer)
     ck_assert_double_eq(calc_stage_pass_of(&t, &none, &class, 1, 1).fw_s, 4 * 2 + 0.5);
     ck_assert_double_eq(calc_stage_pass_of(&t, &none, &class, 4, 1).fw_s, 4 * 2 + 4 * 0.5);
 }
-END_TEST
 
 /* Offload of 1.5 s follows 1 s of memory traffic: half a second more than a block has, which a
  * message of half a second hides in the last one. */
-START_TEST(a_block_waits_for_its_offload_after_its_traffic)
+CALC_TEST(a_block_waits_for_its_offload_after_its_traffic)
 {
     calc_stage_terms t = terms(1 << CALC_COMPAT_OFFLOAD_EACH);
     calc_stage_links l = {.message_s = 0.5};
@@ -92,7 +90,6 @@ START_TEST(a_block_waits_for_its_offload_after_its_traffic)
     t.rule[0].bw_mem_s = 100;
     ck_assert_double_eq(calc_stage_pass_of(&t, &l, &class, 2, 1).agrad_s, 12);
 }
-END_TEST
 
 /* ---- Even stages ----------------------------------------------------------------------------- */
 
@@ -104,7 +101,7 @@ static calc_stage_pass even_pass(const calc_stage_terms *t, const calc_stage_lin
 }
 
 /* Narayanan et al. 2021: p - 1 chunks idle. */
-START_TEST(the_bubble_of_even_stages_is_that_of_the_paper)
+CALC_TEST(the_bubble_of_even_stages_is_that_of_the_paper)
 {
     calc_stage_terms t = terms(even);
     calc_stage_links l = {.message_s = 0.5, .back_message_s = 0.25};
@@ -116,10 +113,9 @@ START_TEST(the_bubble_of_even_stages_is_that_of_the_paper)
     p = even_pass(&t, &l, 1);
     ck_assert_double_eq(calc_stage_even_bubble_s(&t, &class, &p, 1), 3 * 24.75);
 }
-END_TEST
 
 /* Half of them base blocks and half edge blocks; edge blocks where a chunk has no other. */
-START_TEST(missing_blocks_are_given_back_in_the_bubble)
+CALC_TEST(missing_blocks_are_given_back_in_the_bubble)
 {
     calc_stage_terms t = terms(even);
     calc_stage_links l = {.message_s = 0.5, .back_message_s = 0.25};
@@ -132,10 +128,9 @@ START_TEST(missing_blocks_are_given_back_in_the_bubble)
     p = even_pass(&t, &l, 4);
     ck_assert_double_eq(calc_stage_missing_s(&c, &p, 4), 3 * 6.75);
 }
-END_TEST
 
 /* Without a pipeline no message is sent, though a chunk counts it; forward alone none backward. */
-START_TEST(messages_that_are_not_sent_are_not_in_the_step)
+CALC_TEST(messages_that_are_not_sent_are_not_in_the_step)
 {
     calc_stage_terms t = terms(even);
     calc_stage_links l = {.message_s = 0.5, .back_message_s = 0.25};
@@ -149,13 +144,12 @@ START_TEST(messages_that_are_not_sent_are_not_in_the_step)
     calc_stage_pass p = even_pass(&t, &l, 1);
     ck_assert_double_eq(calc_stage_even_s(&t, &l, &class, &p, 1), 8 * 24);
 }
-END_TEST
 
 /* ---- Gradients, memory ----------------------------------------------------------------------- */
 
 /* Fields of the overlap: 1 base block and 1 edge block in each of two chunks. Windows: 4 stages
  * times 8.5 s, less 2 blocks of traffic, 1 base and 1 edge block of communication. */
-START_TEST(gradients_hide_behind_what_the_stage_leaves_free)
+CALC_TEST(gradients_hide_behind_what_the_stage_leaves_free)
 {
     calc_stage_terms t = terms(1 << CALC_COMPAT_REDUCE_BY_BLOCK);
     calc_stage_links l = {.back_message_s = 0.5, .same_link = 1};
@@ -175,10 +169,9 @@ START_TEST(gradients_hide_behind_what_the_stage_leaves_free)
     x = calc_stage_reduce_by_block(&t, &l, &class, &p, 2, 100);
     ck_assert_double_eq(x.exposed_s, 100 + (200 - 4 * 6.5 + 1 * 0.5) + (100 - 1.75));
 }
-END_TEST
 
 /* Korthikanti et al. 2022: p micro-batches, (1 + (p - 1) / (p v)) times as many with v chunks. */
-START_TEST(every_stage_holds_as_many_micro_batches_as_the_first)
+CALC_TEST(every_stage_holds_as_many_micro_batches_as_the_first)
 {
     calc_stage_terms t = terms(1 << CALC_COMPAT_MEAN_IN_FLIGHT);
     for (double position = 0; position < 4; position++) {
@@ -190,9 +183,8 @@ START_TEST(every_stage_holds_as_many_micro_batches_as_the_first)
     ck_assert_double_eq(calc_stage_mean_in_flight(&t, 1), 3);
     ck_assert_double_eq(calc_stage_mean_in_flight(&t, 2), 3 * (1 + 3.0 / 8));
 }
-END_TEST
 
-START_TEST(both_tiers_hold_their_lines)
+CALC_TEST(both_tiers_hold_their_lines)
 {
     calc_stage_terms t = terms(1 << CALC_COMPAT_BLOCK_MEMORY | 1 << CALC_COMPAT_MEAN_IN_FLIGHT);
     t.rule[0] = (calc_rule_part){
@@ -206,21 +198,4 @@ START_TEST(both_tiers_hold_their_lines)
     ck_assert_double_eq(m.total, 407 + 160);
     calc_stage_tier2 away = calc_stage_tier2_sum(&t, &class, &w, s, 1);
     ck_assert_double_eq(away.weight + away.activation + away.optimizer, 4 * 1000 + 3 + 4 * 4);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("stage_by_rule");
-    tcase_add_test(cases, a_stage_has_the_mean_of_its_kinds_of_blocks);
-    tcase_add_test(cases, a_pass_by_rule_is_that_of_the_model_without_offload);
-    tcase_add_test(cases, the_last_block_of_a_chunk_may_take_longer);
-    tcase_add_test(cases, a_block_waits_for_its_offload_after_its_traffic);
-    tcase_add_test(cases, the_bubble_of_even_stages_is_that_of_the_paper);
-    tcase_add_test(cases, missing_blocks_are_given_back_in_the_bubble);
-    tcase_add_test(cases, messages_that_are_not_sent_are_not_in_the_step);
-    tcase_add_test(cases, gradients_hide_behind_what_the_stage_leaves_free);
-    tcase_add_test(cases, every_stage_holds_as_many_micro_batches_as_the_first);
-    tcase_add_test(cases, both_tiers_hold_their_lines);
-    return run_cases(cases);
 }

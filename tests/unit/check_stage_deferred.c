@@ -1,6 +1,7 @@
 /* Weight gradients of the head that wait for the pipeline to drain: times and bytes by hand. */
 #include "model/stages/stage_deferred.h"
 
+#include "frame.h"
 #include "model/run.h"
 #include "stage_case.h"
 
@@ -17,7 +18,7 @@ static void deferring(stage_case *s, int64_t deferred)
     settle(s);
 }
 
-START_TEST(those_of_all_micro_batches_leave_the_last_stage)
+CALC_TEST(those_of_all_micro_batches_leave_the_last_stage)
 {
     stage_case plain, s;
     deferring(&plain, 0);
@@ -28,9 +29,8 @@ START_TEST(those_of_all_micro_batches_leave_the_last_stage)
     ck_assert(fabs(s.terms.head.wgrad_s) <= ROUNDING * one_s);
     assert_near(s.terms.deferred.all_s, MICROBATCHES * one_s);
 }
-END_TEST
 
-START_TEST(a_limit_leaves_the_rest_where_it_was)
+CALC_TEST(a_limit_leaves_the_rest_where_it_was)
 {
     stage_case plain, s;
     deferring(&plain, 0);
@@ -41,11 +41,10 @@ START_TEST(a_limit_leaves_the_rest_where_it_was)
     deferring(&s, 1000); /* more than there are: all */
     assert_near(s.terms.deferred.all_s, MICROBATCHES * one_s);
 }
-END_TEST
 
 /* Of every micro-batch but the one at hand: the input of the head and the gradient of its output,
  * 2 bytes each. */
-START_TEST(inputs_and_gradients_are_kept)
+CALC_TEST(inputs_and_gradients_are_kept)
 {
     stage_case s;
     deferring(&s, -1);
@@ -64,10 +63,9 @@ START_TEST(inputs_and_gradients_are_kept)
     settle(&s);
     assert_near(s.terms.deferred.bytes, 3 * tokens * (width + words / 2) * 2);
 }
-END_TEST
 
 /* Three stages drain, one chunk each; the last one computes meanwhile. */
-START_TEST(the_other_stages_hide_what_they_drain)
+CALC_TEST(the_other_stages_hide_what_they_drain)
 {
     const calc_stage_terms t = {.deferred = {true, 10, 0}};
     const calc_stage_class c[] = {{.stages = 3}, {.stages = 1, .last = 1}};
@@ -81,10 +79,9 @@ START_TEST(the_other_stages_hide_what_they_drain)
     const calc_stage_terms none = {.deferred = {false, 10, 0}};
     ck_assert_double_eq(calc_stage_deferred_s(&none, 2, c, pass, 1), 0);
 }
-END_TEST
 
 /* Without a pipeline, head or training, and with other schedules, there is nothing to defer. */
-START_TEST(it_is_for_pipelines_in_training)
+CALC_TEST(it_is_for_pipelines_in_training)
 {
     stage_case s;
     deferring(&s, -1);
@@ -104,11 +101,10 @@ START_TEST(it_is_for_pipelines_in_training)
     settle(&s);
     ck_assert(!s.terms.deferred.any);
 }
-END_TEST
 
 /* A step is no longer for it, as the head's stage is the slowest; and no shorter than all that the
  * last stage has to do. */
-START_TEST(a_step_of_a_heavy_head_is_shorter)
+CALC_TEST(a_step_of_a_heavy_head_is_shorter)
 {
     stage_case s;
     calc_stats plain, deferred;
@@ -119,17 +115,4 @@ START_TEST(a_step_of_a_heavy_head_is_shorter)
     /* One fits into the drain of three stages: its time is spared. */
     assert_near(plain.total_time - deferred.total_time, s.parts.head.wgrad_s);
     ck_assert_double_gt(deferred.proc_mem_tier1_cap_req, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("stage_deferred");
-    tcase_add_test(cases, those_of_all_micro_batches_leave_the_last_stage);
-    tcase_add_test(cases, a_limit_leaves_the_rest_where_it_was);
-    tcase_add_test(cases, inputs_and_gradients_are_kept);
-    tcase_add_test(cases, the_other_stages_hide_what_they_drain);
-    tcase_add_test(cases, it_is_for_pipelines_in_training);
-    tcase_add_test(cases, a_step_of_a_heavy_head_is_shorter);
-    return run_cases(cases);
 }

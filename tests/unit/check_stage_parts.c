@@ -2,9 +2,11 @@
 #include "model/stages/stage_parts.h"
 #include "stage_case.h"
 
+#include "frame.h"
+
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-START_TEST(parts_that_a_model_does_not_have_cost_nothing)
+CALC_TEST(parts_that_a_model_does_not_have_cost_nothing)
 {
     static const calc_cost nothing = {0};
     stage_case s;
@@ -27,10 +29,9 @@ START_TEST(parts_that_a_model_does_not_have_cost_nothing)
     ck_assert_double_eq(s.parts.head.dense_weights, 512 * 64 + 64);
     ck_assert_double_eq(s.parts.mtp.dense_weights, 2 * 64 * 64 + 3 * 64);
 }
-END_TEST
 
 /* Full recomputation is of blocks, not of the ends. */
-START_TEST(the_ends_keep_all_they_need)
+CALC_TEST(the_ends_keep_all_they_need)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 2));
@@ -44,11 +45,10 @@ START_TEST(the_ends_keep_all_they_need)
     ck_assert_double_eq(s.parts.head.kept_bytes, kept);
     ck_assert_double_eq(s.parts.head.re_s, 0);
 }
-END_TEST
 
 /* Megatron-LM's uniform recomputation: a group stores one input, and exists whole when it is
  * computed again. Distributed over tensor-parallel ranks, it is gathered once for a group. */
-START_TEST(a_group_of_blocks_shares_its_input)
+CALC_TEST(a_group_of_blocks_shares_its_input)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(2, 2, 2));
@@ -78,10 +78,9 @@ START_TEST(a_group_of_blocks_shares_its_input)
     ck_assert_double_eq(block->passing_bytes, passing);
     ck_assert_double_eq(block->tensor.re_bytes, 0);
 }
-END_TEST
 
 /* A micro-batch's residual stream; with sequence parallelism or scattered, a rank's part of it. */
-START_TEST(messages_are_the_residual_stream)
+CALC_TEST(messages_are_the_residual_stream)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(2, 2, 1));
@@ -102,12 +101,11 @@ START_TEST(messages_are_the_residual_stream)
     ck_assert_double_eq(s.parts.message_bytes, 3 * 8 * 64 * 2);
     ck_assert_double_eq(calc_stage_message_bytes(&s.c.shape), 3 * 8 * 64 * 2);
 }
-END_TEST
 
 /* ---- Framework ------------------------------------------------------------------------------- */
 
 /* One copy of each shape of a matrix: four in a block, and the head. */
-START_TEST(dummy_gradients_are_one_of_each_shape)
+CALC_TEST(dummy_gradients_are_one_of_each_shape)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
@@ -129,10 +127,9 @@ START_TEST(dummy_gradients_are_one_of_each_shape)
     s.c.exec.strategy.framework_mem = 1 << CALC_FRAMEWORK_MEM_TE_DUMMY_WGRAD;
     ck_assert_double_eq(memory_of(&s, 0).framework, 2 * shapes);
 }
-END_TEST
 
 /* 32 MiB each: PyTorch's and TransformerEngine's, and four for grouped multiplications. */
-START_TEST(workspaces_are_of_the_library_not_of_the_model)
+CALC_TEST(workspaces_are_of_the_library_not_of_the_model)
 {
     const double mib = 1024 * 1024;
     stage_case s;
@@ -147,10 +144,9 @@ START_TEST(workspaces_are_of_the_library_not_of_the_model)
     s.c.exec.training = false;
     ck_assert_double_eq(memory_of(&s, 0).framework, 0);
 }
-END_TEST
 
 /* A head has freed its logits when the block before it recomputes and passes back. */
-START_TEST(logits_and_the_block_at_hand_take_turns)
+CALC_TEST(logits_and_the_block_at_hand_take_turns)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
@@ -166,10 +162,9 @@ START_TEST(logits_and_the_block_at_hand_take_turns)
     s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     ck_assert_double_eq(memory_of(&s, 1).ends, s.terms.head.kept_bytes);
 }
-END_TEST
 
 /* Shapes that both kinds of blocks have count once where a stage has both. */
-START_TEST(dummy_gradients_of_both_kinds_share_shapes)
+CALC_TEST(dummy_gradients_of_both_kinds_share_shapes)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 2, 1));
@@ -186,7 +181,6 @@ START_TEST(dummy_gradients_of_both_kinds_share_shapes)
     s.c.exec.training = false;
     ck_assert_double_eq(memory_of(&s, 1).framework, 0);
 }
-END_TEST
 
 /* ---- Host ------------------------------------------------------------------------------------ */
 
@@ -196,7 +190,7 @@ static double host_s(stage_case *s, calc_block_kind kind)
     return s->parts.host_s[kind];
 }
 
-START_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
+CALC_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 4));
@@ -230,12 +224,11 @@ START_TEST(the_host_needs_more_for_experts_ranks_and_repetition)
     s.c.exec.training = false;
     assert_near(host_s(&s, CALC_DENSE_BLOCK), 16.0 / 3);
 }
-END_TEST
 
 /* Forward, a dense block launches 11 kernels (norm, query key value, rotary embedding, attention,
    output, residual; norm, up, activation, down, residual), a block with experts 8 of them and 24 of
    its own: router, routing, 3 of the shared experts, 3 of the others, sorting twice in 8. */
-START_TEST(the_host_launches_again_what_is_recomputed)
+CALC_TEST(the_host_launches_again_what_is_recomputed)
 {
     static const struct {
         unsigned modules;
@@ -262,9 +255,8 @@ START_TEST(the_host_launches_again_what_is_recomputed)
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 20);
     ck_assert_double_eq(host_s(&s, CALC_MOE_BLOCK), 20);
 }
-END_TEST
 
-START_TEST(many_tensor_parallel_ranks_wait_for_the_slowest_host)
+CALC_TEST(many_tensor_parallel_ranks_wait_for_the_slowest_host)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(4, 1, 1));
@@ -276,7 +268,6 @@ START_TEST(many_tensor_parallel_ranks_wait_for_the_slowest_host)
     s.c.exec.strategy.tensor_par = s.c.exec.num_procs = 16;
     ck_assert_double_eq(host_s(&s, CALC_DENSE_BLOCK), 24);
 }
-END_TEST
 
 /* ---- By rule --------------------------------------------------------------------------------- */
 
@@ -292,7 +283,7 @@ static calc_stage_parts parts_by_rule(calc_exec exec, calc_compat compat)
 
 /* Section 5 of Korthikanti et al. 2022: 2sbh, the input of a block; with sequence parallelism a
  * rank's share of it, and by rule all of it. */
-START_TEST(checkpoints_are_a_ranks_share_and_whole_by_rule)
+CALC_TEST(checkpoints_are_a_ranks_share_and_whole_by_rule)
 {
     calc_compat whole = 1 << CALC_COMPAT_WHOLE_CHECKPOINTS;
     calc_exec e = small_exec(4, 1, 1);
@@ -310,10 +301,9 @@ START_TEST(checkpoints_are_a_ranks_share_and_whole_by_rule)
     ck_assert_double_eq(parts_by_rule(e, whole).block[0].kept_bytes,
                         parts_by_rule(e, CALC_COMPAT_NONE).block[0].kept_bytes);
 }
-END_TEST
 
 /* Layers with weights: two norms of 2h, four projections of h * h, two of h * 4h. */
-START_TEST(the_optimizer_is_told_each_layer_by_rule)
+CALC_TEST(the_optimizer_is_told_each_layer_by_rule)
 {
     calc_exec e = small_exec(1, 1, 1);
     calc_stage_parts p =
@@ -327,10 +317,9 @@ START_TEST(the_optimizer_is_told_each_layer_by_rule)
     calc_compat others = CALC_COMPAT_CALCULON & ~((calc_compat)1 << CALC_COMPAT_OPTIMIZER_ROOFLINE);
     ck_assert_uint_eq(parts_by_rule(e, others).layers[0], 0);
 }
-END_TEST
 
 /* None of them is launched, so that none is launched again. */
-START_TEST(calculons_layers_are_not_launched_again)
+CALC_TEST(calculons_layers_are_not_launched_again)
 {
     modern_case c = case_of(small_app(), small_exec(1, 1, 1));
     c.system.chip.host.block_s = 1e-3;
@@ -342,7 +331,6 @@ START_TEST(calculons_layers_are_not_launched_again)
     ck_assert_double_eq(parts.host_s[0], parts.host_once_s[0]);
     ck_assert_double_eq(parts.embedding.fw_s + parts.head.fw_s, 0);
 }
-END_TEST
 
 /* ---- Layers of their own chip and strategy --------------------------------------------------- */
 
@@ -372,7 +360,7 @@ static void costs_as_its_own(const stage_case *whole)
     ck_assert_mem_eq(&got, &want, sizeof got);
 }
 
-START_TEST(layers_may_have_a_chip_and_a_strategy_of_their_own)
+CALC_TEST(layers_may_have_a_chip_and_a_strategy_of_their_own)
 {
     static const calc_rank_order orders[] = {
         CALC_RANK_ORDER_NETWORKS, CALC_RANK_ORDER_TP_CP_EP_DP_PP, CALC_RANK_ORDER_TP_CP_EP_PP_DP};
@@ -398,7 +386,6 @@ START_TEST(layers_may_have_a_chip_and_a_strategy_of_their_own)
         costs_as_its_own(&s);
     }
 }
-END_TEST
 
 /* ---- Layouts with most operators in common --------------------------------------------------- */
 
@@ -435,7 +422,7 @@ static void assert_shared(stage_case *s)
     }
 }
 
-START_TEST(layouts_that_differ_in_experts_share_the_rest)
+CALC_TEST(layouts_that_differ_in_experts_share_the_rest)
 {
     static const calc_dispatch_type dispatches[] = {
         CALC_DISPATCH_TYPE_ALL_TO_ALL, CALC_DISPATCH_TYPE_NODE_LIMITED,
@@ -449,9 +436,8 @@ START_TEST(layouts_that_differ_in_experts_share_the_rest)
         assert_shared(&s);
     }
 }
-END_TEST
 
-START_TEST(what_changes_other_operators_is_not_shared)
+CALC_TEST(what_changes_other_operators_is_not_shared)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(2, 2, 4));
@@ -475,28 +461,4 @@ START_TEST(what_changes_other_operators_is_not_shared)
     settle(&s);
     calc_stage_operators_of(&s.c.context, NULL, &timed);
     ck_assert_ptr_null(calc_stage_timed_find(&s.c.context, &timed, 1));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("stage_parts");
-    tcase_add_test(cases, parts_that_a_model_does_not_have_cost_nothing);
-    tcase_add_test(cases, the_ends_keep_all_they_need);
-    tcase_add_test(cases, a_group_of_blocks_shares_its_input);
-    tcase_add_test(cases, messages_are_the_residual_stream);
-    tcase_add_test(cases, dummy_gradients_are_one_of_each_shape);
-    tcase_add_test(cases, workspaces_are_of_the_library_not_of_the_model);
-    tcase_add_test(cases, logits_and_the_block_at_hand_take_turns);
-    tcase_add_test(cases, dummy_gradients_of_both_kinds_share_shapes);
-    tcase_add_test(cases, the_host_needs_more_for_experts_ranks_and_repetition);
-    tcase_add_test(cases, the_host_launches_again_what_is_recomputed);
-    tcase_add_test(cases, many_tensor_parallel_ranks_wait_for_the_slowest_host);
-    tcase_add_test(cases, checkpoints_are_a_ranks_share_and_whole_by_rule);
-    tcase_add_test(cases, the_optimizer_is_told_each_layer_by_rule);
-    tcase_add_test(cases, calculons_layers_are_not_launched_again);
-    tcase_add_test(cases, layers_may_have_a_chip_and_a_strategy_of_their_own);
-    tcase_add_test(cases, layouts_that_differ_in_experts_share_the_rest);
-    tcase_add_test(cases, what_changes_other_operators_is_not_shared);
-    return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 #include "model/stages/stage_rules.h"
 
+#include "frame.h"
 #include "modern_case.h"
 
 static const calc_block_memory block = {
@@ -23,7 +24,7 @@ static void assert_bytes(calc_stage_travel got, double fw_bytes, double bw_bytes
 }
 
 /* In forward weights come in while activations go out; backward moves all of it. */
-START_TEST(each_part_travels_alone_and_the_link_is_duplex_forward)
+CALC_TEST(each_part_travels_alone_and_the_link_is_duplex_forward)
 {
     assert_bytes(travel(false, false, false, true), 0, 0);
     assert_bytes(travel(true, false, false, true), 100, 100);
@@ -33,9 +34,8 @@ START_TEST(each_part_travels_alone_and_the_link_is_duplex_forward)
     assert_bytes(travel(true, true, true, true), 100, 760);
     assert_bytes(travel(true, true, false, false), 100, 0);
 }
-END_TEST
 
-START_TEST(full_recomputation_offloads_checkpoints)
+CALC_TEST(full_recomputation_offloads_checkpoints)
 {
     calc_exec exec = {.strategy.activations_offload = true,
                       .strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_FULL,
@@ -44,7 +44,6 @@ START_TEST(full_recomputation_offloads_checkpoints)
     exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_ATTN_ONLY;
     assert_bytes(calc_stage_rules_travel(&exec.strategy, exec.training, &block), 60, 60);
 }
-END_TEST
 
 /* ---- The terms of a block -------------------------------------------------------------------- */
 
@@ -77,7 +76,7 @@ static calc_stage_terms terms_of(calc_compat compat, const calc_exec *exec, doub
     return t;
 }
 
-START_TEST(without_rules_there_is_nothing)
+CALC_TEST(without_rules_there_is_nothing)
 {
     calc_exec exec = small_exec(1, 1, 4);
     exec.strategy.weight_offload = exec.strategy.optimizer_offload = true;
@@ -85,9 +84,8 @@ START_TEST(without_rules_there_is_nothing)
     calc_stage_terms none = {.compat = CALC_COMPAT_NONE};
     ck_assert_mem_eq(t.rule, none.rule, sizeof t.rule);
 }
-END_TEST
 
-START_TEST(edges_and_what_gradients_hide_behind_come_from_the_block)
+CALC_TEST(edges_and_what_gradients_hide_behind_come_from_the_block)
 {
     calc_exec exec = small_exec(1, 1, 4);
     calc_rule_part r = terms_of(1 << CALC_COMPAT_REDUCE_BY_BLOCK, &exec, 4).rule[0];
@@ -105,11 +103,10 @@ START_TEST(edges_and_what_gradients_hide_behind_come_from_the_block)
     ck_assert_double_eq(r.fw_away_s, 0);
     ck_assert_double_eq(r.bw_away_s, 0);
 }
-END_TEST
 
 /* 12 bytes of state at 2^38 bytes/s, and 11 FLOP at 2^36 FLOP/s, which are longer; the difference
  * hides gradients unless the state is sharded. */
-START_TEST(an_optimizer_that_is_not_sharded_runs_block_by_block)
+CALC_TEST(an_optimizer_that_is_not_sharded_runs_block_by_block)
 {
     calc_exec exec = small_exec(1, 1, 4);
     double flop_s = 1100 / 0x1p36, mem_s = 1200 / 0x1p38;
@@ -125,10 +122,9 @@ START_TEST(an_optimizer_that_is_not_sharded_runs_block_by_block)
     exec.training = false;
     ck_assert_double_eq(terms_of(RULES, &exec, 4).rule[0].optimizer_s, 0);
 }
-END_TEST
 
 /* 200 bytes of weights, 32 of activations and 1200 of state, at 2^34 bytes/s. */
-START_TEST(offload_takes_the_time_of_its_bytes)
+CALC_TEST(offload_takes_the_time_of_its_bytes)
 {
     calc_exec exec = small_exec(1, 1, 4);
     ck_assert_double_eq(terms_of(RULES, &exec, 1).rule[0].fw_away_s, 0);
@@ -141,10 +137,9 @@ START_TEST(offload_takes_the_time_of_its_bytes)
     r = terms_of(RULES, &exec, 4).rule[0];
     assert_near(r.bw_away_s, (200 + 32 + 300) / 0x1p34);
 }
-END_TEST
 
 /* Four ranks share a state only where it is sharded. */
-START_TEST(memory_follows_the_shards)
+CALC_TEST(memory_follows_the_shards)
 {
     calc_exec exec = small_exec(1, 1, 4);
     exec.strategy.grad_datatype = CALC_FORMAT_FLOAT16;
@@ -154,18 +149,4 @@ START_TEST(memory_follows_the_shards)
     exec.strategy.optimizer_sharding = true;
     r = terms_of(1 << CALC_COMPAT_BLOCK_MEMORY, &exec, 4).rule[0];
     ck_assert_double_eq(r.tier1.block_bytes, 200 + 50 + 300);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("stage_rules");
-    tcase_add_test(cases, each_part_travels_alone_and_the_link_is_duplex_forward);
-    tcase_add_test(cases, full_recomputation_offloads_checkpoints);
-    tcase_add_test(cases, without_rules_there_is_nothing);
-    tcase_add_test(cases, edges_and_what_gradients_hide_behind_come_from_the_block);
-    tcase_add_test(cases, an_optimizer_that_is_not_sharded_runs_block_by_block);
-    tcase_add_test(cases, offload_takes_the_time_of_its_bytes);
-    tcase_add_test(cases, memory_follows_the_shards);
-    return run_cases(cases);
 }

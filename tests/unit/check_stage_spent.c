@@ -1,6 +1,8 @@
 /* What a micro-batch on a stage spends its time on; it adds up to the pass. */
 #include "stage_case.h"
 
+#include "frame.h"
+
 static double sum_s(const calc_stage_spent *t)
 {
     return t->fw_s + t->bw_s + t->re_s + t->tensor_s + t->context_s + t->expert_s + t->repeated_s +
@@ -17,7 +19,7 @@ static calc_stage_spent checked(stage_case *s, size_t index)
     return t;
 }
 
-START_TEST(a_stage_takes_its_blocks_ends_and_messages)
+CALC_TEST(a_stage_takes_its_blocks_ends_and_messages)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 4, 1));
@@ -36,10 +38,9 @@ START_TEST(a_stage_takes_its_blocks_ends_and_messages)
     assert_near(first.ends_s, s.parts.embedding.fw_s + s.parts.embedding.agrad_s);
     assert_near(last.ends_s, s.parts.head.fw_s + s.parts.head.agrad_s + s.parts.head.wgrad_s);
 }
-END_TEST
 
 /* Full recomputation of a block with experts repeats its exchange too. */
-START_TEST(a_stage_with_experts_takes_what_it_spends)
+CALC_TEST(a_stage_with_experts_takes_what_it_spends)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(2, 2, 2));
@@ -58,9 +59,8 @@ START_TEST(a_stage_with_experts_takes_what_it_spends)
     assert_near(t.context_s, 2 * (dense->context.fw_exposed_s + dense->context.bw_exposed_s +
                                   moe->context.fw_exposed_s + moe->context.bw_exposed_s));
 }
-END_TEST
 
-START_TEST(free_stages_are_all_alike)
+CALC_TEST(free_stages_are_all_alike)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 4, 1));
@@ -71,9 +71,8 @@ START_TEST(free_stages_are_all_alike)
     const calc_cost *e = &s.parts.embedding, *h = &s.parts.head;
     assert_near(each.ends_s, (e->fw_s + e->agrad_s + h->fw_s + h->agrad_s + h->wgrad_s) / 4);
 }
-END_TEST
 
-START_TEST(messages_are_scattered_sent_per_chunk_and_may_hide)
+CALC_TEST(messages_are_scattered_sent_per_chunk_and_may_hide)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(2, 2, 1));
@@ -97,9 +96,8 @@ START_TEST(messages_are_scattered_sent_per_chunk_and_may_hide)
     s.c.exec = modern_exec(2, 1, 1);
     ck_assert_double_eq(checked(&s, 0).message_s, 0);
 }
-END_TEST
 
-START_TEST(some_blocks_recompute_and_others_do_not)
+CALC_TEST(some_blocks_recompute_and_others_do_not)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
@@ -118,10 +116,9 @@ START_TEST(some_blocks_recompute_and_others_do_not)
     t = checked(&s, 0);
     assert_near(t.repeated_s, 2 * s.parts.block[CALC_DENSE_BLOCK].tensor.re_link_s);
 }
-END_TEST
 
 /* A block takes a few microseconds: the host's second decides. */
-START_TEST(a_block_takes_no_less_than_the_host)
+CALC_TEST(a_block_takes_no_less_than_the_host)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
@@ -133,10 +130,9 @@ START_TEST(a_block_takes_no_less_than_the_host)
     t = checked(&s, 0);
     ck_assert_double_eq(t.host_s, 0);
 }
-END_TEST
 
 /* By a fifth where both need the same: they take turns in being behind (docs/validation.md). */
-START_TEST(a_block_takes_longest_where_the_host_is_as_slow)
+CALC_TEST(a_block_takes_longest_where_the_host_is_as_slow)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
@@ -149,10 +145,9 @@ START_TEST(a_block_takes_longest_where_the_host_is_as_slow)
         ck_assert_double_eq_tol(t.host_s, t.all_s - alone_s, 1e-9 * alone_s);
     }
 }
-END_TEST
 
 /* A host that waits for every kernel adds its time to the processor's, block by block. */
-START_TEST(a_host_that_waits_for_kernels_adds_its_time)
+CALC_TEST(a_host_that_waits_for_kernels_adds_its_time)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
@@ -164,11 +159,10 @@ START_TEST(a_host_that_waits_for_kernels_adds_its_time)
     s.c.exec.strategy.cuda_graph = 1; /* launches nine tenths without it */
     assert_near(checked(&s, 0).all_s, 1.05 * alone_s);
 }
-END_TEST
 
 /* Those that recompute launch one of 11 kernels again, at half a forward and backward pass for all.
  */
-START_TEST(blocks_that_do_not_recompute_wait_for_the_host_as_well)
+CALC_TEST(blocks_that_do_not_recompute_wait_for_the_host_as_well)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
@@ -180,9 +174,8 @@ START_TEST(blocks_that_do_not_recompute_wait_for_the_host_as_well)
         assert_near(checked(&s, 0).all_s, 8 + (blocks > 0 ? (double)blocks : 8) * 0.5 / 11);
     }
 }
-END_TEST
 
-START_TEST(slower_software_takes_longer_but_for_messages)
+CALC_TEST(slower_software_takes_longer_but_for_messages)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
@@ -193,9 +186,8 @@ START_TEST(slower_software_takes_longer_but_for_messages)
     assert_near(u.all_s - u.message_s, 2 * (t.all_s - t.message_s));
     assert_near(u.fw_s, 2 * t.fw_s);
 }
-END_TEST
 
-START_TEST(predicted_tokens_repeat_a_block_and_the_head)
+CALC_TEST(predicted_tokens_repeat_a_block_and_the_head)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 1, 1));
@@ -207,11 +199,10 @@ START_TEST(predicted_tokens_repeat_a_block_and_the_head)
                   m->agrad_s + m->wgrad_s;
     assert_near(t.ends_s, without + 2 * each);
 }
-END_TEST
 
 /* Every pass gathers the block's weights, the backward pass scatters its gradients; 7 tenths of the
    pass hide them. */
-START_TEST(sharded_weights_are_gathered_in_every_pass)
+CALC_TEST(sharded_weights_are_gathered_in_every_pass)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -235,11 +226,10 @@ START_TEST(sharded_weights_are_gathered_in_every_pass)
     s.c.exec.strategy.zero_stage = 3;
     ck_assert_double_eq(checked(&s, 0).sharded_s, 0);
 }
-END_TEST
 
 /* 16 replicas of two ranks each, sharded over 4 of them in a node of 8: 4 replicas of a shard, one
    in each of 4 nodes. */
-START_TEST(shards_are_inside_nodes_and_their_replicas_across)
+CALC_TEST(shards_are_inside_nodes_and_their_replicas_across)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(2, 1, 16));
@@ -252,10 +242,9 @@ START_TEST(shards_are_inside_nodes_and_their_replicas_across)
     double inside_s = 0.75 * (2 * 2 + 4) * weights / fast;
     assert_near(t.sharded_s, 8 * (inside_s + 1.5 * 4 * weights / 4 / slow));
 }
-END_TEST
 
 /* 4 replicas of the rest and 2 of an expert, each in pairs: experts have no replica of a shard. */
-START_TEST(sharded_experts_are_gathered_over_their_own_replicas)
+CALC_TEST(sharded_experts_are_gathered_over_their_own_replicas)
 {
     stage_case s;
     build(&s, experts_only(), modern_exec(1, 1, 8));
@@ -272,10 +261,9 @@ START_TEST(sharded_experts_are_gathered_over_their_own_replicas)
     double replicas_s = 2 * (1.5 * dense + 1.0 * expert) / 2 / slow; /* 4 and 2 of a shard */
     assert_near(t.sharded_s, 8 * (2 * gather_s + scatter_s + replicas_s));
 }
-END_TEST
 
 /* All of it is on the link, whatever is hidden: two gathers and a scatter. */
-START_TEST(the_link_carries_what_is_hidden_too)
+CALC_TEST(the_link_carries_what_is_hidden_too)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -291,10 +279,9 @@ START_TEST(the_link_carries_what_is_hidden_too)
     }
     ck_assert_double_eq(checked(&s, 0).sharded_s, 0);
 }
-END_TEST
 
 /* What may not overlap is exposed, all of it: updated weights say how gathered ones do. */
-START_TEST(sharded_weights_hide_only_where_overlap_is_asked_for)
+CALC_TEST(sharded_weights_hide_only_where_overlap_is_asked_for)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -313,11 +300,10 @@ START_TEST(sharded_weights_hide_only_where_overlap_is_asked_for)
     assert_near(checked(&s, 0).sharded_s, fmax(0, gather_s - 0.7 * without.fw_s) +
                                               fmax(0, gather_s + scatter_s - 0.7 * backward_s));
 }
-END_TEST
 
 /* A backward pass waits for a slow link as long whether its block recomputes or not: what it does
    not spend on recomputation it waits more. */
-START_TEST(blocks_that_do_not_recompute_hide_less)
+CALC_TEST(blocks_that_do_not_recompute_hide_less)
 {
     for (int sharded = 0; sharded < 2; sharded++) {
         stage_case s;
@@ -340,11 +326,10 @@ START_TEST(blocks_that_do_not_recompute_hide_less)
         ck_assert_double_eq(some.host_s, 0);
     }
 }
-END_TEST
 
 /* Embedding and head are gathered and scattered as blocks are: every weight of the stage three
    times. They stay what they are, and take as long as without. */
-START_TEST(sharded_ends_are_gathered_in_every_pass_too)
+CALC_TEST(sharded_ends_are_gathered_in_every_pass_too)
 {
     stage_case s;
     for (int64_t stages = 1; stages <= 4; stages *= 4) {
@@ -375,9 +360,8 @@ START_TEST(sharded_ends_are_gathered_in_every_pass_too)
         }
     }
 }
-END_TEST
 
-START_TEST(traffic_of_the_second_tier_is_of_every_block)
+CALC_TEST(traffic_of_the_second_tier_is_of_every_block)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 2, 1));
@@ -390,30 +374,4 @@ START_TEST(traffic_of_the_second_tier_is_of_every_block)
     assert_near(t.fw_offload_s, 2 * 4 * (fmax(weight_s, activation_s) - b->fw_s));
     assert_near(t.bw_offload_s, 2 * 4 * (weight_s + activation_s - b->agrad_s - b->wgrad_s));
     ck_assert_double_eq(t.host_s, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("stage_spent");
-    tcase_add_test(cases, a_stage_takes_its_blocks_ends_and_messages);
-    tcase_add_test(cases, a_stage_with_experts_takes_what_it_spends);
-    tcase_add_test(cases, free_stages_are_all_alike);
-    tcase_add_test(cases, messages_are_scattered_sent_per_chunk_and_may_hide);
-    tcase_add_test(cases, some_blocks_recompute_and_others_do_not);
-    tcase_add_test(cases, a_block_takes_no_less_than_the_host);
-    tcase_add_test(cases, a_block_takes_longest_where_the_host_is_as_slow);
-    tcase_add_test(cases, a_host_that_waits_for_kernels_adds_its_time);
-    tcase_add_test(cases, blocks_that_do_not_recompute_wait_for_the_host_as_well);
-    tcase_add_test(cases, slower_software_takes_longer_but_for_messages);
-    tcase_add_test(cases, predicted_tokens_repeat_a_block_and_the_head);
-    tcase_add_test(cases, sharded_weights_are_gathered_in_every_pass);
-    tcase_add_test(cases, shards_are_inside_nodes_and_their_replicas_across);
-    tcase_add_test(cases, sharded_experts_are_gathered_over_their_own_replicas);
-    tcase_add_test(cases, the_link_carries_what_is_hidden_too);
-    tcase_add_test(cases, sharded_weights_hide_only_where_overlap_is_asked_for);
-    tcase_add_test(cases, blocks_that_do_not_recompute_hide_less);
-    tcase_add_test(cases, sharded_ends_are_gathered_in_every_pass_too);
-    tcase_add_test(cases, traffic_of_the_second_tier_is_of_every_block);
-    return run_cases(cases);
 }

@@ -2,6 +2,8 @@
 #include "shipped_case.h"
 #include "small_case.h"
 
+#include "frame.h"
+
 enum { MAX_STAGES = 64 };
 
 static size_t stages_of(const shipped_case *c, calc_stage_stats out[MAX_STAGES])
@@ -19,7 +21,7 @@ static double parts_of(const calc_stage_stats *s)
            s->working_space + s->head_space + s->framework_space + s->mem_overhead;
 }
 
-START_TEST(the_stages_have_all_blocks_and_their_memory_adds_up)
+CALC_TEST(the_stages_have_all_blocks_and_their_memory_adds_up)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = modern_layout(i);
@@ -35,9 +37,8 @@ START_TEST(the_stages_have_all_blocks_and_their_memory_adds_up)
         ck_assert_double_eq_tol(blocks, (double)c.app.num_blocks, 1e-9);
     }
 }
-END_TEST
 
-START_TEST(the_fullest_and_the_slowest_are_those_of_the_run)
+CALC_TEST(the_fullest_and_the_slowest_are_those_of_the_run)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = modern_layout(i);
@@ -60,11 +61,10 @@ START_TEST(the_fullest_and_the_slowest_are_those_of_the_run)
         assert_near(slowest->host_time * s.num_microbatches, s.host_time);
     }
 }
-END_TEST
 
 /* 126 blocks, embedding and head counting as one each, on 16 stages: 7, 14 times 8, 7. The head is
  * on the last stage, and 1F1B interleaved holds fewer micro-batches stage by stage. */
-START_TEST(the_ends_of_llama_have_a_block_less)
+CALC_TEST(the_ends_of_llama_have_a_block_less)
 {
     shipped_case c = modern_layout(0);
     calc_stage_stats stage[MAX_STAGES];
@@ -82,9 +82,8 @@ START_TEST(the_ends_of_llama_have_a_block_less)
     ck_assert_double_eq(stage[14].in_flight, (7 * 16 + 2 + 1) / 8.0);
     ck_assert_double_eq(stage[15].in_flight, (7 * 16 + 0 + 1) / 8.0);
 }
-END_TEST
 
-START_TEST(plain_1f1b_holds_one_micro_batch_less_on_each_stage)
+CALC_TEST(plain_1f1b_holds_one_micro_batch_less_on_each_stage)
 {
     shipped_case c = modern_layout(0);
     calc_stage_stats stage[MAX_STAGES];
@@ -96,9 +95,8 @@ START_TEST(plain_1f1b_holds_one_micro_batch_less_on_each_stage)
     double each = stage[1].act_space / stage[1].in_flight;
     assert_near(stage[9].act_space, each * stage[9].in_flight);
 }
-END_TEST
 
-START_TEST(given_ends_and_dense_blocks_are_where_they_are_put)
+CALC_TEST(given_ends_and_dense_blocks_are_where_they_are_put)
 {
     shipped_case c = modern_layout(3);
     calc_stage_stats stage[MAX_STAGES];
@@ -114,10 +112,9 @@ START_TEST(given_ends_and_dense_blocks_are_where_they_are_put)
     ck_assert_double_eq(stage[7].moe_blocks, 4);
     ck_assert_double_eq(stage[15].blocks, 1);
 }
-END_TEST
 
 /* Calculon charges every stage the most blocks: 8 on 3 stages are 3 each. */
-START_TEST(even_stages_are_all_alike)
+CALC_TEST(even_stages_are_all_alike)
 {
     shipped_case c = {small_app(), small_system(), small_exec(2, 3, 1)};
     calc_stage_stats stage[3];
@@ -140,9 +137,8 @@ START_TEST(even_stages_are_all_alike)
                     s.tp_comm_exposed_time + s.pp_comm_exposed_time);
     }
 }
-END_TEST
 
-START_TEST(offloaded_parts_count_with_what_stays)
+CALC_TEST(offloaded_parts_count_with_what_stays)
 {
     shipped_case c = {small_app(), small_system(), small_exec(1, 2, 2)};
     for (int i = 0; i < 32; i++) {
@@ -157,9 +153,8 @@ START_TEST(offloaded_parts_count_with_what_stays)
         assert_near(parts_of(&stage), stage.mem_tier1);
     }
 }
-END_TEST
 
-START_TEST(no_more_rows_than_there_is_room_for)
+CALC_TEST(no_more_rows_than_there_is_room_for)
 {
     shipped_case c = modern_layout(0);
     calc_stage_stats stage[3] = {0};
@@ -169,9 +164,8 @@ START_TEST(no_more_rows_than_there_is_room_for)
     ck_assert_double_eq(stage[1].blocks, 8);
     ck_assert_double_eq(stage[2].blocks, -1);
 }
-END_TEST
 
-START_TEST(inference_has_no_gradients_and_no_optimizer)
+CALC_TEST(inference_has_no_gradients_and_no_optimizer)
 {
     shipped_case c = modern_layout(0);
     calc_stage_stats stage[MAX_STAGES];
@@ -182,10 +176,9 @@ START_TEST(inference_has_no_gradients_and_no_optimizer)
     ck_assert_double_eq(stage[3].bw_time, 0);
     ck_assert(stage[3].fw_time > 0);
 }
-END_TEST
 
 /* Every row that is promised is written, and none where a stage would have no block. */
-START_TEST(rows_are_written_or_not_promised)
+CALC_TEST(rows_are_written_or_not_promised)
 {
     static const calc_pipeline_balance balances[] = {
         CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS, CALC_PIPELINE_BALANCE_FREE};
@@ -215,21 +208,4 @@ START_TEST(rows_are_written_or_not_promised)
             ck_assert_uint_eq(count, blocks < least[i] ? 0 : 16);
         }
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("stage_stats");
-    tcase_add_test(cases, the_stages_have_all_blocks_and_their_memory_adds_up);
-    tcase_add_test(cases, the_fullest_and_the_slowest_are_those_of_the_run);
-    tcase_add_test(cases, the_ends_of_llama_have_a_block_less);
-    tcase_add_test(cases, plain_1f1b_holds_one_micro_batch_less_on_each_stage);
-    tcase_add_test(cases, given_ends_and_dense_blocks_are_where_they_are_put);
-    tcase_add_test(cases, even_stages_are_all_alike);
-    tcase_add_test(cases, offloaded_parts_count_with_what_stays);
-    tcase_add_test(cases, no_more_rows_than_there_is_room_for);
-    tcase_add_test(cases, inference_has_no_gradients_and_no_optimizer);
-    tcase_add_test(cases, rows_are_written_or_not_promised);
-    return run_cases(cases);
 }

@@ -2,6 +2,7 @@
 #include "model/stages/stage_step.h"
 
 #include "base/rng.h"
+#include "frame.h"
 #include "model/schedule/schedule_sim.h"
 #include "stage_case.h"
 
@@ -96,7 +97,7 @@ static double simulated_s(const pipeline *x, calc_schedule_stage stage[MOST_STAG
 
 /* ---- Equal stages ---------------------------------------------------------------------------- */
 
-START_TEST(one_stage_has_no_bubble)
+CALC_TEST(one_stage_has_no_bubble)
 {
     for (int i = 0; i < CALC_PIPELINE_SCHEDULE_COUNT; i++) {
         if (i != CALC_PIPELINE_SCHEDULE_DUALPIPE) { /* stages in pairs */
@@ -104,18 +105,16 @@ START_TEST(one_stage_has_no_bubble)
         }
     }
 }
-END_TEST
 
-START_TEST(equal_stages_wait_for_the_first_and_last_micro_batch)
+CALC_TEST(equal_stages_wait_for_the_first_and_last_micro_batch)
 {
     ck_assert_double_eq(even_s(CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 8), (8 + 3) * C);
     ck_assert_double_eq(even_s(CALC_PIPELINE_SCHEDULE_GPIPE, 4, 1, 8), (8 + 3) * C);
     ck_assert_double_eq(even_s(CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 1), 4 * C);
     ck_assert_double_eq(even_s(CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 2), 5 * C);
 }
-END_TEST
 
-START_TEST(chunks_divide_the_bubble)
+CALC_TEST(chunks_divide_the_bubble)
 {
     assert_near(even_s(CALC_PIPELINE_SCHEDULE_1F1B, 4, 3, 8), 8 * C + 3 * C / 3);
     /* a last round of 2 instead of 4 leaves 2 of them idle in every chunk but the last, on the way
@@ -124,9 +123,8 @@ START_TEST(chunks_divide_the_bubble)
     /* and of one round alone both ways */
     assert_near(even_s(CALC_PIPELINE_SCHEDULE_1F1B, 4, 3, 2), 2 * C + 7 * C / 3.0);
 }
-END_TEST
 
-START_TEST(weight_gradients_fill_the_bubble)
+CALC_TEST(weight_gradients_fill_the_bubble)
 {
     /* 3 max(F, B, F + B - W), and so on: docs/schedules.md */
     ck_assert_double_eq(even_s(CALC_PIPELINE_SCHEDULE_ZB_H1, 4, 1, 8), 8 * C + 3 * (2 + 3 - 1));
@@ -138,10 +136,9 @@ START_TEST(weight_gradients_fill_the_bubble)
                         12 * C + 4 * 1 + 2 * 5 * 1.5 - 5 * 0.5);
     ck_assert_double_eq(even_s(CALC_PIPELINE_SCHEDULE_DUALPIPE, 2, 1, 4), 4 * C);
 }
-END_TEST
 
 /* 2 p micro-batches and more, where all of them are exact. */
-START_TEST(equal_stages_take_what_they_take_operation_by_operation)
+CALC_TEST(equal_stages_take_what_they_take_operation_by_operation)
 {
     static const calc_stage_pass passes[] = {
         {2, 3, 1, 0, 0, 0, 0}, {1, 1, 1, 0, 0, 0, 0}, {3, 2, 2, 0, 0, 0, 0}, {2, 4, 3, 0, 0, 0, 0}};
@@ -158,11 +155,10 @@ START_TEST(equal_stages_take_what_they_take_operation_by_operation)
         }
     }
 }
-END_TEST
 
 /* Exact where the stages divide the micro-batches or there are no more of those; else short by
    less than 4 parts in 100. */
-START_TEST(equal_chunks_take_what_they_take_operation_by_operation)
+CALC_TEST(equal_chunks_take_what_they_take_operation_by_operation)
 {
     calc_schedule_stage stage[MOST_STAGES];
     for (int64_t p = 2; p <= 8; p++) {
@@ -179,11 +175,10 @@ START_TEST(equal_chunks_take_what_they_take_operation_by_operation)
         }
     }
 }
-END_TEST
 
 /* Of equal stages it delays the last one only; where that has fewer blocks, so that all are as
    busy, chunks are out of step. */
-START_TEST(a_head_is_on_the_last_chunk)
+CALC_TEST(a_head_is_on_the_last_chunk)
 {
     calc_schedule_stage stage[MOST_STAGES];
     pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, 4, 2, 16);
@@ -200,9 +195,8 @@ START_TEST(a_head_is_on_the_last_chunk)
     assert_near(closed_form_s(&x), simulated_s(&x, stage));
     ck_assert_double_gt(closed_form_s(&x), 16 * C + 3 * C / 2);
 }
-END_TEST
 
-START_TEST(inference_fills_the_pipeline_and_then_runs_at_the_slowest)
+CALC_TEST(inference_fills_the_pipeline_and_then_runs_at_the_slowest)
 {
     pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 7);
     x.of[0].stages = 3;
@@ -216,14 +210,13 @@ START_TEST(inference_fills_the_pipeline_and_then_runs_at_the_slowest)
         ck_assert_double_eq(s, 3 * 2 + 5 + 6 * 5);
     }
 }
-END_TEST
 
 /* ---- Unequal stages -------------------------------------------------------------------------- */
 
 /* By hand:
      0: F0 0-1  F1 1-2                 B0 7-8   B1 13-14
      1:         F0 1-4  B0 4-7  F1 7-10  B1 10-13 */
-START_TEST(two_stages_and_two_micro_batches_by_hand)
+CALC_TEST(two_stages_and_two_micro_batches_by_hand)
 {
     pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, 2, 1, 2);
     x.of[0].stages = x.of[1].stages = 1;
@@ -234,7 +227,6 @@ START_TEST(two_stages_and_two_micro_batches_by_hand)
     x.pass[0] = takes(3, 1, 2); /* F0 0-3 F1 3-6 B0 6-9 B1 9-12: the last waits */
     ck_assert_double_eq(closed_form_s(&x), 12);
 }
-END_TEST
 
 /* When 1F1B ends if stage i takes f[i] forward and b[i] backward, event by event: a stage does
    min(m, p - 1 - i) passes forward, then one each way in turn, then the rest backward. */
@@ -291,7 +283,7 @@ static pipeline random_pipeline(calc_rng *rng, double spread, double f[], double
 enum { CASES = 2000 };
 
 /* However much they differ, if there are more micro-batches than stages. */
-START_TEST(unequal_stages_are_exact)
+CALC_TEST(unequal_stages_are_exact)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20231112, 0);
@@ -306,10 +298,9 @@ START_TEST(unequal_stages_are_exact)
         ck_assert_double_eq_tol(simulated_s(&x, stage), exact, 1e-12 * exact);
     }
 }
-END_TEST
 
 /* Never too long, and exact for most. */
-START_TEST(fewer_micro_batches_than_stages_are_close_from_below)
+CALC_TEST(fewer_micro_batches_than_stages_are_close_from_below)
 {
     calc_rng rng;
     calc_rng_init(&rng, 20231112, 1);
@@ -325,10 +316,9 @@ START_TEST(fewer_micro_batches_than_stages_are_close_from_below)
     }
     ck_assert_int_ge(exact_ones, CASES * 9 / 10);
 }
-END_TEST
 
 /* The usual pipeline, a last stage with the head: exact for any number of micro-batches. */
-START_TEST(a_slow_last_stage_is_exact)
+CALC_TEST(a_slow_last_stage_is_exact)
 {
     double f[MOST_STAGES], b[MOST_STAGES];
     for (int p = 2; p <= MOST_STAGES; p++) {
@@ -346,9 +336,8 @@ START_TEST(a_slow_last_stage_is_exact)
         }
     }
 }
-END_TEST
 
-START_TEST(classes_are_their_stages_one_by_one)
+CALC_TEST(classes_are_their_stages_one_by_one)
 {
     pipeline x = even_pipeline(CALC_PIPELINE_SCHEDULE_1F1B, 4, 1, 20), y = x;
     x.of[0].stages = 1;
@@ -365,10 +354,9 @@ START_TEST(classes_are_their_stages_one_by_one)
         assert_near(closed_form_s(&x), closed_form_s(&y));
     }
 }
-END_TEST
 
 /* Stages of two blocks, of which some have half a block more: in one class, or in two. */
-START_TEST(unequal_stages_of_any_schedule_take_what_they_take_operation_by_operation)
+CALC_TEST(unequal_stages_of_any_schedule_take_what_they_take_operation_by_operation)
 {
     calc_schedule_stage stage[MOST_STAGES];
     for (int i = 0; i < CALC_PIPELINE_SCHEDULE_COUNT; i++) {
@@ -391,7 +379,6 @@ START_TEST(unequal_stages_of_any_schedule_take_what_they_take_operation_by_opera
         }
     }
 }
-END_TEST
 
 /* ---- In flight ------------------------------------------------------------------------------- */
 
@@ -401,7 +388,7 @@ static double in_flight(const pipeline *x, int64_t stage)
     return calc_stage_in_flight(&t, x->schedule, (double)stage, (double)x->chunks);
 }
 
-START_TEST(micro_batches_in_flight_are_those_of_the_schedule)
+CALC_TEST(micro_batches_in_flight_are_those_of_the_schedule)
 {
     static const struct {
         calc_pipeline_schedule schedule;
@@ -430,9 +417,8 @@ START_TEST(micro_batches_in_flight_are_those_of_the_schedule)
         ck_assert_double_eq(in_flight(&x, rows[i].stage), rows[i].held);
     }
 }
-END_TEST
 
-START_TEST(micro_batches_in_flight_are_those_of_every_operation)
+CALC_TEST(micro_batches_in_flight_are_those_of_every_operation)
 {
     calc_schedule_stage stage[MOST_STAGES];
     for (int i = 0; i < CALC_PIPELINE_SCHEDULE_COUNT; i++) {
@@ -449,11 +435,10 @@ START_TEST(micro_batches_in_flight_are_those_of_every_operation)
         }
     }
 }
-END_TEST
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-START_TEST(activations_are_kept_for_what_is_in_flight)
+CALC_TEST(activations_are_kept_for_what_is_in_flight)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 4, 1));
@@ -469,11 +454,10 @@ START_TEST(activations_are_kept_for_what_is_in_flight)
     ck_assert_double_eq(first.total, first.state + first.activation + block_passing);
     ck_assert_double_eq(last.total, last.state + last.activation + last.working + last.ends);
 }
-END_TEST
 
 /* Of the 4 blocks of a stage, the first 3 keep their input only; one block's worth exists when it
    is computed again. */
-START_TEST(blocks_that_do_not_recompute_keep_all)
+CALC_TEST(blocks_that_do_not_recompute_keep_all)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
@@ -492,10 +476,9 @@ START_TEST(blocks_that_do_not_recompute_keep_all)
     s.c.exec.recompute_blocks = 5;
     ck_assert_double_eq(memory_of(&s, 0).activation, 4 * input);
 }
-END_TEST
 
 /* Dense and expert blocks of one stage, and a predicted token of the last kind. */
-START_TEST(blocks_of_both_kinds_are_kept)
+CALC_TEST(blocks_of_both_kinds_are_kept)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 2, 1));
@@ -524,12 +507,11 @@ START_TEST(blocks_of_both_kinds_are_kept)
     assert_near(first.working, fmax(dense + block_passing, moe + passing) - input);
     assert_near(memory_of(&s, 1).working, moe - input + passing);
 }
-END_TEST
 
 /* ---- Data parallelism ------------------------------------------------------------------------ */
 
 /* What is hidden is seven tenths of the backward pass, less what the last bucket cannot hide. */
-START_TEST(the_reduction_hides_behind_the_backward_pass)
+CALC_TEST(the_reduction_hides_behind_the_backward_pass)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -545,9 +527,8 @@ START_TEST(the_reduction_hides_behind_the_backward_pass)
     r = reduction_of(&s, 0); /* for the time of the reduction only */
     assert_near(r.reduce_beside_s, 0.03 * r.reduce_s + 0.25 * r.reduce_s);
 }
-END_TEST
 
-START_TEST(the_gathering_of_weights_hides_behind_the_forward_pass)
+CALC_TEST(the_gathering_of_weights_hides_behind_the_forward_pass)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -557,10 +538,9 @@ START_TEST(the_gathering_of_weights_hides_behind_the_forward_pass)
     assert_near(r.gather_beside_s, r.gather_s - 0.7 * p.fw_s);
     assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s));
 }
-END_TEST
 
 /* With 2 chunks, half of the gradients are final two stages' rounds before the end. */
-START_TEST(chunks_leave_more_to_hide_behind)
+CALC_TEST(chunks_leave_more_to_hide_behind)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 2, 4));
@@ -573,10 +553,9 @@ START_TEST(chunks_leave_more_to_hide_behind)
         assert_near(r.reduce_beside_s, r.reduce_s - 0.7 * (p.agrad_s + p.wgrad_s) * windows);
     }
 }
-END_TEST
 
 /* Every one of 4 micro-batches hides its own; updated weights are gathered for the first. */
-START_TEST(sharded_gradients_hide_behind_all_micro_batches)
+CALC_TEST(sharded_gradients_hide_behind_all_micro_batches)
 {
     for (int64_t stages = 1; stages <= 2; stages++) {
         stage_case s;
@@ -588,13 +567,12 @@ START_TEST(sharded_gradients_hide_behind_all_micro_batches)
         assert_near(r.gather_beside_s, r.gather_s - 0.7 * p.fw_s);
     }
 }
-END_TEST
 
 /* ---- Step ------------------------------------------------------------------------------------ */
 
 /* Of 6 blocks and 2: the larger reduction, optimizer and memory are those of the first stage,
    wherever the time goes. */
-START_TEST(a_step_is_the_pipeline_and_the_most_of_the_rest)
+CALC_TEST(a_step_is_the_pipeline_and_the_most_of_the_rest)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 2, 4));
@@ -623,41 +601,4 @@ START_TEST(a_step_is_the_pipeline_and_the_most_of_the_rest)
     assert_near(step.total_s[1][1], step.partial_s + r.reduce_beside_s + r.gather_beside_s);
     ck_assert_double_eq(step.allocated_bytes, memory_bytes);
     assert_near(step.tier1_bytes, 1.5 * memory_bytes + 7);
-}
-END_TEST
-
-static void add_pipeline_cases(TCase *cases)
-{
-    tcase_add_test(cases, one_stage_has_no_bubble);
-    tcase_add_test(cases, equal_stages_wait_for_the_first_and_last_micro_batch);
-    tcase_add_test(cases, chunks_divide_the_bubble);
-    tcase_add_test(cases, weight_gradients_fill_the_bubble);
-    tcase_add_test(cases, equal_stages_take_what_they_take_operation_by_operation);
-    tcase_add_test(cases, equal_chunks_take_what_they_take_operation_by_operation);
-    tcase_add_test(cases, a_head_is_on_the_last_chunk);
-    tcase_add_test(cases, inference_fills_the_pipeline_and_then_runs_at_the_slowest);
-    tcase_add_test(cases, two_stages_and_two_micro_batches_by_hand);
-    tcase_add_test(cases, unequal_stages_are_exact);
-    tcase_add_test(cases, fewer_micro_batches_than_stages_are_close_from_below);
-    tcase_add_test(cases, a_slow_last_stage_is_exact);
-    tcase_add_test(cases, classes_are_their_stages_one_by_one);
-    tcase_add_test(cases,
-                   unequal_stages_of_any_schedule_take_what_they_take_operation_by_operation);
-}
-
-int main(void)
-{
-    TCase *cases = tcase_create("stage_step");
-    add_pipeline_cases(cases);
-    tcase_add_test(cases, micro_batches_in_flight_are_those_of_the_schedule);
-    tcase_add_test(cases, micro_batches_in_flight_are_those_of_every_operation);
-    tcase_add_test(cases, activations_are_kept_for_what_is_in_flight);
-    tcase_add_test(cases, blocks_that_do_not_recompute_keep_all);
-    tcase_add_test(cases, blocks_of_both_kinds_are_kept);
-    tcase_add_test(cases, the_reduction_hides_behind_the_backward_pass);
-    tcase_add_test(cases, the_gathering_of_weights_hides_behind_the_forward_pass);
-    tcase_add_test(cases, chunks_leave_more_to_hide_behind);
-    tcase_add_test(cases, sharded_gradients_hide_behind_all_micro_batches);
-    tcase_add_test(cases, a_step_is_the_pipeline_and_the_most_of_the_rest);
-    return run_cases(cases);
 }

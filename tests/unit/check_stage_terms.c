@@ -1,6 +1,8 @@
 /* Terms of a step: state, groups, what is sharded and what is kept in the second memory tier. */
 #include "stage_case.h"
 
+#include "frame.h"
+
 /* ---- State ----------------------------------------------------------------------------------- */
 
 /* Of the first stage; the memory of a stage counts the same bytes. */
@@ -24,7 +26,7 @@ static void state_is(stage_case *s, double weight, double grad, double optimizer
 }
 
 /* One block of eight is whole while it is worked on: 4 bytes of its gradients; of weights two. */
-START_TEST(a_parameter_takes_eighteen_bytes_less_what_is_sharded)
+CALC_TEST(a_parameter_takes_eighteen_bytes_less_what_is_sharded)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -43,9 +45,8 @@ START_TEST(a_parameter_takes_eighteen_bytes_less_what_is_sharded)
     s.c.exec.strategy.fsdp_par = 8; /* more than there are */
     state_is(&s, 0.5 + 2 * 2.0 / 8, 1 + 4.0 / 8, 3);
 }
-END_TEST
 
-START_TEST(context_ranks_share_the_state_too)
+CALC_TEST(context_ranks_share_the_state_too)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 2));
@@ -54,9 +55,8 @@ START_TEST(context_ranks_share_the_state_too)
     s.c.exec.strategy.zero_stage = 1;
     state_is(&s, 2, 4, 12.0 / 8);
 }
-END_TEST
 
-START_TEST(formats_set_the_bytes_of_the_state)
+CALC_TEST(formats_set_the_bytes_of_the_state)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -73,9 +73,8 @@ START_TEST(formats_set_the_bytes_of_the_state)
     s.c.exec.strategy.datatype = CALC_DATATYPE_FLOAT32; /* its own master */
     state_is(&s, 4, 4, 8);
 }
-END_TEST
 
-START_TEST(calculon_shards_gradients_with_the_optimizer)
+CALC_TEST(calculon_shards_gradients_with_the_optimizer)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -84,9 +83,8 @@ START_TEST(calculon_shards_gradients_with_the_optimizer)
     s.c.exec.strategy.optimizer_sharding = true;
     state_is(&s, 2, 2.0 / 4 + 4.0 / 8, 3);
 }
-END_TEST
 
-START_TEST(dualpipe_has_two_copies_of_weights_and_gradients)
+CALC_TEST(dualpipe_has_two_copies_of_weights_and_gradients)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -96,9 +94,8 @@ START_TEST(dualpipe_has_two_copies_of_weights_and_gradients)
     s.c.exec.pipeline_schedule = CALC_PIPELINE_SCHEDULE_DUALPIPE_V;
     state_is(&s, 2, 4, 3);
 }
-END_TEST
 
-START_TEST(inference_has_weights_only)
+CALC_TEST(inference_has_weights_only)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -108,10 +105,9 @@ START_TEST(inference_has_weights_only)
     ck_assert_double_eq(m.activation, 0);
     ck_assert_double_eq(m.working, s.parts.block[CALC_DENSE_BLOCK].kept_whole_bytes);
 }
-END_TEST
 
 /* 8 experts on 4 ranks of 8: two replicas of an expert, eight of the rest. */
-START_TEST(experts_are_sharded_over_their_own_replicas)
+CALC_TEST(experts_are_sharded_over_their_own_replicas)
 {
     stage_case s;
     build(&s, experts_only(), modern_exec(1, 1, 8));
@@ -125,9 +121,8 @@ START_TEST(experts_are_sharded_over_their_own_replicas)
     assert_near(m.optimizer, 12 * (w.dense / 8 + w.expert / 2));
     assert_near(m.weight, 2 * (w.dense + w.expert));
 }
-END_TEST
 
-START_TEST(ends_weigh_on_the_first_and_last_stage)
+CALC_TEST(ends_weigh_on_the_first_and_last_stage)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 4, 1));
@@ -145,10 +140,9 @@ START_TEST(ends_weigh_on_the_first_and_last_stage)
     ck_assert_double_eq(weights_of(&s, 0).dense, 2 * block_weights + (2 * table + 64) / 4);
     ck_assert_double_eq(s.stages.item[0].stages, 4);
 }
-END_TEST
 
 /* They are the first stage's, whoever shares the table of words. */
-START_TEST(learned_positions_weigh_on_the_first_stage)
+CALC_TEST(learned_positions_weigh_on_the_first_stage)
 {
     stage_case s;
     double table = 512 * 64, positions = 32 * 64;
@@ -164,9 +158,8 @@ START_TEST(learned_positions_weigh_on_the_first_stage)
                             8 * block_weights + (2 - tied) * table + positions + 64);
     }
 }
-END_TEST
 
-START_TEST(predicted_tokens_weigh_on_the_last_stage)
+CALC_TEST(predicted_tokens_weigh_on_the_last_stage)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 4, 1));
@@ -176,9 +169,8 @@ START_TEST(predicted_tokens_weigh_on_the_last_stage)
     ck_assert_double_eq(weights_of(&s, 2).dense, without + 2 * extra);
     ck_assert_double_eq(weights_of(&s, 1).dense, 2 * block_weights);
 }
-END_TEST
 
-START_TEST(zero_stage_overrules_optimizer_sharding)
+CALC_TEST(zero_stage_overrules_optimizer_sharding)
 {
     calc_exec e = modern_exec(1, 1, 4);
     ck_assert_int_eq(calc_zero_stage(&e.strategy), 0);
@@ -187,7 +179,6 @@ START_TEST(zero_stage_overrules_optimizer_sharding)
     e.strategy.zero_stage = 3;
     ck_assert_int_eq(calc_zero_stage(&e.strategy), 3);
 }
-END_TEST
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
@@ -198,7 +189,7 @@ static void line_is(const calc_collective_line *line, double latency_s, double s
 }
 
 /* 8 replicas of the rest on the slow network, 2 of an expert on the fast one. */
-START_TEST(lines_are_those_of_their_groups)
+CALC_TEST(lines_are_those_of_their_groups)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 2, 8));
@@ -223,11 +214,10 @@ START_TEST(lines_are_those_of_their_groups)
     ck_assert_double_eq(l->dense_shards, 8);
     ck_assert_double_eq(l->expert_shards, 2);
 }
-END_TEST
 
 /* Sharded over 4 of 8: three quarters among them; the two replicas of each quarter add it up. Of
    an expert there are 2 replicas: none beyond. */
-START_TEST(shards_are_scattered_inside_and_summed_beyond)
+CALC_TEST(shards_are_scattered_inside_and_summed_beyond)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 8));
@@ -244,11 +234,10 @@ START_TEST(shards_are_scattered_inside_and_summed_beyond)
     ck_assert_double_eq(l->dense_shards, 4);
     ck_assert_double_eq(l->expert_shards, 2);
 }
-END_TEST
 
 /* Of 4 stages of 4 ranks, in nodes of 8, the ends are 12 ranks apart, and every other message
    leaves a node, that of the last stage to the first one counted; of 2 stages neither does. */
-START_TEST(the_ends_are_as_far_apart_as_the_pipeline_is_long)
+CALC_TEST(the_ends_are_as_far_apart_as_the_pipeline_is_long)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(4, 4, 1));
@@ -262,9 +251,8 @@ START_TEST(the_ends_are_as_far_apart_as_the_pipeline_is_long)
     line_is(&s.lines.message, 0, 1 / fast);
     line_is(&s.lines.ends, 0, 1 / fast);
 }
-END_TEST
 
-START_TEST(nodes_are_counted_in_doublings)
+CALC_TEST(nodes_are_counted_in_doublings)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(2, 4, 2));
@@ -282,10 +270,9 @@ START_TEST(nodes_are_counted_in_doublings)
     settle(&s);
     ck_assert_double_eq(s.terms.growth, 0.5);
 }
-END_TEST
 
 /* A sweep makes the row once, and a cell of it for each size of the groups. */
-START_TEST(a_row_and_its_cells_are_the_terms)
+CALC_TEST(a_row_and_its_cells_are_the_terms)
 {
     for (int64_t zero = 0; zero <= 3; zero++) {
         stage_case s;
@@ -318,12 +305,11 @@ START_TEST(a_row_and_its_cells_are_the_terms)
         }
     }
 }
-END_TEST
 
 /* ---- Data parallelism ------------------------------------------------------------------------ */
 
 /* 4 replicas on the slow network: three quarters of the bytes, twice for an all-reduce. */
-START_TEST(gradients_are_reduced_and_weights_gathered)
+CALC_TEST(gradients_are_reduced_and_weights_gathered)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -343,12 +329,11 @@ START_TEST(gradients_are_reduced_and_weights_gathered)
     r = reduction_of(&s, 0);
     ck_assert_double_eq(r.reduce_s + r.gather_s + r.reduce_beside_s + r.gather_beside_s, 0);
 }
-END_TEST
 
 /* As above, but whole tensors: gradients are summed, and each of the 4 ranks sends its weights by
    itself, along a ring of 4 hops of 4 us. Of 56 tensors of 8 blocks all ranks hold some; of those
    of one of 28 stages, only two ranks do. */
-START_TEST(whole_tensors_are_summed_and_sent_by_their_owners)
+CALC_TEST(whole_tensors_are_summed_and_sent_by_their_owners)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -376,12 +361,11 @@ START_TEST(whole_tensors_are_summed_and_sent_by_their_owners)
     s.c.exec.strategy.data_par_net = 1;
     assert_near(reduction_of(&s, 0).gather_s, 5 + 0.75 * 2 * P / slow);
 }
-END_TEST
 
 /* Sharded gradients: after every one of 4 micro-batches, with and without a pipeline, and each
    chunk's once (Megatron-FSDP reduces with every backward pass of optim_grads). A sum over the
    micro-batches would be whole, as the distributed optimizer's. */
-START_TEST(sharded_gradients_are_reduced_after_every_micro_batch)
+CALC_TEST(sharded_gradients_are_reduced_after_every_micro_batch)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -405,9 +389,8 @@ START_TEST(sharded_gradients_are_reduced_after_every_micro_batch)
         assert_near(whole - memory_of(&s, 0).state, 4 * P / 2 * (0.75 - 1.0 / 4));
     }
 }
-END_TEST
 
-START_TEST(experts_are_reduced_over_their_own_replicas)
+CALC_TEST(experts_are_reduced_over_their_own_replicas)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 4));
@@ -419,10 +402,9 @@ START_TEST(experts_are_reduced_over_their_own_replicas)
     assert_near(r.reduce_s, 4 * (0.75 * w.dense / slow + 0.5 * w.expert / fast));
     assert_near(r.gather_s, 2 * (0.75 * w.dense / slow + 0.5 * w.expert / fast));
 }
-END_TEST
 
 /* One all-reduce of two ranks: all bytes once. */
-START_TEST(tied_tables_are_added_up_between_the_ends)
+CALC_TEST(tied_tables_are_added_up_between_the_ends)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
@@ -438,9 +420,8 @@ START_TEST(tied_tables_are_added_up_between_the_ends)
     settle(&s);
     ck_assert_double_eq(s.links.tied_s, 0);
 }
-END_TEST
 
-START_TEST(weights_are_gathered_beside_the_pass_as_gradients_unless_said)
+CALC_TEST(weights_are_gathered_beside_the_pass_as_gradients_unless_said)
 {
     calc_exec e = modern_exec(1, 1, 4);
     ck_assert(!calc_stage_gathers_beside(&e.strategy));
@@ -452,7 +433,6 @@ START_TEST(weights_are_gathered_beside_the_pass_as_gradients_unless_said)
     e.strategy.param_gather_overlap = CALC_CHOICE_TRUE;
     ck_assert(calc_stage_gathers_beside(&e.strategy));
 }
-END_TEST
 
 static double optimizer_of(stage_case *s)
 {
@@ -460,7 +440,7 @@ static double optimizer_of(stage_case *s)
     return calc_stage_optimizer_sum(&s->terms, &s->stages.item[0], &w);
 }
 
-START_TEST(the_optimizer_reads_and_writes_its_state)
+CALC_TEST(the_optimizer_reads_and_writes_its_state)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -478,9 +458,8 @@ START_TEST(the_optimizer_reads_and_writes_its_state)
     s.c.exec.training = false;
     ck_assert_double_eq(optimizer_of(&s), 0);
 }
-END_TEST
 
-START_TEST(the_optimizer_of_experts_is_sharded_over_their_replicas)
+CALC_TEST(the_optimizer_of_experts_is_sharded_over_their_replicas)
 {
     stage_case s;
     build(&s, moe_app(), modern_exec(1, 1, 8));
@@ -490,7 +469,6 @@ START_TEST(the_optimizer_of_experts_is_sharded_over_their_replicas)
     assert_near(optimizer_of(&s),
                 (4 * (w.dense + w.expert) + 40 * (w.dense / 8 + w.expert / 2)) / memory);
 }
-END_TEST
 
 /* ---- Second tier ----------------------------------------------------------------------------- */
 
@@ -510,7 +488,7 @@ static void away_is(stage_case *s, double weight, double optimizer, double activ
     assert_near(t.activation, activation);
 }
 
-START_TEST(nothing_is_away_unless_asked)
+CALC_TEST(nothing_is_away_unless_asked)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -518,10 +496,9 @@ START_TEST(nothing_is_away_unless_asked)
     away_is(&s, 0, 0, 0);
     state_is(&s, 2, 4, 12);
 }
-END_TEST
 
 /* What is away is not here, but for the weights of two blocks of 8: one at work, one coming. */
-START_TEST(weights_and_optimizer_are_in_one_tier_or_the_other)
+CALC_TEST(weights_and_optimizer_are_in_one_tier_or_the_other)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -544,9 +521,8 @@ START_TEST(weights_and_optimizer_are_in_one_tier_or_the_other)
     s.c.exec.strategy.zero_stage = 0;
     away_is(&s, 0.5, 0, 0);
 }
-END_TEST
 
-START_TEST(both_copies_of_dualpipe_are_in_one_tier_or_the_other)
+CALC_TEST(both_copies_of_dualpipe_are_in_one_tier_or_the_other)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -556,10 +532,9 @@ START_TEST(both_copies_of_dualpipe_are_in_one_tier_or_the_other)
     away_is(&s, 2 * 0.5, 3, 0);
     state_is(&s, 2 * (1.5 + 2 * 0.5 / 8), 8, 9);
 }
-END_TEST
 
 /* 4 blocks on the first of 2 stages, 2 micro-batches in flight. */
-START_TEST(activations_are_in_one_tier_or_the_other)
+CALC_TEST(activations_are_in_one_tier_or_the_other)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 2, 1));
@@ -584,7 +559,6 @@ START_TEST(activations_are_in_one_tier_or_the_other)
     s.c.exec.training = false;
     ck_assert_double_eq(tier2_of(&s).activation, 0);
 }
-END_TEST
 
 static calc_stage_offload offload_of(stage_case *s)
 {
@@ -596,7 +570,7 @@ static calc_stage_offload offload_of(stage_case *s)
 }
 
 /* Forward, weights come while activations go; backward, both come. */
-START_TEST(what_a_pass_does_not_hide_is_exposed)
+CALC_TEST(what_a_pass_does_not_hide_is_exposed)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 1));
@@ -628,10 +602,9 @@ START_TEST(what_a_pass_does_not_hide_is_exposed)
     s.c.system.chip.mem2.bytes_per_s = 0x1p60;
     ck_assert_double_eq(offload_of(&s).fw_s, 0);
 }
-END_TEST
 
 /* Both hide behind the same kernels, on links of their own: a pass takes as long as the slower. */
-START_TEST(sharded_weights_and_the_second_tier_hold_a_block_up_once)
+CALC_TEST(sharded_weights_and_the_second_tier_hold_a_block_up_once)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -653,11 +626,10 @@ START_TEST(sharded_weights_and_the_second_tier_hold_a_block_up_once)
         s.c.system.chip.mem2.bytes_per_s *= 0x1p30; /* the network is the slower one */
     }
 }
-END_TEST
 
 /* 24 of the 44 bytes a parameter moves are of state that is away; the link is slower than memory
    by 16 and hides what is below the 36 that the update moves. */
-START_TEST(an_optimizer_kept_away_is_as_fast_as_its_link)
+CALC_TEST(an_optimizer_kept_away_is_as_fast_as_its_link)
 {
     stage_case s;
     build(&s, without_ends(), modern_exec(1, 1, 4));
@@ -671,22 +643,6 @@ START_TEST(an_optimizer_kept_away_is_as_fast_as_its_link)
     s.c.exec.strategy.offload_share = 0.25;
     s.c.exec.strategy.zero_stage = 1;
     assert_near(optimizer_of(&s), (4 + 4 / 4.0) * P / memory + 6 * P / 4 / far_memory);
-}
-END_TEST
-
-static void add_state_cases(TCase *cases)
-{
-    tcase_add_test(cases, a_parameter_takes_eighteen_bytes_less_what_is_sharded);
-    tcase_add_test(cases, context_ranks_share_the_state_too);
-    tcase_add_test(cases, formats_set_the_bytes_of_the_state);
-    tcase_add_test(cases, calculon_shards_gradients_with_the_optimizer);
-    tcase_add_test(cases, dualpipe_has_two_copies_of_weights_and_gradients);
-    tcase_add_test(cases, inference_has_weights_only);
-    tcase_add_test(cases, experts_are_sharded_over_their_own_replicas);
-    tcase_add_test(cases, ends_weigh_on_the_first_and_last_stage);
-    tcase_add_test(cases, learned_positions_weigh_on_the_first_stage);
-    tcase_add_test(cases, predicted_tokens_weigh_on_the_last_stage);
-    tcase_add_test(cases, zero_stage_overrules_optimizer_sharding);
 }
 
 /* ---- Messages by rule ------------------------------------------------------------------------ */
@@ -704,7 +660,7 @@ static calc_stage_links links_of(calc_exec exec, calc_compat compat)
 }
 
 /* 2^12 bytes at 2^33 bytes/s. */
-START_TEST(messages_go_both_ways_where_there_is_a_pipeline_that_trains)
+CALC_TEST(messages_go_both_ways_where_there_is_a_pipeline_that_trains)
 {
     const double message_s = 0x1p-18 + 0x1p-21;
     calc_exec e = modern_exec(1, 4, 1);
@@ -722,9 +678,8 @@ START_TEST(messages_go_both_ways_where_there_is_a_pipeline_that_trains)
     assert_near(l.message_s, message_s);
     ck_assert_double_eq(l.back_message_s, 0x1p-18);
 }
-END_TEST
 
-START_TEST(without_a_pipeline_a_message_takes_a_latency_by_rule)
+CALC_TEST(without_a_pipeline_a_message_takes_a_latency_by_rule)
 {
     calc_compat idle = 1 << CALC_COMPAT_IDLE_MESSAGE;
     calc_compat inference = 1 << CALC_COMPAT_INFERENCE_MESSAGE;
@@ -744,10 +699,9 @@ START_TEST(without_a_pipeline_a_message_takes_a_latency_by_rule)
     ck_assert_double_eq(links_of(e, idle | inference).back_message_s, 0x1p-20);
     ck_assert_double_eq(links_of(e, inference).back_message_s, 0);
 }
-END_TEST
 
 /* Data parallelism is on network 1, whose driving takes an eighth. */
-START_TEST(reductions_know_what_else_is_on_their_network)
+CALC_TEST(reductions_know_what_else_is_on_their_network)
 {
     calc_exec e = modern_exec(2, 2, 2);
     calc_stage_links l = links_of(e, CALC_COMPAT_NONE);
@@ -765,10 +719,9 @@ START_TEST(reductions_know_what_else_is_on_their_network)
     ck_assert_double_eq(l.collides, 1);
     ck_assert_double_eq(l.same_link, 0);
 }
-END_TEST
 
 /* Calculon has no table of words. */
-START_TEST(calculons_list_ties_no_tables)
+CALC_TEST(calculons_list_ties_no_tables)
 {
     stage_case s;
     build(&s, modern_app(), modern_exec(1, 2, 1));
@@ -777,36 +730,4 @@ START_TEST(calculons_list_ties_no_tables)
     ck_assert_double_gt(s.links.tied_s, 0);
     s.c.context.compat = 1 << CALC_COMPAT_LAYERS;
     ck_assert_double_eq(calc_stage_links_of(&s.c.context, &s.c.exec, 0x1p12, &s.lines).tied_s, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("stage_terms");
-    add_state_cases(cases);
-    tcase_add_test(cases, lines_are_those_of_their_groups);
-    tcase_add_test(cases, shards_are_scattered_inside_and_summed_beyond);
-    tcase_add_test(cases, the_ends_are_as_far_apart_as_the_pipeline_is_long);
-    tcase_add_test(cases, nodes_are_counted_in_doublings);
-    tcase_add_test(cases, a_row_and_its_cells_are_the_terms);
-    tcase_add_test(cases, gradients_are_reduced_and_weights_gathered);
-    tcase_add_test(cases, whole_tensors_are_summed_and_sent_by_their_owners);
-    tcase_add_test(cases, sharded_gradients_are_reduced_after_every_micro_batch);
-    tcase_add_test(cases, experts_are_reduced_over_their_own_replicas);
-    tcase_add_test(cases, tied_tables_are_added_up_between_the_ends);
-    tcase_add_test(cases, weights_are_gathered_beside_the_pass_as_gradients_unless_said);
-    tcase_add_test(cases, the_optimizer_reads_and_writes_its_state);
-    tcase_add_test(cases, the_optimizer_of_experts_is_sharded_over_their_replicas);
-    tcase_add_test(cases, nothing_is_away_unless_asked);
-    tcase_add_test(cases, weights_and_optimizer_are_in_one_tier_or_the_other);
-    tcase_add_test(cases, both_copies_of_dualpipe_are_in_one_tier_or_the_other);
-    tcase_add_test(cases, activations_are_in_one_tier_or_the_other);
-    tcase_add_test(cases, what_a_pass_does_not_hide_is_exposed);
-    tcase_add_test(cases, sharded_weights_and_the_second_tier_hold_a_block_up_once);
-    tcase_add_test(cases, an_optimizer_kept_away_is_as_fast_as_its_link);
-    tcase_add_test(cases, messages_go_both_ways_where_there_is_a_pipeline_that_trains);
-    tcase_add_test(cases, without_a_pipeline_a_message_takes_a_latency_by_rule);
-    tcase_add_test(cases, reductions_know_what_else_is_on_their_network);
-    tcase_add_test(cases, calculons_list_ties_no_tables);
-    return run_cases(cases);
 }

@@ -1,9 +1,8 @@
 #include "spec/stage_text.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "model/operators/shape.h"
 #include "model/stages/stages.h"
 
@@ -16,7 +15,7 @@ static const char *written(int64_t blocks, int64_t stages, bool ends, int64_t mt
     return text;
 }
 
-START_TEST(stages_are_letters_between_bars)
+CALC_TEST(stages_are_letters_between_bars)
 {
     ck_assert_str_eq(written(61, 16, true, 0), "Et*3|(t*4|)*14t*2L");
     ck_assert_str_eq(written(61, 16, false, 1), "Et*4|(t*4|)*12(t*3|)*2t*3mL");
@@ -24,9 +23,8 @@ START_TEST(stages_are_letters_between_bars)
     ck_assert_str_eq(written(3, 3, true, 0), "Et|t*2|L");
     ck_assert_str_eq(written(4, 4, true, 2), "Et|t*2|t|mmL");
 }
-END_TEST
 
-START_TEST(what_is_written_comes_back)
+CALC_TEST(what_is_written_comes_back)
 {
     for (int64_t blocks = 1; blocks < 130; blocks += 3) {
         for (int64_t stages = 2; stages <= blocks && stages <= 32; stages++) {
@@ -43,7 +41,6 @@ START_TEST(what_is_written_comes_back)
         }
     }
 }
-END_TEST
 
 /* Blocks of stage i in a text without multiples that stretch over bars. */
 static int64_t blocks_in(const char *text, int64_t stage)
@@ -55,7 +52,7 @@ static int64_t blocks_in(const char *text, int64_t stage)
            (s.ends && stage == s.stages - 1);
 }
 
-START_TEST(the_model_spreads_blocks_the_same_way)
+CALC_TEST(the_model_spreads_blocks_the_same_way)
 {
     calc_app app = {.hidden = 128,
                     .feedforward = 512,
@@ -91,9 +88,8 @@ START_TEST(the_model_spreads_blocks_the_same_way)
         }
     }
 }
-END_TEST
 
-START_TEST(multiples_and_commas_are_written_out)
+CALC_TEST(multiples_and_commas_are_written_out)
 {
     calc_stage_text s;
     ck_assert(calc_stage_text_read("Ett|(tttt|)*2tL", &s)); /* 2 4 4 1 */
@@ -123,9 +119,8 @@ START_TEST(multiples_and_commas_are_written_out)
     ck_assert(calc_stage_text_read("E(t|)*3tL", &s));
     ck_assert_int_eq(s.stages, 4);
 }
-END_TEST
 
-START_TEST(what_is_no_such_text_is_refused)
+CALC_TEST(what_is_no_such_text_is_refused)
 {
     static const char *const texts[] = {"",        "E",       "EL*",         "ttL",
                                         "Ett",     "Et|tLt",  "Et|mt|tL",    "Etm|tL",
@@ -137,9 +132,8 @@ START_TEST(what_is_no_such_text_is_refused)
         ck_assert_msg(!calc_stage_text_read(texts[i], &s), "%s", texts[i]);
     }
 }
-END_TEST
 
-START_TEST(a_text_that_does_not_fit_is_not_written)
+CALC_TEST(a_text_that_does_not_fit_is_not_written)
 {
     char text[12];
     const calc_stage_text s = {.stages = 16, .blocks = 61, .ends = true};
@@ -148,23 +142,4 @@ START_TEST(a_text_that_does_not_fit_is_not_written)
         .stages = 4, .blocks = 1, .ends = true}; /* a stage for the head alone, and less */
     char more[64];
     ck_assert(!calc_stage_text_write(&few, more, sizeof more));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("stage_text");
-    TCase *tests = tcase_create("stages");
-    tcase_add_test(tests, stages_are_letters_between_bars);
-    tcase_add_test(tests, what_is_written_comes_back);
-    tcase_add_test(tests, the_model_spreads_blocks_the_same_way);
-    tcase_add_test(tests, multiples_and_commas_are_written_out);
-    tcase_add_test(tests, what_is_no_such_text_is_refused);
-    tcase_add_test(tests, a_text_that_does_not_fit_is_not_written);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

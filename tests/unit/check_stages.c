@@ -1,5 +1,6 @@
 #include "model/stages/stages.h"
 
+#include "frame.h"
 #include "modern_case.h"
 
 /* ---- Blocks ---------------------------------------------------------------------------------- */
@@ -40,7 +41,7 @@ static void blocks_are(const calc_stages *s, int stages, const double *blocks)
         blocks_are(s, (int)(sizeof want_ / sizeof *want_), want_);                                 \
     } while (0)
 
-START_TEST(blocks_are_spread_and_the_first_stages_have_one_more)
+CALC_TEST(blocks_are_spread_and_the_first_stages_have_one_more)
 {
     calc_exec one = modern_exec(1, 1, 1), four = modern_exec(1, 4, 1);
     calc_stages s = split_blocks(8, &one);
@@ -60,17 +61,15 @@ START_TEST(blocks_are_spread_and_the_first_stages_have_one_more)
     s = split_blocks(3, &two);
     BLOCKS_ARE(&s, 2, 1);
 }
-END_TEST
 
-START_TEST(a_stage_without_a_block_does_not_fit)
+CALC_TEST(a_stage_without_a_block_does_not_fit)
 {
     calc_exec four = modern_exec(1, 4, 1);
     ck_assert(split_blocks(4, &four).fit);
     ck_assert(!split_blocks(3, &four).fit);
 }
-END_TEST
 
-START_TEST(ends_count_as_blocks)
+CALC_TEST(ends_count_as_blocks)
 {
     calc_exec four = modern_exec(1, 4, 1);
     four.pipeline_balance = CALC_PIPELINE_BALANCE_ENDS;
@@ -84,9 +83,8 @@ START_TEST(ends_count_as_blocks)
     ck_assert(s.fit);
     ck_assert(!split_blocks(2, &four).fit);
 }
-END_TEST
 
-START_TEST(a_free_layout_is_even_ends_and_all)
+CALC_TEST(a_free_layout_is_even_ends_and_all)
 {
     calc_exec four = modern_exec(1, 4, 1), one = modern_exec(1, 1, 1);
     four.pipeline_balance = one.pipeline_balance = CALC_PIPELINE_BALANCE_FREE;
@@ -101,9 +99,8 @@ START_TEST(a_free_layout_is_even_ends_and_all)
     ck_assert(!split_blocks(3, &four).fit);
     ck_assert(!split_blocks(10, &one).ends_spread);
 }
-END_TEST
 
-START_TEST(the_ends_may_be_given)
+CALC_TEST(the_ends_may_be_given)
 {
     calc_exec four = modern_exec(1, 4, 1);
     four.first_stage_blocks = 1;
@@ -128,9 +125,8 @@ START_TEST(the_ends_may_be_given)
     ck_assert(s.fit);
     ck_assert(!split_blocks(9, &two).fit);
 }
-END_TEST
 
-START_TEST(chunks_must_divide_the_blocks_of_every_stage)
+CALC_TEST(chunks_must_divide_the_blocks_of_every_stage)
 {
     calc_exec e = modern_exec(1, 2, 1);
     e.pipeline_interleaving = 2;
@@ -141,7 +137,6 @@ START_TEST(chunks_must_divide_the_blocks_of_every_stage)
     ck_assert(split_blocks(6, &e).fit);
     ck_assert(!split_blocks(8, &e).fit);
 }
-END_TEST
 
 static void kinds_are(const calc_stages *s, size_t count, const double dense[], const double moe[])
 {
@@ -153,7 +148,7 @@ static void kinds_are(const calc_stages *s, size_t count, const double dense[], 
 }
 
 /* Whether chunks fit is known from the stages without any. */
-START_TEST(one_split_knows_which_chunks_fit)
+CALC_TEST(one_split_knows_which_chunks_fit)
 {
     static const calc_compat compats[] = {CALC_COMPAT_NONE, CALC_COMPAT_REPAIRED};
     static const int64_t first[] = {0, 0, 0, 6};
@@ -179,9 +174,8 @@ START_TEST(one_split_knows_which_chunks_fit)
     }
     ck_assert_uint_gt(fits, 1000);
 }
-END_TEST
 
-START_TEST(dense_blocks_come_first)
+CALC_TEST(dense_blocks_come_first)
 {
     calc_app app = moe_app();
     calc_exec one = modern_exec(1, 1, 1), two = modern_exec(1, 2, 1), four = modern_exec(1, 4, 1);
@@ -199,10 +193,9 @@ START_TEST(dense_blocks_come_first)
     s = split(&app, &two);
     kinds_are(&s, 1, (double[]){1}, (double[]){3});
 }
-END_TEST
 
 /* The first chunk of two has 2 of the 3, the rest are anywhere behind it. */
-START_TEST(the_first_chunk_has_dense_blocks)
+CALC_TEST(the_first_chunk_has_dense_blocks)
 {
     calc_app app = moe_app();
     app.dense_blocks = 3;
@@ -211,10 +204,9 @@ START_TEST(the_first_chunk_has_dense_blocks)
     calc_stages s = split(&app, &two);
     kinds_are(&s, 2, (double[]){2, 1}, (double[]){2, 3});
 }
-END_TEST
 
 /* More dense blocks than the first chunk holds are spread over the rest. */
-START_TEST(dense_blocks_beyond_the_first_chunk_are_spread)
+CALC_TEST(dense_blocks_beyond_the_first_chunk_are_spread)
 {
     calc_app app = moe_app();
     app.dense_blocks = 4;
@@ -222,11 +214,10 @@ START_TEST(dense_blocks_beyond_the_first_chunk_are_spread)
     calc_stages s = split(&app, &four);
     kinds_are(&s, 3, (double[]){2, 2.0 / 3, 2.0 / 3}, (double[]){0, 4.0 / 3, 4.0 / 3});
 }
-END_TEST
 
 /* Up to all blocks, however they are laid out: each stage has some of each kind, and together they
    have them all. */
-START_TEST(no_stage_has_fewer_blocks_of_a_kind_than_none)
+CALC_TEST(no_stage_has_fewer_blocks_of_a_kind_than_none)
 {
     for (int64_t prefix = 0; prefix <= 8; prefix++) {
         for (int i = 0; i < 6; i++) {
@@ -251,10 +242,9 @@ START_TEST(no_stage_has_fewer_blocks_of_a_kind_than_none)
         }
     }
 }
-END_TEST
 
 /* The pipeline is computed over all of them, without asking. */
-START_TEST(classes_that_are_not_there_are_empty)
+CALC_TEST(classes_that_are_not_there_are_empty)
 {
     calc_exec two = modern_exec(1, 2, 1);
     calc_stages s = split_blocks(8, &two);
@@ -264,10 +254,9 @@ START_TEST(classes_that_are_not_there_are_empty)
         ck_assert_double_eq(c->stages + c->dense + c->moe + c->first + c->last, 0);
     }
 }
-END_TEST
 
 /* What is in flight tells stages apart, but the first holds most; in ZB-V the last may. */
-START_TEST(classes_that_differ_in_nothing_but_their_place_are_one)
+CALC_TEST(classes_that_differ_in_nothing_but_their_place_are_one)
 {
     calc_app app = modern_app();
     calc_exec four = modern_exec(1, 4, 1);
@@ -290,9 +279,8 @@ START_TEST(classes_that_differ_in_nothing_but_their_place_are_one)
     s = split(&app, &four);
     ck_assert_uint_eq(s.count, 3);
 }
-END_TEST
 
-START_TEST(alternating_kinds_are_fractions_of_every_stage)
+CALC_TEST(alternating_kinds_are_fractions_of_every_stage)
 {
     calc_app app = moe_app();
     app.dense_blocks = 0;
@@ -301,16 +289,14 @@ START_TEST(alternating_kinds_are_fractions_of_every_stage)
     calc_stages s = split(&app, &two);
     kinds_are(&s, 2, (double[]){2, 2}, (double[]){2, 2});
 }
-END_TEST
 
-START_TEST(micro_batches_are_those_of_a_replica)
+CALC_TEST(micro_batches_are_those_of_a_replica)
 {
     calc_exec e = modern_exec(1, 2, 4);
     e.batch_size = 48;
     e.microbatch_size = 3;
     ck_assert_double_eq(split_blocks(8, &e).microbatches, 4);
 }
-END_TEST
 
 /* ---- Even stages ----------------------------------------------------------------------------- */
 
@@ -323,7 +309,7 @@ static calc_stages split_even(int64_t blocks, const calc_exec *exec)
 }
 
 /* 8 blocks on 3 stages: as if there were 9. */
-START_TEST(by_rule_every_stage_has_the_ceiling)
+CALC_TEST(by_rule_every_stage_has_the_ceiling)
 {
     calc_exec e = small_exec(1, 3, 1);
     calc_stages s = split_even(8, &e);
@@ -353,10 +339,9 @@ START_TEST(by_rule_every_stage_has_the_ceiling)
     ck_assert_double_eq(s.item[0].missing, 0);
     ck_assert_double_eq(s.item[0].first, 1);
 }
-END_TEST
 
 /* Of 7 blocks on 2 stages 4 chunks of one: the ceiling decides, not what the last stage has. */
-START_TEST(by_rule_chunks_divide_the_ceiling)
+CALC_TEST(by_rule_chunks_divide_the_ceiling)
 {
     calc_exec e = small_exec(1, 2, 1);
     for (int64_t chunks = 1; chunks <= 5; chunks++) {
@@ -365,10 +350,9 @@ START_TEST(by_rule_chunks_divide_the_ceiling)
         ck_assert(split_blocks(7, &e).fit == (chunks == 1));
     }
 }
-END_TEST
 
 /* No other rule touches the stages. */
-START_TEST(other_rules_leave_the_stages_alone)
+CALC_TEST(other_rules_leave_the_stages_alone)
 {
     calc_exec e = small_exec(1, 3, 1);
     calc_app app = modern_app();
@@ -378,10 +362,9 @@ START_TEST(other_rules_leave_the_stages_alone)
     BLOCKS_ARE(&s, 3, 3, 2);
     ck_assert_double_eq(s.item[0].missing, 0);
 }
-END_TEST
 
 /* Blocks, and embedding and head as one each, are the most that chunks can have one of. */
-START_TEST(no_spread_has_more_chunks_than_the_limit)
+CALC_TEST(no_spread_has_more_chunks_than_the_limit)
 {
     int reached = 0;
     for (int p = 1; p <= 12; p++) {
@@ -407,30 +390,4 @@ START_TEST(no_spread_has_more_chunks_than_the_limit)
         }
     }
     ck_assert_int_ge(reached, 50);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("stages");
-    tcase_add_test(cases, no_spread_has_more_chunks_than_the_limit);
-    tcase_add_test(cases, blocks_are_spread_and_the_first_stages_have_one_more);
-    tcase_add_test(cases, a_stage_without_a_block_does_not_fit);
-    tcase_add_test(cases, ends_count_as_blocks);
-    tcase_add_test(cases, a_free_layout_is_even_ends_and_all);
-    tcase_add_test(cases, the_ends_may_be_given);
-    tcase_add_test(cases, chunks_must_divide_the_blocks_of_every_stage);
-    tcase_add_test(cases, one_split_knows_which_chunks_fit);
-    tcase_add_test(cases, dense_blocks_come_first);
-    tcase_add_test(cases, the_first_chunk_has_dense_blocks);
-    tcase_add_test(cases, dense_blocks_beyond_the_first_chunk_are_spread);
-    tcase_add_test(cases, no_stage_has_fewer_blocks_of_a_kind_than_none);
-    tcase_add_test(cases, alternating_kinds_are_fractions_of_every_stage);
-    tcase_add_test(cases, micro_batches_are_those_of_a_replica);
-    tcase_add_test(cases, classes_that_are_not_there_are_empty);
-    tcase_add_test(cases, classes_that_differ_in_nothing_but_their_place_are_one);
-    tcase_add_test(cases, by_rule_every_stage_has_the_ceiling);
-    tcase_add_test(cases, by_rule_chunks_divide_the_ceiling);
-    tcase_add_test(cases, other_rules_leave_the_stages_alone);
-    return run_cases(cases);
 }

@@ -2,11 +2,12 @@
 #include "calibrate/standard_errors.h"
 #include "shipped_case.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_standard_errors e;
 
@@ -18,7 +19,7 @@ static void read(const char *source)
     calc_standard_errors_read(&e, &text);
 }
 
-START_TEST(what_a_calibration_wrote_is_read)
+CALC_TEST(what_a_calibration_wrote_is_read)
 {
     read("Some (9 %) words. Calibrated on 2026-01-31 to 7 measured runs (one_table 5, other 2) on "
          "mine, yours. Determined by them (standard error): mem1.efficiency (2 %), "
@@ -33,9 +34,8 @@ START_TEST(what_a_calibration_wrote_is_read)
     ck_assert_double_eq_tol(e.item[1].relative, 0.0051, 1e-15);
     ck_assert_double_eq_tol(e.item[2].relative, 1.2, 1e-15);
 }
-END_TEST
 
-START_TEST(what_is_no_calibration_has_none)
+CALC_TEST(what_is_no_calibration_has_none)
 {
     static const char *const sources[] = {
         "Data sheet.", "", "Calibrated on paper.",
@@ -54,10 +54,9 @@ START_TEST(what_is_no_calibration_has_none)
     calc_standard_errors_read(&e, &without);
     ck_assert_uint_eq(e.count, 0);
 }
-END_TEST
 
 /* Where nothing was fitted, what is assumed may be off by the spreads of the priors. */
-START_TEST(what_is_assumed_has_the_spread_of_its_prior)
+CALC_TEST(what_is_assumed_has_the_spread_of_its_prior)
 {
     calc_system system = {.networks_count = 1};
     system.networks[0].efficiency = 0.16;
@@ -71,9 +70,8 @@ START_TEST(what_is_assumed_has_the_spread_of_its_prior)
     ck_assert_str_eq(e.item[1].constant->name, "networks[0].efficiency");
     ck_assert_double_eq_tol(e.item[1].relative, 0.6 * 0.84, 1e-15);
 }
-END_TEST
 
-START_TEST(a_calibration_that_is_written_is_read_again)
+CALC_TEST(a_calibration_that_is_written_is_read_again)
 {
     calc_calibration *c = calloc(1, sizeof *c);
     c->runs = 7;
@@ -99,7 +97,6 @@ START_TEST(a_calibration_that_is_written_is_read_again)
     ck_assert_uint_eq(e.count, 1);
     ck_assert_double_eq_tol(e.item[0].relative, 0.25, 1e-15);
 }
-END_TEST
 
 /* The time of a shipped layout with a constant that has that value. */
 static double time_with(const shipped_case *s, const calc_constant *c, double value)
@@ -111,7 +108,7 @@ static double time_with(const shipped_case *s, const calc_constant *c, double va
     return stats.total_time;
 }
 
-START_TEST(effects_are_added_as_squares)
+CALC_TEST(effects_are_added_as_squares)
 {
     shipped_case s = load_case("llama3-405B", "h100_sxm", "llama3-405B_16384");
     const calc_constant *matrix = calc_constant_find("matrix.bfloat16");
@@ -135,9 +132,8 @@ START_TEST(effects_are_added_as_squares)
     ck_assert_double_eq_tol(calc_standard_errors_of_time(&e, &s.app, &s.system, &s.exec),
                             hypot(by_matrix, by_link), 1e-9);
 }
-END_TEST
 
-START_TEST(shipped_machines_state_theirs)
+CALC_TEST(shipped_machines_state_theirs)
 {
     static const char *const machines[] = {"a100_sxm_80g", "h100_sxm", "b200", "ascend_910b"};
     for (size_t i = 0; i < sizeof machines / sizeof *machines; i++) {
@@ -150,23 +146,4 @@ START_TEST(shipped_machines_state_theirs)
         ck_assert_msg(e.count >= 3 && e.machine[0], "%s: %zu of \"%s\"", machines[i], e.count,
                       e.machine);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("standard_errors");
-    TCase *tests = tcase_create("standard_errors");
-    tcase_add_test(tests, what_a_calibration_wrote_is_read);
-    tcase_add_test(tests, what_is_no_calibration_has_none);
-    tcase_add_test(tests, what_is_assumed_has_the_spread_of_its_prior);
-    tcase_add_test(tests, a_calibration_that_is_written_is_read_again);
-    tcase_add_test(tests, effects_are_added_as_squares);
-    tcase_add_test(tests, shipped_machines_state_theirs);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,5 +1,6 @@
 #include "model/cost/state.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_state_bytes bytes_of(const calc_exec *exec)
@@ -10,7 +11,7 @@ static calc_state_bytes bytes_of(const calc_exec *exec)
 }
 
 /* Rajbhandari et al. 2020, section 3.1: 12 bytes beside a weight of 2; 8 beside one of 4. */
-START_TEST(mixed_precision_has_master_weights_and_single_precision_none)
+CALC_TEST(mixed_precision_has_master_weights_and_single_precision_none)
 {
     calc_exec exec = small_exec(1, 1, 1);
     calc_state_bytes b = bytes_of(&exec);
@@ -27,10 +28,9 @@ START_TEST(mixed_precision_has_master_weights_and_single_precision_none)
     ck_assert_double_eq(b.master, 0);
     ck_assert_double_eq(b.moment, 4);
 }
-END_TEST
 
 /* Gradients are reduced as they are stored unless something else is said. */
-START_TEST(every_format_may_be_given)
+CALC_TEST(every_format_may_be_given)
 {
     calc_exec exec = small_exec(1, 1, 1);
     exec.strategy.grad_datatype = CALC_FORMAT_BFLOAT16;
@@ -50,12 +50,11 @@ START_TEST(every_format_may_be_given)
     ck_assert_double_eq(bytes_of(&exec).master, 2);
     ck_assert_double_eq(bytes_of(&exec).moment, 1);
 }
-END_TEST
 
 /* PyTorch's fully_shard keeps one float32 shard, 16 bytes a weight with gradient and moments, and
  * gathers bfloat16; what it does not shard again it holds in bfloat16 beside the shard. A model all
  * in bfloat16 has 8 (TorchTitan, training.dtype). */
-START_TEST(wide_shards_are_their_own_masters)
+CALC_TEST(wide_shards_are_their_own_masters)
 {
     calc_exec exec = small_exec(1, 1, 8);
     exec.strategy.memory_model = CALC_MEMORY_MODEL_MEGATRON;
@@ -80,11 +79,10 @@ START_TEST(wide_shards_are_their_own_masters)
     b = bytes_of(&exec);
     ck_assert_double_eq(b.weight + b.grad + calc_state_optimizer_bytes(&b), 8);
 }
-END_TEST
 
 /* TransformerEngine: MXFP8 takes 2 bytes a weight, as bfloat16; NVFP4 9 bits. Serving has one copy.
  */
-START_TEST(narrow_weights_are_kept_for_both_passes)
+CALC_TEST(narrow_weights_are_kept_for_both_passes)
 {
     calc_app app = small_app();
     calc_exec exec = small_exec(1, 1, 1);
@@ -98,10 +96,9 @@ START_TEST(narrow_weights_are_kept_for_both_passes)
     exec.strategy.weight_datatype = CALC_FORMAT_FLOAT4;
     ck_assert_double_eq(bytes_of(&exec).weight, 1.125);
 }
-END_TEST
 
 /* FSDP2 gathers shards in float32 as the computation wants them (MixedPrecisionPolicy). */
-START_TEST(weights_are_gathered_in_the_narrower_format)
+CALC_TEST(weights_are_gathered_in_the_narrower_format)
 {
     calc_exec exec = small_exec(1, 1, 2);
     ck_assert_double_eq(bytes_of(&exec).gathered, 2);
@@ -117,9 +114,8 @@ START_TEST(weights_are_gathered_in_the_narrower_format)
     exec.strategy.datatype = CALC_DATATYPE_FLOAT32;
     ck_assert_double_eq(bytes_of(&exec).gathered, 4);
 }
-END_TEST
 
-START_TEST(a_sharded_optimizer_is_the_first_stage_of_zero)
+CALC_TEST(a_sharded_optimizer_is_the_first_stage_of_zero)
 {
     calc_exec exec = small_exec(1, 1, 2);
     ck_assert_int_eq(calc_zero_stage(&exec.strategy), 0);
@@ -131,17 +127,4 @@ START_TEST(a_sharded_optimizer_is_the_first_stage_of_zero)
     }
     exec.strategy.optimizer_sharding = false;
     ck_assert_int_eq(calc_zero_stage(&exec.strategy), 3);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("state");
-    tcase_add_test(cases, mixed_precision_has_master_weights_and_single_precision_none);
-    tcase_add_test(cases, every_format_may_be_given);
-    tcase_add_test(cases, narrow_weights_are_kept_for_both_passes);
-    tcase_add_test(cases, wide_shards_are_their_own_masters);
-    tcase_add_test(cases, weights_are_gathered_in_the_narrower_format);
-    tcase_add_test(cases, a_sharded_optimizer_is_the_first_stage_of_zero);
-    return run_cases(cases);
 }

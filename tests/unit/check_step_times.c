@@ -3,9 +3,10 @@
 #include <math.h>
 
 #include "base/rng.h"
+#include "frame.h"
 #include "serving_case.h"
 
-START_TEST(small_numbers_are_kept_and_large_ones_are_near)
+CALC_TEST(small_numbers_are_kept_and_large_ones_are_near)
 {
     for (double x = 0; x <= 64; x++) {
         ck_assert_double_eq(calc_step_times_round(x), x);
@@ -22,9 +23,8 @@ START_TEST(small_numbers_are_kept_and_large_ones_are_near)
     }
     ck_assert_double_lt(fabs(sum / 100000), 1e-4);
 }
-END_TEST
 
-START_TEST(a_batch_takes_what_its_pass_does)
+CALC_TEST(a_batch_takes_what_its_pass_does)
 {
     static calc_inference_pass_model model;
     calc_app app = shipped_app("llama3-8B");
@@ -50,13 +50,4 @@ START_TEST(a_batch_takes_what_its_pass_does)
         }
     }
     free(times.time);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("step_times");
-    tcase_add_test(cases, small_numbers_are_kept_and_large_ones_are_near);
-    tcase_add_test(cases, a_batch_takes_what_its_pass_does);
-    return run_cases(cases);
 }

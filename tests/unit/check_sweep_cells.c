@@ -2,6 +2,8 @@
 #include "plan/sweep_cloud.h"
 #include "sweep_case.h"
 
+#include "frame.h"
+
 static sweep_case example;
 static calc_sweep_study study;
 static calc_sweep_result result;
@@ -38,7 +40,9 @@ static void tear_down(void)
     calc_space_free(&example.space);
 }
 
-START_TEST(a_small_space_is_looked_at_as_a_whole)
+const calc_test_frame calc_tests = {.setup = set_up, .teardown = tear_down};
+
+CALC_TEST(a_small_space_is_looked_at_as_a_whole)
 {
     calc_sweep_cloud cloud = {0};
     ck_assert_uint_le(result.counts.total, CALC_SWEEP_CLOUD_ALL);
@@ -54,9 +58,8 @@ START_TEST(a_small_space_is_looked_at_as_a_whole)
     calc_sweep_cloud_free(&cloud);
     ck_assert_ptr_null(cloud.point);
 }
-END_TEST
 
-START_TEST(of_a_large_space_points_are_drawn_that_meet_the_conditions)
+CALC_TEST(of_a_large_space_points_are_drawn_that_meet_the_conditions)
 {
     calc_constraint few;
     calc_sweep_cloud cloud = {0}, again = {0};
@@ -83,10 +86,9 @@ START_TEST(of_a_large_space_points_are_drawn_that_meet_the_conditions)
     calc_sweep_cloud_free(&cloud);
     calc_sweep_cloud_free(&again);
 }
-END_TEST
 
 /* Every layout is in one split: counts add up, and the best of the best is that of the sweep. */
-START_TEST(splits_are_the_whole_space)
+CALC_TEST(splits_are_the_whole_space)
 {
     calc_sweep_cloud cloud = {0};
     calc_sweep_cells cells = {0};
@@ -114,18 +116,16 @@ START_TEST(splits_are_the_whole_space)
     calc_sweep_cells_free(&cells);
     calc_sweep_cloud_free(&cloud);
 }
-END_TEST
 
-START_TEST(one_number_of_processors_is_not_compared)
+CALC_TEST(one_number_of_processors_is_not_compared)
 {
     calc_sweep_cells cells = {0};
     ck_assert_int_eq(calc_sweep_cells_procs(&cells, &study, &result, &errors), CALC_OK);
     ck_assert_uint_eq(cells.count, 0);
     ck_assert_ptr_null(cells.item);
 }
-END_TEST
 
-START_TEST(numbers_of_processors_are_spread_evenly_from_first_to_last)
+CALC_TEST(numbers_of_processors_are_spread_evenly_from_first_to_last)
 {
     int64_t procs[100];
     calc_sweep_cells cells = {0};
@@ -143,9 +143,8 @@ START_TEST(numbers_of_processors_are_spread_evenly_from_first_to_last)
     }
     calc_sweep_cells_free(&cells);
 }
-END_TEST
 
-START_TEST(what_was_stopped_or_takes_long_is_not_swept_again)
+CALC_TEST(what_was_stopped_or_takes_long_is_not_swept_again)
 {
     calc_sweep_cloud cloud = {0};
     calc_sweep_cells cells = {0};
@@ -157,24 +156,4 @@ START_TEST(what_was_stopped_or_takes_long_is_not_swept_again)
     ck_assert_int_eq(calc_sweep_cells_splits(&cells, &study, &result, &cloud, &errors), CALC_OK);
     ck_assert_uint_eq(cells.count, 0);
     calc_sweep_cells_free(&cells);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("sweep_cells");
-    TCase *tcase = tcase_create("sweep_cells");
-    tcase_add_checked_fixture(tcase, set_up, tear_down);
-    tcase_add_test(tcase, a_small_space_is_looked_at_as_a_whole);
-    tcase_add_test(tcase, of_a_large_space_points_are_drawn_that_meet_the_conditions);
-    tcase_add_test(tcase, splits_are_the_whole_space);
-    tcase_add_test(tcase, one_number_of_processors_is_not_compared);
-    tcase_add_test(tcase, numbers_of_processors_are_spread_evenly_from_first_to_last);
-    tcase_add_test(tcase, what_was_stopped_or_takes_long_is_not_swept_again);
-    suite_add_tcase(suite, tcase);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,6 +2,10 @@
 #include "plan/sweep_more.h"
 #include "sweep_case.h"
 
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
+
 static sweep_case example;
 static calc_sweep_study study;
 static calc_sweep_result result;
@@ -32,7 +36,7 @@ static void tear_down(void)
 }
 
 /* With exactly the memory that is said to be the least one layout fits, with a byte less none. */
-START_TEST(the_least_is_the_least)
+CALC_TEST(the_least_is_the_least)
 {
     calc_sweep_need need;
     set_up_with(10e9);
@@ -53,10 +57,9 @@ START_TEST(the_least_is_the_least)
     ck_assert_uint_eq(result.counts.feasible, 0);
     tear_down();
 }
-END_TEST
 
 /* On so many processors a layout fits, on half of them none. */
-START_TEST(more_processors_are_the_first_that_do)
+CALC_TEST(more_processors_are_the_first_that_do)
 {
     calc_sweep_need need;
     set_up_with(20e9);
@@ -75,11 +78,10 @@ START_TEST(more_processors_are_the_first_that_do)
     ck_assert_uint_eq(result.counts.feasible, 0);
     tear_down();
 }
-END_TEST
 
 /* Axes that nobody chose help where there is a second tier, and the layout found does fit; asked
  * for with one value, they are left as they are. */
-START_TEST(what_was_not_searched_may_fit)
+CALC_TEST(what_was_not_searched_may_fit)
 {
     calc_sweep_need need;
     static int64_t off[] = {false};
@@ -108,9 +110,8 @@ START_TEST(what_was_not_searched_may_fit)
     }
     tear_down();
 }
-END_TEST
 
-START_TEST(nothing_is_said_of_what_is_not_known)
+CALC_TEST(nothing_is_said_of_what_is_not_known)
 {
     calc_sweep_need need;
     set_up_with(10e9);
@@ -126,22 +127,4 @@ START_TEST(nothing_is_said_of_what_is_not_known)
     ck_assert_int_eq(calc_sweep_need_find(&need, &study, &result, &errors), CALC_OK);
     ck_assert(!need.known);
     tear_down();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("sweep_need");
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, the_least_is_the_least);
-    tcase_add_test(cases, more_processors_are_the_first_that_do);
-    tcase_add_test(cases, what_was_not_searched_may_fit);
-    tcase_add_test(cases, nothing_is_said_of_what_is_not_known);
-    Suite *suite = suite_create("sweep_need");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -6,6 +6,7 @@
 
 #include "cli/sweep/sweep_rows.h"
 #include "formats/refusal.h"
+#include "frame.h"
 #include "sweep_case.h"
 #include "tune/model.h"
 
@@ -31,6 +32,8 @@ static void tear_down(void)
     calc_space_free(&example.space);
 }
 
+const calc_test_frame calc_tests = {.setup = set_up, .teardown = tear_down, .timeout_s = 60};
+
 static double sure_of(const calc_sweep_order *order, const calc_found *layout)
 {
     calc_sweep_found found;
@@ -39,7 +42,7 @@ static double sure_of(const calc_sweep_order *order, const calc_found *layout)
 }
 
 /* By steps, as all have one batch. */
-START_TEST(it_is_what_the_errors_of_both_say)
+CALC_TEST(it_is_what_the_errors_of_both_say)
 {
     const calc_front *top = &result.group[0].top;
     const calc_tune_prior prior = calc_tune_prior_default();
@@ -62,9 +65,8 @@ START_TEST(it_is_what_the_errors_of_both_say)
                                 best.step_s / other.step_s, 1e-12);
     }
 }
-END_TEST
 
-START_TEST(equals_are_those_of_which_it_is_not_sure)
+CALC_TEST(equals_are_those_of_which_it_is_not_sure)
 {
     const calc_front *front = &result.group[0].front;
     const calc_sweep_order order = calc_sweep_order_of(&study, &result.group[0].top.item[0]);
@@ -80,10 +82,9 @@ START_TEST(equals_are_those_of_which_it_is_not_sure)
     ck_assert_uint_gt(equals, 0);
     ck_assert_uint_lt(equals, front->count);
 }
-END_TEST
 
 /* By memory, or by Calculon's rules: an equal is what is within 1 %. */
-START_TEST(where_nothing_is_known_equals_are_near)
+CALC_TEST(where_nothing_is_known_equals_are_near)
 {
     calc_sweep_found found;
     const calc_found *best = &result.group[0].top.item[0];
@@ -102,7 +103,6 @@ START_TEST(where_nothing_is_known_equals_are_near)
     found.stats.proc_mem_tier1_cap_req *= 1.009;
     ck_assert(!calc_sweep_order_equal(&order, NAN, &found.stats));
 }
-END_TEST
 
 /* ---- The layout to start with ---------------------------------------------------------------- */
 
@@ -119,7 +119,7 @@ static calc_exec layout_of(int64_t tensor, int64_t stages, int64_t chunks, int64
     return exec;
 }
 
-START_TEST(simpler_is_what_has_fewer_parts)
+CALC_TEST(simpler_is_what_has_fewer_parts)
 {
     calc_exec a = layout_of(4, 2, 1, 1);
     calc_exec b = layout_of(4, 4, 1, 1);
@@ -147,7 +147,6 @@ START_TEST(simpler_is_what_has_fewer_parts)
     a.strategy.zero_stage = 2;
     ck_assert_int_lt(calc_sweep_found_simpler(&a, &b), 0);
 }
-END_TEST
 
 /* What a layout that is not known not to fit is worth. */
 static double worth_of(const calc_found *layout)
@@ -159,7 +158,7 @@ static double worth_of(const calc_found *layout)
 }
 
 /* Beside a search of all that were kept. */
-START_TEST(the_start_is_the_simplest_within_two_percent)
+CALC_TEST(the_start_is_the_simplest_within_two_percent)
 {
     const calc_front *list[] = {&result.group[0].top, &result.group[0].front};
     const calc_sweep_advice advice = calc_sweep_rows_advise(NULL, &study, &result);
@@ -196,10 +195,9 @@ START_TEST(the_start_is_the_simplest_within_two_percent)
     const calc_sweep_result none = {0};
     ck_assert_ptr_null(calc_sweep_rows_advise(NULL, &study, &none).start.layout);
 }
-END_TEST
 
 /* It comes first, and the others stay in their order. */
-START_TEST(the_table_begins_with_the_start)
+CALC_TEST(the_table_begins_with_the_start)
 {
     const calc_front *top = &result.group[0].top;
     const calc_sweep_row start = {.layout = &top->item[6], .number = 7};
@@ -217,25 +215,4 @@ START_TEST(the_table_begins_with_the_start)
         ck_assert_int_eq(rows.row[i].equal, rows.row[i].sure < 0.75);
     }
     calc_sweep_rows_free(&rows);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("sweep_order");
-    tcase_add_checked_fixture(cases, set_up, tear_down);
-    tcase_set_timeout(cases, 60);
-    tcase_add_test(cases, it_is_what_the_errors_of_both_say);
-    tcase_add_test(cases, equals_are_those_of_which_it_is_not_sure);
-    tcase_add_test(cases, where_nothing_is_known_equals_are_near);
-    tcase_add_test(cases, simpler_is_what_has_fewer_parts);
-    tcase_add_test(cases, the_start_is_the_simplest_within_two_percent);
-    tcase_add_test(cases, the_table_begins_with_the_start);
-    Suite *suite = suite_create("sweep_order");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

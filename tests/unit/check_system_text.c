@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "frame.h"
+
 static char folder[256];
 static calc_calibration *c;
 
@@ -26,6 +28,8 @@ static void leave(void)
     free(c);
     scratch_leave(folder);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static void set(const char *name, double value, double error, bool determined)
 {
@@ -61,7 +65,7 @@ static void text_has(const char *expected)
     ck_assert_msg(strstr(text, expected) != NULL, "%s\nis not in\n%s", expected, text);
 }
 
-START_TEST(numbers_are_replaced_and_the_rest_stays)
+CALC_TEST(numbers_are_replaced_and_the_rest_stays)
 {
     set("mem1.efficiency", 0.8, 0.1, true);
     set("networks[0].efficiency", 0.7, 0.2, true);
@@ -76,9 +80,8 @@ START_TEST(numbers_are_replaced_and_the_rest_stays)
     ck_assert_mem_eq(&system, &expected, sizeof system);
     text_has("\"gflops_efficiency\": [[128, 0.76], [0, 0.08]]\n");
 }
-END_TEST
 
-START_TEST(a_source_is_added_where_there_is_none)
+CALC_TEST(a_source_is_added_where_there_is_none)
 {
     set("mem1.efficiency", 0.8, 0.1, true);
     set("networks[0].efficiency", 0.7, 0.2, false);
@@ -89,9 +92,8 @@ START_TEST(a_source_is_added_where_there_is_none)
              "Adjusted, though they do not determine it: networks[0].efficiency (6 %). Assumed: "
              "networks[0].latency.\"\n}\n");
 }
-END_TEST
 
-START_TEST(an_earlier_calibration_is_replaced_and_what_stands_before_it_kept)
+CALC_TEST(an_earlier_calibration_is_replaced_and_what_stands_before_it_kept)
 {
     static const char end[] = ", \"source\": \"Data sheet \\\"A\\\". Calibrated on 1999-01-01 to "
                               "nothing.\", \"watts\": 5}";
@@ -103,21 +105,4 @@ START_TEST(an_earlier_calibration_is_replaced_and_what_stands_before_it_kept)
     text_has("\"source\": \"Data sheet \\\"A\\\". Calibrated on 2026-01-31 to 7 measured runs "
              "(one_table 5, other 2) on mine. Determined by them (standard error): "
              "mem1.efficiency (5 %).\", \"watts\": 5}");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("system_text");
-    TCase *tests = tcase_create("system_text");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, numbers_are_replaced_and_the_rest_stays);
-    tcase_add_test(tests, a_source_is_added_where_there_is_none);
-    tcase_add_test(tests, an_earlier_calibration_is_replaced_and_what_stands_before_it_kept);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,11 @@
-#include <check.h>
 #include <stdlib.h>
 
+#include "frame.h"
 #include "taylor_case.h"
 
-START_TEST(sizes_are_those_of_the_file)
+const calc_test_frame calc_tests = {.timeout_s = 60};
+
+CALC_TEST(sizes_are_those_of_the_file)
 {
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
     ck_assert_int_eq(c.data, 16);
@@ -23,10 +25,9 @@ START_TEST(sizes_are_those_of_the_file)
     ck_assert(c.says_memory && c.shards && !c.selects);
     ck_assert_int_eq(calc_taylor_config_world(&c), 1024);
 }
-END_TEST
 
 /* The shipped model comes from its authors' configuration. */
-START_TEST(the_model_is_the_shipped_one)
+CALC_TEST(the_model_is_the_shipped_one)
 {
     calc_taylor_config c = taylor_config("model.model_config.mtp_depth", "0", NULL, NULL);
     calc_app shipped;
@@ -39,17 +40,15 @@ START_TEST(the_model_is_the_shipped_one)
     ck_assert_int_eq(c.app.shared_feedforward, shipped.shared_feedforward);
     ck_assert_int_eq(c.app.groups_per_token, shipped.groups_per_token);
 }
-END_TEST
 
-START_TEST(prediction_layers_are_layers)
+CALC_TEST(prediction_layers_are_layers)
 {
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
     ck_assert_int_eq(c.app.num_blocks, 62);
     ck_assert_int_eq(c.app.mtp_blocks, 0);
 }
-END_TEST
 
-START_TEST(recomputation_is_a_truth_or_counts)
+CALC_TEST(recomputation_is_a_truth_or_counts)
 {
     static const struct {
         const char *full, *select;
@@ -66,18 +65,16 @@ START_TEST(recomputation_is_a_truth_or_counts)
         ck_assert_int_eq(c.again, cases[i].again);
     }
 }
-END_TEST
 
-START_TEST(a_model_without_experts_has_no_dense_layers)
+CALC_TEST(a_model_without_experts_has_no_dense_layers)
 {
     calc_taylor_config c =
         taylor_config("moe_config.expert_num", "1", "parallel_config.expert_parallel", "1");
     ck_assert_int_eq(c.experts, 0);
     ck_assert_int_eq(c.dense, 0);
 }
-END_TEST
 
-START_TEST(memory_is_the_first_number_or_presumed)
+CALC_TEST(memory_is_the_first_number_or_presumed)
 {
     ck_assert_double_eq(
         taylor_config("context.max_device_memory", "\"29.5GB\"", NULL, NULL).memory_mb, 29 * 1024);
@@ -85,7 +82,6 @@ START_TEST(memory_is_the_first_number_or_presumed)
     ck_assert_double_eq(c.memory_mb, 58 * 1024);
     ck_assert(!c.says_memory);
 }
-END_TEST
 
 static void fails(const char *key, const char *value, const char *printed)
 {
@@ -101,7 +97,7 @@ static void fails(const char *key, const char *value, const char *printed)
     calc_text_free(&text);
 }
 
-START_TEST(what_is_wrong_is_told_with_its_place)
+CALC_TEST(what_is_wrong_is_told_with_its_place)
 {
     fails("parallel_config.data_parallel", "x",
           "a.yaml:20:3: parallel_config.data_parallel: expected a whole number from 1, found "
@@ -126,9 +122,8 @@ START_TEST(what_is_wrong_is_told_with_its_place)
     fails("model.model_config.hidden_size", "wide",
           "a.yaml:54:5: model.model_config.hidden_size: expected a number, found \"wide\"");
 }
-END_TEST
 
-START_TEST(layouts_differ_in_what_they_are_asked_for)
+CALC_TEST(layouts_differ_in_what_they_are_asked_for)
 {
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
     calc_system system = taylor_system();
@@ -142,26 +137,4 @@ START_TEST(layouts_differ_in_what_they_are_asked_for)
     ck_assert_msg(calc_check(&c.app, &system, &e, &errors) == CALC_OK, "%s", errors.item[0].text);
     ck_assert_int_eq(e.strategy.zero_stage, 0);
     ck_assert_int_eq(e.strategy.tensor_par_comm_type, CALC_TENSOR_PAR_COMM_TYPE_AR);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("taylor_config");
-    TCase *tc = tcase_create("taylor_config");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, sizes_are_those_of_the_file);
-    tcase_add_test(tc, the_model_is_the_shipped_one);
-    tcase_add_test(tc, prediction_layers_are_layers);
-    tcase_add_test(tc, recomputation_is_a_truth_or_counts);
-    tcase_add_test(tc, a_model_without_experts_has_no_dense_layers);
-    tcase_add_test(tc, memory_is_the_first_number_or_presumed);
-    tcase_add_test(tc, what_is_wrong_is_told_with_its_place);
-    tcase_add_test(tc, layouts_differ_in_what_they_are_asked_for);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,12 +1,14 @@
 #include "taylor/memory.h"
 
-#include <check.h>
 #include <stdlib.h>
 
+#include "frame.h"
 #include "taylor/probes.h"
 #include "taylor_case.h"
 
-START_TEST(layers_that_do_not_divide_go_first_and_before_the_last)
+const calc_test_frame calc_tests = {.timeout_s = 60};
+
+CALC_TEST(layers_that_do_not_divide_go_first_and_before_the_last)
 {
     static const struct {
         int stages, layers;
@@ -24,10 +26,9 @@ START_TEST(layers_that_do_not_divide_go_first_and_before_the_last)
         ck_assert_int_eq(layers, cases[i].layers);
     }
 }
-END_TEST
 
 /* What calc says of each stage of a layout is the sum of the terms. */
-START_TEST(terms_add_up_to_the_stages_of_the_model)
+CALC_TEST(terms_add_up_to_the_stages_of_the_model)
 {
     calc_system system = taylor_system();
     static const char *const dense[] = {"3", "0"};
@@ -56,9 +57,8 @@ START_TEST(terms_add_up_to_the_stages_of_the_model)
         }
     }
 }
-END_TEST
 
-START_TEST(dense_layers_are_the_first_ones)
+CALC_TEST(dense_layers_are_the_first_ones)
 {
     calc_system system = taylor_system();
     calc_taylor_config c = taylor_config("moe_config.first_k_dense_replace", "5", NULL, NULL);
@@ -73,9 +73,8 @@ START_TEST(dense_layers_are_the_first_ones)
             1e-9);
     }
 }
-END_TEST
 
-START_TEST(the_fullest_stage_is_the_most_of_all)
+CALC_TEST(the_fullest_stage_is_the_most_of_all)
 {
     calc_system system = taylor_system();
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
@@ -88,11 +87,10 @@ START_TEST(the_fullest_stage_is_the_most_of_all)
     }
     ck_assert_double_eq(calc_taylor_initial_mb(&c, &m, &e, CALC_BALANCE_FULL, -1), most_mb);
 }
-END_TEST
 
 /* Two probes of calc's own model predict a third of the same stage. With ep 1 tokens stay where
  * they are, which takes less. */
-START_TEST(peaks_are_affine_in_the_inverse_of_expert_parallelism)
+CALC_TEST(peaks_are_affine_in_the_inverse_of_expert_parallelism)
 {
     calc_system system = taylor_system();
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
@@ -108,9 +106,8 @@ START_TEST(peaks_are_affine_in_the_inverse_of_expert_parallelism)
         ck_assert_double_eq_tol(calc_taylor_fit_mb(&fit, 1 << i) / peak_mb[i], 1, 1e-9);
     }
 }
-END_TEST
 
-START_TEST(estimates_fit_the_fullest_stage_at_both_probes)
+CALC_TEST(estimates_fit_the_fullest_stage_at_both_probes)
 {
     calc_system system = taylor_system();
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
@@ -139,9 +136,8 @@ START_TEST(estimates_fit_the_fullest_stage_at_both_probes)
     ck_assert_int_eq(calc_taylor_estimate(&c, &system, &odd, 1024, why, sizeof why).probes, 0);
     ck_assert_str_ne(why, "");
 }
-END_TEST
 
-START_TEST(files_replace_the_terms_that_they_name)
+CALC_TEST(files_replace_the_terms_that_they_name)
 {
     const char text[] = "# measured\nact_mem0=796.6\r\n  select_mem12 = 5 \nlm_head_mem=6904.4";
     calc_taylor_memory m = {.static_mb = {1, 2, 3}};
@@ -155,7 +151,6 @@ START_TEST(files_replace_the_terms_that_they_name)
     ck_assert_double_eq(m.static_mb[CALC_TAYLOR_LAST], 6904.4);
     ck_assert_double_eq(m.static_mb[CALC_TAYLOR_FIRST], 1);
 }
-END_TEST
 
 static void fails(const char *text, const char *printed)
 {
@@ -169,7 +164,7 @@ static void fails(const char *text, const char *printed)
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(wrong_lines_are_refused_with_their_place)
+CALC_TEST(wrong_lines_are_refused_with_their_place)
 {
     fails("act_mem=1\nact_men=2\n",
           "m.txt:2:1: no term of memory is called \"act_men\"\n  hint: did you mean \"act_mem\"?");
@@ -178,26 +173,4 @@ START_TEST(wrong_lines_are_refused_with_their_place)
     fails("act_mem=1MB\n", "m.txt:1:9: act_mem: expected MB from 0 to 1e+09, found \"1MB\"");
     fails("act_mem=-1\n", "m.txt:1:9: act_mem: expected MB from 0 to 1e+09, found \"-1\"");
     fails("act_mem=nan\n", "m.txt:1:9: act_mem: expected MB from 0 to 1e+09, found \"nan\"");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("taylor_memory");
-    TCase *tc = tcase_create("taylor_memory");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, layers_that_do_not_divide_go_first_and_before_the_last);
-    tcase_add_test(tc, terms_add_up_to_the_stages_of_the_model);
-    tcase_add_test(tc, dense_layers_are_the_first_ones);
-    tcase_add_test(tc, the_fullest_stage_is_the_most_of_all);
-    tcase_add_test(tc, peaks_are_affine_in_the_inverse_of_expert_parallelism);
-    tcase_add_test(tc, estimates_fit_the_fullest_stage_at_both_probes);
-    tcase_add_test(tc, files_replace_the_terms_that_they_name);
-    tcase_add_test(tc, wrong_lines_are_refused_with_their_place);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

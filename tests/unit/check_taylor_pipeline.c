@@ -1,10 +1,12 @@
 #include "taylor/pipeline.h"
 
-#include <check.h>
 #include <stdlib.h>
 
 #include "balance_case.h"
+#include "frame.h"
 #include "taylor_case.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 /* A published example as the planner asks it: limits are what static memory leaves. */
 static calc_balance_problem asked(const balance_case *c, bool shipped)
@@ -32,7 +34,7 @@ static calc_balance_problem asked(const balance_case *c, bool shipped)
     return p;
 }
 
-START_TEST(examples_have_their_published_optima)
+CALC_TEST(examples_have_their_published_optima)
 {
     for (int i = 0; i < BALANCE_CASES; i++) {
         const balance_case *c = &balance_cases[i];
@@ -46,10 +48,9 @@ START_TEST(examples_have_their_published_optima)
         }
     }
 }
-END_TEST
 
 /* 62 layers on 16 stages: the published window is 1132.65 to 1132.67. */
-START_TEST(a_large_pipeline_has_its_published_optimum)
+CALC_TEST(a_large_pipeline_has_its_published_optimum)
 {
     const double memory_mb = 60000;
     const calc_taylor_ask ask = {.stages = 16,
@@ -71,9 +72,8 @@ START_TEST(a_large_pipeline_has_its_published_optimum)
     ck_assert_double_eq_tol(s.answer.step_s, 1132.662249, 5e-7);
     ck_assert(s.proven);
 }
-END_TEST
 
-START_TEST(dense_layers_recompute_by_their_ratio_unless_as_shipped)
+CALC_TEST(dense_layers_recompute_by_their_ratio_unless_as_shipped)
 {
     const balance_case *e9 = &balance_cases[8];
     ck_assert_str_eq(e9->name, "e9");
@@ -84,9 +84,8 @@ START_TEST(dense_layers_recompute_by_their_ratio_unless_as_shipped)
     ck_assert_double_eq(intended.layer[0][1].again_s[CALC_BALANCE_FULL],
                         shipped.layer[0][1].again_s[CALC_BALANCE_FULL]);
 }
-END_TEST
 
-START_TEST(one_chunk_is_always_less_memory_and_limits_go_down_by_end)
+CALC_TEST(one_chunk_is_always_less_memory_and_limits_go_down_by_end)
 {
     calc_taylor_ask ask = {.stages = 4,
                            .chunks = 1,
@@ -109,7 +108,6 @@ START_TEST(one_chunk_is_always_less_memory_and_limits_go_down_by_end)
     calc_taylor_problem(&ask, &ratios, &memory, &p);
     ck_assert(!p.less_memory);
 }
-END_TEST
 
 static void refused(calc_taylor_ask ask, const char *text)
 {
@@ -118,7 +116,7 @@ static void refused(calc_taylor_ask ask, const char *text)
     ck_assert_str_eq(errors.item[0].text, text);
 }
 
-START_TEST(questions_that_have_no_pipeline_are_refused)
+CALC_TEST(questions_that_have_no_pipeline_are_refused)
 {
     calc_taylor_ask ask = {.stages = 4, .chunks = 2, .microbatches = 4, .layers = {1, 7}};
     calc_errors errors = {0};
@@ -134,9 +132,8 @@ START_TEST(questions_that_have_no_pipeline_are_refused)
     ask.chunks = 3;
     refused(ask, "3 chunks per stage: expected 1 to 2");
 }
-END_TEST
 
-START_TEST(matrices_are_lists_of_stages_and_of_chunks)
+CALC_TEST(matrices_are_lists_of_stages_and_of_chunks)
 {
     const balance_case *e4 = &balance_cases[3];
     const calc_balance_share share[] = {
@@ -155,10 +152,9 @@ START_TEST(matrices_are_lists_of_stages_and_of_chunks)
     ask.layers[1] = 4;
     ck_assert_str_eq(calc_taylor_matrix_text(&ask, share, CALC_TAYLOR_OFFSET, text, 256), "[0, 0]");
 }
-END_TEST
 
 /* A stage as calc itself divides the model is checked to what calc says of it. */
-START_TEST(checked_peaks_are_those_of_the_model)
+CALC_TEST(checked_peaks_are_those_of_the_model)
 {
     calc_system system = taylor_system();
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
@@ -188,10 +184,9 @@ START_TEST(checked_peaks_are_those_of_the_model)
         }
     }
 }
-END_TEST
 
 /* Of a stage between the ends, which has messages beside its layers. */
-START_TEST(ratios_of_the_model_are_those_of_its_stages)
+CALC_TEST(ratios_of_the_model_are_those_of_its_stages)
 {
     calc_system system = taylor_system();
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
@@ -212,26 +207,4 @@ START_TEST(ratios_of_the_model_are_those_of_its_stages)
     ck_assert_double_eq_tol(r.head / (head_s / layer_s), 1, 0.05);
     calc_taylor_ratios same = calc_taylor_ratios_of(&c, &system, &full);
     ck_assert_mem_eq(&same, &r, sizeof r);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("taylor_pipeline");
-    TCase *tc = tcase_create("taylor_pipeline");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, examples_have_their_published_optima);
-    tcase_add_test(tc, a_large_pipeline_has_its_published_optimum);
-    tcase_add_test(tc, dense_layers_recompute_by_their_ratio_unless_as_shipped);
-    tcase_add_test(tc, one_chunk_is_always_less_memory_and_limits_go_down_by_end);
-    tcase_add_test(tc, questions_that_have_no_pipeline_are_refused);
-    tcase_add_test(tc, matrices_are_lists_of_stages_and_of_chunks);
-    tcase_add_test(tc, checked_peaks_are_those_of_the_model);
-    tcase_add_test(tc, ratios_of_the_model_are_those_of_its_stages);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,9 +1,11 @@
 #include "taylor/probes.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static calc_status parse(const char *csv, calc_csv_rows *rows, calc_errors *errors)
 {
@@ -22,7 +24,7 @@ static void fails(const char *csv, const char *printed)
     calc_taylor_probes_free(&rows);
 }
 
-START_TEST(two_peaks_give_base_and_experts)
+CALC_TEST(two_peaks_give_base_and_experts)
 {
     calc_taylor_fit fit = calc_taylor_fit_of(4, 162358, 8, 96950);
     ck_assert_double_eq(fit.expert_mb, 523264);
@@ -32,7 +34,6 @@ START_TEST(two_peaks_give_base_and_experts)
     fit = calc_taylor_fit_of(8, 96950, 32, 47894); /* not neighbours */
     ck_assert_double_eq(fit.expert_mb, 523264);
 }
-END_TEST
 
 /* Peaks at ep 4 and 8. Those of 16,8,8 are published; the others follow from the rows that Taylor
  * keeps, of which two or more fix both terms; for 64,4,4 and 32,8,4 it keeps one, so that their
@@ -44,7 +45,7 @@ static const char peaks[] = "dp,tp,pp,ep,peak_mem\n"
                             "8,8,16,4,101784\n8,8,16,8,68632\n"
                             "4,8,32,4,71710\n4,8,32,8,54686\n";
 
-START_TEST(layouts_that_taylor_keeps_are_kept)
+CALC_TEST(layouts_that_taylor_keeps_are_kept)
 {
     static const struct {
         calc_taylor_layout layout;
@@ -81,9 +82,8 @@ START_TEST(layouts_that_taylor_keeps_are_kept)
     ck_assert_uint_eq(found, KEPT);
     calc_taylor_probes_free(&rows);
 }
-END_TEST
 
-START_TEST(a_missing_probe_is_no_zero)
+CALC_TEST(a_missing_probe_is_no_zero)
 {
     const calc_taylor_layout there = {16, 8, 1, 8}, absent = {8, 16, 1, 8};
     calc_csv_rows rows;
@@ -94,9 +94,8 @@ START_TEST(a_missing_probe_is_no_zero)
     ck_assert_int_eq(calc_taylor_probes_fit(&rows, &absent).probes, 0);
     calc_taylor_probes_free(&rows);
 }
-END_TEST
 
-START_TEST(powers_of_two_that_divide_are_tried)
+CALC_TEST(powers_of_two_that_divide_are_tried)
 {
     const calc_taylor_layout l = {6, 4, 1, 1};
     int tried[] = {1, 2, 4, 8};
@@ -112,9 +111,8 @@ START_TEST(powers_of_two_that_divide_are_tried)
     ck_assert(!calc_taylor_tries(&l, 12, 24, 8));
     ck_assert(calc_taylor_tries(&l, 12, 24, 4));
 }
-END_TEST
 
-START_TEST(wrong_tables_are_refused_with_their_place)
+CALC_TEST(wrong_tables_are_refused_with_their_place)
 {
     fails("dp,tp,pp,ep\n1,1,1,1\n",
           "peaks.csv:1: column \"peak_mem\" is missing\n  hint: the first row names the columns: "
@@ -123,23 +121,4 @@ START_TEST(wrong_tables_are_refused_with_their_place)
           "peaks.csv:2:9: peak_mem: expected a number from 1 to 1e9, found \"x\"");
     fails("dp,tp,pp,ep,peak_mem\n0,1,1,1,5\n",
           "peaks.csv:2:1: dp: expected a whole number from 1 to 1e6, found \"0\"");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("taylor_probes");
-    TCase *tc = tcase_create("taylor_probes");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, two_peaks_give_base_and_experts);
-    tcase_add_test(tc, layouts_that_taylor_keeps_are_kept);
-    tcase_add_test(tc, a_missing_probe_is_no_zero);
-    tcase_add_test(tc, powers_of_two_that_divide_are_tried);
-    tcase_add_test(tc, wrong_tables_are_refused_with_their_place);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

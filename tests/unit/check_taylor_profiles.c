@@ -1,9 +1,11 @@
 #include "taylor/yaml.h"
 
-#include <check.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static calc_status parse(const char *csv, calc_csv_rows *rows, calc_errors *errors)
 {
@@ -13,7 +15,7 @@ static calc_status parse(const char *csv, calc_csv_rows *rows, calc_errors *erro
 
 static const calc_taylor_candidate here = {.layout = {16, 4, 1, 8}, .expert = 32};
 
-START_TEST(columns_are_found_by_name)
+CALC_TEST(columns_are_found_by_name)
 {
     calc_csv_rows rows;
     calc_errors errors = {0};
@@ -30,9 +32,8 @@ START_TEST(columns_are_found_by_name)
     ck_assert_double_eq(r.dense, 0.35);
     calc_taylor_profiles_free(&rows);
 }
-END_TEST
 
-START_TEST(blanks_and_absent_columns_are_preset_but_the_time)
+CALC_TEST(blanks_and_absent_columns_are_preset_but_the_time)
 {
     calc_csv_rows rows;
     calc_errors errors = {0};
@@ -46,9 +47,8 @@ START_TEST(blanks_and_absent_columns_are_preset_but_the_time)
     ck_assert(isnan(r.layer_ms));
     calc_taylor_profiles_free(&rows);
 }
-END_TEST
 
-START_TEST(the_last_row_of_a_layout_counts)
+CALC_TEST(the_last_row_of_a_layout_counts)
 {
     calc_csv_rows rows;
     calc_errors errors = {0};
@@ -64,9 +64,8 @@ START_TEST(the_last_row_of_a_layout_counts)
     ck_assert(!calc_taylor_profiles_find(&rows, &other, &r));
     calc_taylor_profiles_free(&rows);
 }
-END_TEST
 
-START_TEST(rows_that_are_wrong_are_told_and_the_others_kept)
+CALC_TEST(rows_that_are_wrong_are_told_and_the_others_kept)
 {
     calc_csv_rows rows;
     calc_errors errors = {0};
@@ -81,22 +80,4 @@ START_TEST(rows_that_are_wrong_are_told_and_the_others_kept)
                      "profile.csv:3:8: ep: expected a whole number from 1 to 1e6, found \"x\"");
     ck_assert(calc_taylor_profiles_find(&rows, &here, &r));
     calc_taylor_profiles_free(&rows);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("taylor_profiles");
-    TCase *tc = tcase_create("taylor_profiles");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, columns_are_found_by_name);
-    tcase_add_test(tc, blanks_and_absent_columns_are_preset_but_the_time);
-    tcase_add_test(tc, the_last_row_of_a_layout_counts);
-    tcase_add_test(tc, rows_that_are_wrong_are_told_and_the_others_kept);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,8 +1,10 @@
 #include "taylor/pipeline.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static const calc_taylor_ask ask = {.stages = 2, .chunks = 2, .layers = {1, 7}};
 static const calc_balance_share shares[4] = {{.layers = {1, 1}, .full = {1, 0}},
@@ -10,7 +12,7 @@ static const calc_balance_share shares[4] = {{.layers = {1, 1}, .full = {1, 0}},
                                              {.layers = {0, 3}, .selective = {0, 2}},
                                              {.layers = {0, 1}}};
 
-START_TEST(a_division_is_read_as_it_was_written)
+CALC_TEST(a_division_is_read_as_it_was_written)
 {
     calc_text text = {0};
     calc_output *out;
@@ -32,7 +34,6 @@ START_TEST(a_division_is_read_as_it_was_written)
     ck_assert_mem_eq(share, shares, sizeof shares);
     calc_text_free(&text);
 }
-END_TEST
 
 static void fails(const char *text, const char *printed)
 {
@@ -48,7 +49,7 @@ static void fails(const char *text, const char *printed)
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(texts_that_are_no_division_are_refused)
+CALC_TEST(texts_that_are_no_division_are_refused)
 {
     fails("", "a.sol: no layers: expected lines \"layers_1_0_0 4\"");
     fails("objective 3\nx 4\n", "a.sol: no layers: expected lines \"layers_1_0_0 4\"");
@@ -60,9 +61,8 @@ START_TEST(texts_that_are_no_division_are_refused)
           "a.sol:1:14: layers_1_0_0: expected a count from 0 to 1024, found -1");
     fails("layers_1_200_3 1\n", "a.sol: 201 stages of 4 chunks: expected at most 512 together");
 }
-END_TEST
 
-START_TEST(names_of_others_are_passed_over)
+CALC_TEST(names_of_others_are_passed_over)
 {
     const char text[] =
         "# note\nlayers_1_0_0 2.0000001\r\nlayers_2_0_0 9\nlayers_1_999_0 9\nother 5\n";
@@ -75,21 +75,4 @@ START_TEST(names_of_others_are_passed_over)
         CALC_OK);
     ck_assert_int_eq(found.stages, 1);
     ck_assert_int_eq(share[0].layers[1], 2);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("taylor_solution");
-    TCase *tc = tcase_create("taylor_solution");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, a_division_is_read_as_it_was_written);
-    tcase_add_test(tc, texts_that_are_no_division_are_refused);
-    tcase_add_test(tc, names_of_others_are_passed_over);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

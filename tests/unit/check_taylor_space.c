@@ -1,9 +1,9 @@
 #include "taylor/config.h"
 
-#include <check.h>
-#include <stdlib.h>
-
 #include "base/rng.h"
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 /* Taylor's default bounds: cp 1, tp and ep at most 64, 2 to 32 stages, tp no multiple of 3,
  *  sequence parallelism from 1000 processors. Sizes of model and world stay 0. */
@@ -39,7 +39,7 @@ static void has(const calc_taylor_space *s, int64_t total, int64_t kept, int64_t
     ck_assert_int_eq(counts.layouts, layouts);
 }
 
-START_TEST(counts_are_those_that_taylor_publishes)
+CALC_TEST(counts_are_those_that_taylor_publishes)
 {
     calc_taylor_space s = deepseek();
     has(&s, 576030, 8753, 20);
@@ -50,9 +50,8 @@ START_TEST(counts_are_those_that_taylor_publishes)
     s.most_tensor = 8;
     has(&s, 500328, 8753, 20);
 }
-END_TEST
 
-START_TEST(models_without_experts_split_tensors_too)
+CALC_TEST(models_without_experts_split_tensors_too)
 {
     calc_taylor_space s = deepseek();
     s.world = 4;
@@ -66,9 +65,8 @@ START_TEST(models_without_experts_split_tensors_too)
     int64_t each = 9 + (6 + 6 + 4) + (3 + 3 + 1 + 3 + 2 + 2); /* of dp = 4, 2, 1 */
     has(&s, 2 * 3 * each, 3 * (4 + 2), 2);
 }
-END_TEST
 
-START_TEST(sequence_parallelism_is_a_choice_below_a_size)
+CALC_TEST(sequence_parallelism_is_a_choice_below_a_size)
 {
     calc_taylor_space s = deepseek();
     s.sequence_from = 1025;
@@ -76,7 +74,6 @@ START_TEST(sequence_parallelism_is_a_choice_below_a_size)
     s.sequence_from = 1024;
     has(&s, 576030, 8753, 20);
 }
-END_TEST
 
 typedef struct visits {
     int64_t count;
@@ -98,14 +95,13 @@ static void see(void *context, const calc_taylor_layout *l)
     v->last = *l;
 }
 
-START_TEST(each_layout_that_is_kept_is_visited_once)
+CALC_TEST(each_layout_that_is_kept_is_visited_once)
 {
     calc_taylor_space s = deepseek();
     visits v = {.world = 1024};
     calc_taylor_counts counts = calc_taylor_space_walk(&s, see, &v);
     ck_assert_int_eq(v.count, counts.layouts);
 }
-END_TEST
 
 /* The same by listing everything. */
 static calc_taylor_counts listed(const calc_taylor_space *s)
@@ -154,7 +150,7 @@ static calc_taylor_counts listed(const calc_taylor_space *s)
     return counts;
 }
 
-START_TEST(counts_are_those_of_a_list)
+CALC_TEST(counts_are_those_of_a_list)
 {
     static const int64_t worlds[] = {1, 2, 6, 12, 16, 24, 30};
     calc_rng rng;
@@ -178,23 +174,4 @@ START_TEST(counts_are_those_of_a_list)
         calc_taylor_counts expected = listed(&s);
         has(&s, expected.total, expected.kept, expected.layouts);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("taylor_space");
-    TCase *tc = tcase_create("taylor_space");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, counts_are_those_that_taylor_publishes);
-    tcase_add_test(tc, models_without_experts_split_tensors_too);
-    tcase_add_test(tc, sequence_parallelism_is_a_choice_below_a_size);
-    tcase_add_test(tc, each_layout_that_is_kept_is_visited_once);
-    tcase_add_test(tc, counts_are_those_of_a_list);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,12 +1,12 @@
 #include "taylor/yaml.h"
 
-#include <check.h>
-#include <stdlib.h>
-
 #include "formats/read.h"
+#include "frame.h"
 #include "taylor_case.h"
 
-START_TEST(names_of_files_are_layouts)
+const calc_test_frame calc_tests = {.timeout_s = 60};
+
+CALC_TEST(names_of_files_are_layouts)
 {
     const calc_taylor_candidate c = {.layout = {16, 4, 1, 8}, .expert = 32};
     calc_taylor_candidate found;
@@ -29,7 +29,6 @@ START_TEST(names_of_files_are_layouts)
         ck_assert_msg(!calc_taylor_file_layout(none[i], &found), "%s", none[i]);
     }
 }
-END_TEST
 
 static const char *value_of(const calc_taylor_edits *edits, const char *key)
 {
@@ -41,7 +40,7 @@ static const char *value_of(const calc_taylor_edits *edits, const char *key)
     return "";
 }
 
-START_TEST(candidates_are_laid_out)
+CALC_TEST(candidates_are_laid_out)
 {
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
     const calc_taylor_candidate candidate = {.layout = {8, 8, 1, 4}, .expert = 16};
@@ -56,7 +55,6 @@ START_TEST(candidates_are_laid_out)
     ck_assert_str_eq(value_of(&edits, "model.model_config.offset"), "[1, 0, 1, 0]");
     ck_assert_str_eq(value_of(&edits, "train_dataset.data_loader.dataset_dir"), "");
 }
-END_TEST
 
 static void profile(calc_taylor_candidate candidate, int64_t ranks, const char *sizes,
                     const char *layers, const char *offset, const char *recompute)
@@ -77,7 +75,7 @@ static void profile(calc_taylor_candidate candidate, int64_t ranks, const char *
                      candidate.layout.data <= 4 ? "\"small\"" : "\"big\"");
 }
 
-START_TEST(profiles_are_cut_down_to_the_shapes_of_taylor)
+CALC_TEST(profiles_are_cut_down_to_the_shapes_of_taylor)
 {
     /* dp, pp and ep that are left */
     profile((calc_taylor_candidate){.layout = {8, 4, 1, 2}, .expert = 8}, 64, "8 2 8", "10",
@@ -91,9 +89,8 @@ START_TEST(profiles_are_cut_down_to_the_shapes_of_taylor)
     profile((calc_taylor_candidate){.layout = {64, 4, 1, 16}, .expert = 64}, 64, "8 2 32", "10",
             "[1, 0]", "[6, 0]");
 }
-END_TEST
 
-START_TEST(what_has_no_such_shape_is_left_out)
+CALC_TEST(what_has_no_such_shape_is_left_out)
 {
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
     static const calc_taylor_candidate none[] = {
@@ -107,9 +104,8 @@ START_TEST(what_has_no_such_shape_is_left_out)
                   none[i].layout.pipeline == 6);
     }
 }
-END_TEST
 
-START_TEST(solutions_are_written_in_the_words_of_the_framework)
+CALC_TEST(solutions_are_written_in_the_words_of_the_framework)
 {
     calc_taylor_config c = taylor_config("recompute_config.select_recompute", "True", NULL, NULL);
     const calc_balance_share share[] = {{{3, 1}, {0, 1}, {2, 0}}, {{0, 2}, {0}, {0}}};
@@ -133,9 +129,8 @@ START_TEST(solutions_are_written_in_the_words_of_the_framework)
                      "'attention\\.wk\\.reshape': [1, 0], 'feed_forward\\.w1\\.reshape': [1, 0], "
                      "'feed_forward\\.w3\\.reshape': [1, 0]}");
 }
-END_TEST
 
-START_TEST(the_longest_lists_have_room)
+CALC_TEST(the_longest_lists_have_room)
 {
     calc_taylor_config c = taylor_config(NULL, NULL, NULL, NULL);
     calc_balance_share share[CALC_BALANCE_PLACES];
@@ -153,24 +148,4 @@ START_TEST(the_longest_lists_have_room)
     ck_assert_int_eq(calc_settings_from_yaml(&settings, last, strlen(last), "f", &errors), CALC_OK);
     ck_assert_uint_eq(settings.count, 5);
     calc_settings_free(&settings);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("taylor_yaml");
-    TCase *tc = tcase_create("taylor_yaml");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, names_of_files_are_layouts);
-    tcase_add_test(tc, candidates_are_laid_out);
-    tcase_add_test(tc, profiles_are_cut_down_to_the_shapes_of_taylor);
-    tcase_add_test(tc, what_has_no_such_shape_is_left_out);
-    tcase_add_test(tc, solutions_are_written_in_the_words_of_the_framework);
-    tcase_add_test(tc, the_longest_lists_have_room);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

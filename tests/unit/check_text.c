@@ -1,8 +1,8 @@
 #include "scratch.h"
 
+#include "frame.h"
 #include "io/text.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <zlib.h>
@@ -19,6 +19,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static void fails_with(const char *path, calc_status status, const char *printed)
 {
     calc_text text;
@@ -31,7 +33,7 @@ static void fails_with(const char *path, calc_status status, const char *printed
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(all_bytes_are_read)
+CALC_TEST(all_bytes_are_read)
 {
     calc_text text;
     scratch_write("a", "x\0y\n", 4);
@@ -42,9 +44,8 @@ START_TEST(all_bytes_are_read)
     calc_text_free(&text);
     ck_assert_ptr_null(text.data);
 }
-END_TEST
 
-START_TEST(an_empty_file_is_an_empty_text)
+CALC_TEST(an_empty_file_is_an_empty_text)
 {
     calc_text text;
     scratch_write("a", "", 0);
@@ -53,9 +54,8 @@ START_TEST(an_empty_file_is_an_empty_text)
     ck_assert_str_eq(text.data, "");
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(sizes_around_the_first_buffer_are_read)
+CALC_TEST(sizes_around_the_first_buffer_are_read)
 {
     enum { MOST = (1 << 16) + 2 };
     static char bytes[MOST];
@@ -72,9 +72,8 @@ START_TEST(sizes_around_the_first_buffer_are_read)
         calc_text_free(&text);
     }
 }
-END_TEST
 
-START_TEST(compressed_files_are_decompressed)
+CALC_TEST(compressed_files_are_decompressed)
 {
     calc_text text;
     gzFile file = gzopen("a.gz", "wb");
@@ -84,9 +83,8 @@ START_TEST(compressed_files_are_decompressed)
     ck_assert_str_eq(text.data, "hello");
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(broken_compression_is_an_error)
+CALC_TEST(broken_compression_is_an_error)
 {
     gzFile file = gzopen("whole.gz", "wb");
     for (int i = 0; i < 1000; i++) {
@@ -103,9 +101,8 @@ START_TEST(broken_compression_is_an_error)
     fails_with("bad.gz", CALC_ERR_IO, "bad.gz: the compressed data is broken");
     calc_text_free(&whole);
 }
-END_TEST
 
-START_TEST(what_cannot_be_read_is_named)
+CALC_TEST(what_cannot_be_read_is_named)
 {
     scratch_write("file", "x", 1);
     fails_with("missing", CALC_ERR_NOT_FOUND, "missing: no such file");
@@ -113,9 +110,8 @@ START_TEST(what_cannot_be_read_is_named)
     fails_with("", CALC_ERR_NOT_FOUND, "no such file");
     fails_with(".", CALC_ERR_NOT_FOUND, ".: is a folder, not a file");
 }
-END_TEST
 
-START_TEST(a_file_without_permission_is_named)
+CALC_TEST(a_file_without_permission_is_named)
 {
     scratch_write("secret", "x", 1);
     ck_assert_int_eq(chmod("secret", 0), 0);
@@ -123,9 +119,8 @@ START_TEST(a_file_without_permission_is_named)
         fails_with("secret", CALC_ERR_IO, "secret: Permission denied");
     }
 }
-END_TEST
 
-START_TEST(a_file_beyond_the_limit_is_refused)
+CALC_TEST(a_file_beyond_the_limit_is_refused)
 {
     int file = open("large", O_WRONLY | O_CREAT, 0600);
     ck_assert_int_eq(ftruncate(file, CALC_TEXT_MAX + 1), 0);
@@ -137,9 +132,8 @@ START_TEST(a_file_beyond_the_limit_is_refused)
     ck_assert_uint_eq(text.length, CALC_TEXT_MAX);
     calc_text_free(&text);
 }
-END_TEST
 
-START_TEST(a_dash_is_standard_input)
+CALC_TEST(a_dash_is_standard_input)
 {
     calc_text text;
     int pipes[2];
@@ -152,27 +146,4 @@ START_TEST(a_dash_is_standard_input)
     calc_text_free(&text);
     ck_assert_int_eq(close(STDIN_FILENO), 0);
     fails_with("-", CALC_ERR_IO, "<stdin>: Bad file descriptor");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("text");
-    TCase *tests = tcase_create("text");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, all_bytes_are_read);
-    tcase_add_test(tests, an_empty_file_is_an_empty_text);
-    tcase_add_test(tests, sizes_around_the_first_buffer_are_read);
-    tcase_add_test(tests, compressed_files_are_decompressed);
-    tcase_add_test(tests, broken_compression_is_an_error);
-    tcase_add_test(tests, what_cannot_be_read_is_named);
-    tcase_add_test(tests, a_file_without_permission_is_named);
-    tcase_add_test(tests, a_file_beyond_the_limit_is_refused);
-    tcase_add_test(tests, a_dash_is_standard_input);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

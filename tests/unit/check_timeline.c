@@ -1,6 +1,7 @@
 /* The simulated step of a layout: what its chunks take, and what surrounds the pipeline. */
 #include "model/timeline.h"
 
+#include "frame.h"
 #include "shipped_case.h"
 #include "small_case.h"
 
@@ -59,7 +60,7 @@ static void check_chunks(const shipped_case *c)
     }
 }
 
-START_TEST(chunks_add_up_to_their_stage_and_parts_to_their_chunk)
+CALC_TEST(chunks_add_up_to_their_stage_and_parts_to_their_chunk)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = modern_layout(i);
@@ -73,9 +74,8 @@ START_TEST(chunks_add_up_to_their_stage_and_parts_to_their_chunk)
         check_chunks(&c);
     }
 }
-END_TEST
 
-START_TEST(chunks_of_calculon_add_up_too)
+CALC_TEST(chunks_of_calculon_add_up_too)
 {
     shipped_case c = {small_app(), small_system(), small_exec(2, 4, 1)};
     for (int i = 0; i < 16; i++) {
@@ -87,10 +87,9 @@ START_TEST(chunks_of_calculon_add_up_too)
         check_chunks(&c);
     }
 }
-END_TEST
 
 /* 8 blocks on 3 stages are 3, 3 and 2; without tensor parallelism or messages all take as long. */
-START_TEST(later_stages_have_a_block_less)
+CALC_TEST(later_stages_have_a_block_less)
 {
     shipped_case c = {small_app(), small_system(), small_exec(1, 3, 1)};
     calc_timeline t;
@@ -104,10 +103,9 @@ START_TEST(later_stages_have_a_block_less)
     assert_near(less.bw_s, full.bw_s * 2 / 3);
     assert_near(less.wgrad_s, full.wgrad_s * 2 / 3);
 }
-END_TEST
 
 /* By rule every stage is charged as the first: 6 blocks on 4 stages are 2, 2, 1 and 1. */
-START_TEST(the_last_stages_may_have_fewer_blocks)
+CALC_TEST(the_last_stages_may_have_fewer_blocks)
 {
     shipped_case c = {small_app(), small_system(), small_exec(1, 4, 1)};
     c.app.num_blocks = 6;
@@ -123,11 +121,10 @@ START_TEST(the_last_stages_may_have_fewer_blocks)
     assert_close(pass[1].bw_s, pass[0].bw_s);
     assert_close(pass[2].bw_s, pass[0].bw_s / 2);
 }
-END_TEST
 
 /* 126 blocks on 16 stages of 8 chunks, embedding and head counting as a block: the first chunk of
  * the first stage is the embedding alone, the last of the last the head. */
-START_TEST(ends_take_the_place_of_a_block_in_their_chunk)
+CALC_TEST(ends_take_the_place_of_a_block_in_their_chunk)
 {
     shipped_case c = modern_layout(0);
     calc_timeline t;
@@ -147,10 +144,9 @@ START_TEST(ends_take_the_place_of_a_block_in_their_chunk)
     }
     ck_assert_double_eq(blocks, 126);
 }
-END_TEST
 
 /* 64 blocks, 3 of them dense, on 16 stages of 2 chunks: the first chunk has no other. */
-START_TEST(dense_blocks_are_in_the_first_chunk)
+CALC_TEST(dense_blocks_are_in_the_first_chunk)
 {
     shipped_case c = modern_layout(3);
     calc_timeline t;
@@ -167,14 +163,13 @@ START_TEST(dense_blocks_are_in_the_first_chunk)
     ck_assert_double_eq(second.dense, 0);
     ck_assert_double_eq(second.moe, 2);
 }
-END_TEST
 
 static calc_schedule_shape shape(calc_pipeline_schedule kind, int64_t chunks)
 {
     return (calc_schedule_shape){kind, 4, chunks, 8};
 }
 
-START_TEST(a_micro_batch_goes_round_down_and_up_or_both_ways)
+CALC_TEST(a_micro_batch_goes_round_down_and_up_or_both_ways)
 {
     calc_schedule_shape round = shape(CALC_PIPELINE_SCHEDULE_1F1B, 2);
     ck_assert_int_eq(calc_timeline_next(&round, 3, 0), 0);
@@ -196,18 +191,16 @@ START_TEST(a_micro_batch_goes_round_down_and_up_or_both_ways)
     ck_assert_int_eq(calc_timeline_before(&dual, 3, 1), -1);
     ck_assert_int_eq(calc_timeline_before(&dual, 3, 0), 2);
 }
-END_TEST
 
-START_TEST(forward_passes_alone_are_in_the_order_of_1f1b)
+CALC_TEST(forward_passes_alone_are_in_the_order_of_1f1b)
 {
     shipped_case c = modern_layout(3);
     ck_assert_int_eq(calc_timeline_shape(&c.exec).kind, CALC_PIPELINE_SCHEDULE_DUALPIPE);
     c.exec.training = false;
     ck_assert_int_eq(calc_timeline_shape(&c.exec).kind, CALC_PIPELINE_SCHEDULE_1F1B);
 }
-END_TEST
 
-START_TEST(what_follows_the_pipeline_is_that_of_the_run)
+CALC_TEST(what_follows_the_pipeline_is_that_of_the_run)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = modern_layout(i);
@@ -227,11 +220,10 @@ START_TEST(what_follows_the_pipeline_is_that_of_the_run)
         ck_assert_double_eq_tol(data_s + optimizer_s + tied_s, after_s, 1e-9 * s.total_time);
     }
 }
-END_TEST
 
 /* Pieces in the place of kernels follow one another without a gap; what is on the link may begin
  * in the pipeline, as far as it is hidden. */
-START_TEST(what_follows_the_pipeline_follows_one_after_the_other)
+CALC_TEST(what_follows_the_pipeline_follows_one_after_the_other)
 {
     for (int i = 0; i < MODERN_LAYOUTS; i++) {
         shipped_case c = modern_layout(i);
@@ -252,21 +244,4 @@ START_TEST(what_follows_the_pipeline_follows_one_after_the_other)
         assert_near(at_s, t.closed_s + straggler_s + after_s);
         ck_assert_double_eq(slice[0].start_s, 0);
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("timeline");
-    tcase_add_test(cases, chunks_add_up_to_their_stage_and_parts_to_their_chunk);
-    tcase_add_test(cases, chunks_of_calculon_add_up_too);
-    tcase_add_test(cases, later_stages_have_a_block_less);
-    tcase_add_test(cases, ends_take_the_place_of_a_block_in_their_chunk);
-    tcase_add_test(cases, the_last_stages_may_have_fewer_blocks);
-    tcase_add_test(cases, dense_blocks_are_in_the_first_chunk);
-    tcase_add_test(cases, a_micro_batch_goes_round_down_and_up_or_both_ways);
-    tcase_add_test(cases, forward_passes_alone_are_in_the_order_of_1f1b);
-    tcase_add_test(cases, what_follows_the_pipeline_is_that_of_the_run);
-    tcase_add_test(cases, what_follows_the_pipeline_follows_one_after_the_other);
-    return run_cases(cases);
 }

@@ -1,5 +1,6 @@
 #include "model/operators/transformer.h"
 
+#include "frame.h"
 #include "modern_case.h"
 
 /* Sizes of modern_case.h: tokens, width, feed-forward, heads, their width, key heads. */
@@ -18,7 +19,7 @@ static double flop_of(const modern_case *c, const char *name, calc_pass pass)
 
 /* ---- Attention and feed-forward -------------------------------------------------------------- */
 
-START_TEST(a_llama_block_has_its_matrices)
+CALC_TEST(a_llama_block_has_its_matrices)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -33,10 +34,9 @@ START_TEST(a_llama_block_has_its_matrices)
     ck_assert_double_eq(c.cost.kept_bytes, T * llama_bytes(1));
     ck_assert_double_eq(c.cost.kept_whole_bytes, T * llama_bytes(1));
 }
-END_TEST
 
 /* Operands in the narrow format, results wide, the weight gradient read and written. */
-START_TEST(a_matrix_moves_its_operands_once)
+CALC_TEST(a_matrix_moves_its_operands_once)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.strategy.grad_datatype = CALC_FORMAT_FLOAT32;
@@ -59,9 +59,8 @@ START_TEST(a_matrix_moves_its_operands_once)
                                     c.operators); /* never narrow */
     ck_assert_double_eq(named(&c, "head")->bytes[CALC_PASS_FW], 2 * (T * H + 512 * H + T * 512));
 }
-END_TEST
 
-START_TEST(sequence_parallelism_divides_all_that_is_kept)
+CALC_TEST(sequence_parallelism_divides_all_that_is_kept)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -74,10 +73,9 @@ START_TEST(sequence_parallelism_divides_all_that_is_kept)
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(2) + 4 * (2 * H - 2 * H / 2)));
 }
-END_TEST
 
 /* 4 ranks on 2 key heads: each projects one, twice over. */
-START_TEST(repeated_key_heads_are_computed_and_kept_by_each)
+CALC_TEST(repeated_key_heads_are_computed_and_kept_by_each)
 {
     modern_case c = case_of(modern_app(), modern_exec(4, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -86,9 +84,8 @@ START_TEST(repeated_key_heads_are_computed_and_kept_by_each)
     double keys_again = 2 * 2 * (D - G * D / 4);
     ck_assert_double_eq(c.cost.kept_bytes, T * (llama_bytes(4) + keys_again));
 }
-END_TEST
 
-START_TEST(a_gpt_block_has_biases_masks_and_two_matrices)
+CALC_TEST(a_gpt_block_has_biases_masks_and_two_matrices)
 {
     modern_case c = case_of(small_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -101,9 +98,8 @@ START_TEST(a_gpt_block_has_biases_masks_and_two_matrices)
     ck_assert_double_eq(c.cost.kept_bytes, T * (kept + 2 * H)); /* no gate to multiply with */
     ck_assert(!has_operator(&c, "rotary embedding"));
 }
-END_TEST
 
-START_TEST(stored_scores_are_the_whole_square_with_its_mask)
+CALC_TEST(stored_scores_are_the_whole_square_with_its_mask)
 {
     modern_case c = case_of(small_app(), modern_exec(2, 1, 1));
     c.exec.strategy.flash_attention = false;
@@ -117,10 +113,9 @@ START_TEST(stored_scores_are_the_whole_square_with_its_mask)
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(named(&c, "attention scores")->kept_bytes, 2 * pairs);
 }
-END_TEST
 
 /* In kernels of its own: what the gate makes of its input, beside both halves and their product. */
-START_TEST(an_unfused_activation_keeps_one_tensor_more)
+CALC_TEST(an_unfused_activation_keeps_one_tensor_more)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -135,9 +130,8 @@ START_TEST(an_unfused_activation_keeps_one_tensor_more)
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(c.cost.kept_bytes, fused + T * 2 * F / 2);
 }
-END_TEST
 
-START_TEST(queries_and_keys_may_be_normalized)
+CALC_TEST(queries_and_keys_may_be_normalized)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -147,9 +141,8 @@ START_TEST(queries_and_keys_may_be_normalized)
     ck_assert_double_eq(c.cost.dense_weights, without + 2 * D);
     ck_assert_double_eq(named(&c, "query key norm")->bytes[CALC_PASS_FW], 2 * T * (2 + 1) * D * 2);
 }
-END_TEST
 
-START_TEST(flash_attention_computes_the_scores_of_the_mask)
+CALC_TEST(flash_attention_computes_the_scores_of_the_mask)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -167,10 +160,9 @@ START_TEST(flash_attention_computes_the_scores_of_the_mask)
     ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 2 * moved + sums);
     ck_assert_double_eq(o->kept_bytes, sums);
 }
-END_TEST
 
 /* Exponentials cost as much as a wider head; heads of 128 are the rates' own. */
-START_TEST(exponentials_are_charged_relative_to_heads_of_128)
+CALC_TEST(exponentials_are_charged_relative_to_heads_of_128)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.app.causal = false;
@@ -195,11 +187,10 @@ START_TEST(exponentials_are_charged_relative_to_heads_of_128)
     ck_assert_double_eq(o->work[CALC_PASS_FW], o->flop[CALC_PASS_FW]);
     ck_assert_double_eq(o->work[CALC_PASS_AGRAD], o->flop[CALC_PASS_AGRAD]);
 }
-END_TEST
 
 /* Queries, keys and values are narrowed and read in 8 bits, the output stays wide; exponentials
  * take as long as before. The format that attention has anyway changes nothing. */
-START_TEST(narrow_attention_multiplies_faster_only)
+CALC_TEST(narrow_attention_multiplies_faster_only)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     const calc_engine *wide = &c.system.chip.matrix[c.exec.strategy.datatype];
@@ -226,9 +217,8 @@ START_TEST(narrow_attention_multiplies_faster_only)
     ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 2 * (inputs + 2 * output) + sums + 3 * output);
     ck_assert_double_eq(kept - c.cost.kept_bytes, inputs);
 }
-END_TEST
 
-START_TEST(eager_execution_moves_more)
+CALC_TEST(eager_execution_moves_more)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -243,7 +233,6 @@ START_TEST(eager_execution_moves_more)
     ck_assert_double_eq(named(&c, "attention norm")->bytes[CALC_PASS_FW], 3 * norm);
     ck_assert_double_eq(named(&c, "flash attention")->bytes[CALC_PASS_FW], flash);
 }
-END_TEST
 
 /* ---- Latent attention ------------------------------------------------------------------------ */
 
@@ -255,7 +244,7 @@ static double latent_bytes(double ranks)
     return (8 * H + 4 * RQ + 4 * RK + heads + 6 * F) / ranks;
 }
 
-START_TEST(latent_attention_goes_down_and_up)
+CALC_TEST(latent_attention_goes_down_and_up)
 {
     modern_case c = case_of(latent_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -270,11 +259,10 @@ START_TEST(latent_attention_goes_down_and_up)
     ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_AGRAD),
                         2 * scores * (3 * (NOPE + ROPE) + 2 * V));
 }
-END_TEST
 
 /* Down projections are whole on every rank, on its share of the tokens; the latents are gathered.
  */
-START_TEST(latents_are_gathered_by_four_ranks)
+CALC_TEST(latents_are_gathered_by_four_ranks)
 {
     modern_case c = case_of(latent_app(), modern_exec(4, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -287,9 +275,8 @@ START_TEST(latents_are_gathered_by_four_ranks)
     ck_assert_double_eq(named(&c, "latent gather")->message_bytes, 2 * T * (RQ + RK + ROPE));
     ck_assert_double_eq(c.cost.kept_bytes, T * latent_bytes(4));
 }
-END_TEST
 
-START_TEST(queries_may_be_not_compressed)
+CALC_TEST(queries_may_be_not_compressed)
 {
     modern_case c = case_of(latent_app(), modern_exec(2, 1, 1));
     c.app.q_lora_rank = 0;
@@ -299,13 +286,12 @@ START_TEST(queries_may_be_not_compressed)
     ck_assert_double_eq(named(&c, "latent gather")->message_bytes, 2 * T * (H + RK + ROPE));
     ck_assert_double_eq(named(&c, "latent norm")->weights, RK);
 }
-END_TEST
 
 /* ---- Experts --------------------------------------------------------------------------------- */
 
 static const double E = 8, K = 2, FE = 32, FS = 64;
 
-START_TEST(a_block_with_experts_has_router_shared_and_routed_ones)
+CALC_TEST(a_block_with_experts_has_router_shared_and_routed_ones)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     c.app.router_bias = true;
@@ -321,10 +307,9 @@ START_TEST(a_block_with_experts_has_router_shared_and_routed_ones)
     ck_assert_double_eq(flop_of(&c, "experts down", CALC_PASS_WGRAD), 2 * K * T * FE * H);
     ck_assert(!has_operator(&c, "dispatch"));
 }
-END_TEST
 
 /* Biases of the router and of every expert's two matrices; shared experts have none. */
-START_TEST(experts_have_biases_where_matrices_have)
+CALC_TEST(experts_have_biases_where_matrices_have)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_MOE_BLOCK);
@@ -334,11 +319,10 @@ START_TEST(experts_have_biases_where_matrices_have)
     ck_assert_double_eq(c.cost.dense_weights, dense + (A + 2 * G) * D + H + E);
     ck_assert_double_eq(c.cost.expert_weights, expert + E * (2 * FE + H));
 }
-END_TEST
 
 /* 8 ranks of a stage: 2 of tensor parallelism, experts on 2 * 2. A rank has 16 of the 32 tokens,
    sends 32 pairs, and computes those of both ranks that split its 4 experts. */
-START_TEST(experts_fold_into_tensor_and_data_parallelism)
+CALC_TEST(experts_fold_into_tensor_and_data_parallelism)
 {
     modern_case c = case_of(moe_app(), modern_exec(2, 1, 4));
     c.exec.strategy.expert_par = 2;
@@ -363,9 +347,8 @@ START_TEST(experts_fold_into_tensor_and_data_parallelism)
     make_block(&c, CALC_MOE_BLOCK);
     assert_near(named(&c, "expert gather")->message_bytes, 2 * 16 * 11 / 7.0 * H * 2);
 }
-END_TEST
 
-START_TEST(one_expert_a_rank_is_the_limit)
+CALC_TEST(one_expert_a_rank_is_the_limit)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 8));
     c.exec.strategy.expert_par = 8;
@@ -376,9 +359,8 @@ START_TEST(one_expert_a_rank_is_the_limit)
     ck_assert_double_eq(o->bytes[CALC_PASS_FW], 2 * (K * T * H + H * 2 * FE + K * T * 2 * FE));
     ck_assert(o->expert);
 }
-END_TEST
 
-START_TEST(capacity_and_imbalance_multiply_what_is_routed)
+CALC_TEST(capacity_and_imbalance_multiply_what_is_routed)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
     c.exec.strategy.expert_par = 2;
@@ -389,10 +371,9 @@ START_TEST(capacity_and_imbalance_multiply_what_is_routed)
     ck_assert_double_eq(flop_of(&c, "experts up", CALC_PASS_FW), 2 * pairs * H * 2 * FE);
     ck_assert_double_eq(named(&c, "dispatch")->message_bytes, pairs * H * 2);
 }
-END_TEST
 
 /* Inputs of both multiplications and of the activation, of all copies of a token, in two bytes. */
-START_TEST(room_for_tokens_is_stored_or_packed)
+CALC_TEST(room_for_tokens_is_stored_or_packed)
 {
     modern_case plain = case_of(moe_app(), modern_exec(1, 1, 1));
     modern_case c = plain;
@@ -421,9 +402,8 @@ START_TEST(room_for_tokens_is_stored_or_packed)
     assert_near(c.cost.kept_bytes, kept + experts);
     ck_assert(!has_operator(&c, "experts unpacked"));
 }
-END_TEST
 
-START_TEST(tokens_travel_in_their_own_formats)
+CALC_TEST(tokens_travel_in_their_own_formats)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 2));
     c.exec.strategy.expert_par = 2;
@@ -435,9 +415,8 @@ START_TEST(tokens_travel_in_their_own_formats)
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "combine")->message_bytes, K * T * H * 4);
 }
-END_TEST
 
-START_TEST(all_gather_brings_every_token_to_every_rank)
+CALC_TEST(all_gather_brings_every_token_to_every_rank)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 4));
     c.exec.strategy.expert_par = 4;
@@ -450,9 +429,8 @@ START_TEST(all_gather_brings_every_token_to_every_rank)
     ck_assert_int_eq(back->op[CALC_PASS_FW], CALC_OP_REDUCE_SCATTER);
     ck_assert_int_eq(back->op[CALC_PASS_AGRAD], CALC_OP_ALL_GATHER);
 }
-END_TEST
 
-START_TEST(grouped_weights_may_have_gradient_traffic_of_their_own)
+CALC_TEST(grouped_weights_may_have_gradient_traffic_of_their_own)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_MOE_BLOCK);
@@ -466,9 +444,8 @@ START_TEST(grouped_weights_may_have_gradient_traffic_of_their_own)
     ck_assert_double_eq(named(&c, "attention output")->bytes[CALC_PASS_WGRAD],
                         2 * (T * A * D + T * H) + 8 * A * D * H);
 }
-END_TEST
 
-START_TEST(unfused_experts_move_more_in_their_activation_only)
+CALC_TEST(unfused_experts_move_more_in_their_activation_only)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_MOE_BLOCK);
@@ -484,11 +461,10 @@ START_TEST(unfused_experts_move_more_in_their_activation_only)
     make_block(&c, CALC_MOE_BLOCK);
     ck_assert_double_eq(named(&c, "experts activation")->bytes[CALC_PASS_FW], 4 * fused);
 }
-END_TEST
 
 /* Written beside its input, the gradients of gates instead of its own; both in 8 bits, and narrowed
  * nowhere else. */
-START_TEST(fused_experts_activate_where_they_multiply)
+CALC_TEST(fused_experts_activate_where_they_multiply)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     c.exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
@@ -516,7 +492,6 @@ START_TEST(fused_experts_activate_where_they_multiply)
     ck_assert_double_eq(c.cost.kept_bytes, kept);
     ck_assert_double_eq(named(&c, "shared expert activation")->bytes[CALC_PASS_FW], 3 * T * FS * 2);
 }
-END_TEST
 
 /* ---- Elementwise kernels --------------------------------------------------------------------- */
 
@@ -535,7 +510,7 @@ static void kernel_is(const modern_case *c, const char *name, double fw_bytes, d
     ck_assert_double_eq(o->launches[CALC_PASS_WGRAD], 0);
 }
 
-START_TEST(elementwise_kernels_of_a_llama_block)
+CALC_TEST(elementwise_kernels_of_a_llama_block)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.app.qk_norm = true;
@@ -558,9 +533,8 @@ START_TEST(elementwise_kernels_of_a_llama_block)
     ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_PASS_FW], 0);
     ck_assert_double_eq(named(&c, "attention inputs")->launches[CALC_PASS_AGRAD], 0);
 }
-END_TEST
 
-START_TEST(elementwise_kernels_of_a_gpt_block)
+CALC_TEST(elementwise_kernels_of_a_gpt_block)
 {
     modern_case c = case_of(small_app(), modern_exec(1, 1, 1));
     c.exec.strategy.flash_attention = false;
@@ -576,9 +550,8 @@ START_TEST(elementwise_kernels_of_a_gpt_block)
     ck_assert_double_eq(o->launches[CALC_PASS_FW], 5);
     ck_assert_double_eq(o->launches[CALC_PASS_AGRAD], 7);
 }
-END_TEST
 
-START_TEST(elementwise_kernels_of_latent_attention)
+CALC_TEST(elementwise_kernels_of_latent_attention)
 {
     modern_case c = case_of(latent_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -586,10 +559,9 @@ START_TEST(elementwise_kernels_of_latent_attention)
     kernel_is(&c, "latent norm", 2 * 2 * latents, 3 * 2 * latents, 4 * latents, 8 * latents);
     kernel_is(&c, "rotary embedding", 2 * 2 * heads, 2 * 2 * heads, 3 * heads, 3 * heads);
 }
-END_TEST
 
 /* Sorting: every token once and half, and each of its two copies three times and a half. */
-START_TEST(elementwise_kernels_of_experts)
+CALC_TEST(elementwise_kernels_of_experts)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_MOE_BLOCK);
@@ -619,9 +591,8 @@ START_TEST(elementwise_kernels_of_experts)
     kernel_is(&c, "experts activation", 2 * 2 * routed, 3 * 2 * routed, 8 * routed, 13 * routed);
     ck_assert_double_eq(c.cost.expert_weights, 2 * H * 32 * 8);
 }
-END_TEST
 
-START_TEST(elementwise_kernels_of_the_ends)
+CALC_TEST(elementwise_kernels_of_the_ends)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     resolve(&c);
@@ -634,7 +605,6 @@ START_TEST(elementwise_kernels_of_the_ends)
     c.count = calc_transformer_mtp(&c.shape, &c.exec.strategy, c.operators);
     ck_assert_double_eq(named(&c, "prediction norms")->weights, 6 * H);
 }
-END_TEST
 
 /* ---- Tensor and context parallelism ---------------------------------------------------------- */
 
@@ -661,7 +631,7 @@ static void tensor_ops_are(const modern_case *c, calc_collective_op op, int forw
     ck_assert_int_eq(tensor_ops(c, op, CALC_PASS_AGRAD, CALC_PASS_WGRAD), backward);
 }
 
-START_TEST(a_block_gathers_and_scatters_twice_each_way)
+CALC_TEST(a_block_gathers_and_scatters_twice_each_way)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -679,9 +649,8 @@ START_TEST(a_block_gathers_and_scatters_twice_each_way)
     make_block(&c, CALC_DENSE_BLOCK);
     tensor_ops_are(&c, CALC_OP_ALL_GATHER, 0, 0);
 }
-END_TEST
 
-START_TEST(routed_experts_have_no_tensor_parallel_communication)
+CALC_TEST(routed_experts_have_no_tensor_parallel_communication)
 {
     modern_case c = case_of(moe_app(), modern_exec(2, 1, 2));
     make_block(&c, CALC_MOE_BLOCK);
@@ -691,7 +660,6 @@ START_TEST(routed_experts_have_no_tensor_parallel_communication)
     tensor_ops_are(&c, CALC_OP_ALL_GATHER, 1, 2);
     tensor_ops_are(&c, CALC_OP_REDUCE_SCATTER, 1, 1);
 }
-END_TEST
 
 /* Four context ranks of 8 tokens each; keys and values of a token are 2 * 2 heads of 16. */
 static modern_case context_case(calc_context_par_type type)
@@ -706,16 +674,15 @@ static modern_case context_case(calc_context_par_type type)
 
 static const double key_value_bytes = 8 * 2 * 2 * 16 * 2.0;
 
-START_TEST(one_context_rank_exchanges_nothing)
+CALC_TEST(one_context_rank_exchanges_nothing)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.strategy.context_par = 1;
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert(!has_operator(&c, "context ring"));
 }
-END_TEST
 
-START_TEST(context_ranks_divide_tokens_and_scores)
+CALC_TEST(context_ranks_divide_tokens_and_scores)
 {
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_RING);
     ck_assert_double_eq(flop_of(&c, "feed-forward down", CALC_PASS_FW), 2 * 8 * F * H);
@@ -728,9 +695,8 @@ START_TEST(context_ranks_divide_tokens_and_scores)
     make_block(&c, CALC_DENSE_BLOCK);
     ck_assert_double_eq(flop_of(&c, "flash attention", CALC_PASS_FW), 2 * A * T * T / 4 * 2 * D);
 }
-END_TEST
 
-START_TEST(a_ring_passes_keys_on_and_their_gradients_back)
+CALC_TEST(a_ring_passes_keys_on_and_their_gradients_back)
 {
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_RING);
     const calc_operator *o = named(&c, "context ring");
@@ -743,9 +709,8 @@ START_TEST(a_ring_passes_keys_on_and_their_gradients_back)
     ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_PASS_FW], 4);
     ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_PASS_AGRAD], 4);
 }
-END_TEST
 
-START_TEST(an_all_gather_brings_all_keys)
+CALC_TEST(an_all_gather_brings_all_keys)
 {
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_ALL_GATHER);
     const calc_operator *o = named(&c, "context all-gather");
@@ -756,11 +721,10 @@ START_TEST(an_all_gather_brings_all_keys)
     ck_assert(!o->hidden_by_attention);
     ck_assert_double_eq(named(&c, "flash attention")->launches[CALC_PASS_FW], 1);
 }
-END_TEST
 
 /* Queries and outputs of 4 heads, keys and values of 2, each in an operation of its own. The output
    is kept on both sides. */
-START_TEST(ulysses_swaps_sequence_for_heads)
+CALC_TEST(ulysses_swaps_sequence_for_heads)
 {
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_ULYSSES);
     const calc_operator *o = named(&c, "context all-to-all");
@@ -774,9 +738,8 @@ START_TEST(ulysses_swaps_sequence_for_heads)
     ck_assert(!has_operator(&c, "context ring"));
     ck_assert_double_eq(c.cost.kept_bytes, 8 * (llama_bytes(1) + 2 * A * D));
 }
-END_TEST
 
-START_TEST(hierarchical_context_is_both)
+CALC_TEST(hierarchical_context_is_both)
 {
     modern_case c = context_case(CALC_CONTEXT_PAR_TYPE_HIERARCHICAL);
     ck_assert(!has_operator(&c, "context ring")); /* all four are in a node */
@@ -796,7 +759,6 @@ START_TEST(hierarchical_context_is_both)
     ck_assert(!has_operator(&c, "context all-to-all"));
     ck_assert_double_eq(named(&c, "context ring")->times[CALC_PASS_FW], 3);
 }
-END_TEST
 
 /* ---- Recomputation --------------------------------------------------------------------------- */
 
@@ -824,7 +786,7 @@ static modern_case module_case(calc_app app, int64_t tensor_par, int module)
     return c;
 }
 
-START_TEST(core_attention_drops_its_sums_and_runs_again)
+CALC_TEST(core_attention_drops_its_sums_and_runs_again)
 {
     modern_case c = module_case(modern_app(), 2, CALC_RECOMPUTE_MODULES_CORE_ATTN);
     recompute_is(&c, CALC_DENSE_BLOCK, 4 * T * A / 2, "flash attention");
@@ -837,9 +799,8 @@ START_TEST(core_attention_drops_its_sums_and_runs_again)
     c.exec.strategy.flash_attention = false;
     recompute_is(&c, CALC_DENSE_BLOCK, 5 * A / 2 * T * T, "attention scores");
 }
-END_TEST
 
-START_TEST(norms_drop_their_outputs)
+CALC_TEST(norms_drop_their_outputs)
 {
     modern_case c = module_case(modern_app(), 2, CALC_RECOMPUTE_MODULES_LAYERNORM);
     recompute_is(&c, CALC_DENSE_BLOCK, 2 * 2 * T * H / 2, "attention norm, feed-forward norm");
@@ -848,9 +809,8 @@ START_TEST(norms_drop_their_outputs)
     c = module_case(latent_app(), 1, CALC_RECOMPUTE_MODULES_LAYERNORM);
     recompute_is(&c, CALC_DENSE_BLOCK, 2 * 2 * T * H, "attention norm, feed-forward norm");
 }
-END_TEST
 
-START_TEST(up_projections_drop_queries_keys_and_values)
+CALC_TEST(up_projections_drop_queries_keys_and_values)
 {
     modern_case c = module_case(latent_app(), 1, CALC_RECOMPUTE_MODULES_MLA_UP_PROJ);
     recompute_is(&c, CALC_DENSE_BLOCK, T * (2 * 2 * A * (NOPE + ROPE) + 2 * A * V),
@@ -858,9 +818,8 @@ START_TEST(up_projections_drop_queries_keys_and_values)
     c = module_case(modern_app(), 1, CALC_RECOMPUTE_MODULES_MLA_UP_PROJ);
     recompute_is(&c, CALC_DENSE_BLOCK, 0, "");
 }
-END_TEST
 
-START_TEST(a_feedforward_layer_drops_all_but_its_input)
+CALC_TEST(a_feedforward_layer_drops_all_but_its_input)
 {
     modern_case c = module_case(modern_app(), 1, CALC_RECOMPUTE_MODULES_MLP);
     recompute_is(&c, CALC_DENSE_BLOCK, 6 * T * F, "feed-forward up, activation, feed-forward down");
@@ -871,24 +830,21 @@ START_TEST(a_feedforward_layer_drops_all_but_its_input)
     c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_MLP);
     recompute_is(&c, CALC_MOE_BLOCK, 0, "");
 }
-END_TEST
 
-START_TEST(activations_of_experts_are_dropped_alone)
+CALC_TEST(activations_of_experts_are_dropped_alone)
 {
     modern_case c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_MOE_ACT);
     recompute_is(&c, CALC_MOE_BLOCK, K * T * 2 * FE, "experts activation");
 }
-END_TEST
 
-START_TEST(shared_experts_are_dropped_alone)
+CALC_TEST(shared_experts_are_dropped_alone)
 {
     modern_case c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_SHARED_EXPERTS);
     recompute_is(&c, CALC_MOE_BLOCK, 6 * T * FS,
                  "shared expert up, shared expert activation, shared expert down");
 }
-END_TEST
 
-START_TEST(routed_experts_run_again_with_both_exchanges)
+CALC_TEST(routed_experts_run_again_with_both_exchanges)
 {
     modern_case c = module_case(moe_app(), 1, CALC_RECOMPUTE_MODULES_MOE);
     c.exec.strategy.expert_par = 2;
@@ -897,9 +853,8 @@ START_TEST(routed_experts_run_again_with_both_exchanges)
                  "router, routing, permute, dispatch, experts up, experts activation, "
                  "experts down, combine, unpermute");
 }
-END_TEST
 
-START_TEST(modules_add_up)
+CALC_TEST(modules_add_up)
 {
     modern_case c = module_case(modern_app(), 1, CALC_RECOMPUTE_MODULES_LAYERNORM);
     c.exec.strategy.recompute_modules |= 1 << CALC_RECOMPUTE_MODULES_CORE_ATTN;
@@ -908,9 +863,8 @@ START_TEST(modules_add_up)
     c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE; /* then none counts */
     recompute_is(&c, CALC_DENSE_BLOCK, 0, "");
 }
-END_TEST
 
-START_TEST(full_recomputation_keeps_the_input_of_the_block)
+CALC_TEST(full_recomputation_keeps_the_input_of_the_block)
 {
     const calc_app apps[] = {modern_app(), latent_app(), moe_app()};
     for (int i = 0; i < 3; i++) {
@@ -923,11 +877,10 @@ START_TEST(full_recomputation_keeps_the_input_of_the_block)
         }
     }
 }
-END_TEST
 
 /* PyTorch's matrices in order: query, key, value, output, gate, up, down; the first, third, fifth
  * and seventh are saved, attention with its sums, too. TorchTitan's wq, wv, w1 and w2. */
-START_TEST(every_second_multiplication_is_saved)
+CALC_TEST(every_second_multiplication_is_saved)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 2));
     c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
@@ -950,12 +903,11 @@ START_TEST(every_second_multiplication_is_saved)
     ck_assert_double_eq(calc_operator_again(named(&c, "attention gather"), bits), 1);
     ck_assert_double_eq(calc_operator_again(named(&c, "attention reduction"), bits), 0);
 }
-END_TEST
 
 /* Latent attention makes queries first: with their own compression wq_a, wq_b, wkv_a, wkv_b and wo,
  * of which the first, third and fifth are saved, and the feed-forward layer's second one. Experts,
  * of grouped multiplications, are repeated but for what they exchange. */
-START_TEST(experts_and_latents_count_too)
+CALC_TEST(experts_and_latents_count_too)
 {
     modern_case c = case_of(latent_app(), modern_exec(1, 1, 2));
     c.exec.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_SELECTIVE_OP;
@@ -979,7 +931,6 @@ START_TEST(experts_and_latents_count_too)
     ck_assert_double_eq(named(&c, "dispatch")->saved_bytes, named(&c, "dispatch")->message_bytes);
     ck_assert_double_eq(calc_operator_again(named(&c, "router"), bits), 1);
 }
-END_TEST
 
 /* ---- What a pass needs beside ---------------------------------------------------------------- */
 
@@ -992,7 +943,7 @@ static double passing_of(modern_case *c, calc_block_kind kind)
 /* The gate's backward pass has the gradients of the residual stream, of its output and of both
    inputs; its output is done with, as is a mask of dropout. Without a gate, one input; unfused, one
    more between. */
-START_TEST(a_block_is_widest_where_its_activation_passes_back)
+CALC_TEST(a_block_is_widest_where_its_activation_passes_back)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK), 2 * T * (H + 2 * F));
@@ -1006,11 +957,10 @@ START_TEST(a_block_is_widest_where_its_activation_passes_back)
     c.exec.strategy.seq_par_ag_redo = false;
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK), 2 * T * (H + 2 * F / 2));
 }
-END_TEST
 
 /* With a narrow layer that of its output, which all ranks gather; or that of its input and the
    input, once the layer is done with what it kept. */
-START_TEST(sequence_parallel_ranks_gather_before_and_after)
+CALC_TEST(sequence_parallel_ranks_gather_before_and_after)
 {
     modern_case c = case_of(modern_app(), modern_exec(4, 1, 1));
     c.app.feedforward = 64;
@@ -1019,10 +969,9 @@ START_TEST(sequence_parallel_ranks_gather_before_and_after)
     c.exec.strategy.seq_par_ag_redo = false;
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK), 2 * T * (H / 4 + H + 16));
 }
-END_TEST
 
 /* Gradients of scores and probabilities, when the feed-forward layer is done with. */
-START_TEST(stored_scores_have_gradients_as_large)
+CALC_TEST(stored_scores_have_gradients_as_large)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.app.seq_size = 512;
@@ -1032,11 +981,10 @@ START_TEST(stored_scores_have_gradients_as_large)
     ck_assert_double_eq(passing_of(&c, CALC_DENSE_BLOCK),
                         2 * (2 * A * tokens * tokens + tokens * (beside - done)));
 }
-END_TEST
 
 /* Four copies of what was sent to experts and back; two without an exchange. A token that is sent
    once to a rank, or to all, is there once. */
-START_TEST(routed_tokens_are_there_several_times)
+CALC_TEST(routed_tokens_are_there_several_times)
 {
     modern_case c = case_of(moe_app(), modern_exec(1, 1, 4));
     double copies = K * T, shared = T, width = 2 * H;
@@ -1053,13 +1001,12 @@ START_TEST(routed_tokens_are_there_several_times)
     c.exec.strategy.dispatch_type = CALC_DISPATCH_TYPE_ALL_GATHER;
     ck_assert_double_eq(passing_of(&c, CALC_MOE_BLOCK), (copies + 2 * 4 * T + T) * width);
 }
-END_TEST
 
 /* ---- Narrow numbers and tensor parallelism --------------------------------------------------- */
 
 /* Each rank narrows its share of what is gathered, so that fewer bytes travel; the transposed copy,
    half of the traffic, is of the whole. What is reduced stays wide. */
-START_TEST(what_is_gathered_is_narrowed_before)
+CALC_TEST(what_is_gathered_is_narrowed_before)
 {
     static const char *const column[] = {"query key value", "feed-forward up"};
     static const char *const row[] = {"attention output", "feed-forward down"};
@@ -1098,7 +1045,6 @@ START_TEST(what_is_gathered_is_narrowed_before)
     ck_assert_double_eq(
         calc_operator_message_bytes(named(&c, "feed-forward gather"), CALC_PASS_AGRAD), 2 * T * H);
 }
-END_TEST
 
 /* ---- Ends ------------------------------------------------------------------------------------ */
 
@@ -1109,7 +1055,7 @@ static void make_head(modern_case *c)
     calc_cost_sum(&c->context, c->operators, c->count, 0, &c->cost);
 }
 
-START_TEST(a_head_keeps_its_inputs_and_logits)
+CALC_TEST(a_head_keeps_its_inputs_and_logits)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
@@ -1124,11 +1070,10 @@ START_TEST(a_head_keeps_its_inputs_and_logits)
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 + 4) * 512) / 2);
     ck_assert_double_eq(named(&c, "loss")->bytes[CALC_PASS_FW], 14 * T * 512 / 2);
 }
-END_TEST
 
 /* In Megatron-LM's count what its backward pass needs at the peak: the gradient of the input, and
    with sequence parallelism the input of all tokens, and the rank's share of the gradient. */
-START_TEST(the_backward_pass_of_a_head_needs_room)
+CALC_TEST(the_backward_pass_of_a_head_needs_room)
 {
     for (int ranks = 1; ranks <= 4; ranks *= 2) {
         modern_case c = case_of(modern_app(), modern_exec(ranks, 1, 1));
@@ -1154,10 +1099,9 @@ START_TEST(the_backward_pass_of_a_head_needs_room)
         ck_assert_double_eq(c.cost.kept_bytes, with_room - room);
     }
 }
-END_TEST
 
 /* PyTorch's loss: logits and their gradient, each in 2 and in 4 bytes. */
-START_TEST(a_loss_that_copies_keeps_logits_and_gradients)
+CALC_TEST(a_loss_that_copies_keeps_logits_and_gradients)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     double copies = T * (4 * H + 2 * (2 + 4) * 512) / 2;
@@ -1174,10 +1118,9 @@ START_TEST(a_loss_that_copies_keeps_logits_and_gradients)
     make_head(&c);
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + 2 * 512) / 2);
 }
-END_TEST
 
 /* DTensor's loss over tensor-parallel ranks holds four numbers of 4 bytes a logit at its peak. */
-START_TEST(a_loss_over_ranks_holds_four_wide_logits)
+CALC_TEST(a_loss_over_ranks_holds_four_wide_logits)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
@@ -1195,11 +1138,10 @@ START_TEST(a_loss_over_ranks_holds_four_wide_logits)
     make_head(&c);
     ck_assert_double_eq(c.cost.kept_bytes, T * (4 * H + (2 + 4) * 512));
 }
-END_TEST
 
 /* Liger's fused_linear_cross_entropy: logits of a part of the tokens at a time, in as many kernels.
  */
-START_TEST(chunks_of_the_loss_have_their_logits_alone)
+CALC_TEST(chunks_of_the_loss_have_their_logits_alone)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     c.exec.strategy.memory_model = CALC_MEMORY_MODEL_CALCULON;
@@ -1213,10 +1155,9 @@ START_TEST(chunks_of_the_loss_have_their_logits_alone)
     ck_assert_double_eq(named(&c, "head")->launches[CALC_PASS_WGRAD], 8);
     ck_assert_double_eq(named(&c, "loss")->launches[CALC_PASS_FW], 8);
 }
-END_TEST
 
 /* DeepSpeed's TiledMLP stores the input, and runs forward twice; three times with recomputation. */
-START_TEST(tiles_of_a_feedforward_layer_exist_one_at_a_time)
+CALC_TEST(tiles_of_a_feedforward_layer_exist_one_at_a_time)
 {
     modern_case c = case_of(modern_app(), modern_exec(1, 1, 1));
     make_block(&c, CALC_DENSE_BLOCK);
@@ -1236,9 +1177,8 @@ START_TEST(tiles_of_a_feedforward_layer_exist_one_at_a_time)
     unsigned bits = calc_operator_recompute(&c.exec.strategy, true);
     ck_assert_double_eq(calc_operator_again(named(&c, "feed-forward up"), bits), 1);
 }
-END_TEST
 
-START_TEST(an_embedding_touches_the_rows_of_its_tokens)
+CALC_TEST(an_embedding_touches_the_rows_of_its_tokens)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     resolve(&c);
@@ -1249,10 +1189,9 @@ START_TEST(an_embedding_touches_the_rows_of_its_tokens)
     ck_assert_double_eq(o->bytes[CALC_PASS_AGRAD], 2 * 4 * T * H);
     ck_assert_int_eq(named(&c, "embedding reduction")->op[CALC_PASS_FW], CALC_OP_REDUCE_SCATTER);
 }
-END_TEST
 
 /* All of them on every rank. */
-START_TEST(learned_positions_are_a_table_beside_that_of_words)
+CALC_TEST(learned_positions_are_a_table_beside_that_of_words)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     c.app.position_type = CALC_POSITION_TYPE_LEARNED;
@@ -1264,9 +1203,8 @@ START_TEST(learned_positions_are_a_table_beside_that_of_words)
     calc_transformer_embedding(&c.shape, &c.exec.strategy, c.operators);
     ck_assert_double_eq(c.operators[0].weights, 512 / 2 * H);
 }
-END_TEST
 
-START_TEST(without_a_vocabulary_there_are_no_ends)
+CALC_TEST(without_a_vocabulary_there_are_no_ends)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     c.app.vocab_size = 0;
@@ -1275,9 +1213,8 @@ START_TEST(without_a_vocabulary_there_are_no_ends)
     ck_assert_uint_eq(
         calc_transformer_head(&c.shape, &c.exec.strategy, c.exec.training, c.operators), 0);
 }
-END_TEST
 
-START_TEST(a_predicted_token_adds_norms_and_a_projection)
+CALC_TEST(a_predicted_token_adds_norms_and_a_projection)
 {
     modern_case c = case_of(modern_app(), modern_exec(2, 1, 1));
     resolve(&c);
@@ -1285,76 +1222,4 @@ START_TEST(a_predicted_token_adds_norms_and_a_projection)
     calc_cost_sum(&c.context, c.operators, c.count, 0, &c.cost);
     ck_assert_double_eq(c.cost.dense_weights, 3 * H + 2 * H * H);
     ck_assert_double_eq(flop_of(&c, "prediction projection", CALC_PASS_FW), 2 * T / 2 * 2 * H * H);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("transformer");
-    tcase_add_test(cases, a_llama_block_has_its_matrices);
-    tcase_add_test(cases, a_matrix_moves_its_operands_once);
-    tcase_add_test(cases, sequence_parallelism_divides_all_that_is_kept);
-    tcase_add_test(cases, repeated_key_heads_are_computed_and_kept_by_each);
-    tcase_add_test(cases, a_gpt_block_has_biases_masks_and_two_matrices);
-    tcase_add_test(cases, stored_scores_are_the_whole_square_with_its_mask);
-    tcase_add_test(cases, an_unfused_activation_keeps_one_tensor_more);
-    tcase_add_test(cases, queries_and_keys_may_be_normalized);
-    tcase_add_test(cases, flash_attention_computes_the_scores_of_the_mask);
-    tcase_add_test(cases, exponentials_are_charged_relative_to_heads_of_128);
-    tcase_add_test(cases, eager_execution_moves_more);
-    tcase_add_test(cases, latent_attention_goes_down_and_up);
-    tcase_add_test(cases, latents_are_gathered_by_four_ranks);
-    tcase_add_test(cases, queries_may_be_not_compressed);
-    tcase_add_test(cases, a_block_with_experts_has_router_shared_and_routed_ones);
-    tcase_add_test(cases, experts_have_biases_where_matrices_have);
-    tcase_add_test(cases, experts_fold_into_tensor_and_data_parallelism);
-    tcase_add_test(cases, one_expert_a_rank_is_the_limit);
-    tcase_add_test(cases, capacity_and_imbalance_multiply_what_is_routed);
-    tcase_add_test(cases, room_for_tokens_is_stored_or_packed);
-    tcase_add_test(cases, tokens_travel_in_their_own_formats);
-    tcase_add_test(cases, all_gather_brings_every_token_to_every_rank);
-    tcase_add_test(cases, grouped_weights_may_have_gradient_traffic_of_their_own);
-    tcase_add_test(cases, unfused_experts_move_more_in_their_activation_only);
-    tcase_add_test(cases, fused_experts_activate_where_they_multiply);
-    tcase_add_test(cases, narrow_attention_multiplies_faster_only);
-    tcase_add_test(cases, elementwise_kernels_of_a_llama_block);
-    tcase_add_test(cases, elementwise_kernels_of_a_gpt_block);
-    tcase_add_test(cases, elementwise_kernels_of_latent_attention);
-    tcase_add_test(cases, elementwise_kernels_of_experts);
-    tcase_add_test(cases, elementwise_kernels_of_the_ends);
-    tcase_add_test(cases, a_block_gathers_and_scatters_twice_each_way);
-    tcase_add_test(cases, routed_experts_have_no_tensor_parallel_communication);
-    tcase_add_test(cases, one_context_rank_exchanges_nothing);
-    tcase_add_test(cases, context_ranks_divide_tokens_and_scores);
-    tcase_add_test(cases, a_ring_passes_keys_on_and_their_gradients_back);
-    tcase_add_test(cases, an_all_gather_brings_all_keys);
-    tcase_add_test(cases, ulysses_swaps_sequence_for_heads);
-    tcase_add_test(cases, hierarchical_context_is_both);
-    tcase_add_test(cases, core_attention_drops_its_sums_and_runs_again);
-    tcase_add_test(cases, norms_drop_their_outputs);
-    tcase_add_test(cases, up_projections_drop_queries_keys_and_values);
-    tcase_add_test(cases, a_feedforward_layer_drops_all_but_its_input);
-    tcase_add_test(cases, activations_of_experts_are_dropped_alone);
-    tcase_add_test(cases, shared_experts_are_dropped_alone);
-    tcase_add_test(cases, routed_experts_run_again_with_both_exchanges);
-    tcase_add_test(cases, modules_add_up);
-    tcase_add_test(cases, a_block_is_widest_where_its_activation_passes_back);
-    tcase_add_test(cases, sequence_parallel_ranks_gather_before_and_after);
-    tcase_add_test(cases, stored_scores_have_gradients_as_large);
-    tcase_add_test(cases, routed_tokens_are_there_several_times);
-    tcase_add_test(cases, full_recomputation_keeps_the_input_of_the_block);
-    tcase_add_test(cases, every_second_multiplication_is_saved);
-    tcase_add_test(cases, experts_and_latents_count_too);
-    tcase_add_test(cases, what_is_gathered_is_narrowed_before);
-    tcase_add_test(cases, a_head_keeps_its_inputs_and_logits);
-    tcase_add_test(cases, the_backward_pass_of_a_head_needs_room);
-    tcase_add_test(cases, a_loss_that_copies_keeps_logits_and_gradients);
-    tcase_add_test(cases, a_loss_over_ranks_holds_four_wide_logits);
-    tcase_add_test(cases, chunks_of_the_loss_have_their_logits_alone);
-    tcase_add_test(cases, tiles_of_a_feedforward_layer_exist_one_at_a_time);
-    tcase_add_test(cases, an_embedding_touches_the_rows_of_its_tokens);
-    tcase_add_test(cases, learned_positions_are_a_table_beside_that_of_words);
-    tcase_add_test(cases, without_a_vocabulary_there_are_no_ends);
-    tcase_add_test(cases, a_predicted_token_adds_norms_and_a_projection);
-    return run_cases(cases);
 }

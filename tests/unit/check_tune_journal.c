@@ -2,7 +2,6 @@
  * were. */
 #include "cli/tune/tune_journal.h"
 
-#include <check.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,6 +9,8 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "frame.h"
 
 static char path[] = "/tmp/check_tune_journal_XXXXXX";
 static calc_tune_rows rows;
@@ -29,6 +30,8 @@ static void end_test(void)
     calc_tune_rows_free(&rows);
     unlink(path);
 }
+
+const calc_test_frame calc_tests = {.setup = begin_test, .teardown = end_test};
 
 static void put_file(const char *text)
 {
@@ -53,7 +56,7 @@ static void read_again(void)
     ck_assert_int_eq(calc_tune_rows_read(&rows, path, false, &errors), CALC_OK);
 }
 
-START_TEST(measurements_read_back_to_the_same_bits)
+CALC_TEST(measurements_read_back_to_the_same_bits)
 {
     static const double times[] = {1.53, 26.36, 1.0 / 3};
     double bytes = 61.2 * 0x1p30;
@@ -81,9 +84,8 @@ START_TEST(measurements_read_back_to_the_same_bits)
     ck_assert_str_eq(rows.row[4].note, "said \"no, never\" at last");
     ck_assert_str_eq(rows.head, "layout,step_s,memory_gib,outcome,note");
 }
-END_TEST
 
-START_TEST(columns_that_are_there_are_filled_and_others_left_blank)
+CALC_TEST(columns_that_are_there_are_filled_and_others_left_blank)
 {
     put_file("mine,outcome,step_s,layout\nx,ok,1,00000000\n");
     ck_assert_int_eq(open_journal(), CALC_OK);
@@ -98,26 +100,23 @@ START_TEST(columns_that_are_there_are_filled_and_others_left_blank)
     fclose(file);
     ck_assert_str_eq(text, "mine,outcome,step_s,layout\nx,ok,1,00000000\n,ok,2.5,3fa9c21e\n");
 }
-END_TEST
 
-START_TEST(a_column_that_is_missing_is_named)
+CALC_TEST(a_column_that_is_missing_is_named)
 {
     put_file("layout,step_s\n");
     ck_assert_int_eq(open_journal(), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text, "column \"outcome\" is missing");
     ck_assert_int_eq(errors.item[0].line, 1);
 }
-END_TEST
 
-START_TEST(nothing_is_added_behind_a_line_without_an_end)
+CALC_TEST(nothing_is_added_behind_a_line_without_an_end)
 {
     put_file("layout,step_s,outcome\n00000000,1,ok");
     ck_assert_int_eq(open_journal(), CALC_ERR_SYNTAX);
     ck_assert_str_eq(errors.item[0].text, "its last line has no end: a measurement may be cut off");
 }
-END_TEST
 
-START_TEST(two_that_measure_into_one_file_are_one_too_many)
+CALC_TEST(two_that_measure_into_one_file_are_one_too_many)
 {
     ck_assert_int_eq(open_journal(), CALC_OK);
     pid_t child = fork();
@@ -131,9 +130,8 @@ START_TEST(two_that_measure_into_one_file_are_one_too_many)
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
-END_TEST
 
-START_TEST(a_disk_that_is_full_is_an_error)
+CALC_TEST(a_disk_that_is_full_is_an_error)
 {
     ck_assert_int_eq(open_journal(), CALC_OK);
     int full = open("/dev/full", O_WRONLY);
@@ -144,24 +142,4 @@ START_TEST(a_disk_that_is_full_is_an_error)
         calc_tune_journal_add(&journal, "3fa9c21e", CALC_TUNE_END_FINE, 1, 1, "", &errors),
         CALC_ERR_IO);
     ck_assert_str_eq(errors.item[0].file, path);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("tune_journal");
-    TCase *tests = tcase_create("tests");
-    tcase_add_checked_fixture(tests, begin_test, end_test);
-    tcase_add_test(tests, measurements_read_back_to_the_same_bits);
-    tcase_add_test(tests, columns_that_are_there_are_filled_and_others_left_blank);
-    tcase_add_test(tests, a_column_that_is_missing_is_named);
-    tcase_add_test(tests, nothing_is_added_behind_a_line_without_an_end);
-    tcase_add_test(tests, two_that_measure_into_one_file_are_one_too_many);
-    tcase_add_test(tests, a_disk_that_is_full_is_an_error);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

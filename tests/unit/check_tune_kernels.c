@@ -1,6 +1,7 @@
 /* What measured kernels say of cells of layouts, beside numbers worked out by hand. */
 #include "tune/kernels.h"
 
+#include "frame.h"
 #include "kernel_case.h"
 #include "tune_case.h"
 
@@ -21,6 +22,8 @@ static void leave(void)
 {
     calc_tune_kernels_free(&learnt);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 static void learn(const calc_kernel_point *point, size_t count, const calc_tune_kernel_cell *cell,
                   size_t cells)
@@ -49,7 +52,7 @@ static calc_kernel_key matrix(double rows)
 }
 
 /* Without a measurement cells have the prior's field. */
-START_TEST(nothing_measured_is_the_prior)
+CALC_TEST(nothing_measured_is_the_prior)
 {
     const calc_layout_kernel run = kernel_case_run(matrix(1024), 1);
     const calc_kernel_point other =
@@ -64,13 +67,12 @@ START_TEST(nothing_measured_is_the_prior)
     ck_assert(isnan(learnt.class[0].error));
     ck_assert_double_eq(learnt.class[0].share, 1);
 }
-END_TEST
 
 /* Two measured shapes, 0.1 and 0.2 slower. Of so few the process has lengths and scale of 1 and a
  * noise of 0.001: with standardised distances of sqrt(2) the data's covariance is (a r; r a), a =
  * 1.001 and r = exp(-sqrt(2)), that of a shape with the data (1, r) or (r, 1), and standardised
  * values are -s and s, s = sqrt(1/2). */
-START_TEST(two_shapes_by_hand)
+CALC_TEST(two_shapes_by_hand)
 {
     const calc_kernel_point point[] = {kernel_case_point(matrix(1024), 0.1),
                                        kernel_case_point(matrix(8192), 0.2)};
@@ -102,7 +104,6 @@ START_TEST(two_shapes_by_hand)
                             (learnt.kernels.mean[0] + learnt.kernels.mean[1]) / 1.54, 1e-12);
     ck_assert_double_eq_tol(learnt.unmeasured, 1 - (0.54 + 1) / 2, 1e-15);
 }
-END_TEST
 
 /* Rows at shapes from 256 to 32768, which make errors that no constant explains. */
 static size_t many(calc_kernel_point *point)
@@ -113,7 +114,7 @@ static size_t many(calc_kernel_point *point)
     return 8;
 }
 
-START_TEST(a_measured_shape_has_its_error_and_little_doubt)
+CALC_TEST(a_measured_shape_has_its_error_and_little_doubt)
 {
     calc_kernel_point point[8];
     const calc_layout_kernel run[] = {kernel_case_run(matrix(2048), 1),
@@ -127,11 +128,10 @@ START_TEST(a_measured_shape_has_its_error_and_little_doubt)
     ck_assert_double_eq_tol(learnt.kernels.mean[1], 0.05, 0.03);
     ck_assert_double_gt(sqrt(covariance(1, 1)), 0.05);
 }
-END_TEST
 
 /* Of a shape that was not measured cells that run it are wrong together; of classes that differ
  * they are not. */
-START_TEST(cells_that_share_shapes_are_wrong_together)
+CALC_TEST(cells_that_share_shapes_are_wrong_together)
 {
     calc_kernel_point point[16];
     size_t count = many(point);
@@ -151,11 +151,10 @@ START_TEST(cells_that_share_shapes_are_wrong_together)
     ck_assert_double_eq_tol(covariance(0, 2), 0, 1e-15);
     ck_assert_double_gt(covariance(2, 2), 1e-4);
 }
-END_TEST
 
 /* Cells that are the same to the last bit are still a distribution that can be drawn from, and a
  * decision of them the same twice. */
-START_TEST(decisions_take_them)
+CALC_TEST(decisions_take_them)
 {
     calc_kernel_point point[8];
     const calc_layout_kernel run = kernel_case_run(matrix(2048), 1);
@@ -176,11 +175,10 @@ START_TEST(decisions_take_them)
     ck_assert_double_eq_tol(d.outlook[1].p50_s / d.outlook[0].p50_s, 1.01, 1e-9);
     calc_tune_decision_free(&d);
 }
-END_TEST
 
 /* The model has the layout with few rows a multiplication first, by 5 %; on this machine such
  * kernels are 20 % slower than it says, and those with many rows what it says. */
-START_TEST(measured_kernels_put_an_order_right)
+CALC_TEST(measured_kernels_put_an_order_right)
 {
     calc_kernel_point point[6];
     for (int i = 0; i < 3; i++) {
@@ -204,9 +202,8 @@ START_TEST(measured_kernels_put_an_order_right)
     ck_assert_double_eq_tol(d.outlook[0].p50_s, exp(0.2), 0.02);
     calc_tune_decision_free(&d);
 }
-END_TEST
 
-START_TEST(no_cells_and_cells_without_kernels)
+CALC_TEST(no_cells_and_cells_without_kernels)
 {
     calc_kernel_point point[8];
     const calc_tune_kernel_cell empty = cell_of(9, 0, NULL, 0);
@@ -215,25 +212,4 @@ START_TEST(no_cells_and_cells_without_kernels)
     learn(point, many(point), &empty, 1);
     ck_assert_double_eq_tol(covariance(0, 0), 0.0064, 2e-12);
     ck_assert(learnt.kernels.mean[0] == 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("tune_kernels");
-    tcase_add_checked_fixture(cases, enter, leave);
-    tcase_add_test(cases, nothing_measured_is_the_prior);
-    tcase_add_test(cases, two_shapes_by_hand);
-    tcase_add_test(cases, a_measured_shape_has_its_error_and_little_doubt);
-    tcase_add_test(cases, cells_that_share_shapes_are_wrong_together);
-    tcase_add_test(cases, decisions_take_them);
-    tcase_add_test(cases, measured_kernels_put_an_order_right);
-    tcase_add_test(cases, no_cells_and_cells_without_kernels);
-    Suite *suite = suite_create("tune_kernels");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,13 +1,14 @@
 /* Layouts that may be tried: identities that are the same everywhere, and found again. */
 #include "cli/tune/tune_layouts.h"
 
-#include <check.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 enum { COUNT = 40 };
 
@@ -49,8 +50,10 @@ static void end_test(void)
     calc_residuals_free(&residuals);
 }
 
+const calc_test_frame calc_tests = {.setup = begin_test, .teardown = end_test};
+
 /* calc sweep and calc run ask the same function. */
-START_TEST(the_chance_to_fit_is_that_of_the_published_runs)
+CALC_TEST(the_chance_to_fit_is_that_of_the_published_runs)
 {
     ck_assert(isnan(layouts.candidate[0].fits));
     end_test();
@@ -72,9 +75,8 @@ START_TEST(the_chance_to_fit_is_that_of_the_published_runs)
     }
     ck_assert_uint_gt(unsure, 0);
 }
-END_TEST
 
-START_TEST(layouts_that_are_the_same_are_there_once_in_the_order_of_the_sweep)
+CALC_TEST(layouts_that_are_the_same_are_there_once_in_the_order_of_the_sweep)
 {
     ck_assert_uint_eq(layouts.count, COUNT / 2);
     for (size_t i = 0; i < layouts.count; i++) {
@@ -82,9 +84,8 @@ START_TEST(layouts_that_are_the_same_are_there_once_in_the_order_of_the_sweep)
         ck_assert_double_gt(layouts.candidate[i].step_s, 0);
     }
 }
-END_TEST
 
-START_TEST(an_identity_is_the_hash_of_the_execution_as_it_is_written)
+CALC_TEST(an_identity_is_the_hash_of_the_execution_as_it_is_written)
 {
     for (size_t i = 0; i < layouts.count; i++) {
         char id[CALC_TUNE_ID_SIZE], whole[32];
@@ -113,9 +114,8 @@ START_TEST(an_identity_is_the_hash_of_the_execution_as_it_is_written)
     ck_assert_uint_eq(calc_tune_layouts_find(&layouts, "zzzzzzzz", &index), 0);
     ck_assert_uint_eq(calc_tune_layouts_find(&layouts, "0123456789abcdef0", &index), 0);
 }
-END_TEST
 
-START_TEST(identities_that_begin_alike_are_written_whole)
+CALC_TEST(identities_that_begin_alike_are_written_whole)
 {
     char id[CALC_TUNE_ID_SIZE], other[CALC_TUNE_ID_SIZE];
     size_t index;
@@ -136,9 +136,8 @@ START_TEST(identities_that_begin_alike_are_written_whole)
     calc_tune_layouts_id(&layouts, layouts.by_hash[7], id);
     ck_assert_uint_eq(strlen(id), 8);
 }
-END_TEST
 
-START_TEST(a_layout_that_is_added_stands_behind_the_others_and_is_found)
+CALC_TEST(a_layout_that_is_added_stands_behind_the_others_and_is_found)
 {
     char id[CALC_TUNE_ID_SIZE];
     size_t index, again;
@@ -163,23 +162,4 @@ START_TEST(a_layout_that_is_added_stands_behind_the_others_and_is_found)
     size_t count = layouts.count;
     ck_assert_int_eq(calc_tune_layouts_add(&layouts, &exec, &index, NULL), CALC_ERR_RULE);
     ck_assert_uint_eq(layouts.count, count);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("tune_layouts");
-    TCase *tests = tcase_create("tests");
-    tcase_add_checked_fixture(tests, begin_test, end_test);
-    tcase_add_test(tests, layouts_that_are_the_same_are_there_once_in_the_order_of_the_sweep);
-    tcase_add_test(tests, the_chance_to_fit_is_that_of_the_published_runs);
-    tcase_add_test(tests, an_identity_is_the_hash_of_the_execution_as_it_is_written);
-    tcase_add_test(tests, identities_that_begin_alike_are_written_whole);
-    tcase_add_test(tests, a_layout_that_is_added_stands_behind_the_others_and_is_found);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 /* Differences of two layouts beside the covariances that decisions are made with. */
 #include "tune/model.h"
 
+#include "frame.h"
 #include "unit/tune_case.h"
 
 static calc_tune_prior prior;
@@ -22,7 +23,7 @@ static double by_effects(const calc_tune_candidate pair[2], bool alike)
     return sqrt(variance);
 }
 
-START_TEST(differences_are_those_of_the_model)
+CALC_TEST(differences_are_those_of_the_model)
 {
     prior = calc_tune_prior_default();
     for (int tokens = 11; tokens < 15; tokens++) {
@@ -39,9 +40,8 @@ START_TEST(differences_are_those_of_the_model)
         }
     }
 }
-END_TEST
 
-START_TEST(what_is_shared_does_not_count)
+CALC_TEST(what_is_shared_does_not_count)
 {
     prior = calc_tune_prior_default();
     calc_tune_candidate same = tune_case(1, 12, 2), other = tune_case(1, 13, 2);
@@ -51,10 +51,9 @@ START_TEST(what_is_shared_does_not_count)
     ck_assert_double_gt(calc_tune_model_difference(&prior, &same, &other, false),
                         calc_tune_model_difference(&prior, &same, &other, true));
 }
-END_TEST
 
 /* Quantiles of Student's distribution with four degrees of freedom, from its tables. */
-START_TEST(orders_are_as_sure_as_a_student_t_distribution_is)
+CALC_TEST(orders_are_as_sure_as_a_student_t_distribution_is)
 {
     static const double table[][2] = {{0, 0.5},         {0.740697, 0.75}, {1.533206, 0.9},
                                       {2.131847, 0.95}, {3.746947, 0.99}, {8.610302, 0.9995}};
@@ -70,20 +69,4 @@ START_TEST(orders_are_as_sure_as_a_student_t_distribution_is)
                                     1 - table[i][1], 1e-6);
         }
     }
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("tune_model");
-    tcase_add_test(cases, differences_are_those_of_the_model);
-    tcase_add_test(cases, orders_are_as_sure_as_a_student_t_distribution_is);
-    tcase_add_test(cases, what_is_shared_does_not_count);
-    Suite *suite = suite_create("tune_model");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

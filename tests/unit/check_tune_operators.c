@@ -2,6 +2,7 @@
  * of a file that is of no use. */
 #include "cli/tune/tune_layouts.h"
 
+#include "frame.h"
 #include "point_case.h"
 #include "scratch.h"
 #include "tune/decision.h"
@@ -51,6 +52,8 @@ static void leave(void)
     scratch_leave(folder);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 static calc_status read_file(const char *rows)
 {
     scratch_write("o.csv", point_csv, strlen(point_csv));
@@ -98,7 +101,7 @@ static void put_matrices(size_t layout, double factor)
 }
 
 /* On this machine the multiplications of the layout that calc thinks best are half as fast. */
-START_TEST(measured_kernels_put_an_order_right)
+CALC_TEST(measured_kernels_put_an_order_right)
 {
     size_t model = fastest(NULL);
     for (size_t i = 0; i < LAYOUTS; i++) {
@@ -121,9 +124,8 @@ START_TEST(measured_kernels_put_an_order_right)
     ck_assert_double_gt(mean, 0.5 * log(2));
     ck_assert_double_lt(mean, log(2));
 }
-END_TEST
 
-START_TEST(learning_again_forgets_what_was)
+CALC_TEST(learning_again_forgets_what_was)
 {
     put_matrices(0, 1.2);
     ck_assert_int_eq(read_file(NULL), CALC_OK);
@@ -133,7 +135,6 @@ START_TEST(learning_again_forgets_what_was)
     ck_assert(operators.learnt.kernels.mean[0] == mean);
     ck_assert_uint_eq(operators.learnt.kernels.cells, LAYOUTS);
 }
-END_TEST
 
 static void ends(const calc_text *text, calc_output *out, const char *expected)
 {
@@ -141,7 +142,7 @@ static void ends(const calc_text *text, calc_output *out, const char *expected)
     ck_assert_msg(strstr(text->data, expected) != NULL, "%s\nis not in\n%s", expected, text->data);
 }
 
-START_TEST(what_is_not_measured_is_said)
+CALC_TEST(what_is_not_measured_is_said)
 {
     calc_output *out;
     calc_text text = {0};
@@ -165,7 +166,6 @@ START_TEST(what_is_not_measured_is_said)
     ck_assert_ptr_nonnull(strstr(text.data, "\"measured\": 0, \"exact\": 0}"));
     calc_text_free(&text);
 }
-END_TEST
 
 static void refuses(calc_status got, const char *expected)
 {
@@ -174,7 +174,7 @@ static void refuses(calc_status got, const char *expected)
     ck_assert_str_eq(errors.item[0].file, "o.csv");
 }
 
-START_TEST(files_of_no_use)
+CALC_TEST(files_of_no_use)
 {
     put("b,all_reduce,bf16,16 MiB ranks=8,time,100,us\n");
     ck_assert_int_eq(read_file(NULL), CALC_OK);
@@ -195,22 +195,4 @@ START_TEST(files_of_no_use)
     ck_assert_int_ne(calc_tune_operators_read(&operators, "none.csv", NULL, &machine, &errors),
                      CALC_OK);
     ck_assert_int_gt(errors.count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("tune_operators");
-    tcase_add_checked_fixture(cases, enter, leave);
-    tcase_add_test(cases, measured_kernels_put_an_order_right);
-    tcase_add_test(cases, learning_again_forgets_what_was);
-    tcase_add_test(cases, what_is_not_measured_is_said);
-    tcase_add_test(cases, files_of_no_use);
-    Suite *suite = suite_create("tune_operators");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,7 @@
 #include "tune/decision.h"
 
 #include "base/rng.h"
+#include "frame.h"
 #include "gauss/normal.h"
 #include "unit/tune_case.h"
 
@@ -38,7 +39,7 @@ static unsigned count_bits(unsigned bits)
 }
 
 /* Exchanges end at the best set of five, or within a tenth of its condition number. */
-START_TEST(probes_are_the_best_conditioned)
+CALC_TEST_LOOP(probes_are_the_best_conditioned, 0, 40)
 {
     calc_tune_candidate candidate[FEW];
     size_t probe[CALC_TUNE_PROBES];
@@ -62,9 +63,8 @@ START_TEST(probes_are_the_best_conditioned)
     ck_assert_double_ge(condition, best * (1 - 1e-9));
     ck_assert_double_le(condition, best * 1.1);
 }
-END_TEST
 
-START_TEST(what_may_not_fit_is_no_probe)
+CALC_TEST(what_may_not_fit_is_no_probe)
 {
     calc_tune_candidate candidate[FEW];
     size_t probe[CALC_TUNE_PROBES];
@@ -82,10 +82,9 @@ START_TEST(what_may_not_fit_is_no_probe)
     ck_assert_uint_eq(calc_tune_probes(candidate, 0, probe, &condition), 0);
     ck_assert(isinf(condition));
 }
-END_TEST
 
 /* Layouts that are all alike cannot tell one part from another. */
-START_TEST(layouts_alike_determine_nothing)
+CALC_TEST(layouts_alike_determine_nothing)
 {
     calc_tune_candidate candidate[FEW];
     size_t probe[CALC_TUNE_PROBES];
@@ -95,20 +94,4 @@ START_TEST(layouts_alike_determine_nothing)
     }
     ck_assert_uint_eq(calc_tune_probes(candidate, FEW, probe, &condition), CALC_TUNE_PROBES);
     ck_assert(isinf(condition));
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("tune_probes");
-    tcase_add_loop_test(cases, probes_are_the_best_conditioned, 0, 40);
-    tcase_add_test(cases, what_may_not_fit_is_no_probe);
-    tcase_add_test(cases, layouts_alike_determine_nothing);
-    Suite *suite = suite_create("tune_probes");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,12 +1,15 @@
 /* Programs that measure layouts: how they are run, and how they end. */
 #include "cli/tune/tune_program.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 120};
 
 enum { MOST = 8 };
 static calc_tune_trial kept[MOST];
@@ -52,7 +55,7 @@ static void run_one(const char *command, double timeout_s, int retries)
     ck_assert_uint_eq(keeps, 1);
 }
 
-START_TEST(what_a_program_prints_last_is_its_result)
+CALC_TEST(what_a_program_prints_last_is_its_result)
 {
     run_one("echo 7; echo 1.53s 61GiB; echo; echo ' '", 60, 0);
     ck_assert_double_eq(kept[0].step_s, 1.53);
@@ -79,9 +82,8 @@ START_TEST(what_a_program_prints_last_is_its_result)
     run_one(command, 60, 0);
     ck_assert_double_eq(kept[0].step_s, 7);
 }
-END_TEST
 
-START_TEST(a_program_that_fails_says_why)
+CALC_TEST(a_program_that_fails_says_why)
 {
     static const struct {
         const char *command, *note;
@@ -102,9 +104,8 @@ START_TEST(a_program_that_fails_says_why)
         ck_assert_double_nan(kept[0].step_s);
     }
 }
-END_TEST
 
-START_TEST(a_program_that_fails_is_run_again_and_counted_once)
+CALC_TEST(a_program_that_fails_is_run_again_and_counted_once)
 {
     char folder[] = "/tmp/check_tune_program_XXXXXX";
     char command[256];
@@ -123,9 +124,8 @@ START_TEST(a_program_that_fails_is_run_again_and_counted_once)
     run_one(command, 60, 0);
     ck_assert_double_eq(kept[0].step_s, 1); /* oom is a result: it is not tried again */
 }
-END_TEST
 
-START_TEST(a_program_that_takes_too_long_is_ended_with_what_it_started)
+CALC_TEST(a_program_that_takes_too_long_is_ended_with_what_it_started)
 {
     run_one("sleep 600; echo 1", 0.2, 5);
     ck_assert_int_eq(kept[0].end, CALC_TUNE_END_FAILED);
@@ -133,9 +133,8 @@ START_TEST(a_program_that_takes_too_long_is_ended_with_what_it_started)
     run_one("yes", 0.2, 0); /* one that never stops printing */
     ck_assert_str_eq(kept[0].note, "timeout");
 }
-END_TEST
 
-START_TEST(programs_run_side_by_side_in_slots_of_their_own)
+CALC_TEST(programs_run_side_by_side_in_slots_of_their_own)
 {
     bool interrupted;
     /* Each waits for the other. */
@@ -154,18 +153,16 @@ START_TEST(programs_run_side_by_side_in_slots_of_their_own)
     snprintf(command, sizeof command, "rm -r %s; echo 1", folder);
     run_one(command, 60, 0);
 }
-END_TEST
 
-START_TEST(a_command_that_is_not_there_is_an_error_and_no_measurement)
+CALC_TEST(a_command_that_is_not_there_is_an_error_and_no_measurement)
 {
     bool interrupted;
     ck_assert_int_eq(run("/nowhere/launch {exe} 2>/dev/null", 60, 3, 1, &interrupted), CALC_ERR_IO);
     ck_assert_uint_eq(keeps, 0);
     ck_assert_str_eq(errors.item[0].text, "--command: the shell cannot run it: exit status 127");
 }
-END_TEST
 
-START_TEST(a_signal_ends_programs_without_a_result)
+CALC_TEST(a_signal_ends_programs_without_a_result)
 {
     bool interrupted;
     char command[128];
@@ -174,7 +171,6 @@ START_TEST(a_signal_ends_programs_without_a_result)
     ck_assert(interrupted);
     ck_assert_uint_eq(keeps, 0);
 }
-END_TEST
 
 static calc_status refuse(void *context, const calc_tune_trial *trial, calc_errors *found)
 {
@@ -184,7 +180,7 @@ static calc_status refuse(void *context, const calc_tune_trial *trial, calc_erro
     return CALC_ERR_IO;
 }
 
-START_TEST(a_result_that_cannot_be_kept_ends_the_others)
+CALC_TEST(a_result_that_cannot_be_kept_ends_the_others)
 {
     calc_tune_program program = {.command = "[ {slot} = 0 ] && echo 1 && exit; sleep 600",
                                  .timeout_s = 60};
@@ -195,26 +191,4 @@ START_TEST(a_result_that_cannot_be_kept_ends_the_others)
     ck_assert_int_eq(calc_tune_program_run(&program, trial, 2, refuse, NULL, &interrupted, &errors),
                      CALC_ERR_IO);
     ck_assert(!interrupted);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("tune_program");
-    TCase *tests = tcase_create("tests");
-    tcase_set_timeout(tests, 120);
-    tcase_add_test(tests, what_a_program_prints_last_is_its_result);
-    tcase_add_test(tests, a_program_that_fails_says_why);
-    tcase_add_test(tests, a_program_that_fails_is_run_again_and_counted_once);
-    tcase_add_test(tests, a_program_that_takes_too_long_is_ended_with_what_it_started);
-    tcase_add_test(tests, programs_run_side_by_side_in_slots_of_their_own);
-    tcase_add_test(tests, a_command_that_is_not_there_is_an_error_and_no_measurement);
-    tcase_add_test(tests, a_signal_ends_programs_without_a_result);
-    tcase_add_test(tests, a_result_that_cannot_be_kept_ends_the_others);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

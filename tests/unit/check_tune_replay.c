@@ -1,6 +1,7 @@
 #include "bench/tune_replay.h"
 
 #include "bench/tune_learn.h"
+#include "frame.h"
 #include "tune/truth.h"
 #include "unit/tune_case.h"
 
@@ -18,7 +19,7 @@ static void make_many(calc_tune_candidate *many, calc_rng *rng)
 }
 
 /* Regret by hand: the model's order, of which the second does not fit. */
-START_TEST(regret_is_that_of_the_best_found)
+CALC_TEST(regret_is_that_of_the_best_found)
 {
     const calc_tune_prior prior = calc_tune_prior_default();
     calc_tune_candidate three[3] = {tune_case(1.0, 10, 0), tune_case(1.1, 11, 0),
@@ -39,11 +40,10 @@ START_TEST(regret_is_that_of_the_best_found)
     ck_assert_double_eq_tol(replay.regret[1], 0.2, 1e-12);
     ck_assert_double_eq_tol(replay.regret[2], 0, 1e-12);
 }
-END_TEST
 
 /* On truths drawn from the prior the posterior finds sooner than the model's order alone, and
  * random choices are the last. */
-START_TEST(measurements_are_worth_something)
+CALC_TEST(measurements_are_worth_something)
 {
     const calc_tune_prior prior = calc_tune_prior_default();
     const calc_tune_chooser chooser[3] = {CALC_TUNE_CHOOSER_THOMPSON, CALC_TUNE_CHOOSER_ORDER,
@@ -73,9 +73,8 @@ START_TEST(measurements_are_worth_something)
     ck_assert_double_lt(sum[1], sum[2]);
     ck_assert_double_lt(sum[0] / TRUTHS, 0.02);
 }
-END_TEST
 
-START_TEST(a_truth_is_its_seeds)
+CALC_TEST(a_truth_is_its_seeds)
 {
     const calc_tune_prior prior = calc_tune_prior_default();
     calc_tune_candidate many[MANY];
@@ -94,11 +93,10 @@ START_TEST(a_truth_is_its_seeds)
     }
     ck_assert_int_eq(equal, 0);
 }
-END_TEST
 
 /* What runs were made with is found again: errors drawn from a prior that has much of one term and
  * of kernels, and nothing of memory traffic. */
-START_TEST(a_prior_is_learnt_from_its_own_draws)
+CALC_TEST(a_prior_is_learnt_from_its_own_draws)
 {
     enum { CAMPAIGNS = 60, RUNS = 12 };
     static calc_tune_known known[CAMPAIGNS * RUNS];
@@ -132,21 +130,4 @@ START_TEST(a_prior_is_learnt_from_its_own_draws)
     ck_assert_double_eq_tol(learnt.own / 0.01, 1, 0.25);
     ck_assert_double_eq_tol(learnt.memory_own / 0.01, 1, 0.25);
     ck_assert_double_lt(learnt.schedule.sd, 0.02);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("tune_replay");
-    tcase_add_test(cases, regret_is_that_of_the_best_found);
-    tcase_add_test(cases, measurements_are_worth_something);
-    tcase_add_test(cases, a_truth_is_its_seeds);
-    tcase_add_test(cases, a_prior_is_learnt_from_its_own_draws);
-    Suite *suite = suite_create("tune_replay");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,11 +1,11 @@
 /* The state of calc tune: what rows mean, and what is said of those that mean nothing. */
 #include "cli/tune/tune_journal.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_tune_rows rows;
 static calc_errors errors;
@@ -23,7 +23,9 @@ static void end_test(void)
     calc_tune_rows_free(&rows);
 }
 
-START_TEST(rows_have_times_needs_and_outcomes_in_any_unit_and_order)
+const calc_test_frame calc_tests = {.teardown = end_test};
+
+CALC_TEST(rows_have_times_needs_and_outcomes_in_any_unit_and_order)
 {
     ck_assert_int_eq(parse("outcome,note,layout,memory_gib,step_s,other\n"
                            "ok,,3fa9c21e,61.25,1.5,x\n"
@@ -48,9 +50,8 @@ START_TEST(rows_have_times_needs_and_outcomes_in_any_unit_and_order)
     ck_assert(rows.ends);
     ck_assert_str_eq(rows.head, "outcome,note,layout,memory_gib,step_s,other");
 }
-END_TEST
 
-START_TEST(an_empty_file_is_an_empty_state_and_so_is_one_without_rows)
+CALC_TEST(an_empty_file_is_an_empty_state_and_so_is_one_without_rows)
 {
     ck_assert_int_eq(parse(""), CALC_OK);
     ck_assert_uint_eq(rows.count, 0);
@@ -60,7 +61,6 @@ START_TEST(an_empty_file_is_an_empty_state_and_so_is_one_without_rows)
     ck_assert_uint_eq(rows.count, 0);
     ck_assert_str_eq(rows.head, "layout,step_s");
 }
-END_TEST
 
 /* What is wrong with a row, where, and in which words. */
 static const struct {
@@ -87,7 +87,7 @@ static const struct {
     {"3fa9c21e,1.5,,,,,", 18, "the row has 7 cells, the first has 6"},
 };
 
-START_TEST(a_bad_row_is_one_line_that_says_where_and_what)
+CALC_TEST_LOOP(a_bad_row_is_one_line_that_says_where_and_what, 0, sizeof bad / sizeof *bad)
 {
     char text[256];
     snprintf(text, sizeof text, "layout,step_s,memory_gib,outcome,id,exe\n%s\n", bad[_i].row);
@@ -98,9 +98,8 @@ START_TEST(a_bad_row_is_one_line_that_says_where_and_what)
     ck_assert_str_eq(errors.item[0].text, bad[_i].text);
     ck_assert_int_eq(errors.item[0].column, bad[_i].column);
 }
-END_TEST
 
-START_TEST(a_layout_has_an_identity_or_a_file_and_not_both)
+CALC_TEST(a_layout_has_an_identity_or_a_file_and_not_both)
 {
     ck_assert_int_eq(parse("exe,step_s\nmine.json,1\n"), CALC_OK);
     ck_assert_str_eq(rows.row[0].exe, "mine.json");
@@ -110,9 +109,8 @@ START_TEST(a_layout_has_an_identity_or_a_file_and_not_both)
     ck_assert_str_eq(errors.item[0].text, "layout and exe: one of them says which layout it is");
     ck_assert_int_eq(errors.item[0].column, 1);
 }
-END_TEST
 
-START_TEST(an_id_that_is_there_twice_is_an_error_that_names_both_lines)
+CALC_TEST(an_id_that_is_there_twice_is_an_error_that_names_both_lines)
 {
     ck_assert_int_eq(parse("id,layout,step_s\na,00000000,1\nb,00000000,1\na,00000001,2\n,00000001,"
                            "2\n,00000001,2\n"),
@@ -121,9 +119,8 @@ START_TEST(an_id_that_is_there_twice_is_an_error_that_names_both_lines)
     ck_assert_int_eq(errors.item[0].line, 4);
     ck_assert_str_eq(errors.item[0].text, "the id \"a\" is that of line 2, too");
 }
-END_TEST
 
-START_TEST(a_line_that_was_cut_off_is_said_to_be_that)
+CALC_TEST(a_line_that_was_cut_off_is_said_to_be_that)
 {
     static const char head[] = "layout,step_s,memory_gib,outcome,note\n00000000,1,2,ok,\n";
     static const char *const cut[] = {"3fa9", "3fa9c21e,", "3fa9c21e,1.5", "3fa9c21e,1.5,61,o"};
@@ -147,9 +144,8 @@ START_TEST(a_line_that_was_cut_off_is_said_to_be_that)
     ck_assert_int_eq(parse(text), CALC_OK);
     ck_assert_double_eq(rows.row[1].step_s, 1.53);
 }
-END_TEST
 
-START_TEST(a_file_that_is_not_there_is_an_empty_state_if_it_may_be)
+CALC_TEST(a_file_that_is_not_there_is_an_empty_state_if_it_may_be)
 {
     calc_tune_rows_free(&rows);
     errors = (calc_errors){0};
@@ -161,26 +157,4 @@ START_TEST(a_file_that_is_not_there_is_an_empty_state_if_it_may_be)
     errors = (calc_errors){0};
     ck_assert_int_eq(calc_tune_rows_read(&rows, "/", true, &errors), CALC_ERR_NOT_FOUND);
     ck_assert_str_eq(errors.item[0].text, "is a folder, not a file");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("tune_rows");
-    TCase *tests = tcase_create("tests");
-    tcase_add_checked_fixture(tests, NULL, end_test);
-    tcase_add_test(tests, rows_have_times_needs_and_outcomes_in_any_unit_and_order);
-    tcase_add_test(tests, an_empty_file_is_an_empty_state_and_so_is_one_without_rows);
-    tcase_add_loop_test(tests, a_bad_row_is_one_line_that_says_where_and_what, 0,
-                        sizeof bad / sizeof *bad);
-    tcase_add_test(tests, a_layout_has_an_identity_or_a_file_and_not_both);
-    tcase_add_test(tests, an_id_that_is_there_twice_is_an_error_that_names_both_lines);
-    tcase_add_test(tests, a_line_that_was_cut_off_is_said_to_be_that);
-    tcase_add_test(tests, a_file_that_is_not_there_is_an_empty_state_if_it_may_be);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,13 +1,14 @@
 /* Layouts that are tried: commands for them, and what these print. */
 #include "cli/tune/tune_program.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-START_TEST(places_in_a_command_are_words_for_the_shell)
+#include "frame.h"
+
+CALC_TEST(places_in_a_command_are_words_for_the_shell)
 {
     static const struct {
         const char *command, *exe, *text;
@@ -32,9 +33,8 @@ START_TEST(places_in_a_command_are_words_for_the_shell)
     ck_assert(calc_tune_trial_names_layout("a {layout}"));
     ck_assert(!calc_tune_trial_names_layout("a {slot} {EXE}"));
 }
-END_TEST
 
-START_TEST(the_last_line_is_a_time_with_or_without_memory_or_an_end)
+CALC_TEST(the_last_line_is_a_time_with_or_without_memory_or_an_end)
 {
     static const struct {
         const char *line;
@@ -66,19 +66,4 @@ START_TEST(the_last_line_is_a_time_with_or_without_memory_or_an_end)
         ck_assert_double_eq(t.step_s, 7);
         ck_assert_str_eq(t.note, "as before");
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("tune_trial");
-    TCase *tests = tcase_create("tests");
-    tcase_add_test(tests, places_in_a_command_are_words_for_the_shell);
-    tcase_add_test(tests, the_last_line_is_a_time_with_or_without_memory_or_an_end);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,8 +1,7 @@
 #include "units.h"
 
-#include <stdlib.h>
-
 #include "cell.h"
+#include "frame.h"
 #include "small_case.h"
 
 static calc_space space;
@@ -23,6 +22,8 @@ static void end(void)
     calc_units_free(&units);
     calc_space_free(&space);
 }
+
+const calc_test_frame calc_tests = {.setup = begin, .teardown = end};
 
 static void set(calc_axis axis, int64_t first, int64_t step, size_t count)
 {
@@ -88,15 +89,14 @@ static void assert_covered(int64_t batch)
     ck_assert_uint_gt(cells, 0);
 }
 
-START_TEST(units_cover_every_cell_once)
+CALC_TEST(units_cover_every_cell_once)
 {
     set(CALC_AXIS_num_procs, 1, 1, 100);
     set(CALC_AXIS_batch_size, 48, 0, 1);
     assert_covered(48);
 }
-END_TEST
 
-START_TEST(units_cover_lists_of_every_axis)
+CALC_TEST(units_cover_lists_of_every_axis)
 {
     set(CALC_AXIS_num_procs, 2, 6, 40);
     set(CALC_AXIS_batch_size, 36, 0, 1);
@@ -107,10 +107,9 @@ START_TEST(units_cover_lists_of_every_axis)
     space.batch_is_maximum = false;
     assert_covered(36);
 }
-END_TEST
 
 /* Calculon's search has those that divide the blocks. */
-START_TEST(every_number_of_stages_is_tried_unless_they_are_even)
+CALC_TEST(every_number_of_stages_is_tried_unless_they_are_even)
 {
     ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(units.pipelines, (size_t)app.num_blocks);
@@ -121,9 +120,8 @@ START_TEST(every_number_of_stages_is_tried_unless_they_are_even)
     }
     ck_assert_uint_eq(units.pipelines, divisors);
 }
-END_TEST
 
-START_TEST(small_microbatches_come_first)
+CALC_TEST(small_microbatches_come_first)
 {
     set(CALC_AXIS_num_procs, 8, 8, 100);
     set(CALC_AXIS_batch_size, 64, 0, 1);
@@ -133,9 +131,8 @@ START_TEST(small_microbatches_come_first)
         ck_assert_int_le(units.unit[i - 1].microbatch_size, units.unit[i].microbatch_size);
     }
 }
-END_TEST
 
-START_TEST(variants_with_the_same_rows_are_one_unit)
+CALC_TEST(variants_with_the_same_rows_are_one_unit)
 {
     set(CALC_AXIS_num_procs, 8, 8, 4);
     set(CALC_AXIS_batch_size, 64, 0, 1);
@@ -158,10 +155,9 @@ START_TEST(variants_with_the_same_rows_are_one_unit)
         ck_assert_uint_eq(units.unit[i].variants, 2);
     }
 }
-END_TEST
 
 /* Every pair of a number of stages and a batch is in one unit of each tensor parallelism. */
-START_TEST(units_that_serve_have_some_stages_and_batches_each)
+CALC_TEST(units_that_serve_have_some_stages_and_batches_each)
 {
     set(CALC_AXIS_num_procs, 8, 8, 4);
     set(CALC_AXIS_tensor_par, 1, 1, 2);
@@ -184,9 +180,8 @@ START_TEST(units_that_serve_have_some_stages_and_batches_each)
     }
     ck_assert_uint_eq(units.count, 2 * 3 * 2);
 }
-END_TEST
 
-START_TEST(list_is_the_same_every_time)
+CALC_TEST(list_is_the_same_every_time)
 {
     calc_units again = {0};
     set(CALC_AXIS_num_procs, 8, 8, 300);
@@ -203,9 +198,8 @@ START_TEST(list_is_the_same_every_time)
     }
     calc_units_free(&again);
 }
-END_TEST
 
-START_TEST(datatype_is_the_first_of_16_bits_that_both_engines_offer)
+CALC_TEST(datatype_is_the_first_of_16_bits_that_both_engines_offer)
 {
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT16);
     sys.chip.vector[CALC_DATATYPE_FLOAT16].flop_per_s = 0;
@@ -215,9 +209,8 @@ START_TEST(datatype_is_the_first_of_16_bits_that_both_engines_offer)
     sys.chip.matrix[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
     ck_assert_int_eq(calc_units_datatype(&sys), CALC_DATATYPE_FLOAT32);
 }
-END_TEST
 
-START_TEST(datatype_that_is_not_offered_has_no_units)
+CALC_TEST(datatype_that_is_not_offered_has_no_units)
 {
     set(CALC_AXIS_num_procs, 8, 0, 1);
     set(CALC_AXIS_batch_size, 8, 0, 1);
@@ -227,21 +220,4 @@ START_TEST(datatype_that_is_not_offered_has_no_units)
     sys.chip.vector[CALC_DATATYPE_FLOAT8].flop_per_s = 0;
     ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_uint_eq(units.count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *tests = tcase_create("units");
-    tcase_add_checked_fixture(tests, begin, end);
-    tcase_add_test(tests, units_cover_every_cell_once);
-    tcase_add_test(tests, units_cover_lists_of_every_axis);
-    tcase_add_test(tests, every_number_of_stages_is_tried_unless_they_are_even);
-    tcase_add_test(tests, small_microbatches_come_first);
-    tcase_add_test(tests, variants_with_the_same_rows_are_one_unit);
-    tcase_add_test(tests, units_that_serve_have_some_stages_and_batches_each);
-    tcase_add_test(tests, list_is_the_same_every_time);
-    tcase_add_test(tests, datatype_is_the_first_of_16_bits_that_both_engines_offer);
-    tcase_add_test(tests, datatype_that_is_not_offered_has_no_units);
-    return run_cases(tests);
 }

@@ -1,10 +1,11 @@
 /* Which numbers of a family are one, which are each machine's own. */
 #include "calibrate/fit.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "frame.h"
 
 static calc_family family;
 static calc_unknowns unknowns;
@@ -25,6 +26,8 @@ static void enter(void)
     }
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static const calc_unknown *find(const char *name, unsigned machines)
 {
     for (size_t i = 0; i < unknowns.count; i++) {
@@ -36,7 +39,7 @@ static const calc_unknown *find(const char *name, unsigned machines)
     return NULL;
 }
 
-START_TEST(equal_values_are_one_unknown)
+CALC_TEST(equal_values_are_one_unknown)
 {
     calc_unknowns_make(&unknowns, &family, NULL, false);
     ck_assert(find("eager_traffic", 7)->start == 2);
@@ -48,9 +51,8 @@ START_TEST(equal_values_are_one_unknown)
     ck_assert(find("sustained", 2)->start == 1 && find("sustained", 4)->start == 0.9);
     ck_assert_uint_eq(unknowns.count, 6);
 }
-END_TEST
 
-START_TEST(a_documented_start_of_its_own_is_an_unknown_of_its_own)
+CALC_TEST(a_documented_start_of_its_own_is_an_unknown_of_its_own)
 {
     static const char *const fields[] = {"grouped.efficiency", NULL};
     family.name = "Blackwell";
@@ -65,9 +67,8 @@ START_TEST(a_documented_start_of_its_own_is_an_unknown_of_its_own)
     calc_unknowns_make(&unknowns, &family, fields, false);
     ck_assert_uint_eq(unknowns.count, 1);
 }
-END_TEST
 
-START_TEST(numbers_of_machines_without_runs_are_left_out)
+CALC_TEST(numbers_of_machines_without_runs_are_left_out)
 {
     family.measured = 1;
     calc_unknowns_make(&unknowns, &family, NULL, false);
@@ -75,9 +76,8 @@ START_TEST(numbers_of_machines_without_runs_are_left_out)
     ck_assert_ptr_nonnull(find("eager_traffic", 7)); /* shared with the first */
     ck_assert_ptr_null(find("networks[1].efficiency", 4));
 }
-END_TEST
 
-START_TEST(only_listed_fields_are_unknown)
+CALC_TEST(only_listed_fields_are_unknown)
 {
     static const char *const fields[] = {"eager_traffic", NULL};
     calc_unknowns_make(&unknowns, &family, fields, true);
@@ -85,9 +85,8 @@ START_TEST(only_listed_fields_are_unknown)
     ck_assert(unknowns.item[0].start == 1.8 && unknowns.item[0].value == 1.8);
     ck_assert(isnan(unknowns.item[0].error) && !unknowns.item[0].determined);
 }
-END_TEST
 
-START_TEST(values_go_to_their_machines)
+CALC_TEST(values_go_to_their_machines)
 {
     calc_unknowns_make(&unknowns, &family, NULL, false);
     for (size_t i = 0; i < unknowns.count; i++) {
@@ -101,33 +100,12 @@ START_TEST(values_go_to_their_machines)
         ck_assert(family.system[m].chip.host.block_s == (m == 2 ? 0 : 0.5));
     }
 }
-END_TEST
 
-START_TEST(errors_are_shares_of_the_value)
+CALC_TEST(errors_are_shares_of_the_value)
 {
     calc_unknown p = {.value = 0.8, .error = 0.1};
     p.constant = calc_constant_find("eager_traffic"); /* d log x = dx / x */
     ck_assert(calc_unknown_relative_error(&p) == 0.1);
     p.constant = calc_constant_find("mem1.efficiency"); /* d logit x = dx / (x (1 - x)) */
     ck_assert_double_eq_tol(calc_unknown_relative_error(&p), 0.02, 1e-15);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("unknowns");
-    TCase *tests = tcase_create("unknowns");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, equal_values_are_one_unknown);
-    tcase_add_test(tests, a_documented_start_of_its_own_is_an_unknown_of_its_own);
-    tcase_add_test(tests, numbers_of_machines_without_runs_are_left_out);
-    tcase_add_test(tests, only_listed_fields_are_unknown);
-    tcase_add_test(tests, values_go_to_their_machines);
-    tcase_add_test(tests, errors_are_shares_of_the_value);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "frame.h"
+
 static calc_calibration *c;
 static calc_errors errors;
 static double before[2 * CASE_ROWS]; /* a run may have two results */
@@ -29,6 +31,8 @@ static void leave(void)
     free(c);
 }
 
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
+
 /* Calibrate the first machines, predict with them, and write and read the residuals. */
 static calc_status make(size_t machines)
 {
@@ -45,7 +49,7 @@ static calc_status make(size_t machines)
     return calc_residuals_parse(&residuals, text, "new", &errors);
 }
 
-START_TEST(each_run_has_those_of_cross_validation)
+CALC_TEST(each_run_has_those_of_cross_validation)
 {
     static const calc_cross by[] = {CALC_CROSS_WIDTH, CALC_CROSS_SOURCE};
     calc_calibration_runs runs = case_of_runs();
@@ -62,15 +66,13 @@ START_TEST(each_run_has_those_of_cross_validation)
             for (int k = 0; k < i; k++) {
                 ck_assert((residuals.item[k].fold[u] == r->fold[u]) == (fold[k] == fold[i]));
             }
-            ck_assert_double_eq_tol(r->value[u], log(case_row[i].measured_iteration_s / unseen[i]),
-                                    5.1e-5);
+            ck_assert_double_eq_tol(r->value[u], log(case_row[i].measured_s / unseen[i]), 5.1e-5);
             ck_assert(r->value[u] != 0);
         }
     }
 }
-END_TEST
 
-START_TEST(traits_and_names_are_those_of_the_run)
+CALC_TEST(traits_and_names_are_those_of_the_run)
 {
     ck_assert_int_eq(make(CASE_MACHINES), CALC_OK);
     const calc_residual *r = &residuals.item[1];
@@ -79,11 +81,10 @@ START_TEST(traits_and_names_are_those_of_the_run)
     ck_assert_str_eq(r->source, "other");
     ck_assert(!r->traits.experts && r->traits.bits == 16 && r->traits.processors == 8);
 }
-END_TEST
 
-START_TEST(memory_is_as_far_off_as_it_is_predicted)
+CALC_TEST(memory_is_as_far_off_as_it_is_predicted)
 {
-    case_row[5].measured_memory_gib = 10;
+    case_row[5].measured_mem_gib = 10;
     ck_assert_int_eq(make(CASE_MACHINES), CALC_OK);
     const calc_residual *r = calc_residuals_find(&residuals, case_id[5], CALC_QUANTITY_MEMORY);
     ck_assert_ptr_nonnull(r);
@@ -97,9 +98,8 @@ START_TEST(memory_is_as_far_off_as_it_is_predicted)
     /* A width of 2,048 is in the fold of the times of its models. */
     ck_assert_int_eq(r->fold[CALC_UNSEEN_WIDTH], 4);
 }
-END_TEST
 
-START_TEST(machines_that_are_not_calibrated_have_none)
+CALC_TEST(machines_that_are_not_calibrated_have_none)
 {
     case_row[2].confidence = "low"; /* on the first machine, not scored */
     ck_assert_int_eq(make(1), CALC_OK);
@@ -108,33 +108,15 @@ START_TEST(machines_that_are_not_calibrated_have_none)
         ck_assert_str_eq(residuals.item[i].machine, "a100_sxm_80g");
     }
 }
-END_TEST
 
-START_TEST(a_run_that_every_fit_has_seen_has_none)
+CALC_TEST(a_run_that_every_fit_has_seen_has_none)
 {
     for (int i = 0; i < CASE_ROWS; i++) {
-        case_row[i].tp = 1; /* a single source is dealt by tensor parallelism: one fold */
-        snprintf(case_id[i], sizeof case_id[i], "plain_%d", i);
+        /* A single source is dealt by tensor parallelism: one fold. */
+        case_row[i].source = case_row[i].publisher = "other";
+        case_row[i].document->exec.strategy.tensor_par = 1;
+        case_row[i].document->exec.strategy.data_par = 8;
     }
     ck_assert_int_eq(make(CASE_MACHINES), CALC_OK);
     ck_assert_uint_eq(residuals.count, 0);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("unseen");
-    TCase *tests = tcase_create("unseen");
-    tcase_add_checked_fixture(tests, enter, leave);
-    tcase_add_test(tests, each_run_has_those_of_cross_validation);
-    tcase_add_test(tests, traits_and_names_are_those_of_the_run);
-    tcase_add_test(tests, memory_is_as_far_off_as_it_is_predicted);
-    tcase_add_test(tests, machines_that_are_not_calibrated_have_none);
-    tcase_add_test(tests, a_run_that_every_fit_has_seen_has_none);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

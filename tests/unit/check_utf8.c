@@ -1,10 +1,10 @@
 #include "io/utf8.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
-START_TEST(characters_of_one_to_four_bytes_are_measured)
+#include "frame.h"
+
+CALC_TEST(characters_of_one_to_four_bytes_are_measured)
 {
     ck_assert_uint_eq(calc_utf8_length("a", 1), 1);
     ck_assert_uint_eq(calc_utf8_length("\0", 1), 1);
@@ -14,9 +14,8 @@ START_TEST(characters_of_one_to_four_bytes_are_measured)
     ck_assert_uint_eq(calc_utf8_length("\xed\x9f\xbf", 3), 3);     /* U+D7FF */
     ck_assert_uint_eq(calc_utf8_length("\xf4\x8f\xbf\xbf", 4), 4); /* U+10FFFF */
 }
-END_TEST
 
-START_TEST(what_is_not_utf8_has_no_length)
+CALC_TEST(what_is_not_utf8_has_no_length)
 {
     ck_assert_uint_eq(calc_utf8_length("", 0), 0);
     ck_assert_uint_eq(calc_utf8_length("\x80", 1), 0);
@@ -29,9 +28,8 @@ START_TEST(what_is_not_utf8_has_no_length)
     ck_assert_uint_eq(calc_utf8_length("\xe2\x82\xac", 2), 0);     /* cut off */
     ck_assert_uint_eq(calc_utf8_length("\xc3(", 2), 0);
 }
-END_TEST
 
-START_TEST(shown_text_stays_in_one_line)
+CALC_TEST(shown_text_stays_in_one_line)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
     ck_assert_str_eq(calc_utf8_show(shown, "caf\xc3\xa9", 5), "caf\xc3\xa9");
@@ -39,9 +37,8 @@ START_TEST(shown_text_stays_in_one_line)
     ck_assert_str_eq(calc_utf8_show(shown, "a\0b", 3), "a\\x00b");
     ck_assert_str_eq(calc_utf8_show(shown, "", 0), "");
 }
-END_TEST
 
-START_TEST(shown_text_is_cut_between_characters)
+CALC_TEST(shown_text_is_cut_between_characters)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
     char text[200];
@@ -55,21 +52,4 @@ START_TEST(shown_text_is_cut_between_characters)
     memcpy(text + 58, "\xe2\x82\xac", 3);
     calc_utf8_show(shown, text, sizeof text);
     ck_assert_str_eq(shown + 57, "x...");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("utf8");
-    TCase *tests = tcase_create("utf8");
-    tcase_add_test(tests, characters_of_one_to_four_bytes_are_measured);
-    tcase_add_test(tests, what_is_not_utf8_has_no_length);
-    tcase_add_test(tests, shown_text_stays_in_one_line);
-    tcase_add_test(tests, shown_text_is_cut_between_characters);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

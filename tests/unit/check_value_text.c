@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_exec from, to;
@@ -15,6 +16,8 @@ static void enter(void)
     said[0] = '\0';
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static void say(void *context, const char *path, const char *a, const char *b)
 {
     strcat(strcat(context, path), " ");
@@ -22,14 +25,13 @@ static void say(void *context, const char *path, const char *a, const char *b)
     strcat(strcat(context, b), ";");
 }
 
-START_TEST(equal_objects_differ_in_nothing)
+CALC_TEST(equal_objects_differ_in_nothing)
 {
     calc_value_differences(CALC_KIND_EXEC, &from, &to, say, said);
     ck_assert_str_eq(said, "");
 }
-END_TEST
 
-START_TEST(differences_are_told_in_the_order_of_the_table)
+CALC_TEST(differences_are_told_in_the_order_of_the_table)
 {
     to.strategy.tensor_par = 8;
     to.pipeline_par = 1;
@@ -39,33 +41,19 @@ START_TEST(differences_are_told_in_the_order_of_the_table)
     ck_assert_str_eq(said, "tensor_par 4>8;pipeline_par 2>1;fused_activation false>true;"
                            "activation_recompute none>full;");
 }
-END_TEST
 
-START_TEST(fields_of_an_object_differ_by_their_path)
+CALC_TEST(fields_of_an_object_differ_by_their_path)
 {
     to.inference.chunk_size = 512;
     calc_value_differences(CALC_KIND_EXEC, &from, &to, say, said);
     ck_assert_str_eq(said, "inference.chunk_size 0>512;");
 }
-END_TEST
 
-START_TEST(values_are_in_the_units_of_files)
+CALC_TEST(values_are_in_the_units_of_files)
 {
     calc_system system = {.chip.mem1.bytes_per_s = 2e12};
     calc_field_ref ref;
     char text[CALC_VALUE_TEXT];
     ck_assert_int_eq(calc_field_find(CALC_KIND_SYSTEM, "mem1.GBps", &ref), CALC_OK);
     ck_assert_str_eq(calc_value_text(ref.field, &system.chip.mem1.bytes_per_s, text), "2000");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("value_text");
-    tcase_add_checked_fixture(cases, enter, NULL);
-    tcase_add_test(cases, equal_objects_differ_in_nothing);
-    tcase_add_test(cases, differences_are_told_in_the_order_of_the_table);
-    tcase_add_test(cases, fields_of_an_object_differ_by_their_path);
-    tcase_add_test(cases, values_are_in_the_units_of_files);
-    return run_cases(cases);
 }

@@ -1,6 +1,7 @@
 /* Variants: the combinations of optional fields, and which of them are legal. */
 #include "variants.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 static calc_space space;
@@ -34,7 +35,7 @@ static size_t listed(void)
     return variants.count;
 }
 
-START_TEST(without_optional_fields_there_is_one)
+CALC_TEST(without_optional_fields_there_is_one)
 {
     begin();
     ck_assert_uint_eq(listed(), 1);
@@ -44,9 +45,8 @@ START_TEST(without_optional_fields_there_is_one)
     ck_assert_int_eq(e->strategy.expert_par_net, -1);
     end();
 }
-END_TEST
 
-START_TEST(every_combination_is_listed_but_what_tiles_vary)
+CALC_TEST(every_combination_is_listed_but_what_tiles_vary)
 {
     begin();
     set(CALC_AXIS_flash_attention, 0, 1);
@@ -60,10 +60,9 @@ START_TEST(every_combination_is_listed_but_what_tiles_vary)
     ck_assert_double_eq(variants.item[2].exec.strategy.capacity_factor, 1.25);
     end();
 }
-END_TEST
 
 /* Calculon's list of layers has no flash attention and no modules to recompute. */
-START_TEST(a_rule_leaves_out_what_it_cannot_say)
+CALC_TEST(a_rule_leaves_out_what_it_cannot_say)
 {
     begin();
     set(CALC_AXIS_flash_attention, 0, 1);
@@ -79,9 +78,8 @@ START_TEST(a_rule_leaves_out_what_it_cannot_say)
     compat = CALC_COMPAT_NONE;
     end();
 }
-END_TEST
 
-START_TEST(a_star_is_what_the_model_allows)
+CALC_TEST(a_star_is_what_the_model_allows)
 {
     begin();
     app.seq_size = 24;
@@ -105,9 +103,8 @@ START_TEST(a_star_is_what_the_model_allows)
     ck_assert_int_eq(variants.item[0].exec.strategy.expert_tensor_par, 1);
     end();
 }
-END_TEST
 
-START_TEST(what_contradicts_itself_is_left_out)
+CALC_TEST(what_contradicts_itself_is_left_out)
 {
     static const struct {
         calc_axis axis, other;
@@ -126,10 +123,9 @@ START_TEST(what_contradicts_itself_is_left_out)
         end();
     }
 }
-END_TEST
 
 /* Variants that differ in nothing but the blocks of stages follow one another. */
-START_TEST(variants_with_the_same_rows_are_neighbours)
+CALC_TEST(variants_with_the_same_rows_are_neighbours)
 {
     begin();
     set(CALC_AXIS_pipeline_balance, CALC_PIPELINE_BALANCE_BLOCKS, CALC_PIPELINE_BALANCE_ENDS);
@@ -145,9 +141,8 @@ START_TEST(variants_with_the_same_rows_are_neighbours)
     }
     end();
 }
-END_TEST
 
-START_TEST(what_model_or_machine_do_not_have_is_left_out)
+CALC_TEST(what_model_or_machine_do_not_have_is_left_out)
 {
     begin();
     set(CALC_AXIS_expert_par_net, 1, 2); /* the machine has 0 and 1 */
@@ -167,9 +162,8 @@ START_TEST(what_model_or_machine_do_not_have_is_left_out)
     ck_assert_uint_eq(listed(), 1);
     end();
 }
-END_TEST
 
-START_TEST(sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism)
+CALC_TEST(sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism)
 {
     begin();
     calc_exec e = small_exec(2, 1, 1);
@@ -190,19 +184,4 @@ START_TEST(sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism)
     app.shared_feedforward = 33;
     ck_assert(!calc_variant_legal(&app, &e));
     end();
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("variants");
-    tcase_add_test(cases, without_optional_fields_there_is_one);
-    tcase_add_test(cases, every_combination_is_listed_but_what_tiles_vary);
-    tcase_add_test(cases, a_rule_leaves_out_what_it_cannot_say);
-    tcase_add_test(cases, a_star_is_what_the_model_allows);
-    tcase_add_test(cases, what_contradicts_itself_is_left_out);
-    tcase_add_test(cases, variants_with_the_same_rows_are_neighbours);
-    tcase_add_test(cases, what_model_or_machine_do_not_have_is_left_out);
-    tcase_add_test(cases, sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism);
-    return run_cases(cases);
 }

@@ -1,10 +1,11 @@
 #include "model/verdict.h"
 
+#include "frame.h"
 #include "small_case.h"
 
 /* ---- Networks -------------------------------------------------------------------------------- */
 
-START_TEST(the_ranks_of_a_network_are_the_product_of_what_uses_it)
+CALC_TEST(the_ranks_of_a_network_are_the_product_of_what_uses_it)
 {
     calc_exec exec = small_exec(2, 3, 5); /* tensor on network 0, the others on 1 */
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 2);
@@ -15,11 +16,10 @@ START_TEST(the_ranks_of_a_network_are_the_product_of_what_uses_it)
     exec.strategy.data_par_net = 0;
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 30);
 }
-END_TEST
 
 /* 32 ranks of a stage: 2 of tensor, 16 of data; experts 4 * 2, with 4 replicas. Each network needs
    the larger of what the two ways to split the ranks ask for. */
-START_TEST(experts_need_their_networks_too)
+CALC_TEST(experts_need_their_networks_too)
 {
     calc_exec exec = small_exec(2, 3, 16);
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 2);
@@ -43,18 +43,16 @@ START_TEST(experts_need_their_networks_too)
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 0), 2);
     ck_assert_double_eq(calc_verdict_network_ranks(&exec, 2), 3);
 }
-END_TEST
 
-START_TEST(a_network_connects_its_size_and_no_more)
+CALC_TEST(a_network_connects_its_size_and_no_more)
 {
     calc_network network = {.size = 8};
     ck_assert_int_eq(calc_verdict_network(&network, 8), CALC_VERDICT_OK);
     ck_assert_int_eq(calc_verdict_network(&network, 9), CALC_VERDICT_NETWORK_SIZE);
     ck_assert_int_eq(calc_verdict_network(&network, 3), CALC_VERDICT_OK);
 }
-END_TEST
 
-START_TEST(a_network_that_must_be_filled_wants_a_divisor_of_its_size)
+CALC_TEST(a_network_that_must_be_filled_wants_a_divisor_of_its_size)
 {
     calc_network network = {.size = 12, .must_be_filled = true};
     for (int ranks = 2; ranks <= 12; ranks++) {
@@ -63,19 +61,17 @@ START_TEST(a_network_that_must_be_filled_wants_a_divisor_of_its_size)
     }
     ck_assert_int_eq(calc_verdict_network(&network, 24), CALC_VERDICT_NETWORK_SIZE);
 }
-END_TEST
 
-START_TEST(a_network_without_ranks_is_fine_whatever_its_size)
+CALC_TEST(a_network_without_ranks_is_fine_whatever_its_size)
 {
     calc_network network = {.size = 0, .must_be_filled = true};
     ck_assert_int_eq(calc_verdict_network(&network, 1), CALC_VERDICT_OK);
     ck_assert_int_eq(calc_verdict_network(&network, 2), CALC_VERDICT_NETWORK_SIZE);
 }
-END_TEST
 
 /* ---- Offload --------------------------------------------------------------------------------- */
 
-START_TEST(any_offload_needs_three_blocks)
+CALC_TEST(any_offload_needs_three_blocks)
 {
     calc_exec exec = {0};
     ck_assert(!calc_verdict_offload_blocks(&exec, 2));
@@ -87,7 +83,6 @@ START_TEST(any_offload_needs_three_blocks)
     exec = (calc_exec){.strategy.optimizer_offload = true};
     ck_assert(calc_verdict_offload_blocks(&exec, 2));
 }
-END_TEST
 
 /* ---- All of them ----------------------------------------------------------------------------- */
 
@@ -161,7 +156,7 @@ static calc_verdict verdict_of(const fit *f)
     return calc_verdict_of(&f->system, &f->exec, f->fit, f->blocks, f->tier1_bytes, f->tier2_bytes);
 }
 
-START_TEST(each_fault_alone_is_the_verdict)
+CALC_TEST(each_fault_alone_is_the_verdict)
 {
     for (int fault = 0; fault < FAULTS; fault++) {
         fit f = just_fits();
@@ -170,9 +165,8 @@ START_TEST(each_fault_alone_is_the_verdict)
         ck_assert_int_eq(verdict_of(&f), faults[fault]);
     }
 }
-END_TEST
 
-START_TEST(the_first_of_many_faults_is_the_verdict)
+CALC_TEST(the_first_of_many_faults_is_the_verdict)
 {
     fit f = just_fits();
     for (int fault = FAULTS - 1; fault >= 0; fault--) {
@@ -180,9 +174,8 @@ START_TEST(the_first_of_many_faults_is_the_verdict)
         ck_assert_int_eq(verdict_of(&f), faults[fault]);
     }
 }
-END_TEST
 
-START_TEST(exact_capacity_is_enough_and_one_byte_less_is_not)
+CALC_TEST(exact_capacity_is_enough_and_one_byte_less_is_not)
 {
     fit f = just_fits();
     ck_assert_int_eq(verdict_of(&f), CALC_VERDICT_OK);
@@ -192,29 +185,11 @@ START_TEST(exact_capacity_is_enough_and_one_byte_less_is_not)
     f.system.chip.mem2.capacity_bytes = 1999;
     ck_assert_int_eq(verdict_of(&f), CALC_VERDICT_MEM2_CAPACITY);
 }
-END_TEST
 
-START_TEST(networks_beyond_those_the_system_has_do_not_count)
+CALC_TEST(networks_beyond_those_the_system_has_do_not_count)
 {
     fit f = just_fits();
     break_it(&f, 2);
     f.system.networks_count = 1;
     ck_assert_int_eq(verdict_of(&f), CALC_VERDICT_OK);
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("verdict");
-    tcase_add_test(cases, the_ranks_of_a_network_are_the_product_of_what_uses_it);
-    tcase_add_test(cases, experts_need_their_networks_too);
-    tcase_add_test(cases, a_network_connects_its_size_and_no_more);
-    tcase_add_test(cases, a_network_that_must_be_filled_wants_a_divisor_of_its_size);
-    tcase_add_test(cases, a_network_without_ranks_is_fine_whatever_its_size);
-    tcase_add_test(cases, any_offload_needs_three_blocks);
-    tcase_add_test(cases, each_fault_alone_is_the_verdict);
-    tcase_add_test(cases, the_first_of_many_faults_is_the_verdict);
-    tcase_add_test(cases, exact_capacity_is_enough_and_one_byte_less_is_not);
-    tcase_add_test(cases, networks_beyond_those_the_system_has_do_not_count);
-    return run_cases(cases);
 }

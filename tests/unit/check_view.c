@@ -2,10 +2,11 @@
 #include "calibrate/calibration.h"
 #include "run_case.h"
 
-#include <check.h>
 #include <stdlib.h>
 
-START_TEST(times_are_replaced_and_what_has_none_is_in_no_group)
+#include "frame.h"
+
+CALC_TEST(times_are_replaced_and_what_has_none_is_in_no_group)
 {
     calc_result item[4] = {
         {.use = CALC_USE_SCORED, .measured = 10, .predicted = 9, .error = -0.1},
@@ -23,18 +24,4 @@ START_TEST(times_are_replaced_and_what_has_none_is_in_no_group)
     ck_assert_int_eq(view.item[3].use, CALC_USE_UNPREDICTED);
     ck_assert(item[0].predicted == 9 && item[1].use == CALC_USE_SCORED);
     free(view.item);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("view");
-    TCase *tests = tcase_create("view");
-    tcase_add_test(tests, times_are_replaced_and_what_has_none_is_in_no_group);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

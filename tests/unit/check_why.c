@@ -1,10 +1,10 @@
 #include "documents.h"
 
 #include "cli/shell/inputs.h"
+#include "frame.h"
 #include "plan/why.h"
 #include "shipped_case.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +31,8 @@ static void enter(void)
     set("networks[0].must_be_filled=false");
 }
 
+const calc_test_frame calc_tests = {.setup = enter};
+
 static const calc_why_change *change(const char *text)
 {
     for (size_t i = 0; i < why.count; i++) {
@@ -54,7 +56,7 @@ static double time_with(const char *one, const char *other)
     return stats.total_time;
 }
 
-START_TEST(every_kind_of_change_is_tried)
+CALC_TEST(every_kind_of_change_is_tried)
 {
     set("num_blocks=128"); /* so that each of two chunks has a block */
     calc_why_find(&in.app, &in.system, &in.exec, &why);
@@ -77,9 +79,8 @@ START_TEST(every_kind_of_change_is_tried)
     /* 12 does not divide the sequences: a rule forbids the last one. */
     ck_assert_ptr_null(change(expected[6].text));
 }
-END_TEST
 
-START_TEST(changes_are_sorted_and_none_is_there_twice)
+CALC_TEST(changes_are_sorted_and_none_is_there_twice)
 {
     calc_why_find(&in.app, &in.system, &in.exec, &why);
     ck_assert_uint_gt(why.count, 10);
@@ -91,9 +92,8 @@ START_TEST(changes_are_sorted_and_none_is_there_twice)
         }
     }
 }
-END_TEST
 
-START_TEST(what_is_computed_stays)
+CALC_TEST(what_is_computed_stays)
 {
     static const char *const given[] = {"num_procs",  "batch_size",     "seq_size", "training",
                                         "datatype",   "attention_type", "eager",    "grad_datatype",
@@ -106,10 +106,9 @@ START_TEST(what_is_computed_stays)
         }
     }
 }
-END_TEST
 
 /* No engine hides the all-reduces of a pass. */
-START_TEST(what_serves_waits_for_its_collectives)
+CALC_TEST(what_serves_waits_for_its_collectives)
 {
     shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
     calc_why_find(&c.app, &c.system, &c.exec, &why);
@@ -119,9 +118,8 @@ START_TEST(what_serves_waits_for_its_collectives)
                          CALC_TENSOR_PAR_OVERLAP_NONE);
     }
 }
-END_TEST
 
-START_TEST(modern_layouts_change_their_own_fields)
+CALC_TEST(modern_layouts_change_their_own_fields)
 {
     set("vocab_size=51200");
     calc_why_find(&in.app, &in.system, &in.exec, &why);
@@ -129,10 +127,9 @@ START_TEST(modern_layouts_change_their_own_fields)
     ck_assert_ptr_nonnull(change("pipeline_par_overlap false -> true"));
     ck_assert_ptr_nonnull(change("fused_cross_entropy false -> true"));
 }
-END_TEST
 
 /* Without an exchange of tokens nobody is advised to exchange them otherwise. */
-START_TEST(fields_that_do_nothing_are_not_changed)
+CALC_TEST(fields_that_do_nothing_are_not_changed)
 {
     static const char *const idle[] = {"dispatch_type", "expert_par_overlap", "context_par_type",
                                        "context_par_balance", "recompute_blocks"};
@@ -151,9 +148,8 @@ START_TEST(fields_that_do_nothing_are_not_changed)
         }
     }
 }
-END_TEST
 
-START_TEST(every_rate_is_bought_once)
+CALC_TEST(every_rate_is_bought_once)
 {
     calc_why_find(&in.app, &in.system, &in.exec, &why);
     ck_assert_uint_eq(why.resources, 5);
@@ -165,9 +161,8 @@ START_TEST(every_rate_is_bought_once)
     ck_assert_str_eq(why.resource[4].text, "bandwidth of networks[0]");
     ck_assert(why.resource[4].value < why.before.total_time);
 }
-END_TEST
 
-START_TEST(of_what_is_served_throughput_counts)
+CALC_TEST(of_what_is_served_throughput_counts)
 {
     shipped_case c = load_case("llama3-70B", "h200", "llama3-70B_serving_8");
     calc_why_find(&c.app, &c.system, &c.exec, &why);
@@ -189,26 +184,4 @@ START_TEST(of_what_is_served_throughput_counts)
     ck_assert(strcmp(why.counts->key, "request_time") == 0 && !why.up);
     ck_assert_double_eq_tol(calc_why_gain(&why, 0.9 * why.before.request_time), 0.1, 1e-12);
     ck_assert(change("inference.chunk_size 1024 -> 2048") != NULL);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("why");
-    TCase *tests = tcase_create("why");
-    tcase_add_checked_fixture(tests, enter, NULL);
-    tcase_add_test(tests, every_kind_of_change_is_tried);
-    tcase_add_test(tests, changes_are_sorted_and_none_is_there_twice);
-    tcase_add_test(tests, what_is_computed_stays);
-    tcase_add_test(tests, what_serves_waits_for_its_collectives);
-    tcase_add_test(tests, modern_layouts_change_their_own_fields);
-    tcase_add_test(tests, fields_that_do_nothing_are_not_changed);
-    tcase_add_test(tests, every_rate_is_bought_once);
-    tcase_add_test(tests, of_what_is_served_throughput_counts);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

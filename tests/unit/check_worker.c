@@ -1,7 +1,6 @@
 #include "worker.h"
 
-#include <stdlib.h>
-
+#include "frame.h"
 #include "small_case.h"
 #include "units.h"
 
@@ -30,6 +29,8 @@ static void end(void)
 {
     calc_space_free(&space);
 }
+
+const calc_test_frame calc_tests = {.setup = begin, .teardown = end};
 
 /* A worker that has run all units. */
 static calc_worker *finished(const calc_kernel *kernel)
@@ -70,15 +71,14 @@ static size_t wrong_step(const calc_kernel_job *job, const calc_kernel_chunking 
     return hits;
 }
 
-START_TEST(verification_passes_the_right_kernel)
+CALC_TEST(verification_passes_the_right_kernel)
 {
     calc_sweep_counts counts;
     ck_assert_int_eq(run(right, &counts), CALC_OK);
     ck_assert_uint_gt(counts.evaluated, 0);
 }
-END_TEST
 
-START_TEST(verification_catches_a_kernel_that_is_wrong_in_the_last_bit)
+CALC_TEST(verification_catches_a_kernel_that_is_wrong_in_the_last_bit)
 {
     calc_sweep_counts counts;
     calc_kernel wrong = *right;
@@ -87,9 +87,8 @@ START_TEST(verification_catches_a_kernel_that_is_wrong_in_the_last_bit)
     options.verify = 0;
     ck_assert_int_eq(run(&wrong, &counts), CALC_OK);
 }
-END_TEST
 
-START_TEST(pruned_points_are_counted_but_not_evaluated)
+CALC_TEST(pruned_points_are_counted_but_not_evaluated)
 {
     calc_sweep_counts all, pruned;
     options.verify = 0;
@@ -101,7 +100,6 @@ START_TEST(pruned_points_are_counted_but_not_evaluated)
     ck_assert_uint_gt(pruned.skipped, 0);
     ck_assert_uint_eq(pruned.evaluated + pruned.skipped, all.evaluated);
 }
-END_TEST
 
 /* ---- Conditions ------------------------------------------------------------------------------ */
 
@@ -137,13 +135,12 @@ static void settle(calc_sweep_group *group)
 }
 
 /* A machine on which some layouts do not fit, and fields of every kind that differ. */
-static void begin_small_memory(void)
+static void shrink_memory(void)
 {
     static const int64_t both[] = {false, true};
     static const int64_t gathers[] = {CALC_CHOICE_AUTO, CALC_CHOICE_FALSE};
     static const int64_t zero[] = {0, 1, 3};
     static const int64_t comm = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
-    begin();
     ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_pipeline_par_overlap, both, 2), CALC_OK);
     ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_param_gather_overlap, gathers, 2), CALC_OK);
     ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_zero_stage, zero, 3), CALC_OK);
@@ -181,8 +178,9 @@ static const struct {
 enum { CONDITIONS = sizeof conditions / sizeof *conditions };
 
 /* Each condition, and each beside the next, which is most often of another kind. */
-START_TEST(pruning_changes_no_front_and_loses_no_point_under_any_condition)
+CALC_TEST_LOOP(pruning_changes_no_front_and_loses_no_point_under_any_condition, 0, CONDITIONS)
 {
+    shrink_memory();
     calc_constraint constraint[2];
     for (size_t i = 0; i < 2; i++) {
         size_t n = ((size_t)_i + i) % CONDITIONS;
@@ -212,7 +210,6 @@ START_TEST(pruning_changes_no_front_and_loses_no_point_under_any_condition)
         calc_worker_free(pruned);
     }
 }
-END_TEST
 
 /* The same of all points, one by one. */
 static void assert_all_counted(void)
@@ -237,8 +234,9 @@ static void assert_all_counted(void)
 }
 
 /* Each condition alone and beside the one after the next; with ends, so that stages differ. */
-START_TEST(every_layout_that_does_not_meet_a_condition_is_counted)
+CALC_TEST_LOOP(every_layout_that_does_not_meet_a_condition_is_counted, 0, CONDITIONS)
 {
+    shrink_memory();
     calc_constraint constraint[2];
     app.vocab_size = 4096;
     sys.chip.mem1.capacity_bytes = 0x1p23;
@@ -251,11 +249,11 @@ START_TEST(every_layout_that_does_not_meet_a_condition_is_counted)
         assert_all_counted();
     }
 }
-END_TEST
 
 /* By rules, state is shared block by block. */
-START_TEST(pruning_changes_no_front_by_any_rules)
+CALC_TEST_LOOP(pruning_changes_no_front_by_any_rules, 0, 4)
 {
+    shrink_memory();
     static const calc_compat compat[] = {
         CALC_COMPAT_REPAIRED, CALC_COMPAT_CALCULON, (calc_compat)1 << CALC_COMPAT_BLOCK_MEMORY,
         (calc_compat)1 << CALC_COMPAT_OFFLOAD_EACH | (calc_compat)1 << CALC_COMPAT_REDUCE_BY_BLOCK};
@@ -274,7 +272,6 @@ START_TEST(pruning_changes_no_front_by_any_rules)
     calc_worker_free(all);
     calc_worker_free(pruned);
 }
-END_TEST
 
 static size_t times_in(const calc_front *front, const calc_found *found)
 {
@@ -286,8 +283,9 @@ static size_t times_in(const calc_front *front, const calc_found *found)
 }
 
 /* What a point of the front has, to the last bit, is asked for. */
-START_TEST(points_that_just_meet_a_condition_are_kept)
+CALC_TEST_LOOP(points_that_just_meet_a_condition_are_kept, 0, 3)
 {
+    shrink_memory();
     static const char *const texts[] = {"sample_rate >= 1", "mem1 <= 1KiB", "mem2 <= 1KiB"};
     calc_worker *all = finished(right);
     settle(&all->groups[0]);
@@ -306,7 +304,6 @@ START_TEST(points_that_just_meet_a_condition_are_kept)
     }
     calc_worker_free(all);
 }
-END_TEST
 
 static bool ignore_point(void *context, const calc_sweep_point *point)
 {
@@ -315,7 +312,7 @@ static bool ignore_point(void *context, const calc_sweep_point *point)
     return true;
 }
 
-START_TEST(all_statistics_are_needed_only_for_what_the_kernel_does_not_know)
+CALC_TEST(all_statistics_are_needed_only_for_what_the_kernel_does_not_know)
 {
     calc_constraint constraint = {.when = CALC_CONDITION_TIME};
     ck_assert(!calc_worker_by_run(&options));
@@ -337,32 +334,4 @@ START_TEST(all_statistics_are_needed_only_for_what_the_kernel_does_not_know)
     options.top = 0;
     options.objective[0].kind = CALC_OBJECTIVE_OTHER;
     ck_assert(calc_worker_by_run(&options));
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("worker");
-    TCase *tests = tcase_create("worker");
-    TCase *conditioned = tcase_create("conditions");
-    tcase_add_checked_fixture(tests, begin, end);
-    tcase_add_test(tests, verification_passes_the_right_kernel);
-    tcase_add_test(tests, verification_catches_a_kernel_that_is_wrong_in_the_last_bit);
-    tcase_add_test(tests, pruned_points_are_counted_but_not_evaluated);
-    tcase_add_test(tests, all_statistics_are_needed_only_for_what_the_kernel_does_not_know);
-    suite_add_tcase(suite, tests);
-    tcase_add_checked_fixture(conditioned, begin_small_memory, end);
-    tcase_add_loop_test(conditioned, every_layout_that_does_not_meet_a_condition_is_counted, 0,
-                        CONDITIONS);
-    tcase_add_loop_test(conditioned,
-                        pruning_changes_no_front_and_loses_no_point_under_any_condition, 0,
-                        CONDITIONS);
-    tcase_add_loop_test(conditioned, pruning_changes_no_front_by_any_rules, 0, 4);
-    tcase_add_loop_test(conditioned, points_that_just_meet_a_condition_are_kept, 0, 3);
-    suite_add_tcase(suite, conditioned);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,10 +1,9 @@
 #include "formats/write.h"
 
-#include <check.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "frame.h"
 #include "scratch.h"
 
 /* What is written for a few settings, "key=value". */
@@ -36,7 +35,7 @@ static void writes(const calc_framework *framework, const char *const *pairs, co
 static const calc_framework any = {
     .title = "Any", .version = "1", .launch = "run it", .script = "train.py"};
 
-START_TEST(options_that_the_shell_would_change_are_quoted)
+CALC_TEST(options_that_the_shell_would_change_are_quoted)
 {
     calc_framework shell = any;
     const char *const pairs[] = {"--nnodes=2", "--a=1", "--b", "--c=([0]*3)", "--d=x y", NULL};
@@ -46,10 +45,9 @@ START_TEST(options_that_the_shell_would_change_are_quoted)
            "LAUNCH=(\n    --nnodes 2\n)\nOPTIONS=(\n    --a 1\n    --b\n    --c '([0]*3)'\n"
            "    --d x y\n)\ntorchrun \"${LAUNCH[@]}\" train.py \"${OPTIONS[@]}\" \"$@\"\n");
 }
-END_TEST
 
 /* Keys of one table stand together, however far apart they are in the list. */
-START_TEST(yaml_nests_keys)
+CALC_TEST(yaml_nests_keys)
 {
     calc_framework yaml = any;
     const char *const pairs[] = {"a.b=1", "c=x", "a.d.e=[1, 2]", "ab.c=2", "a.d.f=true", NULL};
@@ -58,9 +56,8 @@ START_TEST(yaml_nests_keys)
            "# Any 1, written by calc " CALC_VERSION "\n# run it\n"
            "a:\n  b: 1\n  d:\n    e: [1, 2]\n    f: true\nc: x\nab:\n  c: 2\n");
 }
-END_TEST
 
-START_TEST(json_nests_keys_and_quotes_words)
+CALC_TEST(json_nests_keys_and_quotes_words)
 {
     calc_framework json = any;
     const char *const pairs[] = {"a.b=1e-3", "c=x", "a.d=false", "a.e=1f", NULL};
@@ -69,9 +66,8 @@ START_TEST(json_nests_keys_and_quotes_words)
            "{\n  \"a\": {\n    \"b\": 1e-3,\n    \"d\": false,\n    \"e\": \"1f\"\n  },\n"
            "  \"c\": \"x\"\n}\n");
 }
-END_TEST
 
-START_TEST(toml_has_tables)
+CALC_TEST(toml_has_tables)
 {
     calc_framework toml = any;
     const char *const pairs[] = {"a.b=1", "c.d=x", "a.e=true", NULL};
@@ -79,21 +75,4 @@ START_TEST(toml_has_tables)
     writes(&toml, pairs,
            "# Any 1, written by calc " CALC_VERSION "\n# run it\n"
            "\n[a]\nb = 1\ne = true\n\n[c]\nd = \"x\"\n");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("write");
-    TCase *tests = tcase_create("write");
-    tcase_add_test(tests, options_that_the_shell_would_change_are_quoted);
-    tcase_add_test(tests, yaml_nests_keys);
-    tcase_add_test(tests, json_nests_keys_and_quotes_words);
-    tcase_add_test(tests, toml_has_tables);
-    suite_add_tcase(suite, tests);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

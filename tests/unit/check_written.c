@@ -2,9 +2,8 @@
 #include "scratch.h"
 #include "small_case.h"
 
+#include "frame.h"
 #include "io/written.h"
-
-#include <check.h>
 
 static calc_written written;
 static calc_text text;
@@ -24,7 +23,9 @@ static void leave(void)
     calc_text_free(&text);
 }
 
-START_TEST(a_run_is_what_was_run)
+const calc_test_frame calc_tests = {.teardown = leave};
+
+CALC_TEST(a_run_is_what_was_run)
 {
     read_corpus("run");
     const calc_written_run *run = &written.run;
@@ -36,9 +37,8 @@ START_TEST(a_run_is_what_was_run)
     ck_assert_int_eq(run->stats.verdict, stats.verdict);
     ck_assert(isnan(run->stats.ttft)); /* null */
 }
-END_TEST
 
-START_TEST(the_kind_is_in_the_document)
+CALC_TEST(the_kind_is_in_the_document)
 {
     read_corpus("sweep");
     ck_assert_int_eq(written.kind, CALC_WRITTEN_SWEEP);
@@ -53,9 +53,8 @@ START_TEST(the_kind_is_in_the_document)
     read_corpus("tune");
     ck_assert_str_eq(calc_written_command(written.kind), "calc tune --json");
 }
-END_TEST
 
-START_TEST(a_plan_has_its_best_layout_on_its_machines)
+CALC_TEST(a_plan_has_its_best_layout_on_its_machines)
 {
     read_corpus("plan");
     const calc_written_plan *plan = &written.plan;
@@ -70,7 +69,6 @@ START_TEST(a_plan_has_its_best_layout_on_its_machines)
     calc_run(&best->app, &plan->machine[plan->chip], &best->exec, CALC_COMPAT_NONE, &stats);
     ck_assert_double_eq(best->stats.total_time, stats.total_time);
 }
-END_TEST
 
 static void refuses(const char *from, const char *to, const char *where, const char *what)
 {
@@ -89,7 +87,7 @@ static void refuses(const char *from, const char *to, const char *where, const c
     leave();
 }
 
-START_TEST(what_is_wrong_with_a_plan_has_a_place)
+CALC_TEST(what_is_wrong_with_a_plan_has_a_place)
 {
     refuses("\"systems\": [\"a800\", \"h800\"]", "\"systems\": []", "/systems", "1 to 4 machines");
     refuses("\"systems\": [\"a800\", \"h800\"]", "\"systems\": [\"a800\", 4]", "/systems/1",
@@ -98,16 +96,4 @@ START_TEST(what_is_wrong_with_a_plan_has_a_place)
             "no machine of the plan is called \"a800\"");
     refuses("\"found\": [{", "\"found\": [7, {", "/found", "an array of layouts");
     refuses("\"model\"", "\"modell\"", "", "missing key \"model\"");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("written");
-    tcase_add_checked_fixture(cases, NULL, leave);
-    tcase_add_test(cases, a_run_is_what_was_run);
-    tcase_add_test(cases, the_kind_is_in_the_document);
-    tcase_add_test(cases, a_plan_has_its_best_layout_on_its_machines);
-    tcase_add_test(cases, what_is_wrong_with_a_plan_has_a_place);
-    return run_cases(cases);
 }

@@ -1,10 +1,11 @@
 #include "formats/yaml_edit.h"
 
-#include <check.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "formats/read.h"
+#include "frame.h"
+
+const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static void edits(const char *text, const char *key, const char *value, const char *expected)
 {
@@ -31,7 +32,7 @@ static void fails(const char *text, const char *key, const char *printed)
     ck_assert_str_eq(line, printed);
 }
 
-START_TEST(only_the_value_changes)
+CALC_TEST(only_the_value_changes)
 {
     edits("# head\na:   16   # why\nb: {x: 1, y: 2}\n", "a", "3",
           "# head\na:   3   # why\nb: {x: 1, y: 2}\n");
@@ -42,9 +43,8 @@ START_TEST(only_the_value_changes)
     edits("a: 1\r\nb: 2\r\n", "a", "9", "a: 9\r\nb: 2\r\n");
     edits("a: 1", "a", "2", "a: 2");
 }
-END_TEST
 
-START_TEST(places_are_bytes_behind_wide_characters)
+CALC_TEST(places_are_bytes_behind_wide_characters)
 {
     edits("# \xE6\xB3\xA8\xE9\x87\x8A\na: \"\xE5\x80\xBC\" # \xE2\x82\xAC\nb: 2\n", "b", "3",
           "# \xE6\xB3\xA8\xE9\x87\x8A\na: \"\xE5\x80\xBC\" # \xE2\x82\xAC\nb: 3\n");
@@ -54,9 +54,8 @@ START_TEST(places_are_bytes_behind_wide_characters)
           "\xEF\xBB\xBF"
           "a: 1\nb: 3\n");
 }
-END_TEST
 
-START_TEST(values_below_their_key_go_beside_it)
+CALC_TEST(values_below_their_key_go_beside_it)
 {
     edits("a: # lists\n  - 1\n  - 2 # last\n\n# next\nb: 3\n", "a", "[5]",
           "a: [5] # lists\n\n# next\nb: 3\n");
@@ -64,9 +63,8 @@ START_TEST(values_below_their_key_go_beside_it)
     edits("a:\n  x: 1\n  y: 2\n", "a", "no", "a: no\n");
     edits("a: |\n  text\n  more\nb: 1\n", "a", "x", "a: x\nb: 1\n");
 }
-END_TEST
 
-START_TEST(values_elsewhere_are_replaced_where_they_are)
+CALC_TEST(values_elsewhere_are_replaced_where_they_are)
 {
     edits("? a\n: 1 # x\nb: 2\n", "a", "7", "? a\n: 7 # x\nb: 2\n");
     edits("{a:\n  1, b: 2,\n c: 3}\n", "a", "7", "{a:\n  7, b: 2,\n c: 3}\n");
@@ -74,9 +72,8 @@ START_TEST(values_elsewhere_are_replaced_where_they_are)
     edits("a: !!seq\n  - 1\nb: 2\n", "a", "7", "a: 7\nb: 2\n");
     edits("--- # one\na: 1\n", "b", "7", "--- # one\na: 1\nb: 7\n");
 }
-END_TEST
 
-START_TEST(keys_that_are_not_there_are_added_at_the_end_of_their_mapping)
+CALC_TEST(keys_that_are_not_there_are_added_at_the_end_of_their_mapping)
 {
     edits("a: 1\n", "b", "2", "a: 1\nb: 2\n");
     edits("a: 1", "b", "2", "a: 1\nb: 2");
@@ -88,25 +85,22 @@ START_TEST(keys_that_are_not_there_are_added_at_the_end_of_their_mapping)
     edits("m:\n  x:\n    - 1\n    - 2\nb: 1\n", "m.y", "3",
           "m:\n  x:\n    - 1\n    - 2\n  y: 3\nb: 1\n");
 }
-END_TEST
 
-START_TEST(anchors_stay_and_aliases_go)
+CALC_TEST(anchors_stay_and_aliases_go)
 {
     edits("a: &dp 16\nb: *dp\n", "a", "8", "a: &dp 8\nb: *dp\n");
     edits("a: &dp 16\nb: *dp\n", "b", "8", "a: &dp 16\nb: 8\n");
 }
-END_TEST
 
-START_TEST(empty_values_get_one_and_the_last_of_equal_keys_counts)
+CALC_TEST(empty_values_get_one_and_the_last_of_equal_keys_counts)
 {
     edits("a:\nb: 1\n", "a", "2", "a: 2\nb: 1\n");
     edits("a: null\n", "a", "2", "a: 2\n");
     edits("a: 1\na: 2\n", "a", "3", "a: 1\na: 3\n");
     edits("m: {x: 1}\nm: {y: 2}\n", "m.x", "3", "m: {x: 1}\nm: {y: 2, x: 3}\n");
 }
-END_TEST
 
-START_TEST(several_edits_follow_each_other)
+CALC_TEST(several_edits_follow_each_other)
 {
     const calc_yaml_edit all[] = {{"a", "[1, 2, 3]"}, {"c", "4"}, {"b", "5"}};
     const char text[] = "a: 1 # x\nb: 2 # y\n";
@@ -116,9 +110,8 @@ START_TEST(several_edits_follow_each_other)
     ck_assert_str_eq(out.data, "a: [1, 2, 3] # x\nb: 5 # y\nc: 4\n");
     calc_text_free(&out);
 }
-END_TEST
 
-START_TEST(what_cannot_be_edited_is_refused_with_its_place)
+CALC_TEST(what_cannot_be_edited_is_refused_with_its_place)
 {
     fails("a: 1\n", "a.b", "file:1:4: a: expected keys below it, to put b there");
     fails("a: [1\n", "b",
@@ -134,27 +127,4 @@ START_TEST(what_cannot_be_edited_is_refused_with_its_place)
     fails("\xFF\xFE"
           "a",
           "b", "file:1:1: expected UTF-8");
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("yaml_edit");
-    TCase *tc = tcase_create("yaml_edit");
-    tcase_set_timeout(tc, 60);
-    tcase_add_test(tc, only_the_value_changes);
-    tcase_add_test(tc, places_are_bytes_behind_wide_characters);
-    tcase_add_test(tc, values_below_their_key_go_beside_it);
-    tcase_add_test(tc, values_elsewhere_are_replaced_where_they_are);
-    tcase_add_test(tc, keys_that_are_not_there_are_added_at_the_end_of_their_mapping);
-    tcase_add_test(tc, anchors_stay_and_aliases_go);
-    tcase_add_test(tc, empty_values_get_one_and_the_last_of_equal_keys_counts);
-    tcase_add_test(tc, several_edits_follow_each_other);
-    tcase_add_test(tc, what_cannot_be_edited_is_refused_with_its_place);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

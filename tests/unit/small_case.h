@@ -1,6 +1,6 @@
 /** @file small_case.h  A small model, machine and layout to vary from, and how the tests of the
- *  model compare and run. All sizes and rates are powers of two, so that the expected numbers can
- *  be written down exactly. */
+ *  model compare. All sizes and rates are powers of two, so that the expected numbers can be
+ *  written down exactly. */
 #ifndef CALC_TEST_SMALL_CASE_H
 #define CALC_TEST_SMALL_CASE_H
 
@@ -93,18 +93,6 @@ static inline calc_exec small_exec(int64_t tensor_par, int64_t pipeline_par, int
                        .strategy.datatype = CALC_DATATYPE_FLOAT16,
                        .pipeline_interleaving = 1,
                        .training = true};
-}
-
-/** Run a test case as a suite of its own. @return the exit status of the program */
-static inline int run_cases(TCase *cases)
-{
-    Suite *suite = suite_create("model");
-    suite_add_tcase(suite, cases);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 #endif

@@ -167,7 +167,7 @@ static bool counts(const calc_calibrate_report *report, size_t index)
 
 static const char *source_of(const calc_calibrate_report *report, size_t index)
 {
-    return report->results[CALC_CALIBRATE_FITTED]->item[index].prediction->map.source->name;
+    return report->results[CALC_CALIBRATE_FITTED]->item[index].prediction->map.row->source;
 }
 
 /* Selects runs; NULL matches any value. */
@@ -423,8 +423,8 @@ static void put_run(calc_put *put, const calc_calibrate_report *report, size_t i
     const calc_result *r = &report->results[CALC_CALIBRATE_FITTED]->item[index];
     calc_put_object(put, NULL, CALC_PUT_LINE);
     calc_put_text(put, "id", r->prediction->map.row->id);
-    calc_put_text(put, "source", r->prediction->map.source->name);
-    calc_put_text(put, "machine", r->prediction->map.machine->system);
+    calc_put_text(put, "source", r->prediction->map.row->source);
+    calc_put_text(put, "machine", r->prediction->map.row->sys);
     calc_put_number(put, "measured_s", r->measured);
     for (size_t v = 0; v < views_of(report); v++) {
         const calc_result *of = &report->results[v]->item[index];

@@ -112,6 +112,11 @@ calc_status calc_run_band_make(calc_run_band *out, const calc_inputs *inputs, ca
     bool measured = out->machine == CALC_RUN_BAND_MACHINE_MEASURED;
     out->other = band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_SOURCE);
     out->later = band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_RELEASE);
+    /* Of serving nothing is known: a quantity without residuals. */
+    bool trains =
+        inputs->exec.training && inputs->exec.inference.phase == CALC_INFERENCE_PHASE_NONE;
+    out->unseen =
+        band_of(out, trains ? CALC_QUANTITY_STEP_TIME : CALC_QUANTITY_MEMORY, CALC_UNSEEN_SOFTWARE);
     out->is_later = out->is_later && !(out->later.reach < out->other.reach);
     out->time = measured        ? band_of(out, CALC_QUANTITY_STEP_TIME, CALC_UNSEEN_WIDTH)
                 : out->is_later ? out->later
@@ -174,7 +179,7 @@ static void write_other(calc_output *out, const calc_run_band *b, const char *so
                         const calc_band *band, double step_s)
 {
     char low[CALC_HUMAN_MAX], high[CALC_HUMAN_MAX];
-    calc_output_printf(out, "  with software %s theirs: %s to %s per step\n    (", software,
+    calc_output_printf(out, "  with software %s: %s to %s per step\n    (", software,
                        calc_human_seconds(step_s * exp(-band->reach), low),
                        calc_human_seconds(step_s * exp(band->reach), high));
     write_class(out, b, band);
@@ -222,8 +227,11 @@ void calc_run_band_write(calc_output *out, const calc_report *report)
     write_class(out, b, &b->time);
     calc_output_text(out, "\n");
     if (b->machine == CALC_RUN_BAND_MACHINE_MEASURED) {
-        write_other(out, b, "unlike", &b->other, report->stats->total_time);
-        write_other(out, b, "later than", &b->later, report->stats->total_time);
+        write_other(out, b, "unlike theirs", &b->other, report->stats->total_time);
+        write_other(out, b, "later than theirs", &b->later, report->stats->total_time);
+    }
+    if (isfinite(b->unseen.reach)) {
+        write_other(out, b, "that no fit has seen", &b->unseen, report->stats->total_time);
     }
     calc_output_text(out, "  memory: ");
     write_class(out, b, &b->memory);
@@ -274,6 +282,7 @@ void calc_run_band_put(calc_put *put, const calc_run_band *b, const calc_stats *
     put_band(put, "time", b, &b->time);
     put_band(put, "time_of_other_software", b, &b->other);
     put_band(put, "time_of_later_software", b, &b->later);
+    put_band(put, "time_of_unseen_software", b, &b->unseen);
     put_band(put, "memory", b, &b->memory);
     calc_put_number(put, "fits", fits_of(b, stats));
     for (int assumed = 0; assumed < 2; assumed++) {

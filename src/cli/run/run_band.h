@@ -31,6 +31,7 @@ typedef struct calc_run_band {
     calc_band time;   /**< for software like that of the runs, if the machine is measured */
     calc_band other;  /**< for other software */
     calc_band later;  /**< for later software */
+    calc_band unseen; /**< for software that no constant was fitted to */
     bool is_later;    /**< which of them `time` is: for machines without runs, the wider one */
     calc_band memory; /**< of tier 1 */
     const calc_inputs *inputs;   /**< borrowed */

@@ -241,7 +241,7 @@ static void put_measured(calc_put *put, const calc_run_outcome *o)
     char path[CALC_FIND_PATH_MAX];
     bool there = o->compat == CALC_COMPAT_NONE &&
                  calc_find_data("measured/runs.csv", path, &ignored) == CALC_OK &&
-                 calc_runs_read(&runs, path, NULL, NULL, &ignored) == CALC_OK;
+                 calc_runs_read(&runs, path, NULL, &ignored) == CALC_OK;
     size_t count = there ? calc_same_runs_find(same, MOST, &runs, &in->app,
                                                in->input[CALC_KIND_SYSTEM].name, &in->exec)
                          : 0;

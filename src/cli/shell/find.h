@@ -49,6 +49,7 @@ CALC_MUST_USE calc_status calc_find(calc_kind kind, const char *argument, char *
 /** Residuals of predictions against measured runs, for calc_find_data(). */
 #define CALC_FIND_RESIDUALS "measured/residuals.csv"
 #define CALC_FIND_FORECASTS "measured/forecasts.csv"
+#define CALC_FIND_UNSEEN_SOFTWARE "measured/unseen_software.csv"
 
 /** A file of a data directory, "measured/runs.csv": in the directories of CALC_PATH, then in
  *  ../share/calc beside the command.

@@ -12,7 +12,10 @@ calc_status calc_known_runs_read(calc_residuals *out, calc_errors *errors)
     status = status == CALC_OK ? calc_forecasts_read(&forecasts, path, errors) : status;
     status = status == CALC_OK ? calc_residuals_take_forecasts(out, &forecasts, errors) : status;
     calc_forecasts_free(&forecasts);
-    return status;
+    calc_text text = {0};
+    status = status == CALC_OK ? calc_find_data(CALC_FIND_UNSEEN_SOFTWARE, path, errors) : status;
+    status = status == CALC_OK ? calc_text_read(&text, path, errors) : status;
+    return status == CALC_OK ? calc_residuals_add_software(out, text, path, errors) : status;
 }
 
 const calc_residuals *calc_known_runs_try(calc_residuals *out)

@@ -186,7 +186,7 @@ static void write_table(calc_output *out, task *t)
 {
     calc_validate_table_write(out, &t->found);
     if (calc_opt_value(t->args, OPT_BAND)) {
-        calc_validate_bands_write(out, &t->results, &t->bands);
+        calc_validate_bands_write(out, &t->results, &t->bands, &t->measured.systems);
     }
     if (t->found.over_dates) {
         calc_validate_forecast_write(out, &t->results, &t->forecasts);
@@ -218,21 +218,6 @@ static calc_status check_options(const task *t, calc_errors *errors)
         }
     }
     return status;
-}
-
-/* Unknown words of rows, each once with the first row that has it. */
-static void warn_of_words(const calc_results *results)
-{
-    for (size_t i = 0; i < results->predictions; i++) {
-        const char *unread = results->prediction[i].map.words.unread;
-        size_t first = 0;
-        while (strcmp(results->prediction[first].map.words.unread, unread) != 0) {
-            first++;
-        }
-        if (*unread && first == i) {
-            fprintf(stderr, "warning: %s: %s\n", results->prediction[i].map.row->id, unread);
-        }
-    }
 }
 
 /* Pairs of training runs, if an output shows them. */
@@ -307,9 +292,6 @@ static calc_status make_results(task *t, calc_errors *errors)
     const char *baseline = calc_opt_value(t->args, OPT_BASELINE);
     calc_measured *m = &t->measured;
     calc_status status = predict(t, errors);
-    if (status == CALC_OK) {
-        warn_of_words(&t->results);
-    }
     if (status == CALC_OK && baseline) {
         status = calc_baseline_read(&t->baseline, baseline, &t->results, errors);
     }
@@ -413,11 +395,12 @@ const calc_command calc_cmd_validate = {
     .name = "validate",
     .summary = "compare predictions with published measured runs",
     .detail =
-        "Maps measured runs to models, machines and layouts, predicts them and shows the "
+        "Predicts measured runs and shows the "
         "errors by published table: predicted over measured, less 1, of the time of a step "
-        "and of memory. Rates are turned into times. RUNS have the columns of published "
-        "tables, or app, sys and exe, or the options of Megatron-LM, beside what was measured: "
-        "--template. With the columns isl and osl they are of serving: time per output token, to "
+        "and of memory. Rates are turned into times. RUNS name app, sys and exe, or have the "
+        "options of Megatron-LM, or a column per field, beside what was measured: --template; "
+        "scripts/make_runs.py makes such a file of a published table. With the columns isl and osl "
+        "they are of serving: time per output token, to "
         "the first one, of static batches, tokens per second. Rows that cannot be predicted or "
         "scored are listed with the reason; docs/validation.md and docs/validation-serving.md have "
         "the rules. FILE may be "

@@ -9,7 +9,6 @@
 #include "formats/import.h"
 #include "formats/read.h"
 #include "io/utf8.h"
-#include "validate/own_runs.h"
 
 static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
 {
@@ -51,7 +50,7 @@ static calc_status read_shipped_runs(calc_measured *m, calc_errors *errors)
         status = status == CALC_OK ? calc_measured_text(&text, &m->file[m->files], path, errors)
                                    : status;
         if (status == CALC_OK) {
-            status = calc_runs_parse(&m->runs[m->files++], text, path, NULL, NULL, errors);
+            status = calc_runs_parse(&m->runs[m->files++], text, path, NULL, errors);
         }
         if (status != CALC_OK) {
             return status;
@@ -109,12 +108,6 @@ static bool find_machine(const char *name, struct stat *file)
     return calc_find(CALC_KIND_SYSTEM, name, path, &ignored) == CALC_OK && stat(path, file) == 0;
 }
 
-static bool is_machine(const char *name)
-{
-    struct stat file;
-    return find_machine(name, &file);
-}
-
 const char *calc_measured_machine(const calc_measured *measured, const char *name)
 {
     struct stat named, file;
@@ -122,9 +115,8 @@ const char *calc_measured_machine(const calc_measured *measured, const char *nam
     const char *last = NULL;
     for (size_t f = 0; found && f < measured->files; f++) {
         for (size_t i = 0; i < measured->runs[f].count; i++) {
-            const calc_own_run *own = measured->runs[f].row[i].own;
-            const char *system = own && own->machine ? own->machine->system : NULL;
-            if (!system || system == last) {
+            const char *system = measured->runs[f].row[i].sys;
+            if (last && strcmp(system, last) == 0) {
                 continue;
             }
             last = system;
@@ -159,7 +151,7 @@ static const char *table_path(const char *argument, char path[CALC_FIND_PATH_MAX
 }
 
 static calc_status read_file(calc_measured *out, const char *argument,
-                             const calc_own_loader *loader, calc_errors *errors)
+                             const calc_runs_loader *loader, calc_errors *errors)
 {
     char found[CALC_FIND_PATH_MAX];
     const char *path = table_path(argument, found);
@@ -180,14 +172,13 @@ static calc_status read_file(calc_measured *out, const char *argument,
     }
     out->serves = serves;
     return serves ? calc_serving_rows_parse(&out->serving[at], text, path, errors)
-                  : calc_own_runs_parse(&out->runs[at], text, path, loader, errors);
+                  : calc_runs_parse(&out->runs[at], text, path, loader, errors);
 }
 
 calc_status calc_measured_read(calc_measured *out, const calc_args *args, const char *machine,
                                calc_errors *errors)
 {
-    const calc_own_loader loader = {load_document, load_arguments, is_machine, tell_ignored,
-                                    machine};
+    const calc_runs_loader loader = {load_document, load_arguments, tell_ignored, machine};
     char path[CALC_FIND_PATH_MAX];
     out->systems.load = load_system;
     out->apps.load = load_app;

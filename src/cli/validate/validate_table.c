@@ -6,8 +6,8 @@
 
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
-#include "validate/own_runs.h"
 #include "validate/result_labels.h"
+#include "validate/sets.h"
 
 /* ---- The worst ------------------------------------------------------------------------------- */
 
@@ -33,11 +33,11 @@ const calc_result *calc_validate_next_worst(const calc_results *results, const c
 static void predict(const calc_result *result, calc_systems *systems, calc_stats *out)
 {
     const calc_run_map *map = &result->prediction->map;
-    const calc_systems_entry *entry = calc_systems_get(systems, map->machine->system);
+    const calc_systems_entry *entry = calc_systems_get(systems, map->row->sys);
     calc_system own;
     (void)!calc_run(&map->app, calc_run_map_system(map, &entry->system, &own), &map->exec,
                     CALC_COMPAT_NONE, out);
-    if (calc_predict_counts_allocated(map)) {
+    if (calc_run_map_counts(map, "allocated")) {
         out->proc_mem_tier1_cap_req -= out->mem_overhead;
         out->mem_overhead = 0;
     }
@@ -82,7 +82,7 @@ void calc_validate_worst_parts(calc_output *out, const calc_result *result, calc
 static void put_row(calc_put *put, const calc_result *r, size_t index, calc_systems *systems)
 {
     const calc_run_map *map = &r->prediction->map;
-    const calc_systems_entry *entry = calc_systems_get(systems, map->machine->system);
+    const calc_systems_entry *entry = calc_systems_get(systems, map->row->sys);
     calc_system own;
     calc_stats stats;
     calc_run(&map->app, calc_run_map_system(map, &entry->system, &own), &map->exec,
@@ -359,7 +359,7 @@ static void write_reasons(calc_output *out, const calc_results *results, calc_us
     for (size_t i = 0; i < results->count; i++) {
         const calc_result *r = &results->item[i];
         size_t count = r->use == use ? alike(results, r) : 0;
-        bool named = count == 1 && r->prediction && calc_own_runs_has(r->prediction->map.row);
+        bool named = count == 1 && r->prediction && !calc_sets_is_published(r);
         if (count > 0) {
             calc_output_printf(out, "%6zu %s: %s%s%s\n", count,
                                use == CALC_USE_UNSCORED ? "unscored" : "not predicted",

@@ -10,6 +10,7 @@
 #include "io/json_put.h"
 #include "report/page.h"
 #include "spec/field.h"
+#include "spec/format.h"
 #include "validate/result_labels.h"
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -69,6 +70,13 @@ static void put_unseen(calc_put *put, const calc_result *r, const calc_validatio
     }
 }
 
+/* Number format of matrices. */
+static const char *format_of(const calc_prediction *p)
+{
+    const calc_strategy *s = &p->map.exec.strategy;
+    return calc_datatype_names[calc_format_datatype(s->matrix_datatype, s->datatype)];
+}
+
 static void put_row(calc_put *put, const calc_result *r, const calc_validation *v)
 {
     const calc_assumptions *assumed =
@@ -86,7 +94,7 @@ static void put_row(calc_put *put, const calc_result *r, const calc_validation *
     calc_put_text(put, "model", calc_result_model(r));
     calc_put_text(put, "kind", calc_result_kind(r));
     calc_put_text(put, "dtype",
-                  r->serving ? r->serving->map.row->weight_dtype : r->prediction->map.row->dtype);
+                  r->serving ? r->serving->map.row->weight_dtype : format_of(r->prediction));
     calc_put_text(put, "confidence", calc_result_confidence(r));
     put_layout(put, r);
     if (r->serving && !r->serving->map.reason) {
