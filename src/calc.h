@@ -200,6 +200,10 @@ typedef struct calc_attention_rates {
 typedef struct calc_grouped_rates {
 #include "calc/grouped_rates.fields.h"
 } calc_grouped_rates;
+/** Convolutions and recurrences of linear mixers. */
+typedef struct calc_recurrence_rates {
+#include "calc/recurrence_rates.fields.h"
+} calc_recurrence_rates;
 /** Time of starting a kernel. */
 typedef struct calc_launch {
 #include "calc/launch.fields.h"

@@ -126,6 +126,13 @@ static const calc_field grouped_rates_rows[] = {
 #undef CALC_FIELD
 TABLE(grouped_rates, "grouped rates", calc_grouped_rates)
 
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_recurrence_rates, name, type, arg, __VA_ARGS__)
+static const calc_field recurrence_rates_rows[] = {
+#include "calc/recurrence_rates.fields.h"
+};
+#undef CALC_FIELD
+TABLE(recurrence_rates, "recurrence rates", calc_recurrence_rates)
+
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_launch, name, type, arg, __VA_ARGS__)
 static const calc_field launch_rows[] = {
 #include "calc/launch.fields.h"

@@ -196,6 +196,7 @@ VALUE(memory_rate_of_large, s->chip.mem1.efficiency.efficiency[0])
 VALUE(node, s->networks[0].size)
 VALUE(served_whole_matrix, s->chip.serving.matrix.memory_efficiency > 0 ? 1 : NONE)
 VALUE(served_whole_grouped, s->chip.serving.grouped.memory_efficiency > 0 ? 1 : NONE)
+VALUE(recurrence_chunk, 2.8e-6)
 VALUE(served_whole_decode, s->chip.serving.decode.memory_efficiency > 0 ? 1 : NONE)
 VALUE(served_whole_prefill, s->chip.serving.prefill.memory_efficiency > 0 ? 1 : NONE)
 VALUE(served_matrix, narrower(&s->chip.serving.matrix))
@@ -371,6 +372,7 @@ static const struct {
     {"exe.inference.traits.overlapped", NULL},
     {"exe.inference.traits.gathers", NULL},
     {"exe.inference.traits.narrow_prompts", NULL},
+    {"exe.inference.traits.fused_recurrence", NULL},
     {"exe.inference.prompt_size", prompt_size},
     {"exe.inference.generate_size", NULL},
     {"exe.inference.prompt_spread", NULL},
@@ -407,6 +409,8 @@ static const struct {
     {"sys.grouped.efficiency", one},
     {"sys.grouped.processing_mode", grouped_mode},
     {"sys.grouped.wgrad_bytes", wgrad},
+    {"sys.recurrence.efficiency", NULL}, /* the engine's curve */
+    {"sys.recurrence.chunk", recurrence_chunk},
     {"sys.launch.matrix", NULL},
     {"sys.launch.vector", NULL},
     {"sys.host.block", NULL},
@@ -451,6 +455,8 @@ static const struct {
     {"sys.serving.prefill.efficiency", served_whole_prefill},
     {"sys.serving.prefill.efficiency_8bit", NULL},
     {"sys.serving.prefill.softmax_size", NULL},
+    {"sys.serving.state.memory_efficiency", NULL},
+    {"sys.serving.state.fixed", NULL},
     {"sys.serving.vector.memory_efficiency", NULL},
     {"sys.serving.vector.fixed", NULL},
     {"sys.serving.all_reduce.one_shot_efficiency", NULL},
