@@ -1,7 +1,7 @@
 /* Layouts that serve take the number formats of the model's checkpoint. */
-#include <check.h>
 #include <stdlib.h>
 
+#include "frame.h"
 #include "shipped_case.h"
 #include "spec/absent.h"
 #include "spec/checkpoint_formats.h"
@@ -26,6 +26,8 @@ static void setup(void)
     c.exec.inference.phase = CALC_INFERENCE_PHASE_SERVE;
 }
 
+const calc_test_frame calc_tests = {.setup = setup};
+
 static void is(calc_format weight, calc_format matrix, calc_scaling scaling, calc_format cache,
                calc_wide_attention wide)
 {
@@ -40,7 +42,7 @@ static void is(calc_format weight, calc_format matrix, calc_scaling scaling, cal
     }
 }
 
-START_TEST(what_a_layout_leaves_out_is_the_checkpoints)
+CALC_TEST(what_a_layout_leaves_out_is_the_checkpoints)
 {
     is(CALC_FORMAT_FLOAT4, CALC_FORMAT_FLOAT4, CALC_SCALING_BLOCK, CALC_FORMAT_FLOAT8,
        CALC_WIDE_ATTENTION_INPUTS);
@@ -48,9 +50,8 @@ START_TEST(what_a_layout_leaves_out_is_the_checkpoints)
     is(CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR, CALC_FORMAT_AUTO,
        CALC_WIDE_ATTENTION_NONE);
 }
-END_TEST
 
-START_TEST(what_a_layout_says_stays)
+CALC_TEST(what_a_layout_says_stays)
 {
     c.exec.inference.kv_datatype = CALC_FORMAT_BFLOAT16;
     c.exec.inference.wide_attention = CALC_WIDE_ATTENTION_ALL;
@@ -64,9 +65,8 @@ START_TEST(what_a_layout_says_stays)
     is(CALC_FORMAT_BFLOAT16, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR, CALC_FORMAT_BFLOAT16,
        CALC_WIDE_ATTENTION_NONE);
 }
-END_TEST
 
-START_TEST(a_machine_multiplies_in_what_it_has)
+CALC_TEST(a_machine_multiplies_in_what_it_has)
 {
     c.system = prefill; /* H200 has no 4-bit arithmetic */
     is(CALC_FORMAT_FLOAT4, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR, CALC_FORMAT_FLOAT8,
@@ -77,9 +77,8 @@ START_TEST(a_machine_multiplies_in_what_it_has)
     is(CALC_FORMAT_FLOAT4, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR, CALC_FORMAT_FLOAT8,
        CALC_WIDE_ATTENTION_INPUTS);
 }
-END_TEST
 
-START_TEST(nobody_trains_in_them)
+CALC_TEST(nobody_trains_in_them)
 {
     c.exec.training = true;
     c.exec.inference.phase = CALC_INFERENCE_PHASE_NONE;
@@ -89,10 +88,9 @@ START_TEST(nobody_trains_in_them)
     is(CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR, CALC_FORMAT_AUTO,
        CALC_WIDE_ATTENTION_NONE);
 }
-END_TEST
 
 /* The layout that says them and the one that leaves them out are one, to the bit. */
-START_TEST(said_or_left_out_they_give_the_same_numbers)
+CALC_TEST(said_or_left_out_they_give_the_same_numbers)
 {
     shipped_case said = load_case("deepseek-v3-671B", "h800", "deepseek-v3_serving_128");
     calc_exec open = said.exec;
@@ -113,23 +111,4 @@ START_TEST(said_or_left_out_they_give_the_same_numbers)
     /* All but norms and routers. */
     ck_assert_double_gt(second.block_weight_space, 0.5 * first.block_weight_space);
     ck_assert_double_lt(second.block_weight_space, 0.505 * first.block_weight_space);
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("checkpoint_formats");
-    TCase *tc = tcase_create("checkpoint_formats");
-    tcase_add_checked_fixture(tc, setup, NULL);
-    tcase_add_test(tc, what_a_layout_leaves_out_is_the_checkpoints);
-    tcase_add_test(tc, what_a_layout_says_stays);
-    tcase_add_test(tc, a_machine_multiplies_in_what_it_has);
-    tcase_add_test(tc, nobody_trains_in_them);
-    tcase_add_test(tc, said_or_left_out_they_give_the_same_numbers);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -1,6 +1,6 @@
 /* Number formats of published weights, from "quantization_config" and hf_quant_config.json. */
-#include <stdlib.h>
 
+#include "frame.h"
 #include "hf_case.h"
 #include "io/text.h"
 #include "scratch.h"
@@ -148,16 +148,15 @@ static void has(const calc_app *app, const calc_checkpoint_formats *is, const ch
                   (int)c->wide_attention);
 }
 
-START_TEST(formats_are_those_of_the_method)
+CALC_TEST_LOOP(formats_are_those_of_the_method, 0, CONFIGS)
 {
     const calc_checkpoint_formats none = WEIGHTS(AUTO);
     bool some = memcmp(&configs[_i].is, &none, sizeof none) != 0;
     calc_app app = with(configs[_i].config, some ? "served as its checkpoint is: " : "");
     has(&app, &configs[_i].is, configs[_i].config);
 }
-END_TEST
 
-START_TEST(a_model_that_says_nothing_has_none)
+CALC_TEST(a_model_that_says_nothing_has_none)
 {
     const calc_checkpoint_formats none = WEIGHTS(AUTO);
     calc_app app = silent("");
@@ -165,7 +164,6 @@ START_TEST(a_model_that_says_nothing_has_none)
     app = silent(", \"quantization_config\": null");
     has(&app, &none, "null");
 }
-END_TEST
 
 /* ---- What stays wide ------------------------------------------------------------------------- */
 
@@ -173,7 +171,7 @@ END_TEST
     "\"quant_method\": \"compressed-tensors\", \"config_groups\": {\"g\": {\"weights\": "          \
     "{\"num_bits\": 4}}}, \"ignore\": "
 
-START_TEST(lists_say_which_matrices_of_attention_stay_wide)
+CALC_TEST(lists_say_which_matrices_of_attention_stay_wide)
 {
     static const struct {
         const char *list;
@@ -205,9 +203,8 @@ START_TEST(lists_say_which_matrices_of_attention_stay_wide)
         has(&app, &is, lists[i].list);
     }
 }
-END_TEST
 
-START_TEST(wide_parts_that_a_layout_cannot_say_are_named)
+CALC_TEST(wide_parts_that_a_layout_cannot_say_are_named)
 {
     with(GROUP4 "[\"re:.*shared_experts.*\", \"re:.*mlp\\\\.(gate|up|down)_proj.*\"]",
          "wide in the checkpoint, and narrow here: shared experts, dense feed-forward layers\n");
@@ -219,9 +216,8 @@ START_TEST(wide_parts_that_a_layout_cannot_say_are_named)
     calc_app app = with(GROUP4 "[\"model.layers.12*\"]", "weights in float4\n");
     ck_assert_int_eq(app.checkpoint.weight_datatype, F4);
 }
-END_TEST
 
-START_TEST(formats_that_layers_do_not_share_are_left_open)
+CALC_TEST(formats_that_layers_do_not_share_are_left_open)
 {
     static const char *const several[] = {
         "\"quant_method\": \"modelopt\", \"quant_algo\": \"MIXED_PRECISION\"",
@@ -246,7 +242,6 @@ START_TEST(formats_that_layers_do_not_share_are_left_open)
                 "the layers of the checkpoint have several number formats");
     has(&app, &none, "expert_dtype");
 }
-END_TEST
 
 /* ---- The file beside ------------------------------------------------------------------------- */
 
@@ -262,7 +257,7 @@ static calc_status read_beside(const char *config, const char *beside, calc_app 
     return calc_hf_read_text(&hf, text, strlen(text), app, errors);
 }
 
-START_TEST(the_file_beside_a_configuration_is_read)
+CALC_TEST(the_file_beside_a_configuration_is_read)
 {
     char folder[256];
     calc_app app;
@@ -301,11 +296,10 @@ START_TEST(the_file_beside_a_configuration_is_read)
     ck_assert_msg(strstr(line, "./hf_quant_config.json:1:"), "%s", line);
     scratch_leave(folder);
 }
-END_TEST
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-START_TEST(what_nobody_knows_is_named)
+CALC_TEST(what_nobody_knows_is_named)
 {
     static const struct {
         const char *config, *printed;
@@ -338,24 +332,4 @@ START_TEST(what_nobody_knows_is_named)
         calc_error_print(&errors.item[0], line, sizeof line);
         ck_assert_msg(strstr(line, cases[i].printed) && strstr(line, "config.json:2:"), "%s", line);
     }
-}
-END_TEST
-
-int main(void)
-{
-    Suite *suite = suite_create("hf_checkpoint");
-    TCase *tc = tcase_create("hf_checkpoint");
-    tcase_add_loop_test(tc, formats_are_those_of_the_method, 0, CONFIGS);
-    tcase_add_test(tc, a_model_that_says_nothing_has_none);
-    tcase_add_test(tc, lists_say_which_matrices_of_attention_stay_wide);
-    tcase_add_test(tc, wide_parts_that_a_layout_cannot_say_are_named);
-    tcase_add_test(tc, formats_that_layers_do_not_share_are_left_open);
-    tcase_add_test(tc, the_file_beside_a_configuration_is_read);
-    tcase_add_test(tc, what_nobody_knows_is_named);
-    suite_add_tcase(suite, tc);
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
