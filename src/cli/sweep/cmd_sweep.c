@@ -415,7 +415,15 @@ static calc_status sweep(task *t, calc_errors *errors)
 /* After the sweep: writes its results to all outputs. */
 static calc_exit finish(task *t, calc_errors *errors)
 {
-    if (!calc_sweep_found_agree(&t->study, &t->result)) {
+    bool agrees = calc_sweep_found_agree(&t->study, &t->result);
+    if (!agrees && (t->save.parts > 0 || t->save.saving.resume)) {
+        calc_errors_at(errors, CALC_ERR_RANGE,
+                       t->save.parts > 0 ? t->save.part[0] : t->save.saving.path, 0, 0, NULL,
+                       "%s other numbers than its layouts: not what calc wrote",
+                       t->save.parts > 1 ? "it or another part has" : "it has");
+        return calc_complain_failure(errors);
+    }
+    if (!agrees) {
         fprintf(stderr, "calc: the sweep found other numbers than calc run: a bug in calc, please "
                         "report it\n");
         return CALC_EXIT_BUG;
