@@ -297,6 +297,28 @@ START_TEST(a_layout_that_is_not_linear_is_refused)
 }
 END_TEST
 
+/* calc_planner.progress: says to stop when it is asked again. */
+static bool at_the_second_call(void *context, const calc_planner_progress *progress)
+{
+    (void)progress;
+    return ++*(int *)context > 1;
+}
+
+START_TEST(a_search_ends_amid_a_division_that_takes_long)
+{
+    int calls = 0;
+    plan_case c;
+    plan_case_init(&c, 48, 4, 1 << 24, 1);
+    c.only.pipeline_interleaving = 3;
+    c.planner.progress = at_the_second_call;
+    c.planner.context = &calls;
+    calc_planner_result r = plan_case_run(&c.planner);
+    ck_assert_int_ge(calls, 2);
+    ck_assert(!r.complete);
+    calc_planner_result_free(&r);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("planner");
@@ -308,6 +330,7 @@ int main(void)
     tcase_add_test(tcase, what_does_not_fit_says_what_a_stage_needs);
     tcase_add_test(tcase, what_a_stage_holds_does_not_depend_on_what_others_recompute);
     tcase_add_test(tcase, a_layout_that_is_not_linear_is_refused);
+    tcase_add_test(tcase, a_search_ends_amid_a_division_that_takes_long);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

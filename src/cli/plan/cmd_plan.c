@@ -133,7 +133,7 @@ static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
             t->args->command,
             "only one of --out, --csv, --save-best, --html and --mps can be standard output");
     }
-    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
+    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), HUGE_VAL, true);
     t->planner.time_limit_s = isfinite(limit_s) ? limit_s : 0;
     t->planner.progress = watch;
     t->planner.context = &w;

@@ -405,7 +405,7 @@ static calc_status sweep(task *t, calc_errors *errors)
         return status;
     }
     calc_sweep_watch_begin(&t->watch, calc_opt_value(t->args, CALC_SWEEP_OPT_PROGRESS),
-                           time_limit_s(t->args));
+                           time_limit_s(t->args), t->ranks.count == 1);
     status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
     calc_sweep_watch_end(&t->watch);
     calc_sweep_found_systems(&t->study, &t->result);

@@ -240,7 +240,7 @@ static calc_exit tune(calc_tune_task *t, const calc_args *args, calc_errors *err
     if (calc_tune_task_load(t, args, errors) != CALC_OK) {
         return calc_complain_failure(errors);
     }
-    calc_sweep_watch_begin(&watch, calc_opt_value(args, CALC_TUNE_OPT_PROGRESS), HUGE_VAL);
+    calc_sweep_watch_begin(&watch, calc_opt_value(args, CALC_TUNE_OPT_PROGRESS), HUGE_VAL, true);
     calc_status status = calc_tune_task_sweep(t, &watch, errors);
     calc_sweep_watch_end(&watch);
     if (status != CALC_OK) {
