@@ -406,6 +406,26 @@ START_TEST(a_hundred_thousand_brackets_are_one_error)
 }
 END_TEST
 
+/* Jansson needs 45 bytes for each of them: gigabytes that a compressed file of some KB unpacks to.
+ */
+START_TEST(more_values_than_half_a_gib_holds_are_refused_and_brackets_in_texts_are_none)
+{
+    size_t length = (size_t)12 << 20;
+    char *text = malloc(length);
+    for (size_t i = 0; i < length; i += 3) {
+        memcpy(text + i, "[],", 3);
+    }
+    text[0] = '[';
+    memcpy(text + length - 3, "]]]", 3);
+    fails_with(text, length, CALC_ERR_RANGE,
+               "a.json:1:1: holds more values than half a GiB of memory does");
+    text[0] = '"';
+    memcpy(text + length - 3, "\\\"\"", 3);
+    ck_assert_int_eq(parse_app(text, length, NULL), CALC_ERR_TYPE); /* one text */
+    free(text);
+}
+END_TEST
+
 START_TEST(brackets_up_to_the_limit_are_read)
 {
     char text[2 * 2048];
@@ -516,6 +536,8 @@ int main(void)
     tcase_add_test(tests, a_hundred_thousand_brackets_are_one_error);
     tcase_add_test(tests, brackets_up_to_the_limit_are_read);
     tcase_add_test(tests, ten_megabytes_of_garbage_are_one_error);
+    tcase_add_test(tests,
+                   more_values_than_half_a_gib_holds_are_refused_and_brackets_in_texts_are_none);
     tcase_add_test(tests, two_hundred_thousand_unknown_keys_end_quickly);
     tcase_add_test(tests, limits_are_inclusive_and_next_to_them_is_out);
     tcase_add_test(tests, a_file_that_is_not_there_is_named);

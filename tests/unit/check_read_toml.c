@@ -112,6 +112,24 @@ START_TEST(keys_have_a_limit)
 }
 END_TEST
 
+START_TEST(more_keys_than_a_configuration_has_are_refused)
+{
+    enum { MOST = 100000 };
+    char *text = calloc(4 * (MOST + 1) + 1, 1);
+    for (int i = 0; i <= MOST; i++) {
+        memcpy(text + 4 * i, "a=1\n", 4);
+    }
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_settings_from_toml(&settings, text, strlen(text), "t.toml", &errors),
+                     CALC_ERR_SYNTAX);
+    ck_assert_str_eq(errors.item[0].text, "more than 100000 keys");
+    ck_assert_int_eq(errors.item[0].line, MOST + 1);
+    calc_settings_free(&settings);
+    free(text);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("read_toml");
@@ -124,6 +142,7 @@ int main(void)
     tcase_add_test(tc, places_are_those_of_the_keys);
     tcase_add_test(tc, errors_name_their_place);
     tcase_add_test(tc, keys_have_a_limit);
+    tcase_add_test(tc, more_keys_than_a_configuration_has_are_refused);
     suite_add_tcase(suite, tc);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

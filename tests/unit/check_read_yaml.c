@@ -127,6 +127,38 @@ START_TEST(depth_has_a_limit)
 }
 END_TEST
 
+/* libyaml takes a minute for them, which is ours to prevent. */
+START_TEST(a_hundred_thousand_brackets_end_quickly)
+{
+    enum { MANY = 100000 };
+    char *yaml = calloc(MANY + 1, 1);
+    memset(yaml, '[', MANY);
+    memcpy(yaml, "a: ", 3);
+    fails(yaml, "f.yaml:1:259: nested too deeply"); /* the mapping, and 255 lists */
+    memset(yaml + 3 + 255, ']', 255);
+    yaml[3 + 255 + 255] = '\0';
+    ck_assert_str_eq(said(yaml), "");
+    free(yaml);
+}
+END_TEST
+
+START_TEST(a_hundred_thousand_keys_are_read_and_no_more)
+{
+    enum { MOST = 100000 };
+    char *yaml = calloc(5 * (MOST + 1) + 1, 1);
+    for (int i = 0; i <= MOST; i++) {
+        memcpy(yaml + 5 * i, "a: 1\n", 5);
+    }
+    fails(yaml, "f.yaml:100001:1: more than 100000 keys");
+    yaml[5 * MOST] = '\0';
+    calc_settings settings = {0};
+    ck_assert_int_eq(calc_settings_from_yaml(&settings, yaml, strlen(yaml), "f", NULL), CALC_OK);
+    ck_assert_uint_eq(settings.count, MOST);
+    calc_settings_free(&settings);
+    free(yaml);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("read_yaml");
@@ -139,6 +171,8 @@ int main(void)
     tcase_add_test(tests, what_is_deeper_in_a_list_is_passed_over);
     tcase_add_test(tests, lines_that_are_no_yaml_have_a_place);
     tcase_add_test(tests, depth_has_a_limit);
+    tcase_add_test(tests, a_hundred_thousand_brackets_end_quickly);
+    tcase_add_test(tests, a_hundred_thousand_keys_are_read_and_no_more);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
