@@ -258,8 +258,13 @@ calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax,
         return calc_settings_from_json(settings, text, length, name, errors);
     case CALC_SYNTAX_TOML:
         return calc_settings_from_toml(settings, text, length, name, errors);
-    default:
-        return calc_settings_from_script(settings, text, length);
+    default: {
+        calc_status status = calc_settings_from_script(settings, text, length);
+        return status != CALC_OK && settings->count == CALC_SETTINGS_MAX
+                   ? calc_errors_at(errors, CALC_ERR_SYNTAX, name, 0, 0, NULL,
+                                    CALC_SETTINGS_TOO_MANY)
+                   : status;
+    }
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/draft.h"
 #include "base/error.h"
+#include "io/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +26,7 @@ struct calc_output {
     char *name;       /* as the caller gave it */
     calc_draft draft; /* where the file is until it is whole; empty: written in place */
     int failure;      /* errno of the first failure, 0 if none */
+    bool is_shown;    /* on a terminal */
     bool in_markup;   /* '<' is written as JSON escapes it */
 };
 
@@ -75,6 +77,7 @@ calc_status calc_output_open(calc_output **out, const char *path, calc_errors *e
     }
     if (is_stdout(path)) {
         made->file = stdout;
+        calc_output_for_stdout(made);
         *out = made;
         return CALC_OK;
     }
@@ -85,6 +88,7 @@ calc_status calc_output_open(calc_output **out, const char *path, calc_errors *e
         release(made);
         return fail_to_write(errors, path, code);
     }
+    made->is_shown = !made->draft.path && isatty(file);
     size_t length = strlen(path);
     if (length >= 3 && strcmp(path + length - 3, ".gz") == 0) {
         made->gz = gzdopen(file, "wb");
@@ -196,8 +200,27 @@ const char *calc_output_take(calc_output *out, size_t *length)
     return out->failure ? NULL : out->data;
 }
 
+static void write_piece(void *out, const char *bytes, size_t length)
+{
+    write_bytes(out, bytes, length);
+}
+
+void calc_output_raw(calc_output *out, const char *bytes, size_t length)
+{
+    write_bytes(out, bytes, length);
+}
+
+void calc_output_for_stdout(calc_output *out)
+{
+    out->is_shown = isatty(STDOUT_FILENO);
+}
+
 void calc_output_write(calc_output *out, const char *bytes, size_t length)
 {
+    if (out->is_shown) {
+        calc_utf8_for_terminal(bytes, length, write_piece, out);
+        return;
+    }
     const char *less;
     while (out->in_markup && length > 0 && (less = memchr(bytes, '<', length))) {
         write_bytes(out, bytes, (size_t)(less - bytes));

@@ -1,6 +1,7 @@
 #include "io/utf8.h"
 
 #include <check.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +59,65 @@ START_TEST(shown_text_is_cut_between_characters)
 }
 END_TEST
 
+static void append(void *text, const char *bytes, size_t length)
+{
+    strncat(text, bytes, length);
+}
+
+/* What a terminal is given for a text. */
+static const char *given(const char *text)
+{
+    static char out[256];
+    out[0] = '\0';
+    calc_utf8_for_terminal(text, strlen(text), append, out);
+    return out;
+}
+
+START_TEST(no_text_commands_a_terminal)
+{
+    ck_assert_str_eq(given("a\tb\n"), "a\tb\n");
+    ck_assert_str_eq(given("caf\xc3\xa9 \xe2\x96\x88 \xf0\x9f\x98\x80"),
+                     "caf\xc3\xa9 \xe2\x96\x88 \xf0\x9f\x98\x80");
+    ck_assert_str_eq(given("\x1b[2Ja\rb\x7f\b"), "\\x1b[2Ja\\x0db\\x7f\\x08");
+    ck_assert_str_eq(given("\xc2\x9b"
+                           "31m"),
+                     "\\xc2\\x9b31m"); /* U+009B is ESC [ */
+    ck_assert_str_eq(given("\xc2\xa0"), "\xc2\xa0");
+    ck_assert_str_eq(given("\xff\xc3"), "\\xff\\xc3");
+    ck_assert_str_eq(given(""), "");
+}
+END_TEST
+
+START_TEST(no_text_changes_the_direction_of_what_follows)
+{
+    static const struct {
+        unsigned first, last;
+    } ranges[] = {{0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
+    for (unsigned c = 0x600; c < 0x2100; c++) {
+        char text[4] = {0};
+        size_t step;
+        bool hostile = false;
+        for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+            hostile |= c >= ranges[i].first && c <= ranges[i].last;
+        }
+        text[0] = (char)(c < 0x800 ? 0xc0 | c >> 6 : 0xe0 | c >> 12);
+        text[1] = (char)(0x80 | (c < 0x800 ? c & 0x3f : c >> 6 & 0x3f));
+        text[2] = c < 0x800 ? '\0' : (char)(0x80 | (c & 0x3f));
+        ck_assert_msg((calc_utf8_hostile(text, 3, &step) > 0) == hostile, "U+%04X", c);
+        ck_assert_uint_eq(step, c < 0x800 ? 2 : 3);
+    }
+    ck_assert_str_eq(given("a\xe2\x80\xae"
+                           "b"),
+                     "a\\xe2\\x80\\xaeb");
+    char shown[CALC_UTF8_SHOW_SIZE];
+    ck_assert_str_eq(calc_utf8_show(shown,
+                                    "a\xe2\x80\xae"
+                                    "b",
+                                    5),
+                     "a\\xe2\\x80\\xaeb");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("utf8");
@@ -65,6 +125,8 @@ int main(void)
     tcase_add_test(tests, characters_of_one_to_four_bytes_are_measured);
     tcase_add_test(tests, what_is_not_utf8_has_no_length);
     tcase_add_test(tests, shown_text_stays_in_one_line);
+    tcase_add_test(tests, no_text_commands_a_terminal);
+    tcase_add_test(tests, no_text_changes_the_direction_of_what_follows);
     tcase_add_test(tests, shown_text_is_cut_between_characters);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);

@@ -424,8 +424,8 @@ static calc_exit finish(task *t, calc_errors *errors)
         return calc_complain_failure(errors);
     }
     if (!agrees) {
-        fprintf(stderr, "calc: the sweep found other numbers than calc run: a bug in calc, please "
-                        "report it\n");
+        calc_say("calc: the sweep found other numbers than calc run: a bug in calc, please "
+                 "report it\n");
         return CALC_EXIT_BUG;
     }
     bool found = calc_sweep_found_best_of_all(&t->result) != NULL;
@@ -438,8 +438,8 @@ static calc_exit finish(task *t, calc_errors *errors)
         print(t, write_result, errors);
     }
     if (t->result.partial) {
-        fprintf(stderr, "calc: %s: partial result after %.0f %% of the work\n",
-                t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
+        calc_say("calc: %s: partial result after %.0f %% of the work\n",
+                 t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
     }
     calc_exit result = calc_complain_errors(errors);
     if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* the other parts may have

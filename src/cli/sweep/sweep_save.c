@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "checkpoint.h"
+#include "cli/shell/complain.h"
 #include "cli/sweep/sweep_opts.h"
 
 /* ---- The command line of a part: the words from which calc merge knows the sweep ------------- */
@@ -116,8 +117,7 @@ const char *calc_sweep_save_complaint(const calc_args *args, int ranks)
 
 static void warn_of(const calc_error *error)
 {
-    fprintf(stderr, "warning: %s: %s; the sweep goes on and tries again\n", error->file,
-            error->text);
+    calc_say("warning: %s: %s; the sweep goes on and tries again\n", error->file, error->text);
 }
 
 calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, calc_errors *errors)

@@ -209,11 +209,11 @@ static calc_exit tell(const calc_tune_task *t, const calc_tune_decision *d, calc
         (void)!write_text(t, d, errors);
     }
     if (t->way == CALC_TUNE_WAY_NEXT && d->stop) {
-        fprintf(stderr, "calc: it is time to stop: without --next calc tune says why\n");
+        calc_say("calc: it is time to stop: without --next calc tune says why\n");
     } else if (pause == CALC_TUNE_PAUSE_SIGNAL) {
-        fprintf(stderr, "calc: interrupted; the same command goes on\n");
+        calc_say("calc: interrupted; the same command goes on\n");
     } else if (pause == CALC_TUNE_PAUSE_MOST && !d->stop) {
-        fprintf(stderr, "calc: --most %zu measurements are made\n", t->most);
+        calc_say("calc: --most %zu measurements are made\n", t->most);
     }
     return calc_complain_errors(errors);
 }
@@ -247,8 +247,7 @@ static calc_exit tune(calc_tune_task *t, const calc_args *args, calc_errors *err
         return calc_complain_failure(errors);
     }
     if (t->interrupted) {
-        fprintf(stderr,
-                "calc: interrupted before all layouts were looked at: nothing is decided\n");
+        calc_say("calc: interrupted before all layouts were looked at: nothing is decided\n");
         return CALC_EXIT_SYSTEM;
     }
     if (t->layouts.count == 0) {

@@ -230,7 +230,7 @@ static void warn_of_words(const calc_results *results)
             first++;
         }
         if (*unread && first == i) {
-            fprintf(stderr, "warning: %s: %s\n", results->prediction[i].map.row->id, unread);
+            calc_say("warning: %s: %s\n", results->prediction[i].map.row->id, unread);
         }
     }
 }
@@ -397,7 +397,7 @@ static calc_exit run(const calc_args *args)
 {
     task *t = calloc(1, sizeof *t); /* too large for the stack because of the machines */
     if (!t) {
-        fprintf(stderr, "calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
+        calc_say("calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
         return CALC_EXIT_SYSTEM;
     }
     t->args = args;
