@@ -110,7 +110,8 @@ static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *error
         calc_plan_room_lack(t, &r);
     } else if (found && calc_plan_write(t, &r, errors) == CALC_OK &&
                calc_plan_judge_mps(t, &r.found[0], errors) == CALC_OK && !quiet &&
-               (!t->listed || calc_plan_rows_more(t, NULL, &more, errors) == CALC_OK)) {
+               (!t->listed || !r.complete || /* then there is no time for it */
+                calc_plan_rows_more(t, NULL, &more, errors) == CALC_OK)) {
         write_table(t, &r, &more, errors);
     }
     calc_planner_result_free(&more);

@@ -80,8 +80,8 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
             ? calc_space_parse_exec(object, &input->absent, input->text.data, input->text.length,
                                     input->path, errors)
             : calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
-    if (status == CALC_OK) {
-        return CALC_OK;
+    if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+        return status;
     }
     if (kind == CALC_KIND_APP && calc_hf_is_text(input->text.data, input->text.length)) {
         *errors = before;
