@@ -115,7 +115,7 @@ void calc_sweep_watch_end(calc_sweep_watch *watch)
     if (watch->is_guarded) {
         const struct timespec no_time = {0};
         atomic_store(&watch->ended, true);
-        pthread_kill(watch->guard, SIGTERM); /* wakes it; the process does not get it */
+        pthread_kill(watch->guard, SIGINT); /* wakes it; the process does not get it */
         pthread_join(watch->guard, NULL);
         while (sigtimedwait(&watch->signals, NULL, &no_time) > 0) {
             /* too late to stop anything */
