@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/draft.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "fingerprint.h"
@@ -99,26 +100,6 @@ static bool write_all(int file, const unsigned char *bytes, size_t size)
     return true;
 }
 
-/* Write `pack` to `temporary` and rename it to `path`. @return 0 or errno */
-static int replace(const char *path, const char *temporary, const calc_pack *pack)
-{
-    int file = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (file < 0) {
-        return errno;
-    }
-    int code = write_all(file, pack->data, pack->size) && fsync(file) == 0 ? 0 : errno;
-    if (close(file) != 0 && code == 0) {
-        code = errno;
-    }
-    if (code == 0 && rename(temporary, path) != 0) {
-        code = errno;
-    }
-    if (code != 0) {
-        unlink(temporary);
-    }
-    return code;
-}
-
 static void pack_part(calc_pack *out, const calc_checkpoint *part)
 {
     static const unsigned char head[HEAD_SIZE] = {0};
@@ -144,23 +125,21 @@ static void pack_part(calc_pack *out, const calc_checkpoint *part)
 calc_status calc_checkpoint_write(const calc_checkpoint *part, const char *path,
                                   calc_errors *errors)
 {
-    struct stat old;
-    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) { /* rename() would replace a device */
-        return fail(errors, CALC_ERR_IO, path, NULL, "cannot write: not a regular file");
-    }
     calc_pack pack = {0};
+    calc_draft draft = {0};
     pack_part(&pack, part);
-    /* One name for all times: the next writer overwrites the leftovers of a killed one. */
-    size_t size = strlen(path) + sizeof ".tmp";
-    char *temporary = malloc(size);
-    int code = pack.failed || !temporary ? ENOMEM : 0;
-    if (code == 0) {
-        snprintf(temporary, size, "%s.tmp", path);
-        code = replace(path, temporary, &pack);
+    int code = pack.failed ? ENOMEM : calc_draft_open(&draft, path);
+    if (code == 0 && !write_all(draft.file, pack.data, pack.size)) {
+        code = errno;
+        calc_draft_drop(&draft);
+    } else if (code == 0) {
+        code = calc_draft_keep(&draft);
     }
-    free(temporary);
     free(pack.data);
-    return code == 0 ? CALC_OK : fail_to("write", code, path, errors);
+    return code == 0 ? CALC_OK
+           : code == EINVAL
+               ? fail(errors, CALC_ERR_IO, path, NULL, "cannot write: not a regular file")
+               : fail_to("write", code, path, errors);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -169,26 +148,32 @@ calc_status calc_checkpoint_write(const calc_checkpoint *part, const char *path,
 static int read_all(const char *path, unsigned char **bytes, size_t *size)
 {
     struct stat status;
-    FILE *file = fopen(path, "rb");
-    if (!file) {
+    int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* a pipe would wait for a writer */
+    if (file < 0) {
         return errno;
     }
-    int code = fstat(fileno(file), &status) == 0 ? 0 : errno;
+    int code = fstat(file, &status) != 0 ? errno
+               : S_ISDIR(status.st_mode) ? EISDIR
+               : S_ISREG(status.st_mode) ? 0
+                                         : EINVAL;
     if (code == 0) {
-        *size = (size_t)status.st_size;
-        *bytes = malloc(*size > 0 ? *size : 1);
+        *bytes = malloc((size_t)status.st_size + 1);
         code = *bytes ? 0 : ENOMEM;
     }
-    if (code == 0) {
-        errno = 0;
-        *size = fread(*bytes, 1, *size, file);
-        code = errno;
+    while (code == 0 && *size < (size_t)status.st_size) {
+        ssize_t more = read(file, *bytes + *size, (size_t)status.st_size - *size);
+        *size += more > 0 ? (size_t)more : 0;
+        code = more < 0 && errno != EINTR ? errno : 0;
+        if (more == 0) { /* it was cut */
+            break;
+        }
     }
-    fclose(file);
+    close(file);
     return code;
 }
 
 static const char redo[] = "start the sweep again without --resume";
+static const char no_sense[] = "damaged: its contents make no sense";
 
 static calc_status unpack_words(calc_unpack *in, calc_checkpoint *out)
 {
@@ -237,9 +222,8 @@ static calc_status unpack_part(calc_checkpoint *out, const unsigned char *bytes,
     if (status == CALC_ERR_NOMEM) {
         return fail_to("read", ENOMEM, path, errors);
     }
-    return status == CALC_OK && sensible
-               ? CALC_OK
-               : fail(errors, CALC_ERR_SYNTAX, path, redo, "damaged: its contents make no sense");
+    return status == CALC_OK && sensible ? CALC_OK
+                                         : fail(errors, CALC_ERR_SYNTAX, path, redo, no_sense);
 }
 
 calc_status calc_checkpoint_read(calc_checkpoint *out, const char *path, calc_errors *errors)
@@ -248,20 +232,50 @@ calc_status calc_checkpoint_read(calc_checkpoint *out, const char *path, calc_er
     unsigned char *bytes = NULL;
     size_t size = 0;
     int code = read_all(path, &bytes, &size);
-    calc_status status = code == 0 ? unpack_part(out, bytes, size, path, errors)
-                         : code == ENOENT
-                             ? fail(errors, CALC_ERR_NOT_FOUND, path, NULL, "no such file")
-                             : fail_to("read", code, path, errors);
+    calc_status status =
+        code == 0        ? unpack_part(out, bytes, size, path, errors)
+        : code == ENOENT ? fail(errors, CALC_ERR_NOT_FOUND, path, NULL, "no such file")
+        : code == EINVAL ? fail(errors, CALC_ERR_IO, path, NULL, "cannot read: not a regular file")
+                         : fail_to("read", code, path, errors);
     free(bytes);
     return status;
 }
 
+calc_sweep_mark calc_sweep_mark_of(const calc_space *space, const calc_designs *designs,
+                                   const calc_sweep_options *options)
+{
+    return (calc_sweep_mark){calc_fingerprint(space, designs, options), designs->count,
+                             calc_sweep_groups(space, designs, options)};
+}
+
+static bool has_designs(const calc_front *list, uint64_t designs)
+{
+    size_t i = 0;
+    while (i < list->count && list->item[i].design < designs) {
+        i++;
+    }
+    return i == list->count;
+}
+
+/* Whether the result has the shape of the sweep's. The first checkpoint has no groups yet. */
+static bool has_shape(const calc_checkpoint *part, const calc_sweep_mark *sweep)
+{
+    const calc_sweep_result *result = &part->result;
+    bool is_first = result->groups_count == 0 && part->shard.next != CALC_SHARD_DONE;
+    bool fits = is_first || result->groups_count == sweep->groups;
+    for (size_t g = 0; g < result->groups_count && fits; g++) {
+        fits = has_designs(&result->group[g].front, sweep->designs) &&
+               has_designs(&result->group[g].top, sweep->designs);
+    }
+    return fits;
+}
+
 calc_status calc_checkpoint_belongs(const calc_checkpoint *part, const char *path,
-                                    uint64_t fingerprint, const calc_shard *shard,
+                                    const calc_sweep_mark *sweep, const calc_shard *shard,
                                     calc_errors *errors)
 {
     const calc_shard *own = &part->shard;
-    if (part->fingerprint != fingerprint) {
+    if (part->fingerprint != sweep->fingerprint) {
         return fail(errors, CALC_ERR_RANGE, path,
                     "inputs, space, objectives and options must be the same",
                     "belongs to another sweep");
@@ -273,7 +287,7 @@ calc_status calc_checkpoint_belongs(const calc_checkpoint *part, const char *pat
                  (unsigned long long)shard->index, (unsigned long long)shard->count);
         return fail(errors, CALC_ERR_RANGE, path, NULL, text);
     }
-    return CALC_OK;
+    return has_shape(part, sweep) ? CALC_OK : fail(errors, CALC_ERR_SYNTAX, path, redo, no_sense);
 }
 
 void calc_checkpoint_free(calc_checkpoint *part)
@@ -287,24 +301,31 @@ void calc_checkpoint_free(calc_checkpoint *part)
 
 /* A sweep that is being saved. */
 typedef struct saver {
-    const char *path;
+    const calc_saving *saving;
+    const char *path;     /* of saving */
     calc_checkpoint part; /* borrows words and result */
+    bool warned;
 } saver;
 
 static calc_status save(void *context, const calc_sweep_result *result, uint64_t chunk)
 {
     saver *s = context;
-    calc_errors ignored = {0};
+    calc_errors errors = {0};
     s->part.shard.next = calc_shard_after(&s->part.shard, chunk);
     s->part.result = *result;
     /* The next one may succeed, and the last one has the last word. */
-    calc_status status = calc_checkpoint_write(&s->part, s->path, &ignored);
-    (void)status;
+    if (calc_checkpoint_write(&s->part, s->path, &errors) != CALC_OK && !s->warned) {
+        s->warned = true;
+        if (s->saving->unsaved) {
+            s->saving->unsaved(&errors.item[0]);
+        }
+    }
     return CALC_OK;
 }
 
 /* Read the checkpoint to go on from, if there is one. */
-static calc_status resume(saver *s, calc_checkpoint *earlier, calc_errors *errors)
+static calc_status resume(saver *s, const calc_sweep_mark *sweep, calc_checkpoint *earlier,
+                          calc_errors *errors)
 {
     calc_errors own = {0};
     calc_status status = calc_checkpoint_read(earlier, s->path, &own);
@@ -315,10 +336,22 @@ static calc_status resume(saver *s, calc_checkpoint *earlier, calc_errors *error
         *errors = own;
         return status;
     }
-    status = calc_checkpoint_belongs(earlier, s->path, s->part.fingerprint, &s->part.shard, errors);
+    status = calc_checkpoint_belongs(earlier, s->path, sweep, &s->part.shard, errors);
     s->part.shard.next = earlier->shard.next;
     s->part.result = earlier->result;
     return status;
+}
+
+/* Take the lock on the checkpoint, so that two sweeps do not replace each other's. */
+static calc_status lock(calc_lock *out, const char *path, calc_errors *errors)
+{
+    long owner;
+    int code = calc_lock_take(out, path, &owner);
+    if (code == EBUSY) {
+        return calc_errors_at(errors, CALC_ERR_IO, path, 0, 0, NULL,
+                              "another sweep is being saved there, by process %ld", owner);
+    }
+    return code == 0 ? CALC_OK : calc_errors_no_memory(errors);
 }
 
 /* Sweep the shard from where it is, with checkpoints. */
@@ -351,13 +384,20 @@ calc_status calc_saved_sweep(const calc_space *space, const calc_designs *design
 {
     *result = (calc_sweep_result){0};
     calc_checkpoint earlier = {0};
+    calc_lock held = {0};
+    calc_sweep_mark sweep = {0};
     saver s = {
+        .saving = saving,
         .path = saving->path,
         .part = {.shard = saving->shard, .words = saving->words, .words_size = saving->words_size}};
     calc_status status = CALC_OK;
     if (s.path) {
-        s.part.fingerprint = calc_fingerprint(space, designs, options);
-        status = saving->resume ? resume(&s, &earlier, errors) : CALC_OK;
+        sweep = calc_sweep_mark_of(space, designs, options);
+        s.part.fingerprint = sweep.fingerprint;
+        status = lock(&held, s.path, errors);
+    }
+    if (s.path && status == CALC_OK && saving->resume) {
+        status = resume(&s, &sweep, &earlier, errors);
     }
     if (s.path && status == CALC_OK) {
         status = calc_checkpoint_write(&s.part, s.path, errors);
@@ -365,6 +405,7 @@ calc_status calc_saved_sweep(const calc_space *space, const calc_designs *design
     if (status == CALC_OK) {
         status = run(&s, space, designs, options, result, errors);
     }
+    calc_lock_release(&held);
     calc_checkpoint_free(&earlier);
     return status;
 }
@@ -395,7 +436,7 @@ static calc_status place(const calc_shard *shard, const char *path, const char *
     return CALC_OK;
 }
 
-calc_status calc_parts_merge(const char *const *path, size_t count, uint64_t fingerprint,
+calc_status calc_parts_merge(const char *const *path, size_t count, const calc_sweep_mark *sweep,
                              const calc_sweep_options *options, calc_sweep_result *result,
                              calc_errors *errors)
 {
@@ -406,7 +447,7 @@ calc_status calc_parts_merge(const char *const *path, size_t count, uint64_t fin
         calc_checkpoint part;
         status = calc_checkpoint_read(&part, path[i], errors);
         if (status == CALC_OK) {
-            status = calc_checkpoint_belongs(&part, path[i], fingerprint, NULL, errors);
+            status = calc_checkpoint_belongs(&part, path[i], sweep, NULL, errors);
         }
         if (status == CALC_OK) {
             status = place(&part.shard, path[i], taken, count, errors);

@@ -38,6 +38,16 @@ uint64_t calc_shard_take(void *shard);
 
 /* ---- Parts as files -------------------------------------------------------------------------- */
 
+/** What the parts of one sweep have in common. */
+typedef struct calc_sweep_mark {
+    uint64_t fingerprint; /**< calc_fingerprint() */
+    uint64_t designs;
+    size_t groups; /**< calc_sweep_groups() */
+} calc_sweep_mark;
+
+calc_sweep_mark calc_sweep_mark_of(const calc_space *space, const calc_designs *designs,
+                                   const calc_sweep_options *options);
+
 /** A part of a sweep. Free with calc_checkpoint_free(). */
 typedef struct calc_checkpoint {
     uint64_t fingerprint;     /**< calc_fingerprint() of the sweep */
@@ -60,10 +70,11 @@ CALC_MUST_USE calc_status calc_checkpoint_read(calc_checkpoint *out, const char 
 
 /** Whether a part that was read from `path` is one of this sweep and, unless `shard` is NULL, of
  *  this shard.
- *  @return CALC_OK, or CALC_ERR_RANGE with an error */
+ *  @return CALC_OK; CALC_ERR_RANGE with an error; CALC_ERR_SYNTAX with one if it has other groups
+ *  or designs than the sweep */
 CALC_MUST_USE calc_status calc_checkpoint_belongs(const calc_checkpoint *part, const char *path,
-                                                  uint64_t fingerprint, const calc_shard *shard,
-                                                  calc_errors *errors);
+                                                  const calc_sweep_mark *sweep,
+                                                  const calc_shard *shard, calc_errors *errors);
 
 /** Free what the part owns, words too. Fine on {0}. */
 void calc_checkpoint_free(calc_checkpoint *part);
@@ -79,11 +90,15 @@ typedef struct calc_saving {
     calc_shard shard; /**< part to sweep; calc_shard_parse("1/1") is all */
     char *words;      /**< the command line, as in calc_checkpoint; borrowed */
     size_t words_size;
+    void (*unsaved)(const calc_error *error); /**< told once, at the first checkpoint in between
+                                                 that cannot be written; NULL: nobody */
 } calc_saving;
 
 /** calc_sweep() of one shard; sets take, checkpoint and resumed of `options`. The checkpoint is
  *  written once before the sweep starts, so that a path that cannot be written costs no work, and
- *  when it ends. One that cannot be written in between is no failure: the next may succeed.
+ *  when it ends. One that cannot be written in between is no failure: the next may succeed. Until
+ *  then the checkpoint is locked (base/draft.h): another process that would save there gets
+ *  CALC_ERR_IO.
  *  @return as calc_sweep() and calc_checkpoint_read(); CALC_ERR_IO too if the first or the last
  *  checkpoint cannot be written: after the last, *result is whole (partial is false). Errors are
  *  added. *result must be freed in any case. */
@@ -98,13 +113,14 @@ CALC_MUST_USE calc_status calc_saved_sweep(const calc_space *space, const calc_d
 
 /** Merge the shards of a sweep, which must all be there, once, and finished.
  *  @param path         their files, in any order
- *  @param fingerprint  calc_fingerprint() of the sweep
+ *  @param sweep        calc_sweep_mark_of() the sweep
  *  @param options      of the sweep
  *  @param result       filled with the result of one sweep of everything; must be freed in any case
  *  @return CALC_OK; what calc_checkpoint_read() and _belongs() return; CALC_ERR_RANGE if shards are
  *  missing, repeated, not finished or of another division; CALC_ERR_NOMEM; with an error */
 CALC_MUST_USE calc_status calc_parts_merge(const char *const *path, size_t count,
-                                           uint64_t fingerprint, const calc_sweep_options *options,
+                                           const calc_sweep_mark *sweep,
+                                           const calc_sweep_options *options,
                                            calc_sweep_result *result, calc_errors *errors);
 
 #endif

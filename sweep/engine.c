@@ -353,6 +353,17 @@ static calc_status prepare(shared *s, const calc_kernel *kernel, calc_sweep_resu
     return status;
 }
 
+static size_t counts_of_procs(const calc_space *space, const calc_sweep_options *options)
+{
+    return options->per_num_procs ? space->axis[CALC_AXIS_num_procs].count : 1;
+}
+
+size_t calc_sweep_groups(const calc_space *space, const calc_designs *designs,
+                         const calc_sweep_options *options)
+{
+    return counts_of_procs(space, options) * (options->per_design ? designs->count : 1);
+}
+
 calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
                        const calc_sweep_options *options, calc_sweep_result *result,
                        calc_errors *errors)
@@ -370,9 +381,9 @@ calc_status calc_sweep(const calc_space *space, const calc_designs *designs,
         .designs = designs,
         .options = options,
         .threads = options->threads > 0 ? options->threads : omp_get_num_procs(),
-        .groups = options->per_num_procs ? space->axis[CALC_AXIS_num_procs].count : 1,
+        .groups = counts_of_procs(space, options),
     };
-    result->groups_count = s.groups * (options->per_design ? designs->count : 1);
+    result->groups_count = calc_sweep_groups(space, designs, options);
     result->threads = s.threads;
     if (options->point) {
         s.threads = 1; /* one lists the points in order; all evaluate them */

@@ -1,7 +1,10 @@
 #include "pack.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "spec/field.h"
 
 /* What is done with a member of an execution, which is an integer, a real number or a choice: all
  * of them take 8 bytes. */
@@ -146,7 +149,35 @@ const unsigned char *calc_unpack_bytes(calc_unpack *in, size_t *size)
 
 static void unpack_member(void *in, const calc_field *field, void *member)
 {
-    calc_axis_member_put(field, member, (int64_t)calc_unpack_u64(in));
+    int64_t value = (int64_t)calc_unpack_u64(in);
+    calc_axis_member_put(field, member, value);
+    if (calc_axis_member(field, member) != value) { /* more bits than the member has */
+        ((calc_unpack *)in)->failed = true;
+    }
+}
+
+static void find_set(void *is_set, const calc_field *field, void *member)
+{
+    *(bool *)is_set |= calc_axis_member(field, member) != 0;
+}
+
+/* Whether every member is in the range of its field, or all of an object inside are 0: it is
+ * absent. Whoever made the bytes, what is computed from them then is as safe as from a file. */
+static bool is_allowed(const calc_table *table, void *object)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        void *member = (char *)object + field->offset;
+        bool is_set = field->type != CALC_TYPE_OBJECT;
+        if (!is_set) {
+            each_member(field->table, member, find_set, &is_set);
+        }
+        if (is_set && !(field->type == CALC_TYPE_OBJECT ? is_allowed(field->table, member)
+                                                        : calc_member_allowed(field, member))) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static calc_status unpack_front(calc_unpack *in, calc_front *front)
@@ -165,9 +196,11 @@ static calc_status unpack_front(calc_unpack *in, calc_front *front)
         for (size_t o = 0; o < CALC_MAX_OBJECTIVES; o++) {
             uint64_t bits = calc_unpack_u64(in);
             memcpy(&objective[o], &bits, sizeof bits);
+            in->failed |= isnan(objective[o]);
         }
         uint64_t design = calc_unpack_u64(in);
         each_member(calc_table_of(CALC_KIND_EXEC), &exec, unpack_member, in);
+        in->failed |= !is_allowed(calc_table_of(CALC_KIND_EXEC), &exec);
         front->item[i] = calc_found_of(design, &exec);
         memcpy(front->item[i].objective, objective, sizeof objective);
     }

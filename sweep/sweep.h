@@ -147,6 +147,10 @@ CALC_MUST_USE calc_status calc_sweep(const calc_space *space, const calc_designs
 CALC_MUST_USE calc_status calc_sweep_count(const calc_space *space, const calc_designs *designs,
                                            calc_compat compat, calc_sweep_counts *out);
 
+/** How many fronts and tops the sweep keeps: the groups of its result. */
+size_t calc_sweep_groups(const calc_space *space, const calc_designs *designs,
+                         const calc_sweep_options *options);
+
 /** Put a result into another of the same sweep (groups and counts). */
 CALC_MUST_USE calc_status calc_sweep_merge(const calc_sweep_options *options,
                                            calc_sweep_result *into, const calc_sweep_result *from);

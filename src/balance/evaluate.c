@@ -1,5 +1,6 @@
 #include "balance/evaluate.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -204,9 +205,9 @@ static void enter(walker *w, int64_t part)
     w->rows = kept + 1;
 }
 
-static void walk_parts(const calc_balance_problem *p, int stage, walker *w)
+static void walk_parts(const calc_schedule_shape *shape, bool less_memory, int stage, walker *w)
 {
-    calc_balance_parts parts = calc_balance_parts_of(&p->shape, p->less_memory);
+    calc_balance_parts parts = calc_balance_parts_of(shape, less_memory);
     int64_t passes = parts.chunks * parts.microbatches;
     int64_t warm_up = calc_balance_warm_up(&parts, stage);
     for (int64_t k = 0; k < passes; k++) {
@@ -231,27 +232,53 @@ static void walk_order(const calc_schedule_op *op, int64_t count, walker *w)
     }
 }
 
+/* All forwards come before all backwards. */
+static void walk_gpipe(const calc_schedule_shape *s, walker *w)
+{
+    for (int64_t chunk = 0; chunk < s->chunks; chunk++) {
+        w->now[chunk] = s->microbatches < INT_MAX ? (int)s->microbatches - 1 : INT_MAX - 1;
+        enter(w, chunk);
+    }
+}
+
+/* Between its beginning and its end any other order repeats itself, with the same counts. */
+static calc_schedule_shape without_repeats(const calc_schedule_shape *s)
+{
+    enum {
+        ROUNDS = 16
+    }; /* of a micro-batch per stage; the beginning and the end are 2 or 3 each */
+    calc_schedule_shape brief = *s;
+    if (s->microbatches > (ROUNDS + 1) * s->stages) {
+        brief.microbatches = ROUNDS * s->stages + s->microbatches % s->stages;
+    }
+    return brief;
+}
+
 calc_status calc_balance_flights_begin(calc_balance_flights *f, const calc_balance_problem *p)
 {
-    int stages = (int)p->shape.stages;
-    *f = (calc_balance_flights){.parts = calc_balance_held_parts(&p->shape)};
+    const calc_schedule_shape shape = without_repeats(&p->shape);
+    int stages = (int)shape.stages;
+    *f = (calc_balance_flights){.parts = calc_balance_held_parts(&shape)};
     walker w = {.out = f};
-    bool own_order = p->shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
-    int64_t each = calc_schedule_ops_room(&p->shape);
+    bool own_order = shape.kind == CALC_PIPELINE_SCHEDULE_1F1B;
+    bool gpipe = shape.kind == CALC_PIPELINE_SCHEDULE_GPIPE;
+    int64_t each = calc_schedule_ops_room(&shape);
     int64_t count[CALC_BALANCE_STAGES] = {0};
     calc_schedule_op *op = NULL;
-    if (!own_order) {
+    if (!own_order && !gpipe) {
         op = malloc((size_t)(stages * each) * sizeof *op);
         if (op == NULL) {
             return CALC_ERR_NOMEM;
         }
-        calc_schedule_orders(&p->shape, op, count);
+        calc_schedule_orders(&shape, op, count);
     }
     for (int s = 0; s < stages && !w.no_memory; s++) {
         f->first[s] = w.first = w.rows;
         memset(w.now, 0, sizeof w.now);
-        if (own_order) {
-            walk_parts(p, s, &w);
+        if (gpipe) {
+            walk_gpipe(&p->shape, &w);
+        } else if (own_order) {
+            walk_parts(&shape, p->less_memory, s, &w);
         } else {
             walk_order(op + s * each, count[s], &w);
         }
@@ -293,7 +320,12 @@ double calc_balance_flights_bytes(const calc_balance_flights *f, const calc_bala
 /* Relative difference up to which two rounds count as equal. */
 #define ROUNDS_SAME 1e-14
 
-enum { LOOK = 16 }; /* rounds between two checks */
+enum {
+    LOOK = 16,             /* rounds between two checks */
+    MOST_ROUNDS = 1 << 20, /* from then on all rounds count as equal */
+    MOST_MICROBATCHES =
+        1 << 14 /* that are simulated, so that a step takes a moment whatever the batch */
+};
 
 /** When each stage is done with its last forward, and its last operation. */
 typedef struct line {
@@ -367,7 +399,7 @@ double calc_balance_rounds_s(int stages, int64_t microbatches, const double *fw_
             continue;
         }
         backwards(&l);
-        if (looks && steady(&l, &before, busy_s)) {
+        if (looks && (i >= MOST_ROUNDS || steady(&l, &before, busy_s))) {
             later(&l, -(double)first * busy_s);
             i -= first;
         }
@@ -476,6 +508,9 @@ static double steady_s(const calc_balance_problem *p, const calc_schedule_pass *
         }
         if (calc_max(slope_s - most_s, most_s - slope_s) * (double)period <= SAME * more_s) {
             return more_s + (double)(m - few - period) * most_s;
+        }
+        if (few >= MOST_MICROBATCHES) { /* the order may make the busiest stage wait for ever */
+            return more_s + (double)(m - few - period) * slope_s;
         }
     }
     return simulated_s(p, m, pass, r);

@@ -14,6 +14,9 @@
 
 enum { NODES_PER_EVALUATION = 10, LOOK = 256 };
 
+/* Seconds between two looks at the clock where the simulation of a step takes long. */
+#define LOOK_S 0.05
+
 /* Relative difference that summing in another order may cause. */
 #define SAME 4e-12
 
@@ -32,30 +35,33 @@ static calc_balance_effort balance_effort_of(const calc_balance_options *o, int6
         .most_evaluations = most,
         .most_nodes = NODES_PER_EVALUATION * most,
         .until_s = o->time_limit_s > 0 ? clock_s() + o->time_limit_s : INFINITY,
+        .look_s = clock_s() + LOOK_S, /* a moment is enough for some division */
         .gap = o->gap,
         .stop = o->stop,
         .context = o->context,
     };
 }
 
-static bool count(calc_balance_effort *e, int64_t *so_far, int64_t most)
+/* @param now_s  INFINITY: whoever counts does little and need not be asked each time */
+static bool count(calc_balance_effort *e, int64_t *so_far, int64_t most, double now_s)
 {
     e->spent = e->spent || *so_far == most;
-    if (!e->spent && ++*so_far % LOOK == 0) {
-        e->spent = (e->until_s < INFINITY && clock_s() > e->until_s) ||
-                   (e->stop != NULL && e->stop(e->context));
+    if (!e->spent && (++*so_far % LOOK == 0 || (now_s < INFINITY && now_s > e->look_s))) {
+        now_s = clock_s();
+        e->look_s = now_s + LOOK_S;
+        e->spent = now_s > e->until_s || (e->stop != NULL && e->stop(e->context));
     }
     return !e->spent;
 }
 
 bool calc_balance_effort_evaluation(calc_balance_effort *e)
 {
-    return count(e, &e->evaluations, e->most_evaluations);
+    return count(e, &e->evaluations, e->most_evaluations, clock_s());
 }
 
 static bool balance_effort_node(calc_balance_effort *e)
 {
-    return count(e, &e->nodes, e->most_nodes);
+    return count(e, &e->nodes, e->most_nodes, INFINITY);
 }
 
 double calc_balance_effort_goal_s(const calc_balance_effort *e, double step_s)

@@ -43,6 +43,7 @@ typedef struct calc_balance_effort {
     int64_t evaluations, nodes;           /**< so far */
     int64_t most_evaluations, most_nodes; /**< limits of both; nodes are partial divisions */
     double until_s;                       /**< on the clock; INFINITY: any time */
+    double look_s;                        /**< when it is next asked whether to stop */
     double gap;                           /**< allowed between bound and step, as a share of the
                                                step */
     bool (*stop)(void *context);

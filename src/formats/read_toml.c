@@ -243,7 +243,8 @@ static calc_status read_pair(reader *r)
     }
     calc_setting *setting = calc_settings_add(r->settings, r->path, r->length);
     if (!setting) {
-        return CALC_ERR_NOMEM;
+        return r->settings->count < CALC_SETTINGS_MAX ? CALC_ERR_NOMEM
+                                                      : wrong(r, CALC_SETTINGS_TOO_MANY);
     }
     setting->line = start.line;
     setting->column = (int)(start.at - start.line_start) + 1;

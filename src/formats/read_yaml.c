@@ -10,7 +10,7 @@
 #include "io/json_scan.h"
 #include "io/json_syntax.h"
 
-enum { DEPTH = 16, PATH_SIZE = 512 };
+enum { DEPTH = 16, PATH_SIZE = 512, MOST_OPEN = 256 };
 
 typedef struct reader {
     calc_settings *settings;
@@ -23,6 +23,7 @@ typedef struct reader {
     size_t path_length;
     char path[PATH_SIZE];
     bool key;                              /* the next scalar is a key */
+    int open;                              /* collections of any kind */
     int lists;                             /* open lists */
     int skipped;                           /* collections open inside a mapping in a list */
     bool whole;                            /* no mapping is skipped; for each that is open, */
@@ -81,7 +82,8 @@ static calc_status take_key(reader *r, const char *at, size_t length, yaml_mark_
     r->path_length = above + dot + length;
     calc_setting *setting = calc_settings_add(r->settings, r->path, r->path_length);
     if (!setting) {
-        return CALC_ERR_NOMEM;
+        return r->settings->count < CALC_SETTINGS_MAX ? CALC_ERR_NOMEM
+                                                      : wrong(r, mark, CALC_SETTINGS_TOO_MANY);
     }
     r->item[r->depth] = 0;
     setting->line = (int)mark.line + 1;
@@ -149,6 +151,11 @@ static calc_status take(reader *r, const yaml_event_t *event)
     bool opens =
         event->type == YAML_MAPPING_START_EVENT || event->type == YAML_SEQUENCE_START_EVENT;
     bool closes = event->type == YAML_MAPPING_END_EVENT || event->type == YAML_SEQUENCE_END_EVENT;
+    /* libyaml looks at every open bracket for every token. */
+    r->open += opens - closes;
+    if (r->open > MOST_OPEN) {
+        return wrong(r, event->start_mark, "nested too deeply");
+    }
     if (r->skipped > 0) {
         r->skipped += opens - closes;
         return CALC_OK;
@@ -251,8 +258,13 @@ calc_status calc_settings_from_text(calc_settings *settings, calc_syntax syntax,
         return calc_settings_from_json(settings, text, length, name, errors);
     case CALC_SYNTAX_TOML:
         return calc_settings_from_toml(settings, text, length, name, errors);
-    default:
-        return calc_settings_from_script(settings, text, length);
+    default: {
+        calc_status status = calc_settings_from_script(settings, text, length);
+        return status != CALC_OK && settings->count == CALC_SETTINGS_MAX
+                   ? calc_errors_at(errors, CALC_ERR_SYNTAX, name, 0, 0, NULL,
+                                    CALC_SETTINGS_TOO_MANY)
+                   : status;
+    }
     }
 }
 

@@ -7,6 +7,9 @@
 
 calc_setting *calc_settings_add(calc_settings *settings, const char *key, size_t key_length)
 {
+    if (settings->count == CALC_SETTINGS_MAX) {
+        return NULL;
+    }
     calc_setting *item =
         calc_grown(settings->item, settings->count, &settings->capacity, sizeof *item);
     if (!item) {

@@ -31,7 +31,13 @@ typedef struct calc_settings {
  *  @return the new item; NULL if there is no memory */
 calc_setting *calc_settings_add(calc_settings *settings, const char *key, size_t key_length);
 
-enum { CALC_SETTING_MAX = 65536 /**< most bytes of a value; the rest is dropped */ };
+enum {
+    CALC_SETTING_MAX = 65536,   /**< most bytes of a value; the rest is dropped */
+    CALC_SETTINGS_MAX = 100000, /**< most keys: each is looked for in tables of a framework */
+};
+
+/** What a reader says of more. */
+#define CALC_SETTINGS_TOO_MANY "more than 100000 keys"
 
 /** Appends `length` bytes to the value of an item, after a blank if the item already has a value.
  *  @return false if there is no memory */

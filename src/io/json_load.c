@@ -52,10 +52,34 @@ static void explain(calc_json_report *report, const char *text, size_t length,
     }
 }
 
+/* Whether Jansson would need more than half a GiB for the values: 140 bytes for "[]", say. A few
+ * bytes of a compressed file may be gigabytes of them. */
+static bool is_too_large(const char *text, size_t length)
+{
+    enum { SMALL = 4 << 20, TEXT = 48, LIST = 128, OBJECT = 256 };
+    size_t bytes = 0;
+    bool quoted = false;
+    for (size_t i = 0; length > SMALL && i < length; i++) {
+        quoted ^= text[i] == '"';
+        if (quoted) {
+            bytes += text[i] == '"' ? TEXT : 0;
+            i += text[i] == '\\';
+        } else {
+            bytes += text[i] == '[' ? LIST : text[i] == '{' ? OBJECT : text[i] == ',' ? TEXT : 0;
+        }
+    }
+    return bytes > (size_t)1 << 29;
+}
+
 json_t *calc_json_load_text(calc_json_report *report, const char *text, size_t length)
 {
     json_error_t error = {0};
     size_t mark = calc_json_scan_mark(text, length);
+    if (is_too_large(text, length)) {
+        calc_json_report_add_at(report, CALC_ERR_RANGE, mark, NULL,
+                                "holds more values than half a GiB of memory does");
+        return NULL;
+    }
     /* Jansson passes over a zero byte after a number. */
     if (memchr(text, '\0', length)) {
         snprintf(error.text, sizeof error.text, "zero byte");

@@ -4,6 +4,7 @@
 
 #include "io/json_runs.h"
 #include "spec/absent.h"
+#include "spec/automatic.h"
 #include "spec/field.h"
 
 static void put_table(calc_put *put, const char *key, const calc_table *table, const char *object);
@@ -143,8 +144,11 @@ static void put_table(calc_put *put, const char *key, const calc_table *table, c
     calc_put_object(put, key, CALC_PUT_LINES);
     for (size_t i = 0; i < table->count; i++) {
         const calc_field *field = &table->rows[i];
-        if (!calc_json_lists_put(put, field, object) &&
-            !is_left_out(field, object + field->offset)) {
+        if (field->flags & CALC_AUTO && /* only executions have such fields */
+            ((const calc_exec *)(const void *)object)->automatic & calc_automatic_bit(field)) {
+            calc_put_text(put, field->key, "auto");
+        } else if (!calc_json_lists_put(put, field, object) &&
+                   !is_left_out(field, object + field->offset)) {
             calc_json_put_member(put, field, object + field->offset);
         }
     }

@@ -1,6 +1,8 @@
 #include "io/output.h"
 
+#include "base/draft.h"
 #include "base/error.h"
+#include "io/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,11 +23,11 @@ struct calc_output {
     calc_text *text; /* where the memory text goes in the end; NULL: it is taken */
     char *data;      /* written but not in the file yet */
     size_t used, room;
-    char *name;      /* as the caller gave it */
-    char *target;    /* where the file will be; NULL: written in place */
-    char *temporary; /* where it is until it is whole */
-    int failure;     /* errno of the first failure, 0 if none */
-    bool in_markup;  /* '<' is written as JSON escapes it */
+    char *name;       /* as the caller gave it */
+    calc_draft draft; /* where the file is until it is whole; empty: written in place */
+    int failure;      /* errno of the first failure, 0 if none */
+    bool is_shown;    /* on a terminal */
+    bool in_markup;   /* '<' is written as JSON escapes it */
 };
 
 static calc_status fail_to_write(calc_errors *errors, const char *path, int code)
@@ -41,68 +43,25 @@ static bool is_stdout(const char *path)
     return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0;
 }
 
-/* Create a new file beside the target. Not mkstemp(): the kernel applies the umask here, which a
- * library cannot read without changing it for all threads. @return descriptor, -1 with errno */
-static int create_temporary(calc_output *out)
-{
-    size_t size = strlen(out->target) + 48;
-    out->temporary = malloc(size);
-    if (!out->temporary) {
-        errno = ENOMEM;
-        return -1;
-    }
-    int file = -1;
-    for (int i = 0; i < 1000 && file < 0; i++) {
-        snprintf(out->temporary, size, "%s.%ld.%d.tmp", out->target, (long)getpid(), i);
-        file = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file < 0 && errno != EEXIST) {
-            break;
-        }
-    }
-    if (file < 0) {
-        free(out->temporary);
-        out->temporary = NULL;
-    }
-    return file;
-}
-
-/* Open the file to write to: a temporary file, or the target itself when it is a device or a pipe.
- * @return descriptor, -1 with errno */
+/* Open the file to write to: a draft, or the target itself when it is a device or a pipe. @return
+ * descriptor, -1 with errno */
 static int open_target(calc_output *out, const char *path)
 {
     struct stat old;
-    if (stat(path, &old) != 0) {
-        if (errno != ENOENT || lstat(path, &old) == 0) {
-            return -1; /* also a symbolic link that leads nowhere */
-        }
-        out->target = strdup(path);
-        return out->target ? create_temporary(out) : -1;
-    }
-    if (S_ISDIR(old.st_mode)) {
-        errno = EISDIR;
-        return -1;
-    }
-    if (!S_ISREG(old.st_mode)) {
+    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
         return open(path, O_WRONLY | O_CLOEXEC);
     }
-    /* rename() ignores the permissions of the target, so a read-only file is checked here. */
-    if (access(path, W_OK) != 0 || !(out->target = realpath(path, NULL))) {
-        return -1;
-    }
-    int file = create_temporary(out);
-    if (file >= 0) {
-        fchmod(file, old.st_mode & 07777);
+    int code = calc_draft_open(&out->draft, path);
+    int file = code == 0 ? fcntl(out->draft.file, F_DUPFD_CLOEXEC, 0) : -1;
+    if (code != 0) {
+        errno = code;
     }
     return file;
 }
 
 static void release(calc_output *out)
 {
-    if (out->temporary) {
-        unlink(out->temporary);
-    }
-    free(out->temporary);
-    free(out->target);
+    calc_draft_drop(&out->draft);
     free(out->name);
     free(out->data);
     free(out);
@@ -118,6 +77,7 @@ calc_status calc_output_open(calc_output **out, const char *path, calc_errors *e
     }
     if (is_stdout(path)) {
         made->file = stdout;
+        calc_output_for_stdout(made);
         *out = made;
         return CALC_OK;
     }
@@ -128,6 +88,7 @@ calc_status calc_output_open(calc_output **out, const char *path, calc_errors *e
         release(made);
         return fail_to_write(errors, path, code);
     }
+    made->is_shown = !made->draft.path && isatty(file);
     size_t length = strlen(path);
     if (length >= 3 && strcmp(path + length - 3, ".gz") == 0) {
         made->gz = gzdopen(file, "wb");
@@ -239,8 +200,27 @@ const char *calc_output_take(calc_output *out, size_t *length)
     return out->failure ? NULL : out->data;
 }
 
+static void write_piece(void *out, const char *bytes, size_t length)
+{
+    write_bytes(out, bytes, length);
+}
+
+void calc_output_raw(calc_output *out, const char *bytes, size_t length)
+{
+    write_bytes(out, bytes, length);
+}
+
+void calc_output_for_stdout(calc_output *out)
+{
+    out->is_shown = isatty(STDOUT_FILENO);
+}
+
 void calc_output_write(calc_output *out, const char *bytes, size_t length)
 {
+    if (out->is_shown) {
+        calc_utf8_for_terminal(bytes, length, write_piece, out);
+        return;
+    }
     const char *less;
     while (out->in_markup && length > 0 && (less = memchr(bytes, '<', length))) {
         write_bytes(out, bytes, (size_t)(less - bytes));
@@ -323,13 +303,8 @@ calc_status calc_output_close(calc_output *out, calc_errors *errors)
         return CALC_OK;
     }
     finish(out);
-    if (!out->failure && out->temporary) {
-        if (rename(out->temporary, out->target) == 0) {
-            free(out->temporary);
-            out->temporary = NULL;
-        } else {
-            out->failure = errno;
-        }
+    if (!out->failure && out->draft.path) {
+        out->failure = calc_draft_keep(&out->draft);
     }
     calc_status status =
         out->failure ? fail_to_write(errors, out->name ? out->name : "<memory>", out->failure)

@@ -25,6 +25,13 @@ void calc_output_write(calc_output *out, const char *bytes, size_t length);
 void calc_output_text(calc_output *out, const char *text);
 void calc_output_printf(calc_output *out, const char *fmt, ...) CALC_PRINTF(2, 3);
 
+/** Write bytes that calc itself made for a terminal, colours: standard output escapes all others
+ *  where it is one (calc_utf8_for_terminal). */
+void calc_output_raw(calc_output *out, const char *bytes, size_t length);
+
+/** From now on escape as standard output does: what is written to memory goes there, raw. */
+void calc_output_for_stdout(calc_output *out);
+
 /** The bytes written to memory since the last call; valid until more is written.
  *  @param length  set @return NULL if nothing was written, or if memory was short */
 const char *calc_output_take(calc_output *out, size_t *length);

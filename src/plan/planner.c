@@ -404,11 +404,10 @@ enum {
 typedef struct search {
     const calc_planner *planner;
     planner_list list;
-    double start_s; /* of the clock */
     calc_planner_result *out;
     size_t kept;   /* at most */
     double best_s; /* of them, before they are polished, */
-    double end_s;  /* for which there is time until then, by the clock */
+    calc_planner_stop stop;
     /* Of a batch. */
     size_t item[BATCH]; /* candidates */
     size_t items;
@@ -484,13 +483,33 @@ void calc_planner_take(calc_planner_result *r, size_t kept, const calc_planner_f
     r->found[at] = *f;
 }
 
-bool calc_planner_is_stopped(const calc_planner *p, const calc_planner_result *r, double start_s,
-                             double bound_s)
+void calc_planner_stop_begin(calc_planner_stop *stop, const calc_planner *planner)
 {
-    calc_planner_progress now = {r->candidates, r->balanced,
-                                 r->count > 0 ? r->found[0].stats.total_time : INFINITY, bound_s};
-    bool late = p->time_limit_s > 0 && calc_parallel_now_s() - start_s > p->time_limit_s;
-    return late || (p->progress && p->progress(p->context, &now));
+    stop->planner = planner;
+    stop->end_s =
+        planner->time_limit_s > 0 ? calc_parallel_now_s() + planner->time_limit_s : INFINITY;
+    atomic_flag_clear(&stop->asks);
+    atomic_init(&stop->stopped, false);
+}
+
+void calc_planner_stop_note(calc_planner_stop *stop, const calc_planner_result *r, double bound_s)
+{
+    double best_s = r->count > 0 ? r->found[0].stats.total_time : INFINITY;
+    stop->now = (calc_planner_progress){r->candidates, r->balanced, best_s, bound_s};
+}
+
+bool calc_planner_stop_asked(void *context)
+{
+    calc_planner_stop *stop = context;
+    const calc_planner *p = stop->planner;
+    if (!atomic_load(&stop->stopped) && !atomic_flag_test_and_set(&stop->asks)) {
+        if (calc_parallel_now_s() > stop->end_s ||
+            (p->progress && p->progress(p->context, &stop->now))) {
+            atomic_store(&stop->stopped, true);
+        }
+        atomic_flag_clear(&stop->asks);
+    }
+    return atomic_load(&stop->stopped);
 }
 
 /* ---- Balancing ------------------------------------------------------------------------------- */
@@ -533,7 +552,7 @@ static void balance(void *context, size_t i)
     if (limit_s < start_limit_of(s) && may_run(s, c)) {
         limit_s = start_limit_of(s);
     }
-    if (s->out->count > 0 && c->bound_s >= limit_s) {
+    if ((s->out->count > 0 && c->bound_s >= limit_s) || atomic_load(&s->stop.stopped)) {
         s->done[i].outcome = CALC_PLANNER_UNBALANCED; /* no framework runs it */
         return;
     }
@@ -547,7 +566,9 @@ static void balance(void *context, size_t i)
     if (!bench) {
         return;
     }
-    const calc_balance_options effort = {.evaluations = chunks ? EFFORT_CHUNKS : EFFORT_LINE};
+    const calc_balance_options effort = {.evaluations = chunks ? EFFORT_CHUNKS : EFFORT_LINE,
+                                         .stop = calc_planner_stop_asked,
+                                         .context = &s->stop};
     s->done[i].outcome =
         calc_planner_balance(p, exec, &c->place, limit_s, &effort, bench, &s->done[i].found, NULL);
     if (s->done[i].outcome == CALC_PLANNER_NO_ROOM && bench->solution.stage >= 0) {
@@ -642,7 +663,8 @@ static calc_status balance_all(search *s)
     take_evens(s);
     while (next_batch(s, &next)) {
         double least_s = least_bound_s(s, s->item[0]);
-        if (calc_planner_is_stopped(s->planner, r, s->start_s, least_s)) {
+        calc_planner_stop_note(&s->stop, r, least_s);
+        if (calc_planner_stop_asked(&s->stop)) {
             r->complete = least_s == INFINITY;
             r->bound_s = fmin(r->bound_s, least_s);
             return CALC_OK;
@@ -670,6 +692,10 @@ static calc_status balance_all(search *s)
                 break;
             }
         }
+        if (atomic_load(&s->stop.stopped)) { /* amid the batch */
+            r->bound_s = fmin(r->bound_s, least_s);
+            return CALC_OK;
+        }
     }
     r->complete = true;
     r->bound_s = fmin(r->bound_s, least_bound_s(s, next));
@@ -683,13 +709,13 @@ static void polish_one(void *context, size_t i)
     calc_planner_result *r = s->out;
     calc_planner_found *f = i < r->count ? &r->found[i] : &r->start;
     bool own = i < r->count ? f->bound_s < s->best_s : !f->proven;
-    double left_s = s->end_s - calc_parallel_now_s();
-    if (f->candidate >= s->list.count || f->proven || !own || left_s <= 0) {
+    if (f->candidate >= s->list.count || f->proven || !own || calc_planner_stop_asked(&s->stop)) {
         return;
     }
     const calc_balance_options effort = {
         .evaluations = f->base.pipeline_interleaving > 1 ? BEST_CHUNKS : BEST_LINE,
-        .time_limit_s = isfinite(left_s) ? left_s : 0};
+        .stop = calc_planner_stop_asked,
+        .context = &s->stop};
     calc_planner_found *again = malloc(sizeof *again);
     calc_planner_bench *bench = malloc(sizeof *bench);
     if (again && bench) {
@@ -711,8 +737,9 @@ static void polish(search *s)
     calc_planner_result *r = s->out;
     double limit_s = s->planner->time_limit_s;
     s->best_s = r->count > 0 ? r->found[0].stats.total_time : 0;
-    s->end_s = s->start_s + (limit_s > 0 ? limit_s : INFINITY);
-    s->end_s = fmax(s->end_s, calc_parallel_now_s() + limit_s * POLISH);
+    calc_planner_stop_note(&s->stop, r, r->bound_s);
+    s->stop.end_s = fmax(s->stop.end_s, calc_parallel_now_s() + limit_s * POLISH);
+    atomic_store(&s->stop.stopped, false); /* if it was by progress(), that says so again */
     calc_parallel_for(s->planner->threads, r->count + r->starts, polish_one, s);
     size_t count = r->count;
     r->count = 0;
@@ -756,7 +783,7 @@ calc_status calc_planner_run(const calc_planner *planner, calc_planner_result *o
     calc_status status;
     if (s && out->found) {
         s->planner = planner;
-        s->start_s = calc_parallel_now_s();
+        calc_planner_stop_begin(&s->stop, planner);
         s->out = out;
         s->kept = kept;
         status = search_all(s, errors);

@@ -11,6 +11,8 @@
 #ifndef CALC_PLAN_PLANNER_H
 #define CALC_PLAN_PLANNER_H
 
+#include <stdatomic.h>
+
 #include "balance/solve.h"
 #include "calc.h"
 #include "space.h"
@@ -48,7 +50,8 @@ typedef struct calc_planner {
     bool curve; /**< with a list of layers: the best candidate's step for other memory, too */
     double time_limit_s; /**< 0: none */
     int threads;         /**< 0: as many as the machine has */
-    bool (*progress)(void *context, const calc_planner_progress *progress); /**< true: stop */
+    /** True: stop. Called by one thread at a time. */
+    bool (*progress)(void *context, const calc_planner_progress *progress);
     /** Whether a framework runs a layout on a chip: the best of these is found, too. Called by
      *  several threads at once. NULL: nobody asks. */
     bool (*runs)(const void *context, int chip, const calc_exec *exec);
@@ -115,11 +118,26 @@ double calc_planner_limit_s(const calc_planner_result *result, size_t kept);
  *  memory, then the one that came first. One per candidate is kept. */
 void calc_planner_take(calc_planner_result *result, size_t kept, const calc_planner_found *found);
 
-/** Whether it is late, or progress() says to stop.
- *  @param start_s  of the clock
+/** Whether a search ends early. Its threads ask, one at a time. */
+typedef struct calc_planner_stop {
+    const calc_planner *planner;
+    double end_s; /**< on the clock: then it is late */
+    calc_planner_progress now;
+    atomic_flag asks;
+    atomic_bool stopped; /**< stays so */
+} calc_planner_stop;
+
+/** Start the time limit. */
+void calc_planner_stop_begin(calc_planner_stop *stop, const calc_planner *planner);
+
+/** Note how far the search is. No other thread may ask meanwhile.
  *  @param bound_s  no remaining candidate takes less */
-bool calc_planner_is_stopped(const calc_planner *planner, const calc_planner_result *result,
-                             double start_s, double bound_s);
+void calc_planner_stop_note(calc_planner_stop *stop, const calc_planner_result *result,
+                            double bound_s);
+
+/** Whether it is late, or progress() says to stop; calc_balance_options.stop.
+ *  @param stop  a calc_planner_stop */
+bool calc_planner_stop_asked(void *stop);
 
 /** A candidate listed before gets the better bound learnt since. */
 void calc_planner_know_bound(calc_planner_result *result, const calc_planner_found *found);

@@ -17,7 +17,7 @@ enum {
 typedef struct search {
     const calc_planner *planner;
     calc_planner_result *out;
-    double start_s; /* of the clock */
+    calc_planner_stop stop;
     calc_layers_list list;
     calc_layers_case *ready; /* of each candidate */
     calc_status *status;     /* whether it is */
@@ -96,6 +96,12 @@ static void solve(void *context, size_t i)
 {
     search *s = context;
     size_t candidate = s->batch[i];
+    if (calc_planner_stop_asked(&s->stop)) {
+        s->done[i].status = CALC_ERR_RULE;
+        s->done[i].found.candidate = candidate;
+        s->done[i].found.bound_s = s->list.candidate[candidate].bound_s;
+        return;
+    }
     double uniform_s = s->list.candidate[candidate].uniform_s;
     s->done[i].status = calc_layers_solve(s->planner, &s->ready[candidate],
                                           fmin(s->limit_s, uniform_s), &s->done[i].found);
@@ -136,16 +142,16 @@ static calc_status solve_all(search *s)
     r->bound_s = INFINITY;
     while (next < s->list.count &&
            bound_at(s, next) < calc_planner_limit_s(s->out, s->planner->top) && status == CALC_OK) {
-        if (calc_planner_is_stopped(s->planner, r, s->start_s, bound_at(s, next))) {
-            r->bound_s = fmin(r->bound_s, bound_at(s, next));
-            return CALC_OK;
+        calc_planner_stop_note(&s->stop, r, bound_at(s, next));
+        if (calc_planner_stop_asked(&s->stop)) {
+            break;
         }
         size_t left = s->list.count - next;
         size_t count = left < BATCH ? left : BATCH;
         status = solve_batch(s, next, count);
         next += count;
     }
-    r->complete = true;
+    r->complete = !atomic_load(&s->stop.stopped);
     r->bound_s = fmin(r->bound_s, bound_at(s, next));
     return status;
 }
@@ -171,7 +177,7 @@ calc_status calc_planner_layers_run(const calc_planner *planner, calc_planner_re
     if (status == CALC_OK) {
         s->planner = planner;
         s->out = out;
-        s->start_s = calc_parallel_now_s();
+        calc_planner_stop_begin(&s->stop, planner);
         status = calc_layers_list_make(planner, &s->list);
     }
     if (status == CALC_OK) {

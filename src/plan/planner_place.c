@@ -498,6 +498,9 @@ calc_planner_outcome calc_planner_balance(const calc_planner *planner, const cal
     f->place = *place;
     f->bound_s = calc_planner_bound_s(b->chip, &b->problem);
     for (f->rounds = 0; f->rounds <= CALC_PLANNER_ROUNDS; f->rounds++) {
+        if (f->rounds > 0 && effort->stop && effort->stop(effort->context)) {
+            return CALC_PLANNER_UNBALANCED;
+        }
         calc_planner_outcome outcome = solve(effort, limit_s, b, f);
         if (outcome != CALC_PLANNER_FOUND) {
             return outcome;

@@ -100,11 +100,17 @@ static void ask(void *context, size_t i)
 {
     question *q = context;
     const calc_found *item = &q->list->item[i];
-    calc_sweep_found found = {0};
-    calc_sweep_found_run(q->study, item, &found);
-    bool agrees = found.stats.verdict == CALC_VERDICT_OK;
+    calc_app app;
+    calc_system system;
+    calc_stats stats;
+    const calc_exec exec = calc_found_exec(item);
+    q->study->designs.get(q->study->designs.context, item->design, &app, &system);
+    /* What was read from a file may break any rule. */
+    bool agrees =
+        calc_check(&app, &system, &exec, NULL) == CALC_OK &&
+        calc_run(&app, &system, &exec, q->study->options.compat, &stats) == CALC_VERDICT_OK;
     for (size_t k = 0; k < q->count && agrees; k++) {
-        agrees = calc_objective_of(&q->objective[k], &found.stats) == item->objective[k];
+        agrees = calc_objective_of(&q->objective[k], &stats) == item->objective[k];
     }
     if (!agrees) {
         atomic_store(&q->differs, true);

@@ -36,8 +36,8 @@ CALC_MUST_USE calc_status calc_sweep_found_search(const calc_sweep_study *study,
  *  @return negative: `a` is simpler; positive: `b` is; 0: they are alike in that */
 int calc_sweep_found_simpler(const calc_exec *a, const calc_exec *b);
 
-/** Whether calc_run() gives every layout the objectives that the sweep found, to the bit. If not,
- *  that is a bug in calc. */
+/** Whether calc_run() accepts every layout and gives it the objectives that the sweep found, to the
+ *  bit. If not, that is a bug in calc, or a part of a sweep that it was read from is forged. */
 bool calc_sweep_found_agree(const calc_sweep_study *study, const calc_sweep_result *result);
 
 /** The best layout of a group: the first of its list or, without one, of its front; NULL if there

@@ -511,6 +511,32 @@ double calc_member_number(const calc_field *field, const void *member)
     }
 }
 
+bool calc_member_allowed(const calc_field *field, const void *member)
+{
+    double number = calc_member_number(field, member);
+    int64_t choices = 0;
+    while (field->choices && field->choices[choices]) {
+        choices++;
+    }
+    switch (field->type) {
+    case CALC_TYPE_BOOL:
+        return true;
+    case CALC_TYPE_ENUM:
+        return number >= 0 && number < (double)choices;
+    case CALC_TYPE_SET:
+        return number >= 0 && number < (double)(INT64_C(1) << choices);
+    case CALC_TYPE_INT:
+    case CALC_TYPE_REAL: /* a limit that was scaled and back may be off by its last bit */
+        return (number == 0 && field->flags & CALC_OPTIONAL) ||
+               calc_field_in_range(field, number) ||
+               (field->type == CALC_TYPE_REAL &&
+                (calc_field_in_range(field, nextafter(number, INFINITY)) ||
+                 calc_field_in_range(field, nextafter(number, -INFINITY))));
+    default:
+        return true;
+    }
+}
+
 void calc_member_set(const calc_field *field, void *member, double number)
 {
     switch (field->type) {

@@ -38,6 +38,10 @@ double calc_field_scale(const calc_field *field);
 /** Number of an INT, REAL, BOOL, ENUM or SET member, in file units; NaN for other types. */
 double calc_member_number(const calc_field *field, const void *member);
 
+/** Whether such a member holds a value that a file may give it, or that of an absent key; true for
+ *  other types. */
+bool calc_member_allowed(const calc_field *field, const void *member);
+
 /** Set such a member from a number in file units; others stay as they are. */
 void calc_member_set(const calc_field *field, void *member, double number);
 

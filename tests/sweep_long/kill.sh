@@ -54,7 +54,7 @@ survive()
 
 # In one piece, then in three shards.
 while ((kills < wanted || rounds < 2)); do
-    rm -f part* killed.json
+    rm -f part part[123] killed.json
     rounds=$((rounds + 1))
     if ((rounds % 2 == 1)); then
         survive --checkpoint part --out killed.json
@@ -69,4 +69,26 @@ while ((kills < wanted || rounds < 2)); do
         exit 1
     fi
 done
+# Each writer removes what a killed one before it left; what the last one left is its own place.
+for name in part*.tmp killed.json*.tmp part*.lock; do
+    if [ -e "$name" ]; then
+        echo "seed $seed: $name is left"
+        exit 1
+    fi
+done
+
+# Two sweeps do not save to one checkpoint: the second says so, and the first is not disturbed.
+"${sweep[@]}" --checkpoint-every 0 --checkpoint part --out killed.json > killed.txt &
+process=$!
+until [ -s part ] && [ -e part.lock ]; do sleep 0.01; done
+code=0
+"${sweep[@]}" --checkpoint part > second.txt 2> second.err || code=$?
+if kill -0 "$process" 2> kill.txt && { [ $code != 4 ] ||
+    ! grep -qx "part: another sweep is being saved there, by process $process" second.err; }; then
+    echo "a second sweep on one checkpoint ended with $code: $(cat second.err)"
+    exit 1
+fi
+wait "$process"
+cmp whole.json killed.json
+
 echo "$kills kills in $rounds sweeps of $((took_us / 1000)) ms, seed $seed"

@@ -242,6 +242,32 @@ CALC_TEST(many_parts_go_on_as_few_do)
     ck_assert_double_eq_tol(answer.step_s, step_s, 1e-12 * step_s);
 }
 
+/* With less memory the stages of this order wait for each other in every part, however many there
+   are; and all that it takes to know is in the first few thousand micro-batches. */
+CALC_TEST(a_batch_of_any_size_takes_a_moment)
+{
+    static const int64_t many[] = {100001, 200001, INT64_C(2147483649)};
+    double step_s[3];
+    double peak_bytes[2];
+    for (int i = 0; i < 3; i++) {
+        pose(CALC_PIPELINE_SCHEDULE_1F1B, 2, 2, many[i]);
+        problem.less_memory = true;
+        divide((int[]){4, 1, 1, 2});
+        evaluate();
+        step_s[i] = answer.step_s;
+        peak_bytes[i > 0] = answer.peak_bytes[0];
+        ck_assert_double_eq(peak_bytes[i > 0], peak_bytes[0]);
+    }
+    double slope_s = (step_s[1] - step_s[0]) / (double)(many[1] - many[0]);
+    ck_assert_double_ge(slope_s, 3.0 * (4 + 1)); /* a stage of 5 layers is the busiest */
+    ck_assert_double_eq_tol(step_s[2] / (step_s[1] + slope_s * (double)(many[2] - many[1])), 1,
+                            1e-9);
+    double slow_fw_s[] = {1.0, 1.0, 1.0 + 1e-9};
+    double slow_bw_s[] = {2.1, 2.0, 2.1};
+    ck_assert_double_eq_tol(
+        calc_balance_rounds_s(3, many[2], slow_fw_s, slow_bw_s) / (3.1 * (double)many[2]), 1, 1e-8);
+}
+
 /* ---- Other schedules --------------------------------------------------------------------------*/
 
 CALC_TEST(every_schedule_takes_as_long_as_simulated_and_holds_what_is_in_flight)

@@ -385,6 +385,25 @@ CALC_TEST(a_hundred_thousand_brackets_are_one_error)
     free(text);
 }
 
+/* Jansson needs 45 bytes for each of them: gigabytes that a compressed file of some KB unpacks to.
+ */
+CALC_TEST(more_values_than_half_a_gib_holds_are_refused_and_brackets_in_texts_are_none)
+{
+    size_t length = (size_t)12 << 20;
+    char *text = malloc(length);
+    for (size_t i = 0; i < length; i += 3) {
+        memcpy(text + i, "[],", 3);
+    }
+    text[0] = '[';
+    memcpy(text + length - 3, "]]]", 3);
+    fails_with(text, length, CALC_ERR_RANGE,
+               "a.json:1:1: holds more values than half a GiB of memory does");
+    text[0] = '"';
+    memcpy(text + length - 3, "\\\"\"", 3);
+    ck_assert_int_eq(parse_app(text, length, NULL), CALC_ERR_TYPE); /* one text */
+    free(text);
+}
+
 CALC_TEST(brackets_up_to_the_limit_are_read)
 {
     char text[2 * 2048];

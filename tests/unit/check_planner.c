@@ -292,3 +292,24 @@ CALC_TEST(a_layout_that_is_not_linear_is_refused)
                      "has layers that wait for it");
     calc_planner_result_free(&r);
 }
+
+/* calc_planner.progress: says to stop when it is asked again. */
+static bool at_the_second_call(void *context, const calc_planner_progress *progress)
+{
+    (void)progress;
+    return ++*(int *)context > 1;
+}
+
+CALC_TEST(a_search_ends_amid_a_division_that_takes_long)
+{
+    int calls = 0;
+    plan_case c;
+    plan_case_init(&c, 48, 4, 1 << 24, 1);
+    c.only.pipeline_interleaving = 3;
+    c.planner.progress = at_the_second_call;
+    c.planner.context = &calls;
+    calc_planner_result r = plan_case_run(&c.planner);
+    ck_assert_int_ge(calls, 2);
+    ck_assert(!r.complete);
+    calc_planner_result_free(&r);
+}

@@ -215,7 +215,15 @@ CALC_TEST(hostile_texts_end)
             text[j] = unit[i][j % strlen(unit[i])];
         }
         memcpy(text, "--b ", 4);
-        ck_assert_int_eq(calc_settings_from_script(&settings, text, length), CALC_OK);
+        calc_errors errors = {0};
+        calc_status status =
+            calc_settings_from_text(&settings, CALC_SYNTAX_SHELL, text, length, "s", &errors);
+        if (settings.count == CALC_SETTINGS_MAX) {
+            ck_assert_int_eq(status, CALC_ERR_SYNTAX);
+            ck_assert_str_eq(errors.item[0].text, "more than 100000 keys");
+        } else {
+            ck_assert_int_eq(status, CALC_OK);
+        }
         calc_settings_free(&settings);
         free(text);
     }

@@ -1,4 +1,5 @@
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/read.h"
@@ -104,4 +105,21 @@ CALC_TEST(keys_have_a_limit)
     calc_settings settings = {0};
     ck_assert_int_eq(calc_settings_from_toml(&settings, text, strlen(text), "", NULL), CALC_OK);
     calc_settings_free(&settings);
+}
+
+CALC_TEST(more_keys_than_a_configuration_has_are_refused)
+{
+    enum { MOST = 100000 };
+    char *text = calloc(4 * (MOST + 1) + 1, 1);
+    for (int i = 0; i <= MOST; i++) {
+        memcpy(text + 4 * i, "a=1\n", 4);
+    }
+    calc_settings settings = {0};
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_settings_from_toml(&settings, text, strlen(text), "t.toml", &errors),
+                     CALC_ERR_SYNTAX);
+    ck_assert_str_eq(errors.item[0].text, "more than 100000 keys");
+    ck_assert_int_eq(errors.item[0].line, MOST + 1);
+    calc_settings_free(&settings);
+    free(text);
 }

@@ -1,6 +1,7 @@
 #include "formats/read.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "frame.h"
@@ -117,4 +118,34 @@ CALC_TEST(depth_has_a_limit)
         snprintf(yaml + length, sizeof yaml - length, "%*sk:\n", i, "");
     }
     fails(yaml, "f.yaml:17:17: nested too deeply");
+}
+
+/* libyaml takes a minute for them, which is ours to prevent. */
+CALC_TEST(a_hundred_thousand_brackets_end_quickly)
+{
+    enum { MANY = 100000 };
+    char *yaml = calloc(MANY + 1, 1);
+    memset(yaml, '[', MANY);
+    memcpy(yaml, "a: ", 3);
+    fails(yaml, "f.yaml:1:259: nested too deeply"); /* the mapping, and 255 lists */
+    memset(yaml + 3 + 255, ']', 255);
+    yaml[3 + 255 + 255] = '\0';
+    ck_assert_str_eq(said(yaml), "");
+    free(yaml);
+}
+
+CALC_TEST(a_hundred_thousand_keys_are_read_and_no_more)
+{
+    enum { MOST = 100000 };
+    char *yaml = calloc(5 * (MOST + 1) + 1, 1);
+    for (int i = 0; i <= MOST; i++) {
+        memcpy(yaml + 5 * i, "a: 1\n", 5);
+    }
+    fails(yaml, "f.yaml:100001:1: more than 100000 keys");
+    yaml[5 * MOST] = '\0';
+    calc_settings settings = {0};
+    ck_assert_int_eq(calc_settings_from_yaml(&settings, yaml, strlen(yaml), "f", NULL), CALC_OK);
+    ck_assert_uint_eq(settings.count, MOST);
+    calc_settings_free(&settings);
+    free(yaml);
 }

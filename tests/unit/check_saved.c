@@ -1,6 +1,9 @@
 
-#include <sys/stat.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
+#include "base/draft.h"
 #include "checkpoint.h"
 #include "frame.h"
 #include "scratch.h"
@@ -185,28 +188,70 @@ CALC_TEST(a_checkpoint_that_cannot_be_written_costs_no_work)
     ck_assert_int_eq(made.count, 0);
 }
 
-/* options.progress: from now on checkpoints cannot be written. */
-static bool block(void *context, const calc_sweep_progress *progress)
+static int unsaved; /* calls of warn() */
+
+static void warn(const calc_error *error)
 {
+    ck_assert_str_eq(error->file, "part");
+    ck_assert_str_eq(error->text, "cannot write: File too large");
+    unsaved++;
+}
+
+/* options.progress: from now on nothing can be written, as on a disk that is full. */
+static bool fill_disk(void *context, const calc_sweep_progress *progress)
+{
+    (void)context;
     (void)progress;
-    mkdir(context, 0777);
+    const struct rlimit none = {.rlim_cur = 0, .rlim_max = RLIM_INFINITY};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &none);
     return false;
 }
 
-CALC_TEST(a_result_is_whole_even_if_the_last_checkpoint_fails)
+CALC_TEST(checkpoints_that_fail_are_told_once_and_the_result_is_whole)
 {
-    const calc_saving saving = {.path = "part", .shard = all};
+    const calc_saving saving = {.path = "part", .shard = all, .unsaved = warn};
     calc_errors errors = {0};
     calc_sweep_result result;
     char line[1200];
-    c.options.progress = block;
-    static char temporary[] = "part.tmp";
-    c.options.progress_context = temporary;
+    c.options.progress = fill_disk;
     ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_ERR_IO);
     ck_assert_int_eq(errors.count, 1);
     calc_error_print(&errors.item[0], line, sizeof line);
-    ck_assert_str_eq(line, "part: cannot write: Is a directory");
+    ck_assert_str_eq(line, "part: cannot write: File too large");
     ck_assert(!result.partial);
+    ck_assert_int_eq(unsaved, 1);
     sweep_case_same(&result, &whole);
     calc_sweep_result_free(&result);
+}
+
+CALC_TEST(two_processes_do_not_save_one_sweep)
+{
+    int ready[2];
+    char byte, printed[128];
+    ck_assert_int_eq(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        calc_lock lock;
+        long owner;
+        if (calc_lock_take(&lock, "part", &owner) == 0 && write(ready[1], "x", 1) == 1) {
+            pause();
+        }
+        _exit(1);
+    }
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    calc_saving saving = {.path = "part", .shard = all};
+    snprintf(printed, sizeof printed, "part: another sweep is being saved there, by process %ld",
+             (long)child);
+    fails(&saving, CALC_ERR_IO, printed);
+    saving.resume = true;
+    fails(&saving, CALC_ERR_IO, printed);
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+    calc_errors errors = {0};
+    calc_sweep_result result;
+    ck_assert_int_eq(sweep(&saving, &result, &errors), CALC_OK);
+    sweep_case_same(&result, &whole);
+    calc_sweep_result_free(&result);
+    ck_assert_int_eq(scratch_count(), 1); /* the lock that the killed one left is gone, too */
 }

@@ -1,5 +1,6 @@
 #include "io/utf8.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "frame.h"
@@ -52,4 +53,61 @@ CALC_TEST(shown_text_is_cut_between_characters)
     memcpy(text + 58, "\xe2\x82\xac", 3);
     calc_utf8_show(shown, text, sizeof text);
     ck_assert_str_eq(shown + 57, "x...");
+}
+
+static void append(void *text, const char *bytes, size_t length)
+{
+    strncat(text, bytes, length);
+}
+
+/* What a terminal is given for a text. */
+static const char *given(const char *text)
+{
+    static char out[256];
+    out[0] = '\0';
+    calc_utf8_for_terminal(text, strlen(text), append, out);
+    return out;
+}
+
+CALC_TEST(no_text_commands_a_terminal)
+{
+    ck_assert_str_eq(given("a\tb\n"), "a\tb\n");
+    ck_assert_str_eq(given("caf\xc3\xa9 \xe2\x96\x88 \xf0\x9f\x98\x80"),
+                     "caf\xc3\xa9 \xe2\x96\x88 \xf0\x9f\x98\x80");
+    ck_assert_str_eq(given("\x1b[2Ja\rb\x7f\b"), "\\x1b[2Ja\\x0db\\x7f\\x08");
+    ck_assert_str_eq(given("\xc2\x9b"
+                           "31m"),
+                     "\\xc2\\x9b31m"); /* U+009B is ESC [ */
+    ck_assert_str_eq(given("\xc2\xa0"), "\xc2\xa0");
+    ck_assert_str_eq(given("\xff\xc3"), "\\xff\\xc3");
+    ck_assert_str_eq(given(""), "");
+}
+
+CALC_TEST(no_text_changes_the_direction_of_what_follows)
+{
+    static const struct {
+        unsigned first, last;
+    } ranges[] = {{0x61c, 0x61c}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2066, 0x2069}};
+    for (unsigned c = 0x600; c < 0x2100; c++) {
+        char text[4] = {0};
+        size_t step;
+        bool hostile = false;
+        for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+            hostile |= c >= ranges[i].first && c <= ranges[i].last;
+        }
+        text[0] = (char)(c < 0x800 ? 0xc0 | c >> 6 : 0xe0 | c >> 12);
+        text[1] = (char)(0x80 | (c < 0x800 ? c & 0x3f : c >> 6 & 0x3f));
+        text[2] = c < 0x800 ? '\0' : (char)(0x80 | (c & 0x3f));
+        ck_assert_msg((calc_utf8_hostile(text, 3, &step) > 0) == hostile, "U+%04X", c);
+        ck_assert_uint_eq(step, c < 0x800 ? 2 : 3);
+    }
+    ck_assert_str_eq(given("a\xe2\x80\xae"
+                           "b"),
+                     "a\\xe2\\x80\\xaeb");
+    char shown[CALC_UTF8_SHOW_SIZE];
+    ck_assert_str_eq(calc_utf8_show(shown,
+                                    "a\xe2\x80\xae"
+                                    "b",
+                                    5),
+                     "a\\xe2\\x80\\xaeb");
 }

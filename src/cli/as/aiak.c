@@ -149,10 +149,9 @@ static calc_status load_chip(plan *p, int i, calc_errors *errors)
         return status;
     }
     if (strstr(p->input.text.data, "\"Unverified")) {
-        fprintf(stderr,
-                "calc as aiak: the numbers of %s are unverified placeholders: give a file "
-                "with --chip-files %s=FILE\n",
-                gpu->chip->name, gpu->chip->name);
+        calc_say("calc as aiak: the numbers of %s are unverified placeholders: give a file "
+                 "with --chip-files %s=FILE\n",
+                 gpu->chip->name, gpu->chip->name);
     }
     /* The cluster grows to the requested number of processors. */
     calc_network *last = &p->system[i].networks[p->system[i].networks_count - 1];
@@ -221,14 +220,13 @@ static calc_status write_best(const plan *p, calc_errors *errors)
 static calc_exit tell_none(const plan *p)
 {
     if (p->found.candidates == 0) {
-        fprintf(stderr, "calc as aiak: no sizes are legal: replicas must divide the batch into as "
-                        "many micro-batches as there are stages, tensor-parallel ranks the heads, "
-                        "and stages of one kind of chips the layers\n");
+        calc_say("calc as aiak: no sizes are legal: replicas must divide the batch into as "
+                 "many micro-batches as there are stages, tensor-parallel ranks the heads, "
+                 "and stages of one kind of chips the layers\n");
     } else {
-        fprintf(stderr,
-                "calc as aiak: no strategy fits: all of %lld need more memory than there "
-                "is; take more processors, or shorter sequences\n",
-                (long long)p->found.candidates);
+        calc_say("calc as aiak: no strategy fits: all of %lld need more memory than there "
+                 "is; take more processors, or shorter sequences\n",
+                 (long long)p->found.candidates);
     }
     return CALC_EXIT_INFEASIBLE;
 }
@@ -246,8 +244,8 @@ static calc_exit answer(plan *p)
         return tell_none(p);
     }
     if (status == CALC_OK && p->found.cut) {
-        fprintf(stderr, "calc as aiak: so many mixes of chips are possible that not all were "
-                        "tried: name fewer, or say how many there are\n");
+        calc_say("calc as aiak: so many mixes of chips are possible that not all were "
+                 "tried: name fewer, or say how many there are\n");
     }
     calc_shape shape = {0};
     if (status == CALC_OK) {

@@ -222,7 +222,7 @@ calc_exit calc_flags_complain(const calc_flags *flags, const char *text)
 {
     char name[64];
     as_tool_name(flags->tool, name, sizeof name);
-    fprintf(stderr, "calc %s: %s (see calc %s --help)\n", name, text, name);
+    calc_say("calc %s: %s (see calc %s --help)\n", name, text, name);
     return CALC_EXIT_USAGE;
 }
 
@@ -286,8 +286,8 @@ void calc_flags_tell_unused(const calc_flags *flags)
         }
     }
     if (*list) {
-        fprintf(stderr, "calc %s: no effect here: %s\n",
-                as_tool_name(flags->tool, name, sizeof name), list);
+        calc_say("calc %s: no effect here: %s\n", as_tool_name(flags->tool, name, sizeof name),
+                 list);
     }
 }
 

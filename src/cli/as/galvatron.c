@@ -204,7 +204,7 @@ static calc_exit prepare(task *t, calc_errors *errors)
     }
     calc_flags_tell_unused(f);
     if (*t->arguments.unused) {
-        fprintf(stderr, "%s: no effect here: %s\n", f->file, t->arguments.unused);
+        calc_say("%s: no effect here: %s\n", f->file, t->arguments.unused);
     }
     return calc_galvatron_arguments_finish(&t->arguments, complaint, sizeof complaint)
                ? CALC_EXIT_COUNT

@@ -220,9 +220,9 @@ static calc_status show(const task *t, calc_errors *errors)
     status = calc_output_close(out, errors);
     calc_galvatron_tell(&shown, "galvatron-paddle");
     if (feasible && !calc_galvatron_paddle_uniform(&t->layout)) {
-        fprintf(stderr, "calc as galvatron-paddle: layers differ; options of the trainer are those "
-                        "of the first one: --search_granularity coarse-grained finds what it can "
-                        "do\n");
+        calc_say("calc as galvatron-paddle: layers differ; options of the trainer are those "
+                 "of the first one: --search_granularity coarse-grained finds what it can "
+                 "do\n");
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #include "base/buffer.h"
 #include "cli/as/galvatron_show.h"
 #include "cli/draw/human.h"
+#include "cli/shell/complain.h"
 #include "io/json_put.h"
 
 enum { RUNS_SIZE = 4096 };
@@ -305,9 +306,9 @@ void calc_galvatron_tell(const calc_galvatron_shown *shown, const char *program)
         }
     }
     for (int i = 0; i < notes.count; i++) {
-        fprintf(stderr, "calc as %s: %s\n", program, notes.text[i]);
+        calc_say("calc as %s: %s\n", program, notes.text[i]);
     }
     if (notes.dropped > 0) {
-        fprintf(stderr, "calc as %s: and %d more\n", program, notes.dropped);
+        calc_say("calc as %s: and %d more\n", program, notes.dropped);
     }
 }

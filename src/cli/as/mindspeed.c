@@ -320,10 +320,9 @@ static void tell_calc(const mindspeed_shown *s)
         full += bytes > s->study->system->chip.mem1.capacity_bytes;
     }
     if (full > 0 && !s->study->calc_memory) {
-        fprintf(stderr,
-                "calc as mindspeed: by calc's model %zu of the %zu shown need more memory than "
-                "there is: --memory-model calc leaves such out\n",
-                full, rows);
+        calc_say("calc as mindspeed: by calc's model %zu of the %zu shown need more memory than "
+                 "there is: --memory-model calc leaves such out\n",
+                 full, rows);
     }
 }
 
@@ -335,12 +334,11 @@ static void tell_none(const mindspeed_shown *s)
     }
     if (s->ranking->timed > 0 || !isfinite(least) ||
         least > calc_mindspeed_peak_final(s->study) * s->study->system->chip.mem1.capacity_bytes) {
-        fprintf(stderr,
-                "calc as mindspeed: no configuration fits: the least that one needs are %.1f GiB "
-                "of %g\n",
-                least / GIB, capacity_gib(s));
+        calc_say("calc as mindspeed: no configuration fits: the least that one needs are %.1f GiB "
+                 "of %g\n",
+                 least / GIB, capacity_gib(s));
     } else {
-        fprintf(stderr, "calc as mindspeed: no configuration has a time\n");
+        calc_say("calc as mindspeed: no configuration has a time\n");
     }
 }
 
@@ -349,10 +347,10 @@ static void mindspeed_show_notes(const mindspeed_shown *shown)
 {
     const calc_notes *notes = &shown->ranking->notes;
     for (int i = 0; i < notes->count; i++) {
-        fprintf(stderr, "calc as mindspeed: %s\n", notes->text[i]);
+        calc_say("calc as mindspeed: %s\n", notes->text[i]);
     }
     if (notes->dropped > 0) {
-        fprintf(stderr, "calc as mindspeed: and %d more\n", notes->dropped);
+        calc_say("calc as mindspeed: and %d more\n", notes->dropped);
     }
     tell_calc(shown);
     if (shown->ranking->fit == 0) {
@@ -505,12 +503,11 @@ static calc_status load(task *t, calc_errors *errors)
 static void tell(const task *t)
 {
     if (*t->arguments.unused) {
-        fprintf(stderr, "calc as mindspeed: no effect here: %s\n", t->arguments.unused);
+        calc_say("calc as mindspeed: no effect here: %s\n", t->arguments.unused);
     }
     if (t->arguments.job.vocab == 0) {
-        fprintf(stderr,
-                "calc as mindspeed: no vocabulary, which is the tokenizer's: embedding, head "
-                "and loss are left out of time and memory without --vocab-size\n");
+        calc_say("calc as mindspeed: no vocabulary, which is the tokenizer's: embedding, head "
+                 "and loss are left out of time and memory without --vocab-size\n");
     }
 }
 

@@ -8,6 +8,7 @@
 #include "balance/solver.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "io/csv.h"
 
@@ -42,8 +43,8 @@ void calc_taylor_place(calc_errors *errors, const char *path)
 void calc_taylor_tell(const calc_taylor_config *config, const char *path)
 {
     if (!config->says_memory) {
-        fprintf(stderr, "%s: no context.max_device_memory: %g GB are taken\n", path,
-                config->memory_mb / 1024);
+        calc_say("%s: no context.max_device_memory: %g GB are taken\n", path,
+                 config->memory_mb / 1024);
     }
 }
 
@@ -145,7 +146,7 @@ static calc_status solve_rounds(calc_taylor_job *j, calc_errors *errors)
 void calc_taylor_tell_solver(const calc_taylor_job *j, calc_taylor_solver wanted)
 {
     if (j->solver != wanted) {
-        fprintf(stderr, "no command \"highs\" in the folders of PATH: by calc's own search\n");
+        calc_say("no command \"highs\" in the folders of PATH: by calc's own search\n");
     }
 }
 

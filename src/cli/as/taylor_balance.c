@@ -155,7 +155,7 @@ static calc_status find_memory(request *r, calc_errors *errors)
     if (exists(path)) {
         return read_memory(r, path, errors);
     }
-    fprintf(stderr, "%s is not there: memory by calc's model\n", path);
+    calc_say("%s is not there: memory by calc's model\n", path);
     return CALC_OK;
 }
 
@@ -278,7 +278,7 @@ static void fill_job(request *r)
 
 static void tell_round(const char *line)
 {
-    fprintf(stderr, "%s\n", line);
+    calc_say("%s\n", line);
 }
 
 static void show_question(const request *r)

@@ -51,7 +51,7 @@ static const char *break_of(const char *line, const char *end, int columns)
 static void fold_line(calc_output *out, const char *line, const char *end, int columns)
 {
     const char *stop = break_of(line, end, columns);
-    calc_output_write(out, line, (size_t)(stop - line));
+    calc_output_raw(out, line, (size_t)(stop - line));
     while (stop < end) {
         line = stop + strspn(stop, " ");
         if (line >= end) {
@@ -59,7 +59,7 @@ static void fold_line(calc_output *out, const char *line, const char *end, int c
         }
         stop = break_of(line, end, columns - INDENT);
         calc_output_printf(out, "\n%*s", INDENT, "");
-        calc_output_write(out, line, (size_t)(stop - line));
+        calc_output_raw(out, line, (size_t)(stop - line));
     }
 }
 

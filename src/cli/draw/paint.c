@@ -59,9 +59,13 @@ int calc_paint_columns(void)
 void calc_paint_text(calc_output *out, const calc_paint *paint, const char *color, const char *text)
 {
     if (paint->color) {
-        calc_output_printf(out, "\033[%sm%s\033[0m", color, text);
-    } else {
-        calc_output_text(out, text);
+        calc_output_raw(out, "\033[", 2);
+        calc_output_raw(out, color, strlen(color));
+        calc_output_raw(out, "m", 1);
+    }
+    calc_output_text(out, text);
+    if (paint->color) {
+        calc_output_raw(out, "\033[0m", 4);
     }
 }
 

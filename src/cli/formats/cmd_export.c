@@ -66,7 +66,7 @@ static void tell_lost(void *context, const char *field, const char *value, bool 
     if (layout) {
         return;
     }
-    fprintf(stderr, "not in %s: %s = %s\n", framework->title, field, value);
+    calc_say("not in %s: %s = %s\n", framework->title, field, value);
 }
 
 /* Context of tell_refused(): the framework and the layout that it refuses. */
@@ -78,7 +78,7 @@ typedef struct refused {
 static void tell_refused(void *context, const char *reason)
 {
     const refused_layout *r = context;
-    fprintf(stderr, "%s cannot run %s: %s\n", r->framework->title, r->layout, reason);
+    calc_say("%s cannot run %s: %s\n", r->framework->title, r->layout, reason);
 }
 
 static bool is_refused(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
@@ -151,7 +151,7 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
     }
     if (status == CALC_OK && framework && !*refused) {
         if (!framework->has_model && !framework->serves) {
-            fprintf(stderr, "not in %s: the shape of the model\n", framework->title);
+            calc_say("not in %s: the shape of the model\n", framework->title);
         }
         if (!framework->serves) {
             calc_export_lost(framework, app, exec, &settings, tell_lost, context);

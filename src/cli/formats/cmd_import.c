@@ -68,7 +68,7 @@ static void tell_unread(void *context, const char *key, calc_unread what, const 
     char shown[CALC_UTF8_SHOW_SIZE];
     unread *u = context;
     if (!key) {
-        fprintf(stderr, "%s: %s\n", u->title, assumed);
+        calc_say("%s: %s\n", u->title, assumed);
         return;
     }
     calc_utf8_show(shown, key, strlen(key));
@@ -77,11 +77,10 @@ static void tell_unread(void *context, const char *key, calc_unread what, const 
     } else if (what != CALC_UNREAD_MODEL && u->told++ >= SHOWN) {
         return;
     } else if (what == CALC_UNREAD_COMPUTED) {
-        fprintf(stderr, "%s: left to %s; %s\n", shown, u->title,
-                assumed ? assumed : "calc takes it as not given");
+        calc_say("%s: left to %s; %s\n", shown, u->title,
+                 assumed ? assumed : "calc takes it as not given");
     } else {
-        fprintf(stderr, "%s: %s%s%s\n", shown, texts[what], assumed ? "; " : "",
-                assumed ? assumed : "");
+        calc_say("%s: %s%s%s\n", shown, texts[what], assumed ? "; " : "", assumed ? assumed : "");
     }
 }
 
@@ -111,7 +110,7 @@ typedef struct request {
 static void tell_remark(void *context, const char *text)
 {
     (void)context;
-    fprintf(stderr, "%s\n", text);
+    calc_say("%s\n", text);
 }
 
 static char *parameters_text(const calc_app *app, char number[CALC_HUMAN_MAX])
@@ -135,10 +134,9 @@ static calc_status convert_hf(const request *r, const char *name, const calc_tex
                                : status;
     if (status == CALC_OK && model && strcmp(model, "-") != 0) {
         char number[CALC_HUMAN_MAX];
-        fprintf(stderr,
-                "Hugging Face: %s parameters\nwrote %s; next: calc sweep %s MACHINE --procs N "
-                "--batch N\n",
-                parameters_text(&app, number), model, model);
+        calc_say("Hugging Face: %s parameters\nwrote %s; next: calc sweep %s MACHINE --procs N "
+                 "--batch N\n",
+                 parameters_text(&app, number), model, model);
     }
     return status;
 }
@@ -208,20 +206,18 @@ static void tell_requests(const calc_plan *plan, const calc_exec *exec)
     int64_t ranks = calc_plan_value(plan, CALC_PLAN_SERVE_TOGETHER) > 0
                         ? exec->num_procs / exec->pipeline_par
                         : exec->strategy.tensor_par;
-    fprintf(stderr, "requests: --set inference.prompt_size=N, inference.generate_size=N");
+    calc_say("requests: --set inference.prompt_size=N, inference.generate_size=N");
     if (calc_plan_says(plan, CALC_PLAN_SERVE_LENGTH)) {
-        fprintf(stderr, " (together at most %.0f)", plan->value[CALC_PLAN_SERVE_LENGTH]);
+        calc_say(" (together at most %.0f)", plan->value[CALC_PLAN_SERVE_LENGTH]);
     }
-    fprintf(stderr, " and batch_size=N of calc run say how long and how many they are\n");
+    calc_say(" and batch_size=N of calc run say how long and how many they are\n");
     if (exec->inference.speculative_tokens > 0) {
-        fprintf(stderr,
-                "drafts: --set inference.speculative_accept=SHARE says how many are right\n");
+        calc_say("drafts: --set inference.speculative_accept=SHARE says how many are right\n");
     }
     if (exec->strategy.expert_par <= 1 && ranks > 1) {
-        fprintf(stderr,
-                "experts, if the model has any: --set expert_tensor_par=%" PRId64
-                " and dispatch_type=replicated split each of them\n",
-                ranks);
+        calc_say("experts, if the model has any: --set expert_tensor_par=%" PRId64
+                 " and dispatch_type=replicated split each of them\n",
+                 ranks);
     }
 }
 
@@ -238,20 +234,20 @@ static void tell_read(const calc_framework *framework, const calc_app *app, cons
                  {"EP", s->expert_par},
                  {"PP", exec->pipeline_par},
                  {"DP", s->data_par}};
-    fprintf(stderr, "%s:", framework->title);
+    calc_say("%s:", framework->title);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i].size > 1) {
-            fprintf(stderr, " %s %lld", sizes[i].name, (long long)sizes[i].size);
+            calc_say(" %s %lld", sizes[i].name, (long long)sizes[i].size);
         }
     }
-    fprintf(stderr, " on %lld processor%s, batch %lld", (long long)exec->num_procs,
-            exec->num_procs == 1 ? "" : "s", (long long)exec->batch_size);
+    calc_say(" on %lld processor%s, batch %lld", (long long)exec->num_procs,
+             exec->num_procs == 1 ? "" : "s", (long long)exec->batch_size);
     if (model) {
         char number[CALC_HUMAN_MAX];
-        fprintf(stderr, ", %s parameters", parameters_text(app, number));
+        calc_say(", %s parameters", parameters_text(app, number));
     }
-    fprintf(stderr, "\nwrote %s%s%s; next: calc why %s MACHINE %s\n", model ? model : "",
-            model ? ", " : "", layout, model ? model : "MODEL", layout);
+    calc_say("\nwrote %s%s%s; next: calc why %s MACHINE %s\n", model ? model : "",
+             model ? ", " : "", layout, model ? model : "MODEL", layout);
 }
 
 static calc_status convert(const request *r, const calc_import *import, calc_errors *errors)
@@ -275,13 +271,13 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
     if (import->framework->serves) {
         tell_requests(&plan, &exec);
     } else if ((!import->framework->has_model || import->framework->launched) && r->procs == 0) {
-        fprintf(stderr, "%lld processor%s, as far as the file says: --procs says how many\n",
-                (long long)exec.num_procs, exec.num_procs == 1 ? "" : "s");
+        calc_say("%lld processor%s, as far as the file says: --procs says how many\n",
+                 (long long)exec.num_procs, exec.num_procs == 1 ? "" : "s");
     }
     if (model) {
         if (app.vocab_size == 0) {
-            fprintf(stderr, "no vocabulary, which is the tokenizer's: embedding, head and loss are "
-                            "not timed until \"vocab_size\" is added to the model\n");
+            calc_say("no vocabulary, which is the tokenizer's: embedding, head and loss are "
+                     "not timed until \"vocab_size\" is added to the model\n");
         }
         status = write_document(CALC_KIND_APP, &app, model, errors);
     } else {
@@ -363,11 +359,11 @@ static calc_exit import_request(request *r)
     }
     const unread *u = &r->unread;
     if (u->told > SHOWN) {
-        fprintf(stderr, "%zu more settings that calc does not read\n", u->told - SHOWN);
+        calc_say("%zu more settings that calc does not read\n", u->told - SHOWN);
     }
     if (u->harmless > 0) {
-        fprintf(stderr, "%zu setting%s neither time nor memory\n", u->harmless,
-                u->harmless == 1 ? " changes" : "s change");
+        calc_say("%zu setting%s neither time nor memory\n", u->harmless,
+                 u->harmless == 1 ? " changes" : "s change");
     }
     return calc_complain_errors(&errors);
 }

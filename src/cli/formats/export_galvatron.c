@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "galvatron/layout.h"
 #include "galvatron/synthesis.h"
 
@@ -83,15 +84,14 @@ calc_status calc_export_strategies(const calc_app *app, const calc_exec *exec, c
     calc_output *out;
     *refused = calc_galvatron_layout_from(layout, app, exec, &reasons) != CALC_OK;
     if (*refused) {
-        fprintf(stderr, "%s\n", reasons.item[0].text);
+        calc_say("%s\n", reasons.item[0].text);
     } else {
         status = calc_output_open(&out, path, errors);
     }
     if (status == CALC_OK && !*refused) {
         int64_t multiple = calc_galvatron_layout_multiple(layout);
         if (layout->gbsz % multiple != 0) {
-            fprintf(stderr, CALC_GALVATRON_MULTIPLE "\n", (long long)layout->gbsz,
-                    (long long)multiple);
+            calc_say(CALC_GALVATRON_MULTIPLE "\n", (long long)layout->gbsz, (long long)multiple);
         }
         calc_galvatron_layout_write(layout, out);
         status = calc_output_close(out, errors);

@@ -110,7 +110,8 @@ static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *error
         calc_plan_room_lack(t, &r);
     } else if (found && calc_plan_write(t, &r, errors) == CALC_OK &&
                calc_plan_judge_mps(t, &r.found[0], errors) == CALC_OK && !quiet &&
-               (!t->listed || calc_plan_rows_more(t, NULL, &more, errors) == CALC_OK)) {
+               (!t->listed || !r.complete || /* then there is no time for it */
+                calc_plan_rows_more(t, NULL, &more, errors) == CALC_OK)) {
         write_table(t, &r, &more, errors);
     }
     calc_planner_result_free(&more);
@@ -133,7 +134,7 @@ static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)
             t->args->command,
             "only one of --out, --csv, --save-best, --html and --mps can be standard output");
     }
-    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), limit_s);
+    calc_sweep_watch_begin(&w, calc_opt_value(t->args, CALC_PLAN_OPT_PROGRESS), HUGE_VAL, true);
     t->planner.time_limit_s = isfinite(limit_s) ? limit_s : 0;
     t->planner.progress = watch;
     t->planner.context = &w;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/shell/complain.h"
 #include "formats/refusal.h"
 #include "io/json_save.h"
 #include "model/stages/placed.h"
@@ -288,25 +289,24 @@ void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
 {
     char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
     bool left = calc_plan_room_left(t);
-    fprintf(stderr, "calc plan: no layout fits");
+    calc_say("calc plan: no layout fits");
     if (r->candidates == 0) {
-        fprintf(stderr, ": no layout of this many processors and this batch is legal\n");
+        calc_say(": no layout of this many processors and this batch is legal\n");
     } else if (r->has_bytes > 0) {
         const calc_exec *e = &r->lacking;
-        fprintf(stderr,
-                ": the nearest%s, tensor_par %lld, pipeline_par %lld, data_par %lld, needs %s",
-                t->listed ? " whose layers are alike" : "", (long long)e->strategy.tensor_par,
-                (long long)e->pipeline_par, (long long)e->strategy.data_par,
-                calc_human_bytes(r->needs_bytes, needs));
+        calc_say(": the nearest%s, tensor_par %lld, pipeline_par %lld, data_par %lld, needs %s",
+                 t->listed ? " whose layers are alike" : "", (long long)e->strategy.tensor_par,
+                 (long long)e->pipeline_par, (long long)e->strategy.data_par,
+                 calc_human_bytes(r->needs_bytes, needs));
         if (!t->listed) {
-            fprintf(stderr, " on stage %d, which has", r->lacking_stage);
+            calc_say(" on stage %d, which has", r->lacking_stage);
         }
-        fprintf(stderr, "%s %s%s\n", t->listed ? " of" : "", calc_human_bytes(r->has_bytes, has),
-                left ? " to be 90 % sure" : "");
-        fprintf(stderr, "  hint: more processors, a smaller micro-batch, or more memory%s\n",
-                left ? "; --all-memory fills all there is" : "");
+        calc_say("%s %s%s\n", t->listed ? " of" : "", calc_human_bytes(r->has_bytes, has),
+                 left ? " to be 90 % sure" : "");
+        calc_say("  hint: more processors, a smaller micro-batch, or more memory%s\n",
+                 left ? "; --all-memory fills all there is" : "");
     } else {
-        fprintf(stderr, "\n");
+        calc_say("\n");
     }
 }
 

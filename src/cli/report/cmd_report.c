@@ -257,7 +257,7 @@ static calc_exit run(const calc_args *args)
     }
     task *t = calloc(1, sizeof *t);
     if (!t) {
-        fprintf(stderr, "calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
+        calc_say("calc: %s\n", calc_status_text(CALC_ERR_NOMEM));
         return CALC_EXIT_SYSTEM;
     }
     t->args = args;

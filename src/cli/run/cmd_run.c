@@ -133,6 +133,7 @@ static calc_status write_summary(const calc_args *args, const calc_run_outcome *
     calc_status status =
         folds ? calc_output_open_memory(&out, &text, errors) : calc_output_open(&out, "-", errors);
     if (status == CALC_OK) {
+        calc_output_for_stdout(out);
         status = calc_output_end(out, write_parts(out, args, o, errors), errors);
     }
     if (folds && status == CALC_OK) {
@@ -150,9 +151,9 @@ static void complain_reasons(const calc_run_outcome *o)
 {
     for (size_t i = 0; i < o->reason_count; i++) {
         const calc_reason *reason = &o->reason[i];
-        fprintf(stderr, "infeasible: %s: %s\n", calc_verdict_text(reason->verdict), reason->text);
+        calc_say("infeasible: %s: %s\n", calc_verdict_text(reason->verdict), reason->text);
         if (reason->hint[0]) {
-            fprintf(stderr, "  hint: %s\n", reason->hint);
+            calc_say("  hint: %s\n", reason->hint);
         }
     }
 }
@@ -327,8 +328,8 @@ static calc_exit evaluate(const calc_args *args, calc_run_outcome *o, bool stdou
         return calc_complain_failure(errors);
     }
     if (o->stats.verdict == CALC_VERDICT_OK && !(o->stats.total_time > 0)) {
-        fprintf(stderr, "calc: a feasible layout takes %g s: this is a bug in calc\n",
-                o->stats.total_time);
+        calc_say("calc: a feasible layout takes %g s: this is a bug in calc\n",
+                 o->stats.total_time);
         return CALC_EXIT_BUG;
     }
     calc_status status = list_stages(args, o, errors);

@@ -428,7 +428,7 @@ static calc_exit run(const calc_args *args)
         return calc_complain_failure(&errors);
     }
     if (stats.verdict != CALC_VERDICT_OK) {
-        fprintf(stderr, "infeasible: %s: `calc run` says why\n", calc_verdict_text(stats.verdict));
+        calc_say("infeasible: %s: `calc run` says why\n", calc_verdict_text(stats.verdict));
         return CALC_EXIT_INFEASIBLE;
     }
     return CALC_EXIT_OK;

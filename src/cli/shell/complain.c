@@ -1,9 +1,26 @@
 #include "cli/shell/complain.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "io/utf8.h"
+
+static void write_piece(void *file, const char *bytes, size_t length)
+{
+    fwrite(bytes, 1, length, file);
+}
+
+void calc_say(const char *fmt, ...)
+{
+    char line[4096] = ""; /* longer ones lose their end */
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    calc_utf8_for_terminal(line, strlen(line), write_piece, stderr);
+}
 
 static calc_exit exit_of(calc_status status)
 {
@@ -35,10 +52,10 @@ calc_exit calc_complain_errors(const calc_errors *errors)
     for (int i = 0; i < errors->count; i++) {
         char line[1200];
         calc_error_print(&errors->item[i], line, sizeof line);
-        fprintf(stderr, "%s\n", line);
+        calc_say("%s\n", line);
     }
     if (errors->dropped > 0) {
-        fprintf(stderr, "%d more error%s\n", errors->dropped, errors->dropped == 1 ? "" : "s");
+        calc_say("%d more error%s\n", errors->dropped, errors->dropped == 1 ? "" : "s");
     }
     calc_exit result = exit_of(calc_errors_first(errors));
     return result == CALC_EXIT_INPUT && names_option(errors) ? CALC_EXIT_USAGE : result;
@@ -48,7 +65,7 @@ calc_exit calc_complain_failure(const calc_errors *errors)
 {
     calc_exit result = calc_complain_errors(errors);
     if (result == CALC_EXIT_OK) {
-        fprintf(stderr, "calc: it failed without a reason: a bug in calc, please report it\n");
+        calc_say("calc: it failed without a reason: a bug in calc, please report it\n");
         return CALC_EXIT_BUG;
     }
     return result;
@@ -58,7 +75,7 @@ calc_exit calc_complain_usage(const calc_command *command, const char *text)
 {
     const char *space = command ? " " : "";
     const char *name = command ? command->name : "";
-    fprintf(stderr, "calc%s%s: %s (see calc%s%s --help)\n", space, name, text, space, name);
+    calc_say("calc%s%s: %s (see calc%s%s --help)\n", space, name, text, space, name);
     return CALC_EXIT_USAGE;
 }
 
@@ -72,7 +89,7 @@ void calc_complain_points(const calc_points *points)
         count += !calc_point_is_used(p);
     }
     if (count > 0 && count < points->count) {
-        fprintf(stderr, "warning: %s:%d: %zu of %zu rows are not used; this one: %s\n",
-                points->name, first->line, count, points->count, first->reason);
+        calc_say("warning: %s:%d: %zu of %zu rows are not used; this one: %s\n", points->name,
+                 first->line, count, points->count, first->reason);
     }
 }

@@ -5,6 +5,10 @@
 #include "calibrate/points.h"
 #include "cli/shell/command.h"
 
+/** Write to standard error: all that calc says there goes through it, so that no file, name or
+ *  argument commands a terminal (calc_utf8_for_terminal). */
+void calc_say(const char *fmt, ...) CALC_PRINTF(1, 2);
+
 /** Print all errors. The first decides the exit code, but if the place of any is an option ("--set
  *  tp=x"), wrong inputs are CALC_EXIT_USAGE.
  *  @return the exit code; CALC_EXIT_OK if there are none */

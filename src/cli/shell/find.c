@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +73,7 @@ static bool add_directory(calc_find_list *list, const char *directory, const cha
 {
     DIR *stream = opendir(directory);
     if (!stream) {
-        return true;
+        return errno != ENOMEM;
     }
     bool fine = true;
     struct dirent *item;

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "formats/hf.h"
 #include "galvatron/layout.h"
 #include "io/space_load.h"
@@ -36,7 +37,7 @@ static calc_kind kind_of_text(const calc_text *text)
 /* Remarks on a file in another program's format. */
 static void tell_on(void *context, const char *text)
 {
-    fprintf(stderr, "%s: %s\n", (const char *)context, text);
+    calc_say("%s: %s\n", (const char *)context, text);
 }
 
 /* The model of a configuration of Hugging Face. */
@@ -80,8 +81,8 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
             ? calc_space_parse_exec(object, &input->absent, input->text.data, input->text.length,
                                     input->path, errors)
             : calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
-    if (status == CALC_OK) {
-        return CALC_OK;
+    if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+        return status;
     }
     if (kind == CALC_KIND_APP && calc_hf_is_text(input->text.data, input->text.length)) {
         *errors = before;
@@ -162,8 +163,8 @@ static bool follow(calc_inputs *inputs, const calc_inputs *before, const calc_fi
     for (int i = 0; i < found->count; i++) {
         const calc_field *field = field_of(&found->item[i]);
         char value[CALC_VALUE_TEXT];
-        fprintf(stderr, "%s = %s follows from --set\n", field->key,
-                calc_value_text(field, (const char *)&exec + field->offset, value));
+        calc_say("%s = %s follows from --set\n", field->key,
+                 calc_value_text(field, (const char *)&exec + field->offset, value));
     }
     inputs->exec = exec;
     return true;

@@ -30,7 +30,7 @@ static calc_exit run_command(const calc_command *command, size_t count, char *co
     if (result == CALC_EXIT_USAGE) {
         calc_complain_usage(command, args.complaint);
     } else if (result != CALC_EXIT_OK) {
-        fprintf(stderr, "calc: %s\n", args.complaint);
+        calc_say("calc: %s\n", args.complaint);
     } else if (args.help) {
         result = calc_help_show(calc_help_text, command);
     } else {

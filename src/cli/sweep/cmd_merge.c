@@ -5,6 +5,7 @@
 #include "checkpoint.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
+#include "cli/sweep/sweep_save.h"
 
 /* Each is also an option of calc sweep. */
 static const calc_opt opts[] = {
@@ -58,6 +59,17 @@ static bool make_line(line *out, const calc_checkpoint *part, const calc_args *a
     return true;
 }
 
+/* Whether the words of the part are those of a sweep that may be merged. A forged one could name
+ * files to write. @param own  options before them */
+static bool are_harmless(const calc_args *sweep, size_t own)
+{
+    size_t i = own;
+    while (i < sweep->use_count && calc_sweep_save_defines(sweep->use[i].opt)) {
+        i++;
+    }
+    return i == sweep->use_count && !sweep->help;
+}
+
 static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
@@ -72,10 +84,13 @@ static calc_exit run(const calc_args *args)
         result = calc_complain_errors(&errors);
     } else {
         result = calc_opt_parse(&sweep, &calc_cmd_sweep, words.count, words.word);
-        if (result == CALC_EXIT_OK) {
+        if (result == CALC_EXIT_OK &&
+            are_harmless(&sweep, args->use_count + args->argument_count)) {
             result = calc_cmd_sweep.run(&sweep);
         } else {
-            calc_complain_usage(args->command, sweep.complaint);
+            calc_errors_at(&errors, CALC_ERR_SYNTAX, args->argument[0], 0, 0, NULL,
+                           "damaged: its command line makes no sense");
+            result = calc_complain_failure(&errors);
         }
     }
     calc_opt_free(&sweep);

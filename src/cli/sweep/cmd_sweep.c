@@ -405,7 +405,7 @@ static calc_status sweep(task *t, calc_errors *errors)
         return status;
     }
     calc_sweep_watch_begin(&t->watch, calc_opt_value(t->args, CALC_SWEEP_OPT_PROGRESS),
-                           time_limit_s(t->args));
+                           time_limit_s(t->args), t->ranks.count == 1);
     status = calc_sweep_save_run(&t->save, &t->study, o, &t->ranks, &t->result, errors);
     calc_sweep_watch_end(&t->watch);
     calc_sweep_found_systems(&t->study, &t->result);
@@ -415,9 +415,17 @@ static calc_status sweep(task *t, calc_errors *errors)
 /* After the sweep: writes its results to all outputs. */
 static calc_exit finish(task *t, calc_errors *errors)
 {
-    if (!calc_sweep_found_agree(&t->study, &t->result)) {
-        fprintf(stderr, "calc: the sweep found other numbers than calc run: a bug in calc, please "
-                        "report it\n");
+    bool agrees = calc_sweep_found_agree(&t->study, &t->result);
+    if (!agrees && (t->save.parts > 0 || t->save.saving.resume)) {
+        calc_errors_at(errors, CALC_ERR_RANGE,
+                       t->save.parts > 0 ? t->save.part[0] : t->save.saving.path, 0, 0, NULL,
+                       "%s other numbers than its layouts: not what calc wrote",
+                       t->save.parts > 1 ? "it or another part has" : "it has");
+        return calc_complain_failure(errors);
+    }
+    if (!agrees) {
+        calc_say("calc: the sweep found other numbers than calc run: a bug in calc, please "
+                 "report it\n");
         return CALC_EXIT_BUG;
     }
     bool found = calc_sweep_found_best_of_all(&t->result) != NULL;
@@ -430,8 +438,8 @@ static calc_exit finish(task *t, calc_errors *errors)
         print(t, write_result, errors);
     }
     if (t->result.partial) {
-        fprintf(stderr, "calc: %s: partial result after %.0f %% of the work\n",
-                t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
+        calc_say("calc: %s: partial result after %.0f %% of the work\n",
+                 t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
     }
     calc_exit result = calc_complain_errors(errors);
     if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* the other parts may have

@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/known_runs.h"
 #include "cli/sweep/sweep_infeasible.h"
 #include "cli/sweep/sweep_opts.h"
@@ -107,7 +108,7 @@ static void tell(const calc_sweep_study *study, const calc_exec *exec)
     calc_exec plain;
     calc_absent_fill(table, &plain);
     plain.strategy.attention_type = exec->strategy.attention_type; /* the model's */
-    fprintf(stderr, "layout completed as calc sweep would:");
+    calc_say("layout completed as calc sweep would:");
     for (int axis = 0; axis < CALC_AXIS_EXEC_COUNT; axis++) {
         const calc_field *field = &table->rows[axis];
         int64_t chosen = calc_axis_get(exec, (calc_axis)axis);
@@ -115,17 +116,17 @@ static void tell(const calc_sweep_study *study, const calc_exec *exec)
         if (is_chosen(&study->space.axis[axis]) && !small &&
             chosen != calc_axis_get(&plain, (calc_axis)axis)) {
             const calc_alias *alias = calc_alias_of(table, field->key);
-            fprintf(stderr, " %s=%s", alias ? alias->key : field->key,
-                    calc_value_text(field, (const char *)exec + field->offset, value));
+            calc_say(" %s=%s", alias ? alias->key : field->key,
+                     calc_value_text(field, (const char *)exec + field->offset, value));
         }
     }
     for (int axis = CALC_AXIS_EXEC_COUNT; axis < CALC_AXIS_COUNT; axis++) {
         if (is_chosen(&study->space.axis[axis])) {
-            fprintf(stderr, " %s=%lld", calc_axis_field((calc_axis)axis)->key,
-                    (long long)calc_axis_get(exec, (calc_axis)axis));
+            calc_say(" %s=%lld", calc_axis_field((calc_axis)axis)->key,
+                     (long long)calc_axis_get(exec, (calc_axis)axis));
         }
     }
-    fprintf(stderr, "\n");
+    calc_say("\n");
 }
 
 /* The layout to start with; if none can run, the one that needs the least memory.

@@ -64,13 +64,12 @@ static void write_need(const calc_sweep_need *need, const calc_space *space, con
     char have[CALC_HUMAN_MAX], least[CALC_HUMAN_MAX];
     const calc_exec *e = &need->least.exec;
     const calc_stats *s = &need->least.stats;
-    fprintf(stderr,
-            "; the least needs %s of %s: tp/pp/dp %lld/%lld/%lld, micro-batch %lld; hint: --set "
-            "mem1.GiB=%.0f lets it run",
-            calc_human_bytes(s->proc_mem_tier1_cap_req, least),
-            calc_human_bytes(s->mem_tier1_capacity, have), (long long)e->strategy.tensor_par,
-            (long long)e->pipeline_par, (long long)e->strategy.data_par,
-            (long long)e->microbatch_size, ceil(s->proc_mem_tier1_cap_req / 0x1p30));
+    calc_say("; the least needs %s of %s: tp/pp/dp %lld/%lld/%lld, micro-batch %lld; hint: --set "
+             "mem1.GiB=%.0f lets it run",
+             calc_human_bytes(s->proc_mem_tier1_cap_req, least),
+             calc_human_bytes(s->mem_tier1_capacity, have), (long long)e->strategy.tensor_par,
+             (long long)e->pipeline_par, (long long)e->strategy.data_par,
+             (long long)e->microbatch_size, ceil(s->proc_mem_tier1_cap_req / 0x1p30));
     const char *before = ", ";
     for (size_t i = 0; need->spares && calc_sweep_need_axes[i] > 0; i++) {
         calc_axis axis = calc_sweep_need_axes[i];
@@ -78,16 +77,16 @@ static void write_need(const calc_sweep_need *need, const calc_space *space, con
             const calc_field *field = &calc_table_of(CALC_KIND_EXEC)->rows[axis];
             const char *exec = (const char *)&need->sparing.exec;
             char value[CALC_VALUE_TEXT];
-            fprintf(stderr, "%s--axis %s=%s", before, field->key,
-                    calc_value_text(field, exec + field->offset, value));
+            calc_say("%s--axis %s=%s", before, field->key,
+                     calc_value_text(field, exec + field->offset, value));
             before = " ";
         }
     }
-    fprintf(stderr, "%s", *before == ' ' ? " another one" : "");
+    calc_say("%s", *before == ' ' ? " another one" : "");
     if (need->num_procs > 0) {
-        fprintf(stderr, ", --procs %lld another one", (long long)need->num_procs);
+        calc_say(", --procs %lld another one", (long long)need->num_procs);
     } else if (otherwise) {
-        fprintf(stderr, "; %s", otherwise);
+        calc_say("; %s", otherwise);
     }
 }
 
@@ -155,10 +154,10 @@ static void write_nearest(const calc_sweep_study *study, calc_constraint *others
     } else {
         calc_human_number(value / (c->field->scale > 0 ? c->field->scale : 1), best);
     }
-    fprintf(stderr, "\n  %s is %s at best%s: tp/pp/dp %lld/%lld/%lld on %lld processors",
-            c->field->key, best, alone ? " without the other conditions" : "",
-            (long long)run.exec.strategy.tensor_par, (long long)run.exec.pipeline_par,
-            (long long)run.exec.strategy.data_par, (long long)run.exec.num_procs);
+    calc_say("\n  %s is %s at best%s: tp/pp/dp %lld/%lld/%lld on %lld processors", c->field->key,
+             best, alone ? " without the other conditions" : "",
+             (long long)run.exec.strategy.tensor_par, (long long)run.exec.pipeline_par,
+             (long long)run.exec.strategy.data_par, (long long)run.exec.num_procs);
 }
 
 /* The same of every condition, where that does not take long. */
@@ -182,45 +181,45 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
     char text[TEXT_SIZE];
     calc_errors errors = {0};
     if (counts->total == 0 && calc_sweep_empty(study, &errors)) {
-        fprintf(stderr, "infeasible: no layout of the space is legal:\n");
+        calc_say("infeasible: no layout of the space is legal:\n");
         (void)calc_complain_errors(&errors);
         return;
     }
     const char *hint = help_with(study, counts, text);
-    fprintf(stderr, "infeasible: none of %s layouts can run",
-            calc_human_integer((double)counts->total, number));
+    calc_say("infeasible: none of %s layouts can run",
+             calc_human_integer((double)counts->total, number));
     const char *glue = ": ";
     for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
         if (counts->rejected[v] > 0) {
-            fprintf(stderr, "%s%s %s", glue, calc_verdict_text((calc_verdict)v),
-                    calc_human_integer((double)counts->rejected[v], number));
+            calc_say("%s%s %s", glue, calc_verdict_text((calc_verdict)v),
+                     calc_human_integer((double)counts->rejected[v], number));
             glue = ", ";
         }
     }
     if (counts->filtered > 0) {
-        fprintf(stderr, "%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
+        calc_say("%s--where %s", glue, calc_human_integer((double)counts->filtered, number));
         glue = ", ";
     }
     if (counts->refused > 0) {
-        fprintf(stderr, "%s--for %s %s", glue, study->options.runs_name,
-                calc_human_integer((double)counts->refused, number));
+        calc_say("%s--for %s %s", glue, study->options.runs_name,
+                 calc_human_integer((double)counts->refused, number));
         glue = ", ";
     }
     if (counts->skipped > 0) {
-        fprintf(stderr, "%sskipped%s %s", glue,
-                study->options.constraints > 0 ? " by --where or bounds" : "",
-                calc_human_integer((double)counts->skipped, number));
+        calc_say("%sskipped%s %s", glue,
+                 study->options.constraints > 0 ? " by --where or bounds" : "",
+                 calc_human_integer((double)counts->skipped, number));
     }
     calc_sweep_need need;
     calc_errors ignored = {0};
     if (counts->refused > 0 && study->options.constraints == 0) {
-        fprintf(stderr, "; hint: --for none shows what %s",
-                study->options.runs_context ? "it does not run" : "no framework runs");
+        calc_say("; hint: --for none shows what %s",
+                 study->options.runs_context ? "it does not run" : "no framework runs");
     } else if (calc_sweep_need_find(&need, study, result, &ignored) == CALC_OK && need.known) {
         write_need(&need, &study->space, hint);
     } else if (hint) {
-        fprintf(stderr, "; hint: %s", hint);
+        calc_say("; hint: %s", hint);
     }
     write_conditions(study, result);
-    fprintf(stderr, "\n");
+    calc_say("\n");
 }

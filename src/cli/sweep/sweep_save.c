@@ -1,19 +1,18 @@
 #include "cli/sweep/sweep_save.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "checkpoint.h"
+#include "cli/shell/complain.h"
 #include "cli/sweep/sweep_opts.h"
-#include "fingerprint.h"
 
-/* ---- The command line of a part: the words from which calc merge knows the sweep
- * ---------------- */
+/* ---- The command line of a part: the words from which calc merge knows the sweep ------------- */
 
-/* Whether an option defines the space, and not only how to sweep and where to write. */
-static bool says_what(int opt)
+bool calc_sweep_save_defines(int opt)
 {
     switch (opt) {
     case CALC_SWEEP_OPT_AXIS:
@@ -60,7 +59,7 @@ static size_t put_words(char *out, const calc_args *args)
     size_t size = 0;
     for (size_t i = 0; i < args->use_count; i++) {
         const calc_opt *opt = &args->command->opts[args->use[i].opt];
-        if (says_what(args->use[i].opt)) {
+        if (calc_sweep_save_defines(args->use[i].opt)) {
             size += put_word(out ? out + size : NULL, "--", opt->name, opt->value ? "=" : "",
                              args->use[i].value);
         }
@@ -116,6 +115,11 @@ const char *calc_sweep_save_complaint(const calc_args *args, int ranks)
     return shard && from_stdin ? "--shard needs files: calc merge reads them again" : NULL;
 }
 
+static void warn_of(const calc_error *error)
+{
+    calc_say("warning: %s: %s; the sweep goes on and tries again\n", error->file, error->text);
+}
+
 calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, calc_errors *errors)
 {
     const char *shard = calc_opt_value(args, CALC_SWEEP_OPT_SHARD);
@@ -125,6 +129,7 @@ calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args, c
     save->every_s = every_s(args);
     save->saving.path =
         calc_opt_value(args, shard ? CALC_SWEEP_OPT_OUT : CALC_SWEEP_OPT_CHECKPOINT);
+    save->saving.unsaved = warn_of;
     save->saving.resume = calc_opt_value(args, CALC_SWEEP_OPT_RESUME) != NULL;
     save->saving.words_size = put_words(NULL, args);
     save->saving.words = malloc(save->saving.words_size);
@@ -153,8 +158,8 @@ calc_status calc_sweep_save_run(const calc_sweep_save *save, const calc_sweep_st
                                 calc_sweep_result *result, calc_errors *errors)
 {
     if (save->parts > 0) {
-        uint64_t sweep = calc_fingerprint(&study->space, &study->designs, options);
-        return calc_parts_merge(save->part, save->parts, sweep, options, result, errors);
+        calc_sweep_mark sweep = calc_sweep_mark_of(&study->space, &study->designs, options);
+        return calc_parts_merge(save->part, save->parts, &sweep, options, result, errors);
     }
     calc_sweep_options own = *options;
     own.checkpoint_s = save->every_s;

@@ -17,6 +17,10 @@ typedef struct calc_sweep_save {
     bool is_part;      /**< --out is a part, which the sweep itself writes */
 } calc_sweep_save;
 
+/** Whether an option of calc sweep defines the space, and not only how to sweep and where to write:
+ * the words of a part have no others. */
+bool calc_sweep_save_defines(int opt);
+
 /** Read the options. @return CALC_OK, CALC_ERR_RANGE or CALC_ERR_NOMEM with an error */
 CALC_MUST_USE calc_status calc_sweep_save_load(calc_sweep_save *save, const calc_args *args,
                                                calc_errors *errors);

@@ -20,7 +20,28 @@ static double now_s(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void calc_sweep_watch_begin(calc_sweep_watch *watch, const char *how, double limit_s)
+/* A thread: whatever the work does, a second signal ends calc, and so does time. */
+static void *guard(void *context)
+{
+    calc_sweep_watch *watch = context;
+    const struct timespec grace = {.tv_sec = CALC_SWEEP_WATCH_GRACE_S};
+    int signal;
+    if (sigwait(&watch->signals, &signal) == 0 && !atomic_load(&watch->ended)) {
+        atomic_store(&watch->interrupted, true);
+        if (!watch->alone) {
+            sigwait(&watch->signals, &signal);
+        } else {
+            sigtimedwait(&watch->signals, NULL, &grace);
+        }
+        if (!atomic_load(&watch->ended)) {
+            pthread_sigmask(SIG_UNBLOCK, &watch->signals, NULL);
+            raise(signal);
+        }
+    }
+    return NULL;
+}
+
+void calc_sweep_watch_begin(calc_sweep_watch *watch, const char *how, double limit_s, bool alone)
 {
     bool plain = strcmp(how, "plain") == 0;
     bool bar = strcmp(how, "auto") == 0 && isatty(STDERR_FILENO);
@@ -28,21 +49,19 @@ void calc_sweep_watch_begin(calc_sweep_watch *watch, const char *how, double lim
                                         : bar ? CALC_SWEEP_SHOW_BAR
                                               : CALC_SWEEP_SHOW_NOTHING,
                                 .limit_s = limit_s,
-                                .start_s = now_s()};
+                                .start_s = now_s(),
+                                .alone = alone};
     watch->shown_s = watch->start_s;
-    /* Blocked signals stay pending; asking for them needs neither a handler nor a global variable.
+    /* Blocked signals stay pending; waiting for them needs neither a handler nor a global variable.
      * Threads that start now inherit the mask. */
     sigemptyset(&watch->signals);
     sigaddset(&watch->signals, SIGINT);
     sigaddset(&watch->signals, SIGTERM);
-    sigprocmask(SIG_BLOCK, &watch->signals, &watch->mask);
-}
-
-/* Whether a watched signal is pending; it is consumed. */
-static bool take_signal(const calc_sweep_watch *watch)
-{
-    const struct timespec no_time = {0};
-    return sigtimedwait(&watch->signals, NULL, &no_time) > 0;
+    pthread_sigmask(SIG_BLOCK, &watch->signals, &watch->mask);
+    watch->is_guarded = pthread_create(&watch->guard, NULL, guard, watch) == 0;
+    if (!watch->is_guarded) { /* then they end calc as they would without a watch */
+        pthread_sigmask(SIG_SETMASK, &watch->mask, NULL);
+    }
 }
 
 static void show(const calc_sweep_watch *watch, const calc_sweep_progress *progress,
@@ -81,15 +100,11 @@ bool calc_sweep_watch_progress(void *context, const calc_sweep_progress *progres
     double interval_s = watch->show == CALC_SWEEP_SHOW_BAR ? BAR_INTERVAL_S : PLAIN_INTERVAL_S;
     watch->share = progress->total > 0 ? fmin(progress->done / progress->total, 1) : 0;
     watch->timed_out = at_s - watch->start_s >= watch->limit_s;
-    if (take_signal(watch)) {
-        watch->interrupted = true;
-        sigprocmask(SIG_SETMASK, &watch->mask, NULL); /* a second Ctrl-C ends calc at once */
-    }
     if (watch->show != CALC_SWEEP_SHOW_NOTHING && at_s - watch->shown_s >= interval_s) {
         watch->shown_s = at_s;
         show(watch, progress, at_s - watch->start_s);
     }
-    return watch->interrupted || watch->timed_out;
+    return atomic_load(&watch->interrupted) || watch->timed_out;
 }
 
 void calc_sweep_watch_end(calc_sweep_watch *watch)
@@ -97,8 +112,14 @@ void calc_sweep_watch_end(calc_sweep_watch *watch)
     if (watch->show == CALC_SWEEP_SHOW_BAR && watch->shown_s > watch->start_s) {
         fputs("\r\033[K", stderr);
     }
-    while (!watch->interrupted && take_signal(watch)) {
-        /* too late to stop anything */
+    if (watch->is_guarded) {
+        const struct timespec no_time = {0};
+        atomic_store(&watch->ended, true);
+        pthread_kill(watch->guard, SIGINT); /* wakes it; the process does not get it */
+        pthread_join(watch->guard, NULL);
+        while (sigtimedwait(&watch->signals, NULL, &no_time) > 0) {
+            /* too late to stop anything */
+        }
     }
-    sigprocmask(SIG_SETMASK, &watch->mask, NULL);
+    pthread_sigmask(SIG_SETMASK, &watch->mask, NULL);
 }

@@ -209,11 +209,11 @@ static calc_exit tell(const calc_tune_task *t, const calc_tune_decision *d, calc
         (void)!write_text(t, d, errors);
     }
     if (t->way == CALC_TUNE_WAY_NEXT && d->stop) {
-        fprintf(stderr, "calc: it is time to stop: without --next calc tune says why\n");
+        calc_say("calc: it is time to stop: without --next calc tune says why\n");
     } else if (pause == CALC_TUNE_PAUSE_SIGNAL) {
-        fprintf(stderr, "calc: interrupted; the same command goes on\n");
+        calc_say("calc: interrupted; the same command goes on\n");
     } else if (pause == CALC_TUNE_PAUSE_MOST && !d->stop) {
-        fprintf(stderr, "calc: --most %zu measurements are made\n", t->most);
+        calc_say("calc: --most %zu measurements are made\n", t->most);
     }
     return calc_complain_errors(errors);
 }
@@ -240,15 +240,14 @@ static calc_exit tune(calc_tune_task *t, const calc_args *args, calc_errors *err
     if (calc_tune_task_load(t, args, errors) != CALC_OK) {
         return calc_complain_failure(errors);
     }
-    calc_sweep_watch_begin(&watch, calc_opt_value(args, CALC_TUNE_OPT_PROGRESS), HUGE_VAL);
+    calc_sweep_watch_begin(&watch, calc_opt_value(args, CALC_TUNE_OPT_PROGRESS), HUGE_VAL, true);
     calc_status status = calc_tune_task_sweep(t, &watch, errors);
     calc_sweep_watch_end(&watch);
     if (status != CALC_OK) {
         return calc_complain_failure(errors);
     }
     if (t->interrupted) {
-        fprintf(stderr,
-                "calc: interrupted before all layouts were looked at: nothing is decided\n");
+        calc_say("calc: interrupted before all layouts were looked at: nothing is decided\n");
         return CALC_EXIT_SYSTEM;
     }
     if (t->layouts.count == 0) {

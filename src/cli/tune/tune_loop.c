@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "cli/draw/human.h"
+#include "cli/shell/complain.h"
 #include "io/json_save.h"
 #include "tune/truth.h"
 
@@ -66,11 +67,11 @@ static void tell(const calc_tune_task *t, const calc_tune_trial *trial)
     }
     calc_human_seconds(t->layouts.candidate[trial->candidate].step_s, predicted);
     if (trial->end == CALC_TUNE_END_FINE) {
-        fprintf(stderr, "%4zu  %s  %s, predicted %s\n", t->measurements, trial->layout,
-                calc_human_seconds(trial->step_s, measured), predicted);
+        calc_say("%4zu  %s  %s, predicted %s\n", t->measurements, trial->layout,
+                 calc_human_seconds(trial->step_s, measured), predicted);
     } else {
-        fprintf(stderr, "%4zu  %s  %s%s%s\n", t->measurements, trial->layout,
-                calc_tune_end_word(trial->end), *trial->note ? ": " : "", trial->note);
+        calc_say("%4zu  %s  %s%s%s\n", t->measurements, trial->layout,
+                 calc_tune_end_word(trial->end), *trial->note ? ": " : "", trial->note);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "formats/import.h"
 #include "formats/read.h"
@@ -96,8 +97,7 @@ static calc_status load_arguments(const char *arguments, int64_t procs, bool who
 static void tell_ignored(const char *file, const char *column)
 {
     char shown[CALC_UTF8_SHOW_SIZE];
-    fprintf(stderr, "%s: ignored: column \"%s\"\n", file,
-            calc_utf8_show(shown, column, strlen(column)));
+    calc_say("%s: ignored: column \"%s\"\n", file, calc_utf8_show(shown, column, strlen(column)));
 }
 
 /* The file of a machine. @return whether it exists */

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# SIGTERM and Ctrl-C end every command that runs long, within a moment and with what it has.
+#   CALC=path/to/calc tests/sweep_long/signals.sh
+set -eu
+: "${CALC:?set CALC to the command under test}"
+CALC=$(realpath "$CALC")
+here=$(cd "$(dirname "$0")" && pwd)
+export CALC_PATH=$here/../..
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+set -m # commands in the background hear Ctrl-C, too
+
+# ends STATUS SIGNAL WORDS: calc, sent the signal while it works, ends with the status. A command that does not look for
+# signals is ended by one after 5 s: it then has another status.
+ends()
+{
+    local expected=$1 signal=$2 process code=0
+    shift 2
+    "$CALC" "$@" > out.txt 2> err.txt &
+    process=$!
+    sleep 0.7
+    if ! kill -s "$signal" "$process" 2> kill.txt; then
+        echo "calc $*: it ended before the signal"
+        exit 1
+    fi
+    wait "$process" || code=$?
+    if [ "$code" != "$expected" ]; then
+        echo "calc $*: $signal ended it with $code, not $expected: $(cat err.txt)"
+        exit 1
+    fi
+}
+
+# Each would take minutes.
+space=(gpt3-175B h100_80g_nvl8 --procs 8:8192:8 --batch 2340 --no-prune --axis "sys.networks[0].size=1:8:1" --progress none)
+ends 0 TERM sweep "${space[@]}" --out o.json
+grep -q '"partial": true' o.json
+grep -q "interrupted: partial result" err.txt
+ends 0 INT sweep "${space[@]}" --all o.csv
+ends 0 TERM sweep "${space[@]}" --checkpoint part
+test -s part
+ends 0 TERM plan llama3-405B h100_sxm --procs 1024 --batch 512 --time-limit 1000 --progress none
+# One division takes long where there are many micro-batches.
+ends 0 TERM plan llama2-7B a100_sxm_40g --procs 8 --batch 100000000 --time-limit 1000 --progress none --out p.json
+grep -q '"complete": false' p.json
+ends 0 INT plan llama3-405B h100_sxm --procs 1024 --batch 1000000 --time-limit 1000 --progress none
+# Others end at once, by the signal.
+mkfifo pipe
+exec 3<> pipe
+ends 143 TERM serve --stdio <&3
+
+# The time limit holds, too, whatever the batch.
+start=$SECONDS
+"$CALC" plan llama2-7B a100_sxm_40g --procs 8 --batch 2147483648 --time-limit 1 --progress none > out.txt
+if ((SECONDS - start > 10)); then
+    echo "a plan of a second took $((SECONDS - start)) s"
+    exit 1
+fi
+echo "8 commands ended"
