@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "frame.h"
 #include "scratch.h"
 #include "unit/small_case.h"
 
@@ -21,6 +22,8 @@ static void leave(void)
 {
     scratch_leave(folder);
 }
+
+const calc_test_frame calc_tests = {.setup = enter, .teardown = leave};
 
 /* The number of a process that is gone. */
 static long gone(void)
@@ -72,7 +75,7 @@ static void write_draft(const char *path)
     ck_assert_ptr_null(draft.place);
 }
 
-START_TEST(a_draft_takes_its_place_or_is_gone)
+CALC_TEST(a_draft_takes_its_place_or_is_gone)
 {
     calc_draft draft;
     scratch_write("a", "old", 3);
@@ -86,9 +89,8 @@ START_TEST(a_draft_takes_its_place_or_is_gone)
     scratch_is("a", "new");
     ck_assert_int_eq(scratch_count(), 1);
 }
-END_TEST
 
-START_TEST(a_link_that_waits_in_the_place_of_a_draft_is_not_followed)
+CALC_TEST(a_link_that_waits_in_the_place_of_a_draft_is_not_followed)
 {
     char name[64];
     struct stat link;
@@ -102,9 +104,8 @@ START_TEST(a_link_that_waits_in_the_place_of_a_draft_is_not_followed)
     ck_assert_int_eq(lstat("a", &link), 0);
     ck_assert(S_ISREG(link.st_mode));
 }
-END_TEST
 
-START_TEST(a_link_in_the_place_is_followed)
+CALC_TEST(a_link_in_the_place_is_followed)
 {
     struct stat link;
     ck_assert_int_eq(mkdir("b", 0777), 0);
@@ -116,9 +117,8 @@ START_TEST(a_link_in_the_place_is_followed)
     ck_assert(S_ISLNK(link.st_mode));
     ck_assert_int_eq(remove("b/c"), 0);
 }
-END_TEST
 
-START_TEST(only_what_is_a_file_can_be_replaced)
+CALC_TEST(only_what_is_a_file_can_be_replaced)
 {
     calc_draft draft;
     ck_assert_int_eq(calc_draft_open(&draft, "."), EISDIR);
@@ -129,9 +129,8 @@ START_TEST(only_what_is_a_file_can_be_replaced)
     ck_assert_ptr_null(draft.path);
     ck_assert_int_eq(scratch_count(), 1);
 }
-END_TEST
 
-START_TEST(a_draft_that_cannot_take_its_place_is_removed)
+CALC_TEST(a_draft_that_cannot_take_its_place_is_removed)
 {
     calc_draft draft;
     ck_assert_int_eq(calc_draft_open(&draft, "a"), 0);
@@ -139,9 +138,8 @@ START_TEST(a_draft_that_cannot_take_its_place_is_removed)
     ck_assert_int_eq(calc_draft_keep(&draft), EISDIR);
     ck_assert_int_eq(scratch_count(), 1);
 }
-END_TEST
 
-START_TEST(drafts_of_killed_writers_are_removed_by_the_next)
+CALC_TEST(drafts_of_killed_writers_are_removed_by_the_next)
 {
     char left[64], other[64], cut[64];
     end(holder(false));
@@ -162,9 +160,8 @@ START_TEST(drafts_of_killed_writers_are_removed_by_the_next)
     ck_assert_int_eq(access(cut, F_OK), 0);
     ck_assert_int_eq(scratch_count(), 6);
 }
-END_TEST
 
-START_TEST(the_draft_of_a_writer_at_work_stays)
+CALC_TEST(the_draft_of_a_writer_at_work_stays)
 {
     pid_t child = holder(false);
     write_draft("a");
@@ -173,9 +170,8 @@ START_TEST(the_draft_of_a_writer_at_work_stays)
     write_draft("a");
     ck_assert_int_eq(scratch_count(), 1);
 }
-END_TEST
 
-START_TEST(a_lock_is_held_by_one_process_and_dies_with_it)
+CALC_TEST(a_lock_is_held_by_one_process_and_dies_with_it)
 {
     calc_lock lock;
     long owner = 0;
@@ -190,9 +186,8 @@ START_TEST(a_lock_is_held_by_one_process_and_dies_with_it)
     calc_lock_release(&lock);
     ck_assert_int_eq(scratch_count(), 0);
 }
-END_TEST
 
-START_TEST(two_names_of_one_file_have_one_lock)
+CALC_TEST(two_names_of_one_file_have_one_lock)
 {
     calc_lock lock;
     long owner;
@@ -202,9 +197,8 @@ START_TEST(two_names_of_one_file_have_one_lock)
     ck_assert_int_eq(calc_lock_take(&lock, "b", &owner), EBUSY);
     end(child);
 }
-END_TEST
 
-START_TEST(a_link_is_no_lock)
+CALC_TEST(a_link_is_no_lock)
 {
     calc_lock lock;
     long owner;
@@ -214,22 +208,4 @@ START_TEST(a_link_is_no_lock)
     ck_assert_ptr_null(lock.path);
     calc_lock_release(&lock);
     scratch_is("victim", "old");
-}
-END_TEST
-
-int main(void)
-{
-    TCase *cases = tcase_create("draft");
-    tcase_add_checked_fixture(cases, enter, leave);
-    tcase_add_test(cases, a_draft_takes_its_place_or_is_gone);
-    tcase_add_test(cases, a_link_that_waits_in_the_place_of_a_draft_is_not_followed);
-    tcase_add_test(cases, a_link_in_the_place_is_followed);
-    tcase_add_test(cases, only_what_is_a_file_can_be_replaced);
-    tcase_add_test(cases, a_draft_that_cannot_take_its_place_is_removed);
-    tcase_add_test(cases, drafts_of_killed_writers_are_removed_by_the_next);
-    tcase_add_test(cases, the_draft_of_a_writer_at_work_stays);
-    tcase_add_test(cases, a_lock_is_held_by_one_process_and_dies_with_it);
-    tcase_add_test(cases, two_names_of_one_file_have_one_lock);
-    tcase_add_test(cases, a_link_is_no_lock);
-    return run_cases(cases);
 }
