@@ -31,6 +31,9 @@ BYTES = {"bfloat16": 2, "fp8": 1, "fp8_block": 1, "nvfp4": 0.5}
 SCALED = {0.5: 1.125}  # bytes of 4-bit numbers with their block scales, one of 8 bits for 16, over those without
 QUANTIZE = 4  # bytes of traffic per converted input: quantize_bytes of the system files
 VECTOR = {"memory_efficiency": 0.85, "fixed": 1e-6}  # assumed
+# States of linear mixers: fitted to kernels of vLLM and SGLang on H100 and H200, on B200, on all three; docs/models.md.
+STATE = {"Hopper": {"memory_efficiency": .878, "fixed": 5.63}, "Blackwell": {"memory_efficiency": .76, "fixed": 6}}
+STATES = {"memory_efficiency": .844, "fixed": 5.82}
 OUTLIER = 0.1  # log(predicted / measured) from which on a row counts linearly
 LATENT = 0.7  # of arithmetic when decoding, where only latent attention is bound by it and was not measured: assumed
 HIGHEST = {"softmax_size": 1000}  # beyond, exponentials alone set the time
@@ -363,6 +366,7 @@ def main():
             kept += [{**r, "system": machines[r["system"]].file, "family": family}
                      for v, t, r in found if held_out(r) and (family != "grouped" or number(r, "tp") == 1)]
         rates.update(ASSUMED.get(group, {}))
+        rates["state"] = STATE.get(group, STATES)
         rates["vector"] = {"memory_efficiency": VECTOR["memory_efficiency"], "fixed": VECTOR["fixed"] * 1e6}
         if "--write" in sys.argv:
             write_systems(group, [m.file for m in machines.values()], as_json(rates))

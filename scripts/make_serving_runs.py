@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Clean the published runs of serving: write tests/measured/serving_runs.csv.gz, in the form that your own runs
-have (docs/validation-serving.md), from tests/measured/published/serving_runs.csv.gz, in the words of its sources.
-Only here a publisher, a model or a machine means something by its name: calc reads what this writes.
-usage: scripts/make_serving_runs.py [--check] [PUBLISHED [CLEANED]]    "-": standard input, output
-       --check: fail if CLEANED has other rows"""
+"""Turn a published table of serving runs, in the words of its sources, into the form that your own runs have
+(docs/validation-serving.md), which calc validate reads. Only here a publisher, a model or a machine means something
+by its name.
+
+  scripts/make_serving_runs.py tests/measured/published/serving_runs.csv.gz -o my_runs.csv"""
+import argparse
 import csv
 import gzip
 import io
@@ -15,6 +16,7 @@ import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 MEASURED = ROOT / "tests/measured"
+PUBLISHED = MEASURED / "published/serving_runs.csv.gz"
 
 # ---- Names ------------------------------------------------------------------------------------------------
 
@@ -105,6 +107,7 @@ SAME = ("pp", "disagg_prefill_gpus", "disagg_decode_gpus", "prefill_layout", "de
         "concurrency_or_batch", "output_tokens_per_s_total", "ttft_ms", "ttft_mean_ms", "tpot_or_itl_ms",
         "tpot_mean_ms", "e2e_latency_ms", "confidence", "num_gpus", "tp", "ep", "dp", "dp_attention", "isl",
         "prefill_tokens", "max_sequences", "software", "id", "source")
+MORE = ("num_prompts", "request_rate")  # where the table has them
 COLUMNS = (
     "id", "source", "publisher", "published", "confidence", "app", "sys", "software", "inference.engine", "weight_dtype",
     "kv_dtype", "num_gpus", "tp", "pp", "ep", "dp", "dp_attention", "disagg_prefill_gpus", "disagg_decode_gpus",
@@ -360,7 +363,7 @@ def serve(row, out, system, model):
         out["isl"], out["osl"] = (repr(number(row, c) * mean) for c in ("isl", "osl"))
         if out["metric_kind"] != "static batch":
             out["inference.prompt_spread"] = out["inference.generate_spread"] = repr(1 / mean - 1)
-        if loop and program == "sglang":
+        if loop and program == "sglang" and tokens:
             out["inference.prefill_batch"] = max(1, int(tokens / number(row, "isl")))
     out["half"] = half_of(row)
     return texts, None
@@ -393,37 +396,41 @@ def opened(path):
 
 
 def table(path):
-    reader = csv.DictReader(io.StringIO(opened(path).decode()), restval="")
+    try:
+        reader = csv.DictReader(io.StringIO(opened(path).decode()), restval="")
+        rows = list(reader)
+    except (UnicodeDecodeError, EOFError, csv.Error, gzip.BadGzipFile) as error:
+        refuse(f"{path}: {error}")
     missing = {*SAME, "model", "gpu", "weight_dtype", "kv_dtype", "length_note", "metric_kind", "spec_decode", "drafts",
                "date", "ttft_stat"} - set(reader.fieldnames or ())
     if missing:
         refuse(f"{path}: column \"{min(missing)}\" is missing")
+    more = [name for name in MORE if name in reader.fieldnames]
     text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
+    writer = csv.DictWriter(text, [*COLUMNS, *more], restval="", lineterminator="\n")
     writer.writeheader()
-    for row in reader:
-        writer.writerow(cleaned(row | {"line": reader.line_num}))
+    for line, row in enumerate(rows, 2):
+        writer.writerow(cleaned(row | {"line": line}) | {name: row[name] for name in more})
     return text.getvalue().encode()
 
 
 def main():
-    if "--help" in sys.argv:
-        return print(__doc__)
-    arguments = [a for a in sys.argv[1:] if a != "--check"]
-    if any(a.startswith("--") for a in arguments) or len(arguments) > 2:
-        refuse(__doc__)
-    published = arguments[0] if arguments else MEASURED / "published/serving_runs.csv.gz"
-    target = arguments[1] if len(arguments) > 1 else MEASURED / "serving_runs.csv.gz"
-    made = table(published)
-    if "--check" in sys.argv:
-        before, after = opened(target).splitlines(), made.splitlines()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", nargs="?", default=str(PUBLISHED), metavar="TABLE",
+                        help="in the words of its sources; .gz, or \"-\" for standard input (default: the shipped one)")
+    parser.add_argument("-o", metavar="OUT", help="file to write, .gz too; else standard output")
+    parser.add_argument("--check", metavar="FILE", help="fail if FILE has other rows; write nothing")
+    words = parser.parse_args()
+    made = table(words.table)
+    if words.check:
+        before, after = opened(words.check).splitlines(), made.splitlines()
         wrong = next((i for i, (a, b) in enumerate(zip(before, after), 1) if a != b), min(len(before), len(after)) + 1)
         if before != after:
-            refuse(f"{target}:{wrong}: not what scripts/make_serving_runs.py makes of the published table")
-    elif target == "-":
-        sys.stdout.buffer.write(made)
+            refuse(f"{words.check}:{wrong}: not what scripts/make_serving_runs.py makes of the published table")
+    elif words.o:
+        pathlib.Path(words.o).write_bytes(gzip.compress(made, 9, mtime=0) if words.o.endswith(".gz") else made)
     else:
-        pathlib.Path(target).write_bytes(gzip.compress(made, 9, mtime=0))
+        sys.stdout.buffer.write(made)
 
 
 if __name__ == "__main__":

@@ -179,6 +179,10 @@ typedef struct calc_stack {
     uint8_t layer[CALC_MAX_STACK]; /**< index of the kind */
     uint8_t mtp_layer[CALC_MAX_MTP_LAYERS];
 } calc_stack;
+/** Number formats of a model's published weights. */
+typedef struct calc_checkpoint_formats {
+#include "calc/checkpoint_formats.fields.h"
+} calc_checkpoint_formats;
 /** The model that is trained or served. */
 typedef struct calc_app {
 #include "calc/app.fields.h"
@@ -197,6 +201,10 @@ typedef struct calc_attention_rates {
 typedef struct calc_grouped_rates {
 #include "calc/grouped_rates.fields.h"
 } calc_grouped_rates;
+/** Convolutions and recurrences of linear mixers. */
+typedef struct calc_recurrence_rates {
+#include "calc/recurrence_rates.fields.h"
+} calc_recurrence_rates;
 /** Time of starting a kernel. */
 typedef struct calc_launch {
 #include "calc/launch.fields.h"
@@ -511,8 +519,9 @@ CALC_API CALC_MUST_USE calc_status calc_set(calc_app *app, calc_system *system, 
                                             calc_errors *errors);
 
 /** Give fields of the execution that say "auto" the value that follows from the others (see each
- *  one's documentation). What follows from nothing legal is left as it asks least: calc_check()
- *  then says what is wrong. Call it after calc_load() and calc_set(), before calc_check(). */
+ *  one's documentation), and number formats of what is served those of app.checkpoint. What follows
+ * from nothing legal is left as it asks least: calc_check() then says what is wrong. Call it after
+ * calc_load() and calc_set(), before calc_check(). */
 CALC_API void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exec);
 
 /** Check the rules between fields and between the three documents. Errors carry the document's

@@ -5,6 +5,7 @@
 
 #include "model/operators/calculon.h"
 #include "spec/absent.h"
+#include "spec/checkpoint_formats.h"
 #include "spec/field.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
@@ -564,6 +565,58 @@ static calc_status set_experts(calc_space *space)
                              "as engines bring tokens to experts");
 }
 
+/* The number formats that all designs have from their checkpoints, where somebody asks for no other
+ * ones. @return whether these are the same of all */
+static bool formats_of(const calc_space *space, const calc_designs_builder *designs, calc_exec *out)
+{
+    bool same = true;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), out);
+    out->training = false;
+    out->inference = space->inference;
+    const calc_exec open = *out;
+    for (size_t i = 0; i < designs->apps * designs->systems; i++) {
+        calc_exec e = open;
+        calc_checkpoint_formats_take(&designs->app[i / designs->systems].app,
+                                     &designs->system[i % designs->systems].system, &e);
+        same = same && (i == 0 || calc_axis_compare(&e, out) == 0);
+        *out = e;
+    }
+    return same;
+}
+
+/* Weights and their multiplications as they were published, where nobody asks for others: then each
+ * layout has what is left of its checkpoint's. */
+static calc_status set_formats(calc_space *space, const calc_designs_builder *designs)
+{
+    static const calc_axis axes[] = {CALC_AXIS_weight_datatype, CALC_AXIS_matrix_datatype,
+                                     CALC_AXIS_scaling};
+    static const calc_axis served[] = {CALC_AXIS_inference_kv_datatype,
+                                       CALC_AXIS_inference_wide_attention};
+    bool some = false;
+    calc_exec e;
+    for (size_t i = 0; i < designs->apps; i++) {
+        some = some || !calc_absent_is(calc_table_find(calc_table_of(CALC_KIND_APP), "checkpoint"),
+                                       &designs->app[i].app.checkpoint);
+    }
+    bool same = some && formats_of(space, designs, &e);
+    for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+        same = same && space->axis[axes[i]].standard;
+    }
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < sizeof axes / sizeof *axes && some && status == CALC_OK; i++) {
+        int64_t value = same ? calc_axis_get(&e, axes[i]) : 0;
+        status = calc_defaults_put(space, axes[i], &value, 1, false,
+                                   axes[i] == CALC_AXIS_scaling ? "with matrix_datatype"
+                                   : same                       ? "the checkpoint's"
+                                          : "the checkpoint's, with its weights");
+    }
+    for (size_t i = 0; i < sizeof served / sizeof *served && same && status == CALC_OK; i++) {
+        int64_t value = calc_axis_get(&e, served[i]);
+        status = value != 0 ? put_served(space, served[i], &value, 1) : status;
+    }
+    return status;
+}
+
 /* The usual choices for serving: requests in flight, experts, chunks, and with two pools their
  * sizes. */
 static calc_status set_serving(calc_space *space, const calc_designs_builder *designs)
@@ -572,6 +625,9 @@ static calc_status set_serving(calc_space *space, const calc_designs_builder *de
     static const int64_t split[] = {1, 2, 4, 8};
     static const int64_t comm[] = {CALC_TENSOR_PAR_COMM_TYPE_AR, CALC_TENSOR_PAR_COMM_TYPE_RS_AG};
     calc_status status = set_batches(space);
+    if (status == CALC_OK) {
+        status = set_formats(space, designs);
+    }
     if (status == CALC_OK) { /* rows take the second where experts need it */
         status = calc_defaults_put(space, CALC_AXIS_tensor_par_comm_type, comm, 2, false,
                                    "engines all-reduce");

@@ -5,6 +5,7 @@
 #include "base/buffer.h"
 #include "model/operators/calculon.h"
 #include "spec/absent.h"
+#include "spec/checkpoint_formats.h"
 #include "spec/format.h"
 #include "units.h"
 
@@ -353,6 +354,7 @@ static bool list_modes(calc_variants *v, const listing *l, calc_exec *e)
             }
             for (size_t n = before; n < v->count; n++) {
                 v->item[n].served = i;
+                calc_checkpoint_formats_take(l->app, l->system, &v->item[n].exec);
             }
         }
     }

@@ -14,4 +14,5 @@ CALC_FIELD(handover_steps,  REAL, _, .lo = 1e-6, .hi = 1e3, .flags = CALC_OPTION
 CALC_FIELD(overlapped,      BOOL, _, .flags = CALC_OPTIONAL, .doc = "the host works for the next step while this one runs, whatever the engine does: a request that comes as one begins misses the next, too")
 CALC_FIELD(gathers,         BOOL, _, .flags = CALC_OPTIONAL, .doc = "prompts are held (hold_steps) until every replica has one, not looked for at times, whatever the engine does")
 CALC_FIELD(narrow_prompts,  BOOL, _, .flags = CALC_OPTIONAL, .doc = "latent attention of prompts computes in 8 bits where the cache has 8 bits, whatever the engine does")
+CALC_FIELD(fused_recurrence, BOOL, _, .flags = CALC_OPTIONAL, .doc = "recurrences of delta rules of prompts run as one kernel, which keeps what is between its ends on the chip, whatever the engine does")
 /* clang-format on */

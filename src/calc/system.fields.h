@@ -13,6 +13,7 @@ CALC_FIELD(networks,        LIST,   network, .lo = 1, .doc = "network tiers, by 
 CALC_CHIP_FIELD(sustained,       REAL,   _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the peak arithmetic rate that the clock sustains; 0: 1")
 CALC_CHIP_FIELD(attention,       OBJECT, attention_rates, .flags = CALC_OPTIONAL, .doc = "flash attention")
 CALC_CHIP_FIELD(grouped,         OBJECT, grouped_rates, .flags = CALC_OPTIONAL, .doc = "grouped matrix multiplications of experts")
+CALC_CHIP_FIELD(recurrence,      OBJECT, recurrence_rates, .flags = CALC_OPTIONAL, .doc = "convolutions and recurrences of linear mixers")
 CALC_CHIP_FIELD(launch,          OBJECT, launch, .flags = CALC_OPTIONAL, .doc = "time added to every kernel")
 CALC_CHIP_FIELD(host,            OBJECT, host, .flags = CALC_OPTIONAL, .doc = "time the host needs to issue a block")
 CALC_CHIP_FIELD(overlap,         OBJECT, overlap_shares, .flags = CALC_OPTIONAL, .doc = "how much each mechanism hides")

@@ -102,7 +102,9 @@ static bool is_told(calc_kind kind, const calc_field *field, const void *object,
                    (field->type != CALC_TYPE_ENUM && resolved == 0) ||
                    (field->type == CALC_TYPE_ENUM &&
                     strcmp(field->choices[(int)calc_member_number(field, at)], "auto") == 0);
-    return field->type != CALC_TYPE_NOTE && !network && !(absent && follows);
+    /* The checkpoint is for serving, and frameworks that are told the model train it. */
+    bool served = kind == CALC_KIND_APP && field->type == CALC_TYPE_OBJECT;
+    return field->type != CALC_TYPE_NOTE && !network && !served && !(absent && follows);
 }
 
 /* Whether two values differ only in the scattering of messages between stages. That is no other

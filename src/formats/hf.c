@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "formats/hf_checkpoint.h"
 #include "formats/hf_layers.h"
 #include "formats/read.h"
 #include "io/utf8.h"
@@ -136,12 +137,8 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
 {
     static const struct {
         const char *part, *text;
-    } parts[] = {
-        {"quantization_config.",
-         "quantization_config is not read: number formats are the layout's (weight_datatype, "
-         "matrix_datatype)"},
-        {"vision_config.", "vision_config is not read: only the text model is"},
-        {"audio_config.", "audio_config is not read: only the text model is"}};
+    } parts[] = {{"vision_config.", "vision_config is not read: only the text model is"},
+                 {"audio_config.", "audio_config is not read: only the text model is"}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (strncmp(key, parts[i].part, strlen(parts[i].part)) == 0) {
             if (!(r->parts & 1u << i)) {
@@ -151,7 +148,7 @@ static calc_status pass_over(reader *r, const calc_setting *setting, const char 
             return CALC_OK;
         }
     }
-    if (nested || calc_hf_key_harmless(key)) {
+    if (nested || calc_hf_key_harmless(key) || calc_hf_checkpoint_has(key)) {
         return CALC_OK;
     }
     if (is_structural(key) && !is_neutral(setting->value)) {
@@ -322,6 +319,7 @@ calc_status calc_hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
             r.said.value[CALC_HF_LAYERS] = (double)listed;
         }
         status = calc_hf_model(&r.said, app, errors);
+        status = status == CALC_OK ? calc_hf_checkpoint_read(hf, app, errors) : status;
     }
     return status;
 }

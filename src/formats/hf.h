@@ -10,6 +10,8 @@
 typedef struct calc_hf {
     const calc_settings *settings; /**< of calc_settings_from_json() */
     const char *name;              /**< the file's name in errors */
+    const char *path;              /**< where it is: a hf_quant_config.json beside it is read, too;
+                                        NULL: nowhere */
     int64_t seq_size;              /**< sequence length that overrides the file's; 0: the file's */
     /** Called with each remark, one line: keys that are not known, features that are not modelled,
      *  and the sequence length that was chosen; NULL: not called. */
@@ -17,7 +19,10 @@ typedef struct calc_hf {
     void *context;
 } calc_hf;
 
-enum { CALC_HF_SEQ_MAX = 8192 /**< tokens; longest sequence length taken from a file */ };
+enum {
+    CALC_HF_SEQ_MAX = 8192, /**< tokens; longest sequence length taken from a file */
+    CALC_HF_PATH_SIZE = 4096
+};
 
 /** Whether settings look like such a configuration: "model_type" or "architectures" at the
  *  top, or the sizes under the names that such files have. */
@@ -26,10 +31,10 @@ bool calc_hf_is(const calc_settings *settings);
 /** Whether a text is a JSON object that looks like such a configuration. Reports no errors. */
 bool calc_hf_is_text(const char *text, size_t length);
 
-/** Reads the model. The sequence length is the one before positions were extended, or else
- *  max_position_embeddings, at most CALC_HF_SEQ_MAX.
- *  @return CALC_OK, or CALC_ERR_FIELD, CALC_ERR_RANGE or CALC_ERR_RULE with errors that name the
- *  key and its place */
+/** Reads the model, with the number formats of its checkpoint. The sequence length is the one
+ * before positions were extended, or else max_position_embeddings, at most CALC_HF_SEQ_MAX.
+ *  @return CALC_OK, or CALC_ERR_FIELD, CALC_ERR_RANGE, CALC_ERR_RULE or CALC_ERR_UNSUPPORTED with
+ *  errors that name the key and its place */
 CALC_MUST_USE calc_status calc_hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors);
 
 /** Reads the model from a text. @return also CALC_ERR_SYNTAX or CALC_ERR_NOMEM */

@@ -3,6 +3,7 @@
 #include "model/operators/shape.h"
 #include "model/stages/stages.h"
 #include "spec/automatic.h"
+#include "spec/checkpoint_formats.h"
 #include "spec/field.h"
 #include "spec/layer_list.h"
 #include "spec/same.h"
@@ -346,6 +347,7 @@ void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exe
     if (own && calc_same(calc_table_of(CALC_KIND_SYSTEM), own, system)) {
         exec->stages = (calc_stage_list){0}; /* it is on its system */
     }
+    calc_checkpoint_formats_take(app, system, exec);
     const calc_exec wanted = *exec;
     calc_software_take(exec);
     resolve_sizes(&l);

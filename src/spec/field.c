@@ -126,6 +126,13 @@ static const calc_field grouped_rates_rows[] = {
 #undef CALC_FIELD
 TABLE(grouped_rates, "grouped rates", calc_grouped_rates)
 
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_recurrence_rates, name, type, arg, __VA_ARGS__)
+static const calc_field recurrence_rates_rows[] = {
+#include "calc/recurrence_rates.fields.h"
+};
+#undef CALC_FIELD
+TABLE(recurrence_rates, "recurrence rates", calc_recurrence_rates)
+
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_launch, name, type, arg, __VA_ARGS__)
 static const calc_field launch_rows[] = {
 #include "calc/launch.fields.h"
@@ -242,6 +249,13 @@ const calc_table *calc_part_table(void)
 {
     return &part_table;
 }
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_checkpoint_formats, name, type, arg, __VA_ARGS__)
+static const calc_field checkpoint_formats_rows[] = {
+#include "calc/checkpoint_formats.fields.h"
+};
+#undef CALC_FIELD
+TABLE(checkpoint_formats, "checkpoint", calc_checkpoint_formats)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_app, name, type, arg, __VA_ARGS__)
 #define CALC_PART_FIELD CALC_FIELD

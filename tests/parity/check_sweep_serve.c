@@ -6,6 +6,7 @@
 #include "frame.h"
 #include "random_space.h"
 #include "sampled.h"
+#include "spec/checkpoint_formats.h"
 #include "spec/field.h"
 
 const calc_test_frame calc_tests = {.timeout_s = 120};
@@ -147,6 +148,14 @@ static void make(uint64_t seed)
         make_special(seed % 3 == 1);
     }
     vary(&rng);
+    for (size_t i = 0; i < RANDOM_DESIGNS && seed % 2 == 1; i++) {
+        space.app[i].checkpoint = (calc_checkpoint_formats){
+            .weight_datatype = CALC_FORMAT_FLOAT8,
+            .matrix_datatype = i % 2 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO,
+            .scaling = CALC_SCALING_BLOCK,
+            .kv_datatype = i % 3 ? CALC_FORMAT_FLOAT8 : CALC_FORMAT_AUTO,
+            .wide_attention = i % 3 ? CALC_WIDE_ATTENTION_NONE : CALC_WIDE_ATTENTION_ALL};
+    }
     if (space.space.inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED && seed % 2 == 0) {
         make_other();
     }
@@ -155,7 +164,7 @@ static void make(uint64_t seed)
 /* ---- Every statistic ------------------------------------------------------------------------- */
 
 typedef struct seen {
-    uint64_t points, phases[CALC_INFERENCE_PHASE_COUNT], sharded, staged, experts, tied;
+    uint64_t points, phases[CALC_INFERENCE_PHASE_COUNT], sharded, staged, experts, tied, published;
 } seen;
 
 static bool same(double a, double b)
@@ -168,6 +177,11 @@ static bool compare(void *context, const calc_sweep_point *p)
     const calc_table *fields = calc_table_of(CALC_KIND_STATS);
     seen *all = context;
     calc_stats want;
+    calc_exec taken = *p->exec;
+    calc_checkpoint_formats_take(&space.app[p->design], &space.system[p->design], &taken);
+    if (memcmp(&taken, p->exec, sizeof taken) != 0) {
+        ck_abort_msg("seed %d: not in the formats of the checkpoint", (int)space.seed);
+    }
     calc_verdict verdict =
         calc_run(&space.app[p->design], &space.system[p->design], p->exec, CALC_COMPAT_NONE, &want);
     if (verdict != CALC_VERDICT_OK) {
@@ -187,6 +201,7 @@ static bool compare(void *context, const calc_sweep_point *p)
     all->sharded += p->exec->strategy.zero_stage >= 3;
     all->tied += space.app[p->design].tied_embeddings == CALC_CHOICE_TRUE;
     all->staged += p->exec->pipeline_par > 1;
+    all->published += p->exec->strategy.weight_datatype == CALC_FORMAT_FLOAT8;
     all->experts += p->exec->strategy.expert_par > 1;
     return true;
 }
@@ -233,6 +248,7 @@ CALC_TEST(every_statistic_is_that_of_calc_run)
     ck_assert_uint_gt(all.sharded, 500);
     ck_assert_uint_gt(all.staged, 5000);
     ck_assert_uint_gt(all.experts, 500);
+    ck_assert_uint_gt(all.published, 1000);
     ck_assert_uint_gt(all.tied, 1000);
     ck_assert_uint_gt(infeasible, 100);
 }

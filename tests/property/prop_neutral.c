@@ -84,7 +84,9 @@ static const char *difference(const calc_stats *a, const calc_stats *b)
 static calc_stats run(const calc_random_layout *l, calc_compat compat)
 {
     calc_stats stats;
-    calc_run(&l->app, &l->system, &l->exec, compat, &stats);
+    calc_exec exec = l->exec;
+    calc_resolve(&l->app, &l->system, &exec);
+    calc_run(&l->app, &l->system, &exec, compat, &stats);
     return stats;
 }
 

@@ -6,6 +6,7 @@
 #include "model/cost/cost.h"
 #include "model/operators/collective.h"
 #include "model/serve/engine.h"
+#include "spec/checkpoint_formats.h"
 #include "spec/format.h"
 #include "spec/serving_program.h"
 
@@ -126,6 +127,20 @@ VALUE(flash, e->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH)
 VALUE(tensor_net, e->strategy.tensor_par_net)
 VALUE(data_net, e->strategy.data_par_net)
 VALUE(context_inner, inner_context(s, e))
+
+/* A layout as it is with the formats of the model's checkpoint. */
+static calc_exec taken(const calc_app *a, const calc_system *s, const calc_exec *e)
+{
+    calc_exec own = *e;
+    calc_checkpoint_formats_take(a, s, &own);
+    return own;
+}
+
+static double or_datatype(calc_format format, const calc_exec *e)
+{
+    return format ? (double)format : format_of(e->strategy.datatype);
+}
+
 VALUE(datatype, format_of(e->strategy.datatype))
 /* Inputs of narrowed multiplications and those of activation functions have no one format. */
 VALUE(activation, calc_format_stored(&e->strategy) ? NONE : format_of(e->strategy.datatype))
@@ -142,7 +157,10 @@ VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_s
 VALUE(memory_share, serves(e) ? calc_serving_program_share(&e->inference).share : NONE)
 VALUE(batch, serves(e) && e->inference.arrival_rate == 0 ? (double)e->batch_size : NONE)
 VALUE(one_served, serves(e) ? 1 : NONE)
-VALUE(cache, serves(e) ? format_of(e->strategy.datatype) : NONE)
+VALUE(served_format, serves(e) ? format_of(e->strategy.datatype) : NONE)
+VALUE(weight, or_datatype(taken(a, s, e).strategy.weight_datatype, e))
+VALUE(matrix, or_datatype(taken(a, s, e).strategy.matrix_datatype, e))
+VALUE(cache, serves(e) ? or_datatype(taken(a, s, e).inference.kv_datatype, e) : NONE)
 VALUE(pool_tensor, has_pool(e) ? (double)e->strategy.tensor_par : NONE)
 VALUE(pool_expert,
       has_pool(e) ? (double)(e->strategy.expert_par > 1 ? e->strategy.expert_par : 1) : NONE)
@@ -178,6 +196,7 @@ VALUE(memory_rate_of_large, s->chip.mem1.efficiency.efficiency[0])
 VALUE(node, s->networks[0].size)
 VALUE(served_whole_matrix, s->chip.serving.matrix.memory_efficiency > 0 ? 1 : NONE)
 VALUE(served_whole_grouped, s->chip.serving.grouped.memory_efficiency > 0 ? 1 : NONE)
+VALUE(recurrence_chunk, 2.8e-6)
 VALUE(served_whole_decode, s->chip.serving.decode.memory_efficiency > 0 ? 1 : NONE)
 VALUE(served_whole_prefill, s->chip.serving.prefill.memory_efficiency > 0 ? 1 : NONE)
 VALUE(served_matrix, narrower(&s->chip.serving.matrix))
@@ -242,6 +261,11 @@ static const struct {
     {"app.router_bias", NULL},
     {"app.router_datatype", float32},
     {"app.trained_datatype", float32}, /* or any: a sweep asks it, no time does */
+    {"app.checkpoint.weight_datatype", served_format},
+    {"app.checkpoint.matrix_datatype", served_format},
+    {"app.checkpoint.scaling", NULL},
+    {"app.checkpoint.kv_datatype", served_format},
+    {"app.checkpoint.wide_attention", NULL},
     {"app.mtp_blocks", NULL},
     {"app.v_head_size", attn_size},
     {"app.qkv_bias", NULL},
@@ -301,10 +325,10 @@ static const struct {
     {"exe.param_gather_datatype", NULL},
     {"exe.optimizer_shards", NULL},
     {"exe.memory_model", NULL},
-    {"exe.matrix_datatype", datatype},
+    {"exe.matrix_datatype", matrix},
     {"exe.attention_datatype", datatype},
     {"exe.vector_datatype", datatype},
-    {"exe.weight_datatype", datatype},
+    {"exe.weight_datatype", weight},
     {"exe.activation_datatype", activation},
     {"exe.grad_datatype", grad},
     {"exe.grad_reduce_datatype", grad},
@@ -348,6 +372,7 @@ static const struct {
     {"exe.inference.traits.overlapped", NULL},
     {"exe.inference.traits.gathers", NULL},
     {"exe.inference.traits.narrow_prompts", NULL},
+    {"exe.inference.traits.fused_recurrence", NULL},
     {"exe.inference.prompt_size", prompt_size},
     {"exe.inference.generate_size", NULL},
     {"exe.inference.prompt_spread", NULL},
@@ -384,6 +409,8 @@ static const struct {
     {"sys.grouped.efficiency", one},
     {"sys.grouped.processing_mode", grouped_mode},
     {"sys.grouped.wgrad_bytes", wgrad},
+    {"sys.recurrence.efficiency", NULL}, /* the engine's curve */
+    {"sys.recurrence.chunk", recurrence_chunk},
     {"sys.launch.matrix", NULL},
     {"sys.launch.vector", NULL},
     {"sys.host.block", NULL},
@@ -428,6 +455,8 @@ static const struct {
     {"sys.serving.prefill.efficiency", served_whole_prefill},
     {"sys.serving.prefill.efficiency_8bit", NULL},
     {"sys.serving.prefill.softmax_size", NULL},
+    {"sys.serving.state.memory_efficiency", NULL},
+    {"sys.serving.state.fixed", NULL},
     {"sys.serving.vector.memory_efficiency", NULL},
     {"sys.serving.vector.fixed", NULL},
     {"sys.serving.all_reduce.one_shot_efficiency", NULL},

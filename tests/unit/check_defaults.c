@@ -276,6 +276,45 @@ CALC_TEST(what_is_served_is_not_trained)
     end();
 }
 
+static void served_in(calc_format weight, calc_format matrix, calc_scaling scaling)
+{
+    serve();
+    ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
+    ck_assert_int_eq(space.axis[CALC_AXIS_weight_datatype].value[0], (int64_t)weight);
+    ck_assert_int_eq(space.axis[CALC_AXIS_matrix_datatype].value[0], (int64_t)matrix);
+    ck_assert_int_eq(space.axis[CALC_AXIS_scaling].value[0], (int64_t)scaling);
+}
+
+CALC_TEST(a_model_is_served_as_it_was_published)
+{
+    begin("deepseek-v3-671B", "h200");
+    served_in(CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8, CALC_SCALING_BLOCK);
+    ck_assert_str_eq(space.axis[CALC_AXIS_weight_datatype].reason, "the checkpoint's");
+    end();
+    begin("deepseek-v3-671B", "a100_sxm_80g"); /* without such arithmetic */
+    served_in(CALC_FORMAT_FLOAT8, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR);
+    end();
+    begin("deepseek-v3-671B", "h200");
+    set(CALC_AXIS_weight_datatype, CALC_FORMAT_BFLOAT16);
+    served_in(CALC_FORMAT_BFLOAT16, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR);
+    end();
+    /* Models that differ: layouts of each have its own (calc_variants_list). */
+    calc_app other;
+    begin("deepseek-v3-671B", "h200");
+    load_shipped(CALC_KIND_APP, &other, "models", "gpt-oss-120B");
+    ck_assert_int_eq(calc_designs_add_app(&designs, "gpt-oss-120B", &other), CALC_OK);
+    served_in(CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR);
+    end();
+    begin("gpt-oss-120B", "h200");
+    served_in(CALC_FORMAT_FLOAT4, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR);
+    ck_assert(calc_space_has(&space, CALC_AXIS_inference_wide_attention, CALC_WIDE_ATTENTION_ALL));
+    end();
+    begin("qwen3-235B-A22B", "h200"); /* in bfloat16 */
+    served_in(CALC_FORMAT_AUTO, CALC_FORMAT_AUTO, CALC_SCALING_TENSOR);
+    ck_assert_ptr_null(space.axis[CALC_AXIS_weight_datatype].reason);
+    end();
+}
+
 static bool launched(void *context, const calc_sweep_point *p)
 {
     const calc_strategy *s = &p->exec->strategy;

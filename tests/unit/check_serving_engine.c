@@ -27,6 +27,16 @@ CALC_TEST(latent_prompts_are_narrow_where_the_engine_has_them_so)
     ck_assert(!calc_engine_traits_of(CALC_SERVING_ENGINE_SGLANG_0_5).narrow_prompts);
 }
 
+CALC_TEST(delta_rules_of_prompts_are_one_kernel_where_the_engine_has_it)
+{
+    calc_inference i = {.engine = CALC_SERVING_ENGINE_SGLANG_0_5};
+    ck_assert(!calc_engine_traits_for(&i).fused_recurrence);
+    i.traits.fused_recurrence = true;
+    ck_assert(calc_engine_traits_for(&i).fused_recurrence);
+    ck_assert(calc_engine_traits_of(CALC_SERVING_ENGINE_VLLM_0_11).fused_recurrence);
+    ck_assert(!calc_engine_traits_of(CALC_SERVING_ENGINE_VLLM_0_8).fused_recurrence);
+}
+
 /* 2 ms and 50 us for each of 20 sequences are 3 ms; a tenth more for each of 3 doublings. */
 CALC_TEST(a_host_that_does_not_work_ahead_is_added)
 {

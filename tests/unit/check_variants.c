@@ -163,6 +163,25 @@ CALC_TEST(what_model_or_machine_do_not_have_is_left_out)
     end();
 }
 
+CALC_TEST(layouts_that_serve_are_in_the_formats_of_the_checkpoint)
+{
+    begin();
+    app.checkpoint = (calc_checkpoint_formats){.weight_datatype = CALC_FORMAT_FLOAT8,
+                                               .matrix_datatype = CALC_FORMAT_FLOAT8,
+                                               .kv_datatype = CALC_FORMAT_FLOAT8};
+    set(CALC_AXIS_training, false, false);
+    set(CALC_AXIS_weight_datatype, CALC_FORMAT_AUTO, CALC_FORMAT_BFLOAT16);
+    ck_assert_uint_eq(listed(), 2);
+    ck_assert_int_eq(variants.item[0].exec.strategy.weight_datatype, CALC_FORMAT_AUTO);
+    space.inference.phase = CALC_INFERENCE_PHASE_DECODE;
+    ck_assert_uint_eq(listed(), 2);
+    ck_assert_int_eq(variants.item[0].exec.strategy.weight_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(variants.item[0].exec.strategy.matrix_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(variants.item[0].exec.inference.kv_datatype, CALC_FORMAT_FLOAT8);
+    ck_assert_int_eq(variants.item[1].exec.strategy.weight_datatype, CALC_FORMAT_BFLOAT16);
+    end();
+}
+
 CALC_TEST(sizes_that_do_not_divide_are_illegal_for_a_tensor_parallelism)
 {
     begin();

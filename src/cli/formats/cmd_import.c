@@ -124,7 +124,10 @@ static char *parameters_text(const calc_app *app, char number[CALC_HUMAN_MAX])
 static calc_status convert_hf(const request *r, const char *name, const calc_text *text,
                               calc_errors *errors)
 {
-    const calc_hf hf = {.name = name, .seq_size = r->seq_size, .tell = tell_remark};
+    const calc_hf hf = {.name = name,
+                        .path = strcmp(name, "-") == 0 ? NULL : name,
+                        .seq_size = r->seq_size,
+                        .tell = tell_remark};
     const char *model = calc_opt_value(r->args, OPT_APP);
     calc_app app;
     calc_status status = calc_hf_read_text(&hf, text->data, text->length, &app, errors);

@@ -229,8 +229,8 @@ static const calc_find_entry *look_up(const calc_find_list *list, const char *na
 typedef enum likeness {
     BEGINS,       /* with it: h100 */
     CONTAINS,     /* it: 4090, 910c */
-    MISSPELT,     /* in letters: another number is another machine or model */
-    SAME_NUMBER,  /* behind the same letters: a10g is an a10, not an a100 */
+    MISSPELT,     /* in letters: another number, or letter behind it, is another machine or model */
+    SAME_NUMBER,  /* behind the same letters: beside a10g there is an a10, not an a100 */
     SAME_LETTERS, /* only: rtx3080 */
     LIKENESSES
 } likeness;
@@ -283,7 +283,7 @@ static size_t likeness_of(likeness kind, const char *name, const char *other)
 {
     enum { LEAST = 3 }; /* letters and digits of a part; letters for each that may be wrong */
     size_t length = strlen(name), own = letters(name), most = 0, common = in_common(name, other);
-    size_t number = own + strspn(name + own, "0123456789");
+    size_t number = own + strspn(name + own, "0123456789"), also = letters(other);
     switch (kind) {
     case BEGINS:
         return common == length;
@@ -298,7 +298,10 @@ static size_t likeness_of(likeness kind, const char *name, const char *other)
             most += isalpha((unsigned char)name[i]) != 0;
         }
         most /= LEAST;
-        return has_same_digits(name, other) && distance <= most ? most + 1 - distance : 0;
+        also += strspn(other + also, "0123456789");
+        return has_same_digits(name, other) && name[number] == other[also] && distance <= most
+                   ? most + 1 - distance
+                   : 0;
     }
     default:
         return letters(other) > 1 && common >= letters(other) ? common : 0;
@@ -338,17 +341,17 @@ static void like_it(const calc_find_list *list, const char *name, char *hint, si
         }
     }
     hint[0] = '\0';
-    bool other_number = kind > SAME_LETTERS;
+    bool beside = kind > SAME_NUMBER; /* another one of its family: the loop is one behind */
     for (size_t i = 0; i < count && count <= MOST; i++) {
         calc_append(hint, size, "%s\"%s\"",
                     i + 1 == count && i > 0 ? " or "
                     : i > 0                 ? ", "
-                    : !other_number         ? "did you mean "
+                    : !beside               ? "did you mean "
                     : count > 1             ? "there are "
                                             : "there is ",
                     found[i]);
     }
-    calc_append(hint, size, count > 0 && count <= MOST && !other_number ? "?" : "");
+    calc_append(hint, size, count > 0 && count <= MOST && !beside ? "?" : "");
 }
 
 /* The kind other than `kind` that has a document of that name; CALC_KIND_NONE if none has. */

@@ -44,7 +44,8 @@ static void tell_on(void *context, const char *text)
 /* The model of a configuration of Hugging Face. */
 static calc_status load_hf(calc_input *input, calc_app *app, calc_errors *errors)
 {
-    const calc_hf hf = {.name = input->path, .tell = tell_on, .context = input->path};
+    const calc_hf hf = {
+        .name = input->path, .path = input->path, .tell = tell_on, .context = input->path};
     return calc_hf_read_text(&hf, input->text.data, input->text.length, app, errors);
 }
 

@@ -41,10 +41,12 @@ static const char *help_with(const calc_sweep_study *study, const calc_sweep_cou
                              char text[TEXT_SIZE])
 {
     bool served = study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+    bool narrow = !calc_space_has(&study->space, CALC_AXIS_weight_datatype, CALC_FORMAT_AUTO);
     if (counts->total > 0 && counts->rejected[CALC_VERDICT_MEM1_CAPACITY] == counts->total) {
-        return served ? "use more processors, or narrower weights (--axis weight_datatype=float8)"
-                      : "use more processors, or a narrower optimizer (--axis "
-                        "optimizer_moment_datatype=bfloat16)";
+        return served && narrow ? "use more processors"
+               : served ? "use more processors, or narrower weights (--axis weight_datatype=float8)"
+                        : "use more processors, or a narrower optimizer (--axis "
+                          "optimizer_moment_datatype=bfloat16)";
     }
     if (counts->total > 0 && counts->rejected[CALC_VERDICT_NETWORK_SIZE] == counts->total) {
         return largest_network(study, text);

@@ -84,12 +84,29 @@ static calc_cost_kernel permutation_of(const calc_cost_context *c, const calc_op
     return (calc_cost_kernel){0, mem_s, mem_s + c->chip->launch.vector_s * o->launches[pass]};
 }
 
-/* How the other kinds of operators take their time. */
-/* Recurrences of linear mixers reach this share of the matrix engine's rate: small products of
- * chunks, one after the other. Kernels in Triton, many sequences: GDN 54 TFLOP/s on H100 (989) and
- * 76 on B200 (2250), Mamba-2 70 to 80 on B200. */
-#define SCAN_SHARE 0.045
+/* Chunks of a sequence follow one another, for this long each where the machine says nothing: 2.3
+ * to 2.9 us of kernels on three machines, with and without states in memory (docs/models.md). */
+#define CHUNK_S 2.8e-6
 
+/* Convolution and recurrence of a linear mixer: the slower of the vector engine and the memory, but
+ * no sequence sooner than its chunks have passed. */
+static calc_cost_kernel scan_of(const calc_cost_context *c, const calc_operator *o, calc_pass pass)
+{
+    const calc_recurrence_rates *own = &c->chip->recurrence;
+    double work = o->work[pass];
+    double chunk_s = calc_share_or(own->chunk_s, CHUNK_S);
+    double flop_s = own->efficiency > 0 ? work / (c->vector->flop_per_s * own->efficiency)
+                                        : calc_engine_s(c->vector, work);
+    double steps_s = o->steps[pass] * chunk_s / sustained(c);
+    calc_cost_kernel k = {flop_s / sustained(c), calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]),
+                          0};
+    double busy_s = calc_max(k.flop_s, k.mem_s);
+    k.all_s = cbrt(steps_s * steps_s * steps_s + busy_s * busy_s * busy_s) +
+              c->chip->launch.vector_s * o->launches[pass];
+    return k;
+}
+
+/* How the other kinds of operators take their time. */
 typedef struct usual {
     const calc_engine *engine;
     double rate;    /* a factor on the engine */
@@ -116,9 +133,6 @@ static inline usual usual_of(const calc_cost_context *c, calc_operator_kind kind
                            ? CALC_PROCESSING_MODE_ROOFLINE
                            : CALC_PROCESSING_MODE_NO_OVERLAP,
                        launch->matrix_s};
-    case CALC_OPERATOR_SCAN:
-        return (usual){wide(c), sustained(c) * SCAN_SHARE, 1, CALC_PROCESSING_MODE_ROOFLINE,
-                       launch->vector_s};
     case CALC_OPERATOR_HEAD:
         return (usual){wide(c), sustained(c), 1, chip->processing_mode, launch->matrix_s};
     default:
@@ -158,6 +172,9 @@ static bool special(const calc_cost_context *c, const calc_operator *o, calc_pas
         return true;
     case CALC_OPERATOR_PERMUTE:
         *out = permutation_of(c, o, pass);
+        return true;
+    case CALC_OPERATOR_SCAN:
+        *out = scan_of(c, o, pass);
         return true;
     default:
         return false;
@@ -242,7 +259,8 @@ void calc_cost_kernel_times(const calc_cost_context *c, const calc_operator *o, 
                             calc_cost_times *out)
 {
     bool one_by_one = c->measured || c->serving || o->kind == CALC_OPERATOR_ATTENTION ||
-                      o->kind == CALC_OPERATOR_SCORES || o->kind == CALC_OPERATOR_PERMUTE;
+                      o->kind == CALC_OPERATOR_SCORES || o->kind == CALC_OPERATOR_SCAN ||
+                      o->kind == CALC_OPERATOR_PERMUTE;
     if (!one_by_one) {
         put_usual(c, o, passes, out);
         return;

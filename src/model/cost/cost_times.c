@@ -42,7 +42,7 @@ static bool same_kernel(const calc_operator *a, const calc_operator *b)
 {
     /* The work of the passes lies side by side. */
     enum { FIRST = offsetof(calc_operator, flop), END = offsetof(calc_operator, converted_bytes) };
-    _Static_assert(END - FIRST == 4 * sizeof a->flop, "flop, bytes, launches and work");
+    _Static_assert(END - FIRST == 5 * sizeof a->flop, "flop, bytes, launches, work and steps");
     const char *x = (const char *)a + FIRST;
     const char *y = (const char *)b + FIRST;
     return a->kind == b->kind && a->weights == b->weights && a->without == b->without &&

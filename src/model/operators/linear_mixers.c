@@ -111,6 +111,13 @@ static double kept_of(const calc_shape *s)
     }
 }
 
+/* Kernels of recurrences are bound neither by the memory nor by the matrix engine, but by what all
+ * they move costs the vector units: arithmetic per byte, and of a convolution per channel and
+ * token. Fitted to kernels of SGLang and TensorRT-LLM, mixers and machines pooled (docs/models.md).
+ */
+#define RECURRENCE_FLOP_PER_BYTE 67
+#define CONVOLUTION_FLOP 200
+
 /* All-to-alls of context parallelism swap sequence for heads, before the convolution and behind the
  * recurrence (Megatron-LM, core/ssm/mamba_context_parallel.py). */
 static void add_swap(calc_build *b, const char *name, double width)
@@ -131,9 +138,11 @@ static void add_recurrence(calc_build *b)
     bool delta = s->mixer == CALC_PART_TYPE_GATED_DELTA || s->mixer == CALC_PART_TYPE_KIMI_DELTA;
     double read = s->mixer == CALC_PART_TYPE_LIGHTNING ? 3 * width : calc_linear_channels(s);
     double backward = delta ? 3 : 2.5; /* it makes states and chunks again */
-    /* Read twice and written twice; the states of chunks written and read in single precision. */
-    double states =
-        s->mixer == CALC_PART_TYPE_MAMBA1 ? 0 : 8 * calc_linear_state(s) / s->scan_chunk;
+    bool chunks = s->mixer != CALC_PART_TYPE_MAMBA1;
+    /* Read twice and written twice; the states of chunks written and read in single precision, and
+     * decays of a channel, twice. */
+    double states = (chunks ? 8 * calc_linear_state(s) / s->scan_chunk : 0) +
+                    (s->mixer == CALC_PART_TYPE_KIMI_DELTA ? 16 * width : 0);
     calc_operator *o = calc_build_next(b, "recurrence", CALC_OPERATOR_SCAN, 0);
     o->inputs = b->tokens * read / ranks;
     o->outputs = b->tokens * width / ranks;
@@ -141,6 +150,11 @@ static void add_recurrence(calc_build *b)
     o->flop[CALC_PASS_AGRAD] = backward * o->flop[CALC_PASS_FW];
     o->bytes[CALC_PASS_FW] = b->tokens * (2 * e * (read + width) + states) / ranks;
     o->bytes[CALC_PASS_AGRAD] = backward * o->bytes[CALC_PASS_FW];
+    o->work[CALC_PASS_FW] =
+        chunks ? RECURRENCE_FLOP_PER_BYTE * o->bytes[CALC_PASS_FW] : o->flop[CALC_PASS_FW];
+    o->work[CALC_PASS_AGRAD] = backward * o->work[CALC_PASS_FW];
+    o->steps[CALC_PASS_FW] = chunks ? s->seq / s->scan_chunk : 0;
+    o->steps[CALC_PASS_AGRAD] = backward * o->steps[CALC_PASS_FW];
     o->launches[CALC_PASS_FW] = s->mixer == CALC_PART_TYPE_MAMBA1 ? 1 : 5;
     o->launches[CALC_PASS_AGRAD] = 2 * o->launches[CALC_PASS_FW];
     o->weights = (s->mixer == CALC_PART_TYPE_MAMBA2        ? 3 * s->value_heads
@@ -162,8 +176,11 @@ static void add_convolution(calc_build *b, double columns)
     calc_operator *o =
         calc_build_vector(b, "causal convolution", 0, elements, (gates ? 4 : 2) * elements * e,
                           (gates ? 7 : 3) * elements * e);
+    o->kind = CALC_OPERATOR_SCAN;
     o->flop[CALC_PASS_FW] = 2 * s->conv * elements;
     o->flop[CALC_PASS_AGRAD] = 4 * s->conv * elements;
+    o->work[CALC_PASS_FW] = s->conv > 0 ? CONVOLUTION_FLOP * elements : 0;
+    o->work[CALC_PASS_AGRAD] = 2 * o->work[CALC_PASS_FW];
     o->weights =
         (s->conv + (s->mixer == CALC_PART_TYPE_MAMBA1 || s->mixer == CALC_PART_TYPE_MAMBA2)) *
         calc_linear_channels(s) / s->tensor_par;

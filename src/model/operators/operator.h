@@ -74,10 +74,14 @@ typedef struct calc_operator {
     double bytes[CALC_PASS_COUNT];    /**< memory traffic */
     double launches[CALC_PASS_COUNT]; /**< kernels */
     double work[CALC_PASS_COUNT];     /**< attention: arithmetic that time is charged for, with the
-                                            exponentials; otherwise as flop */
+                                            exponentials; SCAN: that of the vector engine; otherwise
+                                            as flop */
+    double steps[CALC_PASS_COUNT];    /**< SCAN: chunks of a sequence, each of which waits for the
+                                            one before it */
     double converted_bytes; /**< of the forward pass's traffic, converting inputs to 8 or 4 bits */
     double cached;          /**< ATTENTION that decodes: tokens whose keys are read; otherwise 0 */
-    double weights;         /**< trainable elements on this rank */
+    bool chooses;   /**< ATTENTION: scores of an indexer, which chooses what is attended to */
+    double weights; /**< trainable elements on this rank */
     calc_operator_split split; /**< MATRIX, GROUPED */
     bool expert;               /**< split by expert parallelism, not by tensor parallelism */
     double kept_bytes;         /**< from forward for backward */

@@ -342,6 +342,7 @@ static void add_indexer(calc_build *b)
                                   CALC_OP_ALL_GATHER, CALC_OP_REDUCE_SCATTER);
         }
         o = calc_build_next(b, "index scores", CALC_OPERATOR_ATTENTION, CORE_ATTN);
+        o->chooses = true;
         o->inputs = b->tokens * (s->index_heads + 1) * s->index_size;
         o->outputs = b->tokens * list;
         o->flop[CALC_PASS_FW] = o->work[CALC_PASS_FW] = pairs * calc_shape_index_flop(s);

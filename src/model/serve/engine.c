@@ -18,6 +18,8 @@ calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
     t.gathers = program == CALC_SERVING_PROGRAM_TENSORRT_LLM &&
                 engine >= CALC_SERVING_ENGINE_TENSORRT_LLM_1_0; /* with PyTorch */
     t.narrow_prompts = engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
+    /* From 0.16 on Hopper (vllm-project/vllm, pull request 32846), 0.22 on Blackwell (40717). */
+    t.fused_recurrence = engine == CALC_SERVING_ENGINE_VLLM_0_11;
     t.overlapped =
         t.gathers || program == CALC_SERVING_PROGRAM_SGLANG || program == CALC_SERVING_PROGRAM_ATOM;
     return t;

@@ -33,6 +33,7 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
     calc_engine_traits engine = calc_engine_traits_for(i);
     m->rates = calc_engine_rates_of(&engine, &system->chip.serving);
     m->experts_undivided = engine.experts_undivided;
+    m->fused_recurrence = engine.fused_recurrence;
     m->shape = calc_shape_of(app, &exec->strategy, exec->microbatch_size, exec->seq_size);
     /* Tokens are generated one after the other: a cache makes sense under a causal mask only. */
     m->shape.causal = true;
@@ -157,6 +158,9 @@ static void set_decoded(calc_operator *o, const mixer *x, const calc_inference_p
     label(x, o);
 }
 
+/* Scores are written in single precision, and read twice to choose the largest. */
+#define SCORE_BYTES 12
+
 /* Scores of an indexer, whole on every rank: of prompts' pairs, or of all entries of every decoded
  * sequence, whose keys are read once. Queries and weights are small beside them. */
 static void set_index(calc_operator *o, const mixer *x, const calc_inference_pass_work *w,
@@ -173,7 +177,8 @@ static void set_index(calc_operator *o, const mixer *x, const calc_inference_pas
                          .cached = decoded ? scored : 0};
     o->flop[CALC_PASS_FW] = 2 * pairs * s->index_heads * (s->index_size + 1) / s->context_par;
     o->work[CALC_PASS_FW] = o->flop[CALC_PASS_FW];
-    o->bytes[CALC_PASS_FW] = keys * x->cache->index_bytes / s->context_par;
+    o->chooses = true;
+    o->bytes[CALC_PASS_FW] = (keys * x->cache->index_bytes + pairs * SCORE_BYTES) / s->context_par;
     label(x, o);
 }
 
@@ -262,13 +267,10 @@ static size_t add_mixer(const mixer *x, const calc_inference_pass_work *w, size_
     if (w->prompts > 0 && x->shape.latent && w->cached > 0) {
         set_expanded(&out[count++], x, w);
     }
-    if (w->prompts > 0 && indexed) {
-        set_index(&out[count++], x, w, false);
-    }
     if (w->prompts > 0 && w->sequences > 0) {
         set_decoded(&out[count++], x, w);
     }
-    if (w->sequences > 0 && indexed) {
+    if (w->prompts > 0 && w->sequences > 0 && indexed) {
         set_index(&out[count++], x, w, true);
     }
     if (w->sequences > 0 && x->model->rates.decode.memory_efficiency <= 0) {
@@ -381,14 +383,48 @@ static void set_behind(const calc_inference_pass_model *m, const calc_shape *s, 
     }
 }
 
-/* The kernel of a mixer. Decoded tokens alone have no scan: see set_state(). */
+/* A delta rule in one kernel moves its ends only; its launches are two, and this the factor on its
+ * rate over several kernels (FlashInfer's, docs/models.md). */
+#define FUSED_RATE 4
+
+/* The convolution or the recurrence of new tokens of prompts. Decoded tokens have none: see
+ * set_state(). */
+static void set_scan(calc_operator *o, const mixer *x, const calc_inference_pass_work *w)
+{
+    const calc_shape *s = &x->shape;
+    double fresh = w->prompts * w->chunk;
+    double share = fresh > 0 ? fresh / (fresh + w->sequences * w->queries) : 0;
+    bool delta = s->mixer == CALC_PART_TYPE_GATED_DELTA || s->mixer == CALC_PART_TYPE_KIMI_DELTA;
+    if (share <= 0) {
+        *o = (calc_operator){.name = o->name, .kind = CALC_OPERATOR_VECTOR};
+        return;
+    }
+    o->flop[CALC_PASS_FW] *= share;
+    o->work[CALC_PASS_FW] *= share;
+    o->bytes[CALC_PASS_FW] *= share;
+    if (o->steps[CALC_PASS_FW] > 0) {
+        double chunks = w->chunk / s->scan_chunk;
+        o->steps[CALC_PASS_FW] = calc_max(1, chunks);
+        o->work[CALC_PASS_FW] *= calc_max(1, 1 / chunks); /* a part takes as much as a whole one */
+        if (delta && x->model->fused_recurrence) {
+            o->work[CALC_PASS_FW] /= FUSED_RATE;
+            o->bytes[CALC_PASS_FW] = (o->inputs + o->outputs) * share * s->element_bytes;
+            o->launches[CALC_PASS_FW] = 2;
+        }
+        o->bytes[CALC_PASS_FW] += 2 * w->prompts * x->cache->state_rank_bytes; /* in and out */
+    }
+}
+
+/* The kernel of a mixer. */
 static void set_core(const calc_inference_pass_model *m, const calc_shape *s,
                      const calc_inference_pass_work *w, calc_operator *o)
 {
     const mixer x = mixer_of(m, s, part_of(s->stack, o), o->without);
     if (o->kind == CALC_OPERATOR_SCAN) {
-        *o = w->prompts > 0 ? *o : (calc_operator){.name = o->name, .kind = CALC_OPERATOR_VECTOR};
+        set_scan(o, &x, w);
         label(&x, o);
+    } else if (o->chooses) {
+        set_index(o, &x, w, w->prompts <= 0);
     } else if (w->prompts > 0) {
         set_chunk(o, &x, w);
     } else if (w->sequences > 0) {
@@ -411,7 +447,7 @@ size_t calc_inference_pass_begin(const calc_inference_pass_model *m, const calc_
             before = attends = true;
         }
         if (is_core(o)) {
-            before = false;
+            before = before && o->chooses;
             set_core(m, s, w, o);
         } else if (is_matrix(o)) {
             if (wide == CALC_WIDE_ATTENTION_ALL ? attends
