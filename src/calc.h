@@ -55,6 +55,7 @@ enum {
     CALC_MAX_STACK = 512,            /**< layers of a model that lists them */
     CALC_MAX_MTP_LAYERS = 4,         /**< of a depth of multi-token prediction that lists them */
     CALC_MAX_LAYER_RUNS = 96,        /**< runs of equal layers of a model that lists them */
+    CALC_SOFTWARE_NAME = 128,        /**< bytes of the name of a software document */
     CALC_MAX_EXACT_PASSES = 1 << 22, /**< of a step that is simulated: stages, chunks, micro-batches
                                           multiplied */
     CALC_MAX_EXACT_REQUESTS = 1 << 20, /**< of serving that is simulated, */
@@ -349,13 +350,21 @@ typedef struct calc_layer_list {
     calc_layer_strategy ends; /**< of the embedding and the head */
     calc_layer_run run[CALC_MAX_LAYER_RUNS];
 } calc_layer_list;
+/** A set of fields of an execution, a bit for each row of its table. */
+typedef struct calc_exec_rows {
+    uint64_t bits[2];
+} calc_exec_rows;
 /** How the model is laid out and run: ranks, batch and pipeline, and the strategy of its layers. */
 typedef struct calc_exec {
     calc_strategy strategy;
 #include "calc/exec.fields.h"
-    uint32_t automatic;     /**< fields that say "auto", a bit each, until calc_resolve() */
-    calc_stage_list stages; /**< unless all stages are alike */
-    calc_layer_list layers; /**< unless all layers are alike */
+    uint32_t automatic;    /**< fields that say "auto", a bit each, until calc_resolve() */
+    int32_t software_read; /**< whether the document of that name was applied: spec/software.h */
+    calc_exec_rows stated; /**< fields that a file, an assignment or calc_resolve() has given */
+    calc_exec_rows wished; /**< fields that the software gives, until calc_resolve() */
+    char software[CALC_SOFTWARE_NAME]; /**< name of a document; "": none */
+    calc_stage_list stages;            /**< unless all stages are alike */
+    calc_layer_list layers;            /**< unless all layers are alike */
 } calc_exec;
 /** The answer. A statistic that cannot be computed for the layout is NaN (JSON null). */
 typedef struct calc_stats {
@@ -400,7 +409,8 @@ enum {
     CALC_AUTO = 64,          /**< EXEC: "auto" is allowed: what follows from the other fields */
     CALC_STAGES = 128,       /**< EXEC, NOTE: the list of stages, kept in calc_exec.stages */
     CALC_LAYERS = 256,       /**< EXEC, NOTE: the list of layers, kept in calc_exec.layers */
-    CALC_STACK = 512         /**< APP, NOTE: parts and layers, kept in calc_app.stack */
+    CALC_STACK = 512,        /**< APP, NOTE: parts and layers, kept in calc_app.stack */
+    CALC_SOFTWARE = 1024     /**< EXEC, NOTE: name of a document, kept in calc_exec.software */
 };
 
 typedef struct calc_table calc_table;

@@ -617,24 +617,22 @@ static calc_status set_inside(calc_space *space, const calc_axis_text *text,
     return CALC_OK;
 }
 
-/* The system of a prefill pool, which is for the caller to find: one, as a file has it. */
-static calc_status set_system(calc_space *space, const calc_axis_text *text, const char *path,
-                              calc_errors *errors)
+/* The name of a document, which is for the caller to find: one, as a file has it.
+ * @param what  it is of */
+static calc_status set_name(char *out, size_t size, const char *what, const calc_axis_text *text,
+                            const char *path, calc_errors *errors)
 {
-    calc_other_system *other = &space->inference.prefill_system;
     const char *name = text->item[0];
     if (text->count > 1 || strchr(name, ',')) {
         return calc_axis_error(text, CALC_AXIS_KEY, errors, CALC_ERR_UNSUPPORTED,
                                "sweep them one after the other",
                                "\"%s\" has one value for all layouts", path);
     }
-    if (!*name || strlen(name) >= sizeof other->name) {
+    if (!*name || strlen(name) >= size) {
         return calc_axis_error(text, 0, errors, CALC_ERR_RANGE, NULL,
-                               "expected the name of a system, of at most %zu letters",
-                               sizeof other->name - 1);
+                               "expected the name of a %s, of at most %zu letters", what, size - 1);
     }
-    *other = (calc_other_system){{0}, NULL};
-    memcpy(other->name, name, strlen(name));
+    strcpy(out, name);
     return CALC_OK;
 }
 
@@ -700,7 +698,13 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
     const bool batch = axis == CALC_AXIS_batch_size;
     const bool maximum = batch && strncmp(item, "<=", 2) == 0;
     if (axis == CALC_AXIS_inference_prefill_system) {
-        return set_system(space, text, path, errors);
+        calc_other_system *other = &space->inference.prefill_system;
+        other->system = NULL;
+        return set_name(other->name, sizeof other->name, "system", text, path, errors);
+    }
+    if (axis == CALC_AXIS_software) {
+        return set_name(space->software, sizeof space->software, "software document", text, path,
+                        errors);
     }
     if (!is_single(ref.field->type)) {
         return refuse(text, ref.field, path, errors);

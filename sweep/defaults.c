@@ -10,6 +10,7 @@
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
 #include "spec/serving_program.h"
+#include "spec/software.h"
 #include "units.h"
 #include "variants.h"
 
@@ -421,6 +422,22 @@ calc_status calc_defaults_set(calc_space *space, const calc_designs_builder *des
             calc_defaults_put(space, CALC_AXIS_training, &no_training, 1, false, "it is served");
     }
     return status == CALC_OK ? calc_defaults_serving(space, designs) : status;
+}
+
+calc_status calc_defaults_software(calc_space *space, const calc_exec *software)
+{
+    calc_status status = CALC_OK;
+    for (int i = 0; i < CALC_AXIS_EXEC_COUNT && status == CALC_OK; i++) {
+        const calc_axis axis = (calc_axis)i;
+        const int64_t value[] = {0, calc_axis_get(software, axis)};
+        bool legal = calc_axis_field(axis)->flags & CALC_AUTO ||
+                     axis == CALC_AXIS_param_gather_overlap; /* in some contexts */
+        if (calc_exec_rows_has(&software->wished, (size_t)i)) {
+            status = calc_defaults_put(space, axis, legal ? value : value + 1, legal ? 2 : 1, legal,
+                                       "as the software has it");
+        }
+    }
+    return status;
 }
 
 /* ---- Serving --------------------------------------------------------------------------------- */

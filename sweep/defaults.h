@@ -69,4 +69,8 @@ CALC_MUST_USE calc_status calc_defaults_stages(calc_space *space,
 void calc_defaults_check(const calc_space *space, const calc_designs_builder *designs,
                          calc_errors *errors);
 
+/** The fields that software gives (calc_exec.wished), where nobody asked for others: those that
+ * depend on the layout where they are legal. After calc_defaults_set(). */
+CALC_MUST_USE calc_status calc_defaults_software(calc_space *space, const calc_exec *software);
+
 #endif

@@ -45,6 +45,7 @@ typedef struct calc_values {
 typedef struct calc_space {
     calc_values axis[CALC_AXIS_COUNT];
     calc_inference inference; /**< the requests served, with the first value of fields that vary */
+    char software[CALC_SOFTWARE_NAME]; /**< for the caller to read; "": none */
     bool batch_is_maximum;    /**< batch_size stands for its largest multiple of data_par */
     bool batch_is_of_replica; /**< values of batch_size are those of one replica */
     int64_t most_tokens;      /**< of a micro-batch of several sequences on a rank, where its sizes

@@ -95,6 +95,7 @@ CALC_STRATEGY_FIELD(launch_blocking,       BOOL, _, .flags = CALC_OPTIONAL, .equ
 CALC_STRATEGY_FIELD(framework_mem,         SET,  framework_mem, .flags = CALC_OPTIONAL, .doc = "memory that the framework takes for itself")
 CALC_FIELD(software_efficiency,   REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "speed of this release of the software over the one the system file was made with; 0: 1")
 CALC_FIELD(inference,             OBJECT, inference, .flags = CALC_OPTIONAL, .doc = "what is served, with training false")
+CALC_FIELD(software,              NOTE, _, .flags = CALC_OPTIONAL | CALC_SOFTWARE, .doc = "what runs the layout: a document of executions/software, whose fields count where nothing else states them and the rules allow them (docs/software.md)")
 CALC_FIELD(source,                NOTE, _, .flags = CALC_OPTIONAL, .doc = "where the layout comes from")
 CALC_FIELD(stages,                NOTE, _, .flags = CALC_OPTIONAL | CALC_STAGES, .doc = "stages that differ, one after the other: their blocks, system, activation_recompute, recompute_modules and recompute_blocks (docs/stages.md); absent: all are alike")
 CALC_FIELD(layers,                NOTE, _, .flags = CALC_OPTIONAL | CALC_LAYERS, .doc = "layers that differ, from the first to the last: runs of blocks with their tensor_par, context_par, context_par_type, expert_par, zero_stage, activation_recompute and recompute_modules, and ends, of embedding and head (docs/layers.md); absent: all are alike")

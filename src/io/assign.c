@@ -9,6 +9,7 @@
 #include "spec/alias.h"
 #include "spec/amount.h"
 #include "spec/field.h"
+#include "spec/software.h"
 #include "spec/stack.h"
 
 #include <limits.h>
@@ -265,7 +266,7 @@ static json_t *read_value(const calc_field *field, const char *text, calc_json_r
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
     if (list && !json_is_null(value)) {
         json_decref(value);
-        value = field->flags & CALC_STACK ? json_string(text) : blocks_of(text);
+        value = field->flags & (CALC_STACK | CALC_SOFTWARE) ? json_string(text) : blocks_of(text);
     } else if (!value) {
         value = json_string(text);
     }
@@ -312,7 +313,9 @@ static void bind(const assignment *set, const calc_field_ref *ref, int which, js
                              (char *)&changed + ref->offset);
     }
     json_decref(number);
-    if (ref->kind == CALC_KIND_APP) {
+    if (ref->kind == CALC_KIND_EXEC) {
+        calc_software_state(&changed.exec, ref->field);
+    } else if (ref->kind == CALC_KIND_APP) {
         calc_stack_follow(set->object[which], &changed.app);
     }
     if (report->found.count + report->found.dropped == before) {

@@ -8,6 +8,7 @@
 #include "spec/alias.h"
 #include "spec/automatic.h"
 #include "spec/field.h"
+#include "spec/software.h"
 
 #include <assert.h>
 #include <math.h>
@@ -361,6 +362,9 @@ void calc_json_bind_table(calc_json_report *report, const calc_table *table, jso
                 calc_json_lists_bind(report, field, member, object);
             } else if (!calc_json_bind_automatic(field, member, object)) {
                 calc_json_bind_field(report, field, member, (char *)object + field->offset);
+            }
+            if (table == calc_table_of(CALC_KIND_EXEC)) {
+                calc_software_state(object, field);
             }
             calc_json_report_leave(report, mark);
         } else if (report->partial && table == calc_table_of(CALC_KIND_EXEC)) {

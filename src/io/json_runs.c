@@ -10,6 +10,7 @@
 #include "io/json_value.h"
 #include "io/utf8.h"
 #include "spec/field.h"
+#include "spec/software.h"
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -161,6 +162,10 @@ void calc_json_lists_bind(calc_json_report *report, const calc_field *field, jso
         calc_json_stages_bind(report, value, object);
     } else if (field->flags & CALC_LAYERS) {
         calc_json_layers_bind(report, value, object);
+    } else if (field->flags & CALC_SOFTWARE) {
+        calc_exec *exec = object;
+        exec->software_read &= !calc_json_value_name(report, value, "software document",
+                                                     exec->software, sizeof exec->software);
     } else {
         calc_json_stack_bind(report, field, value, object);
     }
@@ -172,6 +177,9 @@ void calc_json_lists_take(const calc_field *field, void *object)
         ((calc_exec *)object)->stages = (calc_stage_list){0};
     } else if (field->flags & CALC_LAYERS) {
         ((calc_exec *)object)->layers = (calc_layer_list){0};
+    } else if (field->flags & CALC_SOFTWARE) {
+        calc_software_apply(object, &(calc_exec){.automatic = 0}); /* nor what it gave */
+        ((calc_exec *)object)->software[0] = '\0';
     } else {
         ((calc_app *)object)->stack = (calc_stack){0};
     }
@@ -184,6 +192,8 @@ bool calc_json_lists_put(calc_put *put, const calc_field *field, const void *obj
         calc_json_stages_put(put, field->key, &exec->stages);
     } else if (field->flags & CALC_LAYERS && exec->layers.count > 0) {
         calc_json_layers_put(put, field->key, &exec->layers);
+    } else if (field->flags & CALC_SOFTWARE && exec->software[0]) {
+        calc_put_text(put, field->key, exec->software);
     } else if (field->flags & CALC_STACK) {
         calc_json_stack_put(put, field, object);
     }

@@ -50,13 +50,13 @@ void calc_json_runs_put_each(calc_put *put, const char *name, const calc_json_ru
 void calc_json_runs_put(calc_put *put, const char *name, const char *text, bool word, int64_t times,
                         bool always);
 
-/* Reads and writes the lists of an execution (stages, layers) and of an application (parts, layers)
- * by their row in the table of fields. */
+/* Reads and writes the lists of an execution (stages, layers) and of an application (parts,
+ * layers), and the name of its software, by their row in the table of fields. */
 
 /** Whether a row is one. */
 static inline bool calc_json_is_list(const calc_field *field)
 {
-    return field->flags & (CALC_STAGES | CALC_LAYERS | CALC_STACK);
+    return field->flags & (CALC_STAGES | CALC_LAYERS | CALC_STACK | CALC_SOFTWARE);
 }
 
 /** No list at all. */

@@ -6,6 +6,7 @@
 #include "spec/absent.h"
 #include "spec/automatic.h"
 #include "spec/field.h"
+#include "spec/software.h"
 
 static void put_table(calc_put *put, const char *key, const calc_table *table, const char *object);
 
@@ -133,10 +134,16 @@ void calc_json_put_member(calc_put *put, const calc_field *field, const void *va
     }
 }
 
-static bool is_left_out(const calc_field *field, const char *member)
+/* What a layout says where its software says otherwise is written, though it be what an absent key
+ * means. */
+static bool is_left_out(const calc_table *table, size_t row, const char *object)
 {
+    const calc_field *field = &table->rows[row];
+    const calc_exec *exec = (const void *)object;
+    bool said = table == calc_table_of(CALC_KIND_EXEC) && exec->software[0] &&
+                calc_exec_rows_has(&exec->stated, row);
     return field->type == CALC_TYPE_NOTE ||
-           (field->flags & CALC_OPTIONAL && calc_absent_is(field, member));
+           (field->flags & CALC_OPTIONAL && !said && calc_absent_is(field, object + field->offset));
 }
 
 static void put_table(calc_put *put, const char *key, const calc_table *table, const char *object)
@@ -147,8 +154,7 @@ static void put_table(calc_put *put, const char *key, const calc_table *table, c
         if (field->flags & CALC_AUTO && /* only executions have such fields */
             ((const calc_exec *)(const void *)object)->automatic & calc_automatic_bit(field)) {
             calc_put_text(put, field->key, "auto");
-        } else if (!calc_json_lists_put(put, field, object) &&
-                   !is_left_out(field, object + field->offset)) {
+        } else if (!calc_json_lists_put(put, field, object) && !is_left_out(table, i, object)) {
             calc_json_put_member(put, field, object + field->offset);
         }
     }
@@ -190,10 +196,11 @@ static const char *type_of(const calc_field *field)
     case CALC_TYPE_SYSTEM:
         return "system";
     default:
-        return field->flags & CALC_STAGES   ? "stages"
-               : field->flags & CALC_LAYERS ? "layers"
-               : field->flags & CALC_STACK  ? "pattern"
-                                            : "text";
+        return field->flags & CALC_STAGES     ? "stages"
+               : field->flags & CALC_LAYERS   ? "layers"
+               : field->flags & CALC_STACK    ? "pattern"
+               : field->flags & CALC_SOFTWARE ? "software"
+                                              : "text";
     }
 }
 

@@ -257,24 +257,29 @@ static void bind_set(calc_json_report *report, const calc_field *field, const js
     *member = set;
 }
 
-/* Only the name is read; the caller finds the system. */
-static void bind_system(calc_json_report *report, const json_t *value, calc_other_system *member)
+bool calc_json_value_name(calc_json_report *report, const json_t *value, const char *of, char *name,
+                          size_t size)
 {
     const char *text = json_string_value(value);
+    char expected[64];
+    snprintf(expected, sizeof expected, "the name of a %s", of);
     if (!text || !*text) {
-        calc_json_value_type_error(report, "the name of a system", value, NULL);
-    } else if (strlen(text) >= sizeof member->name) {
+        calc_json_value_type_error(report, expected, value, NULL);
+    } else if (strlen(text) >= size) {
         calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                             "names of systems have at most %zu letters", sizeof member->name - 1);
+                             "names of %ss have at most %zu letters", of, size - 1);
     } else {
-        *member = (calc_other_system){{0}, NULL};
-        memcpy(member->name, text, strlen(text));
+        memset(name, 0, size);
+        memcpy(name, text, strlen(text));
+        return true;
     }
+    return false;
 }
 
 void calc_json_value_scalar(calc_json_report *report, const calc_field *field, const json_t *value,
                             void *member)
 {
+    calc_other_system *other;
     switch (field->type) {
     case CALC_TYPE_INT:
         bind_int(report, field, value, member);
@@ -292,7 +297,10 @@ void calc_json_value_scalar(calc_json_report *report, const calc_field *field, c
         bind_set(report, field, value, member);
         break;
     case CALC_TYPE_SYSTEM:
-        bind_system(report, value, member);
+        other = member;
+        if (calc_json_value_name(report, value, "system", other->name, sizeof other->name)) {
+            other->system = NULL;
+        }
         break;
     default: /* a note is checked, not kept */
         if (!json_is_string(value)) {

@@ -8,6 +8,11 @@
 
 enum { CALC_JSON_VALUE_NUMBER_SIZE = 32 /**< bytes for the text of a number */ };
 
+/** Fill the name of a document, or report why not.
+ *  @param of  what it is the name of: "system" */
+bool calc_json_value_name(calc_json_report *report, const json_t *value, const char *of, char *name,
+                          size_t size);
+
 /** Fill an INT, REAL, BOOL, ENUM or SET member, check a NOTE, or report why not. */
 void calc_json_value_scalar(calc_json_report *report, const calc_field *field, const json_t *value,
                             void *member);

@@ -248,6 +248,9 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
     case CALC_TYPE_NOTE:
         if (field->flags & CALC_STACK) {
             write_stack(out, field, indent);
+        } else if (field->flags & CALC_SOFTWARE) {
+            calc_output_printf(out, "{\"type\": \"string\", \"minLength\": 1, \"maxLength\": %d}",
+                               CALC_SOFTWARE_NAME - 1);
         } else if (!schema_list(out, field)) {
             calc_output_text(out, "{\"type\": \"string\"}");
         }

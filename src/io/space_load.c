@@ -118,7 +118,7 @@ static bool is_object(const char *key, const json_t *value)
 static bool is_list(const char *key)
 {
     const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), key);
-    return field && calc_json_is_list(field);
+    return field && field->flags & (CALC_STAGES | CALC_LAYERS);
 }
 
 /* Maximum number of entries of the root. */

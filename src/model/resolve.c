@@ -8,6 +8,7 @@
 #include "spec/layer_list.h"
 #include "spec/same.h"
 #include "spec/serving_program.h"
+#include "spec/software.h"
 #include "spec/stage_list.h"
 
 typedef struct layout {
@@ -62,6 +63,32 @@ static void resolve_choice(const layout *l, const char *key, int wanted)
     }
     if (!is_legal(l)) {
         *l->exec = before;
+    }
+}
+
+/* What the software wishes: in the order of the table each field that is legal beside those before
+ * it, again as long as that adds one. */
+static void resolve_software(const layout *l, const calc_exec *wanted)
+{
+    calc_exec_rows open = wanted->wished;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < calc_table_of(CALC_KIND_EXEC)->count; i++) {
+            if (!calc_exec_rows_has(&open, i)) {
+                continue;
+            }
+            const calc_exec before = *l->exec;
+            calc_software_copy(l->exec, wanted, i);
+            if (is_legal(l)) {
+                open.bits[i / 64] &= ~(UINT64_C(1) << i % 64);
+                more = true;
+            } else {
+                *l->exec = before;
+            }
+        }
+    }
+    for (size_t i = 0; i < sizeof open.bits / sizeof *open.bits; i++) {
+        l->exec->stated.bits[i] |= wanted->wished.bits[i];
     }
 }
 
@@ -321,6 +348,8 @@ void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exe
         exec->stages = (calc_stage_list){0}; /* it is on its system */
     }
     calc_checkpoint_formats_take(app, system, exec);
+    const calc_exec wanted = *exec;
+    calc_software_take(exec);
     resolve_sizes(&l);
     if (exec->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         resolve_served(&l);
@@ -334,6 +363,7 @@ void calc_resolve(const calc_app *app, const calc_system *system, calc_exec *exe
         resolve_choice(&l, "pipeline_par_overlap", true);
         resolve_interleaving(&l);
     }
+    resolve_software(&l, &wanted);
     resolve_layers(&l);
     resolve_stages(&l);
 }

@@ -5,6 +5,7 @@
 #include "io/put_answer.h"
 #include "io/remark.h"
 #include "io/request.h"
+#include "io/software_load.h"
 #include "spec/field.h"
 
 #include <stdio.h>
@@ -266,7 +267,9 @@ static void answer_one(void *context, const calc_request *request, const calc_er
         calc_put_raw(&a->put, "id", request->id);
     }
     bool run = errors->count == 0 && request->fields == CALC_KIND_NONE;
-    if (run && find_systems(a->session, &found)) {
+    calc_session *session = a->session;
+    if (run && calc_software_read(&in->exec, session->find, session->context, &found) == CALC_OK &&
+        find_systems(session, &found)) {
         calc_resolve(&in->app, &in->system, &in->exec);
     }
     if (errors->count > 0 || found.count > 0) {

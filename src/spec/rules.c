@@ -485,6 +485,11 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     if (exec->layers.count > 0) {
         return check_listed(&r);
     }
+    if (exec->software[0] && !exec->software_read) {
+        calc_errors_add(r.errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/software",
+                        "read it by calc_software_read()", "software \"%.60s\" was not given",
+                        exec->software);
+    }
     check_structure(&r);
     check_attention_type(&r);
     check_offload(&r);

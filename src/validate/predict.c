@@ -146,6 +146,9 @@ void calc_predict(calc_prediction *out, const calc_runs_row *row, calc_systems *
     }
     calc_system own;
     const machine m = {calc_run_map_system(map, &entry->system, &own), entry->measured};
+    if (map->exec.software[0]) {
+        calc_resolve(&map->app, m.system, &map->exec);
+    }
     out->step_s = map->search ? search(out, &m) : try_layout(out, &m, &map->exec);
     if (!isnan(out->step_s)) {
         out->reason[0] = '\0';

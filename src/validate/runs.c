@@ -9,6 +9,7 @@
 #include "io/assign.h"
 #include "spec/absent.h"
 #include "spec/field.h"
+#include "spec/software.h"
 
 enum { KINDS = 3, ASSIGNMENT_SIZE = 1024 };
 
@@ -140,6 +141,7 @@ static calc_status load_arguments(const entry *e)
     calc_status status =
         e->r->loader->arguments(e->row->arguments, procs, !model, &own->app, &own->exec, e->errors);
     place(e, "arguments", before, true);
+    calc_software_state_all(&own->exec);
     if (status == CALC_OK && model) {
         own->exec.seq_size = own->app.seq_size;
         status = load_model(e);
@@ -305,6 +307,11 @@ static calc_status read_run(const entry *e)
     calc_status status = arguments ? load_arguments(e) : load_documents(e);
     status = status == CALC_OK ? sys : status;
     status = status == CALC_OK ? set_fields(e) : status;
+    if (status == CALC_OK && loader) {
+        int before = e->errors->count;
+        status = loader->software(&e->own->exec, e->errors);
+        place(e, "software", before, false);
+    }
     if (is_blank(row->model)) {
         row->model = is_blank(row->app) ? "arguments" : row->app;
     }

@@ -7,6 +7,7 @@
  *      arguments             or: options of Megatron-LM instead of `exe`, or of `app` and `exe`
  *      any field             of app or exe: what the row has instead of the document's value; rows
  *                            without documents say all of it this way
+ *      software              gives fields that the row has no cells of, nor its document
  *      procs                 processors (or `num_gpus`)
  *      measured_s            seconds of a step (or `measured_iteration_s`), or
  *                            measured_tokens_per_s_per_gpu, or measured_tflops_per_gpu with
@@ -101,6 +102,8 @@ typedef struct calc_runs_loader {
      *  @param whole  whether the model must be complete */
     calc_status (*arguments)(const char *arguments, int64_t procs, bool whole, calc_app *app,
                              calc_exec *exec, calc_errors *errors);
+    /** Read the software document that an execution names, and apply it. */
+    calc_status (*software)(calc_exec *exec, calc_errors *errors);
     /** Called once with each column that is no field and has a cell; NULL: not called. */
     void (*ignored)(const char *file, const char *column);
     const char *machine; /**< of rows that name none; NULL: they are errors */

@@ -35,6 +35,12 @@ static calc_status load_arguments(const char *arguments, int64_t procs, bool who
     return status;
 }
 
+static calc_status read_software(calc_exec *exec, calc_errors *errors)
+{
+    return exec->software[0] ? load_document(CALC_KIND_EXEC, exec->software, exec, errors)
+                             : CALC_OK;
+}
+
 static void check_row(const calc_runs_row *row, calc_systems *systems)
 {
     static calc_prediction prediction;
@@ -48,7 +54,8 @@ static void check_row(const calc_runs_row *row, calc_systems *systems)
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
     static calc_systems systems = {.load = load};
-    static const calc_runs_loader loader = {load_document, load_arguments, NULL, NULL};
+    static const calc_runs_loader loader = {load_document, load_arguments, read_software, NULL,
+                                            NULL};
     calc_text text = {.data = malloc(size + 1), .length = size};
     calc_errors errors = {0};
     calc_runs runs = {0};

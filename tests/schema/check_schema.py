@@ -71,7 +71,7 @@ def shipped_files_are_valid():
     count = 0
     for kind, folder in FOLDERS.items():
         for path in sorted(glob.glob(f"{ROOT}/{folder}/**/*.json*", recursive=True)):
-            name = "space" if "/spaces/" in path else kind
+            name = "space" if "/spaces/" in path or "/software/" in path else kind
             for error in check[name].iter_errors(load(path)):
                 expect(f"{path}: {error.json_path}: {error.message[:200]}", False)
             count += 1
@@ -356,7 +356,8 @@ def other_names_are_valid():
         expect(f"app: {change}", check["app"].is_valid(good | change))
     exe = load(f"{ROOT}/executions/{RUN[2]}.json")
     for change in ({"attention_type": "mla"}, {"recompute_modules": ["mlp", "moe"]},
-                   {"recompute_modules": "mlp+moe"}, {"data_par": "auto"}, {"data_par_overlap": "auto"}):
+                   {"recompute_modules": "mlp+moe"}, {"data_par": "auto"}, {"data_par_overlap": "auto"},
+                   {"software": "nanotron"}):
         expect(f"exe: {change}", check["exe"].is_valid(exe | change))
         expect(f"exe: {change}: calc", accepted("exe", exe | change) or "mla" in change.values()
                or "recompute_modules" in change)
@@ -365,7 +366,8 @@ def other_names_are_valid():
 
 def spaces():
     for good in ({"tensor_par": [1, 2]}, {"tensor_par": "1:8:x2"}, {"batch_size": {"max": 8}},
-                 {"sys.mem1.GiB": [40, 80]}, {"datatype": "*"}, {"top": 3, "per": ["num_procs"]}):
+                 {"sys.mem1.GiB": [40, 80]}, {"datatype": "*"}, {"top": 3, "per": ["num_procs"]},
+                 {"software": "nanotron"}):
         expect(f"space: {good}", check["space"].is_valid(good))
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump(good | {"num_procs": 8, "batch_size": 8}, file)

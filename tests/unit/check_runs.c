@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "frame.h"
+#include "io/software_load.h"
 #include "validate/error_groups.h"
 #include "validate/forecasts.h"
 
@@ -45,6 +46,20 @@ static calc_status load_arguments(const char *arguments, int64_t procs, bool who
     return app_status == CALC_OK ? status : app_status;
 }
 
+/* Documents of the source tree. */
+static calc_status find_software(void *context, calc_kind kind, const char *name, char *path,
+                                 size_t size, calc_errors *found)
+{
+    (void)context;
+    snprintf(path, size, CALC_DATA_DIR_SOURCE "/executions/%s.json", name);
+    return kind == CALC_KIND_EXEC ? CALC_OK : calc_errors_no_memory(found);
+}
+
+static calc_status read_software(calc_exec *exec, calc_errors *found)
+{
+    return calc_software_read(exec, find_software, NULL, found);
+}
+
 static char ignored[64]; /* columns */
 
 static void ignore(const char *file, const char *column)
@@ -53,7 +68,7 @@ static void ignore(const char *file, const char *column)
     strcat(strcat(ignored, column), " ");
 }
 
-static calc_runs_loader loader = {load, load_arguments, ignore, NULL};
+static calc_runs_loader loader = {load, load_arguments, read_software, ignore, NULL};
 
 static calc_status load_system(const char *name, calc_system *out, calc_errors *found)
 {

@@ -76,6 +76,7 @@ static calc_status find_systems(const calc_written_run *run, calc_inputs *in, ca
         calc_text_read(&system->text, system->path, &ignored) != CALC_OK) {
         system->path[0] = '\0';
     }
+    in->exec.software_read = true; /* what it gave is written */
     return calc_inputs_systems(&in->exec, &in->system, system->path, &in->other, errors);
 }
 

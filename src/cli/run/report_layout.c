@@ -389,6 +389,9 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
         write_saving(out, r);
         return;
     }
+    if (r->inputs->exec.software[0]) {
+        calc_output_printf(out, "  %-18s  %s\n", "software", r->inputs->exec.software);
+    }
     write_prefill_pool(out, r);
     write_schedule(out, r);
     write_stages(out, r);

@@ -10,19 +10,24 @@
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
 #include "io/output.h"
+#include "io/space_load.h"
 #include "spec/field.h"
+#include "spec/software.h"
 
 #define OPTIONS(X)                                                                                 \
     X(LONG, "long", NULL,                                                                          \
       .doc = "say what each of them is, behind its name, as on a terminal: parameters of models, " \
-             "whether machines are calibrated, sizes of executions")                               \
+             "whether machines are calibrated, sizes of executions, sources of software")          \
     X(SHORT, "short", NULL, .doc = "names only, as in a pipe")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
-static const char *const kinds[] = {"app", "sys", "exe", NULL};
+static const char *const kinds[] = {"app", "sys", "exe", "software", NULL};
+enum { SOFTWARE = CALC_KIND_EXEC + 1 /* lies beside executions, in a folder of its own */ };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
-    {.name = "KIND", .choices = kinds, .doc = "app, sys or exe: models, systems or executions"},
+    {.name = "KIND",
+     .choices = kinds,
+     .doc = "app, sys, exe or software: models, systems, executions or software of them"},
     {.name = "PART", .optional = true, .doc = "only names that this is part of: h100, llama3"},
     {0}};
 static const char *const examples[] = {"calc names app", "calc names sys h100 --long", NULL};
@@ -110,7 +115,21 @@ static void describe_exec(const calc_exec *e, char line[LINE_SIZE])
     }
 }
 
-static void describe(calc_kind kind, const char *path, description *out)
+/* Its source, as much of it as fits. */
+static void describe_software(const char *path, char line[LINE_SIZE])
+{
+    calc_space_entries file = {0};
+    calc_errors ignored = {0};
+    bool fine = calc_space_load(&file, path, &ignored) == CALC_OK;
+    for (size_t i = 0; i < file.count && fine; i++) {
+        if (strcmp(file.entry[i].key, "source") == 0) {
+            snprintf(line, LINE_SIZE, "%s", file.entry[i].item[0]);
+        }
+    }
+    calc_space_entries_free(&file);
+}
+
+static void describe(int kind, const char *path, description *out)
 {
     union {
         calc_app app;
@@ -120,8 +139,10 @@ static void describe(calc_kind kind, const char *path, description *out)
     calc_input input = {0};
     calc_errors ignored = {0};
     *out = (description){.group = GROUPS - 1};
-    if (calc_input_load(&input, kind, &object, path, &ignored) == CALC_OK) {
-        switch (kind) {
+    if (kind == SOFTWARE) {
+        describe_software(path, out->line);
+    } else if (calc_input_load(&input, (calc_kind)kind, &object, path, &ignored) == CALC_OK) {
+        switch ((calc_kind)kind) {
         case CALC_KIND_APP:
             describe_app(&input, &object.app, out->line);
             break;
@@ -136,11 +157,12 @@ static void describe(calc_kind kind, const char *path, description *out)
     calc_text_free(&input.text);
 }
 
-/* Spaces of calc sweep lie beside executions, but are not executions; the first of a name
- * counts. */
-static bool is_hidden(const calc_find_list *list, size_t i, const char *part)
+/* Spaces of calc sweep and software lie beside executions, but are not executions; the first of a
+ * name counts. */
+static bool is_hidden(const calc_find_list *list, size_t i, bool software, const char *part)
 {
     bool hidden = strncmp(list->entry[i].name, "spaces/", 7) == 0 ||
+                  calc_find_is_software(list->entry[i].name) != software ||
                   (part && !strstr(list->entry[i].name, part));
     for (size_t j = 0; j < i && !hidden; j++) {
         hidden = strcmp(list->entry[j].name, list->entry[i].name) == 0;
@@ -148,17 +170,24 @@ static bool is_hidden(const calc_find_list *list, size_t i, const char *part)
     return hidden;
 }
 
-static void write_names(calc_output *out, const calc_find_list *list, const char *part)
+/* Software is known by its name in its folder. */
+static const char *name_of(const calc_find_list *list, size_t i)
+{
+    const char *name = list->entry[i].name;
+    return name + (calc_find_is_software(name) ? strlen(CALC_SOFTWARE_FOLDER) : 0);
+}
+
+static void write_names(calc_output *out, int kind, const calc_find_list *list, const char *part)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (!is_hidden(list, i, part)) {
-            calc_output_printf(out, "%s\n", list->entry[i].name);
+        if (!is_hidden(list, i, kind == SOFTWARE, part)) {
+            calc_output_printf(out, "%s\n", name_of(list, i));
         }
     }
 }
 
 /* Names and what is behind them; machines in groups. */
-static calc_status write_described(calc_output *out, calc_kind kind, const calc_find_list *list,
+static calc_status write_described(calc_output *out, int kind, const calc_find_list *list,
                                    const char *part)
 {
     size_t width = 0;
@@ -168,8 +197,8 @@ static calc_status write_described(calc_output *out, calc_kind kind, const calc_
         return CALC_ERR_NOMEM;
     }
     for (size_t i = 0; i < list->count; i++) {
-        size_t length = strlen(list->entry[i].name);
-        if (!is_hidden(list, i, part)) {
+        size_t length = strlen(name_of(list, i));
+        if (!is_hidden(list, i, kind == SOFTWARE, part)) {
             width = length > width ? length : width;
             describe(kind, list->entry[i].path, &described[i]);
         }
@@ -177,7 +206,7 @@ static calc_status write_described(calc_output *out, calc_kind kind, const calc_
     for (int group = grouped ? 0 : GROUPS - 1; group < GROUPS; group++) {
         bool begun = !grouped;
         for (size_t i = 0; i < list->count; i++) {
-            if (is_hidden(list, i, part) || described[i].group != group) {
+            if (is_hidden(list, i, kind == SOFTWARE, part) || described[i].group != group) {
                 continue;
             }
             if (!begun) {
@@ -185,7 +214,7 @@ static calc_status write_described(calc_output *out, calc_kind kind, const calc_
                 begun = true;
             }
             calc_output_printf(out, "%s%-*s", grouped ? "  " : "",
-                               described[i].line[0] ? (int)width : 0, list->entry[i].name);
+                               described[i].line[0] ? (int)width : 0, name_of(list, i));
             calc_output_printf(out, "%s%s\n", described[i].line[0] ? "  " : "", described[i].line);
         }
     }
@@ -198,13 +227,14 @@ static calc_exit run(const calc_args *args)
     calc_find_list list = {0};
     calc_errors errors = {0};
     calc_output *out;
-    calc_kind kind = (calc_kind)calc_choice_index(kinds, args->argument[0]);
+    int kind = calc_choice_index(kinds, args->argument[0]);
+    calc_kind folder = kind == SOFTWARE ? CALC_KIND_EXEC : (calc_kind)kind;
     bool described = calc_opt_value(args, OPT_LONG) ||
                      (!calc_opt_value(args, OPT_SHORT) && isatty(STDOUT_FILENO));
-    if (calc_find_names(kind, &list, &errors) == CALC_OK &&
+    if (calc_find_names(folder, &list, &errors) == CALC_OK &&
         calc_output_open(&out, "-", &errors) == CALC_OK) {
         if (!described) {
-            write_names(out, &list, args->argument[1]);
+            write_names(out, kind, &list, args->argument[1]);
         } else if (write_described(out, kind, &list, args->argument[1]) != CALC_OK) {
             (void)calc_errors_no_memory(&errors);
         }
@@ -216,7 +246,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_names = {
     .name = "names",
-    .summary = "list the models, systems or executions that have bare names",
+    .summary = "list the models, systems, executions and software by name",
     .detail = "Lists the documents in the data directories, one name per line: those of CALC_PATH "
               "first, then those that came with calc. On a terminal a name is followed by what it "
               "is, and machines are grouped. An execution \"folder/name\" may be called \"name\" "

@@ -133,19 +133,6 @@ static void answer_all(lines *in, calc_session *session, calc_output *out)
     }
 }
 
-/* calc_session_find */
-static calc_status find(void *context, calc_kind kind, const char *name, char *path, size_t size,
-                        calc_errors *errors)
-{
-    char found[CALC_FIND_PATH_MAX];
-    (void)context;
-    calc_status status = calc_find(kind, name, found, errors);
-    if (status == CALC_OK) {
-        snprintf(path, size, "%s", found);
-    }
-    return status;
-}
-
 static calc_exit run(const calc_args *args)
 {
     calc_errors errors = {0};
@@ -154,7 +141,7 @@ static calc_exit run(const calc_args *args)
     if (!calc_opt_value(args, OPT_STDIO)) {
         return calc_complain_usage(args->command, "say where requests come from: --stdio");
     }
-    calc_session *session = calc_session_open(find, NULL);
+    calc_session *session = calc_session_open(calc_find_document, NULL);
     if (!session) {
         calc_errors_no_memory(&errors);
     } else if (calc_output_open(&out, "-", &errors) == CALC_OK) {

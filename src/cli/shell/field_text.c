@@ -29,10 +29,11 @@ const char *calc_field_text_type(const calc_field *field)
     case CALC_TYPE_OP:
         return field->flags & CALC_POINT_TO_POINT ? "[scalar, null]" : "[scalar, offset]";
     default:
-        return field->flags & CALC_STAGES   ? "list of stages"
-               : field->flags & CALC_LAYERS ? "list of layers"
-               : field->flags & CALC_STACK  ? "pattern of layers"
-                                            : "text";
+        return field->flags & CALC_STAGES     ? "list of stages"
+               : field->flags & CALC_LAYERS   ? "list of layers"
+               : field->flags & CALC_STACK    ? "pattern of layers"
+               : field->flags & CALC_SOFTWARE ? "name of a software document"
+                                              : "text";
     }
 }
 

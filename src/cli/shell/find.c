@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "spec/software.h"
 
 static const struct {
     const char *folder, *text, *text_with_article;
@@ -189,10 +190,15 @@ void calc_find_free(calc_find_list *list)
 
 /* ---- Looking up ------------------------------------------------------------------------------ */
 
-/* "folder/name" is found under both names. */
+bool calc_find_is_software(const char *name)
+{
+    return strncmp(name, CALC_SOFTWARE_FOLDER, strlen(CALC_SOFTWARE_FOLDER)) == 0;
+}
+
+/* "folder/name" is found under both names, but software is no execution. */
 static bool is_named(const calc_find_entry *entry, const char *name)
 {
-    const char *slash = strchr(entry->name, '/');
+    const char *slash = calc_find_is_software(entry->name) ? NULL : strchr(entry->name, '/');
     return strcmp(entry->name, name) == 0 || (slash && strcmp(slash + 1, name) == 0);
 }
 
@@ -311,6 +317,8 @@ static void like_it(const calc_find_list *list, const char *name, char *hint, si
     const char *found[MOST];
     size_t count = 0;
     likeness kind = BEGINS;
+    bool software = calc_find_is_software(name);
+    name += software ? strlen(CALC_SOFTWARE_FOLDER) : 0;
     plain(name, sought);
     for (; kind < LIKENESSES && (count == 0 || count > MOST); kind++) {
         size_t best = 1;
@@ -318,7 +326,8 @@ static void like_it(const calc_find_list *list, const char *name, char *hint, si
         for (size_t i = 0; i < list->count; i++) {
             const char *slash = strchr(list->entry[i].name, '/');
             const char *own = slash && !strchr(name, '/') ? slash + 1 : list->entry[i].name;
-            bool again = false; /* in another directory */
+            /* of another kind, or in another directory */
+            bool again = calc_find_is_software(list->entry[i].name) != software;
             for (size_t k = 0; k < count && k < MOST; k++) {
                 again = again || strcmp(found[k], own) == 0;
             }
@@ -368,15 +377,17 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
 {
     char hint[256];
     calc_kind other = kind_of_name(kind, name);
+    bool software = calc_find_is_software(name);
     if (other != CALC_KIND_NONE) {
         snprintf(hint, sizeof hint, "it is %s: %s", calc_find_kind_text(other), CALC_FIND_ORDER);
     } else if (like_it(list, name, hint, sizeof hint), !hint[0]) {
         snprintf(hint, sizeof hint, "`calc names %s` lists all; CALC_PATH adds directories",
-                 calc_kind_name(kind));
+                 software ? "software" : calc_kind_name(kind));
     }
     return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, hint,
-                           "no %s named \"%.60s\" (looked in %.220s)", kinds[kind].text, name,
-                           list->places);
+                           "no %s named \"%.60s\" (looked in %.220s)",
+                           software ? "software" : kinds[kind].text,
+                           software ? name + strlen(CALC_SOFTWARE_FOLDER) : name, list->places);
 }
 
 /* Fill path from the data directories. */
@@ -415,7 +426,19 @@ calc_status calc_find(calc_kind kind, const char *argument, char *path, calc_err
         char name[CALC_FIND_PATH_MAX];
         size_t length = stem_length(argument);
         snprintf(name, sizeof name, "%.*s", (int)(length ? length : strlen(argument)), argument);
-        return find_name(kind, name, path, false, errors);
+        return find_name(kind, name, path, calc_find_is_software(name), errors);
     }
     return CALC_OK;
+}
+
+calc_status calc_find_document(void *context, calc_kind kind, const char *name, char *path,
+                               size_t size, calc_errors *errors)
+{
+    char found[CALC_FIND_PATH_MAX];
+    (void)context;
+    calc_status status = calc_find(kind, name, found, errors);
+    if (status == CALC_OK) {
+        snprintf(path, size, "%s", found);
+    }
+    return status;
 }

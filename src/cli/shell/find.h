@@ -27,6 +27,9 @@ typedef struct calc_find_list {
 /** The noun for a document of a kind: "a model", "a system", "an execution". */
 const char *calc_find_kind_text(calc_kind kind);
 
+/** Whether a name of an execution is one of a software document, "software/nanotron". */
+bool calc_find_is_software(const char *name);
+
 /** List the documents of a kind: in models/, systems/ or executions/ (and one level below) of every
  *  directory of CALC_PATH, of the source tree, of the installation, and of ../share/calc beside the
  *  command. Directories that do not exist are passed over.
@@ -45,6 +48,10 @@ void calc_find_free(calc_find_list *list);
  *  nearest name; CALC_ERR_NOMEM */
 CALC_MUST_USE calc_status calc_find(calc_kind kind, const char *argument, char *path,
                                     calc_errors *errors);
+
+/** The same as a calc_session_find. */
+calc_status calc_find_document(void *context, calc_kind kind, const char *name, char *path,
+                               size_t size, calc_errors *errors);
 
 /** Residuals of predictions against measured runs, for calc_find_data(). */
 #define CALC_FIND_RESIDUALS "measured/residuals.csv"

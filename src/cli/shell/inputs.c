@@ -9,9 +9,11 @@
 #include "cli/shell/complain.h"
 #include "formats/hf.h"
 #include "galvatron/layout.h"
+#include "io/software_load.h"
 #include "io/space_load.h"
 #include "spec/automatic.h"
 #include "spec/field.h"
+#include "spec/software.h"
 #include "spec/value_text.h"
 
 /* Room for any of the three structs. */
@@ -56,10 +58,16 @@ static calc_status load_galvatron(calc_input *input, calc_exec *exec, calc_error
     input->absent = 0;
     calc_status status = calc_galvatron_exec_read(exec, input->text.data, input->text.length,
                                                   input->path, 0, &notes, errors);
+    calc_software_state_all(exec);
     for (int i = 0; i < notes.count; i++) {
         tell_on(input->path, notes.text[i]);
     }
     return status;
+}
+
+calc_status calc_inputs_software(calc_exec *exec, calc_errors *errors)
+{
+    return calc_software_read(exec, calc_find_document, NULL, errors);
 }
 
 calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, const char *argument,
@@ -82,6 +90,12 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
                                     input->path, errors)
             : calc_parse(kind, object, input->text.data, input->text.length, input->path, errors);
     if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+        if (status == CALC_OK && kind == CALC_KIND_EXEC) {
+            status = calc_inputs_software(object, errors);
+        }
+        if (status != CALC_OK) {
+            calc_errors_locate(errors, kind, input->text.data, input->text.length, input->path);
+        }
         return status;
     }
     if (kind == CALC_KIND_APP && calc_hf_is_text(input->text.data, input->text.length)) {
@@ -179,7 +193,7 @@ static void blame_assignment(calc_errors *errors, const calc_field_ref *set, con
         calc_field_ref ref;
         path_of_pointer(error->pointer, path, sizeof path);
         if (error->kind == set->kind && calc_field_find(error->kind, path, &ref) == CALC_OK &&
-            ref.offset == set->offset) {
+            ref.offset == set->offset && ref.field == set->field) {
             char file[sizeof error->file];
             snprintf(file, sizeof file, "--set %s", assignment);
             calc_error_place(error, file, 0, 0);
@@ -350,6 +364,7 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     }
     if (fine && inputs->complete && (!argument[CALC_KIND_EXEC] || layout->absent > 0)) {
         fine = inputs->complete(inputs, set, set_count, errors) == CALC_OK;
+        calc_software_state_all(&inputs->exec);
     } else if (fine && (inputs->procs || inputs->batch)) {
         fine = false;
         calc_errors_at(errors, CALC_ERR_FIELD, inputs->procs ? "--procs" : "--batch", 0, 0,
@@ -370,6 +385,13 @@ calc_status calc_inputs_load(calc_inputs *inputs, const char *const argument[CAL
     for (size_t i = 0; i < set_count; i++) {
         fine &= calc_set(&inputs->app, &inputs->system, &inputs->exec, set[i], &where[i], errors) ==
                 CALC_OK;
+    }
+    if (fine && calc_inputs_software(&inputs->exec, errors) != CALC_OK) {
+        fine = false;
+        bool placed = errors->item[0].file[0] != '\0'; /* in the document */
+        for (size_t i = 0; i < set_count && !placed; i++) {
+            blame_assignment(errors, &where[i], set[i]);
+        }
     }
     fine = fine &&
            calc_inputs_systems(&inputs->exec, &inputs->system, inputs->input[CALC_KIND_SYSTEM].path,
@@ -431,7 +453,8 @@ calc_status calc_inputs_set(const calc_args *args, int opt, calc_app *app, calc_
                            calc_find_kind_text(where.kind));
         }
     }
-    return calc_errors_first(errors);
+    return exec && errors->count == 0 ? calc_inputs_software(exec, errors)
+                                      : calc_errors_first(errors);
 }
 
 const char *calc_inputs_check_stdin(const calc_args *args)

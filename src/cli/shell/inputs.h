@@ -66,6 +66,9 @@ CALC_MUST_USE calc_status calc_inputs_systems(calc_exec *exec, const calc_system
                                               const char *path, calc_inputs_other *other,
                                               calc_errors *errors);
 
+/** calc_software_read() of a name in the data directories. */
+CALC_MUST_USE calc_status calc_inputs_software(calc_exec *exec, calc_errors *errors);
+
 /** Read and parse one document. The previous contents of `input` are freed: start with {0}. A model
  *  may also be a configuration of Hugging Face, and an execution a strategy file of Galvatron:
  *  remarks on them go to standard error.

@@ -6,9 +6,12 @@
 
 #include "axis.h"
 #include "base/error.h"
+#include "cli/shell/inputs.h"
 #include "cli/sweep/sweep_opts.h"
 #include "cli/sweep/sweep_tokens.h"
+#include "defaults.h"
 #include "io/utf8.h"
+#include "spec/absent.h"
 
 enum { NAME_SIZE = 128 };
 
@@ -78,4 +81,15 @@ void calc_sweep_axes_options(calc_sweep_study *study, const calc_args *args, cal
     }
     *batch = before;
     take_batch(study, args, errors);
+}
+
+void calc_sweep_axes_software(calc_space *space, calc_errors *errors)
+{
+    calc_exec software;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &software);
+    strcpy(software.software, space->software);
+    if (calc_inputs_software(&software, errors) == CALC_OK &&
+        calc_defaults_software(space, &software) != CALC_OK) {
+        calc_errors_no_memory(errors);
+    }
 }

@@ -10,4 +10,8 @@
  *  their options. */
 void calc_sweep_axes_options(calc_sweep_study *study, const calc_args *args, calc_errors *errors);
 
+/** Read the software that a space names, if it names one, and set the axes that nobody asked for as
+ * it has them. After calc_defaults_set(). */
+void calc_sweep_axes_software(calc_space *space, calc_errors *errors);
+
 #endif

@@ -53,7 +53,8 @@ static bool is_open(const calc_inputs *in, const calc_space_entry *entry)
     const calc_alias *alias = calc_alias_find(table, entry->key);
     const char *key = alias ? alias->field : entry->key;
     const calc_field *field = calc_table_find(table, key);
-    return (field && field->type == CALC_TYPE_NOTE) || strcmp(entry->item[0], "auto") == 0 ||
+    bool note = field && field->type == CALC_TYPE_NOTE && !(field->flags & CALC_SOFTWARE);
+    return note || strcmp(entry->item[0], "auto") == 0 ||
            (in->procs && strcmp(key, "num_procs") == 0) ||
            (in->batch && strcmp(key, "batch_size") == 0);
 }
@@ -182,6 +183,7 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
         status = calc_sweep_study_load(&study, &s.args, in, errors);
     }
     status = status == CALC_OK ? search(&study, &in->exec, errors) : status;
+    strcpy(in->exec.software, study.space.software);
     if (!input->name[0]) {
         snprintf(input->name, sizeof input->name, "as calc sweep would start");
     }

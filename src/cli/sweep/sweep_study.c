@@ -486,6 +486,10 @@ static void take_axes(sources *s)
         CALC_OK) {
         calc_errors_no_memory(s->errors);
     }
+    calc_sweep_axes_software(&s->study->space, s->errors);
+    if (s->space) {
+        calc_space_entries_locate(&s->file, s->errors, 0);
+    }
     take_num_procs(&s->study->space);
     if (s->errors->count == 0) {
         calc_defaults_check(&s->study->space, &s->study->builder, s->errors);

@@ -178,7 +178,8 @@ static calc_status read_file(calc_measured *out, const char *argument,
 calc_status calc_measured_read(calc_measured *out, const calc_args *args, const char *machine,
                                calc_errors *errors)
 {
-    const calc_runs_loader loader = {load_document, load_arguments, tell_ignored, machine};
+    const calc_runs_loader loader = {load_document, load_arguments, calc_inputs_software,
+                                     tell_ignored, machine};
     char path[CALC_FIND_PATH_MAX];
     out->systems.load = load_system;
     out->apps.load = load_app;
