@@ -142,8 +142,7 @@ static bool next_group(size_t *from, group *g)
         if (g->count == GROUP || (g->count > 0 && !same_model(&m->app, &g->run[0]->map.app))) {
             return true;
         }
-        const calc_system *system =
-            &calc_systems_get(&tune_runs.systems, m->row->sys)->system;
+        const calc_system *system = &calc_systems_get(&tune_runs.systems, m->row->sys)->system;
         if (calc_tune_candidate_of(&g->candidate[g->count], &m->app, system, &m->exec)) {
             g->run[g->count] = x->prediction;
             g->measured_s[g->count++] = x->measured;
