@@ -23,4 +23,4 @@ grep -c '"data_par_overlap": false' one.json
 grep -E '"(software|eager|attention_kernel)"' saved.json
 echo '{"app": "llama3-8B", "sys": "h100_sxm", "exe": "llama3-8B_8", "set": {"software": "nanotron"}, "stats": ["total_time"]}
 {"app": "llama3-8B", "sys": "h100_sxm", "exe": "llama3-8B_8", "set": {"software": "nanotrn"}, "stats": ["total_time"]}' |
-    "$CALC" serve --stdio | cut -c1-110
+    "$CALC" serve --stdio | cut -c1-92
