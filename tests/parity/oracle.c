@@ -321,7 +321,8 @@ static void list_axis(const listing *l, int at, calc_exec e)
     if (is_idle_network(axis, &e) && count > 1) {
         count = 1; /* a network that nothing uses does not matter */
     }
-    if (axis == CALC_AXIS_source || axis == CALC_AXIS_stages || axis == CALC_AXIS_layers) {
+    if (axis == CALC_AXIS_source || axis == CALC_AXIS_stages || axis == CALC_AXIS_layers ||
+        axis == CALC_AXIS_software) {
         count = 1; /* no axes */
     }
     for (int64_t i = 0; i < count; i++) {
