@@ -52,8 +52,8 @@ static calc_status count_of(const reader *r, const char *key, const char *other,
     }
     char *end;
     double value = strtod(s->value, &end);
-    if (*end != '\0' || value != (double)(int64_t)value || value < 0 || value > HI ||
-        (value == 0 && absent != 0)) {
+    bool counts = value >= 0 && value <= HI; /* neither infinite nor NaN */
+    if (*end != '\0' || !counts || value != (double)(int64_t)value || (value == 0 && absent != 0)) {
         return wrong(r, s, absent == 0 ? "a whole number" : "a whole number from 1");
     }
     *out = (int64_t)value;

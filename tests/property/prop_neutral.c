@@ -91,7 +91,8 @@ static calc_stats run(const calc_random_layout *l, calc_compat compat)
 }
 
 /* Rows of the list that were written, and that matter: another value changes something. */
-static bool written[256], felt[256];
+enum { FIELDS = 512 };
+static bool written[FIELDS], felt[FIELDS];
 static calc_random_layout layout;
 static const char *current; /* its name */
 
@@ -275,7 +276,7 @@ CALC_TEST(a_prefill_pool_on_the_same_machine_changes_nothing)
 
 /* ---- The list -------------------------------------------------------------------------------- */
 
-static bool seen[256];
+static bool seen[FIELDS];
 
 static void is_listed(const calc_field_at *at, void *context)
 {
