@@ -296,6 +296,7 @@ static const calc_field exec_rows[] = {
 #include "calc/exec.fields.h"
 };
 #undef CALC_FIELD
+_Static_assert(sizeof exec_rows / sizeof *exec_rows <= 8 * sizeof(calc_exec_rows), "a bit each");
 TABLE(exec, "exe", calc_exec)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_stats, name, type, arg, __VA_ARGS__)
