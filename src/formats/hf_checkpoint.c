@@ -184,7 +184,7 @@ static calc_status unknown(const reader *r, const calc_setting *setting, const c
                   setting < r->source[1].settings->item + r->source[1].settings->count;
     return calc_errors_at(
         r->errors, CALC_ERR_UNSUPPORTED, r->source[beside].file, setting->line, setting->column,
-        "the model is read without it; --set weight_datatype and "
+        "without this key the model is read; --set weight_datatype and "
         "matrix_datatype then say the formats of a layout",
         "%s: calc does not know %s \"%s\"", calc_utf8_show(key, setting->key, strlen(setting->key)),
         what, calc_utf8_show(value, setting->value, setting->length));
