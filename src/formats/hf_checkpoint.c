@@ -196,7 +196,11 @@ static bool find_algorithm(const char *value, widths *out)
 {
     char word[WORD_SIZE];
     small(value, strlen(value), word);
-    if (sscanf(word, "w%1da%2d", &out->weight, &out->input) == 2) {
+    char *a = word; /* behind the bits of weights in w4a16 */
+    long weight = word[0] == 'w' ? strtol(word + 1, &a, 10) : 0;
+    long input = *a == 'a' ? strtol(a + 1, NULL, 10) : 0;
+    if (weight > 0 && weight <= 16 && input > 0 && input <= 16) {
+        *out = (widths){.weight = (int)weight, .input = (int)input};
         return true;
     }
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {

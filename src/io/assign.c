@@ -338,7 +338,7 @@ static calc_status assign(assignment *set, const char *text, const calc_field_re
     }
     if (known) {
         ref = *known;
-        while (kinds[which] != ref.kind) {
+        while (which < KINDS - 1 && kinds[which] != ref.kind) {
             which++;
         }
     }
