@@ -73,13 +73,15 @@ bool calc_point_enter(calc_worker *w, calc_sweep_group *group, const calc_exec *
     if (!matters(w, group, top_objective, objective)) {
         return true;
     }
-    if (o->runs && !o->runs(o->runs_context, w->app, w->system, exec)) {
+    bool runs = true;
+    calc_status status =
+        o->runs ? o->runs(o->runs_context, w->app, w->system, exec, &runs) : CALC_OK;
+    if (status == CALC_OK && !runs) {
         w->counts.refused++;
         return false;
     }
     calc_found found = calc_found_of(w->design, exec);
-    calc_status status = CALC_OK;
-    if (o->top > 0) {
+    if (o->top > 0 && status == CALC_OK) {
         found.objective[0] = top_objective;
         w->best = top_objective < w->best ? top_objective : w->best;
         status = calc_top_insert(&group->top, &found, o->top);

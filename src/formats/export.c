@@ -134,8 +134,9 @@ const char *calc_export_value_text(const calc_field *field, double number,
 
 /* Reads the settings back, with the model of the files if the framework's settings describe
  * none. */
-static bool read_back(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
-                      const calc_settings *settings, calc_app *app_back, calc_exec *exec_back)
+static calc_status read_back(const calc_framework *framework, const calc_app *app,
+                             const calc_exec *exec, const calc_settings *settings,
+                             calc_app *app_back, calc_exec *exec_back)
 {
     const calc_import import = {.framework = framework,
                                 .settings = settings,
@@ -143,8 +144,9 @@ static bool read_back(const calc_framework *framework, const calc_app *app, cons
     calc_plan whole, plan;
     calc_errors errors; /* large, and nobody reads them */
     errors.count = errors.dropped = 0;
-    if (calc_import_plan(&import, &plan, &errors) != CALC_OK) {
-        return false;
+    calc_status status = calc_import_plan(&import, &plan, &errors);
+    if (status != CALC_OK) {
+        return status;
     }
     if (!framework->has_model) {
         calc_plan_from(&whole, app, exec, 1);
@@ -152,14 +154,14 @@ static bool read_back(const calc_framework *framework, const calc_app *app, cons
             plan.value[i] = whole.value[i];
         }
     }
-    return calc_plan_apply(&plan, app_back, exec_back, &errors) == CALC_OK;
+    return calc_plan_apply(&plan, app_back, exec_back, &errors);
 }
 
 /* No framework accepts layers that are split differently. */
-static size_t layers_lost(const calc_exec *exec,
-                          void (*tell)(void *context, const char *field, const char *value,
-                                       bool layout),
-                          void *context)
+static void layers_lost(const calc_exec *exec,
+                        void (*tell)(void *context, const char *field, const char *value,
+                                     bool layout),
+                        void *context)
 {
     const calc_layer_list *list = &exec->layers;
     char text[256] = "runs of ";
@@ -169,7 +171,6 @@ static size_t layers_lost(const calc_exec *exec,
     if (list->count > 0) {
         tell(context, "layers", calc_append(text, sizeof text, " blocks"), true);
     }
-    return list->count > 0;
 }
 
 /* Whether the layers of a model say a field, where it lists them. */
@@ -179,26 +180,31 @@ static bool is_of_layers(const char *key)
            calc_table_find(calc_part_table(), key);
 }
 
-size_t calc_export_lost(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
-                        const calc_settings *settings,
-                        void (*tell)(void *context, const char *field, const char *value,
-                                     bool layout),
-                        void *context)
+calc_status calc_export_lost(const calc_framework *framework, const calc_app *app,
+                             const calc_exec *exec, const calc_settings *settings,
+                             void (*tell)(void *context, const char *field, const char *value,
+                                          bool layout),
+                             void *context)
 {
     calc_app a = *app, a_back;
     calc_exec e = *exec, e_back;
-    size_t count = 0;
-    if (!read_back(framework, app, exec, settings, &a_back, &e_back)) {
+    calc_status status = read_back(framework, app, exec, settings, &a_back, &e_back);
+    if (status == CALC_ERR_NOMEM) {
+        return status;
+    }
+    if (status != CALC_OK) {
         memset(&a_back, 0, sizeof a_back);
         memset(&e_back, 0, sizeof e_back);
     } else {
         calc_plan_resolve(&a_back, &e_back);
     }
     calc_plan_resolve(&a, &e);
-    count += calc_plan_stages_lost(&a, &e, &e_back, tell, context);
-    count += layers_lost(&e, tell, context);
+    calc_plan_stages_lost(&a, &e, &e_back, tell, context);
+    layers_lost(&e, tell, context);
     bool listed = framework->has_model && (a.stack.layers > 0 || a_back.stack.layers > 0);
-    count += listed ? calc_plan_layers_lost(&a, &a_back, framework->elsewhere, tell, context) : 0;
+    if (listed) {
+        calc_plan_layers_lost(&a, &a_back, framework->elsewhere, tell, context);
+    }
     if (e.stages.count > 0) { /* fields that a list of stages replaces */
         e.strategy.activation_recompute = e_back.strategy.activation_recompute;
         e.strategy.recompute_modules = e_back.strategy.recompute_modules;
@@ -228,9 +234,8 @@ size_t calc_export_lost(const calc_framework *framework, const calc_app *app, co
                 bool layout =
                     is_layout(pairs[k].kind, field->key) && !is_scattering(field, mine, back);
                 tell(context, field->key, calc_export_value_text(field, shown, text), layout);
-                count++;
             }
         }
     }
-    return count;
+    return CALC_OK;
 }

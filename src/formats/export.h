@@ -37,11 +37,11 @@ CALC_MUST_USE calc_status calc_export(const calc_framework *framework, const cal
  *  @param value   as in a file
  *  @param layout  true: without the field this would be another layout or another model; false: the
  *  field is a constant of calc's own, a kernel, an overlap, or a number format of messages
- *  @return the number of such fields */
-size_t calc_export_lost(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
-                        const calc_settings *settings,
-                        void (*tell)(void *context, const char *field, const char *value,
-                                     bool layout),
-                        void *context);
+ *  @return CALC_OK, or CALC_ERR_NOMEM: nothing is told */
+CALC_MUST_USE calc_status calc_export_lost(const calc_framework *framework, const calc_app *app,
+                                           const calc_exec *exec, const calc_settings *settings,
+                                           void (*tell)(void *context, const char *field,
+                                                        const char *value, bool layout),
+                                           void *context);
 
 #endif

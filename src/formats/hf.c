@@ -340,11 +340,11 @@ calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length
     return status;
 }
 
-bool calc_hf_is_text(const char *text, size_t length)
+calc_status calc_hf_is_text(const char *text, size_t length)
 {
     calc_settings settings = {0};
-    bool is = calc_settings_from_json(&settings, text, length, "", NULL) == CALC_OK &&
-              calc_hf_is(&settings);
+    calc_status status = calc_settings_from_json(&settings, text, length, "", NULL);
+    status = status != CALC_OK || calc_hf_is(&settings) ? status : CALC_ERR_UNSUPPORTED;
     calc_settings_free(&settings);
-    return is;
+    return status;
 }

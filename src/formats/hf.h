@@ -28,8 +28,9 @@ enum {
  *  top, or the sizes under the names that such files have. */
 bool calc_hf_is(const calc_settings *settings);
 
-/** Whether a text is a JSON object that looks like such a configuration. Reports no errors. */
-bool calc_hf_is_text(const char *text, size_t length);
+/** Find whether a text is a JSON object that looks like such a configuration. Reports no errors.
+ *  @return CALC_OK: it is one; CALC_ERR_NOMEM: that is not known; any other status: it is none */
+CALC_MUST_USE calc_status calc_hf_is_text(const char *text, size_t length);
 
 /** Reads the model, with the number formats of its checkpoint. The sequence length is the one
  * before positions were extended, or else max_position_embeddings, at most CALC_HF_SEQ_MAX.

@@ -176,8 +176,8 @@ static calc_status read_settings(const calc_import *import, reading *r);
 /* Opens a file that a setting names, beside the file at hand: as it says from there, or by its last
  * name.
  * @param path  filled with where it is */
-static bool open_named(const calc_import *import, const char *value, char *path, size_t size,
-                       calc_text *text)
+static calc_status open_named(const calc_import *import, const char *value, char *path, size_t size,
+                              calc_text *text)
 {
     const char *slash = import->name ? strrchr(import->name, '/') : NULL;
     const char *last = value + strcspn(value, " ");
@@ -189,11 +189,12 @@ static bool open_named(const calc_import *import, const char *value, char *path,
     for (size_t i = value[0] == '/'; i < sizeof names / sizeof *names; i++) {
         snprintf(path, size, "%.*s%.*s", folder, folder ? import->name : "",
                  (int)strcspn(names[i], " "), names[i]); /* other arguments follow an option's */
-        if (calc_text_read(text, path, NULL) == CALC_OK) {
-            return true;
+        calc_status status = calc_text_read(text, path, NULL);
+        if (status == CALC_OK || status == CALC_ERR_NOMEM) {
+            return status;
         }
     }
-    return false;
+    return CALC_ERR_IO;
 }
 
 /* Reads the file that a setting names into the same plan. */
@@ -205,7 +206,11 @@ static calc_status take_file(const calc_import *import, const calc_setting *sett
     calc_text text = {0};
     calc_settings settings = {0};
     calc_import inner = *import;
-    if (!open_named(import, setting->value, path, sizeof path, &text)) {
+    calc_status status = open_named(import, setting->value, path, sizeof path, &text);
+    if (status == CALC_ERR_NOMEM) {
+        return calc_errors_status(r->errors, status);
+    }
+    if (status != CALC_OK) {
         tell(import, setting->key, CALC_UNREAD_COST,
              "its file is not beside this one; what it says is not in the layout");
         return CALC_OK;
@@ -213,8 +218,8 @@ static calc_status take_file(const calc_import *import, const calc_setting *sett
     inner.name = path;
     inner.settings = &settings;
     inner.framework = r->named = calc_framework_find(row->text);
-    calc_status status = calc_settings_from_text(&settings, inner.framework->syntax, text.data,
-                                                 text.length, path, r->errors);
+    status = calc_settings_from_text(&settings, inner.framework->syntax, text.data, text.length,
+                                     path, r->errors);
     status = status == CALC_OK ? read_settings(&inner, r) : status;
     calc_settings_free(&settings);
     calc_text_free(&text);

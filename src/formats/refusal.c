@@ -16,6 +16,7 @@ typedef struct teller {
     bool any_model; /* what a framework cannot be told of the model is none */
     calc_refused rules;
     size_t told;
+    calc_status status; /* CALC_ERR_NOMEM: not all reasons are told */
 } teller;
 
 static void tell_rule(teller *t, const char *reason)
@@ -70,9 +71,12 @@ static void tell_layout(teller *t, const calc_framework *framework, const calc_a
     for (size_t i = 0; i < refused.count; i++) {
         tell_rule(t, refused.text[i]);
     }
-    if (!framework->serves && !(t->first && t->told > 0) &&
-        calc_export(framework, app, exec, 1, &settings, &errors) == CALC_OK) {
-        calc_export_lost(framework, app, exec, &settings, tell_lost, t);
+    if (!framework->serves && !(t->first && t->told > 0)) {
+        calc_status status = calc_export(framework, app, exec, 1, &settings, &errors);
+        if (status == CALC_OK) {
+            status = calc_export_lost(framework, app, exec, &settings, tell_lost, t);
+        }
+        t->status = status == CALC_ERR_NOMEM ? status : t->status;
     }
     calc_settings_free(&settings);
 }
@@ -94,13 +98,15 @@ static void tell_reasons(teller *t, const calc_framework *framework, const calc_
     }
 }
 
-size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
-                           const calc_exec *exec, void (*tell)(void *context, const char *reason),
-                           void *context)
+calc_status calc_export_refused(const calc_framework *framework, const calc_app *app,
+                                const calc_exec *exec,
+                                void (*tell)(void *context, const char *reason), void *context,
+                                size_t *count)
 {
     teller t = {.tell = tell, .context = context};
     tell_reasons(&t, framework, app, exec);
-    return t.told;
+    *count = t.told;
+    return t.status;
 }
 
 static void tell_nobody(void *context, const char *reason)
@@ -127,25 +133,26 @@ bool calc_export_recomputes_by_stage(const calc_system *system)
     return told;
 }
 
-static bool can_run(const calc_framework *framework, const calc_app *app, const calc_system *system,
-                    const calc_exec *exec, bool any_model)
+static calc_status can_run(const calc_framework *framework, const calc_app *app,
+                           const calc_system *system, const calc_exec *exec, bool any_model,
+                           bool *runs)
 {
     teller t = {.tell = tell_nobody, .first = true, .any_model = any_model};
-    bool runs =
-        runs_on(framework, system) && runs_on(framework, exec->inference.prefill_system.system);
+    *runs = runs_on(framework, system) && runs_on(framework, exec->inference.prefill_system.system);
     for (int i = 0; i < exec->stages.chips; i++) {
-        runs = runs && runs_on(framework, exec->stages.system[i]);
+        *runs = *runs && runs_on(framework, exec->stages.system[i]);
     }
-    if (runs) {
+    if (*runs) {
         tell_reasons(&t, framework, app, exec);
     }
-    return runs && t.told == 0;
+    *runs = *runs && t.told == 0;
+    return t.status;
 }
 
-bool calc_export_runs(const calc_framework *framework, const calc_app *app,
-                      const calc_system *system, const calc_exec *exec)
+calc_status calc_export_runs(const calc_framework *framework, const calc_app *app,
+                             const calc_system *system, const calc_exec *exec, bool *runs)
 {
-    return can_run(framework, app, system, exec, false);
+    return can_run(framework, app, system, exec, false, runs);
 }
 
 static void count_model(void *context, const char *field, const char *value, bool layout)
@@ -156,37 +163,46 @@ static void count_model(void *context, const char *field, const char *value, boo
 }
 
 /* Whether some framework can be told the layers of a model. */
-static bool has_teller(const calc_app *app, const calc_system *system, const calc_exec *exec)
+static calc_status has_teller(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                              bool *told)
 {
-    bool told = false;
-    for (size_t i = 0; calc_framework_list[i] && !told; i++) {
+    calc_status status = CALC_OK;
+    *told = false;
+    for (size_t i = 0; calc_framework_list[i] && !*told && status != CALC_ERR_NOMEM; i++) {
         const calc_framework *f = calc_framework_list[i];
         calc_settings settings = {0};
         calc_errors errors = {0};
         size_t lost = 0;
-        if (f->has_model && !f->serves && runs_on(f, system) &&
-            calc_export(f, app, exec, 1, &settings, &errors) == CALC_OK) {
-            calc_export_lost(f, app, exec, &settings, count_model, &lost);
-            told = lost == 0;
+        if (!f->has_model || f->serves || !runs_on(f, system)) {
+            continue;
+        }
+        status = calc_export(f, app, exec, 1, &settings, &errors);
+        if (status == CALC_OK) {
+            status = calc_export_lost(f, app, exec, &settings, count_model, &lost);
+            *told = lost == 0;
         }
         calc_settings_free(&settings);
     }
-    return told;
+    return status == CALC_ERR_NOMEM ? status : CALC_OK;
 }
 
-const char *calc_export_starter(const calc_app *app, const calc_system *system,
-                                const calc_exec *exec)
+calc_status calc_export_starter(const calc_app *app, const calc_system *system,
+                                const calc_exec *exec, const char **name)
 {
-    for (size_t i = 0; calc_framework_list[i]; i++) {
-        if (calc_export_runs(calc_framework_list[i], app, system, exec)) {
-            return calc_framework_list[i]->name;
-        }
+    calc_status status = CALC_OK;
+    *name = NULL;
+    for (size_t i = 0; calc_framework_list[i] && !*name && status == CALC_OK; i++) {
+        bool runs;
+        status = calc_export_runs(calc_framework_list[i], app, system, exec, &runs);
+        *name = runs ? calc_framework_list[i]->name : NULL;
     }
-    return NULL;
+    return status;
 }
 
-bool calc_export_starts(const calc_app *app, const calc_system *system, const calc_exec *exec)
+calc_status calc_export_starts(const calc_app *app, const calc_system *system,
+                               const calc_exec *exec, bool *starts)
 {
+    calc_status status = CALC_OK;
     bool serves = exec->inference.phase != CALC_INFERENCE_PHASE_NONE;
     bool asked = false;
     for (size_t i = 0; calc_framework_list[i] && !asked; i++) {
@@ -194,12 +210,21 @@ bool calc_export_starts(const calc_app *app, const calc_system *system, const ca
         asked = f->serves == serves && runs_on(f, system);
     }
     /* Of a model that no framework can be told, those are asked that can be told the layout. */
-    bool any_model = !serves && app->stack.layers > 0 && exec->layers.count == 0 &&
-                     !has_teller(app, system, exec);
-    for (size_t i = 0; any_model && calc_framework_list[i]; i++) {
-        if (can_run(calc_framework_list[i], app, system, exec, true)) {
-            return true;
-        }
+    bool any_model = !serves && app->stack.layers > 0 && exec->layers.count == 0;
+    if (any_model) {
+        bool told;
+        status = has_teller(app, system, exec, &told);
+        any_model = !told;
     }
-    return !asked || (!any_model && calc_export_starter(app, system, exec) != NULL);
+    *starts = false;
+    for (size_t i = 0; any_model && calc_framework_list[i] && !*starts && status == CALC_OK; i++) {
+        status = can_run(calc_framework_list[i], app, system, exec, true, starts);
+    }
+    if (!any_model && status == CALC_OK) {
+        const char *name;
+        status = calc_export_starter(app, system, exec, &name);
+        *starts = name != NULL;
+    }
+    *starts = *starts || !asked;
+    return status;
 }

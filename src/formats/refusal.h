@@ -6,23 +6,30 @@
 
 #include "formats/framework.h"
 
+/* Each answers CALC_OK, or CALC_ERR_NOMEM: without memory nothing is said of a layout. */
+
 /** Calls `tell` with each reason for which the framework cannot run this layout, a sentence that
  *  uses our field names. Depends on the arguments only.
- *  @return the number of reasons; 0: the framework starts with the settings of calc_export() */
-size_t calc_export_refused(const calc_framework *framework, const calc_app *app,
-                           const calc_exec *exec, void (*tell)(void *context, const char *reason),
-                           void *context);
+ *  @param count  set to the number of reasons; 0: the framework starts with the settings of
+ *  calc_export() */
+CALC_MUST_USE calc_status calc_export_refused(const calc_framework *framework, const calc_app *app,
+                                              const calc_exec *exec,
+                                              void (*tell)(void *context, const char *reason),
+                                              void *context, size_t *count);
 
 /** Whether a framework can train or serve a layout on all of its systems.
- *  @param system  for parts of the layout that name no other; NULL: any */
-bool calc_export_runs(const calc_framework *framework, const calc_app *app,
-                      const calc_system *system, const calc_exec *exec);
+ *  @param system  for parts of the layout that name no other; NULL: any
+ *  @param runs    set */
+CALC_MUST_USE calc_status calc_export_runs(const calc_framework *framework, const calc_app *app,
+                                           const calc_system *system, const calc_exec *exec,
+                                           bool *runs);
 
 /** The first framework that can train or serve a layout on all of its systems, as a value of `calc
- *  export --to`; NULL if there is none.
- *  @param system  for parts of the layout that name no other */
-const char *calc_export_starter(const calc_app *app, const calc_system *system,
-                                const calc_exec *exec);
+ *  export --to`.
+ *  @param system  for parts of the layout that name no other
+ *  @param name    set; NULL if there is none */
+CALC_MUST_USE calc_status calc_export_starter(const calc_app *app, const calc_system *system,
+                                              const calc_exec *exec, const char **name);
 
 /** Whether a framework for the system has a setting for the number of recomputed blocks of each
  *  stage. */
@@ -30,6 +37,7 @@ bool calc_export_recomputes_by_stage(const calc_system *system);
 
 /** Whether there is one. Where no framework known here trains, or serves, on the platform of the
  *  system at all, nobody's rules refuse the layout: true. */
-bool calc_export_starts(const calc_app *app, const calc_system *system, const calc_exec *exec);
+CALC_MUST_USE calc_status calc_export_starts(const calc_app *app, const calc_system *system,
+                                             const calc_exec *exec, bool *starts);
 
 #endif

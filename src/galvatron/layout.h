@@ -65,8 +65,9 @@ int64_t calc_galvatron_layout_multiple(const calc_galvatron_layout *s);
  *  are any. */
 void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *out);
 
-/** Whether a text is such a file. */
-bool calc_galvatron_layout_is(const char *text, size_t length);
+/** Find whether a text is such a file.
+ *  @return CALC_OK: it is one; CALC_ERR_NOMEM: that is not known; any other status: it is none */
+CALC_MUST_USE calc_status calc_galvatron_layout_is(const char *text, size_t length);
 
 /** Reads such a file.
  *  @param name   of the file, which may contain the number of GPUs if the text does not

@@ -362,12 +362,12 @@ calc_status calc_galvatron_layout_read(calc_galvatron_layout *out, const char *t
     return status;
 }
 
-bool calc_galvatron_layout_is(const char *text, size_t length)
+calc_status calc_galvatron_layout_is(const char *text, size_t length)
 {
     calc_settings settings = {0};
     const reader r = {.settings = &settings};
-    bool is = calc_settings_from_json(&settings, text, length, "", NULL) == CALC_OK &&
-              find(&r, "pp_deg") && find(&r, "tp_sizes_enc");
+    calc_status status = calc_settings_from_json(&settings, text, length, "", NULL);
+    bool is = status == CALC_OK && find(&r, "pp_deg") && find(&r, "tp_sizes_enc");
     calc_settings_free(&settings);
-    return is;
+    return is || status == CALC_ERR_NOMEM ? status : CALC_ERR_UNSUPPORTED;
 }

@@ -5,6 +5,7 @@
 #include "io/json_bind.h"
 #include "io/json_load.h"
 #include "io/json_runs.h"
+#include "io/json_syntax.h"
 #include "io/utf8.h"
 #include "spec/alias.h"
 #include "spec/amount.h"
@@ -242,15 +243,19 @@ static bool is_utf8(const char *text)
 static json_t *blocks_of(const char *text)
 {
     json_t *array = json_array();
-    while (array && *text) {
+    bool fine = array != NULL;
+    while (fine && *text) {
         size_t length = strcspn(text, ",");
         char *end;
         long blocks = strtol(text, &end, 10);
-        json_array_append_new(array, end == text + length ? json_integer(blocks)
-                                                          : json_stringn(text, length));
+        fine = json_array_append_new(array, end == text + length ? json_integer(blocks)
+                                                                 : json_stringn(text, length)) == 0;
         text += length + (text[length] == ',');
     }
-    return array;
+    if (!fine) {
+        json_decref(array);
+    }
+    return fine ? array : NULL;
 }
 
 /* The value as JSON; NULL if an error was added. */
@@ -263,28 +268,29 @@ static json_t *read_value(const calc_field *field, const char *text, calc_json_r
     if ((composite && bracket) || !is_utf8(text)) {
         return calc_json_load_text(report, text, strlen(text));
     }
+    calc_json_mistake mistake;
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+    if (!value && !calc_json_syntax_check(text, strlen(text), false, &mistake)) {
+        return calc_json_load_text(report, text, strlen(text)); /* which says why it is not read */
+    }
     if (list && !json_is_null(value)) {
         json_decref(value);
         value = field->flags & (CALC_STACK | CALC_SOFTWARE) ? json_string(text) : blocks_of(text);
     } else if (!value) {
         value = json_string(text);
     }
-    if (!value) {
-        calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
-    }
-    return value;
+    return calc_json_report_made(report, value);
 }
 
-/* "80GiB" as the number that the field has in a file; NULL if the value is not of that kind. */
-static json_t *number_of_amount(const calc_field *field, const json_t *value)
+/* "80GiB" as the number that the field has in a file; other values as they are. NULL: no memory. */
+static json_t *number_of_amount(const calc_field *field, json_t *value)
 {
     double number;
     const char *text = json_string_value(value);
     bool whole = field->type == CALC_TYPE_INT;
     if (!text || !(whole || field->type == CALC_TYPE_REAL) ||
         calc_amount_read(text, field->unit, &number) != CALC_AMOUNT_UNIT) {
-        return NULL;
+        return json_incref(value);
     }
     return whole && number == floor(number) && fabs(number) < 0x1p53
                ? json_integer((json_int_t)number)
@@ -302,15 +308,14 @@ static void bind(const assignment *set, const calc_field_ref *ref, int which, js
     } changed;
     size_t size = calc_table_of(ref->kind)->size;
     int before = report->found.count + report->found.dropped;
-    json_t *number = number_of_amount(ref->field, value);
+    json_t *number = calc_json_report_made(report, number_of_amount(ref->field, value));
     memcpy(&changed, set->object[which], size);
     if (calc_json_is_list(ref->field) && json_is_null(value)) {
         calc_json_lists_take(ref->field, &changed);
     } else if (calc_json_is_list(ref->field)) {
         calc_json_lists_bind(report, ref->field, value, &changed);
-    } else if (!calc_json_bind_automatic(ref->field, value, &changed)) {
-        calc_json_bind_field(report, ref->field, number ? number : value,
-                             (char *)&changed + ref->offset);
+    } else if (number && !calc_json_bind_automatic(ref->field, value, &changed)) {
+        calc_json_bind_field(report, ref->field, number, (char *)&changed + ref->offset);
     }
     json_decref(number);
     if (ref->kind == CALC_KIND_EXEC) {

@@ -116,7 +116,8 @@ static int64_t set_element(reader *r, calc_layer_key k, json_t *element, int64_t
 {
     int64_t times;
     bool number = k < CALC_LAYER_KEY_context_par_type;
-    json_t *value = calc_json_runs_repeated(element, number, MOST, &times);
+    json_t *value =
+        calc_json_report_made(r->report, calc_json_runs_repeated(element, number, MOST, &times));
     if (at + times > MOST) {
         too_many(r);
         times = 0;

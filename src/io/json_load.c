@@ -7,7 +7,13 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+void calc_json_allocate(void *(*allocate)(size_t size))
+{
+    json_set_alloc_funcs(allocate, free);
+}
 
 /* The token that byte `offset` ends or is inside of. */
 static calc_json_token token_at(const char *text, size_t length, size_t offset)

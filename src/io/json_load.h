@@ -11,4 +11,9 @@
  *  @return a new reference; NULL if an error was added */
 json_t *calc_json_load_text(calc_json_report *report, const char *text, size_t length);
 
+/** Have Jansson allocate by a function of the process, which does not return without memory. After
+ *  one failed allocation Jansson 2.14 drops characters of a long key or number, or crashes. For
+ *  commands, not for libraries: there is one allocator per process. */
+void calc_json_allocate(void *(*allocate)(size_t size));
+
 #endif

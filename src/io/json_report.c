@@ -92,6 +92,14 @@ static bool is_before(const calc_error *a, const calc_error *b)
     return a->line != b->line ? a->line < b->line : a->column < b->column;
 }
 
+json_t *calc_json_report_made(calc_json_report *report, json_t *value)
+{
+    if (!value) {
+        calc_json_report_add(report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
+    }
+    return value;
+}
+
 calc_status calc_json_report_close(calc_json_report *report, calc_errors *errors)
 {
     calc_errors *found = &report->found;

@@ -51,6 +51,10 @@ calc_status calc_json_report_add(calc_json_report *report, calc_status status, i
 calc_status calc_json_report_add_at(calc_json_report *report, calc_status status, size_t offset,
                                     const char *hint, const char *fmt, ...) CALC_PRINTF(5, 6);
 
+/** What was just made of a value: NULL, for lack of memory, is an error at the pointer.
+ *  @return value */
+struct json_t *calc_json_report_made(calc_json_report *report, struct json_t *value);
+
 /** Append the errors found, in the order of the text, to `errors` (may be NULL).
  *  @return status of the first one, CALC_OK if there is none */
 calc_status calc_json_report_close(calc_json_report *report, calc_errors *errors);

@@ -85,8 +85,9 @@ static void set(reader *r, calc_stage_key k, const json_t *value, calc_stage_run
 static int64_t set_element(reader *r, calc_stage_key k, json_t *element, int64_t at)
 {
     int64_t times;
-    json_t *value =
-        calc_json_runs_repeated(element, calc_stage_key_is_number(k), CALC_MAX_PLACES, &times);
+    json_t *value = calc_json_report_made(
+        r->report,
+        calc_json_runs_repeated(element, calc_stage_key_is_number(k), CALC_MAX_PLACES, &times));
     if (at + times > CALC_MAX_PLACES) {
         calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "at most %d stages and chunks are listed", CALC_MAX_PLACES);

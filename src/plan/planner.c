@@ -408,6 +408,7 @@ typedef struct search {
     size_t kept;   /* at most */
     double best_s; /* of them, before they are polished, */
     calc_planner_stop stop;
+    atomic_bool no_memory; /* to find whether a framework runs a layout, or to polish one */
     /* Of a batch. */
     size_t item[BATCH]; /* candidates */
     size_t items;
@@ -521,8 +522,18 @@ static double start_limit_of(const search *s)
     return !s->planner->runs ? 0 : r->starts ? r->start.stats.total_time : INFINITY;
 }
 
+static bool is_run(search *s, int chip, const calc_exec *exec)
+{
+    bool runs;
+    if (s->planner->runs(s->planner->runs_context, chip, exec, &runs) != CALC_OK) {
+        atomic_store(&s->no_memory, true);
+        return false;
+    }
+    return runs;
+}
+
 /* Whether a framework may run divisions of a candidate: that with as many blocks everywhere. */
-static bool may_run(const search *s, const planner_candidate *c)
+static bool may_run(search *s, const planner_candidate *c)
 {
     const calc_planner *p = s->planner;
     calc_exec e = s->list.exec[c->exec];
@@ -536,7 +547,7 @@ static bool may_run(const search *s, const planner_candidate *c)
     }
     return places <= CALC_MAX_PLACES && places <= blocks &&
            (e.pipeline_par == 1 || calc_stage_list_pack(place, places, &e.stages)) &&
-           p->runs(p->runs_context, c->place.chip[0], &e);
+           is_run(s, c->place.chip[0], &e);
 }
 
 static void balance(void *context, size_t i)
@@ -582,8 +593,7 @@ static void balance(void *context, size_t i)
 static void take(search *s, const calc_planner_found *f)
 {
     calc_planner_result *r = s->out;
-    const calc_planner *p = s->planner;
-    if (f->stats.total_time < start_limit_of(s) && p->runs(p->runs_context, f->chip, &f->exec)) {
+    if (f->stats.total_time < start_limit_of(s) && is_run(s, f->chip, &f->exec)) {
         r->start = *f;
         r->starts = true;
     }
@@ -723,10 +733,11 @@ static void polish_one(void *context, size_t i)
         calc_planner_outcome outcome = calc_planner_balance(s->planner, &f->base, &f->place,
                                                             INFINITY, &effort, bench, again, NULL);
         if (outcome == CALC_PLANNER_FOUND && again->stats.total_time <= f->stats.total_time &&
-            (i < r->count ||
-             s->planner->runs(s->planner->runs_context, again->chip, &again->exec))) {
+            (i < r->count || is_run(s, again->chip, &again->exec))) {
             *f = *again;
         }
+    } else {
+        atomic_store(&s->no_memory, true);
     }
     free(again);
     free(bench);
@@ -766,6 +777,9 @@ static calc_status search_all(search *s, calc_errors *errors)
                 : "that no chip can run, or that has more stages than there are processors for");
     }
     polish(s);
+    if (status == CALC_OK && atomic_load(&s->no_memory)) {
+        status = calc_errors_no_memory(errors);
+    }
     for (size_t i = 0; i < r->count; i++) {
         double bound_s = r->found[i].bound_s;
         r->bound_s = bound_s > 0 ? fmin(r->bound_s, bound_s) : r->bound_s;

@@ -52,9 +52,10 @@ typedef struct calc_planner {
     int threads;         /**< 0: as many as the machine has */
     /** True: stop. Called by one thread at a time. */
     bool (*progress)(void *context, const calc_planner_progress *progress);
-    /** Whether a framework runs a layout on a chip: the best of these is found, too. Called by
-     *  several threads at once. NULL: nobody asks. */
-    bool (*runs)(const void *context, int chip, const calc_exec *exec);
+    /** Find whether a framework runs a layout on a chip: the best of these is found, too. Called by
+     *  several threads at once. NULL: nobody asks.
+     *  @return CALC_OK, or CALC_ERR_NOMEM, with which the search ends */
+    calc_status (*runs)(const void *context, int chip, const calc_exec *exec, bool *runs);
     void *context;            /**< of progress, */
     const void *runs_context; /**< and of runs */
 } calc_planner;

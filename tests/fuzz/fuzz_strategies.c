@@ -25,7 +25,7 @@ static void use(const calc_galvatron_layout *layout)
     calc_notes notes = {0};
     calc_errors errors = {0};
     calc_text first = written(layout);
-    MUST(calc_galvatron_layout_is(first.data, first.length));
+    MUST(calc_galvatron_layout_is(first.data, first.length) == CALC_OK);
     MUST(calc_galvatron_layout_read(&again, first.data, first.length, "", 0, &notes, &errors) ==
          CALC_OK);
     calc_text second = written(&again);

@@ -90,8 +90,9 @@ static void try_all(const char *name, const calc_random_layout *l)
 {
     for (size_t k = 0; calc_framework_list[k]; k++) {
         const calc_framework *f = calc_framework_list[k];
-        size_t told = 0;
-        size_t reasons = calc_export_refused(f, &l->app, &l->exec, count_reason, &told);
+        size_t told = 0, reasons;
+        ck_assert_int_eq(calc_export_refused(f, &l->app, &l->exec, count_reason, &told, &reasons),
+                         CALC_OK);
         ck_assert_uint_eq(reasons, told);
         if (reasons > 0) {
             refused_count[k]++;

@@ -84,7 +84,7 @@ CALC_TEST_LOOP(files_are_upstreams_to_the_byte, 0, sizeof cases / sizeof *cases)
     char path[512], added[64];
     calc_errors errors;
     calc_text theirs = file_of(_i, path);
-    ck_assert(calc_galvatron_layout_is(theirs.data, theirs.length));
+    ck_assert_int_eq(calc_galvatron_layout_is(theirs.data, theirs.length), CALC_OK);
     ck_assert_int_eq(read_text(theirs.data, path, 0, &errors), CALC_OK);
     calc_text ours = written();
     size_t ending = (size_t)snprintf(added, sizeof added, ",\n    \"vocab_sdp\": %d\n}",
@@ -224,9 +224,9 @@ CALC_TEST(other_texts_are_no_such_file)
     static const char *const texts[] = {
         "", "{}", "[1]", "{\"pp_deg\": 1}", "{\"tp_sizes_enc\": \"1\"", "pp_deg: 1"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        ck_assert(!calc_galvatron_layout_is(texts[i], strlen(texts[i])));
+        ck_assert_int_ne(calc_galvatron_layout_is(texts[i], strlen(texts[i])), CALC_OK);
     }
-    ck_assert(calc_galvatron_layout_is(OLD, strlen(OLD)));
+    ck_assert_int_eq(calc_galvatron_layout_is(OLD, strlen(OLD)), CALC_OK);
 }
 
 /* global_bsz % (world / pp / min(tp, vtp) / min(cp)) */

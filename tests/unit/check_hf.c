@@ -20,7 +20,7 @@ static calc_app read_file(const char *name)
     remarks all = {0};
     snprintf(path, sizeof path, CALC_TEST_DATA "/formats/hf/%s.json", name);
     ck_assert_int_eq(calc_text_read(&text, path, &errors), CALC_OK);
-    ck_assert(calc_hf_is_text(text.data, text.length));
+    ck_assert_int_eq(calc_hf_is_text(text.data, text.length), CALC_OK);
     ck_assert_msg(read_text(text.data, &app, &all, &errors) == CALC_OK, "%s: %s", name,
                   errors.item[0].text);
     ck_assert_msg(!strstr(all.text, "ignored"), "%s: %s", name, all.text);
@@ -206,10 +206,10 @@ CALC_TEST(files_are_known_by_their_type)
     const char *no[] = {
         "{\"hidden\": 1}", "{", "", "[1]", "--model_type x", "{\"a\": {\"model_type\": \"x\"}}"};
     for (size_t i = 0; i < sizeof yes / sizeof *yes; i++) {
-        ck_assert(calc_hf_is_text(yes[i], strlen(yes[i])));
+        ck_assert_int_eq(calc_hf_is_text(yes[i], strlen(yes[i])), CALC_OK);
     }
     for (size_t i = 0; i < sizeof no / sizeof *no; i++) {
-        ck_assert(!calc_hf_is_text(no[i], strlen(no[i])));
+        ck_assert_int_ne(calc_hf_is_text(no[i], strlen(no[i])), CALC_OK);
     }
 }
 

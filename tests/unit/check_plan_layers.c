@@ -444,7 +444,10 @@ CALC_TEST(layers_come_back)
         calc_rng_init(&rng, 20261126, i);
         make_model(&rng, &app);
         const calc_framework *f = i % 2 ? &calc_framework_megatron : &calc_framework_bridge;
-        if (calc_export_refused(f, &app, &exec, count_reasons, &reasons) > 0) {
+        size_t told;
+        ck_assert_int_eq(calc_export_refused(f, &app, &exec, count_reasons, &reasons, &told),
+                         CALC_OK);
+        if (told > 0) {
             refused++;
             continue;
         }
@@ -481,7 +484,8 @@ static void refuses(const calc_framework *f, const char *json, calc_exec e, cons
     calc_app app;
     reasons r = {""};
     model_of(json, &app);
-    calc_export_refused(f, &app, &e, add_reason, &r);
+    size_t told;
+    ck_assert_int_eq(calc_export_refused(f, &app, &e, add_reason, &r, &told), CALC_OK);
     ck_assert_str_eq(r.text, expected);
 }
 

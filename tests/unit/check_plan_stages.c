@@ -52,7 +52,8 @@ static void tell(void *context, const char *reason)
 static const char *refused(const calc_framework *framework)
 {
     told[0] = '\0';
-    calc_export_refused(framework, &app, &exec, tell, NULL);
+    size_t count;
+    ck_assert_int_eq(calc_export_refused(framework, &app, &exec, tell, NULL, &count), CALC_OK);
     return told;
 }
 
@@ -190,7 +191,9 @@ CALC_TEST(which_stage_is_on_which_system_is_a_remark)
     ck_assert_str_eq(refused(&calc_framework_megatron), "");
     ck_assert_int_eq(calc_export(&calc_framework_megatron, &app, &exec, 8, &settings, &errors),
                      CALC_OK);
-    calc_export_lost(&calc_framework_megatron, &app, &exec, &settings, count_system, NULL);
+    ck_assert_int_eq(
+        calc_export_lost(&calc_framework_megatron, &app, &exec, &settings, count_system, NULL),
+        CALC_OK);
     ck_assert_int_eq(remarks, 1);
     calc_settings_free(&settings);
 }

@@ -271,11 +271,18 @@ CALC_TEST(layouts_of_a_sweep_are_listed_once)
 }
 
 /* calc_planner.runs */
-static bool has_two_stages(const void *context, int chip, const calc_exec *e)
+static calc_status has_two_stages(const void *context, int chip, const calc_exec *e, bool *runs)
 {
     ck_assert_ptr_eq(context, &c);
     ck_assert_int_eq(chip, 0);
-    return e->pipeline_par == 2 && e->strategy.tensor_par == 1;
+    *runs = e->pipeline_par == 2 && e->strategy.tensor_par == 1;
+    return CALC_OK;
+}
+
+static calc_status has_no_memory(const void *context, int chip, const calc_exec *e, bool *runs)
+{
+    *runs = context && chip == 0 && e->pipeline_par == 2;
+    return CALC_ERR_NOMEM;
 }
 
 /* The quickest that runs, however many are quicker and do not. */
@@ -299,6 +306,19 @@ CALC_TEST(the_best_that_runs_is_found_beside_the_best)
     calc_planner_result_free(&two);
     calc_planner_result_free(&r);
     calc_planner_result_free(&all_of_it);
+    release();
+}
+
+CALC_TEST(without_memory_to_ask_whether_a_framework_runs_it_there_is_no_plan)
+{
+    make(1, 1);
+    c.planner.runs = has_no_memory;
+    c.planner.runs_context = &c;
+    calc_planner_result r;
+    calc_errors errors = {0};
+    ck_assert_int_eq(calc_planner_run(&c.planner, &r, &errors), CALC_ERR_NOMEM);
+    ck_assert_int_eq(errors.item[0].status, CALC_ERR_NOMEM);
+    calc_planner_result_free(&r);
     release();
 }
 

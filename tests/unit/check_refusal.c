@@ -85,10 +85,31 @@ static void keep(void *context, const char *reason)
     snprintf(r->text + strlen(r->text), sizeof r->text - strlen(r->text), "%s\n", reason);
 }
 
+static size_t reasons_of(const calc_framework *framework, reasons *r)
+{
+    size_t count;
+    ck_assert_int_eq(calc_export_refused(framework, &app, &exec, keep, r, &count), CALC_OK);
+    return count;
+}
+
+static bool starts(const calc_system *system)
+{
+    bool is;
+    ck_assert_int_eq(calc_export_starts(&app, system, &exec, &is), CALC_OK);
+    return is;
+}
+
+static const char *starter(const calc_system *system)
+{
+    const char *name;
+    ck_assert_int_eq(calc_export_starter(&app, system, &exec, &name), CALC_OK);
+    return name;
+}
+
 static void is_fine(const calc_framework *framework, int line)
 {
     reasons r = {""};
-    size_t count = calc_export_refused(framework, &app, &exec, keep, &r);
+    size_t count = reasons_of(framework, &r);
     ck_assert_msg(count == 0, "line %d, %s: %s", line, framework->name, r.text);
 }
 
@@ -96,7 +117,7 @@ static void is_fine(const calc_framework *framework, int line)
 static void is_refused(const calc_framework *framework, const char *words, int line)
 {
     reasons r = {""};
-    size_t count = calc_export_refused(framework, &app, &exec, keep, &r);
+    size_t count = reasons_of(framework, &r);
     ck_assert_msg(count == 1 && strstr(r.text, words), "line %d, %s: %zu: %s", line,
                   framework->name, count, r.text);
 }
@@ -359,8 +380,8 @@ CALC_TEST(the_same_question_has_the_same_answer)
     calc_app a = app;
     calc_exec e = exec;
     reasons first = {""}, second = {""};
-    calc_export_refused(&calc_framework_nemo, &app, &exec, keep, &first);
-    calc_export_refused(&calc_framework_nemo, &app, &exec, keep, &second);
+    ck_assert_uint_eq(reasons_of(&calc_framework_nemo, &first),
+                      reasons_of(&calc_framework_nemo, &second));
     ck_assert_str_eq(first.text, second.text);
     ck_assert(memcmp(&a, &app, sizeof a) == 0 && memcmp(&e, &exec, sizeof e) == 0);
     exec.num_procs = 33;
@@ -371,12 +392,12 @@ CALC_TEST(a_layout_starts_if_one_framework_runs_it)
 {
     calc_system any = {.platform = CALC_PLATFORM_ANY};
     setup_dense();
-    ck_assert(calc_export_starts(&app, &any, &exec));
+    ck_assert(starts(&any));
     setup(); /* stages and experts */
     exec.strategy.weight_offload = true;
-    ck_assert(!calc_export_starts(&app, &any, &exec));
+    ck_assert(!starts(&any));
     setup_serving();
-    ck_assert(calc_export_starts(&app, &any, &exec));
+    ck_assert(starts(&any));
 }
 
 CALC_TEST(a_framework_starts_what_is_on_its_platforms)
@@ -386,18 +407,18 @@ CALC_TEST(a_framework_starts_what_is_on_its_platforms)
     calc_system cann = {.platform = CALC_PLATFORM_CANN};
     calc_system xpu = {.platform = CALC_PLATFORM_XPU};
     setup_dense();
-    ck_assert_str_eq(calc_export_starter(&app, &cuda, &exec), "megatron");
-    ck_assert_str_eq(calc_export_starter(&app, &rocm, &exec), "megatron");
-    ck_assert_str_ne(calc_export_starter(&app, &cann, &exec), "megatron");
+    ck_assert_str_eq(starter(&cuda), "megatron");
+    ck_assert_str_eq(starter(&rocm), "megatron");
+    ck_assert_str_ne(starter(&cann), "megatron");
     exec.stages.chips = 1; /* a stage on another system */
     exec.stages.system[0] = &xpu;
-    const char *both = calc_export_starter(&app, &cuda, &exec);
+    const char *both = starter(&cuda);
     ck_assert(!both || strcmp(both, "megatron") != 0);
     setup_serving();
     exec.inference.prefill_system.system = &xpu;
-    ck_assert(!calc_export_starts(&app, &cuda, &exec));
+    ck_assert(!starts(&cuda));
     exec.inference.prefill_system.system = &cuda;
-    ck_assert(calc_export_starts(&app, &cuda, &exec));
+    ck_assert(starts(&cuda));
 }
 
 /* No framework known here trains on TPUs, so none refuses a layout; vLLM serves on them. */
@@ -406,12 +427,12 @@ CALC_TEST(where_no_framework_is_known_none_refuses)
     calc_system tpu = {.platform = CALC_PLATFORM_TPU};
     calc_system cuda = {.platform = CALC_PLATFORM_CUDA};
     setup_dense();
-    ck_assert_ptr_null(calc_export_starter(&app, &tpu, &exec));
-    ck_assert(calc_export_starts(&app, &tpu, &exec));
+    ck_assert_ptr_null(starter(&tpu));
+    ck_assert(starts(&tpu));
     setup_serving();
-    ck_assert_str_eq(calc_export_starter(&app, &tpu, &exec), "vllm");
+    ck_assert_str_eq(starter(&tpu), "vllm");
     setup(); /* stages and experts */
     exec.strategy.weight_offload = true;
-    ck_assert(calc_export_starts(&app, &tpu, &exec));
-    ck_assert(!calc_export_starts(&app, &cuda, &exec));
+    ck_assert(starts(&tpu));
+    ck_assert(!starts(&cuda));
 }

@@ -153,8 +153,10 @@ static double worth_of(const calc_found *layout)
 {
     calc_sweep_found found;
     calc_sweep_found_run(&study, layout, &found);
-    return calc_export_starts(&example.app, &example.system, &found.exec) ? found.stats.sample_rate
-                                                                          : 0;
+    bool starts;
+    ck_assert_int_eq(calc_export_starts(&example.app, &example.system, &found.exec, &starts),
+                     CALC_OK);
+    return starts ? found.stats.sample_rate : 0;
 }
 
 /* Beside a search of all that were kept. */

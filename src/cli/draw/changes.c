@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "formats/refusal.h"
+#include "cli/shell/start.h"
 #include "plan/why.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
@@ -43,7 +43,7 @@ calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app
     if (!why) {
         return calc_errors_no_memory(errors);
     }
-    bool starts = calc_export_starts(app, system, exec);
+    bool starts = calc_start_exists(app, system, exec);
     calc_why_find(app, system, exec, why);
     calc_put_object(put, key, CALC_PUT_LINES);
     calc_put_count(put, "tried", (int64_t)why->tried);
@@ -57,7 +57,7 @@ calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app
         calc_put_array(put, "set", CALC_PUT_LINE);
         calc_value_differences(CALC_KIND_EXEC, exec, &change->exec, put_assignment, put);
         calc_put_close(put);
-        calc_put_flag(put, "starts", !starts || calc_export_starts(app, system, &change->exec));
+        calc_put_flag(put, "starts", !starts || calc_start_exists(app, system, &change->exec));
         put_stats(put, &stats);
         calc_put_close(put);
     }

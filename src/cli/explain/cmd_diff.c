@@ -210,14 +210,15 @@ static calc_status load_compared(sides *s, const char *const *argument, calc_err
         calc_errors ignored = {0};
         char path[CALC_FIND_PATH_MAX];
         s->kind = order[i];
-        if (load_both(s, s->kind, argument, &ignored) == CALC_OK) {
+        if (calc_is_yes(load_both(s, s->kind, argument, &ignored))) {
             return CALC_OK;
         }
         calc_errors none = {0};
         calc_inputs probe = {0};
-        bool is_first = calc_find(s->kind, argument[0], path, &none) == CALC_OK &&
-                        calc_input_load(&probe.input[s->kind], s->kind, object_of(&probe, s->kind),
-                                        argument[0], &none) == CALC_OK;
+        bool is_first =
+            calc_is_yes(calc_find(s->kind, argument[0], path, &none)) &&
+            calc_is_yes(calc_input_load(&probe.input[s->kind], s->kind, object_of(&probe, s->kind),
+                                        argument[0], &none));
         calc_inputs_free(&probe);
         blamed = is_first ? s->kind : blamed;
     }

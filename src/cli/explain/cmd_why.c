@@ -10,8 +10,8 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "cli/shell/opt.h"
+#include "cli/shell/start.h"
 #include "cli/sweep/sweep_complete.h"
-#include "formats/refusal.h"
 #include "io/json_put.h"
 #include "plan/why.h"
 
@@ -130,7 +130,7 @@ static const char *head_of(const calc_why *why)
 static void write_text(calc_output *out, const calc_inputs *in, const calc_why *why, size_t top)
 {
     size_t count = useful(why, top);
-    bool starts = calc_export_starts(&in->app, &in->system, &in->exec);
+    bool starts = calc_start_exists(&in->app, &in->system, &in->exec);
     bool marked = false;
     char tried[CALC_HUMAN_MAX];
     calc_inputs_write_remarks(out, in);
@@ -138,7 +138,7 @@ static void write_text(calc_output *out, const calc_inputs *in, const calc_why *
     calc_output_printf(out, "\n%-*s%11s%10s%9s\n", WIDTH,
                        "Changes of a field, or of a pair of sizes", head_of(why), "change", "GiB");
     for (size_t i = 0; i < count; i++) {
-        bool mark = starts && !calc_export_starts(&in->app, &in->system, &why->change[i].exec);
+        bool mark = starts && !calc_start_exists(&in->app, &in->system, &why->change[i].exec);
         write_change(out, why, &why->change[i], mark ? '!' : ' ', true);
         marked |= mark;
     }

@@ -81,11 +81,16 @@ static void tell_refused(void *context, const char *reason)
     calc_say("%s cannot run %s: %s\n", r->framework->title, r->layout, reason);
 }
 
-static bool is_refused(const calc_framework *framework, const calc_app *app, const calc_exec *exec,
-                       const char *layout)
+/* Says why the framework does not run a layout. @param refused  set if there is a reason */
+static calc_status say_refused(const calc_framework *framework, const calc_app *app,
+                               const calc_exec *exec, const char *layout, bool *refused,
+                               calc_errors *errors)
 {
+    size_t count;
     refused_layout r = {framework, layout};
-    return calc_export_refused(framework, app, exec, tell_refused, &r) > 0;
+    calc_status status = calc_export_refused(framework, app, exec, tell_refused, &r, &count);
+    *refused = *refused || count > 0;
+    return calc_errors_status(errors, status);
 }
 
 /* Writes a script that starts either server of a disaggregated layout. */
@@ -144,7 +149,7 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
     calc_status status =
         framework ? calc_export(framework, app, exec, per_node, &settings, errors) : CALC_OK;
     if (status == CALC_OK && framework) {
-        *refused = is_refused(framework, app, exec, "this");
+        status = say_refused(framework, app, exec, "this", refused, errors);
     }
     if (status == CALC_OK && !*refused) {
         status = write_documents(args, framework, app, exec, &settings, errors);
@@ -154,7 +159,8 @@ static calc_status export_documents(const calc_args *args, const calc_framework 
             calc_say("not in %s: the shape of the model\n", framework->title);
         }
         if (!framework->serves) {
-            calc_export_lost(framework, app, exec, &settings, tell_lost, context);
+            status = calc_errors_status(
+                errors, calc_export_lost(framework, app, exec, &settings, tell_lost, context));
         }
     }
     calc_settings_free(&settings);
@@ -187,8 +193,8 @@ static calc_status load(const calc_args *args, calc_inputs *in, calc_errors *err
     calc_sweep_completes(in, args, OPT_PROCS, OPT_BATCH, NULL);
     /* The machine and not a layout is the second argument. */
     if (args->argument_count == 3 ||
-        (calc_find(CALC_KIND_EXEC, args->argument[1], path, &ignored) != CALC_OK &&
-         calc_find(CALC_KIND_SYSTEM, args->argument[1], path, &ignored) == CALC_OK)) {
+        (!calc_is_yes(calc_find(CALC_KIND_EXEC, args->argument[1], path, &ignored)) &&
+         calc_is_yes(calc_find(CALC_KIND_SYSTEM, args->argument[1], path, &ignored)))) {
         return calc_inputs_load_args(in, args, 0, OPT_SET, errors);
     }
     calc_input *layout = &in->input[CALC_KIND_EXEC];
@@ -256,8 +262,11 @@ static calc_status write_diff(const calc_args *args, const calc_framework *frame
     status = status == CALC_OK ? calc_export(framework, app, exec, per_node, &a, errors) : status;
     status = status == CALC_OK ? calc_export(framework, app, &other, per_node, &b, errors) : status;
     if (status == CALC_OK) {
-        *refused = is_refused(framework, app, exec, args->argument[args->argument_count - 1]);
-        *refused = is_refused(framework, app, &other, name) || *refused;
+        const char *first = args->argument[args->argument_count - 1];
+        status = say_refused(framework, app, exec, first, refused, errors);
+    }
+    if (status == CALC_OK) {
+        status = say_refused(framework, app, &other, name, refused, errors);
     }
     if (status == CALC_OK && !*refused) {
         status = calc_output_open(&out, calc_opt_value(args, OPT_OUT), errors);

@@ -323,10 +323,10 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
     calc_text text = {0};
     calc_status status = calc_text_read(&text, name, errors);
     if (status == CALC_OK) {
-        r->from = r->from                                            ? r->from
-                  : calc_hf_is_text(text.data, text.length)          ? "hf"
-                  : calc_galvatron_layout_is(text.data, text.length) ? "galvatron"
-                                                                     : NULL;
+        r->from = r->from                                                         ? r->from
+                  : calc_is_yes(calc_hf_is_text(text.data, text.length))          ? "hf"
+                  : calc_is_yes(calc_galvatron_layout_is(text.data, text.length)) ? "galvatron"
+                                                                                  : NULL;
         bool hf = r->from && (strcmp(r->from, "hf") == 0 || strcmp(r->from, "huggingface") == 0);
         bool galvatron = r->from && strcmp(r->from, "galvatron") == 0;
         if (hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE))) {

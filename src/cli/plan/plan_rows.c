@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/shell/complain.h"
+#include "cli/shell/start.h"
 #include "formats/refusal.h"
 #include "io/json_save.h"
 #include "model/stages/placed.h"
@@ -102,10 +103,10 @@ double calc_plan_rows_fits(const calc_plan_task *t, int chip, const calc_exec *e
     return least;
 }
 
-bool calc_plan_rows_runs(const void *task, int chip, const calc_exec *exec)
+calc_status calc_plan_rows_runs(const void *task, int chip, const calc_exec *exec, bool *runs)
 {
     const calc_plan_task *t = task;
-    return calc_export_starts(&t->app, &t->chip[chip].system, exec);
+    return calc_export_starts(&t->app, &t->chip[chip].system, exec, runs);
 }
 
 const calc_planner_found *calc_plan_rows_start(const calc_plan_task *t,
@@ -113,7 +114,7 @@ const calc_planner_found *calc_plan_rows_start(const calc_plan_task *t,
 {
     for (*rank = 1; *rank <= r->count + r->starts; ++*rank) {
         const calc_planner_found *f = *rank > r->count ? &r->start : &r->found[*rank - 1];
-        if (calc_plan_rows_runs(t, f->chip, &f->exec) &&
+        if (calc_start_exists(&t->app, &t->chip[f->chip].system, &f->exec) &&
             calc_fits_is_sure(calc_plan_rows_fits(t, f->chip, &f->exec))) {
             *rank = *rank > r->count ? 0 : *rank;
             return f;

@@ -30,8 +30,9 @@ calc_plan_row *calc_plan_rows_make(const calc_plan_task *task, int chip, const c
  *  calc_fits_of(); NaN: not known. */
 double calc_plan_rows_fits(const calc_plan_task *task, int chip, const calc_exec *exec);
 
-/** Whether a framework runs a layout: calc_planner.runs. @param task  a calc_plan_task */
-bool calc_plan_rows_runs(const void *task, int chip, const calc_exec *exec);
+/** calc_planner.runs. @param task  a calc_plan_task */
+CALC_MUST_USE calc_status calc_plan_rows_runs(const void *task, int chip, const calc_exec *exec,
+                                              bool *runs);
 
 /** The layout to start with, as calc_sweep_rows_start() has it: the first that is as good as sure
  * to fit and that a framework runs. @param rank  its rank, 0: it is not in the list

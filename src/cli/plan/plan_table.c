@@ -11,6 +11,7 @@
 #include "cli/draw/stage_words.h"
 #include "cli/plan/plan_rows.h"
 #include "cli/run/plot.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/start.h"
 #include "spec/stage_list.h"
 
@@ -59,15 +60,15 @@ static char *chips_text(const calc_plan_task *t, const calc_planner_found *f,
 enum { BLOCKS_WIDTH = 40 };
 
 static void write_row(calc_output *out, const calc_plan_task *t, const calc_planner_found *f,
-                      size_t rank)
+                      size_t rank, bool runs)
 {
     const calc_exec *e = &f->exec;
     const calc_strategy *s = &e->strategy;
     char time[CALC_HUMAN_MAX], mfu[CALC_HUMAN_MAX], blocks[CALC_STAGE_WORDS_SIZE];
     char chips[CALC_STAGE_WORDS_SIZE];
-    calc_output_printf(out, "%4zu%s%4lld %4lld %5lld", rank,
-                       calc_plan_rows_runs(t, f->chip, e) ? " " : "!", (long long)s->tensor_par,
-                       (long long)e->pipeline_par, (long long)s->data_par);
+    calc_output_printf(out, "%4zu%s%4lld %4lld %5lld", rank, runs ? " " : "!",
+                       (long long)s->tensor_par, (long long)e->pipeline_par,
+                       (long long)s->data_par);
     calc_output_printf(out, " %3lld %4lld", (long long)(s->context_par > 0 ? s->context_par : 1),
                        (long long)(s->expert_par > 0 ? s->expert_par : 1));
     calc_output_printf(out, " %3lld %3lld %11s %7s %8.2f", (long long)e->pipeline_interleaving,
@@ -126,8 +127,10 @@ static void write_rows(calc_output *out, const calc_plan_task *t, const calc_pla
                      "rank   TP   PP    DP  CP   EP  VP  MB        step     MFU      GiB P(fits)  "
                      "blocks of the stages\n");
     for (size_t i = 0; i < r->count; i++) {
-        write_row(out, t, &r->found[i], i + 1);
-        refused = refused || !calc_plan_rows_runs(t, r->found[i].chip, &r->found[i].exec);
+        const calc_planner_found *f = &r->found[i];
+        bool runs = calc_start_exists(&t->app, &t->chip[f->chip].system, &f->exec);
+        write_row(out, t, f, i + 1, runs);
+        refused = refused || !runs;
     }
     calc_plan_room_write(out, t);
     if (refused) {
@@ -259,7 +262,7 @@ static void write_more_memory(calc_output *out, const calc_plan_task *t,
     only.stages = (calc_stage_list){0};
     only.first_stage_blocks = only.last_stage_blocks = only.recompute_blocks = 0;
     only.strategy.activation_recompute = CALC_ACTIVATION_RECOMPUTE_NONE;
-    if (calc_plan_rows_more(t, &only, &r, NULL) == CALC_OK && r.count > 0) {
+    if (calc_is_yes(calc_plan_rows_more(t, &only, &r, NULL)) && r.count > 0) {
         double gain = 1 - r.found[0].stats.total_time / f->stats.total_time;
         char percent[CALC_HUMAN_MAX];
         calc_output_printf(out, "One GiB more on every processor would save %s.\n",

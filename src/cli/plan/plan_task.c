@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "calibrate/standard_errors.h"
 #include "cli/plan/plan_rows.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/known_runs.h"
 #include "cli/shell/list.h"
 #include "cli/sweep/sweep_axes.h"
@@ -135,7 +136,7 @@ static void take_set(calc_plan_task *t, const char *text, calc_errors *errors)
     calc_app app = t->app;
     calc_system system = t->chip[0].system;
     calc_errors ignored = {0};
-    if (calc_set(&app, &system, &none, text, &where, &ignored) != CALC_OK ||
+    if (!calc_is_yes(calc_set(&app, &system, &none, text, &where, &ignored)) ||
         where.kind == CALC_KIND_EXEC) {
         (void)!calc_axis_assign_one(&t->space, &t->builder, text, errors);
         return;

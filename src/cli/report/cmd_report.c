@@ -72,8 +72,8 @@ static calc_status find_systems(const calc_written_run *run, calc_inputs *in, ca
     snprintf(system->name, sizeof system->name, "%s", run->system_name);
     bool piped = strcmp(run->system_file, "-") == 0;
     if (piped || !*run->system_file ||
-        calc_find(CALC_KIND_SYSTEM, run->system_file, system->path, &ignored) != CALC_OK ||
-        calc_text_read(&system->text, system->path, &ignored) != CALC_OK) {
+        !calc_is_yes(calc_find(CALC_KIND_SYSTEM, run->system_file, system->path, &ignored)) ||
+        !calc_is_yes(calc_text_read(&system->text, system->path, &ignored))) {
         system->path[0] = '\0';
     }
     in->exec.software_read = true; /* what it gave is written */

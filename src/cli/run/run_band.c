@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/draw/human.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/known_runs.h"
 
 /* How a statistic scales when a quantity is off by a factor. */
@@ -50,7 +51,8 @@ static bool is_changed(const calc_inputs *in)
     calc_stats as_read, now;
     calc_errors ignored = {0};
     const calc_text *text = &in->input[CALC_KIND_SYSTEM].text;
-    if (calc_parse(CALC_KIND_SYSTEM, &system, text->data, text->length, "", &ignored) != CALC_OK) {
+    if (!calc_is_yes(
+            calc_parse(CALC_KIND_SYSTEM, &system, text->data, text->length, "", &ignored))) {
         return true;
     }
     calc_run(&in->app, &system, &in->exec, CALC_COMPAT_NONE, &as_read);

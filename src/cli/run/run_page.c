@@ -8,6 +8,7 @@
 #include "cli/draw/breakdown.h"
 #include "cli/draw/changes.h"
 #include "cli/draw/stage_words.h"
+#include "cli/shell/complain.h"
 #include "io/json_put.h"
 #include "io/put_answer.h"
 #include "model/timeline.h"
@@ -219,7 +220,7 @@ static calc_status put_band(calc_put *put, const calc_run_outcome *o, calc_error
     char path[CALC_FIND_PATH_MAX];
     calc_errors ignored = {0};
     bool asked = o->compat == CALC_COMPAT_NONE && o->stats.verdict == CALC_VERDICT_OK &&
-                 calc_find_data(CALC_FIND_RESIDUALS, path, &ignored) == CALC_OK;
+                 calc_is_yes(calc_find_data(CALC_FIND_RESIDUALS, path, &ignored));
     calc_status status = asked ? calc_run_band_make(&band, &o->inputs, errors) : CALC_OK;
     if (asked && status == CALC_OK && band.machine != CALC_RUN_BAND_MACHINE_UNMEASURED) {
         calc_run_band_put(put, &band, &o->stats);
@@ -240,8 +241,8 @@ static void put_measured(calc_put *put, const calc_run_outcome *o)
     calc_errors ignored = {0};
     char path[CALC_FIND_PATH_MAX];
     bool there = o->compat == CALC_COMPAT_NONE &&
-                 calc_find_data("measured/runs.csv", path, &ignored) == CALC_OK &&
-                 calc_runs_read(&runs, path, NULL, &ignored) == CALC_OK;
+                 calc_is_yes(calc_find_data("measured/runs.csv", path, &ignored)) &&
+                 calc_is_yes(calc_runs_read(&runs, path, NULL, &ignored));
     size_t count = there ? calc_same_runs_find(same, MOST, &runs, &in->app,
                                                in->input[CALC_KIND_SYSTEM].name, &in->exec)
                          : 0;

@@ -120,7 +120,7 @@ static void describe_software(const char *path, char line[LINE_SIZE])
 {
     calc_space_entries file = {0};
     calc_errors ignored = {0};
-    bool fine = calc_space_load(&file, path, &ignored) == CALC_OK;
+    bool fine = calc_is_yes(calc_space_load(&file, path, &ignored));
     for (size_t i = 0; i < file.count && fine; i++) {
         if (strcmp(file.entry[i].key, "source") == 0) {
             snprintf(line, LINE_SIZE, "%s", file.entry[i].item[0]);
@@ -141,7 +141,7 @@ static void describe(int kind, const char *path, description *out)
     *out = (description){.group = GROUPS - 1};
     if (kind == SOFTWARE) {
         describe_software(path, out->line);
-    } else if (calc_input_load(&input, (calc_kind)kind, &object, path, &ignored) == CALC_OK) {
+    } else if (calc_is_yes(calc_input_load(&input, (calc_kind)kind, &object, path, &ignored))) {
         switch ((calc_kind)kind) {
         case CALC_KIND_APP:
             describe_app(&input, &object.app, out->line);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "io/utf8.h"
@@ -69,6 +70,20 @@ calc_exit calc_complain_failure(const calc_errors *errors)
         return CALC_EXIT_BUG;
     }
     return result;
+}
+
+void calc_end_without_memory(void)
+{
+    calc_say("calc: out of memory\n");
+    _exit(CALC_EXIT_SYSTEM);
+}
+
+bool calc_is_yes(calc_status status)
+{
+    if (status == CALC_ERR_NOMEM) {
+        calc_end_without_memory();
+    }
+    return status == CALC_OK;
 }
 
 calc_exit calc_complain_usage(const calc_command *command, const char *text)

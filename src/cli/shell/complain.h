@@ -19,6 +19,15 @@ calc_exit calc_complain_errors(const calc_errors *errors);
  *  @return the exit code, not CALC_EXIT_OK */
 calc_exit calc_complain_failure(const calc_errors *errors);
 
+/** End the command with CALC_EXIT_SYSTEM: there is no memory. What it leaves is what a killed one
+ *  leaves (base/draft.h). */
+_Noreturn void calc_end_without_memory(void);
+
+/** Whether a question that may be answered with no (is it there, is it one) is answered with yes.
+ *  Without memory it is not answered, and the command ends.
+ *  @return status is CALC_OK */
+bool calc_is_yes(calc_status status);
+
 /** Print one line about a wrong command line and the command that shows its help; `command` NULL:
  *  calc itself.
  *  @return CALC_EXIT_USAGE */

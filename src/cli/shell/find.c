@@ -12,6 +12,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "cli/shell/complain.h"
 #include "spec/software.h"
 
 static const struct {
@@ -362,7 +363,7 @@ static calc_kind kind_of_name(calc_kind kind, const char *name)
         calc_find_list list = {0};
         calc_errors ignored = {0};
         const calc_find_entry *rival;
-        bool found = other != kind && calc_find_names(other, &list, &ignored) == CALC_OK &&
+        bool found = other != kind && calc_is_yes(calc_find_names(other, &list, &ignored)) &&
                      look_up(&list, name, &rival);
         calc_find_free(&list);
         if (found) {

@@ -29,7 +29,7 @@ static calc_kind kind_of_text(const calc_text *text)
     for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
         any_object object;
         calc_errors ignored = {0};
-        if (calc_parse(kind, &object, text->data, text->length, "", &ignored) == CALC_OK) {
+        if (calc_is_yes(calc_parse(kind, &object, text->data, text->length, "", &ignored))) {
             return kind;
         }
     }
@@ -98,11 +98,13 @@ calc_status calc_input_load(calc_input *input, calc_kind kind, void *object, con
         }
         return status;
     }
-    if (kind == CALC_KIND_APP && calc_hf_is_text(input->text.data, input->text.length)) {
+    if (kind == CALC_KIND_APP &&
+        calc_is_yes(calc_hf_is_text(input->text.data, input->text.length))) {
         *errors = before;
         return load_hf(input, object, errors);
     }
-    if (kind == CALC_KIND_EXEC && calc_galvatron_layout_is(input->text.data, input->text.length)) {
+    if (kind == CALC_KIND_EXEC &&
+        calc_is_yes(calc_galvatron_layout_is(input->text.data, input->text.length))) {
         *errors = before;
         return load_galvatron(input, object, errors);
     }
@@ -215,7 +217,7 @@ static bool is_calibrated(const char *path)
 {
     calc_text text = {0};
     calc_errors ignored = {0};
-    bool is = calc_text_read(&text, path, &ignored) == CALC_OK &&
+    bool is = calc_is_yes(calc_text_read(&text, path, &ignored)) &&
               calc_remark_read(&text).origin == CALC_REMARK_CALIBRATED;
     calc_text_free(&text);
     return is;
@@ -229,7 +231,7 @@ static void find_alike(const char *name, char *found, size_t size)
     calc_errors ignored = {0};
     size_t family = strcspn(name, "_");
     const char *best = NULL;
-    bool listed = calc_find_names(CALC_KIND_SYSTEM, &list, &ignored) == CALC_OK;
+    bool listed = calc_is_yes(calc_find_names(CALC_KIND_SYSTEM, &list, &ignored));
     for (size_t i = 0; listed && i < list.count; i++) {
         const char *other = list.entry[i].name;
         bool alike = strncmp(other, name, family) == 0 && strcspn(other, "_") == family;

@@ -1,5 +1,6 @@
 #include "cli/shell/known_runs.h"
 
+#include "cli/shell/complain.h"
 #include "cli/shell/find.h"
 
 calc_status calc_known_runs_read(calc_residuals *out, calc_errors *errors)
@@ -21,5 +22,5 @@ calc_status calc_known_runs_read(calc_residuals *out, calc_errors *errors)
 const calc_residuals *calc_known_runs_try(calc_residuals *out)
 {
     calc_errors ignored = {0};
-    return calc_known_runs_read(out, &ignored) == CALC_OK ? out : NULL;
+    return calc_is_yes(calc_known_runs_read(out, &ignored)) ? out : NULL;
 }

@@ -1,6 +1,9 @@
 /** @file main.c  Finds the command named by the first argument and runs it. */
+#define _DEFAULT_SOURCE /* on_exit() */
+
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +12,7 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"
+#include "io/json_load.h"
 
 /* If the caller closed a standard stream, the next file opened would get its number and receive our
  * messages. We open it for the wrong direction, so that using it fails. */
@@ -53,7 +57,26 @@ static calc_exit unknown_word(const char *word)
     return calc_complain_usage(NULL, text);
 }
 
-int main(int argc, char **argv)
+static void *allocate(size_t size)
+{
+    void *memory = malloc(size);
+    if (!memory) {
+        calc_end_without_memory();
+    }
+    return memory;
+}
+
+#ifdef __GLIBC__
+/* libgomp ends a process that has no memory with status 1, which would say "infeasible". */
+static void end_with_status(int status, void *ours)
+{
+    if (status != CALC_EXIT_OK && !*(bool *)ours) {
+        _exit(CALC_EXIT_SYSTEM);
+    }
+}
+#endif
+
+static calc_exit run(int argc, char **argv)
 {
     if (!occupy_closed_streams()) {
         return CALC_EXIT_SYSTEM;
@@ -63,14 +86,28 @@ int main(int argc, char **argv)
         return CALC_EXIT_USAGE;
     }
     if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
-        return (int)calc_help_show(calc_help_text, NULL);
+        return calc_help_show(calc_help_text, NULL);
     }
     if (strcmp(argv[1], "--version") == 0) {
-        return (int)calc_help_show(calc_help_version, NULL);
+        return calc_help_show(calc_help_version, NULL);
     }
     const calc_command *command = calc_command_find(argv[1]);
     if (!command) {
-        return (int)unknown_word(argv[1]);
+        return unknown_word(argv[1]);
     }
-    return (int)run_command(command, (size_t)argc - 2, argv + 2);
+    return run_command(command, (size_t)argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv)
+{
+    bool ours = false;
+    calc_json_allocate(allocate);
+#ifdef __GLIBC__
+    if (on_exit(end_with_status, &ours) != 0) {
+        calc_end_without_memory();
+    }
+#endif
+    calc_exit result = run(argc, argv);
+    ours = true;
+    exit((int)result); /* while `ours` lives */
 }

@@ -1,5 +1,6 @@
 #include "cli/shell/start.h"
 
+#include "cli/shell/complain.h"
 #include "formats/refusal.h"
 
 /* The document that an assignment changes. */
@@ -10,8 +11,9 @@ static calc_kind kind_of(const calc_start *s, const char *assignment)
     calc_exec exec = *s->exec;
     calc_field_ref where = {.kind = CALC_KIND_NONE};
     calc_errors ignored = {0};
-    return calc_set(&app, &system, &exec, assignment, &where, &ignored) == CALC_OK ? where.kind
-                                                                                   : CALC_KIND_NONE;
+    return calc_is_yes(calc_set(&app, &system, &exec, assignment, &where, &ignored))
+               ? where.kind
+               : CALC_KIND_NONE;
 }
 
 /* Up to a kind: calc export takes no machine. @param put  NULL: on a line of `out` */
@@ -39,9 +41,22 @@ static void put_words(calc_put *put, const char *const *words, size_t count)
     }
 }
 
+const char *calc_start_framework(const calc_app *app, const calc_system *system,
+                                 const calc_exec *exec)
+{
+    const char *name;
+    return calc_is_yes(calc_export_starter(app, system, exec, &name)) ? name : NULL;
+}
+
+bool calc_start_exists(const calc_app *app, const calc_system *system, const calc_exec *exec)
+{
+    bool starts;
+    return calc_is_yes(calc_export_starts(app, system, exec, &starts)) && starts;
+}
+
 void calc_start_put(calc_put *put, const calc_start *s)
 {
-    const char *framework = calc_export_starter(s->app, s->system, s->exec);
+    const char *framework = calc_start_framework(s->app, s->system, s->exec);
     const char *const run[] = {"calc", "run", s->names[0], s->names[1], s->names[2]};
     const char *const export[] = {"calc", "export", "--to", framework, s->names[0], s->names[2]};
     calc_put_array(put, "run", CALC_PUT_LINE);

@@ -16,6 +16,11 @@ typedef struct calc_start {
     const char *names[3]; /**< APP SYS EXE; EXE "-": standard input */
 } calc_start;
 
+/** calc_export_starter() and calc_export_starts(), where they answer (calc_is_yes()). */
+const char *calc_start_framework(const calc_app *app, const calc_system *system,
+                                 const calc_exec *exec);
+bool calc_start_exists(const calc_app *app, const calc_system *system, const calc_exec *exec);
+
 /** Members of the open object, each an array of words: "run", and "export" if a framework can start
  *  the layout. They include assignments of model and machine; assignments of the layout are part of
  *  its execution already. */

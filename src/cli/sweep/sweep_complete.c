@@ -143,7 +143,7 @@ static bool choose(const calc_sweep_study *study, calc_sweep_result *result, cal
     bool found = start != NULL;
     if (start) {
         *exec = calc_found_exec(start);
-    } else if (calc_sweep_need_find(&need, study, result, &ignored) == CALC_OK && need.known) {
+    } else if (calc_is_yes(calc_sweep_need_find(&need, study, result, &ignored)) && need.known) {
         found = true;
         *exec = need.least.exec;
     }

@@ -215,7 +215,7 @@ void calc_sweep_infeasible(const calc_sweep_study *study, const calc_sweep_resul
     if (counts->refused > 0 && study->options.constraints == 0) {
         calc_say("; hint: --for none shows what %s",
                  study->options.runs_context ? "it does not run" : "no framework runs");
-    } else if (calc_sweep_need_find(&need, study, result, &ignored) == CALC_OK && need.known) {
+    } else if (calc_is_yes(calc_sweep_need_find(&need, study, result, &ignored)) && need.known) {
         write_need(&need, &study->space, hint);
     } else if (hint) {
         calc_say("; hint: %s", hint);

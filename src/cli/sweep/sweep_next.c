@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/buffer.h"
+#include "cli/shell/complain.h"
 #include "cli/shell/help.h"
 #include "plan/why.h"
 #include "spec/field.h"
@@ -42,7 +43,8 @@ static bool runs(const calc_sweep_study *study, const calc_app *app, const calc_
                  const calc_exec *exec)
 {
     const calc_sweep_options *o = &study->options;
-    return !o->runs || o->runs(o->runs_context, app, system, exec);
+    bool does = true;
+    return !o->runs || (calc_is_yes(o->runs(o->runs_context, app, system, exec, &does)) && does);
 }
 
 /* The best changes, of a field each. */

@@ -61,26 +61,28 @@ calc_fits calc_sweep_rows_fits(const calc_residuals *measured, const calc_sweep_
 }
 
 /* Determine whether a row can be started, and how sure it is that it fits. */
-static void mark_row(calc_sweep_row *row, const calc_residuals *measured,
-                     const calc_sweep_study *study)
+static calc_status mark_row(calc_sweep_row *row, const calc_residuals *measured,
+                            const calc_sweep_study *study)
 {
     calc_app app;
     calc_system system;
     const calc_exec exec = calc_found_exec(row->layout);
     study->designs.get(study->designs.context, row->layout->design, &app, &system);
-    row->starts = calc_export_starts(&app, &system, &exec);
     int64_t ranks = exec.strategy.expert_par *
                     (exec.strategy.expert_tensor_par > 1 ? exec.strategy.expert_tensor_par : 1);
     row->spread = exec.training && exec.strategy.expert_par > 1 && system.networks_count > 0 &&
                   ranks > system.networks[0].size;
     row->fits = calc_sweep_rows_fits(measured, study, row->layout);
+    return calc_export_starts(&app, &system, &exec, &row->starts);
 }
 
-static void mark(calc_sweep_rows *rows, const calc_sweep_study *study)
+static calc_status mark(calc_sweep_rows *rows, const calc_sweep_study *study)
 {
-    for (size_t i = 0; i < rows->count; i++) {
-        mark_row(&rows->row[i], rows->measured, study);
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < rows->count && status == CALC_OK; i++) {
+        status = mark_row(&rows->row[i], rows->measured, study);
     }
+    return status;
 }
 
 /* ---- The layout to start with ---------------------------------------------------------------- */
@@ -263,8 +265,7 @@ calc_status calc_sweep_rows_best(calc_sweep_rows *rows, const calc_sweep_study *
     }
     rows->of = rows->count;
     rows->near = !order.known;
-    mark(rows, study);
-    return CALC_OK;
+    return mark(rows, study);
 }
 
 calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study *study,
@@ -280,8 +281,7 @@ calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study 
     }
     rows->count = shown;
     rows->of = front->count;
-    mark(rows, study);
-    return CALC_OK;
+    return mark(rows, study);
 }
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
@@ -346,6 +346,5 @@ calc_status calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study
         rows->row[i] = (calc_sweep_row){.layout = list[at].layout, .number = at + 1};
     }
     free(list);
-    mark(rows, study);
-    return CALC_OK;
+    return mark(rows, study);
 }

@@ -415,17 +415,17 @@ static void take_rules(sources *s)
                             &s->study->options.compat, s->errors);
 }
 
-static bool some_run(const void *context, const calc_app *app, const calc_system *system,
-                     const calc_exec *exec)
+static calc_status some_run(const void *context, const calc_app *app, const calc_system *system,
+                            const calc_exec *exec, bool *runs)
 {
     (void)context;
-    return calc_export_starts(app, system, exec);
+    return calc_export_starts(app, system, exec, runs);
 }
 
-static bool one_runs(const void *context, const calc_app *app, const calc_system *system,
-                     const calc_exec *exec)
+static calc_status one_runs(const void *context, const calc_app *app, const calc_system *system,
+                            const calc_exec *exec, bool *runs)
 {
-    return calc_export_runs(context, app, system, exec);
+    return calc_export_runs(context, app, system, exec, runs);
 }
 
 /* The framework that a layout is for. Calculon's rules are of none. Where one is named, its own

@@ -10,9 +10,9 @@
 #include "cli/draw/human.h"
 #include "cli/draw/paint.h"
 #include "cli/shell/help.h"
+#include "cli/shell/start.h"
 #include "cli/sweep/sweep_columns.h"
 #include "cli/sweep/sweep_read.h"
-#include "formats/refusal.h"
 
 double calc_tune_order_mean(const calc_tune_task *t, size_t candidate)
 {
@@ -400,7 +400,7 @@ static void write_start(calc_output *out, const calc_tune_task *t, const calc_tu
                        calc_human_seconds(d->best_s, time), t->args->argument[0],
                        t->args->argument[1], calc_tune_loop_path(t, d->best, path));
     const calc_exec exec = calc_tune_layouts_exec(&t->layouts, d->best);
-    const char *framework = calc_export_starter(&t->app, &t->system, &exec);
+    const char *framework = calc_start_framework(&t->app, &t->system, &exec);
     if (framework) {
         calc_output_printf(out, ", calc export --to %s %s %s", framework, t->args->argument[0],
                            path);

@@ -105,7 +105,7 @@ static bool find_machine(const char *name, struct stat *file)
 {
     char path[CALC_FIND_PATH_MAX];
     calc_errors ignored = {0};
-    return calc_find(CALC_KIND_SYSTEM, name, path, &ignored) == CALC_OK && stat(path, file) == 0;
+    return calc_is_yes(calc_find(CALC_KIND_SYSTEM, name, path, &ignored)) && stat(path, file) == 0;
 }
 
 const char *calc_measured_machine(const calc_measured *measured, const char *name)
@@ -143,7 +143,7 @@ static const char *table_path(const char *argument, char path[CALC_FIND_PATH_MAX
         char name[96];
         calc_errors ignored = {0};
         snprintf(name, sizeof name, "measured/%.64s%s", argument, endings[i]);
-        if (calc_find_data(name, path, &ignored) == CALC_OK) {
+        if (calc_is_yes(calc_find_data(name, path, &ignored))) {
             return path;
         }
     }
