@@ -2,6 +2,7 @@
 # A sweep that is killed at random times and goes on writes the same bytes as one that is not.
 #   CALC=path/to/calc tests/sweep_long/kill.sh
 #   CALC_LONG=1   at least 200 kills instead of 3
+#   CALC_KILLS=N  at least so many
 #   CALC_SEED=N   the same times again
 #   CALC_SAMPLE=N sweeps of an N-th of the size, for builds that are slow
 set -eu
@@ -15,6 +16,7 @@ cd "$scratch"
 
 wanted=3
 [ -z "${CALC_LONG:-}" ] || wanted=200
+wanted=${CALC_KILLS:-$wanted}
 RANDOM=${CALC_SEED:-$$}
 seed=${CALC_SEED:-$$}
 sweep=("$CALC" sweep gpt3-175B h100_80g_nvl8 --procs "256:$((8192 / ${CALC_SAMPLE:-1})):256" --batch 2340 --no-prune
