@@ -33,17 +33,25 @@ ends()
 
 # Each would take minutes.
 space=(gpt3-175B h100_80g_nvl8 --procs 8:8192:8 --batch 2340 --no-prune --axis "sys.networks[0].size=1:8:1" --progress none)
-ends 0 TERM sweep "${space[@]}" --out o.json
+ends 6 TERM sweep "${space[@]}" --out o.json
 grep -q '"partial": true' o.json
 grep -q "interrupted: partial result" err.txt
-ends 0 INT sweep "${space[@]}" --all o.csv
-ends 0 TERM sweep "${space[@]}" --checkpoint part
+ends 6 TERM sweep "${space[@]}" --out o.csv
+grep -q '^partial top,1,' o.csv
+if grep -q '^top,\|^front,' o.csv; then
+    echo "an interrupted sweep looks finished in CSV"
+    exit 1
+fi
+ends 6 INT sweep "${space[@]}" --all o.csv
+ends 6 TERM sweep "${space[@]}" --checkpoint part
 test -s part
-ends 0 TERM plan llama3-405B h100_sxm --procs 1024 --batch 512 --time-limit 1000 --progress none
+ends 6 TERM plan llama3-405B h100_sxm --procs 1024 --batch 512 --time-limit 1000 --progress none
 # One division takes long where there are many micro-batches.
-ends 0 TERM plan llama2-7B a100_sxm_40g --procs 8 --batch 100000000 --time-limit 1000 --progress none --out p.json
+ends 6 TERM plan llama2-7B a100_sxm_40g --procs 8 --batch 100000000 --time-limit 1000 --progress none --out p.json
 grep -q '"complete": false' p.json
-ends 0 INT plan llama3-405B h100_sxm --procs 1024 --batch 1000000 --time-limit 1000 --progress none
+ends 6 TERM plan llama2-7B a100_sxm_40g --procs 8 --batch 100000000 --time-limit 1000 --progress none --csv p.csv
+grep -q '^1,.*,false,' p.csv
+ends 6 INT plan llama3-405B h100_sxm --procs 1024 --batch 1000000 --time-limit 1000 --progress none
 # Others end at once, by the signal.
 mkfifo pipe
 exec 3<> pipe
@@ -56,4 +64,4 @@ if ((SECONDS - start > 10)); then
     echo "a plan of a second took $((SECONDS - start)) s"
     exit 1
 fi
-echo "8 commands ended"
+echo "10 commands ended"

@@ -116,9 +116,10 @@ static calc_exit plan(calc_plan_task *t, calc_sweep_watch *w, calc_errors *error
     }
     calc_planner_result_free(&more);
     calc_planner_result_free(&r);
-    return errors->count > 0 ? calc_complain_errors(errors)
-           : found           ? CALC_EXIT_OK
-                             : CALC_EXIT_INFEASIBLE;
+    return errors->count > 0              ? calc_complain_errors(errors)
+           : atomic_load(&w->interrupted) ? CALC_EXIT_INTERRUPTED
+           : found                        ? CALC_EXIT_OK
+                                          : CALC_EXIT_INFEASIBLE;
 }
 
 static calc_exit plan_watched(calc_plan_task *t, calc_errors *errors)

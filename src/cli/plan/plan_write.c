@@ -142,7 +142,7 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
 {
     calc_output_text(out, "rank,system,tensor_par,pipeline_par,data_par,context_par,expert_par,"
                           "pipeline_interleaving,microbatch_size,total_time,bound_time,"
-                          "model_flops_utilization,mem_tier1,blocks,chips,recompute");
+                          "model_flops_utilization,mem_tier1,complete,blocks,chips,recompute");
     calc_output_text(out, t->listed ? ",layers,ends\n" : "\n");
     for (size_t i = 0; i < r->count; i++) {
         const calc_planner_found *f = &r->found[i];
@@ -156,8 +156,9 @@ static void write_csv(calc_output *out, const calc_plan_task *t, const calc_plan
                            (long long)(s->context_par > 0 ? s->context_par : 1),
                            (long long)(s->expert_par > 0 ? s->expert_par : 1),
                            (long long)e->pipeline_interleaving, (long long)e->microbatch_size);
-        calc_output_printf(out, ",%.17g,%.17g,%.17g,%.17g", f->stats.total_time, f->bound_s,
-                           f->stats.model_flops_utilization, f->stats.proc_mem_tier1_cap_req);
+        calc_output_printf(out, ",%.17g,%.17g,%.17g,%.17g,%s", f->stats.total_time, f->bound_s,
+                           f->stats.model_flops_utilization, f->stats.proc_mem_tier1_cap_req,
+                           r->complete ? "true" : "false");
         calc_output_printf(out, ",\"%s\"", listed ? calc_stage_words_blocks(e, text) : "");
         calc_output_printf(out, ",\"%s\"",
                            listed ? calc_stage_words_chips(e, t->chip[f->chip].name, text) : "");

@@ -13,7 +13,8 @@
     X(USAGE, "the command line is wrong, or the value of an option")                               \
     X(INPUT, "an input is wrong, does not exist or is a folder")                                   \
     X(SYSTEM, "reading or writing failed, or memory ran out")                                      \
-    X(BUG, "a bug in calc: please report it")
+    X(BUG, "a bug in calc: please report it")                                                      \
+    X(INTERRUPTED, "a signal ended it early: what is written is partial, and says so")
 
 typedef enum calc_exit {
 #define CALC_X(name, meaning) CALC_EXIT_##name,

@@ -442,6 +442,9 @@ static calc_exit finish(task *t, calc_errors *errors)
                  t->watch.timed_out ? "time limit" : "interrupted", 100 * t->watch.share);
     }
     calc_exit result = calc_complain_errors(errors);
+    if (result == CALC_EXIT_OK && atomic_load(&t->watch.interrupted)) {
+        return CALC_EXIT_INTERRUPTED;
+    }
     if (result == CALC_EXIT_OK && !found && !t->save.is_part) { /* the other parts may have
                                                                  * layouts */
         calc_sweep_infeasible(&t->study, &t->result);

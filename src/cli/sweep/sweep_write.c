@@ -226,8 +226,9 @@ void calc_sweep_write_csv(calc_output *out, const calc_sweep_study *study,
 {
     calc_sweep_write_header(out, study, "list,rank");
     for (size_t g = 0; g < result->groups_count; g++) {
-        write_rows(out, study, "front", &result->group[g].front);
-        write_rows(out, study, "top", &result->group[g].top);
+        const calc_sweep_group *group = &result->group[g];
+        write_rows(out, study, result->partial ? "partial front" : "front", &group->front);
+        write_rows(out, study, result->partial ? "partial top" : "top", &group->top);
     }
 }
 

@@ -215,7 +215,8 @@ static calc_exit tell(const calc_tune_task *t, const calc_tune_decision *d, calc
     } else if (pause == CALC_TUNE_PAUSE_MOST && !d->stop) {
         calc_say("calc: --most %zu measurements are made\n", t->most);
     }
-    return calc_complain_errors(errors);
+    calc_exit code = calc_complain_errors(errors);
+    return code == CALC_EXIT_OK && pause == CALC_TUNE_PAUSE_SIGNAL ? CALC_EXIT_INTERRUPTED : code;
 }
 
 static calc_exit decide(calc_tune_task *t, calc_errors *errors)
@@ -248,7 +249,7 @@ static calc_exit tune(calc_tune_task *t, const calc_args *args, calc_errors *err
     }
     if (t->interrupted) {
         calc_say("calc: interrupted before all layouts were looked at: nothing is decided\n");
-        return CALC_EXIT_SYSTEM;
+        return CALC_EXIT_INTERRUPTED;
     }
     if (t->layouts.count == 0) {
         calc_sweep_infeasible(&t->study, &t->result);
