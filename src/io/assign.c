@@ -13,8 +13,10 @@
 #include "spec/software.h"
 #include "spec/stack.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -270,7 +272,8 @@ static json_t *read_value(const calc_field *field, const char *text, calc_json_r
     }
     calc_json_mistake mistake;
     json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
-    if (!value && !calc_json_syntax_check(text, strlen(text), false, &mistake)) {
+    bool word = isalpha((unsigned char)text[0]);
+    if (!value && !word && !calc_json_syntax_check(text, strlen(text), false, &mistake)) {
         return calc_json_load_text(report, text, strlen(text)); /* which says why it is not read */
     }
     if (list && !json_is_null(value)) {
@@ -337,7 +340,10 @@ static calc_status assign(assignment *set, const char *text, const calc_field_re
     char shown[CALC_UTF8_SHOW_SIZE];
     char name[CALC_UTF8_SHOW_SIZE + 8];
     snprintf(name, sizeof name, "--set %s", calc_utf8_show(shown, text, strlen(text)));
-    calc_json_report report = {.kind = CALC_KIND_NONE, .name = name};
+    calc_json_report report; /* its errors are large, and set when they are found */
+    memset(&report, 0, offsetof(calc_json_report, found.item));
+    report.kind = CALC_KIND_NONE;
+    report.name = name;
     if (!split(set, text, &report) || (!known && !find(set, &ref, &which, &report))) {
         return calc_json_report_close(&report, errors);
     }

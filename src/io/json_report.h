@@ -30,9 +30,9 @@ typedef struct calc_json_report {
     const char *text;  /**< NULL: errors have no line */
     size_t length;     /**< bytes of text */
     char pointer[128]; /**< where the reader is */
+    bool partial;      /**< an execution may leave required keys out ... */
+    int absent;        /**< ... which are counted here */
     calc_errors found;
-    bool partial; /**< an execution may leave required keys out ... */
-    int absent;   /**< ... which are counted here */
 } calc_json_report;
 
 /** Enter a member or element: add "/key" or "/index" to the pointer.

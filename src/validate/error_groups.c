@@ -11,62 +11,74 @@
 
 /* ---- Ranking --------------------------------------------------------------------------------- */
 
-static bool compete_training(const calc_result *a, const calc_result *b)
-{
-    const calc_run_map *left = &a->prediction->map;
-    const calc_run_map *right = &b->prediction->map;
-    return left->app.hidden == right->app.hidden && left->app.num_blocks == right->app.num_blocks &&
-           left->app.seq_size == right->app.seq_size &&
-           left->exec.num_procs == right->exec.num_procs &&
-           left->exec.batch_size == right->exec.batch_size &&
-           left->exec.strategy.datatype == right->exec.strategy.datatype &&
-           left->exec.strategy.matrix_datatype == right->exec.strategy.matrix_datatype &&
-           strcmp(left->row->sys, right->row->sys) == 0;
-}
+enum { KEYS = 9, NAMES = 3 };
 
-static bool compete_serving(const calc_result *a, const calc_result *b)
-{
-    const calc_serving_map *left = &a->serving->map;
-    const calc_serving_map *right = &b->serving->map;
-    const calc_inference *l = &left->exec.inference;
-    const calc_inference *r = &right->exec.inference;
-    bool once = left->kind == CALC_SERVING_KIND_ALL_AT_ONCE;
-    return once == (right->kind == CALC_SERVING_KIND_ALL_AT_ONCE) &&
-           l->arrival_rate == r->arrival_rate && left->requests == right->requests &&
-           l->prompt_size == r->prompt_size && l->generate_size == r->generate_size &&
-           l->engine == r->engine && l->speculative_tokens == r->speculative_tokens &&
-           left->exec.strategy.weight_datatype == right->exec.strategy.weight_datatype &&
-           left->exec.strategy.datatype == right->exec.strategy.datatype &&
-           strcmp(left->row->sys, right->row->sys) == 0 &&
-           strcmp(left->row->app, right->row->app) == 0 &&
-           strcmp(left->row->source, right->row->source) == 0;
-}
-
-static bool compete(const calc_result *a, const calc_result *b)
-{
-    return a->serving ? compete_serving(a, b) : compete_training(a, b);
-}
+/* What decides who competes with whom: a problem; and, of a layout, which of its results are
+ * repeats, measured on another release of the software, or with switches that the model does not
+ * know. */
+typedef struct identity {
+    double problem[KEYS], layout[KEYS];
+    const char *name[NAMES];
+} identity;
 
 static const calc_exec *exec_of(const calc_result *r)
 {
     return r->serving ? &r->serving->map.exec : &r->prediction->map.exec;
 }
 
-/* Whether two competitors are the same layout, measured twice: on another release of the software,
- * or with switches that the model does not know. */
-static bool repeat(const calc_result *a, const calc_result *b)
+static identity identity_of(const calc_result *r)
 {
-    const calc_exec *left = exec_of(a);
-    const calc_exec *right = exec_of(b);
-    return a->predicted == b->predicted &&
-           left->strategy.tensor_par == right->strategy.tensor_par &&
-           left->pipeline_par == right->pipeline_par &&
-           left->strategy.data_par == right->strategy.data_par &&
-           left->strategy.context_par == right->strategy.context_par &&
-           left->strategy.expert_par == right->strategy.expert_par &&
-           left->inference.prefill_procs == right->inference.prefill_procs &&
-           left->microbatch_size == right->microbatch_size &&
-           left->pipeline_interleaving == right->pipeline_interleaving;
+    const calc_exec *e = exec_of(r);
+    identity is = {.layout = {r->predicted, (double)e->strategy.tensor_par, (double)e->pipeline_par,
+                              (double)e->strategy.data_par, (double)e->strategy.context_par,
+                              (double)e->strategy.expert_par, (double)e->inference.prefill_procs,
+                              (double)e->microbatch_size, (double)e->pipeline_interleaving}};
+    if (r->serving) {
+        const calc_serving_map *map = &r->serving->map;
+        const calc_inference *i = &map->exec.inference;
+        const double problem[KEYS] = {map->kind == CALC_SERVING_KIND_ALL_AT_ONCE,
+                                      i->arrival_rate,
+                                      (double)map->requests,
+                                      (double)i->prompt_size,
+                                      (double)i->generate_size,
+                                      (double)i->engine,
+                                      (double)i->speculative_tokens,
+                                      e->strategy.weight_datatype,
+                                      e->strategy.datatype};
+        memcpy(is.problem, problem, sizeof problem);
+        is.name[0] = map->row->sys;
+        is.name[1] = map->row->app;
+        is.name[2] = map->row->source;
+    } else {
+        const calc_run_map *map = &r->prediction->map;
+        const double problem[KEYS] = {(double)map->app.hidden,    (double)map->app.num_blocks,
+                                      (double)map->app.seq_size,  (double)e->num_procs,
+                                      (double)e->batch_size,      e->strategy.datatype,
+                                      e->strategy.matrix_datatype};
+        memcpy(is.problem, problem, sizeof problem);
+        is.name[0] = map->row->sys;
+        is.name[1] = is.name[2] = "";
+    }
+    return is;
+}
+
+static int compare_numbers(const double *a, const double *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (a[i] != b[i]) {
+            return a[i] < b[i] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static int compare_problems(const identity *a, const identity *b)
+{
+    int order = compare_numbers(a->problem, b->problem, KEYS);
+    for (size_t i = 0; i < NAMES && order == 0; i++) {
+        order = strcmp(a->name[i], b->name[i]);
+    }
+    return order;
 }
 
 /* The cost of a value of its quantity: the less, the better a layout is. Times; of throughput the
@@ -86,98 +98,142 @@ static double cost_of(const calc_result *r, double value)
     }
 }
 
-static double measured_cost(const calc_result *r)
+/* A result among those that it competes with. */
+typedef struct competitor {
+    identity is;
+    double measured, predicted; /* costs */
+    size_t place;               /* in the list of results */
+} competitor;
+
+static int compare_competitors(const void *left, const void *right)
 {
-    return cost_of(r, r->measured);
+    const competitor *a = left, *b = right;
+    int order = compare_problems(&a->is, &b->is);
+    order = order != 0 ? order : compare_numbers(a->is.layout, b->is.layout, KEYS);
+    order = order != 0 ? order : compare_numbers(&a->measured, &b->measured, 1);
+    return order != 0 ? order : (a->place > b->place) - (a->place < b->place);
 }
 
-static double predicted_cost(const calc_result *r)
-{
-    return cost_of(r, r->predicted);
-}
+/* Repeats of one layout, with their costs in ascending order. */
+typedef struct repeats {
+    const competitor *item;
+    size_t count;
+    size_t first; /* place of the first in the list of results */
+} repeats;
 
-static bool is_ranked(const calc_result *r)
+static repeats repeats_of(const competitor *item, const competitor *end)
 {
-    return !isnan(cost_of(r, 1));
+    repeats r = {.item = item, .first = item->place};
+    for (; item < end && compare_problems(&item->is, &r.item->is) == 0 &&
+           compare_numbers(item->is.layout, r.item->is.layout, KEYS) == 0;
+         item++) {
+        r.first = item->place < r.first ? item->place : r.first;
+        r.count++;
+    }
+    return r;
 }
 
 /* Half a percent is less than repeats of one run differ by. */
-static bool differ(const calc_result *a, const calc_result *b)
+static bool is_more(const competitor *a, const competitor *b)
 {
-    return fabs(log(measured_cost(a) / measured_cost(b))) >= 0.005;
+    return log(a->measured / b->measured) >= 0.005;
 }
 
-/* Pairs of result[i] with later ones. */
-static void rank_pairs(const calc_result *const *result, size_t count, size_t i, double *score,
-                       size_t *pairs)
+/* Pairs in which an item of `a` costs more than one of `b`. */
+static size_t count_more(const repeats *a, const repeats *b)
 {
-    const calc_result *a = result[i];
-    for (size_t j = i + 1; j < count; j++) {
-        const calc_result *b = result[j];
-        if (is_ranked(b) && compete(a, b) && differ(a, b) && !repeat(a, b)) {
-            double left = predicted_cost(a), other = predicted_cost(b);
-            bool right = (measured_cost(a) > measured_cost(b)) == (left > other);
-            *score += right && left != other ? 1 : -1;
-            ++*pairs;
+    size_t pairs = 0, less = 0;
+    for (size_t i = 0; i < a->count; i++) {
+        while (less < b->count && is_more(&a->item[i], &b->item[less])) {
+            less++;
         }
+        pairs += less;
     }
+    return pairs;
 }
 
-/* The least measured cost of a layout among its repeats. */
-static double least_repeat(const calc_result *const *result, size_t count,
-                           const calc_result *chosen)
+static void rank_pairs(const repeats *a, const repeats *b, double *score, size_t *pairs)
 {
-    double least = measured_cost(chosen);
-    for (size_t i = 0; i < count; i++) {
-        if (is_ranked(result[i]) && compete(chosen, result[i]) && repeat(chosen, result[i])) {
-            least = fmin(least, measured_cost(result[i]));
-        }
-    }
-    return least;
+    size_t more = count_more(a, b), less = count_more(b, a);
+    double difference = a->item->predicted - b->item->predicted;
+    double right = difference > 0 ? (double)more : difference < 0 ? (double)less : 0;
+    *score += 2 * right - (double)(more + less);
+    *pairs += more + less;
 }
 
-/* Regret among result[i] and its competitors; NaN if an earlier result stands for them, or all are
- * the same layout. */
-static double regret_of(const calc_result *const *result, size_t count, size_t i)
+/* The layouts that compete with the one at `item`. @return how many */
+static size_t list_layouts(const competitor *item, const competitor *end, repeats *layout)
 {
-    const calc_result *chosen = result[i];
-    double least = measured_cost(chosen);
-    size_t others = 0;
-    for (size_t j = 0; j < count; j++) {
-        const calc_result *b = result[j];
-        if (j == i || !is_ranked(b) || !compete(result[i], b)) {
-            continue;
-        }
-        if (j < i) {
-            return (double)NAN;
-        }
-        others += !repeat(result[i], b);
-        chosen = predicted_cost(b) < predicted_cost(chosen) ? b : chosen;
-        least = fmin(least, measured_cost(b));
+    size_t count = 0;
+    const competitor *first = item;
+    while (item < end && compare_problems(&item->is, &first->is) == 0) {
+        layout[count] = repeats_of(item, end);
+        item += layout[count++].count;
     }
-    return others > 0 ? least_repeat(result, count, chosen) / least - 1 : (double)NAN;
+    return count;
 }
 
-calc_ranking calc_ranking_of(const calc_result *const *result, size_t count)
+/* Regret among competing layouts, at the place of their first result. */
+static void place_regret(const repeats *layout, size_t count, double *regret)
 {
-    calc_ranking ranking = {.regret_worst = (double)NAN};
-    double score = 0;
-    double regrets = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!is_ranked(result[i])) {
-            continue;
-        }
-        rank_pairs(result, count, i, &score, &ranking.pairs);
-        double regret = regret_of(result, count, i);
-        if (!isnan(regret)) {
-            ranking.choices++;
-            regrets += regret;
-            ranking.regret_worst = fmax(ranking.regret_worst, regret);
+    const repeats *chosen = layout;
+    double least = layout->item->measured;
+    size_t first = layout->first;
+    for (size_t i = 1; i < count; i++) {
+        double difference = layout[i].item->predicted - chosen->item->predicted;
+        bool better = difference < 0 || (difference == 0 && layout[i].first < chosen->first);
+        chosen = better ? &layout[i] : chosen;
+        least = fmin(least, layout[i].item->measured);
+        first = layout[i].first < first ? layout[i].first : first;
+    }
+    regret[first] = count > 1 ? chosen->item->measured / least - 1 : (double)NAN;
+}
+
+calc_status calc_ranking_of(const calc_result *const *result, size_t count, calc_ranking *out)
+{
+    competitor *list = malloc((count + 1) * sizeof *list);
+    repeats *layout = malloc((count + 1) * sizeof *layout);
+    double *regret = malloc((count + 1) * sizeof *regret);
+    double score = 0, regrets = 0;
+    size_t n = 0;
+    *out = (calc_ranking){.regret_worst = (double)NAN, .tau = (double)NAN};
+    for (size_t i = 0; i < count && list && layout && regret; i++) {
+        const calc_result *r = result[i];
+        regret[i] = (double)NAN;
+        if (!isnan(cost_of(r, 1))) {
+            list[n++] = (competitor){.is = identity_of(r),
+                                     .measured = cost_of(r, r->measured),
+                                     .predicted = cost_of(r, r->predicted),
+                                     .place = i};
         }
     }
-    ranking.tau = ranking.pairs > 0 ? score / (double)ranking.pairs : (double)NAN;
-    ranking.regret_mean = ranking.choices > 0 ? regrets / (double)ranking.choices : (double)NAN;
-    return ranking;
+    if (n > 0) {
+        qsort(list, n, sizeof *list, compare_competitors);
+    }
+    for (size_t at = 0; at < n;) {
+        size_t layouts = list_layouts(&list[at], &list[n], layout);
+        for (size_t i = 0; i < layouts; i++) {
+            for (size_t j = i + 1; j < layouts; j++) {
+                rank_pairs(&layout[i], &layout[j], &score, &out->pairs);
+            }
+            at += layout[i].count;
+        }
+        place_regret(layout, layouts, regret);
+    }
+    for (size_t i = 0; i < count && n > 0; i++) {
+        if (!isnan(regret[i])) {
+            out->choices++;
+            regrets += regret[i];
+            out->regret_worst = fmax(out->regret_worst, regret[i]);
+        }
+    }
+    out->tau = out->pairs > 0 ? score / (double)out->pairs : (double)NAN;
+    out->regret_mean = out->choices > 0 ? regrets / (double)out->choices : (double)NAN;
+    bool fine = list && layout && regret;
+    free(list);
+    free(layout);
+    free(regret);
+    return fine ? CALC_OK : CALC_ERR_NOMEM;
 }
 
 /* ---- Dimensions ------------------------------------------------------------------------------ */
@@ -198,6 +254,7 @@ typedef struct maker {
     const double *then;
     const calc_result **member;
     double *error;
+    struct named *named;
     size_t members;
     calc_error_groups *out;
     size_t capacity;
@@ -236,9 +293,8 @@ static bool add_group(maker *m, const char *by, const char *name, calc_quantity 
         m->error[i] = m->member[i]->error;
     }
     group->spread = calc_spread_of(m->error, m->members);
-    group->ranking = calc_ranking_of(m->member, m->members);
     compare_with_baseline(m, group);
-    return true;
+    return calc_ranking_of(m->member, m->members, &group->ranking) == CALC_OK;
 }
 
 static bool counts(const calc_result *r, calc_quantity quantity)
@@ -284,29 +340,56 @@ static bool is_selected(const selection *s, const calc_result *r)
     return counts(r, s->quantity) && (!s->own || is_own(r));
 }
 
-/* The members of the name that the result at `first` has; none if an earlier one has it. */
-static void select_members(maker *m, const selection *s, size_t first)
+/* A result with its name in a dimension, and the first result that has this name. */
+typedef struct named {
+    const calc_result *result, *first;
+    const char *name;
+} named;
+
+static int compare_addresses(const calc_result *a, const calc_result *b)
 {
-    const calc_result *item = m->results->item;
-    const char *name = is_selected(s, &item[first]) ? s->name(&item[first]) : NULL;
-    m->members = 0;
-    for (size_t i = 0; name && i < m->results->count; i++) {
-        const char *other = is_selected(s, &item[i]) ? s->name(&item[i]) : NULL;
-        if (other && strcmp(other, name) == 0) {
-            if (i < first) {
-                return;
-            }
-            m->member[m->members++] = &item[i];
-        }
-    }
+    return (a > b) - (a < b);
 }
 
+static int compare_names(const void *left, const void *right)
+{
+    const named *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+    return order != 0 ? order : compare_addresses(a->result, b->result);
+}
+
+static int compare_firsts(const void *left, const void *right)
+{
+    const named *a = left, *b = right;
+    int order = compare_addresses(a->first, b->first);
+    return order != 0 ? order : compare_addresses(a->result, b->result);
+}
+
+/* A group of each name, in the order in which names appear. */
 static bool add_dimension(maker *m, const selection *s)
 {
+    named *list = m->named;
+    size_t count = 0;
     bool fine = true;
-    for (size_t first = 0; fine && first < m->results->count; first++) {
-        select_members(m, s, first);
-        fine = m->members == 0 || add_group(m, s->by, s->name(m->member[0]), s->quantity);
+    for (size_t i = 0; i < m->results->count; i++) {
+        const calc_result *r = &m->results->item[i];
+        const char *name = is_selected(s, r) ? s->name(r) : NULL;
+        if (name) {
+            list[count++] = (named){.result = r, .name = name};
+        }
+    }
+    qsort(list, count, sizeof *list, compare_names);
+    for (size_t i = 0; i < count; i++) {
+        bool same = i > 0 && strcmp(list[i].name, list[i - 1].name) == 0;
+        list[i].first = same ? list[i - 1].first : list[i].result;
+    }
+    qsort(list, count, sizeof *list, compare_firsts);
+    for (size_t i = 0; fine && i < count;) {
+        const named *first = &list[i];
+        for (m->members = 0; i < count && list[i].first == first->first; i++) {
+            m->member[m->members++] = list[i].result;
+        }
+        fine = add_group(m, s->by, first->name, s->quantity);
     }
     return fine;
 }
@@ -349,7 +432,8 @@ calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *r
     maker m = {.results = results, .then = then, .out = out};
     m.member = calloc(results->count + 1, sizeof *m.member);
     m.error = calloc(results->count + 1, sizeof *m.error);
-    bool fine = m.member && m.error;
+    m.named = calloc(results->count + 1, sizeof *m.named);
+    bool fine = m.member && m.error && m.named;
     for (int q = 0; fine && q < CALC_QUANTITY_COUNT; q++) {
         fine = add_sets(&m, (calc_quantity)q) && add_own_sets(&m, (calc_quantity)q);
         for (size_t d = 0; fine && d < sizeof dimensions / sizeof *dimensions; d++) {
@@ -359,6 +443,7 @@ calc_status calc_error_groups_make(calc_error_groups *out, const calc_results *r
     }
     free(m.member);
     free(m.error);
+    free(m.named);
     if (!fine) {
         calc_error_groups_free(out);
         return calc_errors_no_memory(errors);

@@ -24,8 +24,10 @@ typedef struct calc_ranking {
 } calc_ranking;
 
 /** Rank times of steps, and for serving tpot, or tokens per second and GPU (of e2e its time times
- *  the GPUs); other quantities are passed over. All results are of one quantity. */
-calc_ranking calc_ranking_of(const calc_result *const *result, size_t count);
+ *  the GPUs); other quantities are passed over. All results are of one quantity.
+ *  @return CALC_OK or CALC_ERR_NOMEM */
+CALC_MUST_USE calc_status calc_ranking_of(const calc_result *const *result, size_t count,
+                                          calc_ranking *out);
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 

@@ -188,7 +188,8 @@ static calc_status set_field(const entry *e, int column)
 {
     const char *title = e->from->title[column];
     char assignment[ASSIGNMENT_SIZE];
-    calc_errors errors = {0};
+    calc_errors errors; /* large, and of each cell */
+    errors.count = errors.dropped = 0;
     calc_field_ref where = {0};
     bool remark = snprintf(assignment, sizeof assignment, "%s=%s", title, e->from->cell[column]) >=
                   ASSIGNMENT_SIZE; /* no value is so long */

@@ -260,7 +260,9 @@ static calc_ranking rank(calc_quantity quantity)
             member[count++] = &results.item[i];
         }
     }
-    return calc_ranking_of(member, count);
+    calc_ranking ranking;
+    ck_assert_int_eq(calc_ranking_of(member, count, &ranking), CALC_OK);
+    return ranking;
 }
 
 /* More GPUs decode faster, and each of them gives less: in the prediction, and here measured so. */
