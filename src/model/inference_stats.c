@@ -241,7 +241,7 @@ static void put_efficiency(const calc_serving *r, calc_stats *s)
     s->model_flops_utilization_square = s->model_flops_utilization;
     s->hardware_flops_utilization = s->model_flops_utilization;
     s->total_efficiency = s->model_flops_utilization;
-    s->system_efficiency = s->fw_time / s->total_time;
+    s->system_efficiency = (s->fw_time + s->head_time) / s->total_time;
     s->compute_efficiency = s->total_efficiency / s->system_efficiency;
 }
 

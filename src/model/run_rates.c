@@ -52,7 +52,7 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
 void calc_step_put_rates(const calc_app *app, const calc_system *system, const calc_exec *exec,
                          double perfect_s, calc_stats *s)
 {
-    double compute_s = s->fw_time + s->bw_time + s->optim_step_time;
+    double compute_s = s->fw_time + s->bw_time + s->head_time + s->optim_step_time;
     s->compute_efficiency = perfect_s / compute_s;
     s->system_efficiency = compute_s / s->total_time;
     s->total_efficiency = perfect_s / s->total_time;

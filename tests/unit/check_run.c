@@ -408,7 +408,9 @@ CALC_TEST(utilization_counts_what_the_model_needs)
     assert_near(s.hardware_flops_utilization, s.hardware_flops / could);
     assert_near(s.total_efficiency, s.model_flops_utilization);
     assert_near(s.compute_efficiency * s.system_efficiency, s.total_efficiency);
-    assert_near(s.system_efficiency, (s.fw_time + s.bw_time + s.optim_step_time) / s.total_time);
+    assert_near(s.system_efficiency,
+                (s.fw_time + s.bw_time + s.head_time + s.optim_step_time) / s.total_time);
+    ck_assert(s.head_time > 0 && s.compute_efficiency < 1);
     c.exec.strategy.context_par = 2; /* the same work on twice the processors */
     c.exec.num_procs = 32;
     assert_near(run(&c).hardware_flops, s.hardware_flops);
