@@ -63,6 +63,17 @@ static int know_processes(calc_ranks *out, MPI_Comm machine)
     return code;
 }
 
+/* Until ranks agree, nobody counts the silence of one that is stopped, and MPI waits for ever. */
+enum { TOGETHER_S = 60 };
+
+static void end_alone(int signal)
+{
+    static const char text[] = "calc: the ranks have not come together in 60 s: is one stopped?\n";
+    (void)signal;
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(4); /* as where a file cannot be read */
+}
+
 calc_status calc_ranks_join(calc_ranks *out, calc_errors *errors)
 {
     *out = (calc_ranks){.count = 1, .local = 1};
@@ -70,6 +81,8 @@ calc_status calc_ranks_join(calc_ranks *out, calc_errors *errors)
         return CALC_OK;
     }
     int provided;
+    signal(SIGALRM, end_alone);
+    alarm(TOGETHER_S);
     int code = MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided);
     if (code == MPI_SUCCESS) {
         code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -129,6 +142,7 @@ calc_status calc_ranks_agree(calc_ranks *ranks, calc_status status, calc_errors 
     int own = status == CALC_OK ? INT_MAX : ranks->rank;
     int first;
     int code = MPI_Allreduce(&own, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    alarm(0);
     if (code != MPI_SUCCESS) {
         return fail(ranks, code, errors);
     }

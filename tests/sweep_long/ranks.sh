@@ -86,6 +86,18 @@ for signal in KILL STOP; do
     [ "$(total dead.sum)" = "$(total alive.sum)" ] || complain "after $signal: $(total dead.sum)"
 done
 
+# A rank that stands still before ranks have come together is noticed: a minute, so with CALC_LONG alone.
+if [ -n "${CALC_LONG:-}" ]; then
+    cat > stopped.sh << 'END'
+[ "$OMPI_COMM_WORLD_RANK" = 1 ] && kill -STOP $$
+exec "$@"
+END
+    code=0
+    ranks 3 bash stopped.sh "${small[@]}" --out stopped.json > out.txt 2> err.txt || code=$?
+    [ "$code" = 4 ] || complain "a rank stopped at the start ends with $code: $(cat err.txt)"
+    grep -q 'the ranks have not come together' err.txt || complain "not said: $(cat err.txt)"
+fi
+
 # With checkpoints a rank that dies ends the sweep, and all can go on.
 for recovery in "" --enable-recovery; do
     rm -f killed.* dead.json
