@@ -14,8 +14,7 @@ trap 'rm -rf "$new"' EXIT
     $10 = sprintf("%.5g", $10); $11 = sprintf("%.4f", $11) } { print }' > "$new/results.csv"
 if [ -n "${CALC_UPDATE:-}" ]; then
     cp "$new/results.csv" "$results"
-    "$CALC" validate --plot "$root/docs/parity.svg" --plot-errors "$root/docs/errors.svg" \
-        > "$new/table.txt"
+    "$CALC" validate --json - | "$root/scripts/plot_validation.py" - --parity "$root/docs/parity.svg" --errors "$root/docs/errors.svg"
     exit
 fi
 

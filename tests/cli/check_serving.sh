@@ -30,7 +30,7 @@ fi
         printf "%s,%s,%s,%.3f\n", $1, $2, $3, value[3] }' > "$new/results.csv"
 if [ -n "${CALC_UPDATE:-}" ]; then
     cp "$new/results.csv" "$results"
-    "$CALC" validate serving_runs --plot-errors "$root/docs/serving_errors.svg" > "$new/table.txt"
+    "$CALC" validate serving_runs --json - | "$root/scripts/plot_validation.py" - --errors "$root/docs/serving_errors.svg"
     "$root/scripts/make_serving.py" "$CALC"
     exit
 fi

@@ -2,8 +2,6 @@
 #include "base/error.h"
 #include "run_case.h"
 #include "scratch.h"
-#include "validate/errors_svg.h"
-#include "validate/parity_svg.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -230,77 +228,4 @@ CALC_TEST(the_shipped_remarks_are_about_shipped_runs)
     calc_runs_free(&unfitted);
     calc_runs_free(&small);
     calc_runs_free(&shipped);
-}
-
-CALC_TEST(a_picture_has_a_point_per_scored_time)
-{
-    row[1].id = "a<b&c";
-    row[2].sys = "tpu";
-    make();
-    calc_output *out;
-    ck_assert_int_eq(calc_output_open(&out, "p.svg", &errors), CALC_OK);
-    calc_parity_svg_write(out, &results);
-    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
-    static char text[16384];
-    FILE *file = fopen("p.svg", "rb");
-    size_t length = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[length] = '\0';
-    size_t points = 0;
-    for (const char *at = text; (at = strstr(at, "<title>")); at++) {
-        points++;
-    }
-    ck_assert_uint_eq(points, 2);
-    ck_assert_ptr_nonnull(strstr(text, "<title>a&lt;b&amp;c: "));
-    ck_assert_ptr_nonnull(strstr(text, "a100_sxm_80g (2)"));
-    ck_assert_str_eq(text + length - 7, "</svg>\n");
-}
-
-/* Where a circle is [pixels]: the number after `which` in the tag before `title`. */
-static double place(const char *text, const char *title, const char *which)
-{
-    const char *at = strstr(text, title);
-    ck_assert_ptr_nonnull(at);
-    while (strncmp(at, "<circle", 7) != 0) {
-        at--;
-    }
-    at = strstr(at, which);
-    ck_assert_ptr_nonnull(at);
-    return strtod(at + strlen(which), NULL);
-}
-
-/* A row of points per table; sums of tables are not drawn, errors beyond 40 % are at the edge. */
-CALC_TEST(a_picture_of_errors_has_a_row_per_table)
-{
-    row[0].id = "simumax_b200_a<b";
-    row[0].source = "simumax_b200";
-    row[1].id = "foundry_a100_80_1";
-    row[2].id = "foundry_a100_80_2";
-    row[1].source = row[2].source = "foundry_a100_80";
-    make();
-    row[1].measured_s = results.item[1].predicted / 1.2;
-    row[2].measured_s = results.item[2].predicted / 3;
-    calc_results_free(&results);
-    make();
-    calc_error_groups groups = {0};
-    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, &errors), CALC_OK);
-    calc_output *out;
-    ck_assert_int_eq(calc_output_open(&out, "e.svg", &errors), CALC_OK);
-    calc_errors_svg_write(out, &results, &groups);
-    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
-    calc_error_groups_free(&groups);
-    static char text[16384];
-    FILE *file = fopen("e.svg", "rb");
-    text[fread(text, 1, sizeof text - 1, file)] = '\0';
-    fclose(file);
-    ck_assert_ptr_nonnull(strstr(text, ">SimuMax B200 (1)</text>"));
-    ck_assert_ptr_nonnull(strstr(text, ">llm-foundry FSDP, A100 (2)</text>"));
-    ck_assert_ptr_null(strstr(text, "all high confidence"));
-    ck_assert_ptr_nonnull(strstr(text, "<title>simumax_b200_a&lt;b: "));
-    /* 560 pixels are -40 to +40 %, zero in the middle */
-    double zero = 300 + 280;
-    ck_assert_double_eq_tol(place(text, "<title>foundry_a100_80_1: +20.0 %", "cx=\""), zero + 140,
-                            0.06);
-    ck_assert_double_eq(place(text, "<title>foundry_a100_80_2: +200.0 %", "cx=\""), zero + 280);
-    ck_assert_ptr_nonnull(strstr(text, ">110.0</text>")); /* the mean of both */
 }

@@ -2,8 +2,7 @@
  */
 #include "scratch.h"
 #include "serving_run_case.h"
-#include "validate/errors_svg.h"
-#include "validate/parity_svg.h"
+#include "validate/error_groups.h"
 #include "validate/result_labels.h"
 #include "validate/serving_results.h"
 
@@ -202,53 +201,6 @@ CALC_TEST(groups_are_by_engine_regime_and_year_too)
     ck_assert_uint_eq(group_of("period", "before 2025", CALC_QUANTITY_TPOT)->spread.count, 1);
     ck_assert_uint_eq(group_of("kind", "closed loop", CALC_QUANTITY_TPOT)->spread.count, 3);
     ck_assert_uint_eq(group_of("set", "h200", CALC_QUANTITY_TPOT)->spread.count, 3);
-}
-
-/* What is in a file; freed by the caller. */
-static char *content_of(const char *path)
-{
-    calc_text text = {0};
-    ck_assert_int_eq(calc_text_read(&text, path, &errors), CALC_OK);
-    return text.data;
-}
-
-static size_t count_of(const char *text, const char *part)
-{
-    size_t count = 0;
-    for (const char *at = text; (at = strstr(at, part)); at++) {
-        count++;
-    }
-    return count;
-}
-
-CALC_TEST(pictures_have_paces_by_engine)
-{
-    char folder[256];
-    scratch_enter(folder, sizeof folder);
-    rows.count = 3;
-    row[1].software = "sglang 0.5.3";
-    row[2].metric_kind = "static batch";
-    row[2].e2e_latency_ms = 7000;
-    row[2].tpot_or_itl_ms = row[2].ttft_ms = (double)NAN;
-    make();
-    ck_assert_int_eq(calc_error_groups_make(&groups, &results, NULL, &errors), CALC_OK);
-    calc_output *out;
-    ck_assert_int_eq(calc_output_open(&out, "p.svg", &errors), CALC_OK);
-    calc_parity_svg_write(out, &results);
-    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
-    ck_assert_int_eq(calc_output_open(&out, "e.svg", &errors), CALC_OK);
-    calc_errors_svg_write(out, &results, &groups);
-    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
-    char *parity = content_of("p.svg");
-    char *by_engine = content_of("e.svg");
-    ck_assert_uint_eq(count_of(parity, "<title>"), 3);
-    ck_assert_uint_eq(count_of(by_engine, "<title>"), 3);
-    ck_assert_uint_eq(count_of(by_engine, ">vllm-0.11 (1)<"), 1);
-    ck_assert_uint_eq(count_of(by_engine, ">vllm-0.11, whole batches (1)<"), 1);
-    ck_assert_uint_eq(count_of(by_engine, ">sglang-0.5 (1)<"), 1);
-    free(parity);
-    free(by_engine);
-    scratch_leave(folder);
 }
 
 static calc_ranking rank(calc_quantity quantity)

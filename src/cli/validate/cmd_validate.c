@@ -13,15 +13,10 @@
 #include "cli/validate/validate_table.h"
 #include "cli/validate/validate_write.h"
 #include "report/page.h"
-#include "validate/errors_svg.h"
-#include "validate/parity_svg.h"
 
 #define OPTIONS(X)                                                                                 \
     X(JSON, "json", "FILE", .doc = "write every measurement and every group as JSON")              \
     X(CSV, "csv", "FILE", .doc = "write every measurement as CSV")                                 \
-    X(PLOT, "plot", "FILE", .doc = "write predicted over measured times as an SVG picture")        \
-    X(PLOT_ERRORS, "plot-errors", "FILE",                                                          \
-      .doc = "write the errors of times by published table as an SVG picture")                     \
     X(HTML, "html", "FILE",                                                                        \
       .doc = "write an HTML page: parity, errors by group, every row; one file that needs no "     \
              "network")                                                                            \
@@ -60,7 +55,7 @@ static const calc_arg rows[] = {{.name = "RUNS",
 static const char *const examples[] = {"calc validate",
                                        "calc validate --csv now.csv --baseline before.csv",
                                        "calc validate --template > my_runs.csv",
-                                       "calc validate my_runs.csv --json - --plot parity.svg",
+                                       "calc validate my_runs.csv --json - --html page.html",
                                        "calc validate my_runs.csv --operators my_operators.csv",
                                        "calc validate --rows 3 --breakdown",
                                        "calc validate --features",
@@ -94,8 +89,6 @@ typedef struct task {
 static const char *read_options(task *t)
 {
     int taken = calc_opt_is_stdout(t->args, OPT_JSON) + calc_opt_is_stdout(t->args, OPT_CSV) +
-                calc_opt_is_stdout(t->args, OPT_PLOT) +
-                calc_opt_is_stdout(t->args, OPT_PLOT_ERRORS) +
                 calc_opt_is_stdout(t->args, OPT_HTML);
     t->stdout_is_taken = taken > 0;
     double points, worst;
@@ -137,16 +130,6 @@ static void write_csv(calc_output *out, task *t)
     calc_validate_write_csv(out, &t->results);
 }
 
-static void write_plot(calc_output *out, task *t)
-{
-    calc_parity_svg_write(out, &t->results);
-}
-
-static void write_errors(calc_output *out, task *t)
-{
-    calc_errors_svg_write(out, &t->results, &t->groups);
-}
-
 static void write_page(calc_output *out, task *t)
 {
     calc_validate_write_page(out, &t->found);
@@ -169,11 +152,7 @@ static calc_status write_files(task *t, calc_errors *errors)
     static const struct {
         int opt;
         void (*write)(calc_output *out, task *t);
-    } files[] = {{OPT_JSON, write_json},
-                 {OPT_CSV, write_csv},
-                 {OPT_PLOT, write_plot},
-                 {OPT_PLOT_ERRORS, write_errors},
-                 {OPT_HTML, write_page}};
+    } files[] = {{OPT_JSON, write_json}, {OPT_CSV, write_csv}, {OPT_HTML, write_page}};
     calc_status status = CALC_OK;
     for (size_t i = 0; i < sizeof files / sizeof *files && status == CALC_OK; i++) {
         const char *path = calc_opt_value(t->args, files[i].opt);
