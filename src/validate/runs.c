@@ -274,6 +274,33 @@ static calc_status check_titles(const entry *e)
     return missing ? CALC_ERR_FIELD : CALC_OK;
 }
 
+/* Where fields say all, a size that none gives: only that of a micro-batch and the count of chunks
+ * may be left to a search. NULL if there is none. */
+static const char *missing_size(calc_kind kind, const void *object)
+{
+    const calc_table *table = calc_table_of(kind);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *f = &table->rows[i];
+        if (f->type == CALC_TYPE_INT && !calc_member_allowed(f, (const char *)object + f->offset) &&
+            strcmp(f->key, "microbatch_size") != 0 &&
+            strcmp(f->key, "pipeline_interleaving") != 0) {
+            return f->key;
+        }
+    }
+    return NULL;
+}
+
+static calc_status check_sizes(const entry *e)
+{
+    const char *missing = e->own->by_fields ? missing_size(CALC_KIND_EXEC, &e->own->exec) : NULL;
+    if (is_blank(e->row->arguments) && is_blank(e->row->app) && !missing) {
+        missing = missing_size(CALC_KIND_APP, &e->own->app);
+    }
+    return missing ? calc_errors_at(e->errors, CALC_ERR_FIELD, e->from->reader->name, e->from->line,
+                                    0, example, "%s: the row has no value", missing)
+                   : CALC_OK;
+}
+
 static calc_status read_run(const entry *e)
 {
     calc_runs_row *row = e->row;
@@ -307,6 +334,7 @@ static calc_status read_run(const entry *e)
     calc_status status = arguments ? load_arguments(e) : load_documents(e);
     status = status == CALC_OK ? sys : status;
     status = status == CALC_OK ? set_fields(e) : status;
+    status = status == CALC_OK ? check_sizes(e) : status;
     if (status == CALC_OK && loader) {
         int before = e->errors->count;
         status = loader->software(&e->own->exec, e->errors);

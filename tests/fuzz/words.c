@@ -172,176 +172,40 @@ void fuzz_put_path(fuzz_out *out, calc_rng *rng)
 /* ---- Values -----------------------------------------------------------------------------------
  */
 
-static const char *const odd_numbers[] = {"0",
-                                          "-0",
-                                          "-0.0",
-                                          "-1",
-                                          "1",
-                                          "2",
-                                          "3",
-                                          "7",
-                                          "0.1",
-                                          "0.5",
-                                          "1.5",
-                                          "1e-9",
-                                          "1e15",
-                                          "1e18",
-                                          "1e300",
-                                          "-1e300",
-                                          "1e308",
-                                          "1e309",
-                                          "-1e999",
-                                          "4.9e-324",
-                                          "1e-320",
-                                          "2.2250738585072014e-308",
-                                          "9007199254740992",
-                                          "9007199254740993",
-                                          "9223372036854775807",
-                                          "9223372036854775808",
-                                          "-9223372036854775808",
-                                          "18446744073709551615",
-                                          "18446744073709551616",
-                                          "2147483647",
-                                          "2147483648",
-                                          "-2147483648",
-                                          "-2147483649",
-                                          "4294967295",
-                                          "4294967296",
-                                          "32767",
-                                          "32768",
-                                          "65535",
-                                          "65536",
-                                          "127",
-                                          "128",
-                                          "255",
-                                          "256",
-                                          "1048576",
-                                          "1.0000000000000002",
-                                          "0.99999999999999989",
-                                          "99999999999999999999999999999999999999999999999999",
-                                          "0x10",
-                                          "1e",
-                                          "1.",
-                                          ".5",
-                                          "01",
-                                          "+1",
-                                          "1_000",
-                                          "1,000",
-                                          "NaN",
-                                          "Infinity",
-                                          "-Infinity",
-                                          "nan",
-                                          "inf",
-                                          "-inf",
-                                          ".inf",
-                                          ".nan"};
+/* clang-format off */
+static const char *const odd_numbers[] = {
+    "0", "-0", "-0.0", "-1", "1", "2", "3", "7", "0.1", "0.5", "1.5", "1e-9", "1e15", "1e18",
+    "1e300", "-1e300", "1e308", "1e309", "-1e999", "4.9e-324", "1e-320", "2.2250738585072014e-308",
+    "9007199254740992", "9007199254740993", "9223372036854775807", "9223372036854775808",
+    "-9223372036854775808", "18446744073709551615", "18446744073709551616", "2147483647",
+    "2147483648", "-2147483648", "-2147483649", "4294967295", "4294967296", "32767", "32768",
+    "65535", "65536", "127", "128", "255", "256", "1048576", "1.0000000000000002",
+    "0.99999999999999989", "99999999999999999999999999999999999999999999999999"};
+
+/* What no JSON has, but other formats and texts with units may. */
+static const char *const odd_numerals[] = {
+    "0x10", "1e", "1.", ".5", "01", "+1", "1_000", "1,000", "NaN", "Infinity", "-Infinity", "nan",
+    "inf", "-inf", ".inf", ".nan", "1GiB", "-5us", "1e400GB", "3 ms", "50%", "1/2", "1e-400s"};
 
 /* What some reader gives a meaning, without quotes. */
-static const char *const odd_words[] = {"",
-                                        "none",
-                                        "None",
-                                        "null",
-                                        "NULL",
-                                        "true",
-                                        "True",
-                                        "TRUE",
-                                        "yes",
-                                        "off",
-                                        "no",
-                                        "auto",
-                                        "*",
-                                        "all",
-                                        "default",
-                                        "1:8:x2",
-                                        "1:1e9",
-                                        "1,2,4",
-                                        "1:8",
-                                        "8*2",
-                                        "2x3",
-                                        "2x3,1x2",
-                                        "1x0",
-                                        "x",
-                                        "1GiB",
-                                        "-5us",
-                                        "1e400",
-                                        "3 ms",
-                                        "50%",
-                                        "1/2",
-                                        "float8",
-                                        "bf16",
-                                        "fp8",
-                                        "int4",
-                                        "full",
-                                        "-",
-                                        "--",
-                                        "=",
-                                        "==",
-                                        "<=",
-                                        "$X",
-                                        "${X}",
-                                        "$(id)",
-                                        "`id`",
-                                        "\\",
-                                        "\\n",
-                                        "\\u0000",
-                                        "\\ud800",
-                                        "\\t",
-                                        "%s%n",
-                                        "../x",
-                                        "/x",
-                                        "a.b",
-                                        "a[0]",
-                                        "[0]",
-                                        "a,b",
-                                        "'",
-                                        "\"",
-                                        "<b>",
-                                        "{{x}}",
-                                        "&a",
-                                        "*a",
-                                        "!!int 1",
-                                        "|",
-                                        ">-",
-                                        "? a",
-                                        "- ",
-                                        "# x",
-                                        "@x",
-                                        "<<",
-                                        "~",
-                                        "{exe}",
-                                        "\xc3\xa9",
-                                        "\xff\xfe",
-                                        "\xed\xa0\x80",
-                                        "\xf0\x9f\x98\x80",
-                                        "\xc0\x80",
-                                        "\x1b[31m",
-                                        "\x7f",
-                                        "\x01"};
+static const char *const odd_words[] = {
+    "", "none", "None", "null", "NULL", "true", "True", "TRUE", "yes", "off", "no", "auto", "*",
+    "all", "default", "1:8:x2", "1:1e9", "1,2,4", "1:8", "8*2", "2x3", "2x3,1x2", "1x0", "x",
+    "float8", "bf16", "fp8", "int4", "full", "-", "--", "=", "==", "<=", "$X", "${X}", "$(id)",
+    "`id`", "%s%n", "../x", "/x", "a.b", "a[0]", "[0]", "a,b", "'", "<b>", "{{x}}", "&a", "*a",
+    "!!int 1", "|", ">-", "? a", "- ", "# x", "@x", "<<", "~", "{exe}", "\\n", "\\u0000", "\\t",
+    "\\ud83d\\ude00", "\xc3\xa9", "\xf0\x9f\x98\x80", "\x7f"};
 
-static const char *const odd_structures[] = {"[]",
-                                             "{}",
-                                             "[[]]",
-                                             "[{}]",
-                                             "[null]",
-                                             "[1]",
-                                             "[1, 2]",
-                                             "[-1]",
-                                             "[\"\"]",
-                                             "{\"a\": 1}",
-                                             "{\"\": {}}",
-                                             "[[0, 1]]",
-                                             "[[1, 1]]",
-                                             "[[8, 0.5], [0, 0.1]]",
-                                             "[1, null]",
-                                             "[1, -1]",
-                                             "[2, 0]",
-                                             "{\"set\": {}}",
-                                             "[[[[[[[[[]]]]]]]]]",
-                                             "[true, false]",
-                                             "[0, 0, 0, 0]",
-                                             "[1, \"a\"]",
-                                             "(1, 2)",
-                                             "{\"x\": [}"};
+/* What breaks texts of some kind. */
+static const char *const odd_bytes[] = {
+    "\"", "\\", "\\ud800", "\\x", "\xff\xfe", "\xed\xa0\x80", "\xc0\x80", "\x1b[31m", "\x01", "\r",
+    "\n", "\t", "\xf4\x90\x80\x80", "\xe2\x80\xa8"};
+
+static const char *const odd_structures[] = {
+    "[]", "{}", "[[]]", "[{}]", "[null]", "[1]", "[1, 2]", "[-1]", "[\"\"]", "{\"a\": 1}",
+    "{\"\": {}}", "[[0, 1]]", "[[1, 1]]", "[[8, 0.5], [0, 0.1]]", "[1, null]", "[1, -1]", "[2, 0]",
+    "{\"set\": {}}", "[[[[[[[[[]]]]]]]]]", "[true, false]", "[0, 0, 0, 0]", "[1, \"a\"]"};
+/* clang-format on */
 
 static void put_word(fuzz_out *out, const char *word, bool quoted)
 {
@@ -350,33 +214,42 @@ static void put_word(fuzz_out *out, const char *word, bool quoted)
     fuzz_put_text(out, quoted ? "\"" : "");
 }
 
+/* One of a list. */
+#define ANY(list) list[fuzz_below(rng, COUNT(list))]
+
 void fuzz_put_odd(fuzz_out *out, calc_rng *rng, bool quoted)
 {
-    switch (fuzz_below(rng, 8)) {
+    switch (fuzz_below(rng, 10)) {
     case 0:
     case 1:
     case 2:
-        fuzz_put_text(out, odd_numbers[fuzz_below(rng, COUNT(odd_numbers))]);
+        fuzz_put_text(out, ANY(odd_numbers));
         break;
     case 3:
-        put_word(out, odd_numbers[fuzz_below(rng, COUNT(odd_numbers))], quoted);
+        put_word(out, fuzz_one_in(rng, 2) ? ANY(odd_numerals) : ANY(odd_numbers), quoted);
         break;
     case 4:
-        fuzz_put_text(out, odd_structures[fuzz_below(rng, COUNT(odd_structures))]);
+        fuzz_put_text(out, ANY(odd_structures));
         break;
     case 5:
-        fuzz_put_text(out, odd_words[fuzz_below(rng, COUNT(odd_words))]);
+        put_word(out, ANY(odd_words), quoted && !fuzz_one_in(rng, 8));
         break;
-    case 6: {
+    case 6:
         fuzz_put_text(out, quoted ? "\"" : "");
         fuzz_put_path(out, rng);
         fuzz_put_text(out, fuzz_one_in(rng, 2) ? "=" : " <= ");
-        fuzz_put_text(out, odd_numbers[fuzz_below(rng, COUNT(odd_numbers))]);
+        fuzz_put_text(out, ANY(odd_numbers));
         fuzz_put_text(out, quoted ? "\"" : "");
         break;
-    }
+    case 7:
+        if (fuzz_one_in(rng, 4)) {
+            put_word(out, ANY(odd_bytes), quoted);
+        } else {
+            fuzz_put_text(out, fuzz_one_in(rng, 2) ? "null" : "true");
+        }
+        break;
     default:
-        put_word(out, odd_words[fuzz_below(rng, COUNT(odd_words))], quoted);
+        put_word(out, ANY(odd_words), quoted);
         break;
     }
 }
