@@ -8,7 +8,7 @@
 
 enum {
     FUZZ_INPUT_MAX = 1 << 16, /* bytes of a mutated input */
-    FUZZ_SEED_MAX = 1 << 13   /* of a seed; tables longer than that give some of their rows */
+    FUZZ_SEED_MAX = 1 << 14   /* of a seed; tables longer than that give some of their rows */
 };
 
 /* A file that is mutated, or lends others its parts. */
@@ -25,8 +25,8 @@ typedef struct fuzz_seeds {
 } fuzz_seeds;
 
 /* An argument of the command line: "--seeds=PREFIX@PATH" adds the file, or those of the folder,
- * each behind the bytes PREFIX; "--parts=PATH" those that lend parts. A script gives its
- * here-documents, too. @return whether it is one of these */
+ * each behind the bytes PREFIX; "--parts=PATH" those that lend parts. A script gives the documents
+ * in it, too. @return whether it is one of these */
 bool fuzz_seeds_argument(fuzz_seeds *seeds, const char *argument);
 
 /* The file, or those of the folder, as they are: they have their prefix. */

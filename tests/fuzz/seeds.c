@@ -13,6 +13,7 @@ typedef struct manner {
     const char *prefix;
     size_t length; /* of the prefix */
     bool whole;
+    size_t most; /* bytes of a file */
 } manner;
 
 static void add(fuzz_seeds *seeds, const manner *how, const char *data, size_t length)
@@ -61,9 +62,15 @@ static void add_rows(fuzz_seeds *seeds, const manner *how, const char *data, siz
     }
 }
 
-/* The files that a script writes by "<<WORD". */
+/* The JSON that a script has in quotes, and the files that it writes by "<<WORD". */
 static void add_documents(fuzz_seeds *seeds, const manner *how, const calc_text *script)
 {
+    for (const char *from = script->data; (from = strstr(from, "'{"));) {
+        const char *end = strchr(++from, '\'');
+        if (end) {
+            add(seeds, how, from, (size_t)(end - from));
+        }
+    }
     const char *at = script->data;
     while ((at = strstr(at, "<<"))) {
         char word[32] = "\n";
@@ -93,7 +100,7 @@ static void add_file(fuzz_seeds *seeds, const manner *how, const char *path)
 {
     calc_text text = {0};
     MUST(calc_text_read(&text, path, NULL) == CALC_OK);
-    if (text.length <= FUZZ_SEED_MAX) {
+    if (text.length <= how->most) {
         add(seeds, how, text.data, text.length);
     } else if (ends_in(path, ".csv") || ends_in(path, ".csv.gz")) {
         add_rows(seeds, how, text.data, text.length);
@@ -134,7 +141,7 @@ bool fuzz_seeds_argument(fuzz_seeds *seeds, const char *argument)
 {
     static const char whole[] = "--seeds=", parts[] = "--parts=";
     if (strncmp(argument, parts, strlen(parts)) == 0) {
-        add_path(seeds, &(manner){.prefix = ""}, argument + strlen(parts));
+        add_path(seeds, &(manner){.prefix = "", .most = FUZZ_SEED_MAX}, argument + strlen(parts));
         return true;
     }
     const char *at = strchr(argument, '@');
@@ -143,13 +150,13 @@ bool fuzz_seeds_argument(fuzz_seeds *seeds, const char *argument)
     }
     const char *prefix = argument + strlen(whole);
     seeds->prefix = (size_t)(at - prefix);
-    add_path(seeds, &(manner){prefix, seeds->prefix, true}, at + 1);
+    add_path(seeds, &(manner){prefix, seeds->prefix, true, FUZZ_SEED_MAX}, at + 1);
     return true;
 }
 
 void fuzz_seeds_add_corpus(fuzz_seeds *seeds, const char *path)
 {
-    add_path(seeds, &(manner){.prefix = "", .whole = true}, path);
+    add_path(seeds, &(manner){.prefix = "", .whole = true, .most = FUZZ_INPUT_MAX}, path);
 }
 
 void fuzz_seeds_free(fuzz_seeds *seeds)
