@@ -145,8 +145,9 @@ calc_unread calc_framework_unread(const calc_framework *framework, const char *k
     calc_unread what = CALC_UNREAD_UNKNOWN;
     *assumed = NULL;
     for (const char *at = file; *at; at += strspn(at, " \n")) {
-        size_t line = strcspn(at, "\n"), whole = strcspn(at, " \n"), length = strcspn(at, " \n=");
         bool heading = at == file || at[-1] == '\n';
+        size_t whole = strcspn(at, " \n"), length = strcspn(at, " \n=");
+        size_t line = heading ? strcspn(at, "\n") : 0;
         if (heading && *at != '#') {
             what = *at == 'm'   ? CALC_UNREAD_MODEL
                    : *at == 'c' ? CALC_UNREAD_COST

@@ -67,8 +67,9 @@ static inline void fuzz_agree_on_stated(const calc_exec *first, calc_exec *secon
     }
 }
 
-/* Any bytes either fail with errors that have a place, or give a struct that survives saving. */
-static inline void fuzz_document(calc_kind kind, const unsigned char *data, size_t size)
+/* Any bytes either fail with errors that have a place, or give a struct that survives saving.
+ * @return it, or NULL */
+static inline const void *fuzz_document(calc_kind kind, const unsigned char *data, size_t size)
 {
     static union {
         calc_app app;
@@ -80,7 +81,7 @@ static inline void fuzz_document(calc_kind kind, const unsigned char *data, size
     calc_status status = calc_parse(kind, &first, (const char *)data, size, "input", &errors);
     if (status != CALC_OK) {
         fuzz_check_errors(&errors, status, true);
-        return;
+        return NULL;
     }
     MUST(errors.count == 0);
     size_t length = fuzz_save(kind, &first, text, sizeof text);
@@ -89,6 +90,7 @@ static inline void fuzz_document(calc_kind kind, const unsigned char *data, size
         fuzz_agree_on_stated(&first.exec, &second.exec);
     }
     MUST(memcmp(&first, &second, calc_table_of(kind)->size) == 0);
+    return &first;
 }
 
 #endif
