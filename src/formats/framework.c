@@ -621,11 +621,11 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         if (row->unset && (number == -1 || (number == 0 && row->value > 0))) {
             return true;
         }
-        if (!number_fits(row, number, expect, size)) {
-            return false;
-        }
         if (row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member)) {
             number *= plan->value[row->member];
+        }
+        if (!number_fits(row, number, expect, size)) {
+            return false;
         }
         /* 0 is no context parallelism */
         plan->value[row->member] = row->member == CALC_PLAN_CONTEXT ? fmax(number, 1) : number;

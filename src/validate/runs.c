@@ -274,31 +274,21 @@ static calc_status check_titles(const entry *e)
     return missing ? CALC_ERR_FIELD : CALC_OK;
 }
 
-/* Where fields say all, a size that none gives: only that of a micro-batch and the count of chunks
- * may be left to a search. NULL if there is none. */
-static const char *missing_size(calc_kind kind, const void *object)
-{
-    const calc_table *table = calc_table_of(kind);
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *f = &table->rows[i];
-        if (f->type == CALC_TYPE_INT && !calc_member_allowed(f, (const char *)object + f->offset) &&
-            strcmp(f->key, "microbatch_size") != 0 &&
-            strcmp(f->key, "pipeline_interleaving") != 0) {
-            return f->key;
-        }
-    }
-    return NULL;
-}
-
+/* Where fields say all, each size must have a value; those of micro-batches and chunks may be left
+ * to a search. */
 static calc_status check_sizes(const entry *e)
 {
-    const char *missing = e->own->by_fields ? missing_size(CALC_KIND_EXEC, &e->own->exec) : NULL;
-    if (is_blank(e->row->arguments) && is_blank(e->row->app) && !missing) {
-        missing = missing_size(CALC_KIND_APP, &e->own->app);
+    char text[256];
+    calc_exec exec = e->own->exec;
+    exec.microbatch_size += exec.microbatch_size == 0;
+    exec.pipeline_interleaving += exec.pipeline_interleaving == 0;
+    bool model = is_blank(e->row->arguments) && is_blank(e->row->app);
+    bool wrong = e->own->by_fields && calc_misfit(CALC_KIND_EXEC, &exec, false, text, sizeof text);
+    if (wrong || (model && calc_misfit(CALC_KIND_APP, &e->own->app, false, text, sizeof text))) {
+        return calc_errors_at(e->errors, CALC_ERR_FIELD, e->from->reader->name, e->from->line, 0,
+                              example, "%s", text);
     }
-    return missing ? calc_errors_at(e->errors, CALC_ERR_FIELD, e->from->reader->name, e->from->line,
-                                    0, example, "%s: the row has no value", missing)
-                   : CALC_OK;
+    return CALC_OK;
 }
 
 static calc_status read_run(const entry *e)
