@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "formats/pattern.h"
 #include "formats/plan_layers.h"
 #include "formats/plan_macros.h"
@@ -621,10 +622,10 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         if (row->unset && (number == -1 || (number == 0 && row->value > 0))) {
             return true;
         }
-        if (row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member)) {
-            number *= plan->value[row->member];
-        }
+        bool factor = row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member);
+        number *= factor ? plan->value[row->member] : 1;
         if (!number_fits(row, number, expect, size)) {
+            calc_append(expect, size, factor ? " as the product of its keys" : "");
             return false;
         }
         /* 0 is no context parallelism */

@@ -49,7 +49,10 @@ static inline void fuzz_check_errors(const calc_errors *errors, calc_status stat
         char line[2048];
         int length = calc_error_print(&errors->item[i], line, sizeof line);
         MUST(length > 0 && length < (int)sizeof line);
-        MUST(errors->item[i].text[0] && !strpbrk(errors->item[i].text, "\r\n\t"));
+        MUST(errors->item[i].text[0]);
+        for (const char *c = errors->item[i].text; *c; c++) {
+            MUST((unsigned char)*c >= ' ' && *c != '\x7f');
+        }
         MUST(!placed || (errors->item[i].line >= 1 && errors->item[i].column >= 1));
     }
 }
