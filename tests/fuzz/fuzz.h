@@ -91,6 +91,12 @@ static inline const void *fuzz_document(calc_kind kind, const unsigned char *dat
     MUST(calc_parse(kind, &second, text, length, "saved", NULL) == CALC_OK);
     if (kind == CALC_KIND_EXEC) {
         fuzz_agree_on_stated(&first.exec, &second.exec);
+    } else if (kind == CALC_KIND_APP && first.app.stack.layers > 0) {
+        /* Parts may be in another order: what is written of them is the same. */
+        static char again[sizeof text];
+        MUST(fuzz_save(kind, &second, again, sizeof again) == length);
+        MUST(memcmp(text, again, length) == 0);
+        second.app.stack = first.app.stack;
     }
     MUST(memcmp(&first, &second, calc_table_of(kind)->size) == 0);
     return &first;

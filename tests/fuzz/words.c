@@ -291,7 +291,7 @@ static double number_of(calc_rng *rng, const calc_field *field)
     case 3:
         return whole ? hi + 1 : nextafter(hi, INFINITY);
     case 4:
-        return nextafter(hi, -INFINITY);
+        return whole ? ldexp(1, (int)fuzz_below(rng, 64)) : nextafter(hi, -INFINITY);
     case 5:
         return 0;
     case 6:
