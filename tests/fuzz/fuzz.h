@@ -91,8 +91,8 @@ static inline const void *fuzz_document(calc_kind kind, const unsigned char *dat
     MUST(calc_parse(kind, &second, text, length, "saved", NULL) == CALC_OK);
     if (kind == CALC_KIND_EXEC) {
         fuzz_agree_on_stated(&first.exec, &second.exec);
-    } else if (kind == CALC_KIND_APP && first.app.stack.layers > 0) {
-        /* Parts may be in another order: what is written of them is the same. */
+    } else if (kind == CALC_KIND_APP && first.app.stack.parts > 0) {
+        /* Parts like their type go, others may be in another order: what is written is the same. */
         static char again[sizeof text];
         MUST(fuzz_save(kind, &second, again, sizeof again) == length);
         MUST(memcmp(text, again, length) == 0);
