@@ -339,6 +339,7 @@ typedef struct calc_layer_strategy {
     int8_t recompute;        /**< calc_activation_recompute */
     uint16_t modules;        /**< recompute_modules, where .recompute is given */
 } calc_layer_strategy;
+enum { CALC_MAX_RUN_BLOCKS = 10000 /**< of equal layers, and of a stage */ };
 /** Equal layers that follow one another. */
 typedef struct calc_layer_run {
     int16_t blocks; /**< how many */

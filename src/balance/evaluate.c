@@ -465,20 +465,17 @@ static double simulated_s(const calc_balance_problem *p, int64_t microbatches,
                : -1;
 }
 
-static double pass_s(const calc_schedule_pass *p)
-{
-    return p->fw_s + p->bw_s + p->wgrad_s;
-}
-
 /* Work of a stage per micro-batch. DualPipe's stages do half of theirs for the opposite stage. */
 static double busy_s(const calc_schedule_shape *s, const calc_schedule_pass *pass, int stage)
 {
     if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-        return (pass_s(&pass[stage]) + pass_s(&pass[s->stages - 1 - stage])) / 2;
+        return (calc_schedule_pass_s(&pass[stage]) +
+                calc_schedule_pass_s(&pass[s->stages - 1 - stage])) /
+               2;
     }
     double all_s = 0;
     for (int chunk = 0; chunk < s->chunks; chunk++) {
-        all_s += pass_s(&pass[calc_balance_place_of(s, stage, chunk)]);
+        all_s += calc_schedule_pass_s(&pass[calc_balance_place_of(s, stage, chunk)]);
     }
     return all_s;
 }

@@ -4,13 +4,6 @@
 
 /* ---- Layers ---------------------------------------------------------------------------------- */
 
-/* Share of dense blocks where kinds alternate, so that a layer stands for both; else 0. */
-static double alternating(const calc_shape *s)
-{
-    bool both = s->experts > 0 && s->moe_every > 1;
-    return both ? 1 - calc_shape_moe_blocks(s) / s->blocks : 0;
-}
-
 /* Weights, gradients and optimizer state: the part on every rank, and its share of the sharded
  * part. */
 static double state_bytes(const calc_stage_terms *t, const calc_stage_weights *w)
@@ -73,7 +66,7 @@ static calc_balance_layer mixed(const calc_balance_layer *a, const calc_balance_
 static void set_layers(const calc_balance_chip *chip, int chips, calc_balance_problem *out)
 {
     const calc_shape *shape = &chip[0].full->shape;
-    double dense = alternating(shape);
+    double dense = calc_shape_alternating(shape);
     int moe = dense > 0 ? (int)shape->blocks : (int)calc_shape_moe_blocks(shape);
     out->chips = chips;
     out->layers[0] = (int)shape->blocks - moe;
@@ -257,7 +250,7 @@ static calc_stage_class divided(const calc_layout *l, const calc_balance_problem
 {
     calc_stage_class whole;
     calc_stage_class c = class_of(l, stage, &whole);
-    double dense = alternating(&l->shape);
+    double dense = calc_shape_alternating(&l->shape);
     *pass = (calc_stage_pass){0};
     for (int chunk = 0; chunk < p->shape.chunks; chunk++) {
         int place = calc_balance_place_of(&p->shape, stage, chunk);

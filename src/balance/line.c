@@ -134,11 +134,6 @@ calc_balance_option calc_balance_line_option(calc_balance_line *l, int stage, in
 
 /* ---- Whole divisions --------------------------------------------------------------------------*/
 
-static double busy_s(const calc_schedule_pass *p)
-{
-    return p->fw_s + p->bw_s + p->wgrad_s;
-}
-
 /* Give each stage as many layers as it can process in a period, leaving those behind the fewest
  * they must have; return whether that is all. A stage that can have many layers can also have
  * fewer. */
@@ -152,7 +147,7 @@ static bool fill(calc_balance_line *l, double period_s, int *layers)
         int n = l->least;
         while (n <= most) {
             calc_balance_option o = calc_balance_line_option(l, s, from, n);
-            if (!o.fits || busy_s(&o.pass) > period_s) {
+            if (!o.fits || calc_schedule_pass_s(&o.pass) > period_s) {
                 break;
             }
             n++;
@@ -235,7 +230,7 @@ bool calc_balance_line_even(calc_balance_line *l, int *layers)
     int from = 0;
     for (int s = 0; s < l->stages; s++) {
         calc_balance_option o = calc_balance_line_option(l, s, from, layers[s]);
-        high_s = calc_max(high_s, busy_s(&o.pass));
+        high_s = calc_max(high_s, calc_schedule_pass_s(&o.pass));
         from += layers[s];
     }
     double low_s = 0;

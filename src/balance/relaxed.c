@@ -21,11 +21,6 @@ typedef struct relaxed {
     int reach[CALC_BALANCE_STAGES + 1][BROAD];
 } relaxed;
 
-static double busy_s(const calc_schedule_pass *p)
-{
-    return p->fw_s + p->bw_s + p->wgrad_s;
-}
-
 /* A micro-batch through all places, all layers on the chip where they take least [s].
  *  @param all  weight gradients, too */
 static double once_s(const calc_balance_problem *p, bool all)
@@ -107,7 +102,7 @@ static bool can(const relaxed *r, int stage, int dense, int moe, double step_s)
     double m = (double)r->one.shape.microbatches;
     calc_balance_choice c =
         calc_balance_choose(&r->one, stage, dense, moe, r->flight[stage], CALC_BALANCE_ANY, 0);
-    return c.fits && (r->fill_s[stage] + m * busy_s(&c.pass)) * (1 - SAME) <= step_s;
+    return c.fits && (r->fill_s[stage] + m * calc_schedule_pass_s(&c.pass)) * (1 - SAME) <= step_s;
 }
 
 /* The most layers of kind 1 that a stage can take in addition to given ones of kind 0, up to

@@ -6,7 +6,7 @@ CALC_PART_FIELD(feedforward,    INT,  _, .lo = 1, .hi = 1e9, .doc = "width of th
 CALC_FIELD(seq_size,       INT,  _, .lo = 1, .hi = 1e9, .doc = "sequence length, in tokens")
 CALC_PART_FIELD(attn_heads,     INT,  _, .lo = 1, .hi = 1e6, .doc = "attention heads")
 CALC_PART_FIELD(attn_size,      INT,  _, .lo = 1, .hi = 1e6, .doc = "width of one attention head, in elements")
-CALC_FIELD(num_blocks,     INT,  _, .lo = 1, .hi = 1e6, .doc = "transformer blocks")
+CALC_FIELD(num_blocks,     INT,  _, .lo = 1, .hi = 1e4, .doc = "transformer blocks")
 CALC_FIELD(structure_type, ENUM, structure_type, .flags = CALC_OPTIONAL, .doc = "preset of the block's structure; llama: swiglu, rms, rope, no bias, no dropout, untied embeddings")
 CALC_PART_FIELD(ffn_type,       ENUM, ffn_type, .flags = CALC_OPTIONAL, .doc = "feed-forward layer; auto: the preset's (gelu, or swiglu for llama)")
 CALC_FIELD(norm_type,      ENUM, norm_type, .flags = CALC_OPTIONAL, .doc = "normalization; auto: the preset's (layer, or rms for llama)")

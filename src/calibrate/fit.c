@@ -250,7 +250,8 @@ static bool is_one_width(const calc_evidence *evidence)
     return one;
 }
 
-int calc_evidence_fold(const char *text, int folds)
+/* The fold of a text, below `folds`: the same everywhere. */
+static int evidence_fold(const char *text, int folds)
 {
     return (int)(checksum(text) % (uint32_t)folds);
 }
@@ -259,7 +260,7 @@ int calc_evidence_width_fold(int64_t hidden, int64_t depth)
 {
     char text[64];
     snprintf(text, sizeof text, "%" PRId64 "_%" PRId64, hidden, depth);
-    return calc_evidence_fold(text, CALC_EVIDENCE_WIDTH_FOLDS);
+    return evidence_fold(text, CALC_EVIDENCE_WIDTH_FOLDS);
 }
 
 /* Folds by width, or by depth if all runs have the same width. */

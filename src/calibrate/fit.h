@@ -42,9 +42,6 @@ CALC_MUST_USE calc_status calc_evidence_make(calc_evidence *out, const calc_resu
 /** Free what it owns; fine on {0}. */
 void calc_evidence_free(calc_evidence *evidence);
 
-/** The fold of a text, below `folds`: the same everywhere. */
-int calc_evidence_fold(const char *text, int folds);
-
 /** The fold of a width, below CALC_EVIDENCE_WIDTH_FOLDS.
  *  @param depth  number of blocks if it matters too, else 0 */
 int calc_evidence_width_fold(int64_t hidden, int64_t depth);

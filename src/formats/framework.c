@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buffer.h"
 #include "formats/pattern.h"
 #include "formats/plan_layers.h"
 #include "formats/plan_macros.h"
@@ -145,8 +146,9 @@ calc_unread calc_framework_unread(const calc_framework *framework, const char *k
     calc_unread what = CALC_UNREAD_UNKNOWN;
     *assumed = NULL;
     for (const char *at = file; *at; at += strspn(at, " \n")) {
-        size_t line = strcspn(at, "\n"), whole = strcspn(at, " \n"), length = strcspn(at, " \n=");
         bool heading = at == file || at[-1] == '\n';
+        size_t whole = strcspn(at, " \n"), length = strcspn(at, " \n=");
+        size_t line = heading ? strcspn(at, "\n") : 0;
         if (heading && *at != '#') {
             what = *at == 'm'   ? CALC_UNREAD_MODEL
                    : *at == 'c' ? CALC_UNREAD_COST
@@ -620,11 +622,11 @@ bool calc_row_read(const calc_setting_row *row, const char *text, calc_plan *pla
         if (row->unset && (number == -1 || (number == 0 && row->value > 0))) {
             return true;
         }
+        bool factor = row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member);
+        number *= factor ? plan->value[row->member] : 1;
         if (!number_fits(row, number, expect, size)) {
+            calc_append(expect, size, factor ? " as the product of its keys" : "");
             return false;
-        }
-        if (row->how == CALC_HOW_FACTOR && calc_plan_says(plan, row->member)) {
-            number *= plan->value[row->member];
         }
         /* 0 is no context parallelism */
         plan->value[row->member] = row->member == CALC_PLAN_CONTEXT ? fmax(number, 1) : number;

@@ -93,7 +93,8 @@ static bool has_key(const calc_settings *settings, const char *key)
     return false;
 }
 
-bool calc_hf_is(const calc_settings *settings)
+/* Whether settings look like such a configuration. */
+static bool hf_is(const calc_settings *settings)
 {
     return has_key(settings, "model_type") || has_key(settings, "architectures") ||
            (has_key(settings, "num_hidden_layers") && has_key(settings, "hidden_size"));
@@ -303,7 +304,7 @@ static void find_family(reader *r, const calc_setting *type)
     }
 }
 
-calc_status calc_hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
+static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors)
 {
     bool nested;
     reader r = {.said = {.hf = hf}, .errors = errors};
@@ -332,7 +333,7 @@ calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length
     one.settings = &settings;
     calc_status status = calc_settings_from_json_whole(&settings, text, length, hf->name, errors);
     if (status == CALC_OK) {
-        status = calc_hf_read(&one, app, errors);
+        status = hf_read(&one, app, errors);
     } else if (status == CALC_ERR_NOMEM) {
         calc_errors_no_memory(errors);
     }
@@ -344,7 +345,7 @@ calc_status calc_hf_is_text(const char *text, size_t length)
 {
     calc_settings settings = {0};
     calc_status status = calc_settings_from_json(&settings, text, length, "", NULL);
-    status = status != CALC_OK || calc_hf_is(&settings) ? status : CALC_ERR_UNSUPPORTED;
+    status = status != CALC_OK || hf_is(&settings) ? status : CALC_ERR_UNSUPPORTED;
     calc_settings_free(&settings);
     return status;
 }

@@ -24,21 +24,13 @@ enum {
     CALC_HF_PATH_SIZE = 4096
 };
 
-/** Whether settings look like such a configuration: "model_type" or "architectures" at the
- *  top, or the sizes under the names that such files have. */
-bool calc_hf_is(const calc_settings *settings);
-
 /** Find whether a text is a JSON object that looks like such a configuration. Reports no errors.
  *  @return CALC_OK: it is one; CALC_ERR_NOMEM: that is not known; any other status: it is none */
 CALC_MUST_USE calc_status calc_hf_is_text(const char *text, size_t length);
 
-/** Reads the model, with the number formats of its checkpoint. The sequence length is the one
- * before positions were extended, or else max_position_embeddings, at most CALC_HF_SEQ_MAX.
- *  @return CALC_OK, or CALC_ERR_FIELD, CALC_ERR_RANGE, CALC_ERR_RULE or CALC_ERR_UNSUPPORTED with
- *  errors that name the key and its place */
-CALC_MUST_USE calc_status calc_hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors);
-
-/** Reads the model from a text. @return also CALC_ERR_SYNTAX or CALC_ERR_NOMEM */
+/** Reads the model from a text, with the number formats of its checkpoint. The sequence length is
+ *  the one before positions were extended, or else max_position_embeddings, at most
+ *  CALC_HF_SEQ_MAX. @return CALC_OK, or a status with errors that name the key and its place */
 CALC_MUST_USE calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length,
                                             calc_app *app, calc_errors *errors);
 

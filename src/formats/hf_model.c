@@ -209,23 +209,6 @@ static calc_status check(const calc_hf_said *s, calc_errors *errors)
     return status;
 }
 
-/* Checks derived numbers, which can leave the range of their field. */
-static calc_status check_ranges(const calc_hf_said *s, const calc_app *a, calc_errors *errors)
-{
-    const calc_table *table = calc_table_of(CALC_KIND_APP);
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        double number = calc_member_number(field, (const char *)a + field->offset);
-        if (field->type == CALC_TYPE_INT && !calc_field_in_range(field, number)) {
-            char range[128];
-            return calc_errors_at(errors, CALC_ERR_RANGE, s->hf->name, 0, 0, NULL,
-                                  "%s would be %.0f, expected %s", field->key, number,
-                                  calc_field_range_text(field, number, range, sizeof range));
-        }
-    }
-    return CALC_OK;
-}
-
 calc_status calc_hf_model(const calc_hf_said *s, calc_app *app, calc_errors *errors)
 {
     calc_status status = check(s, errors);
@@ -250,6 +233,9 @@ calc_status calc_hf_model(const calc_hf_said *s, calc_app *app, calc_errors *err
     if (s->family->note) {
         calc_hf_tell(s->hf, s->family->note);
     }
+    char text[256];
     status = calc_hf_layers(s, app, errors);
-    return status != CALC_OK ? status : check_ranges(s, app, errors);
+    return status == CALC_OK && calc_misfit(CALC_KIND_APP, app, false, text, sizeof text)
+               ? calc_errors_at(errors, CALC_ERR_RANGE, s->hf->name, 0, 0, NULL, "%s", text)
+               : status;
 }

@@ -226,6 +226,18 @@ static calc_status take_file(const calc_import *import, const calc_setting *sett
     return status;
 }
 
+/* Whether the key of a factor is given again, which would be multiplied twice: the last counts. */
+static bool is_given_again(const calc_import *import, size_t setting, const calc_setting_row *row)
+{
+    bool factor = row && row->how == CALC_HOW_FACTOR;
+    while (factor && ++setting < import->settings->count) {
+        if (calc_framework_row(import->framework, import->settings->item[setting].key) == row) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static calc_status read_settings(const calc_import *import, reading *r)
 {
     calc_status status = CALC_OK;
@@ -235,7 +247,7 @@ static calc_status read_settings(const calc_import *import, reading *r)
         bool computed;
         calc_status one = CALC_OK;
         if (says_nothing(import, setting, row, &computed) ||
-            (is_of_job(row) && import->procs > 0) ||
+            (is_of_job(row) && import->procs > 0) || is_given_again(import, i, row) ||
             (row && row->member == CALC_PLAN_MODEL &&
              (row->how == CALC_HOW_NAME || count_words(row, setting->value) != 1))) {
             continue; /* the layout does not need the model's name */

@@ -402,24 +402,6 @@ static void apply_model(const calc_plan *plan, calc_app *a)
     a->mtp_blocks = COUNT(MTP);
 }
 
-/* Checks derived numbers, which can leave the range of their field. */
-static calc_status check_ranges(calc_kind kind, const void *object, calc_errors *errors)
-{
-    const calc_table *table = calc_table_of(kind);
-    for (size_t i = 0; i < table->count; i++) {
-        const calc_field *field = &table->rows[i];
-        double number = calc_member_number(field, (const char *)object + field->offset);
-        bool missing = kind == CALC_KIND_APP && number == 0;
-        if (field->type == CALC_TYPE_INT && !missing && !calc_field_in_range(field, number)) {
-            char range[128];
-            return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
-                                   "%s would be %.0f, expected %s", field->key, number,
-                                   calc_field_range_text(field, number, range, sizeof range));
-        }
-    }
-    return CALC_OK;
-}
-
 calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exec,
                             calc_errors *errors)
 {
@@ -456,9 +438,9 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     }
     status = calc_plan_layers_apply(plan, app, errors);
     status = status == CALC_OK ? calc_plan_stages_apply(plan, app, exec, errors) : status;
-    if (status != CALC_OK) {
-        return status;
-    }
-    status = check_ranges(CALC_KIND_APP, app, errors);
-    return status == CALC_OK ? check_ranges(CALC_KIND_EXEC, exec, errors) : status;
+    char text[256];
+    return status == CALC_OK && (calc_misfit(CALC_KIND_APP, app, true, text, sizeof text) ||
+                                 calc_misfit(CALC_KIND_EXEC, exec, false, text, sizeof text))
+               ? calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL, "%s", text)
+               : status;
 }

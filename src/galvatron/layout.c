@@ -10,11 +10,6 @@
 #include "spec/layer_list.h"
 #include "spec/stage_list.h"
 
-static int degree(const calc_galvatron_strategy *s)
-{
-    return s->tp > s->sp ? s->tp : s->sp;
-}
-
 char *calc_galvatron_strategy_text(const calc_galvatron_strategy *strategy,
                                    char text[CALC_GALVATRON_STRATEGY_SIZE])
 {
@@ -23,9 +18,10 @@ char *calc_galvatron_strategy_text(const calc_galvatron_strategy *strategy,
     if (s->cp > 1) {
         snprintf(cp, sizeof cp, "x%d", s->cp);
     }
-    snprintf(text, CALC_GALVATRON_STRATEGY_SIZE, "%d-%d%s%s-%d%s%s%s", s->pp, degree(s),
-             degree(s) > 1 ? "*" : "", cp, s->dp, s->type == CALC_GALVATRON_ZERO3 ? "f" : "",
-             s->checkpoint ? "-c" : "", s->sp > 1 ? "-sp" : "");
+    snprintf(text, CALC_GALVATRON_STRATEGY_SIZE, "%d-%d%s%s-%d%s%s%s", s->pp,
+             calc_galvatron_degree(s), calc_galvatron_degree(s) > 1 ? "*" : "", cp, s->dp,
+             s->type == CALC_GALVATRON_ZERO3 ? "f" : "", s->checkpoint ? "-c" : "",
+             s->sp > 1 ? "-sp" : "");
     return text;
 }
 
@@ -84,10 +80,10 @@ char *calc_galvatron_layout_name(const calc_galvatron_request *request,
 
 int64_t calc_galvatron_layout_multiple(const calc_galvatron_layout *s)
 {
-    int tp = degree(&s->ends);
+    int tp = calc_galvatron_degree(&s->ends);
     int cp = s->ends.cp;
     for (int i = 0; i < s->layers; i++) {
-        tp = degree(&s->layer[i]) < tp ? degree(&s->layer[i]) : tp;
+        tp = calc_galvatron_degree(&s->layer[i]) < tp ? calc_galvatron_degree(&s->layer[i]) : tp;
         cp = s->layer[i].cp < cp ? s->layer[i].cp : cp;
     }
     int64_t ranks = (int64_t)s->world / s->pp / tp / cp;
@@ -171,7 +167,7 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
     }
     calc_output_text(out, "{\n");
     put_count("pp_deg", s->pp, out);
-    put_list(s, "tp_sizes_enc", degree, out);
+    put_list(s, "tp_sizes_enc", calc_galvatron_degree, out);
     put_list(s, "tp_consecutive_flags", consecutive, out);
     put_list(s, "dp_types_enc", zero3, out);
     put_list(s, "use_sp", ulysses, out);
@@ -183,7 +179,7 @@ void calc_galvatron_layout_write(const calc_galvatron_layout *s, calc_output *ou
     calc_output_printf(out, "    \"pipeline_type\": \"%s\",\n    \"default_dp_type\": \"%s\",\n",
                        s->pipeline_type == CALC_GALVATRON_GPIPE ? "gpipe" : "pipedream_flush",
                        types[s->default_dp_type]);
-    put_count("vtp", degree(&s->ends), out);
+    put_count("vtp", calc_galvatron_degree(&s->ends), out);
     put_count("vsp", s->ends.sp > 1, out);
     put_count("embed_sdp", zero3(&s->ends), out);
     if (split) {

@@ -36,11 +36,6 @@ double calc_galvatron_paddle_hiding(const calc_galvatron_strategy *s)
     return 2 * s->tp >= s->tp * s->dp ? 0.5 : 1;
 }
 
-static int degree(const calc_galvatron_strategy *s)
-{
-    return s->tp > s->sp ? s->tp : s->sp;
-}
-
 static int stage_of(const calc_galvatron_strategy *s)
 {
     static const int stages[] = {
@@ -79,12 +74,12 @@ void calc_galvatron_paddle_write(const calc_galvatron_layout *l, calc_output *ou
                        "{\n    \"pp_size\": %d,\n    \"vtp\": %d,\n    \"vsp_flag\": %d,\n"
                        "    \"embed_sdp\": %d,\n    \"global_batch_size\": %lld,\n"
                        "    \"gradient_accumulation_steps\": %lld",
-                       l->pp, degree(&l->ends), l->ends.sp > 1,
+                       l->pp, calc_galvatron_degree(&l->ends), l->ends.sp > 1,
                        l->ends.type == CALC_GALVATRON_ZERO3, (long long)l->gbsz,
                        (long long)l->chunks);
     put_list(l, "dp_size_list", replicas, out);
     put_list(l, "sharding_stage_list", stage_of, out);
-    put_list(l, "tp_size_list", degree, out);
+    put_list(l, "tp_size_list", calc_galvatron_degree, out);
     put_list(l, "usp_flag_list", ulysses, out);
     put_list(l, "recompute_list", recomputes, out);
     calc_output_text(out, ",\n    \"pp_stage_idx_list\": \"");
@@ -107,7 +102,7 @@ void calc_galvatron_paddle_options(const calc_galvatron_layout *l, calc_output *
                        "--sharding_parallel_degree %d\n--tensor_parallel_degree %d\n"
                        "--pipeline_parallel_degree %d\n--recompute %s\n"
                        "--gradient_accumulation_steps %lld\n--per_device_train_batch_size %lld\n",
-                       first->dp, degree(first), l->pp, recompute ? "true" : "false",
+                       first->dp, calc_galvatron_degree(first), l->pp, recompute ? "true" : "false",
                        (long long)l->chunks, (long long)(l->gbsz / l->chunks / first->dp));
 }
 

@@ -143,7 +143,7 @@ char *calc_galvatron_sequences_text(const calc_galvatron_request *request, char 
 /* Limits beyond any processor's speed, any network's bandwidth, and any layer's size relative to 12
  * times the square of its width. A number beyond them is in another unit. */
 static const double MOST_FLOP_PER_S = 2e16;
-static const double MOST_MB_PER_MS = 1e5;
+static const double MOST_MB_PER_MS = 1e5, LEAST = 1e-9 /* of what is divided by */;
 static const double LEAST_SQUARES = 0.25, MOST_SQUARES = 3000;
 
 enum { SAMPLES = 64 /* samples in the checked time, so that an offset has little weight */ };
@@ -330,7 +330,7 @@ calc_status calc_galvatron_read_allreduce(const calc_galvatron_reading *r)
         .context = &table,
         .use = use_allreduce,
         .take = take_allreduce,
-        .above = true,
+        .least = LEAST,
         .keys = "keys are allreduce_size_<n>_consec_<0 or 1>, or allreduce_size_<n>; in MB/ms"};
     calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
     int world = calc_galvatron_needs_of(r->request).world;
@@ -373,7 +373,7 @@ calc_status calc_galvatron_read_p2p(const calc_galvatron_reading *r)
     const calc_json_numbers reader = {.context = table,
                                       .use = use_p2p,
                                       .take = take_p2p,
-                                      .above = true,
+                                      .least = LEAST,
                                       .keys = "keys are pp_size_<n>, in MB/ms"};
     calc_status status = calc_json_numbers_parse(&reader, r->text, r->length, r->name, r->errors);
     for (int k = 1; k <= calc_galvatron_needs_of(r->request).pp && status == CALC_OK; k++) {
@@ -499,7 +499,7 @@ calc_status calc_galvatron_read_collectives(const calc_galvatron_reading *r)
     const calc_json_numbers reader = {.context = r->out,
                                       .use = use_collective,
                                       .take = take_collective,
-                                      .above = true,
+                                      .least = LEAST,
                                       .keys = "keys are allreduce_size_<n>_<M>MB_time and "
                                               "all2all_size_<n>_<M>MB_time, at most 64 M each"};
     calc_galvatron_needs needs = calc_galvatron_needs_of(r->request);

@@ -4,6 +4,7 @@
 #define CALC_IO_CSV_TABLE_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "calc.h"
 #include "io/text.h"
@@ -31,6 +32,12 @@ int calc_csv_read_row(calc_csv_reader *reader, char **cell, int capacity, int *l
 /** The column of a cell of the last row read, counted in bytes from 1 after the last line break
  *  before it; for a quoted cell, the column of the quoted text. */
 int calc_csv_read_column(const calc_csv_reader *reader, const char *cell);
+
+/** Whether a cell of a table that people fill is blank, or "-". */
+static inline bool calc_csv_is_blank(const char *cell)
+{
+    return cell[strspn(cell, " ")] == '\0' || strcmp(cell, "-") == 0;
+}
 
 /** Type of a cell's value: CALC_CSV_MEMBER() chooses it by the type of the member. */
 typedef enum calc_csv_type {

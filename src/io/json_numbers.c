@@ -24,11 +24,10 @@ static void take(walk_state *w, int depth, const json_t *value)
     if (!calc_json_value_number(&w->report, value, &number)) {
         return;
     }
-    if (number < r->least || (r->above && number == r->least)) {
+    if (number < r->least) {
         calc_json_report_add(&w->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                             "%s is out of range, expected %s %g",
-                             calc_json_value_number_text(value, shown),
-                             r->above ? "more than" : "at least", r->least);
+                             "%s is out of range, expected at least %g",
+                             calc_json_value_number_text(value, shown), r->least);
     } else if (number > MOST) {
         calc_json_report_add(&w->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "%s is out of range, expected at most %g",

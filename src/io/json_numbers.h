@@ -22,7 +22,6 @@ typedef struct calc_json_numbers {
     /** @return false if memory is short */
     bool (*take)(void *context, const char *const *key, int depth, double value);
     double least;     /**< of all numbers; none may be above 1e12 */
-    bool above;       /**< they must be more than that */
     const char *keys; /**< hint for a refused key: the valid keys */
 } calc_json_numbers;
 

@@ -122,14 +122,17 @@ static void bind_parts(calc_json_report *report, json_t *value, calc_app *app)
 static void bind_pattern(calc_json_report *report, json_t *value, bool mtp, calc_app *app)
 {
     calc_stack_fault fault;
+    char shown[CALC_UTF8_SHOW_SIZE];
     const char *text = json_string_value(value);
     if (!text) {
         calc_json_value_type_error(report, "a pattern", value,
                                    "for example \"3xattention+mlp "
                                    "58xattention+moe\"");
     } else if (!calc_stack_read(app, text, mtp, &fault)) {
-        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, fault.hint, "%s, at %.24s",
-                             fault.text, text[fault.at] ? text + fault.at : "the end");
+        calc_json_report_add(
+            report, CALC_ERR_RANGE, CALC_JSON_VALUE, fault.hint, "%s, at %.24s", fault.text,
+            text[fault.at] ? calc_utf8_show(shown, text + fault.at, strlen(text + fault.at))
+                           : "the end");
     } else if (!mtp && app->stack.layers != app->num_blocks) {
         calc_json_report_add(report, CALC_ERR_RULE, CALC_JSON_VALUE,
                              "num_blocks says how many, so that a slip shows",

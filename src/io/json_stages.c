@@ -33,16 +33,18 @@ typedef struct reader {
 
 static void set_system(reader *r, const json_t *value, calc_stage_run *run)
 {
-    if (!json_is_string(value) || json_string_length(value) == 0 ||
-        strcmp(json_string_value(value), "null") == 0) {
+    char name[sizeof r->list->name[0]];
+    if (json_is_string(value) && strcmp(json_string_value(value), "null") == 0) {
         calc_json_value_type_error(r->report, "the name of a system", value, NULL);
         return;
     }
-    int chip = calc_stage_list_chip(r->list, json_string_value(value));
+    if (!calc_json_value_name(r->report, value, "system", name, sizeof name)) {
+        return;
+    }
+    int chip = calc_stage_list_chip(r->list, name);
     if (chip < 0) {
         calc_json_report_add(r->report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
-                             "at most %d systems are named, by at most %zu letters", CALC_MAX_CHIPS,
-                             sizeof r->list->name[0] - 1);
+                             "at most %d systems are named", CALC_MAX_CHIPS);
         return;
     }
     run->chip = (uint8_t)chip;
@@ -51,8 +53,8 @@ static void set_system(reader *r, const json_t *value, calc_stage_run *run)
 /* null: the execution's value. */
 static void set(reader *r, calc_stage_key k, const json_t *value, calc_stage_run *run)
 {
-    const calc_field blocks = {.type = CALC_TYPE_INT, .lo = 0, .hi = 10000, .unit = "blocks"};
-    const calc_field again = {.type = CALC_TYPE_INT, .lo = 0, .hi = 10000, .unit = "blocks"};
+    const calc_field blocks = {
+        .type = CALC_TYPE_INT, .lo = 0, .hi = CALC_MAX_RUN_BLOCKS, .unit = "blocks"};
     int64_t n = CALC_STAGE_AS_EXEC;
     if (json_is_null(value)) {
         return;
@@ -63,7 +65,7 @@ static void set(reader *r, calc_stage_key k, const json_t *value, calc_stage_run
         run->blocks = (int16_t)n;
         break;
     case CALC_STAGE_KEY_recompute_blocks:
-        calc_json_value_scalar(r->report, &again, value, &n);
+        calc_json_value_scalar(r->report, &blocks, value, &n);
         run->recompute_blocks = (int16_t)n;
         break;
     case CALC_STAGE_KEY_system:

@@ -261,16 +261,23 @@ bool calc_json_value_name(calc_json_report *report, const json_t *value, const c
                           size_t size)
 {
     const char *text = json_string_value(value);
+    size_t length = text ? strlen(text) : 0, shown = 0, step = 0;
     char expected[64];
     snprintf(expected, sizeof expected, "the name of a %s", of);
+    while (shown < length && !calc_utf8_hostile(text + shown, length - shown, &step)) {
+        shown += step;
+    }
     if (!text || !*text) {
         calc_json_value_type_error(report, expected, value, NULL);
-    } else if (strlen(text) >= size) {
+    } else if (shown < length) {
+        calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
+                             "names of %ss have no control characters", of);
+    } else if (length >= size) {
         calc_json_report_add(report, CALC_ERR_RANGE, CALC_JSON_VALUE, NULL,
                              "names of %ss have at most %zu letters", of, size - 1);
     } else {
         memset(name, 0, size);
-        memcpy(name, text, strlen(text));
+        memcpy(name, text, length);
         return true;
     }
     return false;

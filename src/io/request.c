@@ -136,6 +136,10 @@ static void read_stat(reading *r, const json_t *value)
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
     const char *name = json_string_value(value);
     const calc_field *field = name ? calc_table_find(table, name) : NULL;
+    bool again = false;
+    for (size_t i = 0; i < r->request->stat_count; i++) {
+        again = again || r->request->stat[i] == field;
+    }
     if (!name) {
         calc_json_value_type_error(r->report, "the name of a statistic", value, NULL);
     } else if (!field) {
@@ -144,6 +148,9 @@ static void read_stat(reading *r, const json_t *value)
         calc_did_you_mean(calc_json_bind_nearest(table, name), hint);
         calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE, hint,
                              "no statistic \"%s\"", calc_utf8_show(shown, name, strlen(name)));
+    } else if (again) {
+        calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE, NULL, "%s is named twice",
+                             field->key);
     } else {
         r->request->stat[r->request->stat_count++] = field;
     }

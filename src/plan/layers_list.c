@@ -238,18 +238,11 @@ void calc_layers_list_free(calc_layers_list *list)
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-/* Share of dense blocks where kinds take turns; else 0. */
-static double alternating(const calc_shape *s)
-{
-    bool both = s->experts > 0 && s->moe_every > 1;
-    return both ? 1 - calc_shape_moe_blocks(s) / s->blocks : 0;
-}
-
 calc_layers_common calc_layers_common_of(const calc_layout *l)
 {
     const calc_stage_terms *t = &l->terms;
     const calc_shape *shape = &l->shape;
-    bool turns = alternating(shape) > 0;
+    bool turns = calc_shape_alternating(shape) > 0;
     int moe = turns ? (int)shape->blocks : (int)calc_shape_moe_blocks(shape);
     moe = shape->experts > 0 ? moe : 0;
     return (calc_layers_common){
@@ -364,7 +357,7 @@ static void add_muon(const calc_layout *l, calc_layers_option *out)
 void calc_layers_option_of(const calc_layout *l, calc_layers_option *out)
 {
     const calc_stage_terms *t = &l->terms;
-    double dense = alternating(&l->shape);
+    double dense = calc_shape_alternating(&l->shape);
     calc_layers_part kind[2] = {block_of(l, &t->block[0]), block_of(l, &t->block[1])};
     out->part[CALC_LAYERS_DENSE] = kind[0];
     out->part[CALC_LAYERS_MOE] = kind[1];

@@ -147,9 +147,11 @@ static void name_chips(const calc_planner *planner, const calc_planner_place *pl
     }
 }
 
-calc_exec calc_planner_exec_of(const calc_planner *planner, const calc_planner_layouts *l,
-                               const calc_planner_place *place, const calc_balance_problem *problem,
-                               const calc_balance_share *share)
+/* The execution of a division, with its list of stages. */
+static calc_exec planner_exec_of(const calc_planner *planner, const calc_planner_layouts *l,
+                                 const calc_planner_place *place,
+                                 const calc_balance_problem *problem,
+                                 const calc_balance_share *share)
 {
     calc_exec e = l->none;
     calc_stage_run run[CALC_MAX_PLACES];
@@ -435,7 +437,7 @@ static void tighten(const calc_planner *planner, const calc_planner_found *f, in
 static bool judge(const calc_planner *planner, const calc_planner_place *place,
                   calc_planner_bench *b, calc_planner_found *f)
 {
-    f->exec = calc_planner_exec_of(planner, &b->layouts, place, &b->problem, b->solution.share);
+    f->exec = planner_exec_of(planner, &b->layouts, place, &b->problem, b->solution.share);
     f->chip = place->chip[0];
     const calc_system *system = &planner->chip[f->chip].system;
     calc_errors ignored = {0};

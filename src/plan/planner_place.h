@@ -37,11 +37,6 @@ const char *calc_planner_problem(const calc_planner *planner, const calc_planner
                                  const calc_planner_place *place,
                                  calc_balance_chip chip[CALC_MAX_CHIPS], calc_balance_problem *out);
 
-/** The execution of a division, with its list of stages. */
-calc_exec calc_planner_exec_of(const calc_planner *planner, const calc_planner_layouts *layouts,
-                               const calc_planner_place *place, const calc_balance_problem *problem,
-                               const calc_balance_share *share);
-
 /** A lower bound of the pipeline [s]; INFINITY if the layers do not fit. */
 double calc_planner_pipeline_s(const calc_balance_problem *problem);
 

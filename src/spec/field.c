@@ -538,6 +538,33 @@ bool calc_member_allowed(const calc_field *field, const void *member)
     }
 }
 
+static bool is_misfit(const calc_table *table, const void *object, bool zero, char *text,
+                      size_t size)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *f = &table->rows[i];
+        const void *member = (const char *)object + f->offset;
+        double number = calc_member_number(f, member);
+        if (f->type == CALC_TYPE_INT && !(zero && number == 0) && !calc_member_allowed(f, member)) {
+            char range[128];
+            snprintf(text, size, "%s would be %.0f, expected %s", f->key, number,
+                     calc_field_range_text(f, number, range, sizeof range));
+            return true;
+        }
+    }
+    return false;
+}
+
+bool calc_misfit(calc_kind kind, const void *object, bool zero, char *text, size_t size)
+{
+    const calc_app *app = kind == CALC_KIND_APP ? object : NULL;
+    bool found = is_misfit(calc_table_of(kind), object, zero, text, size);
+    for (int32_t i = 0; app && i < app->stack.parts && !found; i++) {
+        found = is_misfit(&part_table, &app->stack.part[i], zero, text, size);
+    }
+    return found;
+}
+
 void calc_member_set(const calc_field *field, void *member, double number)
 {
     switch (field->type) {

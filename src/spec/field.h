@@ -42,6 +42,12 @@ double calc_member_number(const calc_field *field, const void *member);
  *  other types. */
 bool calc_member_allowed(const calc_field *field, const void *member);
 
+/** Whether a whole number of an object, or of a part of a model's layers, is out of its range: one
+ *  that was derived, or that nothing gave.
+ *  @param zero  0 stands for what was not given
+ *  @param text  filled with "hidden would be 0, expected at least 1" */
+bool calc_misfit(calc_kind kind, const void *object, bool zero, char *text, size_t size);
+
 /** Set such a member from a number in file units; others stay as they are. */
 void calc_member_set(const calc_field *field, void *member, double number);
 

@@ -44,7 +44,7 @@ bool calc_layer_list_pack(const calc_layer_run *run, int64_t count, calc_layer_l
     for (int64_t i = 0; i < count; i++) {
         calc_layer_run *last = &list->run[list->count > 0 ? list->count - 1 : 0];
         if (list->count > 0 && calc_layer_list_alike(&last->strategy, &run[i].strategy) &&
-            last->blocks + run[i].blocks <= INT16_MAX) {
+            last->blocks + run[i].blocks <= CALC_MAX_RUN_BLOCKS) {
             last->blocks = (int16_t)(last->blocks + run[i].blocks);
         } else if (list->count == CALC_MAX_LAYER_RUNS) {
             return false;

@@ -189,7 +189,7 @@ static int find_part(reader *r, const char *name, size_t length)
         names[count] = NULL;
         const char *near = calc_nearest(word, names);
         fail(r, name, near ? calc_did_you_mean(near, hint) : "declare it in \"parts\"",
-             "there is no part \"%s\"", word);
+             "there is no part \"%s\"", is_name(word) ? word : "...");
     }
     return part;
 }

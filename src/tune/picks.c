@@ -265,8 +265,8 @@ static void drop(plain *p, size_t candidate)
     p->count = kept;
 }
 
-calc_status calc_tune_picks_plain(const calc_tune_scene *scene, size_t *pick, size_t *picks,
-                                  calc_errors *errors)
+static calc_status tune_picks_plain(const calc_tune_scene *scene, size_t *pick, size_t *picks,
+                                    calc_errors *errors)
 {
     plain p = {.scene = scene, .left = malloc((scene->count + 1) * sizeof *p.left)};
     *picks = 0;
@@ -333,7 +333,7 @@ calc_status calc_tune_pick(const calc_tune_scene *scene, const calc_tune_contest
     }
     bool posterior = scene->options->chooser <= CALC_TUNE_CHOOSER_MATCHING;
     calc_status status = posterior ? calc_tune_picks_posterior(scene, contest, pick, picks, errors)
-                                   : calc_tune_picks_plain(scene, pick, picks, errors);
+                                   : tune_picks_plain(scene, pick, picks, errors);
     while (status == CALC_OK && *picks < scene->options->picks) {
         size_t chosen = fastest_left(scene, pick, *picks);
         if (chosen == SIZE_MAX) {

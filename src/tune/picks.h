@@ -16,7 +16,5 @@ CALC_MUST_USE calc_status calc_tune_pick(const calc_tune_scene *scene,
 CALC_MUST_USE calc_status calc_tune_picks_posterior(const calc_tune_scene *scene,
                                                     const calc_tune_contest *contest, size_t *pick,
                                                     size_t *picks, calc_errors *errors);
-CALC_MUST_USE calc_status calc_tune_picks_plain(const calc_tune_scene *scene, size_t *pick,
-                                                size_t *picks, calc_errors *errors);
 
 #endif

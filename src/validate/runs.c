@@ -60,11 +60,6 @@ typedef struct entry {
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-static bool is_blank(const char *cell)
-{
-    return cell[strspn(cell, " ")] == '\0' || strcmp(cell, "-") == 0;
-}
-
 static int title_index(const calc_csv_row *from, const char *title)
 {
     int i = 0;
@@ -82,7 +77,7 @@ static bool has_title(const calc_csv_row *from, const char *title)
 static bool has_cell(const entry *e, const char *title)
 {
     int i = title_index(e->from, title);
-    return i >= 0 && i < e->from->cells && !is_blank(e->from->cell[i]);
+    return i >= 0 && i < e->from->cells && !calc_csv_is_blank(e->from->cell[i]);
 }
 
 static int column_of(const entry *e, const char *title)
@@ -135,7 +130,7 @@ static calc_status load_model(const entry *e)
 static calc_status load_arguments(const entry *e)
 {
     calc_run_documents *own = e->own;
-    bool model = !is_blank(e->row->app);
+    bool model = !calc_csv_is_blank(e->row->app);
     int64_t procs = e->row->procs > 0 ? (int64_t)e->row->procs : 0;
     int before = e->errors->count;
     calc_status status =
@@ -153,12 +148,12 @@ static calc_status load_arguments(const entry *e)
 static calc_status load_documents(const entry *e)
 {
     calc_status model = CALC_OK, status = CALC_OK;
-    if (is_blank(e->row->app)) {
+    if (calc_csv_is_blank(e->row->app)) {
         calc_absent_fill(calc_table_of(CALC_KIND_APP), &e->own->app);
     } else {
         model = load_model(e);
     }
-    if (is_blank(e->row->exe)) {
+    if (calc_csv_is_blank(e->row->exe)) {
         calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &e->own->exec);
         e->own->by_fields = true;
     } else {
@@ -227,7 +222,7 @@ static calc_status set_fields(const entry *e)
 {
     calc_status status = CALC_OK;
     for (int i = 0; i < e->from->cells; i++) {
-        if (!is_own_column(e->from->title[i]) && !is_blank(e->from->cell[i])) {
+        if (!is_own_column(e->from->title[i]) && !calc_csv_is_blank(e->from->cell[i])) {
             calc_status one = set_field(e, i);
             status = status == CALC_OK ? one : status;
         }
@@ -275,28 +270,47 @@ static calc_status check_titles(const entry *e)
     return missing ? CALC_ERR_FIELD : CALC_OK;
 }
 
+/* Where fields say all, each size must have a value; those of micro-batches and chunks may be left
+ * to a search. */
+static calc_status check_sizes(const entry *e)
+{
+    char text[256];
+    calc_exec exec = e->own->exec;
+    exec.microbatch_size += exec.microbatch_size == 0;
+    exec.pipeline_interleaving += exec.pipeline_interleaving == 0;
+    bool model = calc_csv_is_blank(e->row->arguments) && calc_csv_is_blank(e->row->app);
+    bool wrong = e->own->by_fields && calc_misfit(CALC_KIND_EXEC, &exec, false, text, sizeof text);
+    if (wrong || (model && calc_misfit(CALC_KIND_APP, &e->own->app, false, text, sizeof text))) {
+        return calc_errors_at(e->errors, CALC_ERR_FIELD, e->from->reader->name, e->from->line, 0,
+                              example, "%s", text);
+    }
+    return CALC_OK;
+}
+
 static calc_status read_run(const entry *e)
 {
     calc_runs_row *row = e->row;
     const calc_runs_loader *loader = e->r->loader;
-    bool arguments = !is_blank(row->arguments);
-    bool documents = arguments || !is_blank(row->app) || !is_blank(row->exe);
-    if (is_blank(row->sys)) {
+    bool arguments = !calc_csv_is_blank(row->arguments);
+    bool documents = arguments || !calc_csv_is_blank(row->app) || !calc_csv_is_blank(row->exe);
+    if (calc_csv_is_blank(row->sys)) {
         row->sys = loader && loader->machine ? loader->machine : "";
     }
-    if (!is_blank(row->unpredicted)) {
+    if (!calc_csv_is_blank(row->unpredicted)) {
         return CALC_OK;
     }
-    if (is_blank(row->sys)) {
+    if (calc_csv_is_blank(row->sys)) {
         return refuse(e, "sys", example, "sys: the row names no machine");
     }
-    if (!is_blank(row->outcome) && strcmp(row->outcome, "ok") != 0 && !calc_runs_is_oom(row)) {
+    if (!calc_csv_is_blank(row->outcome) && strcmp(row->outcome, "ok") != 0 &&
+        !calc_runs_is_oom(row)) {
         return refuse(e, "outcome", NULL, "outcome: expected ok or oom, or nothing");
     }
-    if (!arguments && is_blank(row->app) && !has_cell(e, "hidden")) {
+    if (!arguments && calc_csv_is_blank(row->app) && !has_cell(e, "hidden")) {
         return refuse(e, "app", example, "app: the row names no model");
     }
-    if (arguments ? !is_blank(row->exe) : is_blank(row->exe) && !has_cell(e, "tensor_par")) {
+    if (arguments ? !calc_csv_is_blank(row->exe)
+                  : calc_csv_is_blank(row->exe) && !has_cell(e, "tensor_par")) {
         return refuse(e, "exe", example,
                       arguments ? "exe and arguments: one of them is the layout"
                                 : "exe: the row names no layout");
@@ -308,13 +322,14 @@ static calc_status read_run(const entry *e)
     calc_status status = arguments ? load_arguments(e) : load_documents(e);
     status = status == CALC_OK ? sys : status;
     status = status == CALC_OK ? set_fields(e) : status;
+    status = status == CALC_OK ? check_sizes(e) : status;
     if (status == CALC_OK && loader) {
         int before = e->errors->count;
         status = loader->software(&e->own->exec, e->errors);
         place(e, "software", before, false);
     }
-    if (is_blank(row->model)) {
-        row->model = is_blank(row->app) ? "arguments" : row->app;
+    if (calc_csv_is_blank(row->model)) {
+        row->model = calc_csv_is_blank(row->app) ? "arguments" : row->app;
     }
     return status;
 }
@@ -337,11 +352,11 @@ static calc_status finish_row(void *context, void *row, const calc_csv_row *from
     if (assumed >= 0 && assumed < from->cells) {
         calc_assumptions_read(&e.own->assumed, from->cell[assumed]);
     }
-    if (is_blank(e.row->id)) {
+    if (calc_csv_is_blank(e.row->id)) {
         snprintf(e.own->id, sizeof e.own->id, "%s:%d", r->stem, from->line);
         e.row->id = e.own->id;
     }
-    if (is_blank(e.row->source)) {
+    if (calc_csv_is_blank(e.row->source)) {
         snprintf(e.own->source, sizeof e.own->source, "%s", r->stem);
         e.row->source = e.own->source;
     }

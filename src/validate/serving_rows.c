@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "io/csv_table.h"
+#include "io/utf8.h"
 
 /* Numbers are at most 1e9: the product of two of them is a whole number still. */
 #define COLUMN_TEXT(member, another)                                                               \
@@ -135,6 +136,7 @@ static calc_status find_fields(calc_serving_fields *fields, const calc_csv_row *
             fields->ref[fields->count] = ref;
             fields->cell[fields->count++] = i;
         } else if (field || meant) {
+            char shown[CALC_UTF8_SHOW_SIZE];
             calc_errors why = {0};
             calc_exec exec = {0};
             (void)!set(&exec, title, "0", &why);
@@ -142,9 +144,9 @@ static calc_status find_fields(calc_serving_fields *fields, const calc_csv_row *
                                     why.count > 0 && why.item[0].hint[0]
                                         ? why.item[0].hint
                                         : "calc fields has the names of all",
-                                    field ? "column \"%.60s\": more fields than a table may have"
-                                          : "column \"%.60s\" is no field of one value",
-                                    title);
+                                    field ? "column \"%s\": more fields than a table may have"
+                                          : "column \"%s\" is no field of one value",
+                                    calc_utf8_show(shown, title, strlen(title)));
         }
     }
     return status;

@@ -1,7 +1,10 @@
-#include "fuzz.h"
+#include "fuzz_answer.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    fuzz_document(CALC_KIND_EXEC, data, size);
+    const void *document = fuzz_document(CALC_KIND_EXEC, data, size);
+    if (document) {
+        fuzz_answer(NULL, NULL, document);
+    }
     return 0;
 }

@@ -1,5 +1,5 @@
 /* The first byte chooses the framework, or Hugging Face; the rest is its file. */
-#include "fuzz.h"
+#include "fuzz_answer.h"
 
 #include "formats/detect.h"
 #include "formats/hf.h"
@@ -40,6 +40,7 @@ static void check_hf(const char *text, size_t length)
         fuzz_check_errors(&errors, status, false);
     } else {
         check_saved(CALC_KIND_APP, &app);
+        fuzz_answer(&app, NULL, NULL);
     }
 }
 
@@ -82,6 +83,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
         check_saved(CALC_KIND_EXEC, &exec);
         if (calc_import_complete(&import, &app, &errors) == CALC_OK) {
             check_saved(CALC_KIND_APP, &app);
+            fuzz_answer(&app, NULL, &exec);
         }
     }
     calc_settings_free(&settings);

@@ -41,11 +41,14 @@ static calc_status read_software(calc_exec *exec, calc_errors *errors)
                              : CALC_OK;
 }
 
-static void check_row(const calc_runs_row *row, calc_systems *systems)
+static void check_row(const calc_runs_row *row)
 {
+    /* Names are those of one input: nothing is kept for the next. */
+    static calc_systems systems;
     static calc_prediction prediction;
+    systems = (calc_systems){.load = load};
     MUST(row->line >= 2 && row->id && row->confidence);
-    calc_predict(&prediction, row, systems);
+    calc_predict(&prediction, row, &systems);
     MUST(prediction.reason[0] || prediction.map.reason || prediction.step_s > 0 ||
          isnan(prediction.step_s));
     MUST(prediction.map.assumed.count <= CALC_ASSUMPTIONS_MAX);
@@ -53,7 +56,6 @@ static void check_row(const calc_runs_row *row, calc_systems *systems)
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
-    static calc_systems systems = {.load = load};
     static const calc_runs_loader loader = {load_document, load_arguments, read_software, NULL,
                                             NULL};
     calc_text text = {.data = malloc(size + 1), .length = size};
@@ -67,7 +69,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
         fuzz_check_errors(&errors, status, false);
     }
     for (size_t i = 0; status == CALC_OK && i < runs.count && i < ROWS; i++) {
-        check_row(&runs.row[i], &systems);
+        check_row(&runs.row[i]);
     }
     calc_runs_free(&runs);
     return 0;

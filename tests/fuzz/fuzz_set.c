@@ -1,11 +1,5 @@
 /* Any assignment either sets a field or leaves all three structs as they were. */
-#include "../unit/documents.h"
-#include "fuzz.h"
-
-static void load(calc_kind kind, void *object, const char *text)
-{
-    MUST(calc_parse(kind, object, text, strlen(text), "valid", NULL) == CALC_OK);
-}
+#include "fuzz_answer.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
@@ -22,9 +16,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     memcpy(assignment, data, size);
     assignment[size] = '\0';
     if (!loaded) {
-        load(CALC_KIND_APP, &valid.app, APP_TEXT);
-        load(CALC_KIND_SYSTEM, &valid.system, SYSTEM_TEXT);
-        load(CALC_KIND_EXEC, &valid.exec, EXEC_TEXT);
+        fuzz_load(CALC_KIND_APP, &valid.app, APP_TEXT);
+        fuzz_load(CALC_KIND_SYSTEM, &valid.system, SYSTEM_TEXT);
+        fuzz_load(CALC_KIND_EXEC, &valid.exec, EXEC_TEXT);
         loaded = true;
     }
     memcpy(&now, &valid, sizeof now);
@@ -35,6 +29,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
         MUST(where.kind == CALC_KIND_NONE);
     } else {
         MUST(errors.count == 0 && where.kind != CALC_KIND_NONE && where.field);
+        fuzz_answer(&now.app, &now.system, &now.exec);
     }
     free(assignment);
     return 0;

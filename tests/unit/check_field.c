@@ -213,6 +213,27 @@ CALC_TEST(numbers_are_read_in_file_units)
 
 static const double scales[] = {1, 1e6, 1e9, 1e12, 1073741824.0};
 
+CALC_TEST(numbers_that_were_derived_have_their_range)
+{
+    static calc_app app;
+    char text[128];
+    ck_assert(!calc_misfit(CALC_KIND_APP, &app, true, text, sizeof text));
+    ck_assert(calc_misfit(CALC_KIND_APP, &app, false, text, sizeof text));
+    ck_assert_str_eq(text, "hidden would be 0, expected at least 1");
+    app.num_blocks = 10001;
+    ck_assert(calc_misfit(CALC_KIND_APP, &app, true, text, sizeof text));
+    ck_assert_str_eq(text, "num_blocks would be 10001, expected 1 to 10000");
+    app.num_blocks = 10000;
+    ck_assert(!calc_misfit(CALC_KIND_APP, &app, true, text, sizeof text));
+    /* A part of its layers, too, but not one that is not in use. */
+    app.stack.part[1].compress_ratio = 1000001;
+    app.stack.parts = 1;
+    ck_assert(!calc_misfit(CALC_KIND_APP, &app, true, text, sizeof text));
+    app.stack.parts = 2;
+    ck_assert(calc_misfit(CALC_KIND_APP, &app, true, text, sizeof text));
+    ck_assert_str_eq(text, "compress_ratio would be 1000001, expected at most 1000000");
+}
+
 CALC_TEST(numbers_have_their_shortest_text)
 {
     static const struct {

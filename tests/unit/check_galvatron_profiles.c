@@ -304,13 +304,17 @@ CALC_TEST(bandwidths_tell_neighbours_from_strides_if_the_file_does)
                      "f.json: no allreduce_size_2_consec_0 (profile the machine with as many nodes "
                      "and GPUs, or search fewer)");
     ck_assert_str_eq(say(read, &request, "{\"allreduce_size_4_consec_1\": 0}"),
-                     "f.json:1:31: allreduce_size_4_consec_1: 0 is out of range, expected more "
-                     "than 0");
+                     "f.json:1:31: allreduce_size_4_consec_1: 0 is out of range, expected at "
+                     "least 1e-09");
     ck_assert_ptr_nonnull(
         strstr(say(read, &request, "{\"allreduce_size_4_consec_2\": 1}"), "is not understood"));
     read = calc_galvatron_read_p2p;
     ck_assert_str_eq(say(read, &request, "{\"pp_size_2\": 8}"), "");
     ck_assert_double_eq(out.p2p[1], 0.125);
+    /* What is divided by is not next to nothing. */
+    ck_assert_str_eq(say(read, &request, "{\"pp_size_2\": 1e-9}"), "");
+    ck_assert_str_eq(say(read, &request, "{\"pp_size_2\": 9e-10}"),
+                     "f.json:1:15: pp_size_2: 9e-10 is out of range, expected at least 1e-09");
     ck_assert_str_eq(say(read, &request, "{\"pp_size_4\": 8}"),
                      "f.json: no pp_size_2 (profile the machine with as many nodes and GPUs, or "
                      "search fewer)");

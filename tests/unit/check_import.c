@@ -44,6 +44,44 @@ static void fails(const char *script, calc_status status, const char *printed)
     ck_assert_str_eq(line, printed);
 }
 
+static calc_status import_maxtext(const char *text, int64_t *data_par, calc_errors *errors)
+{
+    calc_settings settings = {0};
+    calc_app app;
+    calc_exec exec = {.num_procs = 0};
+    const calc_framework *framework = calc_framework_find("maxtext");
+    ck_assert_int_eq(
+        calc_settings_from_text(&settings, framework->syntax, text, strlen(text), "c.yml", errors),
+        CALC_OK);
+    const calc_import import = {.framework = framework, .settings = &settings, .name = "c.yml"};
+    calc_status status = calc_import_run(&import, &app, &exec, errors);
+    *data_par = exec.strategy.data_par;
+    calc_settings_free(&settings);
+    return status;
+}
+
+CALC_TEST(factors_of_a_size_are_multiplied_once_and_keep_its_range)
+{
+    int64_t data_par;
+    calc_errors errors = {0};
+    ck_assert_int_eq(
+        import_maxtext("ici_fsdp_parallelism: 4\ndcn_fsdp_parallelism: 2\n", &data_par, &errors),
+        CALC_OK);
+    ck_assert_int_eq(data_par, 8);
+    ck_assert_int_eq(import_maxtext("ici_fsdp_parallelism: 4\ndcn_fsdp_parallelism: 2\n"
+                                    "ici_fsdp_parallelism: 16\n",
+                                    &data_par, &errors),
+                     CALC_OK);
+    ck_assert_int_eq(data_par, 32);
+    ck_assert_int_eq(import_maxtext("ici_fsdp_parallelism: 1000000\n"
+                                    "dcn_fsdp_parallelism: 1000000\n",
+                                    &data_par, &errors),
+                     CALC_ERR_RANGE);
+    ck_assert_str_eq(errors.item[0].text,
+                     "dcn_fsdp_parallelism: expected at most 1000000000 as the product "
+                     "of its keys, found \"1000000\"");
+}
+
 CALC_TEST(no_options_are_the_defaults_of_megatron)
 {
     calc_app app;

@@ -152,9 +152,11 @@ static const struct {
     {"{\"system\": \"\"}",
      "x:25:24: /stages/system: expected the name of a system, found string \"\""},
     {"{\"system\": [\"a\", \"b\", \"c\", \"d\", \"e\"]}",
-     "x:25:45: /stages/system/4: at most 4 systems are named, by at most 31 letters"},
+     "x:25:45: /stages/system/4: at most 4 systems are named"},
+    {"{\"system\": \"a\\tb\"}",
+     "x:25:24: /stages/system: names of systems have no control characters"},
     {"{\"system\": \"0123456789abcdef0123456789abcdef\"}",
-     "x:25:24: /stages/system: at most 4 systems are named, by at most 31 letters"},
+     "x:25:24: /stages/system: names of systems have at most 31 letters"},
     {"{\"activation_recompute\": \"half\"}",
      "x:25:38: /stages/activation_recompute: \"half\" is "
      "not one of none, attn_only, full, modules, selective_op"},

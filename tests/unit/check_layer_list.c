@@ -123,6 +123,13 @@ CALC_TEST(equal_neighbours_are_one_run)
     ck_assert_int_eq(exec.layers.count, 2);
     ck_assert_int_eq(exec.layers.run[0].blocks, 5);
     ck_assert_int_eq(calc_layer_list_blocks(&exec.layers), 6);
+    /* As far as one entry can have them. */
+    run[0].blocks = CALC_MAX_RUN_BLOCKS - 3;
+    ck_assert(calc_layer_list_pack(run, 2, &exec.layers));
+    ck_assert_int_eq(exec.layers.count, 1);
+    run[0].blocks++;
+    ck_assert(calc_layer_list_pack(run, 2, &exec.layers));
+    ck_assert_int_eq(exec.layers.count, 2);
     static calc_layer_run many[CALC_MAX_LAYER_RUNS + 1];
     for (int i = 0; i <= CALC_MAX_LAYER_RUNS; i++) {
         many[i] = (calc_layer_run){1, calc_layer_as_exec};

@@ -160,6 +160,7 @@ CALC_TEST(what_is_wrong_is_said)
     } wrong[] = {
         {"", "no layers", 0},
         {"attention+mpl", "there is no part \"mpl\"", 10},
+        {"attention+m\rlp", "there is no part \"...\"", 10},
         {"attention+", "expected the name of a part", 10},
         {"mlp+attention", "a layer has a mixer, then a feed-forward part, not \"attention\" here",
          4},

@@ -294,6 +294,27 @@ CALC_TEST(what_a_table_lacks_is_said_once)
     ck_assert_str_eq(errors.item[0].text, "it has no rows");
 }
 
+CALC_TEST(where_fields_say_all_each_size_has_a_value)
+{
+    static const char head[] =
+        "app,sys,measured_s,tensor_par,pipeline_par,data_par,batch_size,procs";
+    char csv[256];
+    snprintf(csv, sizeof csv, "%s\nllama3-70B,mine,1,4,2,2,8,16\n", head);
+    ck_assert_int_eq(parse(csv), CALC_OK);
+    static const char *const rows[][2] = {
+        {"4,2,,8,16", "data_par would be 0, expected at least 1"},
+        {"4,,2,8,16", "pipeline_par would be 0, expected at least 1"},
+        {"4,2,2,,16", "batch_size would be 0, expected at least 1"},
+        {"4,2,2,8,", "num_procs would be 0, expected at least 1"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(csv, sizeof csv, "%s\nllama3-70B,mine,1,%s\n", head, rows[i][0]);
+        fails(csv, CALC_ERR_FIELD, 2, 0, rows[i][1]);
+    }
+    fails("sys,exe,hidden,measured_s\nmine,llama3-70B_512,64,1\n", CALC_ERR_FIELD, 2, 0,
+          "feedforward would be 0, expected at least 1");
+    ck_assert_str_eq(errors.item[0].hint, "calc validate --template prints an example");
+}
+
 #define HEAD "app,sys,exe,arguments,measured_s,tensor_par,sys.mem1.GiB,tensor_parr\n"
 
 CALC_TEST(what_a_row_lacks_or_contradicts_has_its_place)

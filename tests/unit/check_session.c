@@ -204,6 +204,8 @@ static const struct {
      "request:1:59: /stat: unknown key \"stat\"\n  hint: did you mean \"stats\"?"},
     {"{" PATHS ", \"stats\": [\"total_tim\"]}",
      "request:1:69: /stats/0: no statistic \"total_tim\"\n  hint: did you mean \"total_time\"?"},
+    {"{" PATHS ", \"stats\": [\"total_time\", \"bubble_time\", \"total_time\"]}",
+     "request:1:98: /stats/2: total_time is named twice"},
     {"{" PATHS ", \"stats\": \"total_time\"}",
      "request:1:68: /stats: expected an array of names, found string \"total_time\""},
     {"{" PATHS ", \"stats\": [1]}",

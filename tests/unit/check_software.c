@@ -129,3 +129,16 @@ CALC_TEST(names_that_are_too_long_are_refused)
     ck_assert_int_eq(calc_set(&app, &system_, &exec, text, NULL, &errors), CALC_ERR_RANGE);
     ck_assert_str_eq(errors.item[0].text, "names of software documents have at most 127 letters");
 }
+
+CALC_TEST(names_have_no_control_characters)
+{
+    static const char *const names[] = {"a\nb", "\x1b[31m", "a\x7f", "\t"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "software=%s", names[i]);
+        errors.count = 0;
+        ck_assert_int_eq(calc_set(&app, &system_, &exec, text, NULL, &errors), CALC_ERR_RANGE);
+        ck_assert_str_eq(errors.item[0].text,
+                         "names of software documents have no control characters");
+    }
+}

@@ -263,7 +263,8 @@ static double has_bytes(const calc_planner_chip *chip)
     return chip->system.chip.mem1.capacity_bytes;
 }
 
-bool calc_plan_room_left(const calc_plan_task *t)
+/* Whether some of the memory is left free. */
+static bool plan_room_left(const calc_plan_task *t)
 {
     bool left = false;
     for (int i = 0; i < t->chips; i++) {
@@ -274,7 +275,7 @@ bool calc_plan_room_left(const calc_plan_task *t)
 
 void calc_plan_room_write(calc_output *out, const calc_plan_task *t)
 {
-    if (!calc_plan_room_left(t)) {
+    if (!plan_room_left(t)) {
         return;
     }
     calc_output_text(out, "Planned within ");
@@ -289,7 +290,7 @@ void calc_plan_room_write(calc_output *out, const calc_plan_task *t)
 void calc_plan_room_lack(const calc_plan_task *t, const calc_planner_result *r)
 {
     char needs[CALC_HUMAN_MAX], has[CALC_HUMAN_MAX];
-    bool left = calc_plan_room_left(t);
+    bool left = plan_room_left(t);
     calc_say("calc plan: no layout fits");
     if (r->candidates == 0) {
         calc_say(": no layout of this many processors and this batch is legal\n");

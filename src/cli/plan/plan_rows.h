@@ -69,9 +69,6 @@ void calc_plan_room_give(const calc_plan_task *task, int chip, calc_exec *exec, 
 /** Say what the layout lacks that is nearest to fit, where none does. */
 void calc_plan_room_lack(const calc_plan_task *task, const calc_planner_result *result);
 
-/** Whether some of the memory is left free. */
-bool calc_plan_room_left(const calc_plan_task *task);
-
 /** A line that says how much of which chip, where some is left free. */
 void calc_plan_room_write(calc_output *out, const calc_plan_task *task);
 

@@ -63,7 +63,7 @@ calc_status calc_run_operators_make(calc_run_operators *out, const char *path, c
     return status;
 }
 
-void calc_run_operators_free(calc_run_operators *operators)
+static void run_operators_free(calc_run_operators *operators)
 {
     calc_points_free(&operators->points);
     calc_point_table_free(&operators->table);
@@ -156,7 +156,8 @@ static void put_time(calc_put *put, const char *name, const char *pass, calc_ker
     }
 }
 
-void calc_run_operators_put(calc_put *put, const calc_run_operators *o)
+/* Write the member "operators" of the open object: a row per operator and pass. */
+static void run_operators_put(calc_put *put, const calc_run_operators *o)
 {
     calc_put_array(put, "operators", CALC_PUT_LINES);
     put_time(put, "block", "forward and backward", o->block.source, o->block.time_s,
@@ -374,7 +375,7 @@ void calc_run_write_json(calc_output *out, const calc_run_outcome *o)
         calc_put_stages(&put, o->stage, o->stage_count);
     }
     if (o->operators) {
-        calc_run_operators_put(&put, o->operators);
+        run_operators_put(&put, o->operators);
     }
     calc_put_end(&put);
 }
@@ -415,7 +416,7 @@ void calc_run_outcome_free(calc_run_outcome *o)
     free(o->set);
     calc_run_band_free(&o->band);
     if (o->operators) {
-        calc_run_operators_free(o->operators);
+        run_operators_free(o->operators);
     }
     free(o->operators);
     free(o->command);

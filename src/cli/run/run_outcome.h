@@ -34,14 +34,8 @@ CALC_MUST_USE calc_status calc_run_operators_make(calc_run_operators *out, const
                                                   const char *rows, const calc_inputs *inputs,
                                                   calc_stats *stats, calc_errors *errors);
 
-/** Free what it owns; fine on {0}. */
-void calc_run_operators_free(calc_run_operators *operators);
-
 /** Write a row per operator, for people. */
 void calc_run_operators_write(calc_output *out, const calc_run_operators *operators);
-
-/** Write the member "operators" of the open object: a row per operator and pass. */
-void calc_run_operators_put(calc_put *put, const calc_run_operators *operators);
 
 /** A run and its results. */
 typedef struct calc_run_outcome {

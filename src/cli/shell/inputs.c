@@ -262,7 +262,7 @@ char *calc_input_remark(const calc_input *input, calc_kind kind, const void *obj
     return calc_remark_system(input->name, facts, alike, text);
 }
 
-calc_inputs_remarks calc_inputs_remarks_of(const calc_inputs *in)
+static calc_inputs_remarks inputs_remarks_of(const calc_inputs *in)
 {
     calc_inputs_remarks r = {0};
     calc_input_remark(&in->input[CALC_KIND_APP], CALC_KIND_APP, &in->app, r.text[r.count]);
@@ -285,7 +285,7 @@ calc_inputs_remarks calc_inputs_remarks_of(const calc_inputs *in)
 
 void calc_inputs_write_remarks(calc_output *out, const calc_inputs *inputs)
 {
-    const calc_inputs_remarks r = calc_inputs_remarks_of(inputs);
+    const calc_inputs_remarks r = inputs_remarks_of(inputs);
     for (size_t i = 0; i < r.count; i++) {
         calc_output_printf(out, "%s\n", r.text[i]);
     }
@@ -293,7 +293,7 @@ void calc_inputs_write_remarks(calc_output *out, const calc_inputs *inputs)
 
 void calc_inputs_put_remarks(calc_put *put, const calc_inputs *inputs)
 {
-    const calc_inputs_remarks r = calc_inputs_remarks_of(inputs);
+    const calc_inputs_remarks r = inputs_remarks_of(inputs);
     calc_put_array(put, "remarks", CALC_PUT_LINE);
     for (size_t i = 0; i < r.count; i++) {
         calc_put_text(put, NULL, r.text[i]);

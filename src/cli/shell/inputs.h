@@ -90,8 +90,6 @@ typedef struct calc_inputs_remarks {
     char text[CALC_INPUTS + CALC_MAX_CHIPS + 1][CALC_REMARK_SIZE];
 } calc_inputs_remarks;
 
-calc_inputs_remarks calc_inputs_remarks_of(const calc_inputs *inputs);
-
 /** Write them, a line each. */
 void calc_inputs_write_remarks(calc_output *out, const calc_inputs *inputs);
 

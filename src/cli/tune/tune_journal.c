@@ -206,11 +206,6 @@ static const char hint[] = "the first row is layout,step_s,memory_gib,outcome,no
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-static bool is_blank(const char *cell)
-{
-    return cell[strspn(cell, " ")] == '\0' || strcmp(cell, "-") == 0;
-}
-
 const char *calc_tune_rows_time(const char *text, double *step_s)
 {
     double number;
@@ -276,12 +271,13 @@ static calc_status lacks(const calc_csv_row *from, const char *cell, const char 
 
 static calc_status read_numbers(calc_tune_row *row, const calc_csv_row *from, calc_errors *errors)
 {
-    bool timed = !is_blank(row->step);
+    bool timed = !calc_csv_is_blank(row->step);
     const char *wrong = timed ? calc_tune_rows_time(row->step, &row->step_s) : NULL;
     if (wrong) {
         return refuse(from, "step_s", row->step, wrong, errors);
     }
-    wrong = is_blank(row->memory) ? NULL : calc_tune_rows_memory(row->memory, &row->memory_bytes);
+    wrong = calc_csv_is_blank(row->memory) ? NULL
+                                           : calc_tune_rows_memory(row->memory, &row->memory_bytes);
     if (wrong) {
         return refuse(from, "memory_gib", row->memory, wrong, errors);
     }
@@ -305,8 +301,8 @@ static calc_status finish_row(void *context, void *object, const calc_csv_row *f
     row->step_s = row->memory_bytes = (double)NAN;
     row->layout_column = tune_rows_column_of(from, row->layout);
     row->exe_column = tune_rows_column_of(from, row->exe);
-    bool layout = !is_blank(row->layout);
-    bool exe = !is_blank(row->exe);
+    bool layout = !calc_csv_is_blank(row->layout);
+    bool exe = !calc_csv_is_blank(row->exe);
     if (layout == exe) {
         return lacks(from, row->exe,
                      exe ? "layout and exe: one of them says which layout it is"
@@ -315,7 +311,7 @@ static calc_status finish_row(void *context, void *object, const calc_csv_row *f
     }
     row->layout = layout ? row->layout : "";
     row->exe = exe ? row->exe : "";
-    if (!is_blank(row->outcome) && !calc_tune_rows_end(row->outcome, &row->end)) {
+    if (!calc_csv_is_blank(row->outcome) && !calc_tune_rows_end(row->outcome, &row->end)) {
         return refuse(from, "outcome", row->outcome, "ok, oom or failed", errors);
     }
     return read_numbers(row, from, errors);
@@ -340,7 +336,7 @@ static calc_status check_ids(const calc_tune_rows *rows, const char *name, calc_
         return calc_errors_no_memory(errors);
     }
     for (size_t i = 0; i < rows->count; i++) {
-        if (!is_blank(rows->row[i].id)) {
+        if (!calc_csv_is_blank(rows->row[i].id)) {
             named[count++] = &rows->row[i];
         }
     }

@@ -11,8 +11,11 @@
 
 /* ---- The worst ------------------------------------------------------------------------------- */
 
-const calc_result *calc_validate_next_worst(const calc_results *results, const calc_result *last,
-                                            bool times)
+/* The scored result with the largest error after `last` (NULL: the largest of all), the first of
+ *  equals; NULL if there is none.
+ *  @param times  only times of steps */
+static const calc_result *validate_next_worst(const calc_results *results, const calc_result *last,
+                                              bool times)
 {
     const calc_result *found = NULL;
     for (size_t i = 0; i < results->count; i++) {
@@ -60,7 +63,9 @@ static void write_parts(calc_output *out, const double *part, size_t count, doub
     }
 }
 
-void calc_validate_worst_parts(calc_output *out, const calc_result *result, calc_systems *systems)
+/* Write one line with the parts of the predicted time or memory, in percent, if above half a
+ *  percent. Memory is that of the fullest stage. */
+static void validate_worst_parts(calc_output *out, const calc_result *result, calc_systems *systems)
 {
     calc_stats stats;
     predict(result, systems, &stats);
@@ -99,7 +104,7 @@ void calc_validate_worst_put(calc_put *put, const calc_results *results, calc_sy
     enum { WORST = 24 /* number of rows whose time is broken down */ };
     const calc_result *r = NULL;
     calc_put_array(put, "worst", CALC_PUT_LINES);
-    for (int i = 0; i < WORST && (r = calc_validate_next_worst(results, r, true)); i++) {
+    for (int i = 0; i < WORST && (r = validate_next_worst(results, r, true)); i++) {
         put_row(put, r, (size_t)(r - results->item), systems);
     }
     calc_put_close(put);
@@ -403,14 +408,14 @@ static void write_result(calc_output *out, const calc_result *r)
 static void write_worst(calc_output *out, const calc_validation *v)
 {
     const calc_result *r = NULL;
-    for (size_t i = 0; i < v->worst && (r = calc_validate_next_worst(v->results, r, false)); i++) {
+    for (size_t i = 0; i < v->worst && (r = validate_next_worst(v->results, r, false)); i++) {
         if (i == 0) {
             calc_output_printf(out, "\n%8s%12s%12s  %s\n", "error", "measured", "predicted",
                                "largest errors");
         }
         write_result(out, r);
         if (v->breakdown) {
-            calc_validate_worst_parts(out, r, v->systems);
+            validate_worst_parts(out, r, v->systems);
         }
     }
 }

@@ -237,6 +237,12 @@ double calc_shape_moe_blocks(const calc_shape *shape)
     return shape->moe_blocks;
 }
 
+double calc_shape_alternating(const calc_shape *s)
+{
+    bool both = s->experts > 0 && s->moe_every > 1;
+    return both ? 1 - calc_shape_moe_blocks(s) / s->blocks : 0;
+}
+
 double calc_shape_dense_blocks_in(const calc_shape *s, double before, double count)
 {
     const calc_stack *stack = s->stack;

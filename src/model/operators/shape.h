@@ -80,6 +80,8 @@ bool calc_shape_lists_mtp(const calc_shape *shape);
 
 /** Blocks with experts among all blocks of the model. */
 double calc_shape_moe_blocks(const calc_shape *shape);
+/** Share of dense blocks where kinds alternate, so that a layer stands for both; else 0. */
+double calc_shape_alternating(const calc_shape *shape);
 
 /** Blocks without experts among `count` blocks behind the first `before` ones of the model. */
 double calc_shape_dense_blocks_in(const calc_shape *shape, double before, double count);

@@ -17,6 +17,12 @@ typedef struct calc_schedule_pass {
     double wgrad_s; /**< weight gradient */
 } calc_schedule_pass;
 
+/** All of it [s]. */
+static inline double calc_schedule_pass_s(const calc_schedule_pass *p)
+{
+    return p->fw_s + p->bw_s + p->wgrad_s;
+}
+
 typedef struct calc_schedule_sim {
     calc_schedule_shape shape;
     /** [stages * chunks] in the order in which a micro-batch goes forward through the model. */

@@ -40,11 +40,6 @@ bool calc_schedule_steady_fits(const calc_schedule_shape *s)
     return has_room(s, s->microbatches < most ? s->microbatches : most, WORKSPACE);
 }
 
-static double pass_s(const calc_schedule_pass *p)
-{
-    return p->fw_s + p->bw_s + p->wgrad_s;
-}
-
 /* A micro-batch on the busiest stage. DualPipe's stages do half of theirs for the opposite one. */
 static double busiest_s(const calc_schedule_shape *s, const calc_schedule_pass *pass)
 {
@@ -53,10 +48,11 @@ static double busiest_s(const calc_schedule_shape *s, const calc_schedule_pass *
     for (int64_t i = 0; i < s->stages; i++) {
         double stage_s = 0;
         for (int64_t chunk = 0; chunk < s->chunks; chunk++) {
-            stage_s += pass_s(&pass[chunk * s->stages + (back && chunk ? s->stages - 1 - i : i)]);
+            stage_s += calc_schedule_pass_s(
+                &pass[chunk * s->stages + (back && chunk ? s->stages - 1 - i : i)]);
         }
         if (s->kind == CALC_PIPELINE_SCHEDULE_DUALPIPE) {
-            stage_s = (stage_s + pass_s(&pass[s->stages - 1 - i])) / 2;
+            stage_s = (stage_s + calc_schedule_pass_s(&pass[s->stages - 1 - i])) / 2;
         }
         most_s = calc_max(most_s, stage_s);
     }
