@@ -2,6 +2,7 @@
  * Our own allocations are reached by the linker (--wrap), Jansson's by its hooks. */
 #include "balance_case.h"
 #include "documents.h"
+#include "failing.h"
 #include "scratch.h"
 
 #include "balance/mps.h"
@@ -13,41 +14,7 @@
 
 #include <jansson.h>
 
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-enum { UNLIMITED = -1 };
-
-static int left = UNLIMITED; /* allocations that still succeed */
-static int live;             /* blocks that Jansson holds */
-
-static int may_allocate(void)
-{
-    if (left == 0) {
-        return 0;
-    }
-    left -= left > 0;
-    return 1;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return may_allocate() ? __real_realloc(memory, size) : NULL;
-}
+static int live; /* blocks that Jansson holds */
 
 static void *hook_malloc(size_t size)
 {
