@@ -27,10 +27,7 @@ static calc_plan plan;
 
 static void plan_of(const calc_app *app, const calc_exec *exec)
 {
-    plan = (calc_plan){0};
-    for (int i = 0; i < CALC_PLAN_COUNT; i++) {
-        plan.value[i] = NAN;
-    }
+    calc_plan_clear(&plan);
     calc_plan_serve(&plan, app, exec);
 }
 
@@ -117,4 +114,71 @@ CALC_TEST(training_has_nothing_to_serve)
     e.inference.phase = CALC_INFERENCE_PHASE_NONE;
     plan_of(&app, &e);
     ck_assert(isnan(plan.value[CALC_PLAN_SERVE_STEP]));
+}
+
+/* ---- Read ------------------------------------------------------------------------------------ */
+
+/* What a plan says, NAN: nothing, and the chunk that follows. */
+typedef struct chunk_case {
+    double slots, step, chunked, chunk, drafted;
+    int64_t want;
+} chunk_case;
+
+static const chunk_case chunks[] = {
+    {8, 72, 1, NAN, 0, 64}, /* of the step, without the decoded tokens */
+    {8, 72, 1, NAN, 2, 72 - 8 * 3}, {8, 10, 1, NAN, 0, 2}, {8, 9, 1, NAN, 0, 1},
+    {8, 8, 1, NAN, 0, 1}, /* some token at least */
+    {8, 72, 0, NAN, 0, 0},          {8, 72, 0, 32, 0, 32}, {8, 72, 1, 0, 0, 0},
+};
+
+CALC_TEST_LOOP(a_chunk_is_what_a_step_has_beside_the_decoded_tokens, 0,
+               sizeof chunks / sizeof *chunks)
+{
+    const chunk_case *c = &chunks[_i];
+    calc_exec e = served();
+    e.strategy.data_par = 3;
+    e.training = true;
+    calc_plan_clear(&plan);
+    plan.value[CALC_PLAN_SERVE_SLOTS] = c->slots;
+    plan.value[CALC_PLAN_SERVE_STEP] = c->step;
+    plan.value[CALC_PLAN_SERVE_CHUNKED] = c->chunked;
+    plan.value[CALC_PLAN_SERVE_CHUNK] = c->chunk;
+    plan.value[CALC_PLAN_SERVE_PREDICTED] = c->drafted;
+    calc_plan_serve_apply(&plan, &e);
+    ck_assert_int_eq(e.inference.chunk_size, c->want);
+    ck_assert_int_eq(e.inference.phase, CALC_INFERENCE_PHASE_SERVE);
+    ck_assert_int_eq(e.inference.max_sequences, 8);
+    ck_assert_int_eq(e.batch_size, 3 * 8);
+    ck_assert_int_eq(e.inference.speculative_tokens, (int64_t)c->drafted);
+    ck_assert(!e.training);
+}
+
+/* Weights and how they are multiplied: as the plan calls them, and as they are stored. */
+CALC_TEST(weights_are_as_narrow_as_a_plan_says)
+{
+    static const struct {
+        int narrow;
+        calc_format weights, products;
+    } cases[] = {{0, CALC_FORMAT_BFLOAT16, CALC_FORMAT_BFLOAT16},
+                 {CALC_PLAN_NARROW_8, CALC_FORMAT_FLOAT8, CALC_FORMAT_FLOAT8},
+                 {CALC_PLAN_NARROW_4, CALC_FORMAT_FLOAT4, CALC_FORMAT_FLOAT4},
+                 {CALC_PLAN_NARROW_4_STORED, CALC_FORMAT_FLOAT4, CALC_FORMAT_BFLOAT16}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        calc_exec e = served();
+        e.strategy.weight_datatype = e.strategy.matrix_datatype = CALC_FORMAT_BFLOAT16;
+        calc_plan_clear(&plan);
+        plan.value[CALC_PLAN_NARROW] = cases[i].narrow;
+        plan.value[CALC_PLAN_SERVE_PAGE] = 1;
+        calc_plan_serve_apply(&plan, &e);
+        ck_assert_int_eq(e.strategy.weight_datatype, cases[i].weights);
+        ck_assert_int_eq(e.strategy.matrix_datatype, cases[i].products);
+        ck_assert_int_eq(e.strategy.scaling == CALC_SCALING_BLOCK,
+                         cases[i].narrow == CALC_PLAN_NARROW_4);
+        /* Nothing said: any number of requests, whole prompts, the whole memory. */
+        ck_assert_int_eq(e.inference.max_sequences, 0);
+        ck_assert_int_eq(e.batch_size, 1);
+        ck_assert_int_eq(e.inference.chunk_size, 0);
+        ck_assert_int_eq(e.inference.page_size, 0);
+        ck_assert_double_eq(e.inference.memory_share, 0);
+    }
 }
