@@ -113,6 +113,21 @@ CALC_TEST_LOOP(every_allocation_of_a_count_may_fail, 0, 2)
     ck_assert_int_gt(n, 5);
 }
 
+CALC_TEST(parts_of_a_space_are_merged_to_the_whole)
+{
+    static const int64_t procs[] = {4, 8, 12, 16, 24};
+    calc_sweep_result part[2];
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_num_procs, &procs[2 * i], i == 0 ? 2 : 3),
+                         CALC_OK);
+        ck_assert_int_eq(calc_sweep(&space, &designs, &options, &part[i], NULL), CALC_OK);
+    }
+    ck_assert_int_eq(calc_sweep_merge(&options, &part[0], &part[1]), CALC_OK);
+    assert_is_whole(&part[0]);
+    calc_sweep_result_free(&part[0]);
+    calc_sweep_result_free(&part[1]);
+}
+
 CALC_TEST(unknown_cpu_level_is_refused_with_those_there_are)
 {
     calc_sweep_result got;

@@ -58,6 +58,9 @@ CALC_TEST(outputs_of_a_recurrence_are_normalized_and_gated)
     assert_near(o.flop[CALC_PASS_FW], 8 * elements);
     assert_near(o.flop[CALC_PASS_AGRAD], 16 * elements);
     assert_near(o.weights, 128);
+    /* A recurrence keeps channels, outputs, and for each head queries, keys, a chunk and gates. */
+    o = operator_of(&app, &system, "recurrence", 2, 1024);
+    assert_near(o.kept_bytes, 2 * 1024 * 2.0 * (8192 + 4096 + 32 * (128 + 128 + 64 + 2)));
 }
 
 CALC_TEST(chunks_of_a_sequence_follow_one_another)

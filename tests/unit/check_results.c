@@ -253,6 +253,8 @@ CALC_TEST(a_picture_has_a_point_per_scored_time)
     ck_assert_uint_eq(points, 2);
     ck_assert_ptr_nonnull(strstr(text, "<title>a&lt;b&amp;c: "));
     ck_assert_ptr_nonnull(strstr(text, "a100_sxm_80g (2)"));
+    /* The legend is right of the square of 560 that begins at 70, 30. */
+    ck_assert_ptr_nonnull(strstr(text, "<circle cx=\"654\" cy=\"40\" r=\"5\""));
     ck_assert_str_eq(text + length - 7, "</svg>\n");
 }
 

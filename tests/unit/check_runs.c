@@ -292,6 +292,7 @@ CALC_TEST(what_a_table_lacks_is_said_once)
     }
     ck_assert_int_eq(parse("app,sys,exe,measured_s\n\n"), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text, "it has no rows");
+    ck_assert_int_eq(errors.item[0].line, 0);
 }
 
 #define HEAD "app,sys,exe,arguments,measured_s,tensor_par,sys.mem1.GiB,tensor_parr\n"
