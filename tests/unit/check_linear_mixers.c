@@ -99,6 +99,29 @@ CALC_TEST(the_vector_engine_handles_every_byte)
 }
 
 /* 8,192 channels of 16 states, 9 operations each. */
+/* A layer of multi-token prediction with the first part of the model, which is Mamba 2. */
+CALC_TEST(a_prediction_may_have_a_recurrence)
+{
+    calc_app app = shipped_app("nemotron-3-super-120B-A12B");
+    calc_system system = chunks_only();
+    const calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_NONE, 1, 1, 1, 1);
+    calc_operator o[CALC_MAX_OPERATORS];
+    for (int kind = 0; kind < app.stack.kinds; kind++) {
+        app.stack.mtp_layer[0] = (uint8_t)kind;
+        app.stack.mtp = 1;
+        const calc_shape shape = calc_shape_of(&app, &exec.strategy, 1, 1024);
+        const calc_recipe recipe = {.kind = CALC_MOE_BLOCK,
+                                    .shape = &shape,
+                                    .chip = &system.chip,
+                                    .strategy = &exec.strategy};
+        size_t count = calc_transformer_mtp_layers(&recipe, 0, o), recurrences = 0;
+        for (size_t i = 0; i < count; i++) {
+            recurrences += o[i].name && strcmp(o[i].name, "recurrence") == 0;
+        }
+        ck_assert_uint_eq(recurrences, app.stack.kind[kind].mixer[0] == 0);
+    }
+}
+
 CALC_TEST(mamba_1_scans_without_chunks)
 {
     calc_app app = shipped_app("jamba-1.5-mini-52B");
