@@ -41,11 +41,17 @@ void *__wrap_aligned_alloc(size_t align, size_t size)
 /* ---- Which blocks of code a program and its children reach ----------------------------------- */
 
 #ifdef CALC_TRACE
+#ifdef __clang__
+#define UNTRACED __attribute__((no_sanitize("coverage")))
+#else
+#define UNTRACED __attribute__((no_sanitize_coverage))
+#endif
+
 extern const char __ehdr_start __attribute__((visibility("hidden")));
 static unsigned char *reached;
 static size_t room;
 
-__attribute__((constructor, no_sanitize_coverage)) static void open_trace(void)
+__attribute__((constructor)) UNTRACED static void open_trace(void)
 {
     const char *name = getenv("CALC_TRACE");
     int file = name ? open(name, O_RDWR) : -1;
@@ -63,7 +69,7 @@ __attribute__((constructor, no_sanitize_coverage)) static void open_trace(void)
 
 void __sanitizer_cov_trace_pc(void);
 
-__attribute__((no_sanitize_coverage)) void __sanitizer_cov_trace_pc(void)
+UNTRACED void __sanitizer_cov_trace_pc(void)
 {
     size_t at = (size_t)((uintptr_t)__builtin_return_address(0) - (uintptr_t)&__ehdr_start);
     if (reached && at < room && !reached[at]) {

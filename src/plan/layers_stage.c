@@ -118,11 +118,6 @@ typedef struct mix {
     double time_s, bytes;
 } mix;
 
-static double cost_of(double time_s, double bytes, mix price)
-{
-    return price.time_s * time_s + price.bytes * bytes;
-}
-
 /* The cheapest mix at prices of time and of memory. */
 static mix cheapest(const problem *p, mix price)
 {
@@ -131,7 +126,8 @@ static mix cheapest(const problem *p, mix price)
         const calc_layerwise_kind *kind = &p->stage.kind[k];
         const calc_layerwise_option *best = kind->option;
         for (const calc_layerwise_option *o = best + 1; o < kind->option + kind->options; o++) {
-            double less = cost_of(best->micro_s - o->micro_s, best->bytes - o->bytes, price);
+            double less = price.time_s * (best->micro_s - o->micro_s) +
+                          price.bytes * (best->bytes - o->bytes);
             best = less > 0 || (less == 0 && o->bytes < best->bytes) ? o : best;
         }
         sum.time_s += kind->layers * best->micro_s;
@@ -152,11 +148,11 @@ static double relaxed_s(const problem *p)
         return fast.bytes <= budget ? fast.time_s : INFINITY;
     }
     for (;;) {
-        mix price = {1, (small.time_s - fast.time_s) / (fast.bytes - small.bytes)};
-        mix at = cheapest(p, price);
-        double cost = cost_of(at.time_s, at.bytes, price);
-        if (!(cost < cost_of(fast.time_s, fast.bytes, price) * (1 - ALIKE))) {
-            return cost - price.bytes * budget;
+        double price = (small.time_s - fast.time_s) / (fast.bytes - small.bytes);
+        mix at = cheapest(p, (mix){1, price});
+        double cost = at.time_s + price * at.bytes;
+        if (!(cost < (fast.time_s + price * fast.bytes) * (1 - ALIKE))) {
+            return cost - price * budget;
         }
         *(at.bytes > budget ? &fast : &small) = at;
     }
