@@ -5,12 +5,12 @@
 
 enum {
     ROUNDS = 10, /* of exposed communication */
-    STEPS = 40,  /* to a price of memory */
     FRONT = 64   /* answers examined */
 };
 
-/* Relative gap below which a bound counts as reached. */
+/* Relative gap below which a bound counts as reached, and which rounding makes. */
 #define CLOSE 1e-5
+#define ALIKE 1e-12
 
 /* Weight of the bound for communication longer than the passes that hide it
  * (calc_layers_exposed_line_s): for gradients, and for weights. */
@@ -113,48 +113,49 @@ static bool has_options(const problem *p)
     return true;
 }
 
+/* All layers with one option per kind. */
+typedef struct mix {
+    double time_s, bytes;
+} mix;
+
+/* The cheapest mix at prices of time and of memory. */
+static mix cheapest(const problem *p, mix price)
+{
+    mix sum = {0, 0};
+    for (int k = 0; k < p->stage.kinds; k++) {
+        const calc_layerwise_kind *kind = &p->stage.kind[k];
+        const calc_layerwise_option *best = kind->option;
+        for (const calc_layerwise_option *o = best + 1; o < kind->option + kind->options; o++) {
+            double less = price.time_s * (best->micro_s - o->micro_s) +
+                          price.bytes * (best->bytes - o->bytes);
+            best = less > 0 || (less == 0 && o->bytes < best->bytes) ? o : best;
+        }
+        sum.time_s += kind->layers * best->micro_s;
+        sum.bytes += kind->layers * best->bytes;
+    }
+    return sum;
+}
+
 /* Lower bound of the time of layers at a level, where options may be mixed in any shares: at a
- * price of memory each layer has its cheapest option, and the best price gives the best bound.
- * INFINITY: they do not fit. */
+ * price of memory each layer has its cheapest option, and the best price gives the best bound: no
+ * mix costs less than the two between which the budget lies. INFINITY: they do not fit. */
 static double relaxed_s(const problem *p)
 {
-    const calc_layerwise_stage *s = &p->stage;
-    double least_s = -INFINITY;
-    double low = 0;
-    double high = -1; /* not known */
-    double price = 0;
-    for (int step = 0; step < STEPS; step++) {
-        double sum_s = 0;
-        double bytes = 0;
-        for (int k = 0; k < s->kinds; k++) {
-            const calc_layerwise_option *o = s->kind[k].option;
-            int best = 0;
-            for (int i = 1; i < s->kind[k].options; i++) {
-                double a = o[i].micro_s + price * o[i].bytes;
-                double b = o[best].micro_s + price * o[best].bytes;
-                best = a < b || (a == b && o[i].bytes < o[best].bytes) ? i : best;
-            }
-            sum_s += s->kind[k].layers * (o[best].micro_s + price * o[best].bytes);
-            bytes += s->kind[k].layers * o[best].bytes;
-        }
-        bool fits = bytes <= s->budget_bytes;
-        least_s = fmax(least_s, sum_s - price * s->budget_bytes);
-        if (fits && price == 0) {
-            break;
-        }
-        if (fits) {
-            high = price;
-        } else {
-            low = price;
-        }
-        /* A price at which only memory counts. */
-        double most = 1e6 * sum_s / fmax(1, bytes);
-        if (high < 0 && price > most) {
-            return INFINITY;
-        }
-        price = high >= 0 ? (low + high) / 2 : price > 0 ? 8 * price : sum_s / fmax(1, bytes) / 8;
+    double budget = p->stage.budget_bytes;
+    mix fast = cheapest(p, (mix){1, 0});
+    mix small = cheapest(p, (mix){0, 1});
+    if (fast.bytes <= budget || small.bytes > budget) {
+        return fast.bytes <= budget ? fast.time_s : INFINITY;
     }
-    return least_s;
+    for (;;) {
+        double price = (small.time_s - fast.time_s) / (fast.bytes - small.bytes);
+        mix at = cheapest(p, (mix){1, price});
+        double cost = at.time_s + price * at.bytes;
+        if (!(cost < (fast.time_s + price * fast.bytes) * (1 - ALIKE))) {
+            return cost - price * budget;
+        }
+        *(at.bytes > budget ? &fast : &small) = at;
+    }
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */

@@ -62,7 +62,6 @@ calc_status calc_compat_read(const char *text, calc_compat *out, calc_errors *er
 char *calc_compat_text(calc_compat compat, char buffer[CALC_COMPAT_TEXT])
 {
     size_t used = 0;
-    buffer[0] = '\0';
     for (int i = 0; i < SETS; i++) {
         if (compat == sets[i].compat) {
             return strcpy(buffer, sets[i].name);

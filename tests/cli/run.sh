@@ -2,7 +2,7 @@
 # Runs the cases <topic>/<name>.sh and compares what they print with <name>.stdout and <name>.stderr
 # (absent: nothing), and how they end with their first line, "# exit 1" (any other line: 0).
 #
-#   CALC=path/to/calc tests/cli/run.sh [TOPIC...]
+#   CALC=path/to/calc tests/cli/run.sh [TOPIC | TOPIC/NAME]...
 #   CALC_UPDATE=1     rewrites both files and the line instead: read the diff before you commit
 #
 # A case is bash, run in an empty directory, with $CALC and $ROOT (the source tree). Paths of this
@@ -49,7 +49,7 @@ settle_exit() { # status script
 passed=0 failed=0
 for script in "$here"/*/*.sh; do
     name=${script#"$here"/}
-    if (($#)) && [[ " $* " != *" ${name%%/*} "* ]]; then
+    if (($#)) && [[ " $* " != *" ${name%%/*} "* && " $* " != *" ${name%.sh} "* ]]; then
         continue
     fi
     rm -rf "$scratch/case" && mkdir "$scratch/case"

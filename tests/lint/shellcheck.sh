@@ -7,7 +7,7 @@ if ! command -v shellcheck > /dev/null; then
     exit 77
 fi
 {
-    find scripts .ci -type f ! -name '*.py'
+    find scripts .ci -type f ! -name '*.py' -exec grep -L '^#!.*python' {} +
     # Cases of tests/cli are lines that tests/cli/run.sh sources.
     find tests -name '*.sh' ! -path 'tests/cli/*/*'
 } | sort | xargs shellcheck

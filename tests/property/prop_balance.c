@@ -219,9 +219,10 @@ CALC_TEST(no_bound_is_beyond_the_best)
         calc_balance_bound bound;
         balance_must(calc_balance_line_begin(&line, &problem) == CALC_OK, "a line", 0, 0);
         balance_must(calc_balance_bound_begin(&bound, &line) == CALC_OK, "a bound", 0, 0);
-        for (int most = 1; most <= 64; most *= 8) {
+        for (int most = 1; most <= 4096; most *= 16) {
             balance_must(calc_balance_bound_find(&bound, INFINITY, most) == CALC_OK, "found", 0, 0);
             balance_must(bound.least_s <= best_s * (1 + 1e-11), "by paths", bound.least_s, best_s);
+            balance_must(most < 4096 || bound.exact, "room for all divisions", most, 0);
         }
         exact += best_s < INFINITY && balance_close(bound.least_s, best_s);
         feasible += best_s < INFINITY;

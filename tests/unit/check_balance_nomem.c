@@ -3,42 +3,8 @@
 
 #include <math.h>
 
+#include "failing.h"
 #include "frame.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-enum { UNLIMITED = -1 };
-
-static int left = UNLIMITED; /* allocations that still succeed */
-
-static int may_allocate(void)
-{
-    if (left == 0) {
-        return 0;
-    }
-    left -= left > 0;
-    return 1;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return may_allocate() ? __real_realloc(memory, size) : NULL;
-}
 
 static calc_balance_problem problem;
 static calc_balance_solution solution;

@@ -107,6 +107,21 @@ CALC_TEST(as_many_are_served_as_arrive)
     ck_assert(a.closed.tpot > 0);
 }
 
+/* Prompts alone: the last percent has an exponential tail of those that wait at all, which is
+ * longer than that of equal services. */
+CALC_TEST(the_slowest_arrivals_are_a_little_slower_than_those_that_are_simulated)
+{
+    calc_exec e = queue_exec(1, 4000, 2);
+    e.inference.chunk_size = 0;
+    double service_s = queue_run(&e).closed.ttft;
+    for (double used = 0.3; used < 0.8; used += 0.4) {
+        e.inference.arrival_rate = used / service_s;
+        queue_answers a = queue_run(&e);
+        ck_assert_double_ge(a.closed.ttft_p99, 1.1 * a.exact.ttft_p99);
+        ck_assert_double_le(a.closed.ttft_p99, 1.35 * a.exact.ttft_p99);
+    }
+}
+
 /* batch has no meaning then: it may be anything. */
 CALC_TEST(arrivals_do_not_ask_for_a_batch)
 {

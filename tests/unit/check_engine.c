@@ -1,54 +1,12 @@
 /* calc_sweep() as a whole: stopping, going on, failing. What it finds is for tests/parity. */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cell.h"
+#include "failing.h"
 #include "frame.h"
 #include "small_case.h"
 #include "sweep.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-enum { UNLIMITED = -1 };
-
-static atomic_int left = UNLIMITED; /* allocations that still succeed, of all threads */
-
-static bool may_allocate(void)
-{
-    int had = atomic_load(&left);
-    while (had > 0 && !atomic_compare_exchange_weak(&left, &had, had - 1)) {
-        /* had is now what another thread has left */
-    }
-    return had != 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return may_allocate() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return may_allocate() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return may_allocate() ? __real_realloc(memory, size) : NULL;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return may_allocate() ? __real_aligned_alloc(alignment, size) : NULL;
-}
 
 /* ---- A sweep of the small case --------------------------------------------------------------- */
 
@@ -114,15 +72,32 @@ static void assert_is_whole(const calc_sweep_result *got)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-CALC_TEST(every_allocation_may_fail)
+/* One that fails alone is tried over and over: a space of one design and one number of processors.
+ */
+static void shrink(void)
 {
-    calc_status status;
+    static const int64_t procs = 4;
+    calc_sweep_result_free(&whole);
+    designs.count = 1;
+    fail_once = true;
+    ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_num_procs, &procs, 1), CALC_OK);
+    ck_assert_int_eq(calc_sweep(&space, &designs, &options, &whole, NULL), CALC_OK);
+}
+
+/* It and all after it, or it alone. */
+CALC_TEST_LOOP(every_allocation_may_fail, 0, 2)
+{
+    bool failed;
     int n = 0;
+    if (_i > 0) {
+        shrink();
+    }
     do {
         calc_sweep_result got;
         errors = (calc_errors){0};
         left = n++;
-        status = calc_sweep(&space, &designs, &options, &got, &errors);
+        calc_status status = calc_sweep(&space, &designs, &options, &got, &errors);
+        failed = status != CALC_OK || (fail_once && left == UNLIMITED);
         left = UNLIMITED;
         ck_assert_int_eq(errors.count, status == CALC_OK ? 0 : 1);
         ck_assert_msg(status == CALC_OK || status == CALC_ERR_NOMEM, "allocation %d: %s", n,
@@ -131,23 +106,42 @@ CALC_TEST(every_allocation_may_fail)
             assert_is_whole(&got);
         }
         calc_sweep_result_free(&got);
-    } while (status != CALC_OK);
+    } while (failed);
     ck_assert_int_gt(n, 10);
 }
 
-CALC_TEST(every_allocation_of_a_count_may_fail)
+CALC_TEST_LOOP(every_allocation_of_a_count_may_fail, 0, 2)
 {
-    calc_sweep_counts counts = {0};
-    calc_status status;
+    bool failed;
     int n = 0;
+    if (_i > 0) {
+        shrink();
+    }
     do {
+        calc_sweep_counts counts = {0};
         left = n++;
-        status = calc_sweep_count(&space, &designs, options.compat, &counts);
+        calc_status status = calc_sweep_count(&space, &designs, options.compat, &counts);
+        failed = status != CALC_OK || (fail_once && left == UNLIMITED);
         left = UNLIMITED;
-        ck_assert(status == CALC_OK || status == CALC_ERR_NOMEM);
-    } while (status != CALC_OK);
+        ck_assert(status == CALC_OK ? counts.total == whole.counts.total
+                                    : status == CALC_ERR_NOMEM);
+    } while (failed);
     ck_assert_int_gt(n, 5);
-    ck_assert_uint_eq(counts.total, whole.counts.total);
+}
+
+CALC_TEST(parts_of_a_space_are_merged_to_the_whole)
+{
+    static const int64_t procs[] = {4, 8, 12, 16, 24};
+    calc_sweep_result part[2];
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(calc_space_set(&space, CALC_AXIS_num_procs, &procs[2 * i], i == 0 ? 2 : 3),
+                         CALC_OK);
+        ck_assert_int_eq(calc_sweep(&space, &designs, &options, &part[i], NULL), CALC_OK);
+    }
+    ck_assert_int_eq(calc_sweep_merge(&options, &part[0], &part[1]), CALC_OK);
+    assert_is_whole(&part[0]);
+    calc_sweep_result_free(&part[0]);
+    calc_sweep_result_free(&part[1]);
 }
 
 CALC_TEST(unknown_cpu_level_is_refused_with_those_there_are)

@@ -161,6 +161,19 @@ CALC_TEST(keys_are_unique_and_rows_complete)
     ck_assert_ptr_null(calc_framework_find("tensorflow"));
 }
 
+CALC_TEST(a_number_stands_where_its_text_has_a_mark)
+{
+    static calc_plan plan;
+    char text[CALC_ROW_TEXT_SIZE];
+    const calc_framework *vllm = calc_framework_find("vllm");
+    const calc_setting_row *row = calc_framework_row(vllm, "--speculative-config");
+    calc_plan_clear(&plan);
+    ck_assert(!calc_row_write(row, vllm->syntax, &plan, text));
+    plan.value[CALC_PLAN_SERVE_PREDICTED] = 3;
+    ck_assert(calc_row_write(row, vllm->syntax, &plan, text));
+    ck_assert_str_eq(text, "{\"method\": \"mtp\", \"num_speculative_tokens\": 3}");
+}
+
 CALC_TEST(fields_of_the_plan_exist)
 {
     for (int i = 0; i < CALC_PLAN_COUNT; i++) {

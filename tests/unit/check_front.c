@@ -227,6 +227,10 @@ CALC_TEST_LOOP(large_fronts_and_their_unions_are_those_of_brute_force, 0, 2)
             ck_assert_int_eq(calc_front_merge(&merged, &part[p], objectives), CALC_OK);
             calc_front_free(&part[p]);
         }
+        for (size_t i = 0; i < 30; i++) {
+            calc_found f = surface_found(objectives, (double)i / 30);
+            assert_answers(&whole, found, MANY, f.objective, objectives);
+        }
         ck_assert_int_eq(calc_front_settle(&whole), CALC_OK);
         ck_assert_int_eq(calc_front_settle(&merged), CALC_OK);
         size_t count = brute_force(found, MANY, objectives);

@@ -17,6 +17,9 @@ static void compare(const layers_plan *l, const calc_layers_case *c, const calc_
     calc_stage_stats stage[64];
     ck_assert_int_gt(e.layers.count, 0);
     ck_assert_int_eq(calc_layer_list_blocks(&e.layers), l->app.num_blocks);
+    if (e.layers.count < CALC_MAX_LAYER_RUNS) { /* what is behind the list is left alone */
+        ck_assert_int_eq(e.layers.run[e.layers.count].strategy.tensor_par, 0);
+    }
     mixed += e.layers.count > 1;
     chunked += c->common.chunks > 1;
     calc_resolve(&l->app, &l->chip.system, &e);

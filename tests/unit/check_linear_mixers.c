@@ -21,12 +21,11 @@ static calc_system chunks_only(void)
  * twice each, and a 64th of the states written and read in 32 bits. */
 #define GATED_DELTA_BYTES (2 * 2 * (8192.0 + 4096) + 8 * 32 * 128 * 128 / 64.0)
 
-static double operator_s(const calc_app *app, const calc_system *system, const char *name,
-                         int64_t sequences, int64_t tokens, calc_pass pass)
+static calc_operator operator_of(const calc_app *app, const calc_system *system, const char *name,
+                                 int64_t sequences, int64_t tokens)
 {
     const calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_NONE, 1, 1, 1, 1);
     const calc_shape shape = calc_shape_of(app, &exec.strategy, sequences, tokens);
-    calc_cost_context c = calc_cost_context_of(system, &exec, &shape, CALC_COMPAT_NONE);
     const calc_recipe recipe = {
         .kind = CALC_MOE_BLOCK, .shape = &shape, .chip = &system->chip, .strategy = &exec.strategy};
     calc_operator o[CALC_MAX_OPERATORS];
@@ -35,7 +34,33 @@ static double operator_s(const calc_app *app, const calc_system *system, const c
         i++;
     }
     ck_assert_msg(i < count, "no operator %s", name);
-    return calc_cost_kernel_s(&c, &o[i], pass);
+    return o[i];
+}
+
+static double operator_s(const calc_app *app, const calc_system *system, const char *name,
+                         int64_t sequences, int64_t tokens, calc_pass pass)
+{
+    const calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_NONE, 1, 1, 1, 1);
+    const calc_shape shape = calc_shape_of(app, &exec.strategy, sequences, tokens);
+    calc_cost_context c = calc_cost_context_of(system, &exec, &shape, CALC_COMPAT_NONE);
+    const calc_operator o = operator_of(app, system, name, sequences, tokens);
+    return calc_cost_kernel_s(&c, &o, pass);
+}
+
+/* 8 operations for each of 32 heads of 128, and twice as many backwards; a weight per place in a
+ * head. */
+CALC_TEST(outputs_of_a_recurrence_are_normalized_and_gated)
+{
+    calc_app app = shipped_app("qwen3-next-80B-A3B");
+    calc_system system = chunks_only();
+    calc_operator o = operator_of(&app, &system, "mixer norm", 2, 1024);
+    double elements = 2 * 1024 * 32 * 128;
+    assert_near(o.flop[CALC_PASS_FW], 8 * elements);
+    assert_near(o.flop[CALC_PASS_AGRAD], 16 * elements);
+    assert_near(o.weights, 128);
+    /* A recurrence keeps channels, outputs, and for each head queries, keys, a chunk and gates. */
+    o = operator_of(&app, &system, "recurrence", 2, 1024);
+    assert_near(o.kept_bytes, 2 * 1024 * 2.0 * (8192 + 4096 + 32 * (128 + 128 + 64 + 2)));
 }
 
 CALC_TEST(chunks_of_a_sequence_follow_one_another)
@@ -74,6 +99,29 @@ CALC_TEST(the_vector_engine_handles_every_byte)
 }
 
 /* 8,192 channels of 16 states, 9 operations each. */
+/* A layer of multi-token prediction with the first part of the model, which is Mamba 2. */
+CALC_TEST(a_prediction_may_have_a_recurrence)
+{
+    calc_app app = shipped_app("nemotron-3-super-120B-A12B");
+    calc_system system = chunks_only();
+    const calc_exec exec = serving_exec(CALC_INFERENCE_PHASE_NONE, 1, 1, 1, 1);
+    calc_operator o[CALC_MAX_OPERATORS];
+    for (int kind = 0; kind < app.stack.kinds; kind++) {
+        app.stack.mtp_layer[0] = (uint8_t)kind;
+        app.stack.mtp = 1;
+        const calc_shape shape = calc_shape_of(&app, &exec.strategy, 1, 1024);
+        const calc_recipe recipe = {.kind = CALC_MOE_BLOCK,
+                                    .shape = &shape,
+                                    .chip = &system.chip,
+                                    .strategy = &exec.strategy};
+        size_t count = calc_transformer_mtp_layers(&recipe, 0, o), recurrences = 0;
+        for (size_t i = 0; i < count; i++) {
+            recurrences += o[i].name && strcmp(o[i].name, "recurrence") == 0;
+        }
+        ck_assert_uint_eq(recurrences, app.stack.kind[kind].mixer[0] == 0);
+    }
+}
+
 CALC_TEST(mamba_1_scans_without_chunks)
 {
     calc_app app = shipped_app("jamba-1.5-mini-52B");

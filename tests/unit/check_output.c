@@ -64,6 +64,16 @@ CALC_TEST(json_in_markup_has_no_less_than)
     scratch_is("a", "<a>\\u003c\"x\\u003c\\u003cy\\u003c/\"\\u003c</a>\n");
 }
 
+/* Where standard input is closed a file has its descriptor, 0. */
+CALC_TEST(any_descriptor_may_be_written)
+{
+    close(STDIN_FILENO);
+    calc_output *out = opened("a");
+    calc_output_text(out, "one");
+    ck_assert_int_eq(calc_output_close(out, NULL), CALC_OK);
+    scratch_is("a", "one");
+}
+
 CALC_TEST(a_file_appears_when_it_is_closed)
 {
     calc_output *out = opened("a");

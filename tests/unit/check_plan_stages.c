@@ -261,6 +261,22 @@ CALC_TEST(random_lists_come_back)
     }
 }
 
+/* A list whose stages are all alike says nothing that the layout does not, but for their chips. */
+CALC_TEST(only_a_list_that_says_something_is_kept)
+{
+    set("stages={\"blocks\": [\"8x10\"], \"activation_recompute\": \"none\"}");
+    calc_plan_stages_resolve(&app, &exec);
+    ck_assert_int_eq(exec.stages.count, 0);
+    ck_assert_int_eq(exec.strategy.activation_recompute, CALC_ACTIVATION_RECOMPUTE_NONE);
+    set("stages={\"blocks\": [\"8x10\"], \"system\": [\"8xh800\"]}");
+    ck_assert_int_eq(exec.stages.chips, 1);
+    calc_plan_stages_resolve(&app, &exec);
+    ck_assert_int_eq(exec.stages.count, 1);
+    ck_assert_int_eq(exec.stages.chips, 1);
+    ck_assert_int_eq(exec.stages.run[0].places, 8);
+    ck_assert_int_eq(exec.stages.run[0].blocks, CALC_STAGE_AS_EXEC);
+}
+
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
 static calc_exec read_of(const calc_framework *framework, const char *pair[][2], size_t count,

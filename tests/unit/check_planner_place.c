@@ -148,3 +148,24 @@ CALC_TEST(the_visitor_ends_the_walk)
     ck_assert_int_eq(got.count, 3);
     got.stop_after = 0;
 }
+
+CALC_TEST(layouts_are_those_of_the_chips_that_there_are)
+{
+    static calc_planner_layouts l;
+    calc_app app = small_app();
+    calc_exec e = small_exec(1, 4, 2);
+    planner = (calc_planner){.app = &app, .chip = chip, .chips = 2};
+    chip[0].system = chip[1].system = chip[2].system = small_system();
+    chip[1].system.chip.matrix[CALC_DATATYPE_FLOAT16].flop_per_s = 0;
+    l.chip[2].full = &l.of_none[3];
+    ck_assert(calc_planner_layouts_of(&planner, &e, &l));
+    ck_assert(l.legal[0] && !l.legal[1] && !l.legal[2]);
+    ck_assert_ptr_eq(l.chip[0].full, &l.of_none[0]);
+    ck_assert_ptr_eq(l.chip[2].full, &l.of_none[3]);
+    planner.recompute = true;
+    ck_assert(calc_planner_layouts_of(&planner, &e, &l));
+    ck_assert_ptr_eq(l.chip[0].full, &l.of_full[0]);
+    planner.chips = 1;
+    chip[0].system = chip[1].system;
+    ck_assert(!calc_planner_layouts_of(&planner, &e, &l));
+}

@@ -292,6 +292,7 @@ CALC_TEST(what_a_table_lacks_is_said_once)
     }
     ck_assert_int_eq(parse("app,sys,exe,measured_s\n\n"), CALC_ERR_FIELD);
     ck_assert_str_eq(errors.item[0].text, "it has no rows");
+    ck_assert_int_eq(errors.item[0].line, 0);
 }
 
 CALC_TEST(where_fields_say_all_each_size_has_a_value)

@@ -62,11 +62,13 @@ CALC_TEST(a_head_sets_the_pace)
  * first forward of the second chunk is the first that does not. And so when it drains. */
 CALC_TEST(an_embedding_is_filled_and_drained_with_a_round_of_it)
 {
-    calc_schedule_interleaved x = pipeline(P);
-    x.first = (calc_schedule_chunk){0.1, 0.2};
-    double fill_s = (P - 1) * f_s + P * 0.1;
-    double drain_s = (P - 1) * b_s + P * 0.2;
-    assert_near(calc_schedule_interleaved_s(&x), fill_s + P * V * (f_s + b_s) + drain_s);
+    for (double large = 0.1; large < 1000; large *= 10) {
+        calc_schedule_interleaved x = pipeline(P);
+        x.first = (calc_schedule_chunk){large, 2 * large};
+        double fill_s = (P - 1) * f_s + P * large;
+        double drain_s = (P - 1) * b_s + P * 2 * large;
+        assert_near(calc_schedule_interleaved_s(&x), fill_s + P * V * (f_s + b_s) + drain_s);
+    }
 }
 
 CALC_TEST(a_slow_class_sets_the_pace)

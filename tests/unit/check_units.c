@@ -1,6 +1,7 @@
 #include "units.h"
 
 #include "cell.h"
+#include "failing.h"
 #include "frame.h"
 #include "small_case.h"
 
@@ -181,6 +182,18 @@ CALC_TEST(units_that_serve_have_some_stages_and_batches_each)
     ck_assert_uint_eq(units.count, 2 * 3 * 2);
 }
 
+static void assert_same_units(const calc_units *again)
+{
+    ck_assert_uint_eq(units.count, again->count);
+    for (size_t i = 0; i < units.count; i++) {
+        const calc_exec base = calc_units_base(&units, i);
+        const calc_exec other = calc_units_base(again, i);
+        ck_assert(same_base(&base, &other));
+        ck_assert_uint_eq(units.unit[i].procs_begin, again->unit[i].procs_begin);
+        ck_assert_uint_eq(units.unit[i].procs_end, again->unit[i].procs_end);
+    }
+}
+
 CALC_TEST(list_is_the_same_every_time)
 {
     calc_units again = {0};
@@ -188,15 +201,33 @@ CALC_TEST(list_is_the_same_every_time)
     set(CALC_AXIS_batch_size, 96, 0, 1);
     ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
     ck_assert_int_eq(calc_units_list(&again, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
-    ck_assert_uint_eq(units.count, again.count);
-    for (size_t i = 0; i < units.count; i++) {
-        const calc_exec base = calc_units_base(&units, i);
-        const calc_exec other = calc_units_base(&again, i);
-        ck_assert(same_base(&base, &other));
-        ck_assert_uint_eq(units.unit[i].procs_begin, again.unit[i].procs_begin);
-        ck_assert_uint_eq(units.unit[i].procs_end, again.unit[i].procs_end);
-    }
+    assert_same_units(&again);
     calc_units_free(&again);
+}
+
+/* Each allocation fails once, so that nothing but its own check can tell. */
+CALC_TEST(out_of_memory_is_no_smaller_space)
+{
+    int refused = 0;
+    set(CALC_AXIS_num_procs, 8, 8, 30);
+    set(CALC_AXIS_batch_size, 96, 0, 1);
+    ck_assert_int_eq(calc_units_list(&units, &space, &app, &sys, CALC_COMPAT_NONE), CALC_OK);
+    fail_once = true;
+    for (int n = 0, failed = 1; failed; n++) {
+        calc_units again = {0};
+        left = n;
+        calc_status status = calc_units_list(&again, &space, &app, &sys, CALC_COMPAT_NONE);
+        failed = left == UNLIMITED;
+        left = UNLIMITED;
+        refused += status == CALC_ERR_NOMEM;
+        if (status == CALC_OK) {
+            assert_same_units(&again);
+        } else {
+            ck_assert_int_eq(status, CALC_ERR_NOMEM);
+        }
+        calc_units_free(&again);
+    }
+    ck_assert_int_gt(refused, 10);
 }
 
 CALC_TEST(datatype_is_the_first_of_16_bits_that_both_engines_offer)

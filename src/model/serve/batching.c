@@ -347,7 +347,7 @@ static void wait_in_turn(calc_serving *r, const steps *s)
         .most = r->prefill_s + own_s + beside + 2 * residual_s(r, s) +
                 (hold.most - hold.least) * r->plain_s,
         .tail = before_s + slot_s,
-        .tail_share = calc_min(1, r->arrivals_per_s * calc_max(prompt_s, taken_s / r->slots)),
+        .tail_share = r->arrivals_per_s * calc_max(prompt_s, taken_s / r->slots),
     };
 }
 
