@@ -124,12 +124,12 @@ static calc_exit take_opt(calc_args *args, const char *word, const char *next, b
             return complain(args, "--%s takes no value", opt->name);
         }
         value = "";
-    } else if (!value) {
-        if (!next) {
+    } else {
+        *took_next = !value;
+        value = value ? value : next;
+        if (!value || !*value) {
             return complain(args, "--%s needs a value: %s", opt->name, opt->value);
         }
-        value = next;
-        *took_next = true;
     }
     char wrong[64];
     if (wrong_word(opt, value, wrong)) {
@@ -171,6 +171,9 @@ calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t co
     for (size_t i = 0; i < count; i++) {
         const char *word = words[i];
         bool own = command->own_words && i > 0;
+        if (!*word && options && !own) {
+            return complain(args, "an argument is empty");
+        }
         if (own || !options || word[0] != '-' || word[1] == '\0') {
             args->argument[args->argument_count++] = word;
         } else if (strcmp(word, "--") == 0) {

@@ -42,7 +42,7 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
         position += s->item[i].stages;
     }
     s->item[s->count++] =
-        (calc_stage_class){.stages = stages, .position = position, .dense = blocks};
+        (calc_stage_class){.stages = stages, .position = position, .dense = calc_max(0, blocks)};
     s->filled = s->filled && blocks > 0;
     s->divide[s->divided] = blocks + others;
     s->divided += !s->ends_spread;
