@@ -29,7 +29,9 @@ BASE = {
     "tune": ["tune", "llama2-7B", "h100_sxm", *SMALL, "--candidates", "5", "--axis", "tp=2,4", "--axis", "mbs=1", "--out", "tt"],
     "why": ["why", *attack.RUN],
     "export": ["export", attack.RUN[0], attack.RUN[2]],
-    "import": ["import", "--", "--tensor-model-parallel-size", "8"],
+    "import": ["import", "--from", "megatron", "--", "--tensor-model-parallel-size", "8", "--num-layers", "4", "--hidden-size", "1024",
+               "--num-attention-heads", "8", "--seq-length", "512", "--micro-batch-size", "1", "--global-batch-size", "8",
+               "--padded-vocab-size", "1024", "--bf16"],
     "validate": ["validate", "../runs.csv"],
     "trace": ["trace", *attack.RUN],
     "diff": ["diff", "gpt3-175B", "gpt3-13B"],
@@ -56,7 +58,8 @@ BASE = {
 FORMS = {"FIELD=VALUE": ["tp=@", "mem1.GiB=@", "@=1"], "FIELD=VALUES": ["tp=@", "mbs=1:@:1", "sys.mem1.GiB=@", "@=1"],
          "COND": ["mem1 <= @", "@ <= 1", "tensor_par != @"], "I/N": ["1/@", "@/2", "@"], "TYPE[:MAX],...": ["a800:@", "@"],
          "TYPE=FILE,...": ["a800=@", "@"]}
-BESIDE = {"days": ["--tokens", "1T"], "checkpoint-every": ["--checkpoint", "ck"], "nodes": ["--to", "galvatron-profile", "--out", "d"]}
+BESIDE = {"days": ["--tokens", "1T"], "checkpoint-every": ["--checkpoint", "ck"]}
+PROFILE = ["export", "llama3-8B", "h100_sxm", "--to", "galvatron-profile", "--out", "d"]
 NOT_A_NUMBER = re.compile(r"(?<![\w/.-])-?(nan|inf)(?![\w/.-])", re.I)
 
 
@@ -72,13 +75,13 @@ def main():
              for form in (["a100_sxm_40g:@", "@"] if option == "chips" else FORMS.get(word, ["@"])) for value in VALUES]
     for k in a.pick(len(cases), 300):
         command, option, value = cases[k]
-        base = [str(word) for word in BASE[" ".join(command)]]
+        base = [str(word) for word in (PROFILE if option in ("nodes", "precision") else BASE[" ".join(command)])]
         at = base.index("--") if "--" in base else len(base)
         words = [*base[:at], *BESIDE.get(option, []), f"--{option}", value, *base[at:]]
         result = a.run(words, gib=2)
         said = result.err.decode(errors="replace")
-        # A name that a list of words or a file has is told as it is, and a long one shortened.
-        named = f"--{option}" in said or option in said or (value.strip() and value.strip()[-40:] in said)
+        # A name that a list of words or a file has is told as it is, and a long one shortened; a rule of fields names a field.
+        named = option in said or (value.strip() and value.strip()[-40:] in said) or (option == "set" and said.startswith("/"))
         wrong = None
         if result.code not in (0, 1, 2, 3, 4):
             wrong = "no status 0 to 4"
@@ -88,7 +91,7 @@ def main():
             wrong = "no word"
         elif result.code == 4 and "emory" in said:
             wrong = "out of memory"
-        elif not re.search("nan|inf", value) and (found := NOT_A_NUMBER.search(result.out.decode(errors="replace"))):
+        elif not re.search("nan|inf", value) and not result.out.startswith(b"<!doctype") and (found := NOT_A_NUMBER.search(result.out.decode(errors="replace"))):
             wrong = f"{found[0]} in the output"
         if wrong:
             a.fail(k, words, f"{' '.join(command)} --{option} {value[:40]!r}: {wrong}", result)

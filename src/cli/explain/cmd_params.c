@@ -74,8 +74,8 @@ static void put_row(calc_put *put, const char *name, const calc_parameters *p)
     calc_put_close(put);
 }
 
-/* Visits the models once, reporting and skipping invalid ones; JSON is whole or not at all. @return
- * the exit code of the first invalid one */
+/* Visits the models once, reporting and skipping invalid ones. @return the exit code of the first
+ * invalid one */
 static calc_exit write_models(const calc_args *args, calc_output *out, calc_put *json)
 {
     calc_exit result = CALC_EXIT_OK;
@@ -115,13 +115,13 @@ static calc_exit run(const calc_args *args)
         calc_put_array(&put, "models", CALC_PUT_LINES);
     }
     calc_exit result = write_models(args, out, json ? &put : NULL);
-    if (json && result != CALC_EXIT_OK) {
-        calc_output_discard(out);
-        return result;
-    }
     if (json) {
         calc_put_close(&put);
         calc_put_end(&put);
+    }
+    if (json && result != CALC_EXIT_OK && !calc_opt_is_stdout(args, OPT_JSON)) {
+        calc_output_discard(out); /* an old file stays rather than lose models */
+        return result;
     }
     return calc_output_close(out, &errors) == CALC_OK ? result : calc_complain_failure(&errors);
 }

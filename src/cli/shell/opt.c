@@ -20,11 +20,11 @@ static calc_exit complain(calc_args *args, const char *fmt, ...)
     return CALC_EXIT_USAGE;
 }
 
-static calc_exit complain_choice(calc_args *args, const char *what, const char *value,
-                                 const char *const *choices)
+static calc_exit complain_choice(calc_args *args, const char *dashes, const char *what,
+                                 const char *value, const char *const *choices)
 {
     char list[384] = "";
-    return complain(args, "%s: \"%.60s\" is not %s", what, value,
+    return complain(args, "%s%s: \"%.60s\" is not %s", dashes, what, value,
                     calc_append_choices(list, sizeof list, choices));
 }
 
@@ -133,9 +133,7 @@ static calc_exit take_opt(calc_args *args, const char *word, const char *next, b
     }
     char wrong[64];
     if (wrong_word(opt, value, wrong)) {
-        char dashed[64];
-        snprintf(dashed, sizeof dashed, "--%s", opt->name);
-        return complain_choice(args, dashed, wrong, opt->choices);
+        return complain_choice(args, "--", opt->name, wrong, opt->choices);
     }
     args->use[args->use_count++] = (calc_opt_use){index, value};
     return CALC_EXIT_OK;
@@ -149,7 +147,7 @@ static calc_exit check_arguments(calc_args *args)
             return complain(args, "unexpected argument \"%.100s\"", args->argument[i]);
         }
         if (row->choices && calc_choice_index(row->choices, args->argument[i]) < 0) {
-            return complain_choice(args, row->name, args->argument[i], row->choices);
+            return complain_choice(args, "", row->name, args->argument[i], row->choices);
         }
         row += !row->repeated;
     }

@@ -102,8 +102,7 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
 }
 
 /* Whether the first and the last stage have anything in addition to blocks, or parts that count as
- * one.
- */
+ * one. */
 static bool has_ends(const calc_shape *shape, const calc_exec *exec)
 {
     return shape->vocab > 0 || shape->mtp_blocks > 0 ||
