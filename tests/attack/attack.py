@@ -10,7 +10,6 @@ import random
 import re
 import resource
 import shlex
-import signal
 import subprocess
 import sys
 import tempfile
@@ -114,7 +113,3 @@ class Attack:
         """Words that an option or the first argument of a command can be, by the completion of bash."""
         place = f"{command}/--{option}" if option else f"{command}/0"
         return re.search(rf'^ *{re.escape(place)}\) choices="([^"]*)"', self.text("help", "--completion", "bash"), re.M)[1].split()
-
-
-def cause(signal_number):
-    return signal.Signals(signal_number).name

@@ -118,7 +118,8 @@ def main():
                 a.fail(k, ["serve", "--stdio"], f"{wrong}: {text}")
         chosen = chosen[len(lines) + (len(lines) < len(block)):]
         if len(lines) < len(block) or result.code != 0:
-            a.fail(block[min(len(lines), len(block) - 1)], ["serve", "--stdio"], f"ended: {asked[min(len(lines), len(block) - 1)]}", result)
+            last = min(len(lines), len(block) - 1)
+            a.fail(block[last], ["serve", "--stdio"], f"ended: {asked[last]}", result)
     print(f"{len(fields)} fields")
     a.end()
 

@@ -17,19 +17,19 @@ import subprocess
 import attack
 
 a = attack.Attack()
-STRINGS = ["$(>made)", "`>made`", "a;>made;", "a\n>made\n", "a'>made;'", 'a">made;"', "a\\", "'", '"', "a && >made", "| >made", "#", "-x", "--help",
-           "</script><script>x()</script>", "<img src=x onerror=x()>", "<!--", "-->", "]]>", "&lt;b&gt;", "\u202ex", "\x1b[2Jx", "${HOME}", "%s%n",
-           "a\tb", "\u2028", "*", "~", "!!", "{a,b}", "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"), "a" * 200]
+STRINGS = ["$(>made)", "`>made`", "a;>made;", "a\n>made\n", "a'>made;'", 'a">made;"', "a\\", "'", '"', "a && >made", "| >made", "#", "-x",
+           "--help", "</script><script>x()</script>", "<img src=x onerror=x()>", "<!--", "-->", "]]>", "&lt;b&gt;", "\u202ex", "\x1b[2Jx",
+           "${HOME}", "%s%n", "a\tb", "\u2028", "*", "~", "!!", "{a,b}", "\U0001f600", "a" * 200]
 TRAIN, SERVE = attack.RUN, attack.SERVE
 SMALL = ["--procs", "8", "--batch", "8", "--progress", "none", "--threads", "1"]
+FEW = ["--axis", "tp=2", "--axis", "mbs=1"]
 # How a page is made, and what calc report reads; APP, SYS and EXE are files.
 PAGES = {
     "run": (TRAIN, ["run", "APP", "SYS", "EXE"], "--json"),
     "serving": (SERVE, ["run", "APP", "SYS", "EXE"], "--json"),
     "sweep": (("gpt3-13B", "a100_80g", None), ["sweep", "APP", "SYS", *SMALL, "--top", "2"], "--out"),
-    "plan": (("llama2-7B", "a100_sxm_40g", None), ["plan", "APP", "SYS", *SMALL, "--axis", "tp=2", "--axis", "pp=2", "--axis", "mbs=1"], "--out"),
-    "tune": (("llama2-7B", "h100_sxm", None), ["tune", "APP", "SYS", *SMALL, "--candidates", "5", "--axis", "tp=2", "--axis", "mbs=1", "--out", "t"],
-             "--json"),
+    "plan": (("llama2-7B", "a100_sxm_40g", None), ["plan", "APP", "SYS", *SMALL, *FEW, "--axis", "pp=2"], "--out"),
+    "tune": (("llama2-7B", "h100_sxm", None), ["tune", "APP", "SYS", *SMALL, *FEW, "--candidates", "5", "--out", "t"], "--json"),
     "validate": ((None, None, None), ["validate", "runs.csv"], "--json"),
 }
 
@@ -79,8 +79,8 @@ def make_page(name, text):
     names, words, option = PAGES[name]
     app, machine, layout = documents(text, names)
     pathlib.Path("runs.csv").write_text(
-        "id,table,app,sys,exe,measured_s\n" + "".join('"{}","{}",{},{}\n'.format(*[text.replace('"', '""')] * 2, ",".join(TRAIN), 45 + i)
-                                                      for i in range(2)), newline="")
+        "id,table,app,sys,exe,measured_s\n" + "".join(
+            '"{}","{}",{},{}\n'.format(*[text.replace('"', '""')] * 2, ",".join(TRAIN), 45 + i) for i in range(2)), newline="")
     words = [{"APP": app, "SYS": machine, "EXE": layout}.get(word, word) for word in words]
     return [*words, "--html", "page.html", option, "result.json"], a.run([*words, "--html", "page.html", option, "result.json"])
 
@@ -143,7 +143,8 @@ def script(k, framework, text):
 
 def measured(k, name, text):
     """A command that measures layouts in a folder of that name."""
-    folder, words = text.replace("/", ":"), ["tune", "llama2-7B", "h100_sxm", *SMALL, "--candidates", "3", "--axis", "tp=2", "--most", "1"]
+    folder = text.replace("/", ":")
+    words = ["tune", "llama2-7B", "h100_sxm", *SMALL, "--candidates", "3", "--axis", "tp=2", "--most", "1"]
     words += ["--command", "test -f {exe} && echo 1s", f"--out={folder}", "--measured", "runs.csv"]
     result = a.run(words)
     if result.code != 0 or sorted(os.listdir(".")) != sorted([folder, "runs.csv"]) or ",ok" not in pathlib.Path("runs.csv").read_text():
@@ -175,19 +176,26 @@ def environment(k, name, change):
 LARGE = 100 << 20 if a.long else 40 << 20
 MANY = 20_000 if a.long else 2000
 REQUESTS = {
-    "a long line": (b"a" * LARGE + b"\n", 1), "a long string": (b'{"app": "' + b"a" * LARGE + b'"}\n', 1), "blanks": (b"{" + b" " * LARGE + b"}\n", 1),
+    "a long line": (b"a" * LARGE + b"\n", 1),
+    "a long string": (b'{"app": "' + b"a" * LARGE + b'"}\n', 1),
+    "blanks": (b"{" + b" " * LARGE + b"}\n", 1),
     "many": (b'{"app": "gpt3-175B", "sys": "a100_80g", "exe": "3072_t4_p64_d12_mbs4_full", "stats": ["total_time"]}\n', MANY),
-    "nul": (b'{"app": "gpt3\x00-175B"}\n\x00\n\xff\xfe\n', 10), "brackets": (b"[" * 100_000 + b"\n", 10), "braces": (b'{"a":' * 100_000 + b"\n", 10),
+    "nul": (b'{"app": "gpt3\x00-175B"}\n\x00\n\xff\xfe\n', 10),
+    "brackets": (b"[" * 100_000 + b"\n", 10),
+    "braces": (b'{"a":' * 100_000 + b"\n", 10),
     "paths": (b'{"app": "/dev/zero"}\n{"sys": "../../etc/passwd"}\n{"exe": "/etc/passwd"}\n', 10),
-    "unknown names": (b'{"app": "nothing"}\n', MANY // 20), "wrong types": (b'{"app": 1, "set": [], "stats": {}}\n[[]]\n1\n"a"\nnull\n', 10),
+    "unknown names": (b'{"app": "nothing"}\n', MANY // 20),
+    "wrong types": (b'{"app": 1, "set": [], "stats": {}}\n[[]]\n1\n"a"\nnull\n', 10),
 }
 ENVIRONMENTS = {
-    "LANG=C": {"LANG": "C"}, "LANG unknown": {"LANG": "xx_YY.UTF-8"}, "LC_ALL=tr_TR": {"LC_ALL": "tr_TR.UTF-8"}, "LC_NUMERIC": {"LC_NUMERIC": "de_DE.UTF-8"},
-    "COLUMNS=0": {"COLUMNS": "0"}, "COLUMNS huge": {"COLUMNS": "99999999999"}, "COLUMNS=-5": {"COLUMNS": "-5"}, "TERM unset": {"TERM": None},
-    "TERM odd": {"TERM": "\x1b[2J"}, "HOME unset": {"HOME": None}, "TMPDIR missing": {"TMPDIR": "/nowhere"}, "PATH empty": {"PATH": ""},
+    "LANG=C": {"LANG": "C"}, "LANG unknown": {"LANG": "xx_YY.UTF-8"}, "LC_ALL=tr_TR": {"LC_ALL": "tr_TR.UTF-8"},
+    "LC_NUMERIC": {"LC_NUMERIC": "de_DE.UTF-8"}, "COLUMNS=0": {"COLUMNS": "0"}, "COLUMNS huge": {"COLUMNS": "99999999999"},
+    "COLUMNS=-5": {"COLUMNS": "-5"}, "TERM unset": {"TERM": None}, "TERM odd": {"TERM": "\x1b[2J"}, "HOME unset": {"HOME": None},
+    "TMPDIR missing": {"TMPDIR": "/nowhere"}, "PATH empty": {"PATH": ""},
     "OMP_NUM_THREADS=abc": {"OMP_NUM_THREADS": "abc"}, "OMP_NUM_THREADS=0": {"OMP_NUM_THREADS": "0"}, "NO_COLOR": {"NO_COLOR": "1"},
-    "CALC_PATH of colons": {"CALC_PATH": f"::{attack.ROOT}::"}, "CALC_PATH long": {"CALC_PATH": "/nowhere:" * 500 + str(attack.ROOT)},
-    "CALC_PATH of a file": {"CALC_PATH": f"/etc/passwd:{attack.ROOT}"}, "TZ odd": {"TZ": "\x01/../.."}, "GLIBC_TUNABLES": {"GLIBC_TUNABLES": "x=y"},
+    "CALC_PATH of colons": {"CALC_PATH": f"::{attack.ROOT}::"}, "TZ odd": {"TZ": "\x01/../.."},
+    "CALC_PATH long": {"CALC_PATH": "/nowhere:" * 500 + str(attack.ROOT)}, "GLIBC_TUNABLES": {"GLIBC_TUNABLES": "x=y"},
+    "CALC_PATH of a file": {"CALC_PATH": f"/etc/passwd:{attack.ROOT}"},
 }
 os.mkdir("work")
 os.chdir("work")

@@ -3,7 +3,9 @@
 signal, and the right numbers afterwards.
 
 usage: module.py CALC [CASE...]   CALC_LIBRARY names the library; CALC_LONG=1  6,000 calls instead of 800"""
+import json
 import os
+import random
 import subprocess
 import sys
 import threading
@@ -18,8 +20,9 @@ class Odd:
     pass
 
 
-ODD = [None, 1, -1, 1.5, float("nan"), float("inf"), "", b"x", "\0", "a\0b", "\ud800", "../../etc/passwd", "/etc/passwd", [], {}, [1], {"a": 1},
-       {1: 2}, (1,), set(), object(), Odd, lambda: 1, True, 10 ** 400, "x" * 10 ** 6, range(3), 1j, bytearray(b"{}"), "a100_80g", {"tp": None}]
+ODD = [None, 1, -1, 1.5, float("nan"), float("inf"), "", b"x", "\0", "a\0b", "\ud800", "../../etc/passwd", "/etc/passwd", [], {}, [1],
+       {"a": 1}, {1: 2}, (1,), set(), object(), Odd, lambda: 1, True, 10 ** 400, "x" * 10 ** 6, range(3), 1j, bytearray(b"{}"),
+       "a100_80g", {"tp": None}]
 FINE = (TypeError, ValueError, KeyError, AttributeError, OverflowError, IndexError, OSError)
 
 
@@ -53,7 +56,6 @@ def call(calc, k, rng):
 
 
 def child(numbers):
-    import random
     sys.path.insert(0, str(attack.ROOT / "python"))
     import calc
     right = calc.run(*GOOD)["stats"]
@@ -83,7 +85,7 @@ def child(numbers):
     if forked == 0:
         os._exit(0 if calc.run(*GOOD)["stats"] == right else 1)
     assert os.waitpid(forked, 0)[1] == 0, "other numbers after fork"
-    print(ended)
+    print(json.dumps(ended))
 
 
 if sys.argv[2:3] == ["child"]:
@@ -100,13 +102,13 @@ chosen = list(a.numbers or (range(CALLS) if a.long else a.pick(CALLS, SOME)))
 script = os.path.join(attack.ROOT, "tests/attack/module.py")
 for first in range(0, len(chosen), BLOCK):
     block = chosen[first:first + BLOCK]
-    done = subprocess.run([sys.executable, script, a.calc, "child", *map(str, block)], env=a.env, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=attack.HANG_S * 5)
+    done = subprocess.run([sys.executable, script, a.calc, "child", *map(str, block)], env=a.env, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=attack.HANG_S * 5)
     said = [line for line in done.stderr.split(b"\n") if line]
     if done.returncode:
         last = [int(line) for line in said if line.isdigit()][-1]
         a.fail(last, ["python", "module"], f"status {done.returncode} after call {last}: {done.stderr[-500:].decode(errors='replace')}")
         continue
-    for what, count in eval(done.stdout.splitlines()[-1]).items():
+    for what, count in json.loads(done.stdout.splitlines()[-1]).items():
         a.seen[what] += count
 a.end()

@@ -7,7 +7,6 @@ usage: outputs.py CALC [CASE...]   CALC_LONG=1  every command and option in ever
 import os
 import pathlib
 import shutil
-import subprocess
 
 import attack
 
@@ -88,7 +87,8 @@ def in_place(words, option, place):
 def main():
     for folder in ("work", "folder.json"):
         os.mkdir(folder)
-    pathlib.Path("runs.csv").write_text("id,app,sys,exe,measured_s\n" + "".join(f"{i},{','.join(attack.RUN)},{45 + i}\n" for i in range(3)))
+    rows = "".join(f"{i},{','.join(attack.RUN)},{45 + i}\n" for i in range(3))
+    pathlib.Path("runs.csv").write_text("id,app,sys,exe,measured_s\n" + rows)
     for i in "12":
         a.run(["sweep", "gpt3-13B", "a100_80g", *SMALL, "--shard", f"{i}/2", "--out", f"part{i}"])
     os.chdir("work")
@@ -101,7 +101,7 @@ def main():
         if command[0] != "as":
             cases += [(command[0], option, how) for option, word in options.items() if word in ("FILE", "DIR") and option not in READ
                       for how in PLACES if (command[0], option, how) not in NOT]
-    for k in a.pick(len(cases), 100):
+    for k in a.pick(len(cases), 60):
         name, option, how = cases[k]
         words = [str(word) for word in COMMANDS[name]]
         if option == "mps":

@@ -127,7 +127,7 @@ def main():
         wrong = None
         if result.code not in (1, 2, 3, 4):
             wrong = "no status 1 to 4"
-        elif not any(files[name] in line for line in lines[:1 if place[:6] != "import" else None]):  # remarks come before
+        elif not any(files[name] in line for line in (lines if place.startswith("import") else lines[:1])):  # after remarks
             wrong = "the first line does not name the file"
         elif any(ord(c) < 32 or 126 < ord(c) < 160 for line in lines for c in line):
             wrong = "control characters"

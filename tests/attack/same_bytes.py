@@ -20,7 +20,8 @@ MACHINES = ["a100_80g", "h100_sxm", "h200", "h800", "a800", "b200"]
 def space(kind, rng):
     """Words of a sweep, without what it writes."""
     known = set(a.text("names", "app").split()), set(a.text("names", "sys").split())
-    model = rng.choice([m for m in (EXPERTS if kind == "experts" else DENSE[:3] if kind in ("serving", "groups") else DENSE) if m in known[0]])
+    models = EXPERTS if kind == "experts" else DENSE[:3] if kind in ("serving", "groups") else DENSE
+    model = rng.choice([m for m in models if m in known[0]])
     machine = rng.choice([m for m in MACHINES if m in known[1]])
     words = ["sweep", model, machine, "--progress", "none", "--top", rng.choice([1, 3, 10, 50])]
     if kind == "serving":
