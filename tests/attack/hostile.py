@@ -207,7 +207,7 @@ CASES += [(script, name, text) for name in FRAMEWORKS if name != "galvatron-prof
 CASES += [(measured, "tune", text) for text in STRINGS]
 CASES += [(requests, name, *held) for name, held in REQUESTS.items()] + [(environment, name, held) for name, held in ENVIRONMENTS.items()]
 some = range(len(CASES)) if a.long else [k for k in range(len(CASES)) if CASES[k][0] in (requests, environment)]
-for case in a.numbers or sorted({*some, *a.rng("sample").sample(range(len(CASES)), 50)}):
+for case in a.numbers or sorted({*some, *a.rng("sample").sample(range(len(CASES)), 25)}):
     kind, name = CASES[case][:2]
     if kind is page and name not in HARMLESS:
         if make_page(name, "harmless")[1].code == 0:
