@@ -1,6 +1,5 @@
 #include "validate/systems.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *name)
@@ -24,7 +23,8 @@ const calc_systems_entry *calc_systems_get(calc_systems *systems, const char *na
         entry->measured = systems->measure(systems->operators, name, &entry->system);
     }
     if (!entry->fine && errors.count > 0) {
-        snprintf(entry->reason, sizeof entry->reason, "%.199s", errors.item[0].text);
+        errors.item[0].hint[0] = '\0';
+        calc_error_print(&errors.item[0], entry->reason, sizeof entry->reason);
     }
     return entry;
 }

@@ -20,7 +20,7 @@ typedef const calc_kernel_table *(*calc_systems_measure)(void *of, const char *n
 typedef struct calc_systems_entry {
     const char *name; /**< borrowed */
     bool fine;
-    char reason[200]; /**< if not fine */
+    char reason[256]; /**< if not fine */
     calc_system system;
     const calc_kernel_table
         *measured; /**< operators to look up before the model is asked, or NULL */

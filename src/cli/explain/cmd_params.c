@@ -119,10 +119,11 @@ static calc_exit run(const calc_args *args)
         calc_put_close(&put);
         calc_put_end(&put);
     }
-    if (calc_output_close(out, &errors) != CALC_OK) {
-        return calc_complain_failure(&errors);
+    if (json && result != CALC_EXIT_OK && !calc_opt_is_stdout(args, OPT_JSON)) {
+        calc_output_discard(out); /* an old file stays rather than lose models */
+        return result;
     }
-    return result;
+    return calc_output_close(out, &errors) == CALC_OK ? result : calc_complain_failure(&errors);
 }
 
 const calc_command calc_cmd_params = {

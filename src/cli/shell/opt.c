@@ -20,11 +20,11 @@ static calc_exit complain(calc_args *args, const char *fmt, ...)
     return CALC_EXIT_USAGE;
 }
 
-static calc_exit complain_choice(calc_args *args, const char *what, const char *value,
-                                 const char *const *choices)
+static calc_exit complain_choice(calc_args *args, const char *dashes, const char *what,
+                                 const char *value, const char *const *choices)
 {
     char list[384] = "";
-    return complain(args, "%s: \"%.60s\" is not %s", what, value,
+    return complain(args, "%s%s: \"%.60s\" is not %s", dashes, what, value,
                     calc_append_choices(list, sizeof list, choices));
 }
 
@@ -124,18 +124,16 @@ static calc_exit take_opt(calc_args *args, const char *word, const char *next, b
             return complain(args, "--%s takes no value", opt->name);
         }
         value = "";
-    } else if (!value) {
-        if (!next) {
+    } else {
+        *took_next = !value;
+        value = value ? value : next;
+        if (!value || !*value) {
             return complain(args, "--%s needs a value: %s", opt->name, opt->value);
         }
-        value = next;
-        *took_next = true;
     }
     char wrong[64];
     if (wrong_word(opt, value, wrong)) {
-        char dashed[64];
-        snprintf(dashed, sizeof dashed, "--%s", opt->name);
-        return complain_choice(args, dashed, wrong, opt->choices);
+        return complain_choice(args, "--", opt->name, wrong, opt->choices);
     }
     args->use[args->use_count++] = (calc_opt_use){index, value};
     return CALC_EXIT_OK;
@@ -149,7 +147,7 @@ static calc_exit check_arguments(calc_args *args)
             return complain(args, "unexpected argument \"%.100s\"", args->argument[i]);
         }
         if (row->choices && calc_choice_index(row->choices, args->argument[i]) < 0) {
-            return complain_choice(args, row->name, args->argument[i], row->choices);
+            return complain_choice(args, "", row->name, args->argument[i], row->choices);
         }
         row += !row->repeated;
     }
@@ -171,6 +169,9 @@ calc_exit calc_opt_parse(calc_args *args, const calc_command *command, size_t co
     for (size_t i = 0; i < count; i++) {
         const char *word = words[i];
         bool own = command->own_words && i > 0;
+        if (!*word && options && !own) {
+            return complain(args, "an argument is empty");
+        }
         if (own || !options || word[0] != '-' || word[1] == '\0') {
             args->argument[args->argument_count++] = word;
         } else if (strcmp(word, "--") == 0) {

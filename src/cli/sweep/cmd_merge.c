@@ -76,14 +76,14 @@ static calc_exit run(const calc_args *args)
     calc_checkpoint part;
     line words = {0};
     calc_args sweep = {0};
-    calc_exit result = CALC_EXIT_INPUT;
-    if (calc_checkpoint_read(&part, args->argument[0], &errors) != CALC_OK) {
+    calc_command self = calc_cmd_sweep; /* whose complaints are those of this command */
+    self.name = args->command->name;
+    calc_exit result;
+    if (calc_checkpoint_read(&part, args->argument[0], &errors) != CALC_OK ||
+        (!make_line(&words, &part, args) && calc_errors_no_memory(&errors) != CALC_OK)) {
         result = calc_complain_failure(&errors);
-    } else if (!make_line(&words, &part, args)) {
-        calc_errors_no_memory(&errors);
-        result = calc_complain_errors(&errors);
     } else {
-        result = calc_opt_parse(&sweep, &calc_cmd_sweep, words.count, words.word);
+        result = calc_opt_parse(&sweep, &self, words.count, words.word);
         if (result == CALC_EXIT_OK &&
             are_harmless(&sweep, args->use_count + args->argument_count)) {
             result = calc_cmd_sweep.run(&sweep);

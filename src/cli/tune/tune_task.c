@@ -188,9 +188,8 @@ static calc_status check_study(const calc_tune_task *t, calc_errors *errors)
     const char *text = NULL;
     const char *hint = NULL;
     if (t->study.builder.apps * t->study.builder.systems != 1 || t->study.designs.count != 1) {
-        text = "calc tune compares layouts of one model on one machine, without swept fields of "
-               "them";
-        hint = "calc sweep compares models and machines";
+        text = "calc tune compares layouts of one model on one machine, none of them swept";
+        hint = "calc sweep compares models and machines; --axis takes fields of the layout here";
     } else if (training->count != 1 || training->value[0] != 1) {
         text = "calc tune is for training: what is served has no time of a step";
         hint = "calc sweep compares layouts that serve";

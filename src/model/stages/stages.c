@@ -42,7 +42,7 @@ static void add_class(calc_stages *s, double stages, double blocks, double other
         position += s->item[i].stages;
     }
     s->item[s->count++] =
-        (calc_stage_class){.stages = stages, .position = position, .dense = blocks};
+        (calc_stage_class){.stages = stages, .position = position, .dense = calc_max(0, blocks)};
     s->filled = s->filled && blocks > 0;
     s->divide[s->divided] = blocks + others;
     s->divided += !s->ends_spread;
@@ -102,8 +102,7 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
 }
 
 /* Whether the first and the last stage have anything in addition to blocks, or parts that count as
- * one.
- */
+ * one. */
 static bool has_ends(const calc_shape *shape, const calc_exec *exec)
 {
     return shape->vocab > 0 || shape->mtp_blocks > 0 ||
