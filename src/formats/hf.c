@@ -189,8 +189,8 @@ static calc_status read_number(reader *r, calc_hf_member member, const calc_sett
         if (value < 0 || value > 1) {
             return expected(r, setting, "0 to 1");
         }
-    } else if (value != floor(value)) {
-        return expected(r, setting, "a whole number");
+    } else if (value != floor(value) || (!members[member].field && fabs(value) > 1e9)) {
+        return expected(r, setting, value != floor(value) ? "a whole number" : "at most 1e9");
     }
     const calc_field *field =
         members[member].field ? calc_table_find(calc_table_of(CALC_KIND_APP), members[member].field)

@@ -28,9 +28,9 @@ enum {
  *  @return CALC_OK: it is one; CALC_ERR_NOMEM: that is not known; any other status: it is none */
 CALC_MUST_USE calc_status calc_hf_is_text(const char *text, size_t length);
 
-/** Reads the model from a text, with the number formats of its checkpoint. The sequence length is
- *  the one before positions were extended, or else max_position_embeddings, at most
- *  CALC_HF_SEQ_MAX. @return CALC_OK, or a status with errors that name the key and its place */
+/** Reads the model, with its checkpoint's number formats. The sequence length is that before
+ * positions were extended, or max_position_embeddings, at most CALC_HF_SEQ_MAX. Errors have their
+ * place. */
 CALC_MUST_USE calc_status calc_hf_read_text(const calc_hf *hf, const char *text, size_t length,
                                             calc_app *app, calc_errors *errors);
 

@@ -229,8 +229,7 @@ static calc_status take_file(const calc_import *import, const calc_setting *sett
 /* Whether the key of a factor is given again, which would be multiplied twice: the last counts. */
 static bool is_given_again(const calc_import *import, size_t setting, const calc_setting_row *row)
 {
-    bool factor = row && row->how == CALC_HOW_FACTOR;
-    while (factor && ++setting < import->settings->count) {
+    while (row && row->how == CALC_HOW_FACTOR && ++setting < import->settings->count) {
         if (calc_framework_row(import->framework, import->settings->item[setting].key) == row) {
             return true;
         }

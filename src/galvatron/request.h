@@ -91,7 +91,6 @@ typedef struct calc_galvatron_strategy {
     calc_galvatron_dp type;
     bool checkpoint;
 } calc_galvatron_strategy;
-/** Ranks that share a layer, by either of the two. */
 static inline int calc_galvatron_degree(const calc_galvatron_strategy *s)
 {
     return s->tp > s->sp ? s->tp : s->sp;

@@ -14,8 +14,7 @@
 /* clang-format off */
 #define CALC_LAYER_NUMBERS(X)                                                                      \
     X(blocks, 1, CALC_MAX_RUN_BLOCKS) X(tensor_par, 1, 10000) X(context_par, 1, 10000)             \
-    X(expert_par, 1, 10000)                                                                        \
-    X(zero_stage, 0, 3)
+    X(expert_par, 1, 10000) X(zero_stage, 0, 3)
 #define CALC_LAYER_WORDS(X)                                                                        \
     X(context_par_type, 0, 0) X(activation_recompute, 0, 0) X(recompute_modules, 0, 0)
 /* clang-format on */

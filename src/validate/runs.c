@@ -270,8 +270,7 @@ static calc_status check_titles(const entry *e)
     return missing ? CALC_ERR_FIELD : CALC_OK;
 }
 
-/* Where fields say all, each size must have a value; those of micro-batches and chunks may be left
- * to a search. */
+/* Where fields say all, each size has a value, but those that may be left to a search. */
 static calc_status check_sizes(const entry *e)
 {
     char text[256];

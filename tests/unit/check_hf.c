@@ -259,6 +259,7 @@ CALC_TEST(values_that_cannot_be_are_errors_at_their_place)
     } cases[] = {
         {"\"hidden_size\": \"wide\"", "hidden_size: expected a number, found \"wide\""},
         {"\"hidden_size\": 1.5", "hidden_size: expected a whole number, found \"1.5\""},
+        {"\"expand\": 1000000001", "expand: expected at most 1e9, found \"1000000001\""},
         {"\"hidden_size\": 0", "hidden_size: expected at least 1, found \"0\""},
         {"\"tie_word_embeddings\": 3", "tie_word_embeddings: expected true or false, found \"3\""},
         {"\"hidden_act\": \"xielu\"", "hidden_act: expected silu, gelu"},

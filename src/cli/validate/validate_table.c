@@ -12,8 +12,7 @@
 /* ---- The worst ------------------------------------------------------------------------------- */
 
 /* The scored result with the largest error after `last` (NULL: the largest of all), the first of
- *  equals; NULL if there is none.
- *  @param times  only times of steps */
+ *  equals, or of times of steps only; NULL if there is none. */
 static const calc_result *validate_next_worst(const calc_results *results, const calc_result *last,
                                               bool times)
 {
