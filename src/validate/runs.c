@@ -185,6 +185,7 @@ static calc_status set_field(const entry *e, int column)
     char assignment[ASSIGNMENT_SIZE];
     calc_errors errors; /* large, and of each cell */
     errors.count = errors.dropped = 0;
+    errors.item[0].hint[0] = '\0';
     calc_field_ref where = {0};
     bool remark = snprintf(assignment, sizeof assignment, "%s=%s", title, e->from->cell[column]) >=
                   ASSIGNMENT_SIZE; /* no value is so long */
