@@ -29,7 +29,7 @@ COMMANDS = [
     ["import", "--from", "megatron", "--app", "app.json", "--exe", "exe.json", "--", "--tensor-model-parallel-size", "2",
      "--num-layers", "4", "--hidden-size", "1024", "--num-attention-heads", "8", "--seq-length", "512", "--micro-batch-size", "1",
      "--global-batch-size", "8", "--padded-vocab-size", "1024", "--bf16"],
-    ["validate", "../runs.csv", "--json", "o.json", "--csv", "o.csv", "--plot", "o.svg"],
+    ["validate", "../runs.csv", "--json", "o.json", "--csv", "o.csv", "--html", "o.html"],
     ["calibrate", "../runs.csv", "--system", "a100_80g", "--out", "o.json", "--json", "c.json"],
     ["report", "../run.json", "--out", "o.html.gz"],
     ["trace", *attack.RUN[:2], attack.RUN[2], "--microbatches", "2", "--out", "o.json.gz"],

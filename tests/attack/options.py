@@ -80,12 +80,13 @@ def main():
         words = [*base[:at], *BESIDE.get(option, []), f"--{option}", value, *base[at:]]
         result = a.run(words, gib=2)
         said = result.err.decode(errors="replace")
-        # A name that a list of words or a file has is told as it is, and a long one shortened; a rule names other fields.
+        # A name that a list of words has is told as it is, and a long one shortened; a rule names other fields. Of a value that is
+        # fine by itself, an input file may be wrong (status 3).
         named = option in said or (value.strip() and value.strip()[-40:] in said) or (option in ("set", "procs") and "parallelism" in said)
         wrong = None
         if result.code not in (0, 1, 2, 3, 4):
             wrong = "no status 0 to 4"
-        elif result.code in (2, 3) and not named:
+        elif result.code == 2 and not named or result.code == 3 and not said.strip():
             wrong = "the option is not named"
         elif result.code != 0 and not said and not result.out:
             wrong = "no word"
