@@ -98,17 +98,20 @@ static char *nest(const calc_yaml_path *e, int depth, const char *with)
 /* Adds an entry to a mapping, which has it on a line of its own unless it is in braces. */
 static bool add(calc_text *text, const calc_yaml_mapping *m, const char *entry)
 {
-    char indent[256] = "";
+    size_t column = m->flow ? 0 : m->column;
+    char *indent = malloc(column + 1);
     size_t at = m->flow ? (m->filled ? m->last : m->close) : line_after(text, m->last);
     bool newline = !m->flow && at > 0 && text->data[at - 1] != '\n';
-    if (!m->flow && m->column >= sizeof indent) {
+    if (!indent) {
         return false;
     }
-    memset(indent, ' ', m->flow ? 0 : m->column);
+    memset(indent, ' ', column);
+    indent[column] = '\0';
     char *insert = m->flow ? join(m->filled ? ", " : "", entry, "", "")
                            : join(newline ? "\n" : "", indent, entry, newline ? "" : "\n");
     bool done = insert && splice(text, at, at, insert);
     free(insert);
+    free(indent);
     return done;
 }
 

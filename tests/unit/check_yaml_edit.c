@@ -5,6 +5,8 @@
 #include "formats/read.h"
 #include "frame.h"
 
+#include <stdio.h>
+
 const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static void edits(const char *text, const char *key, const char *value, const char *expected)
@@ -84,6 +86,14 @@ CALC_TEST(keys_that_are_not_there_are_added_at_the_end_of_their_mapping)
     edits("m:\nb: 1\n", "m.y", "3", "m: {y: 3}\nb: 1\n");
     edits("m:\n  x:\n    - 1\n    - 2\nb: 1\n", "m.y", "3",
           "m:\n  x:\n    - 1\n    - 2\n  y: 3\nb: 1\n");
+}
+
+CALC_TEST(a_mapping_may_stand_far_to_the_right)
+{
+    char text[512], expected[1024];
+    snprintf(text, sizeof text, "%*s: 1\n", 300, "a");
+    snprintf(expected, sizeof expected, "%*s: 1\n%*s: 2\n", 300, "a", 300, "b");
+    edits(text, "b", "2", expected);
 }
 
 CALC_TEST(anchors_stay_and_aliases_go)
