@@ -71,7 +71,7 @@ static bool check_batch(const calc_galvatron_request *r, char *why, size_t size)
     if (r->settle_bsz < 1 && first > r->max_bsz) {
         snprintf(why, size,
                  "max_bsz: %lld is below the first batch, %lld, the larger of min_bsz and "
-                 "bsz_scale: raise it, or give settle_bsz",
+                 "bsz_scale (bsz_step): raise it, or give settle_bsz",
                  (long long)r->max_bsz, (long long)first);
         return false;
     }

@@ -59,8 +59,10 @@ CALC_TEST(there_is_a_batch)
 {
     calc_galvatron_request r = llama();
     r.bsz_scale = 16;
-    refuses(&r, "max_bsz: 8 is below the first batch, 16, the larger of min_bsz and bsz_scale: "
-                "raise it, or give settle_bsz");
+    refuses(
+        &r,
+        "max_bsz: 8 is below the first batch, 16, the larger of min_bsz and bsz_scale (bsz_step): "
+        "raise it, or give settle_bsz");
     r.settle_bsz = 4;
     ck_assert(good(&r));
     r.settle_bsz = -1;
