@@ -64,11 +64,11 @@ static int know_processes(calc_ranks *out, MPI_Comm machine)
 }
 
 /* Until ranks agree, nobody counts the silence of one that is stopped, and MPI waits for ever. */
-enum { TOGETHER_S = 60 };
+enum { TOGETHER_S = 120 };
 
 static void end_alone(int signal)
 {
-    static const char text[] = "calc: the ranks have not come together in 60 s: is one stopped?\n";
+    static const char text[] = "calc: the ranks have not come together in 120 s: is one stopped?\n";
     (void)signal;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     _exit(4); /* as where a file cannot be read */
@@ -137,6 +137,7 @@ void calc_ranks_leave(calc_ranks *ranks)
 calc_status calc_ranks_agree(calc_ranks *ranks, calc_status status, calc_errors *errors)
 {
     if (ranks->count == 1 || ranks->broken) {
+        alarm(0);
         return status;
     }
     int own = status == CALC_OK ? INT_MAX : ranks->rank;

@@ -86,8 +86,15 @@ for signal in KILL STOP; do
     [ "$(total dead.sum)" = "$(total alive.sum)" ] || complain "after $signal: $(total dead.sum)"
 done
 
-# A rank that stands still before ranks have come together is noticed: a minute, so with CALC_LONG alone.
+# A rank that stands still before ranks have come together is noticed, and no sweep that works is taken for one: two minutes
+# each, so with CALC_LONG alone.
 if [ -n "${CALC_LONG:-}" ]; then
+    for n in 1 2; do
+        code=0
+        ranks $n "${long[@]}" --axis "sys.networks[0].size=1:64:1" --threads 1 --time-limit 130 > out.txt 2> err.txt || code=$?
+        [ "$code" = 0 ] || complain "a sweep of 130 s on $n ranks ends with $code: $(cat err.txt)"
+        grep -q 'time limit: partial result' err.txt || complain "a sweep of 130 s on $n ranks was shorter"
+    done
     cat > stopped.sh << 'END'
 [ "$OMPI_COMM_WORLD_RANK" = 1 ] && kill -STOP $$
 exec "$@"
