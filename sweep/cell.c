@@ -541,6 +541,8 @@ static bool has_room(calc_splits *s, size_t chunkings)
     }
     if (!s->item) {
         s->item = malloc(CALC_SPLITS * sizeof *s->item);
+    }
+    if (!s->chunking) {
         s->chunking = malloc(CALC_SPLIT_ROOM * sizeof *s->chunking);
     }
     return s->item && s->chunking;
