@@ -16,6 +16,7 @@
         calc_stage_away away = {s->weight_away[i], s->activation_away[i], 0,                       \
                                 s->activation_away[i]};                                            \
         CALC_STAGE_SOURCE_LIST(CALC_KERNEL_SOURCE)                                                 \
+        from.frozen.dense = from.frozen.expert = 0;                                                \
         calc_stage_part part = calc_stage_block_of(&from, k, &away);                               \
         p->kind##_fw_s[i] = part.fw_s;                                                             \
         p->kind##_agrad_s[i] = part.agrad_s;                                                       \
@@ -37,9 +38,10 @@ CALC_STAGE_INLINE void calc_kernel_ends_lane(const calc_stage_keeping *k,
                                              const calc_adapt_source *s, size_t i,
                                              calc_panel *restrict p)
 {
-    calc_stage_sharded e = calc_stage_shard(k, p->embedding_weights[i], 0,
+    const calc_stage_weights none = {0, 0};
+    calc_stage_sharded e = calc_stage_shard(k, p->embedding_weights[i], 0, &none,
                                             s->embedding_pass_fw_s[i], s->embedding_pass_bw_s[i]);
-    calc_stage_sharded h = calc_stage_shard(k, p->head_weights[i], p->head_expert_weights[i],
+    calc_stage_sharded h = calc_stage_shard(k, p->head_weights[i], p->head_expert_weights[i], &none,
                                             s->head_pass_fw_s[i], s->head_pass_bw_s[i]);
     p->embedding_fw_s[i] = s->embedding_fw_s[i] + e.fw_s * k->speed;
     p->embedding_agrad_s[i] = s->embedding_agrad_s[i] + e.bw_s * k->speed;

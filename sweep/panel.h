@@ -133,7 +133,7 @@ CALC_STAGE_INLINE void calc_panel_terms(const calc_panel *p, const calc_stage_te
 {
     t->compat = compat;
     t->training = training;
-    t->deferred.any = t->muon.any = false;
+    t->deferred.any = t->muon.any = t->frozen.any = false;
 #define CALC_X(member) t->member = shared->member;
     CALC_PANEL_SHARED_LIST(CALC_X)
 #undef CALC_X

@@ -141,6 +141,54 @@
     X(ADAM, "adam")                                                                                \
     X(MUON, "muon")
 
+/** Weights that are trained: all; those of adapters; the last blocks; the head. The others are
+ *  frozen: they have no gradients and no optimizer state. */
+#define CALC_TRAINED_LIST(X)                                                                       \
+    X(ALL, "all")                                                                                  \
+    X(ADAPTERS, "adapters")                                                                        \
+    X(BLOCKS, "blocks")                                                                            \
+    X(HEAD, "head")
+
+/** Number formats of frozen weights; auto: datatype. nf4: 4 bits and a scale of 32 for every 64
+ *  numbers; nf4_double: these scales in 8 bits, with one of 32 for every 256 of them (QLoRA, arXiv
+ *  2305.14314). */
+#define CALC_FROZEN_DATATYPE_LIST(X)                                                               \
+    X(AUTO, "auto")                                                                                \
+    X(NF4_DOUBLE, "nf4_double")                                                                    \
+    X(NF4, "nf4")                                                                                  \
+    X(FLOAT4, "float4")                                                                            \
+    X(INT8, "int8")                                                                                \
+    X(FLOAT8, "float8")                                                                            \
+    X(FLOAT16, "float16")                                                                          \
+    X(BFLOAT16, "bfloat16")                                                                        \
+    X(FLOAT32, "float32")
+
+/** Matrices that have adapters, as Hugging Face names them (lora_modules); those of experts have
+ *  theirs by lora_experts. */
+#define CALC_LORA_MODULES_LIST(X)                                                                  \
+    X(Q_PROJ, "q_proj")                                                                            \
+    X(K_PROJ, "k_proj")                                                                            \
+    X(V_PROJ, "v_proj")                                                                            \
+    X(O_PROJ, "o_proj")                                                                            \
+    X(Q_A_PROJ, "q_a_proj")                                                                        \
+    X(Q_B_PROJ, "q_b_proj")                                                                        \
+    X(KV_A_PROJ, "kv_a_proj")                                                                      \
+    X(KV_B_PROJ, "kv_b_proj")                                                                      \
+    X(IN_PROJ, "in_proj")                                                                          \
+    X(OUT_PROJ, "out_proj")                                                                        \
+    X(GATE_PROJ, "gate_proj")                                                                      \
+    X(UP_PROJ, "up_proj")                                                                          \
+    X(DOWN_PROJ, "down_proj")                                                                      \
+    X(HEAD, "head")
+
+/** Adapters of routed experts: none; one for all of a layer; one for each; the factor on the side
+ *  of the residual stream for all, the other for each. */
+#define CALC_LORA_EXPERTS_LIST(X)                                                                  \
+    X(NONE, "none")                                                                                \
+    X(SHARED, "shared")                                                                            \
+    X(EACH, "each")                                                                                \
+    X(OUTER, "outer")
+
 /** Memory that a framework takes for itself: copies of weight gradients of Transformer Engine, of
  *  workspaces, of logits in PyTorch's loss, and in the one over tensor-parallel ranks of DTensor.
  */
@@ -363,6 +411,9 @@
 #define CALC_X_ATTENTION_KERNEL(name, text) CALC_ATTENTION_KERNEL_##name,
 #define CALC_X_OPTIMIZER(name, text) CALC_OPTIMIZER_##name,
 #define CALC_X_SCALING(name, text) CALC_SCALING_##name,
+#define CALC_X_TRAINED(name, text) CALC_TRAINED_##name,
+#define CALC_X_FROZEN_DATATYPE(name, text) CALC_FROZEN_DATATYPE_##name,
+#define CALC_X_LORA_EXPERTS(name, text) CALC_LORA_EXPERTS_##name,
 #define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
 #define CALC_X_SERVING_ENGINE(name, ...) CALC_SERVING_ENGINE_##name,
 CALC_DECLARE_ENUM(datatype, DATATYPE)
@@ -396,6 +447,9 @@ CALC_DECLARE_ENUM(optimizer_shards, OPTIMIZER_SHARDS)
 CALC_DECLARE_ENUM(attention_kernel, ATTENTION_KERNEL)
 CALC_DECLARE_ENUM(optimizer, OPTIMIZER)
 CALC_DECLARE_ENUM(scaling, SCALING)
+CALC_DECLARE_ENUM(trained, TRAINED)
+CALC_DECLARE_ENUM(frozen_datatype, FROZEN_DATATYPE)
+CALC_DECLARE_ENUM(lora_experts, LORA_EXPERTS)
 CALC_DECLARE_ENUM(inference_phase, INFERENCE_PHASE)
 CALC_DECLARE_ENUM(serving_engine, SERVING_ENGINE)
 
@@ -406,10 +460,12 @@ CALC_DECLARE_ENUM(serving_engine, SERVING_ENGINE)
 #define CALC_X_RECOMPUTE_MODULES(name, text) CALC_RECOMPUTE_MODULES_##name,
 #define CALC_X_OFFLOAD_MODULES(name, text) CALC_OFFLOAD_MODULES_##name,
 #define CALC_X_FRAMEWORK_MEM(name, text) CALC_FRAMEWORK_MEM_##name,
+#define CALC_X_LORA_MODULES(name, text) CALC_LORA_MODULES_##name,
 #define CALC_X_COMPAT(name, text, sentence) CALC_COMPAT_##name,
 CALC_DECLARE_SET(recompute_modules, RECOMPUTE_MODULES)
 CALC_DECLARE_SET(offload_modules, OFFLOAD_MODULES)
 CALC_DECLARE_SET(framework_mem, FRAMEWORK_MEM)
+CALC_DECLARE_SET(lora_modules, LORA_MODULES)
 
 /** Parts of experts that keep what paged_stash packs. */
 #define CALC_STASHED_MODULES                                                                       \

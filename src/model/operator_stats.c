@@ -305,12 +305,7 @@ size_t calc_operator_stats_measured(const calc_app *app, const calc_system *syst
     add(&r, operators, calc_block_embedding(&context, operators), 0, 1);
     add(&r, operators, calc_block_head(&context, operators), 0, 1 + depth);
     if (depth > 0) {
-        size_t count = calc_transformer_mtp(&shape, &e.strategy, operators);
-        const calc_recipe recipe = calc_block_recipe(&context, CALC_MOE_BLOCK);
-        count = calc_shape_lists_mtp(&shape)
-                    ? calc_transformer_mtp_layers(&recipe, count, operators)
-                    : count;
-        add(&r, operators, count, 0, depth);
+        add(&r, operators, calc_block_mtp(&context, true, operators), 0, depth);
     }
     return r.count;
 }

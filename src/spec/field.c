@@ -44,6 +44,10 @@ static const char *const memory_model_names[] = {CALC_MEMORY_MODEL_LIST(CHOICE) 
 static const char *const optimizer_shards_names[] = {CALC_OPTIMIZER_SHARDS_LIST(CHOICE) NULL};
 static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(CHOICE) NULL};
 static const char *const optimizer_names[] = {CALC_OPTIMIZER_LIST(CHOICE) NULL};
+static const char *const trained_names[] = {CALC_TRAINED_LIST(CHOICE) NULL};
+static const char *const frozen_datatype_names[] = {CALC_FROZEN_DATATYPE_LIST(CHOICE) NULL};
+static const char *const lora_modules_names[] = {CALC_LORA_MODULES_LIST(CHOICE) NULL};
+static const char *const lora_experts_names[] = {CALC_LORA_EXPERTS_LIST(CHOICE) NULL};
 static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};
 static const char *const inference_phase_names[] = {CALC_INFERENCE_PHASE_LIST(CHOICE) NULL};
 #define ENGINE(name, text, ...) text,

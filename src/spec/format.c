@@ -34,6 +34,44 @@ double calc_format_bytes_or(calc_format format, double otherwise)
     return format == CALC_FORMAT_AUTO ? otherwise : calc_format_bytes(format);
 }
 
+double calc_format_frozen_bytes(calc_frozen_datatype format, double otherwise)
+{
+    switch (format) {
+    case CALC_FROZEN_DATATYPE_NF4_DOUBLE:
+        return 0.5 + 1.0 / 64 + 4.0 / (64 * 256);
+    case CALC_FROZEN_DATATYPE_NF4:
+        return 0.5 + 4.0 / 64;
+    case CALC_FROZEN_DATATYPE_FLOAT4:
+        return calc_format_bytes(CALC_FORMAT_FLOAT4);
+    case CALC_FROZEN_DATATYPE_INT8:
+    case CALC_FROZEN_DATATYPE_FLOAT8:
+        return 1;
+    case CALC_FROZEN_DATATYPE_FLOAT16:
+    case CALC_FROZEN_DATATYPE_BFLOAT16:
+        return 2;
+    case CALC_FROZEN_DATATYPE_FLOAT32:
+        return 4;
+    default:
+        return otherwise;
+    }
+}
+
+bool calc_format_is_widened(const calc_strategy *s)
+{
+    switch (s->frozen_datatype) {
+    case CALC_FROZEN_DATATYPE_NF4_DOUBLE:
+    case CALC_FROZEN_DATATYPE_NF4:
+    case CALC_FROZEN_DATATYPE_INT8:
+        return true;
+    case CALC_FROZEN_DATATYPE_FLOAT4:
+        return s->matrix_datatype != CALC_FORMAT_FLOAT4;
+    case CALC_FROZEN_DATATYPE_FLOAT8:
+        return calc_format_datatype(s->matrix_datatype, s->datatype) != CALC_DATATYPE_FLOAT8;
+    default:
+        return false;
+    }
+}
+
 calc_format calc_format_stored(const calc_strategy *s)
 {
     bool narrowed =

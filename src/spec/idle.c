@@ -75,6 +75,16 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
         return !again;
     case ROW_optimizer:
         return !exec->training;
+    case ROW_trained_blocks:
+    case ROW_frozen_datatype:
+        return s->trained == CALC_TRAINED_ALL;
+    case ROW_lora_modules:
+    case ROW_lora_fused:
+    case ROW_lora_dropout:
+    case ROW_dora:
+        return s->lora_rank == 0;
+    case ROW_lora_experts:
+        return s->lora_rank == 0 || !experts;
     case ROW_deferred_head_wgrad:
         return exec->pipeline_par == 1 || app->vocab_size == 0 || !exec->training ||
                exec->pipeline_schedule != CALC_PIPELINE_SCHEDULE_1F1B;

@@ -364,6 +364,51 @@ static void check_inference(rules *r)
     }
 }
 
+/* What is trained of the weights. */
+static void check_trained(rules *r)
+{
+    const calc_exec *e = r->exec;
+    const calc_strategy *s = &e->strategy;
+    bool frozen = s->trained != CALC_TRAINED_ALL;
+    if (!e->training) {
+        if (frozen) {
+            BROKEN(r, trained, "leave it out, or training true",
+                   "without training no weights are trained");
+        }
+        return;
+    }
+    if (s->lora_rank > 0 && s->trained != CALC_TRAINED_ADAPTERS) {
+        BROKEN(r, lora_rank, "use trained \"adapters\", or leave lora_rank out",
+               "adapters are trained alone, beside frozen weights");
+    }
+    if (s->trained == CALC_TRAINED_BLOCKS && s->trained_blocks == 0) {
+        BROKEN(r, trained_blocks, "say how many of the last blocks are trained",
+               "trained \"blocks\" needs their number");
+    }
+    if (s->trained_blocks > 0 &&
+        (s->trained == CALC_TRAINED_ALL || s->trained == CALC_TRAINED_HEAD)) {
+        BROKEN(r, trained_blocks, "use trained \"blocks\" or \"adapters\"",
+               "the last blocks are trained only with one of these");
+    }
+    if (s->trained_blocks > r->app->num_blocks) {
+        char hint[64];
+        snprintf(hint, sizeof hint, "use at most %lld", (long long)r->app->num_blocks);
+        BROKEN(r, trained_blocks, hint, "the model has fewer blocks");
+    }
+    if (frozen && s->trained_blocks > 0 && e->pipeline_par > 1) {
+        BROKEN(r, trained_blocks, "use pipeline_par 1, or leave it out",
+               "stages that train different shares of their blocks are not modelled");
+    }
+    if (frozen && s->optimizer == CALC_OPTIMIZER_MUON) {
+        BROKEN(r, optimizer, "use \"adam\", or trained \"all\"",
+               "Muon beside frozen weights is not modelled");
+    }
+    if (frozen && e->stages.count > 0) {
+        BROKEN(r, trained, "leave stages out, or use \"all\"",
+               "frozen weights on stages that differ are not modelled");
+    }
+}
+
 /* A network assignment must name a network the system has. */
 static void check_network_index(rules *r, const char *pointer, int64_t index)
 {
@@ -500,6 +545,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     check_tensor_par(&r);
     check_pipeline_and_data_par(&r);
     check_inference(&r);
+    check_trained(&r);
     calc_rules_inference(app, exec, r.errors);
     calc_rules_serving(system, r.errors);
     check_system(&r);

@@ -459,7 +459,7 @@ static bool law_weights(const calc_random_layout *l)
     calc_shape s =
         calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     calc_stages stages = calc_stages_split(&s, &l->exec, CALC_COMPAT_NONE);
-    if (!stages.fit) {
+    if (!stages.fit || l->exec.strategy.trained != CALC_TRAINED_ALL) {
         return false;
     }
     calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, &s, CALC_COMPAT_NONE);

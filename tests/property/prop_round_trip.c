@@ -33,21 +33,24 @@ typedef struct framework_case {
     const calc_framework *framework;
     const char *const *wordless;                /* fields of which it cannot be told every value */
     bool (*takes)(const calc_random_layout *l); /* whether it can run such a layout; NULL: any */
-    bool seen[80]; /* one did come back otherwise: the list says no more than is so */
+    bool seen[96]; /* one did come back otherwise: the list says no more than is so */
 } framework_case;
 
 /* What none of them is told: it is a matter of calc, of the machine, or of serving; or what they
  * always do, or choose for themselves, or take one value of only. */
+#define FROZEN                                                                                     \
+    "trained", "trained_blocks", "frozen_datatype", "lora_rank", "lora_modules", "lora_experts",   \
+        "lora_fused", "dora"
 #define OF_ALL                                                                                     \
-    "rank_order", "memory_model", "training", "tensor_par_overlap", "tensor_par_comm_type",        \
-        "seq_par_ag_redo", "context_par_balance", "eager", "cuda_graph", "unfused_experts",        \
-        "unfused_rope", "software_efficiency", "moe_imbalance", "framework_mem",                   \
-        "attention_kernel", "attention_datatype", "dispatch_datatype", "combine_datatype",         \
-        "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",              \
-        "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling",         \
-        "datatype", "weight_offload", "offload_share", "pipeline_schedule", "pipeline_balance",    \
-        "recompute_blocks", "optimizer_shards", "param_gather_datatype", "launch_blocking",        \
-        "activation_recompute", "grad_offload", "offload_buffers"
+    FROZEN, "lora_dropout", "rank_order", "memory_model", "training", "tensor_par_overlap",        \
+        "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager", "cuda_graph",   \
+        "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",                 \
+        "framework_mem", "attention_kernel", "attention_datatype", "dispatch_datatype",            \
+        "combine_datatype", "activation_datatype", "matrix_datatype", "weight_datatype",           \
+        "grad_datatype", "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype",   \
+        "scaling", "datatype", "weight_offload", "offload_share", "pipeline_schedule",             \
+        "pipeline_balance", "recompute_blocks", "optimizer_shards", "param_gather_datatype",       \
+        "launch_blocking", "activation_recompute", "grad_offload", "offload_buffers"
 
 /* clang-format off */
 static const char *const megatron[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "fused_experts", "causal", "activations_offload",
@@ -73,7 +76,7 @@ static const char *const paddle[] = {OF_ALL, "offload_modules", "rank_capacity_f
     "dispatch_type", "fused_cross_entropy", "capacity_factor", "fsdp_par", "data_par_overlap",
     "expert_tensor_par", "recompute_modules", "first_stage_blocks",
     "last_stage_blocks", "recompute_group", "distribute_saved_activations", NULL};
-static const char *const deepspeed[] = {"offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
+static const char *const deepspeed[] = {FROZEN, "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",
@@ -83,7 +86,7 @@ static const char *const deepspeed[] = {"offload_modules", "rank_capacity_factor
     "param_gather_overlap", "context_par_inner", "capacity_factor", "expert_tensor_par",
     "dispatch_type", "expert_par_overlap", "fused_activation", "flash_attention",
     "context_par_type", "fused_cross_entropy", "activation_recompute", "recompute_modules", "recompute_group", "distribute_saved_activations", "grad_offload", "offload_buffers", NULL};
-static const char *const torchtitan[] = {"offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
+static const char *const torchtitan[] = {FROZEN, "lora_dropout", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "optimizer_shards", "param_gather_datatype", "launch_blocking", "fused_experts", "attention_datatype", "delayed_wgrad", "rank_order", "memory_model", "training",
     "tensor_par_overlap", "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance",
     "cuda_graph", "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",
     "framework_mem", "attention_kernel", "dispatch_datatype", "combine_datatype",

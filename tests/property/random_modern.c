@@ -375,6 +375,29 @@ static void random_software(calc_rng *rng, calc_exec *e)
     e->software_efficiency = maybe(rng, 0.5, 1.5);
 }
 
+/* A part of the weights is trained. */
+static void freeze(calc_rng *rng, calc_random_layout *out)
+{
+    calc_strategy *x = &out->exec.strategy;
+    x->optimizer = CALC_OPTIMIZER_ADAM;
+    x->trained = (calc_trained)between(rng, 1, CALC_TRAINED_COUNT - 1);
+    x->trained_blocks = out->exec.pipeline_par == 1 && x->trained != CALC_TRAINED_HEAD && coin(rng)
+                            ? between(rng, 1, out->app.num_blocks)
+                            : 0;
+    if (x->trained == CALC_TRAINED_BLOCKS && x->trained_blocks == 0) {
+        x->trained = CALC_TRAINED_HEAD;
+    }
+    x->frozen_datatype = (calc_frozen_datatype)calc_rng_below(rng, CALC_FROZEN_DATATYPE_COUNT);
+    if (x->trained == CALC_TRAINED_ADAPTERS) {
+        x->lora_rank = between(rng, 0, 4) * 8;
+        x->lora_modules = coin(rng) ? between(rng, 1, (1 << CALC_LORA_MODULES_COUNT) - 1) : 0;
+        x->lora_experts = (calc_lora_experts)calc_rng_below(rng, CALC_LORA_EXPERTS_COUNT);
+        x->lora_fused = coin(rng);
+        x->lora_dropout = coin(rng);
+        x->dora = coin(rng);
+    }
+}
+
 void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
 {
     memset(out, 0, sizeof *out);
@@ -429,6 +452,10 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
                                   ? 1 << CALC_OFFLOAD_MODULES_CORE_ATTN
                                   : 0;
         x->paged_stash = 0; /* experts pack what they store, or offload it */
+    }
+    calc_rng frozen = {rng->state, rng->increment + 4};
+    if (out->exec.training && calc_rng_below(&frozen, 4) == 0) {
+        freeze(&frozen, out);
     }
     /* Something beyond Calculon in every one. */
     out->app.causal = out->app.causal || out->app.structure_type == CALC_STRUCTURE_TYPE_GPT;

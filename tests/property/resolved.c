@@ -141,7 +141,23 @@ static double or_datatype(calc_format format, const calc_exec *e)
     return format ? (double)format : format_of(e->strategy.datatype);
 }
 
+/* As frozen weights have it. */
+static double frozen_format_of(calc_datatype datatype)
+{
+    switch (datatype) {
+    case CALC_DATATYPE_FLOAT32:
+        return CALC_FROZEN_DATATYPE_FLOAT32;
+    case CALC_DATATYPE_FLOAT16:
+        return CALC_FROZEN_DATATYPE_FLOAT16;
+    case CALC_DATATYPE_BFLOAT16:
+        return CALC_FROZEN_DATATYPE_BFLOAT16;
+    default:
+        return NONE;
+    }
+}
+
 VALUE(datatype, format_of(e->strategy.datatype))
+VALUE(frozen, frozen_format_of(e->strategy.datatype))
 /* Inputs of narrowed multiplications and those of activation functions have no one format. */
 VALUE(activation, calc_format_stored(&e->strategy) ? NONE : format_of(e->strategy.datatype))
 VALUE(grad, grad_format(e))
@@ -338,6 +354,15 @@ static const struct {
     {"exe.scaling", NULL},
     {"exe.offload_share", one},
     {"exe.grad_offload", NULL},
+    {"exe.trained", NULL},
+    {"exe.trained_blocks", NULL},
+    {"exe.frozen_datatype", frozen},
+    {"exe.lora_rank", NULL},
+    {"exe.lora_modules", NULL},
+    {"exe.lora_experts", NULL},
+    {"exe.lora_fused", NULL},
+    {"exe.lora_dropout", NULL},
+    {"exe.dora", NULL},
     {"exe.offload_buffers", one},
     {"exe.offload_modules", NULL},
     {"exe.recompute_modules", NULL},

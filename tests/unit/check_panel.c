@@ -30,13 +30,29 @@ static const size_t unread[] = {
 };
 enum { UNREAD = sizeof unread / sizeof *unread };
 
+/* Frozen weights of a part. */
+static bool is_frozen_part(size_t offset)
+{
+    const size_t parts[] = {
+        offsetof(calc_stage_terms, block[0].frozen), offsetof(calc_stage_terms, block[1].frozen),
+        offsetof(calc_stage_terms, embedding.frozen), offsetof(calc_stage_terms, head.frozen)};
+    bool is = false;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        is = is || (offset >= parts[i] && offset < parts[i] + sizeof(calc_stage_weights));
+    }
+    return is;
+}
+
 /* What layouts of the kernel have not: a flag says so, and the rest is not read. */
 static bool is_seldom(size_t offset)
 {
     size_t deferred = offsetof(calc_stage_terms, deferred);
     size_t muon = offsetof(calc_stage_terms, muon);
+    size_t frozen = offsetof(calc_stage_terms, frozen);
     return (offset >= deferred && offset < deferred + sizeof(calc_stage_deferred)) ||
-           (offset >= muon && offset < muon + sizeof(calc_stage_muon));
+           (offset >= muon && offset < muon + sizeof(calc_stage_muon)) ||
+           (offset >= frozen && offset < frozen + sizeof(calc_stage_frozen)) ||
+           is_frozen_part(offset);
 }
 
 /* Members that are no doubles. */
@@ -101,7 +117,7 @@ static void assert_kept(const calc_stage_terms *got, const calc_stage_terms *wan
     }
     ck_assert_int_eq(got->compat, want->compat);
     ck_assert_int_eq(got->training, want->training);
-    ck_assert(!got->deferred.any && !got->muon.any);
+    ck_assert(!got->deferred.any && !got->muon.any && !got->frozen.any);
     ck_assert_int_eq(got->dense_first, want->dense_first);
     ck_assert_int_eq(got->ends_as_blocks, want->ends_as_blocks);
 }

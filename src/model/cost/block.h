@@ -27,4 +27,8 @@ size_t calc_block_rest(const calc_cost_context *context, calc_block_kind kind, s
 size_t calc_block_embedding(const calc_cost_context *context, calc_operator *out);
 size_t calc_block_head(const calc_cost_context *context, calc_operator *out);
 
+/** And of a depth of multi-token prediction, if the model has any.
+ *  @param layers  with those of its layers, where the model lists them */
+size_t calc_block_mtp(const calc_cost_context *context, bool layers, calc_operator *out);
+
 #endif

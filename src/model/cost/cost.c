@@ -146,10 +146,14 @@ passes_of(const common *m, const calc_operator *o, const calc_cost_times *t, boo
     }
     if (calc_operator_again(o, m->recompute) > 0) {
         calc_pass again = o->repeats ? CALC_PASS_WGRAD : CALC_PASS_FW;
-        x.re_bytes = calc_operator_sent_bytes(o, again, edge);
-        x.re_link_s = link_s[again];
+        /* Times of the third pass are those of the blocks that a backward pass runs through. */
+        double touched = again == CALC_PASS_FW ? 1 - o->untouched : 1;
+        x.re_bytes = calc_operator_sent_bytes(o, again, edge) * touched;
+        x.re_link_s = link_s[again] * touched;
         bool hidden = tiles && (o->repeats || calc_operator_again(&o[o->beside], m->recompute) > 0);
-        x.re_exposed_s = hidden ? x.fw_exposed_s : tiles ? x.re_link_s : exposed[again];
+        x.re_exposed_s = hidden  ? x.fw_exposed_s * (1 - o->untouched)
+                         : tiles ? x.re_link_s
+                                 : exposed[again] * touched;
     }
     return x;
 }
@@ -287,6 +291,7 @@ static void add_memory(const common *m, const calc_operator *operators, size_t f
                        calc_cost *out)
 {
     double dense = out->dense_weights, expert = out->expert_weights;
+    double dense_frozen = out->dense_frozen_bytes, expert_frozen = out->expert_frozen_bytes;
     double whole = out->kept_whole_bytes, kept = out->kept_bytes;
     double working = out->working_bytes, grad = out->grad_bytes;
     for (size_t i = first; i < end; i++) {
@@ -294,14 +299,19 @@ static void add_memory(const common *m, const calc_operator *operators, size_t f
         double share = calc_operator_share(o);
         dense += o->expert ? 0 : share * o->weights;
         expert += o->expert ? share * o->weights : 0;
-        whole += share * o->kept_bytes;
-        kept += share * (o->kept_bytes - (o->dropped_by & m->recompute ? o->dropped_bytes : 0) +
-                         (m->recompute & CALC_RECOMPUTE_OP ? o->saved_bytes : 0));
+        dense_frozen += o->expert ? 0 : share * o->frozen_bytes;
+        expert_frozen += o->expert ? share * o->frozen_bytes : 0;
+        double stored = share * (1 - o->untouched);
+        whole += stored * o->kept_bytes;
+        kept += stored * (o->kept_bytes - (o->dropped_by & m->recompute ? o->dropped_bytes : 0) +
+                          (m->recompute & CALC_RECOMPUTE_OP ? o->saved_bytes : 0));
         working += share * o->working_bytes;
         grad += m->context->training ? share * o->grad_bytes : 0;
     }
     out->dense_weights = dense;
     out->expert_weights = expert;
+    out->dense_frozen_bytes = dense_frozen;
+    out->expert_frozen_bytes = expert_frozen;
     out->kept_whole_bytes = whole;
     out->kept_bytes = kept;
     out->working_bytes = working;

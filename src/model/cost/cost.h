@@ -66,7 +66,8 @@ typedef struct calc_cost {
     calc_cost_comm tensor, context, expert; /**< expert includes the ranks that split an expert */
     calc_cost_comm edge;                    /**< tensor, in the last block of a chunk */
     double required_bytes_per_s;            /**< bandwidth at which tiles hide all communication */
-    double dense_weights, expert_weights;   /**< elements on one rank */
+    double dense_weights, expert_weights;   /**< trained elements on one rank */
+    double dense_frozen_bytes, expert_frozen_bytes; /**< of those that are not trained */
     double kept_bytes;                      /**< stored, with recomputation */
     double kept_whole_bytes;                /**< stored without */
     calc_offload offload;                   /**< of single operators: of blocks of a stage only */

@@ -46,13 +46,13 @@ static bool same_kernel(const calc_operator *a, const calc_operator *b)
     const char *x = (const char *)a + FIRST;
     const char *y = (const char *)b + FIRST;
     return a->kind == b->kind && a->weights == b->weights && a->without == b->without &&
-           memcmp(x, y, END - FIRST) == 0;
+           a->untouched == b->untouched && memcmp(x, y, END - FIRST) == 0;
 }
 
-/* The times of the share of an operator that a mean block has. */
-static void take_share(double share, calc_cost_times *t)
+/* The times of the share of an operator that a mean block has, in the passes from `first` on. */
+static void take_share(double share, calc_pass first, calc_cost_times *t)
 {
-    for (calc_pass pass = CALC_PASS_FW; pass < CALC_PASS_COUNT; pass++) {
+    for (calc_pass pass = first; pass < CALC_PASS_COUNT; pass++) {
         calc_cost_work *w = &t->work[pass];
         w->flop *= share;
         w->flop_s *= share;
@@ -75,7 +75,10 @@ static void time_operator(const calc_cost_context *c, const calc_operator *o,
         time_kernel(c, o, passes, out);
     }
     if (o->without > 0) {
-        take_share(calc_operator_share(o), out);
+        take_share(calc_operator_share(o), CALC_PASS_FW, out);
+    }
+    if (o->untouched > 0) {
+        take_share(1 - o->untouched, CALC_PASS_AGRAD, out);
     }
 }
 

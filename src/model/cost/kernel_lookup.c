@@ -69,6 +69,10 @@ static bool kernel_key(const calc_cost_context *c, const calc_operator *o, calc_
                        calc_kernel_key *key)
 {
     *key = (calc_kernel_key){.pass = (int)pass, .datatype = (int)datatype_of(c, o)};
+    /* An operator of an adapter is several kernels; weights that are not trained may be widened. */
+    if (o->adapter || o->frozen_bytes > 0) {
+        return false;
+    }
     switch (o->kind) {
     case CALC_OPERATOR_MATRIX:
     case CALC_OPERATOR_HEAD:

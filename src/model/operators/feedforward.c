@@ -1,5 +1,6 @@
 #include "model/operators/feedforward.h"
 
+#include "model/operators/adapter.h"
 #include "model/operators/processor.h"
 #include "model/operators/transformer.h"
 #include "spec/format.h"
@@ -70,6 +71,14 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
         calc_build_bias(b, o, gates * columns);
         calc_build_keep_input(b, o, s->hidden);
     }
+    static const char *const adapters[2][2][2] = {
+        {{"feed-forward up lora_A", "feed-forward up lora_B"},
+         {"feed-forward down lora_A", "feed-forward down lora_B"}},
+        {{"shared expert up lora_A", "shared expert up lora_B"},
+         {"shared expert down lora_A", "shared expert down lora_B"}}};
+    const calc_adapter_product up[] = {{CALC_LORA_MODULES_UP_PROJ, columns},
+                                       {CALC_LORA_MODULES_GATE_PROJ, s->gated ? columns : 0}};
+    calc_adapter_add(b, b->count - 1, adapters[shared][0], up, 2);
     o = calc_build_vector(b, shared ? "shared expert activation" : "activation", module, elements,
                           (gates + 1) * elements * e * unfused,
                           (2 * gates + 1) * elements * e * unfused);
@@ -89,13 +98,16 @@ static void add_feedforward(calc_build *b, double width, unsigned module, bool s
     }
     calc_build_pass_close(b, o, at_hand);
     calc_build_keep(o, tiled ? 0 : elements * s->kept_bytes, module);
-    for (size_t i = first; i < b->count && tiled; i++) {
-        tile(&b->out[i], tiles);
-    }
+    size_t at = b->count - 1;
     if (!shared || !replicated(b)) {
         calc_operator *reduction = calc_build_close_tensor_par(
             b, shared ? "shared expert reduction" : "feed-forward reduction", module);
         calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
+    }
+    calc_adapter_add(b, at, adapters[shared][1],
+                     &(calc_adapter_product){CALC_LORA_MODULES_DOWN_PROJ, s->hidden}, 1);
+    for (size_t i = first; i < b->count && tiled; i++) {
+        tile(&b->out[i], tiles);
     }
 }
 
@@ -310,6 +322,12 @@ void calc_feedforward_experts(calc_build *b)
     calc_build_bias(b, up, local * gates * width);
     calc_build_keep(up, place.stored * rows * s->expert_latent * s->kept_bytes, MOE);
     up->moved_by = MOVE_EXPERT_FC1 | MOVE_FUSED;
+    const calc_adapter_product products[] = {{CALC_LORA_MODULES_UP_PROJ, width},
+                                             {CALC_LORA_MODULES_GATE_PROJ, s->gated ? width : 0},
+                                             {CALC_LORA_MODULES_DOWN_PROJ, s->expert_latent}};
+    static const char *const adapters[2][2] = {{"experts up lora_A", "experts up lora_B"},
+                                               {"experts down lora_A", "experts down lora_B"}};
+    calc_adapter_add_experts(b, b->count - 1, adapters[0], products, 2, true, local);
     calc_operator *o = calc_build_vector(b, "experts activation", MOE | MOE_ACT, rows * width,
                                          (gates + 1) * rows * width * e * traffic,
                                          (2 * gates + 1) * rows * width * e * traffic);
@@ -328,6 +346,7 @@ void calc_feedforward_experts(calc_build *b)
     if (x->fused_experts) {
         fuse_activation(b, up, activation, o);
     }
+    calc_adapter_add_experts(b, b->count - 1, adapters[1], &products[2], 1, false, local);
     add_unpacked(
         b, &place,
         rows * ((s->expert_latent + width) * s->kept_bytes + gates * width * s->activated_bytes));

@@ -1,5 +1,7 @@
 #include "model/operators/linear_mixers.h"
 
+#include "model/operators/adapter.h"
+
 static double width_of(const calc_shape *s)
 {
     return s->mixer == CALC_PART_TYPE_MAMBA1 ? s->value_size : s->value_heads * s->value_size;
@@ -225,6 +227,27 @@ static void add_low_ranks(calc_build *b)
     }
 }
 
+/* Beside the projection of the input: of queries, keys, values and gate, as far as there are any;
+ * not of step sizes, decays and the B and C of Mamba. */
+static void adapt(calc_build *b)
+{
+    const calc_shape *s = b->shape;
+    bool plain = s->mixer == CALC_PART_TYPE_SHORT_CONV;
+    bool mamba = s->mixer == CALC_PART_TYPE_MAMBA1 || s->mixer == CALC_PART_TYPE_MAMBA2;
+    bool kimi = s->mixer == CALC_PART_TYPE_KIMI_DELTA; /* its gate has a low rank */
+    double width = (plain ? s->hidden : width_of(s)) / s->tensor_par;
+    double keys = s->mixer == CALC_PART_TYPE_GATED_DELTA
+                      ? s->key_heads * s->key_size / s->tensor_par
+                  : mamba ? 0
+                          : width;
+    static const char *const names[] = {"mixer projection lora_A", "mixer projection lora_B"};
+    const calc_adapter_product products[] = {{CALC_LORA_MODULES_IN_PROJ, keys},
+                                             {CALC_LORA_MODULES_IN_PROJ, keys},
+                                             {CALC_LORA_MODULES_IN_PROJ, width},
+                                             {CALC_LORA_MODULES_IN_PROJ, plain || kimi ? 0 : width}};
+    calc_adapter_add(b, b->count - 1, names, products, 4);
+}
+
 void calc_linear_mixer(calc_build *b)
 {
     const calc_shape *s = b->shape;
@@ -240,6 +263,7 @@ void calc_linear_mixer(calc_build *b)
     calc_build_narrow_gather(b, gather, o, CALC_PASS_FW);
     calc_build_pass_open(b, o, b->tokens * columns);
     calc_build_keep_input(b, o, s->hidden);
+    adapt(b);
     if (s->mixer == CALC_PART_TYPE_KIMI_DELTA) {
         add_low_ranks(b);
     }
@@ -268,6 +292,10 @@ void calc_linear_mixer(calc_build *b)
     o->split = CALC_SPLIT_INNER;
     calc_build_pass_close(b, o, b->tokens * width);
     calc_build_keep(o, b->tokens * width * s->kept_bytes, CALC_RECOMPUTE_ALL);
+    size_t at = b->count - 1;
     calc_operator *reduction = calc_build_close_tensor_par(b, "mixer reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
+    static const char *const names[] = {"mixer output lora_A", "mixer output lora_B"};
+    calc_adapter_add(b, at, names,
+                     &(calc_adapter_product){CALC_LORA_MODULES_OUT_PROJ, s->hidden}, 1);
 }

@@ -81,7 +81,13 @@ typedef struct calc_operator {
     double converted_bytes; /**< of the forward pass's traffic, converting inputs to 8 or 4 bits */
     double cached;          /**< ATTENTION that decodes: tokens whose keys are read; otherwise 0 */
     bool chooses;   /**< ATTENTION: scores of an indexer, which chooses what is attended to */
-    double weights; /**< trainable elements on this rank */
+    double weights;      /**< trained elements on this rank */
+    double frozen_bytes; /**< of elements on this rank that are not trained */
+    double untouched;    /**< share of the blocks of its kind that have it and that no backward pass
+                              runs through: no trained weight lies before */
+    bool adapter;        /**< a factor of an adapter */
+    bool adapted;        /**< an adapter reads the input that it keeps */
+    bool shares_input;   /**< another operator's backward pass reads that, too */
     calc_operator_split split; /**< MATRIX, GROUPED */
     bool expert;               /**< split by expert parallelism, not by tensor parallelism */
     double kept_bytes;         /**< from forward for backward */
@@ -136,16 +142,18 @@ static inline double calc_operator_sent_bytes(const calc_operator *o, calc_pass 
 {
     calc_collective_op op = edge && o->has_edge ? o->edge_op[pass] : o->op[pass];
     bool none = o->kind != CALC_OPERATOR_COLLECTIVE || op == CALC_OP_NONE;
-    return none ? 0
-                : calc_operator_message_bytes(o, pass) * o->times[pass] * calc_operator_share(o);
+    double share = calc_operator_share(o) * (pass == CALC_PASS_FW ? 1 : 1 - o->untouched);
+    return none ? 0 : calc_operator_message_bytes(o, pass) * o->times[pass] * share;
 }
 
-/** Share of an operator's forward pass that recomputation runs again, 0 to 1.
+/** Share of an operator's forward pass that recomputation runs again, 0 to 1, in blocks that a
+ *  backward pass runs through.
  *  @param recompute  bits of calc_operator_recompute() */
 static inline double calc_operator_again(const calc_operator *o, unsigned recompute)
 {
     bool again = o->repeated_by & recompute;
-    return !again ? 0 : recompute & CALC_RECOMPUTE_OP ? 1 - o->saved_share : 1;
+    double share = recompute & CALC_RECOMPUTE_OP ? 1 - o->saved_share : 1;
+    return again ? share * (1 - o->untouched) : 0;
 }
 
 /** Whether a pass has a kernel: elementwise operators have no weight pass of their own. */

@@ -1,6 +1,8 @@
 #include "model/operators/parameters.h"
 
+#include "model/operators/adapter.h"
 #include "model/operators/linear_mixers.h"
+#include "model/operators/transformer.h"
 #include "spec/stack.h"
 
 /** Words of the vocabulary where a model does not say how many (GPT-2's, padded, as Calculon). */
@@ -399,6 +401,103 @@ static double mixing_flop(const calc_shape *s, double layers, bool square)
     return scores;
 }
 
+/* The model on one rank. */
+static calc_shape alone_of(const calc_shape *s, const calc_strategy *strategy, calc_strategy *own)
+{
+    calc_shape alone = *s;
+    *own = *strategy;
+    own->tensor_par = own->context_par = own->expert_par = own->expert_tensor_par = 1;
+    own->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
+    own->dispatch_type = CALC_DISPATCH_TYPE_ALL_TO_ALL;
+    own->capacity_factor = own->moe_imbalance = own->rank_capacity_factor = 0;
+    alone.tensor_par = alone.context_par = alone.expert_par = alone.expert_tensor_par = 1;
+    alone.local_heads = s->heads;
+    alone.local_kv_heads = s->kv_heads;
+    alone.microbatch = 1;
+    alone.tokens = s->seq;
+    return alone;
+}
+
+/* Trained weights of a list, and the forward arithmetic of its adapters for one sequence. */
+static void add_trained(const calc_operator *operators, size_t count, double times, double *trained,
+                        double *flop)
+{
+    for (size_t i = 0; i < count; i++) {
+        const calc_operator *o = &operators[i];
+        double share = times * calc_operator_share(o);
+        *trained += share * o->weights;
+        *flop += o->adapter ? share * o->flop[CALC_PASS_FW] : 0;
+    }
+}
+
+/* Of all lists of a model.
+ * @param trained  weights
+ * @param flop     of adapters in blocks and head, forward, for one sequence */
+static void sum_trained(const calc_shape *shape, const calc_strategy *strategy, double *trained,
+                        double *flop)
+{
+    static const calc_chip chip; /* no time is asked for */
+    calc_operator item[CALC_MAX_OPERATORS];
+    calc_strategy own;
+    const calc_shape s = alone_of(shape, strategy, &own);
+    double moe = calc_shape_moe_blocks(&s);
+    const double blocks[CALC_BLOCK_KINDS] = {s.blocks - moe, moe};
+    double mtp_flop = 0; /* not counted */
+    *trained = *flop = 0;
+    for (int kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        const calc_recipe recipe = {(calc_block_kind)kind, &s, &chip, &own, 1, false};
+        bool last = kind == (moe > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK);
+        if (blocks[kind] > 0) {
+            size_t count = calc_transformer_block(&recipe, item);
+            calc_adapter_freeze(&s, &own, CALC_FROZEN_BLOCK, item, 0, count);
+            add_trained(item, count, blocks[kind], trained, flop);
+            bool stands = last && !calc_shape_lists_mtp(&s);
+            add_trained(item, count, stands ? s.mtp_blocks : 0, trained, &mtp_flop);
+        }
+        if (last && s.mtp_blocks > 0) {
+            size_t count = calc_transformer_mtp(&s, &own, item);
+            count = calc_shape_lists_mtp(&s) ? calc_transformer_mtp_layers(&recipe, count, item)
+                                             : count;
+            calc_adapter_freeze(&s, &own, CALC_FROZEN_BLOCK, item, 0, count);
+            add_trained(item, count, s.mtp_blocks, trained, &mtp_flop);
+        }
+    }
+    size_t count = calc_transformer_head(&s, &own, true, item);
+    calc_adapter_freeze(&s, &own, CALC_FROZEN_HEAD, item, 0, count);
+    add_trained(item, count, 1, trained, flop);
+}
+
+double calc_parameters_trained(const calc_app *app, const calc_exec *exec)
+{
+    calc_parameters all;
+    double elements;
+    double flop;
+    if (!calc_adapter_freezes(&exec->strategy)) {
+        calc_count_parameters(app, &all);
+        return all.total + all.mtp;
+    }
+    const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
+    sum_trained(&s, &exec->strategy, &elements, &flop);
+    return elements;
+}
+
+/* Times that the forward arithmetic of one sequence is done in a step without recomputation, of
+ * what: blocks and attention between tokens; where weights are frozen, the head and adapters. */
+static double step_flop(const calc_shape *s, const calc_exec *exec, double blocks, double mixing,
+                        double head)
+{
+    const calc_strategy *x = &exec->strategy;
+    if (!exec->training) {
+        return blocks + mixing + head;
+    }
+    double touched = 1 - calc_adapter_untouched(s, x);
+    double trained = x->trained == CALC_TRAINED_BLOCKS ? touched : 0;
+    double elements;
+    double adapters;
+    sum_trained(s, x, &elements, &adapters);
+    return blocks * (1 + touched + trained) + mixing * (1 + 2 * touched) + 2 * head + 3 * adapters;
+}
+
 double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, bool square)
 {
     const members m = members_of(s);
@@ -420,6 +519,11 @@ double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, boo
     }
     used += residual_weights(s, &m, true) + residual_end_weights(s, true) +
             layer_embedding_matrices(s) + s->hidden * s->vocab;
+    if (calc_adapter_freezes(&exec->strategy)) {
+        double head = s->hidden * s->vocab;
+        return (double)exec->batch_size *
+               step_flop(s, exec, 2 * s->seq * (used - head), mixing, 2 * s->seq * head);
+    }
     double sequence = 2 * s->seq * used + mixing;
     return (double)exec->batch_size * sequence * (exec->training ? 3 : 1);
 }

@@ -8,10 +8,15 @@
 
 /** Matrix arithmetic that a whole model needs for one step [FLOP]: two per weight and token that
  * the token uses (experts it is routed to, router and head included, embedding not), two per score
- * and width of attention, forward; three times that in training. No recomputation and no
- * multi-token prediction.
+ * and width of attention, forward; three times that in training. Of frozen weights twice, or once
+ * where no trained weight lies before; with adapters beside them. No recomputation and no multi-
+ * token prediction.
  *  @param square  count all scores, whatever the mask */
 double calc_parameters_step_flop(const calc_shape *shape, const calc_exec *exec, bool square);
+
+/** Weights of a whole model that a layout trains, with those of adapters and of multi-token
+ *  prediction. */
+double calc_parameters_trained(const calc_app *app, const calc_exec *exec);
 
 /** Tensors of weights that a rank of one of `stages` equal stages holds, as frameworks allocate
  * them: for every block two norms, queries, keys and values together (latent attention: its

@@ -54,6 +54,7 @@ static int structure_of(const calc_cost_context *c)
                              t->attention_kernel,
                              t->attention_datatype,
                              t->scaling,
+                             t->trained,
                              t->launch_blocking,
                              t->cuda_graph,
                              (double)calc_collective_top_network(c->system, &c->groups.tensor)};

@@ -26,6 +26,7 @@ typedef struct calc_stage_source {
 #define CALC_X(member) double member;
     CALC_STAGE_SOURCE_LIST(CALC_X)
 #undef CALC_X
+    calc_stage_weights frozen; /**< bytes of frozen weights; none in the sweep's loops */
 } calc_stage_source;
 
 /** How the state of blocks is shared and moved. */
@@ -72,13 +73,16 @@ CALC_STAGE_INLINE double calc_stage_beside_s(double window_share, double content
 }
 
 /** Weights that are gathered before each of two passes, and their gradients, scattered after the
- *  second: gathers hide if updated weights do, scatters if reductions do. */
+ *  second: gathers hide if updated weights do, scatters if reductions do.
+ *  @param frozen  bytes of weights without gradients */
 CALC_STAGE_INLINE calc_stage_sharded calc_stage_shard(const calc_stage_keeping *k, double dense,
-                                                      double expert, double fw_pass_s,
-                                                      double bw_pass_s)
+                                                      double expert,
+                                                      const calc_stage_weights *frozen,
+                                                      double fw_pass_s, double bw_pass_s)
 {
-    double gather_s = calc_collective_line_s(&k->gather_dense, k->gathered_bytes * dense) +
-                      calc_collective_line_s(&k->gather_expert, k->gathered_bytes * expert);
+    double gather_s =
+        calc_collective_line_s(&k->gather_dense, k->gathered_bytes * dense + frozen->dense) +
+        calc_collective_line_s(&k->gather_expert, k->gathered_bytes * expert + frozen->expert);
     double reduce_s = calc_collective_line_s(&k->reduce_dense, k->reduced_bytes * dense) +
                       calc_collective_line_s(&k->reduce_expert, k->reduced_bytes * expert);
     double gather_beside_s =
@@ -86,7 +90,7 @@ CALC_STAGE_INLINE calc_stage_sharded calc_stage_shard(const calc_stage_keeping *
     double beside_s = (k->gathers_beside ? gather_s : 0) + (k->reduces_beside ? reduce_s : 0);
     double bw_s = calc_stage_beside_s(k->window_share, k->contention, beside_s, bw_pass_s, 0) +
                   gather_s + reduce_s - beside_s;
-    bool some = k->sharded && dense + expert > 0;
+    bool some = k->sharded && dense + expert + frozen->dense + frozen->expert > 0;
     calc_stage_sharded out;
     out.fw_s = some ? (k->gathers_beside ? gather_beside_s : gather_s) : 0;
     out.bw_s = some && k->training ? bw_s : 0;
@@ -94,12 +98,15 @@ CALC_STAGE_INLINE calc_stage_sharded calc_stage_shard(const calc_stage_keeping *
     return out;
 }
 
-/** @param fw_s, bw_s  passes of the block on the processor */
-CALC_STAGE_INLINE calc_stage_offload calc_stage_offload_sum(
-    const calc_stage_keeping *k, const calc_stage_away *away, double weights, double kept_bytes,
-    double fw_s, double agrad_s, double wgrad_s, const calc_stage_sharded *sharded)
+/** @param frozen      bytes of weights that are not trained
+ *  @param fw_s, bw_s  passes of the block on the processor */
+CALC_STAGE_INLINE calc_stage_offload
+calc_stage_offload_sum(const calc_stage_keeping *k, const calc_stage_away *away, double weights,
+                       const calc_stage_weights *frozen, double kept_bytes, double fw_s,
+                       double agrad_s, double wgrad_s, const calc_stage_sharded *sharded)
 {
-    double weight_s = away->weight * k->weight_bytes * weights * k->tier2_byte_s;
+    double weight_bytes = k->weight_bytes * weights + frozen->dense + frozen->expert;
+    double weight_s = away->weight * weight_bytes * k->tier2_byte_s;
     double activation_s = k->training ? away->copied * kept_bytes * k->tier2_byte_s : 0;
     double fw_away_s = calc_max(weight_s, activation_s) - fw_s - sharded->fw_s;
     double bw_away_s = weight_s + activation_s - agrad_s - wgrad_s - sharded->bw_s;
@@ -116,10 +123,11 @@ CALC_STAGE_INLINE calc_stage_pass calc_stage_block_pass(const calc_stage_source 
                                                         const calc_stage_away *away, double fw_s,
                                                         double agrad_s)
 {
-    calc_stage_sharded s =
-        calc_stage_shard(k, b->dense_weights, b->expert_weights, fw_s, agrad_s + b->wgrad_s);
-    calc_stage_offload o = calc_stage_offload_sum(k, away, b->dense_weights + b->expert_weights,
-                                                  b->kept_bytes, fw_s, agrad_s, b->wgrad_s, &s);
+    calc_stage_sharded s = calc_stage_shard(k, b->dense_weights, b->expert_weights, &b->frozen,
+                                            fw_s, agrad_s + b->wgrad_s);
+    calc_stage_offload o =
+        calc_stage_offload_sum(k, away, b->dense_weights + b->expert_weights, &b->frozen,
+                               b->kept_bytes, fw_s, agrad_s, b->wgrad_s, &s);
     calc_stage_pass p;
     p.fw_s = fw_s + s.fw_s + o.fw_s;
     p.agrad_s = agrad_s + s.bw_s + o.bw_s;
@@ -162,6 +170,7 @@ CALC_STAGE_INLINE calc_stage_part calc_stage_block_of(const calc_stage_source *b
     out.spared_s = all_s * factor - once_s * k->speed;
     out.weights.dense = b->dense_weights;
     out.weights.expert = b->expert_weights;
+    out.frozen.dense = out.frozen.expert = 0;
     /* A forward pass alone keeps nothing: a block's activations live while it runs. */
     out.kept_bytes = k->training ? b->kept_bytes * (1 - away->activation) : 0;
     /* Two blocks of offloaded state are in the first tier: one leaving, one arriving. */

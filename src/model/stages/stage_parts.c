@@ -5,6 +5,7 @@
 
 #include "model/cost/block.h"
 #include "model/cost/cost_kernel.h"
+#include "model/operators/adapter.h"
 #include "model/operators/processor.h"
 
 /* Host work that is left when a graph launches the kernels. */
@@ -177,14 +178,7 @@ static void list_operators(const calc_cost_context *c, const calc_stage_timed *l
     lists[CALC_STAGE_EMBEDDING].count = calc_block_embedding(c, lists[CALC_STAGE_EMBEDDING].item);
     lists[CALC_STAGE_HEAD].count = calc_block_head(c, lists[CALC_STAGE_HEAD].item);
     lists[CALC_STAGE_PREDICTION].count =
-        c->shape->mtp_blocks > 0
-            ? calc_transformer_mtp(c->shape, c->strategy, lists[CALC_STAGE_PREDICTION].item)
-            : 0;
-    if (calc_shape_lists_mtp(c->shape) && c->training) {
-        calc_stage_operators *list = &lists[CALC_STAGE_PREDICTION];
-        const calc_recipe recipe = calc_block_recipe(c, CALC_MOE_BLOCK);
-        list->count = calc_transformer_mtp_layers(&recipe, list->count, list->item);
-    }
+        calc_block_mtp(c, c->training, lists[CALC_STAGE_PREDICTION].item);
     if (like && !calc_cost_kernel_alike(&like->context, c)) {
         like = NULL;
     }
@@ -283,8 +277,22 @@ static void set_host(const calc_cost_context *c, calc_block_kind kind, unsigned 
 {
     double growth = calc_share_or(c->chip->host.recompute_growth, RECOMPUTE_GROWTH);
     out->host_once_s[kind] = host_once_s(c, kind);
+    if (calc_adapter_freezes(c->strategy)) {
+        out->host_once_s[kind] *= calc_adapter_launches(list->item, list->count);
+    }
     out->host_s[kind] =
         out->host_once_s[kind] * (1 + growth * launched_again(list->item, list->count, recompute));
+}
+
+/* Blocks that only a forward pass runs through keep nothing, so that a mean block keeps less; the
+ * one at hand is a whole one. */
+static void set_untouched(const calc_cost_context *c, calc_cost *block)
+{
+    double untouched = c->training ? calc_adapter_untouched(c->shape, c->strategy) : 0;
+    if (untouched > 0 && untouched < 1) {
+        block->passing_bytes +=
+            (block->kept_whole_bytes - block->kept_bytes) * untouched / (1 - untouched);
+    }
 }
 
 /* The remaining terms of a block whose operators are summed. */
@@ -301,8 +309,10 @@ static void set_block(const calc_cost_context *c, calc_block_kind kind, unsigned
         /* The blocks of a group behind the one at hand exist whole, too, but the one stored. */
         double group = calc_max(1, (double)c->strategy->recompute_group);
         block->kept_bytes = checkpoint_bytes(c) / group;
+        block->kept_bytes *= c->training ? 1 - calc_adapter_untouched(c->shape, c->strategy) : 1;
         block->passing_bytes += (group - 1) * (block->kept_whole_bytes - block->kept_bytes);
     }
+    set_untouched(c, block);
     if (c->training && c->strategy->offload_modules) {
         block->offload = calc_offload_of(c->strategy, list->item, list->count, recompute);
     }

@@ -10,6 +10,7 @@
 #include "calc.h"
 #include "model/stages/stage_block.h"
 #include "model/stages/stage_deferred.h"
+#include "model/stages/stage_frozen.h"
 #include "model/stages/stage_muon.h"
 #include "model/stages/stage_pipeline.h"
 
@@ -174,7 +175,7 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_at(const calc_stage_terms 
     double blocks = calc_max(1, c->dense + c->moe);
     m.state = t->held_bytes * weights + t->owned_bytes * owned +
               (t->gathered_ahead + t->whole_block_bytes) * (weights / blocks);
-    m.state += calc_stage_muon_bytes(t, c).here;
+    m.state += calc_stage_muon_bytes(t, c).here + calc_stage_frozen_of(t, c).here;
     double rich = calc_stage_rich(t, c);
     double lean_bytes = c->dense * dense->kept_bytes + c->moe * moe->kept_bytes;
     double whole_bytes = c->dense * dense->whole_bytes + c->moe * moe->whole_bytes;
@@ -242,7 +243,8 @@ CALC_STAGE_INLINE calc_stage_tier2 calc_stage_tier2_at(const calc_stage_terms *t
     double weights = w->dense + w->expert;
     double owned = w->dense / t->dense_shards + w->expert / t->expert_shards;
     double stored = c->dense * t->block[0].away_bytes + c->moe * t->block[1].away_bytes;
-    out.weight = t->weight_held_away * weights + t->weight_owned_away * owned;
+    out.weight = t->weight_held_away * weights + t->weight_owned_away * owned +
+                 calc_stage_frozen_of(t, c).away;
     out.activation = stored * (t->training ? held : 0);
     out.optimizer = t->optimizer_held_away * weights + t->optimizer_owned_away * owned +
                     calc_stage_muon_bytes(t, c).away;

@@ -2,6 +2,7 @@
  * execution. */
 #include <math.h>
 
+#include "model/operators/adapter.h"
 #include "model/operators/processor.h"
 #include "model/stages/stage_rules.h"
 
@@ -184,8 +185,9 @@ calc_stage_sharded calc_stage_sharded_of(const calc_cost_context *c, const calc_
         return (calc_stage_sharded){0, 0, 0};
     }
     calc_stage_keeping k = calc_stage_keeping_of(c, strategy, l, 1);
-    return calc_stage_shard(&k, block->dense_weights, block->expert_weights, calc_cost_fw_s(block),
-                            calc_cost_agrad_s(block) + block->wgrad_s);
+    const calc_stage_weights frozen = {block->dense_frozen_bytes, block->expert_frozen_bytes};
+    return calc_stage_shard(&k, block->dense_weights, block->expert_weights, &frozen,
+                            calc_cost_fw_s(block), calc_cost_agrad_s(block) + block->wgrad_s);
 }
 
 calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_strategy *s,
@@ -197,8 +199,10 @@ calc_stage_offload calc_stage_offload_of(const calc_cost_context *c, const calc_
     }
     calc_stage_away away = calc_stage_away_block(s, b);
     calc_stage_keeping k = calc_stage_keeping_of(c, s, &none, 1);
-    return calc_stage_offload_sum(&k, &away, b->dense_weights + b->expert_weights, b->kept_bytes,
-                                  calc_cost_fw_s(b), calc_cost_agrad_s(b), b->wgrad_s, sharded);
+    const calc_stage_weights frozen = {b->dense_frozen_bytes, b->expert_frozen_bytes};
+    return calc_stage_offload_sum(&k, &away, b->dense_weights + b->expert_weights, &frozen,
+                                  b->kept_bytes, calc_cost_fw_s(b), calc_cost_agrad_s(b),
+                                  b->wgrad_s, sharded);
 }
 
 calc_cost calc_stage_once(const calc_cost *block)
@@ -223,6 +227,7 @@ calc_stage_source calc_stage_source_of(const calc_stage_parts *p, calc_block_kin
         .host_once_s = p->host_once_s[kind],
         .dense_weights = b->dense_weights,
         .expert_weights = b->expert_weights,
+        .frozen = {b->dense_frozen_bytes, b->expert_frozen_bytes},
         .kept_bytes = b->kept_bytes,
         .kept_whole_bytes = b->kept_whole_bytes,
         .passing_bytes = b->passing_bytes,
@@ -267,9 +272,13 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     add_end(&p->mtp, depth, speed, &t->head);
     add_end(extra, depth, speed, &t->head);
     t->embedding.weights.dense = p->embedding.dense_weights;
+    t->embedding.frozen.dense = p->embedding.dense_frozen_bytes;
     t->head.weights.dense =
         p->head.dense_weights + sets * (p->mtp.dense_weights + extra->dense_weights);
     t->head.weights.expert = sets * (p->mtp.expert_weights + extra->expert_weights);
+    t->head.frozen.dense =
+        p->head.dense_frozen_bytes + sets * (p->mtp.dense_frozen_bytes + extra->dense_frozen_bytes);
+    t->head.frozen.expert = sets * (p->mtp.expert_frozen_bytes + extra->expert_frozen_bytes);
     t->head.kept_bytes = c->training ? p->head.kept_bytes * (1 + depth) : p->head.kept_bytes;
     t->head.whole_bytes = depth * (p->mtp.kept_bytes + extra->kept_bytes);
 }
@@ -281,17 +290,31 @@ calc_stage_ends calc_stage_ends_of(const calc_cost_context *c, const calc_stage_
     return (calc_stage_ends){t.embedding, t.head};
 }
 
-double calc_stage_tied_weights(const calc_cost_context *c)
+/* Elements of the table that both ends share. */
+static double table_of(const calc_cost_context *c)
 {
     const calc_shape *s = c->shape;
     bool none = !s->tied || calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
     return none ? 0 : s->vocab / s->tensor_par * s->hidden;
 }
 
-/* One table for both ends if they are tied and on the same stage: the embedding has it. */
+double calc_stage_tied_weights(const calc_cost_context *c)
+{
+    bool frozen = c->training && calc_adapter_freezes(c->strategy);
+    return frozen ? 0 : table_of(c);
+}
+
+/* One table for both ends if they are tied and on the same stage: the embedding has it. Of a head
+ * that is trained alone the embedding needs none. */
 static void share_table(const calc_cost_context *c, const calc_exec *exec, calc_stage_terms *t)
 {
-    t->head.weights.dense -= exec->pipeline_par <= 1 ? calc_stage_tied_weights(c) : 0;
+    bool frozen = c->training && calc_adapter_freezes(c->strategy);
+    if (exec->pipeline_par > 1) {
+        return;
+    }
+    t->head.weights.dense -= calc_stage_tied_weights(c);
+    calc_stage_part *end = c->strategy->trained == CALC_TRAINED_HEAD ? &t->embedding : &t->head;
+    end->frozen.dense -= frozen ? table_of(c) * c->shape->element_bytes : 0;
 }
 
 calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
@@ -307,10 +330,11 @@ calc_stage_sharded_ends calc_stage_sharded_ends_of(const calc_cost_context *c,
     const calc_stage_part *e = &t.embedding;
     const calc_stage_part *h = &t.head;
     calc_stage_keeping k = calc_stage_keeping_of(c, &exec->strategy, l, 1);
-    return (calc_stage_sharded_ends){
-        calc_stage_shard(&k, e->weights.dense, e->weights.expert, e->fw_s, e->agrad_s + e->wgrad_s),
-        calc_stage_shard(&k, h->weights.dense, h->weights.expert, h->fw_s,
-                         h->agrad_s + h->wgrad_s)};
+    return (calc_stage_sharded_ends){calc_stage_shard(&k, e->weights.dense, e->weights.expert,
+                                                      &e->frozen, e->fw_s, e->agrad_s + e->wgrad_s),
+                                     calc_stage_shard(&k, h->weights.dense, h->weights.expert,
+                                                      &h->frozen, h->fw_s,
+                                                      h->agrad_s + h->wgrad_s)};
 }
 
 static void add_sharded(const calc_stage_sharded *s, double speed, calc_stage_part *end)
@@ -326,6 +350,36 @@ bool calc_stage_gathers_beside(const calc_strategy *strategy)
                : strategy->param_gather_overlap == CALC_CHOICE_TRUE;
 }
 
+void calc_stage_set_frozen(const calc_exec *e, const calc_stage_parts *p, calc_stage_terms *t)
+{
+    if (!e->training || !calc_adapter_freezes(&e->strategy)) {
+        return;
+    }
+    double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
+    bool sharded_weights = calc_zero_stage(&e->strategy) >= 3;
+    double dense = copies / (sharded_weights ? t->dense_shards : 1);
+    double expert = copies / (sharded_weights ? t->expert_shards : 1);
+    double away = calc_stage_away_of(&e->strategy).weight;
+    double here = 1 - away;
+    double buffers = calc_max(1, e->strategy.offload_buffers);
+    calc_stage_frozen *f = &t->frozen;
+    f->any = true;
+    for (calc_block_kind kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
+        const calc_cost *b = &p->block[kind];
+        double bytes = b->dense_frozen_bytes * dense + b->expert_frozen_bytes * expert;
+        f->block_bytes[kind] = bytes * here;
+        f->block_away_bytes[kind] = bytes * away * buffers;
+        f->ahead_bytes[kind] = 2 * copies * (b->dense_frozen_bytes + b->expert_frozen_bytes) *
+                               (sharded_weights ? 1 : away);
+    }
+    double embedding = t->embedding.frozen.dense * dense;
+    double head = t->head.frozen.dense * dense + t->head.frozen.expert * expert;
+    f->embedding_bytes = embedding * here;
+    f->head_bytes = head * here;
+    f->embedding_away_bytes = embedding * away * buffers;
+    f->head_away_bytes = head * away * buffers;
+}
+
 calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec *e,
                                      const calc_stage_terms *t, const calc_stage_class *class)
 {
@@ -339,7 +393,8 @@ calc_stage_state calc_stage_state_of(const calc_cost_context *c, const calc_exec
     calc_stage_away away = calc_stage_away_of(&e->strategy);
     double weight = b.weight * (1 - away.weight);
     calc_stage_state s = {
-        .weight = copies * weight * (zero >= 3 ? owned : held) + t->gathered_ahead * block,
+        .weight = copies * weight * (zero >= 3 ? owned : held) + t->gathered_ahead * block +
+                  calc_stage_frozen_of(t, class).here,
     };
     if (e->training) {
         double grad = b.grad * (1 - grad_away(&e->strategy));
@@ -436,6 +491,7 @@ void calc_stage_terms_cell(const calc_cost_context *c, const calc_exec *e,
     share_table(c, e, t);
     calc_stage_set_deferred(c, e, p, t);
     calc_stage_set_muon(c, e, p, t);
+    calc_stage_set_frozen(e, p, t);
     /* Nobody holds the sum of sharded gradients: they are reduced with every micro-batch. */
     bool each = e->training && zero == 2;
     t->reductions = each ? t->microbatches : 1;

@@ -58,6 +58,7 @@ typedef struct calc_stage_part {
     double fw_s, agrad_s, wgrad_s; /**< everything included: what the schedule sees */
     double spared_s;               /**< part of agrad_s saved without recomputation */
     calc_stage_weights weights;
+    calc_stage_weights frozen;      /**< bytes; embedding and head only */
     double kept_bytes, whole_bytes; /**< activations, with and without recomputation */
     double away_bytes;              /**< activations kept in the second memory tier */
     double passing_bytes;           /**< in addition while a pass runs through the part */
@@ -105,6 +106,14 @@ typedef struct calc_stage_muon {
     double away;                              /**< and the share of them in the second tier */
 } calc_stage_muon;
 
+/** Frozen weights of a rank: stage_frozen.h. */
+typedef struct calc_stage_frozen {
+    bool any; /**< loops of the sweep know that theirs have none */
+    double block_bytes[CALC_STAGE_KINDS], embedding_bytes, head_bytes; /**< held, or owned */
+    double block_away_bytes[CALC_STAGE_KINDS], embedding_away_bytes, head_away_bytes;
+    double ahead_bytes[CALC_STAGE_KINDS]; /**< of two blocks, gathered or fetched */
+} calc_stage_frozen;
+
 /** Terms of a layout's step, except for its networks, its classes of stages, its chunks and its
  *  flags.
  */
@@ -114,6 +123,7 @@ typedef struct calc_stage_terms {
     calc_stage_part embedding, head; /**< the head with multi-token prediction */
     calc_stage_deferred deferred;    /**< head.wgrad_s is without them, the mean of micro-batches */
     calc_stage_muon muon;
+    calc_stage_frozen frozen;
     double stages, microbatches;
     double lost_rounds;  /**< chunks an incomplete round of micro-batches leaves idle, per chunk */
     int dense_first;     /**< whether dense blocks come before those with experts; no bool, since
