@@ -209,6 +209,8 @@ calc_status calc_export_starts(const calc_app *app, const calc_system *system,
         const calc_framework *f = calc_framework_list[i];
         asked = f->serves == serves && runs_on(f, system);
     }
+    /* Most programs that train adapters build on libraries that are told nothing here. */
+    asked = asked && (serves || exec->strategy.trained == CALC_TRAINED_ALL);
     /* Of a model that no framework can be told, those are asked that can be told the layout. */
     bool any_model = !serves && app->stack.layers > 0 && exec->layers.count == 0;
     if (any_model) {

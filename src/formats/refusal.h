@@ -36,7 +36,7 @@ CALC_MUST_USE calc_status calc_export_starter(const calc_app *app, const calc_sy
 bool calc_export_recomputes_by_stage(const calc_system *system);
 
 /** Whether there is one. Where no framework known here trains, or serves, on the platform of the
- *  system at all, nobody's rules refuse the layout: true. */
+ *  system at all, or a part of the weights is frozen, nobody's rules refuse the layout: true. */
 CALC_MUST_USE calc_status calc_export_starts(const calc_app *app, const calc_system *system,
                                              const calc_exec *exec, bool *starts);
 

@@ -70,7 +70,8 @@ static void read_number(calc_json_report *report, json_t *value, void *out)
     }
 }
 
-/* All statistics except the verdict. Unknown keys are those of another version. */
+/* All statistics except the verdict. Unknown keys are those of another version, and optional ones
+ * that are absent those of an older one. */
 static void read_stats(calc_json_report *report, json_t *value, void *out)
 {
     const calc_table *table = calc_table_of(CALC_KIND_STATS);
@@ -80,8 +81,12 @@ static void read_stats(calc_json_report *report, json_t *value, void *out)
     }
     memset(out, 0, sizeof(calc_stats));
     for (size_t i = 0; i < table->count; i++) {
-        read_member(report, value, table->rows[i].key, read_number,
-                    (char *)out + table->rows[i].offset);
+        const calc_field *row = &table->rows[i];
+        double *number = (double *)(void *)((char *)out + row->offset);
+        *number = NAN;
+        if (!(row->flags & CALC_OPTIONAL) || json_object_get(value, row->key)) {
+            read_member(report, value, row->key, read_number, number);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 /* Rates, utilization, cost and energy of a step. */
 #include <math.h>
 
+#include "model/operators/parameters.h"
 #include "model/run.h"
 
 calc_run_chips calc_run_chips_of(const calc_system *system, const calc_exec *exec)
@@ -32,7 +33,7 @@ void calc_run_rates(const calc_app *app, const calc_system *system, const calc_e
     calc_run_chips chips = calc_run_chips_of(system, exec);
     double procs = (double)exec->num_procs;
     double seq = (double)(exec->seq_size > 0 ? exec->seq_size : app->seq_size);
-    double tokens = (double)exec->batch_size * seq;
+    double tokens = (double)exec->batch_size * seq * (1 - exec->strategy.padding_share);
     double could = s->total_time * chips.flop_per_s * procs;
     double trillion_s = 1e12 / tokens * s->total_time;
     s->sample_rate = (double)exec->batch_size / s->total_time;
@@ -53,6 +54,8 @@ void calc_step_put_rates(const calc_app *app, const calc_system *system, const c
                          double perfect_s, calc_stats *s)
 {
     double compute_s = s->fw_time + s->bw_time + s->head_time + s->optim_step_time;
+    bool frozen = exec->training && exec->strategy.trained != CALC_TRAINED_ALL;
+    s->trained_parameters = frozen ? calc_parameters_trained(app, exec) : (double)NAN;
     s->compute_efficiency = perfect_s / compute_s;
     s->system_efficiency = compute_s / s->total_time;
     s->total_efficiency = perfect_s / s->total_time;

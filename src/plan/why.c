@@ -91,6 +91,17 @@ static bool is_given(const calc_field *field, const calc_exec *exec)
                                         "attention_kernel",
                                         "rank_order",
                                         "scaling",
+                                        "packed_size",
+                                        "padding_share",
+                                        "loss_share",
+                                        "trained",
+                                        "trained_blocks",
+                                        "lora_rank",
+                                        "lora_modules",
+                                        "lora_experts",
+                                        "lora_fused",
+                                        "lora_dropout",
+                                        "dora",
                                         NULL};
     size_t length = strlen(field->key);
     bool format = length >= 8 && strcmp(field->key + length - 8, "datatype") == 0;

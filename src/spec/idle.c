@@ -64,6 +64,7 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
         return !s->optimizer_offload && !s->weight_offload;
     case ROW_mlp_tiles:
         return app->num_experts > 0 && app->dense_blocks == 0 && app->moe_every <= 1;
+    case ROW_loss_share:
     case ROW_loss_chunks:
     case ROW_fused_cross_entropy:
         return app->vocab_size == 0;

@@ -370,6 +370,16 @@ static void check_trained(rules *r)
     const calc_exec *e = r->exec;
     const calc_strategy *s = &e->strategy;
     bool frozen = s->trained != CALC_TRAINED_ALL;
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && s->packed_size > 0) {
+        BROKEN(r, packed_size, "leave it out",
+               "requests that are served are not packed into sequences");
+    }
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && s->loss_share > 0) {
+        BROKEN(r, loss_share, "leave it out", "a layout that serves has no loss");
+    }
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && s->padding_share > 0) {
+        BROKEN(r, padding_share, "leave it out", "engines pad no requests");
+    }
     if (!e->training) {
         if (frozen) {
             BROKEN(r, trained, "leave it out, or training true",

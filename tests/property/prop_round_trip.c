@@ -40,7 +40,7 @@ typedef struct framework_case {
  * always do, or choose for themselves, or take one value of only. */
 #define FROZEN                                                                                     \
     "trained", "trained_blocks", "frozen_datatype", "lora_rank", "lora_modules", "lora_experts",   \
-        "lora_fused", "dora"
+        "lora_fused", "dora", "packed_size", "padding_share", "loss_share"
 #define OF_ALL                                                                                     \
     FROZEN, "lora_dropout", "rank_order", "memory_model", "training", "tensor_par_overlap",        \
         "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager", "cuda_graph",   \

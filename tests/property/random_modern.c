@@ -453,6 +453,13 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
                                   : 0;
         x->paged_stash = 0; /* experts pack what they store, or offload it */
     }
+    calc_rng packed = {rng->state, rng->increment + 6};
+    if (out->exec.inference.phase == CALC_INFERENCE_PHASE_NONE && calc_rng_below(&packed, 4) == 0) {
+        double seq = (double)(out->exec.seq_size > 0 ? out->exec.seq_size : out->app.seq_size);
+        x->packed_size = maybe(&packed, 1, seq);
+        x->padding_share = calc_rng_real(&packed) / 2;
+        x->loss_share = maybe(&packed, 0.1, 1);
+    }
     calc_rng frozen = {rng->state, rng->increment + 4};
     if (out->exec.training && calc_rng_below(&frozen, 4) == 0) {
         freeze(&frozen, out);

@@ -123,6 +123,7 @@ VALUE(expert_groups, a->expert_groups > 1 ? a->expert_groups : 1)
 VALUE(float32, CALC_FORMAT_FLOAT32)
 
 VALUE(seq_size, a->seq_size)
+VALUE(sequence, serves(e) ? NONE : (double)(e->seq_size > 0 ? e->seq_size : a->seq_size))
 VALUE(flash, e->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH)
 VALUE(tensor_net, e->strategy.tensor_par_net)
 VALUE(data_net, e->strategy.data_par_net)
@@ -173,6 +174,7 @@ VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_s
 VALUE(memory_share, serves(e) ? calc_serving_program_share(&e->inference).share : NONE)
 VALUE(batch, serves(e) && e->inference.arrival_rate == 0 ? (double)e->batch_size : NONE)
 VALUE(one_served, serves(e) ? 1 : NONE)
+VALUE(one_not_served, serves(e) ? NONE : 1)
 VALUE(served_format, serves(e) ? format_of(e->strategy.datatype) : NONE)
 VALUE(weight, or_datatype(taken(a, s, e).strategy.weight_datatype, e))
 VALUE(matrix, or_datatype(taken(a, s, e).strategy.matrix_datatype, e))
@@ -354,6 +356,9 @@ static const struct {
     {"exe.scaling", NULL},
     {"exe.offload_share", one},
     {"exe.grad_offload", NULL},
+    {"exe.packed_size", sequence},
+    {"exe.padding_share", NULL},
+    {"exe.loss_share", one_not_served},
     {"exe.trained", NULL},
     {"exe.trained_blocks", NULL},
     {"exe.frozen_datatype", frozen},

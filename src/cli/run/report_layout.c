@@ -7,6 +7,7 @@
 #include "cli/draw/human.h"
 #include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
+#include "model/operators/parameters.h"
 #include "model/stages/stages.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
@@ -262,6 +263,39 @@ static void write_numbers(calc_output *out, const calc_report *r)
     }
 }
 
+/* What is trained, where a part of the weights is frozen. */
+static void write_trained(calc_output *out, const calc_report *r)
+{
+    const calc_strategy *s = &r->inputs->exec.strategy;
+    char text[256], number[CALC_HUMAN_MAX], set[CALC_CHOICE_SET_SIZE];
+    if (s->trained == CALC_TRAINED_ALL) {
+        return;
+    }
+    calc_parameters all;
+    calc_count_parameters(&r->inputs->app, &all);
+    double trained = calc_parameters_trained(&r->inputs->app, &r->inputs->exec);
+    snprintf(text, sizeof text, "%s", choice(&r->inputs->exec, "trained"));
+    if (s->trained == CALC_TRAINED_ADAPTERS) {
+        const calc_field *field = calc_table_find(calc_table_of(CALC_KIND_EXEC), "lora_modules");
+        calc_append(text, sizeof text, " of rank %lld%s%s", (long long)s->lora_rank,
+                    s->lora_modules ? " on " : "",
+                    s->lora_modules ? calc_choice_set_text(field->choices, s->lora_modules, set)
+                                    : "");
+    }
+    if (s->trained_blocks > 0) {
+        calc_append(text, sizeof text, "%s the last %lld",
+                    s->trained == CALC_TRAINED_ADAPTERS ? " in" : ":",
+                    (long long)s->trained_blocks);
+    }
+    write_note(out, "trained", text);
+    snprintf(text, sizeof text, "%.24s parameters (%.3g %%); frozen ones in %s",
+             calc_human_count(trained, number), 100 * trained / (all.total + all.mtp),
+             s->frozen_datatype == CALC_FROZEN_DATATYPE_AUTO
+                 ? calc_datatype_names[s->datatype]
+                 : choice(&r->inputs->exec, "frozen_datatype"));
+    write_note(out, "", text);
+}
+
 static void write_sharding(calc_output *out, const calc_report *r)
 {
     static const char *const what[] = {"nothing sharded", "optimizer sharded (ZeRO 1)",
@@ -398,5 +432,6 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
     write_layers(out, r);
     write_attention(out, r);
     write_numbers(out, r);
+    write_trained(out, r);
     write_sharding(out, r);
 }

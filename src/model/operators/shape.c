@@ -189,6 +189,7 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
     calc_shape s = {
         .hidden = (double)app->hidden,
         .seq = seq > 0 ? (double)seq : (double)app->seq_size,
+        .packed = strategy->packed_size,
         .blocks = (double)app->num_blocks,
         .mtp_blocks = (double)app->mtp_blocks,
         .tensor_par = calc_par_size(strategy->tensor_par),
@@ -310,8 +311,26 @@ static double compressed_entries(const calc_shape *s)
     return most >= entries ? entries / 2 : most - most * most * s->compress_ratio / (2 * s->seq);
 }
 
+/* A sequence of one of the documents that a packed one is made of. */
+static calc_shape document_of(const calc_shape *s)
+{
+    calc_shape document = *s;
+    document.seq = s->packed;
+    document.packed = 0;
+    return document;
+}
+
+static bool is_packed(const calc_shape *s)
+{
+    return s->packed > 0 && s->packed < s->seq;
+}
+
 double calc_shape_score_share(const calc_shape *s)
 {
+    if (is_packed(s)) {
+        const calc_shape document = document_of(s);
+        return calc_shape_score_share(&document) * s->packed / s->seq;
+    }
     if (!s->causal) {
         return 1;
     }
@@ -336,6 +355,10 @@ double calc_shape_score_share(const calc_shape *s)
 
 double calc_shape_index_share(const calc_shape *s, bool square)
 {
+    if (is_packed(s) && !square) {
+        const calc_shape document = document_of(s);
+        return calc_shape_index_share(&document, square) * s->packed / s->seq;
+    }
     double share = square || !s->causal ? 1 : (s->seq + 1) / (2 * s->seq);
     return share / calc_max(1, s->compress_ratio);
 }

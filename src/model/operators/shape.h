@@ -28,6 +28,7 @@ typedef struct calc_shape {
     double mtp_blocks;
     double groups_per_token; /**< most nodes the experts of a token are on; 0: any */
     double window, global_every;
+    double packed;        /**< tokens of the documents of a packed sequence; 0: one fills it */
     double chunk;         /**< tokens of a chunk that attention stays in; 0: none */
     calc_part_type mixer; /**< of a part's shape; attention where layers are not listed */
     calc_output_gate output_gate;

@@ -782,12 +782,13 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
         return 0;
     }
     double words = shape->vocab / shape->tensor_par;
-    double logits = b.tokens * words;
+    double lossy = strategy->loss_share > 0 ? strategy->loss_share : 1; /* tokens */
+    double logits = b.tokens * lossy * words;
     double chunks = calc_max(1, (double)strategy->loss_chunks);
     add_norm(&b, "final norm", 0);
     calc_build_open_tensor_par(&b, "head gather", 0, shape->hidden);
-    calc_operator *o =
-        calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens, shape->hidden, words, 1);
+    calc_operator *o = calc_build_matrix(&b, "head", CALC_OPERATOR_HEAD, 0, b.tokens * lossy,
+                                         shape->hidden, words, 1);
     calc_operator *head = o;
     double input_bytes = b.kept * shape->hidden * shape->element_bytes;
     calc_build_keep(o, input_bytes, 0);
