@@ -19,8 +19,8 @@ double calc_format_bytes_or(calc_format format, double otherwise);
  *  (float8_linear.py). */
 calc_format calc_format_stored(const calc_strategy *strategy);
 
-/** Bytes of one frozen weight with its scales; `otherwise` for auto. Those of NF4 have a scale of 32
- *  bits for every 64 numbers, or of 8 bits, and one of 32 for every 256 of these (QLoRA, arXiv
+/** Bytes of one frozen weight with its scales; `otherwise` for auto. Those of NF4 have a scale of
+ * 32 bits for every 64 numbers, or of 8 bits, and one of 32 for every 256 of these (QLoRA, arXiv
  *  2305.14314). */
 double calc_format_frozen_bytes(calc_frozen_datatype format, double otherwise);
 

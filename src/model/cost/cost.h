@@ -68,14 +68,14 @@ typedef struct calc_cost {
     double required_bytes_per_s;            /**< bandwidth at which tiles hide all communication */
     double dense_weights, expert_weights;   /**< trained elements on one rank */
     double dense_frozen_bytes, expert_frozen_bytes; /**< of those that are not trained */
-    double kept_bytes;                      /**< stored, with recomputation */
-    double kept_whole_bytes;                /**< stored without */
-    calc_offload offload;                   /**< of single operators: of blocks of a stage only */
-    double working_bytes;                   /**< held while the block is computed */
-    double grad_bytes;                      /**< gradients of activations that a list counts */
-    double passing_bytes;                   /**< most that exists beside them in a pass: gradients,
-                                                 less stored data already freed by the backward
-                                                 pass */
+    double kept_bytes;                              /**< stored, with recomputation */
+    double kept_whole_bytes;                        /**< stored without */
+    calc_offload offload; /**< of single operators: of blocks of a stage only */
+    double working_bytes; /**< held while the block is computed */
+    double grad_bytes;    /**< gradients of activations that a list counts */
+    double passing_bytes; /**< most that exists beside them in a pass: gradients,
+                               less stored data already freed by the backward
+                               pass */
 } calc_cost;
 
 /** Sum a list.

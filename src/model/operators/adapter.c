@@ -58,37 +58,56 @@ static void add_sums(const calc_build *b, calc_operator *down, calc_operator *up
     down->launches[CALC_PASS_AGRAD] += 1;
 }
 
+/* Bytes of a number in the arithmetic of adapters: as wide as their weights, unless these are
+ * sharded and gathered in datatype (PyTorch, MixedPrecisionPolicy). */
+static double computed_bytes(const calc_build *b)
+{
+    double e = b->shape->element_bytes;
+    bool gathered = b->strategy->zero_stage >= 2;
+    return gathered ? e : calc_max(e, b->shape->weight_bytes);
+}
+
 /* What both factors keep: their inputs. That of lora_A is the matrix's own, which keeps it, unless
- * dropout makes a copy for each pair, with its mask; then nobody needs the other one. */
+ * it is cast (PEFT, autocast_adapter_dtype), or dropout makes a copy for each pair, with its mask;
+ * then nobody needs the other one. */
 static void keep_inputs(const calc_build *b, calc_operator *matrix, double times,
                         calc_operator *down, calc_operator *up)
 {
     double e = b->shape->element_bytes;
-    calc_build_keep(up, up->inputs * e, matrix->dropped_by);
-    if (!b->strategy->lora_dropout) {
+    double wide = computed_bytes(b);
+    bool dropout = b->strategy->lora_dropout;
+    calc_build_keep(up, up->inputs * wide, matrix->dropped_by);
+    if (!dropout && wide <= e) {
         matrix->adapted = true;
         return;
     }
     double copied = times * down->inputs;
-    calc_build_keep(down, copied * (e + 1), matrix->dropped_by);
+    calc_build_keep(down, copied * (wide + (dropout ? 1 : 0)), matrix->dropped_by);
     for (int pass = CALC_PASS_FW; pass <= CALC_PASS_AGRAD; pass++) {
-        down->bytes[pass] += copied * (2 * e + 1);
-        down->launches[pass] += times;
+        down->bytes[pass] += copied * (e + wide + (dropout ? 1 : 0));
+        down->launches[pass] += times * (1 + (dropout && wide > e));
     }
 }
 
 /* Magnitudes of the outputs, and the norms of the columns of the sum of the matrix and the product
- * of both factors, which is made for them. */
+ * of both factors, which is made for them in single precision, by way of a unit matrix; the results
+ * of both are scaled, and kept for that (PEFT, tuners/lora/dora.py). */
 static void add_magnitudes(const calc_build *b, const calc_operator *matrix, double inner,
                            double width, calc_operator *up)
 {
-    if (b->strategy->dora) {
-        double elements = matrix->weights > 0 ? inner * width : 0;
-        up->weights += width;
-        up->flop[CALC_PASS_FW] += 2 * (double)b->strategy->lora_rank * elements;
-        up->bytes[CALC_PASS_FW] += 4 * b->shape->element_bytes * elements;
-        up->launches[CALC_PASS_FW] += 3;
+    if (!b->strategy->dora) {
+        return;
     }
+    double elements = matrix->weights > 0 ? inner * width : 0;
+    double e = b->shape->element_bytes;
+    double scaled_bytes = up->outputs * (e + computed_bytes(b));
+    up->weights += width;
+    up->flop[CALC_PASS_FW] += 2 * (double)b->strategy->lora_rank * (elements + inner * inner);
+    up->bytes[CALC_PASS_FW] += (e + 4 * 4) * elements + 2 * scaled_bytes * b->traffic;
+    up->bytes[CALC_PASS_AGRAD] += 2 * scaled_bytes * b->traffic;
+    up->launches[CALC_PASS_FW] += 6;
+    up->launches[CALC_PASS_AGRAD] += 4;
+    calc_build_keep(up, scaled_bytes, matrix->dropped_by);
 }
 
 void calc_adapter_add(calc_build *b, size_t at, const char *const name[2],
@@ -169,12 +188,12 @@ double calc_adapter_untouched(const calc_shape *shape, const calc_strategy *s)
     return some ? calc_max(0, 1 - (double)s->trained_blocks / shape->blocks) : 0;
 }
 
-/* Bytes of a frozen weight. Matrices of blocks alone are narrowed. */
+/* Bytes of a frozen weight. Matrices of blocks alone are narrowed; all may be wider. */
 static double frozen_bytes(const calc_shape *shape, const calc_strategy *s, const calc_operator *o)
 {
     bool matrix = o->kind == CALC_OPERATOR_MATRIX || o->kind == CALC_OPERATOR_GROUPED;
-    return matrix ? calc_format_frozen_bytes(s->frozen_datatype, shape->element_bytes)
-                  : shape->element_bytes;
+    double bytes = calc_format_frozen_bytes(s->frozen_datatype, shape->element_bytes);
+    return matrix ? bytes : calc_max(bytes, shape->element_bytes);
 }
 
 /* Weights that no engine multiplies are widened before each pass: read, and written. */

@@ -1,6 +1,6 @@
-/** @file adapter.h  Adapters beside the matrices of a block, and operators whose weights are frozen.
- *  Sources: Hu et al. 2021 (LoRA, arXiv 2106.09685); Liu et al. 2024 (DoRA, arXiv 2402.09353);
- *  Megatron-Bridge, peft/utils.py (how ranks split adapters). */
+/** @file adapter.h  Adapters beside the matrices of a block, and operators whose weights are
+ * frozen. Sources: Hu et al. 2021 (LoRA, arXiv 2106.09685); Liu et al. 2024 (DoRA, arXiv
+ * 2402.09353); Megatron-Bridge, peft/utils.py (how ranks split adapters). */
 #ifndef CALC_MODEL_ADAPTER_H
 #define CALC_MODEL_ADAPTER_H
 
@@ -41,8 +41,7 @@ typedef enum calc_frozen_list {
  *  and the inputs kept for them, and the backward pass where no trained weight lies before. Nothing
  *  if all weights are trained. */
 void calc_adapter_freeze(const calc_shape *shape, const calc_strategy *strategy,
-                         calc_frozen_list list, calc_operator *operators, size_t first,
-                         size_t end);
+                         calc_frozen_list list, calc_operator *operators, size_t first, size_t end);
 
 /** Host launches of a list over those of the same list with all weights trained and no adapters. */
 double calc_adapter_launches(const calc_operator *operators, size_t count);

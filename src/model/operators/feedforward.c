@@ -278,8 +278,10 @@ void calc_feedforward_router(calc_build *b)
 
 /* Projection of tokens to the width that experts read, or back; all ranks of tensor parallelism
  * have its weights, and each projects its share of the tokens (Megatron-LM, moe_latent_size). */
-static void add_latent(calc_build *b, const char *name, double inner, double columns, double norm)
+static void add_latent(calc_build *b, const char *name, const char *const adapter[2],
+                       calc_adapter_product product, double inner, double norm)
 {
+    double columns = product.width;
     if (inner == columns) {
         return;
     }
@@ -288,6 +290,7 @@ static void add_latent(calc_build *b, const char *name, double inner, double col
         calc_build_matrix(b, name, CALC_OPERATOR_MATRIX, MOE, rows, inner, columns, 1);
     o->weights += norm;
     calc_build_keep(o, rows * inner * b->shape->kept_bytes, MOE);
+    calc_adapter_add(b, b->count - 1, adapter, &product, 1);
 }
 
 void calc_feedforward_experts(calc_build *b)
@@ -311,7 +314,11 @@ void calc_feedforward_experts(calc_build *b)
     b->reached = x->dispatch_type == CALC_DISPATCH_TYPE_NODE_LIMITED
                      ? calc_shape_reached(s, s->expert_par)
                      : 0;
-    add_latent(b, "expert latent", s->hidden, s->expert_latent, 0);
+    static const char *const latents[2][2] = {
+        {"expert latent lora_A", "expert latent lora_B"},
+        {"expert latent up lora_A", "expert latent up lora_B"}};
+    add_latent(b, "expert latent", latents[0],
+               (calc_adapter_product){CALC_LORA_MODULES_UP_PROJ, s->expert_latent}, s->hidden, 0);
     add_sort(b, "permute", routed);
     add_exchange(b, "dispatch", routed, x->dispatch_datatype, false);
     add_expert_gather(b, "expert gather", routed, true);
@@ -354,7 +361,8 @@ void calc_feedforward_experts(calc_build *b)
     add_exchange(b, "combine", routed, x->combine_datatype, true);
     add_sort(b, "unpermute", routed);
     add_way_back(b, routed, place.passing);
-    add_latent(b, "expert latent up", s->expert_latent, s->hidden,
+    add_latent(b, "expert latent up", latents[1],
+               (calc_adapter_product){CALC_LORA_MODULES_DOWN_PROJ, s->hidden}, s->expert_latent,
                s->expert_latent_norm ? s->expert_latent : 0);
     if (replicated(b)) {
         calc_build_close_tensor_par(b, "experts reduction", MOE);

@@ -241,10 +241,11 @@ static void adapt(calc_build *b)
                   : mamba ? 0
                           : width;
     static const char *const names[] = {"mixer projection lora_A", "mixer projection lora_B"};
-    const calc_adapter_product products[] = {{CALC_LORA_MODULES_IN_PROJ, keys},
-                                             {CALC_LORA_MODULES_IN_PROJ, keys},
-                                             {CALC_LORA_MODULES_IN_PROJ, width},
-                                             {CALC_LORA_MODULES_IN_PROJ, plain || kimi ? 0 : width}};
+    const calc_adapter_product products[] = {
+        {CALC_LORA_MODULES_IN_PROJ, keys},
+        {CALC_LORA_MODULES_IN_PROJ, keys},
+        {CALC_LORA_MODULES_IN_PROJ, width},
+        {CALC_LORA_MODULES_IN_PROJ, plain || kimi ? 0 : width}};
     calc_adapter_add(b, b->count - 1, names, products, 4);
 }
 
@@ -296,6 +297,6 @@ void calc_linear_mixer(calc_build *b)
     calc_operator *reduction = calc_build_close_tensor_par(b, "mixer reduction", 0);
     calc_build_narrow_gather(b, reduction, o, CALC_PASS_AGRAD);
     static const char *const names[] = {"mixer output lora_A", "mixer output lora_B"};
-    calc_adapter_add(b, at, names,
-                     &(calc_adapter_product){CALC_LORA_MODULES_OUT_PROJ, s->hidden}, 1);
+    calc_adapter_add(b, at, names, &(calc_adapter_product){CALC_LORA_MODULES_OUT_PROJ, s->hidden},
+                     1);
 }

@@ -80,7 +80,7 @@ typedef struct calc_operator {
                                             one before it */
     double converted_bytes; /**< of the forward pass's traffic, converting inputs to 8 or 4 bits */
     double cached;          /**< ATTENTION that decodes: tokens whose keys are read; otherwise 0 */
-    bool chooses;   /**< ATTENTION: scores of an indexer, which chooses what is attended to */
+    bool chooses;        /**< ATTENTION: scores of an indexer, which chooses what is attended to */
     double weights;      /**< trained elements on this rank */
     double frozen_bytes; /**< of elements on this rank that are not trained */
     double untouched;    /**< share of the blocks of its kind that have it and that no backward pass

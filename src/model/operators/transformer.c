@@ -127,9 +127,10 @@ static void add_latent_query_key_value(calc_build *b)
     double nope = s->qk_size - s->rope_size;
     double latents = s->q_rank + s->kv_rank;
     int before = s->q_rank > 0 ? 2 : 1; /* queries are made first */
+    const calc_operator *query_down = NULL;
     if (s->q_rank > 0) {
-        calc_build_matrix(b, "query down projection", CALC_OPERATOR_MATRIX, 0, b->kept, s->hidden,
-                          s->q_rank, 1);
+        query_down = calc_build_matrix(b, "query down projection", CALC_OPERATOR_MATRIX, 0, b->kept,
+                                       s->hidden, s->q_rank, 1);
         adapt(b, ADAPTER_NAMES("query down"), CALC_LORA_MODULES_Q_A_PROJ, s->q_rank);
     }
     double down = s->kv_rank + s->rope_size;
@@ -140,6 +141,7 @@ static void add_latent_query_key_value(calc_build *b)
     double input_bytes = s->kept_bytes < e ? 2 * s->kept_bytes : s->kept_bytes;
     calc_build_keep(o, b->kept * s->hidden * input_bytes, LAYERNORM);
     o->moved_by = MOVE_QKV_LINEAR;
+    o->adapted = query_down && query_down->adapted;
     adapt(b, ADAPTER_NAMES("key value down"), CALC_LORA_MODULES_KV_A_PROJ, down);
     double elements = b->kept * latents;
     o = calc_build_vector(b, "latent norm", MLA_UP_PROJ, elements, 2 * elements * e,
