@@ -70,6 +70,13 @@ static const char *place_machine(calc_run_band *b, const calc_inputs *in)
         snprintf(b->note, sizeof b->note, "no run of inference was measured: all are training");
         return "";
     }
+    if (in->exec.strategy.trained != CALC_TRAINED_ALL) {
+        b->is_later = true;
+        snprintf(b->note, sizeof b->note,
+                 "no run that the band is of freezes weights: docs/post-training.md has those that "
+                 "do");
+        return "";
+    }
     if (!*b->errors.machine || !family) {
         b->is_later = true;
         snprintf(b->note, sizeof b->note,
