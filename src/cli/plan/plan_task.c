@@ -196,6 +196,12 @@ static void take_layers(calc_plan_task *t, calc_errors *errors)
                        "one kind of split takes differs from chip to chip, and so does its list",
                        t->chips);
     }
+    const calc_values *trained = &t->space.axis[CALC_AXIS_trained];
+    if (trained->all ||
+        (trained->count > 0 && trained->value[trained->count - 1] != CALC_TRAINED_ALL)) {
+        calc_errors_at(errors, CALC_ERR_UNSUPPORTED, "--layers", 0, 0, "leave --layers out",
+                       "frozen weights of layers that are listed are not modelled");
+    }
 }
 
 static void take_space(calc_plan_task *t, calc_errors *errors)
