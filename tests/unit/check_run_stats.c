@@ -405,6 +405,7 @@ static const char *const elsewhere[] = {"usd_per_trillion_tokens",
                                         "state_bytes_per_sequence",
                                         "max_batch",
                                         "usd_per_million_output_tokens",
+                                        "trained_parameters", /* where not all are */
                                         NULL};
 
 /* Parts that stay where a kind is offloaded; not to be asked where it is not. */
