@@ -196,11 +196,17 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
     return status;
 }
 
+void calc_sweep_completes_with(calc_inputs *inputs, const char *procs, const char *batch)
+{
+    inputs->complete = complete;
+    inputs->procs = procs;
+    inputs->batch = batch;
+    inputs->compat = NULL;
+}
+
 void calc_sweep_completes(calc_inputs *inputs, const calc_args *args, int procs, int batch,
                           const char *compat)
 {
-    inputs->complete = complete;
-    inputs->procs = calc_opt_value(args, procs);
-    inputs->batch = calc_opt_value(args, batch);
+    calc_sweep_completes_with(inputs, calc_opt_value(args, procs), calc_opt_value(args, batch));
     inputs->compat = compat;
 }

@@ -17,7 +17,11 @@
                              "executions/; what it and --set leave out is as in the layout that "  \
                              "calc sweep would start with")
 
-/** Let calc_inputs_load() complete layouts.
+/** Let calc_inputs_load() complete layouts, with these values of --procs and --batch; NULL: none.
+ */
+void calc_sweep_completes_with(calc_inputs *inputs, const char *procs, const char *batch);
+
+/** The same with the values of a command's options.
  *  @param procs, batch  rows of these options
  *  @param compat        rules of Calculon that the run follows, as typed; NULL: none */
 void calc_sweep_completes(calc_inputs *inputs, const calc_args *args, int procs, int batch,

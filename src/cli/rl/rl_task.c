@@ -1,0 +1,506 @@
+#include "cli/rl/rl_task.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "cli/shell/complain.h"
+#include "cli/sweep/sweep_complete.h"
+#include "io/job_load.h"
+#include "io/json_report.h"
+#include "io/space_load.h"
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+void calc_rl_task_locate(const calc_rl_task *task, calc_errors *errors)
+{
+    const calc_text *text = &task->document.text;
+    if (!text->data) {
+        return;
+    }
+    for (int i = 0; i < errors->count; i++) {
+        calc_error *error = &errors->item[i];
+        calc_json_place place;
+        if (error->kind == CALC_KIND_NONE && error->pointer[0] && !error->file[0]) {
+            (void)calc_json_locate(text->data, text->length, error->pointer, CALC_JSON_VALUE,
+                                   &place);
+            calc_error_place(error, task->document.path, place.line, place.column);
+        }
+    }
+}
+
+static calc_status read_document(calc_rl_task *task, const char *name, calc_errors *errors)
+{
+    calc_input *d = &task->document;
+    char file[CALC_FIND_PATH_MAX];
+    bool is_path = strchr(name, '/') || strstr(name, ".json") || strcmp(name, "-") == 0;
+    snprintf(file, sizeof file, "%s%s", is_path ? "" : CALC_JOB_FOLDER, name);
+    calc_find_name(name, d->name, sizeof d->name);
+    calc_status status = calc_find(CALC_KIND_EXEC, file, d->path, errors);
+    status = status == CALC_OK ? calc_text_read(&d->text, d->path, errors) : status;
+    return status == CALC_OK
+               ? calc_job_parse(&task->job, d->text.data, d->text.length,
+                                strcmp(d->path, "-") == 0 ? "<stdin>" : d->path, errors)
+               : status;
+}
+
+/* Two pools where the command line gives the rollout processors of its own. */
+static calc_status split(calc_job *job, const char *rollout_procs, calc_errors *errors)
+{
+    double chips;
+    if (!rollout_procs) {
+        return CALC_OK;
+    }
+    if (!calc_opt_number(rollout_procs, true, 1, 1e9, &chips)) {
+        return calc_errors_at(errors, CALC_ERR_RANGE, "--rollout-procs", 0, 0, NULL,
+                              "expected a number of processors, found \"%.40s\"", rollout_procs);
+    }
+    if (job->pools_count > 0) {
+        return calc_errors_at(errors, CALC_ERR_FIELD, "--rollout-procs", 0, 0,
+                              "--set pools[1].chips=N", "the job has pools already");
+    }
+    job->pools_count = 2;
+    job->pools[0] = (calc_job_pool){.name = "train"};
+    job->pools[1] = (calc_job_pool){.name = "rollout", .chips = (int64_t)chips};
+    strcpy(job->roles.rollout.pool, "rollout");
+    return CALC_OK;
+}
+
+calc_status calc_rl_task_read(calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
+{
+    calc_job_init(&task->job);
+    calc_status status = words->job ? read_document(task, words->job, errors) : CALC_OK;
+    status = status == CALC_OK ? split(&task->job, words->rollout_procs, errors) : status;
+    for (size_t i = 0; i < words->set_count && status == CALC_OK; i++) {
+        bool known;
+        status = calc_job_set(&task->job, words->set[i], &known, errors);
+    }
+    if (status == CALC_OK && calc_job_check(&task->job, errors) != CALC_OK) {
+        calc_rl_task_locate(task, errors);
+        status = calc_errors_first(errors);
+    }
+    return status;
+}
+
+/* ---- Pools ----------------------------------------------------------------------------------- */
+
+/* An error of the job at a pointer. */
+static calc_status job_error(calc_rl_task *task, calc_errors *errors, const char *pointer,
+                             const char *hint, const char *fmt, const char *word)
+{
+    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, pointer, hint, fmt, word);
+    calc_rl_task_locate(task, errors);
+    return CALC_ERR_RULE;
+}
+
+static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
+{
+    calc_job *job = &task->job;
+    double procs = 0;
+    int64_t known = 0, unknown = 0;
+    if (words->procs && !calc_opt_number(words->procs, true, 1, 1e9, &procs)) {
+        return calc_errors_at(errors, CALC_ERR_RANGE, "--procs", 0, 0, NULL,
+                              "expected a number of processors, found \"%.40s\"", words->procs);
+    }
+    task->pools = job->pools_count > 0 ? (size_t)job->pools_count : 1;
+    for (size_t i = 0; i < task->pools; i++) {
+        calc_job_pool *pool = &job->pools[i];
+        task->pool_name[i] = job->pools_count > 0 ? pool->name : "all";
+        task->pool_system[i] = pool->system[0] ? pool->system : words->system;
+        task->chips[i] = pool->chips;
+        known += pool->chips;
+        unknown += pool->chips == 0;
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(pool->name, job->pools[k].name) == 0) {
+                return job_error(task, errors, "/pools", NULL, "two pools are named \"%s\"",
+                                 pool->name);
+            }
+        }
+    }
+    if (unknown > 1 || (unknown == 1 && procs > 0 && (int64_t)procs <= known)) {
+        return job_error(task, errors, "/pools", "say chips of each pool",
+                         "--procs %s leaves nothing for pools that do not say their chips",
+                         words->procs ? words->procs : "");
+    }
+    for (size_t i = 0; i < task->pools && procs > 0; i++) {
+        task->chips[i] = task->chips[i] > 0 ? task->chips[i] : (int64_t)procs - known;
+    }
+    if (procs > 0 && unknown == 0 && (int64_t)procs != known) {
+        return job_error(task, errors, "/pools", NULL, "--procs %s is not the sum of their chips",
+                         words->procs);
+    }
+    return CALC_OK;
+}
+
+/* ---- Roles ----------------------------------------------------------------------------------- */
+
+static calc_job_role_index like_of(const calc_job *job, calc_job_role_index role)
+{
+    const char *like = calc_job_role_of(job, role)->like;
+    return like[0] ? calc_job_role_find(like) : CALC_JOB_ACTOR;
+}
+
+/* Fill in what a role has from the one that it is like. */
+static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
+{
+    char pointer[64];
+    calc_job_role *r = calc_job_role_in(&task->job, role);
+    calc_job_role_index like = like_of(&task->job, role);
+    snprintf(pointer, sizeof pointer, "/roles/%s/like", calc_job_role_name(role));
+    if (like == CALC_JOB_ROLES) {
+        return job_error(task, errors, pointer,
+                         "roles are actor, rollout, reference, critic, reward, teacher",
+                         "no role is named \"%s\"", r->like);
+    }
+    const calc_job_role *other = calc_job_role_of(&task->job, like);
+    if (like != CALC_JOB_ACTOR && other->like[0] && role != CALC_JOB_ACTOR) {
+        return job_error(task, errors, pointer, "name the role that says it",
+                         "\"%s\" is itself like another role", r->like);
+    }
+    bool own_model = r->model[0] && strcmp(r->model, other->model) != 0;
+    bool own_pool = r->pool[0] && strcmp(r->pool, other->pool) != 0;
+    bool own_execution = r->execution[0] || r->execution_length > 0;
+    if (like == role) {
+        return CALC_OK;
+    }
+    if (!r->model[0]) {
+        strcpy(r->model, other->model);
+    }
+    if (!r->pool[0]) {
+        strcpy(r->pool, other->pool);
+    }
+    if (role != CALC_JOB_ROLLOUT && !own_execution && !own_model && !own_pool) {
+        strcpy(r->execution, other->execution);
+        r->execution_at = other->execution_at;
+        r->execution_length = other->execution_length;
+        r->micro_tokens = r->micro_tokens ? r->micro_tokens : other->micro_tokens;
+        r->forward_tokens = r->forward_tokens ? r->forward_tokens : other->forward_tokens;
+    }
+    return CALC_OK;
+}
+
+static calc_status find_pool(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
+{
+    char pointer[64];
+    const char *name = calc_job_role_of(&task->job, role)->pool;
+    calc_rl_seat *seat = &task->problem.seat[role];
+    snprintf(pointer, sizeof pointer, "/roles/%s/pool", calc_job_role_name(role));
+    for (seat->pool = 0; seat->pool < task->pools; seat->pool++) {
+        if (!name[0] || strcmp(name, task->pool_name[seat->pool]) == 0) {
+            return CALC_OK;
+        }
+    }
+    seat->pool = 0;
+    return job_error(task, errors, pointer, "pools lists them", "no pool is named \"%s\"", name);
+}
+
+/* ---- Assignments of a role's documents --------------------------------------------------------
+ */
+
+static bool add_set(calc_rl_member *m, const char *text)
+{
+    const char **set = realloc(m->set, (m->set_count + 1) * sizeof *set);
+    if (set) {
+        m->set = set;
+        m->set[m->set_count++] = text;
+    }
+    return set != NULL;
+}
+
+/* A copy of a text that lives as long as the task; NULL: no memory. */
+static const char *keep_text(calc_rl_member *m, const char *text)
+{
+    char **own = realloc(m->own, (m->own_count + 1) * sizeof *own);
+    char *copy = own ? malloc(strlen(text) + 1) : NULL;
+    m->own = own ? own : m->own;
+    if (copy) {
+        m->own[m->own_count++] = strcpy(copy, text);
+    }
+    return copy;
+}
+
+static const char *keep(calc_rl_member *m, double number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.0f", number);
+    return keep_text(m, text);
+}
+
+/* An assignment that calc makes. */
+static bool CALC_PRINTF(2, 3) add_own(calc_rl_member *m, const char *fmt, ...)
+{
+    char text[1024];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    const char *copy = keep_text(m, text);
+    return copy && add_set(m, copy);
+}
+
+/* Whom an assignment of the command line is for: that of a role begins with its name; other fields
+ * of an execution are the actor's, of its object `inference` the rollout's; of models and machines
+ * everybody's. @return what is assigned, without the role; NULL: not for this role, or of the job
+ */
+static const char *for_role(const calc_rl_task *task, calc_job_role_index role, const char *text)
+{
+    char word[160];
+    calc_field_ref ref;
+    calc_errors ignored = {0};
+    calc_job copy = task->job;
+    bool of_job;
+    (void)!calc_job_set(&copy, text, &of_job, &ignored);
+    if (of_job) {
+        return NULL;
+    }
+    const char *dot = strchr(text, '.'), *equals = strchr(text, '=');
+    if (dot && equals && dot < equals) {
+        snprintf(word, sizeof word, "%.*s", (int)(dot - text), text);
+        calc_job_role_index named = calc_job_role_find(word);
+        if (named != CALC_JOB_ROLES) {
+            return named == role ? dot + 1 : NULL;
+        }
+    }
+    snprintf(word, sizeof word, "%.*s", equals ? (int)(equals - text) : 0, text);
+    const char *path = strncmp(word, "exe.", 4) == 0 ? word + 4 : word;
+    bool of_exec = calc_field_find(CALC_KIND_EXEC, path, &ref) == CALC_OK;
+    bool serving = strncmp(path, "inference.", 10) == 0;
+    return !of_exec || role == (serving ? CALC_JOB_ROLLOUT : CALC_JOB_ACTOR) ? text : NULL;
+}
+
+static bool add_command_line(calc_rl_task *task, const calc_rl_words *words,
+                             calc_job_role_index role, size_t *layout)
+{
+    bool fine = true;
+    *layout = 0;
+    for (size_t i = 0; i < words->set_count && fine; i++) {
+        const char *text = for_role(task, role, words->set[i]);
+        *layout += text && text != words->set[i];
+        fine = !text || add_set(&task->member[role], text);
+    }
+    return fine;
+}
+
+/* The members of an execution that the job holds. */
+static calc_status add_object(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
+{
+    const calc_job_role *r = calc_job_role_of(&task->job, role);
+    calc_rl_member *m = &task->member[role];
+    calc_space_entries entries = {0};
+    calc_status status = CALC_OK;
+    if (r->execution_length > 0) {
+        status = calc_space_parse(&entries, task->document.text.data + r->execution_at,
+                                  r->execution_length, task->document.path, errors);
+    }
+    for (size_t i = 0; i < entries.count && status == CALC_OK; i++) {
+        char value[512] = "";
+        const calc_space_entry *e = &entries.entry[i];
+        for (size_t k = 0; k < e->count; k++) {
+            calc_append(value, sizeof value, "%s%s", k ? "+" : "", e->item[k]);
+        }
+        bool fine = strcmp(e->key, "source") == 0 || add_own(m, "exe.%s=%s", e->key, value);
+        status = fine ? CALC_OK : calc_errors_no_memory(errors);
+    }
+    calc_space_entries_free(&entries);
+    return status;
+}
+
+/* Sequences of an optimizer step, and how long equal ones of the same attention are. */
+static void pack(const calc_job *job, double *attended, double *batch)
+{
+    const calc_rl_lengths lengths = calc_rl_lengths_of(&job->lengths.response);
+    double prompt = (double)job->lengths.prompt;
+    double sequences =
+        job->mini_batch > 0 ? (double)job->mini_batch : (double)job->prompts * (double)job->samples;
+    *attended = round(calc_rl_lengths_attended(&lengths, prompt));
+    *batch = fmax(1, round(sequences * (prompt + lengths.mean) / *attended));
+}
+
+/* What the job says of a layout that is completed: lengths and batch. */
+static bool add_workload(calc_rl_task *task, calc_job_role_index role)
+{
+    const calc_job *job = &task->job;
+    const calc_job_role *r = calc_job_role_of(job, role);
+    calc_rl_member *m = &task->member[role];
+    double sequences = (double)job->prompts * (double)job->samples, attended, batch;
+    double chips = (double)task->chips[task->problem.seat[role].pool];
+    if (role == CALC_JOB_ROLLOUT) {
+        bool fine = add_own(m, "training=false") && add_own(m, "inference.phase=serve") &&
+                    add_own(m, "inference.prompt_size=%lld", (long long)job->lengths.prompt) &&
+                    add_own(m, "inference.generate_size=%.0f",
+                            fmax(2, round(job->lengths.response.mean))) &&
+                    add_own(m, "inference.batch=%.0f", ceil(sequences / chips) * chips);
+        return fine &&
+               (r->memory_share == 0 || add_own(m, "inference.memory_share=%.6g", r->memory_share));
+    }
+    pack(job, &attended, &batch);
+    bool trains = role == CALC_JOB_ACTOR || role == CALC_JOB_CRITIC;
+    bool fine = add_own(m, "training=%s", trains ? "true" : "false") &&
+                add_own(m, "seq_size=%.0f", attended);
+    return fine &&
+           (r->micro_tokens == 0 ||
+            add_own(m, "microbatch_size=%.0f", fmax(1, floor((double)r->micro_tokens / attended))));
+}
+
+/* Whether an execution is a file that leaves nothing to be completed; *procs is then what it says.
+ */
+static calc_status look_at(const char *name, bool *whole, int64_t *procs, calc_errors *errors)
+{
+    calc_input input = {.partial = true};
+    calc_exec *exec = calloc(1, sizeof *exec);
+    calc_status status = exec ? CALC_OK : calc_errors_no_memory(errors);
+    if (exec) {
+        status = calc_input_load(&input, CALC_KIND_EXEC, exec, name, errors);
+        *whole = status == CALC_OK && input.absent == 0;
+        *procs = *whole ? exec->num_procs : 0;
+        calc_text_free(&input.text);
+    }
+    free(exec);
+    return status;
+}
+
+calc_status calc_rl_task_sets(calc_rl_task *task, const calc_rl_words *words,
+                              calc_job_role_index role, calc_errors *errors)
+{
+    const calc_job_role *r = calc_job_role_of(&task->job, role);
+    calc_rl_member *m = &task->member[role];
+    size_t pool = task->problem.seat[role].pool, layout;
+    bool whole = false;
+    int64_t procs = 0;
+    calc_status status = r->execution[0] ? look_at(r->execution, &whole, &procs, errors) : CALC_OK;
+    if (status != CALC_OK) {
+        return status;
+    }
+    if (whole && task->chips[pool] == 0) {
+        task->chips[pool] = procs;
+    }
+    if (task->chips[pool] == 0) {
+        return calc_errors_at(errors, CALC_ERR_FIELD, "--procs", 0, 0, NULL,
+                              "say how many processors there are: --procs N");
+    }
+    bool fine = whole || add_workload(task, role);
+    status = fine ? add_object(task, role, errors) : CALC_ERR_NOMEM;
+    fine = fine && add_command_line(task, words, role, &layout);
+    if (fine && !whole) {
+        double attended, batch;
+        pack(&task->job, &attended, &batch);
+        const char *procs_text = keep(m, (double)task->chips[pool]);
+        const char *batch_text = role == CALC_JOB_ROLLOUT ? NULL : keep(m, batch);
+        fine = procs_text && (batch_text || role == CALC_JOB_ROLLOUT);
+        calc_sweep_completes_with(m->inputs, procs_text, batch_text);
+    }
+    return fine ? status : calc_errors_no_memory(errors);
+}
+
+/* ---- Documents ------------------------------------------------------------------------------- */
+
+/* Whether a role is the same as another one in all that its documents say. */
+static bool shares(const calc_rl_task *task, const calc_rl_words *words, calc_job_role_index role,
+                   calc_job_role_index other)
+{
+    const calc_job_role *a = calc_job_role_of(&task->job, role);
+    const calc_job_role *b = calc_job_role_of(&task->job, other);
+    bool own = false;
+    for (size_t i = 0; i < words->set_count; i++) {
+        const char *text = for_role(task, role, words->set[i]);
+        own |= text && text != words->set[i];
+    }
+    return !own && role != other && task->member[other].inputs && other != CALC_JOB_ROLLOUT &&
+           role != CALC_JOB_ROLLOUT && strcmp(a->model, b->model) == 0 &&
+           strcmp(a->execution, b->execution) == 0 && a->execution_at == b->execution_at &&
+           task->problem.seat[role].pool == task->problem.seat[other].pool;
+}
+
+static calc_status load_role(calc_rl_task *task, const calc_rl_words *words,
+                             calc_job_role_index role, calc_errors *errors)
+{
+    calc_rl_member *m = &task->member[role];
+    const calc_job_role *r = calc_job_role_of(&task->job, role);
+    calc_job_role_index like = like_of(&task->job, role);
+    if (shares(task, words, role, like)) {
+        m->inputs = task->member[like].inputs;
+        return CALC_OK;
+    }
+    m->inputs = calloc(1, sizeof *m->inputs);
+    m->owns = true;
+    if (!m->inputs) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_sweep_completes_with(m->inputs, NULL, NULL);
+    calc_status status = calc_rl_task_sets(task, words, role, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    const char *argument[CALC_INPUTS] = {r->model[0] ? r->model : words->app,
+                                         task->pool_system[task->problem.seat[role].pool],
+                                         r->execution[0] ? r->execution : NULL};
+    if (m->inputs->procs) {
+        calc_say("%s: ", calc_job_role_name(role));
+    }
+    return calc_inputs_load(m->inputs, argument, m->set, m->set_count, errors);
+}
+
+static calc_status seat_role(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
+{
+    calc_rl_seat *seat = &task->problem.seat[role];
+    const calc_inputs *in = task->member[role].inputs;
+    seat->app = &in->app;
+    seat->system = &in->system;
+    seat->exec = &in->exec;
+    if (in->exec.num_procs != task->chips[seat->pool]) {
+        char pointer[64], text[96];
+        snprintf(pointer, sizeof pointer, "/roles/%s/execution", calc_job_role_name(role));
+        snprintf(text, sizeof text, "%s is on %lld processors, its pool has %lld",
+                 calc_job_role_name(role), (long long)in->exec.num_procs,
+                 (long long)task->chips[seat->pool]);
+        return job_error(task, errors, pointer, NULL, "%s", text);
+    }
+    return CALC_OK;
+}
+
+calc_status calc_rl_task_load(calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
+{
+    calc_status status = make_pools(task, words, errors);
+    task->problem.job = &task->job;
+    for (int i = 0; i < CALC_JOB_ROLES && status == CALC_OK; i++) {
+        calc_job_role_index role = (calc_job_role_index)i;
+        task->problem.seat[role].runs = calc_job_runs(&task->job, role);
+        status = follow(task, role, errors);
+        if (status == CALC_OK && task->problem.seat[role].runs) {
+            status = find_pool(task, role, errors);
+        }
+    }
+    for (int i = 0; i < CALC_JOB_ROLES && status == CALC_OK; i++) {
+        calc_job_role_index role = (calc_job_role_index)i;
+        if (task->problem.seat[role].runs) {
+            status = load_role(task, words, role, errors);
+            status = status == CALC_OK ? seat_role(task, role, errors) : status;
+        }
+    }
+    task->problem.pools = task->pools;
+    for (size_t i = 0; i < task->pools; i++) {
+        task->problem.chips[i] = (double)task->chips[i];
+    }
+    return status;
+}
+
+void calc_rl_task_free(calc_rl_task *task)
+{
+    for (int i = 0; i < CALC_JOB_ROLES; i++) {
+        calc_rl_member *m = &task->member[i];
+        if (m->owns) {
+            calc_inputs_free(m->inputs);
+            free(m->inputs);
+        }
+        for (size_t k = 0; k < m->own_count; k++) {
+            free(m->own[k]);
+        }
+        free(m->own);
+        free(m->set);
+    }
+    calc_text_free(&task->document.text);
+}
