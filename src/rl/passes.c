@@ -28,9 +28,17 @@ calc_exec calc_rl_pass_exec(const calc_exec *exec, const calc_rl_tokens *tokens,
 {
     calc_exec e = *exec;
     double whole = tokens->prompt + tokens->lengths.mean;
-    e.seq_size = (int64_t)round(calc_rl_lengths_attended(&tokens->lengths, tokens->prompt));
+    double attended = calc_rl_lengths_attended(&tokens->lengths, tokens->prompt);
+    e.seq_size = (int64_t)round(attended);
     if (micro_tokens > 0) {
-        e.microbatch_size = (int64_t)fmax(1, floor((double)micro_tokens / (double)e.seq_size));
+        e.microbatch_size = (int64_t)fmax(1, floor((double)micro_tokens / attended));
+    }
+    /* Ranks that split tokens have equal parts, of context parallelism from both ends. */
+    int64_t cp = e.strategy.context_par > 1 ? 2 * e.strategy.context_par : 1;
+    bool splits = e.strategy.tensor_par_comm_type != CALC_TENSOR_PAR_COMM_TYPE_AR || cp > 1;
+    int64_t part = cp * (splits ? e.strategy.tensor_par : 1);
+    if (e.seq_size % cp != 0 || e.microbatch_size * e.seq_size % part != 0) {
+        e.seq_size = (int64_t)fmax(1, round(attended / (double)part)) * part;
     }
     double each = (double)(e.microbatch_size * e.strategy.data_par);
     each *= e.pipeline_interleaving > 1 ? (double)e.pipeline_par : 1; /* in rounds of the stages */

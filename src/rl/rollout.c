@@ -204,7 +204,7 @@ calc_status calc_rl_rollout_of(const calc_app *app, const calc_system *system,
                                const calc_exec *exec, const calc_rl_ask *ask, calc_rl_rollout *out,
                                calc_errors *errors)
 {
-    *out = (calc_rl_rollout){.engines = (double)exec->strategy.data_par};
+    *out = (calc_rl_rollout){.engines = ask->copies * (double)exec->strategy.data_par};
     out->requests = ceil(ask->sequences / out->engines / ask->stop_share);
     out->longest = calc_rl_lengths_longest(&ask->lengths, ask->sequences);
     put_memory(app, system, exec, ask, out);

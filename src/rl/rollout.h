@@ -12,6 +12,7 @@ typedef struct calc_rl_ask {
     calc_rl_lengths lengths;
     double prompt;     /**< tokens */
     double sequences;  /**< on all engines */
+    double copies;     /**< of the execution, which know nothing of one another */
     double samples;    /**< of a prompt, which is read and cached once for them */
     double stop_share; /**< of them finished when the rollout stops; 1: all */
 } calc_rl_ask;

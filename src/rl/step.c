@@ -263,8 +263,12 @@ static calc_status run_rollout(work *w)
     calc_rl_step *out = w->out;
     double taken_bytes;
     const calc_exec exec = engine_exec(w, &taken_bytes);
-    const calc_rl_ask ask = {w->tokens.lengths, w->tokens.prompt, w->sequences,
-                             (double)w->job->samples, w->job->partial};
+    const calc_rl_ask ask = {.lengths = w->tokens.lengths,
+                             .prompt = w->tokens.prompt,
+                             .sequences = w->sequences,
+                             .copies = w->c->chips[s->pool] / (double)exec.num_procs,
+                             .samples = (double)w->job->samples,
+                             .stop_share = w->job->partial};
     calc_rl_rollout *r = &w->rollout;
     calc_status status = calc_rl_rollout_of(s->app, s->system, &exec, &ask, r, w->errors);
     if (status != CALC_OK) {

@@ -309,15 +309,23 @@ static calc_status add_object(calc_rl_task *task, calc_job_role_index role, calc
     return status;
 }
 
-/* Sequences of an optimizer step, and how long equal ones of the same attention are. */
-static void pack(const calc_job *job, double *attended, double *batch)
+/* The step of training that a layout is completed for: sequences of a length that context
+ * parallelism divides, and as many as all layouts with this micro-batch divide; 0: any. */
+static void pack(const calc_rl_task *task, calc_job_role_index role, double *attended,
+                 double *micro, double *batch)
 {
+    enum { PART = 64 };
+    const calc_job *job = &task->job;
     const calc_rl_lengths lengths = calc_rl_lengths_of(&job->lengths.response);
     double prompt = (double)job->lengths.prompt;
     double sequences =
         job->mini_batch > 0 ? (double)job->mini_batch : (double)job->prompts * (double)job->samples;
-    *attended = round(calc_rl_lengths_attended(&lengths, prompt));
-    *batch = fmax(1, round(sequences * (prompt + lengths.mean) / *attended));
+    double tokens = (double)calc_job_role_of(job, role)->micro_tokens;
+    *attended = calc_rl_lengths_attended(&lengths, prompt);
+    *attended = fmax(1, *attended > PART ? round(*attended / PART) * PART : round(*attended));
+    *micro = tokens > 0 ? fmax(1, floor(tokens / *attended)) : 0;
+    double each = (double)task->chips[task->problem.seat[role].pool] * fmax(1, *micro);
+    *batch = ceil(sequences * (prompt + lengths.mean) / *attended / each) * each;
 }
 
 /* What the job says of a layout that is completed: lengths and batch. */
@@ -326,7 +334,8 @@ static bool add_workload(calc_rl_task *task, calc_job_role_index role)
     const calc_job *job = &task->job;
     const calc_job_role *r = calc_job_role_of(job, role);
     calc_rl_member *m = &task->member[role];
-    double sequences = (double)job->prompts * (double)job->samples, attended, batch;
+    double sequences = (double)job->prompts * (double)job->samples;
+    double attended, micro, batch;
     double chips = (double)task->chips[task->problem.seat[role].pool];
     if (role == CALC_JOB_ROLLOUT) {
         bool fine = add_own(m, "training=false") && add_own(m, "inference.phase=serve") &&
@@ -337,13 +346,11 @@ static bool add_workload(calc_rl_task *task, calc_job_role_index role)
         return fine &&
                (r->memory_share == 0 || add_own(m, "inference.memory_share=%.6g", r->memory_share));
     }
-    pack(job, &attended, &batch);
+    pack(task, role, &attended, &micro, &batch);
     bool trains = role == CALC_JOB_ACTOR || role == CALC_JOB_CRITIC;
     bool fine = add_own(m, "training=%s", trains ? "true" : "false") &&
                 add_own(m, "seq_size=%.0f", attended);
-    return fine &&
-           (r->micro_tokens == 0 ||
-            add_own(m, "microbatch_size=%.0f", fmax(1, floor((double)r->micro_tokens / attended))));
+    return fine && (micro == 0 || add_own(m, "microbatch_size=%.0f", micro));
 }
 
 /* Whether an execution is a file that leaves nothing to be completed; *procs is then what it says.
@@ -361,6 +368,22 @@ static calc_status look_at(const char *name, bool *whole, int64_t *procs, calc_e
     }
     free(exec);
     return status;
+}
+
+/* Whether an assignment says how many processors there are. */
+static bool says_procs(const calc_rl_member *m)
+{
+    calc_field_ref procs, named;
+    bool found = false;
+    (void)!calc_field_find(CALC_KIND_EXEC, "num_procs", &procs);
+    for (size_t i = 0; i < m->set_count; i++) {
+        const char *text = strncmp(m->set[i], "exe.", 4) == 0 ? m->set[i] + 4 : m->set[i];
+        char path[64];
+        snprintf(path, sizeof path, "%.*s", (int)strcspn(text, "="), text);
+        found |=
+            calc_field_find(CALC_KIND_EXEC, path, &named) == CALC_OK && named.field == procs.field;
+    }
+    return found;
 }
 
 calc_status calc_rl_task_sets(calc_rl_task *task, const calc_rl_words *words,
@@ -386,12 +409,14 @@ calc_status calc_rl_task_sets(calc_rl_task *task, const calc_rl_words *words,
     status = fine ? add_object(task, role, errors) : CALC_ERR_NOMEM;
     fine = fine && add_command_line(task, words, role, &layout);
     if (fine && !whole) {
-        double attended, batch;
-        pack(&task->job, &attended, &batch);
-        const char *procs_text = keep(m, (double)task->chips[pool]);
+        double attended, micro, batch;
+        pack(task, role, &attended, &micro, &batch);
+        /* An assignment may give an engine a part of the pool. */
+        const char *procs_text = says_procs(m) ? "" : keep(m, (double)task->chips[pool]);
         const char *batch_text = role == CALC_JOB_ROLLOUT ? NULL : keep(m, batch);
         fine = procs_text && (batch_text || role == CALC_JOB_ROLLOUT);
-        calc_sweep_completes_with(m->inputs, procs_text, batch_text);
+        calc_sweep_completes_with(m->inputs, procs_text && *procs_text ? procs_text : NULL,
+                                  batch_text);
     }
     return fine ? status : calc_errors_no_memory(errors);
 }
@@ -438,7 +463,7 @@ static calc_status load_role(calc_rl_task *task, const calc_rl_words *words,
     const char *argument[CALC_INPUTS] = {r->model[0] ? r->model : words->app,
                                          task->pool_system[task->problem.seat[role].pool],
                                          r->execution[0] ? r->execution : NULL};
-    if (m->inputs->procs) {
+    if (m->inputs->procs || m->inputs->batch) {
         calc_say("%s: ", calc_job_role_name(role));
     }
     return calc_inputs_load(m->inputs, argument, m->set, m->set_count, errors);
@@ -451,13 +476,16 @@ static calc_status seat_role(calc_rl_task *task, calc_job_role_index role, calc_
     seat->app = &in->app;
     seat->system = &in->system;
     seat->exec = &in->exec;
-    if (in->exec.num_procs != task->chips[seat->pool]) {
+    int64_t procs = in->exec.num_procs, chips = task->chips[seat->pool];
+    if (role == CALC_JOB_ROLLOUT ? chips % procs != 0 : chips != procs) {
         char pointer[64], text[96];
         snprintf(pointer, sizeof pointer, "/roles/%s/execution", calc_job_role_name(role));
         snprintf(text, sizeof text, "%s is on %lld processors, its pool has %lld",
-                 calc_job_role_name(role), (long long)in->exec.num_procs,
-                 (long long)task->chips[seat->pool]);
-        return job_error(task, errors, pointer, NULL, "%s", text);
+                 calc_job_role_name(role), (long long)procs, (long long)chips);
+        return job_error(task, errors, pointer,
+                         role == CALC_JOB_ROLLOUT ? "an engine may have a part that divides them"
+                                                  : NULL,
+                         "%s", text);
     }
     return CALC_OK;
 }

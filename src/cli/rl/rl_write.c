@@ -310,6 +310,5 @@ void calc_rl_write_json(calc_output *out, const calc_rl_task *task, const calc_r
         calc_put_number(&put, stats[i].name, *(const double *)(const void *)at);
     }
     calc_put_close(&put);
-    calc_put_close(&put);
     calc_put_end(&put);
 }
