@@ -1,5 +1,6 @@
-/** @file sync.h  How long new weights take to the engines: fixed + a tensors + bytes / rate, with
- *  the constants of each method fitted to published times (docs/post-training.md). */
+/** @file sync.h  How long new weights take to the engines: fixed + a tensors + bytes / rate, but no
+ *  less than the bytes take on the wire, with the constants of each method fitted to published
+ * times (docs/post-training.md). */
 #ifndef CALC_RL_SYNC_H
 #define CALC_RL_SYNC_H
 
@@ -8,7 +9,8 @@
 /** What a method takes. */
 typedef struct calc_rl_sync_row {
     double fixed_s, tensor_s;
-    double rate_byte_per_s; /**< at which a rank of the engines receives; INFINITY: the network's */
+    double rate_byte_per_s; /**< at which a rank of the engines receives; INFINITY: bytes do not
+                                 tell */
     bool sharded;           /**< a rank receives its part of the weights, not all of them */
 } calc_rl_sync_row;
 

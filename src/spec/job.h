@@ -11,7 +11,7 @@
 
 /** Time of data, advantages, logs and waiting between the phases, over that of the phases: the rows
  *  of measured steps that print all phases have 4 to 7 %. */
-#define CALC_JOB_OVERHEAD 0.0
+#define CALC_JOB_OVERHEAD 0.055
 /** Spread of the lengths of responses where nothing is said. */
 #define CALC_JOB_CV 0.8
 
@@ -45,6 +45,7 @@
     X(BUCKETS, "buckets")                                                                          \
     X(PER_TENSOR, "per_tensor")                                                                    \
     X(SHARDS, "shards")                                                                            \
+    X(TRANSFER, "transfer")                                                                        \
     X(HOST, "host")
 
 #define CALC_X_JOB(name, ...) CALC_JOB_ALGORITHM_##name,
