@@ -160,9 +160,13 @@ static void put_memory(const calc_app *app, const calc_system *system, const cal
     out->fits = calc_run(app, system, &e, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK &&
                 stats.max_batch >= (double)e.strategy.data_par;
     out->cache_tokens = stats.kv_capacity_tokens;
+    /* What the engine leaves alone counts as reserve there. */
+    e.inference.memory_share = 0;
+    e.inference.engine = CALC_SERVING_ENGINE_NONE;
+    (void)calc_run(app, system, &e, CALC_COMPAT_NONE, &stats);
     out->kept_bytes = stats.weight_space;
-    out->cache_bytes = stats.kv_cache_space; /* of one sequence, until it is known how many run */
     out->other_bytes = stats.proc_mem_tier1_cap_req - stats.weight_space - stats.kv_cache_space;
+    out->cache_bytes = stats.kv_cache_space / (ask->prompt + ask->lengths.mean) * out->cache_tokens;
 }
 
 /* Sequences that run at once: those that are under way are in the middle of their responses, and
@@ -220,12 +224,11 @@ calc_status calc_rl_rollout_of(const calc_app *app, const calc_system *system,
     g.heap = calloc(count, sizeof *g.heap);
     calc_status status = CALC_OK;
     if (length && g.serving && g.heap) {
-        double one_bytes = out->cache_bytes;
         calc_serving_init(g.serving, app, system, &g.exec);
         calc_serving_at(g.serving, &g.exec);
         evaluate(&g, ask, length, out);
-        out->cache_bytes =
-            one_bytes * fmin(out->running, out->cache_tokens / (ask->prompt + ask->lengths.mean));
+        double full = out->running * (ask->prompt + ask->lengths.mean);
+        out->used_bytes = out->cache_bytes * fmin(1, full / out->cache_tokens);
     } else {
         status = calc_errors_no_memory(errors);
     }

@@ -33,7 +33,8 @@ typedef struct calc_rl_rollout {
     double deviation_s;  /**< standard deviation of the time from step to step: of the longest */
     double full_s;       /**< time of as many tokens with engines that are kept full */
     double kept_bytes;   /**< weights of a rank */
-    double cache_bytes;  /**< cached keys and values of a rank at their most */
+    double cache_bytes;  /**< of a rank, the room for the cache */
+    double used_bytes;   /**< of it, what running sequences take at full length */
     double other_bytes;  /**< activations, fragmentation and reserve of a rank */
     bool fits;           /**< there is room for one sequence */
 } calc_rl_rollout;

@@ -280,7 +280,8 @@ static calc_status run_rollout(work *w)
     }
     double full_s = w->rounds * r->full_s;
     bool kept_full = w->job->steps_off > 1;
-    w->engine_bytes = fmax(taken_bytes, r->kept_bytes + r->cache_bytes + r->other_bytes);
+    w->engine_bytes = r->kept_bytes + r->other_bytes +
+                      (exec.inference.memory_share > 0 ? r->cache_bytes : r->used_bytes);
     put_phase(w, CALC_RL_ROLLOUT, kept_full ? full_s : w->rounds * r->time_s);
     put_need(w, CALC_RL_ROLLOUT, w->engine_bytes);
     if (!r->fits) {

@@ -463,7 +463,8 @@ static calc_status load_role(calc_rl_task *task, const calc_rl_words *words,
     const char *argument[CALC_INPUTS] = {r->model[0] ? r->model : words->app,
                                          task->pool_system[task->problem.seat[role].pool],
                                          r->execution[0] ? r->execution : NULL};
-    if (m->inputs->procs || m->inputs->batch) {
+    m->inputs->silent = words->silent;
+    if ((m->inputs->procs || m->inputs->batch) && !words->silent) {
         calc_say("%s: ", calc_job_role_name(role));
     }
     return calc_inputs_load(m->inputs, argument, m->set, m->set_count, errors);

@@ -13,6 +13,7 @@ typedef struct calc_rl_words {
     const char *procs, *rollout_procs; /**< as typed; NULL: not given */
     const char *const *set;
     size_t set_count;
+    bool silent; /**< do not say how layouts were completed */
 } calc_rl_words;
 
 /** A role: its own documents, or those of the role that it is like. */

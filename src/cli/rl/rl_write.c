@@ -268,6 +268,14 @@ static void put_roles(calc_put *put, const calc_rl_task *task)
     calc_put_close(put);
 }
 
+static void put_statistics(calc_put *put, const calc_rl_step *s)
+{
+    for (size_t i = 0; i < sizeof stats / sizeof *stats; i++) {
+        const char *at = (const char *)s + stats[i].offset;
+        calc_put_number(put, stats[i].name, *(const double *)(const void *)at);
+    }
+}
+
 void calc_rl_write_json(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
     calc_put put = calc_put_to(out);
@@ -305,9 +313,64 @@ void calc_rl_write_json(calc_output *out, const calc_rl_task *task, const calc_r
     }
     calc_put_close(&put);
     calc_put_object(&put, "statistics", CALC_PUT_LINES);
-    for (size_t i = 0; i < sizeof stats / sizeof *stats; i++) {
-        const char *at = (const char *)s + stats[i].offset;
-        calc_put_number(&put, stats[i].name, *(const double *)(const void *)at);
+    put_statistics(&put, s);
+    calc_put_close(&put);
+    calc_put_end(&put);
+}
+
+/* ---- What a search found --------------------------------------------------------------------- */
+
+static void placement_text(const calc_rl_choice *c, char *text, size_t size)
+{
+    if (c->rollout_chips > 0) {
+        snprintf(text, size, "%.0f + %lld, %lld off", c->step.chips - (double)c->rollout_chips,
+                 (long long)c->rollout_chips, (long long)c->steps_off);
+    } else {
+        snprintf(text, size, "%.0f%s", c->step.chips, c->steps_off > 0 ? ", off" : "");
+    }
+}
+
+void calc_rl_write_found(calc_output *out, const calc_rl_words *words, const calc_rl_found *found)
+{
+    char tried[CALC_HUMAN_MAX];
+    calc_output_printf(out, "%s on %s: %s steps evaluated, the best of each placement that fits\n",
+                       words->app, words->system, calc_human_integer((double)found->tried, tried));
+    if (found->count == 0) {
+        calc_output_text(out, "nothing fits\n");
+        return;
+    }
+    calc_output_printf(out, "\n%-16s%10s%10s%8s  %-24s%s\n", "train + rollout", "step",
+                       "tok/s/chip", "tail", "actor", "engines");
+    for (size_t i = 0; i < found->count; i++) {
+        const calc_rl_choice *c = &found->choice[i];
+        char where[64], time[CALC_HUMAN_MAX], tail[CALC_HUMAN_MAX], actor[128], engine[128];
+        placement_text(c, where, sizeof where);
+        calc_output_printf(out, "%-16s%10s%10.0f%8s  %-24s%s\n", where,
+                           calc_human_seconds(c->step.step_time, time),
+                           c->step.tokens_per_s_per_chip,
+                           calc_human_percent(c->step.tail_time / c->step.step_time, tail),
+                           calc_rl_layout_text(&c->actor, actor, sizeof actor),
+                           calc_rl_layout_text(&c->rollout, engine, sizeof engine));
+    }
+}
+
+void calc_rl_put_found(calc_output *out, const calc_rl_found *found)
+{
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_count(&put, "format", 1);
+    calc_put_count(&put, "tried", (int64_t)found->tried);
+    calc_put_array(&put, "found", CALC_PUT_LINES);
+    for (size_t i = 0; i < found->count; i++) {
+        const calc_rl_choice *c = &found->choice[i];
+        char text[128];
+        calc_put_object(&put, NULL, CALC_PUT_LINE);
+        calc_put_count(&put, "rollout_chips", c->rollout_chips);
+        calc_put_count(&put, "steps_off", c->steps_off);
+        calc_put_text(&put, "actor", calc_rl_layout_text(&c->actor, text, sizeof text));
+        calc_put_text(&put, "rollout", calc_rl_layout_text(&c->rollout, text, sizeof text));
+        put_statistics(&put, &c->step);
+        calc_put_close(&put);
     }
     calc_put_close(&put);
     calc_put_end(&put);

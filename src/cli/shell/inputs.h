@@ -51,6 +51,7 @@ struct calc_inputs {
     calc_status (*complete)(calc_inputs *inputs, const char *const *set, size_t set_count,
                             calc_errors *errors);
     const char *procs, *batch, *compat; /**< for complete(): options as typed; NULL: not given */
+    bool silent;                        /**< complete() says nothing of what it chose */
 };
 
 /** The execution in which stages and a prefill pool that name the system of the run no longer name
