@@ -67,12 +67,13 @@ double calc_rl_lengths_attended(const calc_rl_lengths *l, double prompt)
 
 void calc_rl_lengths_sample(const calc_rl_lengths *l, double *out, size_t count)
 {
-    double sum = 0;
+    double sum = 0, capped = 0;
     for (size_t i = 0; i < count; i++) {
         out[i] = calc_rl_lengths_quantile(l, ((double)i + 0.5) / (double)count);
-        sum += out[i];
+        *(out[i] < l->cap ? &sum : &capped) += out[i];
     }
-    for (size_t i = 0; i < count; i++) {
-        out[i] = fmin(l->cap, out[i] * (l->mean * (double)count / sum));
+    double scale = fmax(0, l->mean * (double)count - capped) / sum;
+    for (size_t i = 0; i < count && sum > 0; i++) {
+        out[i] = out[i] < l->cap ? fmin(l->cap, out[i] * scale) : out[i];
     }
 }

@@ -30,7 +30,8 @@ double calc_rl_lengths_longest(const calc_rl_lengths *lengths, double count);
  *  attention takes as long for each token. */
 double calc_rl_lengths_attended(const calc_rl_lengths *lengths, double prompt);
 
-/** Fill `out` with the quantiles (i + 1/2) / count in ascending order, scaled to the mean. */
+/** Fill `out` with the quantiles (i + 1/2) / count in ascending order; those below the cap are
+ * scaled to the mean. */
 void calc_rl_lengths_sample(const calc_rl_lengths *lengths, double *out, size_t count);
 
 #endif

@@ -105,20 +105,34 @@ static void advance(engine *g, double tokens_per_step)
     }
 }
 
+/* An odd number near 0.618 of them that has no divisor in common with it, so that steps of it visit
+ * all. */
+static size_t stride_of(size_t count)
+{
+    size_t stride = (size_t)(0.618 * (double)count) | 1;
+    for (;; stride += 2) {
+        size_t a = stride, b = count;
+        while (b != 0) {
+            size_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1) {
+            return stride;
+        }
+    }
+}
+
 /* Run requests of these lengths on so many slots.
  * @param length  in ascending order */
 static void run(engine *g, const double *length, size_t count, size_t slots, double stop_share,
                 calc_rl_rollout *out)
 {
     double per_step = g->serving->tokens_per_step;
-    size_t stride = (size_t)(0.618 * (double)count) | 1, admitted = 0, done = 0;
+    size_t stride = stride_of(count), admitted = 0, done = 0;
     size_t stop = (size_t)ceil(stop_share * (double)count - 1e-9), most = 0;
-    while (count > 1 && count % stride == 0) { /* visits all, as the stride and count are coprime */
-        stride += 2;
-    }
     while (done < stop) {
         while (g->running < slots && admitted < count) {
-            /* Short and long ones come mixed. */
             size_t i = slots >= count ? admitted : (admitted * stride) % count;
             begin(g, length[i] / per_step);
             admitted++;

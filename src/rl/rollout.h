@@ -1,7 +1,9 @@
 /** @file rollout.h  A rollout: engines that do not know of one another each generate their part of
  *  the responses. Between two completions the number of running sequences does not change, so that
  *  the time advances from one to the next, with iterations of serving's decoding step. The slowest
- *  engine has as many tokens as the others, and the longest response of all. */
+ *  engine has as many tokens as the others, and the longest response of all. Of requests that wait
+ *  the next one is always 0.618 of their number further on in the order of their lengths, so that
+ *  short and long ones come mixed. */
 #ifndef CALC_RL_ROLLOUT_H
 #define CALC_RL_ROLLOUT_H
 
