@@ -20,16 +20,24 @@
 /* Of a host whose system does not say it: PCIe 4 by 16. */
 #define HOST_BYTE_PER_S 25e9
 
-#define TEXT(name, text, role) text,
+#define TEXT(name, text, key, role) text,
 static const char *const phase_names[] = {CALC_RL_PHASE_LIST(TEXT)};
 #undef TEXT
-#define ROLE(name, text, role) CALC_JOB_##role,
+#define KEY(name, text, key, role) key,
+static const char *const phase_keys[] = {CALC_RL_PHASE_LIST(KEY)};
+#undef KEY
+#define ROLE(name, text, key, role) CALC_JOB_##role,
 static const calc_job_role_index phase_roles[] = {CALC_RL_PHASE_LIST(ROLE)};
 #undef ROLE
 
 const char *calc_rl_phase_name(calc_rl_phase_index phase)
 {
     return phase_names[phase];
+}
+
+const char *calc_rl_phase_key(calc_rl_phase_index phase)
+{
+    return phase_keys[phase];
 }
 
 calc_job_role_index calc_rl_phase_role(calc_rl_phase_index phase)
@@ -383,7 +391,8 @@ static void put_switch(work *w)
         if (fixed_s + bytes / rate > time_s) {
             time_s = fixed_s + bytes / rate;
             w->out->switch_bytes = bytes;
-            w->out->phase[CALC_RL_SWITCH] = (calc_rl_phase){true, s->pool, time_s, 0, 0};
+            w->out->phase[CALC_RL_SWITCH] =
+                (calc_rl_phase){.runs = true, .pool = s->pool, .time_s = time_s};
         }
     }
 }
@@ -418,19 +427,20 @@ static void put_sync(work *w)
 /* ---- Composition ----------------------------------------------------------------------------- */
 
 /* Phases from `first` to `last` of a pool one after the other, pools side by side; those of the
- * pool `but` are left out. */
-static double longest_pool_s(const work *w, int first, int last, size_t but)
+ * pool `but` are left out. Marks what is beside the pool that takes longest. */
+static double longest_pool_s(work *w, int first, int last, size_t but)
 {
-    double most = 0;
-    for (size_t pool = 0; pool < w->c->pools; pool++) {
-        double sum = 0;
-        for (int i = first; i <= last; i++) {
-            const calc_rl_phase *p = &w->out->phase[i];
-            sum += p->runs && p->pool == pool && pool != but ? p->time_s : 0;
-        }
-        most = fmax(most, sum);
+    double sum[CALC_MAX_NETWORKS] = {0};
+    size_t slowest = 0;
+    for (int i = first; i <= last; i++) {
+        const calc_rl_phase *p = &w->out->phase[i];
+        sum[p->pool] += p->runs && p->pool != but ? p->time_s : 0;
+        slowest = sum[p->pool] > sum[slowest] ? p->pool : slowest;
     }
-    return most;
+    for (int i = first; i <= last; i++) {
+        w->out->phase[i].beside = w->out->phase[i].pool != slowest;
+    }
+    return sum[slowest];
 }
 
 static double phase_s(const work *w, calc_rl_phase_index phase)
@@ -473,6 +483,11 @@ static void compose(work *w)
                           longest_pool_s(w, CALC_RL_CRITIC_UPDATE, CALC_RL_UPDATE, apart);
         double deviation_s = w->job->steps_off > 1 ? 0 : w->rollout.deviation_s * w->rounds;
         time_s = expected_max_s(out->generate_time, out->train_time, deviation_s);
+        for (int i = 0; i <= CALC_RL_UPDATE; i++) {
+            bool generates = i < CALC_RL_OLD_LOGPROB || out->phase[i].pool == apart;
+            bool later = generates == (out->generate_time > out->train_time);
+            out->phase[i].beside = !later || (!generates && out->phase[i].beside);
+        }
         out->rollout_wait = time_s - out->generate_time;
         out->train_wait = time_s - out->train_time;
     }

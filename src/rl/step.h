@@ -24,18 +24,18 @@ typedef struct calc_rl_case {
     calc_rl_seat seat[CALC_JOB_ROLES];
 } calc_rl_case;
 
-/** X(NAME, text, role) */
+/** X(NAME, text, key, role) */
 #define CALC_RL_PHASE_LIST(X)                                                                      \
-    X(ROLLOUT, "rollout", ROLLOUT)                                                                 \
-    X(REWARD, "reward", REWARD)                                                                    \
-    X(OLD_LOGPROB, "old log-probs", ACTOR)                                                         \
-    X(REFERENCE, "reference", REFERENCE)                                                           \
-    X(VALUES, "values", CRITIC)                                                                    \
-    X(TEACHER, "teacher", TEACHER)                                                                 \
-    X(CRITIC_UPDATE, "critic update", CRITIC)                                                      \
-    X(UPDATE, "update", ACTOR)                                                                     \
-    X(SWITCH, "switch", ACTOR)                                                                     \
-    X(SYNC, "weight sync", ROLLOUT)
+    X(ROLLOUT, "rollout", "rollout", ROLLOUT)                                                      \
+    X(REWARD, "reward", "reward", REWARD)                                                          \
+    X(OLD_LOGPROB, "old log-probs", "old_logprob", ACTOR)                                          \
+    X(REFERENCE, "reference", "reference", REFERENCE)                                              \
+    X(VALUES, "values", "values", CRITIC)                                                          \
+    X(TEACHER, "teacher", "teacher", TEACHER)                                                      \
+    X(CRITIC_UPDATE, "critic update", "critic_update", CRITIC)                                     \
+    X(UPDATE, "update", "update", ACTOR)                                                           \
+    X(SWITCH, "switch", "switch", ACTOR)                                                           \
+    X(SYNC, "weight sync", "sync", ROLLOUT)
 #define CALC_X_RL(name, ...) CALC_RL_##name,
 typedef enum calc_rl_phase_index {
     CALC_RL_PHASE_LIST(CALC_X_RL) CALC_RL_PHASES
@@ -45,6 +45,7 @@ typedef enum calc_rl_phase_index {
 /** A phase. */
 typedef struct calc_rl_phase {
     bool runs;
+    bool beside; /**< it runs while what takes longer does, and adds nothing to the step */
     size_t pool;
     double time_s;
     double
@@ -95,7 +96,9 @@ typedef struct calc_rl_step {
     char reason[CALC_RL_REASONS][256]; /**< why not */
 } calc_rl_step;
 
+/** Its name for people, and as a key. */
 const char *calc_rl_phase_name(calc_rl_phase_index phase);
+const char *calc_rl_phase_key(calc_rl_phase_index phase);
 
 /** The role that a phase is of. */
 calc_job_role_index calc_rl_phase_role(calc_rl_phase_index phase);

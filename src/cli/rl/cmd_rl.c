@@ -132,7 +132,7 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
     if (status == CALC_OK && !stdout_is_taken) {
         status = write_file("-", write_text, &a, errors);
     }
-    calc_rl_task_locate(task, errors);
+    calc_rl_task_locate(task, words, errors);
     if (status != CALC_OK) {
         return calc_complain_failure(errors);
     }

@@ -127,6 +127,7 @@ static calc_status try_placement(const calc_rl_words *words, int64_t rollout_chi
             status = try_pairs(task, rollout_chips, &actor, &rollout, found, errors);
         }
     }
+    calc_rl_task_locate(task, &own, errors);
     free(actor.exec);
     free(rollout.exec);
     calc_rl_task_free(task);
@@ -168,6 +169,7 @@ calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, cal
         return calc_errors_no_memory(errors);
     }
     calc_status status = calc_rl_task_read(task, words, errors);
+    calc_rl_task_locate(task, words, errors);
     bool fixed = task->job.pools_count > 0 || !calc_job_runs(&task->job, CALC_JOB_ROLLOUT) ||
                  !calc_job_runs(&task->job, CALC_JOB_ACTOR);
     calc_rl_task_free(task);

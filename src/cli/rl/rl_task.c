@@ -16,16 +16,37 @@
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-void calc_rl_task_locate(const calc_rl_task *task, calc_errors *errors)
+/* The last assignment of what a pointer leads to; NULL: there is none. */
+static const char *assignment_of(const calc_rl_words *words, const char *pointer)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < words->set_count; i++) {
+        char path[128];
+        size_t length = strcspn(words->set[i], "=");
+        snprintf(path, sizeof path, "/%.*s", (int)length, words->set[i]);
+        for (char *dot = path; (dot = strchr(dot, '.')); *dot = '/') {
+        }
+        size_t own = strlen(path), all = strlen(pointer);
+        found = own <= all && strcmp(pointer + all - own, path) == 0 ? words->set[i] : found;
+    }
+    return found;
+}
+
+void calc_rl_task_locate(const calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
 {
     const calc_text *text = &task->document.text;
-    if (!text->data) {
-        return;
-    }
     for (int i = 0; i < errors->count; i++) {
         calc_error *error = &errors->item[i];
         calc_json_place place;
-        if (error->kind == CALC_KIND_NONE && error->pointer[0] && !error->file[0]) {
+        if (error->kind != CALC_KIND_NONE || !error->pointer[0] || error->file[0]) {
+            continue;
+        }
+        const char *set = assignment_of(words, error->pointer);
+        if (set) {
+            char file[sizeof error->file];
+            snprintf(file, sizeof file, "--set %s", set);
+            calc_error_place(error, file, 0, 0);
+        } else if (text->data) {
             (void)calc_json_locate(text->data, text->length, error->pointer, CALC_JSON_VALUE,
                                    &place);
             calc_error_place(error, task->document.path, place.line, place.column);
@@ -57,7 +78,8 @@ static calc_status split(calc_job *job, const char *rollout_procs, calc_errors *
     }
     if (!calc_opt_number(rollout_procs, true, 1, 1e9, &chips)) {
         return calc_errors_at(errors, CALC_ERR_RANGE, "--rollout-procs", 0, 0, NULL,
-                              "expected a number of processors, found \"%.40s\"", rollout_procs);
+                              "expected a number of processors from 1, found \"%.40s\"",
+                              rollout_procs);
     }
     if (job->pools_count > 0) {
         return calc_errors_at(errors, CALC_ERR_FIELD, "--rollout-procs", 0, 0,
@@ -80,7 +102,6 @@ calc_status calc_rl_task_read(calc_rl_task *task, const calc_rl_words *words, ca
         status = calc_job_set(&task->job, words->set[i], &known, errors);
     }
     if (status == CALC_OK && calc_job_check(&task->job, errors) != CALC_OK) {
-        calc_rl_task_locate(task, errors);
         status = calc_errors_first(errors);
     }
     return status;
@@ -89,11 +110,10 @@ calc_status calc_rl_task_read(calc_rl_task *task, const calc_rl_words *words, ca
 /* ---- Pools ----------------------------------------------------------------------------------- */
 
 /* An error of the job at a pointer. */
-static calc_status job_error(calc_rl_task *task, calc_errors *errors, const char *pointer,
-                             const char *hint, const char *fmt, const char *word)
+static calc_status job_error(calc_errors *errors, const char *pointer, const char *hint,
+                             const char *fmt, const char *word)
 {
     calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, pointer, hint, fmt, word);
-    calc_rl_task_locate(task, errors);
     return CALC_ERR_RULE;
 }
 
@@ -104,7 +124,8 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
     int64_t known = 0, unknown = 0;
     if (words->procs && !calc_opt_number(words->procs, true, 1, 1e9, &procs)) {
         return calc_errors_at(errors, CALC_ERR_RANGE, "--procs", 0, 0, NULL,
-                              "expected a number of processors, found \"%.40s\"", words->procs);
+                              "expected a number of processors from 1, found \"%.40s\"",
+                              words->procs);
     }
     task->pools = job->pools_count > 0 ? (size_t)job->pools_count : 1;
     for (size_t i = 0; i < task->pools; i++) {
@@ -116,13 +137,12 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
         unknown += pool->chips == 0;
         for (size_t k = 0; k < i; k++) {
             if (strcmp(pool->name, job->pools[k].name) == 0) {
-                return job_error(task, errors, "/pools", NULL, "two pools are named \"%s\"",
-                                 pool->name);
+                return job_error(errors, "/pools", NULL, "two pools are named \"%s\"", pool->name);
             }
         }
     }
     if (unknown > 1 || (unknown == 1 && procs > 0 && (int64_t)procs <= known)) {
-        return job_error(task, errors, "/pools", "say chips of each pool",
+        return job_error(errors, "/pools", "say chips of each pool",
                          "--procs %s leaves nothing for pools that do not say their chips",
                          words->procs ? words->procs : "");
     }
@@ -130,7 +150,7 @@ static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, ca
         task->chips[i] = task->chips[i] > 0 ? task->chips[i] : (int64_t)procs - known;
     }
     if (procs > 0 && unknown == 0 && (int64_t)procs != known) {
-        return job_error(task, errors, "/pools", NULL, "--procs %s is not the sum of their chips",
+        return job_error(errors, "/pools", NULL, "--procs %s is not the sum of their chips",
                          words->procs);
     }
     return CALC_OK;
@@ -152,13 +172,13 @@ static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_err
     calc_job_role_index like = like_of(&task->job, role);
     snprintf(pointer, sizeof pointer, "/roles/%s/like", calc_job_role_name(role));
     if (like == CALC_JOB_ROLES) {
-        return job_error(task, errors, pointer,
+        return job_error(errors, pointer,
                          "roles are actor, rollout, reference, critic, reward, teacher",
                          "no role is named \"%s\"", r->like);
     }
     const calc_job_role *other = calc_job_role_of(&task->job, like);
     if (like != CALC_JOB_ACTOR && other->like[0] && role != CALC_JOB_ACTOR) {
-        return job_error(task, errors, pointer, "name the role that says it",
+        return job_error(errors, pointer, "name the role that says it",
                          "\"%s\" is itself like another role", r->like);
     }
     bool own_model = r->model[0] && strcmp(r->model, other->model) != 0;
@@ -195,7 +215,7 @@ static calc_status find_pool(calc_rl_task *task, calc_job_role_index role, calc_
         }
     }
     seat->pool = 0;
-    return job_error(task, errors, pointer, "pools lists them", "no pool is named \"%s\"", name);
+    return job_error(errors, pointer, "pools lists them", "no pool is named \"%s\"", name);
 }
 
 /* ---- Assignments of a role's documents --------------------------------------------------------
@@ -394,7 +414,12 @@ calc_status calc_rl_task_sets(calc_rl_task *task, const calc_rl_words *words,
     size_t pool = task->problem.seat[role].pool, layout;
     bool whole = false;
     int64_t procs = 0;
+    int at = errors->count;
     calc_status status = r->execution[0] ? look_at(r->execution, &whole, &procs, errors) : CALC_OK;
+    if (status == CALC_ERR_NOT_FOUND && at < errors->count && !errors->item[at].file[0]) {
+        snprintf(errors->item[at].pointer, sizeof errors->item->pointer, "/roles/%s/execution",
+                 calc_job_role_name(role));
+    }
     if (status != CALC_OK) {
         return status;
     }
@@ -440,6 +465,56 @@ static bool shares(const calc_rl_task *task, const calc_rl_words *words, calc_jo
            task->problem.seat[role].pool == task->problem.seat[other].pool;
 }
 
+/* Gives an error about a document that a role or its pool names the place of the name. */
+static calc_status find_documents(const calc_rl_task *task, calc_job_role_index role,
+                                  const char *const argument[CALC_INPUTS], calc_errors *errors)
+{
+    const calc_job_role *r = calc_job_role_of(&task->job, role);
+    size_t pool = task->problem.seat[role].pool;
+    bool own_system = task->job.pools_count > 0 && task->job.pools[pool].system[0];
+    const char *const own[] = {r->model[0] ? "model" : NULL, own_system ? "system" : NULL};
+    for (int kind = 0; kind < CALC_KIND_EXEC; kind++) {
+        char path[CALC_FIND_PATH_MAX];
+        int at = errors->count;
+        if (!own[kind] || calc_find((calc_kind)kind, argument[kind], path, errors) == CALC_OK) {
+            continue;
+        }
+        char *pointer = errors->item[at < CALC_MAX_ERRORS ? at : 0].pointer;
+        if (kind == CALC_KIND_SYSTEM) {
+            snprintf(pointer, sizeof errors->item->pointer, "/pools/%zu/system", pool);
+        } else {
+            snprintf(pointer, sizeof errors->item->pointer, "/roles/%s/%s",
+                     calc_job_role_name(role), own[kind]);
+        }
+        return calc_errors_first(errors);
+    }
+    return CALC_OK;
+}
+
+/* Assignments that stand for members of an object of the job have their place there. */
+static void point_into_object(const calc_rl_task *task, calc_job_role_index role,
+                              calc_errors *errors)
+{
+    static const char begins[] = "--set exe.";
+    if (calc_job_role_of(&task->job, role)->execution_length == 0) {
+        return;
+    }
+    for (int i = 0; i < errors->count; i++) {
+        calc_error *e = &errors->item[i];
+        char key[128];
+        if (strncmp(e->file, begins, sizeof begins - 1) == 0) {
+            snprintf(key, sizeof key, "%.*s", (int)strcspn(e->file + sizeof begins - 1, "="),
+                     e->file + sizeof begins - 1);
+            snprintf(e->pointer, sizeof e->pointer, "/roles/%s/execution/%.80s",
+                     calc_job_role_name(role), key);
+            for (char *dot = e->pointer; (dot = strchr(dot, '.')); *dot = '/') {
+            }
+            e->file[0] = '\0';
+            e->kind = CALC_KIND_NONE;
+        }
+    }
+}
+
 static calc_status load_role(calc_rl_task *task, const calc_rl_words *words,
                              calc_job_role_index role, calc_errors *errors)
 {
@@ -464,10 +539,12 @@ static calc_status load_role(calc_rl_task *task, const calc_rl_words *words,
                                          task->pool_system[task->problem.seat[role].pool],
                                          r->execution[0] ? r->execution : NULL};
     m->inputs->silent = words->silent;
-    if ((m->inputs->procs || m->inputs->batch) && !words->silent) {
-        calc_say("%s: ", calc_job_role_name(role));
-    }
-    return calc_inputs_load(m->inputs, argument, m->set, m->set_count, errors);
+    m->inputs->who = calc_job_role_name(role);
+    status = find_documents(task, role, argument, errors);
+    status = status == CALC_OK ? calc_inputs_load(m->inputs, argument, m->set, m->set_count, errors)
+                               : status;
+    point_into_object(task, role, errors);
+    return status;
 }
 
 static calc_status seat_role(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
@@ -483,7 +560,7 @@ static calc_status seat_role(calc_rl_task *task, calc_job_role_index role, calc_
         snprintf(pointer, sizeof pointer, "/roles/%s/execution", calc_job_role_name(role));
         snprintf(text, sizeof text, "%s is on %lld processors, its pool has %lld",
                  calc_job_role_name(role), (long long)procs, (long long)chips);
-        return job_error(task, errors, pointer,
+        return job_error(errors, pointer,
                          role == CALC_JOB_ROLLOUT ? "an engine may have a part that divides them"
                                                   : NULL,
                          "%s", text);

@@ -52,8 +52,8 @@ CALC_MUST_USE calc_status calc_rl_task_load(calc_rl_task *task, const calc_rl_wo
 CALC_MUST_USE calc_status calc_rl_task_sets(calc_rl_task *task, const calc_rl_words *words,
                                             calc_job_role_index role, calc_errors *errors);
 
-/** Give errors with pointers into the job their place. */
-void calc_rl_task_locate(const calc_rl_task *task, calc_errors *errors);
+/** Give errors with pointers into the job their place: the assignment, or line and column. */
+void calc_rl_task_locate(const calc_rl_task *task, const calc_rl_words *words, calc_errors *errors);
 
 void calc_rl_task_free(calc_rl_task *task);
 

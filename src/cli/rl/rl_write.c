@@ -155,32 +155,32 @@ static void write_waits(calc_output *out, const calc_rl_task *task, const calc_r
     }
 }
 
-/* Phases that do not run side by side with others add up to the step. */
-static void write_phases(calc_output *out, const calc_paint *paint, const calc_rl_task *task,
-                         const calc_rl_step *s)
+/* What adds up to the step, and what runs beside it. */
+static void write_phases(calc_output *out, const calc_paint *paint, const calc_rl_step *s)
 {
     const char *label[CALC_RL_PHASES + 2];
-    double time_s[CALC_RL_PHASES + 2], sum_s = 0;
+    double time_s[CALC_RL_PHASES + 2], sum_s = s->overhead_time;
+    char a[CALC_HUMAN_MAX];
     size_t count = 0;
-    bool overlapped = is_apart(task) && s->staleness > 0;
     for (int i = 0; i < CALC_RL_PHASES; i++) {
+        const calc_rl_phase *p = &s->phase[i];
         label[count] = calc_rl_phase_name((calc_rl_phase_index)i);
-        time_s[count] = s->phase[i].runs ? s->phase[i].time_s : 0;
+        time_s[count] = p->runs && !p->beside ? p->time_s : 0;
         sum_s += time_s[count++];
     }
+    label[count] = "waiting, as lengths vary";
+    time_s[count++] = s->step_time - sum_s > 1e-9 * s->step_time ? s->step_time - sum_s : 0;
     label[count] = "everything else";
     time_s[count++] = s->overhead_time;
-    sum_s += s->overhead_time;
-    bool side = sum_s > s->step_time * (1 + 1e-9);
-    calc_output_printf(out, "\nTime of one step%s\n",
-                       overlapped ? ", phases of the pools side by side"
-                       : side     ? ", phases of pools side by side"
-                                  : "");
-    if (!side && sum_s < s->step_time * (1 - 1e-9)) {
-        label[count] = "waiting";
-        time_s[count++] = s->step_time - sum_s;
+    calc_output_text(out, "\nTime of one step\n");
+    calc_breakdown_write_parts(out, paint, label, time_s, count, s->step_time);
+    for (int i = 0; i < CALC_RL_PHASES; i++) {
+        if (s->phase[i].runs && s->phase[i].beside) {
+            calc_output_printf(out, "  beside it: %s, %s\n",
+                               calc_rl_phase_name((calc_rl_phase_index)i),
+                               calc_human_seconds(s->phase[i].time_s, a));
+        }
     }
-    calc_breakdown_write_parts(out, paint, label, time_s, count, side ? sum_s : s->step_time);
 }
 
 static void write_memory(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
@@ -243,7 +243,7 @@ void calc_rl_write_text(calc_output *out, const calc_paint *paint, const calc_rl
         calc_output_printf(out, "It cannot run: %s\n", s->reason[i]);
     }
     write_waits(out, task, s);
-    write_phases(out, paint, task, s);
+    write_phases(out, paint, s);
     write_memory(out, task, s);
     write_layouts(out, task, s);
     write_gains(out, task, s);
@@ -303,9 +303,10 @@ void calc_rl_write_json(calc_output *out, const calc_rl_task *task, const calc_r
     for (int i = 0; i < CALC_RL_PHASES; i++) {
         const calc_rl_phase *p = &s->phase[i];
         if (p->runs) {
-            calc_put_object(&put, calc_rl_phase_name((calc_rl_phase_index)i), CALC_PUT_LINE);
+            calc_put_object(&put, calc_rl_phase_key((calc_rl_phase_index)i), CALC_PUT_LINE);
             calc_put_text(&put, "pool", task->pool_name[p->pool]);
             calc_put_number(&put, "time", p->time_s);
+            calc_put_flag(&put, "beside", p->beside);
             calc_put_number(&put, "memory", p->need_bytes > 0 ? p->need_bytes : NAN);
             calc_put_number(&put, "capacity", p->need_bytes > 0 ? p->capacity_bytes : NAN);
             calc_put_close(&put);
@@ -345,7 +346,7 @@ void calc_rl_write_found(calc_output *out, const calc_rl_words *words, const cal
         const calc_rl_choice *c = &found->choice[i];
         char where[64], time[CALC_HUMAN_MAX], tail[CALC_HUMAN_MAX], actor[128], engine[128];
         placement_text(c, where, sizeof where);
-        calc_output_printf(out, "%-16s%10s%10.0f%8s  %-24s%s\n", where,
+        calc_output_printf(out, "%-18s%10s%12.0f%8s  %-34s%s\n", where,
                            calc_human_seconds(c->step.step_time, time),
                            c->step.tokens_per_s_per_chip,
                            calc_human_percent(c->step.tail_time / c->step.step_time, tail),

@@ -166,17 +166,18 @@ static calc_status sweep(calc_sweep_study *study, calc_sweep_result *result, cal
     return status;
 }
 
-static calc_status search(calc_sweep_study *study, bool silent, calc_exec *exec,
-                          calc_errors *errors)
+static calc_status search(calc_sweep_study *study, calc_inputs *in, calc_errors *errors)
 {
     calc_sweep_result result = {0};
     calc_status status = sweep(study, &result, errors);
-    if (status == CALC_OK && choose(study, &result, exec)) {
-        if (!silent) {
-            tell(study, exec);
-        }
-    } else if (status == CALC_OK) {
-        if (!silent) {
+    bool found = status == CALC_OK && choose(study, &result, &in->exec);
+    if (status == CALC_OK && in->who && !in->silent) {
+        calc_say("%s: ", in->who);
+    }
+    if (found && !in->silent) {
+        tell(study, &in->exec);
+    } else if (status == CALC_OK && !found) {
+        if (!in->silent) {
             calc_sweep_infeasible(study, &result);
         }
         status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
@@ -205,7 +206,7 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
     if (status == CALC_OK) {
         status = calc_sweep_study_load(&study, &s.args, in, errors);
     }
-    status = status == CALC_OK ? search(&study, in->silent, &in->exec, errors) : status;
+    status = status == CALC_OK ? search(&study, in, errors) : status;
     strcpy(in->exec.software, study.space.software);
     if (!input->name[0]) {
         snprintf(input->name, sizeof input->name, "as calc sweep would start");
