@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Published steps of reinforcement learning beside what calc predicts.
 
-usage: scripts/rl_rows.py [--calc CALC] [--sets "overhead=0 ..."] [--commands] [--markdown]
+usage: scripts/rl_rows.py [--calc CALC] [--sets "overhead=0 ..."] [--commands] [--docs | --check]
+
+--docs writes the table of docs/post-training.md, --check compares it.
 
 Reads tests/measured/rl_steps.csv. What a row does not say is the same for all rows (ASSUMED), so
 that nothing is fitted to one of them; rows that say too little are listed with what they lack.
@@ -15,6 +17,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+BEGIN = "<!-- rows: scripts/rl_rows.py -->\n"
+END = "<!-- /rows -->\n"
 
 # Documents of the names that publications use.
 MODELS = {"Llama3.1-8B": "llama3-8B", "DeepSeek-V3": "deepseek-v3-671B",
@@ -116,6 +121,8 @@ def main():
     parser.add_argument("--sets", default="")
     parser.add_argument("--commands", action="store_true")
     parser.add_argument("--phases", action="store_true")
+    parser.add_argument("--docs", action="store_true")
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     rows = list(csv.DictReader(open(ROOT / "tests/measured/rl_steps.csv")))
@@ -143,56 +150,85 @@ def main():
                   {k: round(v, 4) for k, v in answer["statistics"].items() if k in
                    ("tail_time", "floor_time", "running", "requests", "longest", "decode_step_time",
                     "train_time", "generate_time")})
-    report(results, left, failed)
-
-
-def report(results, left, failed):
-    groups = {}
-    print("| row | measured s | predicted s | error |\n|---|--:|--:|--:|")
-    for row, answer in results:
-        measured = float(row["t_step"])
-        predicted = answer["statistics"]["step_time"]
-        error = predicted / measured - 1
-        groups.setdefault(row["publication"], []).append(error)
-        mark = "" if answer["feasible"] else ", does not fit"
-        print(f"| {row['id']} {row['model']} {row['chip']} {row['mode']}{mark} | {measured:.1f} "
-              f"| {predicted:.1f} | {100 * error:+.0f} % |")
-    everything = [e for g in groups.values() for e in g]
-    for name, errors in [*groups.items(), ("all", everything)]:
-        if errors:
-            mean = sum(map(abs, errors)) / len(errors)
-            bias = sum(errors) / len(errors)
-            print(f"{name}: {len(errors)} rows, mean absolute error {100 * mean:.1f} %, "
-                  f"mean {100 * bias:+.1f} %")
-    order(results)
+    if args.docs or args.check:
+        return put(results, left, failed, args.check)
+    print(table(results, left))
     for name, lines in failed:
         print(f"failed: {name}: {' / '.join(lines[-4:])}")
-    for name, missing in left:
-        print(f"left out: {name}: lacks {', '.join(missing)}")
+    return 1 if failed else 0
 
 
-def order(results):
-    """Rows of a publication, model and chip: is the rate per chip of colocated and apart in the
-    right order?"""
+def table(results, left):
+    """The lines of the documentation: the blind predictions and those of now."""
+    blind = {r["id"]: float(r["predicted_s"])
+             for r in csv.DictReader(open(ROOT / "tests/measured/rl_blind.csv"))}
+    lines = ["| publication, model, chip, placement | measured | blind | | now | |",
+             "|---|--:|--:|--:|--:|--:|"]
+    errors = {}
+    for row, answer in results:
+        measured = float(row["t_step"])
+        both = (blind[row["id"]], answer["statistics"]["step_time"])
+        off = [p / measured - 1 for p in both]
+        errors.setdefault(row["publication"], []).append(off)
+        name = f"{row['publication']}, {row['model']}, {row['chip']}, {row['mode']}"
+        name += ", FP8" if "FP8/FP8" in row["notes"] else ""
+        name += ", DAPO" if row["algorithm"] == "DAPO" else ""
+        name += ", does not fit" if not answer["feasible"] else ""
+        lines.append(f"| {name} | {measured:.1f} s | {both[0]:.1f} s | {100 * off[0]:+.0f} % "
+                     f"| {both[1]:.1f} s | {100 * off[1]:+.0f} % |")
+    lines += ["", "| publication | rows | blind: mean absolute error, mean error | now |",
+              "|---|--:|--:|--:|"]
+    everything = [e for g in errors.values() for e in g]
+    for name, group in [*errors.items(), ("all", everything)]:
+        cells = []
+        for k in (0, 1):
+            size = sum(abs(e[k]) for e in group) / len(group)
+            cells.append(f"{100 * size:.1f} %, {100 * sum(e[k] for e in group) / len(group):+.1f} %")
+        lines.append(f"| {name} | {len(group)} | {cells[0]} | {cells[1]} |")
+    times = {"blind": lambda x: blind[x[0]["id"]],
+             "now": lambda x: x[1]["statistics"]["step_time"]}
+    counts = [order(results, time) for time in times.values()]
+    lines += ["", f"Which placement has the higher rate per chip is right in {counts[0][0]} of "
+              f"{counts[0][1]} pairs blind, and in {counts[1][0]} now.",
+              "", "Left out, as they do not say enough: " + "; ".join(
+                  f"{name} (lacks {', '.join(what)})" for name, what in left) + "."]
+    return "\n".join(lines) + "\n"
+
+
+def order(results, time):
+    """Pairs of rows of a publication, model and chip, colocated and apart: in how many the rate per
+    chip is predicted in the measured order."""
     pairs = right = 0
     kinds = {}
-    for row, answer in results:
-        precision = re.search(r"BF16/BF16|FP8/FP8", row["notes"])
-        key = (row["publication"], row["model"], row["chip"], precision and precision[0])
-        kinds.setdefault(key, []).append((row, answer))
+    for x in results:
+        precision = re.search(r"BF16/BF16|FP8/FP8", x[0]["notes"])
+        key = (x[0]["publication"], x[0]["model"], x[0]["chip"], precision and precision[0])
+        kinds.setdefault(key, []).append(x)
     for group in kinds.values():
         together = [x for x in group if "colocated" in x[0]["mode"] and x[0]["algorithm"] == "GRPO"]
-        apart = [x for x in group if "apart" in x[0]["mode"]]
         for a in together:
-            for b in apart:
-                def rate(x, time):
-                    return float(x[0]["sequences"]) / time / float(x[0]["chips"])
+            for b in (x for x in group if "apart" in x[0]["mode"]):
+                def rate(x, seconds):
+                    return float(x[0]["sequences"]) / seconds / float(x[0]["chips"])
                 measured = rate(a, float(a[0]["t_step"])) > rate(b, float(b[0]["t_step"]))
-                predicted = rate(a, a[1]["statistics"]["step_time"]) > rate(
-                    b, b[1]["statistics"]["step_time"])
                 pairs += 1
-                right += measured == predicted
-    print(f"order of colocated and apart by rate per chip: right in {right} of {pairs} pairs")
+                right += measured == (rate(a, time(a)) > rate(b, time(b)))
+    return right, pairs
+
+
+def put(results, left, failed, check):
+    """Compare or write the table between the marks of the page."""
+    for name, lines in failed:
+        print(f"{name}: {' / '.join(lines[-4:])}")
+    page = ROOT / "docs/post-training.md"
+    text = page.read_text()
+    begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
+    made = text[:begin] + table(results, left) + text[end:]
+    if check and made != text:
+        print(f"{page} is not what {pathlib.Path(__file__).name} --docs writes")
+    if not check:
+        page.write_text(made)
+    return 1 if failed or (check and made != text) else 0
 
 
 if __name__ == "__main__":

@@ -96,7 +96,7 @@ extern const calc_command calc_cmd_run, calc_cmd_trace, calc_cmd_sweep, calc_cmd
 
 /** All commands, in the order of the help; NULL at the end. Commands that find the best layout and
  *  start it come first. */
-enum { CALC_COMMANDS_FIRST = 8 };
+enum { CALC_COMMANDS_FIRST = 9 };
 extern const calc_command *const calc_command_list[];
 
 /** The command of that name; NULL if there is none. */
