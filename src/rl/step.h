@@ -100,9 +100,6 @@ typedef struct calc_rl_step {
 const char *calc_rl_phase_name(calc_rl_phase_index phase);
 const char *calc_rl_phase_key(calc_rl_phase_index phase);
 
-/** The role that a phase is of. */
-calc_job_role_index calc_rl_phase_role(calc_rl_phase_index phase);
-
 /** Whether a role keeps something on the host while others of its pool run.
  *  @param what  CALC_JOB_OFFLOAD_... */
 bool calc_rl_offloads(const calc_rl_case *c, calc_job_role_index role, int what);

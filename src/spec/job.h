@@ -4,7 +4,7 @@
 #ifndef CALC_SPEC_JOB_H
 #define CALC_SPEC_JOB_H
 
-#include "calc.h"
+#include "spec/field.h"
 
 /** The folder of these documents among the executions: "jobs/grpo". */
 #define CALC_JOB_FOLDER "jobs/"
@@ -136,10 +136,6 @@ typedef struct calc_job {
 #include "calc/job.fields.h"
 } calc_job;
 #undef CALC_FIELD
-
-/** Its rows, and those of a role. */
-const calc_table *calc_job_table(void);
-const calc_table *calc_job_role_table(void);
 
 /** "actor" */
 const char *calc_job_role_name(calc_job_role_index role);

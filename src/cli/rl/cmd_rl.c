@@ -207,15 +207,17 @@ static calc_exit run(const calc_args *args)
     calc_errors errors = {0};
     calc_rl_task *task = calloc(1, sizeof *task);
     const char **set = calloc(args->use_count + 1, sizeof *set);
+    if (!task || !set) {
+        free(task);
+        free(set);
+        calc_end_without_memory();
+    }
     calc_rl_words words = {.app = args->argument[0],
                            .system = args->argument[1],
                            .job = args->argument_count > 2 ? args->argument[2] : NULL,
                            .procs = calc_opt_value(args, OPT_PROCS),
                            .rollout_procs = calc_opt_value(args, OPT_ROLLOUT_PROCS),
                            .set = set};
-    if (!task || !set) {
-        calc_end_without_memory();
-    }
     size_t cursor = 0;
     while ((set[words.set_count] = calc_opt_next(args, OPT_SET, &cursor))) {
         words.set_count++;

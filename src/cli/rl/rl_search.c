@@ -47,7 +47,7 @@ static calc_status find_layouts(const calc_rl_task *task, calc_job_role_index ro
     if (!task->problem.seat[role].runs || !m->inputs->procs) { /* a whole document: it alone */
         return CALC_OK;
     }
-    return calc_sweep_front_of(m->inputs, m->set, m->set_count,
+    return calc_sweep_front_of(m->inputs, (const char *const *)m->set, m->set_count,
                                role == CALC_JOB_ROLLOUT ? NULL : "sample_rate,mem1", FRONT,
                                &out->exec, &out->count, errors);
 }

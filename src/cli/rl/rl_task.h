@@ -20,10 +20,9 @@ typedef struct calc_rl_words {
 typedef struct calc_rl_member {
     calc_inputs *inputs; /**< owned by one of those that share them */
     bool owns;
-    const char **set; /**< assignments of its documents; texts are borrowed, or in `own` */
+    char **set; /**< assignments of its documents, owned */
     size_t set_count;
-    char **own; /**< texts that calc made */
-    size_t own_count;
+    char procs[24], batch[24]; /**< --procs and --batch of what is completed */
 } calc_rl_member;
 
 /** The job. Start with {0}; free with calc_rl_task_free(). */
@@ -46,11 +45,6 @@ CALC_MUST_USE calc_status calc_rl_task_read(calc_rl_task *task, const calc_rl_wo
 /** Find, read and complete the documents of the roles, and fill task->problem. */
 CALC_MUST_USE calc_status calc_rl_task_load(calc_rl_task *task, const calc_rl_words *words,
                                             calc_errors *errors);
-
-/** What `complete` of calc_inputs gets for a role: its fixed assignments, and --procs and --batch.
- *  Valid as long as the task. */
-CALC_MUST_USE calc_status calc_rl_task_sets(calc_rl_task *task, const calc_rl_words *words,
-                                            calc_job_role_index role, calc_errors *errors);
 
 /** Give errors with pointers into the job their place: the assignment, or line and column. */
 void calc_rl_task_locate(const calc_rl_task *task, const calc_rl_words *words, calc_errors *errors);
