@@ -236,7 +236,7 @@ static void set(calc_json_report *report, const target *to, const char *text)
             to->role->offload_given = true;
         }
     }
-    if (to->text && strcmp(to->text->key, "execution") == 0) {
+    if (to->role && to->text && strcmp(to->text->key, "execution") == 0) {
         to->role->execution_length = 0;
     }
     json_decref(value);

@@ -56,8 +56,10 @@ static bool shares_pool(const calc_rl_case *c, calc_job_role_index a, calc_job_r
     return a != b && c->seat[a].runs && c->seat[b].runs && c->seat[a].pool == c->seat[b].pool;
 }
 
-/* By default what is trained makes room for engines, and other weights make room for any role. */
-bool calc_rl_offloads(const calc_rl_case *c, calc_job_role_index role, int what)
+/* Whether a role keeps something on the host while others of its pool run. By default what is
+ * trained makes room for engines, and other weights make room for any role.
+ * @param what  CALC_JOB_OFFLOAD_... */
+static bool offloads(const calc_rl_case *c, calc_job_role_index role, int what)
 {
     const calc_job_role *said = calc_job_role_of(c->job, role);
     bool shared = false;
@@ -169,11 +171,10 @@ static double resident_bytes(const work *w, calc_job_role_index role)
         return calc_job_role_of(w->c->job, role)->sleep > 0 ? ASLEEP_BYTES : w->engine_bytes;
     }
     const calc_stats *s = is_trained(role) ? &w->trained[role] : &w->forward[role];
-    double bytes = calc_rl_offloads(w->c, role, CALC_JOB_OFFLOAD_WEIGHTS) ? 0 : s->weight_space;
+    double bytes = offloads(w->c, role, CALC_JOB_OFFLOAD_WEIGHTS) ? 0 : s->weight_space;
     if (is_trained(role)) {
-        bytes +=
-            calc_rl_offloads(w->c, role, CALC_JOB_OFFLOAD_GRADIENTS) ? 0 : s->weight_grad_space;
-        bytes += calc_rl_offloads(w->c, role, CALC_JOB_OFFLOAD_OPTIMIZER) ? 0 : s->optimizer_space;
+        bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_GRADIENTS) ? 0 : s->weight_grad_space;
+        bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_OPTIMIZER) ? 0 : s->optimizer_space;
     }
     return bytes;
 }
@@ -209,9 +210,8 @@ static double forward_bytes(const work *w, calc_job_role_index role)
     double bytes = w->forward[role].proc_mem_tier1_cap_req;
     if (is_trained(role)) {
         const calc_stats *s = &w->trained[role];
-        bytes +=
-            calc_rl_offloads(w->c, role, CALC_JOB_OFFLOAD_GRADIENTS) ? 0 : s->weight_grad_space;
-        bytes += calc_rl_offloads(w->c, role, CALC_JOB_OFFLOAD_OPTIMIZER) ? 0 : s->optimizer_space;
+        bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_GRADIENTS) ? 0 : s->weight_grad_space;
+        bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_OPTIMIZER) ? 0 : s->optimizer_space;
     }
     return bytes;
 }
@@ -326,11 +326,8 @@ static double switched_bytes(const work *w, size_t pool)
         }
         if (is_trained(role)) {
             const calc_stats *t = &w->trained[role];
-            bytes += calc_rl_offloads(w->c, role, CALC_JOB_OFFLOAD_OPTIMIZER)
-                         ? 2 * t->optimizer_space
-                         : 0;
-            bytes +=
-                calc_rl_offloads(w->c, role, CALC_JOB_OFFLOAD_WEIGHTS) ? 2 * t->weight_space : 0;
+            bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_OPTIMIZER) ? 2 * t->optimizer_space : 0;
+            bytes += offloads(w->c, role, CALC_JOB_OFFLOAD_WEIGHTS) ? 2 * t->weight_space : 0;
         } else if (role == CALC_JOB_ROLLOUT) {
             bool shared = false;
             for (int other = 0; other < CALC_JOB_ROLES; other++) {
@@ -338,7 +335,7 @@ static double switched_bytes(const work *w, size_t pool)
             }
             bool moved = shared && calc_job_role_of(w->c->job, role)->sleep == 1;
             bytes += moved ? 2 * w->rollout.kept_bytes : 0;
-        } else if (calc_rl_offloads(w->c, role, CALC_JOB_OFFLOAD_WEIGHTS)) {
+        } else if (offloads(w->c, role, CALC_JOB_OFFLOAD_WEIGHTS)) {
             bytes += w->forward[role].weight_space;
         }
     }
@@ -351,8 +348,8 @@ static double switch_fixed_s(const work *w, size_t pool)
     const calc_rl_seat *actor = seat(w, CALC_JOB_ACTOR), *engine = seat(w, CALC_JOB_ROLLOUT);
     bool both = actor->runs && engine->runs && actor->pool == pool && engine->pool == pool;
     bool sleeps = calc_job_role_of(w->c->job, CALC_JOB_ROLLOUT)->sleep > 0;
-    bool moves = calc_rl_offloads(w->c, CALC_JOB_ACTOR, CALC_JOB_OFFLOAD_OPTIMIZER) ||
-                 calc_rl_offloads(w->c, CALC_JOB_ACTOR, CALC_JOB_OFFLOAD_WEIGHTS);
+    bool moves = offloads(w->c, CALC_JOB_ACTOR, CALC_JOB_OFFLOAD_OPTIMIZER) ||
+                 offloads(w->c, CALC_JOB_ACTOR, CALC_JOB_OFFLOAD_WEIGHTS);
     return both ? (moves ? TRAINER_SWITCH_S : 0) + (sleeps ? ENGINE_SWITCH_S : 0) : 0;
 }
 
@@ -398,7 +395,7 @@ static void put_sync(work *w)
     put_phase(w, CALC_RL_SYNC, time_s);
     if (same) { /* weights of both, and two buckets; the cache comes later */
         double trained = w->trained[CALC_JOB_ACTOR].weight_space;
-        bool gone = calc_rl_offloads(w->c, CALC_JOB_ACTOR, CALC_JOB_OFFLOAD_WEIGHTS);
+        bool gone = offloads(w->c, CALC_JOB_ACTOR, CALC_JOB_OFFLOAD_WEIGHTS);
         put_need(w, CALC_RL_SYNC,
                  w->rollout.kept_bytes + 2 * (double)w->c->job->sync.bucket_bytes +
                      (gone ? trained : 0));

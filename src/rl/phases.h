@@ -19,6 +19,10 @@ typedef struct calc_rl_phases {
     calc_rl_rollout rollout;
 } calc_rl_phases;
 
+/** The name of a phase for people, and as a key. */
+const char *calc_rl_phase_name(calc_rl_phase_index phase);
+const char *calc_rl_phase_key(calc_rl_phase_index phase);
+
 /** Make them. @return as calc_rl_step_of() */
 CALC_MUST_USE calc_status calc_rl_phases_make(calc_rl_phases *phases);
 

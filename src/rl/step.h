@@ -96,14 +96,6 @@ typedef struct calc_rl_step {
     char reason[CALC_RL_REASONS][256]; /**< why not */
 } calc_rl_step;
 
-/** Its name for people, and as a key. */
-const char *calc_rl_phase_name(calc_rl_phase_index phase);
-const char *calc_rl_phase_key(calc_rl_phase_index phase);
-
-/** Whether a role keeps something on the host while others of its pool run.
- *  @param what  CALC_JOB_OFFLOAD_... */
-bool calc_rl_offloads(const calc_rl_case *c, calc_job_role_index role, int what);
-
 /** Evaluate a step. "Does not fit" is an answer: .feasible, with .reason; the times are then as if
  *  it did, but for a rollout without room.
  *  @return CALC_OK; CALC_ERR_RULE where a layout does not take the sequences of the job, or roles

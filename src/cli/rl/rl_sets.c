@@ -21,12 +21,15 @@ static bool CALC_PRINTF(2, 3) add(calc_rl_member *m, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, list);
     va_end(list);
     char **set = realloc(m->set, (m->set_count + 1) * sizeof *set);
-    char *copy = set ? malloc(strlen(text) + 1) : NULL;
-    m->set = set ? set : m->set;
-    if (!copy) {
+    if (!set) {
         return false;
     }
-    m->set[m->set_count++] = strcpy(copy, text);
+    m->set = set;
+    m->set[m->set_count] = malloc(strlen(text) + 1);
+    if (!m->set[m->set_count]) {
+        return false;
+    }
+    strcpy(m->set[m->set_count++], text);
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
+#include "rl/phases.h"
 
 /* The members of a step that are statistics. */
 static const struct {
