@@ -187,13 +187,13 @@ static void write_phases(calc_output *out, const calc_paint *paint, const calc_r
 static void write_memory(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
     char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX];
-    calc_output_printf(out, "\n%-21s%-12s%14s%14s\n", "Memory of a processor", "pool", "needed",
+    calc_output_printf(out, "\n%-23s%-12s%14s%14s\n", "Memory of a processor", "pool", "needed",
                        "there is");
     for (size_t pool = 0; pool < task->pools; pool++) {
         for (int i = 0; i < CALC_RL_PHASES; i++) {
             const calc_rl_phase *p = &s->phase[i];
             if (p->runs && p->pool == pool && p->need_bytes > 0) {
-                calc_output_printf(out, "  %-19s%-12.12s%14s%14s%s\n",
+                calc_output_printf(out, "  %-21s%-12.12s%14s%14s%s\n",
                                    calc_rl_phase_name((calc_rl_phase_index)i),
                                    task->pool_name[pool], calc_human_bytes(p->need_bytes, a),
                                    calc_human_bytes(p->capacity_bytes, b),
