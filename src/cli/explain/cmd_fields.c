@@ -6,14 +6,36 @@
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 #include "io/output.h"
+#include "rl/step.h"
 #include "spec/alias.h"
 #include "spec/field.h"
 #include "spec/field_each.h"
 #include "spec/job.h"
 
+#define STAT(stat, in, text)                                                                       \
+    {.name = #stat,                                                                                \
+     .key = #stat,                                                                                 \
+     .type = CALC_TYPE_REAL,                                                                       \
+     .unit = sizeof(in) > 1 ? (in) : NULL,                                                         \
+     .where = "calc_rl_step_of",                                                                   \
+     .doc = (text)},
+static const calc_field rl_rows[] = {CALC_RL_STAT_LIST(STAT)};
+#undef STAT
+static const calc_table rl_table = {"rl", sizeof(calc_rl_step), sizeof rl_rows / sizeof *rl_rows,
+                                    rl_rows};
+
+/* The table of a kind, by its index in the list of them. */
+static const calc_table *table_of(int kind)
+{
+    return kind < CALC_KIND_COUNT    ? calc_table_of((calc_kind)kind)
+           : kind == CALC_KIND_COUNT ? calc_job_table()
+                                     : &rl_table;
+}
+
 enum { INDENT = 6, VALUE_COLUMN = 39 };
 
-static const char *const kinds[] = {"app", "sys", "exe", "stats", "layer", "stage", "job", NULL};
+static const char *const kinds[] = {"app",   "sys", "exe", "stats", "layer",
+                                    "stage", "job", "rl",  NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(MARKDOWN, "markdown", NULL, .doc = "write Markdown tables")                                  \
@@ -159,9 +181,7 @@ static calc_exit run(const calc_args *args)
         if (field) {
             write_values(out, field);
         } else if (args->argument_count > 0) {
-            int kind = calc_choice_index(kinds, args->argument[0]);
-            const calc_table *table =
-                kind < CALC_KIND_COUNT ? calc_table_of((calc_kind)kind) : calc_job_table();
+            const calc_table *table = table_of(calc_choice_index(kinds, args->argument[0]));
             if (names) {
                 calc_field_each(table, write_name, out);
             } else {
