@@ -428,7 +428,7 @@ typedef struct calc_field {
     const calc_table *table;    /**< OBJECT, LIST, MAP: rows of the element */
     const char *const *choices; /**< ENUM, and keys of a MAP: texts, NULL at the end */
     double lo, hi;              /**< INT, REAL: range in file units; both 0: any finite value */
-    double absent;              /**< OPTIONAL INT: value when the key is absent; OP: [1, absent] */
+    double absent;              /**< OPTIONAL INT, REAL: when the key is absent; OP: [1, absent] */
     double scale;               /**< file unit in SI units (GiB: 2^30); 0 means 1 */
     const char *unit;           /**< in the file: "GB/s"; NULL: a pure number */
     const char *where;          /**< STATS, LAYER: the function that computes it */

@@ -9,6 +9,8 @@ static void put(const calc_field *field, void *member)
 {
     if (field->type == CALC_TYPE_INT) {
         *(int64_t *)member = (int64_t)field->absent;
+    } else if (field->type == CALC_TYPE_REAL && field->flags & CALC_OPTIONAL) {
+        *(double *)member = field->absent * calc_field_scale(field);
     } else if (field->type == CALC_TYPE_OP && field->flags & CALC_OPTIONAL) {
         *(calc_network_op *)member = (calc_network_op){1, field->absent};
     } else if (field->type == CALC_TYPE_OBJECT) {

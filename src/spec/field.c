@@ -8,6 +8,7 @@
 #include "base/buffer.h"
 #include "base/decimal.h"
 #include "spec/alias.h"
+#include "spec/job.h"
 
 /* ---- Words ---------------------------------------------------------------------------------- */
 
@@ -56,6 +57,11 @@ static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIS
 static const char *const offload_modules_names[] = {CALC_OFFLOAD_MODULES_LIST(CHOICE) NULL};
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
 static const char *const verdict_names[] = {CALC_VERDICT_LIST(CHOICE) NULL};
+#define CHOICE_OF_MORE(name, text, ...) text,
+static const char *const job_algorithm_names[] = {CALC_JOB_ALGORITHM_LIST(CHOICE_OF_MORE) NULL};
+static const char *const job_old_logprob_names[] = {CALC_JOB_OLD_LOGPROB_LIST(CHOICE) NULL};
+static const char *const job_offload_names[] = {CALC_JOB_OFFLOAD_LIST(CHOICE) NULL};
+static const char *const job_sync_method_names[] = {CALC_JOB_SYNC_METHOD_LIST(CHOICE) NULL};
 #define datatype_names calc_datatype_names
 #define part_type_names calc_part_type_names
 #define pipeline_schedule_names calc_pipeline_schedule_names
@@ -323,6 +329,86 @@ static const calc_field stage_rows[] = {
 };
 #undef CALC_FIELD
 TABLE(stage, "stage", calc_stage_stats)
+
+#define CALC_JOB_PART_RESPONSE
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_response, name, type, arg, __VA_ARGS__)
+static const calc_field job_response_rows[] = {
+#include "calc/job_parts.fields.h"
+};
+#undef CALC_FIELD
+#undef CALC_JOB_PART_RESPONSE
+TABLE(job_response, "response", calc_job_response)
+
+#define CALC_JOB_PART_LENGTHS
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_lengths, name, type, arg, __VA_ARGS__)
+static const calc_field job_lengths_rows[] = {
+#include "calc/job_parts.fields.h"
+};
+#undef CALC_FIELD
+#undef CALC_JOB_PART_LENGTHS
+TABLE(job_lengths, "lengths", calc_job_lengths)
+
+#define CALC_JOB_PART_REWARD
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_reward, name, type, arg, __VA_ARGS__)
+static const calc_field job_reward_rows[] = {
+#include "calc/job_parts.fields.h"
+};
+#undef CALC_FIELD
+#undef CALC_JOB_PART_REWARD
+TABLE(job_reward, "reward", calc_job_reward)
+
+#define CALC_JOB_PART_POOL
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_pool, name, type, arg, __VA_ARGS__)
+static const calc_field job_pool_rows[] = {
+#include "calc/job_parts.fields.h"
+};
+#undef CALC_FIELD
+#undef CALC_JOB_PART_POOL
+TABLE(job_pool, "pool", calc_job_pool)
+
+#define CALC_JOB_PART_ROLE
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_role, name, type, arg, __VA_ARGS__)
+static const calc_field job_role_rows[] = {
+#include "calc/job_parts.fields.h"
+};
+#undef CALC_FIELD
+#undef CALC_JOB_PART_ROLE
+TABLE(job_role, "role", calc_job_role)
+
+#define CALC_JOB_PART_ROLES
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_roles, name, type, arg, __VA_ARGS__)
+static const calc_field job_roles_rows[] = {
+#include "calc/job_parts.fields.h"
+};
+#undef CALC_FIELD
+#undef CALC_JOB_PART_ROLES
+TABLE(job_roles, "roles", calc_job_roles)
+
+#define CALC_JOB_PART_SYNC
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_job_sync, name, type, arg, __VA_ARGS__)
+static const calc_field job_sync_rows[] = {
+#include "calc/job_parts.fields.h"
+};
+#undef CALC_FIELD
+#undef CALC_JOB_PART_SYNC
+TABLE(job_sync, "sync", calc_job_sync)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_job, name, type, arg, __VA_ARGS__)
+static const calc_field job_rows[] = {
+#include "calc/job.fields.h"
+};
+#undef CALC_FIELD
+TABLE(job, "job", calc_job)
+
+const calc_table *calc_job_table(void)
+{
+    return &job_table;
+}
+
+const calc_table *calc_job_role_table(void)
+{
+    return &job_role_table;
+}
 
 #pragma GCC diagnostic pop
 

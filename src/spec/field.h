@@ -15,6 +15,10 @@ extern const char *const calc_part_type_names[];
 /** The rows of calc_part: its type, and the fields of a model that its parts may change. */
 const calc_table *calc_part_table(void);
 
+/** The rows of calc_job and of calc_job_role (job.h). */
+const calc_table *calc_job_table(void);
+const calc_table *calc_job_role_table(void);
+
 /** Row whose key is `key`, or another name of it (alias.h); NULL if none. */
 const calc_field *calc_table_find(const calc_table *table, const char *key);
 

@@ -22,11 +22,12 @@ declare -A allowed=(
     [galvatron]="base spec model io formats layerwise galvatron"
     [gauss]="base gauss"
     [tune]="base spec model gauss tune"
+    [rl]="base spec model gauss rl"
     [mindspeed]="base spec model io formats gauss mindspeed"
     [plan]="base spec model balance layerwise sweep plan"
     [taylor]="base spec model io formats balance taylor"
     [report]="base spec model io report"
-    [cli]="base spec model io formats balance aiak layerwise galvatron gauss tune mindspeed sweep plan validate calibrate taylor report session cli"
+    [cli]="base spec model io formats balance aiak layerwise galvatron gauss tune rl mindspeed sweep plan validate calibrate taylor report session cli"
 )
 # Folders of the command: what they share is in shell and draw.
 declare -A shared=(
@@ -39,6 +40,7 @@ declare -A shared=(
     [formats]="sweep"
     [plan]="sweep run"
     [tune]="sweep"
+    [rl]="sweep"
     [report]="run sweep validate plan tune"
 )
 # Storeys of the model; files beside them may include all.

@@ -71,6 +71,8 @@ def shipped_files_are_valid():
     count = 0
     for kind, folder in FOLDERS.items():
         for path in sorted(glob.glob(f"{ROOT}/{folder}/**/*.json*", recursive=True)):
+            if "/jobs/" in path:  # they have no schema
+                continue
             name = "space" if "/spaces/" in path or "/software/" in path else kind
             for error in check[name].iter_errors(load(path)):
                 expect(f"{path}: {error.json_path}: {error.message[:200]}", False)

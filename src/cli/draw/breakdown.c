@@ -280,14 +280,31 @@ static void write_whole(calc_output *out, const calc_paint *paint, const line *l
     write_line(out, paint, &total, w, w->total / w->full, all_steps, all_tenths);
 }
 
-void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats)
+/* Times in the unit that the total is shown in. */
+static void write_times(calc_output *out, const calc_paint *paint, const line *lines,
+                        const double *time_s, size_t count, double total_s)
 {
     static const unit units[] = {{"s", 1, 3}, {"ms", 1e-3, 3}, {"us", 1e-6, 3}};
-    double total_s = stats->total_time;
     const whole w = {total_s, total_s, &units[total_s >= 1 ? 0 : total_s >= 1e-3 ? 1 : 2]};
+    write_whole(out, paint, lines, time_s, count, &w);
+}
+
+void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats)
+{
     double time_s[CALC_BREAKDOWN_TIMES];
     calc_breakdown_times(stats, time_s);
-    write_whole(out, paint, time_lines, time_s, CALC_BREAKDOWN_TIMES, &w);
+    write_times(out, paint, time_lines, time_s, CALC_BREAKDOWN_TIMES, stats->total_time);
+}
+
+void calc_breakdown_write_parts(calc_output *out, const calc_paint *paint, const char *const *label,
+                                const double *time_s, size_t count, double total_s)
+{
+    static const char *const colors[] = {CALC_PAINT_GREEN, CALC_PAINT_BLUE, CALC_PAINT_MAGENTA};
+    line lines[CALC_BREAKDOWN_TIMES];
+    for (size_t i = 0; i < count; i++) {
+        lines[i] = (line){label[i], colors[i % 3], CALC_STACK_OTHER};
+    }
+    write_times(out, paint, lines, time_s, count, total_s);
 }
 
 /* In a list of stages, the block in its backward pass needs more than gradients. */

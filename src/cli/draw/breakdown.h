@@ -72,7 +72,11 @@ void calc_breakdown_losses(const calc_stats *stats, double share[CALC_BREAKDOWN_
 /** Write the parts of a step's time that are not zero, and their total. */
 void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats);
 
-/** The same for one memory tier, against its capacity.
+/** The same for parts with labels of their own, at most CALC_BREAKDOWN_TIMES. */
+void calc_breakdown_write_parts(calc_output *out, const calc_paint *paint, const char *const *label,
+                                const double *time_s, size_t count, double total_s);
+
+/** As calc_breakdown_write_time() for one memory tier, against its capacity.
  *  @param ours  without Calculon's rules: "activation gradients" then include everything that the
  *  block in its backward pass needs beyond stored tensors */
 void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,

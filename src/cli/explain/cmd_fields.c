@@ -6,13 +6,36 @@
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 #include "io/output.h"
+#include "rl/step.h"
 #include "spec/alias.h"
 #include "spec/field.h"
 #include "spec/field_each.h"
+#include "spec/job.h"
+
+#define STAT(stat, in, text)                                                                       \
+    {.name = #stat,                                                                                \
+     .key = #stat,                                                                                 \
+     .type = CALC_TYPE_REAL,                                                                       \
+     .unit = sizeof(in) > 1 ? (in) : NULL,                                                         \
+     .where = "calc_rl_step_of",                                                                   \
+     .doc = (text)},
+static const calc_field rl_rows[] = {CALC_RL_STAT_LIST(STAT)};
+#undef STAT
+static const calc_table rl_table = {"rl", sizeof(calc_rl_step), sizeof rl_rows / sizeof *rl_rows,
+                                    rl_rows};
+
+/* The table of a kind, by its index in the list of them. */
+static const calc_table *table_of(int kind)
+{
+    return kind < CALC_KIND_COUNT    ? calc_table_of((calc_kind)kind)
+           : kind == CALC_KIND_COUNT ? calc_job_table()
+                                     : &rl_table;
+}
 
 enum { INDENT = 6, VALUE_COLUMN = 39 };
 
-static const char *const kinds[] = {"app", "sys", "exe", "stats", "layer", "stage", NULL};
+static const char *const kinds[] = {"app",   "sys", "exe", "stats", "layer",
+                                    "stage", "job", "rl",  NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(MARKDOWN, "markdown", NULL, .doc = "write Markdown tables")                                  \
@@ -25,8 +48,10 @@ static const calc_arg rows[] = {
     {.name = "KIND",
      .choices = kinds,
      .optional = true,
-     .doc = "app, sys, exe: the fields of a model, a system, an execution; stats, layer, stage: "
-            "the statistics of a run, of a layer, of a pipeline stage; none: all"},
+     .doc =
+         "app, sys, exe: the fields of a model, a system, an execution; stats, layer, stage: "
+         "the statistics of a run, of a layer, of a pipeline stage; none: all of these; job: the "
+         "fields of a job of calc rl"},
     {0}};
 static const char *const examples[] = {"calc fields exe", "calc fields stats --markdown", NULL};
 
@@ -109,21 +134,40 @@ static void write_values(calc_output *out, const char *name)
     }
 }
 
-static void write_kind(calc_output *out, calc_kind kind, bool markdown, bool title)
+/* Rows that the roles of a job share are written once. */
+typedef struct once {
+    calc_output *out;
+    calc_field_visitor *write;
+} once;
+
+/* calc_field_visitor */
+static void write_once(void *context, const calc_table *table, const char *path,
+                       const calc_field *field)
 {
-    const calc_table *table = calc_table_of(kind);
+    static const char roles[] = "roles.", first[] = "roles.actor.";
+    const once *o = context;
+    char any[128];
+    bool is_first = strncmp(path, first, sizeof first - 1) == 0;
+    snprintf(any, sizeof any, "roles.ROLE.%s", is_first ? path + sizeof first - 1 : "");
+    if (is_first || strncmp(path, roles, sizeof roles - 1) != 0) {
+        o->write(o->out, table, is_first ? any : path, field);
+    }
+}
+
+/* @param title  NULL: none */
+static void write_table(calc_output *out, const calc_table *table, bool markdown, const char *title)
+{
     if (!markdown) {
-        calc_output_printf(out, "%s%s", title ? calc_kind_name(kind) : "", title ? ":\n" : "");
-        calc_field_each(table, write_text_row, out);
+        calc_output_printf(out, "%s%s", title ? title : "", title ? ":\n" : "");
+        calc_field_each(table, write_once, &(once){out, write_text_row});
         return;
     }
-    calc_output_printf(out, "%s%s%s", title ? "## " : "", title ? calc_kind_name(kind) : "",
-                       title ? "\n\n" : "");
+    calc_output_printf(out, "%s%s%s", title ? "## " : "", title ? title : "", title ? "\n\n" : "");
     calc_output_text(out, table->rows[0].where ? "| name | unit | meaning | computed by |\n"
                                                  "|---|---|---|---|\n"
                                                : "| field | value | unit | meaning |\n"
                                                  "|---|---|---|---|\n");
-    calc_field_each(table, write_markdown_row, out);
+    calc_field_each(table, write_once, &(once){out, write_markdown_row});
 }
 
 static calc_exit run(const calc_args *args)
@@ -137,16 +181,16 @@ static calc_exit run(const calc_args *args)
         if (field) {
             write_values(out, field);
         } else if (args->argument_count > 0) {
-            calc_kind kind = (calc_kind)calc_choice_index(kinds, args->argument[0]);
+            const calc_table *table = table_of(calc_choice_index(kinds, args->argument[0]));
             if (names) {
-                calc_field_each(calc_table_of(kind), write_name, out);
+                calc_field_each(table, write_name, out);
             } else {
-                write_kind(out, kind, markdown, false);
+                write_table(out, table, markdown, NULL);
             }
         } else {
             for (calc_kind kind = CALC_KIND_APP; kind < CALC_KIND_COUNT; kind++) {
                 calc_output_text(out, kind == CALC_KIND_APP ? "" : "\n");
-                write_kind(out, kind, markdown, true);
+                write_table(out, calc_table_of(kind), markdown, calc_kind_name(kind));
             }
         }
         (void)!calc_output_close(out, &errors);

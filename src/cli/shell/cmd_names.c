@@ -12,22 +12,25 @@
 #include "io/output.h"
 #include "io/space_load.h"
 #include "spec/field.h"
-#include "spec/software.h"
 
 #define OPTIONS(X)                                                                                 \
     X(LONG, "long", NULL,                                                                          \
       .doc = "say what each of them is, behind its name, as on a terminal: parameters of models, " \
-             "whether machines are calibrated, sizes of executions, sources of software")          \
+             "whether machines are calibrated, sizes of executions, sources of software and jobs") \
     X(SHORT, "short", NULL, .doc = "names only, as in a pipe")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
-static const char *const kinds[] = {"app", "sys", "exe", "software", NULL};
-enum { SOFTWARE = CALC_KIND_EXEC + 1 /* lies beside executions, in a folder of its own */ };
+static const char *const kinds[] = {"app", "sys", "exe", "software", "job", NULL};
+enum {
+    ASIDE = CALC_KIND_EXEC /* what follows lies beside executions, as calc_find_aside has it */
+};
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "KIND",
      .choices = kinds,
-     .doc = "app, sys, exe or software: models, systems, executions or software of them"},
+     .doc =
+         "app, sys, exe, software or job: models, systems, executions, software of them, or jobs "
+         "of reinforcement learning"},
     {.name = "PART", .optional = true, .doc = "only names that this is part of: h100, llama3"},
     {0}};
 static const char *const examples[] = {"calc names app", "calc names sys h100 --long", NULL};
@@ -116,7 +119,7 @@ static void describe_exec(const calc_exec *e, char line[LINE_SIZE])
 }
 
 /* Its source, as much of it as fits. */
-static void describe_software(const char *path, char line[LINE_SIZE])
+static void describe_aside(const char *path, char line[LINE_SIZE])
 {
     calc_space_entries file = {0};
     calc_errors ignored = {0};
@@ -139,8 +142,8 @@ static void describe(int kind, const char *path, description *out)
     calc_input input = {0};
     calc_errors ignored = {0};
     *out = (description){.group = GROUPS - 1};
-    if (kind == SOFTWARE) {
-        describe_software(path, out->line);
+    if (kind > ASIDE) {
+        describe_aside(path, out->line);
     } else if (calc_is_yes(calc_input_load(&input, (calc_kind)kind, &object, path, &ignored))) {
         switch ((calc_kind)kind) {
         case CALC_KIND_APP:
@@ -157,12 +160,13 @@ static void describe(int kind, const char *path, description *out)
     calc_text_free(&input.text);
 }
 
-/* Spaces of calc sweep and software lie beside executions, but are not executions; the first of a
- * name counts. */
-static bool is_hidden(const calc_find_list *list, size_t i, bool software, const char *part)
+/* Spaces of calc sweep, software and jobs lie beside executions, but are not executions; the first
+ * of a name counts. */
+static bool is_hidden(const calc_find_list *list, size_t i, int kind, const char *part)
 {
+    int aside = kind > ASIDE ? kind - ASIDE : CALC_FIND_ASIDE_NONE;
     bool hidden = strncmp(list->entry[i].name, "spaces/", 7) == 0 ||
-                  calc_find_is_software(list->entry[i].name) != software ||
+                  (int)calc_find_aside_of(list->entry[i].name) != aside ||
                   (part && !strstr(list->entry[i].name, part));
     for (size_t j = 0; j < i && !hidden; j++) {
         hidden = strcmp(list->entry[j].name, list->entry[i].name) == 0;
@@ -170,17 +174,16 @@ static bool is_hidden(const calc_find_list *list, size_t i, bool software, const
     return hidden;
 }
 
-/* Software is known by its name in its folder. */
+/* What lies aside is known by its name in its folder. */
 static const char *name_of(const calc_find_list *list, size_t i)
 {
-    const char *name = list->entry[i].name;
-    return name + (calc_find_is_software(name) ? strlen(CALC_SOFTWARE_FOLDER) : 0);
+    return calc_find_aside_name(list->entry[i].name);
 }
 
 static void write_names(calc_output *out, int kind, const calc_find_list *list, const char *part)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (!is_hidden(list, i, kind == SOFTWARE, part)) {
+        if (!is_hidden(list, i, kind, part)) {
             calc_output_printf(out, "%s\n", name_of(list, i));
         }
     }
@@ -198,7 +201,7 @@ static calc_status write_described(calc_output *out, int kind, const calc_find_l
     }
     for (size_t i = 0; i < list->count; i++) {
         size_t length = strlen(name_of(list, i));
-        if (!is_hidden(list, i, kind == SOFTWARE, part)) {
+        if (!is_hidden(list, i, kind, part)) {
             width = length > width ? length : width;
             describe(kind, list->entry[i].path, &described[i]);
         }
@@ -206,7 +209,7 @@ static calc_status write_described(calc_output *out, int kind, const calc_find_l
     for (int group = grouped ? 0 : GROUPS - 1; group < GROUPS; group++) {
         bool begun = !grouped;
         for (size_t i = 0; i < list->count; i++) {
-            if (is_hidden(list, i, kind == SOFTWARE, part) || described[i].group != group) {
+            if (is_hidden(list, i, kind, part) || described[i].group != group) {
                 continue;
             }
             if (!begun) {
@@ -228,7 +231,7 @@ static calc_exit run(const calc_args *args)
     calc_errors errors = {0};
     calc_output *out;
     int kind = calc_choice_index(kinds, args->argument[0]);
-    calc_kind folder = kind == SOFTWARE ? CALC_KIND_EXEC : (calc_kind)kind;
+    calc_kind folder = kind > ASIDE ? CALC_KIND_EXEC : (calc_kind)kind;
     bool described = calc_opt_value(args, OPT_LONG) ||
                      (!calc_opt_value(args, OPT_SHORT) && isatty(STDOUT_FILENO));
     if (calc_find_names(folder, &list, &errors) == CALC_OK &&
@@ -246,7 +249,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_names = {
     .name = "names",
-    .summary = "list the models, systems, executions and software by name",
+    .summary = "list the models, systems, executions, software and jobs by name",
     .detail = "Lists the documents in the data directories, one name per line: those of CALC_PATH "
               "first, then those that came with calc. On a terminal a name is followed by what it "
               "is, and machines are grouped. An execution \"folder/name\" may be called \"name\" "

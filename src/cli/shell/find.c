@@ -191,15 +191,33 @@ void calc_find_free(calc_find_list *list)
 
 /* ---- Looking up ------------------------------------------------------------------------------ */
 
-bool calc_find_is_software(const char *name)
+static const struct {
+    const char *folder, *noun;
+} asides[] = {
+#define ASIDE(name, folder, noun) {folder, noun},
+    CALC_FIND_ASIDE_LIST(ASIDE)
+#undef ASIDE
+};
+
+calc_find_aside calc_find_aside_of(const char *name)
 {
-    return strncmp(name, CALC_SOFTWARE_FOLDER, strlen(CALC_SOFTWARE_FOLDER)) == 0;
+    int aside = CALC_FIND_ASIDE_COUNT - 1;
+    while (strncmp(name, asides[aside].folder, strlen(asides[aside].folder)) != 0) {
+        aside--; /* every name begins with the empty folder of executions */
+    }
+    return (calc_find_aside)aside;
 }
 
-/* "folder/name" is found under both names, but software is no execution. */
+const char *calc_find_aside_name(const char *name)
+{
+    return name + strlen(asides[calc_find_aside_of(name)].folder);
+}
+
+/* "folder/name" is found under both names, but what lies beside executions is none. */
 static bool is_named(const calc_find_entry *entry, const char *name)
 {
-    const char *slash = calc_find_is_software(entry->name) ? NULL : strchr(entry->name, '/');
+    const char *slash =
+        calc_find_aside_of(entry->name) != CALC_FIND_ASIDE_NONE ? NULL : strchr(entry->name, '/');
     return strcmp(entry->name, name) == 0 || (slash && strcmp(slash + 1, name) == 0);
 }
 
@@ -318,8 +336,8 @@ static void like_it(const calc_find_list *list, const char *name, char *hint, si
     const char *found[MOST];
     size_t count = 0;
     likeness kind = BEGINS;
-    bool software = calc_find_is_software(name);
-    name += software ? strlen(CALC_SOFTWARE_FOLDER) : 0;
+    calc_find_aside aside = calc_find_aside_of(name);
+    name = calc_find_aside_name(name);
     plain(name, sought);
     for (; kind < LIKENESSES && (count == 0 || count > MOST); kind++) {
         size_t best = 1;
@@ -328,7 +346,7 @@ static void like_it(const calc_find_list *list, const char *name, char *hint, si
             const char *slash = strchr(list->entry[i].name, '/');
             const char *own = slash && !strchr(name, '/') ? slash + 1 : list->entry[i].name;
             /* of another kind, or in another directory */
-            bool again = calc_find_is_software(list->entry[i].name) != software;
+            bool again = calc_find_aside_of(list->entry[i].name) != aside;
             for (size_t k = 0; k < count && k < MOST; k++) {
                 again = again || strcmp(found[k], own) == 0;
             }
@@ -378,17 +396,19 @@ static calc_status not_found(calc_kind kind, const char *name, const calc_find_l
 {
     char hint[256];
     calc_kind other = kind_of_name(kind, name);
-    bool software = calc_find_is_software(name);
+    calc_find_aside aside = calc_find_aside_of(name);
+    bool lies_aside = aside != CALC_FIND_ASIDE_NONE;
+    const char *noun = asides[aside].noun;
     if (other != CALC_KIND_NONE) {
         snprintf(hint, sizeof hint, "it is %s: %s", calc_find_kind_text(other), CALC_FIND_ORDER);
     } else if (like_it(list, name, hint, sizeof hint), !hint[0]) {
         snprintf(hint, sizeof hint, "`calc names %s` lists all; CALC_PATH adds directories",
-                 software ? "software" : calc_kind_name(kind));
+                 lies_aside ? noun : calc_kind_name(kind));
     }
     return calc_errors_add(errors, CALC_ERR_NOT_FOUND, CALC_KIND_NONE, NULL, hint,
                            "no %s named \"%.60s\" (looked in %.220s)",
-                           software ? "software" : kinds[kind].text,
-                           software ? name + strlen(CALC_SOFTWARE_FOLDER) : name, list->places);
+                           lies_aside ? noun : kinds[kind].text, calc_find_aside_name(name),
+                           list->places);
 }
 
 /* Fill path from the data directories. */
@@ -427,7 +447,8 @@ calc_status calc_find(calc_kind kind, const char *argument, char *path, calc_err
         char name[CALC_FIND_PATH_MAX];
         size_t length = stem_length(argument);
         snprintf(name, sizeof name, "%.*s", (int)(length ? length : strlen(argument)), argument);
-        return find_name(kind, name, path, calc_find_is_software(name), errors);
+        return find_name(kind, name, path, calc_find_aside_of(name) != CALC_FIND_ASIDE_NONE,
+                         errors);
     }
     return CALC_OK;
 }

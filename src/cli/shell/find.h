@@ -4,6 +4,8 @@
 #define CALC_CLI_SHELL_FIND_H
 
 #include "calc.h"
+#include "spec/job.h"
+#include "spec/software.h"
 
 enum { CALC_FIND_PATH_MAX = 4096 };
 
@@ -27,8 +29,22 @@ typedef struct calc_find_list {
 /** The noun for a document of a kind: "a model", "a system", "an execution". */
 const char *calc_find_kind_text(calc_kind kind);
 
-/** Whether a name of an execution is one of a software document, "software/nanotron". */
-bool calc_find_is_software(const char *name);
+/** Documents beside executions that are none: X(NAME, folder, noun), by folders of theirs. */
+#define CALC_FIND_ASIDE_LIST(X)                                                                    \
+    X(NONE, "", "execution")                                                                       \
+    X(SOFTWARE, CALC_SOFTWARE_FOLDER, "software")                                                  \
+    X(JOB, CALC_JOB_FOLDER, "job")
+#define CALC_FIND_X(name, folder, noun) CALC_FIND_ASIDE_##name,
+typedef enum calc_find_aside {
+    CALC_FIND_ASIDE_LIST(CALC_FIND_X) CALC_FIND_ASIDE_COUNT
+} calc_find_aside;
+#undef CALC_FIND_X
+
+/** Which of them a name of an execution is: "software/nanotron", "jobs/grpo". */
+calc_find_aside calc_find_aside_of(const char *name);
+
+/** The name in its folder: "nanotron", "grpo"; of an execution as it is. */
+const char *calc_find_aside_name(const char *name);
 
 /** List the documents of a kind: in models/, systems/ or executions/ (and one level below) of every
  *  directory of CALC_PATH, of the source tree, of the installation, and of ../share/calc beside the

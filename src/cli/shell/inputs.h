@@ -51,6 +51,8 @@ struct calc_inputs {
     calc_status (*complete)(calc_inputs *inputs, const char *const *set, size_t set_count,
                             calc_errors *errors);
     const char *procs, *batch, *compat; /**< for complete(): options as typed; NULL: not given */
+    const char *who; /**< complete() begins what it says with this; NULL: nothing */
+    bool silent;     /**< complete() says nothing of what it chose */
 };
 
 /** The execution in which stages and a prefill pool that name the system of the run no longer name

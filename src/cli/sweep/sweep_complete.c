@@ -19,7 +19,7 @@
 #include "spec/field.h"
 #include "spec/value_text.h"
 
-enum { OTHERS = 3 /* options beside --set */ };
+enum { OTHERS = 4 /* options beside --set */ };
 
 /* What is said, as options of a sweep; owns the words of the document. */
 typedef struct said {
@@ -59,8 +59,9 @@ static bool is_open(const calc_inputs *in, const calc_space_entry *entry)
            (in->batch && strcmp(key, "batch_size") == 0);
 }
 
+/* @param objectives  of the front; NULL: the default */
 static calc_status read_said(said *s, const calc_inputs *in, const char *const *set,
-                             size_t set_count, calc_errors *errors)
+                             size_t set_count, const char *objectives, calc_errors *errors)
 {
     const calc_input *input = &in->input[CALC_KIND_EXEC];
     calc_space_entries file = {0};
@@ -86,7 +87,8 @@ static calc_status read_said(said *s, const calc_inputs *in, const char *const *
     }
     const calc_opt_use others[] = {{CALC_SWEEP_OPT_PROCS, in->procs},
                                    {CALC_SWEEP_OPT_BATCH, in->batch},
-                                   {CALC_SWEEP_OPT_COMPAT, in->compat}};
+                                   {CALC_SWEEP_OPT_COMPAT, in->compat},
+                                   {CALC_SWEEP_OPT_OBJECTIVES, objectives}};
     for (size_t i = 0; i < OTHERS && fits; i++) {
         s->args.use[s->args.use_count] = others[i];
         s->args.use_count += others[i].value != NULL;
@@ -151,25 +153,47 @@ static bool choose(const calc_sweep_study *study, calc_sweep_result *result, cal
     return found;
 }
 
-static calc_status search(calc_sweep_study *study, calc_exec *exec, calc_errors *errors)
+/* Sweep; what is said may be of no framework. */
+static calc_status sweep(calc_sweep_study *study, calc_sweep_result *result, calc_errors *errors)
 {
     calc_sweep_options *o = &study->options;
-    calc_sweep_result result = {0};
-    calc_status status = calc_sweep(&study->space, &study->designs, o, &result, errors);
-    if (status == CALC_OK && !calc_sweep_found_best_of_all(&result) && o->runs) {
-        o->runs = NULL; /* what is said may be of no framework */
-        calc_sweep_result_free(&result);
-        status = calc_sweep(&study->space, &study->designs, o, &result, errors);
+    calc_status status = calc_sweep(&study->space, &study->designs, o, result, errors);
+    if (status == CALC_OK && !calc_sweep_found_best_of_all(result) && o->runs) {
+        o->runs = NULL;
+        calc_sweep_result_free(result);
+        status = calc_sweep(&study->space, &study->designs, o, result, errors);
     }
-    if (status == CALC_OK && choose(study, &result, exec)) {
-        tell(study, exec);
-    } else if (status == CALC_OK) {
-        calc_sweep_infeasible(study, &result);
+    return status;
+}
+
+static calc_status search(calc_sweep_study *study, calc_inputs *in, calc_errors *errors)
+{
+    calc_sweep_result result = {0};
+    calc_status status = sweep(study, &result, errors);
+    bool found = status == CALC_OK && choose(study, &result, &in->exec);
+    if (status == CALC_OK && in->who && !in->silent) {
+        calc_say("%s: ", in->who);
+    }
+    if (found && !in->silent) {
+        tell(study, &in->exec);
+    } else if (status == CALC_OK && !found) {
+        if (!in->silent) {
+            calc_sweep_infeasible(study, &result);
+        }
         status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
                                  "no layout has the values that are said");
     }
     calc_sweep_result_free(&result);
     return status;
+}
+
+static void free_said(said *s)
+{
+    free(s->args.use);
+    for (size_t i = 0; i < s->words; i++) {
+        free(s->word[i]);
+    }
+    free(s->word);
 }
 
 static calc_status complete(calc_inputs *in, const char *const *set, size_t set_count,
@@ -178,29 +202,70 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
     said s = {0};
     calc_sweep_study study = {0};
     calc_input *input = &in->input[CALC_KIND_EXEC];
-    calc_status status = read_said(&s, in, set, set_count, errors);
+    calc_status status = read_said(&s, in, set, set_count, NULL, errors);
     if (status == CALC_OK) {
         status = calc_sweep_study_load(&study, &s.args, in, errors);
     }
-    status = status == CALC_OK ? search(&study, &in->exec, errors) : status;
+    status = status == CALC_OK ? search(&study, in, errors) : status;
     strcpy(in->exec.software, study.space.software);
     if (!input->name[0]) {
         snprintf(input->name, sizeof input->name, "as calc sweep would start");
     }
     calc_sweep_study_free(&study);
-    free(s.args.use);
-    for (size_t i = 0; i < s.words; i++) {
-        free(s.word[i]);
-    }
-    free(s.word);
+    free_said(&s);
     return status;
+}
+
+/* The layouts of a front, the one to start with first. */
+static calc_status take_front(const calc_sweep_study *study, calc_sweep_result *result, size_t most,
+                              calc_exec **found, size_t *count, calc_errors *errors)
+{
+    const calc_front *front = &result->group[0].front;
+    size_t shown = front->count < most ? front->count : most;
+    *found = calloc(shown + 1, sizeof **found);
+    if (!*found) {
+        return calc_errors_no_memory(errors);
+    }
+    *count = choose(study, result, &(*found)[0]);
+    for (size_t i = 0; i < shown; i++) {
+        size_t at = calc_sweep_rows_spread(i, shown, front->count);
+        (*found)[(*count)++] = calc_found_exec(&front->item[at]);
+    }
+    return CALC_OK;
+}
+
+calc_status calc_sweep_front_of(const calc_inputs *in, const char *const *set, size_t set_count,
+                                const char *objectives, size_t most, calc_exec **found,
+                                size_t *count, calc_errors *errors)
+{
+    said s = {0};
+    calc_sweep_study study = {0};
+    calc_sweep_result result = {0};
+    *found = NULL;
+    *count = 0;
+    calc_status status = read_said(&s, in, set, set_count, objectives, errors);
+    status = status == CALC_OK ? calc_sweep_study_load(&study, &s.args, in, errors) : status;
+    status = status == CALC_OK ? sweep(&study, &result, errors) : status;
+    if (status == CALC_OK && result.groups_count > 0) {
+        status = take_front(&study, &result, most, found, count, errors);
+    }
+    calc_sweep_result_free(&result);
+    calc_sweep_study_free(&study);
+    free_said(&s);
+    return status;
+}
+
+void calc_sweep_completes_with(calc_inputs *inputs, const char *procs, const char *batch)
+{
+    inputs->complete = complete;
+    inputs->procs = procs;
+    inputs->batch = batch;
+    inputs->compat = NULL;
 }
 
 void calc_sweep_completes(calc_inputs *inputs, const calc_args *args, int procs, int batch,
                           const char *compat)
 {
-    inputs->complete = complete;
-    inputs->procs = calc_opt_value(args, procs);
-    inputs->batch = calc_opt_value(args, batch);
+    calc_sweep_completes_with(inputs, calc_opt_value(args, procs), calc_opt_value(args, batch));
     inputs->compat = compat;
 }

@@ -1,0 +1,20 @@
+/* Rows of calc_job: a step of reinforcement learning. */
+/* clang-format off */
+CALC_FIELD(algorithm,   ENUM, job_algorithm, .flags = CALC_OPTIONAL, .doc = "only says which roles run where the job does not say it itself")
+CALC_FIELD(prompts,     INT,  _, .lo = 1, .hi = 1e9, .absent = 64, .flags = CALC_OPTIONAL, .doc = "prompts of a step")
+CALC_FIELD(samples,     INT,  _, .lo = 1, .hi = 1e6, .absent = 8, .flags = CALC_OPTIONAL, .doc = "responses to each prompt")
+CALC_FIELD(mini_batch,  INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "sequences", .doc = "sequences of an optimizer step; 0: all of the step")
+CALC_FIELD(epochs,      INT,  _, .lo = 1, .hi = 1e3, .absent = 1, .flags = CALC_OPTIONAL, .doc = "times that each sequence is trained on")
+CALC_FIELD(steps_off,   INT,  _, .lo = 0, .hi = 1e3, .flags = CALC_OPTIONAL, .doc = "steps by which the weights of the rollout may be older than those that are trained: 0: one waits for the other; 1: both at once; more: engines are kept full")
+CALC_FIELD(kl,          ENUM, choice, .flags = CALC_OPTIONAL, .doc = "the reference model runs; auto: as the algorithm says")
+CALC_FIELD(old_logprob, ENUM, job_old_logprob, .flags = CALC_OPTIONAL, .doc = "log-probabilities of the rollout's weights: a pass of the trainer, those of the engine, or none; auto: as the algorithm says")
+CALC_FIELD(lengths,     OBJECT, job_lengths, .flags = CALC_OPTIONAL, .doc = "tokens of prompts and responses")
+CALC_FIELD(kept_share,  REAL, _, .lo = 1e-3, .hi = 1, .absent = 1, .flags = CALC_OPTIONAL, .doc = "share of what is generated that is trained on; rollouts are repeated until there is enough")
+CALC_FIELD(partial,     REAL, _, .lo = 1e-3, .hi = 1, .absent = 1, .flags = CALC_OPTIONAL, .doc = "share of the responses that are finished when the rollout stops; the others go on in the next step")
+CALC_FIELD(overhead,    REAL, _, .lo = 0, .hi = 10, .absent = CALC_JOB_OVERHEAD, .flags = CALC_OPTIONAL, .doc = "time of everything else, as a share of the phases")
+CALC_FIELD(reward,      OBJECT, job_reward, .flags = CALC_OPTIONAL, .doc = "scoring by rules or programs")
+CALC_FIELD(pools,       LIST, job_pool, .flags = CALC_OPTIONAL, .doc = "groups of processors; absent: one")
+CALC_FIELD(roles,       OBJECT, job_roles, .flags = CALC_OPTIONAL, .doc = "what computes; null: it does not run")
+CALC_FIELD(sync,        OBJECT, job_sync, .flags = CALC_OPTIONAL, .doc = "how weights get to the engines")
+CALC_FIELD(source,      NOTE, _, .flags = CALC_OPTIONAL, .doc = "where the job comes from")
+/* clang-format on */

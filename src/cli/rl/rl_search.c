@@ -1,0 +1,198 @@
+#include "cli/rl/rl_search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/shell/complain.h"
+#include "cli/sweep/sweep_complete.h"
+
+enum { FRONT = 16, SPLITS = 16 };
+
+/* Adds a choice where it is among the best of its placement. */
+static bool keep(calc_rl_found *f, size_t first, const calc_rl_choice *choice)
+{
+    size_t at = f->count;
+    while (at > first && f->choice[at - 1].step.step_time > choice->step.step_time) {
+        at--;
+    }
+    if (at - first >= f->top) {
+        return true;
+    }
+    if (f->count - first < f->top) {
+        calc_rl_choice *list = realloc(f->choice, (f->count + 1) * sizeof *list);
+        if (!list) {
+            return false;
+        }
+        f->choice = list;
+        f->count++;
+    }
+    memmove(&f->choice[at + 1], &f->choice[at], (f->count - at - 1) * sizeof *f->choice);
+    f->choice[at] = *choice;
+    return true;
+}
+
+/* The layouts of a role; one that does not run has none, and counts as one. */
+typedef struct layouts {
+    calc_exec *exec;
+    size_t count;
+} layouts;
+
+static calc_status find_layouts(const calc_rl_task *task, calc_job_role_index role, layouts *out,
+                                calc_errors *errors)
+{
+    const calc_rl_member *m = &task->member[role];
+    *out = (layouts){NULL, 1};
+    if (!task->problem.seat[role].runs || !m->inputs->procs) { /* a whole document: it alone */
+        return CALC_OK;
+    }
+    return calc_sweep_front_of(m->inputs, (const char *const *)m->set, m->set_count,
+                               role == CALC_JOB_ROLLOUT ? NULL : "sample_rate,mem1", FRONT,
+                               &out->exec, &out->count, errors);
+}
+
+/* Gives a layout to a role and to those that share its documents. */
+static void seat_layout(calc_rl_task *task, calc_job_role_index role, const layouts *of, size_t i)
+{
+    for (int other = 0; other < CALC_JOB_ROLES && of->exec; other++) {
+        if (task->member[other].inputs && task->member[other].inputs == task->member[role].inputs) {
+            task->problem.seat[other].exec = &of->exec[i];
+        }
+    }
+}
+
+/* Every pair. */
+static calc_status try_pairs(calc_rl_task *task, int64_t rollout_chips, const layouts *actor,
+                             const layouts *rollout, calc_rl_found *found, calc_errors *errors)
+{
+    size_t first = found->count;
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < actor->count * rollout->count && status == CALC_OK; i++) {
+        calc_rl_choice choice = {.rollout_chips = rollout_chips, .steps_off = task->job.steps_off};
+        calc_errors ignored = {0};
+        seat_layout(task, CALC_JOB_ACTOR, actor, i / rollout->count);
+        seat_layout(task, CALC_JOB_ROLLOUT, rollout, i % rollout->count);
+        status = calc_rl_step_of(&task->problem, &choice.step, &ignored);
+        if (status == CALC_ERR_RULE) { /* this layout does not take these sequences */
+            status = CALC_OK;
+            continue;
+        }
+        found->tried++;
+        const calc_rl_seat *seat = task->problem.seat;
+        if (seat[CALC_JOB_ACTOR].runs) {
+            choice.actor = *seat[CALC_JOB_ACTOR].exec;
+        }
+        if (seat[CALC_JOB_ROLLOUT].runs) {
+            choice.rollout = *seat[CALC_JOB_ROLLOUT].exec;
+        }
+        if (status == CALC_OK && choice.step.feasible && !keep(found, first, &choice)) {
+            status = calc_errors_no_memory(errors);
+        }
+    }
+    return status;
+}
+
+/* A placement; apart also one step off, where the job does not say it. Without a layout that can
+ * run it has no choice. */
+static calc_status try_placement(const calc_rl_words *words, int64_t rollout_chips,
+                                 calc_rl_found *found, calc_errors *errors)
+{
+    char chips[32];
+    calc_rl_words own = *words;
+    calc_rl_task *task = calloc(1, sizeof *task);
+    layouts actor = {0}, rollout = {0};
+    if (!task) {
+        return calc_errors_no_memory(errors);
+    }
+    if (rollout_chips > 0) {
+        snprintf(chips, sizeof chips, "%lld", (long long)rollout_chips);
+        own.rollout_procs = chips;
+    }
+    int before = errors->count;
+    calc_status status = calc_rl_task_read(task, &own, errors);
+    if (status == CALC_OK && rollout_chips == 0 && task->job.pools_count == 0) {
+        task->job.steps_off = 0; /* the only way on the same processors */
+    }
+    status = status == CALC_OK ? calc_rl_task_load(task, &own, errors) : status;
+    if (status == CALC_ERR_RULE && words->silent) { /* no layout runs on so many processors */
+        errors->count = before;
+        status = CALC_OK;
+    } else if (status == CALC_OK) {
+        status = find_layouts(task, CALC_JOB_ACTOR, &actor, errors);
+        status =
+            status == CALC_OK ? find_layouts(task, CALC_JOB_ROLLOUT, &rollout, errors) : status;
+        int64_t last = rollout_chips > 0 && task->job.steps_off == 0 ? 1 : task->job.steps_off;
+        for (; task->job.steps_off <= last && status == CALC_OK; task->job.steps_off++) {
+            status = try_pairs(task, rollout_chips, &actor, &rollout, found, errors);
+        }
+    }
+    calc_rl_task_locate(task, &own, errors);
+    free(actor.exec);
+    free(rollout.exec);
+    calc_rl_task_free(task);
+    free(task);
+    return status;
+}
+
+/* Numbers of processors for the engines: eighths of all, and whole nodes where there are several.
+ */
+static size_t splits_of(int64_t procs, int64_t split[SPLITS])
+{
+    enum { PARTS = 8 };
+    size_t count = 0;
+    for (int64_t i = 1; i < PARTS; i++) {
+        int64_t chips = procs * i / PARTS;
+        if (chips > 0 && chips < procs && (count == 0 || split[count - 1] != chips)) {
+            split[count++] = chips;
+        }
+    }
+    return count;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const calc_rl_choice *x = a, *y = b;
+    double difference_s = x->step.step_time - y->step.step_time;
+    int64_t chips = x->rollout_chips - y->rollout_chips, off = x->steps_off - y->steps_off;
+    return difference_s != 0 ? (difference_s > 0) - (difference_s < 0)
+           : chips != 0      ? (chips > 0) - (chips < 0)
+                             : (off > 0) - (off < 0);
+}
+
+calc_status calc_rl_search(const calc_rl_words *words, calc_rl_found *found, calc_errors *errors)
+{
+    calc_rl_task *task = calloc(1, sizeof *task);
+    int64_t split[SPLITS];
+    double procs = 0;
+    if (!task) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = calc_rl_task_read(task, words, errors);
+    calc_rl_task_locate(task, words, errors);
+    bool fixed = task->job.pools_count > 0 || !calc_job_runs(&task->job, CALC_JOB_ROLLOUT) ||
+                 !calc_job_runs(&task->job, CALC_JOB_ACTOR);
+    calc_rl_task_free(task);
+    free(task);
+    calc_rl_words own = *words;
+    own.silent = true;
+    if (status == CALC_OK) {
+        status = try_placement(fixed ? words : &own, 0, found, errors);
+    }
+    if (words->procs && !fixed && calc_opt_number(words->procs, true, 1, 1e9, &procs)) {
+        size_t count = splits_of((int64_t)procs, split);
+        for (size_t i = 0; i < count && status == CALC_OK; i++) {
+            status = try_placement(&own, split[i], found, errors);
+        }
+    }
+    if (found->count > 0) {
+        qsort(found->choice, found->count, sizeof *found->choice, compare);
+    }
+    return status;
+}
+
+void calc_rl_found_free(calc_rl_found *found)
+{
+    free(found->choice);
+    *found = (calc_rl_found){0};
+}

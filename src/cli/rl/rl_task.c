@@ -1,0 +1,378 @@
+#include "cli/rl/rl_task.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "cli/rl/rl_sets.h"
+#include "io/job_load.h"
+#include "io/json_report.h"
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+/* The last assignment of what a pointer leads to; NULL: there is none. */
+static const char *assignment_of(const calc_rl_words *words, const char *pointer)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < words->set_count; i++) {
+        char path[128];
+        size_t length = strcspn(words->set[i], "=");
+        snprintf(path, sizeof path, "/%.*s", (int)length, words->set[i]);
+        for (char *dot = path; (dot = strchr(dot, '.')); *dot = '/') {
+        }
+        size_t own = strlen(path), all = strlen(pointer);
+        found = own <= all && strcmp(pointer + all - own, path) == 0 ? words->set[i] : found;
+    }
+    return found;
+}
+
+void calc_rl_task_locate(const calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
+{
+    const calc_text *text = &task->document.text;
+    for (int i = 0; i < errors->count; i++) {
+        calc_error *error = &errors->item[i];
+        calc_json_place place;
+        if (error->kind != CALC_KIND_NONE || !error->pointer[0] || error->file[0]) {
+            continue;
+        }
+        const char *set = assignment_of(words, error->pointer);
+        if (set) {
+            char file[sizeof error->file];
+            snprintf(file, sizeof file, "--set %s", set);
+            calc_error_place(error, file, 0, 0);
+        } else if (text->data) {
+            (void)calc_json_locate(text->data, text->length, error->pointer, CALC_JSON_VALUE,
+                                   &place);
+            calc_error_place(error, task->document.path, place.line, place.column);
+        }
+    }
+}
+
+static calc_status read_document(calc_rl_task *task, const char *name, calc_errors *errors)
+{
+    calc_input *d = &task->document;
+    char file[CALC_FIND_PATH_MAX];
+    bool is_path = strchr(name, '/') || strstr(name, ".json") || strcmp(name, "-") == 0;
+    snprintf(file, sizeof file, "%s%s", is_path ? "" : CALC_JOB_FOLDER, name);
+    calc_find_name(name, d->name, sizeof d->name);
+    calc_status status = calc_find(CALC_KIND_EXEC, file, d->path, errors);
+    status = status == CALC_OK ? calc_text_read(&d->text, d->path, errors) : status;
+    return status == CALC_OK
+               ? calc_job_parse(&task->job, d->text.data, d->text.length,
+                                strcmp(d->path, "-") == 0 ? "<stdin>" : d->path, errors)
+               : status;
+}
+
+/* Two pools where the command line gives the rollout processors of its own. */
+static calc_status split(calc_job *job, const char *rollout_procs, calc_errors *errors)
+{
+    double chips;
+    if (!rollout_procs) {
+        return CALC_OK;
+    }
+    if (!calc_opt_number(rollout_procs, true, 1, 1e9, &chips)) {
+        return calc_errors_at(errors, CALC_ERR_RANGE, "--rollout-procs", 0, 0, NULL,
+                              "expected a number of processors from 1, found \"%.40s\"",
+                              rollout_procs);
+    }
+    if (job->pools_count > 0) {
+        return calc_errors_at(errors, CALC_ERR_FIELD, "--rollout-procs", 0, 0,
+                              "--set pools[1].chips=N", "the job has pools already");
+    }
+    job->pools_count = 2;
+    job->pools[0] = (calc_job_pool){.name = "train"};
+    job->pools[1] = (calc_job_pool){.name = "rollout", .chips = (int64_t)chips};
+    strcpy(job->roles.rollout.pool, "rollout");
+    return CALC_OK;
+}
+
+calc_status calc_rl_task_read(calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
+{
+    calc_job_init(&task->job);
+    calc_status status = words->job ? read_document(task, words->job, errors) : CALC_OK;
+    status = status == CALC_OK ? split(&task->job, words->rollout_procs, errors) : status;
+    for (size_t i = 0; i < words->set_count && status == CALC_OK; i++) {
+        bool known;
+        status = calc_job_set(&task->job, words->set[i], &known, errors);
+    }
+    if (status == CALC_OK && calc_job_check(&task->job, errors) != CALC_OK) {
+        status = calc_errors_first(errors);
+    }
+    return status;
+}
+
+/* ---- Pools ----------------------------------------------------------------------------------- */
+
+/* An error of the job at a pointer. */
+static calc_status job_error(calc_errors *errors, const char *pointer, const char *hint,
+                             const char *fmt, const char *word)
+{
+    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, pointer, hint, fmt, word);
+    return CALC_ERR_RULE;
+}
+
+static calc_status make_pools(calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
+{
+    calc_job *job = &task->job;
+    double procs = 0;
+    int64_t known = 0, unknown = 0;
+    if (words->procs && !calc_opt_number(words->procs, true, 1, 1e9, &procs)) {
+        return calc_errors_at(errors, CALC_ERR_RANGE, "--procs", 0, 0, NULL,
+                              "expected a number of processors from 1, found \"%.40s\"",
+                              words->procs);
+    }
+    task->pools = job->pools_count > 0 ? (size_t)job->pools_count : 1;
+    for (size_t i = 0; i < task->pools; i++) {
+        calc_job_pool *pool = &job->pools[i];
+        task->pool_name[i] = job->pools_count > 0 ? pool->name : "all";
+        task->pool_system[i] = pool->system[0] ? pool->system : words->system;
+        task->chips[i] = pool->chips;
+        known += pool->chips;
+        unknown += pool->chips == 0;
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(pool->name, job->pools[k].name) == 0) {
+                return job_error(errors, "/pools", NULL, "two pools are named \"%s\"", pool->name);
+            }
+        }
+    }
+    if (unknown > 1 || (unknown == 1 && procs > 0 && (int64_t)procs <= known)) {
+        return job_error(errors, "/pools", "say chips of each pool",
+                         "--procs %s leaves nothing for pools that do not say their chips",
+                         words->procs ? words->procs : "");
+    }
+    for (size_t i = 0; i < task->pools && procs > 0; i++) {
+        task->chips[i] = task->chips[i] > 0 ? task->chips[i] : (int64_t)procs - known;
+    }
+    if (procs > 0 && unknown == 0 && (int64_t)procs != known) {
+        return job_error(errors, "/pools", NULL, "--procs %s is not the sum of their chips",
+                         words->procs);
+    }
+    return CALC_OK;
+}
+
+/* ---- Roles ----------------------------------------------------------------------------------- */
+
+static calc_job_role_index like_of(const calc_job *job, calc_job_role_index role)
+{
+    const char *like = calc_job_role_of(job, role)->like;
+    return like[0] ? calc_job_role_find(like) : CALC_JOB_ACTOR;
+}
+
+/* Fill in what a role has from the one that it is like. */
+static calc_status follow(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
+{
+    char pointer[64];
+    calc_job_role *r = calc_job_role_in(&task->job, role);
+    calc_job_role_index like = like_of(&task->job, role);
+    snprintf(pointer, sizeof pointer, "/roles/%s/like", calc_job_role_name(role));
+    if (like == CALC_JOB_ROLES) {
+        return job_error(errors, pointer,
+                         "roles are actor, rollout, reference, critic, reward, teacher",
+                         "no role is named \"%s\"", r->like);
+    }
+    const calc_job_role *other = calc_job_role_of(&task->job, like);
+    if (like != CALC_JOB_ACTOR && other->like[0] && role != CALC_JOB_ACTOR) {
+        return job_error(errors, pointer, "name the role that says it",
+                         "\"%s\" is itself like another role", r->like);
+    }
+    bool own_model = r->model[0] && strcmp(r->model, other->model) != 0;
+    bool own_pool = r->pool[0] && strcmp(r->pool, other->pool) != 0;
+    bool own_execution = r->execution[0] || r->execution_length > 0;
+    if (like == role) {
+        return CALC_OK;
+    }
+    if (!r->model[0]) {
+        strcpy(r->model, other->model);
+    }
+    if (!r->pool[0]) {
+        strcpy(r->pool, other->pool);
+    }
+    if (role != CALC_JOB_ROLLOUT && !own_execution && !own_model && !own_pool) {
+        strcpy(r->execution, other->execution);
+        r->execution_at = other->execution_at;
+        r->execution_length = other->execution_length;
+        r->micro_tokens = r->micro_tokens ? r->micro_tokens : other->micro_tokens;
+        r->forward_tokens = r->forward_tokens ? r->forward_tokens : other->forward_tokens;
+    }
+    return CALC_OK;
+}
+
+static calc_status find_pool(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
+{
+    char pointer[64];
+    const char *name = calc_job_role_of(&task->job, role)->pool;
+    calc_rl_seat *seat = &task->problem.seat[role];
+    snprintf(pointer, sizeof pointer, "/roles/%s/pool", calc_job_role_name(role));
+    for (seat->pool = 0; seat->pool < task->pools; seat->pool++) {
+        if (!name[0] || strcmp(name, task->pool_name[seat->pool]) == 0) {
+            return CALC_OK;
+        }
+    }
+    seat->pool = 0;
+    return job_error(errors, pointer, "pools lists them", "no pool is named \"%s\"", name);
+}
+
+/* ---- Documents ------------------------------------------------------------------------------- */
+
+/* Whether a role is the same as another one in all that its documents say. */
+static bool shares(const calc_rl_task *task, const calc_rl_words *words, calc_job_role_index role,
+                   calc_job_role_index other)
+{
+    const calc_job_role *a = calc_job_role_of(&task->job, role);
+    const calc_job_role *b = calc_job_role_of(&task->job, other);
+    bool own = false;
+    for (size_t i = 0; i < words->set_count; i++) {
+        const char *text = calc_rl_sets_for(task, role, words->set[i]);
+        own |= text && text != words->set[i];
+    }
+    return !own && role != other && task->member[other].inputs && other != CALC_JOB_ROLLOUT &&
+           role != CALC_JOB_ROLLOUT && strcmp(a->model, b->model) == 0 &&
+           strcmp(a->execution, b->execution) == 0 && a->execution_at == b->execution_at &&
+           task->problem.seat[role].pool == task->problem.seat[other].pool;
+}
+
+/* Gives an error about a document that a role or its pool names the place of the name. */
+static calc_status find_documents(const calc_rl_task *task, calc_job_role_index role,
+                                  const char *const argument[CALC_INPUTS], calc_errors *errors)
+{
+    const calc_job_role *r = calc_job_role_of(&task->job, role);
+    size_t pool = task->problem.seat[role].pool;
+    bool own_system = task->job.pools_count > 0 && task->job.pools[pool].system[0];
+    const char *const own[] = {r->model[0] ? "model" : NULL, own_system ? "system" : NULL};
+    for (int kind = 0; kind < CALC_KIND_EXEC; kind++) {
+        char path[CALC_FIND_PATH_MAX];
+        int at = errors->count;
+        if (!own[kind] || calc_find((calc_kind)kind, argument[kind], path, errors) == CALC_OK) {
+            continue;
+        }
+        char *pointer = errors->item[at < CALC_MAX_ERRORS ? at : 0].pointer;
+        if (kind == CALC_KIND_SYSTEM) {
+            snprintf(pointer, sizeof errors->item->pointer, "/pools/%zu/system", pool);
+        } else {
+            snprintf(pointer, sizeof errors->item->pointer, "/roles/%s/%s",
+                     calc_job_role_name(role), own[kind]);
+        }
+        return calc_errors_first(errors);
+    }
+    return CALC_OK;
+}
+
+/* Assignments that stand for members of an object of the job have their place there. */
+static void point_into_object(const calc_rl_task *task, calc_job_role_index role,
+                              calc_errors *errors)
+{
+    static const char begins[] = "--set exe.";
+    if (calc_job_role_of(&task->job, role)->execution_length == 0) {
+        return;
+    }
+    for (int i = 0; i < errors->count; i++) {
+        calc_error *e = &errors->item[i];
+        char key[128];
+        if (strncmp(e->file, begins, sizeof begins - 1) == 0) {
+            snprintf(key, sizeof key, "%.*s", (int)strcspn(e->file + sizeof begins - 1, "="),
+                     e->file + sizeof begins - 1);
+            snprintf(e->pointer, sizeof e->pointer, "/roles/%s/execution/%.80s",
+                     calc_job_role_name(role), key);
+            for (char *dot = e->pointer; (dot = strchr(dot, '.')); *dot = '/') {
+            }
+            e->file[0] = '\0';
+            e->kind = CALC_KIND_NONE;
+        }
+    }
+}
+
+static calc_status load_role(calc_rl_task *task, const calc_rl_words *words,
+                             calc_job_role_index role, calc_errors *errors)
+{
+    calc_rl_member *m = &task->member[role];
+    const calc_job_role *r = calc_job_role_of(&task->job, role);
+    calc_job_role_index like = like_of(&task->job, role);
+    if (shares(task, words, role, like)) {
+        m->inputs = task->member[like].inputs;
+        return CALC_OK;
+    }
+    m->inputs = calloc(1, sizeof *m->inputs);
+    m->owns = true;
+    if (!m->inputs) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_status status = calc_rl_sets_make(task, words, role, errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    const char *argument[CALC_INPUTS] = {r->model[0] ? r->model : words->app,
+                                         task->pool_system[task->problem.seat[role].pool],
+                                         r->execution[0] ? r->execution : NULL};
+    m->inputs->silent = words->silent;
+    m->inputs->who = calc_job_role_name(role);
+    status = find_documents(task, role, argument, errors);
+    status = status == CALC_OK ? calc_inputs_load(m->inputs, argument, (const char *const *)m->set,
+                                                  m->set_count, errors)
+                               : status;
+    point_into_object(task, role, errors);
+    return status;
+}
+
+static calc_status seat_role(calc_rl_task *task, calc_job_role_index role, calc_errors *errors)
+{
+    calc_rl_seat *seat = &task->problem.seat[role];
+    const calc_inputs *in = task->member[role].inputs;
+    seat->app = &in->app;
+    seat->system = &in->system;
+    seat->exec = &in->exec;
+    int64_t procs = in->exec.num_procs, chips = task->chips[seat->pool];
+    if (role == CALC_JOB_ROLLOUT ? chips % procs != 0 : chips != procs) {
+        char pointer[64], text[96];
+        snprintf(pointer, sizeof pointer, "/roles/%s/execution", calc_job_role_name(role));
+        snprintf(text, sizeof text, "%s is on %lld processors, its pool has %lld",
+                 calc_job_role_name(role), (long long)procs, (long long)chips);
+        return job_error(errors, pointer,
+                         role == CALC_JOB_ROLLOUT ? "an engine may have a part that divides them"
+                                                  : NULL,
+                         "%s", text);
+    }
+    return CALC_OK;
+}
+
+calc_status calc_rl_task_load(calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
+{
+    calc_status status = make_pools(task, words, errors);
+    task->problem.job = &task->job;
+    for (int i = 0; i < CALC_JOB_ROLES && status == CALC_OK; i++) {
+        calc_job_role_index role = (calc_job_role_index)i;
+        task->problem.seat[role].runs = calc_job_runs(&task->job, role);
+        status = follow(task, role, errors);
+        if (status == CALC_OK && task->problem.seat[role].runs) {
+            status = find_pool(task, role, errors);
+        }
+    }
+    for (int i = 0; i < CALC_JOB_ROLES && status == CALC_OK; i++) {
+        calc_job_role_index role = (calc_job_role_index)i;
+        if (task->problem.seat[role].runs) {
+            status = load_role(task, words, role, errors);
+            status = status == CALC_OK ? seat_role(task, role, errors) : status;
+        }
+    }
+    task->problem.pools = task->pools;
+    for (size_t i = 0; i < task->pools; i++) {
+        task->problem.chips[i] = (double)task->chips[i];
+    }
+    return status;
+}
+
+void calc_rl_task_free(calc_rl_task *task)
+{
+    for (int i = 0; i < CALC_JOB_ROLES; i++) {
+        calc_rl_member *m = &task->member[i];
+        if (m->owns) {
+            calc_inputs_free(m->inputs);
+            free(m->inputs);
+        }
+        for (size_t k = 0; k < m->set_count; k++) {
+            free(m->set[k]);
+        }
+        free(m->set);
+    }
+    calc_text_free(&task->document.text);
+}

@@ -1,0 +1,273 @@
+#include "io/job_load.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/json_bind.h"
+#include "io/json_load.h"
+#include "io/json_value.h"
+#include "io/utf8.h"
+#include "spec/field.h"
+
+/* ---- Texts, which tables of fields only check -------------------------------------------------
+ */
+
+typedef struct text_member {
+    const char *key, *of;
+    size_t offset, size;
+} text_member;
+
+#define TEXT(S, key, of)                                                                           \
+    {                                                                                              \
+#key, of, offsetof(S, key), sizeof((S *)NULL)->key                                         \
+    }
+static const text_member role_texts[] = {
+    TEXT(calc_job_role, like, "role"), TEXT(calc_job_role, model, "model"),
+    TEXT(calc_job_role, pool, "pool"), TEXT(calc_job_role, execution, "execution")};
+static const text_member pool_texts[] = {TEXT(calc_job_pool, name, "pool"),
+                                         TEXT(calc_job_pool, system, "system")};
+enum { ROLE_TEXTS = 4, POOL_TEXTS = 2 };
+
+static void bind_texts(calc_json_report *report, const text_member *member, size_t count,
+                       const json_t *object, void *to)
+{
+    for (size_t i = 0; i < count; i++) {
+        const json_t *value = json_object_get(object, member[i].key);
+        if (json_is_string(value)) { /* others were reported */
+            size_t mark = calc_json_report_enter(report, member[i].key);
+            calc_json_value_name(report, value, member[i].of, (char *)to + member[i].offset,
+                                 member[i].size);
+            calc_json_report_leave(report, mark);
+        }
+    }
+}
+
+/* ---- A document ------------------------------------------------------------------------------ */
+
+/* The roles with an empty one for each that is null, and a word for each execution that is an
+ * object: the place of every member stays as it is in the text. NULL: no memory. */
+static json_t *plain_roles(json_t *roles)
+{
+    json_t *plain = json_copy(roles);
+    const char *key;
+    json_t *role;
+    bool fine = plain != NULL;
+    json_object_foreach (roles, key, role) {
+        json_t *own = json_is_null(role) ? json_object() : json_copy(role);
+        if (own && json_is_object(json_object_get(own, "execution"))) {
+            fine &= json_object_set_new(own, "execution", json_string("object")) == 0;
+        }
+        fine &= plain && json_object_set_new(plain, key, own) == 0;
+    }
+    if (!fine) {
+        json_decref(plain);
+    }
+    return fine ? plain : NULL;
+}
+
+/* What the tables do not keep of the roles. */
+static void bind_roles(calc_json_report *report, const json_t *roles, calc_job *job)
+{
+    for (int i = 0; i < CALC_JOB_ROLES; i++) {
+        const char *name = calc_job_role_name((calc_job_role_index)i);
+        calc_job_role *role = calc_job_role_in(job, (calc_job_role_index)i);
+        const json_t *value = json_object_get(roles, name);
+        size_t mark = calc_json_report_enter(report, name);
+        if (value) {
+            role->given = json_is_null(value) ? CALC_JOB_OFF : CALC_JOB_RUNS;
+            role->offload_given = json_object_get(value, "offload") != NULL;
+        }
+        bind_texts(report, role_texts, ROLE_TEXTS, value, role);
+        if (json_is_object(json_object_get(value, "execution"))) {
+            char pointer[128];
+            size_t end = 0;
+            snprintf(pointer, sizeof pointer, "%.100s/execution", report->pointer);
+            if (calc_json_span(report->text, report->length, pointer, &role->execution_at, &end)) {
+                role->execution_length = end - role->execution_at;
+            }
+        }
+        calc_json_report_leave(report, mark);
+    }
+}
+
+static void bind_pools(calc_json_report *report, const json_t *pools, calc_job *job)
+{
+    for (size_t i = 0; i < (size_t)job->pools_count; i++) {
+        size_t mark = calc_json_report_enter_index(report, i);
+        bind_texts(report, pool_texts, POOL_TEXTS, json_array_get(pools, i), &job->pools[i]);
+        calc_json_report_leave(report, mark);
+    }
+}
+
+static void bind_job(calc_json_report *report, json_t *root, calc_job *job)
+{
+    json_t *roles = json_object_get(root, "roles");
+    json_t *plain = json_is_object(root) ? json_copy(root) : json_incref(root);
+    if (plain && json_is_object(roles)) {
+        json_t *own = plain_roles(roles);
+        if (json_object_set_new(plain, "roles", own) != 0) {
+            json_decref(plain);
+            plain = NULL;
+        }
+    }
+    if (calc_json_report_made(report, plain)) {
+        calc_json_bind_table(report, calc_job_table(), plain, job);
+        size_t mark = calc_json_report_enter(report, "roles");
+        bind_roles(report, roles, job);
+        calc_json_report_leave(report, mark);
+        mark = calc_json_report_enter(report, "pools");
+        bind_pools(report, json_object_get(root, "pools"), job);
+        calc_json_report_leave(report, mark);
+        json_decref(plain);
+    }
+}
+
+calc_status calc_job_parse(calc_job *job, const char *text, size_t length, const char *name,
+                           calc_errors *errors)
+{
+    calc_json_report report = {
+        .kind = CALC_KIND_NONE, .name = name, .text = text, .length = length};
+    json_t *root = calc_json_load_text(&report, text, length);
+    calc_job_init(job);
+    if (root) {
+        bind_job(&report, root, job);
+        json_decref(root);
+    }
+    return calc_json_report_close(&report, errors);
+}
+
+/* ---- An assignment --------------------------------------------------------------------------- */
+
+/* Where a name leads. */
+typedef struct target {
+    const calc_field *field;
+    char *object; /* whose row it is */
+    const text_member *text;
+    calc_job_role *role; /* that it is in */
+} target;
+
+static const text_member *text_of(const text_member *member, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(member[i].key, key) == 0) {
+            return &member[i];
+        }
+    }
+    return NULL;
+}
+
+/* Follow a name from the rows of a table. */
+static bool follow(const calc_table *table, char *object, const char *path, target *to)
+{
+    char word[64];
+    size_t length = strcspn(path, ".[");
+    snprintf(word, sizeof word, "%.*s", (int)length, path);
+    const calc_field *field = calc_table_find(table, word);
+    if (!field) {
+        return false;
+    }
+    path += length;
+    *to = (target){.field = field, .object = object, .role = to->role};
+    if (field->type == CALC_TYPE_OBJECT) {
+        char *member = object + field->offset;
+        to->role = field->table == calc_job_role_table() ? (calc_job_role *)(void *)member : NULL;
+        return *path == '.' ? follow(field->table, member, path + 1, to) : *path == '\0';
+    }
+    if (field->type == CALC_TYPE_LIST) {
+        char *end = NULL;
+        long long index = *path == '[' ? strtoll(path + 1, &end, 10) : -1;
+        bool there = index >= 0 && *end == ']' && end[1] == '.' &&
+                     index < *(int64_t *)(void *)(object + field->count);
+        char *element = there ? object + field->offset + (size_t)index * field->element : NULL;
+        bool found = there && follow(field->table, element, end + 2, to);
+        to->text = found ? text_of(pool_texts, POOL_TEXTS, to->field->key) : NULL;
+        return found;
+    }
+    to->text =
+        to->role && to->role == (void *)object ? text_of(role_texts, ROLE_TEXTS, word) : NULL;
+    return *path == '\0' && (field->type != CALC_TYPE_NOTE || to->text);
+}
+
+/* The name as it is, or of a length ("response.mean"), or of a role ("actor.pool"). */
+static bool find(calc_job *job, const char *path, target *to)
+{
+    static const char *const before[] = {"", "lengths.", "roles."};
+    const calc_table *table = calc_job_table();
+    char name[160];
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+        snprintf(name, sizeof name, "%s%s", before[i], path);
+        *to = (target){NULL, NULL, NULL, NULL};
+        if (follow(table, (char *)job, name, to) &&
+            (to->field->type != CALC_TYPE_OBJECT || to->role)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A role that is named as a whole runs, or not. */
+static void set_role(calc_json_report *report, calc_job_role *role, const json_t *value)
+{
+    if (json_is_null(value) || json_is_boolean(value)) {
+        role->given = json_is_true(value) ? CALC_JOB_RUNS : CALC_JOB_OFF;
+    } else {
+        calc_json_value_type_error(report, "true, or null for a role that does not run", value,
+                                   NULL);
+    }
+}
+
+static void set(calc_json_report *report, const target *to, const char *text)
+{
+    json_t *value = to->text ? json_string(text) : json_loads(text, JSON_DECODE_ANY, NULL);
+    value = calc_json_report_made(report, value ? value : json_string(text));
+    if (!value) {
+        return;
+    }
+    if (to->text) {
+        calc_json_value_name(report, value, to->text->of, to->object + to->text->offset,
+                             to->text->size);
+    } else if (to->field->type == CALC_TYPE_OBJECT) {
+        set_role(report, to->role, value);
+    } else {
+        calc_json_bind_field(report, to->field, value, to->object + to->field->offset);
+        if (to->role && to->field->type == CALC_TYPE_SET) {
+            to->role->offload_given = true;
+        }
+    }
+    if (to->role && to->text && strcmp(to->text->key, "execution") == 0) {
+        to->role->execution_length = 0;
+    }
+    json_decref(value);
+}
+
+calc_status calc_job_set(calc_job *job, const char *assignment, bool *known, calc_errors *errors)
+{
+    char path[128], shown[CALC_UTF8_SHOW_SIZE], name[CALC_UTF8_SHOW_SIZE + 8];
+    const char *equals = strchr(assignment, '=');
+    size_t length = equals ? (size_t)(equals - assignment) : sizeof path;
+    target to;
+    *known = false;
+    if (length >= sizeof path) {
+        return CALC_OK;
+    }
+    snprintf(path, sizeof path, "%.*s", (int)length, assignment);
+    *known = find(job, path, &to);
+    if (!*known) {
+        return CALC_OK;
+    }
+    calc_job changed = *job;
+    ptrdiff_t moved = (char *)&changed - (char *)job;
+    to.object += moved;
+    to.role = to.role ? (calc_job_role *)(void *)((char *)to.role + moved) : NULL;
+    snprintf(name, sizeof name, "--set %s", calc_utf8_show(shown, assignment, strlen(assignment)));
+    calc_json_report report = {.kind = CALC_KIND_NONE, .name = name};
+    calc_json_report_enter(&report, path);
+    set(&report, &to, equals + 1);
+    calc_status status = calc_json_report_close(&report, errors);
+    if (status == CALC_OK) {
+        *job = changed;
+    }
+    return status;
+}

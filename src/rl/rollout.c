@@ -1,0 +1,253 @@
+#include "rl/rollout.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "model/serve/inference.h"
+
+enum {
+    MOST_REQUESTS = 1 << 11, /* of an engine that are simulated: each stands for several of more */
+    PREFILL_TOKENS = 8192    /* of prompts in a pass at least */
+};
+
+/* An engine under way. A sequence is known by the iteration that ends it. */
+typedef struct engine {
+    calc_serving *serving;
+    calc_exec exec;
+    double prompt;    /* tokens of a sequence before its response */
+    double alike;     /* sequences that one stands for */
+    double at;        /* iterations so far */
+    double begun_sum; /* of running sequences, the iterations they began at */
+    size_t running;
+    struct {
+        double end, begun;
+    } * heap; /* the first to end is the first */
+    double time_s;
+} engine;
+
+static calc_exec serving_exec(const calc_exec *exec, calc_inference_phase phase, double sequences,
+                              double prompt, double generate)
+{
+    calc_exec e = *exec;
+    e.training = false;
+    e.inference.phase = phase;
+    e.inference.batch = (int64_t)ceil(sequences) * e.strategy.data_par;
+    e.inference.prompt_size = (int64_t)fmax(1, round(prompt));
+    e.inference.generate_size = (int64_t)round(generate);
+    e.inference.max_sequences = 0;
+    e.inference.requests = 0;
+    e.inference.arrival_rate = 0;
+    e.inference.hold_steps = 0;
+    e.inference.prompt_spread = e.inference.generate_spread = 0;
+    return e;
+}
+
+/* A decoding step of `sequences` that have cached so many tokens in the mean [s]. */
+static double step_s(engine *g, double sequences, double cached)
+{
+    g->exec = serving_exec(&g->exec, CALC_INFERENCE_PHASE_DECODE, sequences, cached, 0);
+    calc_serving_at(g->serving, &g->exec);
+    return g->serving->total_s;
+}
+
+/* ---- The heap of running sequences ----------------------------------------------------------- */
+
+static void swap(engine *g, size_t a, size_t b)
+{
+    double end = g->heap[a].end, begun = g->heap[a].begun;
+    g->heap[a] = g->heap[b];
+    g->heap[b].end = end;
+    g->heap[b].begun = begun;
+}
+
+static void begin(engine *g, double iterations)
+{
+    size_t i = g->running++;
+    g->heap[i].end = g->at + iterations;
+    g->heap[i].begun = g->at;
+    g->begun_sum += g->at;
+    for (; i > 0 && g->heap[(i - 1) / 2].end > g->heap[i].end; i = (i - 1) / 2) {
+        swap(g, i, (i - 1) / 2);
+    }
+}
+
+static void end_first(engine *g)
+{
+    size_t i = 0;
+    g->begun_sum -= g->heap[0].begun;
+    swap(g, 0, --g->running);
+    for (;;) {
+        size_t child = 2 * i + 1;
+        child += child + 1 < g->running && g->heap[child + 1].end < g->heap[child].end;
+        if (child >= g->running || g->heap[child].end >= g->heap[i].end) {
+            return;
+        }
+        swap(g, i, child);
+        i = child;
+    }
+}
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+/* Advance to the next completion. A step grows with the cache; pieces are short enough for the
+ * middle of each to stand for it. */
+static void advance(engine *g, double tokens_per_step)
+{
+    double until = g->heap[0].end, running = (double)g->running;
+    while (g->at < until) {
+        double age = tokens_per_step * (g->at - g->begun_sum / running);
+        double most = fmax(16, (g->prompt + age) / (8 * tokens_per_step));
+        double piece = fmin(until - g->at, most);
+        double middle = g->prompt + age + tokens_per_step * fmax(0, piece - 1) / 2;
+        g->time_s += piece * step_s(g, running * g->alike, middle);
+        g->at = piece < most ? until : g->at + piece;
+    }
+}
+
+/* An odd number near 0.618 of them that has no divisor in common with it, so that steps of it visit
+ * all. */
+static size_t stride_of(size_t count)
+{
+    size_t stride = (size_t)(0.618 * (double)count) | 1;
+    for (;; stride += 2) {
+        size_t a = stride, b = count;
+        while (b != 0) {
+            size_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1) {
+            return stride;
+        }
+    }
+}
+
+/* Run requests of these lengths on so many slots.
+ * @param length  in ascending order */
+static void run(engine *g, const double *length, size_t count, size_t slots, double stop_share,
+                calc_rl_rollout *out)
+{
+    double per_step = g->serving->tokens_per_step;
+    size_t stride = stride_of(count), admitted = 0, done = 0;
+    size_t stop = (size_t)ceil(stop_share * (double)count - 1e-9), most = 0;
+    while (done < stop) {
+        while (g->running < slots && admitted < count) {
+            size_t i = slots >= count ? admitted : (admitted * stride) % count;
+            begin(g, length[i] / per_step);
+            admitted++;
+        }
+        most = g->running > most ? g->running : most;
+        double before_s = g->time_s;
+        bool tail = (double)g->running < 0.1 * (double)most;
+        advance(g, per_step);
+        out->tail_s += tail ? g->time_s - before_s : 0;
+        while (g->running > 0 && g->heap[0].end <= g->at) {
+            end_first(g);
+            done++;
+        }
+    }
+    out->running = (double)most * g->alike;
+    out->iterations = g->at;
+}
+
+/* Prompts of an engine, read in passes of several [s]. */
+static double prefill_s(engine *g, double prompts, double prompt)
+{
+    calc_exec e = serving_exec(&g->exec, CALC_INFERENCE_PHASE_PREFILL, prompts, prompt, 0);
+    double chunk = fmax((double)e.inference.chunk_size, PREFILL_TOKENS);
+    e.inference.chunk_size = 0;
+    e.inference.prefill_batch = (int64_t)fmin(ceil(prompts), fmax(1, floor(chunk / prompt)));
+    calc_serving_at(g->serving, &e);
+    double time_s = g->serving->total_s;
+    g->serving->exec = NULL;
+    return time_s;
+}
+
+/* Memory, and the room for the cache, of sequences of full length. */
+static void put_memory(const calc_app *app, const calc_system *system, const calc_exec *exec,
+                       const calc_rl_ask *ask, calc_rl_rollout *out)
+{
+    calc_stats stats;
+    calc_exec e =
+        serving_exec(exec, CALC_INFERENCE_PHASE_DECODE, 1, ask->prompt, ask->lengths.mean);
+    out->fits = calc_run(app, system, &e, CALC_COMPAT_NONE, &stats) == CALC_VERDICT_OK &&
+                stats.max_batch >= (double)e.strategy.data_par;
+    out->cache_tokens = stats.kv_capacity_tokens;
+    /* What the engine leaves alone counts as reserve there. */
+    e.inference.memory_share = 0;
+    e.inference.engine = CALC_SERVING_ENGINE_NONE;
+    (void)calc_run(app, system, &e, CALC_COMPAT_NONE, &stats);
+    out->kept_bytes = stats.weight_space;
+    out->other_bytes = stats.proc_mem_tier1_cap_req - stats.weight_space - stats.kv_cache_space;
+    out->cache_bytes = stats.kv_cache_space / (ask->prompt + ask->lengths.mean) * out->cache_tokens;
+}
+
+/* Sequences that run at once: those that are under way are in the middle of their responses, and
+ * long ones stay longer. */
+static double slots_of(const calc_exec *exec, const calc_rl_ask *ask, double cache_tokens)
+{
+    double attended = calc_rl_lengths_attended(&ask->lengths, 0);
+    double held = ask->prompt / ask->samples + attended / 2;
+    double room = fmax(1, floor(cache_tokens / held));
+    int64_t most = exec->inference.max_sequences;
+    return most > 0 ? fmin((double)most, room) : room;
+}
+
+static void evaluate(engine *g, const calc_rl_ask *ask, double *length, calc_rl_rollout *out)
+{
+    size_t n = (size_t)fmin(out->requests, MOST_REQUESTS);
+    g->alike = out->requests / (double)n;
+    size_t slots = (size_t)fmax(1, fmin(floor(out->running / g->alike), (double)n));
+    calc_rl_lengths_sample(&ask->lengths, length, n);
+    length[n - 1] = fmax(length[n - 1], out->longest);
+    out->prefill_s = prefill_s(g, fmax(1, ceil(out->requests / ask->samples)), ask->prompt);
+    double one_s = step_s(g, 1, ask->prompt + out->longest / 2);
+    double middle = ask->prompt + calc_rl_lengths_attended(&ask->lengths, 0) / 2;
+    double per_step = g->serving->tokens_per_step;
+    double most = fmin(out->running, out->requests);
+    out->floor_s = one_s * out->longest / per_step;
+    out->deviation_s = one_s / per_step *
+                       (calc_rl_lengths_quantile(&ask->lengths, pow(0.8413, 1 / ask->sequences)) -
+                        calc_rl_lengths_quantile(&ask->lengths, pow(0.1587, 1 / ask->sequences))) /
+                       2;
+    out->step_s = step_s(g, most, middle);
+    out->full_s =
+        out->prefill_s + out->requests * ask->lengths.mean / (most * per_step) * out->step_s;
+    run(g, length, n, slots, ask->stop_share, out);
+    out->time_s = g->time_s + out->prefill_s;
+}
+
+calc_status calc_rl_rollout_of(const calc_app *app, const calc_system *system,
+                               const calc_exec *exec, const calc_rl_ask *ask, calc_rl_rollout *out,
+                               calc_errors *errors)
+{
+    *out = (calc_rl_rollout){.engines = ask->copies * (double)exec->strategy.data_par};
+    out->requests = ceil(ask->sequences / out->engines / ask->stop_share);
+    out->longest = calc_rl_lengths_longest(&ask->lengths, ask->sequences);
+    put_memory(app, system, exec, ask, out);
+    if (!out->fits) {
+        return CALC_OK;
+    }
+    out->running = slots_of(exec, ask, out->cache_tokens);
+    size_t count = (size_t)fmin(out->requests, MOST_REQUESTS);
+    engine g = {.exec = serving_exec(exec, CALC_INFERENCE_PHASE_DECODE, 1, ask->prompt, 0),
+                .prompt = ask->prompt};
+    double *length = calloc(count, sizeof *length);
+    g.serving = calloc(1, sizeof *g.serving);
+    g.heap = calloc(count, sizeof *g.heap);
+    calc_status status = CALC_OK;
+    if (length && g.serving && g.heap) {
+        calc_serving_init(g.serving, app, system, &g.exec);
+        calc_serving_at(g.serving, &g.exec);
+        evaluate(&g, ask, length, out);
+        double full = out->running * (ask->prompt + ask->lengths.mean);
+        out->used_bytes = out->cache_bytes * fmin(1, full / out->cache_tokens);
+    } else {
+        status = calc_errors_no_memory(errors);
+    }
+    free(length);
+    free(g.serving);
+    free(g.heap);
+    return status;
+}

@@ -1,0 +1,1 @@
+"$CALC" rl llama3-8B h200 ppo --procs 8

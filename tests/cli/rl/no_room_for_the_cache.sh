@@ -1,0 +1,2 @@
+# exit 3
+"$CALC" rl llama3-70B h100_sxm grpo --procs 1
