@@ -13,10 +13,10 @@ static const char *const when[] = {"auto", "always", "never", NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(SET, "set", "FIELD=VALUE",                                                                   \
-      .doc =                                                                                       \
-          "override a field of the job (prompts=64, response.mean=2000, actor.micro_tokens=8k), "  \
-          "or of the documents of a role (actor.tp=4, rollout.inference.engine=vllm-0.11); "       \
-          "without a role, the actor's layout, and models and machines of all",                    \
+      .doc = "override a field of the job (prompts=64, response.mean=2000, "                       \
+             "actor.micro_tokens=8192), "                                                          \
+             "or of the documents of a role (actor.tp=4, rollout.inference.engine=vllm-0.11); "    \
+             "without a role, the actor's layout, and models and machines of all",                 \
       .repeated = true)                                                                            \
     X(PROCS, "procs", "N", .doc = "processors of all pools, where the job does not say them")      \
     X(ROLLOUT_PROCS, "rollout-procs", "N",                                                         \

@@ -49,7 +49,7 @@ char *calc_rl_layout_text(const calc_exec *exec, char *text, size_t size)
             calc_append(text, size, " recompute %s", recompute);
         }
     } else if (!text[0]) {
-        calc_append(text, size, "tp=1");
+        calc_append(text, size, exec->num_procs > 0 ? "tp=1" : "-"); /* it may not run */
     }
     return text;
 }
@@ -85,12 +85,14 @@ static void write_answer(calc_output *out, const calc_rl_task *task, const calc_
     char a[CALC_HUMAN_MAX], b[CALC_HUMAN_MAX], c[CALC_HUMAN_MAX], placement[96];
     const calc_inputs *in = first_inputs(task);
     bool apart = is_apart(task);
+    const calc_rl_seat *seat = task->problem.seat;
+    bool both = seat[CALC_JOB_ROLLOUT].runs && seat[CALC_JOB_ACTOR].runs;
     snprintf(placement, sizeof placement, "%s%s",
-             apart ? "apart"
-             : task->problem.seat[CALC_JOB_ROLLOUT].runs && task->problem.seat[CALC_JOB_ACTOR].runs
-                 ? "colocated"
-                 : "one side alone",
-             s->staleness > 0 ? "" : ", synchronous");
+             apart                         ? "apart"
+             : both                        ? "colocated"
+             : seat[CALC_JOB_ROLLOUT].runs ? "the rollout alone"
+                                           : "no rollout",
+             s->staleness > 0 || !both ? "" : ", synchronous");
     calc_output_printf(out, "%s, %s on", in->input[CALC_KIND_APP].name, algorithm_of(&task->job));
     for (size_t i = 0; i < task->pools; i++) {
         calc_output_printf(out, "%s %s x %s", i ? " +" : "",
