@@ -44,7 +44,8 @@ extern "C" {
 enum {
     CALC_MAX_NETWORKS = 8,           /**< networks of one system */
     CALC_MAX_CURVE_STEPS = 32,       /**< steps of one efficiency curve */
-    CALC_MAX_LAYERS = 160,           /**< operators of the kinds of transformer blocks */
+    CALC_MAX_LAYERS = 160,           /**< operators of the kinds of transformer blocks, in tables */
+    CALC_MAX_OPERATORS = 320,        /**< of one block, of all kinds of layers that it stands for */
     CALC_MAX_ERRORS = 16,            /**< errors reported in one go */
     CALC_MAX_REASONS = 16,           /**< reasons why a layout is infeasible */
     CALC_MAX_STAGE_RUNS = 48,        /**< runs of equal stages of a pipeline that lists them */

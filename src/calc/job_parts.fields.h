@@ -43,5 +43,6 @@ CALC_FIELD(teacher,      OBJECT, job_role, .flags = CALC_OPTIONAL, .doc = "the m
 CALC_FIELD(method,       ENUM, job_sync_method, .flags = CALC_OPTIONAL, .doc = "auto: buckets, by memory handles inside a pool and by broadcast between pools")
 CALC_FIELD(bucket_bytes, INT,  _, .lo = 1, .hi = 1e12, .absent = 536870912, .flags = CALC_OPTIONAL, .unit = "bytes", .doc = "size of a bucket")
 CALC_FIELD(format,       ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format that is sent; auto: that of the engine's weights")
+CALC_FIELD(adapters,     BOOL, _, .flags = CALC_OPTIONAL, .doc = "of an actor whose adapters are trained only these are sent, and engines compute them beside the weights; false: they are merged into the weights, which are sent")
 #endif
 /* clang-format on */

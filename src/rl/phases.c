@@ -4,7 +4,9 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "model/operators/parameters.h"
 #include "rl/sync.h"
+#include "spec/format.h"
 
 /* Of an engine that sleeps: its context, graphs and buffers of collectives (vLLM and SGLang: 1 to 3
  * GB beside the tensors that they free). */
@@ -56,6 +58,23 @@ static bool shares_pool(const calc_rl_case *c, calc_job_role_index a, calc_job_r
     return a != b && c->seat[a].runs && c->seat[b].runs && c->seat[a].pool == c->seat[b].pool;
 }
 
+/* Whether only adapters travel to the engines. */
+static bool sends_adapters(const calc_rl_case *c)
+{
+    const calc_rl_seat *actor = &c->seat[CALC_JOB_ACTOR];
+    return c->job->sync.adapters && actor->runs &&
+           actor->exec->strategy.trained == CALC_TRAINED_ADAPTERS;
+}
+
+/* A reference that is the actor without its adapters: the same weights on the same processors. */
+static bool is_base(const calc_rl_case *c, calc_job_role_index role)
+{
+    const calc_rl_seat *actor = &c->seat[CALC_JOB_ACTOR], *own = &c->seat[role];
+    return role == CALC_JOB_REFERENCE && actor->runs && own->runs && own->pool == actor->pool &&
+           own->app == actor->app && own->exec == actor->exec &&
+           actor->exec->strategy.trained == CALC_TRAINED_ADAPTERS;
+}
+
 /* Whether a role keeps something on the host while others of its pool run. By default what is
  * trained makes room for engines, and other weights make room for any role.
  * @param what  CALC_JOB_OFFLOAD_... */
@@ -88,7 +107,10 @@ static calc_status run_pass(work *w, calc_job_role_index role, double sequences,
     const calc_job_role *said = calc_job_role_of(w->c->job, role);
     int64_t micro =
         training || said->forward_tokens == 0 ? said->micro_tokens : said->forward_tokens;
-    const calc_exec exec = calc_rl_pass_exec(s->exec, &w->tokens, sequences, micro, training);
+    calc_exec exec = calc_rl_pass_exec(s->exec, &w->tokens, sequences, micro, training);
+    if (role == CALC_JOB_REFERENCE && s->exec == seat(w, CALC_JOB_ACTOR)->exec) {
+        exec.strategy.lora_rank = 0; /* as the actor was before it had adapters */
+    }
     int before = w->errors->count;
     calc_status status = calc_check(s->app, s->system, &exec, w->errors);
     for (int i = before; i < w->errors->count; i++) {
@@ -170,6 +192,9 @@ static double resident_bytes(const work *w, calc_job_role_index role)
     if (role == CALC_JOB_ROLLOUT) {
         return calc_job_role_of(w->c->job, role)->sleep > 0 ? ASLEEP_BYTES : w->engine_bytes;
     }
+    if (is_base(w->c, role)) {
+        return 0;
+    }
     const calc_stats *s = is_trained(role) ? &w->trained[role] : &w->forward[role];
     double bytes = offloads(w->c, role, CALC_JOB_OFFLOAD_WEIGHTS) ? 0 : s->weight_space;
     if (is_trained(role)) {
@@ -240,6 +265,13 @@ static calc_exec engine_exec(work *w, double *taken_bytes)
     calc_exec exec = *s->exec;
     double capacity_bytes = s->system->chip.mem1.capacity_bytes;
     double others = others_bytes(w, CALC_JOB_ROLLOUT) / capacity_bytes;
+    if (sends_adapters(w->c)) {
+        const calc_strategy *actor = &seat(w, CALC_JOB_ACTOR)->exec->strategy;
+        exec.strategy.lora_rank = actor->lora_rank;
+        exec.strategy.lora_modules = actor->lora_modules;
+        exec.strategy.lora_experts = actor->lora_experts;
+        exec.strategy.lora_fused = actor->lora_fused;
+    }
     double *share = &exec.inference.memory_share;
     if (said->memory_share > 0) {
         *share = said->memory_share;
@@ -335,7 +367,7 @@ static double switched_bytes(const work *w, size_t pool)
             }
             bool moved = shared && calc_job_role_of(w->c->job, role)->sleep == 1;
             bytes += moved ? 2 * w->rollout.kept_bytes : 0;
-        } else if (offloads(w->c, role, CALC_JOB_OFFLOAD_WEIGHTS)) {
+        } else if (offloads(w->c, role, CALC_JOB_OFFLOAD_WEIGHTS) && !is_base(w->c, role)) {
             bytes += w->forward[role].weight_space;
         }
     }
@@ -390,6 +422,12 @@ static void put_sync(work *w)
     double ranks = (double)(engine->exec->strategy.tensor_par * engine->exec->pipeline_par);
     w->step->sync_tensors = calc_rl_tensors(actor->app, actor->exec);
     w->step->sync_bytes = calc_rl_weight_bytes(actor->app, engine->exec, w->c->job->sync.format);
+    if (sends_adapters(w->c)) {
+        double each = calc_format_bytes_or(w->c->job->sync.format,
+                                           calc_datatype_bytes(actor->exec->strategy.datatype));
+        w->step->sync_tensors = calc_parameters_adapter_tensors(actor->app, actor->exec);
+        w->step->sync_bytes = each * calc_parameters_trained(actor->app, actor->exec);
+    }
     double time_s = calc_rl_sync_s(method, w->step->sync_tensors, w->step->sync_bytes, ranks,
                                    net->bytes_per_s * net->efficiency);
     put_phase(w, CALC_RL_SYNC, time_s);

@@ -13,6 +13,7 @@
 #include "spec/rules_parallel.h"
 #include "spec/rules_stages.h"
 #include "spec/serving_program.h"
+#include "spec/stack.h"
 
 /* Inputs of the rules, and where their errors go. */
 typedef struct rules {
@@ -144,6 +145,13 @@ static void check_structure(rules *r)
     const calc_app *a = r->app;
     char hint[224];
     check_layers(r);
+    int operators = calc_stack_most_operators(&a->stack, r->exec->strategy.lora_rank > 0);
+    if (a->stack.layers > 0 && operators > CALC_MAX_OPERATORS) {
+        BROKEN_APP(
+            r, layers, "use fewer parts that differ",
+            "layers of so many kinds may have %d operators, and %d are what a block can have",
+            operators, CALC_MAX_OPERATORS);
+    }
     char divisors[200];
     if (a->kv_heads > 0 && a->attn_heads % a->kv_heads != 0) {
         snprintf(hint, sizeof hint, "use %s",

@@ -448,3 +448,60 @@ char *calc_stack_text(const calc_stack *s, bool mtp, char *buffer, size_t size)
     add_layers(s, layer, count, buffer, size);
     return buffer;
 }
+
+/* ---- Operators ------------------------------------------------------------------------------- */
+
+enum {
+    PART_OPERATORS = 24,    /* of a mixer or of experts with everything they may have, */
+    ADAPTER_OPERATORS = 16, /* and of adapters beside its matrices; */
+    DENSE_OPERATORS = 6,    /* of a dense feed-forward part, */
+    DENSE_ADAPTERS = 8,     /* and its adapters; */
+    BESIDE_OPERATORS = 8    /* norms, residual and streams of a sub-layer */
+};
+
+static int operators_of(const calc_stack *s, const int8_t part[2], bool adapted)
+{
+    int sum = part[0] < 0 ? 0 : BESIDE_OPERATORS;
+    for (int i = 0; i < 2 && part[i] >= 0; i++) {
+        bool dense = s->part[part[i]].type == CALC_PART_TYPE_MLP;
+        sum += dense ? DENSE_OPERATORS : PART_OPERATORS;
+        sum += !adapted ? 0 : dense ? DENSE_ADAPTERS : ADAPTER_OPERATORS;
+    }
+    return sum;
+}
+
+static bool same_parts(const int8_t a[2], const int8_t b[2])
+{
+    return a[0] == b[0] && a[1] == b[1];
+}
+
+bool calc_stack_kind_has_experts(const calc_stack *stack, int kind)
+{
+    const calc_layer_kind *k = &stack->kind[kind];
+    return (k->ffn[0] >= 0 && stack->part[k->ffn[0]].type == CALC_PART_TYPE_MOE) ||
+           (k->ffn[1] >= 0 && stack->part[k->ffn[1]].type == CALC_PART_TYPE_MOE);
+}
+
+int calc_stack_most_operators(const calc_stack *s, bool adapted)
+{
+    int block[2] = {1, 1};
+    int predicted = PART_OPERATORS;
+    for (int i = 0; i < s->kinds; i++) {
+        const calc_layer_kind *k = &s->kind[i];
+        bool experts = calc_stack_kind_has_experts(s, i), mixer = true, ffn = true;
+        for (int before = 0; before < i && k->count > 0; before++) {
+            const calc_layer_kind *other = &s->kind[before];
+            bool alike = other->count > 0 && calc_stack_kind_has_experts(s, before) == experts;
+            mixer = mixer && !(alike && same_parts(other->mixer, k->mixer));
+            ffn = ffn && !(alike && same_parts(other->ffn, k->ffn));
+        }
+        block[experts] += k->count > 0 && mixer ? operators_of(s, k->mixer, adapted) : 0;
+        block[experts] += k->count > 0 && ffn ? operators_of(s, k->ffn, adapted) : 0;
+    }
+    for (int i = 0; i < s->mtp; i++) {
+        const calc_layer_kind *k = &s->kind[s->mtp_layer[i]];
+        predicted += operators_of(s, k->mixer, adapted) + operators_of(s, k->ffn, adapted);
+    }
+    int most = block[0] > block[1] ? block[0] : block[1];
+    return most > predicted ? most : predicted;
+}

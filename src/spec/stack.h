@@ -55,6 +55,14 @@ int calc_stack_kind(calc_stack *stack, const int8_t mixer[2], const int8_t ffn[2
 /** Append layers of a kind. @return whether there is room */
 bool calc_stack_append(calc_stack *stack, int kind, int64_t count);
 
+/** Whether a layer of a kind has experts. */
+bool calc_stack_kind_has_experts(const calc_stack *stack, int kind);
+
+/** No fewer operators than a list of them for a mean block with experts, one without, or a depth of
+ *  multi-token prediction has.
+ *  @param adapted  with adapters beside all matrices */
+int calc_stack_most_operators(const calc_stack *stack, bool adapted);
+
 /** The shortest pattern that this finds for the layers of a model, or of a depth of multi-token
  *  prediction. @return buffer */
 char *calc_stack_text(const calc_stack *stack, bool mtp, char *buffer, size_t size);

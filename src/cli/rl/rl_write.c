@@ -343,13 +343,13 @@ void calc_rl_write_found(calc_output *out, const calc_rl_words *words, const cal
         calc_output_text(out, "nothing fits\n");
         return;
     }
-    calc_output_printf(out, "\n%-18s%10s%12s%8s  %-35s%s\n", "train + rollout", "step",
+    calc_output_printf(out, "\n%-18s%10s%12s%8s  %-35s %s\n", "train + rollout", "step",
                        "tok/s/chip", "tail", "actor", "engines");
     for (size_t i = 0; i < found->count; i++) {
         const calc_rl_choice *c = &found->choice[i];
         char where[64], time[CALC_HUMAN_MAX], tail[CALC_HUMAN_MAX], actor[128], engine[128];
         placement_text(c, where, sizeof where);
-        calc_output_printf(out, "%-18s%10s%12.0f%8s  %-35s%s\n", where,
+        calc_output_printf(out, "%-18s%10s%12.0f%8s  %-35s %s\n", where,
                            calc_human_seconds(c->step.step_time, time),
                            c->step.tokens_per_s_per_chip,
                            calc_human_percent(c->step.tail_time / c->step.step_time, tail),

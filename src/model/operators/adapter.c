@@ -13,14 +13,14 @@ static bool adapts(const calc_strategy *s, int module)
 }
 
 /* An adapter: as many pairs of factors as products that are adapted, or one for all of them. */
-typedef struct pairs {
+typedef struct pairs_sum {
     double count;
     double width; /* of all outputs on a rank */
-} pairs;
+} pairs_sum;
 
-static pairs pairs_of(const calc_strategy *s, const calc_adapter_product *products, int count)
+static pairs_sum pairs_of(const calc_strategy *s, const calc_adapter_product *products, int count)
 {
-    pairs p = {0, 0};
+    pairs_sum p = {0, 0};
     bool all = true;
     for (int i = 0; i < count; i++) {
         bool is = products[i].width > 0 && adapts(s, products[i].module);
@@ -32,16 +32,18 @@ static pairs pairs_of(const calc_strategy *s, const calc_adapter_product *produc
     return p;
 }
 
-/* One factor: rows x inner times inner x columns, `copies` of it of which a row meets one. */
+/* One factor of so many adapters: rows x inner times inner x columns, `copies` of it of which a row
+ * meets one. */
 static calc_operator *add_factor(calc_build *b, const calc_operator *matrix, const char *name,
-                                 double rows, double inner, double columns, double copies,
-                                 bool grouped)
+                                 double pairs, double rows, double inner, double columns,
+                                 double copies, bool grouped)
 {
     calc_operator_kind kind = grouped ? CALC_OPERATOR_GROUPED : CALC_OPERATOR_HEAD;
     unsigned repeated = matrix->repeated_by;
     bool shared_expert = matrix->shared_expert;
     calc_operator *o = calc_build_matrix(b, name, kind, repeated, rows, inner, columns, copies);
     o->adapter = true;
+    o->pairs = pairs * (grouped ? copies : 1);
     o->expert = grouped;
     o->shared_expert = shared_expert;
     return o;
@@ -114,7 +116,7 @@ void calc_adapter_add(calc_build *b, size_t at, const char *const name[2],
                       const calc_adapter_product *products, int count)
 {
     const calc_strategy *s = b->strategy;
-    pairs p = pairs_of(s, products, count);
+    pairs_sum p = pairs_of(s, products, count);
     calc_operator *matrix = &b->out[at];
     if (p.count == 0 || matrix->flop[CALC_PASS_FW] <= 0) {
         return;
@@ -127,7 +129,7 @@ void calc_adapter_add(calc_build *b, size_t at, const char *const name[2],
     bool columns = matrix->split == CALC_SPLIT_COLUMNS && ranks > 1;
     bool inside = matrix->split == CALC_SPLIT_INNER && ranks > 1;
     unsigned repeated = matrix->repeated_by;
-    calc_operator *down = add_factor(b, matrix, name[0], rows, inner,
+    calc_operator *down = add_factor(b, matrix, name[0], p.count, rows, inner,
                                      p.count * rank / (columns ? ranks : 1), 1, false);
     if (columns) {
         calc_build_collective(b, "lora_A gather", repeated, CALC_IN_TENSOR,
@@ -138,7 +140,7 @@ void calc_adapter_add(calc_build *b, size_t at, const char *const name[2],
                               rows * p.count * rank * e, CALC_OP_ALL_REDUCE, CALC_OP_NONE);
     }
     double width = p.width / (inside ? ranks : 1);
-    calc_operator *up = add_factor(b, matrix, name[1], rows, rank, width, 1, false);
+    calc_operator *up = add_factor(b, matrix, name[1], p.count, rows, rank, width, 1, false);
     up->inputs = rows * p.count * rank;
     if (inside) {
         calc_build_collective(b, "lora_B gather", repeated, CALC_IN_TENSOR, rows * p.width * e,
@@ -155,7 +157,7 @@ void calc_adapter_add_experts(calc_build *b, size_t at, const char *const name[2
 {
     const calc_strategy *s = b->strategy;
     calc_operator *matrix = &b->out[at];
-    pairs p = pairs_of(s, products, count);
+    pairs_sum p = pairs_of(s, products, count);
     calc_lora_experts way = s->lora_experts;
     if (p.count == 0 || way == CALC_LORA_EXPERTS_NONE || matrix->flop[CALC_PASS_FW] <= 0) {
         return;
@@ -167,10 +169,10 @@ void calc_adapter_add_experts(calc_build *b, size_t at, const char *const name[2
     bool outer = way == CALC_LORA_EXPERTS_OUTER;
     bool each_down = each || (outer && !up);
     bool each_up = each || (outer && up);
-    calc_operator *a = add_factor(b, matrix, name[0], rows, inner, p.count * rank,
+    calc_operator *a = add_factor(b, matrix, name[0], p.count, rows, inner, p.count * rank,
                                   each_down ? local : 1, each_down);
     calc_operator *o =
-        add_factor(b, matrix, name[1], rows, rank, p.width, each_up ? local : 1, each_up);
+        add_factor(b, matrix, name[1], p.count, rows, rank, p.width, each_up ? local : 1, each_up);
     o->inputs = rows * p.count * rank;
     add_sums(b, a, o);
     keep_inputs(b, matrix, p.count, a, o);

@@ -56,8 +56,6 @@ enum {
     CALC_RECOMPUTE_HELD = CALC_RECOMPUTE_ALL << 2,
     CALC_RECOMPUTE_OP = CALC_RECOMPUTE_ALL << 3,
     CALC_RECOMPUTE_BLOCK = CALC_RECOMPUTE_ALL | CALC_RECOMPUTE_OP, /**< either, of a block */
-    /** Operators of one block at most: of all of its kinds, where the model lists its layers. */
-    CALC_MAX_OPERATORS = 128,
     CALC_MAX_WEIGHTS = 48 /**< of them with weights, of Calculon's list */
 };
 
@@ -86,6 +84,7 @@ typedef struct calc_operator {
     double untouched;    /**< share of the blocks of its kind that have it and that no backward pass
                               runs through: no trained weight lies before */
     bool adapter;        /**< a factor of an adapter */
+    double pairs;        /**< and how many such factors it stands for */
     bool adapted;        /**< an adapter reads the input that it keeps */
     bool shares_input;   /**< another operator's backward pass reads that, too */
     calc_operator_split split; /**< MATRIX, GROUPED */

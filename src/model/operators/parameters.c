@@ -418,23 +418,36 @@ static calc_shape alone_of(const calc_shape *s, const calc_strategy *strategy, c
     return alone;
 }
 
-/* Trained weights of a list, and the forward arithmetic of its adapters for one sequence. */
-static void add_trained(const calc_operator *operators, size_t count, double times, double *trained,
-                        double *flop)
+/* What a layout trains of a model, or of a list of operators. */
+typedef struct trained_sum {
+    double weights;
+    double flop;    /* of adapters in blocks and head, forward, for one sequence */
+    double tensors; /* of adapters */
+} trained_sum;
+
+static void add_trained(const calc_operator *operators, size_t count, double times,
+                        trained_sum *sum)
 {
     for (size_t i = 0; i < count; i++) {
         const calc_operator *o = &operators[i];
         double share = times * calc_operator_share(o);
-        *trained += share * o->weights;
-        *flop += o->adapter ? share * o->flop[CALC_PASS_FW] : 0;
+        sum->weights += share * o->weights;
+        sum->flop += o->adapter ? share * o->flop[CALC_PASS_FW] : 0;
+        sum->tensors += o->adapter ? share * (1 - o->untouched) * o->pairs : 0;
     }
 }
 
-/* Of all lists of a model.
- * @param trained  weights
- * @param flop     of adapters in blocks and head, forward, for one sequence */
-static void sum_trained(const calc_shape *shape, const calc_strategy *strategy, double *trained,
-                        double *flop)
+/* Arithmetic of multi-token prediction is not counted. */
+static void add_predicted(const calc_operator *operators, size_t count, double times,
+                          trained_sum *sum)
+{
+    double flop = sum->flop;
+    add_trained(operators, count, times, sum);
+    sum->flop = flop;
+}
+
+/* Of all lists of a model. */
+static trained_sum sum_trained(const calc_shape *shape, const calc_strategy *strategy)
 {
     static const calc_chip chip; /* no time is asked for */
     calc_operator item[CALC_MAX_OPERATORS];
@@ -442,43 +455,46 @@ static void sum_trained(const calc_shape *shape, const calc_strategy *strategy, 
     const calc_shape s = alone_of(shape, strategy, &own);
     double moe = calc_shape_moe_blocks(&s);
     const double blocks[CALC_BLOCK_KINDS] = {s.blocks - moe, moe};
-    double mtp_flop = 0; /* not counted */
-    *trained = *flop = 0;
+    trained_sum sum = {0, 0, 0};
     for (int kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
         const calc_recipe recipe = {(calc_block_kind)kind, &s, &chip, &own, 1, false};
         bool last = kind == (moe > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK);
         if (blocks[kind] > 0) {
             size_t count = calc_transformer_block(&recipe, item);
             calc_adapter_freeze(&s, &own, CALC_FROZEN_BLOCK, item, 0, count);
-            add_trained(item, count, blocks[kind], trained, flop);
+            add_trained(item, count, blocks[kind], &sum);
             bool stands = last && !calc_shape_lists_mtp(&s);
-            add_trained(item, count, stands ? s.mtp_blocks : 0, trained, &mtp_flop);
+            add_predicted(item, count, stands ? s.mtp_blocks : 0, &sum);
         }
         if (last && s.mtp_blocks > 0) {
             size_t count = calc_transformer_mtp(&s, &own, item);
             count = calc_shape_lists_mtp(&s) ? calc_transformer_mtp_layers(&recipe, count, item)
                                              : count;
             calc_adapter_freeze(&s, &own, CALC_FROZEN_BLOCK, item, 0, count);
-            add_trained(item, count, s.mtp_blocks, trained, &mtp_flop);
+            add_predicted(item, count, s.mtp_blocks, &sum);
         }
     }
     size_t count = calc_transformer_head(&s, &own, true, item);
     calc_adapter_freeze(&s, &own, CALC_FROZEN_HEAD, item, 0, count);
-    add_trained(item, count, 1, trained, flop);
+    add_trained(item, count, 1, &sum);
+    return sum;
 }
 
 double calc_parameters_trained(const calc_app *app, const calc_exec *exec)
 {
     calc_parameters all;
-    double elements;
-    double flop;
     if (!calc_adapter_freezes(&exec->strategy)) {
         calc_count_parameters(app, &all);
         return all.total + all.mtp;
     }
     const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
-    sum_trained(&s, &exec->strategy, &elements, &flop);
-    return elements;
+    return sum_trained(&s, &exec->strategy).weights;
+}
+
+double calc_parameters_adapter_tensors(const calc_app *app, const calc_exec *exec)
+{
+    const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
+    return sum_trained(&s, &exec->strategy).tensors;
 }
 
 /* Times that the forward arithmetic of one sequence is done in a step without recomputation, of
@@ -492,10 +508,8 @@ static double step_flop(const calc_shape *s, const calc_exec *exec, double block
     }
     double touched = 1 - calc_adapter_untouched(s, x);
     double trained = x->trained == CALC_TRAINED_BLOCKS ? touched : 0;
-    double elements;
-    double adapters;
-    sum_trained(s, x, &elements, &adapters);
-    return blocks * (1 + touched + trained) + mixing * (1 + 2 * touched) + 2 * head + 3 * adapters;
+    return blocks * (1 + touched + trained) + mixing * (1 + 2 * touched) + 2 * head +
+           3 * sum_trained(s, x).flop;
 }
 
 double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, bool square)

@@ -18,6 +18,9 @@ double calc_parameters_step_flop(const calc_shape *shape, const calc_exec *exec,
  *  prediction. */
 double calc_parameters_trained(const calc_app *app, const calc_exec *exec);
 
+/** Tensors of the adapters of a whole model: two for each, as frameworks allocate them. */
+double calc_parameters_adapter_tensors(const calc_app *app, const calc_exec *exec);
+
 /** Tensors of weights that a rank of one of `stages` equal stages holds, as frameworks allocate
  * them: for every block two norms, queries, keys and values together (latent attention: its
  * projections and norms), output, and the matrices of the feed-forward, shared experts' and the

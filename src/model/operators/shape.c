@@ -131,7 +131,7 @@ static void set_blocks(calc_shape *s, const calc_app *app)
     s->moe_blocks = s->experts > 0 ? floor((s->blocks - s->dense_blocks) / s->moe_every) : 0;
     if (stack) {
         int32_t first = 0;
-        while (first < stack->layers && !calc_shape_kind_has_experts(stack, stack->layer[first])) {
+        while (first < stack->layers && !calc_stack_kind_has_experts(stack, stack->layer[first])) {
             first++;
         }
         for (int i = 0; i < stack->parts; i++) {
@@ -143,19 +143,12 @@ static void set_blocks(calc_shape *s, const calc_app *app)
         s->feedforward = (double)app->feedforward;
         s->moe_blocks = 0;
         for (int i = 0; i < stack->kinds; i++) {
-            s->moe_blocks += calc_shape_kind_has_experts(stack, i) ? stack->kind[i].count : 0;
+            s->moe_blocks += calc_stack_kind_has_experts(stack, i) ? stack->kind[i].count : 0;
         }
         s->dense_blocks = first;
         s->moe_every = s->moe_blocks > 0 ? (s->blocks - first) / s->moe_blocks : 1;
         s->experts = s->moe_blocks > 0 ? s->experts : 0;
     }
-}
-
-bool calc_shape_kind_has_experts(const calc_stack *stack, int kind)
-{
-    const calc_layer_kind *k = &stack->kind[kind];
-    return (k->ffn[0] >= 0 && stack->part[k->ffn[0]].type == CALC_PART_TYPE_MOE) ||
-           (k->ffn[1] >= 0 && stack->part[k->ffn[1]].type == CALC_PART_TYPE_MOE);
 }
 
 calc_shape calc_shape_of_part(const calc_shape *model, const calc_part *part)
@@ -229,7 +222,7 @@ bool calc_shape_lists_mtp(const calc_shape *s)
     }
     int last = stack->layer[stack->layers - 1];
     double alike =
-        calc_shape_kind_has_experts(stack, last) ? s->moe_blocks : s->blocks - s->moe_blocks;
+        calc_stack_kind_has_experts(stack, last) ? s->moe_blocks : s->blocks - s->moe_blocks;
     return stack->mtp > 0 || stack->kind[last].count < alike;
 }
 
@@ -250,7 +243,7 @@ double calc_shape_dense_blocks_in(const calc_shape *s, double before, double cou
     if (stack && before == floor(before) && count == floor(count)) {
         double dense = 0;
         for (double i = before; i < before + count && i < stack->layers; i++) {
-            dense += !calc_shape_kind_has_experts(stack, stack->layer[(int)i]);
+            dense += !calc_stack_kind_has_experts(stack, stack->layer[(int)i]);
         }
         return dense;
     }

@@ -72,9 +72,6 @@ calc_shape calc_shape_of(const calc_app *app, const calc_strategy *strategy, int
  *  model's. */
 calc_shape calc_shape_of_part(const calc_shape *model, const calc_part *part);
 
-/** Whether a layer of a kind has experts. */
-bool calc_shape_kind_has_experts(const calc_stack *stack, int kind);
-
 /** Whether multi-token prediction has layers of its own: those that the model lists, or its last
  * one where a mean block is not one of its kind. */
 bool calc_shape_lists_mtp(const calc_shape *shape);

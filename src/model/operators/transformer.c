@@ -588,7 +588,7 @@ static size_t groups_of(const calc_stack *s, calc_block_kind kind, bool ffn,
     for (int i = 0; i < s->kinds; i++) {
         const calc_layer_kind *k = &s->kind[i];
         const int8_t *part = ffn ? k->ffn : k->mixer;
-        if (calc_shape_kind_has_experts(s, i) != (kind == CALC_MOE_BLOCK) || k->count == 0) {
+        if (calc_stack_kind_has_experts(s, i) != (kind == CALC_MOE_BLOCK) || k->count == 0) {
             continue;
         }
         all += k->count;

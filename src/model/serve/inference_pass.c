@@ -244,7 +244,7 @@ static double share_of(const calc_stack *stack, calc_block_kind kind, int part)
     double with = 0;
     for (int i = 0; stack && i < stack->kinds; i++) {
         const calc_layer_kind *k = &stack->kind[i];
-        if (calc_shape_kind_has_experts(stack, i) == (kind == CALC_MOE_BLOCK)) {
+        if (calc_stack_kind_has_experts(stack, i) == (kind == CALC_MOE_BLOCK)) {
             all += k->count;
             with += k->count * ((k->mixer[0] == part) + (k->mixer[1] == part));
         }
