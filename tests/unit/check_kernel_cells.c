@@ -96,7 +96,7 @@ static calc_exec only_exec(const void *context, size_t i)
 /* More kernels than there is room for at first. */
 CALC_TEST(many_cells)
 {
-    enum { MANY = 200 };
+    enum { MANY = 400 };
     static calc_tune_candidate many[MANY];
     calc_errors errors = {0};
     for (int i = 0; i < MANY; i++) {
