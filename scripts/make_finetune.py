@@ -31,7 +31,8 @@ FLOAT32 = {"weight_datatype": "float32", "grad_datatype": "float32", "master_dat
 
 # What is the same in all rows unless a row or its program says otherwise.
 COMMON = {"training": "true", "datatype": "bfloat16", "tensor_par": 1, "pipeline_par": 1, "context_par": 1, "expert_par": 1,
-          "pipeline_interleaving": 1, "rank_order": "tp-cp-ep-dp-pp", "activation_recompute": "none", "optimizer_sharding": "false",
+          "pipeline_interleaving": 1, "rank_order": "tp-cp-ep-dp-pp", "activation_recompute": "none",
+          "optimizer_sharding": "false",
           "tensor_par_comm_type": "ar", "seq_par_ag_redo": "false", "weight_offload": "false", "activations_offload": "false",
           "optimizer_offload": "false", "fused_activation": "true", "cuda_graph": 0, "tensor_par_overlap": "none",
           "data_par_overlap": "auto", "memory_model": "megatron"}
