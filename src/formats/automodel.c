@@ -36,6 +36,14 @@ static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, FLASH, "model.attn_implementation", .words = attention)
     CALC_ROW(SWITCH, FP8, "fp8.enabled", .value = 1)
     CALC_ROW(SWITCH, EAGER, "compile.enabled", .value = 0)
+    CALC_ROW(NUMBER, LORA_RANK, "peft.dim")
+    CALC_ROW(SET, LORA_MODULES, "peft.target_modules", .words = CALC_LORA_WORDS)
+    CALC_ROW(IS, LORA_MODULES, "peft.match_all_linear", .value = 0)
+    CALC_ROW(DECIMAL, LORA_DROPOUT, "peft.dropout")
+    CALC_ROW(WORDS, LORA_BEFORE, "peft.dropout_position", .words = "pre=1 post=0")
+    CALC_ROW(IS, FROZEN, "quantization.load_in_4bit", .value = CALC_FROZEN_DATATYPE_NF4)
+    CALC_ROW(IS, FROZEN, "quantization.load_in_8bit", .value = CALC_FROZEN_DATATYPE_INT8)
+    CALC_ROW(SWITCH, NESTED, "quantization.bnb_4bit_use_double_quant", .value = 1)
     CALC_ROW(NAME, MODEL, "model.pretrained_model_name_or_path")
     CALC_ROW(NAME, MODEL, "model.config.pretrained_model_name_or_path")
     CALC_ROW_DEFAULT(SHARDED, 3)
@@ -43,6 +51,10 @@ static const calc_setting_row rows[] = {
     CALC_ROWS_FSDP
     CALC_ROW_DEFAULT(CONTEXT_TYPE, CALC_CONTEXT_PAR_TYPE_ALL_GATHER)
     CALC_ROW_DEFAULT(EXPERT_TENSOR, 1)
+    CALC_ROW_DEFAULT(LORA_RANK, 8)
+    CALC_ROW_DEFAULT(LORA_EXPERTS, CALC_LORA_EXPERTS_EACH)
+    CALC_ROW_DEFAULT(LORA_BEFORE, 0)
+    CALC_ROW_DEFAULT(NESTED, 1)
 };
 /* clang-format on */
 
@@ -60,6 +72,9 @@ static calc_status settle(calc_plan *plan, calc_errors *errors)
     }
     if (!SAYS(NODE_PROCS)) {
         SET(NODES, NAN); /* how many processors a node has, the launcher says */
+    }
+    if (SAYS(LORA_RANK) || SAYS(LORA_MODULES)) {
+        SET(ADAPTER, CALC_TRAINED_ADAPTERS);
     }
     return CALC_OK;
 }

@@ -80,8 +80,7 @@ static bool is_layout(calc_kind kind, const char *key)
         "optimizer_moment_datatype optimizer deferred_head_wgrad activation_recompute "
         "recompute_modules recompute_blocks recompute_group distribute_saved_activations "
         "offload_modules trained trained_blocks frozen_datatype lora_rank lora_modules "
-        "lora_experts "
-        "lora_fused lora_dropout dora "
+        "lora_experts lora_fused lora_dropout dora "
         "pipeline_schedule pipeline_balance rank_order optimizer_sharding zero_stage "
         "tensor_par_comm_type weight_offload activations_offload optimizer_offload offload_share "
         "capacity_factor rank_capacity_factor paged_stash attention_type training inference ";

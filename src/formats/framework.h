@@ -91,6 +91,21 @@ typedef struct calc_setting_row {
     CALC_ROW_DEFAULT(EAGER, 1) CALC_ROW_DEFAULT(ACTIVATIONS, CALC_FORMAT_BFLOAT16)
 /* clang-format on */
 
+/** Names of matrices with adapters (LORA_MODULES): of Hugging Face's models, and of Megatron Core's
+ *  where they are multiplied together or each has its own. */
+#define CALC_LORA_WORDS                                                                            \
+    "q_proj k_proj v_proj o_proj q_a_proj q_b_proj kv_a_proj_with_mqa=kv_a_proj kv_b_proj "        \
+    "in_proj "                                                                                     \
+    "out_proj gate_proj up_proj down_proj lm_head=head all=0 all-linear=0 *_proj=0 qkv_proj=7 "    \
+    "query_key_value=7 c_attn=7 gate_up_proj=3072 fc1=up_proj fc2=down_proj w1=gate_proj "         \
+    "w2=down_proj w3=up_proj"
+#define CALC_LORA_WORDS_CORE                                                                       \
+    "linear_qkv=7 linear_fc1=3072 linear_q=65536 linear_k=131072 linear_v=262144 "                 \
+    "linear_fc1_gate=67108864 linear_fc1_up=134217728 linear_proj=o_proj "                         \
+    "linear_q_down_proj=q_a_proj linear_q_up_proj=q_b_proj linear_kv_down_proj=kv_a_proj "         \
+    "linear_kv_up_proj=kv_b_proj linear_q_proj=16384 in_proj out_proj linear_fc2=down_proj "       \
+    "output_layer=head all-linear=0"
+
 /** A file of unread/: keys that are not read, as patterns separated by blanks below a line with
  * what they change, "model", "cost" or "harmless", and behind a colon what is assumed then; the
  * first that matches counts. '*' is any text. A pattern without a dot is of the last part of a key,

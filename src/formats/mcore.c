@@ -2,6 +2,7 @@
  * which they refuse layouts. */
 #include "formats/framework.h"
 #include "formats/plan_layers.h"
+#include "formats/plan_macros.h"
 
 static const char context_type[] =
     "p2p=ring all_gather a2a=ulysses a2a+p2p=hierarchical allgather=all_gather";
@@ -422,6 +423,18 @@ static CALC_REFUSALS(nemo)
                 "pipeline_interleaving is no longer supported with megatron_gpt_config.yaml");
 }
 
+/* ---- Megatron-Bridge ------------------------------------------------------------------------- */
+
+/* A recipe of fine-tuning has its adapters, of which a file may say some settings only. */
+static calc_status settle_bridge(calc_plan *plan, calc_errors *errors)
+{
+    (void)errors;
+    if (!SAYS(LORA_CLASS) && (SAYS(LORA_RANK) || SAYS(LORA_MODULES))) {
+        SET(LORA_CLASS, CALC_PLAN_LORA_TOGETHER);
+    }
+    return CALC_OK;
+}
+
 /* clang-format off */
 /* Keys that are not read: first those of all that matter, then a framework's own. */
 static const calc_framework harmless = {.unread = &calc_unread_mcore_harmless};
@@ -452,7 +465,7 @@ const calc_framework calc_framework_bridge = {.name = "megatron-bridge", .title 
     .version = "0.6.0, ConfigContainer",
     .launch = "give it to the pretraining script of a recipe as its file of overrides", .platforms = CALC_ON(CUDA),
     .syntax = CALC_SYNTAX_YAML, .has_model = true,
-    .elsewhere = " ffn_type norm_place qk_norm_whole " /* of the recipe's model; the file says whether there is a gate */, .launched = true,
+    .elsewhere = " ffn_type norm_place qk_norm_whole " /* of the recipe's model; the file says whether there is a gate */, .launched = true, .settle = settle_bridge,
     CALC_FRAMEWORK_ROWS(bridge_rows, mcore), CALC_FRAMEWORK_BASES(&bridge_keys, &harmless),
     CALC_FRAMEWORK_REFUSALS(batch_overlap, core, layers, letters, listed, flex, graphs, fsdp)};
 /* clang-format on */

@@ -224,6 +224,13 @@ SHELL("--enable-cuda-graph", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN
 NEMO("model.enable_cuda_graph", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_GRAPHS)
 BRIDGE("model.cuda_graph_impl", .how = CALC_HOW_WORDS, .member = CALC_PLAN_GRAPHS, .words = graph_words)
 
+BRIDGE("peft._target_", .how = CALC_HOW_WORDS, .member = CALC_PLAN_LORA_CLASS, .words = "megatron.bridge.peft.lora.LoRA=1 megatron.bridge.peft.canonical_lora.CanonicalLoRA=2 megatron.bridge.peft.dora.DoRA=3")
+BRIDGE("peft.target_modules", .how = CALC_HOW_SET, .member = CALC_PLAN_LORA_MODULES, .words = CALC_LORA_WORDS_CORE)
+BRIDGE("peft.dim", .member = CALC_PLAN_LORA_RANK)
+BRIDGE("peft.dropout", .how = CALC_HOW_DECIMAL, .member = CALC_PLAN_LORA_DROPOUT)
+BRIDGE("peft.dropout_position", .how = CALC_HOW_WORDS, .member = CALC_PLAN_LORA_BEFORE, .words = "pre=1 post=0", .read_only = true)
+BRIDGE("peft.share_expert_adapters", .how = CALC_HOW_WORDS, .member = CALC_PLAN_LORA_EXPERTS, .words = "true=shared false=each")
+
 CALC_ROW_DEFAULT(DISPATCH, CALC_DISPATCH_TYPE_ALL_GATHER)
 NEMO(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_UNFUSED_ROPE, .value = 1)
 NEMO(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_FLASH, .value = 0)
@@ -233,4 +240,6 @@ NEMO(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_GRAD, .value = CALC_FORM
 BRIDGE(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_GRAD, .value = CALC_FORMAT_FLOAT32)
 BRIDGE(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_FUSED_LOSS, .value = 1)
 BRIDGE(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_PRECISION, .value = CALC_DATATYPE_BFLOAT16)
+BRIDGE(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_LORA_RANK, .value = 32)
+BRIDGE(NULL, .how = CALC_HOW_DEFAULT, .member = CALC_PLAN_LORA_EXPERTS, .value = CALC_LORA_EXPERTS_SHARED)
 /* clang-format on */

@@ -8,6 +8,9 @@ static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, PRECISION, "trainer.plugins.precision",
         .words = "bf16-mixed=bfloat16 bf16=bfloat16 16-mixed=float16 16=float16 32=float32 32-true=float32")
     CALC_ROW(NUMBER, SEQ, "data.seq_length")
+    CALC_ROW(WORDS, LORA_CLASS, "peft._target_",
+        .words = "nemo.collections.llm.peft.LoRA=1 nemo.collections.llm.peft.lora.LoRA=1 nemo.collections.llm.peft.canonical_lora.CanonicalLoRA=2 "
+                 "nemo.collections.llm.peft.CanonicalLoRA=2 nemo.collections.llm.peft.dora.DoRA=3 nemo.collections.llm.peft.DoRA=3")
     CALC_ROW_DEFAULT(DIST_OPT, 1)
 };
 

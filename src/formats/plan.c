@@ -227,6 +227,34 @@ static void set_kernels(calc_plan *plan, const calc_app *app, const calc_exec *e
     }
 }
 
+/* Adapters; no framework is told of another part of the weights. */
+static void set_trained(calc_plan *plan, const calc_exec *e)
+{
+    const calc_strategy *s = &e->strategy;
+    const int64_t query = 1 << CALC_LORA_MODULES_Q_PROJ;
+    const int64_t apart = query | 1 << CALC_LORA_MODULES_K_PROJ | 1 << CALC_LORA_MODULES_V_PROJ |
+                          1 << CALC_LORA_MODULES_GATE_PROJ | 1 << CALC_LORA_MODULES_UP_PROJ;
+    int64_t modules = s->lora_modules;
+    if (s->lora_rank == 0) {
+        return;
+    }
+    if (s->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT && modules & query) {
+        modules = (modules & ~query) | CALC_PLAN_LATENT_QUERY;
+    }
+    SET(LORA_CLASS, s->dora         ? CALC_PLAN_LORA_DORA
+                    : s->lora_fused ? CALC_PLAN_LORA_TOGETHER
+                                    : CALC_PLAN_LORA_EACH);
+    if (COUNT(LORA_CLASS) == CALC_PLAN_LORA_EACH) {
+        modules = (modules & ~apart) | (modules & apart) << CALC_PLAN_LORA_APART;
+    }
+    SET(LORA_RANK, s->lora_rank);
+    SET(LORA_MODULES, modules);
+    SET(LORA_DROPOUT, s->lora_dropout ? 0.1 : 0);
+    if (s->lora_experts != CALC_LORA_EXPERTS_NONE && !s->dora) {
+        SET(LORA_EXPERTS, s->lora_experts);
+    }
+}
+
 static void set_dispatch(calc_plan *plan, const calc_exec *e)
 {
     SET(EXPERT, e->strategy.expert_par);
@@ -364,6 +392,7 @@ void calc_plan_from(calc_plan *plan, const calc_app *app, const calc_exec *exec,
     set_formats(plan, &e);
     set_pipeline(plan, &e);
     set_kernels(plan, &a, &e);
+    set_trained(plan, &e);
     if (a.num_experts > 0) {
         set_experts(plan, &a);
         set_dispatch(plan, &e);

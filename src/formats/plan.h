@@ -44,6 +44,14 @@ enum {
     CALC_PLAN_NARROW_4 = 3         /**< both in 4 bits */
 };
 
+/** Bits of the member LORA_MODULES beside those of the field: queries that latent attention does
+ * not compress; and those of the field shifted by so many, of matrices that are multiplied together
+ *  and have an adapter each. */
+enum { CALC_PLAN_LATENT_QUERY = 1 << CALC_LORA_MODULES_COUNT, CALC_PLAN_LORA_APART = 16 };
+
+/** Values of the member LORA_CLASS. */
+enum { CALC_PLAN_LORA_TOGETHER = 1, CALC_PLAN_LORA_EACH = 2, CALC_PLAN_LORA_DORA = 3 };
+
 /** A number for every stage, or every chunk of every stage, along the model. */
 typedef struct calc_plan_list {
     int32_t count; /**< 0: not given */

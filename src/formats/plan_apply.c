@@ -290,6 +290,41 @@ static void apply_kernels(const calc_plan *plan, calc_exec *e)
     e->strategy.data_par_net = 1;
 }
 
+/* What is trained, and in which format the rest is kept. */
+static void apply_trained(const calc_plan *plan, calc_exec *e)
+{
+    enum {
+        FEEDFORWARD = 1 << CALC_LORA_MODULES_GATE_PROJ | 1 << CALC_LORA_MODULES_UP_PROJ |
+                      1 << CALC_LORA_MODULES_DOWN_PROJ
+    };
+    calc_strategy *s = &e->strategy;
+    int64_t kind = COUNT(LORA_CLASS);
+    int64_t said = COUNT(LORA_MODULES);
+    int64_t modules = (said | said >> CALC_PLAN_LORA_APART) & (CALC_PLAN_LATENT_QUERY - 1);
+    bool none = (SAYS(HIDDEN) && !YES(EXPERTS)) || (modules && !(modules & FEEDFORWARD));
+    s->trained = kind > 0 ? CALC_TRAINED_ADAPTERS : (calc_trained)COUNT(ADAPTER);
+    if (s->trained == CALC_TRAINED_ALL) {
+        return;
+    }
+    s->trained_blocks = COUNT(TRAINED_BLOCKS);
+    s->frozen_datatype = (calc_frozen_datatype)COUNT(FROZEN);
+    if (s->frozen_datatype == CALC_FROZEN_DATATYPE_NF4 && YES(NESTED)) {
+        s->frozen_datatype = CALC_FROZEN_DATATYPE_NF4_DOUBLE;
+    }
+    if (s->trained != CALC_TRAINED_ADAPTERS) {
+        return;
+    }
+    if (said & CALC_PLAN_LATENT_QUERY) {
+        modules |= 1 << CALC_LORA_MODULES_Q_PROJ;
+    }
+    s->lora_rank = COUNT(LORA_RANK);
+    s->lora_modules = modules;
+    s->lora_experts = none ? CALC_LORA_EXPERTS_NONE : (calc_lora_experts)COUNT(LORA_EXPERTS);
+    s->lora_fused = kind > 0 ? kind != CALC_PLAN_LORA_EACH : YES(LORA_FUSED);
+    s->lora_dropout = YES(LORA_DROPOUT) && YES(LORA_BEFORE);
+    s->dora = YES(DORA) || kind == CALC_PLAN_LORA_DORA;
+}
+
 static void apply_dispatch(const calc_plan *plan, calc_exec *e)
 {
     int64_t expert = COUNT(EXPERT);
@@ -428,6 +463,7 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     apply_formats(plan, exec);
     apply_pipeline(plan, exec);
     apply_kernels(plan, exec);
+    apply_trained(plan, exec);
     apply_dispatch(plan, exec);
     apply_model(plan, app);
     apply_structure(plan, app);

@@ -130,6 +130,46 @@ static void resolve_recompute(calc_exec *exec)
     exec->strategy.recompute_group = or_else(exec->strategy.recompute_group, 1);
 }
 
+/* Adapters without a list of matrices are those of all, and none of what a model has not. */
+static void resolve_trained(const calc_app *app, calc_exec *exec)
+{
+    enum {
+        PLAIN = 1 << CALC_LORA_MODULES_Q_PROJ | 1 << CALC_LORA_MODULES_K_PROJ |
+                1 << CALC_LORA_MODULES_V_PROJ,
+        QUERY = 1 << CALC_LORA_MODULES_Q_A_PROJ | 1 << CALC_LORA_MODULES_Q_B_PROJ,
+        LATENT = QUERY | 1 << CALC_LORA_MODULES_KV_A_PROJ | 1 << CALC_LORA_MODULES_KV_B_PROJ,
+        LINEAR = 1 << CALC_LORA_MODULES_IN_PROJ | 1 << CALC_LORA_MODULES_OUT_PROJ,
+        GATE = 1 << CALC_LORA_MODULES_GATE_PROJ,
+        UP = 1 << CALC_LORA_MODULES_UP_PROJ,
+        FEEDFORWARD = GATE | UP | 1 << CALC_LORA_MODULES_DOWN_PROJ,
+        ALL = (1 << CALC_LORA_MODULES_HEAD) - 1
+    };
+    calc_strategy *s = &exec->strategy;
+    int64_t modules = s->lora_modules > 0 ? s->lora_modules : ALL;
+    bool gated = app->ffn_type == CALC_FFN_TYPE_SWIGLU || app->ffn_type == CALC_FFN_TYPE_GEGLU;
+    if (app->stack.layers == 0) {
+        bool latent = s->attention_type == CALC_ATTENTION_TYPE_MULTI_LATENT;
+        int64_t whole = app->q_lora_rank > 0 ? PLAIN : PLAIN & ~(1 << CALC_LORA_MODULES_Q_PROJ);
+        modules &= ~(LINEAR | (latent ? whole | (app->q_lora_rank > 0 ? 0 : QUERY) : LATENT) |
+                     (gated ? 0 : GATE));
+    }
+    bool adapters = s->trained == CALC_TRAINED_ADAPTERS && s->lora_rank > 0 && modules != 0;
+    bool together = (modules & PLAIN) == PLAIN || (modules & (GATE | UP)) == (GATE | UP);
+    bool experts = app->num_experts > 0 || app->stack.layers > 0;
+    s->lora_rank = adapters ? s->lora_rank : 0;
+    s->lora_modules = adapters ? modules : 0;
+    s->lora_fused = adapters && s->lora_fused && together;
+    s->lora_dropout = adapters && s->lora_dropout;
+    s->dora = adapters && s->dora;
+    if (!adapters || !experts || !(modules & FEEDFORWARD)) {
+        s->lora_experts = CALC_LORA_EXPERTS_NONE;
+    }
+    if (s->trained == CALC_TRAINED_ALL) {
+        s->trained_blocks = 0;
+        s->frozen_datatype = CALC_FROZEN_DATATYPE_AUTO;
+    }
+}
+
 /* Resets settings that have no effect here to their neutral values. */
 static void resolve_idle(const calc_app *app, calc_exec *exec)
 {
@@ -229,5 +269,6 @@ void calc_plan_resolve(calc_app *app, calc_exec *exec)
     resolve_formats(exec);
     resolve_sharding(exec);
     resolve_recompute(exec);
+    resolve_trained(app, exec);
     calc_plan_stages_resolve(app, exec);
 }

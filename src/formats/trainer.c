@@ -14,7 +14,7 @@ enum {
 };
 /* Bits of CALC_PLAN_TORCH_FSDP: words of the argument "fsdp". */
 enum { FULL = 1, KEPT = 2, FULL_SOME = 4, KEPT_SOME = 8, AWAY = 16 };
-/* Values of CALC_PLAN_OPTIMIZER beside those of the field. */
+/* Values of CALC_PLAN_OPTIMIZER and CALC_PLAN_ADAPTER beside those of the field. */
 enum { BYTES = 10 /* Adam with moments of 8 bits */, OTHER = 20 };
 
 /* accelerate/utils/dataclasses.py: numbers are those of torch's ShardingStrategy */
@@ -27,9 +27,13 @@ static const char attention[] =
     "disabled=0 xformers=1 flex_attention=1 sage=1 flash_attn3=1 flash_attention_4=1 "
     "kernels-community/flash-attn2=1 kernels-community/flash-attn3=1 "
     "kernels-community/vllm-flash-attn3=1";
+/* 20: not modelled. */
 static const char part[] =
-    "full=0 lora=1 qlora=1 oft=1 freeze=1 llama-adapter=1 longlora=1 adalora=1 llamapro=1 vera=1 "
-    "boft=1 fourierft=1 reft=1 bone=1 lora_llm=1 adapter=1";
+    "full=all lora=adapters qlora=adapters freeze=blocks longlora=adapters lora_llm=adapters "
+    "oft=20 llama-adapter=20 adalora=20 llamapro=20 vera=20 boft=20 fourierft=20 reft=20 bone=20 "
+    "adapter=20";
+static const char modules[] = CALC_LORA_WORDS;
+static const char bits[] = "4=nf4 8=int8";
 /* transformers/training_args.py, OptimizerNames; axolotl/utils/schemas/enums.py */
 static const char optimizers[] =
     "adamw_torch=adam adamw_torch_fused=adam adamw_8bit=10 adamw_bnb_8bit=10 adamw_torch_8bit=10 "
@@ -100,6 +104,10 @@ static const calc_setting_row trainer_rows[] = {
     CALC_ROW(WORDS, FLASH, "attn_implementation", .words = attention)
     CALC_ROW(SWITCH, EAGER, "torch_compile", .value = 0)
     CALC_ROW(SWITCH, PACKED, "packing", .value = 1)
+    CALC_ROW(DECIMAL, LORA_DROPOUT, "lora_dropout")
+    CALC_ROW(SWITCH, DORA, "use_dora", .value = 1)
+    CALC_ROW(IS, FROZEN, "load_in_4bit", .value = CALC_FROZEN_DATATYPE_NF4)
+    CALC_ROW(IS, FROZEN, "load_in_8bit", .value = CALC_FROZEN_DATATYPE_INT8)
     CALC_ROW(NAME, MODEL, "model_name_or_path")
     CALC_ROW(NUMBER, NODE_PROCS, "nproc_per_node")
     CALC_ROW(NUMBER, NODES, "nnodes")
@@ -110,6 +118,11 @@ static const calc_setting_row trainer_rows[] = {
 static const calc_setting_row llama_factory_rows[] = {
     CALC_ROW(NUMBER, SEQ, "cutoff_len")
     CALC_ROW(WORDS, ADAPTER, "finetuning_type", .words = part)
+    CALC_ROW(NUMBER, LORA_RANK, "lora_rank")
+    CALC_ROW(SET, LORA_MODULES, "lora_target", .words = modules)
+    CALC_ROW(NUMBER, TRAINED_BLOCKS, "freeze_trainable_layers")
+    CALC_ROW(WORDS, FROZEN, "quantization_bit", .words = bits)
+    CALC_ROW(SWITCH, NESTED, "double_quantization", .value = 1)
     CALC_ROW(WORDS, RECOMPUTE, "disable_gradient_checkpointing", .words = "true=0 false=2")
     CALC_ROW(WORDS, FLASH, "flash_attn", .words = attention)
     CALC_ROW(SWITCH, FUSED_LOSS, "enable_liger_kernel", .value = 1)
@@ -121,6 +134,8 @@ static const calc_setting_row llama_factory_rows[] = {
     CALC_ROW(SWITCH, UNFUSED_ROPE, "apply_rope_fusion", .value = 0)
     CALC_ROW_DEFAULT(SEQ, 2048)
     CALC_ROW_DEFAULT(RECOMPUTE, 2)
+    CALC_ROW_DEFAULT(LORA_RANK, 8)
+    CALC_ROW_DEFAULT(NESTED, 1)
 };
 
 /* utils/schemas/: of Axolotl 0.18 */
@@ -132,6 +147,11 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(IS, PACKED, "pad_to_sequence_len", .value = 1)
     CALC_ROW(WORDS, OPTIMIZER, "optimizer", .words = optimizers)
     CALC_ROW(WORDS, ADAPTER, "adapter", .words = part)
+    CALC_ROW(NUMBER, LORA_RANK, "lora_r")
+    CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)
+    CALC_ROW(IS, LORA_MODULES, "lora_target_linear", .value = 0)
+    CALC_ROW(SWITCH, DORA, "peft_use_dora", .value = 1)
+    CALC_ROW(SWITCH, NESTED, "bnb_config_kwargs.bnb_4bit_use_double_quant", .value = 1)
     CALC_ROW(NUMBER, TENSOR, "tensor_parallel_size")
     CALC_ROW(NUMBER, CONTEXT, "context_parallel_size")
     CALC_ROW(NUMBER, CONTEXT, "sequence_parallel_degree")
@@ -149,6 +169,8 @@ static const calc_setting_row axolotl_rows[] = {
     CALC_ROW(SWITCH, FP8, "fp8", .value = 1)
     CALC_ROW(NAME, MODEL, "base_model")
     CALC_ROW_DEFAULT(SEQ, 512)
+    CALC_ROW_DEFAULT(LORA_RANK, 8)
+    CALC_ROW_DEFAULT(NESTED, 1)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(MICROBATCH, 1)
 };
@@ -157,8 +179,15 @@ static const calc_setting_row axolotl_rows[] = {
 static const calc_setting_row trl_rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_length")
     CALC_ROW(NUMBER, SEQ, "max_seq_length")
-    CALC_ROW(IS, ADAPTER, "use_peft", .value = 1)
+    CALC_ROW(IS, ADAPTER, "use_peft", .value = CALC_TRAINED_ADAPTERS)
+    CALC_ROW(NUMBER, LORA_RANK, "lora_r")
+    CALC_ROW(SET, LORA_MODULES, "lora_target_modules", .words = modules)
+    CALC_ROW(SWITCH, NESTED, "use_bnb_nested_quant", .value = 1)
     CALC_ROW_DEFAULT(SEQ, 1024)
+    CALC_ROW_DEFAULT(LORA_RANK, 16)
+    CALC_ROW_DEFAULT(LORA_DROPOUT, 0.05)
+    /* PEFT's choice for models like Llama */
+    CALC_ROW_DEFAULT(LORA_MODULES, 1 << CALC_LORA_MODULES_Q_PROJ | 1 << CALC_LORA_MODULES_V_PROJ)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(RECOMPUTE, 2)
 };
@@ -168,10 +197,17 @@ static const calc_setting_row swift_rows[] = {
     CALC_ROW(NUMBER, SEQ, "max_length")
     CALC_ROW(WORDS, ADAPTER, "tuner_type", .words = part)
     CALC_ROW(WORDS, ADAPTER, "train_type", .words = part)
+    CALC_ROW(NUMBER, LORA_RANK, "lora_rank")
+    CALC_ROW(SET, LORA_MODULES, "target_modules", .words = modules)
+    CALC_ROW(WORDS, FROZEN, "quant_bits", .words = bits)
+    CALC_ROW(SWITCH, NESTED, "bnb_4bit_use_double_quant", .value = 1)
     CALC_ROW(WORDS, FLASH, "attn_impl", .words = attention)
     CALC_ROW(NUMBER, HEADS_RANKS, "sequence_parallel_size")
     CALC_ROW(NUMBER, TENSOR, "deepspeed_autotp_size")
     CALC_ROW(NAME, MODEL, "model")
+    CALC_ROW_DEFAULT(LORA_RANK, 8)
+    CALC_ROW_DEFAULT(LORA_DROPOUT, 0.05)
+    CALC_ROW_DEFAULT(NESTED, 1)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(MICROBATCH, 1)
     CALC_ROW_DEFAULT(RECOMPUTE, 2)
@@ -185,6 +221,8 @@ static const calc_setting_row swift_core_rows[] = {
     CALC_ROW(SWITCH, FUSED_ACT, "bias_activation_fusion", .value = 1)
     CALC_ROW(SWITCH, UNFUSED_ROPE, "apply_rope_fusion", .value = 0)
     CALC_ROW(WORDS, RECOMPUTE, "recompute_granularity", .words = "selective=1 full=2 none=0")
+    CALC_ROW_DEFAULT(LORA_FUSED, 1)
+    CALC_ROW_DEFAULT(LORA_EXPERTS, CALC_LORA_EXPERTS_EACH)
     CALC_ROW_DEFAULT(BATCH, 16)
     CALC_ROW_DEFAULT(RECOMPUTE, 1)
     CALC_ROW_DEFAULT(DIST_OPT, 1)
@@ -248,10 +286,15 @@ static calc_status settle_accelerate(calc_plan *plan, calc_errors *errors)
 static calc_status settle_data(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
-    if (YES(ADAPTER)) {
-        calc_plan_note(
-            plan,
-            "it trains a part of the weights or an adapter; the layout is of full fine-tuning");
+    if (COUNT(ADAPTER) == OTHER) {
+        calc_plan_note(plan, "its kind of adapters is not modelled; the layout is of training all "
+                             "weights");
+        SET(ADAPTER, CALC_TRAINED_ALL);
+    }
+    if (COUNT(ADAPTER) != CALC_TRAINED_BLOCKS) {
+        SET(TRAINED_BLOCKS, NAN);
+    } else if (!SAYS(TRAINED_BLOCKS)) {
+        SET(TRAINED_BLOCKS, 2); /* hparams/finetuning_args.py of LLaMA-Factory */
     }
     if (!YES(PACKED)) {
         calc_plan_note(plan, "sequences are not packed; each is taken as long as the longest");
@@ -271,6 +314,11 @@ static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
     }
     calc_status status = settle_data(plan, errors);
     settle_sharding(plan);
+    /* peft/tuners/tuners_utils.py, autocast_adapter_dtype: engines that shard convert them. */
+    bool alone = !SAYS(SHARDED) && !SAYS(DIST_OPT) && !SAYS(TENSOR);
+    if (COUNT(ADAPTER) == CALC_TRAINED_ADAPTERS && alone) {
+        SET(STATE, CALC_FORMAT_FLOAT32);
+    }
     return status;
 }
 
@@ -280,7 +328,7 @@ static calc_status settle_trainer(calc_plan *plan, calc_errors *errors)
 static calc_status settle_adapter(calc_plan *plan, calc_errors *errors)
 {
     if (!SAYS(ADAPTER)) {
-        SET(ADAPTER, 1);
+        SET(ADAPTER, CALC_TRAINED_ADAPTERS);
     }
     if (SAYS(TENSOR) || SAYS(PIPELINE) || SAYS(EXPERT) || SAYS(DIST_OPT)) {
         SET(EAGER, 0);

@@ -40,6 +40,13 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(NUMBER, RECOMPUTE_BLOCKS, CORE "override_transformer_config.recompute_num_layers")
     CALC_ROW(NUMBER, FIRST_BLOCKS, CORE "override_transformer_config.num_layers_in_first_pipeline_stage")
     CALC_ROW(NUMBER, LAST_BLOCKS, CORE "override_transformer_config.num_layers_in_last_pipeline_stage")
+    CALC_ROW(NUMBER, LORA_RANK, MODEL "lora_rank")
+    CALC_ROW(SET, LORA_MODULES, MODEL "target_modules", .words = CALC_LORA_WORDS)
+    CALC_ROW(NUMBER, LORA_RANK, MODEL "lora.rank")
+    CALC_ROW(SET, LORA_MODULES, MODEL "lora.target_modules", .words = CALC_LORA_WORDS_CORE)
+    CALC_ROW(WORDS, LORA_CLASS, MODEL "lora.type", .words = "lora=1 vlm_lora=1 canonical_lora=2 dora=3")
+    CALC_ROW(DECIMAL, LORA_DROPOUT, MODEL "lora.dropout")
+    CALC_ROW(WORDS, LORA_BEFORE, MODEL "lora.dropout_position", .words = "pre=1 post=0")
     CALC_ROW(NAME, MODEL, MODEL "path")
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
@@ -92,6 +99,13 @@ static calc_status settle_verl(calc_plan *plan, calc_errors *errors)
     }
     if (core && SAYS(EAGER)) {
         SET(EAGER, 0);
+    }
+    if (!YES(LORA_RANK)) {
+        SET(LORA_CLASS, NAN);
+    } else {
+        SET(ADAPTER, CALC_TRAINED_ADAPTERS);
+        SET(LORA_FUSED, core);
+        SET(LORA_EXPERTS, core ? CALC_LORA_EXPERTS_SHARED : CALC_LORA_EXPERTS_NONE);
     }
     settle_sequences(plan);
     return CALC_OK;

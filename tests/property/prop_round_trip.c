@@ -41,16 +41,20 @@ typedef struct framework_case {
 #define FROZEN                                                                                     \
     "trained", "trained_blocks", "frozen_datatype", "lora_rank", "lora_modules", "lora_experts",   \
         "lora_fused", "dora", "packed_size", "padding_share", "loss_share"
-#define OF_ALL                                                                                     \
-    FROZEN, "lora_dropout", "rank_order", "memory_model", "training", "tensor_par_overlap",        \
-        "tensor_par_comm_type", "seq_par_ag_redo", "context_par_balance", "eager", "cuda_graph",   \
-        "unfused_experts", "unfused_rope", "software_efficiency", "moe_imbalance",                 \
-        "framework_mem", "attention_kernel", "attention_datatype", "dispatch_datatype",            \
-        "combine_datatype", "activation_datatype", "matrix_datatype", "weight_datatype",           \
-        "grad_datatype", "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype",   \
-        "scaling", "datatype", "weight_offload", "offload_share", "pipeline_schedule",             \
-        "pipeline_balance", "recompute_blocks", "optimizer_shards", "param_gather_datatype",       \
-        "launch_blocking", "activation_recompute", "grad_offload", "offload_buffers"
+#define OF_ALL FROZEN, "lora_dropout", BASE
+#define BRIDGED                                                                                    \
+    "trained", "trained_blocks", "frozen_datatype", "lora_modules", "lora_experts", "lora_fused",  \
+        "packed_size", "padding_share", "loss_share", BASE
+#define BASE                                                                                       \
+    "rank_order", "memory_model", "training", "tensor_par_overlap", "tensor_par_comm_type",        \
+        "seq_par_ag_redo", "context_par_balance", "eager", "cuda_graph", "unfused_experts",        \
+        "unfused_rope", "software_efficiency", "moe_imbalance", "framework_mem",                   \
+        "attention_kernel", "attention_datatype", "dispatch_datatype", "combine_datatype",         \
+        "activation_datatype", "matrix_datatype", "weight_datatype", "grad_datatype",              \
+        "grad_reduce_datatype", "master_datatype", "optimizer_moment_datatype", "scaling",         \
+        "datatype", "weight_offload", "offload_share", "pipeline_schedule", "pipeline_balance",    \
+        "recompute_blocks", "optimizer_shards", "param_gather_datatype", "launch_blocking",        \
+        "activation_recompute", "grad_offload", "offload_buffers"
 
 /* clang-format off */
 static const char *const megatron[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "fused_experts", "causal", "activations_offload",
@@ -63,7 +67,7 @@ static const char *const nemo[] = {OF_ALL, "trained_datatype", "offload_modules"
     "attention_type", "kv_heads", "kv_lora_rank", "q_lora_rank", "qk_nope_size", "qk_rope_size",
     "v_size", "mtp_blocks", "window_size", "global_every", "optimizer_offload",
     "recompute_modules", NULL};
-static const char *const bridge[] = {OF_ALL, "trained_datatype", "causal", "ffn_type", "activations_offload",
+static const char *const bridge[] = {BRIDGED, "trained_datatype", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", NULL};
 static const char *const mindformers[] = {OF_ALL, "trained_datatype", "offload_modules", "rank_capacity_factor", "paged_stash", "optimizer", "deferred_head_wgrad", "delayed_wgrad", "fused_experts", "pipeline_par_overlap", "causal", "ffn_type", "activations_offload",
     "param_gather_overlap", "context_par_type", "context_par_inner", "fused_activation",

@@ -6,6 +6,43 @@
 #define YES(key) written_yes(w, key)
 #define IS(key, value) written_is(w, key, value)
 
+/* Whether a list in brackets has the word. */
+static bool lists(const char *list, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = strstr(list, word); at; at = strstr(at + 1, word)) {
+        if (strchr("[ ", at[-1]) && strchr(",]", at[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Megatron-Bridge, src/megatron/bridge/peft. */
+static void must_adapt(const written *w)
+{
+    const char *targets = written_value(w, "peft.target_modules");
+    const char *folder = "megatron.bridge.peft.";
+    if (!targets) {
+        MUST(w, "peft/base.py", !HAS("peft._target_") && !HAS("peft.dim"));
+        return;
+    }
+    const char *kind = written_value(w, "peft._target_");
+    MUST(w, "peft/base.py", kind && strncmp(kind, folder, strlen(folder)) == 0);
+    MUST(w, "lora.py", N("peft.dim", 0) > 0 && strcmp(targets, "[]") != 0);
+    bool each = IS("peft._target_", "megatron.bridge.peft.canonical_lora.CanonicalLoRA");
+    MUST(w, "canonical_lora.py",
+         IF_THEN(each, !lists(targets, "linear_qkv") && !lists(targets, "linear_fc1")));
+    static const char *const apart[] = {"linear_q", "linear_k", "linear_v", "linear_fc1_gate",
+                                        "linear_fc1_up"};
+    for (size_t i = 0; i < sizeof apart / sizeof *apart; i++) {
+        MUST(w, "lora.py", IF_THEN(!each, !lists(targets, apart[i])));
+    }
+    MUST(w, "dora.py",
+         IF_THEN(IS("peft._target_", "megatron.bridge.peft.dora.DoRA"),
+                 !HAS("peft.share_expert_adapters")));
+}
+
 /* NeMo 2.4.0 (megatron_gpt_model.py, and TransformerConfig of Megatron Core), Megatron-Bridge 0.6.0
  * (training/config.py, with core_v0.19.0). */
 void written_must_core(const written *w)
@@ -66,6 +103,7 @@ void written_must_core(const written *w)
     MUST(w, config, IF_THEN(graphs, !IS("model.recompute_granularity", "full")));
     MUST(w, "transformer_config.py",
          IF_THEN(IS("model.cuda_graph_impl", "local"), !HAS("model.recompute_granularity")));
+    must_adapt(w);
 }
 
 /* TorchTitan 0.2.2: distributed/parallel_dims.py, distributed/pipeline_parallel.py, train.py,
