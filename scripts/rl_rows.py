@@ -84,6 +84,10 @@ def job(row):
             "prompts": sequences // samples, "samples": samples, "prompt": round(prompt),
             "response.mean": mean, "response.cap": round(longest - (prompt if total else 0)),
             "actor.micro_tokens": round(longest + (0 if total else prompt))}
+    if row["recompute"]:
+        sets["actor.activation_recompute"] = row["recompute"]
+        sets["actor.forward_tokens"] = int(row["logprob_batch"]) * sets["actor.micro_tokens"]
+        sets["rollout.memory_share"] = row["memory_share"]
     if number(row["train_batch"]):
         sets["mini_batch"] = int(row["train_batch"])
     if "KL on" in row["other_roles"]:
