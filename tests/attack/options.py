@@ -27,6 +27,7 @@ BASE = {
     "sweep": ["sweep", "gpt3-13B", "a100_80g", *SMALL, "--time-limit", "5"],
     "plan": ["plan", "llama2-7B", "a100_sxm_40g", *SMALL, "--axis", "tp=2", "--axis", "pp=2", "--axis", "mbs=1", "--time-limit", "2"],
     "tune": ["tune", "llama2-7B", "h100_sxm", *SMALL, "--candidates", "5", "--axis", "tp=2,4", "--axis", "mbs=1", "--out", "tt"],
+    "rl": ["rl", "llama2-7B", "h100_sxm", "--procs", "8"],
     "why": ["why", *attack.RUN],
     "export": ["export", attack.RUN[0], attack.RUN[2]],
     "import": ["import", "--from", "megatron", "--", "--tensor-model-parallel-size", "8", "--num-layers", "4", "--hidden-size", "1024",

@@ -19,6 +19,7 @@ COMMANDS = {
     "sweep": ["sweep", "gpt3-13B", "a100_80g", *SMALL],
     "plan": ["plan", "llama2-7B", "a100_sxm_40g", *SMALL, "--axis", "tp=2", "--axis", "pp=2", "--axis", "mbs=1"],
     "tune": ["tune", "llama2-7B", "h100_sxm", *SMALL, "--candidates", "5", "--axis", "tp=2", "--axis", "mbs=1"],
+    "rl": ["rl", "llama2-7B", "h100_sxm", "--procs", "8"],
     "why": ["why", *attack.RUN],
     "export": ["export", attack.RUN[0], attack.RUN[2]],
     "import": ["import", attack.ROOT / "tests/mindspeed/llama_7b.launch", "--procs", "8"],

@@ -67,18 +67,18 @@ calc_plan_row *calc_plan_rows_make(const calc_plan_task *t, int chip, const calc
     calc_exec e = *exec;
     calc_resolve(&t->app, system, &e);
     *count = calc_each_stage(&t->app, system, &e, CALC_COMPAT_NONE, NULL, 0);
-    calc_stage_stats *stats = calloc(*count + 1, sizeof *stats);
-    calc_plan_row *stage = *count > 0 ? calloc(*count, sizeof *stage) : NULL;
-    calc_placed *placed = malloc(sizeof *placed);
-    if (stats && stage && placed) {
-        calc_each_stage(&t->app, system, &e, CALC_COMPAT_NONE, stats, *count);
-        calc_placed_of(&t->app, system, &e, CALC_COMPAT_NONE, NULL, placed);
-        fill(t, chip, &exec->stages, placed, stats, *count, stage);
-    } else {
-        free(stage);
-        stage = NULL;
-        *count = 0;
+    if (*count == 0) {
+        return NULL;
     }
+    calc_stage_stats *stats = calloc(*count + 1, sizeof *stats);
+    calc_plan_row *stage = calloc(*count, sizeof *stage);
+    calc_placed *placed = malloc(sizeof *placed);
+    if (!stats || !stage || !placed) {
+        calc_end_without_memory(); /* a table without its rows would be another answer */
+    }
+    calc_each_stage(&t->app, system, &e, CALC_COMPAT_NONE, stats, *count);
+    calc_placed_of(&t->app, system, &e, CALC_COMPAT_NONE, NULL, placed);
+    fill(t, chip, &exec->stages, placed, stats, *count, stage);
     free(stats);
     free(placed);
     return stage;

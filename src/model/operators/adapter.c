@@ -100,7 +100,7 @@ static void add_magnitudes(const calc_build *b, const calc_operator *matrix, dou
     if (!b->strategy->dora) {
         return;
     }
-    double elements = matrix->weights > 0 ? inner * width : 0;
+    double elements = inner * width;
     double e = b->shape->element_bytes;
     double scaled_bytes = up->outputs * (e + computed_bytes(b));
     up->weights += width;

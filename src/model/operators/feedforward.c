@@ -264,6 +264,7 @@ void calc_feedforward_router(calc_build *b)
     o->weights += (s->router_bias + s->bias + s->router_scale) * choices +
                   (s->router_scale ? s->hidden : 0) + (s->shared_gate ? s->hidden : 0);
     calc_build_keep(o, b->kept * s->hidden * s->element_bytes, LAYERNORM);
+    calc_operator *router = o;
     o = calc_build_vector(b, "routing", MOE, tokens * choices, 8 * tokens * choices,
                           8 * tokens * choices);
     calc_build_keep(o, 12 * tokens * choices, MOE);
@@ -272,6 +273,7 @@ void calc_feedforward_router(calc_build *b)
         add_feedforward(b, s->shared_feedforward, SHARED_EXPERTS | MOE, true);
         for (size_t i = first; i < b->count; i++) {
             b->out[i].shared_expert = true;
+            router->adapted = router->adapted || b->out[i].adapted; /* they have the same input */
         }
     }
 }
