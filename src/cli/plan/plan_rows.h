@@ -22,7 +22,8 @@ typedef struct calc_plan_row {
 
 /** All stages. @param exec  of a layout on the chips of the task, kept as long as the stages
  *  @param chip  whose system stages without one are on
- *  @return a list that the caller frees, of *count; NULL if memory is short or no stage is known */
+ *  @return a list that the caller frees, of *count; NULL if no stage is known; without
+ *  memory the command ends */
 calc_plan_row *calc_plan_rows_make(const calc_plan_task *task, int chip, const calc_exec *exec,
                                    size_t *count);
 
