@@ -30,6 +30,10 @@ calc_rl_lengths calc_rl_lengths_of(const calc_job_response *response)
                          .log_deviation = sqrt(log1p(response->cv * response->cv)),
                          .cap = response->cap > 0 ? (double)response->cap : INFINITY,
                          .at_cap = response->share_at_cap};
+    if (l.log_deviation == 0) { /* all that do not reach the cap are equally long */
+        double rest = l.at_cap > 0 ? l.mean - l.at_cap * l.cap : l.mean;
+        l.log_mean = log(fmax(1, rest / (1 - l.at_cap)));
+    }
     double low = log(response->mean) - 60, high = log(response->mean) + 60;
     for (int i = 0; i < HALVINGS && l.log_deviation > 0; i++) {
         l.log_mean = (low + high) / 2;
@@ -40,11 +44,11 @@ calc_rl_lengths calc_rl_lengths_of(const calc_job_response *response)
 
 double calc_rl_lengths_quantile(const calc_rl_lengths *l, double share)
 {
-    if (l->log_deviation == 0) {
-        return l->mean;
-    }
-    if (share >= 1 - l->at_cap) {
+    if (l->at_cap > 0 && share >= 1 - l->at_cap) {
         return l->cap;
+    }
+    if (l->log_deviation == 0) {
+        return l->at_cap > 0 ? exp(l->log_mean) : l->mean;
     }
     double normal = calc_normal_quantile(share / (1 - l->at_cap));
     return fmin(l->cap, fmax(1, exp(l->log_mean + l->log_deviation * normal)));
@@ -57,10 +61,11 @@ double calc_rl_lengths_longest(const calc_rl_lengths *l, double count)
 
 double calc_rl_lengths_attended(const calc_rl_lengths *l, double prompt)
 {
-    if (l->log_deviation == 0) {
+    if (l->log_deviation == 0 && l->at_cap == 0) {
         return prompt + l->mean;
     }
-    double square = moment(l->log_mean, l->log_deviation, l->cap, 2);
+    double square = l->log_deviation == 0 ? exp(2 * l->log_mean)
+                                          : moment(l->log_mean, l->log_deviation, l->cap, 2);
     square = l->at_cap > 0 ? (1 - l->at_cap) * square + l->at_cap * l->cap * l->cap : square;
     return (prompt * prompt + 2 * prompt * l->mean + square) / (prompt + l->mean);
 }

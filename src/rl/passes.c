@@ -5,28 +5,6 @@
 #include "model/operators/parameters.h"
 #include "spec/format.h"
 
-/* A format of frozen weights as one of weights. */
-static calc_format stored_format(calc_frozen_datatype format)
-{
-    switch (format) {
-    case CALC_FROZEN_DATATYPE_NF4_DOUBLE:
-    case CALC_FROZEN_DATATYPE_NF4:
-    case CALC_FROZEN_DATATYPE_FLOAT4:
-        return CALC_FORMAT_FLOAT4;
-    case CALC_FROZEN_DATATYPE_INT8:
-    case CALC_FROZEN_DATATYPE_FLOAT8:
-        return CALC_FORMAT_FLOAT8;
-    case CALC_FROZEN_DATATYPE_FLOAT16:
-        return CALC_FORMAT_FLOAT16;
-    case CALC_FROZEN_DATATYPE_BFLOAT16:
-        return CALC_FORMAT_BFLOAT16;
-    case CALC_FROZEN_DATATYPE_FLOAT32:
-        return CALC_FORMAT_FLOAT32;
-    default:
-        return CALC_FORMAT_AUTO;
-    }
-}
-
 /* Without gradients nothing is kept, recomputed, reduced or moved for them. */
 static void drop_backward(calc_exec *e)
 {
@@ -40,8 +18,8 @@ static void drop_backward(calc_exec *e)
     s->activations_offload = s->optimizer_offload = s->grad_offload = false;
     s->offload_modules = 0;
     s->delayed_wgrad = false;
-    if (s->trained != CALC_TRAINED_ALL) { /* the weights are those of the frozen base */
-        s->weight_datatype = stored_format(s->frozen_datatype);
+    if (s->trained != CALC_TRAINED_ALL) { /* its format is that of trained weights */
+        s->weight_datatype = CALC_FORMAT_AUTO;
     }
     s->trained = CALC_TRAINED_ALL;
     s->trained_blocks = 0;

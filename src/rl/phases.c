@@ -332,7 +332,7 @@ static calc_status run_rollout(work *w)
 static void put_reward(work *w)
 {
     const calc_job_reward *r = &w->c->job->reward;
-    double each = w->sequences * w->rounds / (double)r->parallel;
+    double each = ceil(w->sequences * w->rounds / (double)r->parallel);
     double time_s = r->overlapped ? r->time_s : r->time_s * each;
     calc_rl_phase *p = &w->step->phase[CALC_RL_REWARD];
     if (!p->runs && time_s > 0) {

@@ -77,8 +77,9 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_optimizer:
         return !exec->training;
     case ROW_trained_blocks:
-    case ROW_frozen_datatype:
         return s->trained == CALC_TRAINED_ALL;
+    case ROW_frozen_datatype:
+        return exec->training && s->trained == CALC_TRAINED_ALL;
     case ROW_lora_modules:
     case ROW_lora_fused:
     case ROW_lora_dropout:

@@ -388,6 +388,11 @@ static void check_trained(rules *r)
     if (e->inference.phase != CALC_INFERENCE_PHASE_NONE && s->padding_share > 0) {
         BROKEN(r, padding_share, "leave it out", "engines pad no requests");
     }
+    if (e->inference.phase != CALC_INFERENCE_PHASE_NONE &&
+        s->frozen_datatype != CALC_FROZEN_DATATYPE_AUTO) {
+        BROKEN(r, frozen_datatype, "use weight_datatype",
+               "weights that are served have the format of weight_datatype");
+    }
     if (!e->training) {
         if (frozen) {
             BROKEN(r, trained, "leave it out, or training true",

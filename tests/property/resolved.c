@@ -158,7 +158,7 @@ static double frozen_format_of(calc_datatype datatype)
 }
 
 VALUE(datatype, format_of(e->strategy.datatype))
-VALUE(frozen, frozen_format_of(e->strategy.datatype))
+VALUE(frozen, serves(e) ? NONE : frozen_format_of(e->strategy.datatype))
 /* Inputs of narrowed multiplications and those of activation functions have no one format. */
 VALUE(activation, calc_format_stored(&e->strategy) ? NONE : format_of(e->strategy.datatype))
 VALUE(grad, grad_format(e))

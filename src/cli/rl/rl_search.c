@@ -39,6 +39,39 @@ typedef struct layouts {
     size_t count;
 } layouts;
 
+/* Engines that are quick where few sequences are left: the front of a batch as small as there are
+ * processors, behind that of the whole batch. */
+static calc_status add_quick(const calc_rl_task *task, const calc_rl_member *m, layouts *out,
+                             calc_errors *errors)
+{
+    layouts quick = {NULL, 0};
+    char batch[48];
+    const char **set = malloc((m->set_count + 1) * sizeof *set);
+    snprintf(batch, sizeof batch, "inference.batch=%.0f",
+             task->problem.chips[task->problem.seat[CALC_JOB_ROLLOUT].pool]);
+    calc_status status = set ? CALC_OK : calc_errors_no_memory(errors);
+    for (size_t i = 0; i < m->set_count && set; i++) {
+        set[i] = m->set[i];
+    }
+    if (set) {
+        set[m->set_count] = batch;
+        status = calc_sweep_front_of(m->inputs, set, m->set_count + 1, NULL, FRONT, &quick.exec,
+                                     &quick.count, errors);
+    }
+    if (status == CALC_OK && quick.count > 0) {
+        calc_exec *both = realloc(out->exec, (out->count + quick.count) * sizeof *both);
+        status = both ? CALC_OK : calc_errors_no_memory(errors);
+        out->exec = both ? both : out->exec;
+        for (size_t i = 0; i < quick.count && both; i++) {
+            quick.exec[i].inference.batch = both[0].inference.batch;
+            both[out->count++] = quick.exec[i];
+        }
+    }
+    free(quick.exec);
+    free(set);
+    return status;
+}
+
 static calc_status find_layouts(const calc_rl_task *task, calc_job_role_index role, layouts *out,
                                 calc_errors *errors)
 {
@@ -47,9 +80,10 @@ static calc_status find_layouts(const calc_rl_task *task, calc_job_role_index ro
     if (!task->problem.seat[role].runs || !m->inputs->procs) { /* a whole document: it alone */
         return CALC_OK;
     }
-    return calc_sweep_front_of(m->inputs, (const char *const *)m->set, m->set_count,
-                               role == CALC_JOB_ROLLOUT ? NULL : "sample_rate,mem1", FRONT,
-                               &out->exec, &out->count, errors);
+    calc_status status = calc_sweep_front_of(m->inputs, (const char *const *)m->set, m->set_count,
+                                             role == CALC_JOB_ROLLOUT ? NULL : "sample_rate,mem1",
+                                             FRONT, &out->exec, &out->count, errors);
+    return role == CALC_JOB_ROLLOUT && status == CALC_OK ? add_quick(task, m, out, errors) : status;
 }
 
 /* Gives a layout to a role and to those that share its documents. */
@@ -80,6 +114,10 @@ static calc_status try_pairs(calc_rl_task *task, int64_t rollout_chips, const la
         }
         found->tried++;
         const calc_rl_seat *seat = task->problem.seat;
+        bool apart = seat[CALC_JOB_ACTOR].runs && seat[CALC_JOB_ROLLOUT].runs &&
+                     seat[CALC_JOB_ACTOR].pool != seat[CALC_JOB_ROLLOUT].pool;
+        choice.rollout_chips =
+            apart ? (int64_t)task->problem.chips[seat[CALC_JOB_ROLLOUT].pool] : rollout_chips;
         if (seat[CALC_JOB_ACTOR].runs) {
             choice.actor = *seat[CALC_JOB_ACTOR].exec;
         }

@@ -87,6 +87,50 @@ static calc_status split(calc_job *job, const char *rollout_procs, calc_errors *
     return CALC_OK;
 }
 
+/* An assignment to a role lets it run, as its name in a document does; what the job says of a
+ * layout cannot be assigned beside it. */
+static calc_status name_role(calc_job *job, const char *assignment, calc_errors *errors)
+{
+    static const char *const said[] = {"seq_size",
+                                       "batch_size",
+                                       "training",
+                                       "inference.phase",
+                                       "inference.prompt_size",
+                                       "inference.generate_size",
+                                       "inference.batch",
+                                       "inference.requests",
+                                       "inference.arrival_rate",
+                                       NULL};
+    char word[160];
+    const char *dot = strchr(assignment, '.'), *equals = strchr(assignment, '=');
+    if (!dot || !equals || dot > equals) {
+        return CALC_OK;
+    }
+    snprintf(word, sizeof word, "%.*s", (int)(dot - assignment), assignment);
+    calc_job_role_index role = calc_job_role_find(word);
+    if (role == CALC_JOB_ROLES) {
+        return CALC_OK;
+    }
+    static const char *const programs[] = {"seconds=", "parallel=", "overlapped="};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs && role == CALC_JOB_REWARD; i++) {
+        if (strncmp(dot + 1, programs[i], strlen(programs[i])) == 0) {
+            return CALC_OK; /* of the programs that score, not of the role of that name */
+        }
+    }
+    calc_job_role *named = calc_job_role_in(job, role);
+    named->given = named->given == CALC_JOB_SILENT ? CALC_JOB_RUNS : named->given;
+    const char *field = strncmp(dot + 1, "exe.", 4) == 0 ? dot + 5 : dot + 1;
+    snprintf(word, sizeof word, "%.*s", (int)(equals - field), field);
+    for (size_t i = 0; said[i]; i++) {
+        if (strcmp(word, said[i]) == 0) {
+            return calc_errors_at(errors, CALC_ERR_RULE, "--set", 0, 0,
+                                  "prompts, samples, mini_batch, lengths.prompt, response.mean",
+                                  "%.80s: the job says that of its roles", assignment);
+        }
+    }
+    return CALC_OK;
+}
+
 calc_status calc_rl_task_read(calc_rl_task *task, const calc_rl_words *words, calc_errors *errors)
 {
     calc_job_init(&task->job);
@@ -95,6 +139,7 @@ calc_status calc_rl_task_read(calc_rl_task *task, const calc_rl_words *words, ca
     for (size_t i = 0; i < words->set_count && status == CALC_OK; i++) {
         bool known;
         status = calc_job_set(&task->job, words->set[i], &known, errors);
+        status = status == CALC_OK ? name_role(&task->job, words->set[i], errors) : status;
     }
     if (status == CALC_OK && calc_job_check(&task->job, errors) != CALC_OK) {
         status = calc_errors_first(errors);

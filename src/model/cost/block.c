@@ -18,6 +18,7 @@ calc_recipe calc_block_recipe(const calc_cost_context *c, calc_block_kind kind)
         .strategy = c->strategy,
         .context_inner = calc_collective_inner_ranks(c->system, &c->groups.context),
         .adds = calc_collective_adds(c->system, &c->groups.tensor, c->compat),
+        .training = c->training,
     };
 }
 
@@ -25,9 +26,7 @@ calc_recipe calc_block_recipe(const calc_cost_context *c, calc_block_kind kind)
 static size_t frozen(const calc_cost_context *c, calc_frozen_list list, calc_operator *operators,
                      size_t first, size_t end)
 {
-    if (c->training) {
-        calc_adapter_freeze(c->shape, c->strategy, list, operators, first, end);
-    }
+    calc_adapter_freeze(c->shape, c->strategy, c->training, list, operators, first, end);
     return end;
 }
 

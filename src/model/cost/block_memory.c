@@ -9,7 +9,7 @@ calc_block_memory calc_block_memory_of(const calc_cost_context *c, const calc_st
     bool full = strategy->activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
     double weights = b->dense_weights + b->expert_weights;
     calc_block_memory m = {
-        .weight = weights * bytes.weight,
+        .weight = weights * bytes.weight + b->dense_frozen_bytes + b->expert_frozen_bytes,
         .working = b->working_bytes,
         .stored = full ? 0 : b->kept_bytes,
         .checkpoint = full ? b->kept_bytes : 0,

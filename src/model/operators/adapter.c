@@ -1,7 +1,6 @@
 #include "model/operators/adapter.h"
 
 #include "model/operators/processor.h"
-#include "spec/format.h"
 
 /* ---- Adapters -------------------------------------------------------------------------------- */
 
@@ -77,7 +76,7 @@ static void keep_inputs(const calc_build *b, calc_operator *matrix, double times
 {
     double e = b->shape->element_bytes;
     double wide = computed_bytes(b);
-    bool dropout = b->strategy->lora_dropout;
+    bool dropout = b->strategy->lora_dropout && b->training;
     calc_build_keep(up, up->inputs * wide, matrix->dropped_by);
     if (!dropout && wide <= e) {
         matrix->adapted = true;
@@ -100,10 +99,13 @@ static void add_magnitudes(const calc_build *b, const calc_operator *matrix, dou
     if (!b->strategy->dora) {
         return;
     }
+    up->weights += width;
+    if (!b->training) { /* the weights do not change: magnitudes are one factor */
+        return;
+    }
     double elements = inner * width;
     double e = b->shape->element_bytes;
     double scaled_bytes = up->outputs * (e + computed_bytes(b));
-    up->weights += width;
     up->flop[CALC_PASS_FW] += 2 * (double)b->strategy->lora_rank * (elements + inner * inner);
     up->bytes[CALC_PASS_FW] += (e + 4 * 4) * elements + 2 * scaled_bytes * b->traffic;
     up->bytes[CALC_PASS_AGRAD] += 2 * scaled_bytes * b->traffic;
@@ -126,8 +128,10 @@ void calc_adapter_add(calc_build *b, size_t at, const char *const name[2],
     double rows = 2 * matrix->inputs * matrix->outputs / matrix->flop[CALC_PASS_FW];
     double inner = matrix->inputs / rows;
     double ranks = b->shape->tensor_par;
-    bool columns = matrix->split == CALC_SPLIT_COLUMNS && ranks > 1;
-    bool inside = matrix->split == CALC_SPLIT_INNER && ranks > 1;
+    /* Engines have all of lora_A, or of lora_B where inputs are split, on every rank: nothing more
+     * is sent (vLLM, lora/layers, without fully_sharded_loras). */
+    bool columns = matrix->split == CALC_SPLIT_COLUMNS && ranks > 1 && b->training;
+    bool inside = matrix->split == CALC_SPLIT_INNER && ranks > 1 && b->training;
     unsigned repeated = matrix->repeated_by;
     calc_operator *down = add_factor(b, matrix, name[0], p.count, rows, inner,
                                      p.count * rank / (columns ? ranks : 1), 1, false);
@@ -186,7 +190,7 @@ double calc_adapter_untouched(const calc_shape *shape, const calc_strategy *s)
     if (s->trained == CALC_TRAINED_HEAD) {
         return 1;
     }
-    bool some = calc_adapter_freezes(s) && s->trained_blocks > 0 && shape->blocks > 0;
+    bool some = calc_adapter_freezes(s, true) && s->trained_blocks > 0 && shape->blocks > 0;
     return some ? calc_max(0, 1 - (double)s->trained_blocks / shape->blocks) : 0;
 }
 
@@ -231,20 +235,21 @@ static void freeze(const calc_shape *shape, const calc_strategy *s, calc_operato
     }
 }
 
-void calc_adapter_freeze(const calc_shape *shape, const calc_strategy *s, calc_frozen_list list,
-                         calc_operator *operators, size_t first, size_t end)
+void calc_adapter_freeze(const calc_shape *shape, const calc_strategy *s, bool training,
+                         calc_frozen_list list, calc_operator *operators, size_t first, size_t end)
 {
-    if (!calc_adapter_freezes(s)) {
+    if (!calc_adapter_freezes(s, training)) {
         return;
     }
-    double untouched = list == CALC_FROZEN_BLOCK       ? calc_adapter_untouched(shape, s)
+    double untouched = !training                       ? 0
+                       : list == CALC_FROZEN_BLOCK     ? calc_adapter_untouched(shape, s)
                        : list == CALC_FROZEN_EMBEDDING ? 1
                                                        : 0;
-    bool head_only = s->trained == CALC_TRAINED_HEAD;
+    bool head_only = training && s->trained == CALC_TRAINED_HEAD;
+    bool blocks = training && s->trained == CALC_TRAINED_BLOCKS;
     for (size_t i = first; i < end; i++) {
         calc_operator *o = &operators[i];
-        bool trained = o->adapter ||
-                       (list == CALC_FROZEN_BLOCK && s->trained == CALC_TRAINED_BLOCKS) ||
+        bool trained = o->adapter || (list == CALC_FROZEN_BLOCK && blocks) ||
                        (list == CALC_FROZEN_HEAD && head_only && o->kind == CALC_OPERATOR_HEAD);
         o->untouched = untouched;
         if (trained) {

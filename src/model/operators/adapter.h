@@ -5,6 +5,7 @@
 #define CALC_MODEL_ADAPTER_H
 
 #include "model/operators/build.h"
+#include "spec/format.h"
 
 /** A multiplication that a matrix stands for: its bit of lora_modules and its width on a rank; one
  *  of width 0 does not exist. */
@@ -37,19 +38,23 @@ typedef enum calc_frozen_list {
     CALC_FROZEN_HEAD
 } calc_frozen_list;
 
-/** Take from operators in a training layout what frozen weights do not need: gradients of weights
- *  and the inputs kept for them, and the backward pass where no trained weight lies before. Nothing
- *  if all weights are trained. */
-void calc_adapter_freeze(const calc_shape *shape, const calc_strategy *strategy,
+/** Take from operators what frozen weights do not need: gradients of weights and the inputs kept
+ * for them, and the backward pass where no trained weight lies before. Nothing if none is frozen:
+ *  calc_adapter_freezes(). */
+void calc_adapter_freeze(const calc_shape *shape, const calc_strategy *strategy, bool training,
                          calc_frozen_list list, calc_operator *operators, size_t first, size_t end);
 
 /** Host launches of a list over those of the same list with all weights trained and no adapters. */
 double calc_adapter_launches(const calc_operator *operators, size_t count);
 
-/** Whether any weight is frozen in training. */
-static inline bool calc_adapter_freezes(const calc_strategy *strategy)
+/** Whether any weight is frozen: by what is trained, or in a forward pass alone by a format that is
+ *  not that of the computation. */
+static inline bool calc_adapter_freezes(const calc_strategy *strategy, bool training)
 {
-    return strategy->trained != CALC_TRAINED_ALL;
+    double bytes = calc_datatype_bytes(strategy->datatype);
+    return training ? strategy->trained != CALC_TRAINED_ALL
+                    : calc_format_is_widened(strategy) ||
+                          calc_format_frozen_bytes(strategy->frozen_datatype, bytes) != bytes;
 }
 
 /** Share of the blocks that only a forward pass runs through, 0 to 1. */

@@ -19,6 +19,7 @@ calc_build calc_build_start(const calc_recipe *recipe, calc_operator *out)
         .kept = sequence_par ? shape->tokens / shape->tensor_par : shape->tokens,
         .sequence_par = sequence_par,
         .adds = recipe->adds,
+        .training = recipe->training,
         .traffic = strategy->eager ? eager : 1,
     };
 }

@@ -16,6 +16,7 @@ typedef struct calc_recipe {
     const calc_strategy *strategy;
     double context_inner; /**< context-parallel ranks inside one node */
     bool adds;            /**< processors add up the data of tensor-parallel reductions */
+    bool training;        /**< adapters are those of a trainer */
 } calc_recipe;
 
 /** Operators under construction, with their common data. */
@@ -30,6 +31,7 @@ typedef struct calc_build {
     double kept;   /**< tokens of the residual stream on one rank between communication steps */
     bool sequence_par;
     bool adds;
+    bool training;
     int products;   /**< of the operators so far */
     double traffic; /**< of elementwise operations over fused ones */
     double reached; /**< experts, sent to each rank once: ranks that a token goes to */

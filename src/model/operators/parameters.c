@@ -457,11 +457,11 @@ static trained_sum sum_trained(const calc_shape *shape, const calc_strategy *str
     const double blocks[CALC_BLOCK_KINDS] = {s.blocks - moe, moe};
     trained_sum sum = {0, 0, 0};
     for (int kind = CALC_DENSE_BLOCK; kind < CALC_BLOCK_KINDS; kind++) {
-        const calc_recipe recipe = {(calc_block_kind)kind, &s, &chip, &own, 1, false};
+        const calc_recipe recipe = {(calc_block_kind)kind, &s, &chip, &own, 1, false, true};
         bool last = kind == (moe > 0 ? CALC_MOE_BLOCK : CALC_DENSE_BLOCK);
         if (blocks[kind] > 0) {
             size_t count = calc_transformer_block(&recipe, item);
-            calc_adapter_freeze(&s, &own, CALC_FROZEN_BLOCK, item, 0, count);
+            calc_adapter_freeze(&s, &own, true, CALC_FROZEN_BLOCK, item, 0, count);
             add_trained(item, count, blocks[kind], &sum);
             bool stands = last && !calc_shape_lists_mtp(&s);
             add_predicted(item, count, stands ? s.mtp_blocks : 0, &sum);
@@ -470,12 +470,12 @@ static trained_sum sum_trained(const calc_shape *shape, const calc_strategy *str
             size_t count = calc_transformer_mtp(&s, &own, item);
             count = calc_shape_lists_mtp(&s) ? calc_transformer_mtp_layers(&recipe, count, item)
                                              : count;
-            calc_adapter_freeze(&s, &own, CALC_FROZEN_BLOCK, item, 0, count);
+            calc_adapter_freeze(&s, &own, true, CALC_FROZEN_BLOCK, item, 0, count);
             add_predicted(item, count, s.mtp_blocks, &sum);
         }
     }
     size_t count = calc_transformer_head(&s, &own, true, item);
-    calc_adapter_freeze(&s, &own, CALC_FROZEN_HEAD, item, 0, count);
+    calc_adapter_freeze(&s, &own, true, CALC_FROZEN_HEAD, item, 0, count);
     add_trained(item, count, 1, &sum);
     return sum;
 }
@@ -483,7 +483,7 @@ static trained_sum sum_trained(const calc_shape *shape, const calc_strategy *str
 double calc_parameters_trained(const calc_app *app, const calc_exec *exec)
 {
     calc_parameters all;
-    if (!calc_adapter_freezes(&exec->strategy)) {
+    if (!calc_adapter_freezes(&exec->strategy, true)) {
         calc_count_parameters(app, &all);
         return all.total + all.mtp;
     }
@@ -503,9 +503,6 @@ static double step_flop(const calc_shape *s, const calc_exec *exec, double block
                         double head)
 {
     const calc_strategy *x = &exec->strategy;
-    if (!exec->training) {
-        return blocks + mixing + head;
-    }
     double touched = 1 - calc_adapter_untouched(s, x);
     double trained = x->trained == CALC_TRAINED_BLOCKS ? touched : 0;
     return blocks * (1 + touched + trained) + mixing * (1 + 2 * touched) + 2 * head +
@@ -533,7 +530,7 @@ double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, boo
     }
     used += residual_weights(s, &m, true) + residual_end_weights(s, true) +
             layer_embedding_matrices(s) + s->hidden * s->vocab;
-    if (calc_adapter_freezes(&exec->strategy)) {
+    if (exec->training && calc_adapter_freezes(&exec->strategy, true)) {
         double head = s->hidden * s->vocab;
         return (double)exec->batch_size *
                step_flop(s, exec, 2 * s->seq * (used - head), mixing, 2 * s->seq * head);

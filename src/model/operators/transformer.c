@@ -783,6 +783,7 @@ size_t calc_transformer_head(const calc_shape *shape, const calc_strategy *strat
     if (shape->vocab == 0) {
         return 0;
     }
+    b.training = training;
     double words = shape->vocab / shape->tensor_par;
     double lossy = strategy->loss_share > 0 ? strategy->loss_share : 1; /* tokens */
     double logits = b.tokens * lossy * words;

@@ -300,7 +300,7 @@ static double table_of(const calc_cost_context *c)
 
 double calc_stage_tied_weights(const calc_cost_context *c)
 {
-    bool frozen = c->training && calc_adapter_freezes(c->strategy);
+    bool frozen = calc_adapter_freezes(c->strategy, c->training);
     return frozen ? 0 : table_of(c);
 }
 
@@ -308,12 +308,13 @@ double calc_stage_tied_weights(const calc_cost_context *c)
  * that is trained alone the embedding needs none. */
 static void share_table(const calc_cost_context *c, const calc_exec *exec, calc_stage_terms *t)
 {
-    bool frozen = c->training && calc_adapter_freezes(c->strategy);
+    bool frozen = calc_adapter_freezes(c->strategy, c->training);
     if (exec->pipeline_par > 1) {
         return;
     }
     t->head.weights.dense -= calc_stage_tied_weights(c);
-    calc_stage_part *end = c->strategy->trained == CALC_TRAINED_HEAD ? &t->embedding : &t->head;
+    calc_stage_part *end =
+        c->training && c->strategy->trained == CALC_TRAINED_HEAD ? &t->embedding : &t->head;
     end->frozen.dense -= frozen ? table_of(c) * c->shape->element_bytes : 0;
 }
 
@@ -352,7 +353,7 @@ bool calc_stage_gathers_beside(const calc_strategy *strategy)
 
 void calc_stage_set_frozen(const calc_exec *e, const calc_stage_parts *p, calc_stage_terms *t)
 {
-    if (!e->training || !calc_adapter_freezes(&e->strategy)) {
+    if (!calc_adapter_freezes(&e->strategy, e->training)) {
         return;
     }
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;
