@@ -92,7 +92,7 @@ static bool offloads(const calc_rl_case *c, calc_job_role_index role, int what)
 static void cannot(work *w, const char *text)
 {
     if (w->step->reasons < CALC_RL_REASONS) {
-        snprintf(w->step->reason[w->step->reasons++], sizeof *w->step->reason, "%s", text);
+        snprintf(w->step->reason[w->step->reasons++], sizeof *w->step->reason, "%.255s", text);
     }
     w->step->feasible = false;
 }
