@@ -423,11 +423,13 @@ static calc_status read_batches(reading *r)
         {CALC_LAUNCH_MINI_PROMPTS, NUMBER(MINI_PROMPTS) * NUMBER(SAMPLES)},
         {CALC_LAUNCH_MINI_STEPS, ceil(NUMBER(PROMPTS) * NUMBER(SAMPLES) / NUMBER(MINI_STEPS))}};
     for (size_t i = 0; i < 2 && !SAYS_IT(MINI_BATCH); i++) {
-        if (r->said[minis[i].member].number > 0) {
+        /* A preset batch of more than there is is one batch. */
+        bool fits = r->said[minis[i].member].setting ||
+                    minis[i].number <= (double)job->prompts * (double)job->samples;
+        if (r->said[minis[i].member].number > 0 && fits) {
             return put_number(r, minis[i].member, "mini_batch", minis[i].number);
         }
     }
-    /* Fewer sequences than a preset batch are one batch. */
     if (!r->said[CALC_LAUNCH_MINI_BATCH].setting && job->mini_batch > job->prompts * job->samples) {
         job->mini_batch = 0;
     }

@@ -509,6 +509,8 @@ calc_job_launch_lost(const calc_job_launch_format *format, const calc_job_launch
         bool beside = strcmp(roles->actor.pool, roles->rollout.pool) != 0;
         roles->actor.offload = beside ? 0 : offload_of(&roles->actor);
         roles->reference.offload = offload_of(&roles->reference) & 1 << CALC_JOB_OFFLOAD_WEIGHTS;
+        calc_job_role *other = &back->job.roles.reference;
+        other->offload = offload_of(other) & 1 << CALC_JOB_OFFLOAD_WEIGHTS;
         if (!calc_job_runs(job, CALC_JOB_REFERENCE) || beside) {
             roles->reference = back->job.roles.reference;
         } else if (roles->reference.forward_tokens == roles->actor.forward_tokens) {
