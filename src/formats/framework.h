@@ -123,6 +123,8 @@ extern const calc_unread_keys calc_unread_accelerate, calc_unread_automodel, cal
     calc_unread_nemo_recipe, calc_unread_paddle, calc_unread_sglang, calc_unread_slime,
     calc_unread_swift, calc_unread_swift_core, calc_unread_tensorrt_llm, calc_unread_torchtitan,
     calc_unread_trainer, calc_unread_trl, calc_unread_verl, calc_unread_vllm;
+extern const calc_unread_keys calc_unread_nemo_rl, calc_unread_nemo_rl_job, calc_unread_openrlhf,
+    calc_unread_openrlhf_job, calc_unread_slime_job, calc_unread_verl_job;
 
 /** Bit of a calc_platform. */
 #define CALC_ON(platform) (1U << CALC_PLATFORM_##platform)
@@ -214,7 +216,9 @@ enum { CALC_ROW_TEXT_SIZE = 2048 /**< bytes of a written value */ };
     X(calc_framework_gpt_neox, "gpt-neox", gpt_neox)                                               \
     X(calc_framework_llm_foundry, "llm-foundry", llm_foundry)                                      \
     X(calc_framework_verl, "verl", verl)                                                           \
-    X(calc_framework_slime, "slime", verl)
+    X(calc_framework_slime, "slime", verl)                                                         \
+    X(calc_framework_nemo_rl, "nemo-rl", launch_keys)                                              \
+    X(calc_framework_openrlhf, "openrlhf", launch_keys)
 
 /** Their names, as the first words of an option. */
 #define CALC_FRAMEWORK_NAME(table, name, file) name,

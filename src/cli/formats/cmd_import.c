@@ -1,5 +1,6 @@
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "formats/detect.h"
 #include "formats/hf.h"
 #include "formats/import.h"
+#include "formats/launch.h"
 #include "formats/read.h"
 #include "galvatron/layout.h"
 #include "io/json_save.h"
@@ -31,6 +33,9 @@ static const char *const sources[] = {CALC_FRAMEWORK_NAMES CALC_FRAMEWORK_NAMES_
     X(APP, "app", "FILE",                                                                          \
       .doc = "write the model too; the sequence length is then part of it, not of the layout")     \
     X(EXE, "exe", "FILE", .doc = "where to write the layout; without: standard output")            \
+    X(JOB, "job", "FILE",                                                                          \
+      .doc = "of reinforcement learning (verl, slime, nemo-rl, openrlhf): write all of it, with "  \
+             "the layouts of actor and engines, as a job for calc rl")                             \
     X(SEQ, "seq-size", "N", .doc = "sequence length of the model, instead of the file's")          \
     X(PROCS, "procs", "N",                                                                         \
       .doc = "processors, instead of nodes times processors of a node; one replica if neither is " \
@@ -50,7 +55,8 @@ static const calc_arg rows[] = {
 static const char *const examples[] = {
     "calc import config.json --app model.json",
     "calc import --from megatron --procs 64 -- --tensor-model-parallel-size 8 --bf16",
-    "calc import --from nemo megatron_gpt_config.yaml --app model.json --exe run.json", NULL};
+    "calc import --from nemo megatron_gpt_config.yaml --app model.json --exe run.json",
+    "calc import run_grpo.sh --job job.json", NULL};
 
 /* Keys that are not read. */
 typedef struct unread {
@@ -292,11 +298,73 @@ static calc_status convert(const request *r, const calc_import *import, calc_err
     return status;
 }
 
+/* Says what was read of a job, where it went, and what comes next. */
+static void tell_job(const calc_framework *framework, const calc_job_launch *launch,
+                     const char *path)
+{
+    const calc_job *job = &launch->job;
+    const calc_exec *actor = &launch->actor, *engine = &launch->rollout;
+    calc_say("%s: %lld x %lld sequences, actor TP %lld PP %lld CP %lld EP %lld", framework->title,
+             (long long)job->prompts, (long long)job->samples,
+             (long long)actor->strategy.tensor_par, (long long)actor->pipeline_par,
+             (long long)(actor->strategy.context_par > 0 ? actor->strategy.context_par : 1),
+             (long long)(actor->strategy.expert_par > 0 ? actor->strategy.expert_par : 1));
+    calc_say(", engines of %lld, on", (long long)engine->num_procs);
+    for (int64_t i = 0; i < job->pools_count; i++) {
+        calc_say("%s %lld%s%s", i > 0 ? " +" : "", (long long)job->pools[i].chips,
+                 job->pools_count > 1 ? " " : "", job->pools_count > 1 ? job->pools[i].name : "");
+    }
+    calc_say(" processors\nwrote %s; next: calc rl MODEL MACHINE %s\n", path, path);
+    if (launch->model[0]) {
+        char shown[CALC_UTF8_SHOW_SIZE];
+        calc_say("MODEL is %s: a name of calc names, or what calc import of its config.json "
+                 "writes\n",
+                 calc_utf8_show(shown, launch->model, strlen(launch->model)));
+    } else {
+        calc_say("the file does not name the model\n");
+    }
+}
+
+/* Imports a job of reinforcement learning. */
+static calc_status convert_job(const request *r, const calc_import *import, const calc_text *text,
+                               calc_errors *errors)
+{
+    const char *path = calc_opt_value(r->args, OPT_JOB);
+    const calc_job_launch_format *format = calc_job_launch_format_of(import->framework);
+    if (!format) {
+        return calc_errors_at(errors, CALC_ERR_UNSUPPORTED, import->name, 0, 0,
+                              "--job is for verl, slime, NeMo-RL and OpenRLHF",
+                              "%s has no jobs of reinforcement learning", import->framework->title);
+    }
+    calc_job_launch *launch = malloc(sizeof *launch);
+    if (!launch) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_output *out;
+    calc_status status = calc_job_launch_read(format, import, text, launch, errors);
+    status = status == CALC_OK ? calc_output_open(&out, path, errors) : status;
+    if (status == CALC_OK) {
+        char source[256];
+        const char *slash = import->name ? strrchr(import->name, '/') : NULL;
+        snprintf(source, sizeof source, "%s, %.200s", import->framework->title,
+                 slash          ? slash + 1
+                 : import->name ? import->name
+                                : "options");
+        calc_job_launch_put_job(out, launch, source);
+        status = calc_output_close(out, errors);
+    }
+    if (status == CALC_OK && strcmp(path, "-") != 0) {
+        tell_job(import->framework, launch, path);
+    }
+    free(launch);
+    return status;
+}
+
 /* Imports a framework's settings from a file or the command line. */
 static calc_status convert_settings(request *r, const char *name, const calc_text *text,
                                     calc_errors *errors)
 {
-    calc_settings settings = {0};
+    calc_settings settings = {0}, prepared = {0};
     calc_import import = {.framework = r->from ? calc_framework_find(r->from) : NULL,
                           .settings = &settings,
                           .name = name,
@@ -309,9 +377,18 @@ static calc_status convert_settings(request *r, const char *name, const calc_tex
              : calc_detect_options(&import.framework, r->args->argument, r->args->argument_count,
                                    &settings, errors);
     if (status == CALC_OK) {
+        const calc_job_launch_format *format = calc_job_launch_format_of(import.framework);
+        bool job = calc_opt_value(r->args, OPT_JOB) != NULL;
         r->unread.title = import.framework->title;
-        status = convert(r, &import, errors);
+        if (format && (job || format->switches)) {
+            status = calc_job_launch_prepare(format, &import, &prepared, errors);
+            import.settings = &prepared;
+        }
+        if (status == CALC_OK) {
+            status = job ? convert_job(r, &import, text, errors) : convert(r, &import, errors);
+        }
     }
+    calc_settings_free(&prepared);
     calc_settings_free(&settings);
     return status;
 }
@@ -332,6 +409,8 @@ static calc_status convert_file(request *r, const char **misused, calc_errors *e
         if (hf && (r->procs > 0 || calc_opt_value(r->args, OPT_EXE))) {
             *misused = "a configuration of Hugging Face says nothing of a layout: --exe and "
                        "--procs are not for it";
+        } else if ((hf || galvatron) && calc_opt_value(r->args, OPT_JOB)) {
+            *misused = "--job is for launch files of verl, slime, NeMo-RL and OpenRLHF";
         } else if (galvatron && calc_opt_value(r->args, OPT_APP)) {
             *misused = "a strategy file of Galvatron says nothing of the model: --app is not for "
                        "it";
@@ -399,6 +478,12 @@ static calc_exit run(const calc_args *args)
     }
     if (!r.options && args->argument_count > 1) {
         return calc_complain_usage(args->command, "one FILE is read");
+    }
+    if (calc_opt_value(args, OPT_JOB) &&
+        (calc_opt_value(args, OPT_EXE) || calc_opt_value(args, OPT_APP) || r.seq_size > 0)) {
+        return calc_complain_usage(args->command,
+                                   "--job writes both layouts: --exe, --app and --seq-size are "
+                                   "not for it");
     }
     bool file =
         r.from && (!framework || (framework->syntax != CALC_SYNTAX_SHELL && !framework->options));

@@ -1,4 +1,6 @@
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -7,6 +9,8 @@
 #include "cli/rl/rl_write.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/opt.h"
+#include "formats/launch.h"
+#include "formats/refusal.h"
 #include "io/json_save.h"
 
 static const char *const when[] = {"auto", "always", "never", NULL};
@@ -33,7 +37,10 @@ static const char *const when[] = {"auto", "always", "never", NULL};
     X(SAVE_ACTOR, "save-actor", "FILE",                                                            \
       .doc = "write the actor's layout, with --sweep the best one, as an execution: "              \
              "--set actor.execution=FILE")                                                         \
-    X(SAVE_ROLLOUT, "save-rollout", "FILE", .doc = "write the engines' layout likewise")
+    X(SAVE_ROLLOUT, "save-rollout", "FILE", .doc = "write the engines' layout likewise")           \
+    X(SAVE_VERL, "save-verl", "FILE",                                                              \
+      .doc = "write the script with which verl starts the job; what it cannot say is named")       \
+    X(SAVE_SLIME, "save-slime", "FILE", .doc = "the same for slime")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
 static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
@@ -54,6 +61,7 @@ static const char *const examples[] = {
     "calc rl qwen3-32B h100_sxm grpo --procs 64 --rollout-procs 32 --set steps_off=1",
     "calc rl qwen3-32B h100_sxm grpo --procs 64 --sweep",
     "calc rl llama3-8B h200 ppo --procs 8 --json -",
+    "calc rl qwen3-8B h100_sxm grpo --procs 16 --save-verl run.sh",
     NULL};
 
 /* One file, or standard output. */
@@ -90,6 +98,102 @@ static calc_status save_layouts(const calc_args *args, const calc_exec *actor,
                : status;
 }
 
+/* ---- Launch files ---------------------------------------------------------------------------- */
+
+/* A script, and whose it is. */
+typedef struct script {
+    const calc_job_launch_format *format;
+    const calc_job_launch *launch;
+    const calc_settings *settings;
+    const char *model;
+} script;
+
+static void write_script(calc_output *out, const void *what)
+{
+    const script *s = what;
+    calc_job_launch_write(out, s->format, s->launch, s->settings, s->model);
+}
+
+/* Of whom something is told. */
+typedef struct telling {
+    const calc_framework *framework;
+    size_t reasons; /* for which it cannot run the job */
+} telling;
+
+static void tell_refused(void *context, const char *reason)
+{
+    telling *t = context;
+    calc_say("%s cannot run this: %s\n", t->framework->title, reason);
+    t->reasons++;
+}
+
+static void tell_lost(void *context, const char *field, const char *value, bool layout)
+{
+    telling *t = context;
+    calc_say(layout ? "%s cannot run this: it is not told %s = %s\n" : "not in %s: %s = %s\n",
+             t->framework->title, field, value);
+    t->reasons += layout;
+}
+
+/* The job with its layouts and the processors of its pools. */
+static void gather(const calc_rl_task *task, calc_job_launch *launch)
+{
+    const calc_rl_seat *seat = task->problem.seat;
+    memset(launch, 0, sizeof *launch);
+    launch->job = task->job;
+    launch->actor = *seat[CALC_JOB_ACTOR].exec;
+    launch->rollout = *seat[CALC_JOB_ROLLOUT].exec;
+    launch->job.pools_count = (int64_t)task->pools;
+    for (size_t i = 0; i < task->pools; i++) {
+        calc_job_pool *pool = &launch->job.pools[i];
+        snprintf(pool->name, sizeof pool->name, "%s", task->pool_name[i]);
+        pool->chips = task->chips[i];
+    }
+}
+
+/* @param refused  set if the framework cannot run the actor's layout: nothing is written */
+static calc_status save_script(const calc_rl_task *task, const calc_framework *framework,
+                               const char *path, bool *refused, calc_errors *errors)
+{
+    enum { NODE = 8 };
+    const calc_rl_seat *seat = task->problem.seat;
+    telling told = {framework, 0};
+    if (!path) {
+        return CALC_OK;
+    }
+    if (!seat[CALC_JOB_ACTOR].runs || !seat[CALC_JOB_ROLLOUT].runs) {
+        return calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL, NULL,
+                               "%s starts jobs with an actor and a rollout", framework->title);
+    }
+    calc_job_launch *launch = malloc(sizeof *launch);
+    if (!launch) {
+        return calc_errors_no_memory(errors);
+    }
+    calc_settings settings = {0};
+    const calc_app *app = seat[CALC_JOB_ACTOR].app;
+    const script s = {calc_job_launch_format_of(framework), launch, &settings,
+                      task->member[CALC_JOB_ACTOR].inputs->input[CALC_KIND_APP].name};
+    gather(task, launch);
+    calc_status status = calc_job_launch_settings(s.format, launch, app, NODE, &settings, errors);
+    if (status == CALC_OK && launch->actor.strategy.zero_stage < 2) {
+        size_t count;
+        status = calc_errors_status(errors, calc_export_refused(&calc_framework_megatron, app,
+                                                                &launch->actor, tell_refused, &told,
+                                                                &count));
+    }
+    if (status == CALC_OK) {
+        status = calc_errors_status(
+            errors, calc_job_launch_lost(s.format, launch, app, &settings, tell_lost, &told));
+    }
+    if (status == CALC_OK && told.reasons == 0) {
+        status = write_file(path, write_script, &s, errors);
+    }
+    *refused = *refused || told.reasons > 0;
+    calc_settings_free(&settings);
+    free(launch);
+    return status;
+}
+
 /* ---- One step -------------------------------------------------------------------------------- */
 
 typedef struct answer {
@@ -117,7 +221,10 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
     calc_rl_step step;
     const answer a = {args, task, &step};
     const calc_rl_seat *seat = task->problem.seat;
-    bool stdout_is_taken = calc_opt_is_stdout(args, OPT_JSON);
+    bool stdout_is_taken = calc_opt_is_stdout(args, OPT_JSON) ||
+                           calc_opt_is_stdout(args, OPT_SAVE_VERL) ||
+                           calc_opt_is_stdout(args, OPT_SAVE_SLIME);
+    bool refused = false;
     calc_status status = calc_rl_task_read(task, words, errors);
     status = status == CALC_OK ? calc_rl_task_load(task, words, errors) : status;
     status = status == CALC_OK ? calc_rl_step_of(&task->problem, &step, errors) : status;
@@ -132,6 +239,14 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
     if (status == CALC_OK && !stdout_is_taken) {
         status = write_file("-", write_text, &a, errors);
     }
+    if (status == CALC_OK) {
+        status = save_script(task, &calc_framework_verl, calc_opt_value(args, OPT_SAVE_VERL),
+                             &refused, errors);
+    }
+    if (status == CALC_OK) {
+        status = save_script(task, &calc_framework_slime, calc_opt_value(args, OPT_SAVE_SLIME),
+                             &refused, errors);
+    }
     calc_rl_task_locate(task, words, errors);
     if (status != CALC_OK) {
         return calc_complain_failure(errors);
@@ -141,7 +256,7 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
             calc_say("infeasible: %s\n", step.reason[i]);
         }
     }
-    return step.feasible ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
+    return step.feasible && !refused ? CALC_EXIT_OK : CALC_EXIT_INFEASIBLE;
 }
 
 /* ---- A search -------------------------------------------------------------------------------- */
@@ -193,9 +308,14 @@ static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_
 static const char *check_streams(const calc_args *args)
 {
     int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_SAVE_ACTOR) +
-              calc_opt_is_stdout(args, OPT_SAVE_ROLLOUT);
-    return out > 1 ? "only one of --json, --save-actor and --save-rollout can be standard output"
-                   : calc_inputs_check_stdin(args);
+              calc_opt_is_stdout(args, OPT_SAVE_ROLLOUT) + calc_opt_is_stdout(args, OPT_SAVE_VERL) +
+              calc_opt_is_stdout(args, OPT_SAVE_SLIME);
+    bool scripts = calc_opt_value(args, OPT_SAVE_VERL) || calc_opt_value(args, OPT_SAVE_SLIME);
+    return out > 1 ? "only one of --json and the files that are saved can be standard output"
+           : scripts && calc_opt_value(args, OPT_SWEEP)
+               ? "--save-verl and --save-slime are of one job; --save-actor and --save-rollout "
+                 "of --sweep write layouts that it can name"
+               : calc_inputs_check_stdin(args);
 }
 
 static calc_exit run(const calc_args *args)

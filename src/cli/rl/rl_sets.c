@@ -155,18 +155,19 @@ static calc_status look_at(const char *name, bool *whole, int64_t *procs, calc_e
     return status;
 }
 
-/* Whether an assignment says how many processors there are. */
-static bool says_procs(const calc_rl_member *m)
+/* What the last assignment to a field of the layout says; NULL: there is none. */
+static const char *said(const calc_rl_member *m, const char *field)
 {
-    calc_field_ref procs, named;
-    bool found = false;
-    (void)!calc_field_find(CALC_KIND_EXEC, "num_procs", &procs);
+    calc_field_ref meant, named;
+    const char *found = NULL;
+    (void)!calc_field_find(CALC_KIND_EXEC, field, &meant);
     for (size_t i = 0; i < m->set_count; i++) {
         const char *text = strncmp(m->set[i], "exe.", 4) == 0 ? m->set[i] + 4 : m->set[i];
         char path[64];
         snprintf(path, sizeof path, "%.*s", (int)strcspn(text, "="), text);
-        found |=
-            calc_field_find(CALC_KIND_EXEC, path, &named) == CALC_OK && named.field == procs.field;
+        bool is =
+            calc_field_find(CALC_KIND_EXEC, path, &named) == CALC_OK && named.field == meant.field;
+        found = is ? text + strcspn(text, "=") + 1 : found;
     }
     return found;
 }
@@ -202,10 +203,15 @@ calc_status calc_rl_sets_make(calc_rl_task *task, const calc_rl_words *words,
     if (fine && !whole) {
         double attended, micro, batch;
         pack(task, role, &attended, &micro, &batch);
+        const char *sequences = said(m, "microbatch_size");
+        if (micro == 0 && sequences) { /* it divides the batch of every replica */
+            double each = (double)task->chips[pool] * fmax(1, floor(strtod(sequences, NULL)));
+            batch = isfinite(each) ? ceil(batch / each) * each : batch;
+        }
         snprintf(m->procs, sizeof m->procs, "%lld", (long long)task->chips[pool]);
         snprintf(m->batch, sizeof m->batch, "%.0f", batch);
         /* An assignment may give an engine a part of the pool. */
-        calc_sweep_completes_with(m->inputs, says_procs(m) ? NULL : m->procs,
+        calc_sweep_completes_with(m->inputs, said(m, "num_procs") ? NULL : m->procs,
                                   role == CALC_JOB_ROLLOUT ? NULL : m->batch);
     }
     return fine ? status : calc_errors_no_memory(errors);

@@ -1,0 +1,378 @@
+/* Keys of frameworks of reinforcement learning for what a job says. Sources: verl,
+ * verl/trainer/config/; slime, slime/utils/arguments.py; NeMo-RL, examples/configs/; OpenRLHF,
+ * openrlhf/cli/train_ppo_ray.py. */
+#include "formats/launch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "formats/plan_macros.h"
+
+#define ROW(member_, ...) {.member = CALC_LAUNCH_##member_, .key = __VA_ARGS__},
+#define SWITCH(member_, ...) {.member = CALC_LAUNCH_##member_, .words = yes, .key = __VA_ARGS__},
+
+static const char yes[] = "true=1 false=0 1 0 yes=1 no=0";
+static const char datatype[] = "bfloat16 float16 float32 half=float16 float=float32 auto=bfloat16";
+/* A release that is meant by the name, and others that have it. */
+static const char engines[] = "vllm=vllm-0.11 sglang=sglang-0.5 trtllm=tensorrt_llm-1.2 "
+                              "vllm=vllm-0.8 vllm=vllm-0.6 vllm=vllm-0.5 vllm=vllm-0.2";
+
+#define ACTOR "actor_rollout_ref.actor."
+#define ROLLOUT "actor_rollout_ref.rollout."
+#define REF "actor_rollout_ref.ref."
+
+/* clang-format off */
+static const calc_job_launch_row verl[] = {
+    ROW(MODEL, "actor_rollout_ref.model.path")
+    ROW(ALGORITHM, "algorithm.adv_estimator", .preset = "ppo",
+        .words = "gae=ppo grpo rloo reinforce_plus_plus=reinforce reinforce_plus_plus_baseline=reinforce remax=reinforce")
+    ROW(LOSS, ACTOR "policy_loss.loss_mode", .words = "gspo vanilla=")
+    ROW(PROMPTS, "data.train_batch_size", .preset = "1024")
+    ROW(SAMPLES, ROLLOUT "n", .preset = "1")
+    ROW(MINI_PROMPTS, ACTOR "ppo_mini_batch_size", .preset = "256")
+    ROW(EPOCHS, ACTOR "ppo_epochs", .preset = "1")
+    SWITCH(KL, ACTOR "use_kl_loss", .preset = "0")
+    SWITCH(KL_REWARD, "algorithm.use_kl_in_reward", .preset = "0")
+    ROW(OLD, "algorithm.rollout_correction.bypass_mode", .words = "true=engine false=trainer", .preset = "trainer")
+    ROW(PROMPT_MAX, "data.max_prompt_length", .preset = "512")
+    ROW(RESPONSE_MAX, "data.max_response_length", .preset = "512")
+    SWITCH(PACKED, ACTOR "use_dynamic_bsz", .preset = "0")
+    ROW(MICRO_TOKENS, ACTOR "ppo_max_token_len_per_gpu", .preset = "16384")
+    ROW(FORWARD_TOKENS, ROLLOUT "log_prob_max_token_len_per_gpu")
+    ROW(REFERENCE_TOKENS, REF "log_prob_max_token_len_per_gpu")
+    SWITCH(COLOCATED, "actor_rollout_ref.hybrid_engine", .preset = "1")
+    ROW(NODES, "trainer.nnodes", .preset = "1")
+    ROW(NODE_PROCS, "trainer.n_gpus_per_node", .preset = "8")
+    ROW(ROLLOUT_NODES, "rollout.nnodes")
+    ROW(ROLLOUT_NODE_PROCS, "rollout.n_gpus_per_node")
+    ROW(ROLLOUT_NODES, ROLLOUT "nnodes")
+    ROW(ROLLOUT_NODE_PROCS, ROLLOUT "n_gpus_per_node")
+    ROW(SLEEP, ROLLOUT "free_cache_engine", .words = "true=2 false=0", .preset = "2")
+    SWITCH(OFFLOAD_WEIGHTS, ACTOR "fsdp_config.param_offload", .preset = "0")
+    SWITCH(OFFLOAD_OPTIMIZER, ACTOR "fsdp_config.optimizer_offload", .preset = "0")
+    SWITCH(OFFLOAD_WEIGHTS, ACTOR "megatron.param_offload")
+    SWITCH(OFFLOAD_GRADIENTS, ACTOR "megatron.grad_offload")
+    SWITCH(OFFLOAD_OPTIMIZER, ACTOR "megatron.optimizer_offload")
+    SWITCH(REFERENCE_OFFLOAD, REF "fsdp_config.param_offload", .preset = "0")
+    SWITCH(REFERENCE_OFFLOAD, REF "megatron.param_offload")
+    ROW(BUCKET_MB, ROLLOUT "update_weights_bucket_megabytes")
+    ROW(BUCKET_MB, ROLLOUT "checkpoint_engine.update_weights_bucket_megabytes")
+    ROW(CRITIC_MODEL, "critic.model.path")
+    SWITCH(REWARD_ON, "reward_model.enable", .preset = "0")
+    ROW(REWARD_MODEL, "reward_model.model.path")
+};
+
+static const calc_setting_row verl_engine_rows[] = {
+    CALC_ROW(WORDS, SERVE_ENGINE, ROLLOUT "name", .words = engines)
+    CALC_ROW(NUMBER, TENSOR, ROLLOUT "tensor_model_parallel_size")
+    CALC_ROW(NUMBER, PIPELINE, ROLLOUT "pipeline_model_parallel_size")
+    CALC_ROW(NUMBER, DATA, ROLLOUT "data_parallel_size")
+    CALC_ROW(NUMBER, EXPERT, ROLLOUT "expert_parallel_size")
+    CALC_ROW(WORDS, PRECISION, ROLLOUT "dtype", .words = datatype)
+    CALC_ROW(NUMBER, SERVE_SLOTS, ROLLOUT "max_num_seqs")
+    CALC_ROW(NUMBER, SERVE_STEP, ROLLOUT "max_num_batched_tokens")
+    CALC_ROW(SWITCH, SERVE_CHUNKED, ROLLOUT "enable_chunked_prefill", .value = 1)
+    CALC_ROW(DECIMAL, SERVE_MEMORY, ROLLOUT "gpu_memory_utilization")
+    CALC_ROW_DEFAULT(TENSOR, 2)
+    CALC_ROW_DEFAULT(SERVE_SLOTS, 1024)
+    CALC_ROW_DEFAULT(SERVE_STEP, 8192)
+    CALC_ROW_DEFAULT(SERVE_MEMORY, 0.5)
+};
+
+static const calc_job_launch_row slime[] = {
+    ROW(MODEL, "--hf-checkpoint")
+    ROW(ALGORITHM, "--advantage-estimator", .preset = "grpo",
+        .words = "grpo gspo ppo reinforce_plus_plus=reinforce reinforce_plus_plus_baseline=reinforce on_policy_distillation=distillation")
+    ROW(PROMPTS, "--rollout-batch-size")
+    ROW(SAMPLES, "--n-samples-per-prompt", .preset = "1")
+    ROW(MINI_BATCH, "--global-batch-size")
+    ROW(MINI_STEPS, "--num-steps-per-rollout")
+    ROW(EPOCHS, NULL, .preset = "1")
+    SWITCH(KL, "--use-kl-loss", .preset = "0")
+    ROW(KL_REWARD, "--kl-coef", .preset = "0")
+    ROW(OLD, "--use-rollout-logprobs", .words = "true=engine false=trainer", .preset = "trainer")
+    ROW(PROMPT_MAX, "--rollout-max-prompt-len")
+    ROW(RESPONSE_MAX, "--rollout-max-response-len")
+    SWITCH(PACKED, "--use-dynamic-batch-size", .preset = "0")
+    ROW(MICRO_TOKENS, "--max-tokens-per-gpu")
+    ROW(FORWARD_TOKENS, "--log-probs-max-tokens-per-gpu")
+    SWITCH(COLOCATED, "--colocate", .preset = "0")
+    ROW(NODES, "--actor-num-nodes", .preset = "1")
+    ROW(NODE_PROCS, "--actor-num-gpus-per-node", .preset = "8")
+    ROW(ROLLOUT_PROCS, "--rollout-num-gpus")
+    ROW(SLEEP, "--offload-rollout", .words = "true=2 false=0")
+    SWITCH(OFFLOAD_ALL, "--offload-train")
+    SWITCH(OFFLOAD_ALL, "--offload")
+    ROW(BUCKET_BYTES, "--update-weight-buffer-size")
+};
+
+static const calc_setting_row slime_engine_rows[] = {
+    CALC_ROW(NUMBER, SERVE_RANKS, "--rollout-num-gpus-per-engine")
+    CALC_ROW_DEFAULT(SERVE_RANKS, 1)
+};
+
+#define GENERATION "policy.generation."
+static const calc_job_launch_row nemo[] = {
+    ROW(MODEL, "policy.model_name")
+    ROW(ALGORITHM, "grpo.adv_estimator.name", .words = "grpo reinforce_plus_plus=reinforce gdpo=grpo", .preset = "grpo")
+    ROW(PROMPTS, "grpo.num_prompts_per_step")
+    ROW(SAMPLES, "grpo.num_generations_per_prompt")
+    ROW(MINI_BATCH, "policy.train_global_batch_size")
+    ROW(EPOCHS, NULL, .preset = "1")
+    SWITCH(ASYNC, "grpo.async_grpo.enabled", .preset = "0")
+    ROW(STEPS_OFF, "grpo.async_grpo.max_trajectory_age_steps")
+    ROW(KL, "loss_fn.reference_policy_kl_penalty", .preset = "0.01")
+    ROW(OLD, "loss_fn.force_on_policy_ratio", .words = "true=none false=trainer", .preset = "trainer")
+    ROW(PROMPT_MAX, "data.max_input_seq_length")
+    ROW(TOTAL_MAX, "policy.max_total_sequence_length")
+    ROW(RESPONSE_MAX, GENERATION "max_new_tokens")
+    SWITCH(PACKED, "policy.sequence_packing.enabled")
+    SWITCH(PACKED, "policy.dynamic_batching.enabled")
+    ROW(MICRO_TOKENS, "policy.sequence_packing.train_mb_tokens")
+    ROW(MICRO_TOKENS, "policy.dynamic_batching.train_mb_tokens")
+    ROW(FORWARD_TOKENS, "policy.sequence_packing.logprob_mb_tokens")
+    ROW(FORWARD_TOKENS, "policy.dynamic_batching.logprob_mb_tokens")
+    SWITCH(COLOCATED, GENERATION "colocated.enabled", .preset = "1")
+    ROW(NODES, "cluster.num_nodes")
+    ROW(NODE_PROCS, "cluster.gpus_per_node")
+    ROW(ROLLOUT_NODES, GENERATION "colocated.resources.num_nodes")
+    ROW(ROLLOUT_NODE_PROCS, GENERATION "colocated.resources.gpus_per_node")
+};
+
+static const calc_setting_row nemo_engine_rows[] = {
+    CALC_ROW(WORDS, SERVE_ENGINE, GENERATION "backend", .words = engines)
+    CALC_ROW(NUMBER, EXPERT, GENERATION "vllm_cfg.expert_parallel_size")
+    CALC_ROW(WORDS, PRECISION, GENERATION "vllm_cfg.precision", .words = datatype)
+};
+
+#define POLICY "policy."
+#define TENSORS POLICY "dtensor_cfg."
+static const calc_setting_row nemo_rl_rows[] = {
+    CALC_ROW(NUMBER, NODE_PROCS, "cluster.gpus_per_node")
+    CALC_ROW(NUMBER, NODES, "cluster.num_nodes")
+    CALC_ROW(NUMBER, SEQ, POLICY "max_total_sequence_length")
+    CALC_ROW(NUMBER, BATCH, POLICY "train_global_batch_size")
+    CALC_ROW(NUMBER, MICROBATCH, POLICY "train_micro_batch_size")
+    CALC_ROW(WORDS, PRECISION, POLICY "precision", .words = datatype)
+    CALC_ROW(SWITCH, FSDP, TENSORS "enabled", .value = 1)
+    CALC_ROW(NUMBER, TENSOR, TENSORS "tensor_parallel_size")
+    CALC_ROW(NUMBER, CONTEXT, TENSORS "context_parallel_size")
+    CALC_ROW(NUMBER, EXPERT, TENSORS "expert_parallel_size")
+    CALC_ROW(SWITCH, SEQ_PAR, TENSORS "sequence_parallel", .value = 1)
+    CALC_ROW(SWITCH, WEIGHT_OFFLOAD, TENSORS "cpu_offload", .value = 1)
+    CALC_ROW(WORDS, RECOMPUTE, TENSORS "activation_checkpointing", .words = "true=2 false=0")
+    CALC_ROW(WORDS, RECOMPUTE, POLICY "megatron_cfg.activation_checkpointing", .words = "true=2 false=0")
+    CALC_ROW(NAME, MODEL, POLICY "model_name")
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(DIST_OPT, 1)
+};
+
+/* Each key by both of its names: with dots, and with underscores as before. */
+static const calc_job_launch_row openrlhf[] = {
+    ROW(MODEL, "--actor.model_name_or_path")
+    ROW(MODEL, "--pretrain")
+    ROW(ALGORITHM, "--algo.advantage.estimator", .preset = "ppo",
+        .words = "gae=ppo reinforce rloo reinforce_baseline=rloo group_norm=grpo dr_grpo")
+    ROW(ALGORITHM, "--advantage_estimator",
+        .words = "gae=ppo reinforce rloo reinforce_baseline=rloo group_norm=grpo dr_grpo")
+    ROW(LOSS, "--actor.policy_loss_type", .words = "gspo ppo=")
+    ROW(LOSS, "--policy_loss_type", .words = "gspo ppo=")
+    ROW(PROMPTS, "--rollout.batch_size", .preset = "1024")
+    ROW(PROMPTS, "--rollout_batch_size")
+    ROW(SAMPLES, "--rollout.n_samples_per_prompt", .preset = "1")
+    ROW(SAMPLES, "--n_samples_per_prompt")
+    ROW(MINI_BATCH, "--train.batch_size", .preset = "128")
+    ROW(MINI_BATCH, "--train_batch_size")
+    ROW(EPOCHS, "--train.max_epochs", .preset = "1")
+    ROW(EPOCHS, "--max_epochs")
+    SWITCH(ASYNC, "--train.async_enable", .preset = "0")
+    SWITCH(ASYNC, "--async_train")
+    ROW(KL, "--algo.kl.init_coef", .preset = "0.01")
+    ROW(KL, "--init_kl_coef")
+    ROW(OLD, NULL, .preset = "trainer")
+    ROW(PROMPT_MAX, "--prompt_max_len")
+    ROW(RESPONSE_MAX, "--generate_max_len")
+    ROW(TOTAL_MAX, "--data.max_len")
+    ROW(TOTAL_MAX, "--max_len")
+    SWITCH(PACKED, "--train.dynamic_batch_enable", .preset = "0")
+    SWITCH(PACKED, "--use_dynamic_batch")
+    ROW(MICRO_TOKENS, "--train.max_tokens_per_gpu")
+    ROW(MICRO_TOKENS, "--train_max_tokens_per_gpu")
+    ROW(FORWARD_TOKENS, "--rollout.max_tokens_per_gpu")
+    ROW(FORWARD_TOKENS, "--rollout_max_tokens_per_gpu")
+    SWITCH(COLOCATED, "--train.colocate_all", .preset = "0")
+    SWITCH(COLOCATED, "--colocate_all_models")
+    ROW(NODES, "--actor.num_nodes", .preset = "1")
+    ROW(NODES, "--actor_num_nodes")
+    ROW(NODE_PROCS, "--actor.num_gpus_per_node", .preset = "8")
+    ROW(NODE_PROCS, "--actor_num_gpus_per_node")
+    ROW(ENGINES, "--vllm.num_engines")
+    ROW(ENGINES, "--vllm_num_engines")
+    ROW(REFERENCE_NODES, "--ref.num_nodes")
+    ROW(REFERENCE_NODES, "--ref_num_nodes")
+    ROW(REFERENCE_NODE_PROCS, "--ref.num_gpus_per_node")
+    ROW(REFERENCE_NODE_PROCS, "--ref_num_gpus_per_node")
+    SWITCH(REFERENCE_BESIDE, "--train.colocate_actor_ref")
+    SWITCH(REFERENCE_BESIDE, "--colocate_actor_ref")
+    ROW(CRITIC_NODES, "--critic.num_nodes")
+    ROW(CRITIC_NODES, "--critic_num_nodes")
+    ROW(CRITIC_NODE_PROCS, "--critic.num_gpus_per_node")
+    ROW(CRITIC_NODE_PROCS, "--critic_num_gpus_per_node")
+    ROW(REWARD_NODES, "--reward.num_nodes")
+    ROW(REWARD_NODES, "--reward_num_nodes")
+    ROW(REWARD_NODE_PROCS, "--reward.num_gpus_per_node")
+    ROW(REWARD_NODE_PROCS, "--reward_num_gpus_per_node")
+    SWITCH(REWARD_BESIDE, "--train.colocate_critic_reward")
+    SWITCH(REWARD_BESIDE, "--colocate_critic_reward")
+    ROW(SLEEP, "--vllm.enable_sleep", .words = yes, .preset = "0")
+    ROW(SLEEP, "--vllm_enable_sleep", .words = yes)
+    SWITCH(OFFLOAD_ALL, "--ds.enable_sleep", .preset = "0")
+    SWITCH(OFFLOAD_ALL, "--deepspeed_enable_sleep")
+    SWITCH(REFERENCE_OFFLOAD, "--ref.offload", .preset = "0")
+    SWITCH(REFERENCE_OFFLOAD, "--ref_reward_offload")
+    ROW(CRITIC_MODEL, "--critic.model_name_or_path")
+    ROW(CRITIC_MODEL, "--critic_pretrain")
+    ROW(REWARD_MODEL, "--reward.model_name_or_path")
+    ROW(REWARD_MODEL, "--reward_pretrain")
+};
+
+static const calc_setting_row openrlhf_engine_rows[] = {
+    CALC_ROW_DEFAULT(TENSOR, 1)
+    CALC_ROW_DEFAULT(SERVE_MEMORY, 0.95)
+};
+
+static const calc_setting_row openrlhf_rows[] = {
+    CALC_ROW(NUMBER, NODES, "--actor.num_nodes")
+    CALC_ROW(NUMBER, NODES, "--actor_num_nodes")
+    CALC_ROW(NUMBER, NODE_PROCS, "--actor.num_gpus_per_node")
+    CALC_ROW(NUMBER, NODE_PROCS, "--actor_num_gpus_per_node")
+    CALC_ROW(NUMBER, BATCH, "--train.batch_size")
+    CALC_ROW(NUMBER, BATCH, "--train_batch_size")
+    CALC_ROW(NUMBER, MICROBATCH, "--train.micro_batch_size")
+    CALC_ROW(NUMBER, MICROBATCH, "--micro_train_batch_size")
+    CALC_ROW(NUMBER, SHARDED, "--ds.zero_stage")
+    CALC_ROW(NUMBER, SHARDED, "--zero_stage")
+    CALC_ROW(NUMBER, TENSOR, "--ds.tensor_parallel_size")
+    CALC_ROW(NUMBER, TENSOR, "--ds_tensor_parallel_size")
+    CALC_ROW(NUMBER, RING_RANKS, "--ds.ring_attn_size")
+    CALC_ROW(NUMBER, RING_RANKS, "--ring_attn_size")
+    CALC_ROW(SWITCH, OPT_OFFLOAD, "--ds.adam_offload", .value = 1)
+    CALC_ROW(SWITCH, OPT_OFFLOAD, "--adam_offload", .value = 1)
+    CALC_ROW(SWITCH, GRAD_OVERLAP, "--ds.overlap_comm", .value = 1)
+    CALC_ROW(SWITCH, GRAD_OVERLAP, "--overlap_comm", .value = 1)
+    CALC_ROW(IS, RECOMPUTE, "--actor.gradient_checkpointing_enable", .value = 2)
+    CALC_ROW(IS, RECOMPUTE, "--gradient_checkpointing", .value = 2)
+    CALC_ROW(IS, FUSED_LOSS, "--ds.use_liger_kernel", .value = 1)
+    CALC_ROW(IS, FUSED_LOSS, "--use_liger_kernel", .value = 1)
+    CALC_ROW(IS, PACKED, "--ds.packing_samples", .value = 1)
+    CALC_ROW(IS, PACKED, "--packing_samples", .value = 1)
+    CALC_ROW(NUMBER, SEQ, "--data.max_len")
+    CALC_ROW(NUMBER, SEQ, "--max_len")
+    CALC_ROW(NUMBER, POSITIONS, "--prompt_max_len")
+    CALC_ROW(NUMBER, SEQ, "--generate_max_len")
+    CALC_ROW(NAME, MODEL, "--actor.model_name_or_path")
+    CALC_ROW(NAME, MODEL, "--pretrain")
+    CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
+    CALC_ROW_DEFAULT(SHARDED, 2)
+    CALC_ROW_DEFAULT(MICROBATCH, 4)
+    CALC_ROW_DEFAULT(GRAD, CALC_FORMAT_FLOAT32)
+    CALC_ROW_DEFAULT(EAGER, 1)
+    CALC_ROW_DEFAULT(GRAD_OFFLOAD, 1)
+    CALC_ROW_DEFAULT(OFFLOAD_BUFFERS, 1.5) /* as of DeepSpeed alone */
+};
+/* clang-format on */
+
+/* ---- What follows from the settings ---------------------------------------------------------- */
+
+/* Experts of an engine are spread over all of its ranks, or not at all. */
+static calc_status settle_engine(calc_plan *plan, calc_errors *errors)
+{
+    if (SAYS(EXPERT)) {
+        SET(SERVE_EXPERTS, VALUE(EXPERT) > 1);
+        SET(EXPERT, NAN);
+    }
+    return calc_framework_vllm.settle(plan, errors);
+}
+
+static calc_status settle_nemo_rl(calc_plan *plan, calc_errors *errors)
+{
+    (void)errors;
+    if (YES(FSDP)) {
+        SET(SHARDED, 3);
+        SET(GRAD_OVERLAP, 1);
+        SET(EAGER, 1);
+        SET(OPT_OFFLOAD, VALUE(WEIGHT_OFFLOAD));
+    } else {
+        SET(FSDP, NAN);
+    }
+    calc_plan_note(plan, "the layout is of the policy's training; --job writes all of it");
+    return CALC_OK;
+}
+
+static calc_status settle_openrlhf(calc_plan *plan, calc_errors *errors)
+{
+    (void)errors;
+    if (SAYS(SEQ) && SAYS(POSITIONS)) {
+        SET(SEQ, VALUE(SEQ) + VALUE(POSITIONS));
+    }
+    SET(POSITIONS, NAN);
+    calc_plan_note(plan, "the layout is of the actor's training; --job writes all of it");
+    return CALC_OK;
+}
+
+/* clang-format off */
+const calc_framework calc_framework_nemo_rl = {.name = "nemo-rl", .title = "NeMo-RL", .version = "0.5",
+    .launch = "uv run examples/run_grpo.py --config this file", .syntax = CALC_SYNTAX_YAML, .settle = settle_nemo_rl,
+    .renamed = "policy.megatron_cfg.optimizer.=optimizer. policy.megatron_cfg.distributed_data_parallel_config.=ddp. "
+        "policy.megatron_cfg.=model. policy.=- model.=- cluster.=- train.=- ddp.=- optimizer.=- dist.=- checkpoint.=- data.=- logger.=- ",
+    CALC_FRAMEWORK_ROWS(nemo_rl_rows, nemo_rl), CALC_FRAMEWORK_BASES(&calc_framework_bridge)};
+const calc_framework calc_framework_openrlhf = {.name = "openrlhf", .title = "OpenRLHF", .version = "0.9",
+    .launch = "run it with bash", .script = "openrlhf.cli.train_ppo_ray", .program = "openrlhf", .syntax = CALC_SYNTAX_SHELL,
+    .settle = settle_openrlhf, CALC_FRAMEWORK_ROWS(openrlhf_rows, openrlhf)};
+
+#define ENGINE(name_, base, ...) {.name = #name_, .title = #name_, .syntax = CALC_SYNTAX_YAML, .serves = true, \
+    ROWS(name_##_rows), CALC_FRAMEWORK_BASES(&calc_framework_##base), __VA_ARGS__}
+#define ROWS(table) .rows = table, .count = sizeof table / sizeof *table
+static const calc_framework verl_engine = ENGINE(verl_engine, vllm, .settle = settle_engine);
+static const calc_framework nemo_engine = ENGINE(nemo_engine, vllm, .settle = settle_engine, .renamed = GENERATION "vllm_cfg.=--");
+static const calc_framework openrlhf_engine = ENGINE(openrlhf_engine, vllm, .settle = settle_engine, .renamed = "--vllm.=-- --vllm_=--");
+static const calc_framework slime_engine = ENGINE(slime_engine, sglang, .renamed = "--sglang-=--");
+
+static const calc_job_launch_format formats[] = {
+    {&calc_framework_verl, &verl_engine, ROLLOUT, ROWS(verl), &calc_unread_verl_job, .ranks = CALC_LAUNCH_CONTEXT,
+     .async = "one_step_off fully_async", .command = "python3 -m verl.trainer.main_ppo",
+     .fsdp = ACTOR "fsdp_config. " ACTOR "ulysses_ " REF "fsdp_config. actor_rollout_ref.model.", .core = ACTOR "megatron. " REF "megatron."},
+    {&calc_framework_slime, &slime_engine, "--sglang- --rollout-num-gpus-per-engine", ROWS(slime), &calc_unread_slime_job,
+     .ranks = CALC_LAUNCH_CONTEXT, .offloads = true, .async = "train_async.py", .command = "python3 train.py",
+     .command_async = "python3 train_async.py", .engine_written = "--sglang-"},
+    {&calc_framework_nemo_rl, &nemo_engine, GENERATION "vllm_cfg. " GENERATION "backend", ROWS(nemo), &calc_unread_nemo_rl_job,
+     .switches = "policy.dtensor_cfg.enabled policy.megatron_cfg.enabled grpo.async_grpo.enabled policy.sequence_packing.enabled policy.dynamic_batching.enabled",
+     .defaults = "defaults", .within = true, .offloads = true},
+    {&calc_framework_openrlhf, &openrlhf_engine, "--vllm. --vllm_", ROWS(openrlhf), &calc_unread_openrlhf_job, .ranks = CALC_LAUNCH_TENSOR},
+};
+/* clang-format on */
+
+const calc_job_launch_format *calc_job_launch_format_of(const calc_framework *framework)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        if (formats[i].framework == framework) {
+            return &formats[i];
+        }
+    }
+    return NULL;
+}
+
+bool calc_job_launch_word(const calc_job_launch_row *row, const char *value, char *text,
+                          size_t size)
+{
+    for (const char *at = row->words; *at; at += strspn(at, " ")) {
+        size_t whole = strcspn(at, " "), length = strcspn(at, " =");
+        size_t from = length < whole ? length + 1 : 0;
+        if (whole - from == strlen(value) && strncmp(at + from, value, whole - from) == 0) {
+            snprintf(text, size, "%.*s", (int)length, at);
+            return true;
+        }
+        at += whole;
+    }
+    return false;
+}

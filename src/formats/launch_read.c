@@ -1,0 +1,720 @@
+#include "formats/launch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "formats/read.h"
+#include "io/job_load.h"
+#include "io/text.h"
+#include "io/utf8.h"
+
+enum { VALUE_SIZE = 256, DEEP = 6 /* files, or references, in one another */ };
+
+/* ---- Preparation ----------------------------------------------------------------------------- */
+
+static bool copy(calc_settings *to, const calc_setting *from, const char *value)
+{
+    calc_setting *item = calc_settings_add(to, from->key, strlen(from->key));
+    if (item) {
+        item->line = from->line;
+        item->column = from->column;
+        item->argument = from->argument;
+    }
+    return item && (!*value || calc_setting_append(item, value, strlen(value)));
+}
+
+/* The last setting of a key; NULL: there is none. */
+static const calc_setting *last_of(const calc_settings *settings, const char *key)
+{
+    for (size_t i = settings->count; i > 0; i--) {
+        if (strcmp(settings->item[i - 1].key, key) == 0) {
+            return &settings->item[i - 1];
+        }
+    }
+    return NULL;
+}
+
+static const char *resolve(const calc_settings *settings, const char *value, int depth,
+                           char text[VALUE_SIZE]);
+
+/* The product of what is between commas. @return whether all of it are numbers */
+static bool multiply(const calc_settings *settings, const char *list, int depth, double *product)
+{
+    *product = 1;
+    while (*list) {
+        char one[VALUE_SIZE], text[VALUE_SIZE], *end;
+        size_t length = strcspn(list, ",");
+        snprintf(one, sizeof one, "%.*s", (int)length, list);
+        const char *number = resolve(settings, one + strspn(one, " "), depth + 1, text);
+        *product *= strtod(number, &end);
+        if (end == number) {
+            return false;
+        }
+        list += length + (list[length] == ',');
+    }
+    return true;
+}
+
+/* What "${key}" or "${mul:a, b}" stands for; else the value itself. */
+static const char *resolve(const calc_settings *settings, const char *value, int depth,
+                           char text[VALUE_SIZE])
+{
+    char inner[VALUE_SIZE];
+    size_t length = strlen(value);
+    double product;
+    if (depth > DEEP || length < 4 || length >= VALUE_SIZE || strncmp(value, "${", 2) != 0 ||
+        value[length - 1] != '}') {
+        return value;
+    }
+    snprintf(inner, sizeof inner, "%.*s", (int)length - 3, value + 2);
+    if (strncmp(inner, "mul:", 4) == 0) {
+        if (!multiply(settings, inner + 4, depth, &product)) {
+            return value;
+        }
+        snprintf(text, VALUE_SIZE, "%.17g", product);
+        return text;
+    }
+    const calc_setting *setting = last_of(settings, inner);
+    return setting ? resolve(settings, setting->value, depth + 1, text) : value;
+}
+
+/* Whether a switch is off by which a key counts. */
+static bool is_off(const calc_job_launch_format *format, const calc_settings *settings,
+                   const char *key)
+{
+    for (const char *at = format->switches ? format->switches : ""; *at; at += strspn(at, " ")) {
+        char name[128];
+        size_t whole = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)whole, at);
+        size_t prefix = (size_t)(strrchr(name, '.') - name) + 1;
+        const calc_setting *on = last_of(settings, name);
+        if (strncmp(name, key, prefix) == 0 && strcmp(name, key) != 0 && on &&
+            strcasecmp(on->value, "false") == 0) {
+            return true;
+        }
+        at += whole;
+    }
+    return false;
+}
+
+/* Settings of the files that one names, and then its own. */
+static calc_status merge(const calc_job_launch_format *format, const calc_import *import,
+                         const char *name, const calc_settings *own, int depth, calc_settings *all,
+                         calc_errors *errors)
+{
+    const calc_setting *names = format->defaults ? last_of(own, format->defaults) : NULL;
+    const char *slash = name ? strrchr(name, '/') : NULL;
+    calc_status status = CALC_OK;
+    for (const char *at = names ? names->value : ""; *at && status == CALC_OK;) {
+        char path[4096];
+        calc_text text = {0};
+        calc_settings more = {0};
+        size_t length = strcspn(at, " ");
+        snprintf(path, sizeof path, "%.*s%.*s", slash ? (int)(slash - name) + 1 : 0,
+                 slash ? name : "", (int)length, at);
+        if (depth > DEEP || calc_text_read(&text, path, NULL) != CALC_OK) {
+            if (import->unread) {
+                import->unread(import->context, names->key, CALC_UNREAD_COST,
+                               "its file is not beside this one; what it says is not in the job");
+            }
+        } else {
+            status = calc_settings_from_text(&more, format->framework->syntax, text.data,
+                                             text.length, path, errors);
+            status = status == CALC_OK ? merge(format, import, path, &more, depth + 1, all, errors)
+                                       : status;
+        }
+        calc_settings_free(&more);
+        calc_text_free(&text);
+        at += length + strspn(at + length, " ");
+    }
+    for (size_t i = 0; i < own->count && status == CALC_OK; i++) {
+        if (&own->item[i] != names && !copy(all, &own->item[i], own->item[i].value)) {
+            status = calc_errors_no_memory(errors);
+        }
+    }
+    return status;
+}
+
+calc_status calc_job_launch_prepare(const calc_job_launch_format *format, const calc_import *import,
+                                    calc_settings *out, calc_errors *errors)
+{
+    calc_settings all = {0};
+    calc_status status = merge(format, import, import->name, import->settings, 0, &all, errors);
+    for (size_t i = 0; i < all.count && status == CALC_OK; i++) {
+        char text[VALUE_SIZE];
+        const calc_setting *s = &all.item[i];
+        if (last_of(&all, s->key) == s && !is_off(format, &all, s->key) &&
+            !copy(out, s, resolve(&all, s->value, 0, text))) {
+            status = calc_errors_no_memory(errors);
+        }
+    }
+    calc_settings_free(&all);
+    return status;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* What one member is. */
+typedef struct value {
+    const calc_setting *setting; /* NULL: it is preset, or not said */
+    double number;               /* NaN: it is none */
+    char text[VALUE_SIZE];       /* "": it is not said */
+} value;
+
+typedef struct reading {
+    const calc_job_launch_format *format;
+    const calc_import *import;
+    value said[CALC_LAUNCH_COUNT];
+    calc_job_launch *launch;
+    calc_errors *errors;
+} reading;
+
+#define PATH(name, path) path,
+static const char *const paths[] = {CALC_LAUNCH_LIST(PATH)};
+#undef PATH
+
+#define IS(member) (r->said[CALC_LAUNCH_##member].number > 0)
+#define SAYS_IT(member) (r->said[CALC_LAUNCH_##member].text[0] != '\0')
+#define NUMBER(member) (r->said[CALC_LAUNCH_##member].number)
+
+static calc_status wrong(reading *r, calc_job_launch_member member, calc_status status,
+                         const char *hint, const char *text)
+{
+    const calc_setting *s = r->said[member].setting;
+    char key[CALC_UTF8_SHOW_SIZE] = "", argument[32] = "";
+    if (s) {
+        calc_utf8_show(key, s->key, strlen(s->key));
+    }
+    if (s && s->argument > 0 && s->line == 0) {
+        snprintf(argument, sizeof argument, "argument %d: ", s->argument);
+    }
+    return calc_errors_at(r->errors, status, r->import->name, s ? s->line : 0, s ? s->column : 0,
+                          hint, "%s%s%s%s", argument, key, s ? ": " : "", text);
+}
+
+static void tell(const reading *r, const char *key, calc_unread what, const char *assumed)
+{
+    if (r->import->unread) {
+        r->import->unread(r->import->context, key, what, assumed);
+    }
+}
+
+/* The value of a word; false: it is none of the row's. @param to  "" where the word says nothing */
+static bool find_word(const calc_job_launch_row *row, const char *word, char to[VALUE_SIZE])
+{
+    for (const char *at = row->words; *at; at += strspn(at, " ")) {
+        size_t whole = strcspn(at, " "), length = strcspn(at, " =");
+        if (length == strlen(word) && strncasecmp(at, word, length) == 0) {
+            size_t from = length < whole ? length + 1 : 0;
+            snprintf(to, VALUE_SIZE, "%.*s", (int)(whole - from), at + from);
+            return true;
+        }
+        at += whole;
+    }
+    return false;
+}
+
+static bool is_text(calc_job_launch_member member)
+{
+    return member == CALC_LAUNCH_MODEL || member == CALC_LAUNCH_CRITIC_MODEL ||
+           member == CALC_LAUNCH_REWARD_MODEL;
+}
+
+/* Takes a value as it is in the file, or preset. */
+static calc_status take(reading *r, const calc_job_launch_row *row, const calc_setting *setting,
+                        const char *text)
+{
+    char word[VALUE_SIZE], to[VALUE_SIZE], message[400], shown[CALC_UTF8_SHOW_SIZE], *end;
+    value *v = &r->said[row->member];
+    bool chooses = row->member == CALC_LAUNCH_ALGORITHM || row->member == CALC_LAUNCH_LOSS;
+    /* Words behind the value of an option are of another command. */
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(text, " "), text);
+    if (row->words && !word[0]) {
+        strcpy(word, "true"); /* an option without a value */
+    }
+    calc_utf8_show(shown, word, strlen(word));
+    snprintf(to, sizeof to, "%s", word);
+    bool known = !row->words || !setting || find_word(row, word, to) ||
+                 (setting->key[0] == '-' && !chooses && find_word(row, "true", to));
+    if (!known && chooses) {
+        tell(r, setting->key, CALC_UNREAD_COST,
+             "calc has no such algorithm; which roles run, the other settings say");
+        return CALC_OK;
+    }
+    double number = strtod(to, &end);
+    bool counts = !is_text(row->member) && row->member != CALC_LAUNCH_OLD && !chooses;
+    bool bad = counts && (end == to || *end || !isfinite(number) || number < 0);
+    if (!known || (bad && to[0])) {
+        v->setting = setting;
+        snprintf(message, sizeof message, "expected %s, found \"%s\"",
+                 row->words ? "true or false" : "a number of at least 0", shown);
+        return wrong(r, row->member, CALC_ERR_RANGE,
+                     strchr(word, '$') ? "nothing in a script is executed: write the value there"
+                                       : NULL,
+                     message);
+    }
+    /* Of two switches for the same, either is enough. */
+    if (to[0] && !(row->member == CALC_LAUNCH_PACKED && v->number > 0)) {
+        v->setting = setting;
+        v->number = bad ? NAN : number;
+        strcpy(v->text, to);
+    }
+    return CALC_OK;
+}
+
+/* Sets a field of the job. */
+static calc_status put(reading *r, calc_job_launch_member member, const char *field,
+                       const char *text)
+{
+    char assignment[400], message[600];
+    calc_errors own;
+    bool known;
+    own.count = own.dropped = 0;
+    snprintf(assignment, sizeof assignment, "%s=%s", field, text);
+    calc_status status = calc_job_set(&r->launch->job, assignment, &known, &own);
+    if (status == CALC_OK) {
+        return CALC_OK;
+    }
+    snprintf(message, sizeof message, "%.500s", own.item[0].text);
+    return wrong(r, member, status, NULL, message);
+}
+
+static calc_status put_number(reading *r, calc_job_launch_member member, const char *field,
+                              double number)
+{
+    char text[32];
+    return put(r, member, field, calc_number_text(number, 1, text));
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+static const calc_job_launch_row *row_of(const calc_job_launch_format *format, const char *key)
+{
+    char name[VALUE_SIZE];
+    snprintf(name, sizeof name, "%s", key);
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < format->count; i++) {
+            if (format->rows[i].key && strcmp(format->rows[i].key, name) == 0) {
+                return &format->rows[i];
+            }
+        }
+        for (char *at = name + strspn(name, "-"); *at; at++) { /* --rollout_batch_size */
+            *at = *at == '_' ? '-' : *at;
+        }
+    }
+    return NULL;
+}
+
+static bool is_of_engine(const calc_job_launch_format *format, const char *key)
+{
+    for (const char *at = format->engine_keys; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (strncmp(at, key, length) == 0) {
+            return calc_framework_row(format->engine, key) != NULL;
+        }
+        at += length;
+    }
+    return false;
+}
+
+static void leave(const reading *r, const calc_setting *setting)
+{
+    const calc_job_launch_format *f = r->format;
+    const calc_framework own = {.unread = f->unread};
+    const char *assumed = NULL;
+    char sentence[160] = "";
+    calc_unread what = calc_framework_unread(&own, setting->key, setting->value, &assumed);
+    if (what == CALC_UNREAD_UNKNOWN) {
+        what = calc_framework_unread(f->framework, setting->key, setting->value, &assumed);
+    }
+    if (assumed) {
+        snprintf(sentence, sizeof sentence, "%.*s", (int)strcspn(assumed, "\n"), assumed);
+    }
+    what = what == CALC_UNREAD_MODEL && strncmp(setting->value, "${", 2) == 0 ? CALC_UNREAD_HARMLESS
+                                                                              : what;
+    tell(r, setting->key, what, sentence[0] ? sentence : NULL);
+}
+
+/* What the engine's own rows preset, and no setting says. */
+static void add_engine_presets(const reading *r, char *presets, size_t size)
+{
+    const calc_framework *engine = r->format->engine;
+    for (size_t i = 0; i < engine->count; i++) {
+        const calc_setting_row *preset = &engine->rows[i], *row = NULL;
+        char number[32];
+        bool said = preset->how != CALC_HOW_DEFAULT;
+        for (size_t k = engine->count; k > 0; k--) {
+            const calc_setting_row *one = &engine->rows[k - 1];
+            row = one->key && one->member == preset->member ? one : row;
+        }
+        for (size_t k = 0; k < r->import->settings->count && row; k++) {
+            said |= calc_framework_row(engine, r->import->settings->item[k].key) == row;
+        }
+        if (row && !said) {
+            calc_append(presets, size, "%s%s=%s", presets[0] ? ", " : "", row->key,
+                        calc_number_text(preset->value, 1, number));
+        }
+    }
+}
+
+static calc_status read_settings(reading *r)
+{
+    const calc_job_launch_format *f = r->format;
+    calc_status status = CALC_OK;
+    char presets[1000] = "";
+    for (size_t i = 0; i < r->import->settings->count; i++) {
+        const calc_setting *s = &r->import->settings->item[i];
+        const calc_job_launch_row *row = row_of(f, s->key);
+        bool file = s->key[0] != '-';
+        if (file && (!s->value[0] || strcasecmp(s->value, "none") == 0)) {
+            continue; /* the name of a table, or nothing */
+        }
+        calc_status one = CALC_OK;
+        if (row && file && strncmp(s->value, "${", 2) == 0) {
+            tell(r, s->key, CALC_UNREAD_COMPUTED, NULL);
+        } else if (row) {
+            one = take(r, row, s, s->value);
+        } else if (!is_of_engine(f, s->key) && !calc_framework_row(f->framework, s->key)) {
+            leave(r, s);
+        }
+        status = status == CALC_OK ? one : status;
+    }
+    for (size_t i = 0; i < f->count && status == CALC_OK; i++) {
+        const calc_job_launch_row *row = &f->rows[i];
+        char word[64];
+        if (!row->preset || r->said[row->member].text[0]) {
+            continue;
+        }
+        status = take(r, row, NULL, row->preset);
+        snprintf(word, sizeof word, "%s", row->preset);
+        if (row->words) {
+            (void)!calc_job_launch_word(row, row->preset, word, sizeof word);
+        }
+        if (row->key && strcmp(word, "false") != 0 && strcmp(word, "0") != 0) {
+            calc_append(presets, sizeof presets, "%s%s=%s", presets[0] ? ", " : "", row->key, word);
+        }
+    }
+    if (status == CALC_OK) {
+        add_engine_presets(r, presets, sizeof presets);
+    }
+    if (presets[0] && status == CALC_OK) {
+        char text[1100];
+        snprintf(text, sizeof text, "not in the file, and so as %s has it: %s", f->framework->title,
+                 presets);
+        tell(r, NULL, CALC_UNREAD_COMPUTED, text);
+    }
+    return status;
+}
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+static calc_status read_batches(reading *r)
+{
+    calc_job *job = &r->launch->job;
+    const struct {
+        calc_job_launch_member member;
+        double number;
+    } minis[] = {
+        {CALC_LAUNCH_MINI_PROMPTS, NUMBER(MINI_PROMPTS) * NUMBER(SAMPLES)},
+        {CALC_LAUNCH_MINI_STEPS, ceil(NUMBER(PROMPTS) * NUMBER(SAMPLES) / NUMBER(MINI_STEPS))}};
+    for (size_t i = 0; i < 2 && !SAYS_IT(MINI_BATCH); i++) {
+        /* A preset batch of more than there is is one batch. */
+        bool fits = r->said[minis[i].member].setting ||
+                    minis[i].number <= (double)job->prompts * (double)job->samples;
+        if (r->said[minis[i].member].number > 0 && fits) {
+            return put_number(r, minis[i].member, "mini_batch", minis[i].number);
+        }
+    }
+    if (!r->said[CALC_LAUNCH_MINI_BATCH].setting && job->mini_batch > job->prompts * job->samples) {
+        job->mini_batch = 0;
+    }
+    return CALC_OK;
+}
+
+/* Lengths: files say what is allowed, not how long prompts and responses are. */
+static calc_status read_lengths(reading *r)
+{
+    calc_job_lengths *l = &r->launch->job.lengths;
+    double prompt = SAYS_IT(PROMPT_MAX) ? NUMBER(PROMPT_MAX) : INFINITY;
+    double total = SAYS_IT(TOTAL_MAX) ? NUMBER(TOTAL_MAX) : INFINITY;
+    double cap = SAYS_IT(RESPONSE_MAX) ? NUMBER(RESPONSE_MAX) : INFINITY;
+    bool of_total = cap >= total;
+    l->prompt = (int64_t)fmax(1, fmin((double)l->prompt, fmin(prompt, floor(total / 4))));
+    cap = of_total && isfinite(total) ? total - (double)l->prompt : cap;
+    calc_status status = CALC_OK;
+    char text[300];
+    if (isfinite(cap)) {
+        status = put_number(r, of_total ? CALC_LAUNCH_TOTAL_MAX : CALC_LAUNCH_RESPONSE_MAX,
+                            "response.cap", cap);
+        l->response.mean = fmax(1, fmin(l->response.mean, floor(cap / 2)));
+    }
+    snprintf(text, sizeof text,
+             "how long prompts and responses are, the data say: taken as %lld and %.0f tokens on "
+             "average; --set lengths.prompt=N and response.mean=N of calc rl change it",
+             (long long)l->prompt, l->response.mean);
+    tell(r, NULL, CALC_UNREAD_COMPUTED, text);
+    return status;
+}
+
+static void read_roles(reading *r)
+{
+    calc_job *job = &r->launch->job;
+    job->kl = IS(KL) || IS(KL_REWARD) ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+    bool scores = SAYS_IT(REWARD_MODEL) && (IS(REWARD_ON) || !SAYS_IT(REWARD_ON));
+    job->roles.reward.given = scores ? CALC_JOB_RUNS : CALC_JOB_SILENT;
+    if (scores) {
+        tell(r, NULL, CALC_UNREAD_COMPUTED,
+             "the reward model is taken to be as large as the actor; reward.model of the job "
+             "names another");
+    }
+    if (calc_job_runs(job, CALC_JOB_CRITIC) && SAYS_IT(CRITIC_MODEL) &&
+        strcmp(r->said[CALC_LAUNCH_CRITIC_MODEL].text, r->said[CALC_LAUNCH_MODEL].text) != 0) {
+        tell(r, NULL, CALC_UNREAD_COMPUTED,
+             "the critic is taken to be as large as the actor; critic.model of the job names "
+             "another");
+    }
+}
+
+static calc_status add_pool(reading *r, calc_job_role *role, const char *name, double chips)
+{
+    calc_job *job = &r->launch->job;
+    calc_job_pool *pool = &job->pools[job->pools_count++];
+    if (role) {
+        snprintf(role->pool, sizeof role->pool, "%s", name);
+    }
+    snprintf(pool->name, sizeof pool->name, "%s", name);
+    pool->chips = (int64_t)chips;
+    return chips >= 1 && chips <= 1e9 ? CALC_OK
+                                      : wrong(r, CALC_LAUNCH_NODES, CALC_ERR_RANGE, NULL,
+                                              "expected 1 to 1e9 processors of each pool");
+}
+
+/* Pools of roles that neither are colocated nor beside another one. */
+static calc_status read_other_pools(reading *r)
+{
+    calc_job *job = &r->launch->job;
+    const struct {
+        calc_job_role *role;
+        const char *name;
+        double nodes, node;
+        bool apart;
+    } roles[] = {{&job->roles.reference, "reference", NUMBER(REFERENCE_NODES),
+                  NUMBER(REFERENCE_NODE_PROCS),
+                  job->kl == CALC_CHOICE_TRUE && !IS(REFERENCE_BESIDE)},
+                 {&job->roles.critic, "critic", NUMBER(CRITIC_NODES), NUMBER(CRITIC_NODE_PROCS),
+                  calc_job_runs(job, CALC_JOB_CRITIC)},
+                 {&job->roles.reward, "reward", NUMBER(REWARD_NODES), NUMBER(REWARD_NODE_PROCS),
+                  calc_job_runs(job, CALC_JOB_REWARD) && !IS(REWARD_BESIDE)}};
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < 3 && status == CALC_OK; i++) {
+        double chips = roles[i].nodes * (isnan(roles[i].node) ? 8 : roles[i].node);
+        if (roles[i].apart && chips > 0) {
+            status = add_pool(r, roles[i].role, roles[i].name, chips);
+        }
+    }
+    if (IS(REWARD_BESIDE) && job->roles.critic.pool[0]) {
+        strcpy(job->roles.reward.pool, job->roles.critic.pool);
+    }
+    return status;
+}
+
+/* Where roles run. @param engine  processors of an engine */
+static calc_status read_pools(reading *r, double engine, double *actor)
+{
+    calc_job *job = &r->launch->job;
+    double node = NUMBER(NODE_PROCS);
+    double own = SAYS_IT(ROLLOUT_NODE_PROCS) ? NUMBER(ROLLOUT_NODE_PROCS) : node;
+    double rollout = SAYS_IT(ROLLOUT_PROCS)   ? NUMBER(ROLLOUT_PROCS)
+                     : SAYS_IT(ROLLOUT_NODES) ? NUMBER(ROLLOUT_NODES) * own
+                     : SAYS_IT(ENGINES)       ? NUMBER(ENGINES) * engine
+                     : r->format->within      ? NUMBER(ROLLOUT_NODE_PROCS)
+                                              : NAN;
+    char text[240];
+    bool together = IS(COLOCATED);
+    *actor = r->import->procs > 0 ? (double)r->import->procs : NUMBER(NODES) * node;
+    if (isnan(*actor)) {
+        return wrong(r, CALC_LAUNCH_NODES, CALC_ERR_FIELD, "--procs N says how many",
+                     "nothing says how many nodes there are, or processors of a node");
+    }
+    if (together && SAYS_IT(ENGINES) && rollout != *actor) {
+        snprintf(text, sizeof text,
+                 "%.0f engines of %.0f processors are not on the %.0f of the actor, where they "
+                 "are to run",
+                 NUMBER(ENGINES), engine, *actor);
+        return wrong(r, CALC_LAUNCH_ENGINES, CALC_ERR_RULE, NULL, text);
+    }
+    if (!together && !(rollout > 0)) {
+        return wrong(r, CALC_LAUNCH_COLOCATED, CALC_ERR_FIELD, NULL,
+                     "the engines are not on the actor's processors, and nothing says on how "
+                     "many others they are");
+    }
+    if (!together && r->format->within && *actor <= rollout) {
+        snprintf(text, sizeof text, "%.0f processors for engines leave none of %.0f to the actor",
+                 rollout, *actor);
+        return wrong(
+            r, SAYS_IT(ROLLOUT_NODES) ? CALC_LAUNCH_ROLLOUT_NODES : CALC_LAUNCH_ROLLOUT_NODE_PROCS,
+            CALC_ERR_RULE, NULL, text);
+    }
+    *actor -= !together && r->format->within ? rollout : 0;
+    double chips = together ? *actor : rollout;
+    if (fmod(chips, engine) != 0) {
+        snprintf(text, sizeof text, "engines of %.0f processors do not divide the %.0f they run on",
+                 engine, chips);
+        return wrong(r, CALC_LAUNCH_ROLLOUT_PROCS, CALC_ERR_RULE, NULL, text);
+    }
+    calc_status status =
+        add_pool(r, together ? NULL : &job->roles.actor, together ? "all" : "train", *actor);
+    if (!together && status == CALC_OK) {
+        status = add_pool(r, &job->roles.rollout, "rollout", rollout);
+    }
+    return status == CALC_OK && !together ? read_other_pools(r) : status;
+}
+
+static void read_offload(reading *r)
+{
+    calc_job_roles *roles = &r->launch->job.roles;
+    bool together = IS(COLOCATED), all = IS(OFFLOAD_ALL) || r->format->offloads;
+    bool gradients = SAYS_IT(OFFLOAD_GRADIENTS) ? IS(OFFLOAD_GRADIENTS) : IS(OFFLOAD_WEIGHTS);
+    calc_job_offload moved = (all || IS(OFFLOAD_WEIGHTS)) << CALC_JOB_OFFLOAD_WEIGHTS |
+                             (all || gradients) << CALC_JOB_OFFLOAD_GRADIENTS |
+                             (all || IS(OFFLOAD_OPTIMIZER)) << CALC_JOB_OFFLOAD_OPTIMIZER;
+    roles->actor.offload_given = together;
+    roles->actor.offload = together ? moved : 0;
+    roles->reference.offload_given = together && SAYS_IT(REFERENCE_OFFLOAD);
+    roles->reference.offload = IS(REFERENCE_OFFLOAD) ? 1 << CALC_JOB_OFFLOAD_WEIGHTS : 0;
+}
+
+/* Tokens of micro-batches, where these are not of sequences. */
+static calc_status read_tokens(reading *r)
+{
+    static const calc_job_launch_member members[] = {
+        CALC_LAUNCH_MICRO_TOKENS, CALC_LAUNCH_FORWARD_TOKENS, CALC_LAUNCH_REFERENCE_TOKENS};
+    const calc_strategy *s = &r->launch->actor.strategy;
+    double context = s->context_par > 0 ? (double)s->context_par : 1;
+    double times = r->format->ranks == CALC_LAUNCH_REPLICA   ? 1
+                   : r->format->ranks == CALC_LAUNCH_CONTEXT ? context
+                                                             : context * (double)s->tensor_par;
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < 3 && IS(PACKED) && status == CALC_OK; i++) {
+        const value *v = &r->said[members[i]];
+        if (v->number > 0) {
+            status = put_number(r, members[i], paths[members[i]], v->number * times);
+        }
+    }
+    return status;
+}
+
+static calc_status read_fields(reading *r)
+{
+    calc_status status = CALC_OK;
+    for (int i = 0; i < CALC_LAUNCH_COUNT && status == CALC_OK; i++) {
+        bool tokens = i == CALC_LAUNCH_MICRO_TOKENS || i == CALC_LAUNCH_FORWARD_TOKENS ||
+                      i == CALC_LAUNCH_REFERENCE_TOKENS;
+        bool zero = i == CALC_LAUNCH_PROMPTS && r->said[i].text[0] == '\0';
+        if (zero) {
+            status = wrong(r, (calc_job_launch_member)i, CALC_ERR_FIELD, NULL,
+                           "nothing says how many prompts a step has");
+        } else if (paths[i] && r->said[i].text[0] && !tokens) {
+            status = put(r, (calc_job_launch_member)i, paths[i], r->said[i].text);
+        }
+    }
+    if (status == CALC_OK && strcmp(r->said[CALC_LAUNCH_LOSS].text, "gspo") == 0) {
+        status = put(r, CALC_LAUNCH_LOSS, "algorithm", "gspo");
+    }
+    if (status == CALC_OK && IS(BUCKET_MB)) {
+        status =
+            put_number(r, CALC_LAUNCH_BUCKET_MB, "sync.bucket_bytes", NUMBER(BUCKET_MB) * 1048576);
+    }
+    return status;
+}
+
+/* Whether a text has one of the words between blanks. */
+static bool has_any(const calc_text *text, const char *words)
+{
+    for (const char *at = words ? words : ""; text && *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        for (size_t i = 0; i + length <= text->length; i++) {
+            if (memcmp(text->data + i, at, length) == 0) {
+                return true;
+            }
+        }
+        at += length;
+    }
+    return false;
+}
+
+static calc_status read_layout(const reading *r, const calc_framework *framework, double procs,
+                               calc_exec *exec)
+{
+    calc_app app;
+    calc_plan plan;
+    calc_import import = *r->import;
+    import.framework = framework;
+    import.unread = NULL;
+    import.procs = procs > 0 ? (int64_t)procs : 0;
+    import.model = false;
+    calc_status status = calc_import_plan(&import, &plan, r->errors);
+    if (status != CALC_OK) {
+        return status;
+    }
+    double data = plan.value[CALC_PLAN_DATA], tensor = plan.value[CALC_PLAN_TENSOR];
+    if (framework->serves) {
+        double stages = calc_plan_value(&plan, CALC_PLAN_PIPELINE);
+        plan.value[CALC_PLAN_PROCS] =
+            (isnan(tensor) ? 1 : tensor) * (isnan(data) ? 1 : data) * stages;
+    }
+    plan.value[CALC_PLAN_BATCH] = plan.value[CALC_PLAN_MICROBATCHES] = NAN; /* the job says it */
+    return calc_plan_apply(&plan, &app, exec, r->errors);
+}
+
+calc_status calc_job_launch_read(const calc_job_launch_format *format, const calc_import *import,
+                                 const calc_text *text, calc_job_launch *launch,
+                                 calc_errors *errors)
+{
+    reading *r = calloc(1, sizeof *r);
+    double actor = 0;
+    if (!r) {
+        return calc_errors_no_memory(errors);
+    }
+    r->format = format;
+    r->import = import;
+    r->launch = launch;
+    r->errors = errors;
+    for (int i = 0; i < CALC_LAUNCH_COUNT; i++) {
+        r->said[i].number = NAN;
+    }
+    memset(launch, 0, sizeof *launch);
+    calc_job_init(&launch->job);
+    calc_status status = read_settings(r);
+    status = status == CALC_OK ? read_layout(r, format->engine, 0, &launch->rollout) : status;
+    status = status == CALC_OK ? read_fields(r) : status;
+    status = status == CALC_OK ? read_batches(r) : status;
+    if (status == CALC_OK) {
+        read_roles(r);
+        launch->job.roles.rollout.memory_share = launch->rollout.inference.memory_share;
+        launch->rollout.inference.memory_share = 0;
+        snprintf(launch->model, sizeof launch->model, "%s", r->said[CALC_LAUNCH_MODEL].text);
+        status = read_pools(r, (double)launch->rollout.num_procs, &actor);
+    }
+    status = status == CALC_OK ? read_layout(r, format->framework, actor, &launch->actor) : status;
+    status = status == CALC_OK ? read_lengths(r) : status;
+    status = status == CALC_OK ? read_tokens(r) : status;
+    if (status == CALC_OK) {
+        bool ahead = IS(ASYNC) || has_any(text, format->async);
+        read_offload(r);
+        launch->job.steps_off = !ahead ? 0 : launch->job.steps_off > 0 ? launch->job.steps_off : 1;
+        int before = errors->count;
+        status = calc_job_check(&launch->job, errors);
+        for (int i = before; i < errors->count; i++) {
+            calc_error_place(&errors->item[i], import->name ? import->name : "options", 0, 0);
+            errors->item[i].pointer[0] = '\0';
+        }
+    }
+    free(r);
+    return status;
+}

@@ -1,0 +1,536 @@
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "formats/export.h"
+#include "formats/launch.h"
+#include "formats/write.h"
+#include "io/json_save.h"
+#include "spec/absent.h"
+#include "spec/field.h"
+
+/* ---- A job ----------------------------------------------------------------------------------- */
+
+/* Fields of a layout that follow from the job, the machine or the model. */
+#define FOLLOWS                                                                                    \
+    " num_procs data_par tensor_par_net pipeline_par_net data_par_net batch_size seq_size "        \
+    "attention_type "
+
+/* What calc sweep would choose where it is absent, and the framework does not do. */
+#define CHOSEN                                                                                     \
+    " context_par zero_stage cuda_graph grad_datatype pipeline_par_overlap expert_par_overlap "    \
+    "delayed_wgrad fused_cross_entropy "
+
+static void put_layout(calc_put *put, const calc_exec *layout, bool engine, bool packed)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    const calc_exec *exec = layout;
+    calc_exec whole = *layout;
+    if (whole.strategy.grad_datatype == CALC_FORMAT_AUTO) {
+        whole.strategy.grad_datatype = CALC_FORMAT_FLOAT32; /* "auto" would leave it open */
+        exec = &whole;
+    }
+    calc_put_object(put, "execution", CALC_PUT_LINES);
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        const char *member = (const char *)exec + field->offset;
+        bool sized =
+            engine && (strcmp(field->key, "num_procs") == 0 || strcmp(field->key, "data_par") == 0);
+        bool chosen = strcmp(field->key, "expert_par") == 0 ||
+                      (!engine && calc_export_is_listed(CHOSEN, field->key));
+        bool absent = (field->flags & CALC_OPTIONAL) && calc_absent_is(field, member) && !chosen;
+        bool micro = packed && strcmp(field->key, "microbatch_size") == 0;
+        if (sized || (!absent && !micro && !calc_export_is_listed(FOLLOWS, field->key))) {
+            calc_json_put_member(put, field, member);
+        }
+    }
+    calc_put_close(put);
+}
+
+/* Members that say something; texts are not among them, and the first ones of a job always do. */
+static void put_members(calc_put *put, const calc_table *table, const void *object)
+{
+    static const char always[] = " algorithm prompts samples mini_batch ";
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        const char *member = (const char *)object + field->offset;
+        bool leaf = field->type != CALC_TYPE_OBJECT && field->type != CALC_TYPE_LIST &&
+                    field->type != CALC_TYPE_NOTE;
+        if (leaf && (!calc_absent_is(field, member) || calc_export_is_listed(always, field->key))) {
+            calc_json_put_member(put, field, member);
+        }
+    }
+}
+
+static void put_role(calc_put *put, const calc_job_launch *launch, calc_job_role_index index)
+{
+    const calc_job_role *role = calc_job_role_of(&launch->job, index);
+    bool actor = index == CALC_JOB_ACTOR, rollout = index == CALC_JOB_ROLLOUT;
+    bool says = role->forward_tokens > 0 || role->offload_given || role->pool[0] ||
+                role->given == CALC_JOB_RUNS;
+    if (!actor && !rollout && (!says || !calc_job_runs(&launch->job, index))) {
+        return;
+    }
+    calc_put_object(put, calc_job_role_name(index), CALC_PUT_LINES);
+    if (role->pool[0]) {
+        calc_put_text(put, "pool", role->pool);
+    }
+    put_members(put, calc_job_role_table(), role);
+    if (role->offload_given && role->offload == 0) {
+        calc_put_raw(put, "offload", "[]");
+    }
+    if (actor || rollout) {
+        put_layout(put, actor ? &launch->actor : &launch->rollout, rollout, role->micro_tokens > 0);
+    }
+    calc_put_close(put);
+}
+
+void calc_job_launch_put_job(calc_output *out, const calc_job_launch *launch, const char *source)
+{
+    const calc_job *job = &launch->job;
+    const calc_table *table = calc_job_table();
+    calc_put put = calc_put_to(out);
+    calc_put_object(&put, NULL, CALC_PUT_LINES);
+    calc_put_text(&put, "source", source);
+    put_members(&put, table, job);
+    calc_put_object(&put, "lengths", CALC_PUT_LINES);
+    calc_put_count(&put, "prompt", job->lengths.prompt);
+    calc_put_object(&put, "response", CALC_PUT_LINE);
+    calc_put_number(&put, "mean", job->lengths.response.mean);
+    calc_put_number(&put, "cv", job->lengths.response.cv);
+    if (job->lengths.response.cap > 0) {
+        calc_put_count(&put, "cap", job->lengths.response.cap);
+    }
+    calc_put_close(&put);
+    calc_put_close(&put);
+    calc_put_array(&put, "pools", CALC_PUT_LINES);
+    for (int64_t i = 0; i < job->pools_count; i++) {
+        calc_put_object(&put, NULL, CALC_PUT_LINE);
+        calc_put_text(&put, "name", job->pools[i].name);
+        calc_put_count(&put, "chips", job->pools[i].chips);
+        calc_put_close(&put);
+    }
+    calc_put_close(&put);
+    calc_put_object(&put, "roles", CALC_PUT_LINES);
+    for (int i = 0; i < CALC_JOB_ROLES; i++) {
+        put_role(&put, launch, (calc_job_role_index)i);
+    }
+    calc_put_close(&put);
+    calc_put_object(&put, "sync", CALC_PUT_LINE);
+    put_members(&put, calc_table_find(table, "sync")->table, &job->sync);
+    calc_put_close(&put);
+    calc_put_end(&put);
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+/* What is exported, and its sizes. */
+typedef struct writing {
+    const calc_job_launch_format *format;
+    const calc_job_launch *launch;
+    double actor, rollout; /* processors */
+    bool together, fsdp;
+    double ranks; /* tokens of a replica over those of a processor */
+    int64_t node;
+} writing;
+
+static double chips_of(const calc_job *job, const char *pool)
+{
+    for (int64_t i = 0; i < job->pools_count; i++) {
+        if (!pool[0] || strcmp(pool, job->pools[i].name) == 0) {
+            return (double)job->pools[i].chips;
+        }
+    }
+    return 0;
+}
+
+/* What a role moves away: all where nothing is said. */
+static calc_job_offload offload_of(const calc_job_role *role)
+{
+    return role->offload_given ? role->offload : (1 << CALC_JOB_OFFLOAD_COUNT) - 1;
+}
+
+/* The number that a job has for a member; NaN: it is not written. */
+static double number_of(const writing *w, calc_job_launch_member member)
+{
+    const calc_job *job = &w->launch->job;
+    const calc_job_role *actor = &job->roles.actor, *reference = &job->roles.reference;
+    double sequences = (double)job->prompts * (double)job->samples;
+    double mini = job->mini_batch > 0 ? (double)job->mini_batch : sequences;
+    bool referred = calc_job_runs(job, CALC_JOB_REFERENCE), packed = actor->micro_tokens > 0;
+    calc_job_offload kept = w->together ? offload_of(actor) : 0;
+    double node = fmin((double)w->node, w->actor);
+    double own = fmin((double)w->node, w->rollout);
+    switch (member) {
+    case CALC_LAUNCH_PROMPTS:
+        return (double)job->prompts;
+    case CALC_LAUNCH_SAMPLES:
+        return (double)job->samples;
+    case CALC_LAUNCH_MINI_BATCH:
+        return mini;
+    case CALC_LAUNCH_MINI_PROMPTS:
+        return fmod(mini, (double)job->samples) == 0 ? mini / (double)job->samples : NAN;
+    case CALC_LAUNCH_EPOCHS:
+        return (double)job->epochs;
+    case CALC_LAUNCH_KL:
+        return referred;
+    case CALC_LAUNCH_RESPONSE_MAX:
+        return job->lengths.response.cap > 0 ? (double)job->lengths.response.cap
+                                             : ceil(8 * job->lengths.response.mean);
+    case CALC_LAUNCH_PACKED:
+        return packed;
+    case CALC_LAUNCH_MICRO_TOKENS:
+        return packed ? ceil((double)actor->micro_tokens / w->ranks) : NAN;
+    case CALC_LAUNCH_FORWARD_TOKENS:
+        return packed && actor->forward_tokens > 0 ? ceil((double)actor->forward_tokens / w->ranks)
+                                                   : NAN;
+    case CALC_LAUNCH_REFERENCE_TOKENS:
+        return packed && referred && reference->forward_tokens > 0
+                   ? ceil((double)reference->forward_tokens / w->ranks)
+                   : NAN;
+    case CALC_LAUNCH_COLOCATED:
+        return w->together;
+    case CALC_LAUNCH_NODES:
+        return w->actor / node;
+    case CALC_LAUNCH_NODE_PROCS:
+        return node;
+    case CALC_LAUNCH_ROLLOUT_NODES:
+        return w->together ? NAN : w->rollout / own;
+    case CALC_LAUNCH_ROLLOUT_NODE_PROCS:
+        return w->together ? NAN : own;
+    case CALC_LAUNCH_ROLLOUT_PROCS:
+        return w->together ? NAN : w->rollout;
+    case CALC_LAUNCH_SLEEP:
+        return w->together && !w->format->offloads ? (double)job->roles.rollout.sleep : NAN;
+    case CALC_LAUNCH_OFFLOAD_WEIGHTS:
+        return (kept & 1 << CALC_JOB_OFFLOAD_WEIGHTS) != 0;
+    case CALC_LAUNCH_OFFLOAD_GRADIENTS:
+        return (kept & 1 << CALC_JOB_OFFLOAD_GRADIENTS) != 0;
+    case CALC_LAUNCH_OFFLOAD_OPTIMIZER:
+        return (kept & 1 << CALC_JOB_OFFLOAD_OPTIMIZER) != 0;
+    case CALC_LAUNCH_REFERENCE_OFFLOAD:
+        return referred ? (double)((offload_of(reference) & 1 << CALC_JOB_OFFLOAD_WEIGHTS) != 0)
+                        : NAN;
+    case CALC_LAUNCH_BUCKET_BYTES:
+        return (double)job->sync.bucket_bytes;
+    case CALC_LAUNCH_BUCKET_MB:
+        return ceil((double)job->sync.bucket_bytes / 1048576);
+    default:
+        return NAN;
+    }
+}
+
+/* The text of a row. @return whether it is written */
+static bool text_of(const writing *w, const calc_job_launch_row *row, char *text, size_t size)
+{
+    const calc_job *job = &w->launch->job;
+    const calc_table *table = calc_job_table();
+    char number[32];
+    const char *value = number;
+    double n = number_of(w, row->member);
+    if (row->member == CALC_LAUNCH_ALGORITHM) {
+        value = calc_table_find(table, "algorithm")->choices[job->algorithm];
+        if (!calc_job_launch_word(row, value, text, size)) {
+            snprintf(text, size, "grpo"); /* its variants differ in the loss alone */
+        }
+        return true;
+    }
+    if (row->member == CALC_LAUNCH_LOSS) {
+        snprintf(text, size, "gspo");
+        return job->algorithm == CALC_JOB_ALGORITHM_GSPO;
+    }
+    if (row->member == CALC_LAUNCH_OLD) {
+        value = job->old_logprob == CALC_JOB_OLD_LOGPROB_ENGINE ? "engine" : "trainer";
+    } else if (isnan(n)) {
+        return false;
+    } else {
+        calc_number_text(n, 1, number);
+    }
+    if (row->words && calc_job_launch_word(row, value, text, size)) {
+        return true;
+    }
+    snprintf(text, size, "%s", value);
+    return !row->words;
+}
+
+static bool begins(const char *key, const char *prefixes)
+{
+    for (const char *at = prefixes ? prefixes : ""; *at; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " ");
+        if (strncmp(key, at, length) == 0) {
+            return true;
+        }
+        at += length;
+    }
+    return false;
+}
+
+/* Adds a setting, once. An option that is off is not written. */
+static calc_status add(const writing *w, calc_settings *settings, const char *key, const char *text,
+                       bool on, calc_errors *errors)
+{
+    bool option = w->format->framework->syntax == CALC_SYNTAX_SHELL;
+    bool other = begins(key, w->fsdp ? w->format->core : w->format->fsdp);
+    for (size_t i = 0; i < settings->count && !other; i++) {
+        other = strcmp(settings->item[i].key, key) == 0;
+    }
+    if (other || (option && on && strcmp(text, "false") == 0)) {
+        return CALC_OK;
+    }
+    calc_setting *setting = calc_settings_add(settings, key, strlen(key));
+    const char *value = option && on ? "" : text;
+    return setting && (!*value || calc_setting_append(setting, value, strlen(value)))
+               ? CALC_OK
+               : calc_errors_no_memory(errors);
+}
+
+/* Rows of a layout that the job does not say. */
+static calc_status add_rows(const writing *w, const calc_framework *framework,
+                            const calc_plan *plan, const char *before, calc_settings *settings,
+                            calc_errors *errors)
+{
+    static const char of_job[] =
+        " --nproc-per-node --nnodes --micro-batch-size --global-batch-size --seq-length "
+        "--max-position-embeddings CUDA_DEVICE_MAX_CONNECTIONS ";
+    static const char of_engine[] = " --tp-size --enable-mixed-chunk --context-length ";
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < framework->count && status == CALC_OK; i++) {
+        const calc_setting_row *row = &framework->rows[i];
+        char text[CALC_ROW_TEXT_SIZE], key[256];
+        bool other =
+            row->how == CALC_HOW_FACTOR || row->member == CALC_PLAN_MODEL ||
+            row->member == CALC_PLAN_SEQ || row->member == CALC_PLAN_POSITIONS ||
+            row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS ||
+            (row->member == CALC_PLAN_MICROBATCH && w->launch->job.roles.actor.micro_tokens > 0);
+        if (other || !row->key ||
+            (calc_export_is_listed(of_job, row->key) &&
+             !(strcmp(row->key, "--micro-batch-size") == 0 &&
+               w->launch->job.roles.actor.micro_tokens == 0)) ||
+            (before && calc_export_is_listed(of_engine, row->key))) {
+            continue;
+        }
+        if (calc_row_write(row, framework->syntax, plan, text)) {
+            snprintf(key, sizeof key, "%s%s", before ? before : "", row->key + (before ? 2 : 0));
+            status = add(w, settings, key, text, false, errors);
+        }
+    }
+    return status;
+}
+
+calc_status calc_job_launch_settings(const calc_job_launch_format *format,
+                                     const calc_job_launch *launch, const calc_app *app,
+                                     int64_t node_procs, calc_settings *settings,
+                                     calc_errors *errors)
+{
+    const calc_job *job = &launch->job;
+    const calc_strategy *s = &launch->actor.strategy;
+    calc_plan plan, engine;
+    bool written[CALC_LAUNCH_COUNT] = {false}; /* of two keys for the same, the first is */
+    writing w = {.format = format, .launch = launch, .node = node_procs, .ranks = 1};
+    w.actor = chips_of(job, job->roles.actor.pool);
+    w.rollout = chips_of(job, job->roles.rollout.pool);
+    w.together =
+        !job->roles.rollout.pool[0] || strcmp(job->roles.rollout.pool, job->roles.actor.pool) == 0;
+    w.fsdp = s->zero_stage >= 2;
+    w.ranks = s->context_par > 0 ? (double)s->context_par : 1;
+    if (fmod(w.actor, fmin((double)node_procs, w.actor)) != 0 ||
+        (!w.together && fmod(w.rollout, fmin((double)node_procs, w.rollout)) != 0)) {
+        return calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL, NULL,
+                               "pools of %.0f and %.0f processors are no whole nodes of %lld",
+                               w.actor, w.rollout, (long long)node_procs);
+    }
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < format->count && status == CALC_OK; i++) {
+        char text[128];
+        const calc_job_launch_row *row = &format->rows[i];
+        if (row->key && !written[row->member] && text_of(&w, row, text, sizeof text)) {
+            size_t before = settings->count;
+            bool on = row->words && strncmp(row->words, "true", 4) == 0;
+            status = add(&w, settings, row->key, text, on, errors);
+            written[row->member] = settings->count > before;
+        }
+    }
+    calc_plan_from(&plan, app, &launch->actor, node_procs);
+    plan.value[CALC_PLAN_FSDP] = w.fsdp ? 3 : 0;
+    calc_plan_from(&engine, app, &launch->rollout, node_procs);
+    const calc_job_role *rollout = &job->roles.rollout;
+    engine.value[CALC_PLAN_SERVE_MEMORY] = rollout->memory_share > 0 ? rollout->memory_share : NAN;
+    calc_serving_engine named = launch->rollout.inference.engine;
+    engine.value[CALC_PLAN_SERVE_ENGINE] =
+        (double)(named == CALC_SERVING_ENGINE_NONE ? CALC_SERVING_ENGINE_VLLM_0_11 : named);
+    /* What the engine is not told, it chooses. */
+    const calc_inference *serving = &launch->rollout.inference;
+    const struct {
+        calc_plan_member member;
+        bool open;
+    } own[] = {{CALC_PLAN_SERVE_SLOTS, serving->max_sequences == 0},
+               {CALC_PLAN_SERVE_ALL_SLOTS, serving->max_sequences == 0},
+               {CALC_PLAN_SERVE_STEP, serving->chunk_size == 0},
+               {CALC_PLAN_SERVE_CHUNK, serving->chunk_size == 0},
+               {CALC_PLAN_SERVE_CHUNKED, serving->chunk_size == 0}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        engine.value[own[i].member] = own[i].open ? NAN : engine.value[own[i].member];
+    }
+    const calc_framework *layout = format->framework;
+    status = status == CALC_OK ? add_rows(&w, layout, &plan, NULL, settings, errors) : status;
+    for (size_t i = 0; layout->bases && layout->bases[i] && status == CALC_OK; i++) {
+        status = add_rows(&w, layout->bases[i], &plan, NULL, settings, errors);
+    }
+    status =
+        status == CALC_OK ? add_rows(&w, format->engine, &engine, NULL, settings, errors) : status;
+    return status == CALC_OK && format->engine_written
+               ? add_rows(&w, format->engine->bases[0], &engine, format->engine_written, settings,
+                          errors)
+               : status;
+}
+
+/* The program; one whose rollout is a step ahead, if there is one. */
+static const char *command_of(const calc_job_launch_format *format, const calc_job_launch *launch)
+{
+    return launch->job.steps_off > 0 && format->command_async ? format->command_async
+                                                              : format->command;
+}
+
+void calc_job_launch_write(calc_output *out, const calc_job_launch_format *format,
+                           const calc_job_launch *launch, const calc_settings *settings,
+                           const char *model)
+{
+    const calc_framework *framework = format->framework;
+    bool option = framework->syntax == CALC_SYNTAX_SHELL;
+    calc_output_printf(out,
+                       "#!/usr/bin/env bash\n# %s %s, written by calc %s\n"
+                       "# run it with bash and the model, %s: its folder or its name; data and "
+                       "more options follow\n",
+                       framework->title, framework->version, CALC_VERSION, model);
+    calc_output_text(out, "OPTIONS=(\n");
+    for (size_t i = 0; i < settings->count; i++) {
+        const char *value = settings->item[i].value;
+        bool quote = strpbrk(value, "()[]{}*?$&;|<>!~#\\\"") != NULL;
+        bool extends = !option && strstr(settings->item[i].key, ".override_");
+        calc_output_printf(out, quote ? "    %s%s%s'%s'\n" : "    %s%s%s%s\n", extends ? "+" : "",
+                           settings->item[i].key, option ? *value ? " " : "" : "=", value);
+    }
+    calc_output_printf(out, ")\n%s \\\n    %s\"${1:?the model: its folder or its name}\" \\\n",
+                       command_of(format, launch),
+                       option ? "--hf-checkpoint " : "actor_rollout_ref.model.path=");
+    calc_output_text(out, "    \"${OPTIONS[@]}\" \"${@:2}\"\n");
+}
+
+/* ---- What is lost ---------------------------------------------------------------------------- */
+
+/* Whom it is told. */
+typedef struct telling {
+    void (*tell)(void *context, const char *field, const char *value, bool layout);
+    void *context;
+} telling;
+
+static void tell_table(const calc_table *table, const char *before, const char *mine,
+                       const char *back, const telling *t)
+{
+    static const char of_data[] = " prompt mean cv share_at_cap kept_share overhead partial ";
+    for (size_t i = 0; i < table->count; i++) {
+        const calc_field *field = &table->rows[i];
+        char path[128], text[CALC_EXPORT_TEXT];
+        const char *a = mine + field->offset, *b = back + field->offset;
+        snprintf(path, sizeof path, "%s%s%s", before, before[0] ? "." : "", field->key);
+        if (calc_export_is_listed(" roles.reference.micro_tokens roles.critic roles.reward "
+                                  "roles.teacher roles.rollout.micro_tokens ",
+                                  path)) {
+            continue; /* they are as the actor */
+        }
+        if (field->type == CALC_TYPE_OBJECT) {
+            tell_table(field->table, path, a, b, t);
+        } else if (field->type != CALC_TYPE_LIST && field->type != CALC_TYPE_NOTE &&
+                   calc_member_number(field, a) != calc_member_number(field, b) &&
+                   !calc_export_is_listed(of_data, field->key)) {
+            t->tell(t->context, path,
+                    calc_export_value_text(field, calc_member_number(field, a), text), false);
+        }
+    }
+}
+
+/* A framework that is not told these cannot run the layout; of the others it has its own. */
+static void tell_layout(void *context, const char *field, const char *value, bool layout)
+{
+    static const char sizes[] =
+        " tensor_par pipeline_par context_par expert_par expert_tensor_par zero_stage fsdp_par "
+        "pipeline_interleaving pipeline_schedule activation_recompute weight_offload "
+        "activations_offload optimizer_offload trained ";
+    const telling *t = context;
+    char path[96];
+    if (!calc_export_is_listed(FOLLOWS " microbatch_size ", field)) {
+        snprintf(path, sizeof path, "actor.%s", field);
+        t->tell(t->context, path, value, layout && calc_export_is_listed(sizes, field));
+    }
+}
+
+/* What says the layout alone: batches of a job need not be those of a step of training. */
+static bool copy_layout(const calc_framework *framework, const calc_settings *from,
+                        calc_settings *to)
+{
+    bool fits = true;
+    for (size_t i = 0; i < from->count && fits; i++) {
+        const calc_setting *s = &from->item[i];
+        const calc_setting_row *row = calc_framework_row(framework, s->key);
+        if (row && row->member != CALC_PLAN_BATCH && row->member != CALC_PLAN_MICROBATCH) {
+            calc_setting *own = calc_settings_add(to, s->key, strlen(s->key));
+            fits = own && (!*s->value || calc_setting_append(own, s->value, s->length));
+        }
+    }
+    return fits;
+}
+
+calc_status
+calc_job_launch_lost(const calc_job_launch_format *format, const calc_job_launch *launch,
+                     const calc_app *app, const calc_settings *settings,
+                     void (*tell)(void *context, const char *field, const char *value, bool layout),
+                     void *context)
+{
+    const calc_import import = {.framework = format->framework, .settings = settings};
+    telling t = {tell, context};
+    calc_errors ignored;
+    calc_job_launch *back = malloc(2 * sizeof *back);
+    if (!back) {
+        return CALC_ERR_NOMEM;
+    }
+    ignored.count = ignored.dropped = 0;
+    char command[64];
+    snprintf(command, sizeof command, "%s", command_of(format, launch));
+    const calc_text text = {.data = command, .length = strlen(command)};
+    calc_status status = calc_job_launch_read(format, &import, &text, back, &ignored);
+    if (status == CALC_OK) {
+        calc_job *mine = &back[1].job;
+        const calc_job *job = &launch->job;
+        *mine = *job;
+        /* What "auto" and absence come to. */
+        calc_job_roles *roles = &mine->roles;
+        bool beside = strcmp(roles->actor.pool, roles->rollout.pool) != 0;
+        roles->actor.offload = beside ? 0 : offload_of(&roles->actor);
+        roles->reference.offload = offload_of(&roles->reference) & 1 << CALC_JOB_OFFLOAD_WEIGHTS;
+        calc_job_role *other = &back->job.roles.reference;
+        other->offload = offload_of(other) & 1 << CALC_JOB_OFFLOAD_WEIGHTS;
+        if (!calc_job_runs(job, CALC_JOB_REFERENCE) || beside) {
+            roles->reference = back->job.roles.reference;
+        } else if (roles->reference.forward_tokens == roles->actor.forward_tokens) {
+            roles->reference.forward_tokens = back->job.roles.reference.forward_tokens;
+        }
+        mine->kl = calc_job_runs(job, CALC_JOB_REFERENCE) ? CALC_CHOICE_TRUE : CALC_CHOICE_FALSE;
+        if (mine->old_logprob == CALC_JOB_OLD_LOGPROB_AUTO) {
+            mine->old_logprob = CALC_JOB_OLD_LOGPROB_TRAINER;
+        }
+        if (mine->mini_batch == 0) {
+            mine->mini_batch = mine->prompts * mine->samples;
+        }
+        tell_table(calc_job_table(), "", (const char *)mine, (const char *)&back->job, &t);
+        calc_settings layout = {0};
+        status = !copy_layout(format->framework, settings, &layout)
+                     ? CALC_ERR_NOMEM
+                     : calc_export_lost(format->framework, app, &launch->actor, &layout,
+                                        tell_layout, &t);
+        calc_settings_free(&layout);
+    }
+    free(back);
+    return status;
+}

@@ -1,0 +1,347 @@
+/* Launch files as jobs: units of keys, placements, and jobs that come back from what is written. */
+#include "formats/launch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats/read.h"
+#include "frame.h"
+#include "io/job_load.h"
+#include "spec/absent.h"
+#include "spec/field.h"
+
+static calc_job_launch launch;
+static calc_errors errors;
+static char told[4096];
+
+static void enter(void)
+{
+    errors = (calc_errors){0};
+    told[0] = '\0';
+}
+
+const calc_test_frame calc_tests = {.setup = enter};
+
+static void tell(void *context, const char *key, calc_unread what, const char *assumed)
+{
+    (void)context;
+    size_t length = strlen(told);
+    if (what != CALC_UNREAD_HARMLESS) {
+        snprintf(told + length, sizeof told - length, "%s: %s\n", key ? key : "file",
+                 assumed ? assumed : "");
+    }
+}
+
+static calc_status read_settings(const calc_framework *framework, const calc_settings *settings)
+{
+    const calc_job_launch_format *format = calc_job_launch_format_of(framework);
+    calc_settings prepared = {0};
+    calc_import import = {
+        .framework = framework, .settings = settings, .name = "run", .unread = tell};
+    calc_status status = calc_job_launch_prepare(format, &import, &prepared, &errors);
+    import.settings = &prepared;
+    status =
+        status == CALC_OK ? calc_job_launch_read(format, &import, NULL, &launch, &errors) : status;
+    calc_settings_free(&prepared);
+    return status;
+}
+
+static calc_status from(const calc_framework *framework, const char *text)
+{
+    calc_settings settings = {0};
+    ck_assert_int_eq(
+        calc_settings_from_text(
+            &settings, framework == &calc_framework_nemo_rl ? CALC_SYNTAX_YAML : CALC_SYNTAX_SHELL,
+            text, strlen(text), "run", &errors),
+        CALC_OK);
+    calc_status status = read_settings(framework, &settings);
+    calc_settings_free(&settings);
+    return status;
+}
+
+static void reads(const calc_framework *framework, const char *text)
+{
+    ck_assert_msg(from(framework, text) == CALC_OK, "%s", errors.item[0].text);
+}
+
+static void fails(const calc_framework *framework, const char *text, const char *printed)
+{
+    char line[1024];
+    errors.count = 0;
+    ck_assert_int_ne(from(framework, text), CALC_OK);
+    calc_error_print(&errors.item[0], line, sizeof line);
+    ck_assert_str_eq(line, printed);
+}
+
+#define A "actor_rollout_ref.actor."
+#define R "actor_rollout_ref.rollout."
+
+CALC_TEST(prompts_of_verl_become_sequences)
+{
+    reads(&calc_framework_verl,
+          "verl data.train_batch_size=128 " R "n=16 " A "ppo_mini_batch_size=32 " A
+          "ppo_epochs=2 algorithm.adv_estimator=rloo");
+    ck_assert_int_eq(launch.job.prompts, 128);
+    ck_assert_int_eq(launch.job.samples, 16);
+    ck_assert_int_eq(launch.job.mini_batch, 32 * 16);
+    ck_assert_int_eq(launch.job.epochs, 2);
+    ck_assert_int_eq(launch.job.algorithm, CALC_JOB_ALGORITHM_RLOO);
+    ck_assert_int_eq(launch.job.kl, CALC_CHOICE_FALSE);
+    ck_assert_int_eq(launch.job.old_logprob, CALC_JOB_OLD_LOGPROB_TRAINER);
+}
+
+CALC_TEST(tokens_of_a_processor_become_those_of_a_replica)
+{
+    reads(&calc_framework_verl,
+          "verl data.train_batch_size=128 " A "use_dynamic_bsz=True " A
+          "ppo_max_token_len_per_gpu=4096 " A "strategy=fsdp2 " A
+          "ulysses_sequence_parallel_size=4 " R "log_prob_max_token_len_per_gpu=8192");
+    ck_assert_int_eq(launch.job.roles.actor.micro_tokens, 4 * 4096);
+    ck_assert_int_eq(launch.job.roles.actor.forward_tokens, 4 * 8192);
+    ck_assert_int_eq(launch.actor.strategy.zero_stage, 3);
+    /* Without the switch, micro-batches are of sequences. */
+    reads(&calc_framework_verl,
+          "verl data.train_batch_size=128 " A "ppo_max_token_len_per_gpu=4096 " A
+          "ppo_micro_batch_size_per_gpu=2");
+    ck_assert_int_eq(launch.job.roles.actor.micro_tokens, 0);
+    ck_assert_int_eq(launch.actor.microbatch_size, 2);
+    reads(&calc_framework_slime, "--rollout-batch-size 8 --n-samples-per-prompt 8 --colocate "
+                                 "--use-dynamic-batch-size --max-tokens-per-gpu 2048 "
+                                 "--context-parallel-size 2 --tensor-model-parallel-size 2");
+    ck_assert_int_eq(launch.job.roles.actor.micro_tokens, 2 * 2048);
+    reads(&calc_framework_openrlhf,
+          "--rollout.batch_size 128 --train.colocate_all --train.dynamic_batch_enable "
+          "--train.max_tokens_per_gpu 1024 --ds.ring_attn_size 2 --ds.tensor_parallel_size 2");
+    ck_assert_int_eq(launch.job.roles.actor.micro_tokens, 4 * 1024);
+}
+
+CALC_TEST(optimizer_steps_of_slime_are_sequences_or_counted)
+{
+    reads(&calc_framework_slime,
+          "--rollout-batch-size 32 --n-samples-per-prompt 8 --global-batch-size 64 --colocate");
+    ck_assert_int_eq(launch.job.mini_batch, 64);
+    reads(&calc_framework_slime,
+          "--rollout-batch-size 32 --n-samples-per-prompt 8 --num-steps-per-rollout 2 --colocate");
+    ck_assert_int_eq(launch.job.mini_batch, 128);
+    ck_assert_int_eq(launch.job.roles.actor.offload, (1 << CALC_JOB_OFFLOAD_COUNT) - 1);
+    ck_assert(launch.job.roles.actor.offload_given);
+}
+
+CALC_TEST(what_verl_offloads_is_what_it_says)
+{
+    reads(&calc_framework_verl,
+          "verl data.train_batch_size=128 " A "fsdp_config.optimizer_offload=True " R
+          "free_cache_engine=False " R "gpu_memory_utilization=0.7");
+    ck_assert_int_eq(launch.job.roles.actor.offload, 1 << CALC_JOB_OFFLOAD_OPTIMIZER);
+    ck_assert_int_eq(launch.job.roles.rollout.sleep, 0);
+    ck_assert_double_eq(launch.job.roles.rollout.memory_share, 0.7);
+    ck_assert_int_eq(launch.rollout.strategy.tensor_par, 2); /* verl's default, which is told */
+    ck_assert_ptr_nonnull(strstr(told, R "tensor_model_parallel_size=2"));
+}
+
+CALC_TEST(engines_apart_are_a_pool)
+{
+    const calc_job *job = &launch.job;
+    reads(&calc_framework_slime,
+          "--rollout-batch-size 8 --actor-num-nodes 2 --actor-num-gpus-per-node 4 "
+          "--rollout-num-gpus 6 --rollout-num-gpus-per-engine 3");
+    ck_assert_int_eq(job->pools_count, 2);
+    ck_assert_int_eq(job->pools[0].chips, 8);
+    ck_assert_int_eq(job->pools[1].chips, 6);
+    ck_assert_str_eq(job->roles.rollout.pool, job->pools[1].name);
+    ck_assert_int_eq(launch.rollout.num_procs, 3);
+    /* Those of NeMo-RL are part of the cluster. */
+    reads(&calc_framework_nemo_rl,
+          "grpo: {num_prompts_per_step: 8, num_generations_per_prompt: 4, async_grpo: {enabled: "
+          "true, max_trajectory_age_steps: 2}}\n"
+          "policy:\n"
+          "  train_global_batch_size: 32\n"
+          "  max_total_sequence_length: 2048\n"
+          "  train_micro_batch_size: 2\n"
+          "  sequence_packing: {enabled: true, train_mb_tokens: \"${mul:${policy.max_total_"
+          "sequence_length}, ${policy.train_micro_batch_size}}\"}\n"
+          "  generation:\n"
+          "    vllm_cfg: {tensor_parallel_size: 4, gpu_memory_utilization: 0.5}\n"
+          "    colocated: {enabled: false, resources: {num_nodes: 1, gpus_per_node: 8}}\n"
+          "cluster: {gpus_per_node: 8, num_nodes: 3}\n");
+    ck_assert_int_eq(job->pools[0].chips, 16);
+    ck_assert_int_eq(job->pools[1].chips, 8);
+    ck_assert_int_eq(job->steps_off, 2);
+    ck_assert_int_eq(job->roles.actor.micro_tokens, 4096);
+    ck_assert_int_eq(job->lengths.response.cap, 2048 - job->lengths.prompt);
+    ck_assert_int_eq(launch.rollout.strategy.tensor_par, 4);
+    /* Roles of OpenRLHF add up. */
+    reads(&calc_framework_openrlhf,
+          "--rollout_batch_size 128 --vllm_num_engines 2 --vllm_tensor_parallel_size 4 "
+          "--ref_num_nodes 1 --ref_num_gpus_per_node 2 --actor_num_gpus_per_node 4");
+    ck_assert_int_eq(job->pools_count, 3);
+    ck_assert_int_eq(job->pools[0].chips, 4);
+    ck_assert_int_eq(job->pools[1].chips, 8);
+    ck_assert_int_eq(job->pools[2].chips, 2);
+    ck_assert_str_eq(job->roles.reference.pool, "reference");
+}
+
+CALC_TEST(mistakes_have_a_place)
+{
+    fails(&calc_framework_verl, "verl data.train_batch_size=many",
+          "run:1:6: data.train_batch_size: expected a number of at least 0, found \"many\"");
+    fails(&calc_framework_verl, "verl data.train_batch_size=4 \\\n  " R "n=2000000",
+          "run:2:3: " R "n: 2000000 is out of range, expected at most 1000000");
+    fails(&calc_framework_slime, "--rollout-batch-size 8",
+          "run: the engines are not on the actor's processors, and nothing says on how many "
+          "others they are");
+    fails(&calc_framework_slime,
+          "--rollout-batch-size 8 --colocate --actor-num-nodes 1 --rollout-num-gpus-per-engine 5",
+          "run: engines of 5 processors do not divide the 8 they run on");
+    fails(&calc_framework_openrlhf,
+          "--rollout_batch_size 64 --colocate_all_models --vllm_num_engines 3",
+          "run:1:47: --vllm_num_engines: 3 engines of 1 processors are not on the 8 of the actor, "
+          "where they are to run");
+}
+
+CALC_TEST(what_is_not_read_is_told)
+{
+    reads(&calc_framework_verl,
+          "verl data.train_batch_size=128 trainer.project_name=x actor_rollout_ref.no.such=1 " R
+          "enforce_eager=True algorithm.adv_estimator=new_one");
+    ck_assert_ptr_null(strstr(told, "trainer.project_name"));
+    ck_assert_ptr_nonnull(strstr(told, "actor_rollout_ref.no.such: \n"));
+    ck_assert_ptr_nonnull(strstr(told, R "enforce_eager: \n"));
+    ck_assert_ptr_nonnull(strstr(told, "algorithm.adv_estimator: calc has no such algorithm"));
+}
+
+/* Every key exists in the release whose keys tests/formats lists. */
+CALC_TEST(every_format_belongs_to_a_framework)
+{
+    int count = 0;
+    for (size_t i = 0; calc_framework_all[i]; i++) {
+        const calc_job_launch_format *format = calc_job_launch_format_of(calc_framework_all[i]);
+        count += format != NULL;
+        for (size_t k = 0; format && k < format->count; k++) {
+            const calc_job_launch_row *row = &format->rows[k];
+            ck_assert(row->key || row->preset);
+            ck_assert_int_lt(row->member, CALC_LAUNCH_COUNT);
+        }
+    }
+    ck_assert_int_eq(count, 4);
+}
+
+static int lost;
+
+static void count_lost(void *context, const char *field, const char *value, bool layout)
+{
+    (void)context;
+    (void)layout;
+    ck_assert_msg(strcmp(field, "roles.rollout.memory_share") == 0, "%s = %s", field, value);
+    lost++;
+}
+
+static calc_app model(void)
+{
+    calc_app app;
+    calc_absent_fill(calc_table_of(CALC_KIND_APP), &app);
+    app.structure_type = CALC_STRUCTURE_TYPE_LLAMA;
+    app.hidden = 4096;
+    app.feedforward = 12288;
+    app.seq_size = 4096;
+    app.attn_heads = 32;
+    app.attn_size = 128;
+    app.num_blocks = 36;
+    app.vocab_size = 151936;
+    return app;
+}
+
+/* A job that was read is written and read again. */
+static void comes_back(const calc_framework *framework, const char *text)
+{
+    const calc_job_launch_format *format = calc_job_launch_format_of(framework);
+    calc_settings settings = {0};
+    calc_app app = model();
+    reads(framework, text);
+    launch.actor.seq_size = app.seq_size;
+    calc_job_launch *first = malloc(sizeof *first);
+    ck_assert_ptr_nonnull(first);
+    *first = launch;
+    ck_assert_msg(calc_job_launch_settings(format, first, &app, 8, &settings, &errors) == CALC_OK,
+                  "%s", errors.item[0].text);
+    lost = 0;
+    ck_assert_int_eq(calc_job_launch_lost(format, first, &app, &settings, count_lost, NULL),
+                     CALC_OK);
+    ck_assert_int_eq(lost, first->job.roles.rollout.memory_share == 0);
+    ck_assert_msg(read_settings(framework, &settings) == CALC_OK, "%s", errors.item[0].text);
+    const calc_job *a = &first->job, *b = &launch.job;
+    ck_assert_int_eq(a->prompts, b->prompts);
+    ck_assert_int_eq(a->samples, b->samples);
+    ck_assert_int_eq(a->mini_batch > 0 ? a->mini_batch : a->prompts * a->samples, b->mini_batch);
+    ck_assert_int_eq(a->kl, b->kl);
+    ck_assert_int_eq(a->old_logprob, b->old_logprob);
+    ck_assert_int_eq(a->lengths.response.cap, b->lengths.response.cap);
+    ck_assert_int_eq(a->pools_count, b->pools_count);
+    ck_assert_int_eq(a->pools[0].chips, b->pools[0].chips);
+    ck_assert_int_eq(a->pools[1].chips, b->pools[1].chips);
+    ck_assert_int_eq(a->roles.actor.micro_tokens, b->roles.actor.micro_tokens);
+    ck_assert_int_eq(a->roles.actor.forward_tokens, b->roles.actor.forward_tokens);
+    ck_assert_int_eq(a->roles.actor.offload, b->roles.actor.offload);
+    ck_assert_int_eq(a->roles.rollout.sleep, b->roles.rollout.sleep);
+    ck_assert_int_eq(first->rollout.num_procs, launch.rollout.num_procs);
+    ck_assert_int_eq(first->rollout.inference.engine, launch.rollout.inference.engine);
+    ck_assert_int_eq(first->actor.strategy.tensor_par, launch.actor.strategy.tensor_par);
+    ck_assert_int_eq(first->actor.strategy.zero_stage, launch.actor.strategy.zero_stage);
+    ck_assert_int_eq(first->actor.strategy.context_par, launch.actor.strategy.context_par);
+    calc_settings_free(&settings);
+    free(first);
+}
+
+CALC_TEST(jobs_come_back_from_verl)
+{
+    comes_back(&calc_framework_verl,
+               "verl algorithm.adv_estimator=grpo data.train_batch_size=128 " R "n=8 " A
+               "ppo_mini_batch_size=64 data.max_response_length=2048 " A "strategy=fsdp " A
+               "use_dynamic_bsz=True " A "ppo_max_token_len_per_gpu=8192 " A
+               "ulysses_sequence_parallel_size=2 " A "use_kl_loss=True " R "name=vllm " R
+               "gpu_memory_utilization=0.6 trainer.nnodes=2");
+    comes_back(&calc_framework_verl,
+               "verl algorithm.adv_estimator=grpo data.train_batch_size=128 " R "n=8 " A
+               "strategy=megatron " A "megatron.tensor_model_parallel_size=4 " A
+               "ppo_micro_batch_size_per_gpu=1 " R "name=sglang " R
+               "tensor_model_parallel_size=8 actor_rollout_ref.hybrid_engine=False "
+               "rollout.nnodes=1 rollout.n_gpus_per_node=8 "
+               "algorithm.rollout_correction.bypass_mode=True");
+}
+
+CALC_TEST(jobs_come_back_from_slime)
+{
+    comes_back(&calc_framework_slime,
+               "--rollout-batch-size 32 --n-samples-per-prompt 8 --global-batch-size 128 "
+               "--rollout-max-response-len 4096 --colocate --actor-num-nodes 2 "
+               "--use-dynamic-batch-size --max-tokens-per-gpu 8192 --use-kl-loss "
+               "--log-probs-max-tokens-per-gpu 16384 --tensor-model-parallel-size 2 "
+               "--sequence-parallel --context-parallel-size 2 --rollout-num-gpus-per-engine 4 "
+               "--sglang-mem-fraction-static 0.7 --swiglu --normalization RMSNorm "
+               "--position-embedding-type rope --disable-bias-linear --group-query-attention");
+}
+
+/* What is written is a job. */
+CALC_TEST(a_written_job_is_read)
+{
+    calc_text text = {0};
+    calc_output *out;
+    calc_job job;
+    reads(&calc_framework_openrlhf,
+          "--rollout_batch_size 128 --colocate_all_models --reward_pretrain rm "
+          "--rollout_max_tokens_per_gpu 512 --zero_stage 3");
+    ck_assert_int_eq(calc_output_open_memory(&out, &text, &errors), CALC_OK);
+    calc_job_launch_put_job(out, &launch, "OpenRLHF, run");
+    ck_assert_int_eq(calc_output_close(out, &errors), CALC_OK);
+    ck_assert_msg(calc_job_parse(&job, text.data, text.length, "job", &errors) == CALC_OK, "%s",
+                  errors.item[0].text);
+    ck_assert_int_eq(job.prompts, 128);
+    ck_assert_int_eq(job.samples, 1);
+    ck_assert_int_eq(job.roles.reward.given, CALC_JOB_RUNS);
+    ck_assert_int_eq(job.roles.actor.offload, 0);
+    ck_assert(job.roles.actor.offload_given && job.roles.actor.execution_length > 0);
+    ck_assert_int_eq(job.roles.rollout.sleep, 0);
+    ck_assert_double_eq(job.roles.rollout.memory_share, 0.95);
+    calc_text_free(&text);
+}
