@@ -294,6 +294,15 @@ static calc_status settle_engine(calc_plan *plan, calc_errors *errors)
     return calc_framework_vllm.settle(plan, errors);
 }
 
+/* slime says the processors of an engine, SGLang those of a stage. */
+static calc_status settle_slime_engine(calc_plan *plan, calc_errors *errors)
+{
+    if (SAYS(SERVE_RANKS) && COUNT(PIPELINE) > 1) {
+        SET(SERVE_RANKS, fmax(1, floor(VALUE(SERVE_RANKS) / VALUE(PIPELINE))));
+    }
+    return calc_framework_sglang.settle(plan, errors);
+}
+
 static calc_status settle_nemo_rl(calc_plan *plan, calc_errors *errors)
 {
     (void)errors;
@@ -336,7 +345,7 @@ const calc_framework calc_framework_openrlhf = {.name = "openrlhf", .title = "Op
 static const calc_framework verl_engine = ENGINE(verl_engine, vllm, .settle = settle_engine);
 static const calc_framework nemo_engine = ENGINE(nemo_engine, vllm, .settle = settle_engine, .renamed = GENERATION "vllm_cfg.=--");
 static const calc_framework openrlhf_engine = ENGINE(openrlhf_engine, vllm, .settle = settle_engine, .renamed = "--vllm.=-- --vllm_=--");
-static const calc_framework slime_engine = ENGINE(slime_engine, sglang, .renamed = "--sglang-=--");
+static const calc_framework slime_engine = ENGINE(slime_engine, sglang, .settle = settle_slime_engine, .renamed = "--sglang-=--");
 
 static const calc_job_launch_format formats[] = {
     {&calc_framework_verl, &verl_engine, ROLLOUT, ROWS(verl), &calc_unread_verl_job, .ranks = CALC_LAUNCH_CONTEXT,

@@ -483,15 +483,17 @@ static void read_roles(reading *r)
 static calc_status add_pool(reading *r, calc_job_role *role, const char *name, double chips)
 {
     calc_job *job = &r->launch->job;
+    if (!(chips >= 1 && chips <= 1e9 && chips == floor(chips))) {
+        return wrong(r, CALC_LAUNCH_NODES, CALC_ERR_RANGE, NULL,
+                     "expected 1 to 1e9 processors in each pool");
+    }
     calc_job_pool *pool = &job->pools[job->pools_count++];
     if (role) {
         snprintf(role->pool, sizeof role->pool, "%s", name);
     }
     snprintf(pool->name, sizeof pool->name, "%s", name);
     pool->chips = (int64_t)chips;
-    return chips >= 1 && chips <= 1e9 ? CALC_OK
-                                      : wrong(r, CALC_LAUNCH_NODES, CALC_ERR_RANGE, NULL,
-                                              "expected 1 to 1e9 processors of each pool");
+    return CALC_OK;
 }
 
 /* Pools of roles that neither are colocated nor beside another one. */
@@ -706,10 +708,15 @@ calc_status calc_job_launch_read(const calc_job_launch_format *format, const cal
     status = status == CALC_OK ? read_tokens(r) : status;
     if (status == CALC_OK) {
         bool ahead = IS(ASYNC) || has_any(text, format->async);
+        if (ahead && IS(COLOCATED)) {
+            status = wrong(r, CALC_LAUNCH_COLOCATED, CALC_ERR_RULE, NULL,
+                           "the rollout is to be a step ahead, and its engines are on the "
+                           "actor's processors");
+        }
         read_offload(r);
         launch->job.steps_off = !ahead ? 0 : launch->job.steps_off > 0 ? launch->job.steps_off : 1;
         int before = errors->count;
-        status = calc_job_check(&launch->job, errors);
+        status = status == CALC_OK ? calc_job_check(&launch->job, errors) : status;
         for (int i = before; i < errors->count; i++) {
             calc_error_place(&errors->item[i], import->name ? import->name : "options", 0, 0);
             errors->item[i].pointer[0] = '\0';

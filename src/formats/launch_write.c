@@ -373,6 +373,9 @@ calc_status calc_job_launch_settings(const calc_job_launch_format *format,
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         engine.value[own[i].member] = own[i].open ? NAN : engine.value[own[i].member];
     }
+    if (format->engine_written) { /* processors of an engine, not of a stage */
+        engine.value[CALC_PLAN_SERVE_RANKS] *= calc_plan_get(&engine, CALC_PLAN_PIPELINE, 1);
+    }
     const calc_framework *layout = format->framework;
     status = status == CALC_OK ? add_rows(&w, layout, &plan, NULL, settings, errors) : status;
     for (size_t i = 0; layout->bases && layout->bases[i] && status == CALC_OK; i++) {

@@ -151,6 +151,10 @@ CALC_TEST(engines_apart_are_a_pool)
     ck_assert_int_eq(job->pools[1].chips, 6);
     ck_assert_str_eq(job->roles.rollout.pool, job->pools[1].name);
     ck_assert_int_eq(launch.rollout.num_procs, 3);
+    reads(&calc_framework_slime, "--rollout-batch-size 8 --colocate --sglang-pp-size 2 "
+                                 "--rollout-num-gpus-per-engine 8");
+    ck_assert_int_eq(launch.rollout.num_procs, 8);
+    ck_assert_int_eq(launch.rollout.strategy.tensor_par, 4);
     /* Those of NeMo-RL are part of the cluster. */
     reads(&calc_framework_nemo_rl,
           "grpo: {num_prompts_per_step: 8, num_generations_per_prompt: 4, async_grpo: {enabled: "
@@ -318,6 +322,7 @@ CALC_TEST(jobs_come_back_from_slime)
                "--use-dynamic-batch-size --max-tokens-per-gpu 8192 --use-kl-loss "
                "--log-probs-max-tokens-per-gpu 16384 --tensor-model-parallel-size 2 "
                "--sequence-parallel --context-parallel-size 2 --rollout-num-gpus-per-engine 4 "
+               "--sglang-pp-size 2 "
                "--sglang-mem-fraction-static 0.7 --swiglu --normalization RMSNorm "
                "--position-embedding-type rope --disable-bias-linear --group-query-attention");
 }

@@ -35,6 +35,9 @@ policy:
 cluster: {gpus_per_node: 8, num_nodes: 2}
 EOF
 import run.yaml
+# A step ahead on the same processors.
+echo 'python3 train_async.py --rollout-batch-size 8 --colocate --actor-num-nodes 1' >async.sh
+import async.sh
 # Of another framework, and with options that are not for it.
 "$CALC" import --from megatron --job job.json -- --tensor-model-parallel-size 2
 "$CALC" import --from nemo-rl --job job.json run.sh
