@@ -45,7 +45,8 @@ JSON_TOO = ("run", "why", "params", "validate", "calibrate", "tune")
 PLACES = {"full": "/dev/full", "missing": "missing/o.json", "folder": "../folder.json", "below a file": "../runs.csv/o.json",
           "long": "x" * 300 + ".json"}
 # /dev/full has no ending, which says what is written; a folder is what these write.
-NOT = {("sweep", "out", "full"), ("merge", "out", "full"), ("tune", "out", "folder"), ("calibrate", "out", "folder")}
+NOT = {("sweep", "out", "full"), ("merge", "out", "full"), ("tune", "out", "folder"), ("calibrate", "out", "folder"),
+       *(("import", "job", place) for place in PLACES)}  # what is imported here is no job
 
 
 def without_output(command, words, how):
