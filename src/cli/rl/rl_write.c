@@ -132,7 +132,7 @@ static void write_waits(calc_output *out, const calc_rl_task *task, const calc_r
                            calc_human_seconds(fmin(s->train_time, s->generate_time), b),
                            trainer ? "rollout" : "trainer");
     } else {
-        calc_output_printf(out, "Most of it is the %s, %s\n", calc_rl_phase_name(most),
+        calc_output_printf(out, "The longest phase is the %s, %s\n", calc_rl_phase_name(most),
                            calc_human_percent(s->phase[most].time_s / s->step_time, p));
     }
     if (is_apart(task) && s->train_wait > 0) {
