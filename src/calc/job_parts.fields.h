@@ -27,7 +27,7 @@ CALC_FIELD(pool,         NOTE, _, .flags = CALC_OPTIONAL, .doc = "where it runs;
 CALC_FIELD(execution,    NOTE, _, .flags = CALC_OPTIONAL, .doc = "its layout: a name, a path or an object of fields; what it leaves out is as in the layout that calc sweep would start with")
 CALC_FIELD(micro_tokens,   INT, _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "tokens of a micro-batch of a replica that trains; 0: microbatch_size sequences of mean length")
 CALC_FIELD(forward_tokens, INT, _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "tokens of a micro-batch of a pass without gradients; 0: micro_tokens")
-CALC_FIELD(offload,      SET, job_offload, .flags = CALC_OPTIONAL, .doc = "what is moved to the host while other roles of its pool run; absent: all")
+CALC_FIELD(offload,      SET, job_offload, .flags = CALC_OPTIONAL, .doc = "what is moved to the host while other roles of its pool run; absent: all of a role that is not trained, and of one that is beside engines")
 CALC_FIELD(memory_share, REAL, _, .lo = 1e-3, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory that the engine takes; 0: 0.9 of what the other roles leave")
 CALC_FIELD(sleep,        INT,  _, .lo = 0, .hi = 2, .absent = 2, .flags = CALC_OPTIONAL, .doc = "what the engine frees while others run: 0: nothing; 1: the cache, and weights to the host; 2: both, and weights come back with the sync")
 #endif

@@ -135,7 +135,7 @@ static void put_space(const rows *r, const calc_operator *o, unsigned recompute,
     const calc_state_bytes *b = &r->bytes;
     const calc_cost_context *c = r->context;
     bool listed = calc_compat_has(c->compat, CALC_COMPAT_LAYERS);
-    s->weight = o->weights * b->weight;
+    s->weight = o->weights * b->weight + o->frozen_bytes;
     if (!c->training) {
         return;
     }
