@@ -98,6 +98,7 @@ typedef struct calc_job_launch_format {
     const char *command_async; /**< the same where the rollout is a step ahead; NULL: none */
     const char *fsdp, *core;   /**< beginnings of keys that are only of FSDP, or Megatron Core */
     const char *engine_written; /**< before the engine's own options; NULL: they have rows */
+    const char *extended; /**< part of keys that its own configuration has not: "+" adds them */
 } calc_job_launch_format;
 
 /** That of a framework; NULL: it is none of them. */

@@ -349,7 +349,7 @@ static const calc_framework slime_engine = ENGINE(slime_engine, sglang, .settle 
 
 static const calc_job_launch_format formats[] = {
     {&calc_framework_verl, &verl_engine, ROLLOUT, ROWS(verl), &calc_unread_verl_job, .ranks = CALC_LAUNCH_CONTEXT,
-     .async = "one_step_off fully_async", .command = "python3 -m verl.trainer.main_ppo",
+     .async = "one_step_off fully_async", .command = "python3 -m verl.trainer.main_ppo", .extended = ".override_",
      .fsdp = ACTOR "fsdp_config. " ACTOR "ulysses_ " REF "fsdp_config. actor_rollout_ref.model.", .core = ACTOR "megatron. " REF "megatron."},
     {&calc_framework_slime, &slime_engine, "--sglang- --rollout-num-gpus-per-engine", ROWS(slime), &calc_unread_slime_job,
      .ranks = CALC_LAUNCH_CONTEXT, .offloads = true, .async = "train_async.py", .command = "python3 train.py",

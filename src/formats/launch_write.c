@@ -291,24 +291,11 @@ static calc_status add_rows(const writing *w, const calc_framework *framework,
                             const calc_plan *plan, const char *before, calc_settings *settings,
                             calc_errors *errors)
 {
-    static const char of_job[] =
-        " --nproc-per-node --nnodes --micro-batch-size --global-batch-size --seq-length "
-        "--max-position-embeddings CUDA_DEVICE_MAX_CONNECTIONS ";
-    static const char of_engine[] = " --tp-size --enable-mixed-chunk --context-length ";
     calc_status status = CALC_OK;
     for (size_t i = 0; i < framework->count && status == CALC_OK; i++) {
         const calc_setting_row *row = &framework->rows[i];
         char text[CALC_ROW_TEXT_SIZE], key[256];
-        bool other =
-            row->how == CALC_HOW_FACTOR || row->member == CALC_PLAN_MODEL ||
-            row->member == CALC_PLAN_SEQ || row->member == CALC_PLAN_POSITIONS ||
-            row->member == CALC_PLAN_NODES || row->member == CALC_PLAN_NODE_PROCS ||
-            (row->member == CALC_PLAN_MICROBATCH && w->launch->job.roles.actor.micro_tokens > 0);
-        if (other || !row->key ||
-            (calc_export_is_listed(of_job, row->key) &&
-             !(strcmp(row->key, "--micro-batch-size") == 0 &&
-               w->launch->job.roles.actor.micro_tokens == 0)) ||
-            (before && calc_export_is_listed(of_engine, row->key))) {
+        if (!row->key || row->how == CALC_HOW_FACTOR || row->member == CALC_PLAN_MODEL) {
             continue;
         }
         if (calc_row_write(row, framework->syntax, plan, text)) {
@@ -354,6 +341,14 @@ calc_status calc_job_launch_settings(const calc_job_launch_format *format,
     }
     calc_plan_from(&plan, app, &launch->actor, node_procs);
     plan.value[CALC_PLAN_FSDP] = w.fsdp ? 3 : 0;
+    /* Rows of the job say these, or the program sees them for itself. */
+    static const calc_plan_member of_job[] = {CALC_PLAN_SEQ,    CALC_PLAN_POSITIONS,
+                                              CALC_PLAN_NODES,  CALC_PLAN_NODE_PROCS,
+                                              CALC_PLAN_QUEUES, CALC_PLAN_MICROBATCH};
+    bool packed = job->roles.actor.micro_tokens > 0;
+    for (size_t i = 0; i < sizeof of_job / sizeof *of_job - !packed; i++) {
+        plan.value[of_job[i]] = NAN;
+    }
     calc_plan_from(&engine, app, &launch->rollout, node_procs);
     const calc_job_role *rollout = &job->roles.rollout;
     engine.value[CALC_PLAN_SERVE_MEMORY] = rollout->memory_share > 0 ? rollout->memory_share : NAN;
@@ -383,10 +378,13 @@ calc_status calc_job_launch_settings(const calc_job_launch_format *format,
     }
     status =
         status == CALC_OK ? add_rows(&w, format->engine, &engine, NULL, settings, errors) : status;
-    return status == CALC_OK && format->engine_written
-               ? add_rows(&w, format->engine->bases[0], &engine, format->engine_written, settings,
-                          errors)
-               : status;
+    if (status == CALC_OK && format->engine_written) { /* what no option of the engine's own says */
+        engine.value[CALC_PLAN_SERVE_RANKS] = engine.value[CALC_PLAN_SERVE_LENGTH] = NAN;
+        engine.value[CALC_PLAN_SERVE_CHUNKED] = NAN;
+        status = add_rows(&w, format->engine->bases[0], &engine, format->engine_written, settings,
+                          errors);
+    }
+    return status;
 }
 
 /* The program; one whose rollout is a step ahead, if there is one. */
@@ -411,13 +409,16 @@ void calc_job_launch_write(calc_output *out, const calc_job_launch_format *forma
     for (size_t i = 0; i < settings->count; i++) {
         const char *value = settings->item[i].value;
         bool quote = strpbrk(value, "()[]{}*?$&;|<>!~#\\\"") != NULL;
-        bool extends = !option && strstr(settings->item[i].key, ".override_");
+        bool extends = format->extended && strstr(settings->item[i].key, format->extended);
         calc_output_printf(out, quote ? "    %s%s%s'%s'\n" : "    %s%s%s%s\n", extends ? "+" : "",
                            settings->item[i].key, option ? *value ? " " : "" : "=", value);
     }
-    calc_output_printf(out, ")\n%s \\\n    %s\"${1:?the model: its folder or its name}\" \\\n",
-                       command_of(format, launch),
-                       option ? "--hf-checkpoint " : "actor_rollout_ref.model.path=");
+    const char *model_key = NULL;
+    for (size_t i = 0; i < format->count && !model_key; i++) {
+        model_key = format->rows[i].member == CALC_LAUNCH_MODEL ? format->rows[i].key : NULL;
+    }
+    calc_output_printf(out, ")\n%s \\\n    %s%s\"${1:?the model: its folder or its name}\" \\\n",
+                       command_of(format, launch), model_key, option ? " " : "=");
     calc_output_text(out, "    \"${OPTIONS[@]}\" \"${@:2}\"\n");
 }
 
