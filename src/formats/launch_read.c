@@ -700,7 +700,8 @@ calc_status calc_job_launch_read(const calc_job_launch_format *format, const cal
         read_roles(r);
         launch->job.roles.rollout.memory_share = launch->rollout.inference.memory_share;
         launch->rollout.inference.memory_share = 0;
-        snprintf(launch->model, sizeof launch->model, "%s", r->said[CALC_LAUNCH_MODEL].text);
+        const char *model = r->said[CALC_LAUNCH_MODEL].text;
+        snprintf(launch->model, sizeof launch->model, "%s", strchr(model, '$') ? "" : model);
         status = read_pools(r, (double)launch->rollout.num_procs, &actor);
     }
     status = status == CALC_OK ? read_layout(r, format->framework, actor, &launch->actor) : status;

@@ -368,6 +368,11 @@ calc_status calc_job_launch_settings(const calc_job_launch_format *format,
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
         engine.value[own[i].member] = own[i].open ? NAN : engine.value[own[i].member];
     }
+    /* Replicas are engines of their own, which the framework counts, unless they share experts. */
+    const calc_strategy *of_engine = &launch->rollout.strategy;
+    if (of_engine->expert_par <= of_engine->tensor_par) {
+        engine.value[CALC_PLAN_DATA] = NAN;
+    }
     if (format->engine_written) { /* processors of an engine, not of a stage */
         engine.value[CALC_PLAN_SERVE_RANKS] *= calc_plan_get(&engine, CALC_PLAN_PIPELINE, 1);
     }

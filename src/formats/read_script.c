@@ -434,7 +434,7 @@ static bool flush(script *s, calc_settings *settings, int line, int column)
         }
         good = put_job(s, settings);
         /* What follows a list of options is no value of the last one. */
-        s->closed = s->closed && s->word[0] != '-';
+        s->closed = s->closed && !calc_settings_is_option(s->word);
         /* A second one that is not known may be a list of options: those are read where they are.
          */
         bool list = s->word[0] == '$' && settings->count > 0 &&

@@ -47,6 +47,7 @@ CALC_TEST(lines_comments_and_arrays_are_read)
                      "--a=1;--b=2;--e=5;--f;");
     ck_assert_str_eq(said("--a 1\necho 2\nX=(--b\n 3\n 4)\n--c\n 5\n6"), "--a=1;--b=3 4;--c=5;");
     ck_assert_str_eq(said("--a 1 \\\r\n 2\r\n 3"), "--a=1 2;");
+    ck_assert_str_eq(said("X=(\n a.b=1\n)\npython3 -m c.d \"${X[@]}\" e.f=2"), "a.b=1;e.f=2;");
     ck_assert_str_eq(said("torchrun $X --a#b 1"), "--a#b=1;");
     ck_assert_str_eq(said(""), "");
     ck_assert_str_eq(said("no options"), "");

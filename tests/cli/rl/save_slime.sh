@@ -5,3 +5,10 @@ cat run.sh
 "$CALC" import run.sh --job job.json 2>/dev/null
 "$CALC" rl qwen3-4B h100_sxm job.json --save-slime again.sh >/dev/null 2>&1
 diff run.sh again.sh
+# Replicas of engines are engines, unless they share experts.
+for experts in 4 8; do
+    "$CALC" rl qwen3-30B-A3B h100_sxm --procs 16 --set rollout.tensor_par=4 --set rollout.pipeline_par=1 --set rollout.expert_par=$experts \
+        --save-slime run3.sh >/dev/null 2>&1
+    grep -E 'sglang-(dp|ep|enable-dp)|gpus-per-engine' run3.sh
+    "$CALC" import run3.sh --job job3.json 2>&1 | grep -E 'engines of|MODEL|not name'
+done

@@ -15,3 +15,11 @@ diff run.sh again.sh
     --save-verl - 2>/dev/null | grep -E 'fsdp|nodes|hybrid|tensor'
 "$CALC" rl qwen3-8B h100_sxm --procs 16 --set zero_stage=3 --set tp=2 --set pp=1 --save-verl run2.sh 2>&1 >/dev/null | grep verl
 ls run2.sh 2>/dev/null || true
+# Replicas of engines are engines, unless they share experts; the last option of the list ends with it.
+for experts in 4 8; do
+    "$CALC" rl qwen3-30B-A3B h100_sxm --procs 16 --set rollout.tensor_par=4 --set rollout.pipeline_par=1 --set rollout.expert_par=$experts \
+        --save-verl run3.sh 2>/dev/null | grep 'engines of'
+    grep 'rollout.data_parallel_size' run3.sh
+    "$CALC" import run3.sh --job job3.json 2>&1 | grep 'engines of'
+    "$CALC" rl qwen3-30B-A3B h100_sxm job3.json 2>/dev/null | grep 'engines of'
+done
