@@ -53,8 +53,7 @@ static calc_status read_document(calc_rl_task *task, const char *name, calc_erro
 {
     calc_input *d = &task->document;
     char file[CALC_FIND_PATH_MAX];
-    bool is_path = strchr(name, '/') || strstr(name, ".json") || strcmp(name, "-") == 0;
-    snprintf(file, sizeof file, "%s%s", is_path ? "" : CALC_JOB_FOLDER, name);
+    snprintf(file, sizeof file, "%s%s", calc_find_is_path(name) ? "" : CALC_JOB_FOLDER, name);
     calc_find_name(name, d->name, sizeof d->name);
     calc_status status = calc_find(CALC_KIND_EXEC, file, d->path, errors);
     status = status == CALC_OK ? calc_text_read(&d->text, d->path, errors) : status;

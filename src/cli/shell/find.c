@@ -435,15 +435,18 @@ static calc_status find_name(calc_kind kind, const char *name, char *path, bool 
     return status;
 }
 
+bool calc_find_is_path(const char *argument)
+{
+    return strchr(argument, '/') || stem_length(argument) > 0 || strcmp(argument, "-") == 0;
+}
+
 calc_status calc_find(calc_kind kind, const char *argument, char *path, calc_errors *errors)
 {
-    bool folder = strchr(argument, '/') != NULL;
-    bool is_path = folder || stem_length(argument) > 0 || strcmp(argument, "-") == 0;
     snprintf(path, CALC_FIND_PATH_MAX, "%s", argument);
-    if (!is_path) {
+    if (!calc_find_is_path(argument)) {
         return find_name(kind, argument, path, true, errors);
     }
-    if (folder && access(argument, F_OK) != 0) {
+    if (strchr(argument, '/') && access(argument, F_OK) != 0) {
         char name[CALC_FIND_PATH_MAX];
         size_t length = stem_length(argument);
         snprintf(name, sizeof name, "%.*s", (int)(length ? length : strlen(argument)), argument);

@@ -56,9 +56,12 @@ CALC_MUST_USE calc_status calc_find_names(calc_kind kind, calc_find_list *list,
 /** Free the entries; fine on {0}. */
 void calc_find_free(calc_find_list *list);
 
-/** The file that an argument means. It is a path if it has a '/', ends in .json or .json.gz or is
- *  "-" (standard input); a path with a '/' that does not exist may still be "folder/name" in a data
- *  directory. Anything else is a bare name.
+/** Whether an argument is a path: it has a '/', ends in .json or .json.gz or is "-" (standard
+ *  input). Anything else is a bare name. */
+bool calc_find_is_path(const char *argument);
+
+/** The file that an argument means; a path with a '/' that does not exist may still be
+ * "folder/name" in a data directory.
  *  @param path  filled on CALC_OK, CALC_FIND_PATH_MAX bytes
  *  @return CALC_OK; CALC_ERR_NOT_FOUND or CALC_ERR_FIELD (more than one) for a bare name, with the
  *  nearest name; CALC_ERR_NOMEM */
