@@ -39,6 +39,7 @@ CALC_FIELD(router_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number
 CALC_FIELD(mtp_blocks,     INT,  _, .lo = 0, .hi = 100, .flags = CALC_OPTIONAL, .doc = "multi-token prediction: depths, each a block with a projection and a loss, on the last stage")
 CALC_FIELD(trained_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of matrix multiplications that the model was trained in; a sweep takes it where the machine has it, and no time depends on it; auto: not said")
 CALC_FIELD(checkpoint,     OBJECT, checkpoint_formats, .flags = CALC_OPTIONAL, .doc = "number formats of the published weights: a layout that serves takes those that it does not say itself; training takes none")
+CALC_FIELD(encoder,        OBJECT, encoder, .flags = CALC_OPTIONAL, .doc = "encoder of images in front of the model (docs/models.md, Images); images_per_sequence says how many a sequence has")
 CALC_PART_FIELD(v_head_size,  INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "width of a value head without latent attention; 0: attn_size")
 CALC_PART_FIELD(qkv_bias,     BOOL, _, .flags = CALC_OPTIONAL, .doc = "biases of queries, keys and values alone")
 CALC_PART_FIELD(qk_norm_whole, BOOL, _, .flags = CALC_OPTIONAL, .doc = "queries and keys are normalized over all heads together, not per head")
