@@ -340,7 +340,14 @@ void calc_rl_write_found(calc_output *out, const calc_rl_words *words, const cal
     calc_output_printf(out, "%s on %s: %s steps evaluated, the best of each placement that fits\n",
                        words->app, words->system, calc_human_integer((double)found->tried, tried));
     if (found->count == 0) {
-        calc_output_text(out, "nothing fits\n");
+        char where[64];
+        calc_output_text(out, "nothing fits");
+        if (found->lack_bytes > 0) {
+            placement_text(&found->nearest, where, sizeof where);
+            calc_output_printf(out, "; the nearest, %s processors: %s", where,
+                               found->nearest.step.reason[0]);
+        }
+        calc_output_text(out, "\n");
         return;
     }
     calc_output_printf(out, "\n%-18s%10s%12s%8s  %-35s %s\n", "train + rollout", "step",
