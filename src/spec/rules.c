@@ -165,10 +165,8 @@ static void check_encoder(rules *r)
         }
     }
     bool frozen = s->encoder_trained != CALC_ENCODER_TRAINED_ALL;
-    if (any == 0 && (s->images_per_sequence > 0 || frozen)) {
-        const char *pointer = frozen ? "/encoder_trained" : "/images_per_sequence";
-        calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_EXEC, pointer, "leave it out",
-                        "the model has no encoder of images");
+    if (any == 0 && s->images_per_sequence > 0) {
+        BROKEN(r, images_per_sequence, "leave it out", "the model has no encoder of images");
     }
     if (s->images_per_sequence > 0 && x->inference.phase != CALC_INFERENCE_PHASE_NONE) {
         BROKEN(r, images_per_sequence, "leave it out; tokens of images are part of the prompt",
