@@ -32,7 +32,7 @@ CALC_PART_FIELD(expert_feedforward, INT, _, .lo = 0, .hi = 1e9, .flags = CALC_OP
 CALC_PART_FIELD(shared_feedforward, INT, _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .doc = "width of all shared experts together")
 CALC_FIELD(dense_blocks,   INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "dense blocks before the first mixture-of-experts block")
 CALC_FIELD(moe_every,      INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "after the dense blocks, every so many blocks one has experts; 0 or 1: all")
-CALC_FIELD(expert_groups,  INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "groups of experts for limited routing; 0: 1")
+CALC_FIELD(expert_groups,  INT,  _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "groups of experts for limited routing; 0 means 1")
 CALC_FIELD(groups_per_token, INT, _, .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .doc = "groups the experts of one token may be in; 0: all")
 CALC_PART_FIELD(router_bias,    BOOL, _, .flags = CALC_OPTIONAL, .doc = "one bias per expert for load balance")
 CALC_FIELD(router_datatype, ENUM, format, .flags = CALC_OPTIONAL, .doc = "number format of the router, for exports: its time is too short to tell; auto: float32")
