@@ -425,6 +425,21 @@ async function checkSweep() {
   check("sizes are compared", await page(`document.querySelectorAll("#scaling circle").length === 3`));
 }
 
+/* A step of reinforcement learning: every pool's row is the whole step, and every phase has its memory. */
+async function checkRl() {
+  for (const [name, words] of [["apart", ["--procs", "16", "--rollout-procs", "8", "--set", "steps_off=1"]], ["together", ["--procs", "4"]]]) {
+    make("rl", "qwen3-8B", "h100_sxm", "grpo", ...words, "--set", "prompts=32", "--html", file(`${name}.html`), "--json", file(`${name}.json`));
+    const told = json(`${name}.json`);
+    await everywhere(`${name}.html`);
+    check(`rl, ${name}: headline`, (await page(`document.querySelector("h1").innerText`)).includes(told.statistics.step_time.toPrecision(4)));
+    const sums = await page(`lanes.map((lane) => d3.sum(Object.values(lane.values)))`);
+    check(`rl, ${name}: a row for each pool, as long as the step`, sums.length === told.pools.length && sums.every((sum) => near(sum, told.statistics.step_time)), sums);
+    check(`rl, ${name}: every phase is in the table`, await page(`document.querySelectorAll("#time tbody tr").length`) === Object.keys(told.phases).length);
+    const held = Object.values(told.phases).filter((phase) => phase.memory).length;
+    check(`rl, ${name}: memory of every phase`, await page(`document.querySelectorAll("#memory svg[role=img] rect").length`) >= held, held);
+  }
+}
+
 /* A command that was copied, with its execution as standard input: what calc run says. */
 function ranBy(command) {
   return JSON.parse(execFileSync("bash", ["-c", command.replace(/^calc run/, `"${calc}" run`).replace(" -", " - --json -")], { encoding: "utf8" })).stats;
@@ -584,6 +599,7 @@ try {
   await checkSweep();
   await checkPlan();
   await checkTune();
+  await checkRl();
   await checkValidate();
   await checkHostile();
 } finally {
