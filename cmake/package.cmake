@@ -40,7 +40,7 @@ and evaluates them in about a microsecond. Other languages talk to it in JSON.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libcalc-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-    "libcalc${soname} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), libjansson-dev, zlib1g-dev")
+    "libcalc${soname} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}), libjansson-dev, libyaml-dev, zlib1g-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
     "What programs that use libcalc are built with: the header, the static
 library, and the files by which pkg-config and CMake find them.")

@@ -1,6 +1,7 @@
 #include "base/decimal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,4 +204,26 @@ bool calc_decimal(double value, char *buffer)
     *buffer = '-';
     put_number(buffer + (value < 0), digit, count, r.exponent + carried, digits);
     return true;
+}
+
+char *calc_decimal_grouped(double value, char *buffer)
+{
+    char digits[CALC_DECIMAL_SIZE / 2];
+    int length = snprintf(digits, sizeof digits, "%.0f", fabs(value));
+    if (length >= (int)sizeof digits) {
+        snprintf(buffer, CALC_DECIMAL_SIZE, "%.3e", value);
+        return buffer;
+    }
+    char *out = buffer;
+    if (value < 0) {
+        *out++ = '-';
+    }
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) {
+            *out++ = ',';
+        }
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return buffer;
 }

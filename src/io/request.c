@@ -84,11 +84,9 @@ static void read_document(reading *r, json_t *value, size_t which)
         memcpy(document(last, kind), object, calc_table_of(kind)->size);
         last->given[kind] = true;
         r->request->used.facts[kind] = last->facts[kind] = facts;
-        if (kind == CALC_KIND_SYSTEM) {
-            const char *name = json_string_value(value);
-            snprintf(last->machine, sizeof last->machine, "%s", name ? name : "");
-            memcpy(r->request->used.machine, last->machine, sizeof last->machine);
-        }
+        const char *name = json_string_value(value);
+        snprintf(last->name[kind], sizeof last->name[kind], "%s", name ? name : "");
+        memcpy(r->request->used.name, last->name, sizeof last->name);
     }
 }
 
@@ -199,6 +197,141 @@ static void read_fields(reading *r, json_t *value, size_t none)
         r->report, "\"app\", \"sys\", \"exe\", \"stats\", \"layer\" or \"stage\"", value, NULL);
 }
 
+/* ---- Documents to keep ----------------------------------------------------------------------- */
+
+/* {"NAME": {...}} of a kind. */
+static void keep_documents(reading *r, calc_kind kind, json_t *documents)
+{
+    void *object = document(&r->request->used, kind);
+    const char *name;
+    json_t *value;
+    json_object_foreach (documents, name, value) {
+        size_t mark = calc_json_report_enter(r->report, name);
+        int before = found_so_far(r->report);
+        calc_errors errors = {0};
+        r->report->kind = kind;
+        calc_json_bind_table(r->report, calc_table_of(kind), value, object);
+        r->report->kind = CALC_KIND_NONE;
+        if (found_so_far(r->report) == before &&
+            r->reader->keep(r->reader->context, kind, name, object, facts_of(value), &errors) !=
+                CALC_OK) {
+            append(r->report, &errors.item[0]);
+        }
+        r->request->kept++;
+        calc_json_report_leave(r->report, mark);
+    }
+}
+
+static void read_keep(reading *r, json_t *value, size_t none)
+{
+    (void)none;
+    const char *key;
+    json_t *documents;
+    r->request->keeps = true;
+    if (!json_is_object(value)) {
+        calc_json_value_type_error(r->report, "an object", value, NULL);
+    }
+    json_object_foreach (value, key, documents) {
+        size_t mark = calc_json_report_enter(r->report, key);
+        calc_kind kind = CALC_KIND_APP;
+        while (kind <= CALC_KIND_EXEC && strcmp(key, calc_kind_name(kind)) != 0) {
+            kind++;
+        }
+        if (kind > CALC_KIND_EXEC || !json_is_object(documents)) {
+            calc_json_value_type_error(r->report, "documents by name in \"app\", \"sys\", \"exe\"",
+                                       documents, NULL);
+        } else {
+            keep_documents(r, kind, documents);
+        }
+        calc_json_report_leave(r->report, mark);
+    }
+}
+
+/* ---- A sweep --------------------------------------------------------------------------------- */
+
+/* A value of an option as text: a string as it is, true as "", a number as JSON has it. */
+static char *text_of(const json_t *value)
+{
+    return json_is_string(value) ? strdup(json_string_value(value))
+           : json_is_true(value) ? strdup("")
+                                 : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+}
+
+static void add_option(reading *r, const char *name, const json_t *value)
+{
+    calc_request *request = r->request;
+    if (json_is_object(value) || json_is_array(value) || json_is_null(value) ||
+        json_is_false(value)) {
+        calc_json_value_type_error(r->report, "a text, a number or true", value, NULL);
+        return;
+    }
+    calc_space_option *more =
+        realloc(request->option, (request->options + 1) * sizeof *request->option);
+    char *text = more ? text_of(value) : NULL;
+    request->option = more ? more : request->option;
+    if (text) {
+        request->option[request->options++] = (calc_space_option){name, text};
+    } else {
+        calc_json_report_add(r->report, CALC_ERR_NOMEM, CALC_JSON_VALUE, NULL, "out of memory");
+    }
+}
+
+/* The options of `calc sweep` by their names, and its space file as "space". */
+static void read_sweep(reading *r, json_t *value, size_t none)
+{
+    (void)none;
+    const char *key;
+    json_t *item;
+    int position = 0;
+    r->request->sweeps = true;
+    if (!json_is_object(value)) {
+        calc_json_value_type_error(r->report, "an object of options of calc sweep", value, NULL);
+    }
+    json_object_foreach (value, key, item) {
+        size_t mark = calc_json_report_enter(r->report, key);
+        int known = calc_choice_index(calc_space_options, key);
+        if (strcmp(key, "space") == 0) {
+            free(r->request->space);
+            r->request->space = json_dumps(item, JSON_COMPACT | JSON_ENCODE_ANY);
+        } else if (known < 0) {
+            calc_json_report_leave(r->report, mark);
+            calc_json_bind_unknown(r->report, key, position, calc_nearest(key, calc_space_options));
+        } else if (json_is_array(item)) {
+            for (size_t i = 0; i < json_array_size(item); i++) {
+                size_t inner = calc_json_report_enter_index(r->report, i);
+                add_option(r, calc_space_options[known], json_array_get(item, i));
+                calc_json_report_leave(r->report, inner);
+            }
+        } else {
+            add_option(r, calc_space_options[known], item);
+        }
+        calc_json_report_leave(r->report, mark);
+        position++;
+    }
+}
+
+/* ---- Files of frameworks --------------------------------------------------------------------- */
+
+static void read_export(reading *r, json_t *value, size_t none)
+{
+    (void)none;
+    if (!json_is_string(value)) {
+        calc_json_value_type_error(r->report, "a framework, or \"any\"", value, NULL);
+    } else if (!r->request->export) {
+        r->request->export = strdup(json_string_value(value));
+    }
+}
+
+static void read_import(reading *r, json_t *value, size_t none)
+{
+    (void)none;
+    if (!json_is_object(value)) {
+        calc_json_value_type_error(r->report, "an object", value, NULL);
+    } else {
+        r->request->import = json_dumps(value, JSON_COMPACT);
+    }
+}
+
 static void read_flag(reading *r, json_t *value, size_t offset)
 {
     static const calc_field row = {.type = CALC_TYPE_BOOL};
@@ -219,6 +352,11 @@ static const struct {
             {"inputs", read_flag, offsetof(calc_request, inputs)},
             {"layers", read_flag, offsetof(calc_request, layers)},
             {"stages", read_flag, offsetof(calc_request, stages)},
+            {"page", read_flag, offsetof(calc_request, page)},
+            {"export", read_export, 0},
+            {"sweep", read_sweep, 0},
+            {"import", read_import, 0},
+            {"keep", read_keep, 0},
             {"fields", read_fields, 0}};
 
 enum { KEYS_COUNT = sizeof keys / sizeof *keys };
@@ -242,17 +380,17 @@ static void check_keys(reading *r, json_t *object)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* Keys other than "fields" and "id" would have no effect. */
-static void check_alone(reading *r, json_t *object)
+/* Keys other than this one and "id" would have no effect. */
+static void check_alone(reading *r, json_t *object, const char *own)
 {
     const char *key;
     json_t *value;
     json_object_foreach (object, key, value) {
-        if (strcmp(key, "id") != 0 && strcmp(key, "fields") != 0) {
+        if (strcmp(key, "id") != 0 && strcmp(key, own) != 0) {
             size_t mark = calc_json_report_enter(r->report, key);
             calc_json_report_add(r->report, CALC_ERR_RULE, CALC_JSON_VALUE,
-                                 "ask for fields in a request of their own",
-                                 "a request for fields has no \"%s\"", key);
+                                 "send a request of its own for it",
+                                 "a request with \"%s\" has no \"%s\"", own, key);
             calc_json_report_leave(r->report, mark);
             return;
         }
@@ -261,7 +399,8 @@ static void check_alone(reading *r, json_t *object)
 
 static void check_documents(reading *r)
 {
-    for (calc_kind kind = CALC_KIND_APP; kind <= CALC_KIND_EXEC; kind++) {
+    calc_kind last = r->request->sweeps ? CALC_KIND_SYSTEM : CALC_KIND_EXEC;
+    for (calc_kind kind = CALC_KIND_APP; kind <= last; kind++) {
         if (!r->reader->last.given[kind] && r->report->found.count == 0) {
             calc_json_report_add(r->report, CALC_ERR_FIELD, CALC_JSON_VALUE,
                                  "later requests may leave it out", "missing key \"%s\"",
@@ -277,9 +416,10 @@ static void read_request(reading *r, json_t *object)
     request->compat = CALC_COMPAT_NONE;
     request->all_stats = true;
     request->stat_count = 0;
-    request->inputs = request->layers = request->stages = false;
+    request->inputs = request->layers = request->stages = request->page = request->sweeps = false;
     request->fields = CALC_KIND_NONE;
-    request->id = NULL;
+    request->keeps = false;
+    request->kept = 0;
     if (!json_is_object(object)) {
         calc_json_value_type_error(r->report, "an object", object, NULL);
         return;
@@ -298,11 +438,31 @@ static void read_request(reading *r, json_t *object)
             calc_json_report_leave(r->report, mark);
         }
     }
-    if (request->fields == CALC_KIND_NONE) {
+    static const char *const alone[] = {"keep", "import", "fields", NULL};
+    size_t i = 0;
+    while (alone[i] && !json_object_get(object, alone[i])) {
+        i++;
+    }
+    if (!alone[i]) {
         check_documents(r);
     } else if (r->report->found.count == 0) {
-        check_alone(r, object);
+        check_alone(r, object, alone[i]);
     }
+}
+
+static void release(calc_request *request)
+{
+    for (size_t i = 0; i < request->options; i++) {
+        free((char *)request->option[i].value);
+    }
+    free(request->option);
+    free(request->space);
+    free(request->export);
+    free(request->import);
+    free(request->id);
+    request->option = NULL;
+    request->options = 0;
+    request->space = request->export = request->import = request->id = NULL;
 }
 
 void calc_request_each(calc_request_reader *reader, const char *text, size_t length,
@@ -315,8 +475,11 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
     reading r = {reader, scratch, &report};
     *is_array = json_is_array(root);
     size_t count = *is_array ? json_array_size(root) : 1;
-    scratch->id = NULL;
+    scratch->id = scratch->space = scratch->export = scratch->import = NULL;
+    scratch->option = NULL;
+    scratch->options = 0;
     for (size_t i = 0; i < count; i++) {
+        release(scratch);
         if (*is_array) {
             report.found.count = report.found.dropped = 0;
             size_t mark = calc_json_report_enter_index(&report, i);
@@ -326,9 +489,8 @@ void calc_request_each(calc_request_reader *reader, const char *text, size_t len
             read_request(&r, root);
         }
         handle(context, scratch, &report.found);
-        free(scratch->id);
-        scratch->id = NULL;
     }
+    release(scratch);
     json_decref(root);
 }
 

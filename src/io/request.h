@@ -7,6 +7,7 @@
 #include "calc.h"
 #include "io/json_put.h"
 #include "io/remark.h"
+#include "io/space_load.h"
 
 enum { CALC_REQUEST_STATS = 256 /**< statistics that one request may name */ };
 
@@ -17,7 +18,7 @@ typedef struct calc_request_documents {
     calc_exec exec;
     bool given[3];              /**< by calc_kind */
     calc_remark_facts facts[3]; /**< by calc_kind: of their texts */
-    char machine[64]; /**< name of the system as it came, which may be cut; "": its contents came */
+    char name[3][64]; /**< by calc_kind, as they came, which may be cut; "": contents came */
 } calc_request_documents;
 
 /** Get the document of a name.
@@ -26,14 +27,20 @@ typedef struct calc_request_documents {
 typedef calc_status calc_request_find(void *context, calc_kind kind, const char *name, void *object,
                                       calc_remark_facts *facts, calc_errors *errors);
 
+/** Keep a copy of a document under a name, for calc_request_find(). */
+typedef calc_status calc_request_keep(void *context, calc_kind kind, const char *name,
+                                      const void *object, calc_remark_facts facts,
+                                      calc_errors *errors);
+
 /** The parts that do not change from request to request. */
 typedef struct calc_request_reader {
     calc_request_find *find;
+    calc_request_keep *keep;
     void *context;
     calc_request_documents last; /**< of the request before: missing ones are taken from it */
 } calc_request_reader;
 
-/** One request. Free with calc_request_free(). */
+/** One request. calc_request_each() frees what it owns. */
 typedef struct calc_request {
     char *id;                    /**< what came as "id", as JSON; NULL: nothing. Owned */
     calc_request_documents used; /**< with the changes */
@@ -42,7 +49,17 @@ typedef struct calc_request {
     size_t stat_count;
     const calc_field *stat[CALC_REQUEST_STATS]; /**< rows of calc_stats */
     bool inputs, layers, stages;                /**< other parts of the answer wanted */
+    bool page;                                  /**< and what a page draws */
+    char *import; /**< a configuration of Hugging Face, as JSON, and nothing else. Owned; NULL: none
+                   */
+    char *export; /**< and its settings for this framework. Owned; NULL: none */
     calc_kind fields; /**< whose fields are asked for, and nothing else; CALC_KIND_NONE: a run */
+    bool keeps;       /**< documents are kept, and nothing else */
+    size_t kept;      /**< so many */
+    bool sweeps;      /**< a sweep of model and machine, instead of a run */
+    calc_space_option *option; /**< of the sweep, in the order given. Owned, with its texts */
+    size_t options;
+    char *space; /**< the space file of the sweep, as JSON; NULL: none. Owned */
 } calc_request;
 
 /** Handle one request. `errors` lists its mistakes; `request` is then incomplete. */

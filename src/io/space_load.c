@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const calc_space_options[] = {
+    "procs",      "batch",  "axis", "set", "for",     "compat", "where",    "tokens", "days",
+    "objectives", "top-by", "top",  "per", "threads", "verify", "no-prune", "cpu",    NULL};
+
 /* ---- Values as text ------------------------------------------------------------------------- */
 
 /* Lack of memory is not reported here: parse() sees that the entry is not whole. */

@@ -25,6 +25,15 @@ typedef struct calc_space_entries {
     calc_text text;
 } calc_space_entries;
 
+/** An option of `calc sweep` without its dashes, and its value: "procs" and "256"; "" where it has
+ *  none. */
+typedef struct calc_space_option {
+    const char *name, *value;
+} calc_space_option;
+
+/** The options that define a sweep: its space, its goals and how it runs. NULL ends them. */
+extern const char *const calc_space_options[];
+
 /** Read a space file, or standard input if path is "-".
  *  @return CALC_OK, or the status of the first of its errors, all of which are added; *out must be
  *  freed in any case */

@@ -12,6 +12,7 @@ function changesTable(rows, { key, before, label, text, memoryBefore, command, f
     ...(isNumber(before) ? [{ label: "Change", number: true, show: (r) => signed(r.stats[key] / before - 1) }] : []),
     { label: "Memory", number: true, show: (r) => bytes(r.stats.proc_mem_tier1_cap_req) },
     ...(isNumber(memoryBefore) ? [{ label: "", number: true, show: (r) => signed(r.stats.proc_mem_tier1_cap_req / memoryBefore - 1) }] : []),
+    ...(globalThis.calcLive && globalThis.calcLive.apply ? [{ label: "", screen: true, show: (r) => el("button", { type: "button", "aria-label": `Apply ${r.change}`, onclick: () => globalThis.calcLive.apply(r.set) }, "Apply") }] : []),
     ...(command ? [{ label: "", screen: true, show: (r) => copyButton("Copy", () => {
       said.textContent = command(r.set);
       said.hidden = false;

@@ -74,6 +74,8 @@ function el(tag, attributes, ...children) {
   return node;
 }
 
+/* Set where the page computes: live_run.js, live_sweep.js. */
+globalThis.calcLive = null;
 const main = document.getElementById("main");
 const nav = document.getElementById("nav");
 const bold = (text) => el("b", {}, text);

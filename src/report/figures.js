@@ -9,8 +9,7 @@ function picture(parent, aria, draw) {
   const node = el("figure", {}, svg.node());
   parent.append(node);
   let drawn = 0;
-  const redraw = () => {
-    const width = node.clientWidth;
+  const redraw = (width = node.clientWidth) => {
     if (width > 0) {
       drawn = width;
       svg.selectAll("*").remove();
@@ -18,10 +17,14 @@ function picture(parent, aria, draw) {
       svg.attr("viewBox", `0 0 ${width} ${height}`).attr("height", height);
     }
   };
-  new ResizeObserver(() => { if (node.clientWidth !== drawn) redraw(); }).observe(node);
-  sized.push(redraw);
-  redraw();
-  return redraw;
+  new ResizeObserver(([{ contentRect }]) => {
+    const width = Math.round(contentRect.width);
+    if (width !== drawn) redraw(width);
+  }).observe(node);
+  sized.push(() => redraw());
+  /* In a live page the observer draws it, before the frame, so that pictures do not each wait for a layout. */
+  if (!globalThis.calcLive) redraw();
+  return () => redraw();
 }
 
 /* A canvas as wide as its parent; draw(context, width, height) in CSS pixels. */

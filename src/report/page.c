@@ -11,11 +11,24 @@ static void write_data(calc_output *out, const calc_page_data *data)
     calc_output_write(out, data->bytes, data->length);
 }
 
-static void write_element(calc_output *out, const char *tag, const calc_page_data *data)
+static void write_element(calc_output *out, const char *tag, const char *attributes,
+                          const calc_page_data *data)
 {
-    calc_output_printf(out, "<%s>\n", tag);
+    calc_output_printf(out, "<%s%s>\n", tag, attributes);
     write_data(out, data);
     calc_output_printf(out, "</%s>\n", tag);
+}
+
+/* The module and what uses it, where this build has it. */
+static void write_live(calc_output *out, const calc_page_data *script)
+{
+    if (calc_page_module.length > 0) {
+        write_element(out, "script", " type=\"text/plain\" id=\"calc-module\"", &calc_page_module);
+        write_element(out, "script", " type=\"text/plain\" id=\"calc-catalogue\"",
+                      &calc_page_catalogue);
+        write_element(out, "script", "", &calc_page_live);
+        write_element(out, "script", "", script);
+    }
 }
 
 calc_status calc_page_check(calc_errors *errors)
@@ -29,13 +42,26 @@ calc_status calc_page_check(calc_errors *errors)
                            "--html: this calc was built without the library of charts, D3");
 }
 
+calc_status calc_page_check_live(calc_errors *errors)
+{
+    if (calc_page_module.length > 0) {
+        return calc_page_check(errors);
+    }
+    return calc_errors_add(
+        errors, CALC_ERR_UNSUPPORTED, CALC_KIND_NONE, NULL,
+        "run scripts/setup, which installs what that needs, and build calc again",
+        "this calc was built without the module of pages that compute");
+}
+
 calc_put calc_page_begin(calc_output *out, calc_page page)
 {
     static const char *const kinds[] = {
-        [CALC_PAGE_RUN] = "run",           [CALC_PAGE_PLAN] = "plan", [CALC_PAGE_SWEEP] = "sweep",
-        [CALC_PAGE_VALIDATE] = "validate", [CALC_PAGE_TUNE] = "tune", [CALC_PAGE_RL] = "rl"};
+        [CALC_PAGE_RUN] = "run",     [CALC_PAGE_PLAN] = "plan",
+        [CALC_PAGE_SWEEP] = "sweep", [CALC_PAGE_VALIDATE] = "validate",
+        [CALC_PAGE_TUNE] = "tune",   [CALC_PAGE_RL] = "rl",
+        [CALC_PAGE_APP] = "app"};
     write_data(out, &calc_page_head);
-    write_element(out, "style", &calc_page_style);
+    write_element(out, "style", "", &calc_page_style);
     write_data(out, &calc_page_body);
     calc_output_text(out, "<script type=\"application/json\" id=\"calc-data\">\n");
     calc_output_in_markup(out, true);
@@ -60,15 +86,24 @@ void calc_page_end(calc_put *put, calc_page page)
                              &calc_page_scatter, &calc_page_layouts, &calc_page_sweep},
         [CALC_PAGE_VALIDATE] = {&calc_page_validate},
         [CALC_PAGE_TUNE] = {&calc_page_tune},
-        [CALC_PAGE_RL] = {&calc_page_rl}};
+        [CALC_PAGE_RL] = {&calc_page_rl},
+        [CALC_PAGE_APP] = {&calc_page_changes, &calc_page_sweep_data, &calc_page_view,
+                           &calc_page_scatter, &calc_page_layouts, &calc_page_sweep}};
     calc_put_end(put);
     calc_output_in_markup(put->out, false);
     calc_output_text(put->out, "</script>\n");
-    write_element(put->out, "script", &calc_page_charts);
-    write_element(put->out, "script", &calc_page_common);
-    write_element(put->out, "script", &calc_page_figures);
+    write_element(put->out, "script", "", &calc_page_charts);
+    write_element(put->out, "script", "", &calc_page_common);
+    write_element(put->out, "script", "", &calc_page_figures);
     for (int i = 0; i < PARTS && scripts[page][i]; i++) {
-        write_element(put->out, "script", scripts[page][i]);
+        /* There is nothing to draw before the first answer: those of an app wait for it. */
+        write_element(put->out, "script",
+                      page == CALC_PAGE_APP ? " type=\"text/plain\" class=\"page\""
+                                            : " class=\"page\"",
+                      scripts[page][i]);
+    }
+    if (page == CALC_PAGE_RUN || page == CALC_PAGE_SWEEP || page == CALC_PAGE_APP) {
+        write_live(put->out, page == CALC_PAGE_RUN ? &calc_page_live_run : &calc_page_live_sweep);
     }
     calc_output_text(put->out, "</body>\n</html>\n");
 }

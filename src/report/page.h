@@ -14,12 +14,17 @@ typedef enum calc_page {
     CALC_PAGE_SWEEP,
     CALC_PAGE_VALIDATE,
     CALC_PAGE_TUNE,
-    CALC_PAGE_RL
+    CALC_PAGE_RL,
+    CALC_PAGE_APP /**< a question, which the page answers as a sweep */
 } calc_page;
 
 /** Checks that this build can make pages, that is, has found the library of charts.
  *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that says how to get it */
 CALC_MUST_USE calc_status calc_page_check(calc_errors *errors);
+
+/** Checks that this build can make pages that compute.
+ *  @return CALC_OK, or CALC_ERR_UNSUPPORTED with an error that says what they need */
+CALC_MUST_USE calc_status calc_page_check_live(calc_errors *errors);
 
 /** Writes a page up to its data: an open object that contains its kind and takes more members. Any
  *  text may follow, because `<` is escaped. */
@@ -50,5 +55,10 @@ extern const calc_page_data calc_page_sweep_data, calc_page_view, calc_page_scat
 /* Last, the script that starts drawing: run.js, sweep.js, validate.js, tune.js, rl.js. */
 extern const calc_page_data calc_page_run, calc_page_sweep, calc_page_validate, calc_page_tune,
     calc_page_rl;
+
+/* Of live pages, empty where the tools to make them were not found: the module, and all models and
+ * machines, as gzip in base64; live.js, and what it does on the page of a run and of a sweep. */
+extern const calc_page_data calc_page_module, calc_page_catalogue, calc_page_live,
+    calc_page_live_run, calc_page_live_sweep;
 
 #endif

@@ -116,7 +116,7 @@ function showChanges() {
   const node = section("changes", "Change", fits ? "What to change next" : "What would run",
     `${count(found.tried)} changes of one field, or of a pair of sizes, were tried; ${count(items.length)} of them ${items.length === 1 ? "helps" : "help"}. Batch, lengths and formats stay.`);
   const words = names.command;
-  const command = data.plan ? (set) => planCommand(planned, set) : words && ((set) => commandText([...words, ...set.flatMap((one) => ["--set", one])]));
+  const command = data.plan ? (set) => planCommand(planned, set) : words && ((set) => commandText([...words, ...set.flatMap((one) => ["--set", one])]) + (names.tail || ""));
   card(node, changesTable(items, { key, before: fits ? before : NaN, label, text, command, caption: "Changes",
     memoryBefore: stats.proc_mem_tier1_cap_req }));
 }
@@ -268,8 +268,10 @@ function showMemory() {
 const plain = (value) => (value === true ? "yes" : value === false ? "no" : Array.isArray(value) ? value.join(", ") : typeof value === "number" ? count(value) : String(value));
 
 function showLayout() {
-  const node = section("layout", "Layout", "The layout", "What was run; fields that are left out of the files are not listed.");
+  const node = section("layout", "Layout", "The layout", globalThis.calcLive ? "Change any value: the page follows. Fields that files leave out are listed last, with their defaults." : "What was run; fields that are left out of the files are not listed.");
+  if (globalThis.calcLive) node.append(globalThis.calcLive.box);
   const box = el("div", { class: "cols even" });
+  if (globalThis.calcLive) box.classList.add("paper");
   node.append(box);
   for (const [title, object] of [["Execution", exe], ["Model", app]]) {
     const rows = Object.entries(object).filter(([, value]) => typeof value !== "object" || Array.isArray(value));
@@ -277,7 +279,7 @@ function showLayout() {
     card(box, el("h3", {}, title), table({ caption: title, rows, sort: null, first, columns: [
       { label: "Field", show: (r) => r[0] }, { label: "Value", number: true, show: (r) => plain(r[1]) }] }).node);
   }
-  const command = data.plan ? planCommand(planned) : names.command ? commandText(names.command) : "";
+  const command = data.plan ? planCommand(planned) : names.command ? commandText(names.command) + (names.tail || "") : "";
   card(node, el("div", { class: "tools", style: "margin:0" }, el("h3", {}, command ? "The same run again" : "The run as JSON"),
     el("span", { class: "right" }, command ? [copyButton("Copy", () => command, "Copy the command"), " "] : null,
       el("button", { type: "button", onclick: () => download("run.json", JSON.stringify(run, null, 2)) }, "Save JSON"))),
@@ -285,6 +287,7 @@ function showLayout() {
 }
 
 if (data.plan) showPlan();
+if (globalThis.calcLive) showLayout();
 showChanges();
 if (serves) showConcurrency();
 if (isNumber(timeTotal) && timeTotal > 0) showTime();
@@ -294,7 +297,7 @@ showMemory();
 showRoofline();
 if (isNumber(timeTotal) && timeTotal > 0) showMore();
 showOperations();
-showLayout();
+if (!globalThis.calcLive) showLayout();
 footer([...[["Model", "application"], ["Machine", "system"], ["Execution", "execution"]].map(([label, key]) => [label, digested(names[key], names.sha256, key)]),
   ["File", `one file, no network; its numbers are those of calc ${data.plan ? "plan --out" : "run --json"}`]], run.compat);
 setTheme(theme);

@@ -4,7 +4,7 @@
 /* ---- The answer ------------------------------------------------------------------------------- */
 
 document.title = `${study.applications.join(", ")} on ${study.systems.join(", ")} – calc sweep`;
-document.getElementById("kind").textContent = "sweep";
+document.getElementById("kind").textContent = data.kind === "app" ? "app" : "sweep";
 
 const goalValue = (row) => (goal === "sample_rate" ? `${num(row.stats.sample_rate, 4)}\u202fsamples/s` : metricText(goal)(row.stats[goal]));
 
@@ -298,6 +298,11 @@ function showMore() {
   ] }).node);
 }
 
+if (globalThis.calcLive) {
+  if (data.kind === "app") main.prepend(globalThis.calcLive.box);
+  else main.append(globalThis.calcLive.box);
+  nav.append(el("a", { href: "#question", onclick: (event) => { event.preventDefault(); globalThis.calcLive.box.scrollIntoView(); } }, "Question"));
+}
 showNeed();
 showScatter();
 showTable();

@@ -6,6 +6,10 @@
 #include "io/remark.h"
 #include "io/request.h"
 #include "io/software_load.h"
+#include "report/run_data.h"
+#include "session/answer_formats.h"
+#include "session/answer_sweep.h"
+#include "spec/compat.h"
 #include "spec/field.h"
 
 #include <stdio.h>
@@ -68,10 +72,21 @@ static calc_status load(calc_session *session, calc_kind kind, const char *name,
     return status;
 }
 
-/* Remembers a copy. The oldest is replaced when the list is full. */
-static calc_status keep(calc_session *session, calc_kind kind, const char *name, const void *object,
+static kept_document *find_kept(calc_session *session, calc_kind kind, const char *name)
+{
+    for (size_t i = 0; i < session->count; i++) {
+        if (session->kept[i].kind == kind && strcmp(session->kept[i].name, name) == 0) {
+            return &session->kept[i];
+        }
+    }
+    return NULL;
+}
+
+/* calc_request_keep. The oldest is replaced when the list is full. */
+static calc_status keep(void *context, calc_kind kind, const char *name, const void *object,
                         calc_remark_facts facts, calc_errors *errors)
 {
+    calc_session *session = context;
     size_t size = calc_table_of(kind)->size;
     kept_document made = {kind, strdup(name), malloc(size), facts};
     if (!made.name || !made.object) {
@@ -79,7 +94,13 @@ static calc_status keep(calc_session *session, calc_kind kind, const char *name,
         return calc_errors_no_memory(errors);
     }
     memcpy(made.object, object, size);
-    kept_document *slot = &session->kept[session->next];
+    kept_document *slot = find_kept(session, kind, name);
+    if (slot) {
+        forget(slot);
+        *slot = made;
+        return CALC_OK;
+    }
+    slot = &session->kept[session->next];
     forget(slot);
     *slot = made;
     session->next = (session->next + 1) % KEPT;
@@ -92,13 +113,11 @@ static calc_status find_document(void *context, calc_kind kind, const char *name
                                  calc_remark_facts *facts, calc_errors *errors)
 {
     calc_session *session = context;
-    for (size_t i = 0; i < session->count; i++) {
-        const kept_document *kept = &session->kept[i];
-        if (kept->kind == kind && strcmp(kept->name, name) == 0) {
-            memcpy(object, kept->object, calc_table_of(kind)->size);
-            *facts = kept->facts;
-            return CALC_OK;
-        }
+    const kept_document *kept = find_kept(session, kind, name);
+    if (kept) {
+        memcpy(object, kept->object, calc_table_of(kind)->size);
+        *facts = kept->facts;
+        return CALC_OK;
     }
     calc_status status = load(session, kind, name, object, facts, errors);
     return status == CALC_OK ? keep(session, kind, name, object, *facts, errors) : status;
@@ -164,7 +183,8 @@ static void put_remarks(calc_session *session, calc_put *put)
     const calc_request_documents *in = &session->request.used;
     const calc_stage_list *list = &in->exec.stages;
     const char *prefill = in->exec.inference.prefill_system.name;
-    const char *name = in->machine[0] ? in->machine : "the system";
+    const char *own = in->name[CALC_KIND_SYSTEM];
+    const char *name = own[0] ? own : "the system";
     char text[CALC_REMARK_SIZE];
     bool open = false;
     put_remark(put, calc_remark_app(in->facts[CALC_KIND_APP], &in->app, text), &open);
@@ -193,16 +213,57 @@ static void put_layers(calc_session *session, calc_put *put)
     calc_put_layers(put, session->layer, count);
 }
 
-static void put_stages(calc_session *session, calc_put *put)
+/* Every stage, which the caller frees. */
+static size_t make_stages(calc_session *session, calc_stage_stats **stage)
 {
     const calc_request_documents *in = &session->request.used;
     calc_compat compat = session->request.compat;
     size_t count = calc_each_stage(&in->app, &in->system, &in->exec, compat, NULL, 0);
-    calc_stage_stats *stage = calloc(count + 1, sizeof *stage);
-    if (stage) {
-        count = calc_each_stage(&in->app, &in->system, &in->exec, compat, stage, count);
-    }
-    calc_put_stages(put, stage, stage ? count : 0);
+    *stage = calloc(count + 1, sizeof **stage);
+    return *stage ? calc_each_stage(&in->app, &in->system, &in->exec, compat, *stage, count) : 0;
+}
+
+static void put_stages(calc_session *session, calc_put *put)
+{
+    calc_stage_stats *stage;
+    size_t count = make_stages(session, &stage);
+    calc_put_stages(put, stage, count);
+    free(stage);
+}
+
+/* What the page of the run draws: the run as calc run --json has it, but for the names of its
+ * documents, and what is drawn beside it. */
+static void put_page(calc_session *session, calc_put *put)
+{
+    const calc_request_documents *in = &session->request.used;
+    char rules[CALC_COMPAT_TEXT];
+    calc_errors ignored = {0}; /* memory is short: the page lacks what it was for */
+    calc_stage_stats *stage;
+    size_t stages = make_stages(session, &stage);
+    const calc_run_data data = {.app = &in->app,
+                                .system = &in->system,
+                                .exec = &in->exec,
+                                .compat = session->request.compat,
+                                .stats = &session->stats,
+                                .stage = stage,
+                                .stages = stages,
+                                .own = in->exec.stages.count == 0 ? &in->exec : NULL};
+    calc_put_object(put, "page", CALC_PUT_LINE);
+    calc_put_object(put, "run", CALC_PUT_LINE);
+    calc_put_text(put, "version", CALC_VERSION);
+    calc_put_text(put, "compat", calc_compat_text(session->request.compat, rules));
+    calc_put_struct(put, "application", CALC_KIND_APP, &in->app);
+    calc_put_struct(put, "system", CALC_KIND_SYSTEM, &in->system);
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, &in->exec);
+    put_remarks(session, put);
+    calc_put_text(put, "verdict", calc_verdict_text(session->stats.verdict));
+    calc_put_reasons(put, session->reason,
+                     calc_reasons(&in->app, &in->system, &in->exec, session->request.compat,
+                                  &session->stats, session->reason));
+    calc_put_struct(put, "stats", CALC_KIND_STATS, &session->stats);
+    calc_put_close(put);
+    (void)!calc_run_data_put(put, &data, &ignored);
+    calc_put_close(put);
     free(stage);
 }
 
@@ -227,6 +288,12 @@ static void evaluate(calc_session *session, calc_put *put)
     }
     if (request->stages) {
         put_stages(session, put);
+    }
+    if (request->page) {
+        put_page(session, put);
+    }
+    if (request->export) {
+        calc_answer_export(put, request);
     }
 }
 
@@ -266,14 +333,26 @@ static void answer_one(void *context, const calc_request *request, const calc_er
     if (request->id) {
         calc_put_raw(&a->put, "id", request->id);
     }
-    bool run = errors->count == 0 && request->fields == CALC_KIND_NONE;
     calc_session *session = a->session;
+    const calc_sweep_asked sweep = {find_document, session, session->find, session->context};
+    bool run = errors->count == 0 && request->fields == CALC_KIND_NONE && !request->keeps &&
+               !request->import && !request->sweeps;
     if (run && calc_software_read(&in->exec, session->find, session->context, &found) == CALC_OK &&
         find_systems(session, &found)) {
         calc_resolve(&in->app, &in->system, &in->exec);
     }
     if (errors->count > 0 || found.count > 0) {
         put_errors(&a->put, errors->count > 0 ? errors : &found);
+    } else if (request->sweeps) {
+        if (calc_answer_sweep(&a->put, request, &sweep, &found) != CALC_OK) {
+            put_errors(&a->put, &found);
+        }
+    } else if (request->import) {
+        if (calc_answer_import(&a->put, request->import, &found) != CALC_OK) {
+            put_errors(&a->put, &found);
+        }
+    } else if (request->keeps) {
+        calc_put_count(&a->put, "kept", (int64_t)request->kept);
     } else if (!run) {
         calc_put_fields(&a->put, request->fields);
     } else if (calc_check(&in->app, &in->system, &in->exec, &found) != CALC_OK ||
@@ -306,6 +385,7 @@ calc_session *calc_session_open(calc_session_find *find, void *context)
         session->find = find;
         session->context = context;
         session->reader.find = find_document;
+        session->reader.keep = keep;
         session->reader.context = session;
     }
     return session;

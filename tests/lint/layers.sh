@@ -11,7 +11,7 @@ declare -A allowed=(
     [spec]="base spec"
     [model]="base spec model"
     [io]="base spec io"
-    [session]="base spec model io session"
+    [session]="base spec model io formats sweep plan report session"
     [formats]="base spec io formats"
     [sweep]="base spec model sweep"
     [validate]="base spec model io validate"
@@ -26,7 +26,8 @@ declare -A allowed=(
     [mindspeed]="base spec model io formats gauss mindspeed"
     [plan]="base spec model balance layerwise sweep plan"
     [taylor]="base spec model io formats balance taylor"
-    [report]="base spec model io report"
+    [report]="base spec model io formats sweep plan report"
+    [wasm]="base formats wasm"
     [cli]="base spec model io formats balance aiak layerwise galvatron gauss tune rl mindspeed sweep plan validate calibrate taylor report session cli"
 )
 # Folders of the command: what they share is in shell and draw.

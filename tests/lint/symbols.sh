@@ -24,7 +24,7 @@ allowed_in_model+='|__assert_fail|__stack_chk_fail|__(mem(cpy|set|move)|v?snprin
 # once for all of them. Of the two ranks_*.c one is compiled.
 declare -A source_of headers_of
 for source in src/*/*.c src/*/*/*.c sweep/*.c; do
-    if [ ! -e "$source" ] || [[ $source == sweep/ranks_*.c ]]; then
+    if [ ! -e "$source" ] || [[ $source == sweep/ranks_*.c || $source == src/wasm/* ]]; then
         continue
     fi
     top=${source%%/*} layer=${source#src/} layer=${layer%%/*}

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-export async function open(chromium) {
+/* @param live  false: without WebAssembly, so that pages stay as they were written */
+export async function open(chromium, live = true) {
   const profile = mkdtempSync(join(tmpdir(), "calc-report-"));
   const process = spawn(chromium, ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
     "--remote-debugging-pipe", `--user-data-dir=${profile}`, "about:blank"],
@@ -51,6 +52,7 @@ export async function open(chromium) {
     }
   });
   for (const domain of ["Runtime", "Log", "Network", "Page"]) await send(`${domain}.enable`);
+  if (!live) await send("Page.addScriptToEvaluateOnNewDocument", { source: "delete globalThis.WebAssembly;" });
   const evaluate = async (expression) => {
     const answer = await send("Runtime.evaluate", { expression, returnByValue: true, awaitPromise: true });
     if (answer.exceptionDetails) {

@@ -21,7 +21,7 @@ function check(what, good, found) {
 }
 
 const make = (...words) => execFileSync(calc, words, { stdio: ["ignore", "ignore", "ignore"] });
-const browser = await open(chromium);
+const browser = await open(chromium, false);
 const page = (expression) => browser.evaluate(expression);
 const media = (type, ...features) => browser.send("Emulation.setEmulatedMedia", { media: type,
   features: features.map(([name, value]) => ({ name, value })) });

@@ -237,8 +237,19 @@ static const struct {
     {"{\"fields\": null}", "request:1:12: /fields: expected \"app\", \"sys\", \"exe\", \"stats\", "
                            "\"layer\" or \"stage\", found null"},
     {"{\"id\": 1, \"fields\": \"exe\", \"stats\": []}",
-     "request:1:37: /stats: a request for fields has no \"stats\"\n"
-     "  hint: ask for fields in a request of their own"},
+     "request:1:37: /stats: a request with \"fields\" has no \"stats\"\n"
+     "  hint: send a request of its own for it"},
+    {"{\"keep\": {\"app\": {}}, \"set\": {}}",
+     "request:1:30: /set: a request with \"keep\" has no \"set\"\n"
+     "  hint: send a request of its own for it"},
+    {"{\"keep\": {\"stats\": {}}}", "request:1:20: /keep/stats: expected documents by name in "
+                                    "\"app\", \"sys\", \"exe\", found an object"},
+    {"{\"sweep\": {\"proc\": 8}}",
+     "request:1:12: /sweep/proc: unknown key \"proc\"\n  hint: did you mean \"procs\"?"},
+    {"{\"sweep\": {\"procs\": {}}}",
+     "request:1:21: /sweep/procs: expected a text, a number or true, found an object"},
+    {"{\"import\": []}", "request:1:12: /import: expected an object, found an array of 0"},
+    {"{\"export\": 1}", "request:1:12: /export: expected a framework, or \"any\", found 1"},
 };
 
 CALC_TEST_LOOP(wrong_requests_are_answered_with_the_place, 0, (int)(sizeof wrong / sizeof *wrong))

@@ -75,75 +75,44 @@ void calc_stack_write_key(calc_output *out, const calc_paint *paint,
 
 typedef struct line {
     const char *label, *color;
-    calc_stack_kind kind;
 } line;
 
-static const line time_lines[CALC_BREAKDOWN_TIMES] = {
-    {"forward", CALC_PAINT_GREEN, CALC_STACK_FORWARD},
-    {"backward", CALC_PAINT_GREEN, CALC_STACK_BACKWARD},
-    {"optimizer", CALC_PAINT_GREEN, CALC_STACK_OPTIMIZER},
-    {"recompute", CALC_PAINT_BLUE, CALC_STACK_RECOMPUTE},
-    {"repeated communication", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
-    {"pipeline bubble", CALC_PAINT_YELLOW, CALC_STACK_BUBBLE},
-    {"tensor-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
-    {"pipeline comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
-    {"data-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
-    {"forward offload", CALC_PAINT_RED, CALC_STACK_OTHER},
-    {"backward offload", CALC_PAINT_RED, CALC_STACK_OTHER},
-    {"embedding and head", CALC_PAINT_GREEN, CALC_STACK_HEAD},
-    {"context-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
-    {"expert-parallel comm.", CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION},
-    {"waiting for the host", CALC_PAINT_RED, CALC_STACK_OTHER},
-    {"stragglers", CALC_PAINT_RED, CALC_STACK_OTHER},
-    {"fixed overhead", CALC_PAINT_RED, CALC_STACK_OTHER},
+/* Of the parts of a step. */
+static const struct {
+    const char *color;
+    calc_stack_kind kind;
+} time_looks[CALC_BREAKDOWN_TIMES] = {
+    {CALC_PAINT_GREEN, CALC_STACK_FORWARD},         /* forward */
+    {CALC_PAINT_GREEN, CALC_STACK_BACKWARD},        /* backward */
+    {CALC_PAINT_GREEN, CALC_STACK_OPTIMIZER},       /* optimizer */
+    {CALC_PAINT_BLUE, CALC_STACK_RECOMPUTE},        /* recompute */
+    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* repeated communication */
+    {CALC_PAINT_YELLOW, CALC_STACK_BUBBLE},         /* pipeline bubble */
+    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* tensor-parallel comm. */
+    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* pipeline comm. */
+    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* data-parallel comm. */
+    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* forward offload */
+    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* backward offload */
+    {CALC_PAINT_GREEN, CALC_STACK_HEAD},            /* embedding and head */
+    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* context-parallel comm. */
+    {CALC_PAINT_MAGENTA, CALC_STACK_COMMUNICATION}, /* expert-parallel comm. */
+    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* waiting for the host */
+    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* stragglers */
+    {CALC_PAINT_RED, CALC_STACK_OTHER},             /* fixed overhead */
 };
 
-static const line space_lines[CALC_BREAKDOWN_SPACES] = {
-    {"weights", CALC_PAINT_GREEN, CALC_STACK_OTHER},
-    {"activations", CALC_PAINT_BLUE, CALC_STACK_OTHER},
-    {"checkpoints", CALC_PAINT_BLUE, CALC_STACK_OTHER},
-    {"activation gradients", CALC_PAINT_MAGENTA, CALC_STACK_OTHER},
-    {"weight gradients", CALC_PAINT_MAGENTA, CALC_STACK_OTHER},
-    {"optimizer", CALC_PAINT_YELLOW, CALC_STACK_OTHER},
-    {"head", CALC_PAINT_BLUE, CALC_STACK_OTHER},
-    {"framework", CALC_PAINT_RED, CALC_STACK_OTHER},
-    {"fragmentation, reserve", CALC_PAINT_RED, CALC_STACK_OTHER},
-    {"cached keys and values", CALC_PAINT_YELLOW, CALC_STACK_OTHER},
+static const char *const space_colors[CALC_BREAKDOWN_SPACES] = {
+    CALC_PAINT_GREEN,   /* weights */
+    CALC_PAINT_BLUE,    /* activations */
+    CALC_PAINT_BLUE,    /* checkpoints */
+    CALC_PAINT_MAGENTA, /* activation gradients */
+    CALC_PAINT_MAGENTA, /* weight gradients */
+    CALC_PAINT_YELLOW,  /* optimizer */
+    CALC_PAINT_BLUE,    /* head */
+    CALC_PAINT_RED,     /* framework */
+    CALC_PAINT_RED,     /* fragmentation, reserve */
+    CALC_PAINT_YELLOW,  /* cached keys and values */
 };
-
-const char *calc_breakdown_time_label(size_t part)
-{
-    return time_lines[part].label;
-}
-
-const char *calc_breakdown_space_label(size_t part)
-{
-    return space_lines[part].label;
-}
-
-void calc_breakdown_times(const calc_stats *s, double time_s[CALC_BREAKDOWN_TIMES])
-{
-    const double parts[CALC_BREAKDOWN_TIMES] = {
-        s->fw_time,
-        s->bw_time,
-        s->optim_step_time,
-        s->recompute_time,
-        s->recomm_exposed_time,
-        s->bubble_time,
-        s->tp_comm_exposed_time,
-        s->pp_comm_exposed_time,
-        s->dp_comm_exposed_time,
-        s->fw_offload_exposed_time,
-        s->bw_offload_exposed_time,
-        s->head_time,
-        s->cp_comm_exposed_time,
-        s->ep_comm_exposed_time,
-        s->host_time,
-        s->straggler_time,
-        s->overhead_time,
-    };
-    memcpy(time_s, parts, sizeof parts);
-}
 
 void calc_breakdown_kinds(const calc_stats *stats, double time_s[CALC_STACK_KINDS])
 {
@@ -153,73 +122,7 @@ void calc_breakdown_kinds(const calc_stats *stats, double time_s[CALC_STACK_KIND
         time_s[kind] = 0;
     }
     for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
-        time_s[time_lines[i].kind] += part_s[i];
-    }
-}
-
-void calc_breakdown_spaces(const calc_exec *exec, const calc_stats *s, int tier,
-                           double space_bytes[CALC_BREAKDOWN_SPACES])
-{
-    bool weights = exec->strategy.weight_offload;
-    bool modules = exec->strategy.offload_modules != 0;
-    bool activations = exec->strategy.activations_offload || modules;
-    bool optimizer = exec->strategy.optimizer_offload;
-    bool full = exec->strategy.activation_recompute == CALC_ACTIVATION_RECOMPUTE_FULL;
-    double share = exec->strategy.offload_share > 0 ? exec->strategy.offload_share : 1;
-    /* Gradients are offloaded with the state only where the model computes which part of them
-     * stays. */
-    bool gradients = optimizer && !isnan(s->act_grad_space_with_offload);
-    const double tier1[CALC_BREAKDOWN_SPACES] = {
-        weights ? s->weight_space_with_offload : s->weight_space,
-        activations ? s->act_space_with_offload : s->act_space,
-        !activations ? s->act_checkpoint_size
-        : full       ? s->act_checkpoint_size_with_offload
-                     : 0,
-        s->act_grad_space,
-        optimizer ? s->weight_grad_space_with_offload : s->weight_grad_space,
-        optimizer ? s->optimizer_space_with_offload : s->optimizer_space,
-        s->head_space,
-        s->framework_space,
-        s->mem_overhead,
-        s->kv_cache_space,
-    };
-    const double tier2[CALC_BREAKDOWN_SPACES] = {
-        weights ? s->weight_space * share : 0,
-        modules                ? s->act_space - s->act_space_with_offload
-        : activations && !full ? s->act_space * share
-                               : 0,
-        activations && full ? s->act_checkpoint_size * share : 0,
-        0,
-        optimizer && exec->strategy.grad_offload ? s->weight_grad_space * share
-        : gradients                              ? s->block_weight_grad_space * s->blocks_per_proc
-                                                 : 0,
-        optimizer ? s->optimizer_space * share : 0,
-    };
-    memcpy(space_bytes, tier == 1 ? tier1 : tier2, sizeof tier1);
-}
-
-/* ---- Losses of peak performance -------------------------------------------------------------- */
-
-static const char *const loss_labels[CALC_BREAKDOWN_LOSSES] = {
-    "kernels below peak",   "recomputation", "exposed communication", "offload", "pipeline bubble",
-    "waiting for the host", "optimizer",     "stragglers, overhead",
-};
-
-void calc_breakdown_losses(const calc_stats *s, double share[CALC_BREAKDOWN_LOSSES])
-{
-    const double lost_s[CALC_BREAKDOWN_LOSSES] = {
-        s->fw_time + s->bw_time + s->head_time - s->model_flops_utilization * s->total_time,
-        s->recompute_time,
-        s->recomm_exposed_time + s->tp_comm_exposed_time + s->cp_comm_exposed_time +
-            s->ep_comm_exposed_time + s->pp_comm_exposed_time + s->dp_comm_exposed_time,
-        s->fw_offload_exposed_time + s->bw_offload_exposed_time,
-        s->bubble_time,
-        s->host_time,
-        s->optim_step_time,
-        s->straggler_time + s->overhead_time,
-    };
-    for (int i = 0; i < CALC_BREAKDOWN_LOSSES; i++) {
-        share[i] = lost_s[i] / s->total_time;
+        time_s[time_looks[i].kind] += part_s[i];
     }
 }
 
@@ -275,8 +178,7 @@ static void write_whole(calc_output *out, const calc_paint *paint, const line *l
             write_line(out, paint, &lines[i], w, value[i] / w->full, steps[i], tenths[i]);
         }
     }
-    const line total = {"total", w->total > w->full ? CALC_PAINT_RED : CALC_PAINT_BOLD,
-                        CALC_STACK_OTHER};
+    const line total = {"total", w->total > w->full ? CALC_PAINT_RED : CALC_PAINT_BOLD};
     write_line(out, paint, &total, w, w->total / w->full, all_steps, all_tenths);
 }
 
@@ -292,8 +194,12 @@ static void write_times(calc_output *out, const calc_paint *paint, const line *l
 void calc_breakdown_write_time(calc_output *out, const calc_paint *paint, const calc_stats *stats)
 {
     double time_s[CALC_BREAKDOWN_TIMES];
+    line lines[CALC_BREAKDOWN_TIMES];
     calc_breakdown_times(stats, time_s);
-    write_times(out, paint, time_lines, time_s, CALC_BREAKDOWN_TIMES, stats->total_time);
+    for (size_t i = 0; i < CALC_BREAKDOWN_TIMES; i++) {
+        lines[i] = (line){calc_breakdown_time_label(i), time_looks[i].color};
+    }
+    write_times(out, paint, lines, time_s, CALC_BREAKDOWN_TIMES, stats->total_time);
 }
 
 void calc_breakdown_write_parts(calc_output *out, const calc_paint *paint, const char *const *label,
@@ -302,17 +208,9 @@ void calc_breakdown_write_parts(calc_output *out, const calc_paint *paint, const
     static const char *const colors[] = {CALC_PAINT_GREEN, CALC_PAINT_BLUE, CALC_PAINT_MAGENTA};
     line lines[CALC_BREAKDOWN_TIMES];
     for (size_t i = 0; i < count; i++) {
-        lines[i] = (line){label[i], colors[i % 3], CALC_STACK_OTHER};
+        lines[i] = (line){label[i], colors[i % 3]};
     }
     write_times(out, paint, lines, time_s, count, total_s);
-}
-
-/* In a list of stages, the block in its backward pass needs more than gradients. */
-static void name_spaces(line lines[CALC_BREAKDOWN_SPACES], bool ours)
-{
-    enum { AT_HAND = 3 };
-    memcpy(lines, space_lines, sizeof space_lines);
-    lines[AT_HAND].label = ours ? "block at hand" : lines[AT_HAND].label;
 }
 
 void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, const calc_exec *exec,
@@ -324,48 +222,8 @@ void calc_breakdown_write_memory(calc_output *out, const calc_paint *paint, cons
     double space_bytes[CALC_BREAKDOWN_SPACES];
     line lines[CALC_BREAKDOWN_SPACES];
     calc_breakdown_spaces(exec, stats, tier, space_bytes);
-    name_spaces(lines, ours);
+    for (size_t i = 0; i < CALC_BREAKDOWN_SPACES; i++) {
+        lines[i] = (line){calc_breakdown_space_name(i, ours), space_colors[i]};
+    }
     write_whole(out, paint, lines, space_bytes, CALC_BREAKDOWN_SPACES, &w);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void put_parts(calc_put *put, const char *key, const line *lines, const double *value,
-                      size_t count)
-{
-    calc_put_object(put, key, CALC_PUT_LINE);
-    for (size_t i = 0; i < count; i++) {
-        if (value[i] != 0 && isfinite(value[i])) {
-            calc_put_number(put, lines[i].label, value[i]);
-        }
-    }
-    calc_put_close(put);
-}
-
-void calc_breakdown_put_time(calc_put *put, const char *key, const calc_stats *stats)
-{
-    double time_s[CALC_BREAKDOWN_TIMES];
-    calc_breakdown_times(stats, time_s);
-    put_parts(put, key, time_lines, time_s, CALC_BREAKDOWN_TIMES);
-}
-
-void calc_breakdown_put_losses(calc_put *put, const char *key, const calc_stats *stats)
-{
-    double share[CALC_BREAKDOWN_LOSSES];
-    calc_breakdown_losses(stats, share);
-    calc_put_object(put, key, CALC_PUT_LINE);
-    for (int i = 0; i < CALC_BREAKDOWN_LOSSES; i++) {
-        calc_put_number(put, loss_labels[i], share[i]);
-    }
-    calc_put_close(put);
-}
-
-void calc_breakdown_put_memory(calc_put *put, const char *key, const calc_exec *exec,
-                               const calc_stats *stats, int tier, bool ours)
-{
-    double space_bytes[CALC_BREAKDOWN_SPACES];
-    line lines[CALC_BREAKDOWN_SPACES];
-    calc_breakdown_spaces(exec, stats, tier, space_bytes);
-    name_spaces(lines, ours);
-    put_parts(put, key, lines, space_bytes, CALC_BREAKDOWN_SPACES);
 }

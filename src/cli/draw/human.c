@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
+_Static_assert((int)CALC_HUMAN_MAX >= (int)CALC_DECIMAL_SIZE, "a buffer takes a grouped number");
+
 /* Decimals that show `digits` significant digits, after rounding to them. */
 static int decimals(double value, int digits)
 {
@@ -23,27 +27,7 @@ static char *not_available(char *buffer)
 
 char *calc_human_integer(double value, char *buffer)
 {
-    if (!isfinite(value)) {
-        return not_available(buffer);
-    }
-    char digits[CALC_HUMAN_MAX / 2];
-    int length = snprintf(digits, sizeof digits, "%.0f", fabs(value));
-    if (length >= (int)sizeof digits) {
-        snprintf(buffer, CALC_HUMAN_MAX, "%.3e", value);
-        return buffer;
-    }
-    char *out = buffer;
-    if (value < 0) {
-        *out++ = '-';
-    }
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0) {
-            *out++ = ',';
-        }
-        *out++ = digits[i];
-    }
-    *out = '\0';
-    return buffer;
+    return isfinite(value) ? calc_decimal_grouped(value, buffer) : not_available(buffer);
 }
 
 char *calc_human_counted(double value, const char *noun, char *buffer)

@@ -12,9 +12,9 @@
 #include "cli/shell/complain.h"
 #include "cli/shell/known_runs.h"
 #include "cli/shell/list.h"
-#include "cli/sweep/sweep_axes.h"
 #include "defaults.h"
 #include "formats/refusal.h"
+#include "session/study_load.h"
 
 /* ---- Model and chips ------------------------------------------------------------------------- */
 
@@ -240,7 +240,7 @@ static void take_space(calc_plan_task *t, calc_errors *errors)
     if (errors->count == 0 && calc_defaults_modern(&t->space, &t->builder) != CALC_OK) {
         calc_errors_no_memory(errors);
     }
-    calc_sweep_axes_software(&t->space, errors);
+    (void)!calc_study_software(&t->space, calc_find_document, NULL, errors);
     if (errors->count == 0) {
         (void)!calc_designs_make(&t->builder, &t->planner.design, errors);
     }

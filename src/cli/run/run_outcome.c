@@ -346,6 +346,9 @@ static void put_names(calc_put *put, const calc_run_outcome *o)
     if (o->command) {
         calc_put_raw(put, "command", o->command);
     }
+    if (input[CALC_KIND_EXEC].absent > 0) {
+        calc_put_flag(put, "completed", true);
+    }
     put_digests(put, o);
     calc_put_close(put);
 }

@@ -164,7 +164,9 @@ const calc_command calc_cmd_serve = {
         "Reads requests, one JSON object (or an array of them) per line, and answers each with "
         "one line of JSON, in order, until the input ends. A request names or holds the three "
         "documents (app, sys, exe; what it leaves out is that of the request before), changes of "
-        "their fields (set) and the statistics wanted (stats; none: all). Documents are read once. "
+        "their fields (set) and the statistics wanted (stats; none: all), or the options of a "
+        "sweep "
+        "of model and machine (sweep). Documents are read once. "
         "A request that is wrong is answered with errors.",
     .args = rows,
     .opts = opts,

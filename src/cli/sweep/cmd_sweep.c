@@ -384,10 +384,7 @@ static calc_status choose_best(task *t, calc_errors *errors)
         status = calc_errors_status(
             errors, calc_sweep_rows_best(&t->best, &t->study, &group->top, top, &t->advice.start));
     }
-    for (size_t g = 0; g < t->result.groups_count; g++) {
-        calc_front *list = &t->result.group[g].top;
-        list->count = list->count < top ? list->count : top;
-    }
+    calc_study_cut(&t->study, &t->result);
     return status;
 }
 
@@ -529,7 +526,7 @@ static calc_exit run(const calc_args *args)
     calc_residuals_free(&t.measured);
     calc_sweep_result_free(&t.result);
     calc_sweep_save_free(&t.save);
-    calc_sweep_study_free(&t.study);
+    calc_study_free(&t.study);
     return result;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/sweep/sweep_study.h"
 #include "io/space_load.h"
 #include "plan/sweep_more.h"
+#include "report/sweep_data.h"
 #include "spec/absent.h"
 #include "spec/alias.h"
 #include "spec/field.h"
@@ -211,7 +212,7 @@ static calc_status complete(calc_inputs *in, const char *const *set, size_t set_
     if (!input->name[0]) {
         snprintf(input->name, sizeof input->name, "as calc sweep would start");
     }
-    calc_sweep_study_free(&study);
+    calc_study_free(&study);
     free_said(&s);
     return status;
 }
@@ -228,7 +229,7 @@ static calc_status take_front(const calc_sweep_study *study, calc_sweep_result *
     }
     *count = choose(study, result, &(*found)[0]);
     for (size_t i = 0; i < shown; i++) {
-        size_t at = calc_sweep_rows_spread(i, shown, front->count);
+        size_t at = calc_sweep_spread(i, shown, front->count);
         (*found)[(*count)++] = calc_found_exec(&front->item[at]);
     }
     return CALC_OK;
@@ -250,7 +251,7 @@ calc_status calc_sweep_front_of(const calc_inputs *in, const char *const *set, s
         status = take_front(&study, &result, most, found, count, errors);
     }
     calc_sweep_result_free(&result);
-    calc_sweep_study_free(&study);
+    calc_study_free(&study);
     free_said(&s);
     return status;
 }

@@ -47,10 +47,11 @@ static double lead(const calc_sweep_order *order, const calc_stats *stats)
     return best == other ? 0 : by->up ? log(best / other) : log(other / best);
 }
 
-double calc_sweep_order_sure(const calc_sweep_order *order, uint64_t design, const calc_exec *exec,
+double calc_sweep_order_sure(const void *of, uint64_t design, const calc_exec *exec,
                              const calc_stats *stats)
 {
     enum { FAR = 2 /* larger than any error */ };
+    const calc_sweep_order *order = of;
     calc_tune_candidate other;
     double ahead = order->known ? lead(order, stats) : (double)NAN;
     if (!(ahead <= FAR)) {
@@ -77,11 +78,4 @@ double calc_sweep_order_share(const calc_sweep_order *order, const calc_stats *s
 {
     double share = exp(-lead(order, stats));
     return isnan(share) ? 0 : share;
-}
-
-void calc_sweep_order_put(calc_put *put, const calc_sweep_order *order,
-                          const calc_sweep_found *found)
-{
-    calc_put_rounded(put, "sure",
-                     calc_sweep_order_sure(order, found->design, &found->exec, &found->stats), 4);
 }

@@ -4,7 +4,6 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_ORDER_H
 #define CALC_CLI_SWEEP_SWEEP_ORDER_H
 
-#include "io/json_put.h"
 #include "plan/sweep_found.h"
 #include "tune/prior.h"
 
@@ -25,10 +24,10 @@ typedef struct calc_sweep_order {
 /** Fill it. @param best  NULL: nothing is known */
 calc_sweep_order calc_sweep_order_of(const calc_sweep_study *study, const calc_found *best);
 
-/** The probability that the best is better than this layout; at least 0.5 if the prediction says
- *  so.
+/** The probability that the best is better than this layout; a member of calc_sweep_data; at least
+ * 0.5 if the prediction says so.
  *  @return NaN: not known */
-double calc_sweep_order_sure(const calc_sweep_order *order, uint64_t design, const calc_exec *exec,
+double calc_sweep_order_sure(const void *order, uint64_t design, const calc_exec *exec,
                              const calc_stats *stats);
 
 /** Whether a layout counts as equal to the best; where nothing is known, if it is within 1 % of it.
@@ -38,9 +37,5 @@ bool calc_sweep_order_equal(const calc_sweep_order *order, double sure, const ca
 /** How good a layout is by the objective, as a share of the best: a rate over the best one, or the
  *  best time over its time; 0 if they cannot be compared. */
 double calc_sweep_order_share(const calc_sweep_order *order, const calc_stats *stats);
-
-/** Write the member "sure" of a layout. */
-void calc_sweep_order_put(calc_put *put, const calc_sweep_order *order,
-                          const calc_sweep_found *found);
 
 #endif

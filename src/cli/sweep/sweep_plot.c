@@ -10,6 +10,7 @@
 #include "cli/draw/human.h"
 #include "cli/draw/scatter.h"
 #include "cli/sweep/sweep_rows.h"
+#include "report/sweep_data.h"
 #include "spec/field.h"
 
 enum {
@@ -40,11 +41,11 @@ static void add_front(points *p, const calc_sweep_study *study, const calc_sweep
     size_t rows = count < CALC_SWEEP_ROWS_FRONT ? count : CALC_SWEEP_ROWS_FRONT;
     size_t rest = count < MOST_POINTS ? count : MOST_POINTS;
     for (size_t i = 0; i < rows; i++) {
-        size_t at = calc_sweep_rows_spread(i, rows, count);
+        size_t at = calc_sweep_spread(i, rows, count);
         add(p, study, &group->front.item[at], at + 1);
     }
     for (size_t i = 0; rows < count && i < rest; i++) {
-        add(p, study, &group->front.item[calc_sweep_rows_spread(i, rest, count)], 0);
+        add(p, study, &group->front.item[calc_sweep_spread(i, rest, count)], 0);
     }
     for (size_t i = 0; i < group->top.count && i < MOST_POINTS; i++) {
         add(p, study, &group->top.item[i], 0);

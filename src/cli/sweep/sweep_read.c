@@ -8,6 +8,7 @@
 #include "cli/shell/digest.h"
 #include "cli/sweep/sweep_opts.h"
 #include "io/remark.h"
+#include "report/sweep_data.h"
 
 _Static_assert(CALC_DIGEST_TEXT == sizeof(((calc_study_document *)NULL)->sha256),
                "a study has room for digests");
@@ -33,35 +34,15 @@ calc_status calc_sweep_read_note(calc_sweep_study *study, const char *name, cons
     return CALC_OK;
 }
 
-/* The remark of an index: on a document, or, last, on what is served. */
-static const char *remark_of(const calc_sweep_study *study, size_t i, char text[CALC_REMARK_SIZE])
-{
-    return i < study->documents ? study->document[i].remark
-                                : calc_remark_inference(&study->space.inference, text);
-}
-
 void calc_sweep_read_write_remarks(calc_output *out, const calc_sweep_study *study)
 {
     for (size_t i = 0; i <= study->documents; i++) {
         char own[CALC_REMARK_SIZE];
-        const char *text = remark_of(study, i, own);
+        const char *text = calc_sweep_remark(study, i, own);
         if (*text) {
             calc_output_printf(out, "%s\n", text);
         }
     }
-}
-
-void calc_sweep_read_put_remarks(calc_put *put, const calc_sweep_study *study)
-{
-    calc_put_array(put, "remarks", CALC_PUT_LINE);
-    for (size_t i = 0; i <= study->documents; i++) {
-        char own[CALC_REMARK_SIZE];
-        const char *text = remark_of(study, i, own);
-        if (*text) {
-            calc_put_text(put, NULL, text);
-        }
-    }
-    calc_put_close(put);
 }
 
 void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const calc_args *args)

@@ -17,9 +17,6 @@ CALC_MUST_USE calc_status calc_sweep_read_note(calc_sweep_study *study, const ch
 /** Write the remarks on the documents, a line each. */
 void calc_sweep_read_write_remarks(calc_output *out, const calc_sweep_study *study);
 
-/** Write them as the member "remarks", an array. */
-void calc_sweep_read_put_remarks(calc_put *put, const calc_sweep_study *study);
-
 /** Write the members "read" and "command": the documents, and the words that define the space and
  *  the objectives, without files and the way it runs. */
 void calc_sweep_read_put(calc_put *put, const calc_sweep_study *study, const calc_args *args);

@@ -6,21 +6,10 @@
 
 #include "cli/sweep/sweep_order.h"
 #include "formats/refusal.h"
+#include "report/sweep_data.h"
 
 /* Limits within which layouts are folded into one row. */
 static const double same_share = 0.01, same_memory_share = 0.1;
-
-size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count)
-{
-    return shown < 2 ? 0 : i * (count - 1) / (shown - 1);
-}
-
-size_t calc_sweep_rows_keep(size_t top)
-{
-    enum { TIMES = 8, LEAST = 10, MORE = 200, READ = 1000 /* longer tables are for programs */ };
-    size_t most = top < LEAST ? LEAST : top;
-    return top > READ ? top : most < MORE / (TIMES - 1) ? most * TIMES : top + MORE;
-}
 
 static bool make(calc_sweep_rows *rows, size_t count)
 {
@@ -276,7 +265,7 @@ calc_status calc_sweep_rows_front(calc_sweep_rows *rows, const calc_sweep_study 
         return CALC_ERR_NOMEM;
     }
     for (size_t i = 0; i < shown; i++) {
-        size_t at = calc_sweep_rows_spread(i, shown, front->count);
+        size_t at = calc_sweep_spread(i, shown, front->count);
         rows->row[i] = (calc_sweep_row){.layout = &front->item[at], .number = at + 1};
     }
     rows->count = shown;
@@ -342,7 +331,7 @@ calc_status calc_sweep_rows_groups(calc_sweep_rows *rows, const calc_sweep_study
         qsort(list, rows->of, sizeof *list, compare_places);
     }
     for (size_t i = 0; i < rows->count; i++) {
-        size_t at = sorted ? i : calc_sweep_rows_spread(i, rows->count, rows->of);
+        size_t at = sorted ? i : calc_sweep_spread(i, rows->count, rows->of);
         rows->row[i] = (calc_sweep_row){.layout = list[at].layout, .number = at + 1};
     }
     free(list);

@@ -32,10 +32,6 @@ typedef struct calc_sweep_rows {
                                      *  known */
 } calc_sweep_rows;
 
-/** Index of the i-th of `shown` rows spread evenly over `count`, the first and the last
- *  included. */
-size_t calc_sweep_rows_spread(size_t i, size_t shown, size_t count);
-
 /** The machine whose runs the constants of a system of the study were fitted to; "": none. */
 const char *calc_sweep_rows_calibrated(const calc_sweep_study *study, const char *machine);
 
@@ -63,11 +59,6 @@ typedef struct calc_sweep_advice {
 calc_sweep_advice calc_sweep_rows_advise(const calc_residuals *measured,
                                          const calc_sweep_study *study,
                                          const calc_sweep_result *result);
-
-/** Number of best layouts the sweep keeps so that `top` different ones can be shown, if there are
- *  that many: eight times `top`, at most 200 more, and at least 80, so that the layout to start
- *  with does not depend on `top`. Above 1,000, none is folded. */
-size_t calc_sweep_rows_keep(size_t top);
 
 /** The best of a sweep without groups, at most `top`: the layout to start with, then the others in
  *  their order. A layout is folded into a row that stands before it in both orders if design,

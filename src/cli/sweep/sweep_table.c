@@ -386,7 +386,7 @@ void calc_sweep_table_counts(calc_output *out, const calc_sweep_result *result, 
         snprintf(what, sizeof what, "rejected: %s", calc_verdict_text((calc_verdict)v));
         write_count(out, c->rejected[v], what);
     }
-    double per_s = calc_sweep_write_rate(result);
+    double per_s = calc_sweep_rate(result);
     calc_output_printf(out, "%18s  with %d thread%s: ", calc_human_seconds(result->elapsed_s, time),
                        result->threads, result->threads == 1 ? "" : "s");
     calc_output_printf(out, "%s evaluations/s", calc_human_count(per_s, rate));

@@ -3,27 +3,11 @@
 #ifndef CALC_CLI_SWEEP_SWEEP_WRITE_H
 #define CALC_CLI_SWEEP_SWEEP_WRITE_H
 
-#include "io/json_put.h"
-#include "plan/sweep_found.h"
+#include "report/sweep_data.h"
 
 /** Front and best as one JSON object; with groups (--per) one of each per group. */
 void calc_sweep_write_json(calc_output *out, const calc_sweep_study *study,
                            const calc_sweep_result *result);
-
-/** Write model, machine and swept fields of a design as an object in one line. */
-void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
-                           uint64_t design);
-
-/** Write the parts of the time of a step and of the memory of a processor [s, bytes]: members
- *  "time", "memory1", "memory2" of the open object. */
-void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
-                          const calc_sweep_found *found);
-
-/** Write the question as members of the open object: version, models, machines, objectives. */
-void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study);
-
-/** Write the counts of layouts, likewise: feasible, filtered, skipped, and rejected by reason. */
-void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *counts);
 
 /** Write the same as CSV: list, rank in its group, model, machine, swept fields, layout,
  *  statistics. */
@@ -41,8 +25,5 @@ void calc_sweep_write_header(calc_output *out, const calc_sweep_study *study, co
  *  empty so far */
 void calc_sweep_write_row(calc_output *out, const calc_sweep_study *study,
                           const calc_sweep_found *found, bool is_first);
-
-/** Evaluations per second; 0 if no time has passed. */
-double calc_sweep_write_rate(const calc_sweep_result *result);
 
 #endif

@@ -323,7 +323,7 @@ void calc_tune_task_free(calc_tune_task *t)
     calc_tune_layouts_free(&t->layouts);
     calc_residuals_free(&t->known);
     calc_sweep_result_free(&t->result);
-    calc_sweep_study_free(&t->study);
+    calc_study_free(&t->study);
     free(t->measurement);
     free(t->line);
     free(t->truth_s);

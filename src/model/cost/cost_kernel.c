@@ -101,8 +101,7 @@ static calc_cost_kernel scan_of(const calc_cost_context *c, const calc_operator 
     calc_cost_kernel k = {flop_s / sustained(c), calc_memory_tier_s(&c->chip->mem1, o->bytes[pass]),
                           0};
     double busy_s = calc_max(k.flop_s, k.mem_s);
-    k.all_s = cbrt(steps_s * steps_s * steps_s + busy_s * busy_s * busy_s) +
-              c->chip->launch.vector_s * o->launches[pass];
+    k.all_s = calc_together_s(steps_s, busy_s) + c->chip->launch.vector_s * o->launches[pass];
     return k;
 }
 

@@ -11,12 +11,6 @@
  * SGLang's kernels, 0.15 ns in vLLM's, on H200 and B200 alike (docs/models.md). */
 #define CHOICE_S 0.3e-9
 
-/* Time of arithmetic and traffic that hide each other, except where both are about equal. */
-static double together_s(double flop_s, double mem_s)
-{
-    return cbrt(flop_s * flop_s * flop_s + mem_s * mem_s * mem_s);
-}
-
 static double memory_s(const calc_cost_context *c, double bytes, double efficiency)
 {
     return bytes / (c->chip->mem1.bytes_per_s * efficiency);
@@ -49,7 +43,7 @@ static bool multiply(const calc_cost_context *c, const calc_operator *o,
     bool converts = input_bytes < wide_bytes && c->strategy->scaling == CALC_SCALING_BLOCK;
     out->flop_s = flop / (engine->flop_per_s * efficiency_of(r, input_bytes));
     out->mem_s = memory_s(c, bytes, r->memory_efficiency);
-    out->all_s = together_s(out->flop_s, out->mem_s) + converted_s + r->inner_s * inner +
+    out->all_s = calc_together_s(out->flop_s, out->mem_s) + converted_s + r->inner_s * inner +
                  (converts ? r->quantize_s : 0) + r->fixed_s * o->launches[CALC_PASS_FW];
     out->mem_s += converted_s;
     return true;
@@ -71,7 +65,7 @@ static bool decode(const calc_cost_context *c, const calc_operator *o, calc_cost
     }
     out->flop_s = wide_s(c, o->flop[CALC_PASS_FW], r->efficiency);
     out->mem_s = memory_s(c, o->bytes[CALC_PASS_FW], r->memory_efficiency);
-    out->all_s = together_s(out->flop_s, out->mem_s) + r->fixed_s +
+    out->all_s = calc_together_s(out->flop_s, out->mem_s) + r->fixed_s +
                  r->growth_s * o->cached / (o->cached + HALF_GROWN) +
                  (o->chooses ? CHOICE_S * o->cached : 0);
     return true;

@@ -18,6 +18,22 @@ static inline double calc_min(double a, double b)
     return a < b ? a : b;
 }
 
+/** Time of two kinds of work that hide each other, except where both take about as long [s]: the
+ *  cube root of the sum of their cubes. By Newton's steps from a linear start: libraries differ in
+ *  the last bit of cbrt(), and a page must compute what the command does. */
+static inline double calc_together_s(double a_s, double b_s)
+{
+    enum { STEPS = 5 };
+    double longer = calc_max(a_s, b_s);
+    double ratio = longer > 0 ? calc_min(a_s, b_s) / longer : 0;
+    double sum = 1 + ratio * ratio * ratio;
+    double root = 1 + ratio * ratio * ratio / 3;
+    for (int i = 0; i < STEPS; i++) {
+        root -= (root - sum / (root * root)) / 3;
+    }
+    return longer * root;
+}
+
 /** Efficiency of an operation of `size`: the one at the first step whose threshold it reaches.
  *  @param size  >= 0, in the unit of the thresholds */
 static inline double calc_curve_at(const calc_curve *curve, double size)

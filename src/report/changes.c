@@ -1,11 +1,11 @@
-#include "cli/draw/changes.h"
+#include "report/changes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/shell/start.h"
+#include "formats/refusal.h"
 #include "plan/why.h"
 #include "spec/field.h"
 #include "spec/value_text.h"
@@ -36,6 +36,13 @@ static void put_assignment(void *context, const char *path, const char *from, co
     calc_put_text(context, NULL, text);
 }
 
+/* Whether some framework for the machine can start a layout. */
+static bool can_start(const calc_app *app, const calc_system *system, const calc_exec *exec)
+{
+    bool starts;
+    return calc_export_starts(app, system, exec, &starts) == CALC_OK && starts;
+}
+
 calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app,
                              const calc_system *system, const calc_exec *exec, calc_errors *errors)
 {
@@ -43,7 +50,7 @@ calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app
     if (!why) {
         return calc_errors_no_memory(errors);
     }
-    bool starts = calc_start_exists(app, system, exec);
+    bool starts = can_start(app, system, exec);
     calc_why_find(app, system, exec, why);
     calc_put_object(put, key, CALC_PUT_LINES);
     calc_put_count(put, "tried", (int64_t)why->tried);
@@ -57,7 +64,7 @@ calc_status calc_changes_put(calc_put *put, const char *key, const calc_app *app
         calc_put_array(put, "set", CALC_PUT_LINE);
         calc_value_differences(CALC_KIND_EXEC, exec, &change->exec, put_assignment, put);
         calc_put_close(put);
-        calc_put_flag(put, "starts", !starts || calc_start_exists(app, system, &change->exec));
+        calc_put_flag(put, "starts", !starts || can_start(app, system, &change->exec));
         put_stats(put, &stats);
         calc_put_close(put);
     }

@@ -1,6 +1,6 @@
 /** @file changes.h  Writes small changes of a layout and their effects (plan/why.h), for pages. */
-#ifndef CALC_CLI_DRAW_CHANGES_H
-#define CALC_CLI_DRAW_CHANGES_H
+#ifndef CALC_REPORT_CHANGES_H
+#define CALC_REPORT_CHANGES_H
 
 #include "calc.h"
 #include "io/json_put.h"

@@ -1,0 +1,676 @@
+#include "report/sweep_data.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "io/json_save.h"
+#include "io/remark.h"
+#include "plan/sweep_cloud.h"
+#include "plan/sweep_more.h"
+#include "report/breakdown.h"
+#include "report/changes.h"
+#include "spec/compat.h"
+#include "spec/field.h"
+
+/* ---- Parts that the file of a sweep has, too ------------------------------------------------- */
+
+size_t calc_sweep_spread(size_t i, size_t shown, size_t count)
+{
+    return shown < 2 ? 0 : i * (count - 1) / (shown - 1);
+}
+
+void calc_sweep_put_design(calc_put *put, const char *key, const calc_sweep_study *study,
+                           uint64_t design)
+{
+    const calc_designs_builder *builder = &study->builder;
+    calc_design_parts parts = calc_designs_parts(builder, design);
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_put_text(put, "application", parts.app->name);
+    calc_put_text(put, "system", parts.system->name);
+    for (size_t i = 0; i < builder->axes; i++) {
+        bool word = builder->axis[i].ref.field->type == CALC_TYPE_ENUM;
+        char text[32];
+        calc_designs_value_text(builder, design, i, text);
+        (word ? calc_put_text : calc_put_raw)(put, builder->axis[i].path, text);
+    }
+    calc_put_close(put);
+}
+
+void calc_sweep_put_parts(calc_put *put, const calc_sweep_study *study,
+                          const calc_sweep_found *found)
+{
+    bool ours = study->options.compat == CALC_COMPAT_NONE;
+    calc_breakdown_put_time(put, "time", &found->stats);
+    calc_breakdown_put_memory(put, "memory1", &found->exec, &found->stats, 1, ours);
+    calc_breakdown_put_memory(put, "memory2", &found->exec, &found->stats, 2, ours);
+}
+
+const char *calc_sweep_remark(const calc_sweep_study *study, size_t i, char text[CALC_REMARK_SIZE])
+{
+    return i < study->documents ? study->document[i].remark
+                                : calc_remark_inference(&study->space.inference, text);
+}
+
+void calc_sweep_put_remarks(calc_put *put, const calc_sweep_study *study)
+{
+    calc_put_array(put, "remarks", CALC_PUT_LINE);
+    for (size_t i = 0; i <= study->documents; i++) {
+        char own[CALC_REMARK_SIZE];
+        const char *text = calc_sweep_remark(study, i, own);
+        if (*text) {
+            calc_put_text(put, NULL, text);
+        }
+    }
+    calc_put_close(put);
+}
+
+static void put_objective(calc_put *put, const char *key, const calc_objective *objective)
+{
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_put_text(put, "statistic", objective->field->key);
+    calc_put_text(put, "direction", objective->up ? "up" : "down");
+    calc_put_close(put);
+}
+
+void calc_sweep_put_study(calc_put *put, const calc_sweep_study *study)
+{
+    char rules[CALC_COMPAT_TEXT];
+    const calc_sweep_options *o = &study->options;
+    calc_put_text(put, "version", CALC_VERSION);
+    calc_put_text(put, "compat", calc_compat_text(o->compat, rules));
+    calc_put_array(put, "applications", CALC_PUT_LINE);
+    for (size_t i = 0; i < study->builder.apps; i++) {
+        calc_put_text(put, NULL, study->builder.app[i].name);
+    }
+    calc_put_close(put);
+    calc_put_array(put, "systems", CALC_PUT_LINE);
+    for (size_t i = 0; i < study->builder.systems; i++) {
+        calc_put_text(put, NULL, study->builder.system[i].name);
+    }
+    calc_put_close(put);
+    calc_put_array(put, "objectives", CALC_PUT_LINE);
+    for (size_t i = 0; i < o->objectives; i++) {
+        put_objective(put, NULL, &o->objective[i]);
+    }
+    calc_put_close(put);
+    put_objective(put, "top_by", &o->top_by);
+    calc_sweep_put_remarks(put, study);
+}
+
+void calc_sweep_put_counts(calc_put *put, const calc_sweep_counts *c)
+{
+    calc_put_count(put, "feasible", (int64_t)c->feasible);
+    calc_put_count(put, "filtered", (int64_t)c->filtered);
+    calc_put_count(put, "skipped", (int64_t)c->skipped);
+    calc_put_object(put, "rejected", CALC_PUT_LINES);
+    for (int v = CALC_VERDICT_OK + 1; v < CALC_VERDICT_COUNT; v++) {
+        calc_put_count(put, calc_verdict_text((calc_verdict)v), (int64_t)c->rejected[v]);
+    }
+    calc_put_close(put);
+}
+
+double calc_sweep_rate(const calc_sweep_result *result)
+{
+    return result->elapsed_s > 0 ? (double)result->counts.evaluated / result->elapsed_s : 0;
+}
+
+void calc_sweep_put_summary(calc_put *put, const char *key, const calc_sweep_result *result)
+{
+    double rate = calc_sweep_rate(result);
+    calc_put_object(put, key, CALC_PUT_LINES);
+    calc_put_text(put, "version", CALC_VERSION);
+    calc_put_flag(put, "partial", result->partial);
+    calc_put_object(put, "counts", CALC_PUT_LINES);
+    calc_put_count(put, "total", (int64_t)result->counts.total);
+    calc_put_count(put, "evaluated", (int64_t)result->counts.evaluated);
+    calc_sweep_put_counts(put, &result->counts);
+    calc_put_close(put);
+    calc_put_rounded(put, "elapsed_s", result->elapsed_s, 6);
+    calc_put_count(put, "threads", result->threads);
+    calc_put_text(put, "cpu", result->cpu);
+    calc_put_count(put, "evaluations_per_second", llround(rate));
+    calc_put_count(put, "evaluations_per_second_per_core", llround(rate / result->threads));
+    calc_put_close(put);
+}
+
+/* ---- Front and best -------------------------------------------------------------------------- */
+
+static void put_sure(calc_put *put, const calc_sweep_data *data, const calc_sweep_found *f)
+{
+    if (data->sure) {
+        calc_put_rounded(put, "sure", data->sure(data->context, f->design, &f->exec, &f->stats), 4);
+    }
+}
+
+static void put_layouts(calc_put *put, const char *key, const calc_sweep_data *data,
+                        const calc_front *list)
+{
+    const calc_sweep_study *study = data->study;
+    calc_put_array(put, key, CALC_PUT_LINES);
+    for (size_t i = 0; i < list->count; i++) {
+        calc_sweep_found found;
+        calc_sweep_found_run(study, &list->item[i], &found);
+        calc_put_object(put, NULL, CALC_PUT_LINES);
+        calc_sweep_put_design(put, "design", study, found.design);
+        calc_put_struct(put, "execution", CALC_KIND_EXEC, &found.exec);
+        calc_put_struct(put, "stats", CALC_KIND_STATS, &found.stats);
+        put_sure(put, data, &found);
+        calc_sweep_put_parts(put, study, &found);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+static void put_group(calc_put *put, const calc_sweep_data *data, const calc_sweep_group *group)
+{
+    put_layouts(put, "front", data, &group->front);
+    put_layouts(put, "top", data, &group->top);
+}
+
+/* Members shared by the layouts of a group. */
+static void put_group_key(calc_put *put, const calc_sweep_study *study, size_t index)
+{
+    const calc_values *procs = &study->space.axis[CALC_AXIS_num_procs];
+    size_t per_design = study->options.per_num_procs ? procs->count : 1;
+    if (study->options.per_num_procs) {
+        calc_put_count(put, "num_procs", procs->value[index % per_design]);
+    }
+    if (study->options.per_design) {
+        calc_sweep_put_design(put, "design", study, index / per_design);
+    }
+}
+
+void calc_sweep_put_results(calc_put *put, const calc_sweep_data *data)
+{
+    const calc_sweep_study *study = data->study;
+    const calc_sweep_result *result = data->result;
+    calc_sweep_put_study(put, study);
+    if (result->partial) {
+        calc_put_flag(put, "partial", true);
+    }
+    if (!study->options.per_num_procs && !study->options.per_design) {
+        put_group(put, data, &result->group[0]);
+        return;
+    }
+    calc_put_array(put, "groups", CALC_PUT_LINES);
+    for (size_t g = 0; g < result->groups_count; g++) {
+        calc_put_object(put, NULL, CALC_PUT_LINES);
+        put_group_key(put, study, g);
+        put_group(put, data, &result->group[g]);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+/* ---- The cloud ------------------------------------------------------------------------------- */
+
+enum { SWEEP_PAGE_COLUMNS = 40 };
+
+/* Statistics of layouts on the page: the page's own and those that the study names. */
+typedef struct sweep_page_columns {
+    const calc_sweep_data *data;
+    size_t count;
+    const calc_field *field[SWEEP_PAGE_COLUMNS];
+} sweep_page_columns;
+
+/* ---- Statistics that the page shows ---------------------------------------------------------- */
+
+/* Statistics shown besides those that the study names: for every study, and for one that serves. */
+static const char *const stat_keys[] = {"sample_rate",
+                                        "total_time",
+                                        "tokens_per_s",
+                                        "tokens_per_s_per_proc",
+                                        "model_flops_utilization",
+                                        "proc_mem_tier1_cap_req",
+                                        "proc_mem_tier2_cap_req",
+                                        "mem_tier1_capacity",
+                                        "mem_tier2_capacity",
+                                        "bubble_time",
+                                        "tp_comm_exposed_time",
+                                        "pp_comm_exposed_time",
+                                        "dp_comm_exposed_time",
+                                        "cp_comm_exposed_time",
+                                        "ep_comm_exposed_time",
+                                        "usd_per_trillion_tokens"};
+static const char *const served_keys[] = {"output_tokens_per_s_per_proc",
+                                          "tokens_per_s_per_user",
+                                          "output_tokens_per_s",
+                                          "requests_per_s",
+                                          "ttft",
+                                          "ttft_p99",
+                                          "tpot",
+                                          "request_time",
+                                          "decode_sequences",
+                                          "max_batch",
+                                          "usd_per_million_output_tokens"};
+enum {
+    STAT_KEYS = sizeof stat_keys / sizeof *stat_keys,
+    SERVED_KEYS = sizeof served_keys / sizeof *served_keys
+};
+
+static void add_column(sweep_page_columns *c, const calc_field *field)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        if (c->field[i] == field) {
+            return;
+        }
+    }
+    c->field[c->count++] = field;
+}
+
+static sweep_page_columns sweep_page_columns_of(const calc_sweep_data *data)
+{
+    const calc_sweep_study *study = data->study;
+    sweep_page_columns c = {.data = data};
+    for (size_t i = 0; i < STAT_KEYS; i++) {
+        add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), stat_keys[i]));
+    }
+    for (size_t i = 0; i < SERVED_KEYS && study->space.inference.phase != CALC_INFERENCE_PHASE_NONE;
+         i++) {
+        add_column(&c, calc_table_find(calc_table_of(CALC_KIND_STATS), served_keys[i]));
+    }
+    add_column(&c, study->options.top_by.field);
+    for (size_t i = 0; i < study->options.objectives; i++) {
+        add_column(&c, study->options.objective[i].field);
+    }
+    return c;
+}
+
+static double stat_of(const calc_field *field, const calc_stats *stats)
+{
+    return calc_member_number(field, (const char *)stats + field->offset);
+}
+
+/* Write the statistics of a layout as an object. */
+static void sweep_page_put_stats(calc_put *put, const char *key, const sweep_page_columns *c,
+                                 const calc_stats *stats)
+{
+    calc_put_object(put, key, CALC_PUT_LINE);
+    for (size_t i = 0; i < c->count; i++) {
+        calc_put_number(put, c->field[i]->key, stat_of(c->field[i], stats));
+    }
+    calc_put_close(put);
+}
+
+void calc_sweep_data_put_names(calc_put *put)
+{
+    calc_put_array(put, "statistics", CALC_PUT_LINE);
+    for (size_t i = 0; i < STAT_KEYS; i++) {
+        calc_put_text(put, NULL, stat_keys[i]);
+    }
+    for (size_t i = 0; i < SERVED_KEYS; i++) {
+        calc_put_text(put, NULL, served_keys[i]);
+    }
+    calc_put_close(put);
+}
+
+/* ---- The cloud: columns of numbers ----------------------------------------------------------- */
+
+/* A field of the execution, or of an object in it. */
+typedef struct axis {
+    char key[64]; /* "inference.chunk_size" */
+    const calc_field *field;
+    size_t offset;
+} axis;
+
+static double exec_of(const axis *a, const calc_sweep_cloud_point *p)
+{
+    return calc_member_number(a->field, (const char *)&p->exec + a->offset);
+}
+
+/* Whether the points differ in it. */
+static bool varies(const axis *a, const calc_sweep_cloud *cloud)
+{
+    for (size_t i = 1; i < cloud->count; i++) {
+        if (exec_of(a, &cloud->point[i]) != exec_of(a, &cloud->point[0])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An axis, with its values if there is a cloud. */
+static void put_axis(calc_put *put, const axis *a, const calc_sweep_cloud *cloud)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "key", a->key);
+    calc_put_array(put, "choices", CALC_PUT_LINE);
+    for (size_t i = 0; a->field->choices && a->field->choices[i]; i++) {
+        calc_put_text(put, NULL, a->field->choices[i]);
+    }
+    calc_put_close(put);
+    calc_put_count(put, "type", a->field->type);
+    calc_put_array(put, "values", CALC_PUT_LINE);
+    for (size_t i = 0; cloud && i < cloud->count; i++) {
+        calc_put_rounded(put, NULL, exec_of(a, &cloud->point[i]), 9);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
+/* Fields of a table in which the points differ; without a cloud, all. */
+static void put_table(calc_put *put, const calc_table *table, const char *before, size_t offset,
+                      const calc_sweep_cloud *cloud)
+{
+    for (size_t f = 0; f < table->count; f++) {
+        const calc_field *field = &table->rows[f];
+        axis a = {.field = field, .offset = offset + field->offset};
+        snprintf(a.key, sizeof a.key, "%s%s", before, field->key);
+        bool value = field->type <= CALC_TYPE_SET; /* not a curve, an object or a list */
+        if (value && (!cloud || varies(&a, cloud))) {
+            put_axis(put, &a, cloud);
+        }
+    }
+}
+
+void calc_sweep_data_put_axes(calc_put *put, const calc_sweep_cloud *cloud)
+{
+    const calc_table *table = calc_table_of(CALC_KIND_EXEC);
+    const calc_field *inference = calc_table_find(table, "inference");
+    calc_put_array(put, "axes", CALC_PUT_LINES);
+    put_table(put, table, "", 0, cloud);
+    put_table(put, inference->table, "inference.", inference->offset, cloud);
+    calc_put_close(put);
+}
+
+/* Whether a statistic is worth showing: the points differ in it. */
+static bool tells(const calc_field *field, const calc_sweep_cloud *cloud)
+{
+    for (size_t i = 1; i < cloud->count; i++) {
+        double a = stat_of(field, &cloud->point[i - 1].stats);
+        double b = stat_of(field, &cloud->point[i].stats);
+        if (isfinite(b) && a != b) {
+            return true;
+        }
+    }
+    return cloud->count <= 1;
+}
+
+/* How sure it is that the best is better than a point. */
+static void put_sureness(calc_put *put, const calc_sweep_data *data, const calc_sweep_cloud *cloud)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "key", "sure");
+    calc_put_array(put, "values", CALC_PUT_LINE);
+    for (size_t i = 0; i < cloud->count; i++) {
+        const calc_sweep_cloud_point *p = &cloud->point[i];
+        calc_put_rounded(put, NULL, data->sure(data->context, p->design, &p->exec, &p->stats), 4);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
+static void put_metrics(calc_put *put, const sweep_page_columns *c, const calc_sweep_cloud *cloud)
+{
+    calc_put_array(put, "metrics", CALC_PUT_LINES);
+    for (size_t f = 0; f < c->count; f++) {
+        if (!tells(c->field[f], cloud)) {
+            continue;
+        }
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "key", c->field[f]->key);
+        calc_put_array(put, "values", CALC_PUT_LINE);
+        for (size_t i = 0; i < cloud->count; i++) {
+            calc_put_rounded(put, NULL, stat_of(c->field[f], &cloud->point[i].stats), 7);
+        }
+        calc_put_close(put);
+        calc_put_close(put);
+    }
+    if (c->data->sure) {
+        put_sureness(put, c->data, cloud);
+    }
+    calc_put_close(put);
+}
+
+/* Write the member "cloud": the number of points, the fields in which all agree, and columns of
+ *  those in which they differ; among these "sure", calc_sweep_order_sure(), where it is known. */
+static void sweep_page_put_cloud(calc_put *put, const sweep_page_columns *c,
+                                 const calc_sweep_cloud *cloud)
+{
+    calc_put_object(put, "cloud", CALC_PUT_LINES);
+    calc_put_count(put, "shown", (int64_t)cloud->count);
+    calc_put_count(put, "seen", (int64_t)cloud->seen);
+    calc_put_flag(put, "all", cloud->all);
+    calc_put_array(put, "design", CALC_PUT_LINE);
+    for (size_t i = 0; i < cloud->count; i++) {
+        calc_put_count(put, NULL, (int64_t)cloud->point[i].design);
+    }
+    calc_put_close(put);
+    if (cloud->count > 0) { /* fields in which all points agree */
+        calc_put_struct(put, "base", CALC_KIND_EXEC, &cloud->point[0].exec);
+    }
+    calc_sweep_data_put_axes(put, cloud);
+    put_metrics(put, c, cloud);
+    calc_put_close(put);
+}
+
+/* ---- Rows: layouts with all their numbers ---------------------------------------------------- */
+
+/* The members of a layout. */
+static void put_found(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
+                      const calc_found *found)
+{
+    const calc_sweep_data *data = c->data;
+    calc_sweep_found f;
+    calc_sweep_found_run(study, found, &f);
+    calc_sweep_put_design(put, "design", study, f.design);
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, &f.exec);
+    sweep_page_put_stats(put, "stats", c, &f.stats);
+    put_sure(put, data, &f);
+    calc_put_rounded(put, "fits", data->fits ? data->fits(data->context, found) : (double)NAN, 4);
+    calc_sweep_put_parts(put, study, &f);
+}
+
+static void put_row(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
+                    const char *name, size_t group, size_t rank, const calc_found *layout)
+{
+    calc_put_object(put, NULL, CALC_PUT_LINE);
+    calc_put_text(put, "set", name);
+    calc_put_count(put, "group", (int64_t)group);
+    calc_put_count(put, "rank", (int64_t)rank);
+    put_found(put, study, c, layout);
+    calc_put_close(put);
+}
+
+static void put_list(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
+                     const char *name, size_t group, const calc_front *list, size_t most)
+{
+    size_t shown = list->count < most ? list->count : most;
+    for (size_t i = 0; i < shown; i++) {
+        size_t at = calc_sweep_spread(i, shown, list->count);
+        put_row(put, study, c, name, group, at + 1, &list->item[at]);
+    }
+}
+
+static void put_rows(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
+                     const calc_sweep_result *result)
+{
+    enum {
+        ROWS = 400 /* of all groups together, evenly spread, */,
+        GROUP_ROWS = 20 /* but this many of each */
+    };
+    size_t most = ROWS / (result->groups_count > 0 ? result->groups_count : 1);
+    most = most > GROUP_ROWS ? most : GROUP_ROWS;
+    size_t fronts = 0;
+    for (size_t g = 0; g < result->groups_count; g++) {
+        fronts += result->group[g].front.count;
+    }
+    calc_put_count(put, "front", (int64_t)fronts);
+    calc_put_array(put, "rows", CALC_PUT_LINES);
+    for (size_t g = 0; g < result->groups_count; g++) {
+        put_list(put, study, c, "top", g, &result->group[g].top, most);
+        put_list(put, study, c, "front", g, &result->group[g].front, most);
+    }
+    if (c->data->start) {
+        put_row(put, study, c, "start", 0, c->data->start_rank, c->data->start);
+    }
+    calc_put_close(put);
+}
+
+/* ---- Parts of the space ---------------------------------------------------------------------- */
+
+static void put_cells(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
+                      const char *key, const calc_sweep_cells *cells)
+{
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_put_flag(put, "counted", cells->counted);
+    calc_put_array(put, "items", CALC_PUT_LINES);
+    for (size_t i = 0; i < cells->count; i++) {
+        const calc_sweep_cell *cell = &cells->item[i];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_count(put, "tensor_par", cell->tensor_par);
+        calc_put_count(put, "pipeline_par", cell->pipeline_par);
+        calc_put_count(put, "num_procs", cell->num_procs);
+        calc_put_count(put, "total", (int64_t)cell->counts.total);
+        calc_sweep_put_counts(put, &cell->counts);
+        if (cell->found) {
+            calc_put_object(put, "best", CALC_PUT_LINE);
+            put_found(put, study, c, &cell->best);
+            calc_put_close(put);
+        } else {
+            calc_put_raw(put, "best", "null");
+        }
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    calc_put_close(put);
+}
+
+/* ---- More of each resource ------------------------------------------------------------------- */
+
+static void put_more(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
+                     const calc_sweep_more *more, const calc_sweep_result *result)
+{
+    const calc_found *before = calc_sweep_found_best_of_all(result);
+    calc_put_array(put, "ten_percent_more", CALC_PUT_LINES);
+    for (size_t i = 0; i < more->count; i++) {
+        const calc_sweep_more_item *item = &more->item[i];
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "resource", item->text);
+        sweep_page_put_stats(put, "same", c, &item->same);
+        if (item->found) {
+            calc_put_object(put, "best", CALC_PUT_LINE);
+            calc_put_flag(put, "unchanged", calc_found_compare(&item->best, before) == 0);
+            calc_sweep_put_design(put, "design", study, item->best.design);
+            const calc_exec exec = calc_found_exec(&item->best);
+            calc_put_struct(put, "execution", CALC_KIND_EXEC, &exec);
+            sweep_page_put_stats(put, "stats", c, &item->stats);
+            calc_put_close(put);
+        } else {
+            calc_put_raw(put, "best", "null");
+        }
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+}
+
+/* ---- Advice where nothing fits --------------------------------------------------------------- */
+
+static void put_layout(calc_put *put, const char *key, const calc_sweep_study *study,
+                       const sweep_page_columns *c, const calc_sweep_found *f)
+{
+    calc_put_object(put, key, CALC_PUT_LINE);
+    calc_sweep_put_design(put, "design", study, f->design);
+    calc_put_struct(put, "execution", CALC_KIND_EXEC, &f->exec);
+    sweep_page_put_stats(put, "stats", c, &f->stats);
+    calc_put_close(put);
+}
+
+static void put_need(calc_put *put, const calc_sweep_study *study, const sweep_page_columns *c,
+                     const calc_sweep_need *need)
+{
+    if (!need->known) {
+        calc_put_raw(put, "need", "null");
+        return;
+    }
+    calc_put_object(put, "need", CALC_PUT_LINES);
+    put_layout(put, "least", study, c, &need->least);
+    if (need->num_procs > 0) {
+        put_layout(put, "larger", study, c, &need->larger);
+    }
+    calc_put_close(put);
+}
+
+/* ---- Effect of each choice of the best ------------------------------------------------------- */
+
+static calc_status put_changes(calc_put *put, const calc_sweep_study *study,
+                               const calc_sweep_result *result, calc_errors *errors)
+{
+    const calc_found *best = calc_sweep_found_best_of_all(result);
+    if (!best || study->options.compat != CALC_COMPAT_NONE) {
+        calc_put_raw(put, "changes", "null");
+        return CALC_OK;
+    }
+    calc_app app;
+    calc_system system;
+    const calc_exec exec = calc_found_exec(best);
+    study->designs.get(study->designs.context, best->design, &app, &system);
+    return calc_changes_put(put, "changes", &app, &system, &exec, errors);
+}
+
+/* ---- Designs --------------------------------------------------------------------------------- */
+
+/* The meaning of the numbers of designs, if they are few. */
+static void put_designs(calc_put *put, const calc_sweep_study *study)
+{
+    enum { DESIGNS = 1000 };
+    calc_put_array(put, "designs", CALC_PUT_LINES);
+    for (uint64_t i = 0; i < study->designs.count && study->designs.count <= DESIGNS; i++) {
+        calc_sweep_put_design(put, NULL, study, i);
+    }
+    calc_put_close(put);
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+/* Results of the additional sweep for the page. */
+typedef struct extras {
+    calc_sweep_cloud cloud;
+    calc_sweep_cells splits, procs;
+    calc_sweep_more more;
+    calc_sweep_need need;
+} extras;
+
+static calc_status find_extras(extras *e, const calc_sweep_study *study,
+                               const calc_sweep_result *result, calc_errors *errors)
+{
+    calc_status status = calc_sweep_cloud_make(&e->cloud, study, errors);
+    if (status == CALC_OK) {
+        status = calc_sweep_cells_splits(&e->splits, study, result, &e->cloud, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_sweep_cells_procs(&e->procs, study, result, errors);
+    }
+    if (status == CALC_OK) {
+        status = calc_sweep_more_find(&e->more, study, result, errors);
+    }
+    return status == CALC_OK ? calc_sweep_need_find(&e->need, study, result, errors) : status;
+}
+
+static void put_extras(calc_put *put, const calc_sweep_data *data, const extras *e)
+{
+    const calc_sweep_study *study = data->study;
+    const sweep_page_columns c = sweep_page_columns_of(data);
+    put_rows(put, study, &c, data->result);
+    sweep_page_put_cloud(put, &c, &e->cloud);
+    put_cells(put, study, &c, "splits", &e->splits);
+    put_cells(put, study, &c, "procs", &e->procs);
+    put_more(put, study, &c, &e->more, data->result);
+    put_need(put, study, &c, &e->need);
+}
+
+calc_status calc_sweep_data_put(calc_put *put, const calc_sweep_data *data, calc_errors *errors)
+{
+    extras e = {.need = {.known = false}};
+    calc_status status = find_extras(&e, data->study, data->result, errors);
+    if (status == CALC_OK) {
+        put_designs(put, data->study);
+        calc_sweep_put_summary(put, "summary", data->result);
+        put_extras(put, data, &e);
+        status = put_changes(put, data->study, data->result, errors);
+    }
+    calc_sweep_cells_free(&e.splits);
+    calc_sweep_cells_free(&e.procs);
+    calc_sweep_cloud_free(&e.cloud);
+    return status;
+}

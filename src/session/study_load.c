@@ -1,0 +1,692 @@
+#include "session/study_load.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "axis.h"
+#include "base/decimal.h"
+#include "base/error.h"
+#include "defaults.h"
+#include "formats/refusal.h"
+#include "io/software_load.h"
+#include "io/utf8.h"
+#include "spec/absent.h"
+#include "spec/amount.h"
+#include "spec/compat.h"
+#include "spec/field.h"
+#include "units.h"
+
+enum {
+    NAME_SIZE = 128,
+    WORD_SIZE = 4096,
+    TOP_MAX = 1000000,
+    THREADS_MAX = 4096,
+    TOP = 10,
+    ITEM_SIZE = 32
+};
+
+/* A study on its way. */
+typedef struct sources {
+    calc_sweep_study *study;
+    const calc_study_source *in;
+    calc_errors *errors;
+} sources;
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+/* The last value of an option; NULL: it is not given. */
+static const char *value_of(const sources *s, const char *name)
+{
+    const char *value = NULL;
+    for (size_t i = 0; i < s->in->uses; i++) {
+        value = strcmp(s->in->use[i].name, name) == 0 ? s->in->use[i].value : value;
+    }
+    return value;
+}
+
+/* ---- Places of errors ------------------------------------------------------------------------ */
+
+/* "--batch 512", what errors call an option. */
+static void name_option(char name[NAME_SIZE], const char *option, const char *value)
+{
+    char shown[CALC_UTF8_SHOW_SIZE];
+    snprintf(name, NAME_SIZE, "--%s %s", option, calc_utf8_show(shown, value, strlen(value)));
+}
+
+/* Errors from `first` on that have no place yet get the place of an option. */
+static void blame_option(const sources *s, int first, const char *option, const char *value)
+{
+    char name[NAME_SIZE];
+    name_option(name, option, value);
+    for (int i = first; i < s->errors->count; i++) {
+        calc_error *error = &s->errors->item[i];
+        if (!error->file[0] && !error->pointer[0]) {
+            calc_error_place(error, name, 0, 0);
+        }
+    }
+}
+
+/* ... or of an item in the file. */
+static void blame_item(const sources *s, int first, const calc_space_entry *entry, size_t item)
+{
+    for (int i = first; i < s->errors->count; i++) {
+        calc_error *error = &s->errors->item[i];
+        if (!error->file[0] && !error->pointer[0]) {
+            calc_space_entry_pointer(entry, item, error->pointer);
+        }
+    }
+    calc_space_entries_locate(&s->in->file, s->errors, first);
+}
+
+/* ---- Settings: lists of words, in an option or in the file ----------------------------------- */
+
+/* Take one word of a setting. */
+typedef calc_status setting(sources *s, const char *word);
+
+/* The next word between commas, without blanks around it. */
+static bool next_word(const char **text, char word[WORD_SIZE])
+{
+    if (!*text) {
+        return false;
+    }
+    const char *start = *text + strspn(*text, " ");
+    size_t length = strcspn(start, ",");
+    *text = start[length] ? start + length + 1 : NULL;
+    while (length > 0 && start[length - 1] == ' ') {
+        length--;
+    }
+    snprintf(word, WORD_SIZE, "%.*s", (int)(length < WORD_SIZE ? length : WORD_SIZE - 1), start);
+    return true;
+}
+
+static void take_words(sources *s, const char *text, setting *take)
+{
+    char word[WORD_SIZE];
+    while (next_word(&text, word) && take(s, word) == CALC_OK) {
+    }
+}
+
+static const calc_space_entry *find_entry(const sources *s, calc_study_key key)
+{
+    for (size_t i = 0; i < s->in->file.count; i++) {
+        if (calc_study_key_find(s->in->file.entry[i].key) == key) {
+            return &s->in->file.entry[i];
+        }
+    }
+    return NULL;
+}
+
+/* Take the words of a key of the file. */
+static void take_entry(sources *s, calc_study_key key, setting *take)
+{
+    const calc_space_entry *entry = find_entry(s, key);
+    for (size_t i = 0; entry && i < entry->count; i++) {
+        int first = s->errors->count;
+        take(s, entry->item[i]);
+        blame_item(s, first, entry, i);
+    }
+}
+
+/* Take a setting from its option, otherwise from the file. */
+static void take_setting(sources *s, const char *opt, calc_study_key key, setting *take)
+{
+    const char *text = value_of(s, opt);
+    if (text) {
+        int first = s->errors->count;
+        take_words(s, text, take);
+        blame_option(s, first, opt, text);
+    } else if (key != CALC_STUDY_KEY_COUNT) {
+        take_entry(s, key, take);
+    }
+}
+
+static calc_status take_objective(sources *s, const char *word)
+{
+    calc_sweep_options *o = &s->study->options;
+    if (o->objectives == CALC_MAX_OBJECTIVES) {
+        return calc_errors_add(s->errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                               "at most %d objectives", CALC_MAX_OBJECTIVES);
+    }
+    calc_status status = calc_objective_parse(&o->objective[o->objectives], word, s->errors);
+    o->objectives += status == CALC_OK;
+    return status;
+}
+
+static calc_status take_top_by(sources *s, const char *word)
+{
+    return calc_objective_parse(&s->study->options.top_by, word, s->errors);
+}
+
+static calc_status take_constraint(sources *s, const char *word)
+{
+    calc_sweep_study *study = s->study;
+    size_t size = (study->constraints + 1) * sizeof *study->constraint;
+    calc_constraint *constraint = realloc(study->constraint, size);
+    if (!constraint) {
+        return calc_errors_no_memory(s->errors);
+    }
+    study->constraint = constraint;
+    calc_status status = calc_constraint_parse(&constraint[study->constraints], word, s->errors);
+    study->constraints += status == CALC_OK;
+    return status;
+}
+
+/* Adds the condition of --tokens and --days. */
+static void take_days(sources *s)
+{
+    char text[96];
+    double tokens = calc_study_amount(value_of(s, "tokens"), "tokens");
+    double days = calc_study_amount(value_of(s, "days"), "days");
+    if (tokens > 0 && days > 0) {
+        snprintf(text, sizeof text, "days_per_trillion_tokens <= %.17g", days / (tokens / 1e12));
+        (void)!take_constraint(s, text);
+    }
+}
+
+static calc_status take_per(sources *s, const char *word)
+{
+    bool procs = strcmp(word, "num_procs") == 0;
+    bool design = strcmp(word, "design") == 0;
+    s->study->options.per_num_procs |= procs;
+    s->study->options.per_design |= design;
+    return procs || design ? CALC_OK
+                           : calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, NULL,
+                                             "expected num_procs, design or both");
+}
+
+/* A number in a range that errors name. */
+static calc_status take_number(calc_errors *errors, const char *word, bool whole, double lo,
+                               double hi, double *out)
+{
+    char *end;
+    double value = strtod(word, &end);
+    bool fine = end != word && *end == '\0' && value >= lo && value <= hi &&
+                (!whole || value == floor(value));
+    *out = fine ? value : *out;
+    return fine ? CALC_OK
+                : calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, NULL,
+                                  "expected a %snumber from %.15g to %.15g", whole ? "whole " : "",
+                                  lo, hi);
+}
+
+static calc_status take_top(sources *s, const char *word)
+{
+    double top = 0;
+    calc_status status = take_number(s->errors, word, true, 0, TOP_MAX, &top);
+    s->study->top = (size_t)top;
+    return status;
+}
+
+static calc_status take_threads(sources *s, const char *word)
+{
+    double threads = 0;
+    calc_status status = take_number(s->errors, word, true, 1, THREADS_MAX, &threads);
+    s->study->options.threads = (int)threads;
+    return status;
+}
+
+static calc_status take_verify(sources *s, const char *word)
+{
+    return take_number(s->errors, word, false, 0, 1, &s->study->options.verify);
+}
+
+/* Default objectives: speed and memory for training; for serving, the usual chart of tokens per
+ * second of a user over those of a processor, or, where no user sees tokens, the first objective
+ * only. */
+static void take_usual(sources *s)
+{
+    calc_sweep_options *o = &s->study->options;
+    calc_inference_phase phase = s->study->space.inference.phase;
+    bool trains = phase == CALC_INFERENCE_PHASE_NONE;
+    bool prompts = phase == CALC_INFERENCE_PHASE_PREFILL;
+    if (o->objectives == 0) {
+        take_words(s,
+                   trains    ? "sample_rate,mem1,mem2"
+                   : prompts ? "tokens_per_s_per_proc,ttft"
+                             : "output_tokens_per_s_per_proc,tokens_per_s_per_user",
+                   take_objective);
+    }
+    if (!o->top_by.field) {
+        take_words(s,
+                   trains    ? "sample_rate"
+                   : prompts ? "tokens_per_s_per_proc"
+                             : "output_tokens_per_s_per_proc",
+                   take_top_by);
+    }
+}
+
+static void take_options(sources *s)
+{
+    static const struct {
+        const char *opt;
+        calc_study_key key; /* COUNT: the file has no such key */
+        setting *take;
+    } settings[] = {
+        {"objectives", CALC_STUDY_KEY_OBJECTIVES, take_objective},
+        {"top", CALC_STUDY_KEY_TOP, take_top},
+        {"top-by", CALC_STUDY_KEY_COUNT, take_top_by},
+        {"per", CALC_STUDY_KEY_PER, take_per},
+        {"threads", CALC_STUDY_KEY_COUNT, take_threads},
+        {"verify", CALC_STUDY_KEY_COUNT, take_verify},
+    };
+    calc_sweep_options *o = &s->study->options;
+    int first = s->errors->count;
+    s->study->top = TOP;
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        take_setting(s, settings[i].opt, settings[i].key, settings[i].take);
+    }
+    bool groups = o->per_num_procs || o->per_design;
+    o->top = groups ? s->study->top : calc_study_keep(s->study->top);
+    if (s->errors->count == first) {
+        take_usual(s);
+    }
+    take_entry(s, CALC_STUDY_KEY_WHERE, take_constraint);
+    for (size_t i = 0; i < s->in->uses; i++) {
+        const calc_space_option *use = &s->in->use[i];
+        first = s->errors->count;
+        if (strcmp(use->name, "where") == 0) {
+            take_constraint(s, use->value);
+            blame_option(s, first, use->name, use->value);
+        }
+    }
+    take_days(s);
+    o->constraints = s->study->constraints;
+    o->constraint = s->study->constraint;
+    o->no_prune = value_of(s, "no-prune") != NULL;
+    o->cpu = value_of(s, "cpu");
+}
+
+/* ---- Models and machines --------------------------------------------------------------------- */
+
+static calc_status take_app(sources *s, const char *word)
+{
+    return s->in->document(s->in->context, s->study, CALC_KIND_APP, word, s->errors);
+}
+
+static calc_status take_system(sources *s, const char *word)
+{
+    return s->in->document(s->in->context, s->study, CALC_KIND_SYSTEM, word, s->errors);
+}
+
+/* Load the documents that are named, or otherwise those that the file names. */
+static void take_documents(sources *s)
+{
+    static const char hint[] = "calc sweep APP SYS SPACE";
+    if (s->in->app) {
+        take_words(s, s->in->app, take_app);
+        take_words(s, s->in->system, take_system);
+        return;
+    }
+    take_entry(s, CALC_STUDY_KEY_APPLICATIONS, take_app);
+    take_entry(s, CALC_STUDY_KEY_SYSTEMS, take_system);
+    bool fine = find_entry(s, CALC_STUDY_KEY_APPLICATIONS) && find_entry(s, CALC_STUDY_KEY_SYSTEMS);
+    if (!fine) {
+        calc_errors_add(s->errors, CALC_ERR_FIELD, CALC_KIND_NONE, NULL, hint,
+                        "the space does not name \"applications\" and \"systems\"");
+        calc_error_place(&s->errors->item[s->errors->count - 1], s->in->file.name, 0, 0);
+    }
+}
+
+/* Errors of a model or a machine alone, independent of the layout: a part that is not modelled
+ * yet. */
+static void check_documents(const sources *s)
+{
+    const calc_designs_builder *b = &s->study->builder;
+    for (size_t i = 0; i < b->apps * b->systems; i++) {
+        const calc_design_app *app = &b->app[i / b->systems];
+        const calc_design_system *system = &b->system[i % b->systems];
+        calc_exec exec;
+        calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &exec);
+        exec.num_procs = exec.strategy.tensor_par = exec.pipeline_par = exec.strategy.data_par = 1;
+        exec.batch_size = exec.microbatch_size = exec.pipeline_interleaving = 1;
+        exec.strategy.datatype = calc_units_datatype(&system->system);
+        calc_errors found = {0};
+        if (calc_check(&app->app, &system->system, &exec, &found) == CALC_OK) {
+            continue;
+        }
+        for (int e = 0; e < found.count; e++) {
+            const calc_error *error = &found.item[e];
+            bool of_app = error->kind == CALC_KIND_APP;
+            if (of_app || error->kind == CALC_KIND_SYSTEM) {
+                calc_errors_add(s->errors, error->status, error->kind, error->pointer, error->hint,
+                                "%s: %s", of_app ? app->name : system->name, error->text);
+            }
+        }
+    }
+}
+
+/* ---- Axes ------------------------------------------------------------------------------------ */
+
+static void set_axis(sources *s, const char *key, const char *item, const char *name)
+{
+    const calc_axis_text text = {.key = key, .item = &item, .count = 1, .name = name};
+    (void)!calc_axis_set(&s->study->space, &s->study->builder, &text, s->errors);
+}
+
+/* Tokens per sequence if they are the same in all layouts; else 0. */
+static int64_t sequence_tokens(const calc_sweep_study *study)
+{
+    const calc_values *own = &study->space.axis[CALC_AXIS_seq_size];
+    const calc_designs_builder *b = &study->builder;
+    int64_t same = own->count == 1 ? own->value[0] : 0;
+    if (same > 0 || own->count > 1 || own->all) {
+        return same;
+    }
+    for (size_t i = 0; i < b->axes; i++) {
+        if (b->axis[i].ref.kind == CALC_KIND_APP &&
+            b->axis[i].ref.field->offset == offsetof(calc_app, seq_size)) {
+            return b->axis[i].count == 1 ? (int64_t)b->axis[i].value[0] : 0;
+        }
+    }
+    for (size_t i = 0; i < b->apps; i++) {
+        if (i > 0 && b->app[i].app.seq_size != same) {
+            return 0;
+        }
+        same = b->app[i].app.seq_size;
+    }
+    return same;
+}
+
+/* The batch in sequences, as an axis takes it: a number without a unit as it is; a number of tokens
+ * must be whole sequences of the one length that all layouts have. */
+static calc_status read_batch(const calc_sweep_study *study, const char *text, char item[ITEM_SIZE],
+                              calc_errors *errors)
+{
+    double tokens, sequences;
+    char number[CALC_DECIMAL_SIZE], length[CALC_DECIMAL_SIZE], hint[128];
+    bool of_tokens = strstr(text, "tok") != NULL;
+    if (!of_tokens && calc_amount_read(text, NULL, &sequences) == CALC_AMOUNT_UNIT) {
+        snprintf(hint, sizeof hint, "write %.40stokens, or the number of sequences", text);
+        return calc_errors_add(errors, CALC_ERR_TYPE, CALC_KIND_NONE, NULL, hint,
+                               "sequences or tokens?");
+    }
+    if (!of_tokens || calc_amount_read(text, "tokens", &tokens) != CALC_AMOUNT_UNIT) {
+        snprintf(item, ITEM_SIZE, "<=%.29s", text);
+        return CALC_OK;
+    }
+    int64_t each = sequence_tokens(study);
+    if (each == 0) {
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL,
+                               "give the number of sequences",
+                               "the sequences of these layouts do not have one length");
+    }
+    sequences = tokens / (double)each;
+    if (sequences < 1 || sequences != floor(sequences) || sequences > 1e12) {
+        double below = fmax(1, floor(sequences));
+        snprintf(hint, sizeof hint, "%.0f sequences are %s tokens; Mi is 1,048,576", below,
+                 calc_decimal_grouped(below * (double)each, number));
+        char all[CALC_DECIMAL_SIZE];
+        return calc_errors_add(errors, CALC_ERR_RANGE, CALC_KIND_NONE, NULL, hint,
+                               "%s tokens are no whole number of sequences of %s",
+                               calc_decimal_grouped(tokens, all),
+                               calc_decimal_grouped((double)each, length));
+    }
+    snprintf(item, ITEM_SIZE, "<=%.0f", sequences);
+    return CALC_OK;
+}
+
+/* Sets the axes of --axis and --set, in the order given. */
+static void take_assignments(sources *s)
+{
+    for (size_t i = 0; i < s->in->uses; i++) {
+        const calc_space_option *use = &s->in->use[i];
+        if (strcmp(use->name, "set") == 0) {
+            (void)!calc_axis_assign_one(&s->study->space, &s->study->builder, use->value,
+                                        s->errors);
+        } else if (strcmp(use->name, "axis") == 0) {
+            (void)!calc_axis_assign(&s->study->space, &s->study->builder, use->value, s->errors);
+        }
+    }
+}
+
+static void take_batch(sources *s)
+{
+    char name[NAME_SIZE], item[ITEM_SIZE];
+    const char *value = value_of(s, "batch");
+    int first = s->errors->count;
+    if (!value) {
+        return;
+    }
+    name_option(name, "batch", value);
+    if (read_batch(s->study, value, item, s->errors) == CALC_OK) {
+        set_axis(s, "batch_size", item, name);
+    } else if (s->errors->count > first) {
+        calc_error_place(&s->errors->item[first], name, 0, 0);
+    }
+}
+
+/* Errors name their options. */
+static void take_axis_options(sources *s)
+{
+    char name[NAME_SIZE];
+    const char *procs = value_of(s, "procs");
+    if (procs) {
+        name_option(name, "procs", procs);
+        set_axis(s, "num_procs", procs, name);
+    }
+    /* --batch may be in tokens; an axis may set the length of a sequence, or the batch itself. */
+    calc_values *batch = &s->study->space.axis[CALC_AXIS_batch_size];
+    calc_values before = *batch;
+    *batch = (calc_values){0};
+    take_assignments(s);
+    if (batch->count > 0) {
+        free(before.value);
+        return;
+    }
+    *batch = before;
+    take_batch(s);
+}
+
+calc_status calc_study_software(calc_space *space, calc_session_find *find, void *context,
+                                calc_errors *errors)
+{
+    calc_exec software;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &software);
+    strcpy(software.software, space->software);
+    calc_status status = calc_software_read(&software, find, context, errors);
+    return status != CALC_OK                                     ? status
+           : calc_defaults_software(space, &software) == CALC_OK ? CALC_OK
+                                                                 : calc_errors_no_memory(errors);
+}
+
+static void take_file_axes(sources *s)
+{
+    for (size_t i = 0; i < s->in->file.count; i++) {
+        const calc_space_entry *entry = &s->in->file.entry[i];
+        const calc_axis_text text = {.key = entry->key,
+                                     .item = (const char *const *)entry->item,
+                                     .count = entry->count,
+                                     .pointer = entry->pointer,
+                                     .list = entry->list};
+        int first = s->errors->count;
+        if (calc_study_key_find(entry->key) == CALC_STUDY_KEY_COUNT) {
+            (void)!calc_axis_set(&s->study->space, &s->study->builder, &text, s->errors);
+            calc_space_entries_locate(&s->in->file, s->errors, first);
+        }
+    }
+}
+
+static void need_axis(const sources *s, calc_axis axis, const char *key, const char *option,
+                      const char *hint)
+{
+    if (s->study->space.axis[axis].count == 0) {
+        calc_errors_at(s->errors, CALC_ERR_FIELD, option, 0, 0, hint, "nothing says %s", key);
+    }
+}
+
+/* The system of prefill pools. If it is also the only system of the sweep, swept fields apply to it
+ * too. */
+static void take_prefill_system(sources *s)
+{
+    calc_designs_builder *b = &s->study->builder;
+    calc_other_system *other = &s->study->space.inference.prefill_system;
+    calc_app app;
+    calc_designs designs;
+    if (!other->name[0]) {
+        return;
+    }
+    other->system = &s->study->prefill;
+    const char *name = s->in->prefill(s->in->context, other->name, &s->study->prefill, s->errors);
+    if (name && b->systems == 1 && strcmp(name, b->system[0].name) == 0 &&
+        calc_designs_make(b, &designs, s->errors) == CALC_OK) {
+        designs.get(designs.context, 0, &app, &s->study->prefill);
+    }
+}
+
+/* Rules of Calculon: they also choose the default space. */
+static void take_rules(sources *s)
+{
+    const char *rules = value_of(s, "compat");
+    (void)!calc_compat_read(rules ? rules : "none", &s->study->options.compat, s->errors);
+}
+
+static calc_status some_run(const void *context, const calc_app *app, const calc_system *system,
+                            const calc_exec *exec, bool *runs)
+{
+    (void)context;
+    return calc_export_starts(app, system, exec, runs);
+}
+
+static calc_status one_runs(const void *context, const calc_app *app, const calc_system *system,
+                            const calc_exec *exec, bool *runs)
+{
+    return calc_export_runs(context, app, system, exec, runs);
+}
+
+/* The framework that a layout is for. Calculon's rules are of none. Where one is named, its own
+ * rules say how it keeps state, instead of those of the usual choice. */
+static void take_framework(sources *s)
+{
+    static const struct {
+        calc_axis axis;
+        size_t count;
+        int64_t value[3];
+    } own[] = {{CALC_AXIS_zero_stage, 3, {0, 2, 3}},
+               {CALC_AXIS_grad_datatype, 2, {CALC_FORMAT_AUTO, CALC_FORMAT_BFLOAT16}}};
+    calc_sweep_options *o = &s->study->options;
+    const char *said = value_of(s, "for");
+    const char *name = said ? said : "any";
+    const calc_framework *framework = calc_framework_find(name);
+    if (strcmp(name, "none") == 0 || o->compat != CALC_COMPAT_NONE) {
+        return;
+    }
+    o->runs = framework ? one_runs : some_run;
+    o->runs_context = framework;
+    o->runs_name = name;
+    for (size_t i = 0; i < sizeof own / sizeof *own && framework && !framework->serves; i++) {
+        if (s->study->space.axis[own[i].axis].standard &&
+            calc_space_set(&s->study->space, own[i].axis, own[i].value, own[i].count) != CALC_OK) {
+            calc_errors_no_memory(s->errors);
+        }
+    }
+}
+
+/* Ranks of one size in every dimension are so many processors. */
+static void take_num_procs(calc_space *space)
+{
+    static const calc_axis ranks[] = {CALC_AXIS_tensor_par, CALC_AXIS_pipeline_par,
+                                      CALC_AXIS_data_par, CALC_AXIS_context_par};
+    int64_t procs = 1;
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        const calc_values *v = &space->axis[ranks[i]];
+        bool none = ranks[i] == CALC_AXIS_context_par && v->standard;
+        procs = none ? procs : v->count == 1 && !v->standard ? procs * v->value[0] : 0;
+    }
+    if (procs > 0 && space->axis[CALC_AXIS_num_procs].count == 0) {
+        (void)!calc_space_set(space, CALC_AXIS_num_procs, &procs, 1);
+    }
+}
+
+static void take_axes(sources *s)
+{
+    if (s->in->standard) { /* the default study */
+        set_axis(s, "num_procs", "4096", "");
+        set_axis(s, "batch_size", "<=2340", "");
+        set_axis(s, "fused_activation", "*", "");
+    }
+    take_file_axes(s);
+    take_axis_options(s);
+    take_prefill_system(s);
+    take_framework(s);
+    if (calc_defaults_set(&s->study->space, &s->study->builder, s->study->options.compat) !=
+        CALC_OK) {
+        calc_errors_no_memory(s->errors);
+    }
+    (void)!calc_study_software(&s->study->space, s->in->find, s->in->find_context, s->errors);
+    if (s->in->file.count > 0) {
+        calc_space_entries_locate(&s->in->file, s->errors, 0);
+    }
+    take_num_procs(&s->study->space);
+    if (s->errors->count == 0) {
+        calc_defaults_check(&s->study->space, &s->study->builder, s->errors);
+        if (s->in->file.count > 0) {
+            calc_space_entries_locate(&s->in->file, s->errors, 0);
+        }
+        need_axis(s, CALC_AXIS_num_procs, "num_procs", "--procs", "for example --procs 512");
+        need_axis(s, CALC_AXIS_batch_size, "batch_size", "--batch", "for example --batch 512");
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+double calc_study_amount(const char *text, const char *unit)
+{
+    double number = 0;
+    if (!text) {
+        return 0;
+    }
+    bool fine = calc_amount_read(text, unit, &number) <= CALC_AMOUNT_UNIT && number > 0;
+    return fine ? number : -1;
+}
+
+size_t calc_study_keep(size_t top)
+{
+    enum { TIMES = 8, LEAST = 10, MORE = 200, READ = 1000 /* longer tables are for programs */ };
+    size_t most = top < LEAST ? LEAST : top;
+    return top > READ ? top : most < MORE / (TIMES - 1) ? most * TIMES : top + MORE;
+}
+
+void calc_study_cut(const calc_sweep_study *study, calc_sweep_result *result)
+{
+    for (size_t g = 0; g < result->groups_count; g++) {
+        calc_front *list = &result->group[g].top;
+        list->count = list->count < study->top ? list->count : study->top;
+    }
+}
+
+calc_status calc_study_load(calc_sweep_study *study, const calc_study_source *source,
+                            calc_errors *errors)
+{
+    sources s = {.study = study, .in = source, .errors = errors};
+    if (calc_space_init(&study->space) != CALC_OK) {
+        return calc_errors_no_memory(errors);
+    }
+    if (errors->count == 0) {
+        take_documents(&s);
+    }
+    if (errors->count == 0) {
+        check_documents(&s);
+        take_rules(&s);
+        take_axes(&s);
+        take_options(&s);
+        if (calc_defaults_stages(&study->space, &study->builder, &study->options) != CALC_OK) {
+            calc_errors_no_memory(errors);
+        }
+    }
+    if (errors->count == 0) {
+        (void)!calc_designs_make(&study->builder, &study->designs, errors);
+    }
+    return calc_errors_first(errors);
+}
+
+void calc_study_free(calc_sweep_study *study)
+{
+    calc_space_free(&study->space);
+    calc_designs_builder_free(&study->builder);
+    free(study->constraint);
+    free(study->document);
+    *study = (calc_sweep_study){0};
+}
