@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "calibrate/fit.h"
 #include "calibrate/least_squares.h"
-#include "model/serve/engine.h"
 
 const char *calc_engine_cross_word(calc_engine_cross cross)
 {
@@ -223,9 +222,11 @@ static calc_status fit_folds(task *t, calc_errors *errors)
 /* Rates of loops follow from their times; those of static batches are all that is known of some.
  * How many drafts are accepted is assumed, and no trait of an engine. Where all requests come at
  * once their queue decides. */
-static bool counts(const calc_engine_plan *plan, const calc_result *r, int engine)
+static bool counts(const calc_engine_plan *plan, const calc_result *r,
+                   const calc_serving_engine *engine)
 {
-    if (r->use != CALC_USE_SCORED || (int)r->serving->map.exec.inference.engine != engine ||
+    if (r->use != CALC_USE_SCORED ||
+        strcmp(r->serving->map.exec.inference.engine.name, engine->name) != 0 ||
         r->quantity == CALC_QUANTITY_TPOT_SHAPE ||
         r->serving->map.kind == CALC_SERVING_KIND_ALL_AT_ONCE ||
         r->serving->map.exec.inference.speculative_tokens > 0) {
@@ -240,7 +241,7 @@ static calc_status calibrate_engine(task *t, const calc_results *results, calc_e
 {
     t->count = 0;
     for (size_t i = 0; i < results->count; i++) {
-        if (counts(t->plan, &results->item[i], (int)t->fit->engine)) {
+        if (counts(t->plan, &results->item[i], t->fit->engine)) {
             t->point[t->count++] = (calc_engine_point){&results->item[i], i, true};
         }
     }
@@ -258,14 +259,14 @@ calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engin
                                   const calc_results *results, double *fitted, double *unseen,
                                   calc_errors *errors)
 {
-    *out = (calc_engine_calibration){0};
+    *out = (calc_engine_calibration){.fit = calloc(plan->engines->count + 1, sizeof *out->fit)};
     task t = {.plan = plan,
               .point = calloc(results->count + 1, sizeof *t.point),
               .fold = calloc(results->count + 1, sizeof *t.fold),
               .fitted = fitted,
               .unseen = unseen};
     calc_status status = CALC_OK;
-    if (!t.point || !t.fold) {
+    if (!t.point || !t.fold || !out->fit) {
         free(t.point);
         free(t.fold);
         return calc_errors_no_memory(errors);
@@ -273,9 +274,9 @@ calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engin
     for (size_t i = 0; i < results->count; i++) {
         fitted[i] = unseen[i] = (double)NAN;
     }
-    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT && status == CALC_OK; e++) {
+    for (size_t e = 0; e < plan->engines->count && status == CALC_OK; e++) {
         t.fit = &out->fit[out->count];
-        *t.fit = (calc_engine_fit){.engine = (calc_serving_engine)e};
+        *t.fit = (calc_engine_fit){.engine = &plan->engines->item[e]};
         status = calibrate_engine(&t, results, errors);
         out->count += t.count > 0;
     }
@@ -317,9 +318,9 @@ double *calc_engine_trait(calc_engine_traits *of, int trait)
     return (double *)(void *)((char *)of + traits[trait].offset);
 }
 
-calc_engine_traits calc_engine_fit_start(calc_serving_engine engine, bool documented)
+calc_engine_traits calc_engine_fit_start(const calc_serving_engine *engine, bool documented)
 {
-    calc_engine_traits start = calc_engine_traits_of(engine);
+    calc_engine_traits start = engine->traits;
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         double *value = calc_engine_trait(&start, k);
         double nothing = traits[k].share ? MOST_SHARE : traits[k].start / 20;

@@ -47,7 +47,7 @@ typedef struct calc_engine_point {
 
 /** An engine and what was fitted to it. */
 typedef struct calc_engine_fit {
-    calc_serving_engine engine;
+    const calc_serving_engine *engine; /**< borrowed */
     calc_engine_traits start, traits;
     double relative_error[CALC_ENGINE_TRAITS]; /**< standard errors over the values */
     bool determined[CALC_ENGINE_TRAITS];       /**< the runs are stronger than the prior */
@@ -60,7 +60,7 @@ double *calc_engine_trait(calc_engine_traits *traits, int trait);
 
 /** The start of a fit: the traits of the engine, with almost 0 for traits that it lacks; or
  *  defaults where nothing is known of it. */
-calc_engine_traits calc_engine_fit_start(calc_serving_engine engine, bool documented);
+calc_engine_traits calc_engine_fit_start(const calc_serving_engine *engine, bool documented);
 
 /** Fit to the points that are used, all of fit->engine; `start` is given, the rest is filled.
  *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
@@ -90,6 +90,7 @@ const char *calc_engine_cross_word(calc_engine_cross cross);
 
 /** What is asked. Names are borrowed, NULL at the end; NULL: none. */
 typedef struct calc_engine_plan {
+    const calc_serving_engines *engines; /**< that runs may be of */
     calc_engine_cross cross;
     bool documented;             /**< start where nothing is known, not from the engines' traits */
     const char *const *machine;  /**< only runs on these; NULL: on all */
@@ -101,7 +102,7 @@ bool calc_engine_run_is_of(const calc_result *result, const char *name);
 
 /** The engines that have runs. */
 typedef struct calc_engine_calibration {
-    calc_engine_fit fit[CALC_SERVING_ENGINE_COUNT];
+    calc_engine_fit *fit; /**< by month and name; free() it */
     size_t count;
 } calc_engine_calibration;
 

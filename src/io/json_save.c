@@ -127,7 +127,8 @@ void calc_json_put_member(calc_put *put, const calc_field *field, const void *va
         put_map(put, field, member);
         break;
     case CALC_TYPE_SYSTEM:
-        calc_put_text(put, field->key, ((const calc_other_system *)value)->name);
+    case CALC_TYPE_ENGINE: /* both begin with a name */
+        calc_put_text(put, field->key, value);
         break;
     case CALC_TYPE_NOTE:
         break;
@@ -195,6 +196,8 @@ static const char *type_of(const calc_field *field)
         return "operation";
     case CALC_TYPE_SYSTEM:
         return "system";
+    case CALC_TYPE_ENGINE:
+        return "engine";
     default:
         return field->flags & CALC_STAGES     ? "stages"
                : field->flags & CALC_LAYERS   ? "layers"

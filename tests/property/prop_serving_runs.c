@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "validate/serving_results.h"
 
+#include "engines.h"
 #include "frame.h"
 
 /* A name that says nothing leads to the document by what follows this. */
@@ -45,6 +46,7 @@ static void read_runs(found *f)
     calc_errors errors = {0};
     calc_text text = {0};
     f->apps.load = load_app;
+    f->apps.engines = shipped_engines();
     f->systems.load = load_system;
     ck_assert_int_eq(calc_text_read(&text, CALC_TEST_DATA "/measured/serving_runs.csv.gz", &errors),
                      CALC_OK);

@@ -1,12 +1,13 @@
 /* What serving engines take beside a pass. */
 #include "model/serve/engine.h"
 
+#include "engines.h"
 #include "frame.h"
 #include "small_case.h"
 
 CALC_TEST(no_engine_takes_nothing)
 {
-    calc_engine_traits t = calc_engine_traits_of(CALC_SERVING_ENGINE_NONE);
+    calc_engine_traits t = shipped_engine("none").traits;
     calc_serving_rates rates = {.matrix = {.memory_efficiency = 0.8, .efficiency = 0.7},
                                 .decode = {.memory_efficiency = 0.9}};
     calc_serving_rates own = calc_engine_rates_of(&t, &rates);
@@ -19,22 +20,22 @@ CALC_TEST(no_engine_takes_nothing)
 /* TensorRT-LLM since September 2025; whoever states it has it of any engine. */
 CALC_TEST(latent_prompts_are_narrow_where_the_engine_has_them_so)
 {
-    calc_inference i = {.engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_1};
-    ck_assert(!calc_engine_traits_for(&i).narrow_prompts);
+    calc_inference i = {.engine = shipped_engine("tensorrt_llm-1.1")};
+    ck_assert(!calc_serving_engine_traits(&i).narrow_prompts);
     i.traits.narrow_prompts = true;
-    ck_assert(calc_engine_traits_for(&i).narrow_prompts);
-    ck_assert(calc_engine_traits_of(CALC_SERVING_ENGINE_TENSORRT_LLM_1_2).narrow_prompts);
-    ck_assert(!calc_engine_traits_of(CALC_SERVING_ENGINE_SGLANG_0_5).narrow_prompts);
+    ck_assert(calc_serving_engine_traits(&i).narrow_prompts);
+    ck_assert(shipped_engine("tensorrt_llm-1.2").traits.narrow_prompts);
+    ck_assert(!shipped_engine("sglang-0.5").traits.narrow_prompts);
 }
 
 CALC_TEST(delta_rules_of_prompts_are_one_kernel_where_the_engine_has_it)
 {
-    calc_inference i = {.engine = CALC_SERVING_ENGINE_SGLANG_0_5};
-    ck_assert(!calc_engine_traits_for(&i).fused_recurrence);
+    calc_inference i = {.engine = shipped_engine("sglang-0.5")};
+    ck_assert(!calc_serving_engine_traits(&i).fused_recurrence);
     i.traits.fused_recurrence = true;
-    ck_assert(calc_engine_traits_for(&i).fused_recurrence);
-    ck_assert(calc_engine_traits_of(CALC_SERVING_ENGINE_VLLM_0_11).fused_recurrence);
-    ck_assert(!calc_engine_traits_of(CALC_SERVING_ENGINE_VLLM_0_8).fused_recurrence);
+    ck_assert(calc_serving_engine_traits(&i).fused_recurrence);
+    ck_assert(shipped_engine("vllm-0.11").traits.fused_recurrence);
+    ck_assert(!shipped_engine("vllm-0.8").traits.fused_recurrence);
 }
 
 /* 2 ms and 50 us for each of 20 sequences are 3 ms; a tenth more for each of 3 doublings. */
@@ -77,24 +78,25 @@ CALC_TEST(kernels_of_an_engine_may_be_slower)
 
 CALC_TEST(what_an_execution_states_stands_for_the_engines)
 {
-    calc_inference i = {.engine = CALC_SERVING_ENGINE_VLLM_0_6,
+    calc_inference i = {.engine = shipped_engine("vllm-0.6"),
                         .traits = {.host_s = 1e-3, .cache_share = 0.5}};
-    calc_engine_traits shipped = calc_engine_traits_of(i.engine);
-    calc_engine_traits t = calc_engine_traits_for(&i);
+    calc_engine_traits shipped = i.engine.traits;
+    calc_engine_traits t = calc_serving_engine_traits(&i);
     ck_assert_double_eq(t.host_s, 1e-3);
     ck_assert_double_eq(t.cache_share, 0.5);
     ck_assert_double_eq(t.host_sequence_s, shipped.host_sequence_s);
     ck_assert_double_eq(t.matrix_share, shipped.matrix_share);
     ck_assert(!t.overlapped);
     i.traits.overlapped = true;
-    ck_assert(calc_engine_traits_for(&i).overlapped);
+    ck_assert(calc_serving_engine_traits(&i).overlapped);
 }
 
 /* Host times of milliseconds, shares of at most 1: a slip of a unit would show. */
 CALC_TEST(traits_are_of_their_size)
 {
-    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT; e++) {
-        calc_engine_traits t = calc_engine_traits_of((calc_serving_engine)e);
+    const calc_serving_engines *all = shipped_engines();
+    for (size_t e = 0; e < all->count; e++) {
+        calc_engine_traits t = all->item[e].traits;
         ck_assert_double_lt(t.host_s, 0.02);
         ck_assert_double_lt(t.host_sequence_s, 0.001);
         ck_assert_double_lt(t.issue_s + t.issue_moe_s, 0.005);

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/validate/put_spread.h"
-#include "spec/serving_program.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};
 
@@ -32,7 +31,7 @@ typedef struct task {
 
 static const char *name_of(const calc_engine_fit *fit)
 {
-    return calc_serving_program_engine(fit->engine);
+    return fit->engine->name;
 }
 
 /* ---- The calibration ------------------------------------------------------------------------- */
@@ -105,6 +104,7 @@ static void free_task(task *t)
         free(t->view[v].item);
         calc_error_groups_free(&t->groups[v]);
     }
+    free(t->calibration.fit);
     calc_results_free(&t->results);
 }
 

@@ -406,7 +406,8 @@ static calc_exit calibrate_engines(task *t)
     }
     calc_calibrate_engines_task asked = {
         .measured = &t->measured,
-        .plan = {.documented = t->plan.documented,
+        .plan = {.engines = &t->measured.engines,
+                 .documented = t->plan.documented,
                  .machine = t->families > 0 ? t->machines[0].item : NULL,
                  .held_out = t->plan.held_out},
         .out = calc_opt_value(t->args, OPT_OUT),

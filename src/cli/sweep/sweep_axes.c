@@ -88,8 +88,10 @@ void calc_sweep_axes_software(calc_space *space, calc_errors *errors)
     calc_exec software;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &software);
     strcpy(software.software, space->software);
+    software.inference.engine = space->inference.engine;
     if (calc_inputs_software(&software, errors) == CALC_OK &&
         calc_defaults_software(space, &software) != CALC_OK) {
         calc_errors_no_memory(errors);
     }
+    space->inference.engine = software.inference.engine;
 }

@@ -40,7 +40,7 @@ static void ask(calc_serving *r)
     r->prefill_replicas = (double)r->prefill->exec->strategy.data_par;
     r->batch = (double)(i->batch > 0 ? i->batch : r->exec->batch_size) / r->replicas;
     r->groups = calc_min(r->model.stages.stages, r->batch);
-    r->engine = calc_engine_traits_for(i);
+    r->engine = calc_serving_engine_traits(i);
     r->open = i->arrival_rate > 0;
     r->arrivals_per_s = i->arrival_rate / r->replicas;
     r->slots = i->max_sequences > 0 ? (double)i->max_sequences : INFINITY;

@@ -31,7 +31,7 @@ static int64_t pool_workers(const calc_exec *e)
 /* Replicas that decode of which all are made: all where they hold prompts for one another. */
 static int64_t simulated_replicas(const calc_exec *e)
 {
-    calc_engine_traits engine = calc_engine_traits_of(e->inference.engine);
+    calc_engine_traits engine = calc_serving_engine_traits(&e->inference);
     if (e->inference.hold_steps > 1 && calc_hold_replicas(e, &engine) > 1) {
         return e->strategy.data_par;
     }
