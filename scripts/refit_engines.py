@@ -15,11 +15,9 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 ENGINES = ROOT / "executions/engines"
 DOCUMENT = ROOT / "docs/validation-serving.md"
-# Too few runs to say anything: those of the nearest engine that has enough. Engines that have none
-# at all keep their row.
-NEAREST = {"vllm-0.8": "vllm-0.11"}
-VIEWS = {"half": "the other half of the layouts", "source": "each publisher's runs",
-         "machine": "the runs on each machine", "later": "the later half of an engine's runs"}
+VIEWS = {"model": "the runs of each model", "machine": "the runs on each machine", "engine": "the runs of each engine",
+         "source": "each publisher's runs", "later": "the later half of an engine's runs",
+         "half": "the other half of the layouts"}
 QUANTITIES = ("tpot", "ttft", "e2e", "output_tokens_per_s")
 
 
@@ -32,14 +30,19 @@ def calibrate(calc, cross):
 
 
 def fitted(found):
-    traits = {e["engine"]: e["traits"] for e in found["engines"]}
-    return traits | {name: traits[nearest] for name, nearest in NEAREST.items()}
+    return {e["engine"]: e["traits"] for e in found["engines"]}
 
 
-def write(traits):
+def undetermined(found):
+    return {e["engine"]: {"undetermined": ", ".join(k for k in e["traits"] if k not in e["determined"])}
+            for e in found["engines"]}
+
+
+def write(traits, notes):
     for name, values in traits.items():
         path = ENGINES / f"{name}.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | values, indent=2) + "\n")
+        engine = json.loads(path.read_text()) | values | notes[name]
+        path.write_text(json.dumps(engine | {"source": engine.pop("source")}, indent=2) + "\n")
 
 
 def check(traits):
@@ -65,8 +68,8 @@ def table(calc, half):
     yield "| predicted by a fit without them | per output token | first token | static batches | their tokens/s |"
     yield "|---|--:|--:|--:|--:|"
     found = {cross: half if cross == "half" else calibrate(calc, cross) for cross in VIEWS}
-    lines = {"nothing: the first half itself": (half, "fitted"),
-             **{VIEWS[cross]: (found[cross], "unseen") for cross in VIEWS}}
+    lines = {**{VIEWS[cross]: (found[cross], "unseen") for cross in VIEWS},
+             "nothing: the first half itself": (half, "fitted")}
     for label, (data, view) in lines.items():
         yield f"| {label} | " + " | ".join(cell(data, q, view) for q in QUANTITIES) + " |"
 
@@ -81,7 +84,7 @@ def main():
     text = DOCUMENT.read_text()
     made = "<!-- unseen -->\n" + "\n".join(table(calc, half)) + "\n<!-- /unseen -->"
     DOCUMENT.write_text(re.sub(r"<!-- unseen -->.*<!-- /unseen -->", lambda _: made, text, flags=re.S))
-    write(fitted(half))
+    write(fitted(half), undetermined(half))
 
 
 main()

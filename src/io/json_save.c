@@ -167,6 +167,11 @@ void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void 
     put_table(put, key, calc_table_of(kind), object);
 }
 
+void calc_put_engine(calc_put *put, const calc_serving_engine *engine)
+{
+    put_table(put, NULL, calc_serving_engine_table(), (const char *)engine);
+}
+
 void calc_json_save(calc_output *out, calc_kind kind, const void *object, int indent)
 {
     calc_put put = calc_put_to(out);

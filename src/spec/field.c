@@ -300,8 +300,10 @@ static const calc_field serving_engine_rows[] = {
 #undef CALC_FIELD
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_engine, name, type, arg, __VA_ARGS__)
 #include "calc/serving_engine.fields.h"
-    ROW(calc_serving_engine, source, NOTE, _, .flags = CALC_OPTIONAL,
-        .doc = "where the numbers come from")};
+    ROW(calc_serving_engine, undetermined, NOTE, _, .flags = CALC_OPTIONAL,
+        .doc = "traits of which runs of the engine say hardly more than other engines do")
+        ROW(calc_serving_engine, source, NOTE, _, .flags = CALC_OPTIONAL,
+            .doc = "where the numbers come from")};
 #undef CALC_FIELD
 TABLE(serving_engine, "engine", calc_serving_engine)
 

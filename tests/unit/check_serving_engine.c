@@ -3,7 +3,9 @@
 
 #include "engines.h"
 #include "frame.h"
-#include "small_case.h"
+#include "serving_case.h"
+
+#include <math.h>
 
 CALC_TEST(no_engine_takes_nothing)
 {
@@ -105,5 +107,39 @@ CALC_TEST(traits_are_of_their_size)
         ck_assert(t.matrix_share <= 1 && t.cache_share <= 1 && t.experts_undivided <= 1);
         ck_assert_double_lt(t.handover_steps, 50);
         ck_assert(t.host_s + t.gap_s + t.request_s > 0);
+    }
+}
+
+/* A trait that made models or machines equal would be one of them, not of the engine. */
+CALC_TEST(models_and_machines_differ_under_every_engine)
+{
+    static const char *const models[] = {"gpt-oss-20B", "gpt-oss-120B", "qwen3-30B-A3B"};
+    static const char *const machines[] = {"h100_sxm", "gb200_nvl72"};
+    static const char *const engines[] = {"tensorrt_llm-1.2", "vllm-0.11", "sglang-0.5"};
+    enum { CASES = 6 };
+    for (size_t g = 0; g < sizeof engines / sizeof *engines; g++) {
+        double tokens_per_s[CASES];
+        for (size_t i = 0; i < CASES; i++) {
+            calc_app app = shipped_app(models[i / 2]);
+            calc_system system;
+            char path[512];
+            snprintf(path, sizeof path, "%s/systems/%s.json", CALC_DATA_DIR_SOURCE,
+                     machines[i % 2]);
+            ck_assert_int_eq(calc_load(CALC_KIND_SYSTEM, &system, path, NULL), CALC_OK);
+            calc_exec e = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 2048);
+            calc_stats stats;
+            e.strategy.attention_type = CALC_ATTENTION_TYPE_GROUPED_QUERY;
+            e.strategy.weight_datatype = CALC_FORMAT_FLOAT4;
+            e.inference.kv_datatype = CALC_FORMAT_FLOAT8;
+            e.inference.prompt_size = e.inference.generate_size = 1000;
+            e.inference.engine = shipped_engine(engines[g]);
+            system.chip.mem1.capacity_bytes = 2e12;
+            ck_assert_int_eq(calc_run(&app, &system, &e, CALC_COMPAT_NONE, &stats),
+                             CALC_VERDICT_OK);
+            tokens_per_s[i] = stats.output_tokens_per_s;
+            for (size_t j = 0; j < i; j++) {
+                ck_assert_double_gt(fabs(tokens_per_s[i] / tokens_per_s[j] - 1), 0.03);
+            }
+        }
     }
 }

@@ -126,12 +126,19 @@ static void run_decode(calc_serving *r)
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
+double calc_serving_received_s(const calc_serving *r)
+{
+    const calc_engine_traits *t = &r->engine;
+    return t->request_s + t->request_sequence_s * r->running + t->request_token_s * r->prompt;
+}
+
 /* Requests pass through the engine's server. */
 static void receive(calc_serving *r)
 {
+    double server_s = calc_serving_received_s(r);
     for (size_t i = 0; i < r->waves; i++) {
-        r->first[i].least += r->engine.request_s;
-        r->first[i].most += r->engine.request_s;
+        r->first[i].least += server_s;
+        r->first[i].most += server_s;
     }
 }
 

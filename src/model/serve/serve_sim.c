@@ -297,7 +297,7 @@ static void summarize(calc_sim *s, calc_serve_sim_result *out)
     double n = s->measured;
     bool whole = s->r->i->requests > 0;
     double all = 1 / share(s->r->exec);
-    double server_s = s->r->engine.request_s;
+    double server_s = calc_serving_received_s(s->r);
     out->requests = n;
     out->ttft_p50_s = select_at(s->ttft, (size_t)n, (size_t)(0.50 * (n - 1))) + server_s;
     out->ttft_p99_s = select_at(s->ttft, (size_t)n, (size_t)(0.99 * (n - 1))) + server_s;
