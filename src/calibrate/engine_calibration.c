@@ -197,19 +197,15 @@ static void predict(const task *t, const calc_engine_fit *fits, int fold, double
 static calc_status fit_all(const task *t, calc_engine_fit *fits, calc_errors *errors)
 {
     calc_status status = CALC_OK;
-    for (size_t f = 0; f < t->fits && status == CALC_OK; f++) {
-        fits[f].prior = calc_engine_prior_documented(&fits[f].start);
-        status = calc_engine_fit_make(&fits[f], &t->point[fits[f].first], errors);
-    }
-    enum { ROUNDS = 1 };
     calc_engine_fit *before = malloc((t->fits + 1) * sizeof *before);
     if (!before) {
         return calc_errors_no_memory(errors);
     }
-    for (int round = 0; round < ROUNDS && t->plan->documented; round++) {
+    for (int pooled = 0; pooled <= t->plan->documented; pooled++) {
         memcpy(before, fits, t->fits * sizeof *before);
         for (size_t f = 0; f < t->fits && status == CALC_OK; f++) {
-            fits[f].prior = calc_engine_prior_of(before, t->fits, f);
+            fits[f].prior = pooled ? calc_engine_prior_of(before, t->fits, f)
+                                   : calc_engine_prior_documented(&fits[f].start);
             status = calc_engine_fit_make(&fits[f], &t->point[fits[f].first], errors);
         }
     }
