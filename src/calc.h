@@ -185,6 +185,10 @@ typedef struct calc_stack {
 typedef struct calc_checkpoint_formats {
 #include "calc/checkpoint_formats.fields.h"
 } calc_checkpoint_formats;
+/** An encoder of images in front of a model. */
+typedef struct calc_encoder {
+#include "calc/encoder.fields.h"
+} calc_encoder;
 /** The model that is trained or served. */
 typedef struct calc_app {
 #include "calc/app.fields.h"
@@ -624,6 +628,7 @@ typedef struct calc_parameters {
     double norm;      /**< norms */
     double embedding; /**< token and position tables, and the head where it is not tied */
     double mtp;       /**< blocks of multi-token prediction; not part of the total */
+    double encoder;   /**< of images, with its projector; not part of the total */
 } calc_parameters;
 
 /** Count parameters. A file with Calculon's keys only counts as in Narayanan et al. 2021 (arXiv

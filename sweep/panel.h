@@ -38,6 +38,7 @@ enum {
     X(embedding_agrad_s, embedding.agrad_s)                                                        \
     X(embedding_wgrad_s, embedding.wgrad_s)                                                        \
     X(embedding_weights, embedding.weights.dense)                                                  \
+    X(embedding_whole_bytes, embedding.whole_bytes)                                                \
     X(head_fw_s, head.fw_s)                                                                        \
     X(head_agrad_s, head.agrad_s)                                                                  \
     X(head_wgrad_s, head.wgrad_s)                                                                  \

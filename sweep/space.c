@@ -232,8 +232,8 @@ bool calc_space_has(const calc_space *space, calc_axis axis, int64_t value)
 const char *calc_space_by_run(const calc_space *space)
 {
     static const calc_axis slow[] = {CALC_AXIS_deferred_head_wgrad, CALC_AXIS_offload_modules,
-                                     CALC_AXIS_optimizer, CALC_AXIS_trained,
-                                     CALC_AXIS_frozen_datatype};
+                                     CALC_AXIS_optimizer,           CALC_AXIS_trained,
+                                     CALC_AXIS_frozen_datatype,     CALC_AXIS_encoder_trained};
     for (size_t i = 0; i < sizeof slow / sizeof *slow; i++) {
         const calc_values *v = &space->axis[slow[i]];
         bool neutral = v->count == 0 || (v->count == 1 && v->value[0] == 0);

@@ -11,6 +11,6 @@ CALC_FIELD(op_parameters,   OBJECT, op_rates, .flags = CALC_OPTIONAL, .doc = "wh
 CALC_FIELD(latency_log2_s,  REAL,   _, .key = "latency_log2", .lo = 0, .hi = 1e6, .flags = CALC_OPTIONAL, .unit = "s", .doc = "latency added per doubling of the ranks of an operation, measured and not on a data sheet: an operation of n ranks waits latency + latency_log2 * log2(n)")
 CALC_FIELD(hop_s,           REAL,   _, .key = "hop_latency", .lo = 1e-12, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .unit = "s", .equation = "latency of a broadcast of n ranks = latency + latency_log2 * log2(n) + hop_latency * n", .source = "NCCL, src/graph/tuning.cc: rings over the network, LL128", .doc = "what a rank of a ring needs to pass a broadcast on (optimizer_shards tensors); 0: 4e-6, on the innermost network nothing, as its links all see the first rank")
 CALC_FIELD(bandwidth_curve, CURVE,  _, .flags = CALC_OPTIONAL, .scale = 1e6, .unit = "MB", .doc = "factor on the bandwidth by size of the message, largest first, down to 0")
-CALC_FIELD(oversubscription, REAL,  _, .lo = 1, .hi = 1e3, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "what the network's ports offer over what its core carries; 0: 1")
+CALC_FIELD(oversubscription, REAL,  _, .lo = 1, .hi = 1e3, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "what the network's ports offer over what its core carries; 0 means 1")
 CALC_FIELD(reduction_in_network, BOOL, _, .flags = CALC_OPTIONAL, .doc = "switches add up: an all-reduce moves its buffer once")
 /* clang-format on */

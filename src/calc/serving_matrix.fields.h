@@ -7,7 +7,7 @@ CALC_FIELD(memory_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTION
 CALC_FIELD(fixed_s,         REAL, _, .key = "fixed", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of one call")
 CALC_FIELD(inner_s,         REAL, _, .key = "inner", .lo = 0, .hi = 1e-3, .flags = CALC_OPTIONAL, .unit = "s", .doc = "time per element of the inner size")
 CALC_FIELD(quantize_s,      REAL, _, .key = "quantize", .lo = 0, .hi = 1, .flags = CALC_OPTIONAL, .unit = "s", .doc = "fixed time of converting inputs to 8 or 4 bits with block scales; with tensor scales the kernel before does it")
-CALC_FIELD(efficiency,      REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the peak of arithmetic; 0: 1")
+CALC_FIELD(efficiency,      REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the peak of arithmetic; 0 means 1")
 CALC_FIELD(efficiency_8bit, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same in 8 bits; 0: efficiency")
 CALC_FIELD(efficiency_4bit, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same in 4 bits; 0: efficiency")
 /* clang-format on */

@@ -149,6 +149,12 @@
     X(BLOCKS, "blocks")                                                                            \
     X(HEAD, "head")
 
+/** What is trained of an encoder of images. */
+#define CALC_ENCODER_TRAINED_LIST(X)                                                               \
+    X(ALL, "all")                                                                                  \
+    X(PROJECTOR, "projector")                                                                      \
+    X(NONE, "none")
+
 /** Number formats of frozen weights; auto: datatype. nf4: 4 bits and a scale of 32 for every 64
  *  numbers; nf4_double: these scales in 8 bits, with one of 32 for every 256 of them (QLoRA, arXiv
  *  2305.14314). */
@@ -405,6 +411,7 @@
 #define CALC_X_OPTIMIZER(name, text) CALC_OPTIMIZER_##name,
 #define CALC_X_SCALING(name, text) CALC_SCALING_##name,
 #define CALC_X_TRAINED(name, text) CALC_TRAINED_##name,
+#define CALC_X_ENCODER_TRAINED(name, text) CALC_ENCODER_TRAINED_##name,
 #define CALC_X_FROZEN_DATATYPE(name, text) CALC_FROZEN_DATATYPE_##name,
 #define CALC_X_LORA_EXPERTS(name, text) CALC_LORA_EXPERTS_##name,
 #define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
@@ -442,6 +449,7 @@ CALC_DECLARE_ENUM(attention_kernel, ATTENTION_KERNEL)
 CALC_DECLARE_ENUM(optimizer, OPTIMIZER)
 CALC_DECLARE_ENUM(scaling, SCALING)
 CALC_DECLARE_ENUM(trained, TRAINED)
+CALC_DECLARE_ENUM(encoder_trained, ENCODER_TRAINED)
 CALC_DECLARE_ENUM(frozen_datatype, FROZEN_DATATYPE)
 CALC_DECLARE_ENUM(lora_experts, LORA_EXPERTS)
 CALC_DECLARE_ENUM(inference_phase, INFERENCE_PHASE)

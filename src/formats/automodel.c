@@ -36,6 +36,7 @@ static const calc_setting_row rows[] = {
     CALC_ROW(WORDS, FLASH, "model.attn_implementation", .words = attention)
     CALC_ROW(SWITCH, FP8, "fp8.enabled", .value = 1)
     CALC_ROW(SWITCH, EAGER, "compile.enabled", .value = 0)
+    CALC_ROW(SWITCH, TOWER, "freeze_config.freeze_vision_tower", .value = 1)
     CALC_ROW(NUMBER, LORA_RANK, "peft.dim")
     CALC_ROW(SET, LORA_MODULES, "peft.target_modules", .words = CALC_LORA_WORDS)
     CALC_ROW(IS, LORA_MODULES, "peft.match_all_linear", .value = 0)

@@ -217,6 +217,9 @@ calc_status calc_export_lost(const calc_framework *framework, const calc_app *ap
         const char *given, *resolved, *back;
     } pairs[] = {{CALC_KIND_APP, (const char *)app, (const char *)&a, (const char *)&a_back},
                  {CALC_KIND_EXEC, (const char *)exec, (const char *)&e, (const char *)&e_back}};
+    if (framework->has_model && app->encoder.hidden > 0) {
+        tell(context, "encoder", "{...}", false);
+    }
     for (size_t k = framework->has_model ? 0 : 1; k < 2; k++) {
         const calc_table *table = calc_table_of(pairs[k].kind);
         for (size_t i = 0; i < table->count; i++) {

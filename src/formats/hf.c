@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "formats/hf_checkpoint.h"
+#include "formats/hf_encoder.h"
 #include "formats/hf_layers.h"
 #include "formats/read.h"
 #include "io/utf8.h"
@@ -35,7 +36,7 @@ static const struct {
 typedef struct reader {
     calc_hf_said said;
     size_t ignored;
-    unsigned parts; /* parts that were skipped */
+    bool audio; /* was skipped */
     calc_errors *errors;
 } reader;
 
@@ -109,50 +110,24 @@ static calc_hf_member member_of(const char *key)
     return (calc_hf_member)member;
 }
 
-/* Whether a key names something that layers are made of. */
-static bool is_structural(const char *key)
-{
-    static const char *const parts[] = {
-        "layer", "head",   "expert", "hidden", "intermediate", "_dim",  "_rank", "mamba",
-        "ssm",   "attn",   "window", "block",  "ffn",          "mlp",   "moe",   "latent",
-        "mtp",   "stream", "conv_",  "vocab",  "pattern",      "embed", "altup", "memory"};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (strstr(key, parts[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Whether a value turns off what its key names. */
-static bool is_neutral(const char *value)
-{
-    char *end;
-    double number = strtod(value, &end);
-    return strcasecmp(value, "false") == 0 || (end != value && !*end && number <= 0);
-}
-
 /* Refuses a key of the text model that is not known and may change its layers; notes another one
  * that has a value. Parts that are not read are noted once, other keys by name. */
 static calc_status pass_over(reader *r, const calc_setting *setting, const char *key, bool nested)
 {
-    static const struct {
-        const char *part, *text;
-    } parts[] = {{"vision_config.", "vision_config is not read: only the text model is"},
-                 {"audio_config.", "audio_config is not read: only the text model is"}};
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        if (strncmp(key, parts[i].part, strlen(parts[i].part)) == 0) {
-            if (!(r->parts & 1u << i)) {
-                calc_hf_tell(r->said.hf, parts[i].text);
-            }
-            r->parts |= 1u << i;
-            return CALC_OK;
+    if (calc_hf_encoder_prefix(key) > 0) { /* read behind all others */
+        return CALC_OK;
+    }
+    if (strncmp(key, "audio_config.", strlen("audio_config.")) == 0) {
+        if (!r->audio) {
+            calc_hf_tell(r->said.hf, "audio_config is not read: sound is not modelled");
         }
+        r->audio = true;
+        return CALC_OK;
     }
     if (nested || calc_hf_key_harmless(key) || calc_hf_checkpoint_has(key)) {
         return CALC_OK;
     }
-    if (is_structural(key) && !is_neutral(setting->value)) {
+    if (calc_hf_key_structural(key) && !calc_hf_value_neutral(setting->value)) {
         return wrong(r, setting, CALC_ERR_UNSUPPORTED, NULL,
                      "calc does not know this key, which seems to change the layers");
     }
@@ -320,6 +295,7 @@ static calc_status hf_read(const calc_hf *hf, calc_app *app, calc_errors *errors
             r.said.value[CALC_HF_LAYERS] = (double)listed;
         }
         status = calc_hf_model(&r.said, app, errors);
+        status = status == CALC_OK ? calc_hf_encoder_read(hf, app, errors) : status;
         status = status == CALC_OK ? calc_hf_checkpoint_read(hf, app, errors) : status;
     }
     return status;

@@ -4,7 +4,9 @@
  * sources that docs/models.md and the tests of their parameters name; a few have no test yet. */
 #include "formats/hf_families.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Blocks in the style of Llama, and of GPT-2. */
 #define LLAMA                                                                                      \
@@ -29,7 +31,11 @@ static const calc_hf_family families[] = {
      LLAMA,
      .preset = {{CALC_HF_HEADS, 32}, {CALC_HF_KV_HEADS, 8}}},
     {.types = "ernie4_5_moe", LLAMA, .router_bias = true},
-    {.types = "qwen2", LLAMA, .attn_bias = true, .windowless = true},
+    {.types = "qwen2",
+     .also = "qwen2_vl qwen2_5_vl qwen2_vl_text qwen2_5_vl_text",
+     LLAMA,
+     .attn_bias = true,
+     .windowless = true},
     {.types = "qwen2_moe", LLAMA, .attn_bias = true, .windowless = true, .shared_gate = true},
     {.types = "qwen3 qwen3_moe",
      .also = "qwen3_vl_text qwen3_vl_moe_text qwen3_omni_moe_text",
@@ -254,6 +260,27 @@ const calc_hf_family *calc_hf_family_find(const char *type)
         }
     }
     return NULL;
+}
+
+bool calc_hf_key_structural(const char *key)
+{
+    static const char *const parts[] = {
+        "layer", "head",   "expert", "hidden", "intermediate", "_dim",  "_rank", "mamba",
+        "ssm",   "attn",   "window", "block",  "ffn",          "mlp",   "moe",   "latent",
+        "mtp",   "stream", "conv_",  "vocab",  "pattern",      "embed", "altup", "memory"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (strstr(key, parts[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool calc_hf_value_neutral(const char *value)
+{
+    char *end;
+    double number = strtod(value, &end);
+    return strcasecmp(value, "false") == 0 || (end != value && !*end && number <= 0);
 }
 
 bool calc_hf_key_harmless(const char *key)

@@ -60,6 +60,12 @@ const calc_hf_family *calc_hf_family_unknown(void);
 /** Whether a key changes neither the shape nor the cost of a model. */
 bool calc_hf_key_harmless(const char *key);
 
+/** Whether a key names something that layers are made of. */
+bool calc_hf_key_structural(const char *key);
+
+/** Whether a value turns off what its key names. */
+bool calc_hf_value_neutral(const char *value);
+
 /** Whether `word` is one of `words`, which are separated by blanks. */
 bool calc_hf_word_in(const char *words, const char *word, size_t length);
 

@@ -224,6 +224,8 @@ SHELL("--enable-cuda-graph", .how = CALC_HOW_IS, .value = 1, .member = CALC_PLAN
 NEMO("model.enable_cuda_graph", .how = CALC_HOW_SWITCH, .value = 1, .member = CALC_PLAN_GRAPHS)
 BRIDGE("model.cuda_graph_impl", .how = CALC_HOW_WORDS, .member = CALC_PLAN_GRAPHS, .words = graph_words)
 
+BRIDGE("model.freeze_vision_model", .how = CALC_HOW_SWITCH, .member = CALC_PLAN_TOWER, .value = 1, .read_only = true)
+BRIDGE("model.freeze_vision_projection", .how = CALC_HOW_SWITCH, .member = CALC_PLAN_TOWER_OUT, .value = 1, .read_only = true)
 BRIDGE("peft._target_", .how = CALC_HOW_WORDS, .member = CALC_PLAN_LORA_CLASS, .words = "megatron.bridge.peft.lora.LoRA=1 megatron.bridge.peft.canonical_lora.CanonicalLoRA=2 megatron.bridge.peft.dora.DoRA=3")
 BRIDGE("peft.target_modules", .how = CALC_HOW_SET, .member = CALC_PLAN_LORA_MODULES, .words = CALC_LORA_WORDS_CORE)
 BRIDGE("peft.dim", .member = CALC_PLAN_LORA_RANK)

@@ -141,6 +141,8 @@ CALC_PLAN(LORA_CLASS,        "exe.lora_fused",             0, "kind of adapters:
 CALC_PLAN(LORA_DROPOUT,      "exe.lora_dropout",           0, "dropout rate of adapters; 0.1 for yes")
 CALC_PLAN(LORA_BEFORE,       "exe.lora_dropout",           1, "that dropout is of their input")
 CALC_PLAN(DORA,              "exe.dora",                   0, "magnitude and direction of weights trained apart")
+CALC_PLAN(TOWER,             "exe.encoder_trained",        0, "the encoder of images is frozen")
+CALC_PLAN(TOWER_OUT,         "exe.encoder_trained",        0, "so is its projector")
 CALC_PLAN(PACKED,            NULL,                         0, "sequences are as long as the longest")
 CALC_PLAN(MODEL,             NULL,                         0, "a model the framework knows by name")
 CALC_PLAN(SEQ,               "app.seq_size",               0, "sequence length")

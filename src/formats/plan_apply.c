@@ -302,6 +302,10 @@ static void apply_trained(const calc_plan *plan, calc_exec *e)
     int64_t said = COUNT(LORA_MODULES);
     int64_t modules = (said | said >> CALC_PLAN_LORA_APART) & (CALC_PLAN_LATENT_QUERY - 1);
     bool none = (SAYS(HIDDEN) && !YES(EXPERTS)) || (modules && !(modules & FEEDFORWARD));
+    /* A projector that nothing is said of is trained beside a frozen encoder. */
+    s->encoder_trained = !YES(TOWER)      ? CALC_ENCODER_TRAINED_ALL
+                         : YES(TOWER_OUT) ? CALC_ENCODER_TRAINED_NONE
+                                          : CALC_ENCODER_TRAINED_PROJECTOR;
     s->trained = kind > 0 ? CALC_TRAINED_ADAPTERS : (calc_trained)COUNT(ADAPTER);
     if (s->trained == CALC_TRAINED_ALL) {
         return;

@@ -16,6 +16,7 @@ static const calc_setting_row verl_rows[] = {
     CALC_ROW(NUMBER, SEQ, "data.max_response_length")
     CALC_ROW(FACTOR, BATCH, ACTOR "ppo_mini_batch_size")
     CALC_ROW(FACTOR, BATCH, "actor_rollout_ref.rollout.n")
+    CALC_ROW(SWITCH, TOWER, ACTOR "freeze_vision_tower", .value = 1)
     CALC_ROW(NUMBER, MICROBATCH, ACTOR "ppo_micro_batch_size_per_gpu")
     CALC_ROW(WORDS, FSDP, ACTOR "strategy", .words = "megatron=0 fsdp=3 fsdp2=3")
     CALC_ROW(NUMBER, HEADS_RANKS, ACTOR "ulysses_sequence_parallel_size")

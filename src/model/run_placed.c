@@ -121,7 +121,8 @@ static double stage_flop(const calc_placed *p, const calc_placed_stage *at)
         return layers_flop(p, (int64_t)at->class.position);
     }
     const calc_cost *block = at->layout->parts.block;
-    double flop = at->class.last * calc_step_block_flop(&at->layout->parts.head, 0);
+    double flop = at->class.first * calc_step_block_flop(&at->layout->parts.embedding, 1) +
+                  at->class.last * calc_step_block_flop(&at->layout->parts.head, 0);
     for (int64_t k = 0; k < p->chunks; k++) {
         calc_stage_class c = calc_placed_chunk_class(p, at, p->chunks, k);
         double again = calc_placed_chunk_recompute(p, at, k);

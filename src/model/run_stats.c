@@ -399,7 +399,7 @@ double calc_step_block_flop(const calc_cost *block, double again)
 static double hardware_flop(const calc_step *r)
 {
     const calc_layout *l = r->layout;
-    double sum = 0;
+    double sum = calc_step_block_flop(&l->parts.embedding, 1);
     for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
         sum += l->parts.head.work[pass].flop;
     }

@@ -368,6 +368,7 @@ void calc_layers_option_of(const calc_layout *l, calc_layers_option *out)
         out->part[CALC_LAYERS_MOE] = mean;
     }
     out->part[CALC_LAYERS_EMBEDDING] = part_of(l, &t->embedding);
+    out->part[CALC_LAYERS_EMBEDDING].flight_bytes = t->used_share * t->embedding.whole_bytes;
     out->part[CALC_LAYERS_HEAD] = head_of(l);
     add_muon(l, out);
     for (int i = 0; i < 2; i++) {

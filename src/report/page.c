@@ -31,11 +31,9 @@ calc_status calc_page_check(calc_errors *errors)
 
 calc_put calc_page_begin(calc_output *out, calc_page page)
 {
-    static const char *const kinds[] = {[CALC_PAGE_RUN] = "run",
-                                        [CALC_PAGE_PLAN] = "plan",
-                                        [CALC_PAGE_SWEEP] = "sweep",
-                                        [CALC_PAGE_VALIDATE] = "validate",
-                                        [CALC_PAGE_TUNE] = "tune"};
+    static const char *const kinds[] = {
+        [CALC_PAGE_RUN] = "run",           [CALC_PAGE_PLAN] = "plan", [CALC_PAGE_SWEEP] = "sweep",
+        [CALC_PAGE_VALIDATE] = "validate", [CALC_PAGE_TUNE] = "tune", [CALC_PAGE_RL] = "rl"};
     write_data(out, &calc_page_head);
     write_element(out, "style", &calc_page_style);
     write_data(out, &calc_page_body);
@@ -61,7 +59,8 @@ void calc_page_end(calc_put *put, calc_page page)
         [CALC_PAGE_SWEEP] = {&calc_page_changes, &calc_page_sweep_data, &calc_page_view,
                              &calc_page_scatter, &calc_page_layouts, &calc_page_sweep},
         [CALC_PAGE_VALIDATE] = {&calc_page_validate},
-        [CALC_PAGE_TUNE] = {&calc_page_tune}};
+        [CALC_PAGE_TUNE] = {&calc_page_tune},
+        [CALC_PAGE_RL] = {&calc_page_rl}};
     calc_put_end(put);
     calc_output_in_markup(put->out, false);
     calc_output_text(put->out, "</script>\n");

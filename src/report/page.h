@@ -13,7 +13,8 @@ typedef enum calc_page {
     CALC_PAGE_PLAN, /**< and the run of its best layout */
     CALC_PAGE_SWEEP,
     CALC_PAGE_VALIDATE,
-    CALC_PAGE_TUNE
+    CALC_PAGE_TUNE,
+    CALC_PAGE_RL
 } calc_page;
 
 /** Checks that this build can make pages, that is, has found the library of charts.
@@ -46,7 +47,8 @@ extern const calc_page_data calc_page_plan_layers, calc_page_plan; /**< before t
 /* For a sweep: sweep_data.js, sweep_view.js, sweep_scatter.js, sweep_table.js. */
 extern const calc_page_data calc_page_sweep_data, calc_page_view, calc_page_scatter,
     calc_page_layouts;
-/* Last, the script that starts drawing: run.js, sweep.js, validate.js, tune.js. */
-extern const calc_page_data calc_page_run, calc_page_sweep, calc_page_validate, calc_page_tune;
+/* Last, the script that starts drawing: run.js, sweep.js, validate.js, tune.js, rl.js. */
+extern const calc_page_data calc_page_run, calc_page_sweep, calc_page_validate, calc_page_tune,
+    calc_page_rl;
 
 #endif

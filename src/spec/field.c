@@ -46,6 +46,7 @@ static const char *const optimizer_shards_names[] = {CALC_OPTIMIZER_SHARDS_LIST(
 static const char *const attention_kernel_names[] = {CALC_ATTENTION_KERNEL_LIST(CHOICE) NULL};
 static const char *const optimizer_names[] = {CALC_OPTIMIZER_LIST(CHOICE) NULL};
 static const char *const trained_names[] = {CALC_TRAINED_LIST(CHOICE) NULL};
+static const char *const encoder_trained_names[] = {CALC_ENCODER_TRAINED_LIST(CHOICE) NULL};
 static const char *const frozen_datatype_names[] = {CALC_FROZEN_DATATYPE_LIST(CHOICE) NULL};
 static const char *const lora_modules_names[] = {CALC_LORA_MODULES_LIST(CHOICE) NULL};
 static const char *const lora_experts_names[] = {CALC_LORA_EXPERTS_LIST(CHOICE) NULL};
@@ -267,6 +268,13 @@ static const calc_field checkpoint_formats_rows[] = {
 };
 #undef CALC_FIELD
 TABLE(checkpoint_formats, "checkpoint", calc_checkpoint_formats)
+
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_encoder, name, type, arg, __VA_ARGS__)
+static const calc_field encoder_rows[] = {
+#include "calc/encoder.fields.h"
+};
+#undef CALC_FIELD
+TABLE(encoder, "encoder", calc_encoder)
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_app, name, type, arg, __VA_ARGS__)
 #define CALC_PART_FIELD CALC_FIELD

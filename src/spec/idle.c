@@ -64,6 +64,10 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
         return !s->optimizer_offload && !s->weight_offload;
     case ROW_mlp_tiles:
         return app->num_experts > 0 && app->dense_blocks == 0 && app->moe_every <= 1;
+    case ROW_patches_per_image:
+        return s->images_per_sequence <= 0;
+    case ROW_encoder_trained:
+        return app->encoder.hidden == 0 || !exec->training || s->trained != CALC_TRAINED_ALL;
     case ROW_loss_share:
     case ROW_loss_chunks:
     case ROW_fused_cross_entropy:
@@ -79,7 +83,8 @@ bool calc_idle(const calc_app *app, const calc_exec *exec, const calc_field *fie
     case ROW_trained_blocks:
         return s->trained == CALC_TRAINED_ALL;
     case ROW_frozen_datatype:
-        return exec->training && s->trained == CALC_TRAINED_ALL;
+        return exec->training && s->trained == CALC_TRAINED_ALL &&
+               (app->encoder.hidden == 0 || s->encoder_trained == CALC_ENCODER_TRAINED_ALL);
     case ROW_lora_modules:
     case ROW_lora_fused:
     case ROW_lora_dropout:

@@ -140,11 +140,54 @@ static void check_layers(rules *r)
     }
 }
 
+/* An encoder of images, and the images for it. */
+static void check_encoder(rules *r)
+{
+    const calc_encoder *e = &r->app->encoder;
+    const calc_exec *x = r->exec;
+    const calc_strategy *s = &x->strategy;
+    const struct {
+        const char *pointer;
+        int64_t value;
+    } sizes[] = {{"/encoder/hidden", e->hidden},
+                 {"/encoder/num_blocks", e->num_blocks},
+                 {"/encoder/feedforward", e->feedforward},
+                 {"/encoder/attn_heads", e->attn_heads}};
+    int64_t any = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        any |= sizes[i].value;
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && any > 0; i++) {
+        if (sizes[i].value == 0) {
+            calc_errors_add(r->errors, CALC_ERR_RULE, CALC_KIND_APP, sizes[i].pointer,
+                            "say hidden, num_blocks, feedforward and attn_heads, or no encoder",
+                            "an encoder needs it");
+        }
+    }
+    bool frozen = s->encoder_trained != CALC_ENCODER_TRAINED_ALL;
+    if (any == 0 && s->images_per_sequence > 0) {
+        BROKEN(r, images_per_sequence, "leave it out", "the model has no encoder of images");
+    }
+    if (s->images_per_sequence > 0 && x->inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        BROKEN(r, images_per_sequence, "leave it out; tokens of images are part of the prompt",
+               "encoding the images of requests is not modelled");
+    } else if (s->images_per_sequence > 0 && s->patches_per_image == 0 && e->patches == 0) {
+        BROKEN(r, patches_per_image, "say how many patches an image has",
+               "neither the layout nor the model says it");
+    }
+    if (any > 0 && frozen && x->training &&
+        (x->stages.count > 0 || x->layers.count > 0 || s->optimizer == CALC_OPTIMIZER_MUON)) {
+        BROKEN(r, encoder_trained, "use \"all\"",
+               "frozen weights with Muon, or stages or layers that are listed, are not modelled");
+    }
+}
+
 static void check_structure(rules *r)
 {
     const calc_app *a = r->app;
     char hint[224];
     check_layers(r);
+    check_encoder(r);
     int operators = calc_stack_most_operators(&a->stack, r->exec->strategy.lora_rank > 0);
     if (a->stack.layers > 0 && operators > CALC_MAX_OPERATORS) {
         BROKEN_APP(

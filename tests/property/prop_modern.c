@@ -226,10 +226,12 @@ static void must_not_be_slower(const calc_random_layout *fast, double before_s, 
 }
 
 /* A block that waits for the host takes as long whatever is quicker in it, but its passes share the
-   waiting otherwise, and with them the bubble of schedules that are not symmetric. */
+   waiting otherwise, and with them the bubble of schedules that are not symmetric, or of stages
+   that are not: the first one encodes images. */
 static bool host_shapes_bubble(const calc_exec *e, const calc_stats *s)
 {
-    bool plain = e->pipeline_schedule <= CALC_PIPELINE_SCHEDULE_GPIPE;
+    bool plain = e->pipeline_schedule <= CALC_PIPELINE_SCHEDULE_GPIPE &&
+                 e->strategy.images_per_sequence <= 0;
     return s->host_time > 0 && (!plain || e->pipeline_interleaving > 1);
 }
 
@@ -459,7 +461,8 @@ static bool law_weights(const calc_random_layout *l)
     calc_shape s =
         calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     calc_stages stages = calc_stages_split(&s, &l->exec, CALC_COMPAT_NONE);
-    if (!stages.fit || l->exec.strategy.trained != CALC_TRAINED_ALL) {
+    if (!stages.fit || l->exec.strategy.trained != CALC_TRAINED_ALL ||
+        l->exec.strategy.encoder_trained != CALC_ENCODER_TRAINED_ALL) {
         return false;
     }
     calc_cost_context context = calc_cost_context_of(&l->system, &l->exec, &s, CALC_COMPAT_NONE);
@@ -486,6 +489,7 @@ static bool law_weights(const calc_random_layout *l)
         double positions = s.learned ? t * s.seq : 0; /* every rank has them all */
         want += ((one_table ? 1 : 2) * s.vocab + positions) * s.hidden + t * norm;
     }
+    want += t * count.encoder; /* whole on every rank */
     double joined = 2 * s.hidden * s.hidden + 3 * norm;
     want += count.mtp + s.mtp_blocks * ((t - 1) * joined + replicated_weights(&s, s.experts > 0));
     must_be_close("weights of all ranks", held, want);
@@ -503,8 +507,8 @@ static bool law_blocks(const calc_random_layout *l)
         calc_shape_of(&l->app, &l->exec.strategy, l->exec.microbatch_size, l->exec.seq_size);
     calc_stages stages = calc_stages_split(&s, &l->exec, CALC_COMPAT_NONE);
     double blocks = 0, moe = 0, count = 0;
-    bool ends =
-        s.vocab > 0 || s.mtp_blocks > 0 || l->exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
+    bool ends = s.vocab > 0 || s.encoder || s.mtp_blocks > 0 ||
+                l->exec.pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
     for (size_t i = 0; i < stages.count; i++) {
         const calc_stage_class *c = &stages.item[i];
         must(c->position == count, "position", c->position, count);

@@ -38,13 +38,14 @@ typedef struct framework_case {
 
 /* What none of them is told: it is a matter of calc, of the machine, or of serving; or what they
  * always do, or choose for themselves, or take one value of only. */
+#define IMAGES "images_per_sequence", "patches_per_image", "encoder_trained"
 #define FROZEN                                                                                     \
-    "trained", "trained_blocks", "frozen_datatype", "lora_rank", "lora_modules", "lora_experts",   \
-        "lora_fused", "dora", "packed_size", "padding_share", "loss_share"
+    IMAGES, "trained", "trained_blocks", "frozen_datatype", "lora_rank", "lora_modules",           \
+        "lora_experts", "lora_fused", "dora", "packed_size", "padding_share", "loss_share"
 #define OF_ALL FROZEN, "lora_dropout", BASE
 #define BRIDGED                                                                                    \
-    "trained", "trained_blocks", "frozen_datatype", "lora_modules", "lora_experts", "lora_fused",  \
-        "packed_size", "padding_share", "loss_share", BASE
+    IMAGES, "trained", "trained_blocks", "frozen_datatype", "lora_modules", "lora_experts",        \
+        "lora_fused", "packed_size", "padding_share", "loss_share", BASE
 #define BASE                                                                                       \
     "rank_order", "memory_model", "training", "tensor_par_overlap", "tensor_par_comm_type",        \
         "seq_par_ag_redo", "context_par_balance", "eager", "cuda_graph", "unfused_experts",        \
@@ -250,6 +251,7 @@ static void round_trip(framework_case *c, calc_random_layout before, bool exact,
         after.exec.strategy.attention_type = before.exec.strategy.attention_type;
     }
     calc_plan_resolve(&after.app, &after.exec);
+    after.app.encoder = before.app.encoder; /* none is told: export says so */
     restore(c, CALC_KIND_APP, &before.app, &after.app, names);
     restore(c, CALC_KIND_EXEC, &before.exec, &after.exec, names);
     after.exec.inference = before.exec.inference;

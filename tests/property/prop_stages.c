@@ -29,6 +29,7 @@ static void random_layouts(calc_shipped_visit *each)
         (i % 4 == 0 ? calc_random_layout_make : calc_random_modern_make)(&rng, &l);
         snprintf(name, sizeof name, "random layout %llu", (unsigned long long)i);
         l.exec.strategy.trained = CALC_TRAINED_ALL; /* stages that are listed train all */
+        l.exec.strategy.encoder_trained = CALC_ENCODER_TRAINED_ALL;
         l.exec.strategy.trained_blocks = l.exec.strategy.lora_rank = 0;
         each(name, &l);
     }

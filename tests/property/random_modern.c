@@ -398,6 +398,45 @@ static void freeze(calc_rng *rng, calc_random_layout *out)
     }
 }
 
+/* An encoder of images in front of the model. */
+static void encode(calc_rng *rng, calc_random_layout *out)
+{
+    calc_encoder *e = &out->app.encoder;
+    calc_strategy *x = &out->exec.strategy;
+    e->attn_heads = ONE_OF(rng, 1, 2, 4);
+    e->hidden = e->attn_heads * ONE_OF(rng, 8, 16, 72);
+    e->num_blocks = between(rng, 1, 8);
+    e->feedforward = between(rng, 1, 512);
+    e->attn_size = coin(rng) ? between(rng, 1, 96) : 0;
+    e->ffn_type = (calc_ffn_type)calc_rng_below(rng, CALC_FFN_TYPE_COUNT);
+    e->norm_type = (calc_norm_type)calc_rng_below(rng, CALC_NORM_TYPE_COUNT);
+    e->norm_place = (calc_norm_place)calc_rng_below(rng, CALC_NORM_PLACE_COUNT);
+    e->position_type = coin(rng) ? CALC_POSITION_TYPE_ROPE : CALC_POSITION_TYPE_AUTO;
+    e->bias = (calc_choice)calc_rng_below(rng, CALC_CHOICE_COUNT);
+    e->qk_norm = coin(rng);
+    e->patches = coin(rng) ? between(rng, 1, 512) : 0;
+    e->window = coin(rng) ? between(rng, 1, 64) : 0;
+    e->full_blocks = e->window > 0 ? between(rng, 0, e->num_blocks) : 0;
+    e->patch_values = between(rng, 1, 1024);
+    e->positions = coin(rng) ? between(rng, 1, 512) : 0;
+    e->merge = ONE_OF(rng, 0, 1, 4);
+    e->pool = ONE_OF(rng, 0, 1, 9);
+    e->merge_matrix = coin(rng);
+    e->projector_layers = between(rng, 0, 2);
+    e->projector_width = coin(rng) ? between(rng, 1, 512) : 0;
+    e->projector_bias = coin(rng);
+    e->projectors = between(rng, 0, 2);
+    e->other_weights = coin(rng) ? between(rng, 1, 4096) : 0;
+    if (out->exec.inference.phase != CALC_INFERENCE_PHASE_NONE) {
+        return;
+    }
+    x->images_per_sequence = coin(rng) ? maybe(rng, 0.1, 8) : 0;
+    x->patches_per_image = e->patches == 0 || coin(rng) ? between(rng, 1, 512) : 0;
+    if (out->exec.training && x->optimizer != CALC_OPTIMIZER_MUON) {
+        x->encoder_trained = (calc_encoder_trained)calc_rng_below(rng, CALC_ENCODER_TRAINED_COUNT);
+    }
+}
+
 void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
 {
     memset(out, 0, sizeof *out);
@@ -463,6 +502,11 @@ void calc_random_modern_make(calc_rng *rng, calc_random_layout *out)
     calc_rng frozen = {rng->state, rng->increment + 4};
     if (out->exec.training && calc_rng_below(&frozen, 4) == 0) {
         freeze(&frozen, out);
+    }
+    calc_rng images; /* of a seed of its own: streams of one state begin alike */
+    calc_rng_init(&images, rng->state, 8);
+    if (calc_rng_below(&images, 4) == 0) {
+        encode(&images, out);
     }
     /* Something beyond Calculon in every one. */
     out->app.causal = out->app.causal || out->app.structure_type == CALC_STRUCTURE_TYPE_GPT;

@@ -122,6 +122,21 @@ VALUE(vocabulary, a->layer_embedding > 0 ? (double)a->vocab_size : NONE)
 VALUE(expert_groups, a->expert_groups > 1 ? a->expert_groups : 1)
 VALUE(float32, CALC_FORMAT_FLOAT32)
 
+#define ENCODES(name, value) VALUE(encoder_##name, a->encoder.hidden > 0 ? (double)(value) : NONE)
+ENCODES(attn_size, a->encoder.hidden / a->encoder.attn_heads)
+ENCODES(ffn, CALC_FFN_TYPE_GELU)
+ENCODES(norm, CALC_NORM_TYPE_LAYER)
+ENCODES(position, CALC_POSITION_TYPE_NONE)
+ENCODES(bias, CALC_CHOICE_TRUE)
+ENCODES(window, e->strategy.patches_per_image > 0 ? (double)e->strategy.patches_per_image
+                : a->encoder.patches > 0          ? (double)a->encoder.patches
+                                                  : NONE)
+ENCODES(one, 1)
+ENCODES(width, a->encoder.projector_layers > 0 ? (double)a->hidden : NONE)
+VALUE(patches, e->strategy.images_per_sequence > 0 && a->encoder.patches > 0
+                   ? (double)a->encoder.patches
+                   : NONE)
+
 VALUE(seq_size, a->seq_size)
 VALUE(sequence, serves(e) ? NONE : (double)(e->seq_size > 0 ? e->seq_size : a->seq_size))
 VALUE(flash, e->strategy.attention_type == CALC_ATTENTION_TYPE_FLASH)
@@ -282,6 +297,30 @@ static const struct {
     {"app.checkpoint.scaling", NULL},
     {"app.checkpoint.kv_datatype", served_format},
     {"app.checkpoint.wide_attention", NULL},
+    {"app.encoder.hidden", NULL},
+    {"app.encoder.num_blocks", NULL},
+    {"app.encoder.feedforward", NULL},
+    {"app.encoder.attn_heads", NULL},
+    {"app.encoder.attn_size", encoder_attn_size},
+    {"app.encoder.ffn_type", encoder_ffn},
+    {"app.encoder.norm_type", encoder_norm},
+    {"app.encoder.norm_place", NULL},
+    {"app.encoder.position_type", encoder_position},
+    {"app.encoder.bias", encoder_bias},
+    {"app.encoder.qk_norm", NULL},
+    {"app.encoder.window", encoder_window},
+    {"app.encoder.full_blocks", NULL},
+    {"app.encoder.patch_values", NULL},
+    {"app.encoder.positions", NULL},
+    {"app.encoder.patches", NULL},
+    {"app.encoder.merge", encoder_one},
+    {"app.encoder.pool", encoder_one},
+    {"app.encoder.merge_matrix", NULL},
+    {"app.encoder.projector_layers", NULL},
+    {"app.encoder.projector_width", encoder_width},
+    {"app.encoder.projector_bias", NULL},
+    {"app.encoder.projectors", encoder_one},
+    {"app.encoder.other_weights", NULL},
     {"app.mtp_blocks", NULL},
     {"app.v_head_size", attn_size},
     {"app.qkv_bias", NULL},
@@ -354,6 +393,9 @@ static const struct {
     {"exe.scaling", NULL},
     {"exe.offload_share", one},
     {"exe.grad_offload", NULL},
+    {"exe.images_per_sequence", NULL},
+    {"exe.patches_per_image", patches},
+    {"exe.encoder_trained", NULL},
     {"exe.packed_size", sequence},
     {"exe.padding_share", NULL},
     {"exe.loss_share", one_not_served},

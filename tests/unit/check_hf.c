@@ -196,8 +196,8 @@ CALC_TEST(the_text_model_counts_before_what_is_around_it)
     ck_assert_int_eq(app.tied_embeddings, CALC_CHOICE_TRUE);
     ck_assert(app.qk_norm);
     ck_assert_str_eq(all.text,
-                     "vision_config is not read: only the text model is\n"
-                     "sequences of 8192 tokens, as the file says none; seq_size sets another\n");
+                     "sequences of 8192 tokens, as the file says none; seq_size sets another\n"
+                     "vision_config is not read: only the text model is\n");
 }
 
 CALC_TEST(files_are_known_by_their_type)

@@ -20,7 +20,6 @@ static const size_t unread[] = {
     offsetof(calc_stage_terms, embedding.spared_s),
     offsetof(calc_stage_terms, embedding.weights.expert),
     offsetof(calc_stage_terms, embedding.kept_bytes),
-    offsetof(calc_stage_terms, embedding.whole_bytes),
     offsetof(calc_stage_terms, embedding.away_bytes),
     offsetof(calc_stage_terms, embedding.passing_bytes),
     offsetof(calc_stage_terms, head.spared_s),

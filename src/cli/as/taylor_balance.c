@@ -28,7 +28,7 @@
     X(HEAD, "-head_loss", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "1.5",                        \
       .doc = "head and loss, in forwards of a layer")                                              \
     X(AGAIN, "-ra_ratio", "R", NUMBER, .lo = 0, .hi = 1e6, .preset = "1",                          \
-      .doc = "what a layer that recomputes takes more, in forwards")                               \
+      .doc = "extra forward passes of a layer that recomputes")                                    \
     X(TIME, "-t", "SECONDS", NUMBER, .lo = 0.001, .hi = 1e9,                                       \
       .doc = "time limit of the solver; without it none")                                          \
     X(DRYRUN, "-dryrun", "YES|NO", BOOL, .preset = "yes",                                          \

@@ -36,8 +36,8 @@ static const char *const crosses[] = {"none", "width", "source", "machine", "mod
 
 #define OPTIONS(X)                                                                                 \
     X(SYSTEM, "system", "NAME[,NAME...]",                                                          \
-      .doc = "machines of one family, which share what their files give the same value; again "    \
-             "for another family",                                                                 \
+      .doc = "machines fitted together: constants equal in their files stay equal; repeat for "    \
+             "another group",                                                                      \
       .repeated = true)                                                                            \
     X(OPERATORS, "operators", "FILE",                                                              \
       .doc = "calibrate to measured kernels and collectives instead of runs (docs/operators.md)")  \
@@ -64,7 +64,7 @@ static const char *const crosses[] = {"none", "width", "source", "machine", "mod
       .doc = "write the calibrated files there, NAME.json; one machine: or to a file ending in "   \
              ".json")                                                                              \
     X(RESIDUALS, "residuals", "FILE",                                                              \
-      .doc = "write how far each run is from predictions by fits without its width, and without "  \
+      .doc = "write each run's cross-validated error, fitted without its model width and without " \
              "its publisher, as CSV: what --band of calc run reads from measured/residuals.csv")   \
     X(JSON, "json", "FILE", .doc = "write constants, groups and every run as JSON")                \
     X(DATE, "date", "TEXT", .doc = "the date in the files; today if not given")

@@ -71,6 +71,7 @@ static void put_row(calc_put *put, const char *name, const calc_parameters *p)
     calc_put_number(put, "norm", p->norm);
     calc_put_number(put, "embedding", p->embedding);
     calc_put_number(put, "mtp", p->mtp);
+    calc_put_number(put, "encoder", p->encoder);
     calc_put_close(put);
 }
 

@@ -381,8 +381,8 @@ const calc_command calc_cmd_export = {
     .summary = "write the script or configuration that starts a layout",
     .detail =
         "Writes the options or the configuration with which a framework runs this layout, for "
-        "the release named in the file. Fields of ours that the framework cannot be told are "
-        "named on standard error. If the framework cannot run the layout, since its own checks "
+        "the release named in the file. Fields that the framework has no setting for are "
+        "listed on standard error. If the framework cannot run the layout, since its own checks "
         "refuse "
         "it or since it cannot be told a field that makes another layout, nothing is written, the "
         "reasons are named, and the exit status is 1. --diff lists the settings that another "

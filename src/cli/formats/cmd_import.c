@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/draw/human.h"
 #include "cli/formats/keys.h"
@@ -119,11 +120,19 @@ static void tell_remark(void *context, const char *text)
     calc_say("%s\n", text);
 }
 
-static char *parameters_text(const calc_app *app, char number[CALC_HUMAN_MAX])
+enum { PARAMETERS_SIZE = 2 * CALC_HUMAN_MAX + 40 };
+
+static char *parameters_text(const calc_app *app, char text[PARAMETERS_SIZE])
 {
     calc_parameters parameters;
+    char number[CALC_HUMAN_MAX];
     calc_count_parameters(app, &parameters);
-    return calc_human_count(parameters.total, number);
+    snprintf(text, PARAMETERS_SIZE, "%s parameters", calc_human_count(parameters.total, number));
+    if (parameters.encoder > 0) {
+        calc_append(text, PARAMETERS_SIZE, " and an encoder of images of %s",
+                    calc_human_count(parameters.encoder, number));
+    }
+    return text;
 }
 
 static calc_status convert_hf(const request *r, const char *name, const calc_text *text,
@@ -139,8 +148,8 @@ static calc_status convert_hf(const request *r, const char *name, const calc_tex
     status = status == CALC_OK ? write_document(CALC_KIND_APP, &app, model ? model : "-", errors)
                                : status;
     if (status == CALC_OK && model && strcmp(model, "-") != 0) {
-        char number[CALC_HUMAN_MAX];
-        calc_say("Hugging Face: %s parameters\nwrote %s; next: calc sweep %s MACHINE --procs N "
+        char number[PARAMETERS_SIZE];
+        calc_say("Hugging Face: %s\nwrote %s; next: calc sweep %s MACHINE --procs N "
                  "--batch N\n",
                  parameters_text(&app, number), model, model);
     }
@@ -249,8 +258,8 @@ static void tell_read(const calc_framework *framework, const calc_app *app, cons
     calc_say(" on %lld processor%s, batch %lld", (long long)exec->num_procs,
              exec->num_procs == 1 ? "" : "s", (long long)exec->batch_size);
     if (model) {
-        char number[CALC_HUMAN_MAX];
-        calc_say(", %s parameters", parameters_text(app, number));
+        char number[PARAMETERS_SIZE];
+        calc_say(", %s", parameters_text(app, number));
     }
     calc_say("\nwrote %s%s%s; next: calc why %s MACHINE %s\n", model ? model : "",
              model ? ", " : "", layout, model ? model : "MODEL", layout);

@@ -12,6 +12,7 @@
 #include "formats/launch.h"
 #include "formats/refusal.h"
 #include "io/json_save.h"
+#include "report/page.h"
 
 static const char *const when[] = {"auto", "always", "never", NULL};
 
@@ -34,6 +35,8 @@ static const char *const when[] = {"auto", "always", "never", NULL};
       .preset = "auto")                                                                            \
     X(JSON, "json", "FILE", .section = "Files",                                                    \
       .doc = "write roles, phases and statistics as one JSON object")                              \
+    X(HTML, "html", "FILE",                                                                        \
+      .doc = "write the step as a page: its pools in time, the memory of every phase")             \
     X(SAVE_ACTOR, "save-actor", "FILE",                                                            \
       .doc = "write the actor's layout, with --sweep the best one, as an execution: "              \
              "--set actor.execution=FILE")                                                         \
@@ -198,6 +201,7 @@ static calc_status save_script(const calc_rl_task *task, const calc_framework *f
 
 typedef struct answer {
     const calc_args *args;
+    const calc_rl_words *words;
     const calc_rl_task *task;
     const calc_rl_step *step;
 } answer;
@@ -206,6 +210,12 @@ static void write_json(calc_output *out, const void *what)
 {
     const answer *a = what;
     calc_rl_write_json(out, a->task, a->step);
+}
+
+static void write_page(calc_output *out, const void *what)
+{
+    const answer *a = what;
+    calc_rl_write_page(out, a->words, a->task, a->step);
 }
 
 static void write_text(calc_output *out, const void *what)
@@ -219,17 +229,20 @@ static calc_exit evaluate(const calc_args *args, calc_rl_task *task, const calc_
                           calc_errors *errors)
 {
     calc_rl_step step;
-    const answer a = {args, task, &step};
+    const answer a = {args, words, task, &step};
     const calc_rl_seat *seat = task->problem.seat;
-    bool stdout_is_taken = calc_opt_is_stdout(args, OPT_JSON) ||
-                           calc_opt_is_stdout(args, OPT_SAVE_VERL) ||
-                           calc_opt_is_stdout(args, OPT_SAVE_SLIME);
+    bool stdout_is_taken =
+        calc_opt_is_stdout(args, OPT_JSON) || calc_opt_is_stdout(args, OPT_HTML) ||
+        calc_opt_is_stdout(args, OPT_SAVE_VERL) || calc_opt_is_stdout(args, OPT_SAVE_SLIME);
     bool refused = false;
     calc_status status = calc_rl_task_read(task, words, errors);
     status = status == CALC_OK ? calc_rl_task_load(task, words, errors) : status;
     status = status == CALC_OK ? calc_rl_step_of(&task->problem, &step, errors) : status;
     if (status == CALC_OK) {
         status = write_file(calc_opt_value(args, OPT_JSON), write_json, &a, errors);
+    }
+    if (status == CALC_OK) {
+        status = write_file(calc_opt_value(args, OPT_HTML), write_page, &a, errors);
     }
     if (status == CALC_OK) {
         status =
@@ -307,11 +320,16 @@ static calc_exit search(const calc_args *args, const calc_rl_words *words, calc_
 /* @return the mistake; NULL: none */
 static const char *check_streams(const calc_args *args)
 {
-    int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_SAVE_ACTOR) +
+    int out = calc_opt_is_stdout(args, OPT_JSON) + calc_opt_is_stdout(args, OPT_HTML) +
+              calc_opt_is_stdout(args, OPT_SAVE_ACTOR) +
               calc_opt_is_stdout(args, OPT_SAVE_ROLLOUT) + calc_opt_is_stdout(args, OPT_SAVE_VERL) +
               calc_opt_is_stdout(args, OPT_SAVE_SLIME);
     bool scripts = calc_opt_value(args, OPT_SAVE_VERL) || calc_opt_value(args, OPT_SAVE_SLIME);
-    return out > 1 ? "only one of --json and the files that are saved can be standard output"
+    return out > 1
+               ? "only one of --json, --html and the files that are saved can be standard output"
+           : calc_opt_value(args, OPT_HTML) && calc_opt_value(args, OPT_SWEEP)
+               ? "--html is of one job: --save-actor and --save-rollout of --sweep write layouts "
+                 "that it can name"
            : scripts && calc_opt_value(args, OPT_SWEEP)
                ? "--save-verl and --save-slime are of one job; --save-actor and --save-rollout "
                  "of --sweep write layouts that it can name"
@@ -342,8 +360,10 @@ static calc_exit run(const calc_args *args)
     while ((set[words.set_count] = calc_opt_next(args, OPT_SET, &cursor))) {
         words.set_count++;
     }
-    calc_exit result = calc_opt_value(args, OPT_SWEEP) ? search(args, &words, &errors)
-                                                       : evaluate(args, task, &words, &errors);
+    bool drawn = !calc_opt_value(args, OPT_HTML) || calc_page_check(&errors) == CALC_OK;
+    calc_exit result = !drawn                            ? calc_complain_failure(&errors)
+                       : calc_opt_value(args, OPT_SWEEP) ? search(args, &words, &errors)
+                                                         : evaluate(args, task, &words, &errors);
     calc_rl_task_free(task);
     free(task);
     free(set);

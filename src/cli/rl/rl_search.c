@@ -1,5 +1,6 @@
 #include "cli/rl/rl_search.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,19 @@ static void seat_layout(calc_rl_task *task, calc_job_role_index role, const layo
     }
 }
 
+static void note_nearest(calc_rl_found *found, const calc_rl_choice *choice)
+{
+    double lack_bytes = 0;
+    for (int i = 0; i < CALC_RL_PHASES; i++) {
+        const calc_rl_phase *p = &choice->step.phase[i];
+        lack_bytes = p->runs ? fmax(lack_bytes, p->need_bytes - p->capacity_bytes) : lack_bytes;
+    }
+    if (lack_bytes > 0 && (found->lack_bytes == 0 || lack_bytes < found->lack_bytes)) {
+        found->lack_bytes = lack_bytes;
+        found->nearest = *choice;
+    }
+}
+
 /* Every pair. */
 static calc_status try_pairs(calc_rl_task *task, int64_t rollout_chips, const layouts *actor,
                              const layouts *rollout, calc_rl_found *found, calc_errors *errors)
@@ -124,7 +138,9 @@ static calc_status try_pairs(calc_rl_task *task, int64_t rollout_chips, const la
         if (seat[CALC_JOB_ROLLOUT].runs) {
             choice.rollout = *seat[CALC_JOB_ROLLOUT].exec;
         }
-        if (status == CALC_OK && choice.step.feasible && !keep(found, first, &choice)) {
+        if (status == CALC_OK && !choice.step.feasible) {
+            note_nearest(found, &choice);
+        } else if (status == CALC_OK && !keep(found, first, &choice)) {
             status = calc_errors_no_memory(errors);
         }
     }

@@ -18,8 +18,10 @@ typedef struct calc_rl_choice {
 typedef struct calc_rl_found {
     size_t count;
     calc_rl_choice *choice;
-    size_t tried; /**< steps evaluated */
-    size_t top;   /**< choices kept of each placement */
+    size_t tried;           /**< steps evaluated */
+    size_t top;             /**< choices kept of each placement */
+    double lack_bytes;      /**< memory that the nearest of those that do not fit lacks; 0: none */
+    calc_rl_choice nearest; /**< this one */
 } calc_rl_found;
 
 /** Search the placements of a job: that of its document if it has pools, else all.

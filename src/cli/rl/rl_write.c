@@ -8,6 +8,7 @@
 #include "cli/draw/breakdown.h"
 #include "cli/draw/human.h"
 #include "cli/draw/stage_words.h"
+#include "report/page.h"
 #include "rl/phases.h"
 
 /* The members of a step that are statistics. */
@@ -279,47 +280,91 @@ static void put_statistics(calc_put *put, const calc_rl_step *s)
     }
 }
 
+/* The members of a step, in an open object. */
+static void put_step(calc_put *put, const calc_rl_task *task, const calc_rl_step *s)
+{
+    calc_put_count(put, "format", 1);
+    calc_put_text(put, "algorithm", algorithm_of(&task->job));
+    calc_put_flag(put, "feasible", s->feasible);
+    calc_put_array(put, "reasons", CALC_PUT_LINES);
+    for (size_t i = 0; i < s->reasons; i++) {
+        calc_put_text(put, NULL, s->reason[i]);
+    }
+    calc_put_close(put);
+    calc_put_array(put, "pools", CALC_PUT_LINES);
+    for (size_t i = 0; i < task->pools; i++) {
+        calc_put_object(put, NULL, CALC_PUT_LINE);
+        calc_put_text(put, "name", task->pool_name[i]);
+        calc_put_text(put, "system", task->pool_system[i]);
+        calc_put_count(put, "chips", task->chips[i]);
+        calc_put_number(put, "one_more_chip_s", -s->gain_s[i]);
+        calc_put_close(put);
+    }
+    calc_put_close(put);
+    put_roles(put, task);
+    calc_put_object(put, "phases", CALC_PUT_LINES);
+    for (int i = 0; i < CALC_RL_PHASES; i++) {
+        const calc_rl_phase *p = &s->phase[i];
+        if (p->runs) {
+            calc_put_object(put, calc_rl_phase_key((calc_rl_phase_index)i), CALC_PUT_LINE);
+            calc_put_text(put, "pool", task->pool_name[p->pool]);
+            calc_put_number(put, "time", p->time_s);
+            calc_put_flag(put, "beside", p->beside);
+            calc_put_number(put, "memory", p->need_bytes > 0 ? p->need_bytes : NAN);
+            calc_put_number(put, "capacity", p->need_bytes > 0 ? p->capacity_bytes : NAN);
+            calc_put_close(put);
+        }
+    }
+    calc_put_close(put);
+    calc_put_object(put, "statistics", CALC_PUT_LINES);
+    put_statistics(put, s);
+    calc_put_close(put);
+}
+
 void calc_rl_write_json(calc_output *out, const calc_rl_task *task, const calc_rl_step *s)
 {
     calc_put put = calc_put_to(out);
     calc_put_object(&put, NULL, CALC_PUT_LINES);
-    calc_put_count(&put, "format", 1);
-    calc_put_text(&put, "algorithm", algorithm_of(&task->job));
-    calc_put_flag(&put, "feasible", s->feasible);
-    calc_put_array(&put, "reasons", CALC_PUT_LINES);
-    for (size_t i = 0; i < s->reasons; i++) {
-        calc_put_text(&put, NULL, s->reason[i]);
-    }
-    calc_put_close(&put);
-    calc_put_array(&put, "pools", CALC_PUT_LINES);
-    for (size_t i = 0; i < task->pools; i++) {
-        calc_put_object(&put, NULL, CALC_PUT_LINE);
-        calc_put_text(&put, "name", task->pool_name[i]);
-        calc_put_text(&put, "system", task->pool_system[i]);
-        calc_put_count(&put, "chips", task->chips[i]);
-        calc_put_number(&put, "one_more_chip_s", -s->gain_s[i]);
-        calc_put_close(&put);
-    }
-    calc_put_close(&put);
-    put_roles(&put, task);
-    calc_put_object(&put, "phases", CALC_PUT_LINES);
-    for (int i = 0; i < CALC_RL_PHASES; i++) {
-        const calc_rl_phase *p = &s->phase[i];
-        if (p->runs) {
-            calc_put_object(&put, calc_rl_phase_key((calc_rl_phase_index)i), CALC_PUT_LINE);
-            calc_put_text(&put, "pool", task->pool_name[p->pool]);
-            calc_put_number(&put, "time", p->time_s);
-            calc_put_flag(&put, "beside", p->beside);
-            calc_put_number(&put, "memory", p->need_bytes > 0 ? p->need_bytes : NAN);
-            calc_put_number(&put, "capacity", p->need_bytes > 0 ? p->capacity_bytes : NAN);
-            calc_put_close(&put);
-        }
-    }
-    calc_put_close(&put);
-    calc_put_object(&put, "statistics", CALC_PUT_LINES);
-    put_statistics(&put, s);
-    calc_put_close(&put);
+    put_step(&put, task, s);
     calc_put_end(&put);
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+static void put_option(calc_put *put, const char *name, const char *value)
+{
+    if (value) {
+        calc_put_text(put, NULL, name);
+        calc_put_text(put, NULL, value);
+    }
+}
+
+void calc_rl_write_page(calc_output *out, const calc_rl_words *words, const calc_rl_task *task,
+                        const calc_rl_step *s)
+{
+    const char *const names[] = {words->app, words->system, words->job};
+    calc_put put = calc_page_begin(out, CALC_PAGE_RL);
+    calc_put_array(&put, "names", CALC_PUT_LINE);
+    for (int i = 0; i < 3 && names[i]; i++) {
+        calc_put_text(&put, NULL, names[i]);
+    }
+    calc_put_close(&put);
+    calc_put_array(&put, "command", CALC_PUT_LINE);
+    calc_put_text(&put, NULL, "calc");
+    calc_put_text(&put, NULL, "rl");
+    for (int i = 0; i < 3 && names[i]; i++) {
+        calc_put_text(&put, NULL, names[i]);
+    }
+    put_option(&put, "--procs", words->procs);
+    put_option(&put, "--rollout-procs", words->rollout_procs);
+    for (size_t i = 0; i < words->set_count; i++) {
+        put_option(&put, "--set", words->set[i]);
+    }
+    calc_put_close(&put);
+    calc_put_object(&put, "step", CALC_PUT_LINES);
+    put_step(&put, task, s);
+    calc_put_close(&put);
+    calc_page_end(&put, CALC_PAGE_RL);
 }
 
 /* ---- What a search found --------------------------------------------------------------------- */
@@ -340,7 +385,14 @@ void calc_rl_write_found(calc_output *out, const calc_rl_words *words, const cal
     calc_output_printf(out, "%s on %s: %s steps evaluated, the best of each placement that fits\n",
                        words->app, words->system, calc_human_integer((double)found->tried, tried));
     if (found->count == 0) {
-        calc_output_text(out, "nothing fits\n");
+        char where[64];
+        calc_output_text(out, "nothing fits");
+        if (found->lack_bytes > 0) {
+            placement_text(&found->nearest, where, sizeof where);
+            calc_output_printf(out, "; the nearest, %s processors: %s", where,
+                               found->nearest.step.reason[0]);
+        }
+        calc_output_text(out, "\n");
         return;
     }
     calc_output_printf(out, "\n%-18s%10s%12s%8s  %-35s %s\n", "train + rollout", "step",

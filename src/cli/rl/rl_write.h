@@ -13,6 +13,10 @@ void calc_rl_write_text(calc_output *out, const calc_paint *paint, const calc_rl
 /** One JSON object: "format" 1, the job's roles, phases, statistics. */
 void calc_rl_write_json(calc_output *out, const calc_rl_task *task, const calc_rl_step *step);
 
+/** The page of --html: the same, with a drawing of each pool and of the memory of each phase. */
+void calc_rl_write_page(calc_output *out, const calc_rl_words *words, const calc_rl_task *task,
+                        const calc_rl_step *step);
+
 /** The placements and layouts that a search found, a row each. */
 void calc_rl_write_found(calc_output *out, const calc_rl_words *words, const calc_rl_found *found);
 void calc_rl_put_found(calc_output *out, const calc_rl_found *found);

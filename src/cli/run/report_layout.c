@@ -7,6 +7,7 @@
 #include "cli/draw/human.h"
 #include "cli/draw/layer_words.h"
 #include "cli/draw/stage_words.h"
+#include "model/operators/encoder.h"
 #include "model/operators/parameters.h"
 #include "model/stages/stages.h"
 #include "spec/choice_set.h"
@@ -296,6 +297,33 @@ static void write_trained(calc_output *out, const calc_report *r)
     write_note(out, "", text);
 }
 
+/* The encoder of images, and how much of it is trained. */
+static void write_images(calc_output *out, const calc_report *r)
+{
+    const calc_encoder *e = &r->inputs->app.encoder;
+    const calc_strategy *s = &r->inputs->exec.strategy;
+    char text[256], number[CALC_HUMAN_MAX];
+    calc_parameters all;
+    if (e->hidden == 0) {
+        return;
+    }
+    calc_count_parameters(&r->inputs->app, &all);
+    snprintf(text, sizeof text, "encoder of %.24s parameters%s",
+             calc_human_count(all.encoder, number),
+             !r->inputs->exec.training ? ""
+             : s->trained != CALC_TRAINED_ALL || s->encoder_trained == CALC_ENCODER_TRAINED_NONE
+                 ? ", frozen"
+             : s->encoder_trained == CALC_ENCODER_TRAINED_ALL ? ", trained"
+                                                              : ", frozen but for its projector");
+    if (s->images_per_sequence > 0) {
+        calc_append(text, sizeof text, "; %.6g in a sequence, of %.24s patches",
+                    s->images_per_sequence, calc_human_integer(calc_encoder_patches(e, s), number));
+    } else if (r->inputs->exec.training) {
+        calc_append(text, sizeof text, "; no images: images_per_sequence says how many");
+    }
+    write_note(out, "images", text);
+}
+
 static void write_sharding(calc_output *out, const calc_report *r)
 {
     static const char *const what[] = {"nothing sharded", "optimizer sharded (ZeRO 1)",
@@ -433,5 +461,6 @@ void calc_report_layout_write(calc_output *out, const calc_report *r)
     write_attention(out, r);
     write_numbers(out, r);
     write_trained(out, r);
+    write_images(out, r);
     write_sharding(out, r);
 }

@@ -27,9 +27,14 @@ enum { WIDTH = 80, INDENT = 2, GAP = 2 };
 
 const char calc_help_purpose[] = "analytical performance model of large language models";
 
-const char calc_help_brief[] = "Usage: calc COMMAND [ARGUMENT]... [OPTION]...\n"
-                               "Try: calc run gpt3-175B a100_80g 3072_t4_p64_d12_mbs4_full\n"
-                               "See: calc --help\n";
+const char calc_help_brief[] =
+    "Usage: calc COMMAND [ARGUMENT]... [OPTION]...\n\n"
+    "Which layout?         calc sweep qwen3-235B-A22B h200 --procs 256 --batch 1024\n"
+    "Where does time go?   calc run llama3-8B h100_sxm --procs 64 --batch 256\n"
+    "What would help?      calc why llama3-8B h100_sxm --procs 64 --batch 256\n"
+    "How do I start it?    calc export llama3-8B h100_sxm llama3-8B_8\n"
+    "Is my model there?    calc names app; or calc import config.json --app model.json\n\n"
+    "See: calc --help\n";
 
 const calc_help_pair calc_help_exits[] = {
 #define CALC_X(name, meaning) {(const char[]){'0' + CALC_EXIT_##name, '\0'}, meaning},

@@ -48,7 +48,7 @@
     X(CHOOSER, "chooser", "NAME", .doc = "how the next layouts are chosen",                        \
       .choices = calc_tune_chooser_words, .preset = "thompson")                                    \
     X(TOP_K, "top-k", "K",                                                                         \
-      .doc = "thompson: number of best layouts of a draw that count, up to the fifth measurement", \
+      .doc = "thompson: keep the K fastest layouts of each draw, until five are measured",         \
       .preset = "3")                                                                               \
     X(DRAWS, "draws", "N", .doc = "draws of the joint distribution of times", .preset = "1000")    \
     X(SEED, "seed", "S", .doc = "another seed draws other numbers", .preset = "1")                 \

@@ -31,11 +31,11 @@
     X(TEMPLATE, "template", NULL, .doc = "write a template for your own runs, and nothing else")   \
     X(ROWS, "rows", "N", .doc = "show the N measurements with the largest errors", .preset = "10") \
     X(BAND, "band", NULL,                                                                          \
-      .doc = "show how many runs are inside the bands of calc run --band that were made without "  \
-             "them")                                                                               \
+      .doc = "show how often a band of calc run --band, made without a run, contains its "         \
+             "measured value")                                                                     \
     X(FORECAST, "forecast", NULL,                                                                  \
-      .doc = "show how far off predictions are of runs published after a month, by constants "     \
-             "fitted to what was published before it; the fits are those of "                      \
+      .doc = "show errors on runs published after a month, by constants fitted to earlier "        \
+             "runs; the fits are those of "                                                        \
              "measured/forecasts.csv, which scripts/refit writes with calc calibrate --hold-out")  \
     X(BREAKDOWN, "breakdown", NULL, .doc = "show the parts of their predictions")                  \
     X(FEATURES, "features", NULL,                                                                  \

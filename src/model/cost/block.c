@@ -2,6 +2,7 @@
 
 #include "model/operators/adapter.h"
 #include "model/operators/calculon.h"
+#include "model/operators/encoder.h"
 
 /* Calculon's list has no experts: their blocks are the transformer's in any case. */
 static bool listed(const calc_cost_context *c, calc_block_kind kind)
@@ -64,7 +65,8 @@ size_t calc_block_embedding(const calc_cost_context *c, calc_operator *out)
 {
     size_t end =
         listed(c, CALC_DENSE_BLOCK) ? 0 : calc_transformer_embedding(c->shape, c->strategy, out);
-    return frozen(c, CALC_FROZEN_EMBEDDING, out, 0, end);
+    const calc_recipe recipe = calc_block_recipe(c, CALC_DENSE_BLOCK);
+    return calc_encoder_list(&recipe, frozen(c, CALC_FROZEN_EMBEDDING, out, 0, end), out);
 }
 
 size_t calc_block_head(const calc_cost_context *c, calc_operator *out)

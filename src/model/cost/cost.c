@@ -325,7 +325,7 @@ static double passing_bytes(const calc_operator *operators, size_t count)
     double passing = 0;
     for (size_t i = count; i-- > 0;) {
         passing = calc_max(passing, operators[i].passing_bytes - dropped);
-        dropped += calc_operator_share(&operators[i]) * operators[i].kept_bytes;
+        dropped += calc_min(1, calc_operator_share(&operators[i])) * operators[i].kept_bytes;
     }
     return passing;
 }

@@ -74,7 +74,7 @@ static void time_operator(const calc_cost_context *c, const calc_operator *o,
     } else {
         time_kernel(c, o, passes, out);
     }
-    if (o->without > 0) {
+    if (o->without != 0) {
         take_share(calc_operator_share(o), CALC_PASS_FW, out);
     }
     if (o->untouched > 0) {

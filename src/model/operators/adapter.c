@@ -238,13 +238,18 @@ static void freeze(const calc_shape *shape, const calc_strategy *s, calc_operato
 void calc_adapter_freeze(const calc_shape *shape, const calc_strategy *s, bool training,
                          calc_frozen_list list, calc_operator *operators, size_t first, size_t end)
 {
-    if (!calc_adapter_freezes(s, training)) {
+    bool encodes = list == CALC_FROZEN_ENCODER || list == CALC_FROZEN_PROJECTOR;
+    bool spared =
+        training &&
+        ((list == CALC_FROZEN_ENCODER && s->encoder_trained != CALC_ENCODER_TRAINED_ALL) ||
+         (list == CALC_FROZEN_PROJECTOR && s->encoder_trained == CALC_ENCODER_TRAINED_NONE));
+    if (!calc_adapter_freezes(s, training) && !spared) {
         return;
     }
-    double untouched = !training                       ? 0
-                       : list == CALC_FROZEN_BLOCK     ? calc_adapter_untouched(shape, s)
-                       : list == CALC_FROZEN_EMBEDDING ? 1
-                                                       : 0;
+    double untouched = !training                                  ? 0
+                       : list == CALC_FROZEN_BLOCK                ? calc_adapter_untouched(shape, s)
+                       : list == CALC_FROZEN_EMBEDDING || encodes ? 1
+                                                                  : 0;
     bool head_only = training && s->trained == CALC_TRAINED_HEAD;
     bool blocks = training && s->trained == CALC_TRAINED_BLOCKS;
     for (size_t i = first; i < end; i++) {

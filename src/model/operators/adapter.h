@@ -35,12 +35,14 @@ void calc_adapter_add_experts(calc_build *b, size_t at, const char *const name[2
 typedef enum calc_frozen_list {
     CALC_FROZEN_BLOCK,
     CALC_FROZEN_EMBEDDING,
-    CALC_FROZEN_HEAD
+    CALC_FROZEN_HEAD,
+    CALC_FROZEN_ENCODER, /**< of images, and the projector behind it */
+    CALC_FROZEN_PROJECTOR
 } calc_frozen_list;
 
 /** Take from operators what frozen weights do not need: gradients of weights and the inputs kept
- * for them, and the backward pass where no trained weight lies before. Nothing if none is frozen:
- *  calc_adapter_freezes(). */
+ * for them, and the backward pass where no trained weight lies before. Nothing if none is frozen.
+ */
 void calc_adapter_freeze(const calc_shape *shape, const calc_strategy *strategy, bool training,
                          calc_frozen_list list, calc_operator *operators, size_t first, size_t end);
 

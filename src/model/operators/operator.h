@@ -129,7 +129,7 @@ static inline double calc_operator_message_bytes(const calc_operator *o, calc_pa
     return o->message_bytes * (1 - o->narrowed[pass]);
 }
 
-/** How many of an operator a mean block has: (0, 1]. */
+/** How many of an operator a mean block has, (0, 1]; of an encoder's, how many its blocks have. */
 static inline double calc_operator_share(const calc_operator *o)
 {
     return 1 - o->without;

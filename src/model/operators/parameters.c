@@ -1,6 +1,7 @@
 #include "model/operators/parameters.h"
 
 #include "model/operators/adapter.h"
+#include "model/operators/encoder.h"
 #include "model/operators/linear_mixers.h"
 #include "model/operators/transformer.h"
 #include "spec/stack.h"
@@ -383,6 +384,7 @@ void calc_count_parameters(const calc_app *app, calc_parameters *out)
     };
     add_members(&s, &predicted, &depth);
     depth.attention += s.residual == CALC_RESIDUAL_TYPE_HYPER ? residual_end_weights(&s, false) : 0;
+    out->encoder = calc_encoder_weights(&s, &alone, false);
     out->mtp = (s.mtp_shared && s.mtp_blocks > 1 ? 1 : s.mtp_blocks) * sum(&depth);
 }
 
@@ -484,8 +486,9 @@ double calc_parameters_trained(const calc_app *app, const calc_exec *exec)
 {
     calc_parameters all;
     if (!calc_adapter_freezes(&exec->strategy, true)) {
+        const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
         calc_count_parameters(app, &all);
-        return all.total + all.mtp;
+        return all.total + all.mtp + calc_encoder_weights(&s, &exec->strategy, true);
     }
     const calc_shape s = calc_shape_of(app, &exec->strategy, 1, exec->seq_size);
     return sum_trained(&s, &exec->strategy).weights;
@@ -530,13 +533,16 @@ double calc_parameters_step_flop(const calc_shape *s, const calc_exec *exec, boo
     }
     used += residual_weights(s, &m, true) + residual_end_weights(s, true) +
             layer_embedding_matrices(s) + s->hidden * s->vocab;
+    double encoder = calc_encoder_flop(s, &exec->strategy, exec->training);
     if (exec->training && calc_adapter_freezes(&exec->strategy, true)) {
         double head = s->hidden * s->vocab;
         return (double)exec->batch_size *
-               step_flop(s, exec, 2 * s->seq * (used - head), mixing, 2 * s->seq * head);
+               (step_flop(s, exec, 2 * s->seq * (used - head), mixing, 2 * s->seq * head) +
+                encoder);
     }
     double sequence = 2 * s->seq * used + mixing;
-    return (double)exec->batch_size * sequence * (exec->training ? 3 : 1);
+    return (double)exec->batch_size * sequence * (exec->training ? 3 : 1) +
+           (double)exec->batch_size * encoder;
 }
 
 void calc_parameters_tensors(const calc_shape *s, double stages, double *dense, double *expert)

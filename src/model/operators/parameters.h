@@ -9,8 +9,8 @@
 /** Matrix arithmetic that a whole model needs for one step [FLOP]: two per weight and token that
  * the token uses (experts it is routed to, router and head included, embedding not), two per score
  * and width of attention, forward; three times that in training. Of frozen weights twice, or once
- * where no trained weight lies before; with adapters beside them. No recomputation and no multi-
- * token prediction.
+ * where no trained weight lies before; with adapters beside them. With that of the encoder of
+ * images. No recomputation and no multi-token prediction.
  *  @param square  count all scores, whatever the mask */
 double calc_parameters_step_flop(const calc_shape *shape, const calc_exec *exec, bool square);
 

@@ -25,6 +25,9 @@ static void set_structure(calc_shape *s, const calc_app *app, const calc_strateg
     s->dropout = chosen(app->dropout, !llama);
     s->tied = chosen(app->tied_embeddings, !llama);
     s->causal = app->causal;
+    const calc_encoder *e = &app->encoder;
+    s->encoder =
+        e->hidden > 0 && e->num_blocks > 0 && e->feedforward > 0 && e->attn_heads > 0 ? e : NULL;
     s->norm_place = app->norm_place;
     s->residual = app->residual_type;
     s->streams = calc_max(1, (double)app->residual_streams);

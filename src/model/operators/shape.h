@@ -47,7 +47,8 @@ typedef struct calc_shape {
     bool qkv_bias, qk_norm_whole, sinks, k_eq_v, kv_shared, index_shared, linear_norm;
     bool shared_gate, router_scale, expert_latent_norm, mtp_shared;
     bool flash;
-    bool llama, multiquery;  /**< what the preset and the layout say of parts */
+    bool llama, multiquery;      /**< what the preset and the layout say of parts */
+    const calc_encoder *encoder; /**< of images, borrowed; NULL: the model has none */
     const calc_stack *stack; /**< the model's layers where it lists them, borrowed; NULL: it does
                                   not */
     double tensor_par, context_par, expert_par, expert_tensor_par; /**< ranks, >= 1 */

@@ -2,6 +2,7 @@
 #include "model/stages/stage_parts.h"
 
 #include "model/cost/pass_kernel.h"
+#include "model/operators/encoder.h"
 #include "model/operators/processor.h"
 #include "model/serve/inference_pass.h"
 
@@ -96,6 +97,10 @@ static void fill_ends(const calc_inference_pass_model *m, const calc_cost_contex
         calc_inference_pass_widen(&operators[i], s);
     }
     calc_cost_sum(c, operators, count, 0, &out->embedding);
+    /* Engines split the encoder of images as they do blocks (vLLM, mm_encoder_tp_mode weights), and
+     * keep it in 16 bits. */
+    out->embedding.dense_weights += calc_encoder_weights(s, strategy, false) / s->tensor_par *
+                                    s->element_bytes / s->weight_bytes;
     count = calc_inference_pass_head(m, s, w, operators);
     calc_cost_sum(c, operators, count, 0, &out->head);
     if (calc_inference_pass_sampled(w) <= 0) {

@@ -204,7 +204,7 @@ static void listed_stage(const calc_placed *p, int64_t stage, calc_placed_stage 
 {
     const calc_layout *l = &p->recipe[p->recipe_of[stage]];
     const calc_shape *shape = &l->shape;
-    bool ends = shape->vocab > 0 || shape->mtp_blocks > 0;
+    bool ends = shape->vocab > 0 || shape->encoder || shape->mtp_blocks > 0;
     double again = 0;
     out->layout = l;
     out->terms = l->terms;

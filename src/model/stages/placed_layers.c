@@ -130,7 +130,7 @@ void calc_placed_layers(calc_placed *p, const int *chip, calc_compat compat,
     const calc_layer_strategy head = calc_layer_list_end(p->app, list, true);
     calc_exec e = calc_layer_list_exec(&w.plain, &embedding);
     const calc_layout *of = &p->recipe[calc_placed_recipe(p, chip[0], &e, compat, measured)];
-    bool ends = of->shape.vocab > 0 || of->shape.mtp_blocks > 0;
+    bool ends = of->shape.vocab > 0 || of->shape.encoder || of->shape.mtp_blocks > 0;
     int64_t places = p->stages * p->chunks;
     for (int64_t i = 0; i < places; i++) {
         calc_placed_chunk *c = &p->chunk[i];

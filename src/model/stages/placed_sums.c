@@ -56,7 +56,9 @@ static double interleaved_bytes(const calc_placed *p, const calc_placed_stage *a
         calc_stages_rounds_fit(p->exec)
             ? most_bytes(p, (int64_t)at->class.position, (int64_t)at->terms.microbatches, bytes)
             : sum * in_flight;
-    return held + at->class.last * at->terms.head.whole_bytes * in_flight;
+    return held + (at->class.last * at->terms.head.whole_bytes +
+                   at->class.first * at->terms.embedding.whole_bytes) *
+                      in_flight;
 }
 
 calc_stage_memory calc_placed_memory(const calc_placed *p, const calc_placed_stage *at)

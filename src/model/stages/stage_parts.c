@@ -6,7 +6,9 @@
 #include "model/cost/block.h"
 #include "model/cost/cost_kernel.h"
 #include "model/operators/adapter.h"
+#include "model/operators/encoder.h"
 #include "model/operators/processor.h"
+#include "model/stages/stage_block.h"
 
 /* Host work that is left when a graph launches the kernels. */
 #define GRAPH_LEAVES 0.1
@@ -366,6 +368,56 @@ static void sum_block(const calc_cost_context *c, const calc_stage_operators *li
     }
 }
 
+static void add_work(calc_cost_work *sum, const calc_cost_work *work)
+{
+    sum->flop += work->flop;
+    sum->flop_s += work->flop_s;
+    sum->bytes += work->bytes;
+    sum->mem_s += work->mem_s;
+}
+
+static size_t encoder_begins(const calc_stage_operators *list)
+{
+    size_t first = 0;
+    while (first < list->count && list->item[first].part != calc_encoder_part) {
+        first++;
+    }
+    return first;
+}
+
+/* The encoder of images beside the embedding: it recomputes as the model does, and its host issues
+ * it block by block, a third of it where only a forward pass runs. */
+static void add_encoder(const calc_cost_context *c, const calc_stage_operators *list,
+                        unsigned recompute, calc_cost *embedding)
+{
+    size_t first = encoder_begins(list);
+    calc_cost e = {0};
+    if (first == list->count) {
+        return;
+    }
+    calc_cost_times_add(c, list->item, list->times, first, list->count, recompute, &e);
+    double s = e.fw_s + e.agrad_s + e.wgrad_s + e.re_s;
+    double blocks = calc_operator_share(&list->item[first]);
+    bool forward = !c->training || list->item[first].untouched > 0;
+    double host_s =
+        host_once_s(c, CALC_DENSE_BLOCK) * blocks * (forward && c->training ? 1.0 / 3 : 1);
+    double factor =
+        s > 0 ? calc_stage_beside_host_s(s, host_s, c->strategy->launch_blocking) / s : 1;
+    embedding->fw_s += e.fw_s * factor;
+    embedding->agrad_s += e.agrad_s * factor;
+    embedding->wgrad_s += e.wgrad_s * factor;
+    embedding->re_s += e.re_s * factor;
+    for (int pass = 0; pass < CALC_PASS_COUNT; pass++) {
+        add_work(&embedding->work[pass], &e.work[pass]);
+    }
+    add_work(&embedding->re, &e.re);
+    embedding->dense_weights += e.dense_weights;
+    embedding->dense_frozen_bytes += e.dense_frozen_bytes;
+    embedding->kept_bytes += recompute & CALC_RECOMPUTE_ALL
+                                 ? calc_encoder_checkpoint_bytes(c->shape, c->strategy)
+                                 : e.kept_bytes;
+}
+
 /* @param routed  filled with the sum of a block with experts, up to them */
 static void sum_common(const calc_cost_context *c, const calc_stage_timed *t, unsigned recompute,
                        calc_cost *routed, calc_stage_parts *out)
@@ -381,9 +433,10 @@ static void sum_common(const calc_cost_context *c, const calc_stage_timed *t, un
     calc_cost *const ends[] = {&out->embedding, &out->head, &out->mtp};
     for (int i = CALC_STAGE_EMBEDDING; i < CALC_STAGE_LISTS; i++) {
         const calc_stage_operators *list = &t->list[i];
-        calc_cost_times_sum(c, list->item, list->times, list->count, 0,
-                            ends[i - CALC_STAGE_EMBEDDING]);
+        size_t count = i == CALC_STAGE_EMBEDDING ? encoder_begins(list) : list->count;
+        calc_cost_times_sum(c, list->item, list->times, count, 0, ends[i - CALC_STAGE_EMBEDDING]);
     }
+    add_encoder(c, &t->list[CALC_STAGE_EMBEDDING], recompute, &out->embedding);
 }
 
 static void set_muon(const calc_cost_context *c, const calc_stage_timed *t, calc_stage_parts *out)

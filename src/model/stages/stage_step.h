@@ -179,7 +179,8 @@ CALC_STAGE_INLINE calc_stage_memory calc_stage_memory_at(const calc_stage_terms 
     double rich = calc_stage_rich(t, c);
     double lean_bytes = c->dense * dense->kept_bytes + c->moe * moe->kept_bytes;
     double whole_bytes = c->dense * dense->whole_bytes + c->moe * moe->whole_bytes;
-    double stored = rich * whole_bytes + (1 - rich) * lean_bytes + c->last * t->head.whole_bytes;
+    double stored = rich * whole_bytes + (1 - rich) * lean_bytes + c->last * t->head.whole_bytes +
+                    c->first * t->embedding.whole_bytes;
     /* The block being processed has the activations that recomputation does not store, and their
      * gradients. */
     double dense_gap =

@@ -273,6 +273,7 @@ static void set_ends(const calc_cost_context *c, const calc_stage_parts *p, doub
     add_end(extra, depth, speed, &t->head);
     t->embedding.weights.dense = p->embedding.dense_weights;
     t->embedding.frozen.dense = p->embedding.dense_frozen_bytes;
+    t->embedding.whole_bytes = p->embedding.kept_bytes;
     t->head.weights.dense =
         p->head.dense_weights + sets * (p->mtp.dense_weights + extra->dense_weights);
     t->head.weights.expert = sets * (p->mtp.expert_weights + extra->expert_weights);
@@ -353,7 +354,7 @@ bool calc_stage_gathers_beside(const calc_strategy *strategy)
 
 void calc_stage_set_frozen(const calc_exec *e, const calc_stage_parts *p, calc_stage_terms *t)
 {
-    if (!calc_adapter_freezes(&e->strategy, e->training)) {
+    if (!calc_adapter_freezes(&e->strategy, e->training) && p->embedding.dense_frozen_bytes <= 0) {
         return;
     }
     double copies = e->pipeline_schedule == CALC_PIPELINE_SCHEDULE_DUALPIPE ? 2 : 1;

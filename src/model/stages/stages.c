@@ -105,7 +105,7 @@ static void set_kinds(calc_stages *s, const calc_shape *shape)
  * one. */
 static bool has_ends(const calc_shape *shape, const calc_exec *exec)
 {
-    return shape->vocab > 0 || shape->mtp_blocks > 0 ||
+    return shape->vocab > 0 || shape->encoder || shape->mtp_blocks > 0 ||
            exec->pipeline_balance == CALC_PIPELINE_BALANCE_ENDS;
 }
 
