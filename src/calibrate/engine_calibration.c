@@ -426,7 +426,8 @@ static bool join_runs(estimate *e, const calc_engine_fit *fit, int k, double mor
     return true;
 }
 
-/* The engines of a program; one without a program is alone. */
+/* The engines of a program, whose builds for ROCm have kernels of their own; one without a program
+ * is alone. */
 static bool is_of(const calc_engine_fit *fit, const calc_engine_fit *other)
 {
     bool rocm = fit->engine->platform == CALC_PLATFORM_ROCM;

@@ -1,5 +1,5 @@
-/** @file engine_calibration.h  Serving engines calibrated to measured runs: each engine for itself,
- *  with predictions by fits that have not seen a run. */
+/** @file engine_calibration.h  Serving engines calibrated to measured runs, with predictions by
+ * fits that have not seen a run. Engines share what they have in common. */
 #ifndef CALC_CALIBRATE_ENGINE_CALIBRATION_H
 #define CALC_CALIBRATE_ENGINE_CALIBRATION_H
 
@@ -10,8 +10,10 @@
  *
  *     sum over measurements of w * 2 (sqrt(1 + r^2) - 1),  r = (log predicted - log measured) /
  * 0.1
- *     + sum over traits of z^2,                             z = (number - start) / spread
+ *     + sum over traits of z^2,                             z = (number - centre) / spread
  *
+ * within the ranges of the fields, a prior of centre and spread being what is documented, or what
+ * the runs of other engines say;
  * numbers being logarithms of times and log-odds of shares, w 1 for times per token
  * and of whole batches, and a third for first tokens, which depend on how a run was driven, too.
  * Whether the host works ahead is a known property of an engine and not fitted. */

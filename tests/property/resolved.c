@@ -205,6 +205,8 @@ TRAIT(host_growth, host_growth)
 TRAIT(issue, issue_s)
 TRAIT(issue_moe, issue_moe_s)
 TRAIT(request, request_s)
+TRAIT(request_sequence, request_sequence_s)
+TRAIT(request_token, request_token_s)
 TRAIT(gap, gap_s)
 TRAIT(experts_undivided, experts_undivided)
 VALUE(trait_handover_steps, has_pool(e) ? known(e->inference.engine.traits.handover_steps) : NONE)
@@ -434,6 +436,8 @@ static const struct {
     {"exe.inference.traits.issue", trait_issue},
     {"exe.inference.traits.issue_moe", trait_issue_moe},
     {"exe.inference.traits.request", trait_request},
+    {"exe.inference.traits.request_sequence", trait_request_sequence},
+    {"exe.inference.traits.request_token", trait_request_token},
     {"exe.inference.traits.gap", trait_gap},
     {"exe.inference.traits.matrix_share", trait_matrix},
     {"exe.inference.traits.cache_share", trait_cache},
