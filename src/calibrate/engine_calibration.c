@@ -201,7 +201,8 @@ static calc_status fit_all(const task *t, calc_engine_fit *fits, calc_errors *er
     if (!before) {
         return calc_errors_no_memory(errors);
     }
-    for (int pooled = 0; pooled <= t->plan->documented; pooled++) {
+    int rounds = t->plan->documented ? 2 : 1;
+    for (int pooled = 0; pooled < rounds; pooled++) {
         memcpy(before, fits, t->fits * sizeof *before);
         for (size_t f = 0; f < t->fits && status == CALC_OK; f++) {
             fits[f].prior = pooled ? calc_engine_prior_of(before, t->fits, f)

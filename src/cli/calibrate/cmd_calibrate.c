@@ -32,7 +32,8 @@ static void date_of(const char *given, char *out)
 }
 
 static const char *const starts[] = {"file", "documented", NULL};
-static const char *const crosses[] = {"none", "width", "source", "machine", "model", "engine", "half", "later", NULL};
+static const char *const crosses[] = {"none",   "width", "source", "machine", "model",
+                                      "engine", "half",  "later",  NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(SYSTEM, "system", "NAME[,NAME...]",                                                          \
