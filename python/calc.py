@@ -116,7 +116,7 @@ def documents(kind):
     for place in _places(kind):
         for pattern in ("*.json", "*.json.gz", "*/*.json", "*/*.json.gz"):
             for path in sorted(glob.glob(os.path.join(place, pattern))):
-                if os.path.basename(os.path.dirname(path)) not in ("jobs", "spaces", "software"):
+                if os.path.basename(os.path.dirname(path)) not in ("jobs", "spaces", "software", "engines"):
                     found.setdefault(_stem(path), path)
     return found
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fit the traits of the serving engines anew to the shipped runs of serving: rewrites
-src/model/serve/engine_rows.inc and a table of docs/validation-serving.md. The traits are those of a fit
+"""Fit the traits of the serving engines anew to the shipped runs of serving: rewrites them in
+executions/engines/*.json, and a table of docs/validation-serving.md. The traits are those of a fit
 to half of the layouts; the table has the errors of the other half, and of fits that know no runs of a
 publisher, of a machine, of later days. Build and update what follows from it afterwards
 (tests/cli/check_serving.sh), and read the difference.
@@ -13,21 +13,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ROWS = ROOT / "src/model/serve/engine_rows.inc"
+ENGINES = ROOT / "executions/engines"
 DOCUMENT = ROOT / "docs/validation-serving.md"
-HEAD = """/* Traits of serving engines, fitted to half of the measured runs of serving; scripts/refit_engines.py
- * writes them. */
-/* clang-format off */
-"""
-FIELDS = {"host": "host_s", "host_sequence": "host_sequence_s", "host_growth": "host_growth",
-          "issue": "issue_s", "issue_moe": "issue_moe_s", "request": "request_s", "gap": "gap_s",
-          "matrix_share": "matrix_share", "cache_share": "cache_share",
-          "experts_undivided": "experts_undivided", "handover_steps": "handover_steps"}
-# Too few runs to say anything: those of the nearest engine that has enough. Engines that have none
-# at all keep their row.
-NEAREST = {"vllm-0.8": "vllm-0.11"}
-VIEWS = {"half": "the other half of the layouts", "source": "each publisher's runs",
-         "machine": "the runs on each machine", "later": "the later half of an engine's runs"}
+VIEWS = {"model": "the runs of each model", "machine": "the runs on each machine", "engine": "the runs of each engine",
+         "source": "each publisher's runs", "later": "the later half of an engine's runs",
+         "half": "the other half of the layouts"}
 QUANTITIES = ("tpot", "ttft", "e2e", "output_tokens_per_s")
 
 
@@ -40,36 +30,29 @@ def calibrate(calc, cross):
 
 
 def fitted(found):
-    traits = {e["engine"]: e["traits"] for e in found["engines"]}
-    return traits | {name: traits[nearest] for name, nearest in NEAREST.items()}
+    return {e["engine"]: e["traits"] for e in found["engines"]}
 
 
-def macro(name):
-    return re.sub(r"[^A-Z0-9]", "_", name.upper())
+def undetermined(found):
+    return {e["engine"]: {"undetermined": ", ".join(k for k in e["traits"] if k not in e["determined"])}
+            for e in found["engines"]}
 
 
-def rows(traits):
-    yield HEAD
-    fit = {macro(name): {FIELDS[k]: v for k, v in of.items()} for name, of in traits.items()}
-    for name, of in sorted((shipped() | fit).items()):
-        values = ", ".join(f".{field} = {value:g}" for field, value in of.items())
-        yield f"[CALC_SERVING_ENGINE_{name}] = {{{values}}},\n"
-    yield "/* clang-format on */\n"
-
-
-def shipped():
-    return {m[1]: {k: float(v) for k, v in re.findall(r"\.(\w+) = ([^,}]+)", m[2])}
-            for m in re.finditer(r"\[CALC_SERVING_ENGINE_(\w+)\] = \{(.*)\}", ROWS.read_text())}
+def write(traits, notes):
+    for name, values in traits.items():
+        path = ENGINES / f"{name}.json"
+        engine = json.loads(path.read_text()) | values | notes[name]
+        path.write_text(json.dumps(engine | {"source": engine.pop("source")}, indent=2) + "\n")
 
 
 def check(traits):
     """Compilers round differently, and traits that runs say little about move with that: a fifth."""
-    now = shipped()
-    wrong = [f"{name} {field}: {now.get(macro(name), {}).get(FIELDS[field])}, fitted {value}"
+    now = {name: json.loads((ENGINES / f"{name}.json").read_text()) for name in traits}
+    wrong = [f"{name} {field}: {now[name].get(field)}, fitted {value}"
              for name, values in traits.items() for field, value in values.items()
-             if abs(now.get(macro(name), {}).get(FIELDS[field], 0) / value - 1) > 0.2]
+             if abs(now[name].get(field, 0) / value - 1) > 0.2]
     if wrong:
-        print("\n".join(wrong), f"{ROWS.name} has other traits than a fit: scripts/refit_engines.py",
+        print("\n".join(wrong), "engines have other traits than a fit gives: scripts/refit_engines.py",
               sep="\n")
         sys.exit(1)
 
@@ -85,8 +68,8 @@ def table(calc, half):
     yield "| predicted by a fit without them | per output token | first token | static batches | their tokens/s |"
     yield "|---|--:|--:|--:|--:|"
     found = {cross: half if cross == "half" else calibrate(calc, cross) for cross in VIEWS}
-    lines = {"nothing: the first half itself": (half, "fitted"),
-             **{VIEWS[cross]: (found[cross], "unseen") for cross in VIEWS}}
+    lines = {**{VIEWS[cross]: (found[cross], "unseen") for cross in VIEWS},
+             "nothing: the first half itself": (half, "fitted")}
     for label, (data, view) in lines.items():
         yield f"| {label} | " + " | ".join(cell(data, q, view) for q in QUANTITIES) + " |"
 
@@ -101,7 +84,7 @@ def main():
     text = DOCUMENT.read_text()
     made = "<!-- unseen -->\n" + "\n".join(table(calc, half)) + "\n<!-- /unseen -->"
     DOCUMENT.write_text(re.sub(r"<!-- unseen -->.*<!-- /unseen -->", lambda _: made, text, flags=re.S))
-    ROWS.write_text("".join(rows(fitted(half))))
+    write(fitted(half), undetermined(half))
 
 
 main()

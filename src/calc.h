@@ -56,7 +56,7 @@ enum {
     CALC_MAX_STACK = 512,            /**< layers of a model that lists them */
     CALC_MAX_MTP_LAYERS = 4,         /**< of a depth of multi-token prediction that lists them */
     CALC_MAX_LAYER_RUNS = 96,        /**< runs of equal layers of a model that lists them */
-    CALC_SOFTWARE_NAME = 128,        /**< bytes of the name of a software document */
+    CALC_SOFTWARE_NAME = 128,        /**< bytes of the name of a software document, of an engine */
     CALC_MAX_EXACT_PASSES = 1 << 22, /**< of a step that is simulated: stages, chunks, micro-batches
                                           multiplied */
     CALC_MAX_EXACT_REQUESTS = 1 << 20, /**< of serving that is simulated, */
@@ -150,6 +150,7 @@ typedef struct calc_network_op {
 #define CALC_MEMBER_MAP(name, arg) calc_##arg name[CALC_DATATYPE_COUNT];
 #define CALC_MEMBER_NOTE(name, arg)
 #define CALC_MEMBER_SYSTEM(name, arg) calc_other_system name;
+#define CALC_MEMBER_ENGINE(name, arg) calc_serving_engine name;
 
 #define CALC_FIELD(name, type, arg, ...)
 #define CALC_PART_FIELD(name, type, arg, ...) CALC_MEMBER_##type(name, arg)
@@ -296,6 +297,13 @@ typedef struct calc_other_system {
 typedef struct calc_engine_traits {
 #include "calc/engine_traits.fields.h"
 } calc_engine_traits;
+/** A serving engine: the name of its document, and what that says. */
+typedef struct calc_serving_engine {
+    char name[CALC_SOFTWARE_NAME]; /**< "": none, and all else is 0 */
+    int32_t read;                  /**< whether the document was read: spec/serving_engine.h */
+    calc_engine_traits traits;
+#include "calc/serving_engine.fields.h"
+} calc_serving_engine;
 /** What is served, where the model is not trained. */
 typedef struct calc_inference {
 #include "calc/inference.fields.h"
@@ -402,7 +410,8 @@ typedef enum calc_field_type {
     CALC_TYPE_LIST,   /**< up to CALC_MAX_NETWORKS such structs */
     CALC_TYPE_MAP,    /**< one such struct per datatype */
     CALC_TYPE_NOTE,   /**< text for people: read, checked to be text, not kept */
-    CALC_TYPE_SYSTEM  /**< name of another system: calc_other_system */
+    CALC_TYPE_SYSTEM, /**< name of another system: calc_other_system */
+    CALC_TYPE_ENGINE  /**< name of a serving engine: calc_serving_engine */
 } calc_field_type;
 
 enum {

@@ -13,6 +13,7 @@
 #include "spec/amount.h"
 #include "spec/choice_set.h"
 #include "spec/field.h"
+#include "spec/serving_engine.h"
 #include "variants.h"
 
 /* ---- Errors --------------------------------------------------------------------------------- */
@@ -701,6 +702,14 @@ calc_status calc_axis_set(calc_space *space, calc_designs_builder *designs,
         calc_other_system *other = &space->inference.prefill_system;
         other->system = NULL;
         return set_name(other->name, sizeof other->name, "system", text, path, errors);
+    }
+    if (axis == CALC_AXIS_inference_engine) {
+        char name[CALC_SOFTWARE_NAME];
+        status = set_name(name, sizeof name, "serving engine", text, path, errors);
+        if (status == CALC_OK) {
+            calc_serving_engine_put(&space->inference.engine, name);
+        }
+        return status;
     }
     if (axis == CALC_AXIS_software) {
         return set_name(space->software, sizeof space->software, "software document", text, path,

@@ -9,7 +9,7 @@
 #include "spec/field.h"
 #include "spec/rules.h"
 #include "spec/rules_inference.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 #include "spec/software.h"
 #include "units.h"
 #include "variants.h"
@@ -554,7 +554,7 @@ static calc_status set_pools(calc_space *space)
                : status;
 }
 
-/* Experts are spread and split as programs do it: calc_serving_program_spread(). */
+/* Experts are spread and split as programs do it: calc_serving_engine_spread(). */
 static calc_status set_experts(calc_space *space)
 {
     static const int64_t dispatch[] = {CALC_DISPATCH_TYPE_NODE_LIMITED,
@@ -712,12 +712,6 @@ void calc_defaults_check(const calc_space *space, const calc_designs_builder *de
         plain.strategy.datatype =
             datatypes->count > 0 ? (calc_datatype)datatypes->value[0] : calc_units_datatype(system);
         calc_rules_prefill_system(&designs->app[0].app, system, &plain, errors);
-        const calc_values *engines = &space->axis[CALC_AXIS_inference_engine];
-        for (size_t e = 0; e < (engines->count > 0 ? engines->count : 1); e++) {
-            calc_serving_program_check(system,
-                                       engines->count > 0 ? (calc_serving_engine)engines->value[e]
-                                                          : space->inference.engine,
-                                       errors);
-        }
+        calc_serving_engine_check(system, &space->inference.engine, errors);
     }
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "spec/field.h"
 
 static uint64_t hash_u64(uint64_t hash, uint64_t value)
 {
@@ -72,6 +73,10 @@ static uint64_t hash_struct(uint64_t hash, const calc_table *table, const char *
                                  : hash;
             break;
         }
+        case CALC_TYPE_ENGINE:
+            hash = hash_text(hash, member);
+            hash = hash_struct(hash, calc_serving_engine_table(), member);
+            break;
         case CALC_TYPE_NOTE:
             break;
         }

@@ -3,7 +3,7 @@
 #include "spec/field.h"
 #include "spec/idle.h"
 #include "spec/rules_inference.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 
 /* Whether it never is idle: the sizes of a cell. */
 static bool is_size(calc_axis axis)
@@ -117,7 +117,7 @@ static bool served_legal(const calc_space *space, const calc_app *app, const cal
         e.strategy.dispatch_type == CALC_DISPATCH_TYPE_REPLICATED ? CALC_TENSOR_PAR_COMM_TYPE_AR
                                                                   : CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     calc_rules_inference(app, &e, &errors);
-    return errors.count == 0 && !calc_serving_program_refuses(app, exec);
+    return errors.count == 0 && !calc_serving_engine_refuses(app, exec);
 }
 
 bool calc_legal_cell(const calc_space *space, const calc_legal_axes *axes, const calc_app *app,

@@ -7,7 +7,7 @@
 #include "legal.h"
 #include "serve.h"
 #include "spec/rules.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 #include "variants.h"
 
 /** Processor counts of one unit, for micro-batch 1 and at most. Enough work to make the profile
@@ -263,7 +263,7 @@ static bool dispatch_legal(const calc_space *space, const calc_app *app, const c
 {
     const calc_strategy *s = &base->strategy;
     bool replicated = s->dispatch_type == CALC_DISPATCH_TYPE_REPLICATED;
-    bool replicates = app->num_experts > 0 && calc_serving_program_replicates(s);
+    bool replicates = app->num_experts > 0 && calc_serving_engine_replicates(s);
     bool alone = s->tensor_par == 1 && s->expert_par <= 1 && s->expert_tensor_par <= 1;
     if (space->axis[CALC_AXIS_dispatch_type].last) {
         return replicated == replicates;

@@ -1,7 +1,7 @@
 /* Rows of calc_inference: the requests served, instead of a step of training. */
 /* clang-format off */
 CALC_FIELD(phase,               ENUM, inference_phase, .flags = CALC_OPTIONAL, .doc = "none: one forward pass of the batch; prefill: prompts alone; decode: tokens alone; serve: both on the same processors; disaggregated: prompts on prefill_procs, tokens on num_procs")
-CALC_FIELD(engine,              ENUM, serving_engine, .flags = CALC_OPTIONAL, .doc = "serving engine, and the version from which on it is as it is: what its steps cost beside the model, and how it schedules; none: nothing beside the model")
+CALC_FIELD(engine,              ENGINE, _, .flags = CALC_OPTIONAL, .doc = "serving engine, and the version from which on it is as it is: a document of executions/engines, which says what its steps cost beside the model, and how it schedules (docs/engines.md); none: nothing beside the model")
 CALC_FIELD(traits,              OBJECT, engine_traits, .flags = CALC_OPTIONAL, .doc = "what is known better than of the engine: calc calibrate writes it")
 CALC_FIELD(prompt_size,         INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "length of a prompt; 0: the sequence length")
 CALC_FIELD(generate_size,       INT,  _, .lo = 0, .hi = 1e9, .flags = CALC_OPTIONAL, .unit = "tokens", .doc = "tokens generated per request")

@@ -326,27 +326,20 @@
     X(SERVE, "serve")                                                                              \
     X(DISAGGREGATED, "disaggregated")
 
-/** Serving engines, each from a certain version on (model/serve/engine.h): the program that it is
- *  a version of (spec/serving_program.h), and the platform that it runs on,
- *  or whose runs alone it was fitted to, and the month it came in, 100 year + month. */
-#define CALC_SERVING_ENGINE_LIST(X)                                                                \
-    X(NONE, "none", OTHER, ANY, 0)                                                                 \
-    X(VLLM_0_2, "vllm-0.2", VLLM, ANY, 202309)                                                     \
-    X(VLLM_0_5, "vllm-0.5", VLLM, ANY, 202406)                                                     \
-    X(VLLM_0_6, "vllm-0.6", VLLM, ROCM, 202409)                                                    \
-    X(VLLM_0_8, "vllm-0.8", VLLM, ANY, 202503)                                                     \
-    X(VLLM_0_11, "vllm-0.11", VLLM, ANY, 202510)                                                   \
-    X(VLLM_ROCM_0_6, "vllm_rocm-0.6", VLLM, ROCM, 202501)                                          \
-    X(SGLANG_0_5, "sglang-0.5", SGLANG, CUDA, 202508)                                              \
-    X(SGLANG_ROCM_0_5, "sglang_rocm-0.5", SGLANG, ROCM, 202509)                                    \
-    X(SGLANG_ROCM_0_5_5, "sglang_rocm-0.5.5", SGLANG, ROCM, 202601)                                \
-    X(TENSORRT_LLM_0_5, "tensorrt_llm-0.5", TENSORRT_LLM, CUDA, 202310)                            \
-    X(TENSORRT_LLM_0_9, "tensorrt_llm-0.9", TENSORRT_LLM, CUDA, 202401)                            \
-    X(TENSORRT_LLM_1_0, "tensorrt_llm-1.0", TENSORRT_LLM, CUDA, 202506)                            \
-    X(TENSORRT_LLM_1_1, "tensorrt_llm-1.1", TENSORRT_LLM, CUDA, 202511)                            \
-    X(TENSORRT_LLM_1_2, "tensorrt_llm-1.2", TENSORRT_LLM, CUDA, 202601)                            \
-    X(ATOM_0_1, "atom-0.1", ATOM, ROCM, 202601)                                                    \
-    X(GPT_FAST_2023, "gpt-fast-2023", OTHER, CUDA, 202311)
+/** Programs that serve, as far as calc knows by which rules they start a layout
+ *  (spec/serving_engine.h). */
+#define CALC_SERVING_PROGRAM_LIST(X)                                                               \
+    X(OTHER, "other")                                                                              \
+    X(VLLM, "vllm")                                                                                \
+    X(SGLANG, "sglang")                                                                            \
+    X(TENSORRT_LLM, "tensorrt-llm")
+
+/** What inference.memory_share is a share of: of the memory, for everything; of the memory, for
+ *  weights and cache; of what all but the cache leaves. */
+#define CALC_MEMORY_TAKEN_LIST(X)                                                                  \
+    X(ALL, "all")                                                                                  \
+    X(STATIC, "static")                                                                            \
+    X(FREE, "free")
 
 /** Time of the multiplications of experts: the larger of arithmetic and memory time, or their sum;
  *  auto: their sum. */
@@ -422,7 +415,8 @@
 #define CALC_X_FROZEN_DATATYPE(name, text) CALC_FROZEN_DATATYPE_##name,
 #define CALC_X_LORA_EXPERTS(name, text) CALC_LORA_EXPERTS_##name,
 #define CALC_X_INFERENCE_PHASE(name, text) CALC_INFERENCE_PHASE_##name,
-#define CALC_X_SERVING_ENGINE(name, ...) CALC_SERVING_ENGINE_##name,
+#define CALC_X_SERVING_PROGRAM(name, text) CALC_SERVING_PROGRAM_##name,
+#define CALC_X_MEMORY_TAKEN(name, text) CALC_MEMORY_TAKEN_##name,
 CALC_DECLARE_ENUM(datatype, DATATYPE)
 CALC_DECLARE_ENUM(attention_type, ATTENTION_TYPE)
 CALC_DECLARE_ENUM(structure_type, STRUCTURE_TYPE)
@@ -459,7 +453,8 @@ CALC_DECLARE_ENUM(encoder_trained, ENCODER_TRAINED)
 CALC_DECLARE_ENUM(frozen_datatype, FROZEN_DATATYPE)
 CALC_DECLARE_ENUM(lora_experts, LORA_EXPERTS)
 CALC_DECLARE_ENUM(inference_phase, INFERENCE_PHASE)
-CALC_DECLARE_ENUM(serving_engine, SERVING_ENGINE)
+CALC_DECLARE_ENUM(serving_program, SERVING_PROGRAM)
+CALC_DECLARE_ENUM(memory_taken, MEMORY_TAKEN)
 
 /* Members of a SET are bits, in the order of the list. */
 #define CALC_DECLARE_SET(type, TYPE)                                                               \

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "calibrate/fit.h"
 #include "calibrate/least_squares.h"
-#include "model/serve/engine.h"
+#include "spec/field.h"
 
 const char *calc_engine_cross_word(calc_engine_cross cross)
 {
@@ -20,10 +20,11 @@ const char *calc_engine_cross_word(calc_engine_cross cross)
     return words[cross];
 }
 
-/* The runs of an engine, and where predictions go. */
+/* Everything at hand. Points of an engine are neighbours. */
 typedef struct task {
     const calc_engine_plan *plan;
     calc_engine_fit *fit;
+    size_t fits;
     calc_engine_point *point;
     int *fold; /* of each point; -1: held out, or suspect: never seen */
     size_t count;
@@ -93,8 +94,17 @@ static void assign_halves(task *t)
 /* The property shared by runs that are left out together. */
 static const char *common_of(const task *t, const calc_engine_point *p)
 {
-    return t->plan->cross == CALC_ENGINE_CROSS_MACHINE ? map_of(p)->row->sys
-                                                       : publisher_of(map_of(p)->row);
+    const calc_serving_row *row = map_of(p)->row;
+    switch (t->plan->cross) {
+    case CALC_ENGINE_CROSS_MACHINE:
+        return row->sys;
+    case CALC_ENGINE_CROSS_MODEL:
+        return row->app;
+    case CALC_ENGINE_CROSS_ENGINE:
+        return map_of(p)->exec.inference.engine.name;
+    default:
+        return publisher_of(row);
+    }
 }
 
 static int compare_dates(const void *a, const void *b)
@@ -102,17 +112,23 @@ static int compare_dates(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The last date of the earlier half of runs that have one; "": none has. */
-static const char *median_date(const task *t, const char **room)
+/* Later than the earlier half of an engine's runs that have a date. */
+static void assign_dates(task *t, const calc_engine_fit *fit, const char **room)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < t->count; i++) {
+    size_t count = 0, end = fit->first + fit->count;
+    for (size_t i = fit->first; i < end; i++) {
         if (t->fold[i] >= 0 && *map_of(&t->point[i])->row->published) {
             room[count++] = map_of(&t->point[i])->row->published;
         }
     }
     qsort(room, count, sizeof *room, compare_dates);
-    return count > 0 ? room[(count - 1) / 2] : "";
+    const char *last = count > 0 ? room[(count - 1) / 2] : "";
+    for (size_t i = fit->first; i < end; i++) {
+        if (t->fold[i] >= 0) {
+            t->fold[i] = strcmp(map_of(&t->point[i])->row->published, last) > 0;
+        }
+    }
+    t->folds = 2;
 }
 
 static void assign_names(task *t)
@@ -130,16 +146,6 @@ static void assign_names(task *t)
     }
 }
 
-static void assign_dates(task *t, const char *last)
-{
-    for (size_t i = 0; i < t->count; i++) {
-        if (t->fold[i] >= 0) {
-            t->fold[i] = strcmp(map_of(&t->point[i])->row->published, last) > 0;
-        }
-    }
-    t->folds = 2;
-}
-
 static calc_status assign_folds(task *t, calc_errors *errors)
 {
     for (size_t i = 0; i < t->count; i++) {
@@ -155,7 +161,9 @@ static calc_status assign_folds(task *t, calc_errors *errors)
         if (!room) {
             return calc_errors_no_memory(errors);
         }
-        assign_dates(t, median_date(t, room));
+        for (size_t f = 0; f < t->fits; f++) {
+            assign_dates(t, &t->fit[f], room);
+        }
         free(room);
     } else if (t->plan->cross != CALC_ENGINE_CROSS_NONE) {
         t->folds = 0;
@@ -166,33 +174,52 @@ static calc_status assign_folds(task *t, calc_errors *errors)
 
 /* ---- Fits ------------------------------------------------------------------------------------ */
 
-/* Let a fit see all points but those of a fold, or of a fold alone. @return how many */
-static size_t show(task *t, int fold, bool alone)
+/* Let fits see all points but those of a fold, or of a fold alone. */
+static void show(task *t, int fold, bool alone)
 {
-    size_t count = 0;
     for (size_t i = 0; i < t->count; i++) {
         t->point[i].use = t->fold[i] >= 0 && (t->fold[i] == fold) == alone;
-        count += t->point[i].use;
     }
-    return count;
 }
 
-static void predict(task *t, const calc_engine_fit *fit, int fold, double *into)
+static void predict(const task *t, const calc_engine_fit *fits, int fold, double *into)
 {
-    for (size_t i = 0; i < t->count; i++) {
-        if (t->fold[i] == fold) {
-            into[t->point[i].index] = calc_engine_fit_predict(&t->point[i], &fit->traits);
+    for (size_t f = 0; f < t->fits; f++) {
+        for (size_t i = fits[f].first; i < fits[f].first + fits[f].count; i++) {
+            if (t->fold[i] == fold) {
+                into[t->point[i].index] = calc_engine_fit_predict(&t->point[i], &fits[f].traits);
+            }
         }
     }
 }
 
-/* The engine's own fit, and its predictions of the runs in the fit and of those held out.
- */
-static calc_status fit_engine(task *t, calc_errors *errors)
+/* Every engine by what is documented, and then by what the fits of the others say. */
+static calc_status fit_all(const task *t, calc_engine_fit *fits, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    calc_engine_fit *before = malloc((t->fits + 1) * sizeof *before);
+    if (!before) {
+        return calc_errors_no_memory(errors);
+    }
+    int rounds = t->plan->documented ? 2 : 1;
+    for (int pooled = 0; pooled < rounds; pooled++) {
+        memcpy(before, fits, t->fits * sizeof *before);
+        for (size_t f = 0; f < t->fits && status == CALC_OK; f++) {
+            fits[f].prior = pooled ? calc_engine_prior_of(before, t->fits, f)
+                                   : calc_engine_prior_documented(&fits[f].start);
+            status = calc_engine_fit_make(&fits[f], &t->point[fits[f].first], errors);
+        }
+    }
+    free(before);
+    return status;
+}
+
+/* The fits, and their predictions of the runs they saw and of those held out. */
+static calc_status fit_seen(task *t, calc_errors *errors)
 {
     bool first_only = t->plan->cross == CALC_ENGINE_CROSS_HALF;
     show(t, first_only ? 0 : -1, first_only);
-    calc_status status = calc_engine_fit_make(t->fit, t->point, t->count, errors);
+    calc_status status = fit_all(t, t->fit, errors);
     predict(t, t->fit, -1, t->unseen);
     for (int fold = 0; fold < t->folds; fold++) {
         predict(t, t->fit, fold, first_only && fold > 0 ? t->unseen : t->fitted);
@@ -200,21 +227,22 @@ static calc_status fit_engine(task *t, calc_errors *errors)
     return status;
 }
 
-/* Each fold by a fit to what it may know. Without any data the prediction uses the start of the
- * fit. */
+/* Each fold by fits to what they may know. */
 static calc_status fit_folds(task *t, calc_errors *errors)
 {
-    calc_engine_fit without = {.engine = t->fit->engine, .start = t->fit->start};
     bool later = t->plan->cross == CALC_ENGINE_CROSS_LATER;
     calc_status status = CALC_OK;
-    for (int fold = later; fold < t->folds && status == CALC_OK; fold++) {
-        size_t seen = show(t, later ? 0 : fold, later);
-        without.traits = without.start;
-        if (seen > 0) {
-            status = calc_engine_fit_make(&without, t->point, t->count, errors);
-        }
-        predict(t, &without, fold, t->unseen);
+    calc_engine_fit *without = malloc((t->fits + 1) * sizeof *without);
+    if (!without) {
+        return calc_errors_no_memory(errors);
     }
+    memcpy(without, t->fit, t->fits * sizeof *without);
+    for (int fold = later; fold < t->folds && status == CALC_OK; fold++) {
+        show(t, later ? 0 : fold, later);
+        status = fit_all(t, without, errors);
+        predict(t, without, fold, t->unseen);
+    }
+    free(without);
     return status;
 }
 
@@ -223,9 +251,11 @@ static calc_status fit_folds(task *t, calc_errors *errors)
 /* Rates of loops follow from their times; those of static batches are all that is known of some.
  * How many drafts are accepted is assumed, and no trait of an engine. Where all requests come at
  * once their queue decides. */
-static bool counts(const calc_engine_plan *plan, const calc_result *r, int engine)
+static bool counts(const calc_engine_plan *plan, const calc_result *r,
+                   const calc_serving_engine *engine)
 {
-    if (r->use != CALC_USE_SCORED || (int)r->serving->map.exec.inference.engine != engine ||
+    if (r->use != CALC_USE_SCORED ||
+        strcmp(r->serving->map.exec.inference.engine.name, engine->name) != 0 ||
         r->quantity == CALC_QUANTITY_TPOT_SHAPE ||
         r->serving->map.kind == CALC_SERVING_KIND_ALL_AT_ONCE ||
         r->serving->map.exec.inference.speculative_tokens > 0) {
@@ -236,56 +266,60 @@ static bool counts(const calc_engine_plan *plan, const calc_result *r, int engin
            (!plan->machine || is_among(plan->machine, r->serving->map.row->sys));
 }
 
-static calc_status calibrate_engine(task *t, const calc_results *results, calc_errors *errors)
+/* The runs of each engine. Programs of which nobody measured a run are left as they are. */
+static void collect(task *t, const calc_results *results)
 {
-    t->count = 0;
-    for (size_t i = 0; i < results->count; i++) {
-        if (counts(t->plan, &results->item[i], (int)t->fit->engine)) {
-            t->point[t->count++] = (calc_engine_point){&results->item[i], i, true};
+    const calc_serving_engines *engines = t->plan->engines;
+    for (size_t e = 0; e < engines->count; e++) {
+        calc_engine_fit *fit = &t->fit[t->fits];
+        *fit = (calc_engine_fit){.engine = &engines->item[e], .first = t->count};
+        for (size_t i = 0; i < results->count; i++) {
+            if (counts(t->plan, &results->item[i], fit->engine)) {
+                t->point[t->count++] = (calc_engine_point){&results->item[i], i, true};
+            }
         }
+        fit->count = t->count - fit->first;
+        fit->start = calc_engine_fit_start(fit->engine, t->plan->documented);
+        t->fits += fit->count > 0 || fit->engine->program != CALC_SERVING_PROGRAM_OTHER;
     }
-    if (t->count == 0) {
-        return CALC_OK;
-    }
-    t->fit->start = calc_engine_fit_start(t->fit->engine, t->plan->documented);
-    calc_status status = assign_folds(t, errors);
-    status = status == CALC_OK ? fit_engine(t, errors) : status;
-    bool others = t->plan->cross >= CALC_ENGINE_CROSS_SOURCE;
-    return status == CALC_OK && others ? fit_folds(t, errors) : status;
 }
 
 calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engine_plan *plan,
                                   const calc_results *results, double *fitted, double *unseen,
                                   calc_errors *errors)
 {
-    *out = (calc_engine_calibration){0};
     task t = {.plan = plan,
+              .fit = calloc(plan->engines->count + 1, sizeof *t.fit),
               .point = calloc(results->count + 1, sizeof *t.point),
               .fold = calloc(results->count + 1, sizeof *t.fold),
               .fitted = fitted,
               .unseen = unseen};
     calc_status status = CALC_OK;
-    if (!t.point || !t.fold) {
-        free(t.point);
-        free(t.fold);
-        return calc_errors_no_memory(errors);
-    }
+    *out = (calc_engine_calibration){.fit = t.fit};
     for (size_t i = 0; i < results->count; i++) {
         fitted[i] = unseen[i] = (double)NAN;
     }
-    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT && status == CALC_OK; e++) {
-        t.fit = &out->fit[out->count];
-        *t.fit = (calc_engine_fit){.engine = (calc_serving_engine)e};
-        status = calibrate_engine(&t, results, errors);
-        out->count += t.count > 0;
+    if (!t.fit || !t.point || !t.fold) {
+        status = calc_errors_no_memory(errors);
+    } else {
+        collect(&t, results);
+        status = t.count > 0
+                     ? assign_folds(&t, errors)
+                     : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
+                                       "calc validate says which runs count, and why others do not",
+                                       "no run of serving that counts names an engine");
+    }
+    status = status == CALC_OK ? fit_seen(&t, errors) : status;
+    if (status == CALC_OK && plan->cross >= CALC_ENGINE_CROSS_SOURCE) {
+        status = fit_folds(&t, errors);
+    }
+    for (size_t f = 0; f < t.fits; f++) { /* where runs are few, fits of the others say the rest */
+        if (t.fit[f].count > 0 || plan->documented) {
+            out->fit[out->count++] = t.fit[f];
+        }
     }
     free(t.point);
     free(t.fold);
-    if (status == CALC_OK && out->count == 0) {
-        status = calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
-                                 "calc validate says which runs count, and why others do not",
-                                 "no run of serving that counts names an engine");
-    }
     return status;
 }
 
@@ -294,6 +328,14 @@ calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engin
 #define FIRST_TOKEN_WEIGHT (1.0 / 3)
 /* A share of 1 has no odds. */
 #define MOST_SHARE 0.98
+/* What spreads of traits are of, over that between what is documented and the engines: engines of
+ * one another, and versions of an engine. */
+#define OF_ENGINES 1
+#define OF_VERSIONS 0.7
+/* A host that works ahead of steps takes no more: where it did, the times of all models on all
+ * machines would be its own. */
+#define AHEAD_S 2e-3
+#define AHEAD_SEQUENCE_S 4e-6
 
 static const struct {
     const char *name;
@@ -317,9 +359,9 @@ double *calc_engine_trait(calc_engine_traits *of, int trait)
     return (double *)(void *)((char *)of + traits[trait].offset);
 }
 
-calc_engine_traits calc_engine_fit_start(calc_serving_engine engine, bool documented)
+calc_engine_traits calc_engine_fit_start(const calc_serving_engine *engine, bool documented)
 {
-    calc_engine_traits start = calc_engine_traits_of(engine);
+    calc_engine_traits start = engine->traits;
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         double *value = calc_engine_trait(&start, k);
         double nothing = traits[k].share ? MOST_SHARE : traits[k].start / 20;
@@ -330,34 +372,121 @@ calc_engine_traits calc_engine_fit_start(calc_serving_engine engine, bool docume
     return start;
 }
 
-/* ---- A fit ----------------------------------------------------------------------------------- */
-
-/* Measurements of a run are neighbours, so that it is predicted once. */
-typedef struct engine_fit_task {
-    const calc_engine_fit *fit;
-    const calc_engine_point *point;
-    size_t count;
-} engine_fit_task;
+/* ---- Priors ---------------------------------------------------------------------------------- */
 
 static double to_number(int trait, double value)
 {
     return traits[trait].share ? log(value / (1 - value)) : log(value);
 }
 
-/* Clamp to the ranges of the fields. */
-static double from_number(int trait, double number)
+/* Within the range of the field, and of what works ahead. */
+static double from_number(int trait, double number, bool ahead)
 {
-    return traits[trait].share
-               ? fmax(1 / (1 + exp(-number)), 1e-3)
-               : fmin(fmax(exp(number), 1e-4 * traits[trait].start), 1e2 * traits[trait].start);
+    const calc_field *field = calc_table_find(calc_serving_engine_table(), traits[trait].name);
+    double most = !ahead                                       ? field->hi
+                  : trait == CALC_ENGINE_TRAIT_host_s          ? AHEAD_S
+                  : trait == CALC_ENGINE_TRAIT_host_sequence_s ? AHEAD_SEQUENCE_S
+                                                               : field->hi;
+    double value = traits[trait].share ? 1 / (1 + exp(-number)) : exp(number);
+    return fmin(fmax(value, field->lo), most);
 }
+
+calc_engine_prior calc_engine_prior_documented(const calc_engine_traits *start)
+{
+    calc_engine_prior prior;
+    calc_engine_traits t = *start;
+    for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
+        prior.centre[k] = to_number(k, *calc_engine_trait(&t, k));
+        prior.spread[k] = traits[k].spread;
+    }
+    return prior;
+}
+
+/* Normal estimates joined: by the inverse of their variances. */
+typedef struct estimate {
+    double sum, weight;
+} estimate;
+
+static void join(estimate *e, double value, double variance)
+{
+    e->sum += value / variance;
+    e->weight += 1 / variance;
+}
+
+/* What the runs of a fit say of a trait without its prior, with more variance.
+ * @return whether they say anything */
+static bool join_runs(estimate *e, const calc_engine_fit *fit, int k, double more)
+{
+    double weight = 1 / (fit->error[k] * fit->error[k]);
+    double prior = 1 / (fit->prior.spread[k] * fit->prior.spread[k]);
+    double own = weight - prior;
+    if (fit->points == 0 || !(own > 0.05 * prior)) {
+        return false;
+    }
+    join(e, (fit->number[k] * weight - fit->prior.centre[k] * prior) / own, 1 / own + more);
+    return true;
+}
+
+/* The engines of a program, whose builds for ROCm have kernels of their own; one without a program
+ * is alone. */
+static bool is_of(const calc_engine_fit *fit, const calc_engine_fit *other)
+{
+    bool rocm = fit->engine->platform == CALC_PLATFORM_ROCM;
+    return fit == other || (fit->engine->program != CALC_SERVING_PROGRAM_OTHER &&
+                            fit->engine->program == other->engine->program &&
+                            rocm == (other->engine->platform == CALC_PLATFORM_ROCM));
+}
+
+calc_engine_prior calc_engine_prior_of(const calc_engine_fit *fits, size_t count, size_t which)
+{
+    const calc_engine_fit *me = &fits[which];
+    calc_engine_prior prior = calc_engine_prior_documented(&me->start);
+    for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
+        double engines = pow(OF_ENGINES * traits[k].spread, 2);
+        double versions = pow(OF_VERSIONS * traits[k].spread, 2);
+        estimate all = {0}, own = {0};
+        join(&all, prior.centre[k], prior.spread[k] * prior.spread[k]);
+        for (size_t f = 0; f < count; f++) { /* programs, at the first of each */
+            size_t first = 0;
+            estimate program = {0};
+            while (!is_of(&fits[f], &fits[first])) {
+                first++;
+            }
+            for (size_t g = f; first == f && g < count && !is_of(me, &fits[f]); g++) {
+                if (is_of(&fits[f], &fits[g])) {
+                    (void)join_runs(&program, &fits[g], k, versions);
+                }
+            }
+            if (program.weight > 0) {
+                join(&all, program.sum / program.weight, 1 / program.weight + engines);
+            }
+        }
+        join(&own, all.sum / all.weight, 1 / all.weight + engines);
+        for (size_t f = 0; f < count; f++) {
+            if (f != which && is_of(me, &fits[f])) {
+                (void)join_runs(&own, &fits[f], k, versions);
+            }
+        }
+        prior.centre[k] = own.sum / own.weight;
+        prior.spread[k] = sqrt(1 / own.weight + versions);
+    }
+    return prior;
+}
+
+/* ---- A fit ----------------------------------------------------------------------------------- */
+
+/* Measurements of a run are neighbours, so that it is predicted once. */
+typedef struct engine_fit_task {
+    const calc_engine_fit *fit;
+    const calc_engine_point *point;
+} engine_fit_task;
 
 static calc_engine_traits traits_at(const calc_engine_fit *fit, const double *x)
 {
     calc_engine_traits t = fit->start;
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
-        double *value = calc_engine_trait(&t, k);
-        *value = from_number(k, to_number(k, *value) + x[k] * traits[k].spread);
+        double number = fit->prior.centre[k] + x[k] * fit->prior.spread[k];
+        *calc_engine_trait(&t, k) = from_number(k, number, t.overlapped);
     }
     return t;
 }
@@ -383,7 +512,7 @@ static void residuals(void *context, const double *x, double *residual)
     calc_engine_traits now = traits_at(t->fit, x);
     calc_serving_prediction p = {0};
     const calc_serving_prediction *last = NULL;
-    for (size_t i = 0; i < t->count; i++) {
+    for (size_t i = 0; i < t->fit->count; i++) {
         const calc_result *r = t->point[i].result;
         if (!t->point[i].use) {
             continue;
@@ -407,15 +536,19 @@ static double relative(int trait, double value, double error)
     return traits[trait].share ? error * (1 - value) : error;
 }
 
-calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *point, size_t count,
+calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *point,
                                  calc_errors *errors)
 {
     enum { STEPS = 30 };
     double x[CALC_ENGINE_TRAITS] = {0}, error[CALC_ENGINE_TRAITS];
-    engine_fit_task t = {fit, point, count};
+    engine_fit_task t = {fit, point};
     fit->points = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < fit->count; i++) {
         fit->points += point[i].use;
+    }
+    bool again = fit->points > 0 && fit->error[0] > 0;
+    for (int k = 0; k < CALC_ENGINE_TRAITS && again; k++) { /* from the last fit on */
+        x[k] = (fit->number[k] - fit->prior.centre[k]) / fit->prior.spread[k];
     }
     calc_least_squares problem = {.residuals = residuals,
                                   .context = &t,
@@ -426,8 +559,10 @@ calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *
     calc_status status = calc_least_squares_solve(&problem, x, error, errors);
     fit->traits = traits_at(fit, x);
     for (int k = 0; status == CALC_OK && k < CALC_ENGINE_TRAITS; k++) {
-        fit->relative_error[k] =
-            relative(k, *calc_engine_trait(&fit->traits, k), error[k] * traits[k].spread);
+        double value = *calc_engine_trait(&fit->traits, k);
+        fit->number[k] = to_number(k, traits[k].share ? fmin(value, MOST_SHARE) : value);
+        fit->error[k] = error[k] * fit->prior.spread[k];
+        fit->relative_error[k] = relative(k, value, fit->error[k]);
         fit->determined[k] = error[k] < CALC_FIT_DETERMINED;
     }
     return status;

@@ -1,5 +1,5 @@
-/** @file engine_calibration.h  Serving engines calibrated to measured runs: each engine for itself,
- *  with predictions by fits that have not seen a run. */
+/** @file engine_calibration.h  Serving engines calibrated to measured runs, with predictions by
+ * fits that have not seen a run. Engines share what they have in common. */
 #ifndef CALC_CALIBRATE_ENGINE_CALIBRATION_H
 #define CALC_CALIBRATE_ENGINE_CALIBRATION_H
 
@@ -10,8 +10,10 @@
  *
  *     sum over measurements of w * 2 (sqrt(1 + r^2) - 1),  r = (log predicted - log measured) /
  * 0.1
- *     + sum over traits of z^2,                             z = (number - start) / spread
+ *     + sum over traits of z^2,                             z = (number - centre) / spread
  *
+ * within the ranges of the fields, a prior of centre and spread being what is documented, or what
+ * the runs of other engines say;
  * numbers being logarithms of times and log-odds of shares, w 1 for times per token
  * and of whole batches, and a third for first tokens, which depend on how a run was driven, too.
  * Whether the host works ahead is a known property of an engine and not fitted. */
@@ -24,7 +26,9 @@
     X("host_growth", host_growth, false, 0.1, 1)                                                   \
     X("issue", issue_s, false, 0.2e-3, 1)                                                          \
     X("issue_moe", issue_moe_s, false, 0.5e-3, 1)                                                  \
-    X("request", request_s, false, 25e-3, 1)                                                       \
+    X("request", request_s, false, 10e-3, 1)                                                       \
+    X("request_sequence", request_sequence_s, false, 0.2e-3, 1)                                    \
+    X("request_token", request_token_s, false, 2e-6, 1)                                            \
     X("gap", gap_s, false, 0.2e-3, 1.5)                                                            \
     X("matrix_share", matrix_share, true, 0.85, 0.5)                                               \
     X("cache_share", cache_share, true, 0.9, 0.5)                                                  \
@@ -45,10 +49,18 @@ typedef struct calc_engine_point {
     bool use;     /**< whether a fit sees it */
 } calc_engine_point;
 
+/** What is assumed of the numbers of traits before an engine's runs are seen: normal. */
+typedef struct calc_engine_prior {
+    double centre[CALC_ENGINE_TRAITS], spread[CALC_ENGINE_TRAITS];
+} calc_engine_prior;
+
 /** An engine and what was fitted to it. */
 typedef struct calc_engine_fit {
-    calc_serving_engine engine;
+    const calc_serving_engine *engine; /**< borrowed */
+    size_t first, count;               /**< its points among all */
     calc_engine_traits start, traits;
+    calc_engine_prior prior;
+    double number[CALC_ENGINE_TRAITS], error[CALC_ENGINE_TRAITS]; /**< fitted, its standard error */
     double relative_error[CALC_ENGINE_TRAITS]; /**< standard errors over the values */
     bool determined[CALC_ENGINE_TRAITS];       /**< the runs are stronger than the prior */
     size_t points;                             /**< that were seen */
@@ -60,12 +72,21 @@ double *calc_engine_trait(calc_engine_traits *traits, int trait);
 
 /** The start of a fit: the traits of the engine, with almost 0 for traits that it lacks; or
  *  defaults where nothing is known of it. */
-calc_engine_traits calc_engine_fit_start(calc_serving_engine engine, bool documented);
+calc_engine_traits calc_engine_fit_start(const calc_serving_engine *engine, bool documented);
 
-/** Fit to the points that are used, all of fit->engine; `start` is given, the rest is filled.
+/** The prior where nothing is known but a start. */
+calc_engine_prior calc_engine_prior_documented(const calc_engine_traits *start);
+
+/** The prior of one engine by the fits of the others: its program's other versions, and all other
+ *  programs, each with a spread that is stated (Gelman and Hill 2007, ch. 12: partial pooling). */
+calc_engine_prior calc_engine_prior_of(const calc_engine_fit *fits, size_t count, size_t which);
+
+/** Fit to those of an engine's points that are used; `start`, `prior`, `first` and `count` are
+ *  given, the rest is filled.
+ *  @param point  the first of them
  *  @return CALC_OK, CALC_ERR_NOMEM or CALC_ERR_RULE */
 CALC_MUST_USE calc_status calc_engine_fit_make(calc_engine_fit *fit, const calc_engine_point *point,
-                                               size_t count, calc_errors *errors);
+                                               calc_errors *errors);
 
 /** The prediction of a measurement with these traits; NaN if there is none. */
 double calc_engine_fit_predict(const calc_engine_point *point, const calc_engine_traits *traits);
@@ -76,6 +97,8 @@ double calc_engine_fit_predict(const calc_engine_point *point, const calc_engine
     X(HALF, "half")       /* every other layout and workload; the fit is that to the first half */ \
     X(SOURCE, "source")   /* those of each publisher */                                            \
     X(MACHINE, "machine") /* those on each machine */                                              \
+    X(MODEL, "model")     /* those of each model */                                                \
+    X(ENGINE, "engine")   /* those of each engine */                                               \
     X(LATER, "later")     /* the later half of an engine's runs, by its earlier ones */
 
 typedef enum calc_engine_cross {
@@ -90,6 +113,7 @@ const char *calc_engine_cross_word(calc_engine_cross cross);
 
 /** What is asked. Names are borrowed, NULL at the end; NULL: none. */
 typedef struct calc_engine_plan {
+    const calc_serving_engines *engines; /**< that runs may be of */
     calc_engine_cross cross;
     bool documented;             /**< start where nothing is known, not from the engines' traits */
     const char *const *machine;  /**< only runs on these; NULL: on all */
@@ -101,7 +125,7 @@ bool calc_engine_run_is_of(const calc_result *result, const char *name);
 
 /** The engines that have runs. */
 typedef struct calc_engine_calibration {
-    calc_engine_fit fit[CALC_SERVING_ENGINE_COUNT];
+    calc_engine_fit *fit; /**< by month and name; free() it */
     size_t count;
 } calc_engine_calibration;
 

@@ -13,9 +13,8 @@
 
 static const char yes[] = "true=1 false=0 1 0 yes=1 no=0";
 static const char datatype[] = "bfloat16 float16 float32 half=float16 float=float32 auto=bfloat16";
-/* A release that is meant by the name, and others that have it. */
-static const char engines[] = "vllm=vllm-0.11 sglang=sglang-0.5 trtllm=tensorrt_llm-1.2 "
-                              "vllm=vllm-0.8 vllm=vllm-0.6 vllm=vllm-0.5 vllm=vllm-0.2";
+/* Numbers are those of calc_serving_program. */
+static const char engines[] = "vllm=1 sglang=2 trtllm=3";
 
 #define ACTOR "actor_rollout_ref.actor."
 #define ROLLOUT "actor_rollout_ref.rollout."
@@ -63,7 +62,7 @@ static const calc_job_launch_row verl[] = {
 };
 
 static const calc_setting_row verl_engine_rows[] = {
-    CALC_ROW(WORDS, SERVE_ENGINE, ROLLOUT "name", .words = engines)
+    CALC_ROW(WORDS, SERVE_PROGRAM, ROLLOUT "name", .words = engines)
     CALC_ROW(NUMBER, TENSOR, ROLLOUT "tensor_model_parallel_size")
     CALC_ROW(NUMBER, PIPELINE, ROLLOUT "pipeline_model_parallel_size")
     CALC_ROW(NUMBER, DATA, ROLLOUT "data_parallel_size")
@@ -140,7 +139,7 @@ static const calc_job_launch_row nemo[] = {
 };
 
 static const calc_setting_row nemo_engine_rows[] = {
-    CALC_ROW(WORDS, SERVE_ENGINE, GENERATION "backend", .words = engines)
+    CALC_ROW(WORDS, SERVE_PROGRAM, GENERATION "backend", .words = engines)
     CALC_ROW(NUMBER, EXPERT, GENERATION "vllm_cfg.expert_parallel_size")
     CALC_ROW(WORDS, PRECISION, GENERATION "vllm_cfg.precision", .words = datatype)
 };

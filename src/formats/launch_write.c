@@ -352,9 +352,9 @@ calc_status calc_job_launch_settings(const calc_job_launch_format *format,
     calc_plan_from(&engine, app, &launch->rollout, node_procs);
     const calc_job_role *rollout = &job->roles.rollout;
     engine.value[CALC_PLAN_SERVE_MEMORY] = rollout->memory_share > 0 ? rollout->memory_share : NAN;
-    calc_serving_engine named = launch->rollout.inference.engine;
-    engine.value[CALC_PLAN_SERVE_ENGINE] =
-        (double)(named == CALC_SERVING_ENGINE_NONE ? CALC_SERVING_ENGINE_VLLM_0_11 : named);
+    calc_serving_program program = launch->rollout.inference.engine.program;
+    engine.value[CALC_PLAN_SERVE_PROGRAM] =
+        (double)(program == CALC_SERVING_PROGRAM_OTHER ? CALC_SERVING_PROGRAM_VLLM : program);
     /* What the engine is not told, it chooses. */
     const calc_inference *serving = &launch->rollout.inference;
     const struct {

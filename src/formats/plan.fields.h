@@ -114,7 +114,7 @@ CALC_PLAN(QUEUES,            NULL,                         0, "queues of work pe
 CALC_PLAN(ONE_EXPERT,        NULL,                         0, "one expert per token, chosen after the softmax")
 CALC_PLAN(BIASED_EXPERTS,    NULL,                         0, "experts with biases")
 CALC_PLAN(NARROW,            "exe.weight_datatype",        0, "number formats of weights and their multiplications")
-CALC_PLAN(SERVE_ENGINE,      "exe.inference.engine",       0, "the release that serves")
+CALC_PLAN(SERVE_PROGRAM,     NULL,                         0, "the program that serves")
 CALC_PLAN(SERVE_LENGTH,      NULL,                         0, "tokens of a request: prompt and answer")
 CALC_PLAN(SERVE_SLOTS,       NULL,                         0, "requests in flight on a replica")
 CALC_PLAN(SERVE_ALL_SLOTS,   NULL,                         0, "requests in flight on replicas that share their experts")

@@ -473,7 +473,7 @@ calc_status calc_plan_apply(const calc_plan *said, calc_app *app, calc_exec *exe
     apply_structure(plan, app);
     apply_attention(plan, app, exec);
     apply_experts(plan, app);
-    if (SAYS(SERVE_ENGINE)) {
+    if (SAYS(SERVE_PROGRAM)) {
         calc_plan_serve_apply(plan, exec);
     }
     status = calc_plan_layers_apply(plan, app, errors);

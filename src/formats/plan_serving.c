@@ -1,6 +1,15 @@
 /* Members of the plan for serving. Each request in flight occupies a slot of its replica. */
 #include "formats/plan_macros.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
+
+#include <string.h>
+
+/* The engine's document of the release that a program's table of settings is of. */
+static const char *const releases[CALC_SERVING_PROGRAM_COUNT] = {
+    [CALC_SERVING_PROGRAM_OTHER] = "",
+    [CALC_SERVING_PROGRAM_VLLM] = "vllm-0.11",
+    [CALC_SERVING_PROGRAM_SGLANG] = "sglang-0.5",
+    [CALC_SERVING_PROGRAM_TENSORRT_LLM] = "tensorrt_llm-1.2"};
 
 /* Tokens of one pass: a chunk beside the decoded tokens, or whole prompts. */
 static int64_t tokens_of_a_step(const calc_app *a, const calc_inference *i, int64_t slots)
@@ -51,8 +60,8 @@ void calc_plan_serve(calc_plan *plan, const calc_app *a, const calc_exec *e)
         SET(SERVE_PAGE, i->page_size);
     }
     SET(SERVE_CACHE, i->kv_datatype);
-    if (calc_serving_program_share(i).share < 1) {
-        SET(SERVE_MEMORY, calc_serving_program_share(i).share);
+    if (calc_serving_engine_share(i) < 1) {
+        SET(SERVE_MEMORY, calc_serving_engine_share(i));
     }
     if (i->speculative_tokens > 0 && a->mtp_blocks > 0) {
         SET(SERVE_PREDICTED, i->speculative_tokens);
@@ -71,7 +80,7 @@ void calc_plan_serve_apply(const calc_plan *plan, calc_exec *e)
     s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_AR;
     s->seq_par_ag_redo = false;
     if (s->expert_par > 1) {
-        calc_serving_program_spread(s);
+        calc_serving_engine_spread(s);
     }
     switch (COUNT(NARROW)) {
     case CALC_PLAN_NARROW_8:
@@ -89,7 +98,8 @@ void calc_plan_serve_apply(const calc_plan *plan, calc_exec *e)
         break;
     }
     i->phase = CALC_INFERENCE_PHASE_SERVE;
-    i->engine = (calc_serving_engine)COUNT(SERVE_ENGINE);
+    i->engine = (calc_serving_engine){.program = (calc_serving_program)COUNT(SERVE_PROGRAM)};
+    strcpy(i->engine.name, releases[COUNT(SERVE_PROGRAM)]);
     i->max_sequences = slots;
     /* Tokens of a prompt beside the decoded ones of a step; 0: whole prompts. */
     int64_t left = COUNT(SERVE_STEP) - slots * (1 + COUNT(SERVE_PREDICTED));

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "formats/framework.h"
 #include "formats/plan_macros.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 
 /* clang-format off */
 static const char datatype[] = "bfloat16 float16 float32 half=float16 float=float32 auto=bfloat16";
@@ -34,7 +34,7 @@ static const calc_setting_row vllm[] = {
     CALC_ROW(WORDS, SERVE_CACHE, "--kv-cache-dtype", .words = cache)
     CALC_ROW(NUMBER, SERVE_PAGE, "--block-size")
     CALC_ROW(FORMAT, SERVE_PREDICTED, "--speculative-config", .text = "{\"method\": \"mtp\", \"num_speculative_tokens\": #}")
-    CALC_ROW_DEFAULT(SERVE_ENGINE, CALC_SERVING_ENGINE_VLLM_0_11)
+    CALC_ROW_DEFAULT(SERVE_PROGRAM, CALC_SERVING_PROGRAM_VLLM)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_STEP, 8192)
     CALC_ROW_DEFAULT(SERVE_CHUNKED, 1)
@@ -68,7 +68,7 @@ static const calc_setting_row sglang[] = {
     CALC_ROW(NUMBER, SERVE_PREDICTED, "--speculative-num-steps")
     CALC_ROW_CONSTANT("--speculative-eagle-topk", .text = "1", .when = CALC_PLAN_SERVE_PREDICTED)
     CALC_ROW(NUMBER, SERVE_VERIFIED, "--speculative-num-draft-tokens", .when = CALC_PLAN_SERVE_PREDICTED)
-    CALC_ROW_DEFAULT(SERVE_ENGINE, CALC_SERVING_ENGINE_SGLANG_0_5)
+    CALC_ROW_DEFAULT(SERVE_PROGRAM, CALC_SERVING_PROGRAM_SGLANG)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_CHUNK, 8192)
 };
@@ -97,7 +97,7 @@ static const calc_setting_row tensorrt_llm[] = {
     CALC_ROW(NUMBER, SERVE_SLOTS, "--max_batch_size", .read_only = true)
     CALC_ROW(NUMBER, SERVE_STEP, "--max_num_tokens", .read_only = true)
     CALC_ROW(DECIMAL, SERVE_MEMORY, "--kv_cache_free_gpu_memory_fraction", .read_only = true)
-    CALC_ROW_DEFAULT(SERVE_ENGINE, CALC_SERVING_ENGINE_TENSORRT_LLM_1_2)
+    CALC_ROW_DEFAULT(SERVE_PROGRAM, CALC_SERVING_PROGRAM_TENSORRT_LLM)
     CALC_ROW_DEFAULT(PRECISION, CALC_DATATYPE_BFLOAT16)
     CALC_ROW_DEFAULT(SERVE_STEP, 8192)
     CALC_ROW_DEFAULT(SERVE_PAGE, 32)

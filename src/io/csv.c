@@ -26,7 +26,8 @@ static bool is_scalar(const calc_field *field)
 {
     return field->type == CALC_TYPE_INT || field->type == CALC_TYPE_REAL ||
            field->type == CALC_TYPE_BOOL || field->type == CALC_TYPE_ENUM ||
-           field->type == CALC_TYPE_SET || field->type == CALC_TYPE_SYSTEM;
+           field->type == CALC_TYPE_SET || field->type == CALC_TYPE_SYSTEM ||
+           field->type == CALC_TYPE_ENGINE;
 }
 
 /* @return whether the next column is still the first */
@@ -63,7 +64,9 @@ static const char *cell(const calc_field *field, const char *member, char *buffe
     case CALC_TYPE_SET:
         return calc_choice_set_text(field->choices, *(const int64_t *)value, buffer);
     case CALC_TYPE_SYSTEM:
-        return ((const calc_other_system *)value)->name;
+        return value;
+    case CALC_TYPE_ENGINE:
+        return *member ? value : "none";
     case CALC_TYPE_REAL:
         if (!isfinite(*(const double *)value)) {
             return "";

@@ -127,7 +127,8 @@ void calc_json_put_member(calc_put *put, const calc_field *field, const void *va
         put_map(put, field, member);
         break;
     case CALC_TYPE_SYSTEM:
-        calc_put_text(put, field->key, ((const calc_other_system *)value)->name);
+    case CALC_TYPE_ENGINE: /* both begin with a name */
+        calc_put_text(put, field->key, value);
         break;
     case CALC_TYPE_NOTE:
         break;
@@ -166,6 +167,11 @@ void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void 
     put_table(put, key, calc_table_of(kind), object);
 }
 
+void calc_put_engine(calc_put *put, const calc_serving_engine *engine)
+{
+    put_table(put, NULL, calc_serving_engine_table(), (const char *)engine);
+}
+
 void calc_json_save(calc_output *out, calc_kind kind, const void *object, int indent)
 {
     calc_put put = calc_put_to(out);
@@ -195,6 +201,8 @@ static const char *type_of(const calc_field *field)
         return "operation";
     case CALC_TYPE_SYSTEM:
         return "system";
+    case CALC_TYPE_ENGINE:
+        return "engine";
     default:
         return field->flags & CALC_STAGES     ? "stages"
                : field->flags & CALC_LAYERS   ? "layers"

@@ -10,6 +10,9 @@
  *  input again. STATS and LAYER have no "verdict" or "name" here. */
 void calc_put_struct(calc_put *put, const char *key, calc_kind kind, const void *object);
 
+/** Write the document of a serving engine, likewise. */
+void calc_put_engine(calc_put *put, const calc_serving_engine *engine);
+
 /** Write one member of a struct by its row; nothing for a NOTE. */
 void calc_json_put_member(calc_put *put, const calc_field *field, const void *member);
 

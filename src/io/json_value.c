@@ -6,6 +6,7 @@
 #include "spec/choice_set.h"
 #include "spec/compat.h"
 #include "spec/field.h"
+#include "spec/serving_engine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -287,6 +288,7 @@ void calc_json_value_scalar(calc_json_report *report, const calc_field *field, c
                             void *member)
 {
     calc_other_system *other;
+    calc_serving_engine engine;
     switch (field->type) {
     case CALC_TYPE_INT:
         bind_int(report, field, value, member);
@@ -307,6 +309,12 @@ void calc_json_value_scalar(calc_json_report *report, const calc_field *field, c
         other = member;
         if (calc_json_value_name(report, value, "system", other->name, sizeof other->name)) {
             other->system = NULL;
+        }
+        break;
+    case CALC_TYPE_ENGINE:
+        if (calc_json_value_name(report, value, "serving engine", engine.name,
+                                 sizeof engine.name)) {
+            calc_serving_engine_put(member, engine.name);
         }
         break;
     default: /* a note is checked, not kept */

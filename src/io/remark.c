@@ -72,7 +72,7 @@ char *calc_remark_inference(const calc_inference *inference, char *text)
 {
     bool served = inference->phase != CALC_INFERENCE_PHASE_NONE;
     text[0] = '\0';
-    if (served && inference->engine == CALC_SERVING_ENGINE_NONE) {
+    if (served && !*inference->engine.name) {
         calc_append(text, CALC_REMARK_SIZE,
                     "no inference.engine is named: its time beside the model is not counted");
     }

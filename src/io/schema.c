@@ -241,6 +241,10 @@ void calc_schema_value(calc_output *out, const calc_field *field, int indent)
     case CALC_TYPE_MAP:
         write_map(out, field, indent);
         break;
+    case CALC_TYPE_ENGINE:
+        calc_output_printf(out, "{\"type\": \"string\", \"minLength\": 1, \"maxLength\": %d}",
+                           CALC_SOFTWARE_NAME - 1);
+        break;
     case CALC_TYPE_SYSTEM:
         calc_output_printf(out, "{\"type\": \"string\", \"minLength\": 1, \"maxLength\": %zu}",
                            sizeof((calc_other_system *)0)->name - 1);
@@ -395,6 +399,15 @@ static void begin(calc_output *out, const char *name, const char *title)
     calc_output_text(out, ",\n");
 }
 
+static void write_table(calc_output *out, const calc_table *table, const char *title,
+                        const char *first)
+{
+    begin(out, table->name, title);
+    calc_output_text(out, "  \"$ref\": \"#/$defs/document\",\n  \"$defs\": {\n    \"document\": ");
+    calc_schema_object(out, table, first, 4);
+    calc_output_text(out, "\n  }\n}\n");
+}
+
 void calc_schema_write(calc_output *out, calc_kind kind)
 {
     static const char *const titles[CALC_KIND_COUNT] = {
@@ -405,10 +418,11 @@ void calc_schema_write(calc_output *out, calc_kind kind)
         [CALC_KIND_LAYER] = "calc: the statistics of a layer",
         [CALC_KIND_STAGE] = "calc: the statistics of a pipeline stage",
     };
-    begin(out, calc_kind_name(kind), titles[kind]);
-    calc_output_text(out, "  \"$ref\": \"#/$defs/document\",\n  \"$defs\": {\n    \"document\": ");
-    calc_schema_object(out, calc_table_of(kind),
-                       kind == CALC_KIND_LAYER ? "\n        \"name\": {\"type\": \"string\"}," : "",
-                       4);
-    calc_output_text(out, "\n  }\n}\n");
+    write_table(out, calc_table_of(kind), titles[kind],
+                kind == CALC_KIND_LAYER ? "\n        \"name\": {\"type\": \"string\"}," : "");
+}
+
+void calc_schema_write_engine(calc_output *out)
+{
+    write_table(out, calc_serving_engine_table(), "calc: a serving engine", "");
 }

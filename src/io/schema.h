@@ -25,4 +25,7 @@ void calc_schema_object(calc_output *out, const calc_table *table, const char *f
 /** Write the whole schema of a kind, with a newline at the end. */
 void calc_schema_write(calc_output *out, calc_kind kind);
 
+/** The same of the document of a serving engine. */
+void calc_schema_write_engine(calc_output *out);
+
 #endif

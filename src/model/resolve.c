@@ -7,7 +7,7 @@
 #include "spec/field.h"
 #include "spec/layer_list.h"
 #include "spec/same.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 #include "spec/software.h"
 #include "spec/stage_list.h"
 
@@ -109,7 +109,7 @@ static void resolve_served(const layout *l)
         !(sent && scattered)) {
         s->expert_tensor_par = s->tensor_par / expert_par;
     }
-    if (!sent && calc_serving_program_replicates(s)) {
+    if (!sent && calc_serving_engine_replicates(s)) {
         s->dispatch_type = CALC_DISPATCH_TYPE_REPLICATED;
     } else if (open && scattered) {
         s->tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;

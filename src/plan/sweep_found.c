@@ -21,6 +21,7 @@ static void name_systems(const calc_sweep_study *study, calc_front *list)
     for (size_t i = 0; i < list->count; i++) {
         calc_found *found = &list->item[i];
         calc_exec exec = calc_found_exec(found);
+        exec.inference.engine = study->space.inference.engine;
         if (exec.inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
             exec.inference.prefill_system = study->space.inference.prefill_system;
         }

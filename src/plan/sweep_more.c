@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "spec/automatic.h"
 #include "spec/field.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 
 /* The designs of a study with more of one resource. */
 typedef struct larger {
@@ -206,7 +206,7 @@ static bool check(const calc_space *space, const calc_app *app, const calc_syste
         return true;
     }
     const char *refused = exec.inference.phase != CALC_INFERENCE_PHASE_NONE
-                              ? calc_serving_program_refuses(app, &exec)
+                              ? calc_serving_engine_refuses(app, &exec)
                               : NULL;
     return refused &&
            calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/engine",

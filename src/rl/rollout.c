@@ -176,7 +176,7 @@ static void put_memory(const calc_app *app, const calc_system *system, const cal
     out->cache_tokens = stats.kv_capacity_tokens;
     /* What the engine leaves alone counts as reserve there. */
     e.inference.memory_share = 0;
-    e.inference.engine = CALC_SERVING_ENGINE_NONE;
+    e.inference.engine = (calc_serving_engine){0};
     (void)calc_run(app, system, &e, CALC_COMPAT_NONE, &stats);
     out->kept_bytes = stats.weight_space;
     out->other_bytes = stats.proc_mem_tier1_cap_req - stats.weight_space - stats.kv_cache_space;

@@ -486,7 +486,9 @@ calc_status calc_study_software(calc_space *space, calc_session_find *find, void
     calc_exec software;
     calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &software);
     strcpy(software.software, space->software);
+    software.inference.engine = space->inference.engine;
     calc_status status = calc_software_read(&software, find, context, errors);
+    space->inference.engine = software.inference.engine;
     return status != CALC_OK                                     ? status
            : calc_defaults_software(space, &software) == CALC_OK ? CALC_OK
                                                                  : calc_errors_no_memory(errors);

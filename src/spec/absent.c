@@ -38,7 +38,8 @@ bool calc_absent_is(const calc_field *field, const void *member)
     case CALC_TYPE_NOTE:
         return true;
     case CALC_TYPE_SYSTEM:
-        return ((const calc_other_system *)member)->name[0] == '\0';
+    case CALC_TYPE_ENGINE: /* both begin with a name */
+        return *(const char *)member == '\0';
     case CALC_TYPE_OP:
         return op_is_absent(field, member);
     case CALC_TYPE_CURVE:

@@ -52,8 +52,8 @@ static const char *const lora_modules_names[] = {CALC_LORA_MODULES_LIST(CHOICE) 
 static const char *const lora_experts_names[] = {CALC_LORA_EXPERTS_LIST(CHOICE) NULL};
 static const char *const scaling_names[] = {CALC_SCALING_LIST(CHOICE) NULL};
 static const char *const inference_phase_names[] = {CALC_INFERENCE_PHASE_LIST(CHOICE) NULL};
-#define ENGINE(name, text, ...) text,
-static const char *const serving_engine_names[] = {CALC_SERVING_ENGINE_LIST(ENGINE) NULL};
+static const char *const serving_program_names[] = {CALC_SERVING_PROGRAM_LIST(CHOICE) NULL};
+static const char *const memory_taken_names[] = {CALC_MEMORY_TAKEN_LIST(CHOICE) NULL};
 static const char *const recompute_modules_names[] = {CALC_RECOMPUTE_MODULES_LIST(CHOICE) NULL};
 static const char *const offload_modules_names[] = {CALC_OFFLOAD_MODULES_LIST(CHOICE) NULL};
 static const char *const framework_mem_names[] = {CALC_FRAMEWORK_MEM_LIST(CHOICE) NULL};
@@ -93,6 +93,7 @@ const char *calc_verdict_text(calc_verdict verdict)
     .choices = calc_datatype_names,
 #define COLUMNS_NOTE(S, name, arg) .offset = 0,
 #define COLUMNS_SYSTEM(S, name, arg) .offset = offsetof(S, name),
+#define COLUMNS_ENGINE(S, name, arg) .offset = offsetof(S, name),
 
 /* The key comes first so that a row may override it. */
 #pragma GCC diagnostic push
@@ -299,6 +300,25 @@ static const calc_field engine_traits_rows[] = {
 };
 #undef CALC_FIELD
 TABLE(engine_traits, "engine traits", calc_engine_traits)
+
+static const calc_field serving_engine_rows[] = {
+#define CALC_FIELD(name, type, arg, ...)                                                           \
+    PART_ROW(calc_serving_engine, traits, name, type, arg, __VA_ARGS__)
+#include "calc/engine_traits.fields.h"
+#undef CALC_FIELD
+#define CALC_FIELD(name, type, arg, ...) ROW(calc_serving_engine, name, type, arg, __VA_ARGS__)
+#include "calc/serving_engine.fields.h"
+    ROW(calc_serving_engine, undetermined, NOTE, _, .flags = CALC_OPTIONAL,
+        .doc = "traits of which runs of the engine say hardly more than other engines do")
+        ROW(calc_serving_engine, source, NOTE, _, .flags = CALC_OPTIONAL,
+            .doc = "where the numbers come from")};
+#undef CALC_FIELD
+TABLE(serving_engine, "engine", calc_serving_engine)
+
+const calc_table *calc_serving_engine_table(void)
+{
+    return &serving_engine_table;
+}
 
 #define CALC_FIELD(name, type, arg, ...) ROW(calc_inference, name, type, arg, __VA_ARGS__)
 static const calc_field inference_rows[] = {

@@ -19,6 +19,9 @@ const calc_table *calc_part_table(void);
 const calc_table *calc_job_table(void);
 const calc_table *calc_job_role_table(void);
 
+/** The rows of the document of a serving engine: its traits and calc/serving_engine.fields.h. */
+const calc_table *calc_serving_engine_table(void);
+
 /** Row whose key is `key`, or another name of it (alias.h); NULL if none. */
 const calc_field *calc_table_find(const calc_table *table, const char *key);
 

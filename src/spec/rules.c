@@ -12,7 +12,7 @@
 #include "spec/rules_layers.h"
 #include "spec/rules_parallel.h"
 #include "spec/rules_stages.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 #include "spec/stack.h"
 
 /* Inputs of the rules, and where their errors go. */
@@ -615,7 +615,7 @@ calc_status calc_check(const calc_app *app, const calc_system *system, const cal
     calc_rules_inference(app, exec, r.errors);
     calc_rules_serving(system, r.errors);
     check_system(&r);
-    calc_serving_program_check(system, exec->inference.engine, r.errors);
+    calc_serving_engine_check(system, &exec->inference.engine, r.errors);
     calc_rules_prefill_system(app, system, exec, r.errors);
     if (r.errors->count + r.errors->dropped == before) {
         calc_rules_stages(app, system, exec, r.errors);

@@ -49,8 +49,8 @@ static void check_lengths(const calc_app *a, const calc_exec *e, calc_errors *er
         BROKEN(errors, speculative_tokens, "give speculative_tokens, or leave them out",
                "nothing is drafted: speculative_accept and speculative_cost have no effect");
     }
-    if (i->engine != CALC_SERVING_ENGINE_NONE && i->speculative_tokens > 0 &&
-        i->speculative_cost == 0 && a->mtp_blocks == 0) {
+    if (*i->engine.name && i->speculative_tokens > 0 && i->speculative_cost == 0 &&
+        a->mtp_blocks == 0) {
         BROKEN(
             errors, speculative_cost,
             "say it: 0.14 was measured of EAGLE-3 beside 8 B parameters, 1e-6 is that of n-grams",

@@ -45,8 +45,8 @@ static bool same_row(const calc_field *field, const char *a, const char *b)
     case CALC_TYPE_OP:
         return p->scalar == q->scalar && p->offset == q->offset;
     case CALC_TYPE_SYSTEM:
-        return strcmp(((const calc_other_system *)x)->name, ((const calc_other_system *)y)->name) ==
-               0;
+    case CALC_TYPE_ENGINE: /* their names */
+        return strcmp(x, y) == 0;
     case CALC_TYPE_OBJECT:
         return calc_same(field->table, x, y);
     case CALC_TYPE_LIST:

@@ -51,7 +51,8 @@ char *calc_value_text(const calc_field *field, const void *member, char buffer[C
                  field->flags & CALC_POINT_TO_POINT ? "null" : calc_number_text(op->offset, 1, b));
         break;
     case CALC_TYPE_SYSTEM:
-        snprintf(buffer, CALC_VALUE_TEXT, "%s", ((const calc_other_system *)member)->name);
+    case CALC_TYPE_ENGINE: /* both begin with it */
+        snprintf(buffer, CALC_VALUE_TEXT, "%s", (const char *)member);
         break;
     default:
         buffer[0] = '\0';

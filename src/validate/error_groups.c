@@ -11,7 +11,7 @@
 
 /* ---- Ranking --------------------------------------------------------------------------------- */
 
-enum { KEYS = 9, NAMES = 3 };
+enum { KEYS = 9, NAMES = 4 };
 
 /* What decides who competes with whom: a problem; and, of a layout, which of its results are
  * repeats, measured on another release of the software, or with switches that the model does not
@@ -41,7 +41,6 @@ static identity identity_of(const calc_result *r)
                                       (double)map->requests,
                                       (double)i->prompt_size,
                                       (double)i->generate_size,
-                                      (double)i->engine,
                                       (double)i->speculative_tokens,
                                       e->strategy.weight_datatype,
                                       e->strategy.datatype};
@@ -49,6 +48,7 @@ static identity identity_of(const calc_result *r)
         is.name[0] = map->row->sys;
         is.name[1] = map->row->app;
         is.name[2] = map->row->source;
+        is.name[3] = i->engine.name;
     } else {
         const calc_run_map *map = &r->prediction->map;
         const double problem[KEYS] = {(double)map->app.hidden,    (double)map->app.num_blocks,
@@ -57,7 +57,7 @@ static identity identity_of(const calc_result *r)
                                       e->strategy.matrix_datatype};
         memcpy(is.problem, problem, sizeof problem);
         is.name[0] = map->row->sys;
-        is.name[1] = is.name[2] = "";
+        is.name[1] = is.name[2] = is.name[3] = "";
     }
     return is;
 }

@@ -1,7 +1,5 @@
 #include "validate/result_labels.h"
 
-#include "spec/serving_program.h"
-
 const char *calc_result_id(const calc_result *r)
 {
     return r->serving ? r->serving->map.row->id : r->prediction->map.row->id;
@@ -37,9 +35,8 @@ const char *calc_result_kind(const calc_result *r)
 
 const char *calc_result_engine(const calc_result *r)
 {
-    return r->serving && !r->serving->map.reason
-               ? calc_serving_program_engine(r->serving->map.exec.inference.engine)
-               : NULL;
+    return r->serving && !r->serving->map.reason ? r->serving->map.exec.inference.engine.name
+                                                 : NULL;
 }
 
 const char *calc_result_regime(const calc_result *r)

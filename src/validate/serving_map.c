@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "spec/field.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 
 /* ---- The layout ------------------------------------------------------------------------------ */
 
@@ -85,7 +85,7 @@ static bool is_replicated(const pool *p)
  * prefills are split and its experts spread, its ranks have different tokens. */
 static void send_to_experts(calc_exec *e, const pool *decode, const pool *prefill)
 {
-    calc_serving_program_spread(&e->strategy);
+    calc_serving_engine_spread(&e->strategy);
     if (!is_replicated(decode) && prefill->tensor > 1 && prefill->expert > 1) {
         e->strategy.tensor_par_comm_type = CALC_TENSOR_PAR_COMM_TYPE_RS_AG;
     }
@@ -262,24 +262,18 @@ static int64_t together(const calc_serving_map *map, double requests, int64_t to
 }
 
 /* Limits of a replica that may have more requests than it runs: options given to the engine, or
- * else its defaults: vLLM, vllm/engine/arg_utils.py (of its server); SGLang,
- * python/sglang/srt/server_args.py; TensorRT-LLM, tensorrt_llm/llmapi/llm_args.py. */
+ * else its defaults. */
 static void fill_limits(calc_serving_map *map, const calc_system *system)
 {
-    enum { FEW = 2048 }; /* tokens of prompts in a step */
     const double large = 70.0 * 1073741824;
     calc_inference *i = &map->exec.inference;
-    calc_serving_program program = calc_serving_program_of(i->engine);
-    bool vllm = program == CALC_SERVING_PROGRAM_VLLM;
-    bool small = vllm && system && system->chip.mem1.capacity_bytes < large;
-    if (small && !(map->row->prefill_tokens >= 1)) {
-        i->chunk_size = FEW;
+    bool small = system && system->chip.mem1.capacity_bytes < large;
+    if (small && i->engine.small_chunk > 0 && !(map->row->prefill_tokens >= 1)) {
+        i->chunk_size = i->engine.small_chunk;
     }
     if (i->max_sequences == 0) {
-        i->max_sequences = small                                          ? 256
-                           : vllm                                         ? 1024
-                           : program == CALC_SERVING_PROGRAM_TENSORRT_LLM ? 2048
-                                                                          : 0;
+        i->max_sequences = small && i->engine.small_sequences > 0 ? i->engine.small_sequences
+                                                                  : i->engine.max_sequences;
         calc_assumptions_add(&map->assumed, "the engine's own limit of sequences");
     }
 }
@@ -403,21 +397,23 @@ static int month_of(const char *text)
     return year > 1999 && year < 2100 && month >= 1 && month <= 12 ? (int)(100 * year + month) : 0;
 }
 
-static const char *fill_engine(calc_serving_map *map, const calc_system *system)
+static const char *fill_engine(calc_serving_map *map, const calc_system *system,
+                               const calc_serving_engines *engines)
 {
     enum { TOKENS = 8192 };
     const calc_serving_row *r = map->row;
     calc_inference *i = &map->exec.inference;
     int month = month_of(r->published);
-    const char *reason = NULL;
-    if (i->engine == CALC_SERVING_ENGINE_NONE) {
-        i->engine = calc_serving_program_named(
-            r->software, month, system ? system->platform : CALC_PLATFORM_ANY, &reason);
-    }
-    map->year = (month > 0 || reason ? month : calc_serving_program_since(i->engine)) / 100;
-    if (reason) {
+    const char *reason = "no description of this engine";
+    calc_platform platform = system ? system->platform : CALC_PLATFORM_ANY;
+    const calc_serving_engine *engine =
+        *r->engine ? calc_serving_engines_find(engines, r->engine)
+                   : calc_serving_engines_meant(engines, r->software, month, platform, &reason);
+    map->year = (int)(month > 0 || !engine ? month : engine->since) / 100;
+    if (!engine) {
         return reason;
     }
+    i->engine = *engine;
     i->memory_share = 1; /* what a run took is not published: some need more than the default */
     bool loop = map->kind != CALC_SERVING_KIND_STATIC_BATCH && !(r->disagg_decode_gpus > 0);
     bool told = r->prefill_tokens >= 1;
@@ -425,9 +421,9 @@ static const char *fill_engine(calc_serving_map *map, const calc_system *system)
     if (starts(r->kv_dtype, "fp8")) {
         i->kv_datatype = CALC_FORMAT_FLOAT8;
     }
-    /* SGLang does not mix: prompts that have come run between the steps, as many as the budget has
-     * room for. */
-    bool mixes = calc_serving_program_of(i->engine) != CALC_SERVING_PROGRAM_SGLANG;
+    /* Where an engine does not mix, prompts that have come run between the steps, as many as the
+     * budget has room for. */
+    bool mixes = !i->engine.unmixed;
     i->chunk_size = loop && mixes ? tokens : 0;
     i->prefill_batch = loop && !mixes ? (int64_t)fmax(1, (double)tokens / r->isl) : 0;
     if (loop && !told) {
@@ -497,13 +493,13 @@ static void complete(calc_serving_map *map, const calc_app *app, const calc_syst
 }
 
 void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row, const calc_app *app,
-                          const calc_system *system)
+                          const calc_system *system, const calc_serving_engines *engines)
 {
     *out = (calc_serving_map){.row = row, .kind = kind_of(row), .assumed = row->told};
     fill_measured(out);
     set_fields(out); /* some follow from these */
     out->reason = what_is_missing(out);
-    out->reason = out->reason ? out->reason : fill_engine(out, system);
+    out->reason = out->reason ? out->reason : fill_engine(out, system, engines);
     out->reason = out->reason ? out->reason : calc_serving_layout_fill(out);
     if (out->reason) {
         return;
@@ -523,7 +519,7 @@ bool calc_serving_map_alike(const calc_serving_map *a, const calc_serving_map *b
     const calc_strategy *left = &a->exec.strategy, *right = &b->exec.strategy;
     const calc_inference *l = &a->exec.inference, *r = &b->exec.inference;
     return strcmp(a->row->app, b->row->app) == 0 && strcmp(a->row->sys, b->row->sys) == 0 &&
-           l->engine == r->engine && l->prompt_size == r->prompt_size &&
+           strcmp(l->engine.name, r->engine.name) == 0 && l->prompt_size == r->prompt_size &&
            l->generate_size == r->generate_size && l->speculative_tokens == r->speculative_tokens &&
            l->prefill_procs == r->prefill_procs && l->prefill_tensor_par == r->prefill_tensor_par &&
            l->prefill_expert_par == r->prefill_expert_par &&

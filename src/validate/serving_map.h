@@ -4,6 +4,7 @@
 #ifndef CALC_VALIDATE_SERVING_MAP_H
 #define CALC_VALIDATE_SERVING_MAP_H
 
+#include "spec/serving_engine.h"
 #include "validate/run_assume.h"
 #include "validate/serving_rows.h"
 
@@ -58,9 +59,10 @@ typedef struct calc_serving_map {
 
 /** Map a row. Never fails: a row that cannot be mapped has a reason. Pure.
  *  @param app, system  its model and machine, which complete exec: kind of attention, experts,
- * number formats that the machine computes in; NULL: not known */
+ * number formats that the machine computes in; NULL: not known
+ *  @param engines      one of which the row names */
 void calc_serving_map_row(calc_serving_map *out, const calc_serving_row *row, const calc_app *app,
-                          const calc_system *system);
+                          const calc_system *system, const calc_serving_engines *engines);
 
 /** Whether two mapped runs are alike but for their requests: model, machine, engine, layout, number
  *  formats, lengths, drafts. */

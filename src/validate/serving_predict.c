@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 
 #define GIB 1073741824.0
 
@@ -96,9 +96,7 @@ static int64_t held_at_once(const calc_serving_prediction *p, const wave *whole)
 {
     const calc_inference *i = &p->map.exec.inference;
     double prompt = (double)i->prompt_size, generated = (double)i->generate_size;
-    /* TensorRT-LLM (GUARANTEED_NO_EVICT) admits a request where it has room to its end. */
-    bool reserves = calc_serving_program_of(i->engine) == CALC_SERVING_PROGRAM_TENSORRT_LLM;
-    double longer = reserves ? 1 : (prompt + generated) / (prompt + generated / 2);
+    double longer = i->engine.reserves ? 1 : (prompt + generated) / (prompt + generated / 2);
     int64_t replicas = p->map.exec.strategy.data_par;
     return (int64_t)(whole->room * longer / (double)replicas) * replicas;
 }
@@ -187,7 +185,7 @@ void calc_serving_predict(calc_serving_prediction *out, const calc_serving_row *
     const calc_app *app = app_of(apps, row->app);
     const calc_systems_entry *entry = calc_systems_get(systems, row->sys);
     const calc_system *system = entry && entry->fine ? &entry->system : NULL;
-    calc_serving_map_row(map, row, app, system);
+    calc_serving_map_row(map, row, app, system, apps->engines);
     map->reason = map->reason ? map->reason
                   : !app      ? "no description of this model"
                   : !system   ? "no description of this machine"

@@ -11,9 +11,11 @@ enum { CALC_SERVING_APPS_MAX = 64 };
  *  @return CALC_OK, or a status with errors added */
 typedef calc_status (*calc_serving_load)(const char *name, calc_app *out, calc_errors *errors);
 
-/** Models that runs name, each read once. Start with {.load = ...}; owns nothing. */
+/** Models that runs name, each read once, and the engines. Start with {.load = ..., .engines =
+ * ...}; owns nothing. */
 typedef struct calc_serving_apps {
     calc_serving_load load;
+    const calc_serving_engines *engines;
     calc_status failed; /**< as in calc_systems */
     int count;
     struct {

@@ -135,7 +135,7 @@ static calc_status find_fields(calc_serving_fields *fields, const calc_csv_row *
         if (field && fields->count < CALC_SERVING_FIELDS_MAX) {
             fields->ref[fields->count] = ref;
             fields->cell[fields->count++] = i;
-        } else if (field || meant) {
+        } else if (field || (meant && !is_column(title))) {
             char shown[CALC_UTF8_SHOW_SIZE];
             calc_errors why = {0};
             calc_exec exec = {0};

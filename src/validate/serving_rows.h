@@ -12,10 +12,11 @@
 #define CALC_SERVING_COLUMN_LIST(X)                                                                \
     X(TEXT, id, "name")                                                                            \
     X(TEXT, source, NULL)                                                                          \
-    X(TEXT, publisher, NULL)   /* who measured; blank: the source itself */                        \
-    X(TEXT, published, "date") /* or when it ran: starts with year-month */                        \
-    X(TEXT, software, NULL)    /* the engine, its version if that is known */                      \
-    X(TEXT, app, "model")      /* documents of calc, as on a command line */                       \
+    X(TEXT, publisher, NULL)            /* who measured; blank: the source itself */               \
+    X(TEXT, published, "date")          /* or when it ran: starts with year-month */               \
+    X(TEXT, software, NULL)             /* the engine, its version if that is known */             \
+    X(TEXT, engine, "inference.engine") /* a document instead: a name or a path */                 \
+    X(TEXT, app, "model")               /* documents of calc, as on a command line */              \
     X(TEXT, sys, "gpu")                                                                            \
     X(NUMBER, num_gpus, "procs") /* of all replicas and both pools */                              \
     X(TEXT, weight_dtype, NULL)  /* blank: 16 bits */                                              \

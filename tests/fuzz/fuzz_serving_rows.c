@@ -1,4 +1,5 @@
 /* Runs of serving in CSV: read, mapped and predicted, whatever their cells say. */
+#include "engines.h"
 #include "fuzz.h"
 
 #include <math.h>
@@ -27,7 +28,7 @@ static void check_row(const calc_serving_row *row)
     static calc_serving_apps apps;
     static calc_systems systems;
     static calc_serving_prediction p;
-    apps = (calc_serving_apps){.load = load_app};
+    apps = (calc_serving_apps){.load = load_app, .engines = shipped_engines()};
     systems = (calc_systems){.load = load_system};
     MUST(row->line >= 2 && row->id && row->confidence);
     calc_serving_predict(&p, row, &apps, &systems);

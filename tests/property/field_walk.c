@@ -35,6 +35,8 @@ void calc_field_clear(const calc_field *field, void *member)
 {
     if (field->type == CALC_TYPE_SYSTEM) {
         *(calc_other_system *)member = (calc_other_system){{0}, NULL};
+    } else if (field->type == CALC_TYPE_ENGINE) {
+        *(calc_serving_engine *)member = (calc_serving_engine){0};
     } else if (field->type == CALC_TYPE_CURVE) {
         *(calc_curve *)member = (calc_curve){0};
     } else {

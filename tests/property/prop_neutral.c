@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "engines.h"
 #include "frame.h"
 #include "random_modern.h"
 #include "resolved.h"
@@ -33,7 +34,7 @@ static void serve(calc_random_layout *l, calc_datatype narrow, uint64_t engine)
     e->strategy.recompute_modules = 0;
     e->inference =
         (calc_inference){.phase = CALC_INFERENCE_PHASE_SERVE,
-                         .engine = (calc_serving_engine)(engine % CALC_SERVING_ENGINE_COUNT),
+                         .engine = shipped_engine(shipped_engine_names[engine % SHIPPED_ENGINES]),
                          .prompt_size = 300,
                          .generate_size = 50};
 }
@@ -326,8 +327,8 @@ static void set_default(const calc_field_at *at, void *context)
     static calc_random_layout cleared, set;
     char value[64], assignment[192];
     if (!is_optional(at) || at->field->type == CALC_TYPE_CURVE ||
-        at->field->type == CALC_TYPE_SYSTEM) {
-        return; /* a curve has a step at least, and a system a name */
+        at->field->type == CALC_TYPE_SYSTEM || at->field->type == CALC_TYPE_ENGINE) {
+        return; /* a curve has a step at least, and a system and an engine a name */
     }
     cleared = layout;
     calc_field_clear(at->field, (char *)&cleared + ((char *)at->member - (char *)&layout));

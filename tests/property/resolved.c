@@ -8,7 +8,7 @@
 #include "model/serve/engine.h"
 #include "spec/checkpoint_formats.h"
 #include "spec/format.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
@@ -186,7 +186,7 @@ VALUE(all_blocks, e->strategy.recompute_group > 1 ? NONE : (double)a->num_blocks
 
 VALUE(state, serves(e) ? (double)CALC_FORMAT_FLOAT32 : NONE)
 VALUE(prompt_size, serves(e) ? (double)(e->seq_size > 0 ? e->seq_size : a->seq_size) : NONE)
-VALUE(memory_share, serves(e) ? calc_serving_program_share(&e->inference).share : NONE)
+VALUE(memory_share, serves(e) ? calc_serving_engine_share(&e->inference) : NONE)
 VALUE(batch, serves(e) && e->inference.arrival_rate == 0 ? (double)e->batch_size : NONE)
 VALUE(one_served, serves(e) ? 1 : NONE)
 VALUE(one_not_served, serves(e) ? NONE : 1)
@@ -198,20 +198,20 @@ VALUE(pool_tensor, has_pool(e) ? (double)e->strategy.tensor_par : NONE)
 VALUE(pool_expert,
       has_pool(e) ? (double)(e->strategy.expert_par > 1 ? e->strategy.expert_par : 1) : NONE)
 
-#define TRAIT(name, member)                                                                        \
-    VALUE(trait_##name, known(calc_engine_traits_of(e->inference.engine).member))
+#define TRAIT(name, member) VALUE(trait_##name, known(e->inference.engine.traits.member))
 TRAIT(host, host_s)
 TRAIT(host_sequence, host_sequence_s)
 TRAIT(host_growth, host_growth)
 TRAIT(issue, issue_s)
 TRAIT(issue_moe, issue_moe_s)
 TRAIT(request, request_s)
+TRAIT(request_sequence, request_sequence_s)
+TRAIT(request_token, request_token_s)
 TRAIT(gap, gap_s)
 TRAIT(experts_undivided, experts_undivided)
-VALUE(trait_handover_steps,
-      has_pool(e) ? known(calc_engine_traits_of(e->inference.engine).handover_steps) : NONE)
-VALUE(trait_matrix, share(e, calc_engine_traits_of(e->inference.engine).matrix_share))
-VALUE(trait_cache, share(e, calc_engine_traits_of(e->inference.engine).cache_share))
+VALUE(trait_handover_steps, has_pool(e) ? known(e->inference.engine.traits.handover_steps) : NONE)
+VALUE(trait_matrix, share(e, e->inference.engine.traits.matrix_share))
+VALUE(trait_cache, share(e, e->inference.engine.traits.cache_share))
 
 VALUE(matrix_rate, only_step(&s->chip.matrix[e->strategy.datatype].efficiency))
 VALUE(grouped_mode, CALC_GROUPED_MODE_NO_OVERLAP)
@@ -436,6 +436,8 @@ static const struct {
     {"exe.inference.traits.issue", trait_issue},
     {"exe.inference.traits.issue_moe", trait_issue_moe},
     {"exe.inference.traits.request", trait_request},
+    {"exe.inference.traits.request_sequence", trait_request_sequence},
+    {"exe.inference.traits.request_token", trait_request_token},
     {"exe.inference.traits.gap", trait_gap},
     {"exe.inference.traits.matrix_share", trait_matrix},
     {"exe.inference.traits.cache_share", trait_cache},

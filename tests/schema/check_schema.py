@@ -18,7 +18,7 @@ import tempfile
 from jsonschema import Draft202012Validator
 
 CALC, ROOT = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-NAMES = "app sys exe stats layer stage result space runs serving_runs operators validation plan tune".split()
+NAMES = "app sys exe stats layer stage engine result space runs serving_runs operators validation plan tune".split()
 RUN = ["gpt3-175B", "a100_80g", "3072_t4_p64_d12_mbs4_full"]
 FOLDERS = {"app": "models", "sys": "systems", "exe": "executions"}
 os.environ["CALC_PATH"] = ROOT
@@ -73,7 +73,8 @@ def shipped_files_are_valid():
         for path in sorted(glob.glob(f"{ROOT}/{folder}/**/*.json*", recursive=True)):
             if "/jobs/" in path:  # they have no schema
                 continue
-            name = "space" if "/spaces/" in path or "/software/" in path else kind
+            name = "space" if "/spaces/" in path or "/software/" in path else \
+                "engine" if "/engines/" in path else kind
             for error in check[name].iter_errors(load(path)):
                 expect(f"{path}: {error.json_path}: {error.message[:200]}", False)
             count += 1

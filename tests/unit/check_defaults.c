@@ -3,6 +3,7 @@
 #include "defaults.h"
 
 #include "axis.h"
+#include "engines.h"
 #include "frame.h"
 #include "shipped_case.h"
 #include "small_case.h"
@@ -327,7 +328,7 @@ static bool launched(void *context, const calc_sweep_point *p)
     ck_assert_int_eq(s->tensor_par_comm_type == CALC_TENSOR_PAR_COMM_TYPE_RS_AG,
                      !replicated && s->tensor_par > 1 && s->expert_par > 1);
     ck_assert(s->tensor_par == 1 || ranks > 1);
-    if (p->exec->inference.engine == CALC_SERVING_ENGINE_VLLM_0_11) {
+    if (*p->exec->inference.engine.name) {
         ck_assert_int_eq(ranks, s->tensor_par * s->data_par);
         ck_assert(s->expert_par == 1 || s->expert_tensor_par == 1);
     }
@@ -352,7 +353,7 @@ CALC_TEST(what_is_served_is_what_engines_launch)
         set(CALC_AXIS_batch_size, 64);
         ck_assert_int_eq(calc_axis_assign(&space, &designs, "inference.chunk_size=512", NULL),
                          CALC_OK);
-        space.inference.engine = named ? CALC_SERVING_ENGINE_VLLM_0_11 : CALC_SERVING_ENGINE_NONE;
+        space.inference.engine = named ? shipped_engine("vllm-0.11") : shipped_engine("none");
         ck_assert_int_eq(calc_defaults_set(&space, &designs, CALC_COMPAT_NONE), CALC_OK);
         ck_assert_int_eq(calc_constraint_parse(&tpot, "tpot <= 1", &errors), CALC_OK);
         const calc_sweep_options options = {.threads = 1,

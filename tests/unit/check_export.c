@@ -275,7 +275,7 @@ static void random_server(calc_rng *rng, const calc_framework *framework, calc_a
     exec->num_procs = s->tensor_par * s->data_par * exec->pipeline_par;
     exec->batch_size = s->data_par * pick(rng, 256);
     i->phase = CALC_INFERENCE_PHASE_SERVE;
-    i->engine = (calc_serving_engine)plan.value[CALC_PLAN_SERVE_ENGINE];
+    i->engine.program = (calc_serving_program)plan.value[CALC_PLAN_SERVE_PROGRAM];
     i->prompt_size = 1000;
     i->generate_size = 200;
     i->chunk_size = calc_rng_below(rng, 2) ? 64 * pick(rng, 32) : 0;

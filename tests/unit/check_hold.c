@@ -1,6 +1,7 @@
 /* Prompts that an engine lets wait. */
 #include "model/serve/hold.h"
 
+#include "engines.h"
 #include "frame.h"
 #include "queue_case.h"
 
@@ -8,7 +9,7 @@ const calc_test_frame calc_tests = {.timeout_s = 60};
 
 static calc_hold hold_of(calc_serving_engine engine, const calc_exec *e, double rate)
 {
-    calc_engine_traits traits = calc_engine_traits_of(engine);
+    calc_engine_traits traits = engine.traits;
     return calc_hold_of(e, &traits, rate);
 }
 
@@ -46,22 +47,22 @@ CALC_TEST(an_engine_looks_at_times_or_gathers)
 {
     calc_exec e = spread();
     e.inference.hold_steps = 30;
-    calc_hold looks = hold_of(CALC_SERVING_ENGINE_SGLANG_0_5, &e, 0.01);
+    calc_hold looks = hold_of(shipped_engine("sglang-0.5"), &e, 0.01);
     ck_assert_double_eq(looks.least, 0);
     ck_assert_double_eq(looks.most, 29);
     ck_assert_double_eq(looks.looks, 30);
-    calc_hold gathers = hold_of(CALC_SERVING_ENGINE_TENSORRT_LLM_1_1, &e, 1e-6);
+    calc_hold gathers = hold_of(shipped_engine("tensorrt_llm-1.1"), &e, 1e-6);
     ck_assert_double_eq_tol(gathers.least, 30, 0.01);
     ck_assert_double_eq_tol(gathers.most, 30, 0.01);
     ck_assert_double_eq(gathers.looks, 1);
-    gathers = hold_of(CALC_SERVING_ENGINE_TENSORRT_LLM_1_1, &e, 0.1);
+    gathers = hold_of(shipped_engine("tensorrt_llm-1.1"), &e, 0.1);
     ck_assert(gathers.least < gathers.most && gathers.most < 30);
 }
 
 /* One replica waits for nobody, nor do several that share nothing. */
 CALC_TEST(replicas_gather_if_they_share_experts)
 {
-    calc_engine_traits traits = calc_engine_traits_of(CALC_SERVING_ENGINE_TENSORRT_LLM_1_1);
+    calc_engine_traits traits = shipped_engine("tensorrt_llm-1.1").traits;
     calc_exec e = spread();
     ck_assert_double_eq(calc_hold_replicas(&e, &traits), 8);
     e.strategy.expert_par = 2;
@@ -70,9 +71,9 @@ CALC_TEST(replicas_gather_if_they_share_experts)
     e.strategy.expert_par = e.strategy.expert_tensor_par = 0;
     ck_assert_double_eq(calc_hold_replicas(&e, &traits), 1);
     e.inference.hold_steps = 60;
-    calc_hold alone = hold_of(CALC_SERVING_ENGINE_TENSORRT_LLM_1_1, &e, 0.01);
+    calc_hold alone = hold_of(shipped_engine("tensorrt_llm-1.1"), &e, 0.01);
     ck_assert_double_eq(alone.most, 0);
-    traits = calc_engine_traits_of(CALC_SERVING_ENGINE_SGLANG_0_5);
+    traits = shipped_engine("sglang-0.5").traits;
     e.strategy.expert_par = 8;
     ck_assert_double_eq(calc_hold_replicas(&e, &traits), 1);
 }
@@ -83,7 +84,7 @@ CALC_TEST(looking_at_times_is_what_is_simulated)
     double before_s = 0;
     for (int64_t steps = 1; steps <= 60; steps += steps < 10 ? 9 : 20) {
         calc_exec e = queue_exec(32, 1000, 1000);
-        e.inference.engine = CALC_SERVING_ENGINE_SGLANG_0_5;
+        e.inference.engine = shipped_engine("sglang-0.5");
         e.inference.chunk_size = 0;
         e.inference.prefill_batch = 16;
         e.inference.requests = 320;
@@ -104,7 +105,7 @@ CALC_TEST(gathering_is_what_is_simulated)
     calc_stats plain, closed, exact;
     for (int64_t batch = 64; batch <= 256; batch *= 2) {
         calc_exec e = spread();
-        e.inference.engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_1;
+        e.inference.engine = shipped_engine("tensorrt_llm-1.1");
         /* Of the size that engines have, whatever is fitted to them. */
         e.inference.traits = (calc_engine_traits){.host_s = 3.9e-3,
                                                   .host_sequence_s = 180e-6,
@@ -138,10 +139,12 @@ CALC_TEST(an_engine_ahead_of_its_steps_misses_one_more)
     for (int64_t batch = 4; batch <= 64; batch *= 4) {
         calc_exec e = queue_exec(batch, 1000, 500);
         e.inference.requests = 10 * batch;
-        e.inference.engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_0;
+        e.inference.engine = shipped_engine("tensorrt_llm-1.0");
         queue_answers a = queue_run(&e);
         ck_assert_double_eq_tol(a.closed.ttft_p50, a.exact.ttft_p50, 0.15 * a.exact.ttft_p50);
-        double server_s = calc_engine_traits_of(e.inference.engine).request_s;
+        const calc_engine_traits *t = &e.inference.engine.traits;
+        double server_s = t->request_s + (double)batch * t->request_sequence_s +
+                          (double)e.inference.prompt_size * t->request_token_s;
         double waits = (a.exact.ttft_p50 - server_s - a.closed.prefill_time) / a.exact.tpot;
         ck_assert_double_gt(waits, 1.5);
     }

@@ -289,7 +289,7 @@ static void comes_back(const calc_framework *framework, const char *text)
     ck_assert_int_eq(a->roles.actor.offload, b->roles.actor.offload);
     ck_assert_int_eq(a->roles.rollout.sleep, b->roles.rollout.sleep);
     ck_assert_int_eq(first->rollout.num_procs, launch.rollout.num_procs);
-    ck_assert_int_eq(first->rollout.inference.engine, launch.rollout.inference.engine);
+    ck_assert_str_eq(first->rollout.inference.engine.name, launch.rollout.inference.engine.name);
     ck_assert_int_eq(first->actor.strategy.tensor_par, launch.actor.strategy.tensor_par);
     ck_assert_int_eq(first->actor.strategy.zero_stage, launch.actor.strategy.zero_stage);
     ck_assert_int_eq(first->actor.strategy.context_par, launch.actor.strategy.context_par);

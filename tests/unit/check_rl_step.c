@@ -1,4 +1,5 @@
 /* Steps: what a job of one role takes, what waits for what, and what fits. */
+#include "engines.h"
 #include "rl/step.h"
 
 #include "rl_case.h"
@@ -201,7 +202,7 @@ CALC_TEST(a_published_step_is_near)
     c.job.overhead = 0.055;
     c.job.old_logprob = CALC_JOB_OLD_LOGPROB_TRAINER;
     c.job.lengths.response = (calc_job_response){.mean = 1019, .cv = 0.8, .cap = 3969};
-    c.serve.inference.engine = CALC_SERVING_ENGINE_VLLM_0_11;
+    c.serve.inference.engine = shipped_engine("vllm-0.11");
     c.problem.seat[CALC_JOB_REFERENCE] = c.problem.seat[CALC_JOB_ACTOR];
     ck_assert_double_eq_tol(rl_step(&c).step_time / 92.8, 1, 0.25);
     rl_case half;
@@ -209,7 +210,7 @@ CALC_TEST(a_published_step_is_near)
     half.job = c.job;
     half.job.steps_off = 1;
     half.job.lengths.response.mean = 1123;
-    half.serve.inference.engine = CALC_SERVING_ENGINE_VLLM_0_11;
+    half.serve.inference.engine = shipped_engine("vllm-0.11");
     half.problem.pools = 2;
     half.problem.chips[1] = 8;
     half.problem.seat[CALC_JOB_ROLLOUT].pool = 1;

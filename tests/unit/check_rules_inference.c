@@ -3,9 +3,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "engines.h"
 #include "frame.h"
 #include "serving_case.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 
 static const calc_inference_phase every[] = {
     CALC_INFERENCE_PHASE_PREFILL, CALC_INFERENCE_PHASE_DECODE, CALC_INFERENCE_PHASE_SERVE};
@@ -130,14 +131,14 @@ CALC_TEST(drafts_must_be_drafted)
     e.inference.speculative_tokens = 1;
     assert_fine("llama3-70B", &e);
     /* An engine drafts with another model, which takes time, or with the model's own block. */
-    e.inference.engine = CALC_SERVING_ENGINE_VLLM_0_11;
+    e.inference.engine = shipped_engine("vllm-0.11");
     assert_fine("llama3-70B", &e);
     e.inference.speculative_cost = 0;
     assert_broken(
         "llama3-70B", &e, "/inference/speculative_cost",
         "drafts of an engine take time, and the model has no mtp_blocks that draft",
         "say it: 0.14 was measured of EAGLE-3 beside 8 B parameters, 1e-6 is that of n-grams");
-    e.inference.engine = CALC_SERVING_ENGINE_NONE;
+    e.inference.engine = shipped_engine("none");
     assert_fine("llama3-70B", &e);
 }
 
@@ -145,25 +146,33 @@ CALC_TEST(drafts_must_be_drafted)
 CALC_TEST(an_engine_is_of_the_platform)
 {
     static const struct {
-        calc_serving_engine engine;
+        const char *engine;
         calc_platform platform;
-        const char *hint; /* empty: it is fine */
-    } cases[] = {{CALC_SERVING_ENGINE_VLLM_0_6, CALC_PLATFORM_CUDA,
-                  "use vllm-0.2, vllm-0.5, vllm-0.8, vllm-0.11 or none"},
-                 {CALC_SERVING_ENGINE_VLLM_0_6, CALC_PLATFORM_ROCM, ""},
-                 {CALC_SERVING_ENGINE_VLLM_0_6, CALC_PLATFORM_ANY, ""},
-                 {CALC_SERVING_ENGINE_VLLM_0_5, CALC_PLATFORM_ROCM, ""},
-                 {CALC_SERVING_ENGINE_TENSORRT_LLM_1_2, CALC_PLATFORM_ROCM, "use none"},
-                 {CALC_SERVING_ENGINE_SGLANG_0_5, CALC_PLATFORM_ROCM,
-                  "use sglang_rocm-0.5, sglang_rocm-0.5.5 or none"},
-                 {CALC_SERVING_ENGINE_NONE, CALC_PLATFORM_CANN, ""}};
+        bool fine;
+    } cases[] = {
+        {"vllm-0.6", CALC_PLATFORM_CUDA, false},         {"vllm-0.6", CALC_PLATFORM_ROCM, true},
+        {"vllm-0.6", CALC_PLATFORM_ANY, true},           {"vllm-0.5", CALC_PLATFORM_ROCM, true},
+        {"tensorrt_llm-1.2", CALC_PLATFORM_ROCM, false}, {"none", CALC_PLATFORM_CANN, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         calc_errors errors = {0};
         calc_system system = {.platform = cases[i].platform};
-        calc_serving_program_check(&system, cases[i].engine, &errors);
-        ck_assert_int_eq(errors.count, *cases[i].hint ? 1 : 0);
-        ck_assert(!*cases[i].hint || strcmp(errors.item[0].hint, cases[i].hint) == 0);
+        const calc_serving_engine engine = shipped_engine(cases[i].engine);
+        calc_serving_engine_check(&system, &engine, &errors);
+        ck_assert_int_eq(errors.count, !cases[i].fine);
+        ck_assert(cases[i].fine || strstr(errors.item[0].text, "of another platform only"));
     }
+}
+
+/* A name alone says nothing. */
+CALC_TEST(an_engine_that_was_not_read_is_an_error)
+{
+    calc_errors errors = {0};
+    calc_system system = {.platform = CALC_PLATFORM_CUDA};
+    const calc_serving_engine engine = {.name = "mine"};
+    calc_serving_engine_check(&system, &engine, &errors);
+    ck_assert_int_eq(errors.count, 1);
+    ck_assert_int_eq(errors.item[0].status, CALC_ERR_UNSUPPORTED);
+    ck_assert_str_eq(errors.item[0].text, "engine \"mine\" was not given");
 }
 
 CALC_TEST(decoding_has_no_context_parallelism_and_no_chunks_of_stages)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/rng.h"
+#include "engines.h"
 #include "frame.h"
 #include "queue_case.h"
 
@@ -75,9 +76,9 @@ CALC_TEST(one_request_takes_its_prefill_and_its_steps)
     for (int i = 0; i < 5; i++) {
         calc_exec e = queue_exec(1, 1000, 100);
         e.inference.chunk_size = chunks[i];
-        e.inference.engine =
-            i < 3 ? CALC_SERVING_ENGINE_NONE : CALC_SERVING_ENGINE_TENSORRT_LLM_1_0;
-        double server_s = calc_engine_traits_of(e.inference.engine).request_s;
+        e.inference.engine = i < 3 ? shipped_engine("none") : shipped_engine("tensorrt_llm-1.0");
+        const calc_engine_traits *t = &e.inference.engine.traits;
+        double server_s = t->request_s + t->request_sequence_s + 1000 * t->request_token_s;
         queue_answers a = queue_run(&e);
         assert_within(a.exact.ttft, a.closed.ttft, 0.01);
         assert_within(a.exact.tpot, a.closed.tpot, 0.001);

@@ -1,5 +1,6 @@
 #include "model/serve/serving_memory.h"
 
+#include "engines.h"
 #include "frame.h"
 #include "queue_case.h"
 
@@ -109,10 +110,10 @@ CALC_TEST(an_engine_takes_its_share_of_the_memory)
     ck_assert_int_eq(queue_run(&e).closed.verdict, CALC_VERDICT_MEM1_CAPACITY);
     /* Without one the engine's own is meant. */
     e.inference.memory_share = 0;
-    e.inference.engine = CALC_SERVING_ENGINE_VLLM_0_11;
+    e.inference.engine = shipped_engine("vllm-0.11");
     ck_assert_double_eq_tol(queue_run(&e).closed.kv_capacity_tokens, some.kv_capacity_tokens, 1);
     /* TensorRT-LLM takes 0.9 of what is left. */
-    e.inference.engine = CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
+    e.inference.engine = shipped_engine("tensorrt_llm-1.2");
     ck_assert_double_eq_tol(queue_run(&e).closed.kv_capacity_tokens, 0.9 * all.kv_capacity_tokens,
                             2);
 }

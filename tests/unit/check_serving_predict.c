@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engines.h"
 #include "frame.h"
 
 static calc_serving_row row;
@@ -22,7 +23,7 @@ static calc_status count_app(const char *name, calc_app *out, calc_errors *error
 static void enter(void)
 {
     row = serving_row();
-    apps = (calc_serving_apps){.load = count_app};
+    apps = (calc_serving_apps){.load = count_app, .engines = shipped_engines()};
     systems = (calc_systems){.load = load_system};
     loaded = 0;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engines.h"
 #include "frame.h"
 
 enum { MAX = 4 };
@@ -38,7 +39,7 @@ static void enter(void)
         row[i] = serving_row();
     }
     rows = (calc_serving_rows){.row = row, .count = 1};
-    apps = (calc_serving_apps){.load = load_drafting};
+    apps = (calc_serving_apps){.load = load_drafting, .engines = shipped_engines()};
     systems = (calc_systems){.load = load_system};
     remarks = (calc_remarks){0};
     results = (calc_results){0};

@@ -103,8 +103,6 @@ CALC_TEST(words_and_fields_that_are_none_are_said_with_their_place)
     } cases[] = {
         {"app,sys,isl,osl,weight_dtype\nm,g,1,2,fp6\n", "weight_dtype: expected", 2, 9},
         {"app,sys,isl,osl,metric_kind\nm,g,1,2,often\n", "metric_kind: expected", 2, 9},
-        {"app,sys,isl,osl,inference.engine\nm,g,1,2,wllm\n", "inference.engine: \"wllm\" is not", 2,
-         9},
         {"app,sys,isl,osl,inference.hold_step\nm,g,1,2,3\n", "\"inference.hold_step\"", 1, 0},
         {"app,sys,isl,osl,exe.stages\nm,g,1,2,3\n", "\"exe.stages\"", 1, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -96,8 +96,8 @@ CALC_TEST(every_field_of_an_execution_is_read_as_it_was_put)
     for (int axis = 0; axis < CALC_AXIS_COUNT; axis++) {
         calc_exec exec = {0};
         const calc_field_type type = calc_axis_field((calc_axis)axis)->type;
-        bool object =
-            type == CALC_TYPE_OBJECT || type == CALC_TYPE_NOTE || type == CALC_TYPE_SYSTEM;
+        bool object = type == CALC_TYPE_OBJECT || type == CALC_TYPE_NOTE ||
+                      type == CALC_TYPE_SYSTEM || type == CALC_TYPE_ENGINE;
         calc_axis_put(&exec, (calc_axis)axis, 1);
         for (int other = 0; other < CALC_AXIS_COUNT; other++) {
             ck_assert_int_eq(calc_axis_get(&exec, (calc_axis)other), other == axis && !object);

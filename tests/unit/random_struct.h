@@ -101,6 +101,10 @@ static inline void random_member(calc_rng *rng, const calc_field *field, char *m
         snprintf(((calc_other_system *)value)->name, sizeof((calc_other_system *)value)->name,
                  "system%u", calc_rng_below(rng, 100));
         break;
+    case CALC_TYPE_ENGINE:
+        snprintf(((calc_serving_engine *)value)->name, sizeof((calc_serving_engine *)value)->name,
+                 "engine%u", calc_rng_below(rng, 100));
+        break;
     case CALC_TYPE_NOTE:
         break;
     }

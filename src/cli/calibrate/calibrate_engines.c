@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "calibrate/calibration.h"
 #include "cli/validate/put_spread.h"
-#include "spec/serving_program.h"
+#include "io/json_save.h"
 
 static const char *const words[CALC_CALIBRATE_VIEWS] = {"shipped", "fitted", "unseen"};
 
@@ -32,7 +32,7 @@ typedef struct task {
 
 static const char *name_of(const calc_engine_fit *fit)
 {
-    return calc_serving_program_engine(fit->engine);
+    return fit->engine->name;
 }
 
 /* ---- The calibration ------------------------------------------------------------------------- */
@@ -105,6 +105,7 @@ static void free_task(task *t)
         free(t->view[v].item);
         calc_error_groups_free(&t->groups[v]);
     }
+    free(t->calibration.fit);
     calc_results_free(&t->results);
 }
 
@@ -112,8 +113,9 @@ static void free_task(task *t)
 
 static void write_engine(calc_output *out, const calc_engine_fit *fit)
 {
-    calc_output_printf(out, "%s: %zu measurements\n  %-20s%12s%12s%10s\n", name_of(fit),
-                       fit->points, "trait", "assumed", "fitted", "s.e.");
+    calc_output_printf(out, "%s: %zu measurements%s\n  %-20s%12s%12s%10s\n", name_of(fit),
+                       fit->points, fit->points > 0 ? "" : ", as other engines have it", "trait",
+                       "assumed", "fitted", "s.e.");
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         calc_engine_traits start = fit->start;
         calc_engine_traits fitted = fit->traits;
@@ -202,22 +204,35 @@ static double rounded(double value)
     return strtod(text, NULL);
 }
 
-static void put_traits(calc_put *put, const calc_engine_fit *fit)
+/* An engine with what was fitted to it. */
+static calc_serving_engine fitted_engine(const calc_engine_fit *fit)
 {
-    calc_put_text(put, "engine", name_of(fit));
-    calc_put_object(put, "traits", CALC_PUT_LINES);
+    calc_serving_engine engine = *fit->engine;
+    calc_engine_traits fitted = fit->traits;
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
-        calc_engine_traits fitted = fit->traits;
-        calc_put_number(put, calc_engine_trait_name(k), rounded(*calc_engine_trait(&fitted, k)));
+        *calc_engine_trait(&engine.traits, k) = rounded(*calc_engine_trait(&fitted, k));
     }
-    calc_put_close(put);
+    return engine;
 }
 
 static void put_engine(calc_put *put, const calc_engine_fit *fit)
 {
+    calc_serving_engine fitted = fitted_engine(fit);
     calc_put_object(put, NULL, CALC_PUT_LINES);
-    put_traits(put, fit);
+    calc_put_text(put, "engine", name_of(fit));
+    calc_put_object(put, "traits", CALC_PUT_LINES);
+    for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
+        calc_put_number(put, calc_engine_trait_name(k), *calc_engine_trait(&fitted.traits, k));
+    }
+    calc_put_close(put);
     calc_put_count(put, "measurements", (int64_t)fit->points);
+    calc_put_array(put, "determined", CALC_PUT_LINE);
+    for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
+        if (fit->determined[k]) {
+            calc_put_text(put, NULL, calc_engine_trait_name(k));
+        }
+    }
+    calc_put_close(put);
     calc_put_object(put, "relative_errors", CALC_PUT_LINES);
     for (int k = 0; k < CALC_ENGINE_TRAITS; k++) {
         calc_put_number(put, calc_engine_trait_name(k), fit->relative_error[k]);
@@ -268,7 +283,7 @@ static calc_status write_json(const task *t, const char *path, calc_errors *erro
     return calc_output_close(out, errors);
 }
 
-/* Writes an "inference" member for an execution: the engine with its traits. */
+/* Writes documents of the engines as they are fitted. */
 static calc_status write_files(const task *t, const char *where, calc_errors *errors)
 {
     calc_status status = CALC_OK;
@@ -280,9 +295,9 @@ static calc_status write_files(const task *t, const char *where, calc_errors *er
         status = calc_output_open(&out, path, errors);
         if (status == CALC_OK) {
             calc_put put = calc_put_to(out);
-            calc_put_object(&put, NULL, CALC_PUT_LINES);
-            put_traits(&put, fit);
-            calc_put_end(&put);
+            calc_serving_engine engine = fitted_engine(fit);
+            calc_put_engine(&put, &engine);
+            calc_output_text(out, "\n");
             status = calc_output_close(out, errors);
         }
     }

@@ -32,7 +32,8 @@ static void date_of(const char *given, char *out)
 }
 
 static const char *const starts[] = {"file", "documented", NULL};
-static const char *const crosses[] = {"none", "width", "source", "machine", "half", "later", NULL};
+static const char *const crosses[] = {"none",   "width", "source", "machine", "model",
+                                      "engine", "half",  "later",  NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(SYSTEM, "system", "NAME[,NAME...]",                                                          \
@@ -406,7 +407,8 @@ static calc_exit calibrate_engines(task *t)
     }
     calc_calibrate_engines_task asked = {
         .measured = &t->measured,
-        .plan = {.documented = t->plan.documented,
+        .plan = {.engines = &t->measured.engines,
+                 .documented = t->plan.documented,
                  .machine = t->families > 0 ? t->machines[0].item : NULL,
                  .held_out = t->plan.held_out},
         .out = calc_opt_value(t->args, OPT_OUT),

@@ -3,6 +3,7 @@
 
 #include "cli/shell/complain.h"
 #include "cli/shell/field_text.h"
+#include "cli/shell/find.h"
 #include "cli/shell/help.h"
 #include "cli/shell/opt.h"
 #include "io/output.h"
@@ -27,15 +28,16 @@ static const calc_table rl_table = {"rl", sizeof(calc_rl_step), sizeof rl_rows /
 /* The table of a kind, by its index in the list of them. */
 static const calc_table *table_of(int kind)
 {
-    return kind < CALC_KIND_COUNT    ? calc_table_of((calc_kind)kind)
-           : kind == CALC_KIND_COUNT ? calc_job_table()
-                                     : &rl_table;
+    return kind < CALC_KIND_COUNT        ? calc_table_of((calc_kind)kind)
+           : kind == CALC_KIND_COUNT     ? calc_job_table()
+           : kind == CALC_KIND_COUNT + 1 ? calc_serving_engine_table()
+                                         : &rl_table;
 }
 
 enum { INDENT = 6, VALUE_COLUMN = 39 };
 
-static const char *const kinds[] = {"app",   "sys", "exe", "stats", "layer",
-                                    "stage", "job", "rl",  NULL};
+static const char *const kinds[] = {"app",   "sys", "exe",    "stats", "layer",
+                                    "stage", "job", "engine", "rl",    NULL};
 
 #define OPTIONS(X)                                                                                 \
     X(MARKDOWN, "markdown", NULL, .doc = "write Markdown tables")                                  \
@@ -51,7 +53,7 @@ static const calc_arg rows[] = {
      .doc =
          "app, sys, exe: the fields of a model, a system, an execution; stats, layer, stage: "
          "the statistics of a run, of a layer, of a pipeline stage; none: all of these; job: the "
-         "fields of a job of calc rl"},
+         "fields of a job of calc rl; engine: those of an engine that serves"},
     {0}};
 static const char *const examples[] = {"calc fields exe", "calc fields stats --markdown", NULL};
 
@@ -114,6 +116,22 @@ static void write_name(void *context, const calc_table *table, const char *path,
     }
 }
 
+/* Names of engines, which lie beside executions. */
+static void write_engines(calc_output *out)
+{
+    calc_find_list list = {0};
+    calc_errors ignored = {0};
+    if (calc_find_names(CALC_KIND_EXEC, &list, &ignored) == CALC_OK) {
+        for (size_t i = 0; i < list.count; i++) {
+            const char *name = list.entry[i].name;
+            if (calc_find_aside_of(name) == CALC_FIND_ASIDE_ENGINE) {
+                calc_output_printf(out, "%s\n", calc_find_aside_name(name));
+            }
+        }
+    }
+    calc_find_free(&list);
+}
+
 /* The words that a field takes; none of a number. */
 static void write_values(calc_output *out, const char *name)
 {
@@ -130,6 +148,10 @@ static void write_values(calc_output *out, const char *name)
         }
         if (ref.field->flags & CALC_AUTO) {
             calc_output_text(out, "auto\n");
+        }
+        if (ref.field->type == CALC_TYPE_ENGINE) {
+            calc_output_text(out, "none\n");
+            write_engines(out);
         }
     }
 }

@@ -4,10 +4,10 @@
 #include "io/schema.h"
 #include "spec/field.h"
 
-/* Kinds of tables come first, in the order of calc_kind; then kinds of files. */
-static const char *const names[] = {"app",       "sys",        "exe",   "stats", "layer",
-                                    "stage",     "result",     "space", "runs",  "serving_runs",
-                                    "operators", "validation", "plan",  "tune",  NULL};
+/* Kinds of tables come first, in the order of calc_kind; then engines, and kinds of files. */
+static const char *const names[] = {
+    "app",   "sys",  "exe",          "stats",     "layer",      "stage", "engine", "result",
+    "space", "runs", "serving_runs", "operators", "validation", "plan",  "tune",   NULL};
 static const calc_fill_file *const files[] = {
     &calc_schema_result,    &calc_schema_space,      &calc_schema_runs, &calc_schema_serving_runs,
     &calc_schema_operators, &calc_schema_validation, &calc_schema_plan, &calc_schema_tune};
@@ -19,7 +19,8 @@ static const calc_opt opts[] = {OPTIONS(CALC_OPT_ROW){0}};
 static const calc_arg rows[] = {
     {.name = "NAME",
      .choices = names,
-     .doc = "app, sys, exe: the documents of a run; space: what calc sweep takes; result: what "
+     .doc = "app, sys, exe, engine: the documents of a run; space: what calc sweep takes; result: "
+            "what "
             "calc run --json writes; stats, layer, stage: parts of it; runs, serving_runs, "
             "operators: the rows of files of measured runs and operators, as objects; validation: "
             "what calc validate "
@@ -103,8 +104,10 @@ static calc_exit run(const calc_args *args)
     if (calc_output_open(&out, calc_opt_value(args, OPT_OUT), &errors) == CALC_OK) {
         if (name < CALC_KIND_COUNT) {
             calc_schema_write(out, (calc_kind)name);
+        } else if (name == CALC_KIND_COUNT) {
+            calc_schema_write_engine(out);
         } else {
-            calc_fill_write(out, files[name - CALC_KIND_COUNT], places);
+            calc_fill_write(out, files[name - CALC_KIND_COUNT - 1], places);
         }
         (void)!calc_output_close(out, &errors);
     }

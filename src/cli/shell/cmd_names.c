@@ -16,11 +16,12 @@
 #define OPTIONS(X)                                                                                 \
     X(LONG, "long", NULL,                                                                          \
       .doc = "say what each of them is, behind its name, as on a terminal: parameters of models, " \
-             "whether machines are calibrated, sizes of executions, sources of software and jobs") \
+             "whether machines are calibrated, sizes of executions, sources of software, engines " \
+             "and jobs")                                                                           \
     X(SHORT, "short", NULL, .doc = "names only, as in a pipe")
 
 enum { OPTIONS(CALC_OPT_NUMBER) };
-static const char *const kinds[] = {"app", "sys", "exe", "software", "job", NULL};
+static const char *const kinds[] = {"app", "sys", "exe", "software", "engine", "job", NULL};
 enum {
     ASIDE = CALC_KIND_EXEC /* what follows lies beside executions, as calc_find_aside has it */
 };
@@ -29,8 +30,8 @@ static const calc_arg rows[] = {
     {.name = "KIND",
      .choices = kinds,
      .doc =
-         "app, sys, exe, software or job: models, systems, executions, software of them, or jobs "
-         "of reinforcement learning"},
+         "app, sys, exe, software, engine or job: models, systems, executions, software of them, "
+         "engines that serve, or jobs of reinforcement learning"},
     {.name = "PART", .optional = true, .doc = "only names that this is part of: h100, llama3"},
     {0}};
 static const char *const examples[] = {"calc names app", "calc names sys h100 --long", NULL};
@@ -160,8 +161,8 @@ static void describe(int kind, const char *path, description *out)
     calc_text_free(&input.text);
 }
 
-/* Spaces of calc sweep, software and jobs lie beside executions, but are not executions; the first
- * of a name counts. */
+/* Spaces of calc sweep, software, engines and jobs lie beside executions, but are not executions;
+ * the first of a name counts. */
 static bool is_hidden(const calc_find_list *list, size_t i, int kind, const char *part)
 {
     int aside = kind > ASIDE ? kind - ASIDE : CALC_FIND_ASIDE_NONE;
@@ -249,7 +250,7 @@ static calc_exit run(const calc_args *args)
 
 const calc_command calc_cmd_names = {
     .name = "names",
-    .summary = "list the models, systems, executions, software and jobs by name",
+    .summary = "list the models, systems, executions, software, engines and jobs by name",
     .detail = "Lists the documents in the data directories, one name per line: those of CALC_PATH "
               "first, then those that came with calc. On a terminal a name is followed by what it "
               "is, and machines are grouped. An execution \"folder/name\" may be called \"name\" "

@@ -24,6 +24,8 @@ const char *calc_field_text_type(const calc_field *field)
         return "any, joined by +, of";
     case CALC_TYPE_SYSTEM:
         return "name of a system";
+    case CALC_TYPE_ENGINE:
+        return "name of an engine";
     case CALC_TYPE_CURVE:
         return "[[size, efficiency], ...]";
     case CALC_TYPE_OP:

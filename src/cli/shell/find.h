@@ -5,6 +5,7 @@
 
 #include "calc.h"
 #include "spec/job.h"
+#include "spec/serving_engine.h"
 #include "spec/software.h"
 
 enum { CALC_FIND_PATH_MAX = 4096 };
@@ -33,6 +34,7 @@ const char *calc_find_kind_text(calc_kind kind);
 #define CALC_FIND_ASIDE_LIST(X)                                                                    \
     X(NONE, "", "execution")                                                                       \
     X(SOFTWARE, CALC_SOFTWARE_FOLDER, "software")                                                  \
+    X(ENGINE, CALC_ENGINE_FOLDER, "engine")                                                        \
     X(JOB, CALC_JOB_FOLDER, "job")
 #define CALC_FIND_X(name, folder, noun) CALC_FIND_ASIDE_##name,
 typedef enum calc_find_aside {

@@ -133,8 +133,8 @@ static void add_inference(char *out, const calc_space *space)
         bool one = v->count <= 1 && field->type != CALC_TYPE_OBJECT;
         calc_append(out, TEXT_SIZE, "%sinference.%s%s", *out ? "; " : "", field->key,
                     one ? " " : "");
-        if (field->type == CALC_TYPE_SYSTEM) {
-            calc_append(out, TEXT_SIZE, "%s", space->inference.prefill_system.name);
+        if (field->type == CALC_TYPE_SYSTEM || field->type == CALC_TYPE_ENGINE) {
+            calc_append(out, TEXT_SIZE, "%s", member); /* their name */
         } else if (one) {
             add_value(out, axis, calc_axis_member(field, member));
         } else if (v->count > 1) {

@@ -1,15 +1,18 @@
 #include "cli/validate/measured.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "cli/shell/complain.h"
 #include "cli/shell/inputs.h"
 #include "formats/import.h"
 #include "formats/read.h"
 #include "io/utf8.h"
+#include "spec/absent.h"
 
 static calc_status load_system(const char *name, calc_system *out, calc_errors *errors)
 {
@@ -129,6 +132,63 @@ const char *calc_measured_machine(const calc_measured *measured, const char *nam
     return name;
 }
 
+/* ---- Engines --------------------------------------------------------------------------------- */
+
+static calc_status add_engine(calc_serving_engines *engines, const char *name, calc_errors *errors)
+{
+    calc_serving_engine *grown =
+        calc_grown(engines->item, engines->count, &engines->capacity, sizeof *grown);
+    calc_exec exec;
+    if (!grown) {
+        return calc_errors_no_memory(errors);
+    }
+    engines->item = grown;
+    calc_absent_fill(calc_table_of(CALC_KIND_EXEC), &exec);
+    snprintf(exec.inference.engine.name, sizeof exec.inference.engine.name, "%s", name);
+    calc_status status = calc_inputs_software(&exec, errors);
+    engines->item[engines->count] = exec.inference.engine;
+    engines->count += status == CALC_OK;
+    return status;
+}
+
+/* All engines that have a name. */
+static calc_status read_engines(calc_serving_engines *engines, calc_errors *errors)
+{
+    calc_find_list list = {0};
+    calc_status status = calc_find_names(CALC_KIND_EXEC, &list, errors);
+    for (size_t i = 0; i < list.count && status == CALC_OK; i++) {
+        const char *name = calc_find_aside_name(list.entry[i].name);
+        if (calc_find_aside_of(list.entry[i].name) == CALC_FIND_ASIDE_ENGINE &&
+            !calc_serving_engines_find(engines, name)) {
+            status = add_engine(engines, name, errors);
+        }
+    }
+    calc_find_free(&list);
+    calc_serving_engines_sort(engines);
+    return status;
+}
+
+/* Engines that rows name by path; and errors of names that no engine has. */
+static calc_status read_named(calc_serving_engines *engines, const calc_serving_rows *rows,
+                              const char *path, calc_errors *errors)
+{
+    calc_status status = CALC_OK;
+    for (size_t i = 0; i < rows->count && status == CALC_OK; i++) {
+        const calc_serving_row *row = &rows->row[i];
+        calc_errors own = {0};
+        if (!*row->engine || calc_serving_engines_find(engines, row->engine)) {
+            continue;
+        }
+        status = add_engine(engines, row->engine, &own);
+        if (status != CALC_OK) {
+            const calc_error *e = &own.item[0];
+            calc_errors_at(errors, status, path, row->line, 0, e->hint, "inference.engine: %s%s%s",
+                           e->file, *e->file ? ": " : "", e->text);
+        }
+    }
+    return status;
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 /* A shipped table given by its bare name; otherwise the argument itself. */
@@ -171,8 +231,13 @@ static calc_status read_file(calc_measured *out, const char *argument,
                                serves ? "serving" : "training", serves ? "training" : "serving");
     }
     out->serves = serves;
-    return serves ? calc_serving_rows_parse(&out->serving[at], text, path, errors)
-                  : calc_runs_parse(&out->runs[at], text, path, loader, errors);
+    if (!serves) {
+        return calc_runs_parse(&out->runs[at], text, path, loader, errors);
+    }
+    status = out->engines.count > 0 ? CALC_OK : read_engines(&out->engines, errors);
+    status =
+        status == CALC_OK ? calc_serving_rows_parse(&out->serving[at], text, path, errors) : status;
+    return status == CALC_OK ? read_named(&out->engines, &out->serving[at], path, errors) : status;
 }
 
 calc_status calc_measured_read(calc_measured *out, const calc_args *args, const char *machine,
@@ -183,6 +248,7 @@ calc_status calc_measured_read(calc_measured *out, const calc_args *args, const 
     char path[CALC_FIND_PATH_MAX];
     out->systems.load = load_system;
     out->apps.load = load_app;
+    out->apps.engines = &out->engines;
     calc_status status = calc_find_data("measured/remarks.csv", path, errors);
     if (status == CALC_OK) {
         status = calc_remarks_read(&out->remarks, path, errors);
@@ -212,5 +278,7 @@ void calc_measured_free(calc_measured *measured)
         calc_serving_rows_free(&measured->serving[i]);
     }
     calc_remarks_free(&measured->remarks);
+    free(measured->engines.item);
+    measured->engines = (calc_serving_engines){0};
     measured->files = 0;
 }

@@ -26,6 +26,7 @@ typedef struct calc_measured {
     bool serves;                  /**< the files have runs of serving */
     calc_remarks remarks;
     calc_serving_apps apps;
+    calc_serving_engines engines; /**< where runs are of serving */
     calc_systems systems;
 } calc_measured;
 

@@ -4,35 +4,6 @@
 
 #include "model/cost/cost.h"
 #include "model/operators/processor.h"
-#include "spec/serving_program.h"
-
-static const calc_engine_traits traits[CALC_SERVING_ENGINE_COUNT] = {
-#include "model/serve/engine_rows.inc"
-};
-
-calc_engine_traits calc_engine_traits_of(calc_serving_engine engine)
-{
-    calc_engine_traits t = traits[engine];
-    /* How they schedule is known, not fitted. */
-    calc_serving_program program = calc_serving_program_of(engine);
-    t.gathers = program == CALC_SERVING_PROGRAM_TENSORRT_LLM &&
-                engine >= CALC_SERVING_ENGINE_TENSORRT_LLM_1_0; /* with PyTorch */
-    t.narrow_prompts = engine == CALC_SERVING_ENGINE_TENSORRT_LLM_1_2;
-    /* From 0.16 on Hopper (vllm-project/vllm, pull request 32846), 0.22 on Blackwell (40717). */
-    t.fused_recurrence = engine == CALC_SERVING_ENGINE_VLLM_0_11;
-    t.overlapped =
-        t.gathers || program == CALC_SERVING_PROGRAM_SGLANG || program == CALC_SERVING_PROGRAM_ATOM;
-    return t;
-}
-
-calc_engine_traits calc_engine_traits_for(const calc_inference *i)
-{
-    calc_engine_traits t = calc_engine_traits_of(i->engine);
-#define CALC_FIELD(name, type, arg, ...) t.name = i->traits.name != 0 ? i->traits.name : t.name;
-#include "calc/engine_traits.fields.h"
-#undef CALC_FIELD
-    return t;
-}
 
 double calc_engine_beside_s(const calc_engine_traits *t, double pass_s, double sequences,
                             double ranks, double issued_s)

@@ -1,15 +1,10 @@
 /** @file engine.h  Serving engines as software: the overhead of a step on top of the model, and
- * scheduling. Constants belong to an engine from a version on, never to a model or machine. */
+ * scheduling. Constants belong to an engine from a version on, never to a model or machine; its
+ * document has them (spec/serving_engine.h). */
 #ifndef CALC_MODEL_ENGINE_H
 #define CALC_MODEL_ENGINE_H
 
-#include "calc.h"
-
-/** The traits of an engine; all 0 for CALC_SERVING_ENGINE_NONE. */
-calc_engine_traits calc_engine_traits_of(calc_serving_engine engine);
-
-/** The traits of the engine that an execution names, except those that the execution states. */
-calc_engine_traits calc_engine_traits_for(const calc_inference *inference);
+#include "spec/serving_engine.h"
 
 /** Overhead of a step on top of its pass [s]: the gap, and the host's time, or its excess over the
  *  pass.

@@ -40,7 +40,7 @@ static void ask(calc_serving *r)
     r->prefill_replicas = (double)r->prefill->exec->strategy.data_par;
     r->batch = (double)(i->batch > 0 ? i->batch : r->exec->batch_size) / r->replicas;
     r->groups = calc_min(r->model.stages.stages, r->batch);
-    r->engine = calc_engine_traits_for(i);
+    r->engine = calc_serving_engine_traits(i);
     r->open = i->arrival_rate > 0;
     r->arrivals_per_s = i->arrival_rate / r->replicas;
     r->slots = i->max_sequences > 0 ? (double)i->max_sequences : INFINITY;
@@ -126,12 +126,19 @@ static void run_decode(calc_serving *r)
 
 /* ---- Layouts --------------------------------------------------------------------------------- */
 
+double calc_serving_received_s(const calc_serving *r)
+{
+    const calc_engine_traits *t = &r->engine;
+    return t->request_s + t->request_sequence_s * r->running + t->request_token_s * r->prompt;
+}
+
 /* Requests pass through the engine's server. */
 static void receive(calc_serving *r)
 {
+    double server_s = calc_serving_received_s(r);
     for (size_t i = 0; i < r->waves; i++) {
-        r->first[i].least += r->engine.request_s;
-        r->first[i].most += r->engine.request_s;
+        r->first[i].least += server_s;
+        r->first[i].most += server_s;
     }
 }
 

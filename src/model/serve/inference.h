@@ -107,6 +107,10 @@ typedef struct calc_serving {
 void calc_serving_of(const calc_app *app, const calc_system *system, const calc_exec *exec,
                      calc_serving *out);
 
+/** Time of a request in the engine's server, with the requests that a replica runs beside it [s].
+ */
+double calc_serving_received_s(const calc_serving *serving);
+
 /** The same in steps, for a sweep: the part shared by layouts that differ only in ranks, batch,
  *  pipeline and networks, */
 void calc_serving_init(calc_serving *serving, const calc_app *app, const calc_system *system,

@@ -30,7 +30,7 @@ void calc_inference_pass_model_init(calc_inference_pass_model *m, const calc_app
 {
     const calc_inference *i = &exec->inference;
     *m = (calc_inference_pass_model){.system = system};
-    calc_engine_traits engine = calc_engine_traits_for(i);
+    calc_engine_traits engine = calc_serving_engine_traits(i);
     m->rates = calc_engine_rates_of(&engine, &system->chip.serving);
     m->experts_undivided = engine.experts_undivided;
     m->fused_recurrence = engine.fused_recurrence;

@@ -31,7 +31,7 @@ static int64_t pool_workers(const calc_exec *e)
 /* Replicas that decode of which all are made: all where they hold prompts for one another. */
 static int64_t simulated_replicas(const calc_exec *e)
 {
-    calc_engine_traits engine = calc_engine_traits_of(e->inference.engine);
+    calc_engine_traits engine = calc_serving_engine_traits(&e->inference);
     if (e->inference.hold_steps > 1 && calc_hold_replicas(e, &engine) > 1) {
         return e->strategy.data_par;
     }
@@ -297,7 +297,7 @@ static void summarize(calc_sim *s, calc_serve_sim_result *out)
     double n = s->measured;
     bool whole = s->r->i->requests > 0;
     double all = 1 / share(s->r->exec);
-    double server_s = s->r->engine.request_s;
+    double server_s = calc_serving_received_s(s->r);
     out->requests = n;
     out->ttft_p50_s = select_at(s->ttft, (size_t)n, (size_t)(0.50 * (n - 1))) + server_s;
     out->ttft_p99_s = select_at(s->ttft, (size_t)n, (size_t)(0.99 * (n - 1))) + server_s;

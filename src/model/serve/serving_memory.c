@@ -4,7 +4,7 @@
 
 #include "model/operators/processor.h"
 #include "model/serve/serving_step.h"
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 
 /* Sequences that a pool holds. */
 typedef struct held {
@@ -20,15 +20,16 @@ static double usable_bytes(const calc_chip *chip)
 }
 
 /* Bytes that the program leaves free beside a stage and its cache. */
-static double spared_bytes(const calc_serving_share *taken, const calc_chip *chip,
+static double spared_bytes(const calc_inference *i, const calc_chip *chip,
                            const calc_stage_memory *stage, double cache)
 {
-    double spared = (1 - taken->share) * chip->mem1.capacity_bytes;
-    switch (taken->of) {
+    double share = calc_serving_engine_share(i);
+    double spared = (1 - share) * chip->mem1.capacity_bytes;
+    switch (i->engine.memory_taken) {
     case CALC_MEMORY_TAKEN_STATIC:
         return calc_max(0, spared - (stage->total - stage->state));
     case CALC_MEMORY_TAKEN_FREE:
-        return cache / taken->share - cache;
+        return cache / share - cache;
     default:
         return spared;
     }
@@ -38,7 +39,6 @@ static calc_serving_memory memory_of(const calc_inference *i, const calc_inferen
                                      const calc_inference_pass *pass, const held *h)
 {
     const calc_chip *chip = &m->system->chip;
-    const calc_serving_share taken = calc_serving_program_share(i);
     double usable = usable_bytes(chip);
     double spared = 0;
     bool limited = false;
@@ -46,9 +46,9 @@ static calc_serving_memory memory_of(const calc_inference *i, const calc_inferen
     for (size_t n = 0; n < m->stages.count; n++) {
         double blocks = calc_inference_pass_cached_blocks(m, n);
         calc_stage_memory stage = calc_pass_cost_memory(&pass->cost, &m->stages.item[n]);
-        double left = usable - stage.total -
-                      spared_bytes(&taken, chip, &stage, 0) / (1 + chip->mem_fragmentation);
-        left *= taken.of == CALC_MEMORY_TAKEN_FREE ? taken.share : 1;
+        double left =
+            usable - stage.total - spared_bytes(i, chip, &stage, 0) / (1 + chip->mem_fragmentation);
+        left *= i->engine.memory_taken == CALC_MEMORY_TAKEN_FREE ? calc_serving_engine_share(i) : 1;
         double cache = calc_kv_cache_space(&m->cache, blocks, h->sequences, h->context);
         double least = calc_kv_cache_space(&m->cache, blocks, 1, h->longest);
         calc_kv_room room = calc_kv_cache_capacity(&m->cache, blocks, h->context, left);
@@ -60,7 +60,7 @@ static calc_serving_memory memory_of(const calc_inference *i, const calc_inferen
         out.running = calc_min(out.running, mean.sequences);
         out.fits = out.fits && least <= left;
         if (n == 0 || stage.total + cache > out.stage.total + out.cache_bytes) {
-            spared = spared_bytes(&taken, chip, &stage, cache);
+            spared = spared_bytes(i, chip, &stage, cache);
             out.stage = stage;
             out.cache_bytes = cache;
             out.position = m->stages.item[n].position;

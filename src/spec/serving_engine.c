@@ -1,13 +1,14 @@
 /* Sources of the rules: vLLM, vllm/engine/arg_utils.py; SGLang, python/sglang/srt/server_args.py;
  * TensorRT-LLM, tensorrt_llm/llmapi/llm_args.py. */
-#include "spec/serving_program.h"
+#include "spec/serving_engine.h"
 
-#include "base/buffer.h"
 #include "base/error.h"
+#include "spec/field.h"
 #include "spec/prefill_pool.h"
 #include "spec/stack.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,51 +17,42 @@ static int64_t at_least_one(int64_t ranks)
     return ranks > 1 ? ranks : 1;
 }
 
-static const struct {
-    const char *name;
-    calc_serving_program program;
-    calc_platform platform;
-    int since;
-} engines[] = {
-#define CALC_X(engine, name, program, platform, since)                                             \
-    {name, CALC_SERVING_PROGRAM_##program, CALC_PLATFORM_##platform, since},
-    CALC_SERVING_ENGINE_LIST(CALC_X)
-#undef CALC_X
-};
-
-calc_serving_program calc_serving_program_of(calc_serving_engine engine)
+void calc_serving_engine_put(calc_serving_engine *engine, const char *name)
 {
-    return engines[engine].program;
-}
-
-const char *calc_serving_program_engine(calc_serving_engine engine)
-{
-    return engines[engine].name;
-}
-
-static bool runs_on(calc_serving_engine engine, calc_platform platform)
-{
-    return platform == CALC_PLATFORM_ANY || engines[engine].platform == CALC_PLATFORM_ANY ||
-           engines[engine].platform == platform;
-}
-
-void calc_serving_program_check(const calc_system *system, calc_serving_engine engine,
-                                calc_errors *errors)
-{
-    char hint[256] = "";
-    if (runs_on(engine, system->platform)) {
-        return;
+    *engine = (calc_serving_engine){0};
+    if (strcmp(name, "none") != 0) {
+        snprintf(engine->name, sizeof engine->name, "%s", name);
     }
-    for (int e = CALC_SERVING_ENGINE_NONE + 1; e < CALC_SERVING_ENGINE_COUNT; e++) {
-        if (runs_on((calc_serving_engine)e, system->platform) &&
-            engines[e].program == engines[engine].program) {
-            calc_append(hint, sizeof hint, "%s%s", *hint ? ", " : "use ", engines[e].name);
-        }
+}
+
+static bool runs_on(const calc_serving_engine *engine, calc_platform platform)
+{
+    return platform == CALC_PLATFORM_ANY || engine->platform == CALC_PLATFORM_ANY ||
+           engine->platform == platform;
+}
+
+void calc_serving_engine_check(const calc_system *system, const calc_serving_engine *engine,
+                               calc_errors *errors)
+{
+    if (*engine->name && !engine->read) {
+        calc_errors_add(errors, CALC_ERR_UNSUPPORTED, CALC_KIND_EXEC, "/inference/engine",
+                        "read it by calc_software_read()", "engine \"%.60s\" was not given",
+                        engine->name);
+    } else if (!runs_on(engine, system->platform)) {
+        calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/engine",
+                        "calc names engine lists others; or use none",
+                        "what %.60s costs beside the model is known of another platform only",
+                        engine->name);
     }
-    calc_append(hint, sizeof hint, "%s", *hint ? " or none" : "use none");
-    calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_EXEC, "/inference/engine", hint,
-                    "what %s costs beside the model is known of another platform only",
-                    engines[engine].name);
+}
+
+calc_engine_traits calc_serving_engine_traits(const calc_inference *i)
+{
+    calc_engine_traits t = i->engine.traits;
+#define CALC_FIELD(name, type, arg, ...) t.name = i->traits.name != 0 ? i->traits.name : t.name;
+#include "calc/engine_traits.fields.h"
+#undef CALC_FIELD
+    return t;
 }
 
 /* ---- Engines by name ------------------------------------------------------------------------- */
@@ -70,25 +62,19 @@ static char plain(char c)
     return c == ' ' || c == '_' ? '-' : (char)tolower((unsigned char)c);
 }
 
-/* "vllm-0.11" without its version. */
-static size_t name_length(int engine)
+size_t calc_serving_engine_family(const calc_serving_engine *engine)
 {
-    return (size_t)(strrchr(engines[engine].name, '-') - engines[engine].name);
+    const char *version = strrchr(engine->name, '-');
+    return version ? (size_t)(version - engine->name) : strlen(engine->name);
 }
 
-static bool is_named(const char *software, int engine)
+static bool is_named(const char *software, const calc_serving_engine *engine)
 {
-    size_t length = name_length(engine), i = 0;
-    while (i < length && plain(software[i]) == plain(engines[engine].name[i])) {
+    size_t length = calc_serving_engine_family(engine), i = 0;
+    while (i < length && plain(software[i]) == plain(engine->name[i])) {
         i++;
     }
     return i == length && !isalnum((unsigned char)software[i]);
-}
-
-static bool is_named_alike(int a, int b)
-{
-    return name_length(a) == name_length(b) &&
-           strncmp(engines[a].name, engines[b].name, name_length(a)) == 0;
 }
 
 /* a.b.c behind separators and a "v" as 1000000 a + 1000 b + c; -1: there is none. */
@@ -105,70 +91,82 @@ static int version_of(const char *text)
     return part[0] < 0 ? -1 : 1000000 * part[0] + 1000 * part[1] + part[2];
 }
 
-int calc_serving_program_since(calc_serving_engine engine)
+static int compare(const void *a, const void *b)
 {
-    return engines[engine].since;
+    const calc_serving_engine *left = a, *right = b;
+    int64_t later = left->since - right->since;
+    return later ? (later > 0 ? 1 : -1) : strcmp(left->name, right->name);
 }
 
-calc_serving_engine calc_serving_program_named(const char *software, int month,
-                                               calc_platform platform, const char **reason)
+void calc_serving_engines_sort(calc_serving_engines *engines)
 {
-    int named = CALC_SERVING_ENGINE_NONE, found = CALC_SERVING_ENGINE_NONE;
+    qsort(engines->item, engines->count, sizeof *engines->item, compare);
+}
+
+const calc_serving_engine *calc_serving_engines_meant(const calc_serving_engines *engines,
+                                                      const char *software, int month,
+                                                      calc_platform platform, const char **reason)
+{
+    const calc_serving_engine *named = NULL, *found = NULL, *e;
+    const calc_serving_engine *end = engines->item + engines->count;
     bool own = false, other = false; /* whether builds of that name run there, or only others do */
-    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT; e++) {
-        bool longer = named == CALC_SERVING_ENGINE_NONE || name_length(e) > name_length(named);
+    size_t length = 0;
+    for (e = engines->item; e < end; e++) {
+        bool longer = !named || calc_serving_engine_family(e) > length;
         named = longer && is_named(software, e) ? e : named;
+        length = named ? calc_serving_engine_family(named) : 0;
     }
     *reason = "the serving engine is not described, or not named";
-    if (named == CALC_SERVING_ENGINE_NONE) {
-        return CALC_SERVING_ENGINE_NONE;
+    if (!named) {
+        return NULL;
     }
-    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT; e++) {
-        bool runs = runs_on((calc_serving_engine)e, platform);
-        own = own || (runs && is_named_alike(e, named));
-        other = other || (runs && engines[e].program == engines[named].program);
+    for (e = engines->item; e < end; e++) {
+        bool alike =
+            calc_serving_engine_family(e) == length && strncmp(e->name, named->name, length) == 0;
+        own = own || (alike && runs_on(e, platform));
+        other = other || (e->program == named->program && runs_on(e, platform));
     }
-    int version = version_of(software + name_length(named));
-    for (int e = 1; e < CALC_SERVING_ENGINE_COUNT; e++) { /* the newest is the last */
-        bool build = own || !other ? is_named_alike(e, named)
-                                   : engines[e].program == engines[named].program &&
-                                         runs_on((calc_serving_engine)e, platform);
-        bool old = version >= 0 ? version < version_of(engines[e].name + name_length(e))
-                                : month < engines[e].since;
+    int version = version_of(software + length);
+    for (e = engines->item; e < end; e++) { /* the newest is the last */
+        size_t family = calc_serving_engine_family(e);
+        bool alike = family == length && strncmp(e->name, named->name, length) == 0;
+        bool build = own || !other ? alike : e->program == named->program && runs_on(e, platform);
+        bool old = version >= 0 ? version < version_of(e->name + family) : month < e->since;
         found = build && !old ? e : found;
     }
-    *reason = found != CALC_SERVING_ENGINE_NONE ? NULL
-              : version < 0 && month == 0       ? "neither version nor date of the engine"
-                                                : "this version of the engine is not described";
-    return (calc_serving_engine)found;
+    *reason = found                       ? NULL
+              : version < 0 && month == 0 ? "neither version nor date of the engine"
+                                          : "this version of the engine is not described";
+    return found;
 }
 
-/* vLLM, config/cache.py; SGLang, server_args.py: about so much with chunks of 8,192 tokens;
- * TensorRT-LLM, llmapi/llm_args.py. */
-static const calc_serving_share shares[] = {
-    [CALC_SERVING_PROGRAM_OTHER] = {CALC_MEMORY_TAKEN_ALL, 1},
-    [CALC_SERVING_PROGRAM_VLLM] = {CALC_MEMORY_TAKEN_ALL, 0.9},
-    [CALC_SERVING_PROGRAM_SGLANG] = {CALC_MEMORY_TAKEN_STATIC, 0.88},
-    [CALC_SERVING_PROGRAM_TENSORRT_LLM] = {CALC_MEMORY_TAKEN_FREE, 0.9},
-    [CALC_SERVING_PROGRAM_ATOM] = {CALC_MEMORY_TAKEN_ALL, 1},
-};
-
-calc_serving_share calc_serving_program_share(const calc_inference *i)
+const calc_serving_engine *calc_serving_engines_find(const calc_serving_engines *engines,
+                                                     const char *name)
 {
-    calc_serving_share taken = shares[calc_serving_program_of(i->engine)];
-    taken.share = i->memory_share > 0 ? i->memory_share : taken.share;
-    return taken;
+    size_t i = 0;
+    while (i < engines->count && strcmp(engines->item[i].name, name) != 0) {
+        i++;
+    }
+    return i < engines->count ? &engines->item[i] : NULL;
 }
 
-bool calc_serving_program_replicates(const calc_strategy *s)
+/* ---- Memory and experts ---------------------------------------------------------------------- */
+
+double calc_serving_engine_share(const calc_inference *i)
+{
+    double share = i->memory_share > 0 ? i->memory_share : i->engine.memory_share;
+    return share > 0 ? share : 1;
+}
+
+bool calc_serving_engine_replicates(const calc_strategy *s)
 {
     int64_t ranks = at_least_one(s->expert_par) * at_least_one(s->expert_tensor_par);
     return s->tensor_par > 1 && ranks == s->tensor_par;
 }
 
-void calc_serving_program_spread(calc_strategy *s)
+void calc_serving_engine_spread(calc_strategy *s)
 {
-    bool replicated = calc_serving_program_replicates(s);
+    bool replicated = calc_serving_engine_replicates(s);
     bool scattered = !replicated && s->tensor_par > 1 && s->expert_par > 1;
     s->dispatch_type = replicated ? CALC_DISPATCH_TYPE_REPLICATED : CALC_DISPATCH_TYPE_NODE_LIMITED;
     s->tensor_par_comm_type =
@@ -278,8 +276,7 @@ static const char *refuses(calc_serving_program program, const calc_app *app, ca
     static calc_refusals *const own[] = {[CALC_SERVING_PROGRAM_VLLM] = calc_refusals_vllm,
                                          [CALC_SERVING_PROGRAM_SGLANG] = calc_refusals_sglang,
                                          [CALC_SERVING_PROGRAM_TENSORRT_LLM] =
-                                             calc_refusals_tensorrt_llm,
-                                         [CALC_SERVING_PROGRAM_ATOM] = NULL};
+                                             calc_refusals_tensorrt_llm};
     calc_strategy *s = &exec->strategy;
     calc_refused refused = {0};
     s->expert_par = at_least_one(s->expert_par);
@@ -291,9 +288,9 @@ static const char *refuses(calc_serving_program program, const calc_app *app, ca
     return refused.count > 0 ? refused.text[0] : NULL;
 }
 
-const char *calc_serving_program_refuses(const calc_app *app, const calc_exec *exec)
+const char *calc_serving_engine_refuses(const calc_app *app, const calc_exec *exec)
 {
-    calc_serving_program program = calc_serving_program_of(exec->inference.engine);
+    calc_serving_program program = exec->inference.engine.program;
     calc_exec server = *exec;
     const char *reason = refuses(program, app, &server);
     if (!reason && exec->inference.phase == CALC_INFERENCE_PHASE_DISAGGREGATED) {
