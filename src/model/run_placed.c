@@ -108,7 +108,8 @@ static double layers_flop(const calc_placed *p, int64_t stage)
     for (size_t i = 0; i < count; i++) {
         calc_placed_slice_of(p, stage, i, &at);
         const calc_stage_parts *parts = &at.layout->parts;
-        flop += at.class.last * calc_step_block_flop(&parts->head, 0) +
+        flop += at.class.first * calc_step_block_flop(&parts->embedding, 1) +
+                at.class.last * calc_step_block_flop(&parts->head, 0) +
                 at.class.dense * calc_step_block_flop(&parts->block[CALC_DENSE_BLOCK], 1) +
                 at.class.moe * calc_step_block_flop(&parts->block[CALC_MOE_BLOCK], 1);
     }

@@ -336,6 +336,8 @@ static void turned(const char *name, const calc_random_layout *layout)
         const calc_layer_strategy other = other_of(&layout->exec, which);
         /* The head gathers again where the layers beside it do. */
         bool again = which == 0 && layout->exec.strategy.seq_par_ag_redo;
+        /* So does an encoder of images, which recomputes as the layers beside it do. */
+        again = again || layout->exec.strategy.images_per_sequence > 0;
         if (!may_differ(layout) || again || layout->exec.pipeline_par > 1 ||
             layout->app.num_experts > 0 || layout->app.stack.layers > 0) {
             continue;
