@@ -12,7 +12,9 @@ typedef struct ranker {
     const calc_mindspeed_rank_times *times;
     calc_mindspeed_ranking *out;
     double *samples; /* one row per configuration */
-    size_t refused;  /* number of configurations that calc cannot lay out */
+    double *ratio;   /* measured over predicted times */
+    size_t ratios;
+    size_t refused; /* number of configurations that calc cannot lay out */
 } ranker;
 
 /* ---- One configuration ----------------------------------------------------------------------- */
@@ -59,28 +61,42 @@ static void summarize(calc_mindspeed_candidate *c, const double *sample, size_t 
     c->sd_s = sqrt(square);
 }
 
-static void take_time(const ranker *r, size_t i, double modelled_s)
+static void fill(double *sample, size_t count, double step_s)
+{
+    for (size_t i = 0; i < count; i++) {
+        sample[i] = step_s;
+    }
+}
+
+static void take_time(ranker *r, size_t i, double modelled_s)
 {
     calc_mindspeed_candidate *c = &r->out->item[i];
     double *sample = row_of(r, i);
     size_t count = r->times->samples;
     double known_s = measured_s(r, &c->config);
-    bool timed = true;
+    bool timed = isfinite(modelled_s);
     c->source = isfinite(known_s) ? CALC_MINDSPEED_MEASURED : CALC_MINDSPEED_MODELLED;
-    if (isnan(known_s) && r->times->timer) {
+    if (r->times->timer) {
         timed = r->times->timer(r->times->judge, &c->config, sample, count);
     } else {
-        double step_s = isnan(known_s) ? modelled_s : known_s;
-        timed = isfinite(step_s);
-        for (size_t j = 0; j < count; j++) {
-            sample[j] = step_s;
-        }
+        fill(sample, count, modelled_s);
     }
+    if (timed) {
+        summarize(c, sample, count);
+    }
+    if (isfinite(known_s)) {
+        if (timed) {
+            r->ratio[r->ratios++] = known_s / c->step_s;
+        }
+        fill(sample, count, known_s);
+        summarize(c, sample, count);
+    }
+    timed = isnan(known_s) ? timed : isfinite(known_s);
     if (!timed) {
         c->source = CALC_MINDSPEED_UNTIMED;
-        return;
+        c->step_s = INFINITY;
+        c->sd_s = 0;
     }
-    summarize(c, sample, count);
 }
 
 static void judge(ranker *r, size_t i)
@@ -108,6 +124,31 @@ static void judge(ranker *r, size_t i)
     c->fits = c->source != CALC_MINDSPEED_UNTIMED &&
               c->peak_bytes < calc_mindspeed_peak_final(s) * capacity;
     out->fit += c->fits;
+}
+
+static int by_size(const void *left, const void *right)
+{
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
+/* A model errs alike in similar configurations: what was measured says by how much, and predictions
+ * are compared with measurements on one scale. */
+static void set_scale(ranker *r)
+{
+    calc_mindspeed_ranking *out = r->out;
+    size_t n = r->ratios;
+    qsort(r->ratio, n, sizeof *r->ratio, by_size);
+    out->scale = n > 0 ? (r->ratio[n / 2] + r->ratio[(n - 1) / 2]) / 2 : 1;
+    for (size_t i = 0; i < out->count; i++) {
+        if (out->item[i].source == CALC_MINDSPEED_MODELLED) {
+            out->item[i].step_s *= out->scale;
+            out->item[i].sd_s *= out->scale;
+            for (size_t j = 0; j < r->times->samples; j++) {
+                row_of(r, i)[j] *= out->scale;
+            }
+        }
+    }
 }
 
 /* ---- Ranking --------------------------------------------------------------------------------- */
@@ -201,7 +242,8 @@ static calc_status rank_space(ranker *r, const calc_mindspeed_space *space)
     calc_status status = calc_mindspeed_peak_start(&out->peak, r->study, space, &out->notes);
     out->item = calloc(space->count, sizeof *out->item);
     r->samples = calloc(space->count * r->times->samples, sizeof *r->samples);
-    if (status != CALC_OK || !out->item || !r->samples) {
+    r->ratio = calloc(space->count, sizeof *r->ratio);
+    if (status != CALC_OK || !out->item || !r->samples || !r->ratio) {
         return CALC_ERR_NOMEM;
     }
     out->count = space->count;
@@ -209,6 +251,7 @@ static calc_status rank_space(ranker *r, const calc_mindspeed_space *space)
         out->item[i].config = space->config[i];
         judge(r, i);
     }
+    set_scale(r);
     drop_larger(r);
     count_best(r);
     qsort(out->item, out->count, sizeof *out->item, compare);
@@ -234,6 +277,7 @@ calc_status calc_mindspeed_rank(const calc_mindspeed_study *study,
         status = rank_space(&r, &space);
     }
     free(r.samples);
+    free(r.ratio);
     calc_mindspeed_space_free(&space);
     return status == CALC_ERR_NOMEM ? calc_errors_no_memory(errors) : status;
 }
@@ -259,11 +303,13 @@ static bool time_of(void *context, size_t candidate, double *samples_s, size_t c
         return false;
     }
     if (c->source == CALC_MINDSPEED_MODELLED && s->times->timer) {
-        return s->times->timer(s->times->judge, &c->config, samples_s, count);
+        bool timed = s->times->timer(s->times->judge, &c->config, samples_s, count);
+        for (size_t i = 0; i < count && timed; i++) {
+            samples_s[i] *= s->ranking->scale;
+        }
+        return timed;
     }
-    for (size_t i = 0; i < count; i++) {
-        samples_s[i] = c->step_s;
-    }
+    fill(samples_s, count, c->step_s);
     return true;
 }
 

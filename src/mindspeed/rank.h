@@ -32,7 +32,9 @@ typedef struct calc_mindspeed_ranking {
     size_t timed; /**< configurations within the memory limit of trials that have a time */
     size_t fit;   /**< of these, configurations that may be an answer */
     size_t measured;
-    bool spread; /**< some samples differ */
+    double scale; /**< of predicted times: the median of measured over predicted ones; 1: none was
+                       measured */
+    bool spread;  /**< some samples differ */
     calc_mindspeed_peak peak;
     calc_notes notes;
 } calc_mindspeed_ranking;

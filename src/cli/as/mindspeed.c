@@ -593,6 +593,9 @@ static void name_times(const task *t, char *text, size_t size)
     calc_append(text, size,
                 *text ? "else calc's model of %s" : "calc's model of %s; nothing is measured",
                 t->input.name);
+    if (t->ranking.scale != 1) {
+        calc_append(text, size, ", times %.3f as measured", t->ranking.scale);
+    }
 }
 
 static calc_status show(const task *t, calc_errors *errors)
