@@ -42,6 +42,7 @@ BASE = {
     "calibrate": ["calibrate", "../runs.csv", "--system", "a100_80g"],
     "merge": ["merge", "../part1", "../part2"],
     "report": ["report", *attack.RUN],
+    "app": ["app"],
     "schema": ["schema", "exe"],
     "help": ["help"],
     "as taylor nd": ["as", "taylor", "nd", "--yaml_path", DATA / "cli/taylor/deepseek3.yaml", "--rank_num", "16"],
