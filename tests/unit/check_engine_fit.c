@@ -293,4 +293,5 @@ CALC_TEST(without_runs_there_is_nothing_to_fit)
     ck_assert_int_eq(calc_engine_calibrate(&c, &plan, &results, fitted, unseen, &errors),
                      CALC_ERR_RULE);
     ck_assert_ptr_nonnull(strstr(errors.item[0].text, "no run of serving"));
+    free(c.fit);
 }
