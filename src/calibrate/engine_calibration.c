@@ -294,21 +294,23 @@ calc_status calc_engine_calibrate(calc_engine_calibration *out, const calc_engin
               .fold = calloc(results->count + 1, sizeof *t.fold),
               .fitted = fitted,
               .unseen = unseen};
-    calc_status status = CALC_OK;
     *out = (calc_engine_calibration){.fit = t.fit};
     for (size_t i = 0; i < results->count; i++) {
         fitted[i] = unseen[i] = (double)NAN;
     }
-    if (!t.fit || !t.point || !t.fold) {
-        status = calc_errors_no_memory(errors);
-    } else {
+    bool held = t.fit && t.point && t.fold;
+    if (held) {
         collect(&t, results);
-        status = t.count > 0
-                     ? assign_folds(&t, errors)
+    }
+    if (t.count == 0) {
+        free(t.point);
+        free(t.fold);
+        return !held ? calc_errors_no_memory(errors)
                      : calc_errors_add(errors, CALC_ERR_RULE, CALC_KIND_NONE, NULL,
                                        "calc validate says which runs count, and why others do not",
                                        "no run of serving that counts names an engine");
     }
+    calc_status status = assign_folds(&t, errors);
     status = status == CALC_OK ? fit_seen(&t, errors) : status;
     if (status == CALC_OK && plan->cross >= CALC_ENGINE_CROSS_SOURCE) {
         status = fit_folds(&t, errors);
