@@ -95,7 +95,8 @@ def main():
         a.run(["sweep", "gpt3-13B", "a100_80g", *SMALL, "--shard", f"{i}/2", "--out", f"part{i}"])
     os.chdir("work")
     if a.run(["app", "--html", "app.html"]).code != 3:  # 3: built without the module of its page
-        COMMANDS["app"] = ["app"]
+        COMMANDS["app"] = ["app", "--html", "-"]
+        os.unlink("app.html")
     missing = {command[0] for command in a.commands} - set(COMMANDS) - {"app"}
     if missing:
         a.fail(0, sorted(missing), "commands that this script does not know")
