@@ -176,7 +176,7 @@ CALC_TEST(every_file_loads_and_names_its_source)
 
 CALC_TEST(tables_are_complete)
 {
-    ck_assert_int_eq(count_published(), 95);
+    ck_assert_int_eq(count_published(), 97);
     ck_assert_int_eq(count_layouts(), 27);
 }
 
