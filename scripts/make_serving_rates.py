@@ -28,6 +28,7 @@ ALIKE = {"Ampere": ["a100_sxm_40g", "a800"], "Hopper": ["h100_sxm_500w", "h800",
 # What was not measured: A100's mixtures have no rows of equal loads.
 ASSUMED = {"Ampere": {"grouped": {"memory_efficiency": 0.765, "fixed": 13.5, "efficiency": 0.7}}}
 BYTES = {"bfloat16": 2, "fp8": 1, "fp8_block": 1, "nvfp4": 0.5}
+STORED = {"int4_wo": 0.5 + 2 / 128, "w4a16_mxfp4": 0.5 + 1 / 32}  # weights of products in 16 bits, with their scales
 SCALED = {0.5: 1.125}  # bytes of 4-bit numbers with their block scales, one of 8 bits for 16, over those without
 QUANTIZE = 4  # bytes of traffic per converted input: quantize_bytes of the system files
 VECTOR = {"memory_efficiency": 0.85, "fixed": 1e-6}  # assumed
@@ -155,18 +156,32 @@ def grouped_rows(m, r):
                        r["dtype"] == "nvfp4" and r["kernel"].endswith("cutlass")) or
             m.file == "h100_sxm" and "tritonexperts" in r["kernel"]):
         return None
+    return grouped_row(m, r, BYTES[r["dtype"]], BYTES[r["dtype"]] * SCALED.get(BYTES[r["dtype"]], 1))
+
+
+def unpacked_rows(m, r):
+    """Mixtures whose 4-bit weights are unpacked to 16 bits as they are multiplied, with equal loads. Of TensorRT-LLM's, and
+    of vLLM's before 0.24, all take two to three times as long."""
+    if (r["op"] != "moe" or r["distribution"].startswith("power_law") or r["dtype"] not in STORED or
+            re.search("moe_torch_flow|vllm_marlin|vllm_mxfp4", r["kernel"])):
+        return None
+    return grouped_row(m, r, 2, STORED[r["dtype"]])
+
+
+def grouped_row(m, r, e, b):
+    """Of inputs of `e` bytes and weights of `b`."""
     tokens, hidden, inter, chosen, experts, tp, ep = (
         number(r, c) for c in ("tokens", "hidden", "inter", "topk", "experts", "tp", "ep"))
-    e, width, rows = BYTES[r["dtype"]], inter / tp, tokens * chosen / ep
+    width, rows = inter / tp, tokens * chosen / ep
     touched = min(experts / ep, rows)
     if rows < 1:
         return None
     up, down = 2 * hidden * width, hidden * width
-    b = e * SCALED.get(e, 1)
+    inputs = b if e < 2 else 2  # narrow ones have scales as weights have
     converted = QUANTIZE * rows * (hidden + width) if e < 2 else 0
     sorting = 2 * (tokens / ep / 2 + 3.5 * rows) * hidden * 2
-    return (e, 2 * rows * up / m.flop[e], (b * (touched * up + rows * hidden) + 4 * rows * width) / m.memory,
-            2 * rows * down / m.flop[e], (b * (touched * down + rows * width) + 2 * rows * hidden) / m.memory,
+    return (e, 2 * rows * up / m.flop[e], (b * touched * up + inputs * rows * hidden + 4 * rows * width) / m.memory,
+            2 * rows * down / m.flop[e], (b * touched * down + inputs * rows * width + 2 * rows * hidden) / m.memory,
             (converted + sorting) / m.memory, 3 * rows * width * 2 / m.memory)
 
 
@@ -310,20 +325,35 @@ def put_system(file, text, source):
     path.write_text(old.replace('  "step_overhead"', '  "serving": {\n%s\n  },\n  "step_overhead"' % text))
 
 
-def with_narrow(group, machines, table, x):
-    """The rate of prompts in 8 bits, at the other constants of prompts; behind the rate in 16."""
-    found = [(narrow_rows(machines[r["system"]], r), number(r, "latency_us"), r) for r in table if r["system"] in machines]
+def beside(group, machines, table, name, rows_of, law, start):
+    """Constants of rows that share all others with those of a family, and what was held out of them; {}: there are none."""
+    found = [(rows_of(machines[r["system"]], r), number(r, "latency_us"), r) for r in table if r["system"] in machines]
     found = [v for v in found if v[0]]
     if not found:
-        return x
-
-    def law(y, r):
-        return prefill_law({**x, "efficiency": y["efficiency_8bit"]}, r)
-    y = fit(law, [(v, t) for v, t, r in found if not held_out(r)], {"efficiency_8bit": .4})
+        return {}, []
+    y = fit(law, [(v, t) for v, t, r in found if not held_out(r)], start)
+    test = [v for v in found if held_out(v[2])]
     print("%-10s %-10s n %5d  median %4.1f %%  p90 %4.1f %%  ratio %.2f " %
-          (group, "in 8 bits", *errors(law, y, [(v, t) for v, t, r in found if held_out(r)])), y, flush=True)
+          (group, name, *errors(law, y, [(v, t) for v, t, r in test])), y, flush=True)
+    return y, test
+
+
+def with_narrow(group, machines, table, x):
+    """The rate of prompts in 8 bits, behind the rate in 16."""
+    y, _ = beside(group, machines, table, "in 8 bits", narrow_rows,
+                  lambda y, r: prefill_law({**x, "efficiency": y["efficiency_8bit"]}, r), {"efficiency_8bit": .4})
     first = {n: x[n] for n in ("memory_efficiency", "fixed", "efficiency") if n in x}
-    return {**first, **y, **x}
+    return {**first, **y, **x} if y else x
+
+
+def with_unpacked(group, machines, table, x):
+    """The rates of weights of 4 bits that are multiplied in 16, and their rows."""
+    def law(y, r):
+        return grouped_law({"fixed": x["fixed"], "efficiency": y["unpacked_efficiency"],
+                            "memory_efficiency": y["unpacked_memory_efficiency"]}, r)
+    y, rows = beside(group, machines, table, "unpacked", unpacked_rows, law,
+                     {"unpacked_efficiency": .3, "unpacked_memory_efficiency": .7})
+    return {**x, **y}, rows
 
 
 def write_systems(group, files, text):
@@ -363,8 +393,10 @@ def main():
             rates[family] = {**x, "efficiency": LATENT} if family == "decode" and "efficiency" not in x else x
             if family == "prefill":
                 rates[family] = with_narrow(group, machines, table, x)
-            kept += [{**r, "system": machines[r["system"]].file, "family": family}
-                     for v, t, r in found if held_out(r) and (family != "grouped" or number(r, "tp") == 1)]
+            if family == "grouped":
+                rates[family], more = with_unpacked(group, machines, table, x)
+                kept += excerpt_of("unpacked", machines, more)
+            kept += excerpt_of(family, machines, found)
         rates.update(ASSUMED.get(group, {}))
         rates["state"] = STATE.get(group, STATES)
         rates["vector"] = {"memory_efficiency": VECTOR["memory_efficiency"], "fixed": VECTOR["fixed"] * 1e6}
@@ -372,6 +404,12 @@ def main():
             write_systems(group, [m.file for m in machines.values()], as_json(rates))
     if "--write" in sys.argv:
         write_excerpt(kept)
+
+
+def excerpt_of(family, machines, found):
+    """What was held out; of mixtures what one rank has whole."""
+    return [{**r, "system": machines[r["system"]].file, "family": family}
+            for _, _, r in found if held_out(r) and (r["op"] != "moe" or number(r, "tp") == 1)]
 
 
 def write_excerpt(rows):

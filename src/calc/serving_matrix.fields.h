@@ -10,4 +10,6 @@ CALC_FIELD(quantize_s,      REAL, _, .key = "quantize", .lo = 0, .hi = 1, .flags
 CALC_FIELD(efficiency,      REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the peak of arithmetic; 0 means 1")
 CALC_FIELD(efficiency_8bit, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same in 8 bits; 0: efficiency")
 CALC_FIELD(efficiency_4bit, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same in 4 bits; 0: efficiency")
+CALC_FIELD(unpacked_efficiency, REAL, _, .lo = 1e-6, .hi = 2, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "the same where narrow weights are unpacked to the 16 bits of their inputs; 0: as where they are not narrow")
+CALC_FIELD(unpacked_memory_efficiency, REAL, _, .lo = 1e-6, .hi = 1, .flags = CALC_OPTIONAL | CALC_OR_ZERO, .doc = "share of the memory bandwidth at which such weights are read; 0: memory_efficiency")
 /* clang-format on */

@@ -132,7 +132,9 @@ static double grouped_s(char *const *cell)
     app.num_experts = (int64_t)number(cell, EXPERTS);
     app.experts_per_token = (int64_t)number(cell, CHOSEN);
     app.expert_feedforward = (int64_t)number(cell, EXPERT_WIDTH);
-    exec.strategy.matrix_datatype = format_of(cell[DTYPE]);
+    bool unpacked = strcmp(cell[FAMILY], "unpacked") == 0;
+    exec.strategy.matrix_datatype = unpacked ? CALC_FORMAT_AUTO : format_of(cell[DTYPE]);
+    exec.strategy.weight_datatype = unpacked ? CALC_FORMAT_FLOAT4 : CALC_FORMAT_AUTO;
     exec.strategy.expert_par = (int64_t)number(cell, EXPERT_PAR);
     exec.strategy.data_par = exec.num_procs = exec.strategy.expert_par;
     return named_s(&work, CALC_MOE_BLOCK, names, 3);
@@ -160,10 +162,10 @@ static double predicted_s(char *const *cell)
     app = small_app();
     exec = serving_exec(CALC_INFERENCE_PHASE_DECODE, 1, 1, 1, 1);
     load_machine(cell[SYSTEM]);
-    return strcmp(family, "matrix") == 0    ? matrix_s(cell)
-           : strcmp(family, "grouped") == 0 ? grouped_s(cell)
-           : strcmp(family, "decode") == 0  ? attention_s(cell)
-           : strcmp(family, "prefill") == 0 ? attention_s(cell)
+    return strcmp(family, "matrix") == 0                                       ? matrix_s(cell)
+           : strcmp(family, "grouped") == 0 || strcmp(family, "unpacked") == 0 ? grouped_s(cell)
+           : strcmp(family, "decode") == 0                                     ? attention_s(cell)
+           : strcmp(family, "prefill") == 0                                    ? attention_s(cell)
            : strcmp(family, "all_reduce") == 0
                ? link_s(CALC_OP_ALL_REDUCE, number(cell, RANKS), number(cell, BYTES))
                : latency_s(cell);
@@ -188,7 +190,7 @@ CALC_TEST(the_error_in_the_middle_is_what_it_was)
     static const family all[] = {{"matrix", 75, 0.074},     {"grouped", 60, 0.198},
                                  {"decode", 75, 0.104},     {"prefill", 75, 0.165},
                                  {"all_reduce", 60, 0.235}, {"collective", 60, 0.173},
-                                 {"exchange", 52, 0.149}};
+                                 {"exchange", 52, 0.149},   {"unpacked", 50, 0.118}};
     enum { FAMILIES = sizeof all / sizeof *all, MOST = 80 };
     static double error[FAMILIES][MOST];
     size_t count[FAMILIES] = {0};

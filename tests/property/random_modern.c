@@ -76,6 +76,7 @@ static calc_serving_matrix random_served_matrix(calc_rng *rng)
     return (calc_serving_matrix){real_between(rng, 0.5, 1), maybe(rng, 1e-6, 1e-5),
                                  maybe(rng, 0, 1e-9),       maybe(rng, 1e-6, 1e-5),
                                  maybe(rng, 0.3, 1),        maybe(rng, 0.3, 1),
+                                 maybe(rng, 0.3, 1),        maybe(rng, 0.1, 1),
                                  maybe(rng, 0.3, 1)};
 }
 

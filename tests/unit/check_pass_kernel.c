@@ -106,6 +106,32 @@ CALC_TEST(inputs_of_8_and_4_bits_are_converted_before)
     assert_near(kernel_s(&o), 2e-6 + mem_s + cbrt(pow(flop_s, 3) + pow(scaled_s, 3)));
 }
 
+CALC_TEST(weights_of_4_bits_in_products_of_16_have_rates_of_their_own)
+{
+    calc_operator o = product();
+    calc_serving_matrix *r = &machine.chip.serving.grouped;
+    *r = (calc_serving_matrix){.memory_efficiency = 1,
+                               .efficiency = 0.5,
+                               .unpacked_efficiency = 0.25,
+                               .unpacked_memory_efficiency = 0.125};
+    double flop_s = two_to(31 - 40);
+    double mem_s = two_to(26 - 38);
+    o.kind = CALC_OPERATOR_GROUPED;
+    assert_near(kernel_s(&o), cbrt(pow(flop_s / 0.5, 3) + pow(mem_s, 3)));
+    exec.strategy.weight_datatype = CALC_FORMAT_FLOAT4;
+    shape = calc_shape_of(&app, &exec.strategy, 1, 0);
+    assert_near(kernel_s(&o), cbrt(pow(flop_s / 0.25, 3) + pow(mem_s / 0.125, 3)));
+    r->unpacked_efficiency = r->unpacked_memory_efficiency = 0; /* as others */
+    assert_near(kernel_s(&o), cbrt(pow(flop_s / 0.5, 3) + pow(mem_s, 3)));
+    /* Nothing is unpacked where inputs are as narrow. */
+    r->unpacked_efficiency = r->unpacked_memory_efficiency = 0.125;
+    exec.strategy.matrix_datatype = CALC_FORMAT_FLOAT8;
+    shape = calc_shape_of(&app, &exec.strategy, 1, 0);
+    double narrow_s = kernel_s(&o);
+    r->unpacked_efficiency = r->unpacked_memory_efficiency = 0;
+    assert_near(narrow_s, kernel_s(&o));
+}
+
 CALC_TEST(a_long_cache_adds_its_share_of_the_growth)
 {
     calc_operator o = {.kind = CALC_OPERATOR_ATTENTION, .flop = {0}, .bytes = {two_to(28)}};

@@ -35,14 +35,19 @@ static bool multiply(const calc_cost_context *c, const calc_operator *o,
     const calc_engine *engine = head ? &c->chip->matrix[c->strategy->datatype] : c->matrix;
     double wide_bytes = c->shape->element_bytes;
     double input_bytes = head ? wide_bytes : c->shape->matrix_bytes;
+    bool unpacks = !head && input_bytes >= 2 && c->shape->weight_bytes < input_bytes;
+    double share = efficiency_of(r, input_bytes);
+    share = unpacks ? calc_share_or(r->unpacked_efficiency, share) : share;
+    double read = unpacks ? calc_share_or(r->unpacked_memory_efficiency, r->memory_efficiency)
+                          : r->memory_efficiency;
     double flop = o->flop[CALC_PASS_FW];
     double bytes = o->bytes[CALC_PASS_FW] - o->converted_bytes;
     double converted_s = memory_s(c, o->converted_bytes, r->memory_efficiency);
     double inner = o->outputs > 0 ? flop / (2 * o->outputs) : 0;
     /* Tensor scales are known before, and applied by the kernel before. */
     bool converts = input_bytes < wide_bytes && c->strategy->scaling == CALC_SCALING_BLOCK;
-    out->flop_s = flop / (engine->flop_per_s * efficiency_of(r, input_bytes));
-    out->mem_s = memory_s(c, bytes, r->memory_efficiency);
+    out->flop_s = flop / (engine->flop_per_s * share);
+    out->mem_s = memory_s(c, bytes, read);
     out->all_s = calc_together_s(out->flop_s, out->mem_s) + converted_s + r->inner_s * inner +
                  (converts ? r->quantize_s : 0) + r->fixed_s * o->launches[CALC_PASS_FW];
     out->mem_s += converted_s;

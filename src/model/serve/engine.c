@@ -20,6 +20,7 @@ static void slow_matrix(calc_serving_matrix *m, double share)
     m->efficiency = calc_share_or(m->efficiency, 1) * share;
     m->efficiency_8bit *= share;
     m->efficiency_4bit *= share;
+    m->unpacked_efficiency *= share;
 }
 
 calc_serving_rates calc_engine_rates_of(const calc_engine_traits *t, const calc_serving_rates *r)
