@@ -194,6 +194,24 @@ CALC_TEST(what_does_not_fit_waits_or_is_preempted)
     assert_within(a.exact.ttft, a.closed.ttft, 0.3);
 }
 
+CALC_TEST(nothing_is_preempted_where_room_is_reserved)
+{
+    calc_exec e = queue_exec(256, 2000, 2000);
+    e.num_procs = 2;
+    e.strategy.tensor_par = 2;
+    e.inference.page_size = 16;
+    e.inference.generate_spread = 0.5;
+    e.inference.requests = 1000;
+    queue_answers grows = queue_run(&e);
+    e.inference.engine.reserves = true;
+    queue_answers a = queue_run(&e);
+    ck_assert_double_eq(queue_simulate(&e).preempted, 0);
+    ck_assert_double_lt(a.exact.decode_sequences, 0.9 * grows.exact.decode_sequences);
+    assert_within(a.exact.decode_sequences, a.closed.decode_sequences, 0.1);
+    assert_within(a.exact.tpot, a.closed.tpot, 0.15);
+    assert_within(a.exact.requests_per_s, a.closed.requests_per_s, 0.1);
+}
+
 /* ---- The closed forms ------------------------------------------------------------------------ */
 
 #define ONE_OF(rng, ...)                                                                           \

@@ -38,6 +38,23 @@ CALC_TEST(as_many_run_as_there_is_room_for_in_the_mean)
     ck_assert_double_gt(full.ttft, 0.5 * full.request_time);
 }
 
+/* An engine that reserves what a request may need runs as many as fit at their end. */
+CALC_TEST(reserved_requests_run_as_if_each_were_at_its_end)
+{
+    calc_exec e = tight(1);
+    double most = queue_run(&e).closed.max_batch;
+    e.batch_size = (int64_t)(3 * most);
+    e.inference.engine.reserves = true;
+    calc_stats full = queue_run(&e).closed;
+    ck_assert_int_eq(full.verdict, CALC_VERDICT_OK);
+    ck_assert_double_le(full.decode_sequences, most);
+    ck_assert_double_gt(full.decode_sequences, 0.9 * most);
+    e.batch_size = (int64_t)most - 2;
+    calc_stats few = queue_run(&e).closed;
+    e.inference.engine.reserves = false;
+    ck_assert_double_eq(queue_run(&e).closed.tpot, few.tpot);
+}
+
 CALC_TEST(one_sequence_has_to_fit)
 {
     calc_app app = shipped_app("llama3-70B");

@@ -51,7 +51,8 @@ typedef struct calc_serving_memory {
     double cache_bytes;      /**< on it */
     double need_bytes;       /**< with fragmentation and reserve */
     calc_kv_room room;       /**< of a replica, sequences at their full length */
-    double running;          /**< sequences of mean length in use that there is room for */
+    double running;          /**< sequences that are admitted: by their mean length in use, or
+                                  all of it where that is reserved */
     bool fits;               /**< one sequence at its full length */
 } calc_serving_memory;
 

@@ -97,7 +97,8 @@ void calc_serving_hold(calc_serving *r)
         .context = r->prompt + generate,
         .longest =
             ceil(r->prompt * (1 + r->i->prompt_spread) + generate * (1 + r->i->generate_spread)),
-        .in_use = calc_serving_decoding(r, 1).context,
+        .in_use =
+            r->i->engine.reserves ? r->prompt + generate : calc_serving_decoding(r, 1).context,
         .queues = queues,
     };
     r->held = memory_of(r->i, &r->model, pass, &h);

@@ -92,6 +92,12 @@ static double stored(const calc_sim *s, double tokens)
     return calc_kv_cache_stored(&s->r->model.cache, tokens);
 }
 
+/* Of a request that has `tokens`: where the engine reserves, of all that it will have. */
+static double kept(const calc_sim *s, const calc_sim_request *q, double tokens)
+{
+    return stored(s, s->r->i->engine.reserves ? q->prompt + q->generate : tokens);
+}
+
 /* Memory of a replica's sequences, after a step that adds `more` tokens to each. */
 static double used(const calc_sim *s, const calc_sim_server *v, double more)
 {
@@ -99,10 +105,10 @@ static double used(const calc_sim *s, const calc_sim_server *v, double more)
     for (size_t i = 0; i < v->streams; i++) {
         const calc_sim_stream *t = &v->stream[i];
         for (const calc_sim_request *q = t->decoded.first; q; q = q->next) {
-            sum += stored(s, calc_sim_context(t, q) + more);
+            sum += kept(s, q, calc_sim_context(t, q) + more);
         }
         for (const calc_sim_request *q = t->prefilled.first; q; q = q->next) {
-            sum += stored(s, calc_max(q->held, q->prompt));
+            sum += kept(s, q, calc_max(q->held, q->prompt));
         }
     }
     return sum;
@@ -115,7 +121,7 @@ static bool has_room(const calc_sim *s, const calc_sim_server *v, const calc_sim
         return false;
     }
     return isinf(s->room) || v->running == 0 ||
-           used(s, v, s->r->tokens_per_step) + stored(s, calc_max(q->held, q->prompt)) <= s->room;
+           used(s, v, s->r->tokens_per_step) + kept(s, q, calc_max(q->held, q->prompt)) <= s->room;
 }
 
 /* Let the youngest go until the others have room for a step. */
