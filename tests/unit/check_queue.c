@@ -235,11 +235,55 @@ CALC_TEST(waves_spread_until_they_overlap)
 
 CALC_TEST(a_run_ends_as_its_last_requests_do)
 {
-    ck_assert_double_eq(calc_queue_drain(7, 100, 0.1, 0), 0);
+    ck_assert_double_eq(calc_queue_drain(1e9, 7, 100, 0.1, 0), 0);
     /* Ten rounds of 100, the last requests 7 apart: 3.5 of 1000 more. */
-    ck_assert_double_eq_tol(calc_queue_drain(7, 100, 0, 10), 0.0035, 1e-12);
-    ck_assert_double_eq_tol(calc_queue_drain(0, 100, 0.1, 4), 20 / 400.0, 1e-12);
-    ck_assert_double_eq_tol(calc_queue_drain(0, 100, 0.9, 10), 50 / 1000.0, 1e-12);
+    ck_assert_double_eq_tol(calc_queue_drain(1e9, 7, 100, 0, 10), 0.0035, 1e-9);
+    /* One after the other leaves no slot empty. */
+    ck_assert_double_eq_tol(calc_queue_drain(1, 0, 100, 0.1, 4), 0, 1e-12);
+}
+
+/* Slots that each take the next of so many services as they are free: how much longer than all of
+ * them over the slots it takes. */
+static double served_in_turn(int slots, int rounds, double spread, calc_rng *rng)
+{
+    enum { MOST = 64 };
+    double free_at[MOST] = {0};
+    double sum = 0;
+    for (int i = 0; i < slots * rounds; i++) {
+        int first = 0;
+        for (int k = 1; k < slots; k++) {
+            first = free_at[k] < free_at[first] ? k : first;
+        }
+        double service = 1 - spread + 2 * spread * calc_rng_real(rng);
+        free_at[first] += service;
+        sum += service;
+    }
+    double last = 0;
+    for (int k = 0; k < slots; k++) {
+        last = free_at[k] > last ? free_at[k] : last;
+    }
+    return last / (sum / slots) - 1;
+}
+
+CALC_TEST(the_last_request_ends_as_in_a_queue_that_is_run)
+{
+    static const struct {
+        int slots, rounds;
+        double spread, within;
+    } all[] = {{1, 10, 0.99, 1e-12}, {2, 10, 0.9, 0.008},  {4, 5, 0.99, 0.013},
+               {16, 1, 0.99, 0.02},  {16, 5, 0.99, 0.012}, {16, 2, 0.5, 0.01},
+               {16, 10, 0.5, 0.004}, {64, 5, 0.99, 0.004}, {64, 20, 0.3, 0.002}};
+    enum { RUNS = 1000 };
+    calc_rng rng;
+    calc_rng_init(&rng, 7, 1);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        double sum = 0;
+        for (int k = 0; k < RUNS; k++) {
+            sum += served_in_turn(all[i].slots, all[i].rounds, all[i].spread, &rng);
+        }
+        double drain = calc_queue_drain(all[i].slots, 0, 1, all[i].spread, all[i].rounds);
+        ck_assert_double_eq_tol(drain, sum / RUNS, all[i].within);
+    }
 }
 
 CALC_TEST(a_part_that_is_alone_adds_its_quantiles)

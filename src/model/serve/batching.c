@@ -276,7 +276,7 @@ static void run_closed(calc_serving *r)
     }
     r->round_s = calc_queue_mean(r->first, r->waves) + s.decoding * r->step_s;
     wait_for_slots(r, r->slots / r->round_s);
-    r->round_s *= 1 + calc_queue_drain(apart, s.decoding, r->i->generate_spread, rounds);
+    r->round_s *= 1 + calc_queue_drain(r->slots, apart, s.decoding, r->i->generate_spread, rounds);
     r->requests_per_s = r->slots * r->replicas / r->round_s;
 }
 

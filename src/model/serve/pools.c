@@ -222,8 +222,8 @@ static void run_closed(calc_serving *r, const passes *prefill)
     } else if (above > 0) {
         (void)calc_queue_balance(surplus, &loop, most, above - most, above);
     }
-    r->requests_per_s /= 1 + calc_queue_drain(all * prompt_s(r), decoded_s, r->i->generate_spread,
-                                              (double)r->i->requests / all);
+    r->requests_per_s /= 1 + calc_queue_drain(all, all * prompt_s(r), decoded_s,
+                                              r->i->generate_spread, (double)r->i->requests / all);
 }
 
 /* ---- An open loop ---------------------------------------------------------------------------- */

@@ -68,9 +68,9 @@ size_t calc_queue_waves(double served, double round, double spread, double round
                         calc_queue_wave out[CALC_QUEUE_WAVES]);
 
 /** How much longer a run is than its rounds, over these: at its end requests that have ended are
- *  followed by no others, for half of the time in the mean that the last ones lie apart.
- *  Arguments as of calc_queue_waves(). */
-double calc_queue_drain(double served, double round, double spread, double rounds);
+ *  followed by no others until the last has ended.
+ *  @param slots  requests at a time; the others as of calc_queue_waves() */
+double calc_queue_drain(double slots, double served, double round, double spread, double rounds);
 
 /** Times of a share of all requests: uniform in least .. most, and for some of them a wait more,
  *  exponential, that is `tail` in the mean over all of the share. */
