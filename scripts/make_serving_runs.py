@@ -21,7 +21,8 @@ PUBLISHED = MEASURED / "published/serving_runs.csv.gz"
 # ---- Names ------------------------------------------------------------------------------------------------
 
 # Models, without the publisher, "Meta-" and endings that are no other shape; the number formats of checkpoints
-# that are not in 16 bits. MXFP4 has experts alone in 4 bits, and no arithmetic in it: int4 here.
+# that are not in 16 bits. MXFP4 has experts alone in 4 bits, multiplied in 16 (int4 here), and on machines with
+# arithmetic in 4 bits in 8, as engines choose there.
 BLOCK, MXFP4 = "fp8 (block)", "int4"
 MODELS = {
     "llama-7b": "llama-7B", "llama-70b": "llama2-70B", "llama-2-7b": "llama2-7B", "llama-2-13b": "llama2-13B",
@@ -110,7 +111,7 @@ SAME = ("pp", "disagg_prefill_gpus", "disagg_decode_gpus", "prefill_layout", "de
 MORE = ("num_prompts", "request_rate")  # where the table has them
 COLUMNS = (
     "id", "source", "publisher", "published", "confidence", "app", "sys", "software", "inference.engine", "weight_dtype",
-    "kv_dtype", "num_gpus", "tp", "pp", "ep", "dp", "dp_attention", "disagg_prefill_gpus", "disagg_decode_gpus",
+    "matrix_datatype", "scaling", "kv_dtype", "num_gpus", "tp", "pp", "ep", "dp", "dp_attention", "disagg_prefill_gpus", "disagg_decode_gpus",
     "prefill_layout", "decode_layout", "inference.wide_attention", "drafts", "inference.speculative_accept",
     "max_sequences", "prefill_tokens", "inference.prefill_batch", "inference.hold_steps", "isl", "osl",
     "inference.prompt_spread", "inference.generate_spread", "metric_kind", "concurrency_or_batch",
@@ -323,7 +324,7 @@ def half_of(row):
 # ---- A row ------------------------------------------------------------------------------------------------
 
 
-def serve(row, out, system, model):
+def serve(row, out, system, model, checkpoint):
     """Engine, options, layout and formats. @return what is assumed, why the row cannot be predicted"""
     engine, reason = engine_of(row, system)
     if reason:
@@ -354,11 +355,16 @@ def serve(row, out, system, model):
         out["max_sequences"] = slots_of(int(number(row, "concurrency_or_batch") + 0.5) / pool_replicas(row))
     if not row["weight_dtype"]:
         texts.append(FORMAT)
+    if checkpoint == MXFP4 and system.startswith(("b2", "b3", "gb", "mi355")):
+        out["matrix_datatype"], out["scaling"] = "float8", "block"
     # AMD's checkpoint of DeepSeek-R1 in 4 bits keeps all of attention in 16.
     if out["weight_dtype"] == "fp4" and model in LATENT and system.startswith("mi"):
         out["inference.wide_attention"] = "all"
     # Lengths are drawn around a mean; the recipes count prompts of the stated length.
     mean = 0.9 if "mean 0.9" in row["length_note"] else 1
+    around = re.match(r"random within (\d+) %", row["length_note"])
+    if around and out["metric_kind"] != "static batch":
+        out["inference.prompt_spread"] = out["inference.generate_spread"] = repr(int(around[1]) / 100)
     if mean < 1:
         out["isl"], out["osl"] = (repr(number(row, c) * mean) for c in ("isl", "osl"))
         if out["metric_kind"] != "static batch":
@@ -380,7 +386,7 @@ def cleaned(row):
     texts = [assumed] if assumed else []
     load = kind == "all requests at once" or number(row, "concurrency_or_batch") >= 1
     if not reason and load and number(row, "isl") >= 1 and number(row, "osl") >= 1:
-        more, reason = serve(row, out, system, model)
+        more, reason = serve(row, out, system, model, checkpoint)
         texts += more
     return out | {"assumed": " | ".join(texts), "unpredicted": reason or ""}
 

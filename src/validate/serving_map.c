@@ -308,8 +308,11 @@ static void fill_requests(calc_serving_map *map, const calc_system *system)
     i->max_sequences = map->row->max_sequences >= 1 ? (int64_t)map->row->max_sequences : 0;
     if (open) {
         i->arrival_rate = map->row->request_rate;
+        i->requests = map->row->num_prompts >= 1 ? (int64_t)map->row->num_prompts : 0;
     } else if (once) {
         i->requests = i->batch;
+    } else if (map->row->num_prompts >= 1) {
+        i->requests = (int64_t)fmax(map->row->num_prompts, (double)i->batch);
     } else {
         i->requests = REQUESTS_EACH * i->batch;
         calc_assumptions_add(&map->assumed, "ten rounds of requests, the first of them at once");
@@ -414,8 +417,8 @@ static const char *fill_engine(calc_serving_map *map, const calc_system *system,
         return reason;
     }
     i->engine = *engine;
-    i->memory_share = 1; /* what a run took is not published: some need more than the default */
     bool loop = map->kind != CALC_SERVING_KIND_STATIC_BATCH && !(r->disagg_decode_gpus > 0);
+    i->memory_share = loop ? 0 : 1; /* of a batch or a pool it is not published: all there is */
     bool told = r->prefill_tokens >= 1;
     int64_t tokens = told ? (int64_t)r->prefill_tokens : TOKENS;
     if (starts(r->kv_dtype, "fp8")) {

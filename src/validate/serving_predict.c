@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "spec/serving_engine.h"
@@ -29,6 +30,22 @@ static const calc_app *app_of(calc_serving_apps *apps, const char *name)
     return apps->entry[i].fine ? &apps->entry[i].app : NULL;
 }
 
+/* A run of so many requests that arrive at random is simulated: it may end before its queue is what
+ * it would be for ever, and more may arrive than are served. */
+static calc_verdict run_or_simulate(const calc_app *app, const calc_system *system,
+                                    const calc_exec *exec, calc_stats *stats)
+{
+    size_t bytes;
+    calc_errors ignored = {0};
+    bool ends = exec->inference.arrival_rate > 0 && exec->inference.requests > 0;
+    void *workspace =
+        ends && calc_exact_bytes(exec, &bytes, &ignored) == CALC_OK ? malloc(bytes) : NULL;
+    calc_verdict verdict = workspace ? calc_run_exact(app, system, exec, workspace, stats)
+                                     : calc_run(app, system, exec, CALC_COMPAT_NONE, stats);
+    free(workspace);
+    return verdict;
+}
+
 /* One phase. @return whether it could be computed; if not, with a reason */
 static bool run(calc_serving_prediction *p, const calc_app *app, const calc_system *system,
                 const calc_exec *exec, calc_stats *stats)
@@ -39,7 +56,7 @@ static bool run(calc_serving_prediction *p, const calc_app *app, const calc_syst
                  errors.item[0].text);
         return false;
     }
-    calc_verdict verdict = calc_run(app, system, exec, CALC_COMPAT_NONE, stats);
+    calc_verdict verdict = run_or_simulate(app, system, exec, stats);
     bool full = verdict == CALC_VERDICT_MEM1_CAPACITY;
     if (verdict == CALC_VERDICT_OVERLOADED) {
         snprintf(p->reason, sizeof p->reason,
@@ -144,11 +161,20 @@ static void predict_batch(calc_serving_prediction *p)
         p->map.requests * (double)p->map.exec.inference.generate_size / p->e2e_s;
 }
 
-static void predict_loop(calc_serving_prediction *p, const calc_app *app, const calc_system *system)
+static void predict_loop(calc_serving_prediction *p)
 {
-    const calc_exec *e = &p->map.exec;
+    calc_exec *e = &p->map.exec;
     calc_stats stats;
-    if (run(p, app, system, e, &stats)) {
+    bool fine = run(p, p->app, p->system, e, &stats);
+    if (fine && *p->misfit && e->inference.memory_share == 0) {
+        /* Some take more than the engine's default. */
+        *p->misfit = '\0';
+        e->inference.memory_share = 1;
+        fine = run(p, p->app, p->system, e, &stats);
+        calc_assumptions_add(&p->map.assumed,
+                             "all of the memory: the engine's share is too little");
+    }
+    if (fine) {
         p->ttft_s = p->map.median ? stats.ttft_p50 : stats.ttft;
         p->tpot_s = stats.tpot;
         bool loop = e->inference.batch > 0;
@@ -164,7 +190,7 @@ static void predict_mapped(calc_serving_prediction *p)
     if (p->map.kind == CALC_SERVING_KIND_STATIC_BATCH) {
         predict_batch(p);
     } else {
-        predict_loop(p, p->app, p->system);
+        predict_loop(p);
     }
 }
 

@@ -138,7 +138,8 @@ CALC_TEST(models_and_machines_differ_under_every_engine)
                              CALC_VERDICT_OK);
             tokens_per_s[i] = stats.output_tokens_per_s;
             for (size_t j = 0; j < i; j++) {
-                ck_assert_double_gt(fabs(tokens_per_s[i] / tokens_per_s[j] - 1), 0.03);
+                bool related = i / 2 == j / 2 || i % 2 == j % 2; /* of one model or machine */
+                ck_assert(!related || fabs(tokens_per_s[i] / tokens_per_s[j] - 1) > 0.03);
             }
         }
     }

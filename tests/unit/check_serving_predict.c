@@ -186,6 +186,44 @@ CALC_TEST(an_open_loop_is_what_serve_says_of_a_rate)
     predict();
     ck_assert_ptr_nonnull(strstr(p.reason, "more requests arrive than are served: "));
     ck_assert(isnan(p.ttft_s));
+    /* Of so many requests the last wait until the others are served, half of that in the mean. */
+    row.num_prompts = 4000;
+    predict();
+    ck_assert_str_eq(p.reason, "");
+    double all_s = 4000 * 500 / p.output_tokens_per_s;
+    ck_assert(p.ttft_s > 0.3 * all_s && p.ttft_s < 0.6 * all_s);
+    /* A rate that is served is as for ever. */
+    row.request_rate = 2;
+    predict();
+    ck_assert_double_eq_tol(p.tpot_s, s.tpot, 0.05 * s.tpot);
+}
+
+CALC_TEST(a_loop_has_as_many_rounds_as_its_requests)
+{
+    predict();
+    ck_assert_int_eq(p.map.exec.inference.requests, 160);
+    double rate = p.output_tokens_per_s;
+    row.num_prompts = 160;
+    predict();
+    ck_assert(p.output_tokens_per_s == rate);
+    row.num_prompts = 3; /* fewer than are in flight */
+    predict();
+    ck_assert_int_eq(p.map.exec.inference.requests, 16);
+}
+
+/* 70 GB of weights leave nothing of the engine's 0.9 of 80 GB, but a little of all. */
+CALC_TEST(a_loop_takes_what_its_engine_takes_or_else_all)
+{
+    row.sys = "h100_sxm";
+    row.num_gpus = row.tp = 2;
+    predict();
+    ck_assert_str_eq(p.misfit, "");
+    ck_assert(p.map.exec.inference.memory_share == 0);
+    int assumed = p.map.assumed.count;
+    row.num_gpus = row.tp = 1;
+    predict();
+    ck_assert(p.map.exec.inference.memory_share == 1);
+    ck_assert_int_eq(p.map.assumed.count, assumed + 1);
 }
 
 CALC_TEST(what_is_not_described_is_the_reason)
